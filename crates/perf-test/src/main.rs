@@ -1,0 +1,2 @@
+//! The `perf_test` program.
+fn main() {}
