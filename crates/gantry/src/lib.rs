@@ -1,79 +1,55 @@
-//! ROS 2-style publish and subscribe without copying the messages. (Skeleton: signatures are final, bodies follow.)
+//! ROS 2-style publish and subscribe without copying the messages.
+//!
+//! A message is built once, in place, in shared memory; every subscription, in the same process or in another one, reads
+//! that same memory. No daemon, no configuration: programs of one user meet by domain and topic.
+//!
+//! ```
+//! use gantry::{Message, Node, Qos, zerocopy::*};
+//! use std::time::Duration;
+//!
+//! #[derive(FromBytes, IntoBytes, KnownLayout, Immutable)]
+//! #[repr(C)]
+//! struct Range { range_m: f64 }
+//! impl Message for Range {
+//!     const TYPE_NAME: &'static str = "my_robot/msg/Range";
+//!     const DEFINITION: &'static str = "float64 range_m";
+//! }
+//!
+//! # fn main() -> gantry::Result<()> {
+//! let node = Node::new("example")?;
+//! let mut subscription = node.create_subscription::<Range>("range_doc_example", Qos::default())?;
+//! let mut publisher = node.create_publisher::<Range>("range_doc_example", Qos::default())?;
+//! publisher.wait_for_subscriptions(1, Duration::ZERO)?;
+//! # subscription.publisher_count()?;
+//!
+//! let mut loan = publisher.loan()?; // shared memory
+//! loan.range_m = 1.5; // written in place
+//! publisher.publish(loan)?;
+//!
+//! if subscription.wait(Duration::from_secs(1))? {
+//!     while let Some(sample) = subscription.take()? {
+//!         assert_eq!(sample.range_m, 1.5); // read in place
+//!     }
+//! }
+//! # Ok(()) }
+//! ```
+//!
+//! Environment: `ROS_DOMAIN_ID` chooses the domain, `GANTRY_SHM_DIR` where the shared memory lies (default `/dev/shm`).
+
 #![forbid(unsafe_code)]
-#![allow(missing_docs, unused, clippy::all)]
-use std::{marker::PhantomData, time::Duration, ops::{Deref, DerefMut}};
-pub use gantry_shm::{Durability, History, Liveliness, Qos, Reliability};
+
+mod clock;
+mod error;
+mod message;
+mod names;
+mod node;
+mod publisher;
+mod subscription;
+
+pub use error::{Error, Result};
+pub use gantry_shm::{Durability, Error as MemoryError, Gid, History, Liveliness, Qos, Reliability, SampleInfo};
+pub use message::Message;
+pub use node::{MAX_DOMAIN_ID, Node, NodeBuilder};
+pub use publisher::{Loan, Publisher};
+pub use subscription::{Sample, Subscription};
 pub use zerocopy;
-
-/// A fixed-size message whose bytes in memory are its bytes on the wire.
-pub trait Message: zerocopy::FromBytes + zerocopy::IntoBytes + zerocopy::KnownLayout + zerocopy::Immutable + Send + 'static {
-    /// ROS 2 type name, as `sensor_msgs/msg/Image`.
-    const TYPE_NAME: &'static str;
-    /// The definition that two ends must agree on (text).
-    const DEFINITION: &'static str;
-}
-
-/// Errors are sentences with the values in them and what to do next.
-#[derive(Debug, thiserror::Error)]
-#[error("{0}")]
-pub struct Error(pub String); // becomes the engine's error enum; Display is all you may rely on
-
-pub struct Node;
-pub struct NodeBuilder;
-impl Node {
-    /// A node in the domain of `ROS_DOMAIN_ID` (0 if unset), namespace `/`.
-    pub fn new(name: &str) -> Result<Node, Error> { todo!() }
-    pub fn builder(name: &str) -> NodeBuilder { todo!() }
-    pub fn create_publisher<T: Message>(&self, topic: &str, qos: Qos) -> Result<Publisher<T>, Error> { todo!() }
-    pub fn create_subscription<T: Message>(&self, topic: &str, qos: Qos) -> Result<Subscription<T>, Error> { todo!() }
-}
-impl NodeBuilder {
-    pub fn namespace(self, namespace: &str) -> Self { todo!() }
-    pub fn domain_id(self, domain_id: u32) -> Self { todo!() }
-    pub fn build(self) -> Result<Node, Error> { todo!() }
-}
-pub struct Publisher<T>(PhantomData<T>);
-impl<T: Message> Publisher<T> {
-    /// A slot of shared memory, holding whatever it last held. Does not borrow the publisher: several may be out at once.
-    pub fn loan(&mut self) -> Result<Loan<T>, Error> { todo!() }
-    /// Publishes in place; returns the sequence number (1, 2, …).
-    pub fn publish(&mut self, loan: Loan<T>) -> Result<u64, Error> { todo!() }
-    /// Copies `message` into a slot and publishes it.
-    pub fn publish_copy(&mut self, message: &T) -> Result<u64, Error> { todo!() }
-    /// Matched subscriptions right now (control path).
-    pub fn subscription_count(&mut self) -> Result<usize, Error> { todo!() }
-    /// Waits until at least `count` subscriptions are matched; false on time-out.
-    pub fn wait_for_subscriptions(&mut self, count: usize, timeout: Duration) -> Result<bool, Error> { todo!() }
-    /// The topic's full name.
-    pub fn topic(&self) -> &str { todo!() }
-}
-pub struct Loan<T>(PhantomData<T>);
-impl<T: Message> Deref for Loan<T> { type Target = T; fn deref(&self) -> &T { todo!() } }
-impl<T: Message> DerefMut for Loan<T> { fn deref_mut(&mut self) -> &mut T { todo!() } }
-pub struct Subscription<T>(PhantomData<T>);
-impl<T: Message> Subscription<T> {
-    /// The next sample, in place; None when there is nothing new.
-    pub fn take(&mut self) -> Result<Option<Sample<T>>, Error> { todo!() }
-    /// Waits until there is something to take, at most `timeout`; true if there is. Bounded adaptive spin, then a futex.
-    pub fn wait(&mut self, timeout: Duration) -> Result<bool, Error> { todo!() }
-    /// Matched publishers right now (control path).
-    pub fn publisher_count(&mut self) -> Result<usize, Error> { todo!() }
-    /// Samples that a KEEP_LAST history overwrote before they were taken, since creation.
-    pub fn overwritten(&self) -> u64 { todo!() }
-    /// Why publishers of this topic are not matched, one sentence each (other type, incompatible QoS).
-    pub fn mismatches(&self) -> Vec<String> { todo!() }
-    pub fn topic(&self) -> &str { todo!() }
-}
-/// A sample that owns its loan: keep it, send it to another thread, drop it in any order.
-pub struct Sample<T>(PhantomData<T>);
-impl<T: Message> Deref for Sample<T> { type Target = T; fn deref(&self) -> &T { todo!() } }
-impl<T: Message> Sample<T> { pub fn info(&self) -> SampleInfo { todo!() } }
-#[derive(Clone, Copy, Debug)]
-pub struct SampleInfo {
-    /// The publisher's count of this sample: 1, 2, …
-    pub sequence: u64,
-    /// When it was published, CLOCK_MONOTONIC.
-    pub source_time_ns: u64,
-    /// Which publisher it came from.
-    pub publisher_gid: [u8; 16],
-}

@@ -1,0 +1,312 @@
+//! The board of a domain: who sleeps on which topic, bells to wake them, and the registry lock.
+//!
+//! Used by publishers (look at the sleepers, ring), waiters, joiners and the reaper. It is the only memory with many
+//! writers; damage to it can cost a wake-up or delay the sight of a joiner, and never points anywhere (B1).
+//!
+//! A board is made by the first process of a domain and removed by the last, both under the registry lock, which is an
+//! OFD lock on the board itself; whoever gets the lock checks that the board still has its name (B2).
+
+use crate::{
+    directory::{BOARD_NAME, Directory},
+    error::{Error, Result},
+    layout::*,
+    lock,
+    region::Region,
+    shared::acquire,
+};
+use rustix::{fs::fstat, io::Errno, thread::futex};
+use std::{
+    ptr::NonNull,
+    sync::{
+        Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicU32, AtomicU64, Ordering::*, fence},
+    },
+    time::{Duration, Instant},
+};
+
+/// How long a joiner waits for the registry lock before it says who holds it.
+const REGISTRY_PATIENCE: Duration = Duration::from_secs(5);
+
+/// A mapped board.
+pub(crate) struct Board {
+    region: Region,
+    /// B3: the three parts of the mapping, checked to be inside it when it was attached.
+    header: NonNull<BoardHeader>,
+    topics: NonNull<[TopicLine; TOPIC_LINES]>,
+    waiters: NonNull<[WaiterLine; WAITER_LINES]>,
+    /// The OFD lock belongs to our one description, so threads of this process exclude each other here.
+    registry: Mutex<()>,
+}
+
+// SAFETY: the pointers go into `region`, which may be used from any thread; all that lies there are atomics.
+unsafe impl Send for Board {}
+// SAFETY: as above.
+unsafe impl Sync for Board {}
+
+/// The registry lock, held: nobody joins, leaves or reaps meanwhile.
+pub(crate) struct Registry<'a> {
+    board: &'a Board,
+    _threads: MutexGuard<'a, ()>,
+}
+
+/// A topic's line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct TopicIndex(usize);
+
+/// A waiter's line. The last line is shared by all who come when the others are taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct WaiterIndex(usize);
+
+impl Board {
+    /// Opens the domain's board, or makes it. `Ok(None)`: the directory was removed meanwhile; begin again.
+    pub(crate) fn open_or_create(directory: &Directory) -> Result<Option<Board>> {
+        match Region::open(directory, BOARD_NAME, BOARD_BYTES, true) {
+            Ok(region) => Board::attach(region).map(Some),
+            Err(Error::System { source, .. }) if source.kind() == std::io::ErrorKind::NotFound => {
+                Board::create(directory)
+            }
+            Err(e) => Err(e),
+        }
+    }
+
+    /// Opens the domain's board if there is one.
+    pub(crate) fn open(directory: &Directory) -> Result<Board> {
+        Board::attach(Region::open(directory, BOARD_NAME, BOARD_BYTES, true)?)
+    }
+
+    fn create(directory: &Directory) -> Result<Option<Board>> {
+        let region = match Region::create(directory, BOARD_NAME, "the board of a domain", BOARD_BYTES, BOARD_BYTES) {
+            Err(Error::System { source, .. }) if source.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+            region => region?,
+        };
+        let header = region.pointer(0, size_of::<BoardHeader>(), LINE_BYTES)?.cast::<BoardHeader>();
+        // SAFETY: inside the mapping and aligned (`pointer`); the file has no name yet, so nobody else can look.
+        let header = unsafe { &mut *header.as_ptr() };
+        (header.magic, header.version, header.layout_hash) = (BOARD_MAGIC, FORMAT_VERSION, LAYOUT_HASH);
+        match region.link(directory, BOARD_NAME) {
+            Ok(()) => Board::attach(region).map(Some),
+            // Somebody was quicker, or removed the directory: the caller looks again.
+            Err(Errno::EXIST | Errno::NOENT) => Ok(None),
+            Err(e) => Err(Error::system(format!("name the board of {directory}"), e)),
+        }
+    }
+
+    fn attach(region: Region) -> Result<Board> {
+        let found = region.length_bytes();
+        if found < BOARD_BYTES {
+            return Err(Error::Incompatible {
+                file: region.name().to_owned(),
+                why: format!("it has {found} bytes and should have {BOARD_BYTES}"),
+            });
+        }
+        let header = NonNull::from(region.at::<BoardHeader>(0)?);
+        let topics = NonNull::from(region.at::<[TopicLine; TOPIC_LINES]>(BOARD_TOPICS_OFFSET)?);
+        let waiters = NonNull::from(region.at::<[WaiterLine; WAITER_LINES]>(BOARD_WAITERS_OFFSET)?);
+        let board = Board { region, header, topics, waiters, registry: Mutex::new(()) };
+        let header = board.header();
+        check_format(board.region.name(), (BOARD_MAGIC, header.magic), header.version, header.layout_hash)?;
+        Ok(board)
+    }
+
+    #[inline]
+    fn header(&self) -> &BoardHeader {
+        // SAFETY: B3, and the mapping lives as long as `self.region`.
+        unsafe { self.header.as_ref() }
+    }
+
+    #[inline]
+    fn topics(&self) -> &[TopicLine; TOPIC_LINES] {
+        // SAFETY: as in `header`.
+        unsafe { self.topics.as_ref() }
+    }
+
+    #[inline]
+    fn waiters(&self) -> &[WaiterLine; WAITER_LINES] {
+        // SAFETY: as in `header`.
+        unsafe { self.waiters.as_ref() }
+    }
+
+    /// Takes the registry lock; waits for it up to five seconds. `Ok(None)`: the board lost its name, open it again.
+    pub(crate) fn lock(&self, directory: &Directory) -> Result<Option<Registry<'_>>> {
+        let start = Instant::now();
+        let threads = self.registry.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut pause = Duration::from_micros(20);
+        while !self.try_lock_file(directory)? {
+            if start.elapsed() >= REGISTRY_PATIENCE {
+                return Err(Error::RegistryBusy {
+                    directory: directory.path().to_owned(),
+                    pid: self.header().holder_pid.load(Relaxed),
+                    waited_ms: start.elapsed().as_millis() as u64,
+                });
+            }
+            std::thread::sleep(pause);
+            pause = (pause * 2).min(Duration::from_millis(2));
+        }
+        self.locked(threads, directory)
+    }
+
+    /// Takes the registry lock if nobody has it. `Ok(None)`: somebody has it, or the board lost its name.
+    pub(crate) fn try_lock(&self, directory: &Directory) -> Result<Option<Registry<'_>>> {
+        let Ok(threads) = self.registry.try_lock() else { return Ok(None) };
+        if self.try_lock_file(directory)? { self.locked(threads, directory) } else { Ok(None) }
+    }
+
+    fn try_lock_file(&self, directory: &Directory) -> Result<bool> {
+        lock::try_lock(self.region.file()).map_err(|e| Error::system(format!("lock the registry of {directory}"), e))
+    }
+
+    /// B2: a board without a name is nobody's registry any more.
+    fn locked<'a>(&'a self, threads: MutexGuard<'a, ()>, directory: &Directory) -> Result<Option<Registry<'a>>> {
+        let registry = Registry { board: self, _threads: threads };
+        let stat =
+            fstat(self.region.file()).map_err(|e| Error::system(format!("look at the board of {directory}"), e))?;
+        self.header().holder_pid.store(std::process::id(), Relaxed);
+        Ok((stat.st_nlink > 0).then_some(registry))
+    }
+
+    /// Count of changes of the set of processes; compare with the value of the last look at the directory.
+    pub(crate) fn processes_generation(&self) -> u64 {
+        acquire(&self.header().processes_generation)
+    }
+
+    /// Says that the set of processes changed. Release: who sees the new count sees the changed directory.
+    pub(crate) fn processes_changed(&self) {
+        self.header().processes_generation.fetch_add(1, Release);
+    }
+
+    /// The line of the topic with this name, claimed if it has none. Topics share lines when all are claimed.
+    pub(crate) fn topic(&self, name_hash: u64) -> TopicIndex {
+        let first = name_hash as usize % TOPIC_LINES;
+        for probe in 0..TOPIC_LINES {
+            let index = (first + probe) % TOPIC_LINES;
+            // Relaxed: the hash is all there is to see; a line's other words are valid from the beginning.
+            match self.topics()[index].name_hash.compare_exchange(0, name_hash, Relaxed, Relaxed) {
+                Ok(_) => return TopicIndex(index),
+                Err(taken) if taken == name_hash => return TopicIndex(index),
+                Err(_) => {}
+            }
+        }
+        TopicIndex(first)
+    }
+
+    /// The line of a topic.
+    #[inline]
+    pub(crate) fn line(&self, topic: TopicIndex) -> &TopicLine {
+        &self.topics()[topic.0 % TOPIC_LINES]
+    }
+
+    /// Says that the endpoints of a topic changed: raises its generation, wakes who sleeps on it, returns the new value.
+    /// Release: who sees the new generation sees the row or endpoint that was written before.
+    pub(crate) fn topic_changed(&self, topic: TopicIndex) -> u64 {
+        let line = self.line(topic);
+        let generation = line.generation.fetch_add(1, Release) + 1;
+        fence(SeqCst); // (3) as in publish: either the sleeper sees the generation, or we see its bit
+        self.wake(line);
+        generation
+    }
+
+    /// Rings everybody who sleeps on the topic. A SeqCst fence must stand between the news and this (3).
+    /// Makes a system call for each sleeper, none if there is none.
+    #[inline]
+    pub(crate) fn wake(&self, line: &TopicLine) {
+        for (word, sleepers) in line.sleepers.iter().enumerate() {
+            // Relaxed: partner is the waiter's fetch_or; both stand before or after SeqCst fences.
+            let bits = sleepers.load(Relaxed);
+            if bits != 0 {
+                self.ring(word, bits);
+            }
+        }
+    }
+
+    #[cold]
+    fn ring(&self, word: usize, mut bits: u64) {
+        while bits != 0 {
+            let waiter = word * 64 + bits.trailing_zeros() as usize;
+            bits &= bits - 1;
+            let bell = &self.waiters()[waiter].bell;
+            bell.fetch_add(1, Release);
+            // An error (EFAULT cannot be: the word is ours) would cost one slice of sleep.
+            let _ = futex::wake(bell, futex::Flags::empty(), i32::MAX as u32);
+        }
+    }
+
+    /// The futex of a waiter.
+    pub(crate) fn bell(&self, waiter: WaiterIndex) -> &AtomicU32 {
+        &self.waiters()[waiter.0].bell
+    }
+
+    /// Announces that `waiter` is about to sleep on the topic. The caller's SeqCst fence must follow (3).
+    pub(crate) fn set_sleeper(line: &TopicLine, waiter: WaiterIndex) {
+        line.sleepers[waiter.0 / 64].fetch_or(1 << (waiter.0 % 64), Relaxed);
+    }
+
+    /// Takes the announcement back; the shared waiter's stays, since others may sleep there.
+    pub(crate) fn clear_sleeper(line: &TopicLine, waiter: WaiterIndex) {
+        if waiter.0 != WAITER_LINES - 1 {
+            line.sleepers[waiter.0 / 64].fetch_and(!(1 << (waiter.0 % 64)), Relaxed);
+        }
+    }
+}
+
+impl Registry<'_> {
+    /// A waiter's line for this process, which notes it in `held` for its reaper; the shared one if all are taken.
+    pub(crate) fn take_waiter(&self, held: &[AtomicU64; WAITER_WORDS]) -> WaiterIndex {
+        for (word, taken) in self.board.header().waiters_taken.iter().enumerate() {
+            let bits = taken.load(Relaxed); // Relaxed: the registry lock orders its holders
+            let waiter = word * 64 + bits.trailing_ones() as usize;
+            if bits != u64::MAX && waiter < WAITER_LINES - 1 {
+                held[word].fetch_or(1 << (waiter % 64), Relaxed);
+                taken.store(bits | 1 << (waiter % 64), Relaxed);
+                return WaiterIndex(waiter);
+            }
+        }
+        WaiterIndex(WAITER_LINES - 1)
+    }
+
+    /// Frees the waiters in `held`, a set of waiter lines, and takes their announcements back on every topic.
+    pub(crate) fn free_waiters(&self, held: &[u64; WAITER_WORDS]) {
+        if held.iter().all(|&bits| bits == 0) {
+            return;
+        }
+        for line in self.board.topics().iter().filter(|line| line.name_hash.load(Relaxed) != 0) {
+            for (sleepers, bits) in line.sleepers.iter().zip(held) {
+                sleepers.fetch_and(!bits, Relaxed);
+            }
+        }
+        for (taken, bits) in self.board.header().waiters_taken.iter().zip(held) {
+            taken.fetch_and(!bits, Relaxed);
+        }
+    }
+}
+
+impl WaiterIndex {
+    /// As a bit set, for [`Registry::free_waiters`]; empty for the shared waiter.
+    pub(crate) fn as_set(self) -> [u64; WAITER_WORDS] {
+        let mut set = [0; WAITER_WORDS];
+        if self.0 != WAITER_LINES - 1 {
+            set[self.0 / 64] = 1 << (self.0 % 64);
+        }
+        set
+    }
+}
+
+impl Drop for Registry<'_> {
+    fn drop(&mut self) {
+        // Cannot fail on a descriptor that is open; if it did, closing the board would unlock.
+        let _ = lock::unlock(self.board.region.file());
+    }
+}
+
+/// Refuses files of another kind, version or layout.
+pub(crate) fn check_format(file: &str, (magic, found_magic): (u64, u64), version: u32, layout_hash: u64) -> Result<()> {
+    let why = if found_magic != magic {
+        format!("it starts with {found_magic:016x} and should start with {magic:016x}")
+    } else if version != FORMAT_VERSION {
+        format!("its format version is {version} and ours is {FORMAT_VERSION}")
+    } else if layout_hash != LAYOUT_HASH {
+        format!("its layout hash is {layout_hash:016x} and ours is {LAYOUT_HASH:016x}")
+    } else {
+        return Ok(());
+    };
+    Err(Error::Incompatible { file: file.to_owned(), why })
+}

@@ -1,0 +1,216 @@
+//! What an endpoint says about itself: node, topic, type, definition, quality of service, ids.
+//!
+//! Written once by the owner into its process file and, for a publisher, into its own file too, so that each file says
+//! what it is; read by `peer` when endpoints are matched. Control path. Bytes from outside are checked before use.
+
+use crate::{
+    error::{Error, Result},
+    layout::{DescriptionHeader, ROLE_PUBLISHER, ROLE_SUBSCRIPTION},
+    qos::{Durability, History, Liveliness, Qos, Reliability},
+};
+use std::time::Duration;
+use zerocopy::{FromBytes, IntoBytes};
+
+/// Longest description that is believed.
+const MAX_DESCRIPTION_BYTES: usize = 16 << 20;
+
+/// 16 bytes that name an endpoint: 12 of its process's id, 4 of its number there.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Gid(pub [u8; 16]);
+
+/// A message type, as far as the engine cares.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TypeDescription {
+    /// ROS 2 name, as `sensor_msgs/msg/Image`.
+    pub name: String,
+    /// RIHS01 hash, all zero = not known.
+    pub hash: [u8; 32],
+    /// The full definition.
+    pub definition: String,
+    /// Largest payload in bytes; exactly the payload's size for fixed-size messages.
+    pub payload_bytes: usize,
+}
+
+/// Which end of a topic.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// It publishes.
+    Publisher,
+    /// It subscribes.
+    Subscription,
+}
+
+/// Everything an endpoint says about itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EndpointDescription {
+    /// Which end.
+    pub role: Role,
+    /// Domain it lives in.
+    pub domain_id: u32,
+    /// Its id.
+    pub gid: Gid,
+    /// Full name of its node.
+    pub node: String,
+    /// Full name of its topic.
+    pub topic: String,
+    /// Type of its messages.
+    pub message_type: TypeDescription,
+    /// What it offers or asks for.
+    pub qos: Qos,
+    pub(crate) key: u64,
+    pub(crate) number: u32,
+}
+
+impl EndpointDescription {
+    pub(crate) fn to_bytes(&self) -> Vec<u8> {
+        let limit =
+            |duration: Option<Duration>| duration.map_or(u64::MAX, |d| u64::try_from(d.as_nanos()).unwrap_or(u64::MAX));
+        let (qos, message_type) = (&self.qos, &self.message_type);
+        let header = DescriptionHeader {
+            role: match self.role {
+                Role::Publisher => ROLE_PUBLISHER,
+                Role::Subscription => ROLE_SUBSCRIPTION,
+            },
+            domain_id: self.domain_id,
+            gid: self.gid.0,
+            key: self.key,
+            number: self.number,
+            node_bytes: self.node.len() as u32,
+            topic_bytes: self.topic.len() as u32,
+            type_name_bytes: message_type.name.len() as u32,
+            type_definition_bytes: message_type.definition.len() as u32,
+            history: (qos.history == History::KeepAll).into(),
+            depth: qos.depth,
+            reliability: (qos.reliability == Reliability::Reliable).into(),
+            durability: (qos.durability == Durability::TransientLocal).into(),
+            liveliness: (qos.liveliness == Liveliness::ManualByTopic).into(),
+            deadline_ns: limit(qos.deadline),
+            lifespan_ns: limit(qos.lifespan),
+            liveliness_lease_duration_ns: limit(qos.liveliness_lease_duration),
+            avoid_ros_namespace_conventions: qos.avoid_ros_namespace_conventions.into(),
+            reserved_word: 0,
+            payload_bytes: message_type.payload_bytes as u64,
+            type_hash: message_type.hash,
+            reserved: [0; 3],
+        };
+        let mut bytes = header.as_bytes().to_vec();
+        for text in [&self.node, &self.topic, &message_type.name, &message_type.definition] {
+            bytes.extend_from_slice(text.as_bytes());
+        }
+        bytes
+    }
+
+    /// Reads what [`Self::to_bytes`] wrote; `what` names the file for the error.
+    pub(crate) fn from_bytes(bytes: &[u8], what: &str) -> Result<EndpointDescription> {
+        let bad = |place: &str, expected: &str, found: String| Error::corrupt(what, place, expected, found);
+        let Ok((header, mut rest)) = DescriptionHeader::read_from_prefix(bytes) else {
+            return Err(bad("a description", "at least its header", format!("{} bytes", bytes.len())));
+        };
+        let mut text = |name: &str, length_bytes: u32| -> Result<String> {
+            let length_bytes = length_bytes as usize;
+            if length_bytes > rest.len() || length_bytes > MAX_DESCRIPTION_BYTES {
+                return Err(bad(name, "a text inside the description", format!("{length_bytes} bytes")));
+            }
+            let (head, tail) = rest.split_at(length_bytes);
+            rest = tail;
+            String::from_utf8(head.to_vec()).map_err(|e| bad(name, "UTF-8", e.to_string()))
+        };
+        let node = text("the node's name", header.node_bytes)?;
+        let topic = text("the topic's name", header.topic_bytes)?;
+        let name = text("the type's name", header.type_name_bytes)?;
+        let definition = text("the type's definition", header.type_definition_bytes)?;
+        let role = match header.role {
+            ROLE_PUBLISHER => Role::Publisher,
+            ROLE_SUBSCRIPTION => Role::Subscription,
+            other => return Err(bad("the role", "1 or 2", other.to_string())),
+        };
+        let payload_bytes = usize::try_from(header.payload_bytes)
+            .map_err(|_| bad("the payload size", "a size", header.payload_bytes.to_string()))?;
+        Ok(EndpointDescription {
+            role,
+            domain_id: header.domain_id,
+            gid: Gid(header.gid),
+            node,
+            topic,
+            message_type: TypeDescription { name, hash: header.type_hash, definition, payload_bytes },
+            qos: qos_of(&header),
+            key: header.key,
+            number: header.number,
+        })
+    }
+
+    /// Why a publisher that is described by `self` and a subscription cannot meet; `None` if they can.
+    pub(crate) fn mismatch(&self, subscription: &EndpointDescription) -> Option<String> {
+        let (offered, requested) = (&self.message_type, &subscription.message_type);
+        if offered != requested {
+            let [ours, theirs] = [requested, offered]
+                .map(|t| format!("{} ({} bytes) with the definition \"{}\"", t.name, t.payload_bytes, t.definition));
+            return Some(format!(
+                "topic {}: node {} publishes {theirs}, node {} expects {ours}",
+                self.topic, self.node, subscription.node
+            ));
+        }
+        self.qos.incompatible_policy(&subscription.qos).map(|policy| {
+            format!("topic {}: node {} and node {} do not agree on {policy}", self.topic, self.node, subscription.node)
+        })
+    }
+}
+
+fn qos_of(header: &DescriptionHeader) -> Qos {
+    let limit = |ns: u64| (ns != u64::MAX).then(|| Duration::from_nanos(ns));
+    Qos {
+        history: if header.history == 1 { History::KeepAll } else { History::KeepLast },
+        depth: header.depth,
+        reliability: if header.reliability == 1 { Reliability::Reliable } else { Reliability::BestEffort },
+        durability: if header.durability == 1 { Durability::TransientLocal } else { Durability::Volatile },
+        deadline: limit(header.deadline_ns),
+        lifespan: limit(header.lifespan_ns),
+        liveliness: if header.liveliness == 1 { Liveliness::ManualByTopic } else { Liveliness::Automatic },
+        liveliness_lease_duration: limit(header.liveliness_lease_duration_ns),
+        avoid_ros_namespace_conventions: header.avoid_ros_namespace_conventions != 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn example() -> EndpointDescription {
+        EndpointDescription {
+            role: Role::Publisher,
+            domain_id: 7,
+            gid: Gid([3; 16]),
+            node: "/front/camera".into(),
+            topic: "/front/image".into(),
+            message_type: TypeDescription {
+                name: "sensor_msgs/msg/Image".into(),
+                hash: [9; 32],
+                definition: "uint8[] data # größe".into(),
+                payload_bytes: 1234,
+            },
+            qos: Qos { deadline: Some(Duration::from_millis(3)), ..Qos::default().keep_all().transient_local() },
+            key: 42,
+            number: 5,
+        }
+    }
+
+    #[test]
+    fn a_description_survives_its_bytes() {
+        assert_eq!(EndpointDescription::from_bytes(&example().to_bytes(), "test").unwrap(), example());
+    }
+
+    #[test]
+    fn a_damaged_description_is_an_error_and_never_a_panic() {
+        let bytes = example().to_bytes();
+        for cut in 0..bytes.len() {
+            assert!(EndpointDescription::from_bytes(&bytes[..cut], "test").is_err(), "cut at {cut}");
+        }
+        for place in 0..bytes.len() {
+            for value in [0, 1, 0x7f, 0xff] {
+                let mut damaged = bytes.clone();
+                damaged[place] = value;
+                let _ = EndpointDescription::from_bytes(&damaged, "test");
+            }
+        }
+    }
+}

@@ -1,0 +1,399 @@
+//! The bytes of the three kinds of files, with every offset asserted.
+//!
+//! Used by `board`, `process_file`, `peer`, `publisher` and `link`; described for people in
+//! `docs/memory-layout.md`, whose golden file a test compares with [`describe`]. Every change here is a change of
+//! format: [`LAYOUT_HASH`] changes with it, and programs of different hashes refuse each other.
+//!
+//! All numbers are little-endian (the supported targets are). Each field's comment names its writer (W) and readers (R).
+
+use crate::shared::Shared;
+use std::{
+    fmt::Write,
+    sync::atomic::{AtomicU32, AtomicU64},
+};
+use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
+
+/// Version of the format; counts changes that the layout hash cannot see (a changed meaning).
+pub(crate) const FORMAT_VERSION: u32 = 1;
+/// First eight bytes of a board.
+pub(crate) const BOARD_MAGIC: u64 = u64::from_le_bytes(*b"GNTRboar");
+/// First eight bytes of a process file.
+pub(crate) const PROCESS_MAGIC: u64 = u64::from_le_bytes(*b"GNTRproc");
+/// First eight bytes of a publisher's file.
+pub(crate) const PUBLISHER_MAGIC: u64 = u64::from_le_bytes(*b"GNTRpubl");
+
+/// One cache line.
+pub(crate) const LINE_BYTES: usize = 64;
+/// One page: what `fallocate` and prefaulting work in.
+pub(crate) const PAGE_BYTES: usize = 4096;
+/// Topic lines on a board; when all are claimed, topics share lines, which costs spurious wake-ups only.
+pub(crate) const TOPIC_LINES: usize = 4096;
+/// Waiter lines on a board; the last is shared by all who come when the others are taken.
+pub(crate) const WAITER_LINES: usize = 512;
+/// Words of a bit set with one bit for each waiter.
+pub(crate) const WAITER_WORDS: usize = WAITER_LINES / 64;
+/// Pins in a row.
+pub(crate) const PINS_PER_ROW: usize = 5;
+/// Rows in a block of rows.
+pub(crate) const ROWS_PER_BLOCK: usize = 15;
+
+/// Declares a shared struct, asserts its size and every offset, and keeps the list for [`describe`].
+macro_rules! shared_struct {
+    ($(#[$meta:meta])* $name:ident: $size:literal bytes, align $align:literal {
+        $($(#[$field_meta:meta])* $field:ident: $type:ty = $offset:literal,)*
+    }) => {
+        $(#[$meta])*
+        #[repr(C, align($align))]
+        pub(crate) struct $name { $($(#[$field_meta])* pub(crate) $field: $type,)* }
+        const _: () = {
+            assert!(size_of::<$name>() == $size);
+            $(assert!(std::mem::offset_of!($name, $field) == $offset);)*
+            // No padding (S1): the fields' sizes add up.
+            assert!(0 $(+ size_of::<$type>())* == $size);
+        };
+        impl $name {
+            const FIELDS: Fields =
+                &[$((stringify!($field), stringify!($type), $offset),)*];
+        }
+        // SAFETY: integers and atomics without padding (asserted above); plain integers are written before the
+        // region is linked and never again, except in `SlotHeader`, which the pin protocol guards (lib.rs, I4).
+        unsafe impl Shared for $name {}
+    };
+}
+
+shared_struct! {
+    /// Start of a board, the only memory with many writers: wake hints and counters, never data.
+    BoardHeader: 192 bytes, align 64 {
+        magic: u64 = 0,
+        version: u32 = 8,
+        /// W: whoever holds the registry lock, its pid. R: who waits for the lock, for its error sentence.
+        holder_pid: AtomicU32 = 12,
+        layout_hash: u64 = 16,
+        /// Count of joined, left and reaped processes. W: those, after the directory changed. R: everyone.
+        processes_generation: AtomicU64 = 24,
+        reserved: [u64; 4] = 32,
+        /// Which waiter lines are taken. W, R: holders of the registry lock.
+        waiters_taken: [AtomicU64; 8] = 64,
+        reserved_line: [u64; 8] = 128,
+    }
+}
+
+shared_struct! {
+    /// A topic's wake-up state on the board.
+    TopicLine: 128 bytes, align 64 {
+        /// Hash of the topic's name, 0 = free. W: who claims the line, by compare-and-swap. R: everyone.
+        name_hash: AtomicU64 = 0,
+        /// Count of joins and leaves on the topic. W: who joins or leaves. R: everyone. Partner: `seen_generation`.
+        generation: AtomicU64 = 8,
+        reserved: [u64; 6] = 16,
+        /// Who sleeps on the topic, a bit a waiter. W: each waiter its bit (a reaper the bits of the dead). R: publishers.
+        sleepers: [AtomicU64; 8] = 64,
+    }
+}
+
+shared_struct! {
+    /// A waiter's futex on the board.
+    WaiterLine: 64 bytes, align 64 {
+        /// Counts rings. W: publishers and joiners. R: the waiter, and the kernel's futex compare.
+        bell: AtomicU32 = 0,
+        reserved_word: u32 = 4,
+        reserved: [u64; 7] = 8,
+    }
+}
+
+shared_struct! {
+    /// Start of a process file. W: the process. R: everyone in the domain.
+    ProcessHeader: 256 bytes, align 64 {
+        magic: u64 = 0,
+        version: u32 = 8,
+        pid: u32 = 12,
+        layout_hash: u64 = 16,
+        /// The 128 random bits of the file's name.
+        id: [u8; 16] = 24,
+        domain_id: u32 = 40,
+        name_bytes: u32 = 44,
+        /// Where the first block starts: a random line of the first page, so that rows of many processes spread
+        /// over the sets of a cache.
+        first_block: u64 = 48,
+        /// How much address space readers map: the file never grows beyond it.
+        reserve_bytes: u64 = 56,
+        /// The program's name, UTF-8, `name_bytes` long.
+        name: [u8; 64] = 64,
+        /// End of the last complete block. Partner: the readers' walk over the blocks.
+        used_bytes: AtomicU64 = 128,
+        reserved: [u64; 7] = 136,
+        /// Waiter lines that this process holds, for whoever reaps it.
+        waiters: [AtomicU64; 8] = 192,
+    }
+}
+
+shared_struct! {
+    /// Start of a block in a process file; blocks follow each other without gaps.
+    BlockHeader: 64 bytes, align 64 {
+        /// Size with this header; set before `used_bytes` covers the block, constant after.
+        size_bytes: u64 = 0,
+        /// [`BLOCK_ROWS`] or [`BLOCK_ENDPOINT`]; constant after.
+        kind: u32 = 8,
+        reserved_word: u32 = 12,
+        /// Of an endpoint block: odd while its words change, +2 for each change. Partner: `Peer::endpoints`.
+        version: AtomicU64 = 16,
+        reserved: [u64; 5] = 24,
+    }
+}
+shared_struct! {
+    /// Start of an endpoint block's contents; the description follows.
+    EndpointHeader: 64 bytes, align 64 {
+        /// Length of the description, 0 = no endpoint here now.
+        description_bytes: AtomicU64 = 0,
+        /// Hash of the topic's name, so that others can pass by quickly.
+        topic_hash: AtomicU64 = 8,
+        reserved: [u64; 6] = 16,
+    }
+}
+/// A block of `ROWS_PER_BLOCK` rows.
+pub(crate) const BLOCK_ROWS: u32 = 1;
+/// A block with one endpoint's description.
+pub(crate) const BLOCK_ENDPOINT: u32 = 2;
+
+shared_struct! {
+    /// What one subscription holds of one publisher, in the subscription's process file.
+    Row: 64 bytes, align 64 {
+        /// The publisher's key, 0 = row is free. W: subscription. R: publishers, after a change of the generation.
+        key: AtomicU64 = 0,
+        /// Next sequence the subscription will take, 0 = everything is wanted. W: subscription. R: the publisher.
+        cursor: AtomicU64 = 8,
+        /// [`ROW_ACTIVE`], [`ROW_EXTENSION`] or [`ROW_LEFT`]. W: subscription. R: the publisher.
+        state: AtomicU32 = 16,
+        /// How many samples the subscription wants kept for it. W: subscription, before `key`. R: the publisher.
+        depth: AtomicU32 = 20,
+        /// Sequences that must not be overwritten, 0 = none. W: subscription. R: the publisher. Partners: the entry's
+        /// dead bit (SeqCst fences on both sides) and, for the release, the publisher's acquire before it frees.
+        pins: [AtomicU64; 5] = 24,
+    }
+}
+/// The row of a matched subscription.
+pub(crate) const ROW_ACTIVE: u32 = 1;
+/// More pins for a subscription that holds many samples; its cursor and depth mean nothing.
+pub(crate) const ROW_EXTENSION: u32 = 2;
+/// The subscription is gone; pins that are left belong to samples that are still held.
+pub(crate) const ROW_LEFT: u32 = 3;
+
+shared_struct! {
+    /// Start of a publisher's file. W: the publisher. R: everyone in the domain.
+    PublisherHeader: 320 bytes, align 64 {
+        magic: u64 = 0,
+        version: u32 = 8,
+        domain_id: u32 = 12,
+        layout_hash: u64 = 16,
+        /// What rows that belong to this publisher say.
+        key: u64 = 24,
+        /// Endpoint id: 12 bytes of the process id, 4 of the endpoint's number.
+        gid: [u8; 16] = 32,
+        /// Where the endpoint's description starts, and how long it is.
+        description_offset: u32 = 48,
+        description_bytes: u32 = 52,
+        /// Distance of two slots, a multiple of 64.
+        slot_stride_bytes: u64 = 56,
+        /// Largest payload of a slot.
+        payload_bytes: u64 = 64,
+        /// Where the slots start, a multiple of 4096.
+        slots_offset: u64 = 72,
+        /// How much address space readers map: the file never grows beyond it.
+        reserve_bytes: u64 = 80,
+        reserved_static: [u64; 5] = 88,
+        /// Ring: offset / 64 in the upper half, log2 of its capacity in the lower. Constant in this version.
+        ring: AtomicU64 = 128,
+        /// The last generation of the topic whose rows the publisher honours. Partner: `TopicLine::generation`.
+        seen_generation: AtomicU64 = 136,
+        /// How many samples are kept at most for the deepest reader.
+        granted_depth: AtomicU64 = 144,
+        /// The publisher waits for readers (KEEP_ALL): they ring it. Reserved: always 0 in this version.
+        blocked: AtomicU64 = 152,
+        /// [`PUBLISHER_LIVE`] or [`PUBLISHER_LEFT`].
+        state: AtomicU32 = 160,
+        reserved_word: u32 = 164,
+        reserved_dynamic: [u64; 3] = 168,
+        /// Sequence of the newest sample, 0 = none yet. Partner: the reader's acquire in `Link::take`.
+        head: AtomicU64 = 192,
+        /// Sequence of the oldest sample that may be alive: a hint for readers that jump.
+        tail: AtomicU64 = 200,
+        reserved_line: [u64; 6] = 208,
+        reserved_end: [u64; 8] = 256,
+    }
+}
+/// The publisher publishes.
+pub(crate) const PUBLISHER_LIVE: u32 = 1;
+/// The publisher left in an orderly way; what its ring holds can still be taken.
+pub(crate) const PUBLISHER_LEFT: u32 = 2;
+
+shared_struct! {
+    /// One entry of a ring, on a line of its own.
+    RingLine: 64 bytes, align 64 {
+        /// Slot offset / 64 (32 bits) | dead (1) | sequence (31). W: the publisher. R: subscriptions.
+        /// All ones is reserved for "the ring was replaced" and not written in this version.
+        entry: AtomicU64 = 0,
+        reserved: [u64; 7] = 8,
+    }
+}
+shared_struct! {
+    /// What stands before the payload of a sample. Guarded by the pin protocol (I4): written while the publisher
+    /// alone owns the slot, read only under a checked pin.
+    #[derive(Clone, Copy)]
+    SlotHeader: 96 bytes, align 32 {
+        /// For bridges: the endpoint that first published the sample.
+        origin_gid: [u8; 16] = 0,
+        /// For bridges: the sample's sequence there.
+        origin_sequence: u64 = 16,
+        /// For services: the request that this sample asks or answers.
+        request_sequence: u64 = 24,
+        /// For services: the client of that request.
+        request_gid: [u8; 16] = 32,
+        /// The four fields above hold if this equals `sequence`; else they are left from an earlier sample.
+        origin_valid_for: u64 = 48,
+        reserved: u64 = 56,
+        /// The full sequence; a reader compares it with what it pinned.
+        sequence: u64 = 64,
+        /// When it was published, CLOCK_MONOTONIC.
+        source_time_ns: u64 = 72,
+        /// When it was published, CLOCK_REALTIME.
+        source_wall_time_ns: u64 = 80,
+        /// Length of the payload, without the encapsulation.
+        length_bytes: u32 = 88,
+        /// CDR encapsulation of the payload that follows: `00 01 00 00` is little-endian XCDR1.
+        encapsulation: [u8; 4] = 92,
+    }
+}
+
+shared_struct! {
+    /// Start of an endpoint's description, in an endpoint block and in the publisher's file; the node's name, the
+    /// topic, the type's name and its definition follow as UTF-8, without separators.
+    #[derive(Clone, Copy, FromBytes, IntoBytes, Immutable, KnownLayout)]
+    DescriptionHeader: 168 bytes, align 8 {
+        /// [`ROLE_PUBLISHER`] or [`ROLE_SUBSCRIPTION`].
+        role: u32 = 0,
+        domain_id: u32 = 4,
+        gid: [u8; 16] = 8,
+        /// Of a publisher: its key. Of a subscription: 0.
+        key: u64 = 24,
+        /// Number of the endpoint in its process: names a publisher's file.
+        number: u32 = 32,
+        node_bytes: u32 = 36,
+        topic_bytes: u32 = 40,
+        type_name_bytes: u32 = 44,
+        type_definition_bytes: u32 = 48,
+        /// 0 KEEP_LAST, 1 KEEP_ALL.
+        history: u32 = 52,
+        depth: u32 = 56,
+        /// 0 BEST_EFFORT, 1 RELIABLE.
+        reliability: u32 = 60,
+        /// 0 VOLATILE, 1 TRANSIENT_LOCAL.
+        durability: u32 = 64,
+        /// 0 AUTOMATIC, 1 MANUAL_BY_TOPIC.
+        liveliness: u32 = 68,
+        /// `u64::MAX` = no limit, as in the next two.
+        deadline_ns: u64 = 72,
+        lifespan_ns: u64 = 80,
+        liveliness_lease_duration_ns: u64 = 88,
+        avoid_ros_namespace_conventions: u32 = 96,
+        reserved_word: u32 = 100,
+        /// Largest payload.
+        payload_bytes: u64 = 104,
+        /// RIHS01 hash of the type, all zero = not known.
+        type_hash: [u8; 32] = 112,
+        reserved: [u64; 3] = 144,
+    }
+}
+/// The endpoint publishes.
+pub(crate) const ROLE_PUBLISHER: u32 = 1;
+/// The endpoint subscribes.
+pub(crate) const ROLE_SUBSCRIPTION: u32 = 2;
+
+/// Where the payload starts in a slot: in the line of the header's last 32 bytes, aligned to 32.
+pub(crate) const PAYLOAD_OFFSET: usize = size_of::<SlotHeader>();
+/// Alignment that every payload has.
+pub const PAYLOAD_ALIGN: usize = 32;
+const _: () = {
+    assert!(PAYLOAD_OFFSET.is_multiple_of(PAYLOAD_ALIGN));
+    assert!(WAITER_WORDS == 8 && PINS_PER_ROW == 5);
+};
+/// XCDR1, little endian.
+pub(crate) const ENCAPSULATION_CDR_LE: [u8; 4] = [0, 1, 0, 0];
+
+// The board: header, then topic lines, then waiter lines.
+/// Where the topic lines start on a board.
+pub(crate) const BOARD_TOPICS_OFFSET: usize = PAGE_BYTES;
+/// Where the waiter lines start on a board.
+pub(crate) const BOARD_WAITERS_OFFSET: usize = BOARD_TOPICS_OFFSET + TOPIC_LINES * size_of::<TopicLine>();
+/// Size of a board.
+pub(crate) const BOARD_BYTES: usize = BOARD_WAITERS_OFFSET + WAITER_LINES * size_of::<WaiterLine>();
+
+type Fields = &'static [(&'static str, &'static str, usize)];
+const STRUCTS: &[(&str, usize, Fields)] = &[
+    ("BoardHeader", size_of::<BoardHeader>(), BoardHeader::FIELDS),
+    ("TopicLine", size_of::<TopicLine>(), TopicLine::FIELDS),
+    ("WaiterLine", size_of::<WaiterLine>(), WaiterLine::FIELDS),
+    ("ProcessHeader", size_of::<ProcessHeader>(), ProcessHeader::FIELDS),
+    ("BlockHeader", size_of::<BlockHeader>(), BlockHeader::FIELDS),
+    ("EndpointHeader", size_of::<EndpointHeader>(), EndpointHeader::FIELDS),
+    ("Row", size_of::<Row>(), Row::FIELDS),
+    ("PublisherHeader", size_of::<PublisherHeader>(), PublisherHeader::FIELDS),
+    ("RingLine", size_of::<RingLine>(), RingLine::FIELDS),
+    ("SlotHeader", size_of::<SlotHeader>(), SlotHeader::FIELDS),
+    ("DescriptionHeader", size_of::<DescriptionHeader>(), DescriptionHeader::FIELDS),
+];
+
+/// A hash of every struct, field, type and offset; files of another hash are refused.
+pub(crate) const LAYOUT_HASH: u64 = {
+    let mut hash = FNV_OFFSET;
+    let mut s = 0;
+    while s < STRUCTS.len() {
+        let (name, size, fields) = STRUCTS[s];
+        hash = fnv1a(fnv1a(hash, name.as_bytes()), &size.to_le_bytes());
+        let mut f = 0;
+        while f < fields.len() {
+            let (field, type_name, offset) = fields[f];
+            hash = fnv1a(fnv1a(hash, field.as_bytes()), type_name.as_bytes());
+            hash = fnv1a(hash, &offset.to_le_bytes());
+            f += 1;
+        }
+        s += 1;
+    }
+    hash
+};
+
+const FNV_OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
+
+/// FNV-1a, 64 bits: small, stable and `const`; names and layouts are no adversaries.
+const fn fnv1a(mut hash: u64, bytes: &[u8]) -> u64 {
+    let mut i = 0;
+    while i < bytes.len() {
+        hash = (hash ^ bytes[i] as u64).wrapping_mul(0x0000_0100_0000_01b3);
+        i += 1;
+    }
+    hash
+}
+
+/// The hash by which a topic finds its line on the board; never 0.
+pub(crate) fn topic_hash(topic: &str) -> u64 {
+    fnv1a(FNV_OFFSET, topic.as_bytes()).max(1)
+}
+
+/// The layout as text, for the golden file.
+#[must_use]
+pub fn describe() -> String {
+    let mut text = format!("format version {FORMAT_VERSION}, layout hash {LAYOUT_HASH:016x}\n");
+    for (name, size, fields) in STRUCTS {
+        // Writing to a String cannot fail.
+        let _ = writeln!(text, "\n{name}: {size} bytes");
+        for (field, type_name, offset) in *fields {
+            let _ = writeln!(text, "  {offset:>4}  {field}: {type_name}");
+        }
+    }
+    let _ = writeln!(
+        text,
+        "\nboard: topics at {BOARD_TOPICS_OFFSET} x {TOPIC_LINES}, waiters at {BOARD_WAITERS_OFFSET} x {WAITER_LINES}, \
+         {BOARD_BYTES} bytes\nslot: payload at {PAYLOAD_OFFSET}\nblock: {ROWS_PER_BLOCK} rows of {PINS_PER_ROW} pins\n\
+         entry: offset / {LINE_BYTES} << 32 | dead << 31 | sequence & 0x7fffffff"
+    );
+    text
+}

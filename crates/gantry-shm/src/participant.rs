@@ -1,0 +1,211 @@
+//! This process's part in one domain: its directory, its file, the board, and its view of the other processes.
+//!
+//! One per (root, domain) and process; nodes, publishers and subscriptions share it. Control path throughout.
+//! Invariants:
+//! - A1: processes join, leave and reap under the registry lock of a board that has its name (board.rs, B2).
+//! - A2: whoever sees a generation of the process count sees every process that joined before it was made; a process
+//!   that cannot be mapped is an error for whoever must know all (they fail closed).
+
+use crate::{
+    board::{Board, TopicIndex, WaiterIndex},
+    directory::{DEFAULT_ROOT, Directory, PROCESS_SUFFIX},
+    error::{Error, Result},
+    fork::Epoch,
+    peer::Peer,
+    process_file::ProcessFile,
+    reaper,
+};
+use std::{
+    collections::HashMap,
+    io::ErrorKind,
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex, PoisonError, Weak, atomic::Ordering::Relaxed},
+};
+
+/// Environment variable that says where the shared memory lies.
+pub const DIRECTORY_VARIABLE: &str = "GANTRY_SHM_DIR";
+
+/// This process in one domain.
+pub struct Participant {
+    pub(crate) directory: Directory,
+    pub(crate) board: Board,
+    pub(crate) process: ProcessFile,
+    pub(crate) epoch: Epoch,
+    user_directory: Directory,
+    domain_id: u32,
+    peers: Mutex<Peers>,
+}
+
+/// The processes of the domain, this one included.
+struct Peers {
+    /// The count of processes that `list` is true for; `None` before the first look.
+    seen_generation: Option<u64>,
+    list: Arc<[Arc<Peer>]>,
+}
+
+type Joined = HashMap<(PathBuf, u32, Epoch), Weak<Participant>>;
+
+impl Participant {
+    /// Joins the domain under the root that `GANTRY_SHM_DIR` names (`/dev/shm` if unset).
+    ///
+    /// # Errors
+    /// What [`Participant::join_under`] says.
+    pub fn join(domain_id: u32) -> Result<Arc<Participant>> {
+        let root = std::env::var_os(DIRECTORY_VARIABLE).filter(|value| !value.is_empty());
+        Participant::join_under(Path::new(root.as_deref().unwrap_or(DEFAULT_ROOT.as_ref())), domain_id)
+    }
+
+    /// Joins the domain under `root`; a process that already did gets the same participant. Removes what dead processes
+    /// left in any domain of this user.
+    ///
+    /// # Errors
+    /// The directory cannot be made or trusted, is full, or is of another version; the registry lock is held too long.
+    pub fn join_under(root: &Path, domain_id: u32) -> Result<Arc<Participant>> {
+        static JOINED: Mutex<Option<Joined>> = Mutex::new(None);
+        let key = (root.to_owned(), domain_id, Epoch::current()?);
+        let mut joined = JOINED.lock().unwrap_or_else(PoisonError::into_inner);
+        let joined = joined.get_or_insert_default();
+        if let Some(participant) = joined.get(&key).and_then(Weak::upgrade) {
+            return Ok(participant);
+        }
+        let participant = Arc::new(Participant::join_domain(root, domain_id)?);
+        joined.retain(|_, weak| weak.strong_count() > 0);
+        joined.insert(key, Arc::downgrade(&participant));
+        Ok(participant)
+    }
+
+    fn join_domain(root: &Path, domain_id: u32) -> Result<Participant> {
+        let domain = domain_id.to_string();
+        // Again, when the last of the others leaves and takes board and directory with it; each turn is one such race.
+        for _ in 0..100 {
+            let user_directory = Directory::of_user(root)?;
+            reaper::reap_other_domains(&user_directory, &domain)?;
+            let directory = user_directory.of_domain(&domain)?;
+            let Some(board) = Board::open_or_create(&directory)? else { continue };
+            let Some(registry) = board.lock(&directory)? else { continue };
+            reaper::reap(&directory, &board, &registry)?;
+            let process = ProcessFile::create(&directory, domain_id)?;
+            process.link(&directory)?;
+            board.processes_changed();
+            drop(registry);
+            let peers = Mutex::new(Peers { seen_generation: None, list: Arc::new([]) });
+            let epoch = Epoch::current()?;
+            return Ok(Participant { directory, board, process, epoch, user_directory, domain_id, peers });
+        }
+        let action = format!("join domain {domain_id} under {}: its directory is removed each time", root.display());
+        Err(Error::system(action, ErrorKind::NotFound))
+    }
+
+    /// The domain.
+    #[must_use]
+    pub fn domain_id(&self) -> u32 {
+        self.domain_id
+    }
+
+    /// Where its files lie.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        self.directory.path()
+    }
+
+    /// All processes of the domain that are not known to be dead (A2).
+    pub(crate) fn peers(&self) -> Result<Arc<[Arc<Peer>]>> {
+        let mut peers = self.peers.lock().unwrap_or_else(PoisonError::into_inner);
+        let generation = self.board.processes_generation();
+        if peers.seen_generation != Some(generation) {
+            // A peer whose file somebody removed stays as long as it lives: its pins count.
+            let mut list: Vec<Arc<Peer>> = peers.list.iter().filter(|peer| peer.is_alive()).cloned().collect();
+            for (name, _) in self.directory.names()? {
+                if name.ends_with(PROCESS_SUFFIX) && !list.iter().any(|peer| peer.file_name == name) {
+                    match Peer::open(&self.directory, &name) {
+                        Ok(peer) => list.push(Arc::new(peer)),
+                        Err(Error::System { source, .. }) if source.kind() == ErrorKind::NotFound => {}
+                        Err(e) => return Err(e),
+                    }
+                }
+            }
+            peers.list = list.into();
+            peers.seen_generation = Some(generation);
+        }
+        Ok(peers.list.clone())
+    }
+
+    /// Probes all peers; if one died, removes what it left and tells its partners.
+    pub(crate) fn look_for_deaths(&self) -> Result<()> {
+        let died = self.peers()?.iter().any(|peer| !peer.is_alive());
+        if died {
+            if let Some(registry) = self.board.lock(&self.directory)? {
+                reaper::reap(&self.directory, &self.board, &registry)?;
+            }
+            // The dead drop out of the list even if somebody else was quicker to reap them.
+            self.peers.lock().unwrap_or_else(PoisonError::into_inner).seen_generation = None;
+        }
+        Ok(())
+    }
+
+    /// A waiter line of this process.
+    pub(crate) fn take_waiter(&self) -> Result<WaiterIndex> {
+        let held = self.process.held_waiters()?;
+        match self.board.lock(&self.directory)? {
+            Some(registry) => Ok(registry.take_waiter(held)),
+            None => Err(self.board_removed()),
+        }
+    }
+
+    /// Gives a waiter line back.
+    pub(crate) fn free_waiter(&self, waiter: WaiterIndex) {
+        let set = waiter.as_set();
+        // If the lock cannot be had, the line stays taken until this process is gone.
+        if let (Ok(held), Ok(Some(registry))) = (self.process.held_waiters(), self.board.lock(&self.directory)) {
+            registry.free_waiters(&set);
+            for (word, bits) in held.iter().zip(set) {
+                word.fetch_and(!bits, Relaxed);
+            }
+        }
+    }
+
+    /// The board's line for a topic.
+    pub(crate) fn topic(&self, topic: &str) -> TopicIndex {
+        self.board.topic(crate::layout::topic_hash(topic))
+    }
+
+    fn board_removed(&self) -> Error {
+        let path = self.directory.path().to_owned();
+        let why = "somebody removed its board while processes use it; restart the programs of this domain".to_owned();
+        Error::ForeignDirectory { path, why }
+    }
+
+    fn leave(&self) -> Result<()> {
+        let file_name = self.process.file_name();
+        let registry = match self.board.lock(&self.directory) {
+            Ok(Some(registry)) => registry,
+            // Without the lock the name can go all the same; a reaper sees to the board.
+            Ok(None) | Err(_) => return self.directory.unlink(&file_name),
+        };
+        registry.free_waiters(&self.process.held_waiters()?.each_ref().map(|word| word.load(Relaxed)));
+        self.directory.unlink(&file_name)?;
+        self.board.processes_changed();
+        let left = reaper::reap(&self.directory, &self.board, &registry)?;
+        reaper::remove_if_unused(&self.user_directory, &self.domain_id.to_string(), &self.directory, left)?;
+        if left == 0 {
+            // Not there or not empty: other domains are in use.
+            let _ = std::fs::remove_dir(self.user_directory.path());
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Participant {
+    fn drop(&mut self) {
+        if self.epoch.is_current() {
+            // Nobody to tell; the next process that joins removes what is left.
+            let _ = self.leave();
+        }
+    }
+}
+
+impl std::fmt::Debug for Participant {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Participant({})", self.directory)
+    }
+}

@@ -1,0 +1,180 @@
+//! Another process's file (or our own, seen as others see it): is it alive, what endpoints and rows does it have.
+//!
+//! Used by publishers (whose pins must I honour?) and subscriptions (whose publishers are there?). Control path.
+//! Death is decided only by probing the lock through the descriptor that was kept when the file was first seen: that works
+//! when the file was removed, and in another pid namespace. A peer that is dead stays dead.
+
+use crate::{
+    board::check_format,
+    description::EndpointDescription,
+    directory::Directory,
+    error::{Error, Result},
+    layout::*,
+    lock,
+    region::Region,
+    shared::acquire,
+};
+use std::{
+    ptr::NonNull,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicU64, Ordering::*, fence},
+    },
+};
+
+/// How often an endpoint that is being rewritten is read again before it is passed over: its owner changes the topic's
+/// generation when it is done, so nothing is missed for long.
+const READ_ATTEMPTS: usize = 100;
+
+/// A process of the domain.
+pub(crate) struct Peer {
+    region: Region,
+    /// The file's name in the directory.
+    pub(crate) file_name: String,
+    pub(crate) id: [u8; 16],
+    pub(crate) pid: u32,
+    /// Program's name.
+    pub(crate) name: String,
+    first_block: usize,
+    dead: AtomicBool,
+}
+
+/// A row in a peer's file that belongs to one publisher.
+#[derive(Clone)]
+pub(crate) struct PeerRow {
+    pub(crate) peer: Arc<Peer>,
+    row: NonNull<Row>,
+}
+
+// SAFETY: the pointer goes into the peer's region, which may be used from any thread and is kept by `peer`.
+unsafe impl Send for PeerRow {}
+
+impl PeerRow {
+    #[inline]
+    pub(crate) fn row(&self) -> &Row {
+        // SAFETY: made from a checked reference into the region that `peer` keeps (`Peer::rows_of`).
+        unsafe { self.row.as_ref() }
+    }
+}
+
+impl Peer {
+    /// Maps a process file. `NotFound` in the error if it went meanwhile.
+    pub(crate) fn open(directory: &Directory, file_name: &str) -> Result<Peer> {
+        let region = Region::open(directory, file_name, 0, false)?;
+        let header: &ProcessHeader = region.at(0)?;
+        check_format(file_name, (PROCESS_MAGIC, header.magic), header.version, header.layout_hash)?;
+        let region = region.with_reserve(header.reserve_bytes)?;
+        let header: &ProcessHeader = region.at(0)?;
+        let name_bytes = (header.name_bytes as usize).min(header.name.len());
+        let name = String::from_utf8_lossy(&header.name[..name_bytes]).into_owned();
+        let (id, pid, first_block) = (header.id, header.pid, header.first_block as usize);
+        if crate::process_file::file_name(&id) != file_name || first_block % LINE_BYTES != 0 {
+            return Err(Error::corrupt(file_name, "its header", "the id of its name", format!("{id:02x?}")));
+        }
+        let file_name = file_name.to_owned();
+        Ok(Peer { region, file_name, id, pid, name, first_block, dead: AtomicBool::new(false) })
+    }
+
+    /// Probes the lock (half a microsecond), unless it was found dead before. If the kernel cannot say, it is alive.
+    pub(crate) fn is_alive(&self) -> bool {
+        // Relaxed: the flag only saves probes.
+        if self.dead.load(Relaxed) {
+            return false;
+        }
+        let alive = lock::is_locked(self.region.file()).unwrap_or(true);
+        if !alive {
+            self.dead.store(true, Relaxed);
+        }
+        alive
+    }
+
+    /// The waiter lines it holds.
+    pub(crate) fn held_waiters(&self) -> Result<[u64; WAITER_WORDS]> {
+        let header: &ProcessHeader = self.region.at(0)?;
+        Ok(std::array::from_fn(|word| header.waiters[word].load(Relaxed)))
+    }
+
+    /// Its endpoints, of one topic or of all.
+    pub(crate) fn endpoints(&self, topic_hash: Option<u64>) -> Result<Vec<EndpointDescription>> {
+        let mut endpoints = Vec::new();
+        for (offset, size_bytes) in self.blocks(BLOCK_ENDPOINT)? {
+            if let Some(bytes) = self.read_endpoint(offset, size_bytes, topic_hash)? {
+                endpoints.push(EndpointDescription::from_bytes(&bytes, self.region.name())?);
+            }
+        }
+        Ok(endpoints)
+    }
+
+    /// The reader's side of `ProcessFile::write_endpoint`.
+    fn read_endpoint(&self, offset: usize, size_bytes: usize, topic_hash: Option<u64>) -> Result<Option<Vec<u8>>> {
+        let block: &BlockHeader = self.region.at(offset)?;
+        let contents = offset + size_of::<BlockHeader>();
+        let header: &EndpointHeader = self.region.at(contents)?;
+        let description = contents + size_of::<EndpointHeader>();
+        let capacity_bytes = (offset + size_bytes).saturating_sub(description);
+        for _ in 0..READ_ATTEMPTS {
+            let version = acquire(&block.version);
+            let length_bytes = header.description_bytes.load(Relaxed) as usize;
+            if version % 2 == 1 {
+                std::hint::spin_loop();
+                continue;
+            }
+            if length_bytes == 0 || topic_hash.is_some_and(|hash| hash != header.topic_hash.load(Relaxed)) {
+                return Ok(None);
+            }
+            if length_bytes > capacity_bytes {
+                let expected = format!("at most {capacity_bytes} bytes of description");
+                return Err(Error::corrupt(self.region.name(), format!("offset {offset}"), expected, length_bytes));
+            }
+            let mut bytes = Vec::with_capacity(length_bytes.next_multiple_of(8));
+            for word in 0..length_bytes.div_ceil(8) {
+                let word = self.region.at::<AtomicU64>(description + word * 8)?.load(Relaxed);
+                bytes.extend_from_slice(&word.to_le_bytes());
+            }
+            bytes.truncate(length_bytes);
+            fence(Acquire); // the words before the second look at the version
+            if block.version.load(Relaxed) == version {
+                return Ok(Some(bytes));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Its rows that belong to the publisher with that key.
+    pub(crate) fn rows_of(self: &Arc<Self>, key: u64) -> Result<Vec<PeerRow>> {
+        let mut rows = Vec::new();
+        for (offset, _) in self.blocks(BLOCK_ROWS)? {
+            for row in 0..ROWS_PER_BLOCK {
+                let row: &Row = self.region.at(offset + size_of::<BlockHeader>() + row * size_of::<Row>())?;
+                if acquire(&row.key) == key {
+                    rows.push(PeerRow { peer: self.clone(), row: NonNull::from(row) });
+                }
+            }
+        }
+        Ok(rows)
+    }
+
+    /// Offsets and sizes of the blocks of one kind.
+    fn blocks(&self, kind: u32) -> Result<Vec<(usize, usize)>> {
+        let header: &ProcessHeader = self.region.at(0)?;
+        let used = acquire(&header.used_bytes) as usize;
+        if used > self.region.length_bytes() && used > self.region.refresh_length()? {
+            return Err(Error::corrupt(self.region.name(), "used_bytes", "at most the file's length", used));
+        }
+        let mut blocks = Vec::new();
+        let mut offset = self.first_block;
+        while offset < used {
+            let block: &BlockHeader = self.region.at(offset)?;
+            let (size_bytes, found) = (block.size_bytes as usize, block.kind);
+            if size_bytes < size_of::<BlockHeader>() || size_bytes % LINE_BYTES != 0 || size_bytes > used - offset {
+                let expected = "the size of a block";
+                return Err(Error::corrupt(self.region.name(), format!("offset {offset}"), expected, size_bytes));
+            }
+            if found == kind {
+                blocks.push((offset, size_bytes));
+            }
+            offset += size_bytes;
+        }
+        Ok(blocks)
+    }
+}

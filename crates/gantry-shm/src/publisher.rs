@@ -1,0 +1,479 @@
+//! A publisher: loan, publish, retire, reclaim.
+//!
+//! Owned by one thread at a time (`&mut self`); `gantry::Publisher` is a typed layer over it. The protocol:
+//!
+//! 1. *publish*: entry (Release), head (Release), one SeqCst fence, one look at the sleepers. Flat in the number of readers.
+//! 2. *retire*: entries that leave the history are marked dead, in batches.
+//! 3. *reclaim*: after a SeqCst fence that follows the dead marks, read the topic's generation, then every pin; what no pin
+//!    names is free. A reader pins, fences, then looks at the entry: so either it sees the mark, or we see its pin (2).
+//!
+//! Rows of readers that cannot be mapped are an error that stops the freeing, never a guess.
+
+use crate::{
+    board::TopicIndex,
+    description::{EndpointDescription, Gid, Role, TypeDescription},
+    error::{Error, Result},
+    layout::*,
+    loan::Loan,
+    participant::Participant,
+    peer::PeerRow,
+    process_file::EndpointBlock,
+    publisher_file::PublisherFile,
+    qos::{Durability, History, Qos},
+    ring::{Ring, alive},
+    shared::acquire,
+    slots::Slots,
+    waiter::Waiter,
+};
+use rustix::rand::{GetRandomFlags, getrandom};
+use std::{
+    collections::BTreeMap,
+    ptr::NonNull,
+    sync::{
+        Arc,
+        atomic::{Ordering::*, fence},
+    },
+    time::{Duration, Instant},
+};
+
+/// A deeper reader of a publisher with a small depth gets at least so much, if the memory allows.
+const MIN_RING_SAMPLES: usize = 32;
+/// Most samples that KEEP_ALL, or a reader deeper than the publisher, makes the publisher keep ...
+const MAX_KEPT_SAMPLES: usize = 1024;
+/// ... and most bytes.
+const MAX_KEPT_BYTES: usize = 64 << 20;
+/// Samples are retired in batches between these, so that readers' pin lines are fetched rarely ...
+const BATCH_SAMPLES: std::ops::RangeInclusive<usize> = 16..=256;
+/// ... but of large messages only two at a time, and no more than this many bytes.
+const MAX_BATCH_BYTES: usize = 1 << 20;
+/// Small slots are added this many bytes at a time.
+const GROWTH_BYTES: usize = 256 << 10;
+/// Largest depth that can be asked for.
+pub const MAX_DEPTH: u32 = 1_000_000;
+
+/// When a sample was published.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SourceTime {
+    /// CLOCK_MONOTONIC, ns.
+    pub monotonic_ns: u64,
+    /// CLOCK_REALTIME, ns.
+    pub wall_ns: u64,
+}
+
+/// Puts samples into its own shared memory.
+pub struct Publisher {
+    participant: Arc<Participant>,
+    description: EndpointDescription,
+    block: EndpointBlock,
+    topic: TopicIndex,
+    file: Arc<PublisherFile>,
+    /// Into `file`.
+    header: NonNull<PublisherHeader>,
+    /// Into `file`.
+    ring: Ring,
+    slots: Slots,
+    /// Sequence of the newest sample, 0 = none yet.
+    head: u64,
+    /// Own depth: what is kept whoever reads.
+    own_depth: usize,
+    /// How many samples are kept for the readers there are.
+    horizon: usize,
+    /// How many samples beyond the horizon are retired together.
+    batch: usize,
+    /// The rows whose pins are honoured.
+    readers: Vec<PeerRow>,
+    /// Generation of the topic that `readers` is true for.
+    seen_generation: u64,
+    /// Why `readers` cannot be brought up to date; nothing is freed until it can.
+    unmapped: Option<String>,
+    /// Scratch for the pins that are held, so that reclaiming does not allocate.
+    held: Vec<u64>,
+    waiter: Waiter,
+}
+
+// SAFETY: `header` and `ring` point into `file`, which may be used from any thread; `&mut self` guards the rest.
+unsafe impl Send for Publisher {}
+
+impl Publisher {
+    /// Makes a publisher and tells the topic's subscriptions.
+    ///
+    /// # Errors
+    /// A depth of 0 or beyond [`MAX_DEPTH`], a payload beyond 4 GiB, no room, or what joining can fail with.
+    pub fn new(
+        participant: Arc<Participant>,
+        node: &str,
+        topic: &str,
+        message_type: TypeDescription,
+        qos: Qos,
+    ) -> Result<Publisher> {
+        participant.epoch.check()?;
+        check_depth(&qos)?;
+        let mut key = [0; 8];
+        getrandom(&mut key, GetRandomFlags::empty()).map_err(|e| Error::system("get random bytes", e))?;
+        let (number, gid) = participant.process.new_endpoint_id();
+        let description = EndpointDescription {
+            role: Role::Publisher,
+            domain_id: participant.domain_id(),
+            gid: Gid(gid),
+            node: node.to_owned(),
+            topic: topic.to_owned(),
+            message_type,
+            qos,
+            key: u64::from_le_bytes(key) | 1,
+            number,
+        };
+        let kept = kept_samples(description.message_type.payload_bytes);
+        let own_depth = if qos.history == History::KeepAll { kept } else { qos.depth as usize };
+        let ring_samples = own_depth.max(kept.min(MIN_RING_SAMPLES)) + BATCH_SAMPLES.start() + 1;
+        let log2_capacity = ring_samples.next_power_of_two().ilog2();
+        let file = Arc::new(PublisherFile::create(&participant, &description, log2_capacity)?);
+        let (header, ring) = (file.header()?, file.ring()?);
+        let block = match participant.process.add_endpoint(&participant.directory, &description) {
+            Ok(block) => block,
+            Err(e) => {
+                participant.directory.unlink(&file.name)?;
+                return Err(e);
+            }
+        };
+        let topic = participant.topic(topic);
+        let waiter = Waiter::new(participant.clone(), topic);
+        let mut publisher = Publisher {
+            participant,
+            description,
+            block,
+            topic,
+            file,
+            header,
+            ring,
+            slots: Slots::new(),
+            head: 0,
+            own_depth,
+            horizon: own_depth,
+            batch: 0,
+            readers: Vec::new(),
+            seen_generation: 0,
+            unmapped: None,
+            held: Vec::new(),
+            waiter,
+        };
+        publisher.participant.board.topic_changed(topic);
+        publisher.note_joiners();
+        Ok(publisher)
+    }
+
+    /// A slot for `length_bytes` of payload. Several may be out at once.
+    ///
+    /// # Errors
+    /// `length_bytes` is more than the type allows; all slots are in use and there is no room for more.
+    ///
+    /// # Real-time
+    /// No allocation, lock or system call while a slot is free; otherwise samples are reclaimed (no system call), and only
+    /// if that frees nothing, memory is added.
+    pub fn loan(&mut self, length_bytes: usize) -> Result<Loan> {
+        self.participant.epoch.check()?;
+        if length_bytes > self.file.payload_bytes {
+            return Err(Error::OutOfRange {
+                what: "the length of a loan",
+                value: format!("{length_bytes} bytes"),
+                range: format!("messages on {} have at most {} bytes", self.description.topic, self.file.payload_bytes),
+            });
+        }
+        let slot = match self.slots.take_free() {
+            Some(slot) => slot,
+            None => self.make_room()?,
+        };
+        Loan::new(self.file.clone(), slot, length_bytes, self.participant.epoch)
+    }
+
+    /// Publishes a loan and returns its sequence: 1, 2, …
+    ///
+    /// # Errors
+    /// The loan is another publisher's; the process forked.
+    ///
+    /// # Real-time
+    /// No allocation and no lock; a system call for each reader that sleeps. When readers came or went since the last call,
+    /// their memory is mapped here (system calls, allocation).
+    pub fn publish(&mut self, mut loan: Loan, time: SourceTime) -> Result<u64> {
+        self.participant.epoch.check()?;
+        if !Arc::ptr_eq(&loan.file, &self.file) {
+            return Err(Error::ForeignLoan { topic: self.description.topic.clone() });
+        }
+        if self.topic_generation_relaxed() != self.seen_generation {
+            self.note_joiners(); // may only add protection; what it cannot map stops the freeing
+        }
+        let length_bytes = loan.bytes().len() as u32;
+        let Some(slot) = loan.take_slot() else {
+            return Err(Error::ForeignLoan { topic: self.description.topic.clone() });
+        };
+        let sequence = self.head + 1;
+        self.write_slot_header(slot, sequence, length_bytes, time)?;
+        self.head = sequence;
+        self.slots.retain(slot);
+        // (1) the payload and its header before the entry; pairs with the acquire in Link::take.
+        self.ring.entry(sequence).store(alive(self.file.slot_offset(slot), sequence), Release);
+        self.header().head.store(sequence, Release); // pairs with the acquires in Link
+        let retires = self.slots.retained() > self.horizon + self.batch;
+        if retires {
+            self.retire_down_to(self.horizon);
+        }
+        // ONE fence for two: (2) dead marks before pins, and (3) the entry before the sleepers.
+        fence(SeqCst);
+        self.participant.board.wake(self.participant.board.line(self.topic));
+        if retires {
+            self.reclaim();
+        }
+        Ok(sequence)
+    }
+
+    /// How many subscriptions are matched now. Control path.
+    ///
+    /// # Errors
+    /// A subscription's memory cannot be mapped; the process forked.
+    pub fn subscription_count(&mut self) -> Result<usize> {
+        self.participant.epoch.check()?;
+        if acquire(&self.participant.board.line(self.topic).generation) != self.seen_generation {
+            self.note_joiners();
+        }
+        match &self.unmapped {
+            Some(why) => Err(Error::UnmappedReader { topic: self.description.topic.clone(), why: why.clone() }),
+            None => Ok(self.readers.iter().filter(|r| r.row().state.load(Relaxed) == ROW_ACTIVE).count()),
+        }
+    }
+
+    /// Waits until at least `count` subscriptions are matched; `false` if they were not within `timeout`. Control path.
+    ///
+    /// # Errors
+    /// As [`Publisher::subscription_count`].
+    pub fn wait_for_subscriptions(&mut self, count: usize, timeout: Duration) -> Result<bool> {
+        let deadline = Instant::now() + timeout;
+        loop {
+            if self.subscription_count()? >= count {
+                return Ok(true);
+            }
+            if Instant::now() >= deadline {
+                return Ok(false);
+            }
+            let (participant, topic, seen) = (&self.participant, self.topic, self.seen_generation);
+            self.waiter.wait(deadline, || acquire(&participant.board.line(topic).generation) != seen)?;
+        }
+    }
+
+    /// What this publisher says about itself.
+    #[must_use]
+    pub fn description(&self) -> &EndpointDescription {
+        &self.description
+    }
+
+    /// How many slots there are: for tests and inspection.
+    #[must_use]
+    pub fn slot_count(&self) -> usize {
+        self.slots.count() as usize
+    }
+
+    #[inline]
+    fn header(&self) -> &PublisherHeader {
+        // SAFETY: made from a checked reference into `file`, which `self` keeps.
+        unsafe { self.header.as_ref() }
+    }
+
+    #[inline]
+    fn topic_generation_relaxed(&self) -> u64 {
+        // Relaxed: a hint; `reclaim` looks again where it matters.
+        self.participant.board.line(self.topic).generation.load(Relaxed)
+    }
+
+    #[inline]
+    fn write_slot_header(&self, slot: u32, sequence: u64, length_bytes: u32, time: SourceTime) -> Result<()> {
+        let place = self.file.slot(slot)?.as_ptr();
+        // SAFETY: the slot is in bounds and aligned (L1, `slot`), and ours alone: it was on loan, its last sample was freed
+        //   only after no pin named it (I4).
+        let header = unsafe { &mut *place };
+        header.sequence = sequence;
+        header.source_time_ns = time.monotonic_ns;
+        header.source_wall_time_ns = time.wall_ns;
+        header.length_bytes = length_bytes;
+        header.encapsulation = ENCAPSULATION_CDR_LE;
+        Ok(())
+    }
+
+    /// Marks the oldest samples dead until `keep` are left. A SeqCst fence and `reclaim` must follow.
+    fn retire_down_to(&mut self, keep: usize) {
+        while self.slots.retained() > keep {
+            let Some(sequence) = self.slots.retire_oldest() else { break };
+            self.ring.mark_dead(sequence); // N1: dead before the fence, the fence before the pins
+        }
+        self.header().tail.store(self.slots.tail(), Relaxed); // a hint for readers that jump
+    }
+
+    /// Frees what nobody holds. A SeqCst fence stands between the dead marks and this.
+    fn reclaim(&mut self) {
+        // After the fence and before the pins: a joiner raises the generation before it pins, so whoever could have seen
+        // an entry alive is either in `readers` or makes us look again here.
+        if acquire(&self.participant.board.line(self.topic).generation) != self.seen_generation {
+            self.note_joiners();
+        }
+        if self.unmapped.is_some() {
+            return;
+        }
+        self.held.clear();
+        for reader in &self.readers {
+            let pins = reader.row().pins.iter().map(|pin| pin.load(Relaxed));
+            self.held.extend(pins.filter(|&sequence| sequence != 0));
+        }
+        fence(Acquire); // (4) readers' last reads (Release in PinRow::release) before the slots are written again
+        self.held.sort_unstable();
+        self.slots.free_unheld(&self.held);
+    }
+
+    /// Finds the rows of all readers. What it cannot find out is kept in `unmapped`. Control path.
+    fn note_joiners(&mut self) {
+        match self.find_readers() {
+            Ok((generation, readers)) => {
+                self.readers = readers;
+                self.held.reserve(self.readers.len() * PINS_PER_ROW);
+                self.seen_generation = generation;
+                self.unmapped = None;
+                self.adapt_to_readers();
+                // Release: who sees it knows that its pins are honoured from here on.
+                self.header().seen_generation.store(generation, Release);
+            }
+            Err(error) => self.unmapped = Some(error.to_string()),
+        }
+    }
+
+    fn find_readers(&self) -> Result<(u64, Vec<PeerRow>)> {
+        // The generation first: rows that appear after it was read raise it again.
+        let generation = acquire(&self.participant.board.line(self.topic).generation);
+        let mut readers = Vec::new();
+        for peer in self.participant.peers()?.iter().filter(|peer| peer.is_alive()) {
+            readers.extend(peer.rows_of(self.description.key)?);
+        }
+        Ok((generation, readers))
+    }
+
+    /// Horizon and batch for the readers there are.
+    fn adapt_to_readers(&mut self) {
+        let active = || self.readers.iter().map(PeerRow::row).filter(|row| row.state.load(Relaxed) == ROW_ACTIVE);
+        let deepest = active().map(|row| row.depth.load(Relaxed) as usize).max().unwrap_or(0);
+        let room = self.ring.capacity() as usize - 1;
+        let cap = kept_samples(self.file.payload_bytes).min(room - 2);
+        self.horizon = self.own_depth.max(deepest.min(cap));
+        let batch = (4 * active().count()).clamp(*BATCH_SAMPLES.start(), *BATCH_SAMPLES.end());
+        let batch = if batch * self.file.stride_bytes <= MAX_BATCH_BYTES { batch } else { 2 };
+        self.batch = batch.min(room - self.horizon);
+        self.header().granted_depth.store(self.horizon as u64, Relaxed);
+    }
+
+    /// A slot when none is free: what came back, what can be retired, what the dead held, new memory, in this order.
+    #[cold]
+    fn make_room(&mut self) -> Result<u32> {
+        for slot in self.file.take_returned() {
+            self.slots.give_back(slot);
+        }
+        if let Some(slot) = self.slots.take_free() {
+            return Ok(slot);
+        }
+        if acquire(&self.participant.board.line(self.topic).generation) != self.seen_generation {
+            self.note_joiners();
+        }
+        self.retire_down_to(self.horizon.min(self.wanted_samples()));
+        fence(SeqCst); // (2)
+        self.reclaim();
+        if self.slots.next_free().is_none() && self.drop_the_dead() {
+            self.reclaim();
+        }
+        if self.slots.next_free().is_none() {
+            self.grow()?;
+        }
+        self.slots.take_free().ok_or_else(|| self.out_of_slots("none became free"))
+    }
+
+    /// How many of the newest samples somebody may still take. Late joiners get the history of a TRANSIENT_LOCAL publisher;
+    /// of a VOLATILE one, what all readers have taken is of no use to anybody, and its slots are warm in the cache.
+    fn wanted_samples(&self) -> usize {
+        if self.description.qos.durability == Durability::TransientLocal || self.unmapped.is_some() {
+            return usize::MAX;
+        }
+        let next = self.head + 1;
+        let active = self.readers.iter().map(PeerRow::row).filter(|row| row.state.load(Relaxed) == ROW_ACTIVE);
+        // Relaxed: a policy, not a proof; the pins protect what is held. Cursor 0 wants everything.
+        let slowest = active.map(|row| row.cursor.load(Relaxed)).min().unwrap_or(next);
+        next.saturating_sub(slowest) as usize
+    }
+
+    /// Probes the processes of the readers and forgets the dead. Returns whether there were any.
+    fn drop_the_dead(&mut self) -> bool {
+        let before = self.readers.len();
+        self.readers.retain(|reader| reader.peer.is_alive());
+        self.readers.len() < before
+    }
+
+    fn grow(&mut self) -> Result<()> {
+        let wanted = (GROWTH_BYTES / self.file.stride_bytes).clamp(1, self.horizon + self.batch + 2) as u32;
+        let count = wanted.min(self.file.max_slots() - self.slots.count());
+        if count == 0 {
+            return Err(self.out_of_slots("its address space is used up; hold fewer samples, or use a smaller depth"));
+        }
+        let total = self.slots.count() + count;
+        self.file.grow(&self.participant.directory, &self.description.topic, total, count)?;
+        self.slots.add(count);
+        Ok(())
+    }
+
+    fn out_of_slots(&self, why: &str) -> Error {
+        let mut held: BTreeMap<String, usize> = BTreeMap::new();
+        for reader in &self.readers {
+            let pins = reader.row().pins.iter().filter(|pin| pin.load(Relaxed) != 0).count();
+            *held.entry(format!("{} (pid {})", reader.peer.name, reader.peer.pid)).or_default() += pins;
+        }
+        let mut holders = vec![format!("{} on loan, {} in the history", self.slots.loaned(), self.slots.retained())];
+        holders.extend(held.iter().filter(|(_, pins)| **pins > 0).map(|(who, pins)| format!("{pins} held by {who}")));
+        let why = match &self.unmapped {
+            Some(error) => format!("nothing can be freed: {error}"),
+            None => why.to_owned(),
+        };
+        Error::OutOfSlots {
+            topic: self.description.topic.clone(),
+            slots: self.slots.count() as usize,
+            slot_bytes: self.file.stride_bytes,
+            holders: holders.join(", "),
+            why,
+        }
+    }
+}
+
+impl std::fmt::Debug for Publisher {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Publisher({})", self.description.topic)
+    }
+}
+
+impl Drop for Publisher {
+    fn drop(&mut self) {
+        if !self.participant.epoch.is_current() {
+            return;
+        }
+        self.header().state.store(PUBLISHER_LEFT, Release);
+        // Errors have nobody to go to; the reaper finds what is left when this process is gone.
+        let _ = self.participant.process.remove_endpoint(self.block);
+        let _ = self.participant.directory.unlink(&self.file.name);
+        self.participant.board.topic_changed(self.topic);
+    }
+}
+
+/// Most samples that are kept for readers deeper than the publisher, or by KEEP_ALL.
+fn kept_samples(payload_bytes: usize) -> usize {
+    (MAX_KEPT_BYTES / (PAYLOAD_OFFSET + payload_bytes)).clamp(1, MAX_KEPT_SAMPLES)
+}
+
+/// Refuses a KEEP_LAST depth that makes no sense.
+pub(crate) fn check_depth(qos: &Qos) -> Result<()> {
+    if qos.history == History::KeepLast && !(1..=MAX_DEPTH).contains(&qos.depth) {
+        return Err(Error::OutOfRange {
+            what: "the history depth",
+            value: qos.depth.to_string(),
+            range: format!("KEEP_LAST keeps 1 to {MAX_DEPTH} samples"),
+        });
+    }
+    Ok(())
+}

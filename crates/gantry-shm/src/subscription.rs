@@ -1,0 +1,253 @@
+//! A subscription: takes samples of every matched publisher, and waits for them.
+//!
+//! Owned by one thread at a time (`&mut self`); `gantry::Subscription` is a typed layer over it.
+
+use crate::{
+    board::TopicIndex,
+    description::{EndpointDescription, Gid, Role, TypeDescription},
+    error::{Error, Result},
+    layout::topic_hash,
+    link::{Link, Losses},
+    participant::Participant,
+    process_file::{EndpointBlock, publisher_file_name},
+    publisher::{MAX_DEPTH, check_depth},
+    qos::{Durability, History, Qos},
+    sample::Sample,
+    shared::acquire,
+    waiter::Waiter,
+};
+use std::{
+    io::ErrorKind,
+    sync::{Arc, atomic::Ordering::Relaxed},
+    time::{Duration, Instant},
+};
+
+/// Takes samples from its topic's publishers.
+pub struct Subscription {
+    participant: Arc<Participant>,
+    description: EndpointDescription,
+    block: EndpointBlock,
+    topic: TopicIndex,
+    links: Vec<Link>,
+    /// The link that is asked first next time, so that no publisher starves another.
+    turn: usize,
+    /// Generation of the topic that `links` is true for.
+    seen_generation: Option<u64>,
+    /// Why publishers of the topic are not matched.
+    mismatches: Vec<String>,
+    losses: Losses,
+    waiter: Waiter,
+}
+
+impl Subscription {
+    /// Makes a subscription and matches it with the publishers there are.
+    ///
+    /// # Errors
+    /// A depth of 0 or beyond [`MAX_DEPTH`], no room, or a publisher's file that makes no sense.
+    pub fn new(
+        participant: Arc<Participant>,
+        node: &str,
+        topic: &str,
+        message_type: TypeDescription,
+        qos: Qos,
+    ) -> Result<Subscription> {
+        participant.epoch.check()?;
+        check_depth(&qos)?;
+        let (number, gid) = participant.process.new_endpoint_id();
+        let description = EndpointDescription {
+            role: Role::Subscription,
+            domain_id: participant.domain_id(),
+            gid: Gid(gid),
+            node: node.to_owned(),
+            topic: topic.to_owned(),
+            message_type,
+            qos,
+            key: 0,
+            number,
+        };
+        let block = participant.process.add_endpoint(&participant.directory, &description)?;
+        let topic = participant.topic(topic);
+        let waiter = Waiter::new(participant.clone(), topic);
+        let mut subscription = Subscription {
+            participant,
+            description,
+            block,
+            topic,
+            links: Vec::new(),
+            turn: 0,
+            seen_generation: None,
+            mismatches: Vec::new(),
+            losses: Losses::default(),
+            waiter,
+        };
+        subscription.discover()?;
+        Ok(subscription)
+    }
+
+    /// The next sample, in place; `None` if there is none now. Publishers take turns.
+    ///
+    /// # Errors
+    /// Bytes of a publisher make no sense (that sample is passed over); the process forked.
+    ///
+    /// # Real-time
+    /// No allocation, lock or system call. When publishers came or went since the last call, or more samples are held than
+    /// ever before, memory is mapped or added here (system calls, allocation).
+    #[inline]
+    pub fn take(&mut self) -> Result<Option<Sample>> {
+        self.participant.epoch.check()?;
+        if self.generation_changed() {
+            self.discover()?;
+        }
+        let count = self.links.len();
+        for ahead in 0..count {
+            let place = (self.turn + ahead) % count;
+            if let Some(sample) = self.links[place].take(self.topic, &mut self.losses)? {
+                self.turn = place + 1;
+                return Ok(Some(sample));
+            }
+        }
+        if self.links.iter().any(|link| link.gone) {
+            self.drop_drained();
+        }
+        Ok(None)
+    }
+
+    /// Waits until there is something to take; `false` if there was nothing within `timeout`. A bounded spin (none where
+    /// only one CPU is usable), then a futex.
+    ///
+    /// # Errors
+    /// As [`Subscription::take`]; no waiter could be set up.
+    pub fn wait(&mut self, timeout: Duration) -> Result<bool> {
+        self.participant.epoch.check()?;
+        let deadline = Instant::now() + timeout;
+        loop {
+            if self.generation_changed() {
+                self.discover()?;
+            }
+            if self.links.iter().any(Link::has_news) {
+                return Ok(true);
+            }
+            if Instant::now() >= deadline {
+                return Ok(false);
+            }
+            let (line, seen) = (self.participant.board.line(self.topic), self.seen_generation);
+            let links = &self.links;
+            self.waiter
+                .wait(deadline, || links.iter().any(Link::has_news) || Some(line.generation.load(Relaxed)) != seen)?;
+        }
+    }
+
+    /// How many publishers are matched now. Control path.
+    ///
+    /// # Errors
+    /// As [`Subscription::take`].
+    pub fn publisher_count(&mut self) -> Result<usize> {
+        self.participant.epoch.check()?;
+        if self.generation_changed() {
+            self.discover()?;
+        }
+        Ok(self.links.iter().filter(|link| !link.gone).count())
+    }
+
+    /// Samples that were passed over since the beginning.
+    #[must_use]
+    pub fn losses(&self) -> Losses {
+        self.losses
+    }
+
+    /// Why publishers of this topic are not matched, a sentence each.
+    #[must_use]
+    pub fn mismatches(&self) -> &[String] {
+        &self.mismatches
+    }
+
+    /// What this subscription says about itself.
+    #[must_use]
+    pub fn description(&self) -> &EndpointDescription {
+        &self.description
+    }
+
+    #[inline]
+    fn generation_changed(&self) -> bool {
+        // Relaxed: `discover` reads it again with acquire.
+        Some(self.participant.board.line(self.topic).generation.load(Relaxed)) != self.seen_generation
+    }
+
+    /// Joins new publishers and marks those that are gone. Control path.
+    #[cold]
+    fn discover(&mut self) -> Result<()> {
+        loop {
+            // The generation first: what appears after it was read raises it again; our own joins do too.
+            let generation = acquire(&self.participant.board.line(self.topic).generation);
+            if self.seen_generation == Some(generation) {
+                return Ok(());
+            }
+            let present = self.join_present()?;
+            for link in &mut self.links {
+                link.gone = !present.contains(&link.key);
+            }
+            self.seen_generation = Some(generation);
+        }
+    }
+
+    /// Joins the publishers of the topic that are not joined yet; returns the keys of all there are.
+    fn join_present(&mut self) -> Result<Vec<u64>> {
+        let mut present = Vec::new();
+        self.mismatches.clear();
+        for peer in self.participant.peers()?.iter().filter(|peer| peer.is_alive()) {
+            for other in peer.endpoints(Some(topic_hash(&self.description.topic)))? {
+                if other.role != Role::Publisher || other.topic != self.description.topic {
+                    continue;
+                }
+                present.push(other.key);
+                if self.links.iter().any(|link| link.key == other.key) {
+                    continue;
+                }
+                if let Some(why) = other.mismatch(&self.description) {
+                    self.mismatches.push(why);
+                    continue;
+                }
+                let file_name = publisher_file_name(&peer.id, other.number);
+                match Link::join(&self.participant, &other, &file_name, self.topic, self.wanted()) {
+                    Ok(link) => self.links.push(link),
+                    // It left while we looked.
+                    Err(Error::System { source, .. }) if source.kind() == ErrorKind::NotFound => {}
+                    Err(e) => return Err(e),
+                }
+            }
+        }
+        Ok(present)
+    }
+
+    /// Unmaps publishers that are gone and have nothing left to take.
+    #[cold]
+    fn drop_drained(&mut self) {
+        self.links.retain(|link| !link.gone || link.has_news());
+        // The rows changed: publishers need not look at them any more. The dead do not look anyway.
+    }
+
+    /// Whether history is wanted, and how many samples are to be kept for us.
+    fn wanted(&self) -> (Durability, u32) {
+        let qos = &self.description.qos;
+        let depth = if qos.history == History::KeepLast { qos.depth } else { MAX_DEPTH };
+        (qos.durability, depth)
+    }
+}
+
+impl std::fmt::Debug for Subscription {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Subscription({})", self.description.topic)
+    }
+}
+
+impl Drop for Subscription {
+    fn drop(&mut self) {
+        if !self.participant.epoch.is_current() {
+            return;
+        }
+        self.links.clear();
+        // Nobody to tell; the reaper finds what is left when this process is gone.
+        let _ = self.participant.process.remove_endpoint(self.block);
+        self.participant.board.topic_changed(self.topic);
+    }
+}

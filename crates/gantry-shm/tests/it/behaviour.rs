@@ -1,0 +1,402 @@
+//! What publishers and subscriptions do for each other, in one process.
+
+use crate::support::*;
+use gantry_shm::{Error, Publisher, Qos, SourceTime, Subscription, TypeDescription};
+use std::time::Duration;
+
+tests![
+    samples_arrive_in_order_and_in_place,
+    keep_last_overwrites_the_oldest_and_counts_it,
+    a_held_sample_is_never_overwritten,
+    more_samples_can_be_held_than_a_row_has_pins,
+    a_late_joiner_gets_the_history_only_if_it_is_transient_local,
+    a_deeper_reader_makes_the_publisher_keep_more,
+    keep_all_keeps_a_burst,
+    several_publishers_take_turns,
+    every_subscription_gets_every_sample,
+    an_unpublished_loan_comes_back,
+    several_loans_can_be_out_and_published_in_any_order,
+    a_loan_of_another_publisher_is_refused,
+    samples_outlive_their_publisher_and_subscription,
+    a_publisher_that_left_is_drained_first,
+    a_volatile_publisher_needs_few_slots_when_readers_keep_up,
+    a_slow_reader_of_a_fast_publisher_still_gets_samples,
+    types_and_qos_that_do_not_agree_are_explained,
+    nonsense_is_refused_with_its_range,
+    waiting_times_out_and_wakes_up,
+    random_operations_agree_with_a_plain_model,
+];
+
+const BYTES: usize = 256;
+
+fn samples_arrive_in_order_and_in_place() {
+    let root = Root::new();
+    let participant = root.join();
+    let mut publisher = publisher(&participant, BYTES, Qos::default());
+    let mut subscription = subscription(&participant, BYTES, Qos::default());
+    match_up(&mut publisher, &mut subscription);
+    for number in 1..=1000 {
+        let mut loan = publisher.loan(BYTES).unwrap();
+        fill(loan.bytes_mut(), number);
+        let time = SourceTime { monotonic_ns: number, wall_ns: 2 * number };
+        assert_eq!(publisher.publish(loan, time).unwrap(), number);
+        let sample = subscription.take().unwrap().unwrap();
+        assert_eq!(check(sample.bytes()), number);
+        let info = sample.info();
+        assert_eq!((info.sequence, info.source_time_ns, info.source_wall_time_ns), (number, number, 2 * number));
+        assert_eq!(info.publisher_gid, publisher.description().gid);
+        assert_eq!(sample.bytes().as_ptr() as usize % 32, 0, "payloads are aligned");
+        assert!(subscription.take().unwrap().is_none());
+    }
+    assert_eq!(subscription.losses(), Default::default());
+    drop((publisher, subscription, participant));
+    root.assert_empty();
+}
+
+fn keep_last_overwrites_the_oldest_and_counts_it() {
+    let root = Root::new();
+    let participant = root.join();
+    for depth in [1, 2, 10, 33] {
+        let qos = Qos::default().keep_last(depth);
+        let mut publisher = publisher(&participant, BYTES, qos);
+        let mut subscription = subscription(&participant, BYTES, qos);
+        match_up(&mut publisher, &mut subscription);
+        for number in 1..=500 {
+            send(&mut publisher, BYTES, number);
+        }
+        let expected: Vec<u64> = (501 - u64::from(depth)..=500).collect();
+        assert_eq!(drain(&mut subscription), expected);
+        assert_eq!(subscription.losses().overwritten, 500 - u64::from(depth));
+        assert_eq!(subscription.losses().before_matched, 0);
+    }
+}
+
+fn a_held_sample_is_never_overwritten() {
+    let root = Root::new();
+    let participant = root.join();
+    let qos = Qos::default().keep_last(1);
+    let mut publisher = publisher(&participant, BYTES, qos);
+    let mut subscription = subscription(&participant, BYTES, qos);
+    match_up(&mut publisher, &mut subscription);
+    send(&mut publisher, BYTES, 1);
+    let held = subscription.take().unwrap().unwrap();
+    for number in 2..=5000 {
+        send(&mut publisher, BYTES, number);
+        assert_eq!(check(held.bytes()), 1);
+    }
+    assert_eq!(drain(&mut subscription), [5000]);
+}
+
+fn more_samples_can_be_held_than_a_row_has_pins() {
+    let root = Root::new();
+    let participant = root.join();
+    let qos = Qos::default().keep_last(4);
+    let mut publisher = publisher(&participant, BYTES, qos);
+    let mut subscription = subscription(&participant, BYTES, qos);
+    match_up(&mut publisher, &mut subscription);
+    let mut held = Vec::new();
+    for number in 1..=200 {
+        send(&mut publisher, BYTES, number);
+        held.push(subscription.take().unwrap().unwrap());
+    }
+    // Released in an odd order, from another thread.
+    let (odd, even): (Vec<_>, Vec<_>) = held.into_iter().partition(|sample| check(sample.bytes()) % 2 == 1);
+    std::thread::spawn(move || drop(odd)).join().unwrap();
+    for number in 201..=1000 {
+        send(&mut publisher, BYTES, number);
+        subscription.take().unwrap().unwrap();
+    }
+    let numbers: Vec<u64> = even.iter().map(|sample| check(sample.bytes())).collect();
+    assert_eq!(numbers, (1..=100).map(|n| 2 * n).collect::<Vec<u64>>());
+}
+
+fn a_late_joiner_gets_the_history_only_if_it_is_transient_local() {
+    let root = Root::new();
+    let participant = root.join();
+    let qos = Qos::default().keep_last(5);
+    let mut publisher = publisher(&participant, BYTES, qos.transient_local());
+    for number in 1..=20 {
+        send(&mut publisher, BYTES, number);
+    }
+    // The publisher is idle from here on.
+    assert_eq!(drain(&mut subscription(&participant, BYTES, qos.transient_local())), [16, 17, 18, 19, 20]);
+    assert_eq!(drain(&mut subscription(&participant, BYTES, qos.keep_last(2).transient_local())), [19, 20]);
+    let mut late = subscription(&participant, BYTES, qos);
+    assert_eq!(drain(&mut late), []);
+    send(&mut publisher, BYTES, 21);
+    assert_eq!(drain(&mut late), [21]);
+}
+
+fn a_deeper_reader_makes_the_publisher_keep_more() {
+    let root = Root::new();
+    let participant = root.join();
+    let mut publisher = publisher(&participant, BYTES, Qos::default().keep_last(1));
+    let mut subscription = subscription(&participant, BYTES, Qos::default().keep_last(20));
+    match_up(&mut publisher, &mut subscription);
+    for number in 1..=100 {
+        send(&mut publisher, BYTES, number);
+    }
+    assert_eq!(drain(&mut subscription), (81..=100).collect::<Vec<u64>>());
+}
+
+fn keep_all_keeps_a_burst() {
+    let root = Root::new();
+    let participant = root.join();
+    let qos = Qos::default().keep_all();
+    let mut publisher = publisher(&participant, BYTES, qos);
+    let mut subscription = subscription(&participant, BYTES, qos);
+    match_up(&mut publisher, &mut subscription);
+    for number in 1..=1000 {
+        send(&mut publisher, BYTES, number);
+    }
+    assert_eq!(drain(&mut subscription), (1..=1000).collect::<Vec<u64>>());
+}
+
+fn several_publishers_take_turns() {
+    let root = Root::new();
+    let participant = root.join();
+    let mut publishers: Vec<_> = (0..3).map(|_| publisher(&participant, BYTES, Qos::default())).collect();
+    let mut subscription = subscription(&participant, BYTES, Qos::default());
+    for publisher in &mut publishers {
+        match_up(publisher, &mut subscription);
+    }
+    for round in 0..5 {
+        for (place, publisher) in publishers.iter_mut().enumerate() {
+            send(publisher, BYTES, round * 10 + place as u64);
+        }
+    }
+    let mut taken = drain(&mut subscription);
+    let first: std::collections::BTreeSet<u64> = taken[..3].iter().map(|number| number % 10).collect();
+    assert_eq!(first.len(), 3, "a publisher starves: {taken:?}");
+    for place in 0..3 {
+        let of_one: Vec<u64> = taken.iter().filter(|&n| n % 10 == place).copied().collect();
+        assert!(of_one.is_sorted() && of_one.len() == 5);
+    }
+    taken.sort_unstable();
+    taken.dedup();
+    assert_eq!(taken.len(), 15);
+}
+
+fn every_subscription_gets_every_sample() {
+    let root = Root::new();
+    let participant = root.join();
+    let mut publisher = publisher(&participant, BYTES, Qos::default());
+    let mut subscriptions: Vec<_> = (0..20).map(|_| subscription(&participant, BYTES, Qos::default())).collect();
+    assert_eq!(publisher.subscription_count().unwrap(), 20);
+    let mut expected = Vec::new();
+    for number in 1..=200 {
+        send(&mut publisher, BYTES, number);
+        expected.push(number);
+        if expected.len() == 5 {
+            for subscription in &mut subscriptions {
+                assert_eq!(drain(subscription), expected);
+            }
+            expected.clear();
+        }
+    }
+    subscriptions.truncate(3);
+    assert_eq!(publisher.subscription_count().unwrap(), 3);
+    assert_eq!(subscriptions[0].publisher_count().unwrap(), 1);
+}
+
+fn an_unpublished_loan_comes_back() {
+    let root = Root::new();
+    let participant = root.join();
+    let mut publisher = publisher(&participant, BYTES, Qos::default());
+    drop(publisher.loan(BYTES).unwrap());
+    let slots = publisher.slot_count();
+    for _ in 0..10 * slots {
+        drop(publisher.loan(BYTES).unwrap());
+    }
+    assert_eq!(publisher.slot_count(), slots, "abandoned loans used up slots");
+}
+
+fn several_loans_can_be_out_and_published_in_any_order() {
+    let root = Root::new();
+    let participant = root.join();
+    let mut publisher = publisher(&participant, BYTES, Qos::default());
+    let mut subscription = subscription(&participant, BYTES, Qos::default());
+    match_up(&mut publisher, &mut subscription);
+    let mut loans: Vec<_> = (0..5).map(|_| publisher.loan(BYTES).unwrap()).collect();
+    for (number, loan) in loans.iter_mut().enumerate() {
+        fill(loan.bytes_mut(), number as u64);
+    }
+    while let Some(loan) = loans.pop() {
+        publisher.publish(loan, SourceTime::default()).unwrap();
+    }
+    assert_eq!(drain(&mut subscription), [4, 3, 2, 1, 0]);
+}
+
+fn a_loan_of_another_publisher_is_refused() {
+    let root = Root::new();
+    let participant = root.join();
+    let [mut one, mut other] = [(); 2].map(|()| publisher(&participant, BYTES, Qos::default()));
+    let loan = one.loan(BYTES).unwrap();
+    assert!(matches!(other.publish(loan, SourceTime::default()), Err(Error::ForeignLoan { .. })));
+}
+
+fn samples_outlive_their_publisher_and_subscription() {
+    let root = Root::new();
+    let participant = root.join();
+    let mut publisher = publisher(&participant, BYTES, Qos::default());
+    let mut subscription = subscription(&participant, BYTES, Qos::default());
+    match_up(&mut publisher, &mut subscription);
+    send(&mut publisher, BYTES, 7);
+    let sample = subscription.take().unwrap().unwrap();
+    let loan = publisher.loan(BYTES).unwrap();
+    drop((publisher, subscription, participant));
+    assert_eq!(check(sample.bytes()), 7);
+    drop((sample, loan));
+    root.assert_empty();
+}
+
+fn a_publisher_that_left_is_drained_first() {
+    let root = Root::new();
+    let participant = root.join();
+    let mut publisher = publisher(&participant, BYTES, Qos::default());
+    let mut subscription = subscription(&participant, BYTES, Qos::default());
+    match_up(&mut publisher, &mut subscription);
+    for number in 1..=3 {
+        send(&mut publisher, BYTES, number);
+    }
+    drop(publisher);
+    assert_eq!(drain(&mut subscription), [1, 2, 3]);
+    assert_eq!(subscription.publisher_count().unwrap(), 0);
+}
+
+fn a_volatile_publisher_needs_few_slots_when_readers_keep_up() {
+    let root = Root::new();
+    let participant = root.join();
+    const LARGE: usize = 1 << 20;
+    let mut publisher = publisher(&participant, LARGE, Qos::default().keep_last(10));
+    let mut subscription = subscription(&participant, LARGE, Qos::default().keep_last(10));
+    match_up(&mut publisher, &mut subscription);
+    for number in 1..=50 {
+        send(&mut publisher, LARGE, number);
+        assert_eq!(drain(&mut subscription), [number]);
+    }
+    assert!(publisher.slot_count() <= 3, "{} slots of a megabyte", publisher.slot_count());
+    // And when they do not, it grows instead of losing what the history promises.
+    for number in 51..=100 {
+        send(&mut publisher, LARGE, number);
+    }
+    assert_eq!(drain(&mut subscription), (91..=100).collect::<Vec<u64>>());
+}
+
+fn a_slow_reader_of_a_fast_publisher_still_gets_samples() {
+    let root = Root::new();
+    let participant = root.join();
+    let qos = Qos::default().keep_last(1);
+    let mut publisher = publisher(&participant, BYTES, qos);
+    let mut subscription = subscription(&participant, BYTES, qos);
+    match_up(&mut publisher, &mut subscription);
+    let done = &std::sync::atomic::AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(move || {
+            let mut number = 0;
+            while !done.load(std::sync::atomic::Ordering::Relaxed) {
+                number += 1;
+                send(&mut publisher, BYTES, number);
+            }
+        });
+        let mut last = 0;
+        for _ in 0..2000 {
+            let number = check(receive(&mut subscription).bytes());
+            assert!(number > last);
+            last = number;
+        }
+        done.store(true, std::sync::atomic::Ordering::Relaxed);
+    });
+}
+
+fn types_and_qos_that_do_not_agree_are_explained() {
+    let root = Root::new();
+    let participant = root.join();
+    let mut publisher = publisher(&participant, BYTES, Qos::default().best_effort());
+    let reliable = subscription(&participant, BYTES, Qos::default().reliable());
+    assert!(reliable.mismatches()[0].contains("reliability"), "{:?}", reliable.mismatches());
+    let history = subscription(&participant, BYTES, Qos::default().best_effort().transient_local());
+    assert!(history.mismatches()[0].contains("durability"), "{:?}", history.mismatches());
+    let other_type = TypeDescription { definition: "float64 x".into(), ..bytes_type(8) };
+    let other =
+        Subscription::new(participant.clone(), "/n", "/chatter", other_type, Qos::default().best_effort()).unwrap();
+    let why = &other.mismatches()[0];
+    assert!(why.contains("float64 x") && why.contains("byte[256] data"), "{why}");
+    assert_eq!(publisher.subscription_count().unwrap(), 0);
+}
+
+fn nonsense_is_refused_with_its_range() {
+    let root = Root::new();
+    let participant = root.join();
+    for depth in [0, 1_000_001] {
+        let qos = Qos::default().keep_last(depth);
+        let error = Publisher::new(participant.clone(), "/n", "/t", bytes_type(8), qos).unwrap_err().to_string();
+        assert!(error.contains("1 to 1000000") && error.contains(&depth.to_string()), "{error}");
+    }
+    let mut publisher = publisher(&participant, BYTES, Qos::default());
+    let error = publisher.loan(BYTES + 1).unwrap_err().to_string();
+    assert!(error.contains("257 bytes") && error.contains("at most 256"), "{error}");
+}
+
+fn waiting_times_out_and_wakes_up() {
+    let root = Root::new();
+    let participant = root.join();
+    let mut subscription = subscription(&participant, BYTES, Qos::default());
+    assert!(!subscription.wait(Duration::from_millis(1)).unwrap());
+    // The publisher does not exist yet when the subscription goes to sleep.
+    let thread = std::thread::spawn(move || {
+        let sample = receive(&mut subscription);
+        check(sample.bytes())
+    });
+    let mut publisher = publisher(&participant, BYTES, Qos::default());
+    assert!(publisher.wait_for_subscriptions(1, PATIENCE).unwrap());
+    assert!(!publisher.wait_for_subscriptions(2, Duration::from_millis(1)).unwrap());
+    send(&mut publisher, BYTES, 42);
+    assert_eq!(thread.join().unwrap(), 42);
+}
+
+/// Publish, take, hold and release at random, against what a queue would do.
+fn random_operations_agree_with_a_plain_model() {
+    let mut seed = std::time::UNIX_EPOCH.elapsed().unwrap().as_nanos() as u64 | 1;
+    eprintln!("seed {seed}");
+    let mut random = |below: u64| {
+        seed ^= seed << 13;
+        seed ^= seed >> 7;
+        seed ^= seed << 17;
+        seed % below
+    };
+    let root = Root::new();
+    let participant = root.join();
+    for _ in 0..20 {
+        let (own, depth) = (1 + random(40), 1 + random(30));
+        let mut publisher = publisher(&participant, BYTES, Qos::default().keep_last(own as u32));
+        let mut subscription = subscription(&participant, BYTES, Qos::default().keep_last(depth as u32));
+        match_up(&mut publisher, &mut subscription);
+        let (mut queue, mut overwritten, mut held) = (std::collections::VecDeque::new(), 0, Vec::new());
+        for number in 1..=2000 {
+            match random(4) {
+                0 | 1 => {
+                    send(&mut publisher, BYTES, number);
+                    queue.push_back(number);
+                    if queue.len() as u64 > depth {
+                        queue.pop_front();
+                        overwritten += 1;
+                    }
+                }
+                2 => {
+                    let sample = subscription.take().unwrap();
+                    assert_eq!(sample.as_ref().map(|s| check(s.bytes())), queue.pop_front());
+                    held.extend(sample.map(|sample| (check(sample.bytes()), sample)));
+                }
+                _ if !held.is_empty() => {
+                    let (number, sample) = held.swap_remove(random(held.len() as u64) as usize);
+                    assert_eq!(check(sample.bytes()), number);
+                }
+                _ => {}
+            }
+        }
+        let rest = drain(&mut subscription);
+        assert_eq!((rest, subscription.losses().overwritten), (queue.into(), overwritten));
+        assert!(held.iter().all(|(number, sample)| check(sample.bytes()) == *number));
+    }
+}

@@ -1,0 +1,111 @@
+//! The roles that child processes play. Each joins the domain under its first argument, says `ready` when it is, and ends
+//! when its standard input does.
+
+use crate::support::*;
+use gantry_shm::Qos;
+use std::{
+    io::{BufRead, Write},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering::Relaxed},
+    },
+    time::Duration,
+};
+
+/// Payload of the streams that children publish and check.
+pub const STREAM_BYTES: usize = 64 << 10;
+
+pub fn stream_qos() -> Qos {
+    Qos::default().keep_last(4)
+}
+
+pub fn play(arguments: &[String]) {
+    let participant = gantry_shm::Participant::join_under(arguments[1].as_ref(), 0).unwrap();
+    match arguments[0].as_str() {
+        // Publishes as fast as it can.
+        "stream" => {
+            let mut publisher = publisher(&participant, STREAM_BYTES, stream_qos());
+            publisher.wait_for_subscriptions(1, PATIENCE).unwrap();
+            say("ready");
+            let ended = watch_stdin();
+            for number in 1.. {
+                send(&mut publisher, STREAM_BYTES, number);
+                if ended.load(Relaxed) {
+                    break;
+                }
+            }
+        }
+        // Takes and checks, holding the last few samples; says how many it took.
+        "check" => {
+            let mut subscription = subscription(&participant, STREAM_BYTES, stream_qos());
+            say("ready");
+            let ended = watch_stdin();
+            let (mut held, mut count) = (std::collections::VecDeque::new(), 0);
+            while !ended.load(Relaxed) {
+                subscription.wait(Duration::from_millis(100)).unwrap();
+                while let Some(sample) = subscription.take().unwrap() {
+                    let number = check(sample.bytes());
+                    held.push_back((number, sample));
+                    count += 1;
+                    if count == 10 {
+                        say("took ten");
+                    }
+                    if held.len() > 3 {
+                        let (number, sample) = held.pop_front().unwrap();
+                        assert_eq!(check(sample.bytes()), number, "a held sample changed");
+                    }
+                }
+            }
+        }
+        // Takes one sample when told so, and holds it.
+        "hold" => {
+            let mut subscription = subscription(&participant, STREAM_BYTES, stream_qos());
+            say("ready");
+            let mut held = Vec::new();
+            for _ in std::io::stdin().lock().lines() {
+                held.push(receive(&mut subscription));
+                say(&format!("holds {}", check(held[held.len() - 1].bytes())));
+            }
+        }
+        // Is there.
+        "idle" => {
+            let _publisher = publisher(&participant, STREAM_BYTES, stream_qos());
+            let _subscription = subscription(&participant, STREAM_BYTES, stream_qos());
+            say("ready");
+            std::io::stdin().lock().lines().for_each(drop);
+        }
+        // Joins and leaves until it is told to end.
+        "come-and-go" => {
+            drop(participant);
+            let ended = watch_stdin();
+            say("ready");
+            while !ended.load(Relaxed) {
+                let participant = gantry_shm::Participant::join_under(arguments[1].as_ref(), 0).unwrap();
+                let mut publisher = publisher(&participant, 64, stream_qos());
+                send(&mut publisher, 64, 1);
+            }
+        }
+        // Forks, and lets the child try everything that it must not do.
+        "fork" => crate::death::forked_child_gets_errors(participant),
+        // Uses a small file system up.
+        "fill" => crate::limits::fill_a_small_file_system(&participant),
+        other => panic!("no role {other}"),
+    }
+}
+
+pub fn say(line: &str) {
+    let mut stdout = std::io::stdout().lock();
+    writeln!(stdout, "{line}").unwrap();
+    stdout.flush().unwrap();
+}
+
+/// Becomes true when the parent closes our standard input.
+fn watch_stdin() -> Arc<AtomicBool> {
+    let ended = Arc::new(AtomicBool::new(false));
+    let flag = ended.clone();
+    std::thread::spawn(move || {
+        std::io::stdin().lock().lines().for_each(drop);
+        flag.store(true, Relaxed);
+    });
+    ended
+}

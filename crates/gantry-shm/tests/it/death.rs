@@ -1,0 +1,235 @@
+//! Killed, stopped and forked processes: the others go on, nothing is corrupted, nothing stays.
+
+use crate::{child::*, support::*};
+use gantry_shm::{Error, Participant, SourceTime};
+use rustix::process::{Signal, kill_process};
+use std::{io::Read, sync::Arc, time::Duration};
+
+tests![
+    a_killed_publisher_leaves_its_reader_working,
+    a_killed_reader_leaves_its_publisher_working,
+    slots_held_by_a_killed_reader_are_recovered,
+    a_stopped_reader_keeps_its_samples_and_harms_nobody,
+    what_the_dead_left_is_removed_by_the_next_start,
+    what_the_dead_left_in_another_domain_is_removed_too,
+    a_sleeping_survivor_removes_the_dead_by_itself,
+    joining_and_leaving_never_removes_the_living,
+    a_forked_child_gets_errors_and_harms_nothing,
+];
+
+fn a_killed_publisher_leaves_its_reader_working() {
+    let root = Root::new();
+    let participant = root.join();
+    let mut subscription = subscription(&participant, STREAM_BYTES, stream_qos());
+    for _ in 0..5 {
+        let mut talker = root.child("stream", &[]);
+        assert!(subscription.wait(PATIENCE).unwrap());
+        talker.line();
+        let mut held = Vec::new();
+        for _ in 0..50 {
+            held.push(receive(&mut subscription));
+            check(held[held.len() - 1].bytes());
+            held.truncate(4);
+        }
+        let numbers: Vec<u64> = held.iter().map(|sample| check(sample.bytes())).collect();
+        talker.kill();
+        drain(&mut subscription); // what it published before it died is still good
+        assert_eq!(held.iter().map(|sample| check(sample.bytes())).collect::<Vec<_>>(), numbers);
+    }
+    drop((subscription, participant));
+    root.assert_empty();
+}
+
+fn a_killed_reader_leaves_its_publisher_working() {
+    let root = Root::new();
+    let participant = root.join();
+    let mut publisher = publisher(&participant, STREAM_BYTES, stream_qos());
+    let mut survivor = root.child("check", &[]);
+    assert_eq!(survivor.line(), "ready");
+    let mut number = 0;
+    for _ in 0..5 {
+        let mut victim = root.child("check", &[]);
+        assert_eq!(victim.line(), "ready");
+        // Killed in mid-stream: while samples are published and taken.
+        for _ in 0..500 {
+            number += 1;
+            send(&mut publisher, STREAM_BYTES, number);
+        }
+        victim.kill();
+        for _ in 0..100 {
+            number += 1;
+            send(&mut publisher, STREAM_BYTES, number);
+        }
+    }
+    assert_eq!(survivor.line(), "took ten");
+    survivor.finish(); // it checked every sample
+    drop((publisher, participant));
+    root.assert_empty();
+}
+
+fn slots_held_by_a_killed_reader_are_recovered() {
+    let root = Root::new();
+    let participant = root.join();
+    let mut publisher = publisher(&participant, STREAM_BYTES, stream_qos());
+    let mut slots = 0;
+    for round in 0..20 {
+        let mut holder = root.child("hold", &[]);
+        assert_eq!(holder.line(), "ready");
+        assert!(publisher.wait_for_subscriptions(1, PATIENCE).unwrap());
+        for number in 1..=8 {
+            send(&mut publisher, STREAM_BYTES, number);
+            holder.say("take");
+            assert_eq!(holder.line(), format!("holds {number}"));
+        }
+        holder.kill();
+        if round == 1 {
+            slots = publisher.slot_count();
+        }
+    }
+    for number in 1..=100 {
+        send(&mut publisher, STREAM_BYTES, number);
+    }
+    assert!(publisher.slot_count() <= slots + 8, "{slots} slots became {}", publisher.slot_count());
+}
+
+fn a_stopped_reader_keeps_its_samples_and_harms_nobody() {
+    let root = Root::new();
+    let participant = root.join();
+    let mut publisher = publisher(&participant, STREAM_BYTES, stream_qos());
+    let mut stopped = root.child("check", &[]);
+    assert_eq!(stopped.line(), "ready");
+    assert!(publisher.wait_for_subscriptions(1, PATIENCE).unwrap());
+    for number in 1..=20 {
+        send(&mut publisher, STREAM_BYTES, number);
+    }
+    kill_process(stopped.pid(), Signal::STOP).unwrap();
+    for number in 21..=500 {
+        send(&mut publisher, STREAM_BYTES, number);
+    }
+    kill_process(stopped.pid(), Signal::CONT).unwrap();
+    let mut number = 500;
+    eventually("the reader took ten", || {
+        number += 1;
+        send(&mut publisher, STREAM_BYTES, number);
+        number > 2000
+    });
+    assert_eq!(stopped.line(), "took ten");
+    stopped.finish(); // what it held while it was stopped was still good
+}
+
+fn what_the_dead_left_is_removed_by_the_next_start() {
+    let root = Root::new();
+    let mut idle = root.child("idle", &[]);
+    idle.line();
+    let before = root.files().len();
+    idle.kill();
+    assert_eq!(root.files().len(), before, "nobody was there to remove anything");
+    let participant = root.join();
+    let names: Vec<String> = root.files().iter().map(|p| p.file_name().unwrap().to_string_lossy().into()).collect();
+    assert_eq!(names.iter().filter(|name| name.ends_with(".pub")).count(), 0, "{names:?}");
+    assert_eq!(names.iter().filter(|name| name.ends_with(".process")).count(), 1, "{names:?}");
+    drop(participant);
+    root.assert_empty();
+}
+
+fn what_the_dead_left_in_another_domain_is_removed_too() {
+    let root = Root::new();
+    let mut idle = root.child("idle", &[]);
+    idle.line();
+    idle.kill();
+    let participant = Participant::join_under(root.path(), 7).unwrap();
+    assert!(!root.files().iter().any(|path| path.ends_with("0")), "{:?}", root.files());
+    drop(participant);
+    root.assert_empty();
+}
+
+fn a_sleeping_survivor_removes_the_dead_by_itself() {
+    let root = Root::new();
+    let participant = root.join();
+    let mut subscription = subscription(&participant, STREAM_BYTES, stream_qos());
+    let mut idle = root.child("idle", &[]);
+    idle.line();
+    assert_eq!(subscription.publisher_count().unwrap(), 1);
+    idle.kill();
+    // Asleep for longer than a slice: nothing arrives, but the death is noticed.
+    assert!(!subscription.wait(Duration::from_millis(2500)).unwrap());
+    assert_eq!(subscription.publisher_count().unwrap(), 0);
+    let publishers = root.files().iter().filter(|path| path.extension().is_some_and(|e| e == "pub")).count();
+    assert_eq!(publishers, 0, "{:?}", root.files());
+}
+
+fn joining_and_leaving_never_removes_the_living() {
+    let root = Root::new();
+    let mut children: Vec<_> = (0..3).map(|_| root.child("come-and-go", &[])).collect();
+    children.iter_mut().for_each(|child| drop(child.line()));
+    for _ in 0..300 {
+        // The board and the directory may go between any two of these; we must never notice.
+        let participant = root.join();
+        let mut publisher = publisher(&participant, STREAM_BYTES, stream_qos());
+        let mut subscription = subscription(&participant, STREAM_BYTES, stream_qos());
+        match_up(&mut publisher, &mut subscription);
+        send(&mut publisher, STREAM_BYTES, 1 << 40);
+        assert!(drain(&mut subscription).contains(&(1 << 40)));
+        let own = root.files().iter().filter(|path| path.extension().is_some_and(|e| e == "process")).count();
+        assert!(own >= 1, "our own file was removed");
+    }
+    children.into_iter().for_each(Peer::finish);
+    root.assert_empty();
+}
+
+fn a_forked_child_gets_errors_and_harms_nothing() {
+    let root = Root::new();
+    let mut parent = root.child("fork", &[]);
+    assert_eq!(parent.line(), "forked");
+    // The grandchild lives on, with copies of everything; still the parent's death is seen.
+    parent.kill();
+    let participant = root.join();
+    let processes = root.files().iter().filter(|path| path.extension().is_some_and(|e| e == "process")).count();
+    assert_eq!(processes, 1, "the forked child keeps its dead parent alive");
+    drop(participant);
+    root.assert_empty();
+}
+
+/// Role of a child process: forks, and checks in the grandchild that every handle refuses.
+pub fn forked_child_gets_errors(participant: Arc<Participant>) {
+    let mut publisher = publisher(&participant, STREAM_BYTES, stream_qos());
+    let mut subscription = subscription(&participant, STREAM_BYTES, stream_qos());
+    match_up(&mut publisher, &mut subscription);
+    send(&mut publisher, STREAM_BYTES, 1);
+    let sample = subscription.take().unwrap().unwrap();
+    let loan = publisher.loan(STREAM_BYTES).unwrap();
+    let spare = publisher.loan(STREAM_BYTES).unwrap();
+    // SAFETY: this process has one thread.
+    let pid = unsafe { libc::fork() };
+    if pid == 0 {
+        let is_forked = |error: Option<Error>| assert!(matches!(error, Some(Error::Forked)), "{error:?}");
+        is_forked(publisher.loan(STREAM_BYTES).err());
+        is_forked(publisher.publish(loan, SourceTime::default()).err());
+        is_forked(publisher.subscription_count().err());
+        is_forked(subscription.take().err());
+        is_forked(subscription.wait(Duration::ZERO).err());
+        assert_eq!(check(sample.bytes()), 1, "what was taken can still be read");
+        drop((sample, spare, publisher, subscription, participant));
+        // Outlives its parent, until the test closes the pipe.
+        let _ = std::io::stdin().read(&mut [0]);
+        std::process::exit(0);
+    }
+    // The parent is as it was.
+    publisher.publish(loan, SourceTime::default()).unwrap();
+    assert_eq!(check(sample.bytes()), 1);
+    let deadline = std::time::Instant::now() + Duration::from_millis(200);
+    while std::time::Instant::now() < deadline {
+        send(&mut publisher, STREAM_BYTES, 2);
+        drain_unchecked(&mut subscription);
+    }
+    let mut status = 0;
+    // SAFETY: plain system call; `status` is ours.
+    let ended = unsafe { libc::waitpid(pid, &mut status, libc::WNOHANG) };
+    assert_eq!(ended, 0, "the forked child failed: {status:x}");
+    say("forked");
+    let _ = std::io::stdin().read(&mut [0]);
+}
+
+fn drain_unchecked(subscription: &mut gantry_shm::Subscription) {
+    while subscription.take().unwrap().is_some() {}
+}

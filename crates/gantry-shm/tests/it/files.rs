@@ -1,0 +1,99 @@
+//! The files themselves: their format, and directories and files that cannot be trusted.
+
+use crate::support::*;
+use gantry_shm::{Error, Participant, Qos};
+use std::os::unix::fs::{PermissionsExt, symlink};
+
+tests![
+    the_layout_is_the_golden_one,
+    a_foreign_directory_is_refused,
+    a_symbolic_link_is_refused,
+    a_missing_root_is_named,
+    a_board_of_another_version_is_refused,
+    a_damaged_publisher_is_an_error_and_not_a_crash,
+    nothing_is_left_after_an_orderly_end,
+];
+
+fn the_layout_is_the_golden_one() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/memory-layout.golden");
+    let found = gantry_shm::layout::describe();
+    if std::env::var_os("WRITE_GOLDEN").is_some() {
+        std::fs::write(path, &found).unwrap();
+    }
+    let golden = std::fs::read_to_string(path).unwrap();
+    assert!(found == golden, "the format changed; mend docs/memory-layout.md, then run this with WRITE_GOLDEN=1:\n{found}");
+}
+
+fn user_directory(root: &Root) -> std::path::PathBuf {
+    root.path().join(format!("gantry-{}", rustix::process::geteuid().as_raw()))
+}
+
+fn a_foreign_directory_is_refused() {
+    let root = Root::new();
+    let directory = user_directory(&root);
+    std::fs::create_dir(&directory).unwrap();
+    std::fs::set_permissions(&directory, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let error = Participant::join_under(root.path(), 0).unwrap_err();
+    assert!(matches!(error, Error::ForeignDirectory { .. }) && error.to_string().contains("755"), "{error}");
+}
+
+fn a_symbolic_link_is_refused() {
+    let root = Root::new();
+    let elsewhere = tempfile::tempdir().unwrap();
+    symlink(elsewhere.path(), user_directory(&root)).unwrap();
+    let error = Participant::join_under(root.path(), 0).unwrap_err();
+    assert!(matches!(error, Error::ForeignDirectory { .. }), "{error}");
+}
+
+fn a_missing_root_is_named() {
+    let error = Participant::join_under("/no/such/root".as_ref(), 0).unwrap_err().to_string();
+    assert!(error.contains("/no/such/root") && error.contains("GANTRY_SHM_DIR"), "{error}");
+}
+
+fn a_board_of_another_version_is_refused() {
+    let root = Root::new();
+    let domain = user_directory(&root).join("0");
+    for (contents, word) in [(vec![0; 16], "bytes"), (vec![7; 1 << 20], "starts with")] {
+        std::fs::create_dir_all(&domain).unwrap();
+        for directory in [&user_directory(&root), &domain] {
+            std::fs::set_permissions(directory, std::fs::Permissions::from_mode(0o700)).unwrap();
+        }
+        std::fs::write(domain.join("board"), contents).unwrap();
+        let error = Participant::join_under(root.path(), 0).unwrap_err();
+        assert!(matches!(error, Error::Incompatible { .. }) && error.to_string().contains(word), "{error}");
+    }
+}
+
+fn a_damaged_publisher_is_an_error_and_not_a_crash() {
+    use std::os::unix::fs::FileExt;
+    let root = Root::new();
+    let participant = root.join();
+    let mut publisher = publisher(&participant, 64, Qos::default());
+    let mut subscription = subscription(&participant, 64, Qos::default());
+    match_up(&mut publisher, &mut subscription);
+    send(&mut publisher, 64, 1);
+    let path = root.files().into_iter().find(|path| path.extension().is_some_and(|e| e == "pub")).unwrap();
+    let file = std::fs::OpenOptions::new().read(true).write(true).open(path).unwrap();
+    let mut bytes = vec![0; file.metadata().unwrap().len() as usize];
+    file.read_exact_at(&mut bytes, 0).unwrap();
+    // The ring's first entries: any offset, any sequence.
+    let ring = bytes.chunks(8).position(|word| word[..4] == 1u32.to_le_bytes() && word[4..] != [0; 4]).unwrap() * 8;
+    for entry in [u64::MAX, 1, 1 | 0xffff_ffff << 32, 1 | 3 << 32, 1 | (bytes.len() as u64 / 64 - 1) << 32] {
+        file.write_all_at(&entry.to_le_bytes(), ring as u64).unwrap();
+        let _ = subscription.take();
+    }
+    assert_eq!(subscription.publisher_count().unwrap(), 1);
+}
+
+fn nothing_is_left_after_an_orderly_end() {
+    let root = Root::new();
+    let participant = root.join();
+    let other = Participant::join_under(root.path(), 3).unwrap();
+    let mut publisher = publisher(&participant, 64, Qos::default());
+    let mut subscription = subscription(&participant, 64, Qos::default());
+    match_up(&mut publisher, &mut subscription);
+    assert!(root.files().len() > 5);
+    drop((publisher, subscription, participant));
+    drop(other);
+    root.assert_empty();
+}

@@ -1,0 +1,197 @@
+//! What the tests share: a domain of their own, checksummed messages, child processes.
+
+use gantry_shm::{Participant, Publisher, Qos, Sample, SourceTime, Subscription, TypeDescription};
+use std::{
+    io::{BufRead, BufReader, Write},
+    path::{Path, PathBuf},
+    process::{Child, ChildStdin, ChildStdout, Command, Stdio},
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+/// Long enough for any machine; only a hang gets there.
+pub const PATIENCE: Duration = Duration::from_secs(60);
+/// A name, and the test.
+pub type Test = (&'static str, fn());
+
+/// Lists tests by their names.
+macro_rules! tests {
+    ($($test:ident),* $(,)?) => {
+        pub const TESTS: &[crate::support::Test] =
+            &[$((concat!(module_path!(), "::", stringify!($test)), $test)),*];
+    };
+}
+pub(crate) use tests;
+
+/// A directory in shared memory that goes with the test, and must be empty by then.
+pub struct Root(tempfile::TempDir);
+
+impl Root {
+    pub fn new() -> Root {
+        Root(tempfile::Builder::new().prefix("gantry-test-").tempdir_in("/dev/shm").unwrap())
+    }
+
+    pub fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    pub fn join(&self) -> Arc<Participant> {
+        Participant::join_under(self.path(), 0).unwrap()
+    }
+
+    /// Everything that lies under it.
+    pub fn files(&self) -> Vec<PathBuf> {
+        let mut found = Vec::new();
+        let mut to_visit = vec![self.path().to_owned()];
+        while let Some(directory) = to_visit.pop() {
+            for entry in std::fs::read_dir(directory).unwrap().map(Result::unwrap) {
+                if entry.file_type().unwrap().is_dir() {
+                    to_visit.push(entry.path());
+                }
+                found.push(entry.path());
+            }
+        }
+        found
+    }
+
+    pub fn assert_empty(&self) {
+        assert_eq!(self.files(), Vec::<PathBuf>::new(), "something stayed in shared memory");
+    }
+
+    /// Starts this program in a role.
+    pub fn child(&self, role: &str, arguments: &[&str]) -> Peer {
+        let mut child = Command::new(std::env::current_exe().unwrap())
+            .args(["--child", role, self.path().to_str().unwrap()])
+            .args(arguments)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let (stdin, stdout) = (child.stdin.take(), BufReader::new(child.stdout.take().unwrap()));
+        Peer { child, stdin, stdout }
+    }
+}
+
+/// A child process; killed when dropped.
+pub struct Peer {
+    pub child: Child,
+    stdin: Option<ChildStdin>,
+    stdout: BufReader<ChildStdout>,
+}
+
+impl Peer {
+    /// The next line it says.
+    pub fn line(&mut self) -> String {
+        let mut line = String::new();
+        self.stdout.read_line(&mut line).unwrap();
+        assert!(!line.is_empty(), "the child ended: {:?}", self.child.wait());
+        line.trim_end().to_owned()
+    }
+
+    pub fn say(&mut self, line: &str) {
+        writeln!(self.stdin.as_mut().unwrap(), "{line}").unwrap();
+    }
+
+    /// `kill -9`, and waits until it is gone.
+    pub fn kill(&mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+
+    /// Lets it end by itself.
+    pub fn finish(mut self) {
+        self.stdin = None;
+        let status = self.child.wait().unwrap();
+        assert!(status.success(), "{status}");
+    }
+
+    pub fn pid(&self) -> rustix::process::Pid {
+        rustix::process::Pid::from_child(&self.child)
+    }
+}
+
+impl Drop for Peer {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+pub fn bytes_type(payload_bytes: usize) -> TypeDescription {
+    TypeDescription {
+        name: "test_msgs/msg/Bytes".into(),
+        hash: [0; 32],
+        definition: format!("byte[{payload_bytes}] data"),
+        payload_bytes,
+    }
+}
+
+pub fn publisher(participant: &Arc<Participant>, payload_bytes: usize, qos: Qos) -> Publisher {
+    Publisher::new(participant.clone(), "/talker", "/chatter", bytes_type(payload_bytes), qos).unwrap()
+}
+
+pub fn subscription(participant: &Arc<Participant>, payload_bytes: usize, qos: Qos) -> Subscription {
+    Subscription::new(participant.clone(), "/listener", "/chatter", bytes_type(payload_bytes), qos).unwrap()
+}
+
+/// Matches the two now, so that nothing is lost before.
+pub fn match_up(publisher: &mut Publisher, subscription: &mut Subscription) {
+    subscription.publisher_count().unwrap();
+    publisher.subscription_count().unwrap();
+}
+
+/// Fills every byte from `number`, with a checksum at the end.
+pub fn fill(bytes: &mut [u8], number: u64) {
+    let (words, _) = bytes.as_chunks_mut::<8>();
+    let (last, body) = words.split_last_mut().unwrap();
+    let mut sum = number;
+    for (place, word) in body.iter_mut().enumerate() {
+        let value = number.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(place as u64);
+        *word = if place == 0 { number } else { value }.to_le_bytes();
+        sum = sum.rotate_left(5) ^ u64::from_le_bytes(*word);
+    }
+    *last = sum.to_le_bytes();
+}
+
+/// The number that [`fill`] wrote; panics if any byte is not what it wrote.
+pub fn check(bytes: &[u8]) -> u64 {
+    let (words, _) = bytes.as_chunks::<8>();
+    let (last, body) = words.split_last().unwrap();
+    let number = u64::from_le_bytes(body[0]);
+    let sum = body.iter().fold(number, |sum, word| sum.rotate_left(5) ^ u64::from_le_bytes(*word));
+    assert_eq!(sum, u64::from_le_bytes(*last), "message {number} is corrupt");
+    number
+}
+
+/// Publishes message `number`.
+pub fn send(publisher: &mut Publisher, bytes: usize, number: u64) -> u64 {
+    let mut loan = publisher.loan(bytes).unwrap();
+    fill(loan.bytes_mut(), number);
+    publisher.publish(loan, SourceTime::default()).unwrap()
+}
+
+/// Takes all there is now, checked.
+pub fn drain(subscription: &mut Subscription) -> Vec<u64> {
+    std::iter::from_fn(|| subscription.take().unwrap()).map(|sample| check(sample.bytes())).collect()
+}
+
+/// The next sample, waited for.
+pub fn receive(subscription: &mut Subscription) -> Sample {
+    let deadline = Instant::now() + PATIENCE;
+    loop {
+        if let Some(sample) = subscription.take().unwrap() {
+            return sample;
+        }
+        assert!(Instant::now() < deadline, "no sample came");
+        subscription.wait(Duration::from_secs(1)).unwrap();
+    }
+}
+
+/// Waits for a condition that another process brings about.
+pub fn eventually(what: &str, mut condition: impl FnMut() -> bool) {
+    let deadline = Instant::now() + PATIENCE;
+    while !condition() {
+        assert!(Instant::now() < deadline, "never: {what}");
+        std::thread::yield_now();
+    }
+}

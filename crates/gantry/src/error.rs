@@ -1,0 +1,46 @@
+//! What can go wrong, as sentences with the values in them and what to do next.
+
+/// An error of the library.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The engine's: memory, permissions, other processes.
+    #[error(transparent)]
+    Memory(#[from] gantry_shm::Error),
+
+    /// A name that ROS 2 does not allow.
+    #[error("{kind} name \"{name}\" is not allowed: {why}")]
+    InvalidName {
+        /// "topic", "node" or "namespace".
+        kind: &'static str,
+        /// What was given.
+        name: String,
+        /// Which rule it breaks.
+        why: &'static str,
+    },
+
+    /// A domain that ROS 2 does not know.
+    #[error("{origin} is \"{value}\"; a domain is a whole number from 0 to {max}", max = crate::MAX_DOMAIN_ID)]
+    InvalidDomain {
+        /// Where the value came from.
+        origin: &'static str,
+        /// What was given.
+        value: String,
+    },
+
+    /// A sample whose length is not that of its type.
+    #[error("a sample on {topic} has {found_bytes} bytes and {type_name} has {expected_bytes}; it was passed over")]
+    WrongLength {
+        /// The subscription's topic.
+        topic: String,
+        /// The type that was expected.
+        type_name: &'static str,
+        /// The type's size.
+        expected_bytes: usize,
+        /// The sample's.
+        found_bytes: usize,
+    },
+}
+
+/// A result of the library.
+pub type Result<T> = std::result::Result<T, Error>;

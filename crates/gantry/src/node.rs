@@ -1,0 +1,125 @@
+//! A node: a name in a domain, from which publishers and subscriptions are made. Control path.
+
+use crate::{
+    error::{Error, Result},
+    message::{Message, type_description},
+    names,
+    publisher::Publisher,
+    subscription::Subscription,
+};
+use gantry_shm::{Participant, Qos};
+use std::sync::Arc;
+
+/// Largest domain: ROS 2's on Linux.
+pub const MAX_DOMAIN_ID: u32 = 232;
+const DOMAIN_VARIABLE: &str = "ROS_DOMAIN_ID";
+
+/// A named member of a domain. Nodes of one process share its part in the domain.
+#[derive(Clone, Debug)]
+pub struct Node {
+    participant: Arc<Participant>,
+    name: String,
+    namespace: String,
+}
+
+/// How a node is to be made.
+#[derive(Clone, Debug)]
+pub struct NodeBuilder {
+    name: String,
+    namespace: String,
+    domain_id: Option<u32>,
+}
+
+impl Node {
+    /// A node in the root namespace and in the domain of `ROS_DOMAIN_ID` (0 if unset).
+    ///
+    /// # Errors
+    /// As [`NodeBuilder::build`].
+    pub fn new(name: &str) -> Result<Node> {
+        Node::builder(name).build()
+    }
+
+    /// A node with a namespace or a domain of its own choice.
+    #[must_use]
+    pub fn builder(name: &str) -> NodeBuilder {
+        NodeBuilder { name: name.to_owned(), namespace: "/".to_owned(), domain_id: None }
+    }
+
+    /// Its name, with the namespace.
+    #[must_use]
+    pub fn fully_qualified_name(&self) -> String {
+        format!("{}/{}", self.namespace.trim_end_matches('/'), self.name)
+    }
+
+    /// Its domain.
+    #[must_use]
+    pub fn domain_id(&self) -> u32 {
+        self.participant.domain_id()
+    }
+
+    /// A publisher of `T` on `topic` (`/absolute`, `relative` to the namespace, or `~/private`).
+    ///
+    /// # Errors
+    /// A name that ROS 2 does not allow, a depth out of range, no room in shared memory.
+    pub fn create_publisher<T: Message>(&self, topic: &str, qos: Qos) -> Result<Publisher<T>> {
+        let topic = names::full_topic(topic, &self.namespace, &self.name)?;
+        let node = self.fully_qualified_name();
+        let publisher =
+            gantry_shm::Publisher::new(self.participant.clone(), &node, &topic, type_description::<T>(), qos)?;
+        Ok(Publisher::new(publisher))
+    }
+
+    /// A subscription to `T` on `topic` (`/absolute`, `relative` to the namespace, or `~/private`).
+    ///
+    /// # Errors
+    /// As [`Node::create_publisher`]; a publisher's memory that cannot be mapped.
+    pub fn create_subscription<T: Message>(&self, topic: &str, qos: Qos) -> Result<Subscription<T>> {
+        let topic = names::full_topic(topic, &self.namespace, &self.name)?;
+        let node = self.fully_qualified_name();
+        let subscription =
+            gantry_shm::Subscription::new(self.participant.clone(), &node, &topic, type_description::<T>(), qos)?;
+        Ok(Subscription::new(subscription))
+    }
+}
+
+impl NodeBuilder {
+    /// Puts the node in a namespace.
+    #[must_use]
+    pub fn namespace(self, namespace: &str) -> Self {
+        NodeBuilder { namespace: namespace.to_owned(), ..self }
+    }
+
+    /// Puts the node in a domain, whatever `ROS_DOMAIN_ID` says.
+    #[must_use]
+    pub fn domain_id(self, domain_id: u32) -> Self {
+        NodeBuilder { domain_id: Some(domain_id), ..self }
+    }
+
+    /// Joins the domain, under `/dev/shm` or where `GANTRY_SHM_DIR` says.
+    ///
+    /// # Errors
+    /// A name or domain that ROS 2 does not allow; the shared memory cannot be set up or trusted.
+    pub fn build(self) -> Result<Node> {
+        names::check_node(&self.name)?;
+        let namespace = names::full_namespace(&self.namespace)?;
+        let domain_id = match self.domain_id {
+            Some(id) if id <= MAX_DOMAIN_ID => id,
+            Some(id) => return Err(Error::InvalidDomain { origin: "the domain", value: id.to_string() }),
+            None => domain_of_environment()?,
+        };
+        Ok(Node { participant: Participant::join(domain_id)?, name: self.name, namespace })
+    }
+}
+
+fn domain_of_environment() -> Result<u32> {
+    let value = std::env::var_os(DOMAIN_VARIABLE).unwrap_or_default();
+    let value = value.to_string_lossy();
+    match value.trim() {
+        "" => Ok(0),
+        text => text
+            .parse()
+            .ok()
+            .filter(|id| *id <= MAX_DOMAIN_ID)
+            .ok_or_else(|| Error::InvalidDomain { origin: DOMAIN_VARIABLE, value: text.to_owned() }),
+    }
+}

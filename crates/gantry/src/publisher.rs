@@ -1,0 +1,114 @@
+//! A publisher of one message type, and its loans.
+
+use crate::{clock::SampleClock, error::Result, message::Message};
+use std::{
+    marker::PhantomData,
+    ops::{Deref, DerefMut},
+    time::Duration,
+};
+
+/// Publishes messages of type `T`; belongs to one thread at a time.
+#[derive(Debug)]
+pub struct Publisher<T> {
+    engine: gantry_shm::Publisher,
+    clock: SampleClock,
+    message: PhantomData<fn(T)>,
+}
+
+/// A message on loan: shared memory, to be written in place and given to [`Publisher::publish`].
+///
+/// It holds what its slot last held (zeros at first): write every field that readers look at.
+#[derive(Debug)]
+pub struct Loan<T> {
+    engine: gantry_shm::Loan,
+    message: PhantomData<T>,
+}
+
+impl<T: Message> Publisher<T> {
+    pub(crate) fn new(engine: gantry_shm::Publisher) -> Publisher<T> {
+        Publisher { engine, clock: SampleClock::default(), message: PhantomData }
+    }
+
+    /// Memory for one message. Several loans may be out at once; one that is dropped unpublished goes back.
+    ///
+    /// # Errors
+    /// All slots are in use and there is no room for more; the process forked.
+    ///
+    /// # Real-time
+    /// No allocation, lock or system call while a slot is free or can be reclaimed; otherwise memory is added.
+    pub fn loan(&mut self) -> Result<Loan<T>> {
+        Ok(Loan { engine: self.engine.loan(size_of::<T>())?, message: PhantomData })
+    }
+
+    /// Publishes a loan where it is and returns its sequence: 1, 2, …
+    ///
+    /// # Errors
+    /// The loan came from another publisher; the process forked.
+    ///
+    /// # Real-time
+    /// No allocation and no lock; one system call for each reader that sleeps. When readers came or went since the last
+    /// call, their memory is mapped here (system calls, allocation).
+    pub fn publish(&mut self, loan: Loan<T>) -> Result<u64> {
+        let time = self.clock.now();
+        Ok(self.engine.publish(loan.engine, time)?)
+    }
+
+    /// Copies `message` into a slot and publishes that; returns its sequence.
+    ///
+    /// # Errors
+    /// As [`Publisher::loan`] and [`Publisher::publish`].
+    pub fn publish_copy(&mut self, message: &T) -> Result<u64> {
+        let mut loan = self.loan()?;
+        loan.engine.bytes_mut().copy_from_slice(message.as_bytes());
+        self.publish(loan)
+    }
+
+    /// How many subscriptions are matched now. Control path.
+    ///
+    /// # Errors
+    /// A subscription's memory cannot be mapped; the process forked.
+    pub fn subscription_count(&mut self) -> Result<usize> {
+        Ok(self.engine.subscription_count()?)
+    }
+
+    /// Waits until at least `count` subscriptions are matched; `false` if they were not within `timeout`. Control path.
+    ///
+    /// # Errors
+    /// As [`Publisher::subscription_count`].
+    pub fn wait_for_subscriptions(&mut self, count: usize, timeout: Duration) -> Result<bool> {
+        Ok(self.engine.wait_for_subscriptions(count, timeout)?)
+    }
+
+    /// The topic's full name.
+    #[must_use]
+    pub fn topic(&self) -> &str {
+        &self.engine.description().topic
+    }
+}
+
+/// Bytes of a loan or sample as a `T`; their number and alignment were checked when it was made.
+macro_rules! as_message {
+    ($view:expr) => {
+        match $view {
+            Ok(message) => message,
+            Err(_) => unreachable!("the bytes of a {} have its size and alignment", T::TYPE_NAME),
+        }
+    };
+}
+pub(crate) use as_message;
+
+impl<T: Message> Deref for Loan<T> {
+    type Target = T;
+
+    #[inline]
+    fn deref(&self) -> &T {
+        as_message!(T::ref_from_bytes(self.engine.bytes()))
+    }
+}
+
+impl<T: Message> DerefMut for Loan<T> {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut T {
+        as_message!(T::mut_from_bytes(self.engine.bytes_mut()))
+    }
+}

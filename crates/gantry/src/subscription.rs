@@ -1,0 +1,106 @@
+//! A subscription to one message type, and its samples.
+
+use crate::{
+    error::{Error, Result},
+    message::Message,
+    publisher::as_message,
+};
+use gantry_shm::SampleInfo;
+use std::{marker::PhantomData, ops::Deref, time::Duration};
+
+/// Takes messages of type `T`; belongs to one thread at a time.
+#[derive(Debug)]
+pub struct Subscription<T> {
+    engine: gantry_shm::Subscription,
+    message: PhantomData<fn() -> T>,
+}
+
+/// A taken message, in place. It owns its loan: keep it, send it to another thread, drop it in any order.
+///
+/// # Real-time
+/// Reading and dropping it neither allocates, blocks nor makes system calls.
+#[derive(Debug)]
+pub struct Sample<T> {
+    engine: gantry_shm::Sample,
+    message: PhantomData<T>,
+}
+
+impl<T: Message> Subscription<T> {
+    pub(crate) fn new(engine: gantry_shm::Subscription) -> Subscription<T> {
+        Subscription { engine, message: PhantomData }
+    }
+
+    /// The next message, in place; `None` if there is none now. Publishers take turns.
+    ///
+    /// # Errors
+    /// A sample that makes no sense (it is passed over); the process forked.
+    ///
+    /// # Real-time
+    /// No allocation, lock or system call. When publishers came or went since the last call, or more samples are held than
+    /// ever before, memory is mapped or added here.
+    pub fn take(&mut self) -> Result<Option<Sample<T>>> {
+        let Some(engine) = self.engine.take()? else { return Ok(None) };
+        let found_bytes = engine.bytes().len();
+        if found_bytes != size_of::<T>() {
+            return Err(Error::WrongLength {
+                topic: self.topic().to_owned(),
+                type_name: T::TYPE_NAME,
+                expected_bytes: size_of::<T>(),
+                found_bytes,
+            });
+        }
+        Ok(Some(Sample { engine, message: PhantomData }))
+    }
+
+    /// Waits until there is something to take; `false` if there was nothing within `timeout`. A bounded spin (none where
+    /// only one CPU is usable), then a futex.
+    ///
+    /// # Errors
+    /// As [`Subscription::take`].
+    pub fn wait(&mut self, timeout: Duration) -> Result<bool> {
+        Ok(self.engine.wait(timeout)?)
+    }
+
+    /// How many publishers are matched now. Control path.
+    ///
+    /// # Errors
+    /// As [`Subscription::take`].
+    pub fn publisher_count(&mut self) -> Result<usize> {
+        Ok(self.engine.publisher_count()?)
+    }
+
+    /// Samples that left the history before they were taken, since the subscription was made.
+    #[must_use]
+    pub fn overwritten(&self) -> u64 {
+        self.engine.losses().overwritten
+    }
+
+    /// Why publishers of this topic are not matched (another type, QoS that do not agree), a sentence each.
+    #[must_use]
+    pub fn mismatches(&self) -> Vec<String> {
+        self.engine.mismatches().to_vec()
+    }
+
+    /// The topic's full name.
+    #[must_use]
+    pub fn topic(&self) -> &str {
+        &self.engine.description().topic
+    }
+}
+
+impl<T: Message> Sample<T> {
+    /// Sequence, times, and which publisher it came from.
+    #[must_use]
+    pub fn info(&self) -> SampleInfo {
+        self.engine.info()
+    }
+}
+
+impl<T: Message> Deref for Sample<T> {
+    type Target = T;
+
+    #[inline]
+    fn deref(&self) -> &T {
+        as_message!(T::ref_from_bytes(self.engine.bytes()))
+    }
+}
