@@ -9,6 +9,7 @@
 use crate::{
     directory::{BOARD_NAME, Directory},
     error::{Error, Result},
+    fork,
     layout::*,
     lock,
     region::Region,
@@ -16,6 +17,7 @@ use crate::{
 };
 use rustix::{fs::fstat, io::Errno, thread::futex};
 use std::{
+    os::fd::AsRawFd,
     ptr::NonNull,
     sync::{
         Mutex, MutexGuard, PoisonError,
@@ -58,27 +60,23 @@ pub(crate) struct TopicIndex(usize);
 pub(crate) struct WaiterIndex(usize);
 
 impl Board {
-    /// Opens the domain's board, or makes it. `Ok(None)`: the directory was removed meanwhile; begin again.
+    /// Opens the domain's board, or makes it. `Ok(None)`: somebody else was quicker; begin again.
     pub(crate) fn open_or_create(directory: &Directory) -> Result<Option<Board>> {
-        match Region::open(directory, BOARD_NAME, BOARD_BYTES, true) {
-            Ok(region) => Board::attach(region).map(Some),
-            Err(Error::System { source, .. }) if source.kind() == std::io::ErrorKind::NotFound => {
-                Board::create(directory)
-            }
+        match Board::open(directory) {
+            Ok(board) => Ok(Some(board)),
+            Err(e) if e.is_not_found() => Board::create(directory),
             Err(e) => Err(e),
         }
     }
 
     /// Opens the domain's board if there is one.
     pub(crate) fn open(directory: &Directory) -> Result<Board> {
-        Board::attach(Region::open(directory, BOARD_NAME, BOARD_BYTES, true)?)
+        Board::attach(lockable(|| Region::open(directory, BOARD_NAME, BOARD_BYTES, true))?)
     }
 
     fn create(directory: &Directory) -> Result<Option<Board>> {
-        let region = match Region::create(directory, BOARD_NAME, "the board of a domain", BOARD_BYTES, BOARD_BYTES) {
-            Err(Error::System { source, .. }) if source.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-            region => region?,
-        };
+        let what = "the board of a domain";
+        let region = lockable(|| Region::create(directory, BOARD_NAME, what, BOARD_BYTES, BOARD_BYTES))?;
         let header = region.pointer(0, size_of::<BoardHeader>(), LINE_BYTES)?.cast::<BoardHeader>();
         // SAFETY: inside the mapping and aligned (`pointer`); the file has no name yet, so nobody else can look.
         let header = unsafe { &mut *header.as_ptr() };
@@ -294,6 +292,17 @@ impl Drop for Registry<'_> {
     fn drop(&mut self) {
         // Cannot fail on a descriptor that is open; if it did, closing the board would unlock.
         let _ = lock::unlock(self.board.region.file());
+    }
+}
+
+/// A forked child closes its copy, or it would keep the registry locked when its parent dies in the middle (fork.rs, F2).
+fn lockable(open: impl FnOnce() -> Result<Region>) -> Result<Region> {
+    fork::register(|| open().map(|region| (region.file().as_raw_fd(), region)))
+}
+
+impl Drop for Board {
+    fn drop(&mut self) {
+        fork::unregister(self.region.file().as_raw_fd());
     }
 }
 

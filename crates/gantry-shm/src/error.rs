@@ -81,7 +81,9 @@ pub enum Error {
     Forked,
 
     /// A file of another version or build.
-    #[error("{file} is not of this version of Gantry: {why}; use one version for all programs of a domain")]
+    #[error(
+        "{file} is not of this version of Gantry: {why}; use one version for all programs of a domain; if none of the others runs any more, remove it"
+    )]
     Incompatible {
         /// Which file.
         file: String,
@@ -156,6 +158,11 @@ impl Error {
             io::ErrorKind::PermissionDenied => Error::NoPermission { action, uid: rustix::process::getuid().as_raw() },
             _ => Error::System { action, source },
         }
+    }
+
+    /// Whether something was not there: often somebody else removed it meanwhile.
+    pub(crate) fn is_not_found(&self) -> bool {
+        matches!(self, Error::System { source, .. } if source.kind() == io::ErrorKind::NotFound)
     }
 
     /// Says that bytes of another process make no sense.

@@ -36,6 +36,7 @@ mod process_file;
 mod publisher;
 mod publisher_file;
 mod qos;
+mod readers;
 mod reaper;
 mod region;
 mod ring;

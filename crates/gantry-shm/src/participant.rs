@@ -75,25 +75,38 @@ impl Participant {
     }
 
     fn join_domain(root: &Path, domain_id: u32) -> Result<Participant> {
-        let domain = domain_id.to_string();
-        // Again, when the last of the others leaves and takes board and directory with it; each turn is one such race.
-        for _ in 0..100 {
+        // Again, when the last of the others leaves and takes board and directories with it; each turn is one such race.
+        for _ in 0..1000 {
             let user_directory = Directory::of_user(root)?;
-            reaper::reap_other_domains(&user_directory, &domain)?;
-            let directory = user_directory.of_domain(&domain)?;
-            let Some(board) = Board::open_or_create(&directory)? else { continue };
-            let Some(registry) = board.lock(&directory)? else { continue };
-            reaper::reap(&directory, &board, &registry)?;
-            let process = ProcessFile::create(&directory, domain_id)?;
-            process.link(&directory)?;
-            board.processes_changed();
-            drop(registry);
-            let peers = Mutex::new(Peers { seen_generation: None, list: Arc::new([]) });
-            let epoch = Epoch::current()?;
-            return Ok(Participant { directory, board, process, epoch, user_directory, domain_id, peers });
+            match Participant::try_join(user_directory, domain_id) {
+                Ok(None) => {}
+                Err(e) if e.is_not_found() => {}
+                Ok(Some(participant)) => return Ok(participant),
+                Err(e) => return Err(e),
+            }
         }
-        let action = format!("join domain {domain_id} under {}: its directory is removed each time", root.display());
+        let action = format!(
+            "join domain {domain_id} under {}: its directory is removed each time (or /proc is not mounted)",
+            root.display()
+        );
         Err(Error::system(action, ErrorKind::NotFound))
+    }
+
+    /// `None`, or an error that says "not found": somebody removed the domain meanwhile.
+    fn try_join(user_directory: Directory, domain_id: u32) -> Result<Option<Participant>> {
+        let domain = domain_id.to_string();
+        reaper::reap_other_domains(&user_directory, &domain)?;
+        let directory = user_directory.of_domain(&domain)?;
+        let Some(board) = Board::open_or_create(&directory)? else { return Ok(None) };
+        let Some(registry) = board.lock(&directory)? else { return Ok(None) };
+        reaper::reap(&directory, &board, &registry)?;
+        let process = ProcessFile::create(&directory, domain_id)?;
+        process.link(&directory)?;
+        board.processes_changed();
+        drop(registry);
+        let peers = Mutex::new(Peers { seen_generation: None, list: Arc::new([]) });
+        let epoch = Epoch::current()?;
+        Ok(Some(Participant { directory, board, process, epoch, user_directory, domain_id, peers }))
     }
 
     /// The domain.
@@ -119,7 +132,7 @@ impl Participant {
                 if name.ends_with(PROCESS_SUFFIX) && !list.iter().any(|peer| peer.file_name == name) {
                     match Peer::open(&self.directory, &name) {
                         Ok(peer) => list.push(Arc::new(peer)),
-                        Err(Error::System { source, .. }) if source.kind() == ErrorKind::NotFound => {}
+                        Err(e) if e.is_not_found() => {}
                         Err(e) => return Err(e),
                     }
                 }

@@ -16,18 +16,16 @@ use crate::{
     layout::*,
     loan::Loan,
     participant::Participant,
-    peer::PeerRow,
     process_file::EndpointBlock,
     publisher_file::PublisherFile,
     qos::{Durability, History, Qos},
+    readers::Readers,
     ring::{Ring, alive},
-    shared::acquire,
     slots::Slots,
     waiter::Waiter,
 };
 use rustix::rand::{GetRandomFlags, getrandom};
 use std::{
-    collections::BTreeMap,
     ptr::NonNull,
     sync::{
         Arc,
@@ -80,14 +78,7 @@ pub struct Publisher {
     horizon: usize,
     /// How many samples beyond the horizon are retired together.
     batch: usize,
-    /// The rows whose pins are honoured.
-    readers: Vec<PeerRow>,
-    /// Generation of the topic that `readers` is true for.
-    seen_generation: u64,
-    /// Why `readers` cannot be brought up to date; nothing is freed until it can.
-    unmapped: Option<String>,
-    /// Scratch for the pins that are held, so that reclaiming does not allocate.
-    held: Vec<u64>,
+    readers: Readers,
     waiter: Waiter,
 }
 
@@ -136,6 +127,7 @@ impl Publisher {
             }
         };
         let topic = participant.topic(topic);
+        let readers = Readers::new(topic, description.key);
         let waiter = Waiter::new(participant.clone(), topic);
         let mut publisher = Publisher {
             participant,
@@ -150,10 +142,7 @@ impl Publisher {
             own_depth,
             horizon: own_depth,
             batch: 0,
-            readers: Vec::new(),
-            seen_generation: 0,
-            unmapped: None,
-            held: Vec::new(),
+            readers,
             waiter,
         };
         publisher.participant.board.topic_changed(topic);
@@ -198,7 +187,7 @@ impl Publisher {
         if !Arc::ptr_eq(&loan.file, &self.file) {
             return Err(Error::ForeignLoan { topic: self.description.topic.clone() });
         }
-        if self.topic_generation_relaxed() != self.seen_generation {
+        if self.readers.seems_changed(&self.participant) {
             self.note_joiners(); // may only add protection; what it cannot map stops the freeing
         }
         let length_bytes = loan.bytes().len() as u32;
@@ -231,12 +220,10 @@ impl Publisher {
     /// A subscription's memory cannot be mapped; the process forked.
     pub fn subscription_count(&mut self) -> Result<usize> {
         self.participant.epoch.check()?;
-        if acquire(&self.participant.board.line(self.topic).generation) != self.seen_generation {
-            self.note_joiners();
-        }
-        match &self.unmapped {
-            Some(why) => Err(Error::UnmappedReader { topic: self.description.topic.clone(), why: why.clone() }),
-            None => Ok(self.readers.iter().filter(|r| r.row().state.load(Relaxed) == ROW_ACTIVE).count()),
+        self.note_joiners();
+        match self.readers.unmapped() {
+            Some(why) => Err(Error::UnmappedReader { topic: self.description.topic.clone(), why: why.to_owned() }),
+            None => Ok(self.readers.count()),
         }
     }
 
@@ -253,8 +240,8 @@ impl Publisher {
             if Instant::now() >= deadline {
                 return Ok(false);
             }
-            let (participant, topic, seen) = (&self.participant, self.topic, self.seen_generation);
-            self.waiter.wait(deadline, || acquire(&participant.board.line(topic).generation) != seen)?;
+            let (participant, readers) = (&self.participant, &self.readers);
+            self.waiter.wait(deadline, || readers.seems_changed(participant))?;
         }
     }
 
@@ -274,12 +261,6 @@ impl Publisher {
     fn header(&self) -> &PublisherHeader {
         // SAFETY: made from a checked reference into `file`, which `self` keeps.
         unsafe { self.header.as_ref() }
-    }
-
-    #[inline]
-    fn topic_generation_relaxed(&self) -> u64 {
-        // Relaxed: a hint; `reclaim` looks again where it matters.
-        self.participant.board.line(self.topic).generation.load(Relaxed)
     }
 
     #[inline]
@@ -307,61 +288,27 @@ impl Publisher {
 
     /// Frees what nobody holds. A SeqCst fence stands between the dead marks and this.
     fn reclaim(&mut self) {
-        // After the fence and before the pins: a joiner raises the generation before it pins, so whoever could have seen
-        // an entry alive is either in `readers` or makes us look again here.
-        if acquire(&self.participant.board.line(self.topic).generation) != self.seen_generation {
-            self.note_joiners();
+        self.note_joiners(); // after the fence and before the pins
+        if self.readers.unmapped().is_none() {
+            self.slots.free_unheld(self.readers.held());
         }
-        if self.unmapped.is_some() {
+    }
+
+    /// Learns of readers that came or went. Control path if any did.
+    fn note_joiners(&mut self) {
+        if !self.readers.refresh(&self.participant) || self.readers.unmapped().is_some() {
             return;
         }
-        self.held.clear();
-        for reader in &self.readers {
-            let pins = reader.row().pins.iter().map(|pin| pin.load(Relaxed));
-            self.held.extend(pins.filter(|&sequence| sequence != 0));
-        }
-        fence(Acquire); // (4) readers' last reads (Release in PinRow::release) before the slots are written again
-        self.held.sort_unstable();
-        self.slots.free_unheld(&self.held);
-    }
-
-    /// Finds the rows of all readers. What it cannot find out is kept in `unmapped`. Control path.
-    fn note_joiners(&mut self) {
-        match self.find_readers() {
-            Ok((generation, readers)) => {
-                self.readers = readers;
-                self.held.reserve(self.readers.len() * PINS_PER_ROW);
-                self.seen_generation = generation;
-                self.unmapped = None;
-                self.adapt_to_readers();
-                // Release: who sees it knows that its pins are honoured from here on.
-                self.header().seen_generation.store(generation, Release);
-            }
-            Err(error) => self.unmapped = Some(error.to_string()),
-        }
-    }
-
-    fn find_readers(&self) -> Result<(u64, Vec<PeerRow>)> {
-        // The generation first: rows that appear after it was read raise it again.
-        let generation = acquire(&self.participant.board.line(self.topic).generation);
-        let mut readers = Vec::new();
-        for peer in self.participant.peers()?.iter().filter(|peer| peer.is_alive()) {
-            readers.extend(peer.rows_of(self.description.key)?);
-        }
-        Ok((generation, readers))
-    }
-
-    /// Horizon and batch for the readers there are.
-    fn adapt_to_readers(&mut self) {
-        let active = || self.readers.iter().map(PeerRow::row).filter(|row| row.state.load(Relaxed) == ROW_ACTIVE);
-        let deepest = active().map(|row| row.depth.load(Relaxed) as usize).max().unwrap_or(0);
+        // Horizon and batch for the readers there are.
         let room = self.ring.capacity() as usize - 1;
         let cap = kept_samples(self.file.payload_bytes).min(room - 2);
-        self.horizon = self.own_depth.max(deepest.min(cap));
-        let batch = (4 * active().count()).clamp(*BATCH_SAMPLES.start(), *BATCH_SAMPLES.end());
+        self.horizon = self.own_depth.max(self.readers.deepest().min(cap));
+        let batch = (4 * self.readers.count()).clamp(*BATCH_SAMPLES.start(), *BATCH_SAMPLES.end());
         let batch = if batch * self.file.stride_bytes <= MAX_BATCH_BYTES { batch } else { 2 };
         self.batch = batch.min(room - self.horizon);
         self.header().granted_depth.store(self.horizon as u64, Relaxed);
+        // Release: who sees it knows that its pins are honoured from here on.
+        self.header().seen_generation.store(self.readers.seen_generation(), Release);
     }
 
     /// A slot when none is free: what came back, what can be retired, what the dead held, new memory, in this order.
@@ -373,13 +320,11 @@ impl Publisher {
         if let Some(slot) = self.slots.take_free() {
             return Ok(slot);
         }
-        if acquire(&self.participant.board.line(self.topic).generation) != self.seen_generation {
-            self.note_joiners();
-        }
+        self.note_joiners();
         self.retire_down_to(self.horizon.min(self.wanted_samples()));
         fence(SeqCst); // (2)
         self.reclaim();
-        if self.slots.next_free().is_none() && self.drop_the_dead() {
+        if self.slots.next_free().is_none() && self.readers.drop_the_dead() {
             self.reclaim();
         }
         if self.slots.next_free().is_none() {
@@ -391,21 +336,11 @@ impl Publisher {
     /// How many of the newest samples somebody may still take. Late joiners get the history of a TRANSIENT_LOCAL publisher;
     /// of a VOLATILE one, what all readers have taken is of no use to anybody, and its slots are warm in the cache.
     fn wanted_samples(&self) -> usize {
-        if self.description.qos.durability == Durability::TransientLocal || self.unmapped.is_some() {
+        if self.description.qos.durability == Durability::TransientLocal || self.readers.unmapped().is_some() {
             return usize::MAX;
         }
         let next = self.head + 1;
-        let active = self.readers.iter().map(PeerRow::row).filter(|row| row.state.load(Relaxed) == ROW_ACTIVE);
-        // Relaxed: a policy, not a proof; the pins protect what is held. Cursor 0 wants everything.
-        let slowest = active.map(|row| row.cursor.load(Relaxed)).min().unwrap_or(next);
-        next.saturating_sub(slowest) as usize
-    }
-
-    /// Probes the processes of the readers and forgets the dead. Returns whether there were any.
-    fn drop_the_dead(&mut self) -> bool {
-        let before = self.readers.len();
-        self.readers.retain(|reader| reader.peer.is_alive());
-        self.readers.len() < before
+        next.saturating_sub(self.readers.slowest_cursor().unwrap_or(next)) as usize
     }
 
     fn grow(&mut self) -> Result<()> {
@@ -421,14 +356,9 @@ impl Publisher {
     }
 
     fn out_of_slots(&self, why: &str) -> Error {
-        let mut held: BTreeMap<String, usize> = BTreeMap::new();
-        for reader in &self.readers {
-            let pins = reader.row().pins.iter().filter(|pin| pin.load(Relaxed) != 0).count();
-            *held.entry(format!("{} (pid {})", reader.peer.name, reader.peer.pid)).or_default() += pins;
-        }
         let mut holders = vec![format!("{} on loan, {} in the history", self.slots.loaned(), self.slots.retained())];
-        holders.extend(held.iter().filter(|(_, pins)| **pins > 0).map(|(who, pins)| format!("{pins} held by {who}")));
-        let why = match &self.unmapped {
+        holders.extend(self.readers.holders());
+        let why = match self.readers.unmapped() {
             Some(error) => format!("nothing can be freed: {error}"),
             None => why.to_owned(),
         };

@@ -20,8 +20,8 @@ use std::{
 
 /// Least address space for a publisher's file.
 const MIN_RESERVE_BYTES: usize = 1 << 30;
-/// Room for at least so many slots.
-const MIN_RESERVE_SLOTS: usize = 64;
+/// Room for the ring's samples and so many more slots: on loan, or held by readers.
+const SPARE_SLOTS: usize = 64;
 
 /// The file of one publisher of this process.
 pub(crate) struct PublisherFile {
@@ -49,8 +49,9 @@ impl PublisherFile {
         let ring_offset = (text_offset + text.len()).next_multiple_of(LINE_BYTES);
         let ring_bytes = size_of::<RingLine>() << log2_capacity;
         let slots_offset = (ring_offset + ring_bytes).next_multiple_of(PAGE_BYTES);
-        let reserve_bytes =
-            (slots_offset + MIN_RESERVE_SLOTS * stride_bytes).clamp(MIN_RESERVE_BYTES, MAX_RESERVE_BYTES);
+        let slots = (1usize << log2_capacity) + SPARE_SLOTS;
+        let reserve_bytes = slots_offset.saturating_add(slots.saturating_mul(stride_bytes));
+        let reserve_bytes = reserve_bytes.clamp(MIN_RESERVE_BYTES, MAX_RESERVE_BYTES);
         let name = participant.process.publisher_file_name(description.number);
         let what = format!("the ring of topic {}", description.topic);
         let region = Region::create(&participant.directory, &name, &what, slots_offset, reserve_bytes)?;

@@ -6,12 +6,11 @@
 use crate::{
     board::{Board, Registry},
     directory::{BOARD_NAME, Directory, PROCESS_SUFFIX, PUBLISHER_SUFFIX},
-    error::{Error, Result},
+    error::Result,
     layout::topic_hash,
     peer::Peer,
 };
 use rustix::fs::FileType;
-use std::io::ErrorKind;
 
 /// Removes the files of dead processes from a domain and wakes who was matched with them. Returns how many processes
 /// are left.
@@ -22,7 +21,7 @@ pub(crate) fn reap(directory: &Directory, board: &Board, registry: &Registry<'_>
         match Peer::open(directory, name) {
             Ok(peer) if peer.is_alive() => alive.push(name.trim_end_matches(PROCESS_SUFFIX)),
             Ok(peer) => bury(directory, board, registry, &peer, &names)?,
-            Err(Error::System { source, .. }) if source.kind() == ErrorKind::NotFound => {}
+            Err(e) if e.is_not_found() => {}
             // Whatever it is, a living owner made it so; nobody can match with it, and it is not ours to remove.
             Err(_) if is_locked(directory, name) => alive.push(name.trim_end_matches(PROCESS_SUFFIX)),
             Err(_) => directory.unlink(name)?,

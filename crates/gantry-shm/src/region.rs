@@ -62,7 +62,7 @@ impl Region {
     ) -> Result<Region> {
         let mode = Mode::RUSR | Mode::WUSR;
         let file = openat(directory, ".", OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC, mode)
-            .map_err(|e| Error::system(format!("create an unnamed file in {directory}"), e))?;
+            .map_err(|e| Error::system(format!("create an unnamed file (O_TMPFILE: a tmpfs can) in {directory}"), e))?;
         allocate(&file, directory, what, 0, length_bytes)?;
         Region::map(file, name, length_bytes, reserve_bytes.max(length_bytes), true)
     }
@@ -172,12 +172,17 @@ impl Region {
         // SAFETY: the range is inside the mapping (R1); populating changes no contents.
         let populated = unsafe { madvise(first.as_ptr().cast(), end - start, advice) };
         if populated.is_err() {
-            for page in (start..end).step_by(PAGE_BYTES) {
-                // SAFETY: the byte is inside the mapping and its page is allocated (R1, R2).
-                let byte = unsafe { self.base.as_ptr().add(page) };
-                // SAFETY: as above; volatile, so that the load is made; the value is not used.
-                unsafe { byte.read_volatile() };
-            }
+            self.touch(start, end);
+        }
+    }
+
+    /// What [`Region::prefault`] does on kernels before 5.14.
+    fn touch(&self, start: usize, end: usize) {
+        for page in (start..end).step_by(PAGE_BYTES) {
+            // SAFETY: the byte is inside the mapping and its page is allocated (R1, R2).
+            let byte = unsafe { self.base.add(page) };
+            // SAFETY: as above; volatile, so that the load is made; the value is not used.
+            unsafe { byte.read_volatile() };
         }
     }
 
@@ -272,5 +277,31 @@ fn no_room(file: &OwnedFd, directory: &Directory, what: &str, needed_bytes: usiz
 impl std::fmt::Debug for Region {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "Region({}, fd {}, {} bytes)", self.name, self.file.as_raw_fd(), self.length_bytes())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::AtomicU64;
+
+    #[test]
+    fn a_region_grows_in_place_for_owner_and_reader() {
+        let root = tempfile::tempdir_in("/dev/shm").unwrap();
+        let directory = Directory::of_user(root.path()).unwrap();
+        let owner = Region::create(&directory, "test", "a test", PAGE_BYTES, 1 << 30).unwrap();
+        owner.link(&directory, "test").unwrap();
+        let reader = Region::open(&directory, "test", 0, false).unwrap().with_reserve(1 << 30).unwrap();
+        assert!(reader.at::<AtomicU64>(PAGE_BYTES).is_err(), "beyond the end");
+        owner.grow(&directory, "a test", 64 * PAGE_BYTES).unwrap();
+        owner.prefault(0, 64 * PAGE_BYTES);
+        owner.at::<AtomicU64>(63 * PAGE_BYTES).unwrap().store(42, Relaxed);
+        assert_eq!(reader.refresh_length().unwrap(), 64 * PAGE_BYTES);
+        // Both ways of prefaulting: the kernel's, and the one for kernels that have none.
+        reader.prefault(0, usize::MAX / 2);
+        reader.touch(0, 64 * PAGE_BYTES);
+        assert_eq!(reader.at::<AtomicU64>(63 * PAGE_BYTES).unwrap().load(Relaxed), 42);
+        assert!(reader.at::<AtomicU64>(3).is_err(), "not aligned");
+        assert!(reader.with_reserve(u64::MAX).is_err(), "a reserve that nobody can mean");
     }
 }

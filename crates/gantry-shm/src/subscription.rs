@@ -5,7 +5,7 @@
 use crate::{
     board::TopicIndex,
     description::{EndpointDescription, Gid, Role, TypeDescription},
-    error::{Error, Result},
+    error::Result,
     layout::topic_hash,
     link::{Link, Losses},
     participant::Participant,
@@ -17,7 +17,6 @@ use crate::{
     waiter::Waiter,
 };
 use std::{
-    io::ErrorKind,
     sync::{Arc, atomic::Ordering::Relaxed},
     time::{Duration, Instant},
 };
@@ -211,7 +210,7 @@ impl Subscription {
                 match Link::join(&self.participant, &other, &file_name, self.topic, self.wanted()) {
                     Ok(link) => self.links.push(link),
                     // It left while we looked.
-                    Err(Error::System { source, .. }) if source.kind() == ErrorKind::NotFound => {}
+                    Err(e) if e.is_not_found() => {}
                     Err(e) => return Err(e),
                 }
             }

@@ -23,7 +23,7 @@ use std::{
 const MAX_SPIN: Duration = Duration::from_micros(20);
 /// Shortest spin: what a waiter whose spins never helped still tries.
 const MIN_SPIN: Duration = Duration::from_micros(1);
-/// Longest sleep; after it, deaths are looked for.
+/// Longest sleep, and how often a thread that waits in vain looks for deaths.
 const SLICE: Duration = Duration::from_secs(1);
 /// Looks between two readings of the clock.
 const LOOKS_PER_CLOCK: usize = 32;
@@ -36,12 +36,14 @@ pub(crate) struct Waiter {
     index: Option<WaiterIndex>,
     /// `None`: only one CPU is usable, spinning would keep the other side from running.
     spin: Option<Duration>,
+    looked_for_deaths: Instant,
 }
 
 impl Waiter {
     pub(crate) fn new(participant: Arc<Participant>, topic: TopicIndex) -> Waiter {
         let cpus = std::thread::available_parallelism().map_or(1, usize::from);
-        Waiter { participant, topic, index: None, spin: (cpus > 1).then_some(MAX_SPIN) }
+        let spin = (cpus > 1).then_some(MAX_SPIN);
+        Waiter { participant, topic, index: None, spin, looked_for_deaths: Instant::now() }
     }
 
     /// Waits until `look` says that there is something, the time is over, or a slice of sleep ended; the caller looks
@@ -70,7 +72,8 @@ impl Waiter {
             let _ = futex::wait(bell, futex::Flags::empty(), rings, Some(&timeout));
         }
         Board::clear_sleeper(line, index);
-        if remaining > SLICE && !look() {
+        if self.looked_for_deaths.elapsed() >= SLICE && !look() {
+            self.looked_for_deaths = Instant::now();
             self.participant.look_for_deaths()?;
         }
         Ok(())

@@ -21,7 +21,10 @@ fn the_layout_is_the_golden_one() {
         std::fs::write(path, &found).unwrap();
     }
     let golden = std::fs::read_to_string(path).unwrap();
-    assert!(found == golden, "the format changed; mend docs/memory-layout.md, then run this with WRITE_GOLDEN=1:\n{found}");
+    assert!(
+        found == golden,
+        "the format changed; mend docs/memory-layout.md, then run this with WRITE_GOLDEN=1:\n{found}"
+    );
 }
 
 fn user_directory(root: &Root) -> std::path::PathBuf {

@@ -2,6 +2,8 @@
 //!
 //! The program is also the other processes: `it --child ROLE ARGUMENTS…` plays a role of `child`.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on may say so by panicking")]
+
 mod behaviour;
 mod child;
 mod death;
@@ -17,10 +19,21 @@ fn main() -> std::process::ExitCode {
         child::play(&arguments[2..]);
         return std::process::ExitCode::SUCCESS;
     }
-    let trials: Vec<Trial> = [behaviour::TESTS, death::TESTS, files::TESTS, limits::TESTS]
-        .into_iter()
-        .flatten()
-        .map(|&(name, test)| Trial::test(name, move || Ok(test())))
-        .collect();
+    let mut trials: Vec<Trial> = Vec::new();
+    for &(name, test) in [behaviour::TESTS, death::TESTS, files::TESTS].into_iter().flatten() {
+        trials.push(trial(name, test));
+    }
+    let no_tmpfs = limits::why_no_small_tmpfs();
+    if let Some(why) = &no_tmpfs {
+        eprintln!("ignored: {}: no small tmpfs can be had here: {why}", module_path!());
+    }
+    trials.extend(limits::TESTS.iter().map(|&(name, test)| trial(name, test).with_ignored_flag(no_tmpfs.is_some())));
     libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
+}
+
+fn trial(name: &str, test: fn()) -> Trial {
+    Trial::test(name, move || {
+        test();
+        Ok(())
+    })
 }
