@@ -53,3 +53,8 @@ pub use node::{MAX_DOMAIN_ID, Node, NodeBuilder};
 pub use publisher::{Loan, Publisher};
 pub use subscription::{Sample, Subscription};
 pub use zerocopy;
+
+/// Compiles the README's example.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;
