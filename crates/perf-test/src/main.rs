@@ -1,2 +1,8 @@
 //! The `perf_test` program.
-fn main() {}
+#![forbid(unsafe_code)]
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    perf_test::program::main(std::env::args_os())
+}

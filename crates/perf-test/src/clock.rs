@@ -1,0 +1,27 @@
+//! The one clock of all measurements: CLOCK_MONOTONIC, in nanoseconds.
+//!
+//! Used by the worker loops, the coordinator and the calibration. All processes of a host read the
+//! same clock, so a time stamped in one can be compared in another.
+
+use rustix::thread::{ClockId as SleepClock, clock_nanosleep_absolute};
+use rustix::time::{ClockId, Timespec, clock_gettime};
+
+/// One second in nanoseconds.
+pub const SECOND_NS: i64 = 1_000_000_000;
+
+/// The time now, in nanoseconds of CLOCK_MONOTONIC.
+#[must_use]
+pub fn now_ns() -> i64 {
+    let time = clock_gettime(ClockId::Monotonic);
+    time.tv_sec * SECOND_NS + time.tv_nsec
+}
+
+/// Sleeps until `time_ns` of CLOCK_MONOTONIC; returns at once if that has passed. May return early on a signal.
+pub fn sleep_until(time_ns: i64) {
+    if time_ns <= 0 {
+        return;
+    }
+    let until = Timespec { tv_sec: time_ns / SECOND_NS, tv_nsec: time_ns % SECOND_NS };
+    // An early return is harmless: every caller looks at the clock again.
+    let _ = clock_nanosleep_absolute(SleepClock::Monotonic, &until);
+}

@@ -1,0 +1,177 @@
+//! Two runs against each other: the *result analysis* table and one sentence per difference.
+//!
+//! Used by `main` for `experiment zero-copy`. The sentences say what was measured. A difference
+//! counts only if it is larger than the noise of both runs: three standard errors of the values of
+//! single seconds (latency, CPU), three times the square root of a count, and in any case 5 %.
+
+use crate::measure::moments::Moments;
+use crate::report::summary::Summary;
+use crate::report::tables::{cells, table};
+
+/// A difference smaller than this part of the larger value is noise.
+const SMALLEST_PART: f64 = 0.05;
+/// Standard errors that a difference must exceed.
+const ERRORS: f64 = 3.0;
+
+/// A figure of one run and its standard error, in the same unit.
+#[derive(Clone, Copy, Debug)]
+struct Figure {
+    value: f64,
+    error: f64,
+}
+
+impl Figure {
+    fn of_seconds(value: f64, seconds: impl Iterator<Item = f64>) -> Figure {
+        let mut moments = Moments::default();
+        seconds.for_each(|second| moments.add(second));
+        // The value may be in another unit than the seconds: what carries over is the relative error.
+        let relative = if moments.mean == 0.0 { 0.0 } else { moments.standard_error() / moments.mean };
+        Figure { value, error: value * relative }
+    }
+
+    fn of_count(count: i64) -> Figure {
+        Figure { value: count as f64, error: (count.max(0) as f64).sqrt() }
+    }
+
+    fn of_size(size: i64) -> Figure {
+        Figure { value: size as f64, error: 0.0 }
+    }
+}
+
+/// The comparison of a run without zero copy and one with it, as lines of text.
+#[must_use]
+pub fn compare(copy: &Summary, zero_copy: &Summary) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    let header =
+        cells(["Communication Method", "Latency", "utime+stime", "maxrss", "minflt", "majflt", "nvcsw", "nivcsw"]);
+    let rows = [header, analysis_row("Non-\"zero-copy\"", copy), analysis_row("\"zero-copy\"", zero_copy)];
+    lines.extend(table("result analysis", &rows));
+    lines.push("Latency: mean, s. utime+stime: ns of CPU. maxrss: KiB. All workers, since each started.".to_owned());
+    lines.push(String::new());
+    let (copy_usage, zero_usage) = (copy.usage(), zero_copy.usage());
+    let usages = |field: fn(&crate::measure::usage::Usage) -> i64| (field(&copy_usage), field(&zero_usage));
+    let cpu = usages(|usage| usage.cpu_ns());
+    lines.push(sentence("The mean latency", latency(copy), latency(zero_copy)));
+    lines.push(sentence("The CPU time (utime+stime)", cpu_time(copy, cpu.0), cpu_time(zero_copy, cpu.1)));
+    let (before, after) = usages(|usage| usage.maxrss_kib);
+    lines.push(sentence("The resident memory (maxrss)", Figure::of_size(before), Figure::of_size(after)));
+    for (what, (before, after)) in [
+        ("The number of minor page faults (minflt)", usages(|usage| usage.minflt)),
+        ("The number of major page faults (majflt)", usages(|usage| usage.majflt)),
+        ("The number of voluntary context switches (nvcsw)", usages(|usage| usage.nvcsw)),
+        ("The number of involuntary context switches (nivcsw)", usages(|usage| usage.nivcsw)),
+    ] {
+        lines.push(sentence(what, Figure::of_count(before), Figure::of_count(after)));
+    }
+    lines.push(String::new());
+    lines.push(format!(
+        "Without zero copy against with it: latency {}, CPU while measuring {}, CPU with set-up {}.",
+        ratio(copy.received.latency_ns.mean, zero_copy.received.latency_ns.mean),
+        ratio(copy.core_percent, zero_copy.core_percent),
+        ratio(cpu.0 as f64, cpu.1 as f64)
+    ));
+    if let Some(ratio) = copy.copy_ratio() {
+        lines.push(format!(
+            "The copy path's mean latency is {ratio:.2} × two warm copies and one wake-up, measured just before (goal ≤ 1.3)."
+        ));
+    }
+    lines
+}
+
+fn analysis_row(method: &str, summary: &Summary) -> Vec<String> {
+    let usage = summary.usage();
+    let mut row = vec![method.to_owned(), format!("{:.6}", summary.received.latency_ns.mean * 1e-9)];
+    let counts = [usage.cpu_ns(), usage.maxrss_kib, usage.minflt, usage.majflt, usage.nvcsw, usage.nivcsw];
+    row.extend(counts.map(|count| count.to_string()));
+    row
+}
+
+fn latency(summary: &Summary) -> Figure {
+    let seconds = summary.seconds.iter().filter_map(|second| second.latency_ns);
+    Figure::of_seconds(summary.received.latency_ns.mean, seconds)
+}
+
+fn cpu_time(summary: &Summary, cpu_ns: i64) -> Figure {
+    Figure::of_seconds(cpu_ns as f64, summary.seconds.iter().map(|second| second.core_percent))
+}
+
+/// What was measured, in words. Less is better in everything that is compared here.
+fn sentence(what: &str, copy: Figure, zero_copy: Figure) -> String {
+    if copy.value == zero_copy.value {
+        return format!("- {what} is the same.");
+    }
+    let noise = (ERRORS * copy.error.hypot(zero_copy.error)).max(SMALLEST_PART * copy.value.max(zero_copy.value));
+    let difference = copy.value - zero_copy.value;
+    if difference.abs() <= noise {
+        return format!("- {what} shows no difference beyond noise.");
+    }
+    let (better, larger, smaller) = if difference > 0.0 {
+        ("lower: better", copy.value, zero_copy.value)
+    } else {
+        ("higher: worse", zero_copy.value, copy.value)
+    };
+    let factor = if smaller > 0.0 { format!("by a factor of {:.2}", larger / smaller) } else { format!("by {larger}") };
+    format!("- {what} is {better} with zero copy, {factor}.")
+}
+
+fn ratio(copy: f64, zero_copy: f64) -> String {
+    if zero_copy > 0.0 { format!("{:.2} ×", copy / zero_copy) } else { "not comparable".to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::summary::Second;
+    use crate::report::summary::tests::summary;
+
+    fn lines_about(lines: &[String], what: &str) -> String {
+        lines.iter().find(|line| line.starts_with("- ") && line.contains(what)).unwrap().clone()
+    }
+
+    #[test]
+    fn the_table_has_the_documented_columns_and_units() {
+        let lines = compare(&summary("", 4_546_000), &summary("--zero-copy", 195_000));
+        let text = lines.join("\n");
+        assert!(
+            text.contains(
+                "| Communication Method | Latency  | utime+stime | maxrss | minflt | majflt | nvcsw | nivcsw |"
+            )
+        );
+        assert!(text.contains("| Non-\"zero-copy\"      | 0.004546 | 3000000000  | 120000 |"), "{text}");
+        assert!(text.contains("| \"zero-copy\"          | 0.000195 |"), "{text}");
+        assert!(text.contains("latency 23.31 ×"), "{text}");
+    }
+
+    #[test]
+    fn sentences_follow_the_measurement_not_the_expectation() {
+        let fast = summary("", 100_000);
+        let slow = summary("--zero-copy", 300_000);
+        let sentence = lines_about(&compare(&fast, &slow), "mean latency");
+        assert!(sentence.contains("higher: worse") && sentence.contains("3.00"), "{sentence}");
+        let sentence = lines_about(&compare(&summary("", 300_000), &summary("--zero-copy", 100_000)), "mean latency");
+        assert!(sentence.contains("lower: better") && sentence.contains("3.00"), "{sentence}");
+        assert!(lines_about(&compare(&fast, &slow), "maxrss").contains("the same"));
+    }
+
+    #[test]
+    fn what_varies_more_than_it_differs_is_no_difference() {
+        let (mut before, mut after) = (summary("", 100_000), summary("--zero-copy", 80_000));
+        let noisy = |i: usize, mean: f64| Second { latency_ns: Some(mean * [0.2, 1.8][i % 2]), core_percent: 9.0 };
+        before.seconds = (0..30).map(|i| noisy(i, 100_000.0)).collect();
+        after.seconds = (0..30).map(|i| noisy(i, 80_000.0)).collect();
+        let sentence = lines_about(&compare(&before, &after), "mean latency");
+        assert!(sentence.contains("no difference beyond noise"), "{sentence}");
+        // The same means without that variation do differ.
+        let steady = compare(&summary("", 100_000), &summary("--zero-copy", 80_000));
+        assert!(lines_about(&steady, "mean latency").contains("better"));
+    }
+
+    #[test]
+    fn a_few_page_faults_more_or_less_are_noise() {
+        let (few, many) = (Figure::of_count(100), Figure::of_count(120));
+        assert!(sentence("x", few, many).contains("no difference"));
+        assert!(
+            sentence("x", Figure::of_count(0), Figure::of_count(100)).contains("higher: worse with zero copy, by 100")
+        );
+    }
+}

@@ -1,0 +1,91 @@
+//! From the last report to the summary: what was lost, and who is not there any more.
+//!
+//! Part of the coordinator.
+
+use std::collections::BTreeSet;
+
+use super::{Run, is_publisher};
+use crate::clock::{SECOND_NS, now_ns};
+use crate::measure::calibration::Calibration;
+use crate::measure::usage::Usage;
+use crate::report::summary::{Summary, WorkerUsage};
+use crate::worker::protocol::Endpoint;
+
+impl Run<'_> {
+    /// Ends all workers and sums up.
+    pub(super) fn finish(mut self, calibration: Calibration) -> Summary {
+        let ended_ns = self.stopped_ns.unwrap_or(match self.experiment.max_runtime_s {
+            0 => now_ns(),
+            run_s => self.start_ns + i64::from(run_s) * SECOND_NS,
+        });
+        let killed = self.fleet.end();
+        self.notes.extend(killed);
+        let mismatches: BTreeSet<String> =
+            self.closings.values().flat_map(|closing| closing.mismatches.clone()).collect();
+        self.notes.extend(mismatches);
+        let (measured_cpu_ns, core_percent) = self.ledger.measured_cpu();
+        let workers = self.fleet.workers.iter().enumerate().map(|(index, worker)| WorkerUsage {
+            label: worker.label.clone(),
+            pid: worker.pid,
+            usage: self.ledger.usage_of(index),
+        });
+        let sent_at_least = self.sent_at_least();
+        Summary {
+            experiment: self.experiment.clone(),
+            stopped_early: self.stopped_ns.is_some(),
+            measured_s: (ended_ns - self.start_ns) as f64 / SECOND_NS as f64 - f64::from(self.experiment.ignore_s),
+            sent: self.ledger.sent(),
+            sent_at_least,
+            received: self.ledger.received(),
+            lost: self.lost(sent_at_least),
+            before_matched: self.closings.values().map(|closing| closing.before_matched).sum(),
+            latencies: self.ledger.latencies().clone(),
+            workers: workers.collect(),
+            measured_cpu_ns,
+            core_percent,
+            cores: self.ledger.cores(),
+            own_usage: Usage::of_this_process().unwrap_or_default(),
+            calibration,
+            seconds: std::mem::take(&mut self.seconds),
+            gone: self.gone(),
+            notes: std::mem::take(&mut self.notes),
+        }
+    }
+
+    /// Samples sent after the seconds left out, including those of a killed publisher's last moment that somebody saw.
+    fn sent_at_least(&self) -> u64 {
+        if !self.lost_endpoints.iter().any(is_publisher) {
+            return self.ledger.sent().samples;
+        }
+        let seen = self.closings.values().map(|closing| closing.last_seen).max().unwrap_or(0);
+        self.ledger.sent().samples + seen.saturating_sub(self.ledger.sent_samples_ever())
+    }
+
+    /// Samples that were sent after matching and not received, by every subscription that lived to the end; of the
+    /// others what their sequences show.
+    fn lost(&self, sent_at_least: u64) -> u64 {
+        let lost_by = |endpoint: Endpoint| {
+            let received = self.ledger.received_by(endpoint);
+            if self.experiment.is_private() && self.closings.contains_key(&endpoint) {
+                sent_at_least.saturating_sub(received.in_scope)
+            } else {
+                received.lost()
+            }
+        };
+        (0..self.experiment.subscriptions).map(Endpoint::Subscription).map(lost_by).sum()
+    }
+
+    /// Which side has nobody left who lived to the end.
+    fn gone(&self) -> Option<&'static str> {
+        let gone = |of_kind: bool, count: u32| {
+            count > 0 && !self.closings.keys().any(|endpoint| is_publisher(endpoint) == of_kind)
+        };
+        if gone(true, self.experiment.publishers) {
+            Some("publishers")
+        } else if gone(false, self.experiment.subscriptions) {
+            Some("subscriptions")
+        } else {
+            None
+        }
+    }
+}

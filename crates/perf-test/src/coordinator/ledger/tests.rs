@@ -1,0 +1,104 @@
+//! How rows of several endpoints become rows of the run.
+
+use super::*;
+
+const P: Endpoint = Endpoint::Publisher(0);
+const S0: Endpoint = Endpoint::Subscription(0);
+const S1: Endpoint = Endpoint::Subscription(1);
+
+fn usage(second: u64, cpu_ns: i64) -> Usage {
+    Usage { taken_ns: (second as i64 + 1) * SECOND_NS, utime_ns: cpu_ns, maxrss_kib: 1000, ..Usage::default() }
+}
+
+fn sent(second: u64, samples: u64) -> Entry {
+    let counts = Counts::Sent(Sent { samples, ..Sent::default() });
+    Entry { worker: 0, endpoint: P, second, whole: true, counts, usage: usage(second, 1000) }
+}
+
+fn received(endpoint: Endpoint, second: u64, latencies_ns: &[u64]) -> Entry {
+    let mut received = Received { samples: latencies_ns.len() as u64, ..Received::default() };
+    received.in_scope = received.samples;
+    latencies_ns.iter().for_each(|latency| received.latency_ns.add(*latency as f64));
+    let cells = latencies_ns.iter().map(|latency| (*latency, 1)).collect();
+    let Endpoint::Subscription(index) = endpoint else { panic!("{endpoint}") };
+    let (worker, counts) = (1 + index as usize, Counts::Received(received, cells));
+    Entry { worker, endpoint, second, whole: true, counts, usage: usage(second, (second as i64 + 1) * SECOND_NS / 2) }
+}
+
+fn never(_: u64) -> bool {
+    false
+}
+
+fn ledger(ignore_s: u32) -> Ledger {
+    Ledger::new([P, S0, S1], 3, 1000, ignore_s)
+}
+
+#[test]
+fn a_row_waits_for_every_endpoint_and_adds_them_up() {
+    let mut ledger = ledger(0);
+    ledger.begin(1, Usage { taken_ns: 0, ..Usage::default() });
+    ledger.enter(sent(0, 2));
+    ledger.enter(received(S0, 0, &[10, 20]));
+    assert!(ledger.next_row(never).is_none());
+    ledger.enter(received(S1, 0, &[60]));
+    let row = ledger.next_row(never).unwrap();
+    assert_eq!((row.sent.samples, row.received.samples, row.received.latency_ns.mean), (2, 3, 30.0));
+    assert_eq!((row.data_received(), row.t_experiment_s(), row.t_loop_s()), (3000, 1.0, 1.0));
+    assert_eq!(row.usage.maxrss_kib, 3000);
+    assert!(row.core_percent >= 50.0, "{}", row.core_percent);
+    assert!(ledger.next_row(never).is_none());
+}
+
+#[test]
+fn a_dead_worker_holds_up_no_row_and_keeps_its_account() {
+    let mut ledger = ledger(0);
+    for entry in [sent(0, 1), received(S0, 0, &[1]), received(S1, 0, &[1])] {
+        ledger.enter(entry);
+    }
+    assert!(ledger.next_row(never).is_some());
+    ledger.enter(sent(1, 1));
+    ledger.enter(received(S0, 1, &[3]));
+    assert!(ledger.next_row(never).is_none());
+    ledger.no_more_from(S1);
+    let row = ledger.next_row(never).unwrap();
+    assert_eq!((row.received.samples, row.usage.maxrss_kib), (1, 3000));
+    assert_eq!((ledger.received().samples, ledger.latencies().n()), (3, 3));
+}
+
+#[test]
+fn an_overdue_row_goes_out_without_those_that_are_missing_and_what_comes_late_is_not_lost() {
+    let mut ledger = ledger(0);
+    ledger.enter(sent(0, 5));
+    assert!(ledger.next_row(|_| true).is_some());
+    assert!(ledger.next_row(|_| true).is_none(), "a row of nobody");
+    ledger.enter(received(S0, 0, &[7]));
+    assert!(ledger.next_row(never).is_none());
+    assert_eq!(ledger.received_by(S0).samples, 1);
+}
+
+#[test]
+fn seconds_to_ignore_are_in_no_row_and_no_sum() {
+    let mut ledger = ledger(2);
+    for second in 0..3 {
+        for entry in [sent(second, 10), received(S0, second, &[1000]), received(S1, second, &[1000])] {
+            ledger.enter(entry);
+        }
+    }
+    let row = ledger.next_row(never).unwrap();
+    assert_eq!(row.t_experiment_s(), 3.0);
+    assert!(ledger.next_row(never).is_none());
+    assert_eq!((ledger.sent().samples, ledger.received().samples, ledger.latencies().n()), (10, 2, 2));
+    assert_eq!(ledger.sent_samples_ever(), 30);
+    // CPU of the third second only: half a second in each of the two subscriptions.
+    assert_eq!(ledger.measured_cpu(), (SECOND_NS, 100.0));
+}
+
+#[test]
+fn the_piece_at_the_end_is_in_the_sums_but_in_no_row() {
+    let mut ledger = ledger(0);
+    let tail = Entry { whole: false, ..received(S0, 0, &[5]) };
+    ledger.enter(tail);
+    [P, S0, S1].into_iter().for_each(|endpoint| ledger.no_more_from(endpoint));
+    assert!(ledger.next_row(|_| true).is_none());
+    assert_eq!(ledger.received().samples, 1);
+}

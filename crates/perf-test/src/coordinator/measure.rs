@@ -1,0 +1,153 @@
+//! From the start of the measurement until everybody has finished.
+//!
+//! Part of the coordinator. From here on nothing that happens to a worker ends the program: it is
+//! noted, and the run goes on with those that are left.
+
+use super::fleet::Event;
+use super::ledger::Entry;
+use super::{Run, TICK, is_publisher};
+use crate::clock::{SECOND_NS, now_ns};
+use crate::error::Failure;
+use crate::report::summary::Second;
+use crate::worker::protocol::{Endpoint, Order, Report};
+
+/// How much later than its second a row may come before it is shown without those that are missing.
+const ROW_OVERDUE_NS: i64 = 2 * SECOND_NS;
+/// How long an endpoint may take to finish.
+const FINISH_NS: i64 = 10 * SECOND_NS;
+
+impl Run<'_> {
+    /// Reports rows until the publishers are done, the time is up, or somebody ends it.
+    pub(super) fn measure(&mut self) -> Result<(), Failure> {
+        let run_ns = i64::from(self.experiment.max_runtime_s) * SECOND_NS;
+        let end_ns = if run_ns == 0 { i64::MAX } else { self.start_ns + run_ns };
+        let mut stop_by_ns = end_ns.saturating_add(FINISH_NS);
+        loop {
+            self.turn()?;
+            let now_ns = now_ns();
+            let publishing = self.working.iter().any(is_publisher);
+            if self.stopped_ns.is_none()
+                && let Some(reason) = self.reason_to_stop(now_ns < end_ns)
+            {
+                self.notes.extend(reason);
+                self.stopped_ns = Some(now_ns);
+                stop_by_ns = now_ns + FINISH_NS;
+                self.fleet.order(Order::Stop);
+            }
+            let done = if self.experiment.publishers > 0 {
+                !publishing
+            } else {
+                now_ns >= end_ns || self.stopped_ns.is_some()
+            };
+            if done {
+                return Ok(());
+            }
+            if now_ns > stop_by_ns {
+                self.give_up_on(is_publisher);
+                return Ok(());
+            }
+        }
+    }
+
+    /// Whether to end before the time is up; the inner value is what the summary should say about it.
+    fn reason_to_stop(&self, before_end: bool) -> Option<Option<String>> {
+        if !before_end {
+            return None;
+        }
+        if self.interrupt.requested() {
+            return Some(None);
+        }
+        for (of_kind, kind) in [(true, "publishers"), (false, "subscriptions")] {
+            let existed = self.lost_endpoints.iter().any(|endpoint| is_publisher(endpoint) == of_kind);
+            let left = self.working.iter().any(|endpoint| is_publisher(endpoint) == of_kind);
+            if existed && !left {
+                return Some(Some(format!("the run ended early: no {kind} were left")));
+            }
+        }
+        None
+    }
+
+    /// Lets the subscriptions take what is left.
+    pub(super) fn drain(&mut self) -> Result<(), Failure> {
+        let publisher_lost = self.lost_endpoints.iter().any(is_publisher);
+        // What a lost publisher has sent is not known: then only silence tells that nothing more comes.
+        let expected = if publisher_lost { u64::MAX - 1 } else { self.ledger.sent_samples_ever() };
+        self.fleet.order(Order::Drain { expected });
+        let give_up_ns = now_ns() + FINISH_NS;
+        while self.working.iter().any(|endpoint| !is_publisher(endpoint)) {
+            self.turn()?;
+            if now_ns() > give_up_ns {
+                self.give_up_on(|endpoint| !is_publisher(endpoint));
+            }
+        }
+        self.show_rows(|_| true)
+    }
+
+    fn give_up_on(&mut self, which: impl Fn(&Endpoint) -> bool) {
+        let given_up: Vec<Endpoint> = self.working.iter().copied().filter(which).collect();
+        for endpoint in given_up {
+            self.notes.push(format!("{endpoint} did not finish within {} s", FINISH_NS / SECOND_NS));
+            self.lose(endpoint);
+        }
+    }
+
+    fn lose(&mut self, endpoint: Endpoint) {
+        if self.working.remove(&endpoint) {
+            self.lost_endpoints.insert(endpoint);
+        }
+        self.ledger.no_more_from(endpoint);
+    }
+
+    /// Handles one event, or the passing of time, and shows what rows there are.
+    fn turn(&mut self) -> Result<(), Failure> {
+        if let Some((worker, event)) = self.fleet.next(TICK) {
+            self.handle(worker, event);
+        }
+        let (now_ns, start_ns) = (now_ns(), self.start_ns);
+        self.show_rows(|second| now_ns > start_ns + (second as i64 + 1) * SECOND_NS + ROW_OVERDUE_NS)
+    }
+
+    fn handle(&mut self, worker: usize, event: Event) {
+        match event {
+            Event::Said(Report::Started(usage)) => self.ledger.begin(worker, usage),
+            Event::Said(Report::Row { endpoint, second, whole, counts, usage }) => {
+                self.ledger.enter(Entry { worker, endpoint, second, whole, counts, usage });
+            }
+            Event::Said(Report::Finished { endpoint, closing, usage }) => {
+                self.ledger.close_account(worker, usage);
+                self.ledger.no_more_from(endpoint);
+                self.working.remove(&endpoint);
+                self.closings.insert(endpoint, closing);
+            }
+            Event::Said(Report::Doubt(endpoint, sentence)) => self.notes.push(format!("{endpoint}: {sentence}")),
+            Event::Said(Report::Failed(Some(endpoint), sentence)) => {
+                self.notes.push(format!("{endpoint} failed: {sentence}"));
+                self.lose(endpoint);
+            }
+            Event::Said(Report::Failed(None, sentence)) => self.notes.push(sentence),
+            Event::Said(_) => {}
+            event @ (Event::Garbled(_) | Event::Closed) => self.bury(worker, &event),
+        }
+    }
+
+    /// A worker that is over although it still has work is noted with how it ended.
+    fn bury(&mut self, worker: usize, event: &Event) {
+        let endpoints = self.fleet.workers.get(worker).map(|worker| worker.endpoints.clone()).unwrap_or_default();
+        if endpoints.iter().any(|endpoint| self.working.contains(endpoint)) {
+            let obituary = self.obituary(worker, event);
+            self.notes.push(format!("{obituary} after {:.1} s", (now_ns() - self.start_ns) as f64 / SECOND_NS as f64));
+        }
+        if matches!(event, Event::Closed) {
+            endpoints.into_iter().for_each(|endpoint| self.lose(endpoint));
+        }
+    }
+
+    fn show_rows(&mut self, overdue: impl Fn(u64) -> bool) -> Result<(), Failure> {
+        while let Some(row) = self.ledger.next_row(&overdue) {
+            self.notes.extend(self.reports.row(&row)?);
+            let latency_ns = (row.received.latency_ns.n > 0).then_some(row.received.latency_ns.mean);
+            self.seconds.push(Second { latency_ns, core_percent: row.core_percent });
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,111 @@
+//! One run from its first process to its summary.
+//!
+//! Used by `main` and by the comparison. The coordinator starts the workers, waits until they see
+//! each other, gives the start, merges and reports their rows, lets them drain, and ends them. It is
+//! never in their way while they measure. What each side says is in `worker::protocol`.
+
+mod finish;
+mod fleet;
+mod ledger;
+mod measure;
+mod set_up;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use crate::error::Failure;
+use crate::experiment::{Experiment, Strategy};
+use crate::interrupt::Interrupt;
+use crate::measure::calibration::Calibration;
+use crate::report::Reports;
+use crate::report::summary::{Second, Summary};
+use crate::worker::protocol::{Closing, Endpoint, Plan};
+use fleet::{Event, Fleet};
+use ledger::Ledger;
+
+/// How long the coordinator waits for an event before it looks at the clock and at Ctrl-C.
+const TICK: Duration = Duration::from_millis(50);
+
+/// Measures one run, reporting its rows on the way.
+///
+/// # Errors
+/// [`Failure::Measurement`] if the run cannot begin or nobody can be told of it.
+pub fn run(
+    experiment: &Experiment,
+    namespace: &str,
+    calibration: Calibration,
+    reports: &mut Reports,
+    interrupt: &Interrupt,
+) -> Result<Summary, Failure> {
+    let plans = plans(experiment, namespace);
+    let endpoints: Vec<Endpoint> = plans.iter().flat_map(|plan| plan.endpoints.clone()).collect();
+    let ledger = Ledger::new(endpoints.iter().copied(), plans.len(), experiment.message_bytes, experiment.ignore_s);
+    let fleet = Fleet::start(plans).map_err(Failure::Measurement)?;
+    let mut run = Run {
+        experiment,
+        reports,
+        interrupt,
+        fleet,
+        ledger,
+        working: endpoints.iter().copied().collect(),
+        closings: BTreeMap::new(),
+        lost_endpoints: BTreeSet::new(),
+        notes: Vec::new(),
+        seconds: Vec::new(),
+        start_ns: 0,
+        stopped_ns: None,
+    };
+    run.set_up(&endpoints).map_err(Failure::Measurement)?;
+    run.measure()?;
+    run.drain()?;
+    Ok(run.finish(calibration))
+}
+
+fn plans(experiment: &Experiment, namespace: &str) -> Vec<Plan> {
+    let publishers: Vec<Endpoint> = (0..experiment.publishers).map(Endpoint::Publisher).collect();
+    let subscriptions = (0..experiment.subscriptions).map(Endpoint::Subscription);
+    let groups: Vec<Vec<Endpoint>> = match experiment.strategy {
+        Strategy::InterThread => vec![publishers.into_iter().chain(subscriptions).collect()],
+        Strategy::InterProcess => {
+            std::iter::once(publishers).chain(subscriptions.map(|subscription| vec![subscription])).collect()
+        }
+    };
+    let plan = |endpoints| Plan { experiment: experiment.clone(), namespace: namespace.to_owned(), endpoints };
+    groups.into_iter().filter(|endpoints| !endpoints.is_empty()).map(plan).collect()
+}
+
+fn is_publisher(endpoint: &Endpoint) -> bool {
+    matches!(endpoint, Endpoint::Publisher(_))
+}
+
+struct Run<'a> {
+    experiment: &'a Experiment,
+    reports: &'a mut Reports,
+    interrupt: &'a Interrupt,
+    fleet: Fleet,
+    ledger: Ledger,
+    /// Endpoints that have neither finished nor been lost.
+    working: BTreeSet<Endpoint>,
+    closings: BTreeMap<Endpoint, Closing>,
+    /// Endpoints that died or failed.
+    lost_endpoints: BTreeSet<Endpoint>,
+    notes: Vec<String>,
+    seconds: Vec<Second>,
+    start_ns: i64,
+    /// When the run was ended early.
+    stopped_ns: Option<i64>,
+}
+
+impl Run<'_> {
+    /// How a worker that is over, or talks nonsense, should be spoken of.
+    fn obituary(&mut self, worker: usize, event: &Event) -> String {
+        let how = match event {
+            Event::Garbled(line) => format!("said {line:?}, which is no report, "),
+            _ => self.fleet.ending(worker),
+        };
+        match self.fleet.workers.get(worker) {
+            Some(worker) => format!("the process of {} (pid {}) {how}", worker.label, worker.pid),
+            None => how,
+        }
+    }
+}

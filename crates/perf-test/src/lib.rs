@@ -1,0 +1,29 @@
+//! `perf_test`: measures publish and subscribe between real processes, honestly.
+//!
+//! The program is the coordinator of a run; its workers are the same executable again, one process
+//! for the publishers and one for each subscription. Only `worker` and `messages` know the
+//! middleware; what is measured, merged and reported knows plain numbers.
+//!
+//! ```text
+//! cli ─► experiment ─► coordinator ─► report        compare (two runs)
+//!                       │   ▲ rows
+//!                 orders▼   │
+//!                       worker ─► measure, pacing, messages ─► gantry
+//! ```
+//! It does not measure across hosts: latencies are differences of one clock.
+#![forbid(unsafe_code)]
+
+pub mod cli;
+pub mod clock;
+pub mod compare;
+pub mod coordinator;
+pub mod error;
+pub mod experiment;
+pub mod interrupt;
+pub mod measure;
+pub mod messages;
+pub mod pacing;
+pub mod program;
+pub mod report;
+pub mod row;
+pub mod worker;

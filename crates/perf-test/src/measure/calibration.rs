@@ -1,0 +1,161 @@
+//! What the machine itself costs: reading the clock, waking a thread, filling and copying a message.
+//!
+//! Done by the coordinator before a run, so that it is in no worker's accounts. Every figure is a
+//! median of repetitions in warm memory; the summary prints them beside the latencies, which are to be
+//! judged against them.
+
+use std::hint::black_box;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use crate::clock::now_ns;
+
+/// Wake-ups that are timed.
+const WAKE_UPS: usize = 100;
+/// The shortest and the longest sleep before each: a processor that has slept longer wakes up more slowly.
+const SLEEP_NS: (u64, u64) = (200_000, 10_000_000);
+/// Said by the waker; the sleeper answers with the time.
+const WAKE_UP: i64 = -1;
+/// Before the first wake-up.
+const NOT_WOKEN: i64 = 0;
+/// Batches of which the median is taken.
+const BATCHES: usize = 15;
+/// A batch lasts at least this long, so that reading the clock does not count.
+const BATCH_NS: i64 = 20_000;
+
+/// What was found.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Calibration {
+    /// One reading of the clock, nanoseconds.
+    pub clock_ns: f64,
+    /// From waking a sleeping thread to its first reading of the clock, nanoseconds.
+    pub wake_up_ns: f64,
+    /// Writing every byte of one message, nanoseconds.
+    pub fill_ns: f64,
+    /// Copying one message between private buffers, again and again, nanoseconds.
+    pub warm_copy_ns: f64,
+    /// The same at the pace of the run: what other programs leave in the caches in between is in it. Nanoseconds.
+    pub paced_copy_ns: f64,
+}
+
+impl Calibration {
+    /// Measures this machine for messages of `message_bytes` at `rate_hz` (0: as fast as possible); takes about a second
+    /// at 100 Hz and less at higher rates.
+    ///
+    /// # Errors
+    /// A sentence, if no thread can be started.
+    pub fn measure(message_bytes: usize, rate_hz: u32) -> Result<Calibration, String> {
+        let period_ns = 1_000_000_000_u64.checked_div(u64::from(rate_hz)).unwrap_or(0);
+        let sleep = Duration::from_nanos(period_ns.clamp(SLEEP_NS.0, SLEEP_NS.1));
+        let clock_ns = median_batch_ns(|| {
+            black_box(now_ns());
+        });
+        let source = vec![0x5a_u8; message_bytes];
+        let mut target = vec![0_u8; message_bytes];
+        let warm_copy_ns = median_batch_ns(|| black_box(&mut target).copy_from_slice(black_box(&source)));
+        let mut value = 0_u8;
+        let fill_ns = median_batch_ns(|| {
+            value = value.wrapping_add(1);
+            black_box(&mut target).fill(black_box(value));
+        });
+        let copy = || black_box(&mut target).copy_from_slice(black_box(&source));
+        let (wake_up_ns, paced_copy_ns) = paced_ns(sleep, copy)?;
+        Ok(Calibration { clock_ns, wake_up_ns, fill_ns, warm_copy_ns, paced_copy_ns })
+    }
+
+    /// What a copy in, a wake-up and a copy out cost on this machine at best, nanoseconds.
+    #[must_use]
+    pub fn copy_path_ns(&self) -> f64 {
+        2.0 * self.warm_copy_ns + self.wake_up_ns
+    }
+
+    /// The same with copies at the pace of the run, nanoseconds.
+    #[must_use]
+    pub fn paced_copy_path_ns(&self) -> f64 {
+        2.0 * self.paced_copy_ns + self.wake_up_ns
+    }
+}
+
+/// The median over batches of what one call of `work` takes, nanoseconds.
+fn median_batch_ns(mut work: impl FnMut()) -> f64 {
+    let mut repeats = 1_u32;
+    let mut batch_ns = |repeats: u32| {
+        let begin_ns = now_ns();
+        (0..repeats).for_each(|_| work());
+        now_ns() - begin_ns
+    };
+    batch_ns(1);
+    while batch_ns(repeats) < BATCH_NS && repeats < 1 << 20 {
+        repeats *= 2;
+    }
+    median((0..BATCHES).map(|_| batch_ns(repeats) as f64 / f64::from(repeats)).collect())
+}
+
+/// From a waker's clock to the sleeper's, and one `copy` after that, each time after `sleep_before`: both sleep in
+/// between, as a publisher and a subscription do. Medians.
+fn paced_ns(sleep_before: Duration, mut copy: impl FnMut()) -> Result<(f64, f64), String> {
+    let woken_ns = Arc::new(AtomicI64::new(NOT_WOKEN));
+    let waker = thread::current();
+    let sleeper = {
+        let woken_ns = woken_ns.clone();
+        let sleep = move || {
+            for _ in 0..WAKE_UPS {
+                while woken_ns.load(Ordering::Acquire) != WAKE_UP {
+                    thread::park();
+                }
+                woken_ns.store(now_ns(), Ordering::Release);
+                waker.unpark();
+            }
+        };
+        thread::Builder::new().name("calibration".to_owned()).spawn(sleep)
+    };
+    let sleeper = sleeper.map_err(|error| format!("cannot start a thread to time wake-ups: {error}"))?;
+    let (mut wake_ups_ns, mut copies_ns) = (Vec::with_capacity(WAKE_UPS), Vec::with_capacity(WAKE_UPS));
+    for _ in 0..WAKE_UPS {
+        thread::sleep(sleep_before);
+        let begin_ns = now_ns();
+        woken_ns.store(WAKE_UP, Ordering::Release);
+        sleeper.thread().unpark();
+        while woken_ns.load(Ordering::Acquire) == WAKE_UP {
+            thread::park();
+        }
+        wake_ups_ns.push((woken_ns.load(Ordering::Acquire) - begin_ns) as f64);
+        let begin_ns = now_ns();
+        copy();
+        copies_ns.push((now_ns() - begin_ns) as f64);
+    }
+    // It has answered every time, so it has not panicked.
+    let _ = sleeper.join();
+    Ok((median(wake_ups_ns), median(copies_ns)))
+}
+
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_unstable_by(f64::total_cmp);
+    values.get(values.len() / 2).copied().unwrap_or(0.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn larger_messages_cost_more_and_everything_costs_something() {
+        let small = Calibration::measure(1024, 1000).unwrap();
+        let large = Calibration::measure(4 << 20, 0).unwrap();
+        for found in [small, large] {
+            assert!(found.clock_ns > 0.0 && found.wake_up_ns > 0.0, "{found:?}");
+        }
+        // 4096 times the bytes: a hundredth of that is beyond any noise.
+        assert!(large.warm_copy_ns > 40.0 * small.warm_copy_ns, "{small:?} {large:?}");
+        assert!(large.fill_ns > 40.0 * small.fill_ns, "{small:?} {large:?}");
+        assert!(large.copy_path_ns() > 2.0 * large.warm_copy_ns);
+    }
+
+    #[test]
+    fn the_median_ignores_one_stall() {
+        assert_eq!(median(vec![3.0, 1.0, 1e9]), 3.0);
+        assert_eq!(median(Vec::new()), 0.0);
+    }
+}

@@ -1,0 +1,144 @@
+//! Which samples a subscription missed, got twice or got out of order, by each publisher's sequence numbers.
+//!
+//! Used by the subscriber loop. The table of publishers is allocated beforehand; duplicates and
+//! reordered samples are counted, never fatal. A window of the last 64 sequence numbers tells the one
+//! from the other; what is older than the window counts as a duplicate, so a loss is never unsaid.
+
+/// Publishers that the table has room for before it must grow.
+const EXPECTED_PUBLISHERS: usize = 64;
+
+/// What a sample's sequence number says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Arrival {
+    /// New, and `missed` samples between it and the last one have not come (yet).
+    New {
+        /// How many were skipped.
+        missed: u64,
+    },
+    /// New, but it comes after a later one: it was counted as missed and is not.
+    Reordered,
+    /// It was there before.
+    Duplicate,
+}
+
+/// The sequence numbers seen of each publisher.
+#[derive(Debug)]
+pub struct Sequences {
+    from_first: bool,
+    publishers: Vec<([u8; 16], Window)>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Window {
+    /// Sequence of the first sample that was seen.
+    first: u64,
+    last: u64,
+    /// Bit `i`: sequence `last - i` was seen.
+    seen: u64,
+}
+
+impl Sequences {
+    /// Of publishers that this subscription was matched with before their first sample (`from_first`), or of others,
+    /// which count from the first sample that is seen.
+    #[must_use]
+    pub fn new(from_first: bool) -> Self {
+        Sequences { from_first, publishers: Vec::with_capacity(EXPECTED_PUBLISHERS) }
+    }
+
+    /// Notes one sample.
+    pub fn arrived(&mut self, publisher: [u8; 16], sequence: u64) -> Arrival {
+        let known = self.publishers.iter_mut().find(|(gid, _)| *gid == publisher);
+        let Some((_, window)) = known else {
+            let first = if self.from_first { 1 } else { sequence };
+            self.publishers.push((publisher, Window { first, last: sequence, seen: 1 }));
+            return Arrival::New { missed: sequence.saturating_sub(first) };
+        };
+        window.arrived(sequence)
+    }
+
+    /// The highest sequence seen of each publisher, summed: a lower bound of what they sent.
+    #[must_use]
+    pub fn last_seen(&self) -> u64 {
+        self.publishers.iter().map(|(_, window)| window.last).sum()
+    }
+
+    /// Samples sent before the first one that was seen, of publishers that were not matched from their first.
+    #[must_use]
+    pub fn before_matched(&self) -> u64 {
+        self.publishers.iter().map(|(_, window)| window.first.saturating_sub(1)).sum()
+    }
+}
+
+impl Window {
+    fn arrived(&mut self, sequence: u64) -> Arrival {
+        if sequence > self.last {
+            let step = sequence - self.last;
+            self.seen = if step < 64 { self.seen << step | 1 } else { 1 };
+            self.last = sequence;
+            return Arrival::New { missed: step - 1 };
+        }
+        let back = self.last - sequence;
+        if back >= 64 || sequence < self.first || self.seen >> back & 1 == 1 {
+            return Arrival::Duplicate;
+        }
+        self.seen |= 1 << back;
+        Arrival::Reordered
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const A: [u8; 16] = [1; 16];
+    const B: [u8; 16] = [2; 16];
+
+    #[test]
+    fn a_gap_is_missed_and_a_late_arrival_takes_it_back() {
+        let mut sequences = Sequences::new(true);
+        assert_eq!(sequences.arrived(A, 1), Arrival::New { missed: 0 });
+        assert_eq!(sequences.arrived(A, 5), Arrival::New { missed: 3 });
+        assert_eq!(sequences.arrived(A, 3), Arrival::Reordered);
+        assert_eq!(sequences.arrived(A, 3), Arrival::Duplicate);
+        assert_eq!(sequences.arrived(A, 5), Arrival::Duplicate);
+        assert_eq!(sequences.arrived(A, 6), Arrival::New { missed: 0 });
+        assert_eq!(sequences.last_seen(), 6);
+    }
+
+    #[test]
+    fn each_publisher_has_its_own_numbers() {
+        let mut sequences = Sequences::new(true);
+        assert_eq!(sequences.arrived(A, 1), Arrival::New { missed: 0 });
+        assert_eq!(sequences.arrived(B, 2), Arrival::New { missed: 1 });
+        assert_eq!(sequences.arrived(A, 2), Arrival::New { missed: 0 });
+        assert_eq!(sequences.last_seen(), 4);
+    }
+
+    #[test]
+    fn what_came_before_a_late_join_is_not_lost() {
+        let mut sequences = Sequences::new(false);
+        assert_eq!(sequences.arrived(A, 1000), Arrival::New { missed: 0 });
+        assert_eq!(sequences.before_matched(), 999);
+        // A sample from before the join cannot make up for a loss after it.
+        assert_eq!(sequences.arrived(A, 998), Arrival::Duplicate);
+        assert_eq!(sequences.arrived(A, 1002), Arrival::New { missed: 1 });
+    }
+
+    #[test]
+    fn a_publisher_known_from_its_first_sample_is_charged_for_it() {
+        let mut sequences = Sequences::new(true);
+        assert_eq!(sequences.arrived(A, 4), Arrival::New { missed: 3 });
+        assert_eq!(sequences.before_matched(), 0);
+        assert_eq!(sequences.arrived(A, 2), Arrival::Reordered);
+    }
+
+    #[test]
+    fn the_window_is_64_wide() {
+        let mut sequences = Sequences::new(true);
+        assert_eq!(sequences.arrived(A, 100), Arrival::New { missed: 99 });
+        assert_eq!(sequences.arrived(A, 37), Arrival::Reordered);
+        assert_eq!(sequences.arrived(A, 36), Arrival::Duplicate);
+        assert_eq!(sequences.arrived(A, 1000), Arrival::New { missed: 899 });
+        assert_eq!(sequences.arrived(A, 100), Arrival::Duplicate);
+    }
+}

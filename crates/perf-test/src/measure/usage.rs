@@ -1,0 +1,156 @@
+//! What a process has used of the system, from the kernel's own accounting (`getrusage`).
+//!
+//! Used by the workers, which report it with every row, and by the coordinator, which adds it up.
+//! All fields count from the start of the process; `maxrss` is a peak.
+
+use nix::sys::resource::{UsageWho, getrusage};
+use nix::sys::time::TimeValLike;
+use serde::{Deserialize, Serialize};
+
+use crate::clock::now_ns;
+
+/// The names of [`Usage::fields`], as in getrusage(2).
+pub const FIELDS: [&str; 16] = [
+    "utime", "stime", "maxrss", "ixrss", "idrss", "isrss", "minflt", "majflt", "nswap", "inblock", "oublock", "msgsnd",
+    "msgrcv", "nsignals", "nvcsw", "nivcsw",
+];
+
+/// The kernel's accounts of one process, or the sum over several.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[allow(missing_docs, reason = "the fields are those of getrusage(2) with its names")]
+pub struct Usage {
+    /// When the accounts were read, in nanoseconds of CLOCK_MONOTONIC.
+    pub taken_ns: i64,
+    /// CPU time in user space, nanoseconds.
+    pub utime_ns: i64,
+    /// CPU time in the kernel, nanoseconds.
+    pub stime_ns: i64,
+    /// Peak of the resident memory, KiB; shared pages count in every process that touched them.
+    pub maxrss_kib: i64,
+    pub ixrss: i64,
+    pub idrss: i64,
+    pub isrss: i64,
+    /// Page faults without input or output.
+    pub minflt: i64,
+    /// Page faults that had to read.
+    pub majflt: i64,
+    pub nswap: i64,
+    pub inblock: i64,
+    pub oublock: i64,
+    pub msgsnd: i64,
+    pub msgrcv: i64,
+    pub nsignals: i64,
+    /// Context switches that the process asked for by waiting.
+    pub nvcsw: i64,
+    /// Context switches that were forced on it.
+    pub nivcsw: i64,
+}
+
+impl Usage {
+    /// The accounts of this process, all threads included.
+    ///
+    /// # Errors
+    /// A sentence, if the kernel refuses.
+    pub fn of_this_process() -> Result<Usage, String> {
+        let usage = getrusage(UsageWho::RUSAGE_SELF)
+            .map_err(|error| format!("the kernel does not say what this process has used (getrusage: {error})"))?;
+        Ok(Usage {
+            taken_ns: now_ns(),
+            utime_ns: usage.user_time().num_microseconds() * 1000,
+            stime_ns: usage.system_time().num_microseconds() * 1000,
+            maxrss_kib: usage.max_rss(),
+            ixrss: usage.shared_integral(),
+            idrss: usage.unshared_data_integral(),
+            isrss: usage.unshared_stack_integral(),
+            minflt: usage.minor_page_faults(),
+            majflt: usage.major_page_faults(),
+            nswap: usage.full_swaps(),
+            inblock: usage.block_reads(),
+            oublock: usage.block_writes(),
+            msgsnd: usage.ipc_sends(),
+            msgrcv: usage.ipc_receives(),
+            nsignals: usage.signals(),
+            nvcsw: usage.voluntary_context_switches(),
+            nivcsw: usage.involuntary_context_switches(),
+        })
+    }
+
+    /// All accounts in the order of [`FIELDS`]: times in ns, `maxrss` in KiB, counts.
+    #[must_use]
+    pub fn fields(&self) -> [i64; 16] {
+        let mut copy = *self;
+        copy.fields_mut().map(|field| *field)
+    }
+
+    fn fields_mut(&mut self) -> [&mut i64; 16] {
+        [
+            &mut self.utime_ns,
+            &mut self.stime_ns,
+            &mut self.maxrss_kib,
+            &mut self.ixrss,
+            &mut self.idrss,
+            &mut self.isrss,
+            &mut self.minflt,
+            &mut self.majflt,
+            &mut self.nswap,
+            &mut self.inblock,
+            &mut self.oublock,
+            &mut self.msgsnd,
+            &mut self.msgrcv,
+            &mut self.nsignals,
+            &mut self.nvcsw,
+            &mut self.nivcsw,
+        ]
+    }
+
+    /// CPU time in user space and in the kernel, nanoseconds.
+    #[must_use]
+    pub fn cpu_ns(&self) -> i64 {
+        self.utime_ns + self.stime_ns
+    }
+
+    /// Adds the accounts of another process; `taken_ns` becomes the later of the two.
+    pub fn add(&mut self, other: &Usage) {
+        self.taken_ns = self.taken_ns.max(other.taken_ns);
+        for (ours, theirs) in self.fields_mut().into_iter().zip(other.fields()) {
+            *ours += theirs;
+        }
+    }
+
+    /// CPU time used between `earlier` and this, in percent of one core; 0 if no time passed.
+    #[must_use]
+    pub fn core_percent_since(&self, earlier: &Usage) -> f64 {
+        let elapsed_ns = self.taken_ns - earlier.taken_ns;
+        if elapsed_ns <= 0 {
+            return 0.0;
+        }
+        (self.cpu_ns() - earlier.cpu_ns()) as f64 / elapsed_ns as f64 * 100.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn work_shows_as_cpu_time_of_this_process() {
+        let before = Usage::of_this_process().unwrap();
+        let mut word = 1_u64;
+        // A watchdog of the test runner ends this if the kernel never counts anything.
+        while Usage::of_this_process().unwrap().cpu_ns() == before.cpu_ns() {
+            (0..100_000).for_each(|i| word = std::hint::black_box(word.wrapping_mul(31).wrapping_add(i)));
+        }
+        let after = Usage::of_this_process().unwrap();
+        assert!(after.core_percent_since(&before) > 0.0);
+        assert!(after.maxrss_kib > 0 && after.minflt >= before.minflt);
+    }
+
+    #[test]
+    fn workers_add_up_and_no_time_is_no_percentage() {
+        let one = Usage { taken_ns: 5, utime_ns: 10, stime_ns: 1, maxrss_kib: 100, nvcsw: 3, ..Usage::default() };
+        let mut sum = one;
+        sum.add(&Usage { taken_ns: 7, ..one });
+        assert_eq!((sum.cpu_ns(), sum.maxrss_kib, sum.nvcsw, sum.taken_ns), (22, 200, 6, 7));
+        assert_eq!(one.core_percent_since(&one), 0.0);
+    }
+}

@@ -1,0 +1,112 @@
+//! When things are due: messages on an open-loop schedule, and one-second rows.
+//!
+//! Used by the worker loops. A schedule never looks at what happened: message `k` is due at
+//! `start + k / rate` whatever came before, so a slow moment shows as lateness and is not hidden by
+//! sending less (no coordinated omission).
+
+use crate::clock::SECOND_NS;
+
+/// When each message is due.
+#[derive(Clone, Copy, Debug)]
+pub struct Schedule {
+    start_ns: i64,
+    rate_hz: u32,
+}
+
+impl Schedule {
+    /// Messages from `start_ns` on, `rate_hz` in each second; 0 is as fast as possible.
+    #[must_use]
+    pub fn new(start_ns: i64, rate_hz: u32) -> Self {
+        Schedule { start_ns, rate_hz }
+    }
+
+    /// When message `index` (first 0) is due, in nanoseconds; `None` if messages are due at once.
+    #[must_use]
+    pub fn due_ns(&self, index: u64) -> Option<i64> {
+        let rate = u64::from(self.rate_hz);
+        // Whole seconds apart from the rest, so that nothing is rounded twice and nothing overflows.
+        let seconds = index.checked_div(rate)?;
+        let rest_ns = index % rate * SECOND_NS as u64 / rate;
+        Some(self.start_ns + seconds as i64 * SECOND_NS + rest_ns as i64)
+    }
+}
+
+/// Which one-second row is open: row `k` covers `[start + k s, start + (k + 1) s)`.
+#[derive(Clone, Copy, Debug)]
+pub struct Seconds {
+    start_ns: i64,
+    open: u64,
+}
+
+impl Seconds {
+    /// Rows counted from `start_ns`; row 0 is open.
+    #[must_use]
+    pub fn new(start_ns: i64) -> Self {
+        Seconds { start_ns, open: 0 }
+    }
+
+    /// The row that is open.
+    #[must_use]
+    pub fn open(&self) -> u64 {
+        self.open
+    }
+
+    /// When the open row ends, in nanoseconds.
+    #[must_use]
+    pub fn end_ns(&self) -> i64 {
+        self.start_ns + (self.open as i64 + 1) * SECOND_NS
+    }
+
+    /// Closes the open row if it is over at `now_ns` and says which it was. Call it until it says `None`.
+    pub fn close(&mut self, now_ns: i64) -> Option<u64> {
+        if now_ns < self.end_ns() {
+            return None;
+        }
+        self.open += 1;
+        Some(self.open - 1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_keep_to_the_schedule_for_years_without_drift() {
+        let schedule = Schedule::new(500, 3);
+        assert_eq!(schedule.due_ns(0), Some(500));
+        assert_eq!(schedule.due_ns(1), Some(500 + 333_333_333));
+        assert_eq!(schedule.due_ns(3), Some(500 + SECOND_NS));
+        let year_s = 365 * 24 * 3600;
+        assert_eq!(schedule.due_ns(3 * year_s), Some(500 + year_s as i64 * SECOND_NS));
+    }
+
+    #[test]
+    fn every_rate_sends_exactly_that_many_in_each_second() {
+        for rate_hz in [1, 7, 100, 1000, 999_999, 1_000_000] {
+            let schedule = Schedule::new(0, rate_hz);
+            for second in [0_u64, 1, 30] {
+                let first = second * u64::from(rate_hz);
+                assert_eq!(schedule.due_ns(first), Some(second as i64 * SECOND_NS));
+                assert!(schedule.due_ns(first + u64::from(rate_hz) - 1).unwrap() < (second as i64 + 1) * SECOND_NS);
+            }
+        }
+    }
+
+    #[test]
+    fn rate_zero_is_due_at_once() {
+        assert_eq!(Schedule::new(500, 0).due_ns(10), None);
+    }
+
+    #[test]
+    fn rows_close_one_by_one_even_after_a_long_stall() {
+        let mut seconds = Seconds::new(100);
+        assert_eq!(seconds.close(99 + SECOND_NS), None);
+        assert_eq!(seconds.close(100 + SECOND_NS), Some(0));
+        assert_eq!(seconds.close(100 + SECOND_NS), None);
+        let late = 100 + 4 * SECOND_NS;
+        let closed: Vec<u64> = std::iter::from_fn(|| seconds.close(late)).collect();
+        assert_eq!(closed, [1, 2, 3]);
+        assert_eq!(seconds.open(), 4);
+    }
+}

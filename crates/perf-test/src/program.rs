@@ -1,0 +1,168 @@
+//! What the program does with its command line, from arguments to exit code.
+//!
+//! Used by `main` alone. All that goes wrong ends here, once, as a sentence on standard error.
+
+use std::ffi::OsString;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use crate::cli::{self, Command, Defaults, Outputs, Question, RunOptions};
+use crate::compare::compare;
+use crate::coordinator;
+use crate::error::Failure;
+use crate::experiment::Experiment;
+use crate::interrupt::Interrupt;
+use crate::measure::calibration::Calibration;
+use crate::report::heading::{heading, legend};
+use crate::report::summary::Summary;
+use crate::report::terminal::write_lines;
+use crate::report::{Reports, cannot_write};
+use crate::{messages, worker};
+
+/// Runs the program: 0 good, 1 the measurement failed, 2 wrong usage.
+#[must_use]
+pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let cli = match cli::parse(arguments) {
+        Ok(cli) => cli,
+        Err(error) => {
+            // Nothing can be told if the console is gone.
+            let _ = error.print();
+            return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
+        }
+    };
+    let done = match cli.command {
+        Some(Command::Worker { .. }) => return worker::run(),
+        Some(Command::Experiment(Question::ZeroCopy(options))) => experiment_zero_copy(&options),
+        None => one_run(&cli.options),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            let _ = writeln!(std::io::stderr().lock(), "perf_test: {failure}");
+            ExitCode::from(failure.exit_code())
+        }
+    }
+}
+
+fn one_run(options: &RunOptions) -> Result<(), Failure> {
+    if options.msg_list {
+        return list_messages(options);
+    }
+    let (experiment, outputs) = cli::resolve(options, Defaults::Run)?;
+    let summary = measure(&experiment, &outputs, &Interrupt::install()?, &[])?;
+    check(&summary, outputs.console)
+}
+
+fn experiment_zero_copy(options: &RunOptions) -> Result<(), Failure> {
+    if options.msg_list {
+        return list_messages(options);
+    }
+    let (experiment, outputs) = cli::resolve(options, Defaults::ZeroCopyExperiment)?;
+    let interrupt = Interrupt::install()?;
+    let mut summaries = Vec::new();
+    for (title, suffix, zero_copy) in [
+        ("=== run 1 of 2: without zero copy ===", "copy", false),
+        ("=== run 2 of 2: with zero copy ===", "zero-copy", true),
+    ] {
+        let experiment = Experiment { zero_copy, ..experiment.clone() };
+        let title = [String::new(), title.to_owned(), String::new()];
+        let summary = measure(&experiment, &named(&outputs, suffix), &interrupt, &title)?;
+        check(&summary, outputs.console)?;
+        if summary.stopped_early {
+            return Err(Failure::Measurement("stopped early: there are not two whole runs to compare".to_owned()));
+        }
+        summaries.push(summary);
+    }
+    match summaries.as_slice() {
+        [copy, zero_copy] => write_lines(&compare(copy, zero_copy)).map_err(|error| cannot_write(&error)),
+        _ => Ok(()),
+    }
+}
+
+/// A failed run's sentence; with what else happened, if that was shown nowhere.
+fn check(summary: &Summary, shown: bool) -> Result<(), Failure> {
+    let Some(mut sentence) = summary.failure() else { return Ok(()) };
+    if !shown {
+        summary.notes.iter().for_each(|note| sentence.push_str(&format!("\n  {note}")));
+    }
+    Err(Failure::Measurement(sentence))
+}
+
+/// One run with its heading, tables and summary.
+fn measure(
+    experiment: &Experiment,
+    outputs: &Outputs,
+    interrupt: &Interrupt,
+    title: &[String],
+) -> Result<Summary, Failure> {
+    let run_id = random_id()?;
+    let namespace = if experiment.is_private() { format!("/perf_test_{run_id}") } else { "/".to_owned() };
+    let mut reports = Reports::open(outputs, experiment, &run_id)?;
+    reports.lines(title)?;
+    reports.lines(&heading(experiment, &namespace))?;
+    for (kind, log) in [("CSV", &outputs.csv), ("JSON", &outputs.json)] {
+        if let Some(path) = log {
+            let line = format!("{kind} log: {}", path.display());
+            if outputs.log_named_here && !outputs.console {
+                // Nobody could know the name otherwise.
+                let _ = writeln!(std::io::stderr().lock(), "perf_test: {line}");
+            }
+            reports.lines(&[line, String::new()])?;
+        }
+    }
+    reports.lines(&legend())?;
+    let calibration =
+        Calibration::measure(experiment.message_bytes, experiment.rate_hz).map_err(Failure::Measurement)?;
+    let summary = coordinator::run(experiment, &namespace, calibration, &mut reports, interrupt)?;
+    let ending = if summary.stopped_early { "Stopped early. Exiting." } else { "Maximum runtime reached. Exiting." };
+    reports.lines(&[ending.to_owned()])?;
+    reports.lines(&summary.lines())?;
+    Ok(summary)
+}
+
+fn list_messages(options: &RunOptions) -> Result<(), Failure> {
+    let layout = options.message_layout.unwrap_or_default();
+    let mut lines = vec![format!("messages of the {} layout, sizes in bytes with time and id:", layout.name())];
+    lines.extend(messages::sizes_bytes(layout).iter().map(|(name, bytes)| format!("  {name:<12}{bytes:>9}")));
+    write_lines(&lines).map_err(|error| cannot_write(&error))
+}
+
+/// The same outputs with `suffix` in the names of the logs.
+fn named(outputs: &Outputs, suffix: &str) -> Outputs {
+    let with_suffix = |path: &Path| -> PathBuf {
+        let mut name = path.file_stem().unwrap_or_default().to_owned();
+        name.push(format!("-{suffix}"));
+        if let Some(extension) = path.extension() {
+            name.push(".");
+            name.push(extension);
+        }
+        path.with_file_name(name)
+    };
+    Outputs { csv: outputs.csv.as_deref().map(with_suffix), json: outputs.json.as_deref().map(with_suffix), ..*outputs }
+}
+
+fn random_id() -> Result<String, Failure> {
+    let mut bytes = [0_u8; 8];
+    rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty())
+        .map_err(|error| Failure::Measurement(format!("the system gives no random number for the run: {error}")))?;
+    Ok(format!("{:016x}", u64::from_ne_bytes(bytes)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_runs_of_an_experiment_have_two_logs() {
+        let outputs = Outputs { csv: Some("a/run.csv".into()), json: Some("log".into()), ..Outputs::default() };
+        let named = named(&outputs, "copy");
+        assert_eq!((named.csv, named.json), (Some("a/run-copy.csv".into()), Some("log-copy".into())));
+    }
+
+    #[test]
+    fn every_run_has_another_id() {
+        let (one, other) = (random_id().unwrap(), random_id().unwrap());
+        assert_eq!((one.len(), one == other), (16, false));
+    }
+}

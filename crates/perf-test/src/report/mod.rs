@@ -1,0 +1,88 @@
+//! What people and programs get to see: tables, summary, logs.
+//!
+//! Used by the coordinator, which gives it rows as they come and the summary in the end. Works on
+//! [`Row`] and [`Summary`](summary::Summary) only and knows no middleware.
+
+pub mod csv;
+pub mod heading;
+pub mod json;
+pub mod summary;
+pub mod tables;
+pub mod terminal;
+
+use std::io;
+use std::path::Path;
+
+use crate::cli::Outputs;
+use crate::error::Failure;
+use crate::experiment::Experiment;
+use crate::row::Row;
+
+/// All outputs of one run.
+#[derive(Debug)]
+pub struct Reports {
+    terminal: Option<terminal::Terminal>,
+    csv: Option<csv::CsvLog>,
+    json: Option<json::JsonLog>,
+}
+
+impl Reports {
+    /// Opens the outputs; existing logs are replaced.
+    ///
+    /// # Errors
+    /// [`Failure::Usage`] if a log cannot be created.
+    pub fn open(outputs: &Outputs, experiment: &Experiment, run_id: &str) -> Result<Reports, Failure> {
+        let refused = |kind: &str, path: &Path, error: &io::Error| {
+            let path = path.display();
+            Failure::Usage(format!(
+                "cannot create the {kind} log {path}: {error}. Name a file in a folder that exists and is writable"
+            ))
+        };
+        let csv = outputs
+            .csv
+            .as_deref()
+            .map(|path| csv::CsvLog::create(path, experiment, run_id).map_err(|error| refused("CSV", path, &error)));
+        let json = outputs
+            .json
+            .as_deref()
+            .map(|path| json::JsonLog::create(path, experiment, run_id).map_err(|error| refused("JSON", path, &error)));
+        let terminal = outputs.console.then(terminal::Terminal::new);
+        Ok(Reports { terminal, csv: csv.transpose()?, json: json.transpose()? })
+    }
+
+    /// Shows and logs one row. A log that cannot be written is given up, with a sentence that says so.
+    ///
+    /// # Errors
+    /// [`Failure::Measurement`] if the console cannot be written: nobody is watching any more.
+    pub fn row(&mut self, row: &Row) -> Result<Vec<String>, Failure> {
+        let mut given_up = Vec::new();
+        if let Some(Err(error)) = self.csv.as_mut().map(|log| log.row(row)) {
+            given_up.push(format!("the CSV log ends after {:.0} s: {error}", row.t_experiment_s() - row.t_loop_s()));
+            self.csv = None;
+        }
+        if let Some(Err(error)) = self.json.as_mut().map(|log| log.row(row)) {
+            given_up.push(format!("the JSON log ends after {:.0} s: {error}", row.t_experiment_s() - row.t_loop_s()));
+            self.json = None;
+        }
+        if let Some(terminal) = &mut self.terminal {
+            terminal.row(row).map_err(|error| cannot_write(&error))?;
+        }
+        Ok(given_up)
+    }
+
+    /// Writes lines to the console, if there is one.
+    ///
+    /// # Errors
+    /// [`Failure::Measurement`] if it cannot be written.
+    pub fn lines(&mut self, lines: &[String]) -> Result<(), Failure> {
+        match &mut self.terminal {
+            Some(terminal) => terminal.lines(lines).map_err(|error| cannot_write(&error)),
+            None => Ok(()),
+        }
+    }
+}
+
+/// The sentence for a console that is gone.
+pub fn cannot_write(error: &io::Error) -> Failure {
+    Failure::Measurement(format!("cannot write to standard output: {error}"))
+}

@@ -1,0 +1,115 @@
+//! What the summary says, and when it calls a run failed.
+
+use super::text::time;
+use super::*;
+use crate::cli;
+
+/// A run of 30 s, 100 Hz, 4 MB, in which every latency is `latency_ns`.
+pub(crate) fn summary(options: &str, latency_ns: u64) -> Summary {
+    let line = format!("perf_test -m Array4m -r 100 --max-runtime 30 {options}");
+    let cli = cli::parse(line.split_whitespace().map(Into::into)).unwrap();
+    let experiment = cli::resolve(&cli.options, cli::Defaults::Run).unwrap().0;
+    let mut latencies = Latencies::new();
+    let mut received = Received { samples: 3000, in_scope: 3000, ..Received::default() };
+    for _ in 0..3000 {
+        latencies.record(latency_ns);
+        received.latency_ns.add(latency_ns as f64);
+    }
+    let usage = Usage { utime_ns: 1_000_000_000, stime_ns: 500_000_000, maxrss_kib: 60_000, ..Usage::default() };
+    let worker = |label: &str, pid| WorkerUsage { label: label.to_owned(), pid, usage };
+    Summary {
+        experiment,
+        stopped_early: false,
+        measured_s: 30.0,
+        sent: Sent { samples: 3000, ..Sent::default() },
+        sent_at_least: 3000,
+        received,
+        lost: 0,
+        before_matched: 0,
+        latencies,
+        workers: vec![worker("publisher 0", 10), worker("subscription 0", 11)],
+        measured_cpu_ns: 2_700_000_000,
+        core_percent: 9.0,
+        cores: 2,
+        own_usage: usage,
+        calibration: Calibration {
+            clock_ns: 25.0,
+            wake_up_ns: 20_000.0,
+            fill_ns: 2e5,
+            warm_copy_ns: 4e5,
+            paced_copy_ns: 5e5,
+        },
+        seconds: vec![Second { latency_ns: Some(latency_ns as f64), core_percent: 9.0 }; 30],
+        gone: None,
+        notes: Vec::new(),
+    }
+}
+
+#[test]
+fn a_good_run_is_told_in_full() {
+    let summary = summary("", 1_000_000);
+    let text = summary.lines().join("\n");
+    for words in [
+        "summary of 30.0 s: Array4m, 4194304 bytes (2.x layout), copy",
+        "sent 3000, received 3000, lost 0",
+        "100.00 per second and publisher, asked 100",
+        "9.00 % of one core, 4.50 % of all 2, 900.0 µs per message",
+        "120000 KiB",
+        "1.22 × (2 warm copies + 1 wake-up = 820.0 µs), goal ≤ 1.3",
+        "and 0.98 × the same with copies at the pace of the run (1.02 ms): an honest copy path",
+        "notes      none",
+    ] {
+        assert!(text.contains(words), "{words:?} is not in\n{text}");
+    }
+    assert_eq!(summary.failure(), None);
+}
+
+#[test]
+fn percentiles_with_fewer_than_ten_samples_beyond_are_marked() {
+    let text = summary("", 1_000_000).lines().join("\n");
+    // Of 3000 samples 30 lie beyond p99, 3 beyond p99.9.
+    assert_eq!(text.matches("1.00 ms*").count(), 2, "{text}");
+    assert!(text.contains("* fewer than 10 samples"));
+}
+
+#[test]
+fn a_slow_copy_path_and_a_missed_rate_are_said() {
+    let slow = Summary { measured_s: 40.0, ..summary("", 2_000_000) };
+    let text = slow.lines().join("\n");
+    assert!(text.contains("2.44 ×") && text.contains("slower than copying explains"), "{text}");
+    assert!(text.contains("the rate was not held: 75.00 of 100"), "{text}");
+    assert_eq!(summary("--zero-copy", 1000).copy_ratio(), None);
+}
+
+#[test]
+fn losses_are_split_into_classes_that_add_up() {
+    let mut lossy = summary("", 1000);
+    lossy.lost = 10;
+    lossy.received.overwritten = 7;
+    let text = lossy.lines().join("\n");
+    assert!(text.contains("lost 10") && text.contains("7 overwritten by KEEP_LAST, 3 unexplained"), "{text}");
+}
+
+#[test]
+fn a_run_that_measured_nothing_has_failed_and_says_why() {
+    let silent = Summary { sent: Sent::default(), received: Received::default(), ..summary("", 1000) };
+    assert!(silent.failure().unwrap().contains("no sample was sent"));
+    let empty = Summary { received: Received::default(), latencies: Latencies::new(), ..summary("", 1000) };
+    assert!(empty.failure().unwrap().contains("no sample was received"));
+    assert!(empty.lines().join("\n").contains("the measurement failed: no sample was received"));
+    let gone = Summary { gone: Some("publishers"), ..summary("", 1000) };
+    assert!(gone.failure().unwrap().contains("none of the publishers"));
+    let mut unmatched = Summary { received: Received::default(), ..summary("-s 0", 1000) };
+    assert_eq!(unmatched.failure(), None);
+    unmatched.sent.unmatched = unmatched.sent.samples;
+    assert!(unmatched.failure().unwrap().contains("no subscription was matched"));
+    let mut mixed = summary("", 1000);
+    mixed.received.misnumbered = 1;
+    assert!(mixed.failure().is_some());
+}
+
+#[test]
+fn times_choose_their_unit() {
+    let shown = [0.0, 999.0, 1000.0, 12_345.0, 999_960.0, 1e9, -2e6].map(time);
+    assert_eq!(shown, ["0 ns", "999 ns", "1.0 µs", "12.3 µs", "1.00 ms", "1.00 s", "-2.00 ms"]);
+}

@@ -1,0 +1,65 @@
+//! Boxes of text, alone and side by side, as performance_test draws them.
+//!
+//! Used by the terminal report. A column is as wide as its widest cell; cells are left-aligned.
+
+/// A titled box of rows, as lines of text.
+#[must_use]
+pub fn table(title: &str, rows: &[Vec<String>]) -> Vec<String> {
+    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
+    let width = |column: usize| rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max();
+    let widths: Vec<usize> = (0..columns).map(|column| width(column).unwrap_or(0)).collect();
+    let rule: String = widths.iter().map(|width| format!("+{}", "-".repeat(width + 2))).collect::<String>() + "+";
+    let mut lines = vec![title.to_owned(), String::new(), rule.clone()];
+    for row in rows {
+        let cells: String = widths
+            .iter()
+            .enumerate()
+            .map(|(column, width)| format!("| {:<width$} ", row.get(column).map_or("", String::as_str)))
+            .collect();
+        lines.push(cells + "|");
+        lines.push(rule.clone());
+    }
+    lines
+}
+
+/// Two columns of blocks: each pair side by side, the right ones all beginning in the same column.
+#[must_use]
+pub fn side_by_side(pairs: &[(Vec<String>, Vec<String>)]) -> Vec<String> {
+    let left_width = pairs.iter().flat_map(|(left, _)| left).map(|line| line.chars().count()).max().unwrap_or(0);
+    let mut lines = Vec::new();
+    for (left, right) in pairs {
+        for i in 0..left.len().max(right.len()) {
+            let (left, right) = (left.get(i).map_or("", String::as_str), right.get(i).map_or("", String::as_str));
+            lines.push(format!("{left:<left_width$}   {right}").trim_end().to_owned());
+        }
+        lines.push(String::new());
+    }
+    lines
+}
+
+/// One row of a table.
+pub fn cells<const N: usize>(cells: [&str; N]) -> Vec<String> {
+    cells.map(str::to_owned).into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cells_widen_their_column_only() {
+        let lines = table("t", &[cells(["a", "bb"]), cells(["long", "c"])]);
+        let expected = ["t", "", "+------+----+", "| a    | bb |", "+------+----+", "| long | c  |", "+------+----+"];
+        assert_eq!(lines, expected);
+    }
+
+    #[test]
+    fn right_hand_tables_are_aligned_below_each_other() {
+        let wide = table("wide", &[cells(["123456"])]);
+        let small = table("small", &[cells(["1"])]);
+        let lines = side_by_side(&[(wide.clone(), small.clone()), (small.clone(), small)]);
+        let column = lines[0].find("small").unwrap();
+        assert_eq!(lines.iter().filter(|line| line.get(column..) == Some("| 1 |")).count(), 2);
+        assert_eq!(lines[6].get(column..), Some("small"));
+    }
+}

@@ -1,0 +1,129 @@
+//! One second of a run, merged over all workers: what tables and logs show.
+//!
+//! Made by the coordinator, read by the reports. Knows no middleware. Counts are those of exactly that
+//! second, divided by its length.
+
+use crate::clock::SECOND_NS;
+use crate::measure::moments::Moments;
+use crate::measure::tally::{Received, Sent};
+use crate::measure::usage::Usage;
+
+/// One second of all workers together.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Row {
+    /// From the start of the experiment to the end of this row, nanoseconds.
+    pub end_ns: i64,
+    /// Length of this row, nanoseconds.
+    pub length_ns: i64,
+    /// All publishers.
+    pub sent: Sent,
+    /// All subscriptions.
+    pub received: Received,
+    /// Size of one message, bytes.
+    pub message_bytes: usize,
+    /// All workers, since each started.
+    pub usage: Usage,
+    /// CPU time of all workers in this row, percent of one core.
+    pub core_percent: f64,
+    /// Cores that this program may use.
+    pub cores: usize,
+}
+
+impl Row {
+    /// From the start of the experiment to the end of this row, seconds.
+    #[must_use]
+    pub fn t_experiment_s(&self) -> f64 {
+        self.end_ns as f64 / SECOND_NS as f64
+    }
+
+    /// Length of this row, seconds.
+    #[must_use]
+    pub fn t_loop_s(&self) -> f64 {
+        self.length_ns as f64 / SECOND_NS as f64
+    }
+
+    /// A count of this row as a rate, per second.
+    #[must_use]
+    pub fn per_second(&self, count: u64) -> u64 {
+        (count as f64 / self.t_loop_s()).round() as u64
+    }
+
+    /// Bytes received per second, whole messages.
+    #[must_use]
+    pub fn data_received(&self) -> u64 {
+        self.per_second(self.received.samples * self.message_bytes as u64)
+    }
+
+    /// Lost samples as a fraction of those that should have come, 0 to 1.
+    #[must_use]
+    pub fn relative_loss(&self) -> f64 {
+        let lost = self.received.lost();
+        let due = lost + self.received.samples;
+        if due == 0 { 0.0 } else { lost as f64 / due as f64 }
+    }
+
+    /// Latencies in seconds.
+    #[must_use]
+    pub fn latency_s(&self) -> Moments {
+        self.received.latency_ns.scaled(1e-9)
+    }
+
+    /// The publishers' loop reserve in seconds.
+    #[must_use]
+    pub fn publisher_loop_s(&self) -> Moments {
+        self.sent.reserve_ns.scaled(1e-9)
+    }
+
+    /// CPU time of all workers in this row, percent of all cores.
+    #[must_use]
+    pub fn all_cores_percent(&self) -> f64 {
+        self.core_percent / self.cores as f64
+    }
+}
+
+/// A row as in the zero-copy documentation's first table, for tests of everything that shows rows.
+#[cfg(test)]
+pub(crate) fn documented_row() -> Row {
+    let latency_s = Moments { n: 99, min: 0.004327, max: 0.005605, mean: 0.004546, m2: 98.0 * 4e-8 };
+    let reserve_s = Moments { n: 100, min: 0.007260, max: 0.008229, mean: 0.008057, m2: 0.0 };
+    Row {
+        end_ns: 31 * SECOND_NS,
+        length_ns: SECOND_NS,
+        sent: Sent { samples: 100, reserve_ns: reserve_s.scaled(1e9), ..Sent::default() },
+        received: Received { samples: 99, latency_ns: latency_s.scaled(1e9), ..Received::default() },
+        message_bytes: 4_194_304,
+        usage: Usage {
+            utime_ns: 23_120_954_000,
+            stime_ns: 121_597_000,
+            maxrss_kib: 65092,
+            minflt: 11578,
+            majflt: 2,
+            nvcsw: 9885,
+            nivcsw: 7193,
+            ..Usage::default()
+        },
+        core_percent: 76.25,
+        cores: 2,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_longer_row_shows_the_same_rate() {
+        let received = Received { samples: 300, missed: 100, ..Received::default() };
+        let row = Row { length_ns: 3 * SECOND_NS, received, ..documented_row() };
+        assert_eq!(row.per_second(row.received.samples), 100);
+        assert_eq!(row.data_received(), 419_430_400);
+        assert_eq!(row.relative_loss(), 0.25);
+    }
+
+    #[test]
+    fn an_empty_row_has_no_nan() {
+        let row = Row { sent: Sent::default(), received: Received::default(), ..documented_row() };
+        assert_eq!(row.relative_loss(), 0.0);
+        assert_eq!(row.latency_s().variance(), 0.0);
+    }
+}

@@ -1,0 +1,190 @@
+//! The publisher's loop: messages on an open-loop schedule, each stamped right before it is published.
+//!
+//! Runs on a thread of a worker. With zero copy the message is loaned, stamped and published in place;
+//! without it one private message is stamped and copied in. In both modes the payload itself is left
+//! as it is. No allocation, lock or report between due time and publish; rows go out once a second.
+
+use std::num::NonZeroU64;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use gantry::{Message, Publisher};
+
+use super::Context;
+use super::protocol::{Closing, MATCH_TIMEOUT_S, Order, Report};
+use super::rows::{Outgoing, SentRows};
+use crate::clock::{SECOND_NS, now_ns, sleep_until};
+use crate::messages::Stamped;
+use crate::pacing::Schedule;
+
+/// How long anything may take to notice that the run is over.
+const SLICE_NS: i64 = SECOND_NS / 10;
+/// Refusals in a row after which a publisher gives up.
+const REFUSALS_IN_A_ROW: u32 = 100;
+
+/// Creates the publisher, waits for the others and the start, publishes, and stays until the run is over.
+pub fn run<M: Message + Stamped>(context: &mut Context) -> Result<(), String> {
+    // The default slack of 50 µs would make every message late. Without permission it stays as it is.
+    let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
+    let node = context.node().map_err(|error| error.to_string())?;
+    let topic = &context.experiment.topic;
+    let mut publisher = node.create_publisher::<M>(topic, context.qos()).map_err(|error| error.to_string())?;
+    context.report(Report::Ready(context.endpoint));
+    if context.experiment.is_private() && !wait_until_matched(context, &mut publisher)? {
+        return Ok(());
+    }
+    let Ok(Order::Go { start_ns }) = context.orders.recv() else { return Ok(()) };
+    let mut publishing = Publishing::new(context, publisher, start_ns)?;
+    publishing.publish_all()?;
+    let _ = context.outgoing.send(Outgoing::Finished { endpoint: context.endpoint, closing: Closing::default() });
+    // What is in this publisher's memory must stay readable until the subscriptions have it.
+    while !context.flags.abandoned() && context.orders.recv().is_ok() {}
+    Ok(())
+}
+
+/// Whether all subscriptions of the run are matched; false if the run is over before.
+fn wait_until_matched<M: Message>(context: &Context, publisher: &mut Publisher<M>) -> Result<bool, String> {
+    let wanted = context.experiment.subscriptions as usize;
+    let give_up_ns = now_ns() + MATCH_TIMEOUT_S * SECOND_NS;
+    let slice = Duration::from_nanos(SLICE_NS as u64);
+    while !publisher.wait_for_subscriptions(wanted, slice).map_err(|error| error.to_string())? {
+        if context.flags.abandoned() {
+            return Ok(false);
+        }
+        if now_ns() > give_up_ns {
+            let matched = publisher.subscription_count().map_err(|error| error.to_string())?;
+            context.report(Report::Unmatched { endpoint: context.endpoint, matched });
+            return Ok(false);
+        }
+    }
+    context.report(Report::Matched(context.endpoint));
+    Ok(true)
+}
+
+struct Publishing<'a, M: Message> {
+    context: &'a Context,
+    publisher: Publisher<M>,
+    /// The message that is copied in; none with zero copy.
+    private: Option<Box<M>>,
+    schedule: Schedule,
+    end_ns: i64,
+    rows: SentRows,
+    next_id: u64,
+    matched: bool,
+    look_again_ns: i64,
+    refusals_in_a_row: u32,
+}
+
+impl<'a, M: Message + Stamped> Publishing<'a, M> {
+    fn new(context: &'a Context, publisher: Publisher<M>, start_ns: i64) -> Result<Self, String> {
+        let experiment = &context.experiment;
+        let private = if experiment.zero_copy { None } else { Some(touched_message::<M>()?) };
+        let run_ns = i64::from(experiment.max_runtime_s) * SECOND_NS;
+        Ok(Publishing {
+            context,
+            publisher,
+            private,
+            schedule: Schedule::new(start_ns, experiment.rate_hz),
+            end_ns: if run_ns == 0 { i64::MAX } else { start_ns + run_ns },
+            rows: SentRows::new(context.endpoint, context.outgoing.clone(), start_ns),
+            next_id: 1,
+            matched: experiment.is_private(),
+            look_again_ns: start_ns,
+            refusals_in_a_row: 0,
+        })
+    }
+
+    fn publish_all(&mut self) -> Result<(), String> {
+        // The start lies a little in the future, also for what is sent as fast as possible.
+        self.idle_until(self.rows.end_ns() - SECOND_NS)?;
+        let mut index = 0;
+        while !self.stopped() {
+            let due_ns = self.schedule.due_ns(index);
+            let awake_ns = self.idle_until(due_ns.unwrap_or(0).min(self.end_ns))?;
+            // What was due before the end is still sent a little after it, so that one stall at the end costs no sample.
+            let due_at_end = due_ns.is_none_or(|due_ns| due_ns >= self.end_ns);
+            let over_ns = if due_at_end { 0 } else { SLICE_NS };
+            if self.stopped() || awake_ns >= self.end_ns.saturating_add(over_ns) {
+                break;
+            }
+            self.publish_one(due_ns, awake_ns)?;
+            index += 1;
+            if let Some(next_due_ns) = self.schedule.due_ns(index) {
+                self.rows.open.reserve_ns.add((next_due_ns - now_ns()) as f64);
+            }
+        }
+        self.rows.until(now_ns());
+        self.rows.last();
+        Ok(())
+    }
+
+    fn publish_one(&mut self, due_ns: Option<i64>, awake_ns: i64) -> Result<(), String> {
+        let published = match &mut self.private {
+            Some(message) => {
+                let stamp_ns = now_ns();
+                message.stamp(stamp_ns, self.next_id);
+                self.publisher.publish_copy(message).map(|_| stamp_ns)
+            }
+            None => self.publisher.loan().and_then(|mut message| {
+                let stamp_ns = now_ns();
+                message.stamp(stamp_ns, self.next_id);
+                self.publisher.publish(message).map(|_| stamp_ns)
+            }),
+        };
+        let stamp_ns = match published {
+            Ok(stamp_ns) => stamp_ns,
+            Err(error) => return self.refused(&error),
+        };
+        self.refusals_in_a_row = 0;
+        self.next_id += 1;
+        self.rows.until(stamp_ns);
+        let row = &mut self.rows.open;
+        row.samples += 1;
+        row.unmatched += u64::from(!self.matched);
+        row.prepare_ns.add((stamp_ns - awake_ns) as f64);
+        if let Some(due_ns) = due_ns {
+            row.lateness_ns.add((stamp_ns - due_ns) as f64);
+        }
+        Ok(())
+    }
+
+    fn refused(&mut self, error: &gantry::Error) -> Result<(), String> {
+        self.rows.open.refused += 1;
+        self.refusals_in_a_row += 1;
+        if self.refusals_in_a_row == REFUSALS_IN_A_ROW {
+            return Err(format!("it gave up after {REFUSALS_IN_A_ROW} refused messages in a row"));
+        }
+        if self.refusals_in_a_row == 1 {
+            self.context.report(Report::Doubt(self.context.endpoint, format!("a message was refused: {error}")));
+        }
+        Ok(())
+    }
+
+    /// Sleeps until `time_ns` or the end of the run, handing over rows meanwhile. Returns the time.
+    fn idle_until(&mut self, time_ns: i64) -> Result<i64, String> {
+        loop {
+            let now_ns = now_ns();
+            self.rows.until(now_ns);
+            if !self.context.experiment.is_private() && now_ns >= self.look_again_ns {
+                self.matched = self.publisher.subscription_count().map_err(|error| error.to_string())? > 0;
+                self.look_again_ns = now_ns + SLICE_NS;
+            }
+            if now_ns >= time_ns || self.stopped() {
+                return Ok(now_ns);
+            }
+            sleep_until(time_ns.min(self.rows.end_ns()).min(now_ns + SLICE_NS));
+        }
+    }
+
+    fn stopped(&self) -> bool {
+        self.context.flags.stop.load(Ordering::Relaxed) || self.context.flags.abandoned()
+    }
+}
+
+/// A private message of which every page has been touched, so that no fault falls into the measurement.
+pub fn touched_message<M: Message>() -> Result<Box<M>, String> {
+    let bytes = size_of::<M>();
+    let mut message = M::new_box_zeroed().map_err(|_| format!("no memory for a private message of {bytes} bytes"))?;
+    message.as_mut_bytes().fill(0x5a);
+    Ok(message)
+}

@@ -1,0 +1,206 @@
+//! The subscriber's loop: waits, takes all there is, and notes when each sample came.
+//!
+//! Runs on a thread of a worker. With zero copy a sample's time of reception is taken right after
+//! `take`; without it the message is copied to private memory first. No allocation, lock or report
+//! per sample; rows go out once a second, also when nothing comes.
+
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::RecvTimeoutError;
+use std::time::Duration;
+
+use gantry::{Message, SampleInfo, Subscription};
+
+use super::protocol::{Closing, Order, Report};
+use super::publisher::touched_message;
+use super::rows::{Outgoing, ReceivedRows};
+use super::{Context, NOT_DRAINING};
+use crate::clock::{SECOND_NS, now_ns};
+use crate::measure::loss::{Arrival, Sequences};
+use crate::messages::Stamped;
+
+/// The longest wait for a sample; how long anything may take to notice that the run is over.
+const LONGEST_WAIT_NS: i64 = SECOND_NS / 10;
+/// The same while draining.
+const DRAIN_WAIT_NS: i64 = SECOND_NS / 100;
+/// How often a subscription looks for publishers before the start.
+const LOOK_AGAIN: Duration = Duration::from_millis(5);
+/// Silence after which nothing more is expected although samples are missing.
+const GRACE_NS: i64 = SECOND_NS / 4;
+/// Refusals in a row after which a subscription gives up.
+const REFUSALS_IN_A_ROW: u32 = 100;
+
+/// Creates the subscription, waits for the start, takes until nothing more comes.
+pub fn run<M: Message + Stamped>(context: &mut Context) -> Result<(), String> {
+    let node = context.node().map_err(|error| error.to_string())?;
+    let topic = &context.experiment.topic;
+    let mut subscription = node.create_subscription::<M>(topic, context.qos()).map_err(|error| error.to_string())?;
+    let private = if context.experiment.zero_copy { None } else { Some(touched_message::<M>()?) };
+    context.report(Report::Ready(context.endpoint));
+    let start_ns = loop {
+        match context.orders.recv_timeout(LOOK_AGAIN) {
+            Ok(Order::Go { start_ns }) => break start_ns,
+            Ok(Order::Explain) => explain(context, &mut subscription)?,
+            // A subscription meets new publishers only when it looks; here it has the time to map their memory.
+            Err(RecvTimeoutError::Timeout) => {
+                subscription.publisher_count().map_err(|error| error.to_string())?;
+            }
+            _ => return Ok(()),
+        }
+    };
+    let mut taking = Taking::new(context, subscription, private, start_ns);
+    taking.take_all()?;
+    let closing = taking.closing();
+    let _ = context.outgoing.send(Outgoing::Finished { endpoint: context.endpoint, closing });
+    Ok(())
+}
+
+fn explain<M: Message>(context: &Context, subscription: &mut Subscription<M>) -> Result<(), String> {
+    let publishers = subscription.publisher_count().map_err(|error| error.to_string())?;
+    let mismatches = subscription.mismatches();
+    context.report(Report::Explained { endpoint: context.endpoint, publishers, mismatches });
+    Ok(())
+}
+
+struct Taking<'a, M: Message> {
+    context: &'a Context,
+    subscription: Subscription<M>,
+    /// Where messages are copied to; none with zero copy.
+    private: Option<Box<M>>,
+    rows: ReceivedRows,
+    sequences: Sequences,
+    /// Samples sent from here on are in the statistics.
+    scope_ns: i64,
+    samples: u64,
+    last_arrival_ns: i64,
+    refusals_in_a_row: u32,
+    /// Why publishers were not matched, while nothing has come.
+    mismatches: Vec<String>,
+}
+
+impl<'a, M: Message + Stamped> Taking<'a, M> {
+    fn new(context: &'a Context, subscription: Subscription<M>, private: Option<Box<M>>, start_ns: i64) -> Self {
+        let outgoing = context.outgoing.clone();
+        let rows = ReceivedRows::new(context.endpoint, outgoing, start_ns, subscription.overwritten());
+        Taking {
+            context,
+            subscription,
+            private,
+            rows,
+            sequences: Sequences::new(context.experiment.is_private()),
+            scope_ns: start_ns + i64::from(context.experiment.ignore_s) * SECOND_NS,
+            samples: 0,
+            last_arrival_ns: start_ns,
+            refusals_in_a_row: 0,
+            mismatches: Vec::new(),
+        }
+    }
+
+    fn take_all(&mut self) -> Result<(), String> {
+        let mut draining_since_ns = None;
+        while !self.context.flags.abandoned() {
+            let expected = self.context.flags.expected.load(Ordering::Relaxed);
+            let draining = expected != NOT_DRAINING;
+            if draining && self.samples + self.subscription.overwritten() >= expected {
+                break;
+            }
+            if self.take_one()? {
+                continue;
+            }
+            let now_ns = now_ns();
+            self.rows.until(now_ns, || self.subscription.overwritten());
+            if draining {
+                let since_ns = *draining_since_ns.get_or_insert(now_ns);
+                if now_ns - self.last_arrival_ns.max(since_ns) > GRACE_NS {
+                    break;
+                }
+            }
+            let longest_ns = if draining { DRAIN_WAIT_NS } else { LONGEST_WAIT_NS };
+            let wait_ns = (self.rows.end_ns() - now_ns).clamp(1, longest_ns);
+            let waited = self.subscription.wait(Duration::from_nanos(wait_ns as u64));
+            if !waited.map_err(|error| error.to_string())? {
+                self.look_for_mismatches();
+            }
+        }
+        self.rows.until(now_ns(), || self.subscription.overwritten());
+        self.rows.last(self.subscription.overwritten());
+        Ok(())
+    }
+
+    /// Takes one sample, if there is one.
+    fn take_one(&mut self) -> Result<bool, String> {
+        let sample = match self.subscription.take() {
+            Ok(Some(sample)) => sample,
+            Ok(None) => return Ok(false),
+            Err(error) => return self.refused(&error).map(|()| true),
+        };
+        let (time_ns, id, received_ns) = match &mut self.private {
+            Some(private) => {
+                private.as_mut_bytes().copy_from_slice(sample.as_bytes());
+                (private.time_ns(), private.id(), now_ns())
+            }
+            None => {
+                let received_ns = now_ns();
+                (sample.time_ns(), sample.id(), received_ns)
+            }
+        };
+        let info = sample.info();
+        drop(sample);
+        self.refusals_in_a_row = 0;
+        self.rows.until(received_ns, || self.subscription.overwritten());
+        self.note(time_ns, id, received_ns, info);
+        Ok(true)
+    }
+
+    fn note(&mut self, time_ns: i64, id: u64, received_ns: i64, info: SampleInfo) {
+        let received = &mut self.rows.open.received;
+        received.misnumbered += u64::from(id != info.sequence);
+        match self.sequences.arrived(info.publisher_gid.0, info.sequence) {
+            Arrival::New { missed } => received.missed += missed,
+            Arrival::Reordered => received.reordered += 1,
+            Arrival::Duplicate => {
+                received.duplicates += 1;
+                return;
+            }
+        }
+        received.samples += 1;
+        received.in_scope += u64::from(time_ns >= self.scope_ns);
+        self.samples += 1;
+        self.last_arrival_ns = received_ns;
+        match u64::try_from(received_ns - time_ns) {
+            Ok(latency_ns) => {
+                received.latency_ns.add(latency_ns as f64);
+                self.rows.open.latencies.record(latency_ns);
+            }
+            Err(_) => received.negative += 1,
+        }
+    }
+
+    fn refused(&mut self, error: &gantry::Error) -> Result<(), String> {
+        self.rows.open.received.refused += 1;
+        self.refusals_in_a_row += 1;
+        if self.refusals_in_a_row == REFUSALS_IN_A_ROW {
+            return Err(format!("it gave up after {REFUSALS_IN_A_ROW} samples in a row that could not be taken"));
+        }
+        if self.refusals_in_a_row == 1 {
+            let sentence = format!("a sample could not be taken: {error}");
+            self.context.report(Report::Doubt(self.context.endpoint, sentence));
+        }
+        Ok(())
+    }
+
+    /// While nothing has come there is time to ask why; the publisher may be gone when the run ends.
+    fn look_for_mismatches(&mut self) {
+        if self.samples == 0 {
+            let found = self.subscription.mismatches();
+            if !found.is_empty() {
+                self.mismatches = found;
+            }
+        }
+    }
+
+    fn closing(&mut self) -> Closing {
+        let mismatches = if self.samples == 0 { std::mem::take(&mut self.mismatches) } else { Vec::new() };
+        let (last_seen, before_matched) = (self.sequences.last_seen(), self.sequences.before_matched());
+        Closing { last_seen, before_matched, mismatches }
+    }
+}

@@ -1,0 +1,88 @@
+//! What wrong commands are told, and what is answered without a run.
+
+use crate::program::Memory;
+
+#[test]
+fn wrong_usage_is_exit_code_2_and_starts_nothing() {
+    let memory = Memory::new();
+    for (options, words) in [
+        ("-m Aray4m", "the nearest is `Array4m`"),
+        ("-r 2000000", "0..=1000000"),
+        ("--reliabel", "'--reliable'"),
+        ("-p 0 -s 0", "nothing to measure"),
+        ("-l no/such/folder/a.csv --max-runtime 1", "no/such/folder/a.csv"),
+        ("-l a.txt", ".csv or .json"),
+    ] {
+        let run = memory.run(options);
+        assert_eq!(run.status.code(), Some(2), "{options}: {}", run.everything());
+        assert!(run.stderr.contains(words), "{options}: {}", run.stderr);
+        assert!(!run.stdout.contains("T_experiment |"), "{options}: {}", run.stdout);
+    }
+    memory.assert_empty();
+}
+
+#[test]
+fn a_wrong_domain_in_the_environment_is_named() {
+    let memory = Memory::new();
+    let output = memory.command("--max-runtime 1").env("ROS_DOMAIN_ID", "many").output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("ROS_DOMAIN_ID is \"many\""));
+}
+
+#[test]
+fn help_and_lists_need_no_run() {
+    let memory = Memory::new();
+    let help = memory.run("--help");
+    help.assert_good();
+    for option in
+        ["--zero-copy", "--history-depth", "--dds-domain-id", "--message-layout", "[default: 16]", "zero-copy"]
+    {
+        assert!(help.stdout.contains(option), "{option} is not in\n{}", help.stdout);
+    }
+    let list = memory.run("--msg-list --message-layout 1.x");
+    list.assert_good();
+    assert!(list.stdout.contains("Array4m") && list.stdout.contains("4194320"), "{}", list.stdout);
+    memory.assert_empty();
+}
+
+#[test]
+fn a_subscription_that_hears_nothing_is_a_failed_measurement() {
+    let memory = Memory::new();
+    let run = memory.run("-p 0 -s 1 -t nobody --max-runtime 1");
+    assert_eq!(run.status.code(), Some(1), "{}", run.everything());
+    assert!(run.stderr.contains("no sample was received on topic nobody"), "{}", run.stderr);
+    assert!(!run.stdout.contains("NaN"), "{}", run.stdout);
+    memory.assert_empty();
+}
+
+#[test]
+fn programs_that_do_not_agree_on_the_type_are_told_so() {
+    let memory = Memory::new();
+    let mut subscriber = memory.start("-p 0 -m Array1k -t types --max-runtime 0");
+    subscriber.wait_for("| T_experiment |");
+    let mut publisher = memory.start("-s 0 -m Array4k -t types --max-runtime 0");
+    publisher.wait_for("| T_experiment |");
+    publisher.signal(rustix::process::Signal::INT);
+    let publisher = publisher.finish();
+    assert_eq!(publisher.status.code(), Some(1), "{}", publisher.everything());
+    assert!(publisher.stderr.contains("no subscription was matched on topic types"), "{}", publisher.stderr);
+    subscriber.signal(rustix::process::Signal::INT);
+    let subscriber = subscriber.finish();
+    assert_eq!(subscriber.status.code(), Some(1), "{}", subscriber.everything());
+    assert!(subscriber.stdout.contains("performance_test/msg/Array4k"), "{}", subscriber.stdout);
+    memory.assert_empty();
+}
+
+#[test]
+fn too_little_shared_memory_is_a_sentence_and_not_a_crash() {
+    let memory = Memory::new();
+    // What cannot be mounted without rights can be had with a limit on file sizes, set by the shell for the program only.
+    let program = env!("CARGO_BIN_EXE_perf_test");
+    let script = format!("ulimit -f 64; trap '' XFSZ; exec {program} -m Array4m -r 100 --max-runtime 30 -o none");
+    let mut command = std::process::Command::new("sh");
+    let output = command.args(["-c", &script]).env("GANTRY_SHM_DIR", memory.path()).output().unwrap();
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{stderr}");
+    assert!(stderr.contains("4194304") || stderr.contains("MiB") || stderr.contains("large"), "{stderr}");
+    memory.assert_empty();
+}

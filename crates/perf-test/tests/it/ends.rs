@@ -1,0 +1,113 @@
+//! Runs that somebody ends: workers that are killed, the coordinator that is killed, Ctrl-C.
+
+use std::fs;
+
+use rustix::process::Signal;
+
+use crate::program::{Memory, parent_of, send, wait_until_gone};
+
+#[test]
+fn a_killed_subscription_is_reported_and_the_others_go_on() {
+    let memory = Memory::new();
+    let mut run = memory.start("--reliable -s 2 -m Array64k -r 100 --max-runtime 3");
+    run.wait_for("T_experiment |");
+    let victim = run.worker("subscription 1");
+    send(victim, Signal::KILL);
+    let run = run.finish();
+    run.assert_good();
+    let note = format!("the process of subscription 1 (pid {victim}) was killed by signal 9");
+    assert!(run.stdout.contains(&note), "{}", run.stdout);
+    assert_eq!(run.rows(), 3);
+    assert_eq!(run.number("sent"), 300);
+    // The other one got all 300, the dead one at least its first second.
+    assert!(run.number("received") >= 300 + 90, "{}", run.stdout);
+    assert_eq!(run.number("lost"), 0, "{}", run.stdout);
+    memory.assert_empty();
+}
+
+#[test]
+fn a_killed_publisher_ends_the_run_with_its_summary_and_exit_code_1() {
+    let memory = Memory::new();
+    let mut run = memory.start("--reliable -s 1 -m Array64k -r 100 --max-runtime 60");
+    run.wait_for("T_experiment |");
+    let victim = run.worker("publisher 0");
+    send(victim, Signal::KILL);
+    let run = run.finish();
+    assert_eq!(run.status.code(), Some(1), "{}", run.everything());
+    let note = format!("the process of publisher 0 (pid {victim}) was killed by signal 9");
+    assert!(run.stdout.contains(&note), "{}", run.stdout);
+    assert!(run.number("received") >= 90, "{}", run.stdout);
+    assert_eq!(run.number("lost"), 0, "{}", run.stdout);
+    assert!(run.stderr.contains("none of the publishers lived"), "{}", run.stderr);
+    // What the killed process left is taken away by the next start of a Gantry program.
+    memory.run("-r 10 --max-runtime 1").assert_good();
+    memory.assert_empty();
+}
+
+#[test]
+fn workers_do_not_outlive_a_killed_coordinator_and_its_logs_are_whole() {
+    let memory = Memory::new();
+    let folder = tempfile::tempdir().unwrap();
+    let (csv, json) = (folder.path().join("run.csv"), folder.path().join("run.json"));
+    let logs = format!("--csv-logfile {} --json-logfile {}", csv.display(), json.display());
+    let mut run = memory.start(&format!("--reliable -s 2 -m Array1k -r 100 --max-runtime 60 -o stdout {logs}"));
+    run.wait_for("T_experiment |");
+    let workers = run.workers();
+    assert_eq!(workers.len(), 3);
+    let coordinator = run.pid();
+    run.signal(Signal::KILL);
+    let run = run.finish();
+    assert!(!run.status.success());
+    for (pid, _) in workers {
+        wait_until_gone(pid);
+        assert_ne!(parent_of(pid), Some(coordinator));
+    }
+    let json: serde_json::Value = serde_json::from_slice(&fs::read(json).unwrap()).unwrap();
+    assert_eq!(json["analysis_results"][0]["num_samples_sent"], 100);
+    let csv = fs::read_to_string(csv).unwrap();
+    let rows: Vec<&str> = csv.split_once("---EXPERIMENT-START---\n").unwrap().1.lines().collect();
+    assert!(rows.len() >= 2 && csv.ends_with('\n'));
+    assert!(rows.iter().all(|row| row.split(',').count() == 28), "{csv}");
+    memory.run("-r 10 --max-runtime 1").assert_good();
+    memory.assert_empty();
+}
+
+#[test]
+fn ctrl_c_ends_a_run_with_its_summary() {
+    for signal in [Signal::INT, Signal::TERM] {
+        let memory = Memory::new();
+        let mut run = memory.start("--reliable -s 2 -m Array4k -r 100");
+        run.wait_for("T_experiment |");
+        // As a terminal does it: to the whole foreground group.
+        for (pid, _) in run.workers() {
+            if signal == Signal::INT {
+                send(pid, signal);
+            }
+        }
+        run.signal(signal);
+        let run = run.finish();
+        run.assert_good();
+        assert!(run.stdout.contains("Stopped early. Exiting."), "{}", run.stdout);
+        assert!(run.number("sent") >= 100);
+        assert_eq!(run.number("received"), 2 * run.number("sent"), "{}", run.stdout);
+        assert_eq!(run.number("lost"), 0);
+        memory.assert_empty();
+    }
+}
+
+#[test]
+fn a_publisher_that_was_stopped_catches_up_and_its_lateness_shows() {
+    let memory = Memory::new();
+    let mut run = memory.start("--reliable --history-depth 1000 -m Array1k -r 100 --max-runtime 6");
+    run.wait_for("| T_experiment |");
+    let publisher = run.worker("publisher 0");
+    send(publisher, Signal::STOP);
+    // Shown without the publisher, seconds after it was due.
+    run.wait_for("| T_experiment |");
+    send(publisher, Signal::CONT);
+    let run = run.finish();
+    run.assert_good();
+    assert_eq!((run.number("sent"), run.number("received"), run.number("lost")), (600, 600, 0), "{}", run.stdout);
+    assert!(run.stdout.contains("\n| -"), "no negative loop reserve: {}", run.stdout);
+    memory.assert_empty();
+}

@@ -1,0 +1,11 @@
+//! The real program in real processes, as its users start it.
+//!
+//! Every test has its own shared memory folder and shows that nothing is left in it.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on says where")]
+
+mod command_line;
+mod ends;
+mod program;
+mod runs;
+mod terminal;

@@ -1,0 +1,169 @@
+//! A running `perf_test`: its output line by line, its worker processes, its own shared memory folder.
+
+use std::fs;
+use std::io::{BufRead, BufReader, Read};
+use std::path::Path;
+use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
+
+use rustix::process::{Pid, Signal, kill_process};
+use tempfile::TempDir;
+
+/// A shared memory folder of one test, under /dev/shm as for real users.
+pub struct Memory(TempDir);
+
+impl Memory {
+    pub fn new() -> Memory {
+        Memory(tempfile::Builder::new().prefix("perf_test_it_").tempdir_in("/dev/shm").unwrap())
+    }
+
+    pub fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    /// All that is left in the folder, without the folders themselves.
+    pub fn files(&self) -> Vec<String> {
+        fn walk(folder: &Path, files: &mut Vec<String>) {
+            for entry in fs::read_dir(folder).unwrap().map(Result::unwrap) {
+                if entry.file_type().unwrap().is_dir() {
+                    walk(&entry.path(), files);
+                } else {
+                    files.push(entry.path().display().to_string());
+                }
+            }
+        }
+        let mut files = Vec::new();
+        walk(self.path(), &mut files);
+        files
+    }
+
+    /// After an orderly end: nothing of the run is left.
+    pub fn assert_empty(&self) {
+        assert_eq!(self.files(), Vec::<String>::new());
+    }
+
+    pub fn command(&self, options: &str) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_perf_test"));
+        command.args(options.split_whitespace());
+        command.env("GANTRY_SHM_DIR", self.path()).env_remove("ROS_DOMAIN_ID").env("RUST_BACKTRACE", "1");
+        command
+    }
+
+    /// Runs to the end.
+    pub fn run(&self, options: &str) -> Finished {
+        self.start(options).finish()
+    }
+
+    pub fn start(&self, options: &str) -> Running {
+        let command = &mut self.command(options);
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let lines = BufReader::new(child.stdout.take().unwrap());
+        Running { child, lines, said: String::new() }
+    }
+}
+
+/// What a run said and how it ended.
+pub struct Finished {
+    pub status: ExitStatus,
+    pub stdout: String,
+    pub stderr: String,
+}
+
+impl Finished {
+    pub fn everything(&self) -> String {
+        format!("{}\n{}\n{}", self.status, self.stdout, self.stderr)
+    }
+
+    #[track_caller]
+    pub fn assert_good(&self) {
+        assert_eq!(self.status.code(), Some(0), "{}", self.everything());
+    }
+
+    /// The number after `words` where they first appear in the summary.
+    #[track_caller]
+    pub fn number(&self, words: &str) -> u64 {
+        let summary = self.stdout.split_once("summary of").unwrap_or_else(|| panic!("{}", self.everything())).1;
+        let after = summary.split_once(words).unwrap_or_else(|| panic!("no {words:?} in\n{summary}")).1;
+        let digits: String = after.trim_start().chars().take_while(char::is_ascii_digit).collect();
+        digits.parse().unwrap_or_else(|_| panic!("no number after {words:?} in\n{summary}"))
+    }
+
+    /// How many sets of tables were shown.
+    pub fn rows(&self) -> usize {
+        self.stdout.matches("| T_experiment |").count()
+    }
+}
+
+/// A run that has not ended.
+pub struct Running {
+    child: Child,
+    lines: BufReader<ChildStdout>,
+    said: String,
+}
+
+impl Running {
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Reads until a line contains `words`.
+    #[track_caller]
+    pub fn wait_for(&mut self, words: &str) {
+        let mut line = String::new();
+        while !line.contains(words) {
+            line.clear();
+            if self.lines.read_line(&mut line).unwrap() == 0 {
+                panic!("{words:?} was never said:\n{}", self.said);
+            }
+            self.said.push_str(&line);
+        }
+    }
+
+    /// The workers that are alive: process id and label.
+    pub fn workers(&self) -> Vec<(u32, String)> {
+        let mut workers: Vec<(u32, String)> = fs::read_dir("/proc")
+            .unwrap()
+            .filter_map(|entry| entry.unwrap().file_name().to_str()?.parse::<u32>().ok())
+            .filter(|pid| parent_of(*pid) == Some(self.pid()))
+            .filter_map(|pid| {
+                let command_line = fs::read(format!("/proc/{pid}/cmdline")).ok()?;
+                let label = command_line.split(|byte| *byte == 0).nth(2)?;
+                Some((pid, String::from_utf8_lossy(label).into_owned()))
+            })
+            .collect();
+        workers.sort();
+        workers
+    }
+
+    #[track_caller]
+    pub fn worker(&self, label: &str) -> u32 {
+        let workers = self.workers();
+        workers.iter().find(|(_, name)| name == label).unwrap_or_else(|| panic!("no {label} in {workers:?}")).0
+    }
+
+    pub fn signal(&self, signal: Signal) {
+        send(self.pid(), signal);
+    }
+
+    pub fn finish(mut self) -> Finished {
+        self.lines.read_to_string(&mut self.said).unwrap();
+        let mut stderr = String::new();
+        self.child.stderr.take().unwrap().read_to_string(&mut stderr).unwrap();
+        Finished { status: self.child.wait().unwrap(), stdout: self.said, stderr }
+    }
+}
+
+pub fn send(pid: u32, signal: Signal) {
+    kill_process(Pid::from_raw(i32::try_from(pid).unwrap()).unwrap(), signal).unwrap();
+}
+
+pub fn parent_of(pid: u32) -> Option<u32> {
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
+    status.lines().find_map(|line| line.strip_prefix("PPid:"))?.trim().parse().ok()
+}
+
+/// Waits until a process is gone; the test runner's own time-out is the watchdog.
+pub fn wait_until_gone(pid: u32) {
+    while fs::read_to_string(format!("/proc/{pid}/stat")).is_ok_and(|stat| !stat.contains(") Z ")) {
+        std::thread::yield_now();
+    }
+}

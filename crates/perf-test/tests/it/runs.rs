@@ -1,0 +1,156 @@
+//! Runs that go well: what is measured, shown and logged.
+
+use std::fs;
+
+use crate::program::Memory;
+
+const SEED: &str = "--reliable --keep-last --history-depth 10 -s 1 -m Array4m -r 20 --max-runtime 2";
+
+#[test]
+fn the_documented_commands_lose_nothing_and_leave_nothing() {
+    for options in [SEED.to_owned(), format!("--zero-copy {SEED}")] {
+        let memory = Memory::new();
+        let run = memory.run(&options);
+        run.assert_good();
+        assert_eq!(run.number("sent"), 40, "{}", run.everything());
+        assert_eq!((run.number("received"), run.number("lost")), (40, 0), "{}", run.everything());
+        assert_eq!(run.rows(), 2);
+        assert!(run.stdout.contains("Maximum runtime reached. Exiting."));
+        assert!(run.stdout.contains("| recv | sent | lost | data_recv | relative_loss |"));
+        assert!(run.stdout.contains("Array4m, 4194304 bytes (2.x layout)"));
+        assert!(!run.stdout.contains('\x1b'), "escapes outside a terminal");
+        memory.assert_empty();
+    }
+}
+
+#[test]
+fn every_subscription_is_a_process_of_its_own_and_gets_everything() {
+    let memory = Memory::new();
+    let mut run = memory.start("--reliable -s 3 -m Array1k -r 100 --max-runtime 2");
+    run.wait_for("T_experiment |");
+    let labels: Vec<String> = run.workers().into_iter().map(|(_, label)| label).collect();
+    assert_eq!(labels, ["publisher 0", "subscription 0", "subscription 1", "subscription 2"]);
+    let run = run.finish();
+    run.assert_good();
+    assert_eq!((run.number("sent"), run.number("received"), run.number("lost")), (200, 600, 0), "{}", run.stdout);
+    memory.assert_empty();
+}
+
+#[test]
+fn several_publishers_are_counted_apart_and_together() {
+    let memory = Memory::new();
+    let run = memory.run("--reliable -p 3 -s 2 -m Struct4k -r 50 --max-runtime 2 --zero-copy");
+    run.assert_good();
+    assert_eq!((run.number("sent"), run.number("received"), run.number("lost")), (300, 600, 0), "{}", run.stdout);
+    memory.assert_empty();
+}
+
+#[test]
+fn threads_of_one_process_measure_the_same() {
+    let memory = Memory::new();
+    let mut run = memory.start("-e inter_thread --reliable -s 2 -m Array16k -r 100 --max-runtime 2 --zero-copy");
+    run.wait_for("T_experiment |");
+    assert_eq!(run.workers().len(), 1);
+    let run = run.finish();
+    run.assert_good();
+    assert_eq!((run.number("sent"), run.number("received"), run.number("lost")), (200, 400, 0), "{}", run.stdout);
+    memory.assert_empty();
+}
+
+#[test]
+fn as_fast_as_possible_accounts_for_every_sample() {
+    let memory = Memory::new();
+    let run = memory.run("-r 0 --history-depth 4 -m Array64 --max-runtime 1 --zero-copy");
+    run.assert_good();
+    let (sent, received, lost) = (run.number("sent"), run.number("received"), run.number("lost"));
+    assert!(sent > 1000 && received > 0, "{}", run.stdout);
+    assert_eq!(received + lost, sent, "{}", run.stdout);
+    assert_eq!(run.number("KEEP_LAST,"), 0, "unexplained: {}", run.stdout);
+    memory.assert_empty();
+}
+
+#[test]
+fn seconds_to_ignore_are_in_nothing() {
+    let memory = Memory::new();
+    let run = memory.run("--reliable -r 100 --ignore 1 --max-runtime 3");
+    run.assert_good();
+    assert_eq!((run.rows(), run.number("sent"), run.number("received"), run.number("lost")), (2, 200, 200, 0));
+    assert!(!run.stdout.contains("| T_experiment | 1.000000 |"));
+    memory.assert_empty();
+}
+
+#[test]
+fn logs_agree_with_each_other_and_with_the_layout() {
+    let memory = Memory::new();
+    let folder = tempfile::tempdir().unwrap();
+    let (csv, json) = (folder.path().join("run.csv"), folder.path().join("run.json"));
+    let options = format!(
+        "--reliable -r 100 --max-runtime 2 -o none --message-layout 1.x -m Array1k --csv-logfile {} --json-logfile {}",
+        csv.display(),
+        json.display()
+    );
+    let run = memory.run(&options);
+    run.assert_good();
+    assert_eq!(run.stdout, "");
+    let csv = fs::read_to_string(csv).unwrap();
+    let (header, body) = csv.split_once("\n---EXPERIMENT-START---\n").unwrap();
+    assert!(header.contains("Message size (bytes): 1040\n"), "{header}");
+    let rows: Vec<Vec<&str>> = body.lines().map(|line| line.split(',').collect()).collect();
+    let json: serde_json::Value = serde_json::from_slice(&fs::read(json).unwrap()).unwrap();
+    let results = json["analysis_results"].as_array().unwrap();
+    assert_eq!((rows.len(), results.len()), (3, 2));
+    let column = |name: &str| rows[0].iter().position(|column| *column == name).unwrap();
+    for (row, result) in rows[1..].iter().zip(results) {
+        assert_eq!(row[column("received")], result["num_samples_received"].to_string());
+        assert_eq!(row[column("sent")], "100");
+        assert_eq!(row[column("ru_utime")], result["sys_tracker_ru_utime"].to_string());
+        let ms: f64 = row[column("latency_mean (ms)")].parse().unwrap();
+        assert!((ms - result["latency_mean"].as_f64().unwrap() * 1e3).abs() < 1e-5);
+        assert!(row[column("pub_loop_res_mean (ms)")].parse::<f64>().unwrap() < 10.0);
+    }
+    memory.assert_empty();
+}
+
+#[test]
+fn two_experiments_at_once_do_not_meet() {
+    let memory = Memory::new();
+    let slow = memory.start("--reliable -m Array1k -r 10 --max-runtime 2");
+    let fast = memory.start("--reliable -m Array4k -r 100 --max-runtime 2");
+    for (run, sent) in [(slow.finish(), 20), (fast.finish(), 200)] {
+        run.assert_good();
+        assert_eq!((run.number("sent"), run.number("received"), run.number("lost")), (sent, sent, 0), "{}", run.stdout);
+    }
+    memory.assert_empty();
+}
+
+#[test]
+fn two_programs_started_by_hand_meet() {
+    let memory = Memory::new();
+    let mut subscriber = memory.start("-p 0 -s 1 --reliable -m Array1k -t by_hand --dds-domain-id 7 --max-runtime 0");
+    subscriber.wait_for("| T_experiment |");
+    let publisher = memory.run("-p 1 -s 0 --reliable -m Array1k -t by_hand --dds-domain-id 7 -r 100 --max-runtime 2");
+    publisher.assert_good();
+    assert_eq!(publisher.number("sent"), 200);
+    subscriber.signal(rustix::process::Signal::INT);
+    let subscriber = subscriber.finish();
+    subscriber.assert_good();
+    let received = subscriber.number("received");
+    assert!(received > 0 && received <= 200, "{}", subscriber.stdout);
+    assert_eq!(subscriber.number("lost"), 0, "{}", subscriber.stdout);
+    assert!(!subscriber.stdout.contains("NaN") && !subscriber.stdout.contains("| inf"), "{}", subscriber.stdout);
+    memory.assert_empty();
+}
+
+#[test]
+fn the_experiment_runs_both_ways_and_says_what_differs() {
+    let memory = Memory::new();
+    let run = memory.run("experiment zero-copy -r 20 --max-runtime 2");
+    run.assert_good();
+    assert_eq!(run.rows(), 4);
+    assert_eq!(run.stdout.matches("Maximum runtime reached. Exiting.").count(), 2);
+    let (_, analysis) = run.stdout.split_once("result analysis").unwrap();
+    assert!(analysis.contains("| Communication Method | Latency"), "{analysis}");
+    assert!(analysis.contains("| Non-\"zero-copy\"") && analysis.contains("| \"zero-copy\""), "{analysis}");
+    assert_eq!(analysis.lines().filter(|line| line.starts_with("- The ")).count(), 7, "{analysis}");
+    memory.assert_empty();
+}
