@@ -30,7 +30,7 @@ pub trait Message: FromBytes + IntoBytes + KnownLayout + Immutable + Send + 'sta
 
 /// What the engine is told about `T`. RIHS01 hashes are not known yet: all zero.
 pub(crate) fn type_description<T: Message>() -> TypeDescription {
-    const { assert!(align_of::<T>() <= gantry_shm::layout::PAYLOAD_ALIGN, "payloads are aligned to 32 bytes") };
+    const { assert!(align_of::<T>() <= gantry_shm::PAYLOAD_ALIGN, "payloads are aligned to 32 bytes") };
     TypeDescription {
         name: T::TYPE_NAME.to_owned(),
         hash: [0; 32],

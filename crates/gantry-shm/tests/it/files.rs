@@ -16,7 +16,7 @@ tests![
 
 fn the_layout_is_the_golden_one() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/memory-layout.golden");
-    let found = gantry_shm::layout::describe();
+    let found = gantry_shm::describe_layout();
     if std::env::var_os("WRITE_GOLDEN").is_some() {
         std::fs::write(path, &found).unwrap();
     }
