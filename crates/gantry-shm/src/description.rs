@@ -143,17 +143,38 @@ impl EndpointDescription {
     pub(crate) fn mismatch(&self, subscription: &EndpointDescription) -> Option<String> {
         let (offered, requested) = (&self.message_type, &subscription.message_type);
         if offered != requested {
-            let [ours, theirs] = [requested, offered]
-                .map(|t| format!("{} ({} bytes) with the definition \"{}\"", t.name, t.payload_bytes, t.definition));
             return Some(format!(
-                "topic {}: node {} publishes {theirs}, node {} expects {ours}",
-                self.topic, self.node, subscription.node
+                "topic {}: node {} publishes {} ({} bytes) and node {} expects {} ({} bytes){}",
+                self.topic,
+                self.node,
+                offered.name,
+                offered.payload_bytes,
+                subscription.node,
+                requested.name,
+                requested.payload_bytes,
+                first_difference(&offered.definition, &requested.definition)
             ));
         }
         self.qos.incompatible_policy(&subscription.qos).map(|policy| {
             format!("topic {}: node {} and node {} do not agree on {policy}", self.topic, self.node, subscription.node)
         })
     }
+}
+
+/// Where two definitions part.
+fn first_difference(offered: &str, requested: &str) -> String {
+    let (mut there, mut here) = (offered.lines(), requested.lines());
+    for line in 1.. {
+        match (there.next(), here.next()) {
+            (None, None) => break,
+            (there, here) if there == here => {}
+            (there, here) => {
+                let (there, here) = (there.unwrap_or("nothing"), here.unwrap_or("nothing"));
+                return format!("; their definitions differ first in line {line}: \"{there}\" and \"{here}\"");
+            }
+        }
+    }
+    String::new()
 }
 
 fn qos_of(header: &DescriptionHeader) -> Qos {
@@ -197,6 +218,20 @@ mod tests {
     #[test]
     fn a_description_survives_its_bytes() {
         assert_eq!(EndpointDescription::from_bytes(&example().to_bytes(), "test").unwrap(), example());
+    }
+
+    #[test]
+    fn a_mismatch_names_both_types_and_where_they_part() {
+        let subscription = |definition: &str| {
+            let message_type =
+                TypeDescription { definition: definition.into(), payload_bytes: 9, ..example().message_type };
+            EndpointDescription { role: Role::Subscription, node: "/viewer".into(), message_type, ..example() }
+        };
+        let why = example().mismatch(&subscription("uint8[] data # größe\nuint8 extra")).unwrap();
+        for part in ["/front/camera publishes", "1234 bytes", "/viewer expects", "9 bytes", "line 2", "uint8 extra"] {
+            assert!(why.contains(part), "{part} is not in: {why}");
+        }
+        assert_eq!(example().mismatch(&example()), None);
     }
 
     #[test]

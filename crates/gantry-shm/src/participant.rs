@@ -8,6 +8,7 @@
 
 use crate::{
     board::{Board, TopicIndex, WaiterIndex},
+    description::{EndpointDescription, Role},
     directory::{DEFAULT_ROOT, Directory, PROCESS_SUFFIX},
     error::{Error, Result},
     fork::Epoch,
@@ -141,6 +142,17 @@ impl Participant {
             peers.seen_generation = Some(generation);
         }
         Ok(peers.list.clone())
+    }
+
+    /// The living endpoints of one role on a topic, each with its process.
+    pub(crate) fn endpoints(&self, topic: &str, role: Role) -> Result<Vec<(Arc<Peer>, EndpointDescription)>> {
+        let mut found = Vec::new();
+        for peer in self.peers()?.iter().filter(|peer| peer.is_alive()) {
+            let endpoints = peer.endpoints(Some(crate::layout::topic_hash(topic)))?;
+            let matching = endpoints.into_iter().filter(|endpoint| endpoint.role == role && endpoint.topic == topic);
+            found.extend(matching.map(|endpoint| (peer.clone(), endpoint)));
+        }
+        Ok(found)
     }
 
     /// Probes all peers; if one died, removes what it left and tells its partners.

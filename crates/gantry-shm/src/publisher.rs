@@ -44,6 +44,11 @@ const MAX_KEPT_BYTES: usize = 64 << 20;
 const BATCH_SAMPLES: std::ops::RangeInclusive<usize> = 16..=256;
 /// ... but of large messages only two at a time, and no more than this many bytes.
 const MAX_BATCH_BYTES: usize = 1 << 20;
+/// Slots from this size are recycled at each loan, so that the one freed last, which is still in the caches, is used again:
+/// that is worth more than the look at the readers' pins costs.
+const LARGE_SLOT_BYTES: usize = 64 << 10;
+/// A publisher begins with at least so many slots: one is read while the next is written.
+const FIRST_SLOTS: usize = 2;
 /// Small slots are added this many bytes at a time.
 const GROWTH_BYTES: usize = 256 << 10;
 /// Largest depth that can be asked for.
@@ -145,6 +150,9 @@ impl Publisher {
             readers,
             waiter,
         };
+        // The first slots before anybody looks: readers bring their pages in when they match, and if there is no room it is
+        // said here and not in the middle of a run.
+        publisher.grow(FIRST_SLOTS)?;
         publisher.participant.board.topic_changed(topic);
         publisher.note_joiners();
         Ok(publisher)
@@ -166,6 +174,9 @@ impl Publisher {
                 value: format!("{length_bytes} bytes"),
                 range: format!("messages on {} have at most {} bytes", self.description.topic, self.file.payload_bytes),
             });
+        }
+        if self.file.stride_bytes >= LARGE_SLOT_BYTES {
+            self.recycle();
         }
         let slot = match self.slots.take_free() {
             Some(slot) => slot,
@@ -245,6 +256,16 @@ impl Publisher {
         }
     }
 
+    /// Why subscriptions to this topic are not matched, a sentence each. Control path.
+    ///
+    /// # Errors
+    /// Another process's endpoints cannot be read; the process forked.
+    pub fn mismatches(&self) -> Result<Vec<String>> {
+        self.participant.epoch.check()?;
+        let others = self.participant.endpoints(&self.description.topic, Role::Subscription)?;
+        Ok(others.iter().filter_map(|(_, subscription)| self.description.mismatch(subscription)).collect())
+    }
+
     /// What this publisher says about itself.
     #[must_use]
     pub fn description(&self) -> &EndpointDescription {
@@ -311,6 +332,14 @@ impl Publisher {
         self.header().seen_generation.store(self.readers.seen_generation(), Release);
     }
 
+    /// Retires what nobody can want any more, and frees what nobody holds.
+    fn recycle(&mut self) {
+        self.note_joiners();
+        self.retire_down_to(self.horizon.min(self.wanted_samples()));
+        fence(SeqCst); // (2)
+        self.reclaim();
+    }
+
     /// A slot when none is free: what came back, what can be retired, what the dead held, new memory, in this order.
     #[cold]
     fn make_room(&mut self) -> Result<u32> {
@@ -320,15 +349,12 @@ impl Publisher {
         if let Some(slot) = self.slots.take_free() {
             return Ok(slot);
         }
-        self.note_joiners();
-        self.retire_down_to(self.horizon.min(self.wanted_samples()));
-        fence(SeqCst); // (2)
-        self.reclaim();
+        self.recycle();
         if self.slots.next_free().is_none() && self.readers.drop_the_dead() {
             self.reclaim();
         }
         if self.slots.next_free().is_none() {
-            self.grow()?;
+            self.grow(1)?;
         }
         self.slots.take_free().ok_or_else(|| self.out_of_slots("none became free"))
     }
@@ -343,8 +369,10 @@ impl Publisher {
         next.saturating_sub(self.readers.slowest_cursor().unwrap_or(next)) as usize
     }
 
-    fn grow(&mut self) -> Result<()> {
-        let wanted = (GROWTH_BYTES / self.file.stride_bytes).clamp(1, self.horizon + self.batch + 2) as u32;
+    /// Adds at least `least` slots, and of small ones as many as fit in `GROWTH_BYTES` and can be of use.
+    fn grow(&mut self, least: usize) -> Result<()> {
+        let useful = self.horizon + self.batch + 2;
+        let wanted = (GROWTH_BYTES / self.file.stride_bytes).min(useful).max(least) as u32;
         let count = wanted.min(self.file.max_slots() - self.slots.count());
         if count == 0 {
             return Err(self.out_of_slots("its address space is used up; hold fewer samples, or use a smaller depth"));

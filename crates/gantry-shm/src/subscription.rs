@@ -6,7 +6,6 @@ use crate::{
     board::TopicIndex,
     description::{EndpointDescription, Gid, Role, TypeDescription},
     error::Result,
-    layout::topic_hash,
     link::{Link, Losses},
     participant::Participant,
     process_file::{EndpointBlock, publisher_file_name},
@@ -193,26 +192,21 @@ impl Subscription {
     fn join_present(&mut self) -> Result<Vec<u64>> {
         let mut present = Vec::new();
         self.mismatches.clear();
-        for peer in self.participant.peers()?.iter().filter(|peer| peer.is_alive()) {
-            for other in peer.endpoints(Some(topic_hash(&self.description.topic)))? {
-                if other.role != Role::Publisher || other.topic != self.description.topic {
-                    continue;
-                }
-                present.push(other.key);
-                if self.links.iter().any(|link| link.key == other.key) {
-                    continue;
-                }
-                if let Some(why) = other.mismatch(&self.description) {
-                    self.mismatches.push(why);
-                    continue;
-                }
-                let file_name = publisher_file_name(&peer.id, other.number);
-                match Link::join(&self.participant, &other, &file_name, self.topic, self.wanted()) {
-                    Ok(link) => self.links.push(link),
-                    // It left while we looked.
-                    Err(e) if e.is_not_found() => {}
-                    Err(e) => return Err(e),
-                }
+        for (peer, publisher) in self.participant.endpoints(&self.description.topic, Role::Publisher)? {
+            present.push(publisher.key);
+            if self.links.iter().any(|link| link.key == publisher.key) {
+                continue;
+            }
+            if let Some(why) = publisher.mismatch(&self.description) {
+                self.mismatches.push(why);
+                continue;
+            }
+            let file_name = publisher_file_name(&peer.id, publisher.number);
+            match Link::join(&self.participant, &publisher, &file_name, self.topic, self.wanted()) {
+                Ok(link) => self.links.push(link),
+                // It left while we looked.
+                Err(e) if e.is_not_found() => {}
+                Err(e) => return Err(e),
             }
         }
         Ok(present)

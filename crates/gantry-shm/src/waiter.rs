@@ -22,11 +22,11 @@ use std::{
 /// Longest spin before a sleep.
 const MAX_SPIN: Duration = Duration::from_micros(20);
 /// Shortest spin: what a waiter whose spins never helped still tries.
-const MIN_SPIN: Duration = Duration::from_micros(1);
+const MIN_SPIN: Duration = Duration::from_nanos(250);
 /// Longest sleep, and how often a thread that waits in vain looks for deaths.
 const SLICE: Duration = Duration::from_secs(1);
 /// Looks between two readings of the clock.
-const LOOKS_PER_CLOCK: usize = 32;
+const LOOKS_PER_CLOCK: usize = 8;
 
 /// A thread's way to wait; belongs to one endpoint.
 pub(crate) struct Waiter {

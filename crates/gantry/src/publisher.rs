@@ -79,6 +79,15 @@ impl<T: Message> Publisher<T> {
         Ok(self.engine.wait_for_subscriptions(count, timeout)?)
     }
 
+    /// Why subscriptions to this topic are not matched (another type, QoS that do not agree), a sentence each. Control
+    /// path.
+    ///
+    /// # Errors
+    /// As [`Publisher::subscription_count`].
+    pub fn mismatches(&self) -> Result<Vec<String>> {
+        Ok(self.engine.mismatches()?)
+    }
+
     /// The topic's full name.
     #[must_use]
     pub fn topic(&self) -> &str {

@@ -323,6 +323,7 @@ fn types_and_qos_that_do_not_agree_are_explained() {
     let why = &other.mismatches()[0];
     assert!(why.contains("float64 x") && why.contains("byte[256] data"), "{why}");
     assert_eq!(publisher.subscription_count().unwrap(), 0);
+    assert_eq!(publisher.mismatches().unwrap().len(), 3, "both sides can say why");
 }
 
 fn nonsense_is_refused_with_its_range() {
