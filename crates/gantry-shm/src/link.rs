@@ -65,9 +65,9 @@ impl Link {
         // From here on a publisher that reclaims sees the row, whose cursor 0 wants everything.
         let head = acquire(&source.header().head);
         let next = match durability {
-            Durability::Volatile => head + 1,
+            Durability::Volatile => head.saturating_add(1),
             Durability::TransientLocal => {
-                (head + 1).saturating_sub(depth.into()).max(acquire(&source.header().tail)).max(1)
+                head.saturating_add(1).saturating_sub(depth.into()).max(acquire(&source.header().tail)).max(1)
             }
         };
         row.row().cursor.store(next, Release);
@@ -99,8 +99,8 @@ impl Link {
         let (pins, index) = self.free_pin(topic)?;
         for _ in 0..TAKE_ATTEMPTS {
             let head = acquire(&self.source.header().head);
-            if head >= self.next + self.depth {
-                self.pass_over(head + 1 - self.depth, losses);
+            if head >= self.next.saturating_add(self.depth) {
+                self.pass_over(head.saturating_add(1) - self.depth, losses);
             }
             pins.pin(index, self.next);
             // The check (see above). Acquire: pairs with the publisher's Release of the entry (1).
@@ -108,7 +108,7 @@ impl Link {
                 Entry::Alive(offset) => {
                     let sample = self.sample_at(offset, &pins, index);
                     // Taken, or unreadable and so passed over: either way it is not looked at again.
-                    self.next += 1;
+                    self.next = self.next.saturating_add(1);
                     // Release: the publisher may retire what is below the cursor; what we hold is pinned.
                     self.rows[0].row().cursor.store(self.next, Release);
                     if sample.is_err() {
@@ -119,7 +119,7 @@ impl Link {
                 Entry::NotYet => break,
                 Entry::Gone => {
                     let oldest = self.source.header().tail.load(Relaxed); // a hint; progress is made in any case
-                    self.pass_over(oldest.max(self.next + 1), losses);
+                    self.pass_over(oldest.max(self.next.saturating_add(1)), losses);
                 }
             }
         }
@@ -130,13 +130,13 @@ impl Link {
     /// Goes on at `next`, counting what lies between.
     #[cold]
     fn pass_over(&mut self, next: u64, losses: &mut Losses) {
-        let passed = next - self.next;
+        let passed = next.saturating_sub(self.next); // a damaged head may send us nowhere
         if acquire(&self.source.header().seen_generation) >= self.joined_generation {
-            losses.overwritten += passed;
+            losses.overwritten = losses.overwritten.saturating_add(passed);
         } else {
-            losses.before_matched += passed;
+            losses.before_matched = losses.before_matched.saturating_add(passed);
         }
-        self.next = next;
+        self.next = self.next.max(next);
     }
 
     /// The sample at `offset`, which is pinned and was alive after that.

@@ -44,7 +44,8 @@ impl Source {
         // Each read once into a local, then checked, then used.
         let (stride_bytes, payload_bytes) = (header.slot_stride_bytes as usize, header.payload_bytes as usize);
         let (slots_offset, gid, found_key) = (header.slots_offset as usize, header.gid, header.key);
-        let fits = payload_bytes.checked_add(PAYLOAD_OFFSET).is_some_and(|bytes| bytes <= stride_bytes);
+        let fits = payload_bytes.checked_add(PAYLOAD_OFFSET).is_some_and(|bytes| bytes <= stride_bytes)
+            && stride_bytes <= region.reserve_bytes();
         if !fits || stride_bytes % LINE_BYTES != 0 || slots_offset % PAGE_BYTES != 0 || found_key != key {
             let found =
                 format!("stride {stride_bytes}, payload {payload_bytes}, slots at {slots_offset}, key {found_key:x}");

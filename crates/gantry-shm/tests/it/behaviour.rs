@@ -358,14 +358,8 @@ fn waiting_times_out_and_wakes_up() {
 
 /// Publish, take, hold and release at random, against what a queue would do.
 fn random_operations_agree_with_a_plain_model() {
-    let mut seed = std::time::UNIX_EPOCH.elapsed().unwrap().as_nanos() as u64 | 1;
-    eprintln!("seed {seed}");
-    let mut random = |below: u64| {
-        seed ^= seed << 13;
-        seed ^= seed >> 7;
-        seed ^= seed << 17;
-        seed % below
-    };
+    let mut random = Random::new();
+    let mut random = |below| random.below(below);
     let root = Root::new();
     let participant = root.join();
     for _ in 0..20 {

@@ -11,6 +11,7 @@ tests![
     a_missing_root_is_named,
     a_board_of_another_version_is_refused,
     a_damaged_publisher_is_an_error_and_not_a_crash,
+    scribbled_files_give_errors_and_never_a_crash,
     nothing_is_left_after_an_orderly_end,
 ];
 
@@ -86,6 +87,48 @@ fn a_damaged_publisher_is_an_error_and_not_a_crash() {
         let _ = subscription.take();
     }
     assert_eq!(subscription.publisher_count().unwrap(), 1);
+}
+
+/// Another process's files, damaged at random: whatever we find there, we go on.
+fn scribbled_files_give_errors_and_never_a_crash() {
+    use std::os::unix::fs::FileExt;
+    let mut random = Random::new();
+    let mut errors = 0;
+    for _ in 0..300 {
+        let root = Root::new();
+        let mut victim = root.child("idle", &[]);
+        victim.line();
+        let suffix = ["pub", "process"][random.below(2) as usize];
+        let path = root.files().into_iter().find(|path| path.extension().is_some_and(|e| e == suffix)).unwrap();
+        let file = std::fs::OpenOptions::new().write(true).open(path).unwrap();
+        // The headers and what follows them; with small values, which pass the first checks, large and extreme ones.
+        for _ in 0..=random.below(4) {
+            let value = match random.below(4) {
+                0 | 1 => random.below(1 << 14),
+                2 => random.below(u64::MAX),
+                _ => u64::MAX - 64 * random.below(3),
+            };
+            let words = [40, 128, 1024][random.below(3) as usize];
+            file.write_all_at(&value.to_le_bytes(), random.below(words) * 8).unwrap();
+        }
+        let attempt = || -> gantry_shm::Result<()> {
+            let participant = Participant::join_under(root.path(), 0)?;
+            let (bytes, qos) = (crate::child::STREAM_BYTES, crate::child::stream_qos());
+            let node = "/scribbled";
+            let mut publisher =
+                gantry_shm::Publisher::new(participant.clone(), node, "/chatter", bytes_type(bytes), qos)?;
+            let mut subscription =
+                gantry_shm::Subscription::new(participant, node, "/chatter", bytes_type(bytes), qos)?;
+            publisher.subscription_count()?;
+            subscription.take()?;
+            let loan = publisher.loan(bytes)?;
+            publisher.publish(loan, Default::default())?;
+            subscription.take()?;
+            publisher.mismatches().map(drop)
+        };
+        errors += u32::from(attempt().is_err());
+    }
+    assert!(errors > 30, "only {errors} of 300 were noticed: is the right file scribbled on?");
 }
 
 fn nothing_is_left_after_an_orderly_end() {
