@@ -1,7 +1,7 @@
 //! `perf_test`: measures publish and subscribe between real processes, honestly.
 //!
 //! The program is the coordinator of a run; its workers are the same executable again, one process
-//! for the publishers and one for each subscription. Only `worker` and `messages` know the
+//! for the publishers and one for each subscription. Only `worker`, `messages` and `domain` know the
 //! middleware; what is measured, merged and reported knows plain numbers.
 //!
 //! ```text
@@ -17,6 +17,7 @@ pub mod cli;
 pub mod clock;
 pub mod compare;
 pub mod coordinator;
+pub mod domain;
 pub mod error;
 pub mod experiment;
 pub mod interrupt;
@@ -26,4 +27,5 @@ pub mod pacing;
 pub mod program;
 pub mod report;
 pub mod row;
+pub mod topic;
 pub mod worker;

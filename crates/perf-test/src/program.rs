@@ -18,7 +18,8 @@ use crate::report::heading::{heading, legend};
 use crate::report::summary::Summary;
 use crate::report::terminal::write_lines;
 use crate::report::{Reports, cannot_write};
-use crate::{messages, worker};
+use crate::topic::full_name;
+use crate::{domain, messages, worker};
 
 /// Runs the program: 0 good, 1 the measurement failed, 2 wrong usage.
 #[must_use]
@@ -97,10 +98,12 @@ fn measure(
     title: &[String],
 ) -> Result<Summary, Failure> {
     let run_id = random_id()?;
-    let namespace = if experiment.is_private() { format!("/perf_test_{run_id}") } else { "/".to_owned() };
+    let topic = full_name(&experiment.topic, experiment.is_private().then_some(&run_id));
+    // Also takes away what an earlier run left that was killed.
+    domain::visit(experiment.domain_id).map_err(Failure::Measurement)?;
     let mut reports = Reports::open(outputs, experiment, &run_id)?;
     reports.lines(title)?;
-    reports.lines(&heading(experiment, &namespace))?;
+    reports.lines(&heading(experiment, &topic))?;
     for (kind, log) in [("CSV", &outputs.csv), ("JSON", &outputs.json)] {
         if let Some(path) = log {
             let line = format!("{kind} log: {}", path.display());
@@ -114,7 +117,7 @@ fn measure(
     reports.lines(&legend())?;
     let calibration =
         Calibration::measure(experiment.message_bytes, experiment.rate_hz).map_err(Failure::Measurement)?;
-    let summary = coordinator::run(experiment, &namespace, calibration, &mut reports, interrupt)?;
+    let summary = coordinator::run(experiment, &topic, calibration, &mut reports, interrupt)?;
     let ending = if summary.stopped_early { "Stopped early. Exiting." } else { "Maximum runtime reached. Exiting." };
     reports.lines(&[ending.to_owned()])?;
     reports.lines(&summary.lines())?;

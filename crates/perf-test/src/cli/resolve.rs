@@ -10,7 +10,7 @@ use clap::ValueEnum;
 use super::{Output, RunOptions};
 use crate::error::Failure;
 use crate::experiment::{Durability, Experiment, History, Layout, Reliability, name_of};
-use crate::messages;
+use crate::{messages, topic};
 
 /// What an option means that is not given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,7 +62,7 @@ fn experiment(options: &RunOptions, defaults: Defaults) -> Result<Experiment, St
         message: message.to_owned(),
         layout,
         message_bytes,
-        topic: options.topic.clone().unwrap_or_else(|| "test_topic".to_owned()),
+        topic: topic(options.topic.as_deref())?,
         domain_id: domain_id(options.dds_domain_id)?,
         rate_hz: options.rate.unwrap_or(if of_experiment { 100 } else { 1000 }),
         publishers: options.num_pub_threads.unwrap_or(1),
@@ -121,6 +121,12 @@ fn switch<T: ValueEnum + PartialEq + Clone>(
         Some(value) => Ok(Some(value)),
         None => Ok(given.then_some(meaning)),
     }
+}
+
+fn topic(given: Option<&str>) -> Result<String, String> {
+    let topic = given.unwrap_or("test_topic");
+    topic::check(topic)?;
+    Ok(topic.to_owned())
 }
 
 fn domain_id(given: Option<u32>) -> Result<u32, String> {

@@ -32,12 +32,12 @@ const TICK: Duration = Duration::from_millis(50);
 /// [`Failure::Measurement`] if the run cannot begin or nobody can be told of it.
 pub fn run(
     experiment: &Experiment,
-    namespace: &str,
+    topic: &str,
     calibration: Calibration,
     reports: &mut Reports,
     interrupt: &Interrupt,
 ) -> Result<Summary, Failure> {
-    let plans = plans(experiment, namespace);
+    let plans = plans(experiment, topic);
     let endpoints: Vec<Endpoint> = plans.iter().flat_map(|plan| plan.endpoints.clone()).collect();
     let ledger = Ledger::new(endpoints.iter().copied(), plans.len(), experiment.message_bytes, experiment.ignore_s);
     let fleet = Fleet::start(plans).map_err(Failure::Measurement)?;
@@ -61,7 +61,7 @@ pub fn run(
     Ok(run.finish(calibration))
 }
 
-fn plans(experiment: &Experiment, namespace: &str) -> Vec<Plan> {
+fn plans(experiment: &Experiment, topic: &str) -> Vec<Plan> {
     let publishers: Vec<Endpoint> = (0..experiment.publishers).map(Endpoint::Publisher).collect();
     let subscriptions = (0..experiment.subscriptions).map(Endpoint::Subscription);
     let groups: Vec<Vec<Endpoint>> = match experiment.strategy {
@@ -70,7 +70,7 @@ fn plans(experiment: &Experiment, namespace: &str) -> Vec<Plan> {
             std::iter::once(publishers).chain(subscriptions.map(|subscription| vec![subscription])).collect()
         }
     };
-    let plan = |endpoints| Plan { experiment: experiment.clone(), namespace: namespace.to_owned(), endpoints };
+    let plan = |endpoints| Plan { experiment: experiment.clone(), topic: topic.to_owned(), endpoints };
     groups.into_iter().filter(|endpoints| !endpoints.is_empty()).map(plan).collect()
 }
 

@@ -73,7 +73,7 @@ fn header(path: &Path, experiment: &Experiment, run_id: &str) -> String {
         ("Roundtrip Mode", "None".to_owned()),
         ("Ignore seconds from beginning", experiment.ignore_s.to_string()),
     ];
-    // A topic or a file name may contain anything; a header line is one line.
+    // A file name may contain anything; a header line is one line.
     lines.iter().map(|(name, value)| format!("{name}: {}\n", value.replace(['\n', '\r'], " "))).collect()
 }
 

@@ -5,9 +5,9 @@
 
 use crate::experiment::{Experiment, name_of};
 
-/// The heading of a run as lines of text.
+/// The heading of a run as lines of text; `topic` is the full name.
 #[must_use]
-pub fn heading(experiment: &Experiment, namespace: &str) -> Vec<String> {
+pub fn heading(experiment: &Experiment, topic: &str) -> Vec<String> {
     let rate = match experiment.rate_hz {
         0 => "as fast as possible".to_owned(),
         rate_hz => format!("{rate_hz} Hz, open loop"),
@@ -26,7 +26,6 @@ pub fn heading(experiment: &Experiment, namespace: &str) -> Vec<String> {
         0 => String::new(),
         ignore_s => format!(", the first {ignore_s} s left out"),
     };
-    let topic = format!("{}/{}", namespace.trim_end_matches('/'), experiment.topic.trim_start_matches('/'));
     let lines = [
         ("program", format!("Gantry perf_test {}", env!("CARGO_PKG_VERSION"))),
         (

@@ -124,14 +124,14 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("log.json");
         std::fs::write(&path, "an older and longer log ".repeat(1000)).unwrap();
-        let line = "perf_test -m Array4m -r 100 --zero-copy -t quoted\"topic";
+        let line = "perf_test -m Array4m -r 100 --zero-copy -t camera/image";
         let cli = cli::parse(line.split_whitespace().map(Into::into)).unwrap();
         let experiment = cli::resolve(&cli.options, cli::Defaults::Run).unwrap().0;
         let mut log = JsonLog::create(&path, &experiment, "id").unwrap();
         for n in 0..3 {
             let document: Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
             assert_eq!(document["analysis_results"].as_array().unwrap().len(), n);
-            assert_eq!(document["topic_name"], "quoted\"topic");
+            assert_eq!(document["topic_name"], "camera/image");
             assert_eq!((&document["rate"], &document["use_loaned_samples"]), (&json!(100), &json!(true)));
             log.row(&documented_row()).unwrap();
         }

@@ -53,7 +53,8 @@ impl Flags {
 struct Context {
     endpoint: Endpoint,
     experiment: Experiment,
-    namespace: String,
+    /// The full name.
+    topic: String,
     orders: Receiver<Order>,
     flags: Arc<Flags>,
     outgoing: SyncSender<Outgoing>,
@@ -67,10 +68,7 @@ impl Context {
 
     fn node(&self) -> Result<gantry::Node, gantry::Error> {
         let name = self.endpoint.to_string().replace(' ', "_");
-        gantry::Node::builder(&format!("perf_test_{name}"))
-            .namespace(&self.namespace)
-            .domain_id(self.experiment.domain_id)
-            .build()
+        gantry::Node::builder(&format!("perf_test_{name}")).domain_id(self.experiment.domain_id).build()
     }
 
     fn qos(&self) -> gantry::Qos {
@@ -128,7 +126,7 @@ fn work() -> Result<(), String> {
         let context = Context {
             endpoint,
             experiment: plan.experiment.clone(),
-            namespace: plan.namespace.clone(),
+            topic: plan.topic.clone(),
             orders,
             flags: flags.clone(),
             outgoing: outgoing.clone(),

@@ -52,8 +52,8 @@ pub const MATCH_TIMEOUT_S: i64 = 30;
 pub struct Plan {
     /// The run.
     pub experiment: Experiment,
-    /// Namespace of its topic, as `/perf_test_1f00…`; `/` if the topic is another program's too.
-    pub namespace: String,
+    /// The full name of its topic, as `/perf_test_1f00…/test_topic`.
+    pub topic: String,
     /// The endpoints that live in this worker, each on a thread.
     pub endpoints: Vec<Endpoint>,
 }

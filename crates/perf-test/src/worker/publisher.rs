@@ -27,8 +27,8 @@ pub fn run<M: Message + Stamped>(context: &mut Context) -> Result<(), String> {
     // The default slack of 50 µs would make every message late. Without permission it stays as it is.
     let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
     let node = context.node().map_err(|error| error.to_string())?;
-    let topic = &context.experiment.topic;
-    let mut publisher = node.create_publisher::<M>(topic, context.qos()).map_err(|error| error.to_string())?;
+    let created = node.create_publisher::<M>(&context.topic, context.qos());
+    let mut publisher = created.map_err(|error| error.to_string())?;
     context.report(Report::Ready(context.endpoint));
     if context.experiment.is_private() && !wait_until_matched(context, &mut publisher)? {
         return Ok(());

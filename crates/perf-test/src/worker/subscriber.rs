@@ -32,8 +32,8 @@ const REFUSALS_IN_A_ROW: u32 = 100;
 /// Creates the subscription, waits for the start, takes until nothing more comes.
 pub fn run<M: Message + Stamped>(context: &mut Context) -> Result<(), String> {
     let node = context.node().map_err(|error| error.to_string())?;
-    let topic = &context.experiment.topic;
-    let mut subscription = node.create_subscription::<M>(topic, context.qos()).map_err(|error| error.to_string())?;
+    let created = node.create_subscription::<M>(&context.topic, context.qos());
+    let mut subscription = created.map_err(|error| error.to_string())?;
     let private = if context.experiment.zero_copy { None } else { Some(touched_message::<M>()?) };
     context.report(Report::Ready(context.endpoint));
     let start_ns = loop {

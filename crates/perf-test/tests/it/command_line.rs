@@ -12,11 +12,14 @@ fn wrong_usage_is_exit_code_2_and_starts_nothing() {
         ("-p 0 -s 0", "nothing to measure"),
         ("-l no/such/folder/a.csv --max-runtime 1", "no/such/folder/a.csv"),
         ("-l a.txt", ".csv or .json"),
+        ("-t ~/x", "topic name \"~/x\" is not allowed"),
+        ("-t 1st", "begins with a digit"),
+        ("-p 0 -t a//b", "a part of it is empty"),
     ] {
         let run = memory.run(options);
         assert_eq!(run.status.code(), Some(2), "{options}: {}", run.everything());
         assert!(run.stderr.contains(words), "{options}: {}", run.stderr);
-        assert!(!run.stdout.contains("T_experiment |"), "{options}: {}", run.stdout);
+        assert_eq!(run.stdout, "", "{options}");
     }
     memory.assert_empty();
 }
@@ -27,6 +30,17 @@ fn a_wrong_domain_in_the_environment_is_named() {
     let output = memory.command("--max-runtime 1").env("ROS_DOMAIN_ID", "many").output().unwrap();
     assert_eq!(output.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&output.stderr).contains("ROS_DOMAIN_ID is \"many\""));
+}
+
+#[test]
+fn shared_memory_that_cannot_be_used_is_said_before_anything_else() {
+    let memory = Memory::new();
+    let nowhere = memory.path().join("nowhere");
+    let output = memory.command("--max-runtime 1").env("GANTRY_SHM_DIR", &nowhere).output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(stderr.contains(nowhere.to_str().unwrap()), "{stderr}");
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "");
 }
 
 #[test]

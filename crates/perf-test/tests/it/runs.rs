@@ -124,6 +124,23 @@ fn two_experiments_at_once_do_not_meet() {
 }
 
 #[test]
+fn an_absolute_topic_is_private_too_and_the_heading_says_its_full_name() {
+    let memory = Memory::new();
+    let slow = memory.start("--reliable -t /shared/name -m Array1k -r 10 --max-runtime 2");
+    let fast = memory.start("--reliable -t /shared/name -m Array1k -r 100 --max-runtime 2");
+    let mut topics = Vec::new();
+    for (run, sent) in [(slow.finish(), 20), (fast.finish(), 200)] {
+        run.assert_good();
+        assert_eq!((run.number("sent"), run.number("received"), run.number("lost")), (sent, sent, 0), "{}", run.stdout);
+        let topic = run.stdout.lines().find_map(|line| line.strip_prefix("topic")).unwrap().trim().to_owned();
+        assert!(topic.starts_with("/perf_test_") && topic.ends_with("/shared/name in domain 0"), "{topic}");
+        topics.push(topic);
+    }
+    assert_ne!(topics[0], topics[1]);
+    memory.assert_empty();
+}
+
+#[test]
 fn two_programs_started_by_hand_meet() {
     let memory = Memory::new();
     let mut subscriber = memory.start("-p 0 -s 1 --reliable -m Array1k -t by_hand --dds-domain-id 7 --max-runtime 0");

@@ -1,0 +1,90 @@
+//! The topic of a run: which names there may be, and the full name that all its workers use.
+//!
+//! Used by the command line, which refuses the others before anything starts, and by `program`, which makes
+//! the full name once. A private run's name begins with its own id also where an absolute name was given, so
+//! that two runs never meet by it.
+
+/// The longest full name, in bytes: what ROS 2 leaves of DDS's 255 for its own prefixes and suffixes.
+const LONGEST_BYTES: usize = 247;
+/// What [`full_name`] puts before the topic of a private run, without the slashes.
+const PRIVATE: &str = "perf_test_";
+/// Digits of a run's id.
+const ID_BYTES: usize = 16;
+
+/// Checks a topic as it is given on the command line.
+///
+/// # Errors
+/// A sentence that says which of ROS 2's rules it breaks.
+pub fn check(topic: &str) -> Result<(), String> {
+    let refuse = |why: &str| {
+        Err(format!("topic name \"{topic}\" is not allowed: {why}. Give a name like `test_topic` or `/camera/image`"))
+    };
+    if topic.starts_with('~') {
+        return refuse("`~` is a node's own name, and the nodes of a run have several");
+    }
+    let longest_bytes = LONGEST_BYTES - PRIVATE.len() - ID_BYTES - 2;
+    if topic.len() > longest_bytes {
+        return refuse(&format!("it has {} bytes and may have {longest_bytes}", topic.len()));
+    }
+    for token in topic.strip_prefix('/').unwrap_or(topic).split('/') {
+        if token.is_empty() {
+            return refuse("a part of it is empty");
+        }
+        if token.starts_with(|c: char| c.is_ascii_digit()) {
+            return refuse("a part of it begins with a digit");
+        }
+        if !token.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') {
+            return refuse("only letters, digits and underscores are allowed between slashes");
+        }
+    }
+    Ok(())
+}
+
+/// The full name of a checked topic; `private_id` is the id of a run that is to meet nobody else.
+#[must_use]
+pub fn full_name(topic: &str, private_id: Option<&str>) -> String {
+    let topic = topic.trim_start_matches('/');
+    match private_id {
+        Some(id) => format!("/{PRIVATE}{id}/{topic}"),
+        None => format!("/{topic}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_private_name_is_private_also_if_it_was_absolute() {
+        for topic in ["camera/image", "/camera/image"] {
+            assert_eq!(full_name(topic, None), "/camera/image");
+            assert_eq!(full_name(topic, Some("1f00")), "/perf_test_1f00/camera/image");
+        }
+    }
+
+    #[test]
+    fn names_that_ros_2_refuses_are_refused_with_the_rule() {
+        let long = "a".repeat(220);
+        for topic in ["a", "/a", "a/b_2", "_a", &long[1..]] {
+            assert_eq!(check(topic), Ok(()), "{topic}");
+        }
+        for (topic, rule) in [
+            ("", "empty"),
+            ("/", "empty"),
+            ("a//b", "empty"),
+            ("//a", "empty"),
+            ("a/", "empty"),
+            ("1a", "digit"),
+            ("a/2", "digit"),
+            ("a b", "only letters"),
+            ("größe", "only letters"),
+            ("{node}/a", "only letters"),
+            ("~/a", "node's own name"),
+            ("~", "node's own name"),
+            (&long, "220 bytes and may have 219"),
+        ] {
+            let sentence = check(topic).unwrap_err();
+            assert!(sentence.contains(rule) && sentence.contains(&format!("\"{topic}\"")), "{sentence}");
+        }
+    }
+}
