@@ -9,15 +9,18 @@
 use crate::{
     directory::{BOARD_NAME, Directory},
     error::{Error, Result},
-    fork,
     layout::*,
     lock,
     region::Region,
     shared::acquire,
 };
-use rustix::{fs::fstat, io::Errno, thread::futex};
+use rustix::{
+    fs::fstat,
+    io::Errno,
+    rand::{GetRandomFlags, getrandom},
+    thread::futex,
+};
 use std::{
-    os::fd::AsRawFd,
     ptr::NonNull,
     sync::{
         Mutex, MutexGuard, PoisonError,
@@ -27,7 +30,7 @@ use std::{
 };
 
 /// How long a joiner waits for the registry lock before it says who holds it.
-const REGISTRY_PATIENCE: Duration = Duration::from_secs(5);
+pub(crate) const REGISTRY_PATIENCE: Duration = Duration::from_secs(5);
 
 /// A mapped board.
 pub(crate) struct Board {
@@ -71,16 +74,18 @@ impl Board {
 
     /// Opens the domain's board if there is one.
     pub(crate) fn open(directory: &Directory) -> Result<Board> {
-        Board::attach(lockable(|| Region::open(directory, BOARD_NAME, BOARD_BYTES, true))?)
+        Board::attach(Region::open(directory, BOARD_NAME, BOARD_BYTES, true)?)
     }
 
     fn create(directory: &Directory) -> Result<Option<Board>> {
         let what = "the board of a domain";
-        let region = lockable(|| Region::create(directory, BOARD_NAME, what, BOARD_BYTES, BOARD_BYTES))?;
+        let region = Region::create(directory, BOARD_NAME, what, BOARD_BYTES, BOARD_BYTES)?;
+        let id = random_word()?;
         let header = region.pointer(0, size_of::<BoardHeader>(), LINE_BYTES)?.cast::<BoardHeader>();
         // SAFETY: inside the mapping and aligned (`pointer`); the file has no name yet, so nobody else can look.
         let header = unsafe { &mut *header.as_ptr() };
         (header.magic, header.version, header.layout_hash) = (BOARD_MAGIC, FORMAT_VERSION, LAYOUT_HASH);
+        header.id = id;
         match region.link(directory, BOARD_NAME) {
             Ok(()) => Board::attach(region).map(Some),
             // Somebody was quicker, or removed the directory: the caller looks again.
@@ -124,13 +129,18 @@ impl Board {
         unsafe { self.waiters.as_ref() }
     }
 
-    /// Takes the registry lock; waits for it up to five seconds. `Ok(None)`: the board lost its name, open it again.
-    pub(crate) fn lock(&self, directory: &Directory) -> Result<Option<Registry<'_>>> {
+    /// What the processes that use this board say.
+    pub(crate) fn id(&self) -> u64 {
+        self.header().id
+    }
+
+    /// Takes the registry lock; waits for it up to `patience`. `Ok(None)`: the board lost its name, open it again.
+    pub(crate) fn lock(&self, directory: &Directory, patience: Duration) -> Result<Option<Registry<'_>>> {
         let start = Instant::now();
         let threads = self.registry.lock().unwrap_or_else(PoisonError::into_inner);
         let mut pause = Duration::from_micros(20);
         while !self.try_lock_file(directory)? {
-            if start.elapsed() >= REGISTRY_PATIENCE {
+            if start.elapsed() >= patience {
                 return Err(Error::RegistryBusy {
                     directory: directory.path().to_owned(),
                     pid: self.header().holder_pid.load(Relaxed),
@@ -197,7 +207,7 @@ impl Board {
     /// Release: who sees the new generation sees the row or endpoint that was written before.
     pub(crate) fn topic_changed(&self, topic: TopicIndex) -> u64 {
         let line = self.line(topic);
-        let generation = line.generation.fetch_add(1, Release) + 1;
+        let generation = line.generation.fetch_add(1, Release).wrapping_add(1);
         fence(SeqCst); // (3) as in publish: either the sleeper sees the generation, or we see its bit
         self.wake(line);
         generation
@@ -295,17 +305,6 @@ impl Drop for Registry<'_> {
     }
 }
 
-/// A forked child closes its copy, or it would keep the registry locked when its parent dies in the middle (fork.rs, F2).
-fn lockable(open: impl FnOnce() -> Result<Region>) -> Result<Region> {
-    fork::register(|| open().map(|region| (region.file().as_raw_fd(), region)))
-}
-
-impl Drop for Board {
-    fn drop(&mut self) {
-        fork::unregister(self.region.file().as_raw_fd());
-    }
-}
-
 /// Refuses files of another kind, version or layout.
 pub(crate) fn check_format(file: &str, (magic, found_magic): (u64, u64), version: u32, layout_hash: u64) -> Result<()> {
     let why = if found_magic != magic {
@@ -318,4 +317,11 @@ pub(crate) fn check_format(file: &str, (magic, found_magic): (u64, u64), version
         return Ok(());
     };
     Err(Error::Incompatible { file: file.to_owned(), why })
+}
+
+/// 64 random bits, not all of them 0.
+pub(crate) fn random_word() -> Result<u64> {
+    let mut bytes = [0; 8];
+    getrandom(&mut bytes, GetRandomFlags::empty()).map_err(|e| Error::system("get random bytes", e))?;
+    Ok(u64::from_le_bytes(bytes) | 1)
 }

@@ -3,11 +3,14 @@
 //! Called by every public operation and every `Drop` of the engine (one load of private memory). Invariants:
 //! - F1: the *epoch* is a word on a page that the kernel wipes in a child (MADV_WIPEONFORK): a handle made in the
 //!   parent never finds its own epoch in a child, and does nothing there.
-//! - F2: a child closes the parent's lock descriptors before it runs anything else (`pthread_atfork`), never unlocks
-//!   them: open-file-description locks belong to the description, which the parent still has. So the parent's death is
-//!   seen even while the child lives.
-//! - F3: locked files are opened, mapped and registered under one mutex that `fork` waits for: no child is born with a
-//!   description that its handler does not know, or with a mapping that keeps one open.
+//! - F2: a child closes the parent's writable files before it runs anything else (`pthread_atfork`), never unlocks them:
+//!   open-file-description locks belong to the description, which the parent still has. So the parent's death is seen
+//!   even while the child lives.
+//! - F3: files that are written here, and so may be locked, are opened, mapped, registered and closed under one mutex that
+//!   `fork` waits for: no child is born with a description that its handler does not know, or closes a stranger's.
+//!
+//! What is not covered: `join` in a child of a process whose other threads were joining at that moment may wait for ever
+//! (so may `malloc` in such a child, without an allocator that handles fork).
 
 use crate::error::{Error, Result};
 use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous};
@@ -20,7 +23,7 @@ use std::{
     },
 };
 
-static LOCK_DESCRIPTORS: Mutex<Vec<RawFd>> = Mutex::new(Vec::new());
+static DESCRIPTORS: Mutex<Vec<RawFd>> = Mutex::new(Vec::new());
 static EPOCH_PAGE: OnceLock<std::result::Result<&'static AtomicU64, rustix::io::Errno>> = OnceLock::new();
 
 thread_local! {
@@ -58,18 +61,21 @@ impl Epoch {
     }
 }
 
-/// Runs `make`, which opens, maps and locks a file and says its descriptor, while no fork can happen (F3).
+/// Runs `make`, which opens and maps a file that must not live on in a child and says its descriptor, while no fork can
+/// happen (F3).
 pub(crate) fn register<T>(make: impl FnOnce() -> Result<(RawFd, T)>) -> Result<T> {
     epoch_page()?;
-    let mut descriptors = LOCK_DESCRIPTORS.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut descriptors = DESCRIPTORS.lock().unwrap_or_else(PoisonError::into_inner);
     let (descriptor, made) = make()?;
     descriptors.push(descriptor);
     Ok(made)
 }
 
-/// Forgets a descriptor that is about to be closed.
-pub(crate) fn unregister(descriptor: RawFd) {
-    LOCK_DESCRIPTORS.lock().unwrap_or_else(PoisonError::into_inner).retain(|&d| d != descriptor);
+/// Runs `close`, which closes a registered descriptor, while no fork can happen (F3).
+pub(crate) fn unregister(descriptor: RawFd, close: impl FnOnce()) {
+    let mut descriptors = DESCRIPTORS.lock().unwrap_or_else(PoisonError::into_inner);
+    descriptors.retain(|&registered| registered != descriptor);
+    close();
 }
 
 fn epoch_page() -> Result<&'static AtomicU64> {
@@ -98,7 +104,7 @@ fn epoch_page() -> Result<&'static AtomicU64> {
 }
 
 extern "C" fn before_fork() {
-    let guard = LOCK_DESCRIPTORS.lock().unwrap_or_else(PoisonError::into_inner);
+    let guard = DESCRIPTORS.lock().unwrap_or_else(PoisonError::into_inner);
     // A thread that is being torn down has no thread-local left; then the child keeps its copies until it execs.
     let _ = HELD_OVER_FORK.try_with(|held| held.borrow_mut().replace(guard));
 }

@@ -1,8 +1,9 @@
 //! The bytes of the three kinds of files, with every offset asserted.
 //!
 //! Used by `board`, `process_file`, `peer`, `publisher` and `link`; described for people in
-//! `docs/memory-layout.md`, whose golden file a test compares with [`describe`]. Every change here is a change of
-//! format: [`LAYOUT_HASH`] changes with it, and programs of different hashes refuse each other.
+//! `docs/memory-layout.md`, whose golden file a test compares with [`describe`]. Every change of a struct or constant here
+//! changes [`LAYOUT_HASH`], and programs of different hashes refuse each other; a changed *meaning* needs a new
+//! [`FORMAT_VERSION`].
 //!
 //! All numbers are little-endian (the supported targets are). Each field's comment names its writer (W) and readers (R).
 
@@ -55,8 +56,9 @@ macro_rules! shared_struct {
             const FIELDS: Fields =
                 &[$((stringify!($field), stringify!($type), $offset),)*];
         }
-        // SAFETY: integers and atomics without padding (asserted above); plain integers are written before the
-        // region is linked and never again, except in `SlotHeader`, which the pin protocol guards (lib.rs, I4).
+        // SAFETY: integers and atomics without padding (asserted above); plain integers are written before anybody can
+        // look (before the region is linked, or, in `BlockHeader`, before `used_bytes` covers it) and never again, except
+        // in `SlotHeader`, which the pin protocol guards (lib.rs, I4).
         unsafe impl Shared for $name {}
     };
 }
@@ -71,7 +73,9 @@ shared_struct! {
         layout_hash: u64 = 16,
         /// Count of joined, left and reaped processes. W: those, after the directory changed. R: everyone.
         processes_generation: AtomicU64 = 24,
-        reserved: [u64; 4] = 32,
+        /// Random; processes repeat it, so that nobody meets a process that uses another board.
+        id: u64 = 32,
+        reserved: [u64; 3] = 40,
         /// Which waiter lines are taken. W, R: holders of the registry lock.
         waiters_taken: [AtomicU64; 8] = 64,
         reserved_line: [u64; 8] = 128,
@@ -121,7 +125,9 @@ shared_struct! {
         name: [u8; 64] = 64,
         /// End of the last complete block. Partner: the readers' walk over the blocks.
         used_bytes: AtomicU64 = 128,
-        reserved: [u64; 7] = 136,
+        /// The `id` of the board that the process uses.
+        board_id: u64 = 136,
+        reserved: [u64; 6] = 144,
         /// Waiter lines that this process holds, for whoever reaps it.
         waiters: [AtomicU64; 8] = 192,
     }
@@ -205,7 +211,7 @@ shared_struct! {
         ring: AtomicU64 = 128,
         /// The last generation of the topic whose rows the publisher honours. Partner: `TopicLine::generation`.
         seen_generation: AtomicU64 = 136,
-        /// How many samples are kept at most for the deepest reader.
+        /// How many samples are kept for readers that have not taken them yet.
         granted_depth: AtomicU64 = 144,
         /// The publisher waits for readers (KEEP_ALL): they ring it. Reserved: always 0 in this version.
         blocked: AtomicU64 = 152,
@@ -358,8 +364,30 @@ pub(crate) const LAYOUT_HASH: u64 = {
         }
         s += 1;
     }
+    let mut c = 0;
+    while c < CONSTANTS.len() {
+        hash = fnv1a(hash, &CONSTANTS[c].to_le_bytes());
+        c += 1;
+    }
     hash
 };
+
+/// Numbers that are part of the format besides the structs.
+const CONSTANTS: &[u64] = &[
+    TOPIC_LINES as u64,
+    WAITER_LINES as u64,
+    ROWS_PER_BLOCK as u64,
+    PAYLOAD_OFFSET as u64,
+    BLOCK_ROWS as u64,
+    BLOCK_ENDPOINT as u64,
+    ROW_ACTIVE as u64,
+    ROW_EXTENSION as u64,
+    ROW_LEFT as u64,
+    PUBLISHER_LIVE as u64,
+    PUBLISHER_LEFT as u64,
+    ROLE_PUBLISHER as u64,
+    ROLE_SUBSCRIPTION as u64,
+];
 
 const FNV_OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
 

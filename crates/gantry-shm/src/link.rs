@@ -64,11 +64,10 @@ impl Link {
         let joined_generation = participant.board.topic_changed(topic);
         // From here on a publisher that reclaims sees the row, whose cursor 0 wants everything.
         let head = acquire(&source.header().head);
+        let newest = head.saturating_add(1);
         let next = match durability {
-            Durability::Volatile => head.saturating_add(1),
-            Durability::TransientLocal => {
-                head.saturating_add(1).saturating_sub(depth.into()).max(acquire(&source.header().tail)).max(1)
-            }
+            Durability::Volatile => newest,
+            Durability::TransientLocal => newest.saturating_sub(depth.into()).max(source.oldest(head)),
         };
         row.row().cursor.store(next, Release);
         Ok(Link {
@@ -84,10 +83,16 @@ impl Link {
         })
     }
 
-    /// Whether there is something to take. Two loads at most; sound to call after a SeqCst fence before sleeping.
+    /// Whether there is something to take. Sound to call after a SeqCst fence before sleeping.
     #[inline]
     pub(crate) fn has_news(&self) -> bool {
-        classify(acquire(self.ring.entry(self.next)), self.next) != Entry::NotYet
+        // The head too: an entry tells older from newer only within 2^30 sequences, and a reader may have been stopped long.
+        classify(acquire(self.ring.entry(self.next)), self.next) != Entry::NotYet || self.head() >= self.next
+    }
+
+    #[inline]
+    fn head(&self) -> u64 {
+        acquire(&self.source.header().head)
     }
 
     /// The next sample, or `None` if there is none now. What was passed over is counted in `losses`.
@@ -97,46 +102,62 @@ impl Link {
             return Ok(None);
         }
         let (pins, index) = self.free_pin(topic)?;
+        let first = self.next;
+        let taken = self.take_pinned(&pins, index);
+        if !matches!(taken, Ok(Some(_))) {
+            pins.unpin(index);
+        }
+        let passed = self.next - first - u64::from(matches!(taken, Ok(Some(_))));
+        if passed > 0 && taken.is_ok() {
+            self.count(passed, losses);
+        }
+        taken
+    }
+
+    /// Pins, checks, and chases a publisher that retires under us.
+    #[inline]
+    fn take_pinned(&mut self, pins: &Arc<PinRow>, index: usize) -> Result<Option<Sample>> {
         for _ in 0..TAKE_ATTEMPTS {
-            let head = acquire(&self.source.header().head);
-            if head >= self.next.saturating_add(self.depth) {
-                self.pass_over(head.saturating_add(1) - self.depth, losses);
+            let head = self.head();
+            if head.saturating_add(1) < self.next || head == u64::MAX {
+                return Err(self.nonsense("head", format!("at least {} and less than 2^64 - 1", self.next - 1), head));
             }
+            self.next = self.next.max((head + 1).saturating_sub(self.depth));
             pins.pin(index, self.next);
             // The check (see above). Acquire: pairs with the publisher's Release of the entry (1).
             match classify(acquire(self.ring.entry(self.next)), self.next) {
                 Entry::Alive(offset) => {
-                    let sample = self.sample_at(offset, &pins, index);
-                    // Taken, or unreadable and so passed over: either way it is not looked at again.
-                    self.next = self.next.saturating_add(1);
+                    let sample = self.sample_at(offset, pins, index)?;
+                    self.next += 1;
                     // Release: the publisher may retire what is below the cursor; what we hold is pinned.
                     self.rows[0].row().cursor.store(self.next, Release);
-                    if sample.is_err() {
-                        pins.unpin(index);
-                    }
-                    return sample.map(Some);
+                    return Ok(Some(sample));
+                }
+                // The head was stored after the entry.
+                Entry::NotYet if head >= self.next => {
+                    return Err(self.nonsense("the ring", format!("an entry for sequence {}", self.next), "none"));
                 }
                 Entry::NotYet => break,
                 Entry::Gone => {
-                    let oldest = self.source.header().tail.load(Relaxed); // a hint; progress is made in any case
-                    self.pass_over(oldest.max(self.next.saturating_add(1)), losses);
+                    self.next = self.source.oldest(head).max(self.next + 1);
                 }
             }
         }
-        pins.unpin(index);
         Ok(None)
     }
 
-    /// Goes on at `next`, counting what lies between.
     #[cold]
-    fn pass_over(&mut self, next: u64, losses: &mut Losses) {
-        let passed = next.saturating_sub(self.next); // a damaged head may send us nowhere
+    fn nonsense(&self, place: &str, expected: String, found: impl ToString) -> Error {
+        Error::corrupt(self.source.name(), place, expected, found)
+    }
+
+    #[cold]
+    fn count(&self, passed: u64, losses: &mut Losses) {
         if acquire(&self.source.header().seen_generation) >= self.joined_generation {
-            losses.overwritten = losses.overwritten.saturating_add(passed);
+            losses.overwritten += passed;
         } else {
-            losses.before_matched = losses.before_matched.saturating_add(passed);
+            losses.before_matched += passed;
         }
-        self.next = self.next.max(next);
     }
 
     /// The sample at `offset`, which is pinned and was alive after that.
@@ -149,7 +170,7 @@ impl Link {
         if sequence != self.next || length_bytes > self.source.payload_bytes() {
             let expected = format!("sequence {} and at most {} bytes", self.next, self.source.payload_bytes());
             let found = format!("sequence {sequence} and {length_bytes} bytes");
-            return Err(Error::corrupt(self.source.name(), format!("the slot at {offset}"), expected, found));
+            return Err(self.nonsense(&format!("the slot at {offset}"), expected, found));
         }
         let info = SampleInfo {
             sequence,

@@ -7,11 +7,12 @@
 //!   that cannot be mapped is an error for whoever must know all (they fail closed).
 
 use crate::{
-    board::{Board, TopicIndex, WaiterIndex},
+    board::{Board, REGISTRY_PATIENCE, TopicIndex, WaiterIndex},
     description::{EndpointDescription, Role},
     directory::{DEFAULT_ROOT, Directory, PROCESS_SUFFIX},
     error::{Error, Result},
     fork::Epoch,
+    layout::topic_hash,
     peer::Peer,
     process_file::ProcessFile,
     reaper,
@@ -21,6 +22,7 @@ use std::{
     io::ErrorKind,
     path::{Path, PathBuf},
     sync::{Arc, Mutex, PoisonError, Weak, atomic::Ordering::Relaxed},
+    time::Duration,
 };
 
 /// Environment variable that says where the shared memory lies.
@@ -99,9 +101,10 @@ impl Participant {
         reaper::reap_other_domains(&user_directory, &domain)?;
         let directory = user_directory.of_domain(&domain)?;
         let Some(board) = Board::open_or_create(&directory)? else { return Ok(None) };
-        let Some(registry) = board.lock(&directory)? else { return Ok(None) };
+        let Some(registry) = board.lock(&directory, REGISTRY_PATIENCE)? else { return Ok(None) };
         reaper::reap(&directory, &board, &registry)?;
-        let process = ProcessFile::create(&directory, domain_id)?;
+        reaper::check_one_board(&directory, &board)?;
+        let process = ProcessFile::create(&directory, domain_id, board.id())?;
         process.link(&directory)?;
         board.processes_changed();
         drop(registry);
@@ -132,9 +135,9 @@ impl Participant {
             for (name, _) in self.directory.names()? {
                 if name.ends_with(PROCESS_SUFFIX) && !list.iter().any(|peer| peer.file_name == name) {
                     match Peer::open(&self.directory, &name) {
-                        Ok(peer) => list.push(Arc::new(peer)),
-                        Err(e) if e.is_not_found() => {}
-                        Err(e) => return Err(e),
+                        Ok(peer) if peer.is_alive() => list.push(Arc::new(peer)),
+                        Err(e) if reaper::may_live(&self.directory, &name) => return Err(e),
+                        Ok(_) | Err(_) => {}
                     }
                 }
             }
@@ -144,22 +147,32 @@ impl Participant {
         Ok(peers.list.clone())
     }
 
-    /// The living endpoints of one role on a topic, each with its process.
-    pub(crate) fn endpoints(&self, topic: &str, role: Role) -> Result<Vec<(Arc<Peer>, EndpointDescription)>> {
+    /// The living endpoints of one role on a topic, each with its process. What cannot be read is passed over, with a
+    /// sentence in `problems`.
+    pub(crate) fn endpoints(
+        &self,
+        topic: &str,
+        role: Role,
+        problems: &mut Vec<String>,
+    ) -> Result<Vec<(Arc<Peer>, EndpointDescription)>> {
         let mut found = Vec::new();
         for peer in self.peers()?.iter().filter(|peer| peer.is_alive()) {
-            let endpoints = peer.endpoints(Some(crate::layout::topic_hash(topic)))?;
+            let endpoints = peer.endpoints(Some(topic_hash(topic))).unwrap_or_else(|error| {
+                problems.push(error.to_string());
+                Vec::new()
+            });
             let matching = endpoints.into_iter().filter(|endpoint| endpoint.role == role && endpoint.topic == topic);
             found.extend(matching.map(|endpoint| (peer.clone(), endpoint)));
         }
         Ok(found)
     }
 
-    /// Probes all peers; if one died, removes what it left and tells its partners.
+    /// Probes all peers (half a microsecond each); if one died, removes what it left and tells its partners, unless
+    /// somebody else is at it.
     pub(crate) fn look_for_deaths(&self) -> Result<()> {
         let died = self.peers()?.iter().any(|peer| !peer.is_alive());
         if died {
-            if let Some(registry) = self.board.lock(&self.directory)? {
+            if let Some(registry) = self.board.try_lock(&self.directory)? {
                 reaper::reap(&self.directory, &self.board, &registry)?;
             }
             // The dead drop out of the list even if somebody else was quicker to reap them.
@@ -168,10 +181,10 @@ impl Participant {
         Ok(())
     }
 
-    /// A waiter line of this process.
-    pub(crate) fn take_waiter(&self) -> Result<WaiterIndex> {
+    /// A waiter line of this process; waits for the registry lock up to `patience`.
+    pub(crate) fn take_waiter(&self, patience: Duration) -> Result<WaiterIndex> {
         let held = self.process.held_waiters()?;
-        match self.board.lock(&self.directory)? {
+        match self.board.lock(&self.directory, patience)? {
             Some(registry) => Ok(registry.take_waiter(held)),
             None => Err(self.board_removed()),
         }
@@ -181,17 +194,19 @@ impl Participant {
     pub(crate) fn free_waiter(&self, waiter: WaiterIndex) {
         let set = waiter.as_set();
         // If the lock cannot be had, the line stays taken until this process is gone.
-        if let (Ok(held), Ok(Some(registry))) = (self.process.held_waiters(), self.board.lock(&self.directory)) {
-            registry.free_waiters(&set);
+        let registry = self.board.lock(&self.directory, REGISTRY_PATIENCE);
+        if let (Ok(held), Ok(Some(registry))) = (self.process.held_waiters(), registry) {
+            // First our own note: killed in between, we leave a line unused, and never free one that is another's by then.
             for (word, bits) in held.iter().zip(set) {
                 word.fetch_and(!bits, Relaxed);
             }
+            registry.free_waiters(&set);
         }
     }
 
     /// The board's line for a topic.
     pub(crate) fn topic(&self, topic: &str) -> TopicIndex {
-        self.board.topic(crate::layout::topic_hash(topic))
+        self.board.topic(topic_hash(topic))
     }
 
     fn board_removed(&self) -> Error {
@@ -202,10 +217,10 @@ impl Participant {
 
     fn leave(&self) -> Result<()> {
         let file_name = self.process.file_name();
-        let registry = match self.board.lock(&self.directory) {
-            Ok(Some(registry)) => registry,
-            // Without the lock the name can go all the same; a reaper sees to the board.
-            Ok(None) | Err(_) => return self.directory.unlink(&file_name),
+        // If the lock cannot be had, all stays as it is: the lock on our file goes with us, and a reaper sees to the rest.
+        let Some(registry) = self.board.lock(&self.directory, REGISTRY_PATIENCE)? else {
+            // The board was removed under us; nobody knows of our waiters.
+            return self.directory.unlink(&file_name);
         };
         registry.free_waiters(&self.process.held_waiters()?.each_ref().map(|word| word.load(Relaxed)));
         self.directory.unlink(&file_name)?;

@@ -33,6 +33,8 @@ pub(crate) struct Peer {
     pub(crate) file_name: String,
     pub(crate) id: [u8; 16],
     pub(crate) pid: u32,
+    /// The board that it uses; if that is not ours, we do not see what it announces.
+    pub(crate) board_id: u64,
     /// Program's name.
     pub(crate) name: String,
     first_block: usize,
@@ -67,12 +69,12 @@ impl Peer {
         let header: &ProcessHeader = region.at(0)?;
         let name_bytes = (header.name_bytes as usize).min(header.name.len());
         let name = String::from_utf8_lossy(&header.name[..name_bytes]).into_owned();
-        let (id, pid, first_block) = (header.id, header.pid, header.first_block as usize);
+        let (id, pid, board_id, first_block) = (header.id, header.pid, header.board_id, header.first_block as usize);
         if crate::process_file::file_name(&id) != file_name || first_block % LINE_BYTES != 0 {
             return Err(Error::corrupt(file_name, "its header", "the id of its name", format!("{id:02x?}")));
         }
         let file_name = file_name.to_owned();
-        Ok(Peer { region, file_name, id, pid, name, first_block, dead: AtomicBool::new(false) })
+        Ok(Peer { region, file_name, id, pid, board_id, name, first_block, dead: AtomicBool::new(false) })
     }
 
     /// Probes the lock (half a microsecond), unless it was found dead before. If the kernel cannot say, it is alive.

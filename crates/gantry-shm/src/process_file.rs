@@ -11,14 +11,12 @@ use crate::{
     description::EndpointDescription,
     directory::{Directory, PROCESS_SUFFIX},
     error::{Error, Result},
-    fork,
     layout::*,
     lock,
     region::Region,
 };
 use rustix::rand::{GetRandomFlags, getrandom};
 use std::{
-    os::fd::AsRawFd,
     ptr::NonNull,
     sync::{
         Mutex, PoisonError,
@@ -55,26 +53,25 @@ unsafe impl Send for Books {}
 
 impl ProcessFile {
     /// Makes the file, locked and initialised, without a name (P1).
-    pub(crate) fn create(directory: &Directory, domain_id: u32) -> Result<ProcessFile> {
+    pub(crate) fn create(directory: &Directory, domain_id: u32, board_id: u64) -> Result<ProcessFile> {
         let mut random = [0u8; 24];
         getrandom(&mut random, GetRandomFlags::empty()).map_err(|e| Error::system("get random bytes", e))?;
         let mut id = [0u8; 16];
         id.copy_from_slice(&random[..16]);
         let header_lines = size_of::<ProcessHeader>() / LINE_BYTES;
         let first_line = header_lines + random[16] as usize % (PAGE_BYTES / LINE_BYTES - header_lines);
-        let region = fork::register(|| {
-            let region = Region::create(directory, &file_name(&id), "a process's file", PAGE_BYTES, RESERVE_BYTES)?;
-            match lock::try_lock(region.file()) {
-                Ok(true) => Ok((region.file().as_raw_fd(), region)),
-                Ok(false) => Err(Error::corrupt(region.name(), "its lock", "free, the file being new", "taken")),
-                Err(e) => Err(Error::system(format!("lock {}", region.name()), e)),
-            }
-        })?;
+        let region = Region::create(directory, &file_name(&id), "a process's file", PAGE_BYTES, RESERVE_BYTES)?;
+        match lock::try_lock(region.file()) {
+            Ok(true) => {}
+            Ok(false) => return Err(Error::corrupt(region.name(), "its lock", "free, the file being new", "taken")),
+            Err(e) => return Err(Error::system(format!("lock {}", region.name()), e)),
+        }
         let header = region.pointer(0, size_of::<ProcessHeader>(), LINE_BYTES)?.cast::<ProcessHeader>();
         // SAFETY: inside the mapping and aligned (`pointer`); the file has no name yet, so nobody else can look.
         let header = unsafe { &mut *header.as_ptr() };
         (header.magic, header.version, header.layout_hash) = (PROCESS_MAGIC, FORMAT_VERSION, LAYOUT_HASH);
         (header.pid, header.domain_id, header.id) = (std::process::id(), domain_id, id);
+        header.board_id = board_id;
         header.first_block = (first_line * LINE_BYTES) as u64;
         header.reserve_bytes = RESERVE_BYTES as u64;
         let name = program_name();
@@ -216,12 +213,6 @@ impl ProcessFile {
         (header.size_bytes, header.kind) = (size_bytes as u64, kind);
         used.store(end as u64, Release); // partner: `Peer::blocks`
         Ok(offset)
-    }
-}
-
-impl Drop for ProcessFile {
-    fn drop(&mut self) {
-        fork::unregister(self.region.file().as_raw_fd());
     }
 }
 

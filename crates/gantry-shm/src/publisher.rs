@@ -10,7 +10,7 @@
 //! Rows of readers that cannot be mapped are an error that stops the freeing, never a guess.
 
 use crate::{
-    board::TopicIndex,
+    board::{TopicIndex, random_word},
     description::{EndpointDescription, Gid, Role, TypeDescription},
     error::{Error, Result},
     layout::*,
@@ -24,7 +24,6 @@ use crate::{
     slots::Slots,
     waiter::Waiter,
 };
-use rustix::rand::{GetRandomFlags, getrandom};
 use std::{
     ptr::NonNull,
     sync::{
@@ -104,8 +103,6 @@ impl Publisher {
     ) -> Result<Publisher> {
         participant.epoch.check()?;
         check_depth(&qos)?;
-        let mut key = [0; 8];
-        getrandom(&mut key, GetRandomFlags::empty()).map_err(|e| Error::system("get random bytes", e))?;
         let (number, gid) = participant.process.new_endpoint_id();
         let description = EndpointDescription {
             role: Role::Publisher,
@@ -115,7 +112,7 @@ impl Publisher {
             topic: topic.to_owned(),
             message_type,
             qos,
-            key: u64::from_le_bytes(key) | 1,
+            key: random_word()?,
             number,
         };
         let kept = kept_samples(description.message_type.payload_bytes);
@@ -164,8 +161,8 @@ impl Publisher {
     /// `length_bytes` is more than the type allows; all slots are in use and there is no room for more.
     ///
     /// # Real-time
-    /// No allocation, lock or system call while a slot is free; otherwise samples are reclaimed (no system call), and only
-    /// if that frees nothing, memory is added.
+    /// No allocation, lock or system call while a slot is free or a sample can be reclaimed; only if neither is, memory is
+    /// added. When readers came or went since the last call, their memory is mapped here (system calls, allocation).
     pub fn loan(&mut self, length_bytes: usize) -> Result<Loan> {
         self.participant.epoch.check()?;
         if length_bytes > self.file.payload_bytes {
@@ -231,6 +228,7 @@ impl Publisher {
     /// A subscription's memory cannot be mapped; the process forked.
     pub fn subscription_count(&mut self) -> Result<usize> {
         self.participant.epoch.check()?;
+        self.participant.look_for_deaths()?;
         self.note_joiners();
         match self.readers.unmapped() {
             Some(why) => Err(Error::UnmappedReader { topic: self.description.topic.clone(), why: why.to_owned() }),
@@ -243,12 +241,12 @@ impl Publisher {
     /// # Errors
     /// As [`Publisher::subscription_count`].
     pub fn wait_for_subscriptions(&mut self, count: usize, timeout: Duration) -> Result<bool> {
-        let deadline = Instant::now() + timeout;
+        let deadline = Instant::now().checked_add(timeout);
         loop {
             if self.subscription_count()? >= count {
                 return Ok(true);
             }
-            if Instant::now() >= deadline {
+            if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
                 return Ok(false);
             }
             let (participant, readers) = (&self.participant, &self.readers);
@@ -262,8 +260,10 @@ impl Publisher {
     /// Another process's endpoints cannot be read; the process forked.
     pub fn mismatches(&self) -> Result<Vec<String>> {
         self.participant.epoch.check()?;
-        let others = self.participant.endpoints(&self.description.topic, Role::Subscription)?;
-        Ok(others.iter().filter_map(|(_, subscription)| self.description.mismatch(subscription)).collect())
+        let mut sentences = Vec::new();
+        let others = self.participant.endpoints(&self.description.topic, Role::Subscription, &mut sentences)?;
+        sentences.extend(others.iter().filter_map(|(_, subscription)| self.description.mismatch(subscription)));
+        Ok(sentences)
     }
 
     /// What this publisher says about itself.
@@ -351,6 +351,8 @@ impl Publisher {
         }
         self.recycle();
         if self.slots.next_free().is_none() && self.readers.drop_the_dead() {
+            // Others can do without this; what fails here is tried again by whoever waits.
+            let _ = self.participant.look_for_deaths();
             self.reclaim();
         }
         if self.slots.next_free().is_none() {

@@ -83,7 +83,9 @@ impl Readers {
     }
 
     fn active(&self) -> impl Iterator<Item = &Row> {
-        self.rows.iter().map(PeerRow::row).filter(|row| row.state.load(Relaxed) == ROW_ACTIVE)
+        // A row whose subscription left may belong to another publisher by now.
+        let is_active = |row: &&Row| row.state.load(Relaxed) == ROW_ACTIVE && row.key.load(Relaxed) == self.key;
+        self.rows.iter().map(PeerRow::row).filter(is_active)
     }
 
     /// How many subscriptions there are.

@@ -1,66 +1,96 @@
 //! Removes what dead processes left behind.
 //!
-//! Called by `participant` when it joins, when it leaves and when a sleeper's slice ends. Control path; the registry lock
-//! is held. It never writes into anybody's region: it takes back board entries and names, nothing else.
+//! Called by `participant` when it joins, when it leaves and when a waiting thread finds a peer dead. Control path; the
+//! registry lock is held. It never writes into anybody's region: it takes back board entries and names, nothing else.
+//! Only a lock that is certainly free means dead: whoever cannot look (no descriptors, no memory) removes nothing.
 
 use crate::{
     board::{Board, Registry},
     directory::{BOARD_NAME, Directory, PROCESS_SUFFIX, PUBLISHER_SUFFIX},
-    error::Result,
+    error::{Error, Result},
     layout::topic_hash,
+    lock,
     peer::Peer,
 };
-use rustix::fs::FileType;
+use rustix::{
+    fs::{FileType, Mode, OFlags, openat},
+    io::Errno,
+};
 
 /// Removes the files of dead processes from a domain and wakes who was matched with them. Returns how many processes
 /// are left.
 pub(crate) fn reap(directory: &Directory, board: &Board, registry: &Registry<'_>) -> Result<usize> {
-    let names = directory.names()?;
+    let mut names = directory.names()?;
+    names.retain(|(_, kind)| matches!(kind, FileType::RegularFile | FileType::Unknown));
+    let ending_with =
+        |suffix: &'static str| names.iter().map(|(name, _)| name.as_str()).filter(move |n| n.ends_with(suffix));
+    let publishers: Vec<&str> = ending_with(PUBLISHER_SUFFIX).collect();
     let mut alive = Vec::new();
-    for (name, _) in names.iter().filter(|(name, _)| name.ends_with(PROCESS_SUFFIX)) {
-        match Peer::open(directory, name) {
-            Ok(peer) if peer.is_alive() => alive.push(name.trim_end_matches(PROCESS_SUFFIX)),
-            Ok(peer) => bury(directory, board, registry, &peer, &names)?,
-            Err(e) if e.is_not_found() => {}
-            // Whatever it is, a living owner made it so; nobody can match with it, and it is not ours to remove.
-            Err(_) if is_locked(directory, name) => alive.push(name.trim_end_matches(PROCESS_SUFFIX)),
-            Err(_) => directory.unlink(name)?,
+    for name in ending_with(PROCESS_SUFFIX) {
+        if may_live(directory, name) {
+            alive.push(name.trim_end_matches(PROCESS_SUFFIX));
+        } else {
+            bury(directory, board, registry, name, &publishers)?;
         }
     }
-    // Files of a process whose own file is gone: it removed its publishers' files first, so somebody else meddled.
-    for (name, _) in names.iter().filter(|(name, _)| name.ends_with(PUBLISHER_SUFFIX)) {
-        if !alive.iter().any(|id| name.starts_with(id)) {
-            directory.unlink(name)?;
-        }
+    // Files of a process whose own file is gone: it removes its publishers' files first, so somebody else meddled.
+    for name in publishers.iter().filter(|name| !alive.iter().any(|id| name.starts_with(id))) {
+        directory.unlink(name)?;
     }
     Ok(alive.len())
 }
 
-fn bury(
-    directory: &Directory,
-    board: &Board,
-    registry: &Registry<'_>,
-    peer: &Peer,
-    names: &[(String, FileType)],
-) -> Result<()> {
-    registry.free_waiters(&peer.held_waiters()?);
-    let id = peer.file_name.trim_end_matches(PROCESS_SUFFIX);
-    for (name, _) in names.iter().filter(|(name, _)| name.ends_with(PUBLISHER_SUFFIX) && name.starts_with(id)) {
-        directory.unlink(name)?;
-    }
-    // The process file goes last: a reaper that dies on the way leaves the rest to the next one.
-    directory.unlink(&peer.file_name)?;
-    board.processes_changed();
-    // A damaged list of endpoints costs their partners the news, which their own probes bring a second later.
-    for endpoint in peer.endpoints(None).unwrap_or_default() {
-        board.topic_changed(board.topic(topic_hash(&endpoint.topic)));
+/// Refuses to go on beside processes that use another board: it was removed under them (by `rm`, or a tool that cleans
+/// shared memory), so neither they nor we would see whom the other tells.
+pub(crate) fn check_one_board(directory: &Directory, board: &Board) -> Result<()> {
+    for (name, _) in directory.names()?.iter().filter(|(name, _)| name.ends_with(PROCESS_SUFFIX)) {
+        let peer = match Peer::open(directory, name) {
+            Err(e) if e.is_not_found() => continue,
+            peer => peer?,
+        };
+        if peer.board_id != board.id() && peer.is_alive() {
+            let why =
+                format!("its board was removed while {} (pid {}) uses it; end or restart that", peer.name, peer.pid);
+            return Err(Error::ForeignDirectory { path: directory.path().to_owned(), why });
+        }
     }
     Ok(())
 }
 
-fn is_locked(directory: &Directory, name: &str) -> bool {
-    crate::region::Region::open(directory, name, 0, false)
-        .is_ok_and(|region| crate::lock::is_locked(region.file()).unwrap_or(true))
+/// Whether the owner of a process file may be alive. Looks at the lock and nothing else.
+pub(crate) fn may_live(directory: &Directory, name: &str) -> bool {
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    match openat(directory, name, flags, Mode::empty()) {
+        Ok(file) => lock::is_locked(&file).unwrap_or(true),
+        Err(errno) => errno != Errno::NOENT,
+    }
+}
+
+/// The news comes before the process file goes, so that a reaper that dies on the way leaves all of it to the next one;
+/// who hears it finds the process dead by its lock.
+fn bury(directory: &Directory, board: &Board, registry: &Registry<'_>, name: &str, publishers: &[&str]) -> Result<()> {
+    let peer = match Peer::open(directory, name) {
+        Ok(peer) => Some(peer),
+        // It makes no sense to us, but its owner is dead: only the names are left to take.
+        Err(Error::Corrupt { .. } | Error::Incompatible { .. }) => None,
+        Err(e) if e.is_not_found() => return Ok(()),
+        Err(e) => return Err(e),
+    };
+    let id = name.trim_end_matches(PROCESS_SUFFIX);
+    for publisher in publishers.iter().filter(|publisher| publisher.starts_with(id)) {
+        directory.unlink(publisher)?;
+    }
+    // A process that used another board told nobody here.
+    if let Some(peer) = peer.filter(|peer| peer.board_id == board.id()) {
+        registry.free_waiters(&peer.held_waiters()?);
+        // A damaged list of endpoints costs their partners the news, which their own probes bring a second later.
+        for endpoint in peer.endpoints(None).unwrap_or_default() {
+            board.topic_changed(board.topic(topic_hash(&endpoint.topic)));
+        }
+    }
+    directory.unlink(name)?;
+    board.processes_changed();
+    Ok(())
 }
 
 /// Reaps every other domain of the user and removes the ones in which nobody is left. Best effort: a domain that cannot
@@ -77,7 +107,8 @@ pub(crate) fn reap_other_domains(user_directory: &Directory, own_domain: &str) -
 fn reap_domain(user_directory: &Directory, name: &str) -> Result<()> {
     user_directory.remove_if_empty(name);
     let directory = user_directory.existing(name)?;
-    let board = Board::open(&directory)?;
+    // A board is made if there is none, since its lock is the right to remove anything.
+    let Some(board) = Board::open_or_create(&directory)? else { return Ok(()) };
     if let Some(registry) = board.try_lock(&directory)? {
         let left = reap(&directory, &board, &registry)?;
         remove_if_unused(user_directory, name, &directory, left)?;

@@ -11,7 +11,7 @@
 use crate::{
     directory::Directory,
     error::{Error, Result},
-    fork::Epoch,
+    fork::{self, Epoch},
     layout::PAGE_BYTES,
     shared::Shared,
 };
@@ -60,20 +60,32 @@ impl Region {
         length_bytes: usize,
         reserve_bytes: usize,
     ) -> Result<Region> {
-        let mode = Mode::RUSR | Mode::WUSR;
-        let file = openat(directory, ".", OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC, mode)
-            .map_err(|e| Error::system(format!("create an unnamed file (O_TMPFILE: a tmpfs can) in {directory}"), e))?;
-        allocate(&file, directory, what, 0, length_bytes)?;
-        Region::map(file, name, length_bytes, reserve_bytes.max(length_bytes), true)
+        let reserve_bytes = reserve_bytes.max(length_bytes);
+        let region = fork::register(|| {
+            let (flags, mode) = (OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC, Mode::RUSR | Mode::WUSR);
+            let file = openat(directory, ".", flags, mode).map_err(|e| {
+                Error::system(format!("create an unnamed file (O_TMPFILE: a tmpfs can) in {directory}"), e)
+            })?;
+            let region = Region::map(file, name, 0, reserve_bytes, true)?;
+            Ok((region.file.as_raw_fd(), region))
+        })?;
+        region.grow(directory, what, length_bytes)?;
+        Ok(region)
     }
 
     /// Opens a file of `directory`; writable only for the board.
     pub(crate) fn open(directory: &Directory, name: &str, reserve_bytes: usize, writable: bool) -> Result<Region> {
         let access = if writable { OFlags::RDWR } else { OFlags::RDONLY };
-        let file = openat(directory, name, access | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty())
-            .map_err(|e| Error::system(format!("open {directory}/{name}"), e))?;
-        let length_bytes = checked_length(&file, name)?;
-        Region::map(file, name, length_bytes, reserve_bytes.max(length_bytes), writable)
+        // NONBLOCK: a FIFO that somebody put there must not stop us.
+        let flags = access | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let open = || {
+            let file = openat(directory, name, flags, Mode::empty())
+                .map_err(|e| Error::system(format!("open {directory}/{name}"), e))?;
+            let length_bytes = checked_length(&file, name)?;
+            let region = Region::map(file, name, length_bytes, reserve_bytes.max(length_bytes), writable)?;
+            Ok((region.file.as_raw_fd(), region))
+        };
+        if writable { fork::register(open) } else { open().map(|(_, region)| region) }
     }
 
     fn map(file: OwnedFd, name: &str, length_bytes: usize, reserve_bytes: usize, writable: bool) -> Result<Region> {
@@ -87,7 +99,16 @@ impl Region {
         let Some(base) = NonNull::new(base.cast::<u8>()) else {
             return Err(Error::system(format!("map {name}"), Errno::NOMEM));
         };
-        let region = Region {
+        if writable {
+            // SAFETY: the range is exactly our new mapping, and not inheriting it breaks no promise to anyone (R3).
+            let kept_from_children = unsafe { madvise(base.as_ptr().cast(), reserve_bytes, Advice::LinuxDontFork) };
+            if let Err(e) = kept_from_children {
+                // SAFETY: our new mapping, which nobody has an address of.
+                let _ = unsafe { munmap(base.as_ptr().cast(), reserve_bytes) };
+                return Err(Error::system(format!("keep {name} from children (MADV_DONTFORK)"), e));
+            }
+        }
+        Ok(Region {
             base,
             reserve_bytes,
             length_bytes: AtomicUsize::new(length_bytes),
@@ -95,13 +116,7 @@ impl Region {
             epoch,
             name: name.to_owned(),
             writable,
-        };
-        if writable {
-            // SAFETY: the range is exactly our mapping (R1), and not inheriting it breaks no promise to anyone (R3).
-            unsafe { madvise(region.base.as_ptr().cast(), reserve_bytes, Advice::LinuxDontFork) }
-                .map_err(|e| Error::system(format!("keep {name} from children (MADV_DONTFORK)"), e))?;
-        }
-        Ok(region)
+        })
     }
 
     /// Reader: maps the file again with more room to grow, before anyone has taken an address of it.
@@ -230,8 +245,10 @@ impl Drop for Region {
         // A failure would leave the mapping to the end of the process, which harms nobody.
         // SAFETY: exactly the mapping that `map` made, in the process that made it; no borrow of it outlives `self`.
         let _ = unsafe { munmap(self.base.as_ptr().cast(), self.reserve_bytes) };
+        let (descriptor, writable) = (self.file.as_raw_fd(), self.writable);
         // SAFETY: dropped here once and not used again.
-        unsafe { ManuallyDrop::drop(&mut self.file) };
+        let mut close = || unsafe { ManuallyDrop::drop(&mut self.file) };
+        if writable { fork::unregister(descriptor, close) } else { close() }
     }
 }
 

@@ -64,6 +64,12 @@ impl Source {
         unsafe { self.header.as_ref() }
     }
 
+    /// The oldest sequence that may be alive, as the publisher hints; 1 if the hint cannot be (it lies beyond `head`).
+    pub(crate) fn oldest(&self, head: u64) -> u64 {
+        let tail = self.header().tail.load(Relaxed); // Relaxed: the check of the entry tells what is true
+        if (1..=head.saturating_add(1)).contains(&tail) { tail } else { 1 }
+    }
+
     pub(crate) fn ring(&self) -> Result<Ring> {
         let descriptor = acquire(&self.header().ring);
         Ring::attach(&self.region, (descriptor >> 32) as usize * LINE_BYTES, descriptor as u32)

@@ -5,7 +5,7 @@
 use crate::{
     board::TopicIndex,
     description::{EndpointDescription, Gid, Role, TypeDescription},
-    error::Result,
+    error::{Error, Result},
     link::{Link, Losses},
     participant::Participant,
     process_file::{EndpointBlock, publisher_file_name},
@@ -29,8 +29,10 @@ pub struct Subscription {
     links: Vec<Link>,
     /// The link that is asked first next time, so that no publisher starves another.
     turn: usize,
-    /// Generation of the topic that `links` is true for.
+    /// Generation of the topic that `links` is true for; `None`: look again.
     seen_generation: Option<u64>,
+    /// Something kept us from looking at all publishers: to be tried again off the data path.
+    incomplete: bool,
     /// Why publishers of the topic are not matched.
     mismatches: Vec<String>,
     losses: Losses,
@@ -41,7 +43,7 @@ impl Subscription {
     /// Makes a subscription and matches it with the publishers there are.
     ///
     /// # Errors
-    /// A depth of 0 or beyond [`MAX_DEPTH`], no room, or a publisher's file that makes no sense.
+    /// A depth of 0 or beyond [`MAX_DEPTH`], or no room.
     pub fn new(
         participant: Arc<Participant>,
         node: &str,
@@ -74,18 +76,20 @@ impl Subscription {
             links: Vec::new(),
             turn: 0,
             seen_generation: None,
+            incomplete: false,
             mismatches: Vec::new(),
             losses: Losses::default(),
             waiter,
         };
-        subscription.discover()?;
+        subscription.discover();
         Ok(subscription)
     }
 
     /// The next sample, in place; `None` if there is none now. Publishers take turns.
     ///
     /// # Errors
-    /// Bytes of a publisher make no sense (that sample is passed over); the process forked.
+    /// Bytes of a publisher make no sense (it is then left out until the topic's endpoints change); no more memory for pins;
+    /// the process forked.
     ///
     /// # Real-time
     /// No allocation, lock or system call. When publishers came or went since the last call, or more samples are held than
@@ -94,19 +98,26 @@ impl Subscription {
     pub fn take(&mut self) -> Result<Option<Sample>> {
         self.participant.epoch.check()?;
         if self.generation_changed() {
-            self.discover()?;
+            self.discover();
         }
         let count = self.links.len();
         for ahead in 0..count {
             let place = (self.turn + ahead) % count;
-            if let Some(sample) = self.links[place].take(self.topic, &mut self.losses)? {
-                self.turn = place + 1;
-                return Ok(Some(sample));
+            match self.links[place].take(self.topic, &mut self.losses) {
+                Ok(None) => {}
+                Ok(Some(sample)) => {
+                    self.turn = place + 1;
+                    return Ok(Some(sample));
+                }
+                Err(error) => {
+                    // Whose memory makes no sense is not asked again until the topic's endpoints change.
+                    self.mismatches.push(error.to_string());
+                    self.links.remove(place);
+                    return Err(error);
+                }
             }
         }
-        if self.links.iter().any(|link| link.gone) {
-            self.drop_drained();
-        }
+        self.drop_drained();
         Ok(None)
     }
 
@@ -117,15 +128,18 @@ impl Subscription {
     /// As [`Subscription::take`]; no waiter could be set up.
     pub fn wait(&mut self, timeout: Duration) -> Result<bool> {
         self.participant.epoch.check()?;
-        let deadline = Instant::now() + timeout;
+        let deadline = Instant::now().checked_add(timeout);
+        if self.incomplete {
+            self.seen_generation = None;
+        }
         loop {
             if self.generation_changed() {
-                self.discover()?;
+                self.discover();
             }
             if self.links.iter().any(Link::has_news) {
                 return Ok(true);
             }
-            if Instant::now() >= deadline {
+            if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
                 return Ok(false);
             }
             let (line, seen) = (self.participant.board.line(self.topic), self.seen_generation);
@@ -141,8 +155,10 @@ impl Subscription {
     /// As [`Subscription::take`].
     pub fn publisher_count(&mut self) -> Result<usize> {
         self.participant.epoch.check()?;
-        if self.generation_changed() {
-            self.discover()?;
+        self.participant.look_for_deaths()?;
+        if self.generation_changed() || self.incomplete {
+            self.seen_generation = None;
+            self.discover();
         }
         Ok(self.links.iter().filter(|link| !link.gone).count())
     }
@@ -171,29 +187,37 @@ impl Subscription {
         Some(self.participant.board.line(self.topic).generation.load(Relaxed)) != self.seen_generation
     }
 
-    /// Joins new publishers and marks those that are gone. Control path.
+    /// Joins new publishers, marks those that are gone, and drops what is drained. A publisher that cannot be joined is left
+    /// out, with a sentence in `mismatches`: it must not silence the others. Control path.
     #[cold]
-    fn discover(&mut self) -> Result<()> {
+    fn discover(&mut self) {
         loop {
             // The generation first: what appears after it was read raises it again; our own joins do too.
             let generation = acquire(&self.participant.board.line(self.topic).generation);
             if self.seen_generation == Some(generation) {
-                return Ok(());
+                break;
             }
-            let present = self.join_present()?;
-            for link in &mut self.links {
-                link.gone = !present.contains(&link.key);
+            self.mismatches.clear();
+            self.incomplete = false;
+            if let Err(error) = self.join_present() {
+                self.leave_out(&error);
             }
             self.seen_generation = Some(generation);
         }
+        self.drop_drained();
     }
 
-    /// Joins the publishers of the topic that are not joined yet; returns the keys of all there are.
-    fn join_present(&mut self) -> Result<Vec<u64>> {
-        let mut present = Vec::new();
-        self.mismatches.clear();
-        for (peer, publisher) in self.participant.endpoints(&self.description.topic, Role::Publisher)? {
-            present.push(publisher.key);
+    fn leave_out(&mut self, error: &Error) {
+        self.mismatches.push(error.to_string());
+        self.incomplete = true;
+    }
+
+    /// Joins the publishers of the topic that are not joined yet, and marks the links of those that are not there any more.
+    fn join_present(&mut self) -> Result<()> {
+        let topic = &self.description.topic;
+        let present = self.participant.endpoints(topic, Role::Publisher, &mut self.mismatches)?;
+        self.incomplete = !self.mismatches.is_empty();
+        for (peer, publisher) in &present {
             if self.links.iter().any(|link| link.key == publisher.key) {
                 continue;
             }
@@ -202,21 +226,24 @@ impl Subscription {
                 continue;
             }
             let file_name = publisher_file_name(&peer.id, publisher.number);
-            match Link::join(&self.participant, &publisher, &file_name, self.topic, self.wanted()) {
+            match Link::join(&self.participant, publisher, &file_name, self.topic, self.wanted()) {
                 Ok(link) => self.links.push(link),
                 // It left while we looked.
                 Err(e) if e.is_not_found() => {}
-                Err(e) => return Err(e),
+                Err(e) => self.leave_out(&e),
             }
         }
-        Ok(present)
+        for link in &mut self.links {
+            link.gone = !present.iter().any(|(_, publisher)| publisher.key == link.key);
+        }
+        Ok(())
     }
 
     /// Unmaps publishers that are gone and have nothing left to take.
-    #[cold]
     fn drop_drained(&mut self) {
-        self.links.retain(|link| !link.gone || link.has_news());
-        // The rows changed: publishers need not look at them any more. The dead do not look anyway.
+        if self.links.iter().any(|link| link.gone) {
+            self.links.retain(|link| !link.gone || link.has_news());
+        }
     }
 
     /// Whether history is wanted, and how many samples are to be kept for us.

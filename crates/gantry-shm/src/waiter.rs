@@ -1,13 +1,13 @@
 //! How a thread waits for news on a topic: a bounded spin, then a futex on its own bell.
 //!
-//! Used by subscriptions (a sample, a publisher) and publishers (a subscription). Waiting makes system calls and takes no
-//! lock. No wake-up is lost, because both sides put a SeqCst fence between what they write and what they read (3):
+//! Used by subscriptions (a sample, a publisher) and publishers (a subscription). Waiting makes system calls; its first sleep
+//! takes the registry lock, and once a second it looks for deaths. No wake-up is lost, because both sides put a SeqCst fence between what they write and what they read (3):
 //! the publisher its entry, then the sleepers; the waiter its sleepers bit, then the look. The bell's value is read
 //! before that look. A slice of a second bounds what a publisher that was killed between the two left unsaid.
 
 use crate::{
-    board::{Board, TopicIndex, WaiterIndex},
-    error::Result,
+    board::{Board, REGISTRY_PATIENCE, TopicIndex, WaiterIndex},
+    error::{Error, Result},
     participant::Participant,
 };
 use rustix::thread::futex;
@@ -23,7 +23,7 @@ use std::{
 const MAX_SPIN: Duration = Duration::from_micros(20);
 /// Shortest spin: what a waiter whose spins never helped still tries.
 const MIN_SPIN: Duration = Duration::from_nanos(250);
-/// Longest sleep, and how often a thread that waits in vain looks for deaths.
+/// Longest sleep, and how often a thread that sleeps looks for deaths.
 const SLICE: Duration = Duration::from_secs(1);
 /// Looks between two readings of the clock.
 const LOOKS_PER_CLOCK: usize = 8;
@@ -48,17 +48,23 @@ impl Waiter {
 
     /// Waits until `look` says that there is something, the time is over, or a slice of sleep ended; the caller looks
     /// for itself what it was.
-    pub(crate) fn wait(&mut self, deadline: Instant, mut look: impl FnMut() -> bool) -> Result<()> {
-        if look() || self.spin(deadline, &mut look) {
+    /// `deadline` is `None` for no limit.
+    pub(crate) fn wait(&mut self, deadline: Option<Instant>, mut look: impl FnMut() -> bool) -> Result<()> {
+        if look() || self.spin(&mut look) {
             return Ok(());
         }
-        let remaining = deadline.saturating_duration_since(Instant::now());
+        let remaining = deadline.map_or(Duration::MAX, |deadline| deadline.saturating_duration_since(Instant::now()));
         if remaining.is_zero() {
             return Ok(());
         }
         let index = match self.index {
             Some(index) => index,
-            None => *self.index.insert(self.participant.take_waiter()?),
+            None => match self.participant.take_waiter(remaining.min(REGISTRY_PATIENCE)) {
+                Ok(index) => *self.index.insert(index),
+                // The time is over before we could sleep.
+                Err(Error::RegistryBusy { .. }) if remaining < REGISTRY_PATIENCE => return Ok(()),
+                Err(e) => return Err(e),
+            },
         };
         let board = &self.participant.board;
         let (line, bell) = (board.line(self.topic), board.bell(index));
@@ -72,7 +78,8 @@ impl Waiter {
             let _ = futex::wait(bell, futex::Flags::empty(), rings, Some(&timeout));
         }
         Board::clear_sleeper(line, index);
-        if self.looked_for_deaths.elapsed() >= SLICE && !look() {
+        // Also when there is news: in steady traffic there always is.
+        if self.looked_for_deaths.elapsed() >= SLICE {
             self.looked_for_deaths = Instant::now();
             self.participant.look_for_deaths()?;
         }
@@ -80,9 +87,9 @@ impl Waiter {
     }
 
     /// Spins as long as spinning has been worth it: the bound doubles when it helps and halves when it does not.
-    fn spin(&mut self, deadline: Instant, look: &mut impl FnMut() -> bool) -> bool {
+    fn spin(&mut self, look: &mut impl FnMut() -> bool) -> bool {
         let Some(bound) = self.spin else { return false };
-        let end = (Instant::now() + bound).min(deadline);
+        let end = Instant::now() + bound;
         loop {
             for _ in 0..LOOKS_PER_CLOCK {
                 if look() {
