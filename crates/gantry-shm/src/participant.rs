@@ -44,6 +44,8 @@ struct Peers {
     /// The count of processes that `list` is true for; `None` before the first look.
     seen_generation: Option<u64>,
     list: Arc<[Arc<Peer>]>,
+    /// There was a file of a dead process that is not in `list`.
+    has_remains: bool,
 }
 
 type Joined = HashMap<(PathBuf, u32, Epoch), Weak<Participant>>;
@@ -108,7 +110,7 @@ impl Participant {
         process.link(&directory)?;
         board.processes_changed();
         drop(registry);
-        let peers = Mutex::new(Peers { seen_generation: None, list: Arc::new([]) });
+        let peers = Mutex::new(Peers { seen_generation: None, list: Arc::new([]), has_remains: false });
         let epoch = Epoch::current()?;
         Ok(Some(Participant { directory, board, process, epoch, user_directory, domain_id, peers }))
     }
@@ -130,6 +132,7 @@ impl Participant {
         let mut peers = self.peers.lock().unwrap_or_else(PoisonError::into_inner);
         let generation = self.board.processes_generation();
         if peers.seen_generation != Some(generation) {
+            peers.has_remains = false;
             // A peer whose file somebody removed stays as long as it lives: its pins count.
             let mut list: Vec<Arc<Peer>> = peers.list.iter().filter(|peer| peer.is_alive()).cloned().collect();
             for (name, _) in self.directory.names()? {
@@ -137,7 +140,7 @@ impl Participant {
                     match Peer::open(&self.directory, &name) {
                         Ok(peer) if peer.is_alive() => list.push(Arc::new(peer)),
                         Err(e) if reaper::may_live(&self.directory, &name) => return Err(e),
-                        Ok(_) | Err(_) => {}
+                        Ok(_) | Err(_) => peers.has_remains = true,
                     }
                 }
             }
@@ -171,7 +174,7 @@ impl Participant {
     /// somebody else is at it.
     pub(crate) fn look_for_deaths(&self) -> Result<()> {
         let died = self.peers()?.iter().any(|peer| !peer.is_alive());
-        if died {
+        if died || self.peers.lock().unwrap_or_else(PoisonError::into_inner).has_remains {
             if let Some(registry) = self.board.try_lock(&self.directory)? {
                 reaper::reap(&self.directory, &self.board, &registry)?;
             }

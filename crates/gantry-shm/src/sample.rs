@@ -126,7 +126,7 @@ impl Sample {
         Sample { pins, index, payload, length_bytes, info }
     }
 
-    /// The payload.
+    /// The payload. In a forked child it is not protected any more: the parent may release it.
     #[inline]
     #[must_use]
     pub fn bytes(&self) -> &[u8] {

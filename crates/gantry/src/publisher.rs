@@ -35,7 +35,8 @@ impl<T: Message> Publisher<T> {
     /// All slots are in use and there is no room for more; the process forked.
     ///
     /// # Real-time
-    /// No allocation, lock or system call while a slot is free or can be reclaimed; otherwise memory is added.
+    /// No allocation, lock or system call while a slot is free or can be reclaimed; otherwise memory is added. When readers
+    /// came or went since the last call, their memory is mapped here.
     pub fn loan(&mut self) -> Result<Loan<T>> {
         Ok(Loan { engine: self.engine.loan(size_of::<T>())?, message: PhantomData })
     }

@@ -18,7 +18,7 @@ pub struct Subscription<T> {
 /// A taken message, in place. It owns its loan: keep it, send it to another thread, drop it in any order.
 ///
 /// # Real-time
-/// Reading and dropping it neither allocates, blocks nor makes system calls.
+/// Reading and dropping it neither allocates, blocks nor makes system calls, while its subscription exists.
 #[derive(Debug)]
 pub struct Sample<T> {
     engine: gantry_shm::Sample,
@@ -33,7 +33,7 @@ impl<T: Message> Subscription<T> {
     /// The next message, in place; `None` if there is none now. Publishers take turns.
     ///
     /// # Errors
-    /// A sample that makes no sense (it is passed over); the process forked.
+    /// A publisher whose memory makes no sense (it is left out until the topic's endpoints change); the process forked.
     ///
     /// # Real-time
     /// No allocation, lock or system call. When publishers came or went since the last call, or more samples are held than

@@ -24,6 +24,8 @@ tests![
     types_and_qos_that_do_not_agree_are_explained,
     nonsense_is_refused_with_its_range,
     waiting_times_out_and_wakes_up,
+    restarted_publishers_leave_nothing_behind,
+    a_row_that_changed_hands_counts_for_nobody_else,
     random_operations_agree_with_a_plain_model,
 ];
 
@@ -352,8 +354,52 @@ fn waiting_times_out_and_wakes_up() {
     let mut publisher = publisher(&participant, BYTES, Qos::default());
     assert!(publisher.wait_for_subscriptions(1, PATIENCE).unwrap());
     assert!(!publisher.wait_for_subscriptions(2, Duration::from_millis(1)).unwrap());
+    assert!(publisher.wait_for_subscriptions(1, Duration::MAX).unwrap());
     send(&mut publisher, BYTES, 42);
     assert_eq!(thread.join().unwrap(), 42);
+}
+
+fn restarted_publishers_leave_nothing_behind() {
+    let root = Root::new();
+    let participant = root.join();
+    let mut subscription = subscription(&participant, BYTES, Qos::default());
+    let open = || std::fs::read_dir("/proc/self/fd").unwrap().count();
+    let mut after_ten = 0;
+    for restart in 1..=100 {
+        let mut publisher = publisher(&participant, BYTES, Qos::default());
+        match_up(&mut publisher, &mut subscription);
+        send(&mut publisher, BYTES, restart);
+        // One take for each wait, as a careful loop may do: it never sees "nothing more".
+        assert!(subscription.wait(PATIENCE).unwrap());
+        assert_eq!(check(subscription.take().unwrap().unwrap().bytes()), restart);
+        if restart == 10 {
+            after_ten = open();
+        }
+    }
+    // Other tests of this process open files meanwhile; a leak would be 90 more.
+    assert!(open() < after_ten + 60, "{after_ten} descriptors became {}", open());
+}
+
+fn a_row_that_changed_hands_counts_for_nobody_else() {
+    let root = Root::new();
+    let participant = root.join();
+    let mut publisher = publisher(&participant, BYTES, Qos::default());
+    let mut subscription = subscription(&participant, BYTES, Qos::default());
+    match_up(&mut publisher, &mut subscription);
+    send(&mut publisher, BYTES, 1);
+    let sample = subscription.take().unwrap();
+    drop(subscription);
+    assert_eq!(publisher.subscription_count().unwrap(), 0);
+    drop(sample); // now its row is free for another topic's publisher
+    let other = |node: &str, topic| {
+        let message_type = bytes_type(BYTES);
+        (
+            Publisher::new(participant.clone(), node, topic, message_type.clone(), Qos::default()).unwrap(),
+            Subscription::new(participant.clone(), node, topic, message_type, Qos::default()).unwrap(),
+        )
+    };
+    let _others = other("/other", "/other");
+    assert_eq!(publisher.subscription_count().unwrap(), 0);
 }
 
 /// Publish, take, hold and release at random, against what a queue would do.

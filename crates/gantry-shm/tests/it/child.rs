@@ -86,7 +86,7 @@ pub fn play(arguments: &[String]) {
             }
         }
         // Forks, and lets the child try everything that it must not do.
-        "fork" => crate::death::forked_child_gets_errors(participant),
+        "fork" => crate::death::forked_child_gets_errors(arguments[1].as_ref(), participant),
         // Uses a small file system up.
         "fill" => crate::limits::fill_a_small_file_system(&participant),
         other => panic!("no role {other}"),

@@ -11,6 +11,8 @@ tests![
     a_missing_root_is_named,
     a_board_of_another_version_is_refused,
     a_damaged_publisher_is_an_error_and_not_a_crash,
+    a_board_that_vanished_is_refused_while_somebody_uses_it,
+    a_damaged_publisher_does_not_silence_a_good_one,
     scribbled_files_give_errors_and_never_a_crash,
     nothing_is_left_after_an_orderly_end,
 ];
@@ -80,13 +82,48 @@ fn a_damaged_publisher_is_an_error_and_not_a_crash() {
     let file = std::fs::OpenOptions::new().read(true).write(true).open(path).unwrap();
     let mut bytes = vec![0; file.metadata().unwrap().len() as usize];
     file.read_exact_at(&mut bytes, 0).unwrap();
-    // The ring's first entries: any offset, any sequence.
-    let ring = bytes.chunks(8).position(|word| word[..4] == 1u32.to_le_bytes() && word[4..] != [0; 4]).unwrap() * 8;
+    // The ring's descriptor is at offset 128 (docs/memory-layout.golden); sequence 1 is in its second line.
+    let descriptor = u64::from_le_bytes(bytes[128..136].try_into().unwrap());
+    let ring = (descriptor >> 32) * 64 + 64;
+    assert_eq!(bytes[ring as usize], 1, "the entry of sequence 1");
     for entry in [u64::MAX, 1, 1 | 0xffff_ffff << 32, 1 | 3 << 32, 1 | (bytes.len() as u64 / 64 - 1) << 32] {
-        file.write_all_at(&entry.to_le_bytes(), ring as u64).unwrap();
-        let _ = subscription.take();
+        file.write_all_at(&entry.to_le_bytes(), ring).unwrap();
+        let mut late = self::subscription(&participant, 64, Qos::default());
+        let _ = late.take();
     }
-    assert_eq!(subscription.publisher_count().unwrap(), 1);
+    assert!(matches!(subscription.take(), Err(Error::Corrupt { .. })));
+    assert!(subscription.take().unwrap().is_none(), "it is left out, not asked for ever");
+}
+
+fn a_board_that_vanished_is_refused_while_somebody_uses_it() {
+    let root = Root::new();
+    let mut idle = root.child("idle", &[]);
+    idle.line();
+    let board = root.files().into_iter().find(|path| path.ends_with("board")).unwrap();
+    std::fs::remove_file(board).unwrap();
+    // Joined all the same, we would take samples whose pins the publisher does not see.
+    let error = Participant::join_under(root.path(), 0).unwrap_err().to_string();
+    assert!(error.contains(&format!("pid {}", idle.child.id())), "{error}");
+    idle.finish();
+    drop(root.join());
+    root.assert_empty();
+}
+
+fn a_damaged_publisher_does_not_silence_a_good_one() {
+    use std::os::unix::fs::FileExt;
+    let root = Root::new();
+    let mut damaged = root.child("idle", &[]);
+    damaged.line();
+    let path = root.files().into_iter().find(|path| path.extension().is_some_and(|e| e == "pub")).unwrap();
+    std::fs::OpenOptions::new().write(true).open(path).unwrap().write_all_at(&[0; 8], 0).unwrap();
+    let participant = root.join();
+    let (bytes, qos) = (crate::child::STREAM_BYTES, crate::child::stream_qos());
+    let mut publisher = publisher(&participant, bytes, qos);
+    let mut subscription = subscription(&participant, bytes, qos);
+    match_up(&mut publisher, &mut subscription);
+    send(&mut publisher, bytes, 5);
+    assert_eq!(drain(&mut subscription), [5]);
+    assert!(subscription.mismatches()[0].contains("starts with"), "{:?}", subscription.mismatches());
 }
 
 /// Another process's files, damaged at random: whatever we find there, we go on.

@@ -4,8 +4,8 @@ use gantry_shm::{Participant, Publisher, Qos, Sample, SourceTime, Subscription, 
 use std::{
     io::{BufRead, BufReader, Write},
     path::{Path, PathBuf},
-    process::{Child, ChildStdin, ChildStdout, Command, Stdio},
-    sync::Arc,
+    process::{Child, ChildStdin, Command, Stdio},
+    sync::{Arc, mpsc::Receiver},
     time::{Duration, Instant},
 };
 
@@ -23,7 +23,7 @@ macro_rules! tests {
 }
 pub(crate) use tests;
 
-/// A directory in shared memory that goes with the test, and must be empty by then.
+/// A directory in shared memory that goes with the test.
 pub struct Root(tempfile::TempDir);
 
 impl Root {
@@ -68,7 +68,9 @@ impl Root {
             .spawn()
             .unwrap();
         let (stdin, stdout) = (child.stdin.take(), BufReader::new(child.stdout.take().unwrap()));
-        Peer { child, stdin, stdout }
+        let (sender, lines) = std::sync::mpsc::channel();
+        std::thread::spawn(move || stdout.lines().map_while(Result::ok).try_for_each(|line| sender.send(line)));
+        Peer { child, stdin, lines }
     }
 }
 
@@ -76,16 +78,16 @@ impl Root {
 pub struct Peer {
     pub child: Child,
     stdin: Option<ChildStdin>,
-    stdout: BufReader<ChildStdout>,
+    lines: Receiver<String>,
 }
 
 impl Peer {
     /// The next line it says.
     pub fn line(&mut self) -> String {
-        let mut line = String::new();
-        self.stdout.read_line(&mut line).unwrap();
-        assert!(!line.is_empty(), "the child ended: {:?}", self.child.wait());
-        line.trim_end().to_owned()
+        match self.lines.recv_timeout(PATIENCE) {
+            Ok(line) => line,
+            Err(why) => panic!("the child says nothing ({why}); it is {:?}", self.child.try_wait()),
+        }
     }
 
     pub fn say(&mut self, line: &str) {
