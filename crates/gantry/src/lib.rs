@@ -17,10 +17,8 @@
 //!
 //! # fn main() -> gantry::Result<()> {
 //! let node = Node::new("example")?;
-//! let mut subscription = node.create_subscription::<Range>("range_doc_example", Qos::default())?;
 //! let mut publisher = node.create_publisher::<Range>("range_doc_example", Qos::default())?;
-//! publisher.wait_for_subscriptions(1, Duration::ZERO)?;
-//! # subscription.publisher_count()?;
+//! let mut subscription = node.create_subscription::<Range>("range_doc_example", Qos::default())?;
 //!
 //! let mut loan = publisher.loan()?; // shared memory
 //! loan.range_m = 1.5; // written in place
@@ -33,6 +31,9 @@
 //! }
 //! # Ok(()) }
 //! ```
+//!
+//! A subscription meets the publishers that are there when it is made; later ones when it next takes, waits or counts (not
+//! by itself, in this version). A publisher learns of subscriptions at its next call.
 //!
 //! Environment: `ROS_DOMAIN_ID` chooses the domain, `GANTRY_SHM_DIR` where the shared memory lies (default `/dev/shm`).
 

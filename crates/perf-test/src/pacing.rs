@@ -29,6 +29,15 @@ impl Schedule {
         let rest_ns = index % rate * SECOND_NS as u64 / rate;
         Some(self.start_ns + seconds as i64 * SECOND_NS + rest_ns as i64)
     }
+
+    /// How many messages are due before `time_ns`; 0 if they are due at once.
+    #[must_use]
+    pub fn due_before(&self, time_ns: i64) -> u64 {
+        let elapsed_ns = u64::try_from(time_ns - self.start_ns).unwrap_or(0);
+        let (seconds, rest_ns) = (elapsed_ns / SECOND_NS as u64, elapsed_ns % SECOND_NS as u64);
+        let rate = u64::from(self.rate_hz);
+        seconds * rate + (rest_ns * rate).div_ceil(SECOND_NS as u64)
+    }
 }
 
 /// Which one-second row is open: row `k` covers `[start + k s, start + (k + 1) s)`.
@@ -94,8 +103,21 @@ mod tests {
     }
 
     #[test]
+    fn as_many_are_due_as_have_a_due_time_before() {
+        for rate_hz in [1, 3, 7, 999_999] {
+            let schedule = Schedule::new(500, rate_hz);
+            assert_eq!((schedule.due_before(0), schedule.due_before(500), schedule.due_before(501)), (0, 0, 1));
+            for index in [1, 2, 10, 1_000_003] {
+                let due_ns = schedule.due_ns(index).unwrap();
+                assert_eq!((schedule.due_before(due_ns), schedule.due_before(due_ns + 1)), (index, index + 1));
+            }
+        }
+    }
+
+    #[test]
     fn rate_zero_is_due_at_once() {
-        assert_eq!(Schedule::new(500, 0).due_ns(10), None);
+        let schedule = Schedule::new(500, 0);
+        assert_eq!((schedule.due_ns(10), schedule.due_before(10_000)), (None, 0));
     }
 
     #[test]

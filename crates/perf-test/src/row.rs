@@ -1,14 +1,14 @@
-//! One second of a run, merged over all workers: what tables and logs show.
+//! A stretch of a run, merged over all workers: what tables and logs show.
 //!
-//! Made by the coordinator, read by the reports. Knows no middleware. Counts are those of exactly that
-//! second, divided by its length.
+//! Made by the coordinator, read by the reports. Knows no middleware. Every row is a second but the last,
+//! which may be shorter or longer: counts are shown divided by the row's length.
 
 use crate::clock::SECOND_NS;
 use crate::measure::moments::Moments;
 use crate::measure::tally::{Received, Sent};
 use crate::measure::usage::Usage;
 
-/// One second of all workers together.
+/// One second of all workers together, or the piece of a second that a run ends with.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row {
     /// From the start of the experiment to the end of this row, nanoseconds.

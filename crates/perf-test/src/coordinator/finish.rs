@@ -4,7 +4,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{Run, is_publisher};
+use super::{Fate, Run, is_publisher};
 use crate::clock::{SECOND_NS, now_ns};
 use crate::measure::calibration::Calibration;
 use crate::measure::usage::Usage;
@@ -12,17 +12,16 @@ use crate::report::summary::{Summary, WorkerUsage};
 use crate::worker::protocol::Endpoint;
 
 impl Run<'_> {
-    /// Ends all workers and sums up.
+    /// Sums up; the workers have ended.
     pub(super) fn finish(mut self, calibration: Calibration) -> Summary {
         let ended_ns = self.stopped_ns.unwrap_or(match self.experiment.max_runtime_s {
             0 => now_ns(),
             run_s => self.start_ns + i64::from(run_s) * SECOND_NS,
         });
-        let killed = self.fleet.end();
-        self.notes.extend(killed);
         let mismatches: BTreeSet<String> =
             self.closings.values().flat_map(|closing| closing.mismatches.clone()).collect();
         self.notes.extend(mismatches);
+        self.note_the_mute_and_the_alone();
         let (measured_cpu_ns, core_percent) = self.ledger.measured_cpu();
         let workers = self.fleet.workers.iter().enumerate().map(|(index, worker)| WorkerUsage {
             label: worker.label.clone(),
@@ -33,11 +32,11 @@ impl Run<'_> {
         Summary {
             experiment: self.experiment.clone(),
             stopped_early: self.stopped_ns.is_some(),
-            measured_s: (ended_ns - self.start_ns) as f64 / SECOND_NS as f64 - f64::from(self.experiment.ignore_s),
+            measured_s: (seconds(ended_ns - self.start_ns) - f64::from(self.experiment.ignore_s)).max(0.0),
             sent: self.ledger.sent(),
             sent_at_least,
             received: self.ledger.received(),
-            lost: self.lost(sent_at_least),
+            lost: self.subscriptions().map(|endpoint| self.lost_by(endpoint, sent_at_least)).sum(),
             before_matched: self.closings.values().map(|closing| closing.before_matched).sum(),
             latencies: self.ledger.latencies().clone(),
             workers: workers.collect(),
@@ -54,25 +53,42 @@ impl Run<'_> {
 
     /// Samples sent after the seconds left out, including those of a killed publisher's last moment that somebody saw.
     fn sent_at_least(&self) -> u64 {
-        if !self.lost_endpoints.iter().any(is_publisher) {
+        if !self.lost_endpoints.keys().any(is_publisher) {
             return self.ledger.sent().samples;
         }
         let seen = self.closings.values().map(|closing| closing.last_seen).max().unwrap_or(0);
         self.ledger.sent().samples + seen.saturating_sub(self.ledger.sent_samples_ever())
     }
 
-    /// Samples that were sent after matching and not received, by every subscription that lived to the end; of the
-    /// others what their sequences show.
-    fn lost(&self, sent_at_least: u64) -> u64 {
-        let lost_by = |endpoint: Endpoint| {
-            let received = self.ledger.received_by(endpoint);
-            if self.experiment.is_private() && self.closings.contains_key(&endpoint) {
-                sent_at_least.saturating_sub(received.in_scope)
-            } else {
-                received.lost()
+    /// Samples that were sent after matching and that a subscription did not receive. One that died did not owe all of
+    /// them, and what others sent is not known: then the gaps in the sequences count.
+    fn lost_by(&self, subscription: Endpoint, sent_at_least: u64) -> u64 {
+        let received = self.ledger.received_by(subscription);
+        let died = self.lost_endpoints.get(&subscription) == Some(&Fate::Died);
+        if self.experiment.is_private() && !died {
+            sent_at_least.saturating_sub(received.samples)
+        } else {
+            received.lost()
+        }
+    }
+
+    fn subscriptions(&self) -> impl Iterator<Item = Endpoint> + use<> {
+        (0..self.experiment.subscriptions).map(Endpoint::Subscription)
+    }
+
+    fn note_the_mute_and_the_alone(&mut self) {
+        let sent_at_least = self.sent_at_least();
+        for endpoint in self.subscriptions() {
+            if self.experiment.is_private() && self.lost_endpoints.get(&endpoint) == Some(&Fate::Mute) {
+                let lost = self.lost_by(endpoint, sent_at_least);
+                self.notes.push(format!("{endpoint}: {lost} samples that it did not report count as lost"));
             }
-        };
-        (0..self.experiment.subscriptions).map(Endpoint::Subscription).map(lost_by).sum()
+        }
+        let alone_since_ns = self.closings.values().filter_map(|closing| closing.alone_since_ns).max();
+        if let Some(alone_since_ns) = alone_since_ns.filter(|_| !self.experiment.is_private()) {
+            let since_s = seconds(alone_since_ns);
+            self.notes.push(format!("no publisher of the topic was left after {since_s:.1} s: it ended or died"));
+        }
     }
 
     /// Which side has nobody left who lived to the end.
@@ -88,4 +104,8 @@ impl Run<'_> {
             None
         }
     }
+}
+
+fn seconds(time_ns: i64) -> f64 {
+    time_ns as f64 / SECOND_NS as f64
 }

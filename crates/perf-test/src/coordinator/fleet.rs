@@ -109,6 +109,11 @@ impl Fleet {
         }
         killed
     }
+
+    /// Whether every worker ended by itself and without an error.
+    pub fn ended_well(&self) -> bool {
+        self.workers.iter().all(|worker| worker.status.is_some_and(|status| status.success()))
+    }
 }
 
 impl Drop for Fleet {

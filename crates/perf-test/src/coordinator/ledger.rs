@@ -1,8 +1,10 @@
 //! The books of a run: rows of all endpoints merged second by second, and the sums of the whole run.
 //!
 //! Used by the coordinator. Invariants: row `k` is given out once, in order, when every endpoint that
-//! is still counted on has reported second `k`; everything that is reported enters the sums, also
-//! what comes too late for its row and what an endpoint counted before it died.
+//! is still counted on has reported second `k`; what remains after the last whole second is one row in
+//! the end. Everything that is reported enters the sums, also what comes too late for its row and what
+//! an endpoint counted before it died. Subscriptions leave out by themselves what was sent in seconds to
+//! ignore; of what was sent the second tells.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -46,6 +48,8 @@ struct OpenRow {
     received: Received,
     reported: BTreeSet<Endpoint>,
     usages: BTreeMap<usize, Usage>,
+    /// When the last report was taken that says that something happened.
+    until_ns: i64,
 }
 
 /// The books.
@@ -57,6 +61,9 @@ pub struct Ledger {
     expected: BTreeSet<Endpoint>,
     open: BTreeMap<u64, OpenRow>,
     next_second: u64,
+    /// Whole rows end here; what comes after it is in `tail`.
+    rows_end: u64,
+    tail: OpenRow,
     accounts: Vec<Account>,
     by_endpoint: BTreeMap<Endpoint, Received>,
     sent: Sent,
@@ -79,6 +86,8 @@ impl Ledger {
             expected: endpoints.into_iter().collect(),
             open: BTreeMap::new(),
             next_second: 0,
+            rows_end: u64::MAX,
+            tail: OpenRow::default(),
             accounts: vec![Account::default(); workers],
             by_endpoint: BTreeMap::new(),
             sent: Sent::default(),
@@ -106,6 +115,11 @@ impl Ledger {
         self.expected.remove(&endpoint);
     }
 
+    /// The measurement ends with the first `rows` whole seconds and a piece of the next one.
+    pub fn end_after(&mut self, rows: u64) {
+        self.rows_end = rows;
+    }
+
     /// Enters one report.
     pub fn enter(&mut self, entry: Entry) {
         if let Some(account) = self.accounts.get_mut(entry.worker) {
@@ -114,19 +128,21 @@ impl Ledger {
                 account.begin = entry.usage;
             }
         }
-        if let Counts::Sent(sent) = &entry.counts {
-            self.sent_samples_ever += sent.samples;
-        }
-        if entry.second >= self.ignore_s {
-            match &entry.counts {
-                Counts::Sent(sent) => self.sent.merge(sent),
-                Counts::Received(received, cells) => {
-                    self.by_endpoint.entry(entry.endpoint).or_default().merge(received);
-                    self.latencies.add_cells(cells);
+        match &entry.counts {
+            Counts::Sent(sent) => {
+                self.sent_samples_ever += sent.samples;
+                if entry.second >= self.ignore_s {
+                    self.sent.merge(sent);
                 }
             }
+            Counts::Received(received, cells) => {
+                self.by_endpoint.entry(entry.endpoint).or_default().merge(received);
+                self.latencies.add_cells(cells);
+            }
         }
-        if entry.whole && entry.second >= self.next_second {
+        if !entry.whole || entry.second >= self.rows_end {
+            self.tail.enter(entry);
+        } else if entry.second >= self.next_second {
             self.open.entry(entry.second).or_default().enter(entry);
         }
     }
@@ -135,6 +151,9 @@ impl Ledger {
     pub fn next_row(&mut self, overdue: impl Fn(u64) -> bool) -> Option<Row> {
         loop {
             let second = self.next_second;
+            if second >= self.rows_end {
+                return None;
+            }
             let complete =
                 self.open.get(&second).is_some_and(|row| self.expected.iter().all(|e| row.reported.contains(e)));
             let later_ones = self.open.last_key_value().is_some_and(|(last, _)| *last > second);
@@ -143,14 +162,26 @@ impl Ledger {
             }
             self.next_second += 1;
             let open = self.open.remove(&second).unwrap_or_default();
-            let row = self.close(second, open);
+            let row = self.close((second as i64 + 1) * SECOND_NS, SECOND_NS, open);
             if second >= self.ignore_s {
                 return Some(row);
             }
         }
     }
 
-    fn close(&mut self, second: u64, open: OpenRow) -> Row {
+    /// What happened after the last whole second, as a row of its true length; nothing if nothing did. To be called
+    /// once, when everybody has finished; the measurement began at `start_ns`.
+    pub fn last_row(&mut self, start_ns: i64) -> Option<Row> {
+        let tail = std::mem::take(&mut self.tail);
+        if tail.until_ns == 0 || self.rows_end < self.ignore_s {
+            return None;
+        }
+        let end_ns = tail.until_ns - start_ns;
+        let length_ns = end_ns - self.rows_end as i64 * SECOND_NS;
+        (length_ns > 0).then(|| self.close(end_ns, length_ns, tail))
+    }
+
+    fn close(&mut self, end_ns: i64, length_ns: i64, open: OpenRow) -> Row {
         let (mut usage, mut core_percent) = (Usage::default(), 0.0);
         for (worker, account) in self.accounts.iter_mut().enumerate() {
             if let Some(at_row) = open.usages.get(&worker) {
@@ -160,8 +191,8 @@ impl Ledger {
             usage.add(&account.row);
         }
         Row {
-            end_ns: (second as i64 + 1) * SECOND_NS,
-            length_ns: SECOND_NS,
+            end_ns,
+            length_ns,
             sent: open.sent,
             received: open.received,
             message_bytes: self.message_bytes,
@@ -218,9 +249,18 @@ impl Ledger {
 
 impl OpenRow {
     fn enter(&mut self, entry: Entry) {
-        match &entry.counts {
-            Counts::Sent(sent) => self.sent.merge(sent),
-            Counts::Received(received, _) => self.received.merge(received),
+        let empty = match &entry.counts {
+            Counts::Sent(sent) => {
+                self.sent.merge(sent);
+                sent.is_empty()
+            }
+            Counts::Received(received, _) => {
+                self.received.merge(received);
+                received.is_empty()
+            }
+        };
+        if !empty {
+            self.until_ns = self.until_ns.max(entry.usage.taken_ns);
         }
         self.reported.insert(entry.endpoint);
         // The endpoints of one process report one after the other: the last account covers all.

@@ -3,9 +3,11 @@
 //! Part of the coordinator. From here on nothing that happens to a worker ends the program: it is
 //! noted, and the run goes on with those that are left.
 
+use std::time::Duration;
+
 use super::fleet::Event;
 use super::ledger::Entry;
-use super::{Run, TICK, is_publisher};
+use super::{Fate, Run, TICK, is_publisher};
 use crate::clock::{SECOND_NS, now_ns};
 use crate::error::Failure;
 use crate::report::summary::Second;
@@ -22,6 +24,9 @@ impl Run<'_> {
         let run_ns = i64::from(self.experiment.max_runtime_s) * SECOND_NS;
         let end_ns = if run_ns == 0 { i64::MAX } else { self.start_ns + run_ns };
         let mut stop_by_ns = end_ns.saturating_add(FINISH_NS);
+        if run_ns > 0 {
+            self.ledger.end_after(u64::from(self.experiment.max_runtime_s));
+        }
         loop {
             self.turn()?;
             let now_ns = now_ns();
@@ -31,6 +36,7 @@ impl Run<'_> {
             {
                 self.notes.extend(reason);
                 self.stopped_ns = Some(now_ns);
+                self.ledger.end_after(u64::try_from((now_ns - self.start_ns) / SECOND_NS).unwrap_or(0));
                 stop_by_ns = now_ns + FINISH_NS;
                 self.fleet.order(Order::Stop);
             }
@@ -58,7 +64,7 @@ impl Run<'_> {
             return Some(None);
         }
         for (of_kind, kind) in [(true, "publishers"), (false, "subscriptions")] {
-            let existed = self.lost_endpoints.iter().any(|endpoint| is_publisher(endpoint) == of_kind);
+            let existed = self.lost_endpoints.keys().any(|endpoint| is_publisher(endpoint) == of_kind);
             let left = self.working.iter().any(|endpoint| is_publisher(endpoint) == of_kind);
             if existed && !left {
                 return Some(Some(format!("the run ended early: no {kind} were left")));
@@ -69,7 +75,7 @@ impl Run<'_> {
 
     /// Lets the subscriptions take what is left.
     pub(super) fn drain(&mut self) -> Result<(), Failure> {
-        let publisher_lost = self.lost_endpoints.iter().any(is_publisher);
+        let publisher_lost = self.lost_endpoints.keys().any(is_publisher);
         // What a lost publisher has sent is not known: then only silence tells that nothing more comes.
         let expected = if publisher_lost { u64::MAX - 1 } else { self.ledger.sent_samples_ever() };
         self.fleet.order(Order::Drain { expected });
@@ -80,31 +86,40 @@ impl Run<'_> {
                 self.give_up_on(|endpoint| !is_publisher(endpoint));
             }
         }
-        self.show_rows(|_| true)
+        self.show_rows(|_| true)?;
+        if let Some(row) = self.ledger.last_row(self.start_ns) {
+            // Not one of the seconds: it may be too short to be compared with them.
+            self.notes.extend(self.reports.row(&row)?);
+        }
+        Ok(())
     }
 
     fn give_up_on(&mut self, which: impl Fn(&Endpoint) -> bool) {
         let given_up: Vec<Endpoint> = self.working.iter().copied().filter(which).collect();
         for endpoint in given_up {
             self.notes.push(format!("{endpoint} did not finish within {} s", FINISH_NS / SECOND_NS));
-            self.lose(endpoint);
+            self.lose(endpoint, Fate::Mute);
         }
     }
 
-    fn lose(&mut self, endpoint: Endpoint) {
+    fn lose(&mut self, endpoint: Endpoint, fate: Fate) {
         if self.working.remove(&endpoint) {
-            self.lost_endpoints.insert(endpoint);
+            self.lost_endpoints.insert(endpoint, fate);
         }
         self.ledger.no_more_from(endpoint);
     }
 
-    /// Handles one event, or the passing of time, and shows what rows there are.
+    /// Shows what rows there are and handles all that was said. In this order: showing may take as long as a reader of
+    /// the console likes, and nobody is to be called late for what was said meanwhile.
     fn turn(&mut self) -> Result<(), Failure> {
-        if let Some((worker, event)) = self.fleet.next(TICK) {
-            self.handle(worker, event);
-        }
         let (now_ns, start_ns) = (now_ns(), self.start_ns);
-        self.show_rows(|second| now_ns > start_ns + (second as i64 + 1) * SECOND_NS + ROW_OVERDUE_NS)
+        self.show_rows(|second| now_ns > start_ns + (second as i64 + 1) * SECOND_NS + ROW_OVERDUE_NS)?;
+        let mut next = self.fleet.next(TICK);
+        while let Some((worker, event)) = next {
+            self.handle(worker, event);
+            next = self.fleet.next(Duration::ZERO);
+        }
+        Ok(())
     }
 
     fn handle(&mut self, worker: usize, event: Event) {
@@ -122,7 +137,7 @@ impl Run<'_> {
             Event::Said(Report::Doubt(endpoint, sentence)) => self.notes.push(format!("{endpoint}: {sentence}")),
             Event::Said(Report::Failed(Some(endpoint), sentence)) => {
                 self.notes.push(format!("{endpoint} failed: {sentence}"));
-                self.lose(endpoint);
+                self.lose(endpoint, Fate::Mute);
             }
             Event::Said(Report::Failed(None, sentence)) => self.notes.push(sentence),
             Event::Said(_) => {}
@@ -138,7 +153,7 @@ impl Run<'_> {
             self.notes.push(format!("{obituary} after {:.1} s", (now_ns() - self.start_ns) as f64 / SECOND_NS as f64));
         }
         if matches!(event, Event::Closed) {
-            endpoints.into_iter().for_each(|endpoint| self.lose(endpoint));
+            endpoints.into_iter().for_each(|endpoint| self.lose(endpoint, Fate::Died));
         }
     }
 

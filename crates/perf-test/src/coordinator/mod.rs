@@ -13,6 +13,7 @@ mod set_up;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
+use crate::domain;
 use crate::error::Failure;
 use crate::experiment::{Experiment, Strategy};
 use crate::interrupt::Interrupt;
@@ -49,16 +50,16 @@ pub fn run(
         ledger,
         working: endpoints.iter().copied().collect(),
         closings: BTreeMap::new(),
-        lost_endpoints: BTreeSet::new(),
+        lost_endpoints: BTreeMap::new(),
         notes: Vec::new(),
         seconds: Vec::new(),
         start_ns: 0,
         stopped_ns: None,
     };
-    run.set_up(&endpoints).map_err(Failure::Measurement)?;
-    run.measure()?;
-    run.drain()?;
-    Ok(run.finish(calibration))
+    let measured =
+        run.set_up(&endpoints).map_err(Failure::Measurement).and_then(|()| run.measure()).and_then(|()| run.drain());
+    run.end_workers();
+    measured.map(|()| run.finish(calibration))
 }
 
 fn plans(experiment: &Experiment, topic: &str) -> Vec<Plan> {
@@ -78,6 +79,15 @@ fn is_publisher(endpoint: &Endpoint) -> bool {
     matches!(endpoint, Endpoint::Publisher(_))
 }
 
+/// Why an endpoint did not finish.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Fate {
+    /// Its process is over.
+    Died,
+    /// Its process is there, but it failed or says nothing any more.
+    Mute,
+}
+
 struct Run<'a> {
     experiment: &'a Experiment,
     reports: &'a mut Reports,
@@ -87,8 +97,8 @@ struct Run<'a> {
     /// Endpoints that have neither finished nor been lost.
     working: BTreeSet<Endpoint>,
     closings: BTreeMap<Endpoint, Closing>,
-    /// Endpoints that died or failed.
-    lost_endpoints: BTreeSet<Endpoint>,
+    /// Endpoints that did not finish.
+    lost_endpoints: BTreeMap<Endpoint, Fate>,
     notes: Vec<String>,
     seconds: Vec<Second>,
     start_ns: i64,
@@ -97,6 +107,17 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
+    /// Ends all workers and takes away what those left that did not end well.
+    fn end_workers(&mut self) {
+        let killed = self.fleet.end();
+        self.notes.extend(killed);
+        if !self.fleet.ended_well()
+            && let Err(sentence) = domain::visit(self.experiment.domain_id)
+        {
+            self.notes.push(format!("what a worker left in shared memory is still there: {sentence}"));
+        }
+    }
+
     /// How a worker that is over, or talks nonsense, should be spoken of.
     fn obituary(&mut self, worker: usize, event: &Event) -> String {
         let how = match event {

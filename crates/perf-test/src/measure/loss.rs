@@ -45,11 +45,12 @@ impl Sequences {
         Sequences { from_first, publishers: Vec::with_capacity(EXPECTED_PUBLISHERS) }
     }
 
-    /// Notes one sample.
-    pub fn arrived(&mut self, publisher: [u8; 16], sequence: u64) -> Arrival {
+    /// Notes one sample. `passed_over` samples left the history just before it: they were sent after matching, so the
+    /// count of a publisher that is new here begins with them.
+    pub fn arrived(&mut self, publisher: [u8; 16], sequence: u64, passed_over: u64) -> Arrival {
         let known = self.publishers.iter_mut().find(|(gid, _)| *gid == publisher);
         let Some((_, window)) = known else {
-            let first = if self.from_first { 1 } else { sequence };
+            let first = if self.from_first { 1 } else { sequence.saturating_sub(passed_over).max(1) };
             self.publishers.push((publisher, Window { first, last: sequence, seen: 1 }));
             return Arrival::New { missed: sequence.saturating_sub(first) };
         };
@@ -96,49 +97,58 @@ mod tests {
     #[test]
     fn a_gap_is_missed_and_a_late_arrival_takes_it_back() {
         let mut sequences = Sequences::new(true);
-        assert_eq!(sequences.arrived(A, 1), Arrival::New { missed: 0 });
-        assert_eq!(sequences.arrived(A, 5), Arrival::New { missed: 3 });
-        assert_eq!(sequences.arrived(A, 3), Arrival::Reordered);
-        assert_eq!(sequences.arrived(A, 3), Arrival::Duplicate);
-        assert_eq!(sequences.arrived(A, 5), Arrival::Duplicate);
-        assert_eq!(sequences.arrived(A, 6), Arrival::New { missed: 0 });
+        assert_eq!(sequences.arrived(A, 1, 0), Arrival::New { missed: 0 });
+        assert_eq!(sequences.arrived(A, 5, 0), Arrival::New { missed: 3 });
+        assert_eq!(sequences.arrived(A, 3, 0), Arrival::Reordered);
+        assert_eq!(sequences.arrived(A, 3, 0), Arrival::Duplicate);
+        assert_eq!(sequences.arrived(A, 5, 0), Arrival::Duplicate);
+        assert_eq!(sequences.arrived(A, 6, 0), Arrival::New { missed: 0 });
         assert_eq!(sequences.last_seen(), 6);
     }
 
     #[test]
     fn each_publisher_has_its_own_numbers() {
         let mut sequences = Sequences::new(true);
-        assert_eq!(sequences.arrived(A, 1), Arrival::New { missed: 0 });
-        assert_eq!(sequences.arrived(B, 2), Arrival::New { missed: 1 });
-        assert_eq!(sequences.arrived(A, 2), Arrival::New { missed: 0 });
+        assert_eq!(sequences.arrived(A, 1, 0), Arrival::New { missed: 0 });
+        assert_eq!(sequences.arrived(B, 2, 0), Arrival::New { missed: 1 });
+        assert_eq!(sequences.arrived(A, 2, 0), Arrival::New { missed: 0 });
         assert_eq!(sequences.last_seen(), 4);
     }
 
     #[test]
     fn what_came_before_a_late_join_is_not_lost() {
         let mut sequences = Sequences::new(false);
-        assert_eq!(sequences.arrived(A, 1000), Arrival::New { missed: 0 });
+        assert_eq!(sequences.arrived(A, 1000, 0), Arrival::New { missed: 0 });
         assert_eq!(sequences.before_matched(), 999);
         // A sample from before the join cannot make up for a loss after it.
-        assert_eq!(sequences.arrived(A, 998), Arrival::Duplicate);
-        assert_eq!(sequences.arrived(A, 1002), Arrival::New { missed: 1 });
+        assert_eq!(sequences.arrived(A, 998, 0), Arrival::Duplicate);
+        assert_eq!(sequences.arrived(A, 1002, 0), Arrival::New { missed: 1 });
+    }
+
+    #[test]
+    fn what_left_the_history_after_a_late_join_is_lost_and_nothing_else() {
+        let mut sequences = Sequences::new(false);
+        assert_eq!(sequences.arrived(A, 1000, 30), Arrival::New { missed: 30 });
+        assert_eq!(sequences.before_matched(), 969);
+        // From now on the numbers tell.
+        assert_eq!(sequences.arrived(A, 1011, 10), Arrival::New { missed: 10 });
     }
 
     #[test]
     fn a_publisher_known_from_its_first_sample_is_charged_for_it() {
         let mut sequences = Sequences::new(true);
-        assert_eq!(sequences.arrived(A, 4), Arrival::New { missed: 3 });
+        assert_eq!(sequences.arrived(A, 4, 0), Arrival::New { missed: 3 });
         assert_eq!(sequences.before_matched(), 0);
-        assert_eq!(sequences.arrived(A, 2), Arrival::Reordered);
+        assert_eq!(sequences.arrived(A, 2, 0), Arrival::Reordered);
     }
 
     #[test]
     fn the_window_is_64_wide() {
         let mut sequences = Sequences::new(true);
-        assert_eq!(sequences.arrived(A, 100), Arrival::New { missed: 99 });
-        assert_eq!(sequences.arrived(A, 37), Arrival::Reordered);
-        assert_eq!(sequences.arrived(A, 36), Arrival::Duplicate);
-        assert_eq!(sequences.arrived(A, 1000), Arrival::New { missed: 899 });
-        assert_eq!(sequences.arrived(A, 100), Arrival::Duplicate);
+        assert_eq!(sequences.arrived(A, 100, 0), Arrival::New { missed: 99 });
+        assert_eq!(sequences.arrived(A, 37, 0), Arrival::Reordered);
+        assert_eq!(sequences.arrived(A, 36, 0), Arrival::Duplicate);
+        assert_eq!(sequences.arrived(A, 1000, 0), Arrival::New { missed: 899 });
+        assert_eq!(sequences.arrived(A, 100, 0), Arrival::Duplicate);
     }
 }

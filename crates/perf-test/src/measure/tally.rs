@@ -16,6 +16,8 @@ pub struct Sent {
     pub unmatched: u64,
     /// Attempts that the middleware refused; the message was not sent.
     pub refused: u64,
+    /// Messages that were due before the end and not sent any more.
+    pub unsent: u64,
     /// Time left until the next message was due, seen after each publish; negative when late.
     pub reserve_ns: Moments,
     /// Actual send time minus the time when the message was due.
@@ -30,26 +32,33 @@ impl Sent {
         self.samples += other.samples;
         self.unmatched += other.unmatched;
         self.refused += other.refused;
+        self.unsent += other.unsent;
         self.reserve_ns.merge(&other.reserve_ns);
         self.lateness_ns.merge(&other.lateness_ns);
         self.prepare_ns.merge(&other.prepare_ns);
     }
+
+    /// Whether nothing was sent or tried.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.samples == 0 && self.refused == 0
+    }
 }
 
-/// What a subscription got. Times in nanoseconds.
+/// What a subscription got of the samples that were sent within the measurement. Times in nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Received {
     /// Samples taken, duplicates not counted.
     pub samples: u64,
-    /// Of these, sent after the seconds that `--ignore` leaves out.
-    pub in_scope: u64,
+    /// Samples taken that were sent before the run began: a late joiner's history. They are in no other count.
+    pub history: u64,
     /// Samples skipped in the publishers' sequences.
     pub missed: u64,
     /// Samples that came after a later one; each had been counted in `missed`.
     pub reordered: u64,
     /// Samples taken a second time.
     pub duplicates: u64,
-    /// Samples that the middleware says a KEEP_LAST history overwrote before they were taken.
+    /// Samples that left the history before they were taken, by the middleware's count.
     pub overwritten: u64,
     /// Samples whose own number was not the one under which they came: their memory was not theirs.
     pub misnumbered: u64,
@@ -68,10 +77,16 @@ impl Received {
         self.missed.saturating_sub(self.reordered)
     }
 
+    /// Whether nothing was taken, missed or tried.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.samples + self.history + self.missed + self.duplicates + self.refused == 0
+    }
+
     /// Adds another stretch or another subscription.
     pub fn merge(&mut self, other: &Received) {
         self.samples += other.samples;
-        self.in_scope += other.in_scope;
+        self.history += other.history;
         self.missed += other.missed;
         self.reordered += other.reordered;
         self.duplicates += other.duplicates;

@@ -66,10 +66,10 @@ pub fn how_readers_wait() -> &'static str {
 #[must_use]
 pub fn legend() -> Vec<String> {
     [
-        "The tables show one second each; every count belongs to exactly that second.",
+        "The tables show one second each, the last one the piece that is left; every count belongs to exactly that time.",
         "  T_experiment, T_loop    s since the start, s that this row covers",
         "  recv, sent, lost        samples/s, all subscriptions, all publishers, all subscriptions;",
-        "                          lost: sent after matching and not received, overwritten ones included",
+        "                          lost: sent after matching and not received, as the gaps in their numbers show",
         "  data_recv               bytes/s, whole messages",
         "  relative_loss           lost / (lost + recv), 0 to 1",
         "  latency                 s (variance s²), from the stamp right before publish to the sample in hand",

@@ -80,11 +80,17 @@ impl Summary {
     #[must_use]
     pub fn failure(&self) -> Option<String> {
         let topic = &self.experiment.topic;
-        if self.experiment.publishers > 0 && self.sent.samples == 0 {
-            return Some("no sample was sent".to_owned());
-        }
         if let Some(gone) = self.gone {
             return Some(format!("none of the {gone} lived to the end of the run"));
+        }
+        if self.measured_s <= 0.0 {
+            let ignore_s = self.experiment.ignore_s;
+            return Some(format!(
+                "it was ended within the {ignore_s} s that --ignore leaves out: nothing was measured. Let it run longer"
+            ));
+        }
+        if self.experiment.publishers > 0 && self.sent_at_least == 0 {
+            return Some("no sample was sent".to_owned());
         }
         if self.received.misnumbered > 0 {
             let n = self.received.misnumbered;
@@ -92,7 +98,7 @@ impl Summary {
                 "{n} samples carried another sample's number: their memory was overwritten or mixed up"
             ));
         }
-        if self.experiment.subscriptions > 0 && self.received.samples == 0 {
+        if self.experiment.subscriptions > 0 && self.received.samples + self.received.history == 0 {
             return Some(format!(
                 "no sample was received on topic {topic}: is a publisher with the same type and QoS there?"
             ));
@@ -103,7 +109,7 @@ impl Summary {
         None
     }
 
-    /// Lost samples that no KEEP_LAST history accounts for.
+    /// Lost samples that had not left the history.
     #[must_use]
     pub fn unexplained(&self) -> u64 {
         self.lost.saturating_sub(self.received.overwritten)

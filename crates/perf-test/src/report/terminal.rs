@@ -94,7 +94,7 @@ fn row_lines(row: &Row) -> Vec<String> {
     let received = &row.received;
     let (lost, overwritten) = (received.lost(), received.overwritten);
     lines.push(format!(
-        "lost: {overwritten} overwritten, {} unexplained; {} duplicates, {} reordered",
+        "lost: {overwritten} left the history, {} unexplained; {} duplicates, {} reordered",
         lost.saturating_sub(overwritten),
         received.duplicates,
         received.reordered
@@ -178,7 +178,7 @@ system usage
 | 0           | 0         | 0       | 0      | 0      | 0        | 9885   | 7193   |
 +-------------+-----------+---------+--------+--------+----------+--------+--------+
 
-lost: 0 overwritten, 0 unexplained; 0 duplicates, 0 reordered
+lost: 0 left the history, 0 unexplained; 0 duplicates, 0 reordered
 CPU:  76.2 % of one core, 38.1 % of all 2
 ";
         assert_eq!(row_lines(&documented_row()).join("\n"), expected);

@@ -139,13 +139,15 @@ pub enum Report {
     Failed(Option<Endpoint>, String),
 }
 
-/// What a subscription knows at the end; all zero for a publisher.
+/// What an endpoint knows at the end; a publisher knows only `mismatches`.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Closing {
     /// Samples that the publishers must have sent, by the sequences seen.
     pub last_seen: u64,
     /// Samples sent before this subscription's first.
     pub before_matched: u64,
-    /// Why publishers of the topic were not matched, if nothing was received.
+    /// When the topic's last publisher had left, from the start; none if there was one at the end, or never.
+    pub alone_since_ns: Option<i64>,
+    /// Why endpoints of the topic were not matched, if none ever was or nothing was received.
     pub mismatches: Vec<String>,
 }

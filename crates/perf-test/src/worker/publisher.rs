@@ -36,7 +36,8 @@ pub fn run<M: Message + Stamped>(context: &mut Context) -> Result<(), String> {
     let Ok(Order::Go { start_ns }) = context.orders.recv() else { return Ok(()) };
     let mut publishing = Publishing::new(context, publisher, start_ns)?;
     publishing.publish_all()?;
-    let _ = context.outgoing.send(Outgoing::Finished { endpoint: context.endpoint, closing: Closing::default() });
+    let closing = Closing { mismatches: std::mem::take(&mut publishing.mismatches), ..Closing::default() };
+    let _ = context.outgoing.send(Outgoing::Finished { endpoint: context.endpoint, closing });
     // What is in this publisher's memory must stay readable until the subscriptions have it.
     while !context.flags.abandoned() && context.orders.recv().is_ok() {}
     Ok(())
@@ -71,6 +72,9 @@ struct Publishing<'a, M: Message> {
     rows: SentRows,
     next_id: u64,
     matched: bool,
+    /// Why subscriptions are not matched, until one is.
+    mismatches: Vec<String>,
+    ever_matched: bool,
     look_again_ns: i64,
     refusals_in_a_row: u32,
 }
@@ -89,6 +93,8 @@ impl<'a, M: Message + Stamped> Publishing<'a, M> {
             rows: SentRows::new(context.endpoint, context.outgoing.clone(), start_ns),
             next_id: 1,
             matched: experiment.is_private(),
+            mismatches: Vec::new(),
+            ever_matched: experiment.is_private(),
             look_again_ns: start_ns,
             refusals_in_a_row: 0,
         })
@@ -113,7 +119,11 @@ impl<'a, M: Message + Stamped> Publishing<'a, M> {
                 self.rows.open.reserve_ns.add((next_due_ns - now_ns()) as f64);
             }
         }
-        self.rows.until(now_ns());
+        let now_ns = now_ns();
+        self.rows.until(now_ns);
+        // The message at hand when the order to stop came is not owed.
+        let begun = index + u64::from(self.stopped());
+        self.rows.open.unsent = self.schedule.due_before(now_ns.min(self.end_ns)).saturating_sub(begun);
         self.rows.last();
         Ok(())
     }
@@ -166,7 +176,7 @@ impl<'a, M: Message + Stamped> Publishing<'a, M> {
             let now_ns = now_ns();
             self.rows.until(now_ns);
             if !self.context.experiment.is_private() && now_ns >= self.look_again_ns {
-                self.matched = self.publisher.subscription_count().map_err(|error| error.to_string())? > 0;
+                self.look_around().map_err(|error| error.to_string())?;
                 self.look_again_ns = now_ns + SLICE_NS;
             }
             if now_ns >= time_ns || self.stopped() {
@@ -174,6 +184,22 @@ impl<'a, M: Message + Stamped> Publishing<'a, M> {
             }
             sleep_until(time_ns.min(self.rows.end_ns()).min(now_ns + SLICE_NS));
         }
+    }
+
+    /// Who listens, on a topic that is another program's too.
+    fn look_around(&mut self) -> Result<(), gantry::Error> {
+        self.matched = self.publisher.subscription_count()? > 0;
+        self.ever_matched |= self.matched;
+        if self.ever_matched {
+            self.mismatches.clear();
+            return Ok(());
+        }
+        let found = self.publisher.mismatches()?;
+        // Those that have gone meanwhile are still the reason.
+        if !found.is_empty() {
+            self.mismatches = found;
+        }
+        Ok(())
     }
 
     fn stopped(&self) -> bool {

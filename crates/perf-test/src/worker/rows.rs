@@ -114,29 +114,20 @@ pub struct ReceivedRows {
     seconds: Seconds,
     give_back: SyncSender<Box<Tally>>,
     empty: Receiver<Box<Tally>>,
-    overwritten_before: u64,
     /// The open row.
     pub open: Box<Tally>,
 }
 
 impl ReceivedRows {
-    /// Rows counted from `start_ns`; samples overwritten so far (`overwritten`) are in none.
-    pub fn new(endpoint: Endpoint, outgoing: SyncSender<Outgoing>, start_ns: i64, overwritten: u64) -> Self {
+    /// Rows counted from `start_ns`.
+    pub fn new(endpoint: Endpoint, outgoing: SyncSender<Outgoing>, start_ns: i64) -> Self {
         // One row is open, one with the reporting thread, one spare.
         let (give_back, empty) = mpsc::sync_channel(3);
         for _ in 0..2 {
             let _ = give_back.try_send(Box::default());
         }
         let seconds = Seconds::new(start_ns);
-        ReceivedRows {
-            endpoint,
-            outgoing,
-            seconds,
-            give_back,
-            empty,
-            overwritten_before: overwritten,
-            open: Box::default(),
-        }
+        ReceivedRows { endpoint, outgoing, seconds, give_back, empty, open: Box::default() }
     }
 
     /// When the open row ends, ns.
@@ -144,21 +135,19 @@ impl ReceivedRows {
         self.seconds.end_ns()
     }
 
-    /// Hands over the rows that are over at `now_ns`; `overwritten` says how many samples were since creation.
-    pub fn until(&mut self, now_ns: i64, overwritten: impl Fn() -> u64) {
+    /// Hands over the rows that are over at `now_ns`.
+    pub fn until(&mut self, now_ns: i64) {
         while let Some(second) = self.seconds.close(now_ns) {
-            self.send(second, true, overwritten());
+            self.send(second, true);
         }
     }
 
     /// Hands over the piece of a second that is left.
-    pub fn last(&mut self, overwritten: u64) {
-        self.send(self.seconds.open(), false, overwritten);
+    pub fn last(&mut self) {
+        self.send(self.seconds.open(), false);
     }
 
-    fn send(&mut self, second: u64, whole: bool, overwritten: u64) {
-        self.open.received.overwritten = overwritten.saturating_sub(self.overwritten_before);
-        self.overwritten_before = overwritten;
+    fn send(&mut self, second: u64, whole: bool) {
         // Allocates only if the reporting thread is seconds behind: better than to hold up the measurement.
         let empty = self.empty.try_recv().unwrap_or_default();
         let tally = std::mem::replace(&mut self.open, empty);

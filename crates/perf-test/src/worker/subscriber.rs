@@ -4,6 +4,7 @@
 //! `take`; without it the message is copied to private memory first. No allocation, lock or report
 //! per sample; rows go out once a second, also when nothing comes.
 
+use std::ops::Range;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::RecvTimeoutError;
 use std::time::Duration;
@@ -68,29 +69,42 @@ struct Taking<'a, M: Message> {
     private: Option<Box<M>>,
     rows: ReceivedRows,
     sequences: Sequences,
-    /// Samples sent from here on are in the statistics.
-    scope_ns: i64,
-    samples: u64,
+    start_ns: i64,
+    /// Samples sent in this time are in the statistics.
+    scope_ns: Range<i64>,
+    /// Samples taken, whenever they were sent; duplicates not counted.
+    taken: u64,
+    /// Samples that had left the history when the last one was taken.
+    overwritten: u64,
     last_arrival_ns: i64,
     refusals_in_a_row: u32,
+    publisher_seen: bool,
+    alone_since_ns: Option<i64>,
     /// Why publishers were not matched, while nothing has come.
     mismatches: Vec<String>,
 }
 
 impl<'a, M: Message + Stamped> Taking<'a, M> {
     fn new(context: &'a Context, subscription: Subscription<M>, private: Option<Box<M>>, start_ns: i64) -> Self {
-        let outgoing = context.outgoing.clone();
-        let rows = ReceivedRows::new(context.endpoint, outgoing, start_ns, subscription.overwritten());
+        let rows = ReceivedRows::new(context.endpoint, context.outgoing.clone(), start_ns);
+        let experiment = &context.experiment;
+        let run_ns = i64::from(experiment.max_runtime_s) * SECOND_NS;
+        // The publishers of a run know its end themselves; others go on.
+        let end_ns = if experiment.is_private() || run_ns == 0 { i64::MAX } else { start_ns + run_ns };
         Taking {
             context,
             subscription,
             private,
             rows,
-            sequences: Sequences::new(context.experiment.is_private()),
-            scope_ns: start_ns + i64::from(context.experiment.ignore_s) * SECOND_NS,
-            samples: 0,
+            sequences: Sequences::new(experiment.is_private()),
+            start_ns,
+            scope_ns: start_ns + i64::from(experiment.ignore_s) * SECOND_NS..end_ns,
+            taken: 0,
+            overwritten: 0,
             last_arrival_ns: start_ns,
             refusals_in_a_row: 0,
+            publisher_seen: false,
+            alone_since_ns: None,
             mismatches: Vec::new(),
         }
     }
@@ -100,14 +114,14 @@ impl<'a, M: Message + Stamped> Taking<'a, M> {
         while !self.context.flags.abandoned() {
             let expected = self.context.flags.expected.load(Ordering::Relaxed);
             let draining = expected != NOT_DRAINING;
-            if draining && self.samples + self.subscription.overwritten() >= expected {
+            if draining && self.taken + self.subscription.overwritten() >= expected {
                 break;
             }
             if self.take_one()? {
                 continue;
             }
             let now_ns = now_ns();
-            self.rows.until(now_ns, || self.subscription.overwritten());
+            self.rows.until(now_ns);
             if draining {
                 let since_ns = *draining_since_ns.get_or_insert(now_ns);
                 if now_ns - self.last_arrival_ns.max(since_ns) > GRACE_NS {
@@ -118,11 +132,12 @@ impl<'a, M: Message + Stamped> Taking<'a, M> {
             let wait_ns = (self.rows.end_ns() - now_ns).clamp(1, longest_ns);
             let waited = self.subscription.wait(Duration::from_nanos(wait_ns as u64));
             if !waited.map_err(|error| error.to_string())? {
-                self.look_for_mismatches();
+                self.look_around(now_ns)?;
             }
         }
-        self.rows.until(now_ns(), || self.subscription.overwritten());
-        self.rows.last(self.subscription.overwritten());
+        self.rows.until(now_ns());
+        self.rows.open.received.overwritten += self.passed_over();
+        self.rows.last();
         Ok(())
     }
 
@@ -146,15 +161,25 @@ impl<'a, M: Message + Stamped> Taking<'a, M> {
         let info = sample.info();
         drop(sample);
         self.refusals_in_a_row = 0;
-        self.rows.until(received_ns, || self.subscription.overwritten());
+        self.rows.until(received_ns);
         self.note(time_ns, id, received_ns, info);
         Ok(true)
     }
 
     fn note(&mut self, time_ns: i64, id: u64, received_ns: i64, info: SampleInfo) {
+        let passed_over = self.passed_over();
+        let arrival = self.sequences.arrived(info.publisher_gid.0, info.sequence, passed_over);
+        self.last_arrival_ns = received_ns;
+        self.taken += u64::from(arrival != Arrival::Duplicate);
         let received = &mut self.rows.open.received;
         received.misnumbered += u64::from(id != info.sequence);
-        match self.sequences.arrived(info.publisher_gid.0, info.sequence) {
+        received.history += u64::from(time_ns < self.start_ns);
+        // A sample belongs to the measurement by the time when it was sent, here as with the publishers.
+        if !self.scope_ns.contains(&time_ns) {
+            return;
+        }
+        received.overwritten += passed_over;
+        match arrival {
             Arrival::New { missed } => received.missed += missed,
             Arrival::Reordered => received.reordered += 1,
             Arrival::Duplicate => {
@@ -163,9 +188,6 @@ impl<'a, M: Message + Stamped> Taking<'a, M> {
             }
         }
         received.samples += 1;
-        received.in_scope += u64::from(time_ns >= self.scope_ns);
-        self.samples += 1;
-        self.last_arrival_ns = received_ns;
         match u64::try_from(received_ns - time_ns) {
             Ok(latency_ns) => {
                 received.latency_ns.add(latency_ns as f64);
@@ -188,19 +210,33 @@ impl<'a, M: Message + Stamped> Taking<'a, M> {
         Ok(())
     }
 
-    /// While nothing has come there is time to ask why; the publisher may be gone when the run ends.
-    fn look_for_mismatches(&mut self) {
-        if self.samples == 0 {
+    /// How many samples left the history since the last call.
+    fn passed_over(&mut self) -> u64 {
+        let before = std::mem::replace(&mut self.overwritten, self.subscription.overwritten());
+        self.overwritten.saturating_sub(before)
+    }
+
+    /// While nothing comes there is time to ask why; the publisher may be gone when the run ends.
+    fn look_around(&mut self, now_ns: i64) -> Result<(), String> {
+        if self.taken == 0 {
             let found = self.subscription.mismatches();
             if !found.is_empty() {
                 self.mismatches = found;
             }
         }
+        let publishers = self.subscription.publisher_count().map_err(|error| error.to_string())?;
+        self.publisher_seen |= publishers > 0 || self.taken > 0;
+        if publishers > 0 {
+            self.alone_since_ns = None;
+        } else if self.publisher_seen {
+            self.alone_since_ns.get_or_insert(now_ns - self.start_ns);
+        }
+        Ok(())
     }
 
     fn closing(&mut self) -> Closing {
-        let mismatches = if self.samples == 0 { std::mem::take(&mut self.mismatches) } else { Vec::new() };
+        let mismatches = if self.taken == 0 { std::mem::take(&mut self.mismatches) } else { Vec::new() };
         let (last_seen, before_matched) = (self.sequences.last_seen(), self.sequences.before_matched());
-        Closing { last_seen, before_matched, mismatches }
+        Closing { last_seen, before_matched, alone_since_ns: self.alone_since_ns, mismatches }
     }
 }

@@ -17,7 +17,6 @@ fn sent(second: u64, samples: u64) -> Entry {
 
 fn received(endpoint: Endpoint, second: u64, latencies_ns: &[u64]) -> Entry {
     let mut received = Received { samples: latencies_ns.len() as u64, ..Received::default() };
-    received.in_scope = received.samples;
     latencies_ns.iter().for_each(|latency| received.latency_ns.add(*latency as f64));
     let cells = latencies_ns.iter().map(|latency| (*latency, 1)).collect();
     let Endpoint::Subscription(index) = endpoint else { panic!("{endpoint}") };
@@ -80,7 +79,9 @@ fn an_overdue_row_goes_out_without_those_that_are_missing_and_what_comes_late_is
 fn seconds_to_ignore_are_in_no_row_and_no_sum() {
     let mut ledger = ledger(2);
     for second in 0..3 {
-        for entry in [sent(second, 10), received(S0, second, &[1000]), received(S1, second, &[1000])] {
+        // Subscriptions count only what was sent after that.
+        let latencies_ns: &[u64] = if second < 2 { &[] } else { &[1000] };
+        for entry in [sent(second, 10), received(S0, second, latencies_ns), received(S1, second, latencies_ns)] {
             ledger.enter(entry);
         }
     }
@@ -93,12 +94,38 @@ fn seconds_to_ignore_are_in_no_row_and_no_sum() {
     assert_eq!(ledger.measured_cpu(), (SECOND_NS, 100.0));
 }
 
+/// A report taken `ns` after the beginning of its second.
+fn at(ns: i64, whole: bool, mut entry: Entry) -> Entry {
+    entry.usage.taken_ns = entry.second as i64 * SECOND_NS + ns;
+    Entry { whole, ..entry }
+}
+
 #[test]
-fn the_piece_at_the_end_is_in_the_sums_but_in_no_row() {
+fn what_comes_after_the_last_whole_second_is_one_row_of_its_true_length() {
     let mut ledger = ledger(0);
-    let tail = Entry { whole: false, ..received(S0, 0, &[5]) };
-    ledger.enter(tail);
-    [P, S0, S1].into_iter().for_each(|endpoint| ledger.no_more_from(endpoint));
-    assert!(ledger.next_row(|_| true).is_none());
-    assert_eq!(ledger.received().samples, 1);
+    for entry in [sent(0, 10), received(S0, 0, &[5; 10]), received(S1, 0, &[5; 10])] {
+        ledger.enter(entry);
+    }
+    ledger.end_after(1);
+    ledger.enter(at(SECOND_NS / 4, false, sent(1, 3)));
+    ledger.enter(at(SECOND_NS / 2, false, received(S0, 1, &[5; 3])));
+    // One that finished so late that second 1 was over for it, and then said nothing of interest.
+    ledger.enter(at(SECOND_NS, true, received(S1, 1, &[5; 3])));
+    ledger.enter(at(SECOND_NS / 2, false, received(S1, 2, &[])));
+    assert!(ledger.next_row(|_| true).is_some());
+    assert!(ledger.next_row(|_| true).is_none(), "a whole row past the end");
+    let row = ledger.last_row(0).unwrap();
+    assert_eq!((row.t_experiment_s(), row.t_loop_s()), (2.0, 1.0));
+    assert_eq!((row.sent.samples, row.received.samples), (3, 6));
+    assert_eq!((ledger.sent().samples, ledger.received().samples), (13, 26));
+    assert!(ledger.last_row(0).is_none());
+}
+
+#[test]
+fn an_end_at_which_nothing_happens_is_no_row() {
+    let mut ledger = ledger(0);
+    ledger.end_after(1);
+    ledger.enter(at(1000, false, sent(1, 0)));
+    ledger.enter(at(SECOND_NS, true, received(S0, 1, &[])));
+    assert!(ledger.last_row(0).is_none());
 }

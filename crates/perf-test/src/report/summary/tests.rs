@@ -10,7 +10,7 @@ pub(crate) fn summary(options: &str, latency_ns: u64) -> Summary {
     let cli = cli::parse(line.split_whitespace().map(Into::into)).unwrap();
     let experiment = cli::resolve(&cli.options, cli::Defaults::Run).unwrap().0;
     let mut latencies = Latencies::new();
-    let mut received = Received { samples: 3000, in_scope: 3000, ..Received::default() };
+    let mut received = Received { samples: 3000, ..Received::default() };
     for _ in 0..3000 {
         latencies.record(latency_ns);
         received.latency_ns.add(latency_ns as f64);
@@ -87,17 +87,22 @@ fn losses_are_split_into_classes_that_add_up() {
     lossy.lost = 10;
     lossy.received.overwritten = 7;
     let text = lossy.lines().join("\n");
-    assert!(text.contains("lost 10") && text.contains("7 overwritten by KEEP_LAST, 3 unexplained"), "{text}");
+    assert!(
+        text.contains("lost 10") && text.contains("7 left the history before they were taken, 3 unexplained"),
+        "{text}"
+    );
 }
 
 #[test]
 fn a_run_that_measured_nothing_has_failed_and_says_why() {
-    let silent = Summary { sent: Sent::default(), received: Received::default(), ..summary("", 1000) };
+    let silent =
+        Summary { sent: Sent::default(), sent_at_least: 0, received: Received::default(), ..summary("", 1000) };
     assert!(silent.failure().unwrap().contains("no sample was sent"));
     let empty = Summary { received: Received::default(), latencies: Latencies::new(), ..summary("", 1000) };
     assert!(empty.failure().unwrap().contains("no sample was received"));
     assert!(empty.lines().join("\n").contains("the measurement failed: no sample was received"));
-    let gone = Summary { gone: Some("publishers"), ..summary("", 1000) };
+    // Killed before its first report.
+    let gone = Summary { gone: Some("publishers"), sent: Sent::default(), sent_at_least: 62, ..summary("", 1000) };
     assert!(gone.failure().unwrap().contains("none of the publishers"));
     let mut unmatched = Summary { received: Received::default(), ..summary("-s 0", 1000) };
     assert_eq!(unmatched.failure(), None);

@@ -48,24 +48,33 @@ impl Summary {
 
     fn sample_lines(&self) -> Vec<String> {
         let received = &self.received;
+        if self.experiment.subscriptions == 0 {
+            return vec![
+                labelled("samples", &format!("sent {}; received and lost are not known here", self.sent_at_least)),
+                labelled("", &format!("{} of them while no subscription was matched", self.sent.unmatched)),
+            ];
+        }
         let sent =
-            if self.experiment.publishers == 0 { "by others".to_owned() } else { self.sent_at_least.to_string() };
+            if self.experiment.publishers == 0 { "not known here".to_owned() } else { self.sent_at_least.to_string() };
         let mut lines = vec![
             labelled("samples", &format!("sent {sent}, received {}, lost {}", received.samples, self.lost)),
             labelled(
                 "  lost",
-                &format!("{} overwritten by KEEP_LAST, {} unexplained", received.overwritten, self.unexplained()),
-            ),
-            labelled(
-                "  not lost",
                 &format!(
-                    "{} sent before matched, {} duplicates, {} reordered",
-                    self.before_matched + self.sent.unmatched,
-                    received.duplicates,
-                    received.reordered
+                    "{} left the history before they were taken, {} unexplained",
+                    received.overwritten,
+                    self.unexplained()
                 ),
             ),
+            labelled("  not lost", &format!("{} duplicates, {} reordered", received.duplicates, received.reordered)),
         ];
+        if !self.experiment.is_private() {
+            let earlier = format!(
+                "{} sent before matched, {} of the history (received, sent before the start; in no other figure)",
+                self.before_matched, received.history
+            );
+            lines.push(labelled("", &earlier));
+        }
         if self.experiment.subscriptions > 1 {
             let each =
                 format!("each sample is due {} times, once in every subscription", self.experiment.subscriptions);
@@ -76,6 +85,9 @@ impl Summary {
 
     fn latency_lines(&self) -> Vec<String> {
         let latency = &self.received.latency_ns;
+        if self.experiment.subscriptions == 0 {
+            return Vec::new();
+        }
         if latency.n == 0 {
             return vec![labelled("latency", "n 0")];
         }
@@ -226,14 +238,14 @@ impl Summary {
             (received.misnumbered, "samples carried another sample's number"),
             (received.refused, "attempts to take a sample were refused"),
             (sent.refused, "messages were refused by the middleware and not sent"),
+            (sent.unsent, "messages were due before the end and not sent: the publishers were behind their schedule"),
         ] {
             if count > 0 {
                 doubts.push(format!("{count} {what}"));
             }
         }
         doubts.extend(self.failure().map(|failure| format!("the measurement failed: {failure}")));
-        // A middleware's sentence may hold a whole type definition.
-        doubts.iter().map(|doubt| doubt.split_whitespace().collect::<Vec<_>>().join(" ")).collect()
+        doubts
     }
 }
 
