@@ -230,6 +230,7 @@ impl Publisher {
         self.participant.epoch.check()?;
         self.participant.look_for_deaths()?;
         self.note_joiners();
+        self.readers.drop_the_dead(); // somebody else may be reaping them just now
         match self.readers.unmapped() {
             Some(why) => Err(Error::UnmappedReader { topic: self.description.topic.clone(), why: why.to_owned() }),
             None => Ok(self.readers.count()),

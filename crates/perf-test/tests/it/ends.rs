@@ -4,7 +4,7 @@ use std::fs;
 
 use rustix::process::Signal;
 
-use crate::program::{Memory, parent_of, send, wait_until_gone};
+use crate::program::{Memory, parent_of, send, wait_until_gone, wait_until_it_has_slept};
 
 #[test]
 fn a_killed_subscription_is_reported_and_the_others_go_on() {
@@ -39,8 +39,40 @@ fn a_killed_publisher_ends_the_run_with_its_summary_and_exit_code_1() {
     assert!(run.number("received") >= 90, "{}", run.stdout);
     assert_eq!(run.number("lost"), 0, "{}", run.stdout);
     assert!(run.stderr.contains("none of the publishers lived"), "{}", run.stderr);
-    // What the killed process left is taken away by the next start of a Gantry program.
-    memory.run("-r 10 --max-runtime 1").assert_good();
+    memory.assert_empty();
+}
+
+#[test]
+fn a_publisher_killed_before_the_first_row_is_told_by_what_it_sent() {
+    let memory = Memory::new();
+    let mut run = memory.start("--reliable -s 1 -m Array1k -r 1000 --max-runtime 60");
+    run.wait_for("getrusage(2)");
+    let publisher = run.wait_for_worker("publisher 0");
+    // It publishes once it has its order to go: then it has slept for messages, which are a millisecond apart.
+    wait_until_it_has_slept(publisher, 300);
+    send(publisher, Signal::KILL);
+    let run = run.finish();
+    assert_eq!((run.status.code(), run.rows()), (Some(1), 0), "{}", run.everything());
+    assert!(run.stderr.contains("none of the publishers lived"), "{}", run.stderr);
+    assert!(!run.stdout.contains("no sample was sent"), "{}", run.stdout);
+    let (sent, received) = (run.number("sent"), run.number("received"));
+    assert!(sent > 0 && (sent, run.number("lost")) == (received, 0), "{}", run.stdout);
+    assert_eq!(run.sum("recv"), received, "{}", run.stdout);
+    memory.assert_empty();
+}
+
+#[test]
+fn a_subscription_that_hangs_is_charged_for_what_it_did_not_take() {
+    let memory = Memory::new();
+    let mut run = memory.start("--reliable -s 2 -m Array1k -r 100 --max-runtime 2");
+    run.wait_for("| T_experiment |");
+    send(run.worker("subscription 1"), Signal::STOP);
+    let run = run.finish();
+    run.assert_good();
+    let (sent, received, lost) = (run.number("sent"), run.number("received"), run.number("lost"));
+    assert!((200..300).contains(&received) && received + lost == 2 * sent, "{}", run.stdout);
+    assert!(run.stdout.contains("subscription 1 did not finish within 10 s"), "{}", run.stdout);
+    assert!(run.stdout.contains(&format!("subscription 1: {lost} samples that it did not report count as lost")));
     memory.assert_empty();
 }
 
@@ -91,8 +123,26 @@ fn ctrl_c_ends_a_run_with_its_summary() {
         assert!(run.number("sent") >= 100);
         assert_eq!(run.number("received"), 2 * run.number("sent"), "{}", run.stdout);
         assert_eq!(run.number("lost"), 0);
+        // The piece of a second at the end is a row too.
+        for (column, words) in [("sent", "sent"), ("recv", "received"), ("lost", "lost")] {
+            assert_eq!(run.sum(column), run.number(words), "{column}: {}", run.stdout);
+        }
         memory.assert_empty();
     }
+}
+
+#[test]
+fn ctrl_c_within_the_seconds_to_ignore_says_so() {
+    let memory = Memory::new();
+    let mut run = memory.start("-r 1000 --ignore 3600");
+    run.wait_for("getrusage(2)");
+    wait_until_it_has_slept(run.wait_for_worker("publisher 0"), 300);
+    run.signal(Signal::INT);
+    let run = run.finish();
+    assert_eq!(run.status.code(), Some(1), "{}", run.everything());
+    assert!(run.stderr.contains("within the 3600 s that --ignore leaves out"), "{}", run.stderr);
+    assert!(run.stdout.contains("summary of 0.0 s"), "{}", run.stdout);
+    memory.assert_empty();
 }
 
 #[test]

@@ -87,9 +87,24 @@ impl Finished {
         digits.parse().unwrap_or_else(|_| panic!("no number after {words:?} in\n{summary}"))
     }
 
-    /// How many sets of tables were shown.
+    /// How many sets of tables of a whole second were shown.
     pub fn rows(&self) -> usize {
-        self.stdout.matches("| T_experiment |").count()
+        self.stdout.matches("| T_loop | 1.000000 |").count()
+    }
+
+    /// The sum of a count over all tables: the rate times the length of each, which is a whole number.
+    #[track_caller]
+    pub fn sum(&self, column: &str) -> u64 {
+        let mut sum = 0.0;
+        for set in self.stdout.split("| T_experiment |").skip(1) {
+            let length_s: f64 = cell(set.split_once("| T_loop ").unwrap().1, 0).parse().unwrap();
+            let mut lines = set.lines().skip_while(|line| !line.starts_with("| recv |"));
+            let names = lines.next().unwrap();
+            let place = names.split('|').skip(1).position(|name| name.trim() == column).unwrap();
+            let rate: f64 = cell(lines.nth(1).unwrap(), place).parse().unwrap();
+            sum += (rate * length_s).round();
+        }
+        sum as u64
     }
 }
 
@@ -140,6 +155,16 @@ impl Running {
         workers.iter().find(|(_, name)| name == label).unwrap_or_else(|| panic!("no {label} in {workers:?}")).0
     }
 
+    /// Waits until this worker is there; the test runner's own time-out is the watchdog.
+    pub fn wait_for_worker(&self, label: &str) -> u32 {
+        loop {
+            if let Some((pid, _)) = self.workers().into_iter().find(|(_, name)| name == label) {
+                return pid;
+            }
+            std::thread::yield_now();
+        }
+    }
+
     pub fn signal(&self, signal: Signal) {
         send(self.pid(), signal);
     }
@@ -152,6 +177,10 @@ impl Running {
     }
 }
 
+fn cell(line: &str, place: usize) -> &str {
+    line.split('|').skip(1).nth(place).unwrap().trim()
+}
+
 pub fn send(pid: u32, signal: Signal) {
     kill_process(Pid::from_raw(i32::try_from(pid).unwrap()).unwrap(), signal).unwrap();
 }
@@ -159,6 +188,18 @@ pub fn send(pid: u32, signal: Signal) {
 pub fn parent_of(pid: u32) -> Option<u32> {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
     status.lines().find_map(|line| line.strip_prefix("PPid:"))?.trim().parse().ok()
+}
+
+/// Waits until a process has slept so often, in all its threads.
+pub fn wait_until_it_has_slept(pid: u32, times: u64) {
+    let slept = |task: fs::DirEntry| -> Option<u64> {
+        let status = fs::read_to_string(task.path().join("status")).ok()?;
+        status.lines().find_map(|line| line.strip_prefix("voluntary_ctxt_switches:"))?.trim().parse().ok()
+    };
+    let in_all = || fs::read_dir(format!("/proc/{pid}/task")).unwrap().flatten().filter_map(slept).sum::<u64>();
+    while in_all() < times {
+        std::thread::yield_now();
+    }
 }
 
 /// Waits until a process is gone; the test runner's own time-out is the watchdog.

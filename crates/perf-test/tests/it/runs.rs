@@ -148,13 +148,37 @@ fn two_programs_started_by_hand_meet() {
     let publisher = memory.run("-p 1 -s 0 --reliable -m Array1k -t by_hand --dds-domain-id 7 -r 100 --max-runtime 2");
     publisher.assert_good();
     assert_eq!(publisher.number("sent"), 200);
+    // The rows of the publisher's two seconds are out when two empty ones have followed.
+    subscriber.wait_for("| 0    | 0    | 0    |");
+    subscriber.wait_for("| 0    | 0    | 0    |");
     subscriber.signal(rustix::process::Signal::INT);
     let subscriber = subscriber.finish();
     subscriber.assert_good();
+    assert!(subscriber.stdout.contains("sent not known here"), "{}", subscriber.stdout);
+    assert!(subscriber.stdout.contains("no publisher of the topic was left after"), "{}", subscriber.stdout);
+    assert_eq!(subscriber.sum("recv"), subscriber.number("received"), "{}", subscriber.stdout);
     let received = subscriber.number("received");
     assert!(received > 0 && received <= 200, "{}", subscriber.stdout);
     assert_eq!(subscriber.number("lost"), 0, "{}", subscriber.stdout);
     assert!(!subscriber.stdout.contains("NaN") && !subscriber.stdout.contains("| inf"), "{}", subscriber.stdout);
+    memory.assert_empty();
+}
+
+#[test]
+fn the_history_that_a_late_subscription_gets_is_apart_from_what_comes_live() {
+    let memory = Memory::new();
+    let qos = "--reliable --transient --history-depth 20 -m Array1k -t late";
+    let mut publisher = memory.start(&format!("-s 0 -r 20 {qos}"));
+    // Then at least twenty samples have been sent.
+    publisher.wait_for("| T_experiment |");
+    let subscriber = memory.run(&format!("-p 0 --max-runtime 2 {qos}"));
+    publisher.signal(rustix::process::Signal::INT);
+    publisher.finish().assert_good();
+    subscriber.assert_good();
+    let history = subscriber.number("sent before matched,");
+    assert!(history >= 20, "{}", subscriber.stdout);
+    assert_eq!((subscriber.number("received"), subscriber.number("lost")), (40, 0), "{}", subscriber.stdout);
+    assert_eq!(subscriber.sum("recv"), 40, "{}", subscriber.stdout);
     memory.assert_empty();
 }
 
