@@ -70,7 +70,7 @@ fn a_subscription_that_hangs_is_charged_for_what_it_did_not_take() {
     let run = run.finish();
     run.assert_good();
     let (sent, received, lost) = (run.number("sent"), run.number("received"), run.number("lost"));
-    assert!((200..300).contains(&received) && received + lost == 2 * sent, "{}", run.stdout);
+    assert!(received >= 200 && lost > 0 && received + lost == 2 * sent, "{}", run.stdout);
     assert!(run.stdout.contains("subscription 1 did not finish within 10 s"), "{}", run.stdout);
     assert!(run.stdout.contains(&format!("subscription 1: {lost} samples that it did not report count as lost")));
     memory.assert_empty();
