@@ -81,13 +81,14 @@ fn experiment_zero_copy(options: &RunOptions) -> Result<(), Failure> {
     }
 }
 
-/// A failed run's sentence; with what else happened, if that was shown nowhere.
+/// A failed run's sentence. What there is to say about a run is said on standard error if its summary was shown nowhere.
 fn check(summary: &Summary, shown: bool) -> Result<(), Failure> {
-    let Some(mut sentence) = summary.failure() else { return Ok(()) };
     if !shown {
-        summary.notes.iter().for_each(|note| sentence.push_str(&format!("\n  {note}")));
+        for doubt in summary.doubts() {
+            let _ = writeln!(std::io::stderr().lock(), "perf_test: {doubt}");
+        }
     }
-    Err(Failure::Measurement(sentence))
+    summary.failure().map_or(Ok(()), |sentence| Err(Failure::Measurement(sentence)))
 }
 
 /// One run with its heading, tables and summary.

@@ -1,7 +1,7 @@
 //! The CSV log: performance_test's header lines and columns, one row each second as the run goes.
 //!
-//! Used through [`Reports`](super::Reports). Every row is one `write`, so the log is readable after a
-//! kill at any moment. Latencies are in ms, their variance in ms², `ru_utime` and `ru_stime` in ns,
+//! Used through [`Reports`](super::Reports). Every row is one `write`; of one that fails nothing stays.
+//! Latencies are in ms, their variance in ms², `ru_utime` and `ru_stime` in ns,
 //! `ru_maxrss` in KiB, `cpu_usage` in percent of all cores. With `--message-layout 1.x` the columns
 //! of the publisher's and subscriber's loop reserve are there too, as in performance_test 1.x.
 
@@ -18,6 +18,7 @@ use crate::row::Row;
 #[derive(Debug)]
 pub struct CsvLog {
     file: File,
+    length_bytes: u64,
     loop_columns: bool,
 }
 
@@ -34,17 +35,22 @@ impl CsvLog {
         text.push_str(&columns(loop_columns).join(","));
         text.push('\n');
         file.write_all(text.as_bytes())?;
-        Ok(CsvLog { file, loop_columns })
+        Ok(CsvLog { file, length_bytes: text.len() as u64, loop_columns })
     }
 
     /// Appends a row.
     ///
     /// # Errors
-    /// If the file cannot be written.
+    /// If the file cannot be written; it ends with the row before then.
     pub fn row(&mut self, row: &Row) -> io::Result<()> {
         let mut line = values(row, self.loop_columns).join(",");
         line.push('\n');
-        self.file.write_all(line.as_bytes())
+        self.file.write_all(line.as_bytes()).inspect_err(|_| {
+            // A pipe or a device cannot be cut, and has no half row to be cut off.
+            let _ = self.file.set_len(self.length_bytes);
+        })?;
+        self.length_bytes += line.len() as u64;
+        Ok(())
     }
 }
 

@@ -1,8 +1,10 @@
 //! The JSON log: performance_test's fields, and at every moment a complete document.
 //!
-//! Used through [`Reports`](super::Reports). The file always ends in `]}`; a row replaces these two
-//! bytes by itself and the same ending in a single `pwrite`, so there is no moment at which a kill
-//! leaves half a document. Times are in s (variance and M2 in s²), `experiment_start`,
+//! Used through [`Reports`](super::Reports). The file appears whole under its name and always ends in
+//! `]}`. A row first makes room behind that with blanks, which a document may end in however many of
+//! them are written: here a full disk shows, and the room is cut off again. Then one `pwrite` puts the
+//! row and the ending over the old ending and the blanks. Only a kill that stops the kernel in the
+//! middle of this one write of about a kilobyte, between two pages, could leave half a row. Times are in s (variance and M2 in s²), `experiment_start`,
 //! `loop_start`, `utime` and `stime` in ns, `maxrss` in KiB, CPU usage in percent of all cores.
 
 use std::fs::File;
@@ -31,26 +33,50 @@ impl JsonLog {
     /// Creates the log, or replaces one of that name, with no rows.
     ///
     /// # Errors
-    /// If the file cannot be created or written.
+    /// If the file cannot be created or written, or the name is that of something else than a file.
     pub fn create(path: &Path, experiment: &Experiment, run_id: &str) -> io::Result<JsonLog> {
-        let file = File::create(path)?;
+        // Through a link to the file itself, which is to stay what it is.
+        let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        if std::fs::metadata(&path).is_ok_and(|there| !there.is_file()) {
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is there and is no file"));
+        }
         let mut text = serde_json::to_string(&header(experiment, run_id))?;
         text.pop();
         text.push_str(",\"analysis_results\":[");
         let ending_at = text.len() as u64;
         text.push_str(ENDING);
-        file.write_all_at(text.as_bytes(), 0)?;
-        Ok(JsonLog { file, ending_at, empty: true })
+        // Its name appears when it is complete: nobody ever sees less.
+        let mut unfinished = path.clone().into_os_string();
+        unfinished.push(format!(".{run_id}"));
+        let written = File::create_new(&unfinished).and_then(|file| {
+            file.write_all_at(text.as_bytes(), 0)?;
+            std::fs::rename(&unfinished, &path)?;
+            Ok(JsonLog { file, ending_at, empty: true })
+        });
+        if written.is_err() {
+            let _ = std::fs::remove_file(&unfinished);
+        }
+        written
     }
 
     /// Adds a row.
     ///
     /// # Errors
-    /// If the file cannot be written.
+    /// If the file cannot be written; it is the document then that it was before.
     pub fn row(&mut self, row: &Row) -> io::Result<()> {
         let comma = if self.empty { "\n" } else { ",\n" };
         let text = format!("{comma}{}", fields(row));
-        self.file.write_all_at(format!("{text}{ENDING}").as_bytes(), self.ending_at)?;
+        let end = self.ending_at + ENDING.len() as u64;
+        let added = self
+            .file
+            .write_all_at(" ".repeat(text.len()).as_bytes(), end)
+            .and_then(|()| self.file.write_all_at(format!("{text}{ENDING}").as_bytes(), self.ending_at));
+        if let Err(error) = added {
+            // What is there already can be written again. Blanks that cannot be cut off do no harm.
+            self.file.write_all_at(ENDING.as_bytes(), self.ending_at)?;
+            let _ = self.file.set_len(end);
+            return Err(error);
+        }
         self.ending_at += text.len() as u64;
         self.empty = false;
         Ok(())

@@ -55,13 +55,17 @@ impl Reports {
     /// # Errors
     /// [`Failure::Measurement`] if the console cannot be written: nobody is watching any more.
     pub fn row(&mut self, row: &Row) -> Result<Vec<String>, Failure> {
+        let ends_s = row.t_experiment_s() - row.t_loop_s();
+        let lost = |kind: &str, error: &io::Error| {
+            format!("the {kind} log ends after {ends_s:.0} s: {error}. What it has so far is complete")
+        };
         let mut given_up = Vec::new();
         if let Some(Err(error)) = self.csv.as_mut().map(|log| log.row(row)) {
-            given_up.push(format!("the CSV log ends after {:.0} s: {error}", row.t_experiment_s() - row.t_loop_s()));
+            given_up.push(lost("CSV", &error));
             self.csv = None;
         }
         if let Some(Err(error)) = self.json.as_mut().map(|log| log.row(row)) {
-            given_up.push(format!("the JSON log ends after {:.0} s: {error}", row.t_experiment_s() - row.t_loop_s()));
+            given_up.push(lost("JSON", &error));
             self.json = None;
         }
         if let Some(terminal) = &mut self.terminal {

@@ -38,7 +38,8 @@ impl Summary {
         lines.extend(self.schedule_lines());
         lines.extend(self.usage_lines());
         lines.extend(self.calibration_lines());
-        let doubts = self.doubts();
+        let mut doubts = self.doubts();
+        doubts.extend(self.failure().map(|failure| format!("the measurement failed: {failure}")));
         if doubts.is_empty() {
             lines.push(labelled("notes", "none"));
         }
@@ -223,7 +224,9 @@ impl Summary {
         lines
     }
 
-    fn doubts(&self) -> Vec<String> {
+    /// What speaks against trusting the run without a second look, one sentence each; empty if nothing does.
+    #[must_use]
+    pub fn doubts(&self) -> Vec<String> {
         let mut doubts = self.notes.clone();
         let asked_hz = f64::from(self.experiment.rate_hz);
         let achieved_hz = self.achieved_hz();
@@ -244,7 +247,6 @@ impl Summary {
                 doubts.push(format!("{count} {what}"));
             }
         }
-        doubts.extend(self.failure().map(|failure| format!("the measurement failed: {failure}")));
         doubts
     }
 }

@@ -1,0 +1,99 @@
+//! Little room: logs on a full disk, shared memory that is too small.
+//!
+//! These tests mount small file systems in a mount name space of their own; where that is not possible they are
+//! shown as ignored, with the reason.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on says where")]
+
+use std::path::Path;
+use std::process::{Command, ExitCode, Output};
+
+use libtest_mimic::{Arguments, Trial};
+use tempfile::TempDir;
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_perf_test");
+
+fn main() -> ExitCode {
+    let cannot = why_no_small_tmpfs();
+    if let Some(why) = &cannot {
+        eprintln!("ignored: no small tmpfs can be had here: {why}");
+    }
+    let tests: [(&str, fn()); 3] = [
+        ("a_json_log_on_a_full_disk_stays_a_document", a_json_log_on_a_full_disk_stays_a_document),
+        ("a_csv_log_on_a_full_disk_ends_with_a_whole_row", a_csv_log_on_a_full_disk_ends_with_a_whole_row),
+        ("too_little_shared_memory_says_what_to_do", too_little_shared_memory_says_what_to_do),
+    ];
+    let trial = |(name, test): (&str, fn())| {
+        let run = move || {
+            test();
+            Ok(())
+        };
+        Trial::test(name, run).with_ignored_flag(cannot.is_some())
+    };
+    libtest_mimic::run(&Arguments::from_args(), tests.into_iter().map(trial).collect()).exit_code()
+}
+
+/// A folder for a small file system, on the one for shared memory.
+fn folder() -> TempDir {
+    tempfile::Builder::new().prefix("perf_test_limits_").tempdir_in("/dev/shm").unwrap()
+}
+
+/// Runs a shell script in a mount name space of its own, where a tmpfs of `size` lies at `folder`.
+fn in_tmpfs(folder: &Path, size: &str, script: &str) -> std::io::Result<Output> {
+    let mount = format!("mount -t tmpfs -o size={size},mode=1777 tmpfs '{}'", folder.display());
+    let mut command = Command::new("unshare");
+    if !rustix::process::geteuid().is_root() {
+        command.args(["--user", "--map-root-user"]);
+    }
+    command.args(["--mount", "sh", "-c", &format!("{mount} && {script}")]).output()
+}
+
+fn why_no_small_tmpfs() -> Option<String> {
+    match in_tmpfs(folder().path(), "64k", "true") {
+        Ok(output) if output.status.success() => None,
+        Ok(output) => Some(String::from_utf8_lossy(&output.stderr).trim().to_owned()),
+        Err(error) => Some(format!("unshare: {error}")),
+    }
+}
+
+/// Runs for five seconds with a log of this kind on a disk of one page; returns the log and what was said about it.
+fn log_on_a_full_disk(kind: &str) -> (String, String) {
+    let (disk, memory) = (folder(), folder());
+    // A long way to say the same: the header of a CSV log contains it, and so few rows fit.
+    let log = format!("{}{}/log", disk.path().display(), "/.".repeat(1300));
+    let memory = memory.path().display();
+    let run = format!("GANTRY_SHM_DIR='{memory}' '{PROGRAM}' -r 100 --max-runtime 5 -o none --{kind}-logfile");
+    let output = in_tmpfs(disk.path(), "4k", &format!("{run} '{log}' && cat '{log}'")).unwrap();
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.success(), "{stderr}");
+    (String::from_utf8(output.stdout).unwrap(), stderr)
+}
+
+fn a_json_log_on_a_full_disk_stays_a_document() {
+    let (log, stderr) = log_on_a_full_disk("json");
+    let document: serde_json::Value = serde_json::from_str(&log).unwrap_or_else(|error| panic!("{error}: {log}"));
+    let rows = document["analysis_results"].as_array().unwrap();
+    assert!((1..5).contains(&rows.len()), "{log}");
+    assert!(rows.iter().all(|row| row["num_samples_sent"] == 100), "{log}");
+    let said = format!("the JSON log ends after {} s", rows.len());
+    assert!(stderr.contains(&said), "nobody was told: {stderr}");
+}
+
+fn a_csv_log_on_a_full_disk_ends_with_a_whole_row() {
+    let (log, stderr) = log_on_a_full_disk("csv");
+    let rows: Vec<&str> = log.split_once("---EXPERIMENT-START---\n").unwrap().1.lines().collect();
+    assert!(log.ends_with('\n') && rows.iter().all(|row| row.split(',').count() == 28), "{log}");
+    assert!((2..6).contains(&rows.len()), "{log}");
+    let said = format!("the CSV log ends after {} s", rows.len() - 1);
+    assert!(stderr.contains(&said), "nobody was told: {stderr}");
+}
+
+fn too_little_shared_memory_says_what_to_do() {
+    let memory = folder();
+    let place = memory.path().display();
+    let script = format!("GANTRY_SHM_DIR='{place}' exec '{PROGRAM}' -m Array4m -r 100 --max-runtime 5");
+    let output = in_tmpfs(memory.path(), "64k", &script).unwrap();
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{stderr}");
+    assert!(stderr.contains("--shm-size") && stderr.contains("GANTRY_SHM_DIR"), "{stderr}");
+}
