@@ -171,10 +171,13 @@ pub fn with_type<W: WithType>(name: &str, layout: Layout, work: W) -> Option<W::
     }
 }
 
+/// How alike two names must be, of 1, for the one to be a misspelling of the other.
+const NEAR: f64 = 0.85;
+
 /// The name and size in bytes of the message that is meant by `name`, in any mixture of cases.
 ///
 /// # Errors
-/// A sentence that names the nearest message and says how to list them.
+/// A sentence that names the nearest message, if one is near, and says how to list them.
 pub fn find(name: &str, layout: Layout) -> Result<(&'static str, usize), String> {
     let known = sizes_bytes(layout);
     if let Some(found) = known.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)) {
@@ -184,6 +187,7 @@ pub fn find(name: &str, layout: Layout) -> Result<(&'static str, usize), String>
     let nearest = known
         .iter()
         .map(|(known, _)| (strsim::jaro_winkler(&wanted, &known.to_lowercase()), known))
+        .filter(|(likeness, _)| *likeness >= NEAR)
         .max_by(|a, b| a.0.total_cmp(&b.0))
         .map_or(String::new(), |(_, nearest)| format!("; the nearest is `{nearest}`"));
     let layout = layout.name();
@@ -290,6 +294,10 @@ mod tests {
         assert_eq!(find("array4M", Layout::V2), Ok(("Array4m", 4_194_304)));
         let sentence = find("Aray4m", Layout::V2).unwrap_err();
         assert!(sentence.contains("`Array4m`") && sentence.contains("--msg-list"), "{sentence}");
+        for foreign in ["PointCloud1m", "RadarTrack", "NavSatFix", "Range", "unbounded"] {
+            let sentence = find(foreign, Layout::V2).unwrap_err();
+            assert!(!sentence.contains("nearest") && sentence.contains("--msg-list"), "{sentence}");
+        }
         let sentence = find("Array128", Layout::V1).unwrap_err();
         assert!(sentence.contains("1.x layout"), "{sentence}");
     }

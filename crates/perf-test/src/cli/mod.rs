@@ -3,6 +3,7 @@
 //! Used by `main` through [`parse`]. `spelling` brings the spellings of all generations to one,
 //! `resolve` turns options into checked [`Experiment`](crate::experiment::Experiment)s and outputs.
 
+mod number;
 mod resolve;
 mod spelling;
 
@@ -13,7 +14,11 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::experiment::{Durability, History, Layout, Reliability, Strategy};
 
+use number::within;
 pub use resolve::{Defaults, Outputs, resolve};
+
+/// The longest run, seconds.
+const LONGEST_S: u32 = 1_000_000_000;
 
 /// Measures publish and subscribe between real processes: latency, losses, CPU and memory.
 ///
@@ -83,22 +88,22 @@ pub struct RunOptions {
     #[arg(long, value_name = "LAYOUT", ignore_case = true)]
     pub message_layout: Option<Layout>,
     /// Messages per second of each publisher, 0 to 1000000; 0 is as fast as possible [default: 1000] [example: -r 100]
-    #[arg(short, long, value_name = "HZ", value_parser = clap::value_parser!(u32).range(0..=1_000_000))]
+    #[arg(short, long, value_name = "HZ", value_parser = within(0..=1_000_000), allow_hyphen_values = true)]
     pub rate: Option<u32>,
     /// Publishers, 0 to 64; 0 measures another program's [default: 1] [example: -p 0]
-    #[arg(short = 'p', long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(0..=64))]
+    #[arg(short = 'p', long, value_name = "COUNT", value_parser = within(0..=64), allow_hyphen_values = true)]
     pub num_pub_threads: Option<u32>,
     /// Subscriptions, 0 to 1000; 0 leaves them to another program [default: 1] [example: -s 3]
-    #[arg(short = 's', long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(0..=1000))]
+    #[arg(short = 's', long, value_name = "COUNT", value_parser = within(0..=1000), allow_hyphen_values = true)]
     pub num_sub_threads: Option<u32>,
     /// Topic [default: test_topic] [example: -t camera/image]
     #[arg(short, long, value_name = "NAME")]
     pub topic: Option<String>,
-    /// Seconds to run, 0 for ever [default: 0] [example: --max-runtime 30]
-    #[arg(long, value_name = "S")]
+    /// Seconds to run, 0 to 1000000000; 0 is for ever [default: 0] [example: --max-runtime 30]
+    #[arg(long, value_name = "S", value_parser = within(0..=LONGEST_S), allow_hyphen_values = true)]
     pub max_runtime: Option<u32>,
     /// Seconds at the beginning to leave out of rows and statistics [default: 0] [example: --ignore 5]
-    #[arg(long, value_name = "S")]
+    #[arg(long, value_name = "S", value_parser = within(0..=LONGEST_S), allow_hyphen_values = true)]
     pub ignore: Option<u32>,
     /// Loan messages and read them in place; without it they are copied in on publish and out on take
     #[arg(long, visible_alias = "loaned-samples")]
@@ -129,10 +134,10 @@ pub struct RunOptions {
     #[arg(long)]
     pub keep_last: bool,
     /// Samples that KEEP_LAST keeps, 1 to 1000000 [default: 16] [example: --history-depth 10]
-    #[arg(long, value_name = "SAMPLES", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    #[arg(long, value_name = "SAMPLES", value_parser = within(1..=1_000_000), allow_hyphen_values = true)]
     pub history_depth: Option<u32>,
     /// ROS 2 domain, 0 to 232 [default: ROS_DOMAIN_ID, or 0] [example: --dds-domain-id 7]
-    #[arg(long, value_name = "ID", value_parser = clap::value_parser!(u32).range(0..=232))]
+    #[arg(long, value_name = "ID", value_parser = within(0..=232), allow_hyphen_values = true)]
     pub dds_domain_id: Option<u32>,
     /// Where results go; repeatable [default: stdout] [example: -o stdout -o csv]
     #[arg(short, long, value_name = "WHERE", ignore_case = true)]
@@ -140,7 +145,7 @@ pub struct RunOptions {
     /// The same as -o stdout
     #[arg(long)]
     pub print_to_console: bool,
-    /// Log file; its suffix says which kind, .csv or .json [example: -l run1.csv]
+    /// Log file; its suffix says which kind, .csv or .json; without one it is CSV [example: -l run1.csv]
     #[arg(short, long, value_name = "FILE")]
     pub logfile: Option<PathBuf>,
     /// CSV log file; an existing one is replaced [example: --csv-logfile run1.csv]

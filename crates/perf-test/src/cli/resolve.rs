@@ -151,7 +151,8 @@ fn outputs(options: &RunOptions, topic: &str) -> Result<Outputs, String> {
     let (mut csv, mut json) = (options.csv_logfile.clone(), options.json_logfile.clone());
     if let Some(path) = &options.logfile {
         let (log, option) = match suffix(path).as_str() {
-            "csv" => (&mut csv, "--csv-logfile"),
+            // Without a suffix as in performance_test 1.x, whose only log was this one.
+            "csv" | "" => (&mut csv, "--csv-logfile"),
             "json" => (&mut json, "--json-logfile"),
             _ => {
                 return Err(format!(
@@ -172,11 +173,23 @@ fn outputs(options: &RunOptions, topic: &str) -> Result<Outputs, String> {
     if asked(Output::Json) && json.is_none() {
         json = Some(default_name(topic, "json"));
     }
-    if csv.is_some() && csv == json {
-        return Err("--csv-logfile and --json-logfile name the same file: give two names".to_owned());
+    if let (Some(csv), Some(json)) = (&csv, &json)
+        && location(csv) == location(json)
+    {
+        let (csv, json) = (csv.display(), json.display());
+        return Err(format!("--csv-logfile {csv} and --json-logfile {json} name the same file: give two names"));
     }
     let console = options.output.is_empty() || asked(Output::Stdout) || options.print_to_console;
     Ok(Outputs { console, csv, json, log_named_here })
+}
+
+/// The same for all names of one file, as far as its folder exists.
+fn location(path: &Path) -> PathBuf {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let there = path.canonicalize();
+    there
+        .or_else(|_| Ok(folder.canonicalize()?.join(path.file_name().unwrap_or_default())))
+        .unwrap_or_else(|_: std::io::Error| path.to_owned())
 }
 
 fn suffix(path: &Path) -> String {

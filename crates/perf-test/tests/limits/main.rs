@@ -92,8 +92,13 @@ fn too_little_shared_memory_says_what_to_do() {
     let memory = folder();
     let place = memory.path().display();
     let script = format!("GANTRY_SHM_DIR='{place}' exec '{PROGRAM}' -m Array4m -r 100 --max-runtime 5");
-    let output = in_tmpfs(memory.path(), "64k", &script).unwrap();
-    let stderr = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(1), "{stderr}");
-    assert!(stderr.contains("--shm-size") && stderr.contains("GANTRY_SHM_DIR"), "{stderr}");
+    // Too little to begin with, and too little for the messages.
+    for (size, what) in [("64k", " of 65536 are free"), ("1m", " of 1048576 are free")] {
+        let output = in_tmpfs(memory.path(), size, &script).unwrap();
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{stderr}");
+        for words in ["no room in shared memory", what, "bytes were needed", "--shm-size", "GANTRY_SHM_DIR"] {
+            assert!(stderr.contains(words), "{words:?} is not in: {stderr}");
+        }
+    }
 }

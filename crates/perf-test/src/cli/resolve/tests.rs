@@ -85,6 +85,8 @@ fn outputs_are_chosen_by_kind_name_and_suffix() {
         Outputs { console: true, csv: Some("a".into()), json: Some("b.json".into()), log_named_here: false }
     );
     assert_eq!(outputs("-o none"), Outputs::default());
+    // As in performance_test 1.x.
+    assert_eq!(outputs("-l run1").csv, Some("run1".into()));
     let named = outputs("-o json --print-to-console -t /a/b").json.unwrap();
     assert!(named.to_str().unwrap().starts_with("a_b_") && named.extension().unwrap() == "json", "{named:?}");
 }
@@ -100,6 +102,8 @@ fn contradictions_are_named() {
         ("-o none -o csv", ["-o none", "contradicts"]),
         ("-l a.csv --csv-logfile b.csv", ["--logfile a.csv", "--csv-logfile"]),
         ("--csv-logfile a --json-logfile a", ["--csv-logfile", "--json-logfile"]),
+        ("--csv-logfile a.x --json-logfile ./a.x", ["a.x and", "./a.x name the same file"]),
+        ("-l a --json-logfile src/../a", ["--csv-logfile a", "the same file"]),
         ("experiment zero-copy --zero-copy", ["experiment zero-copy", "--zero-copy"]),
         ("experiment zero-copy --max-runtime 0", ["experiment zero-copy", "--max-runtime"]),
         ("-l log.txt", [".csv", ".json"]),
@@ -112,11 +116,17 @@ fn contradictions_are_named() {
 #[test]
 fn what_is_out_of_range_is_told_the_range() {
     for (line, range) in [
-        ("-r 1000001", "0..=1000000"),
-        ("--history-depth 0", "1..=1000000"),
-        ("-s 1001", "0..=1000"),
-        ("-p 65", "0..=64"),
-        ("--dds-domain-id 233", "0..=232"),
+        ("-r 1000001", "from 0 to 1000000"),
+        ("-r -5", "from 0 to 1000000"),
+        ("-r 1.5", "from 0 to 1000000"),
+        ("--history-depth 0", "from 1 to 1000000"),
+        ("--history-depth 1x", "from 1 to 1000000"),
+        ("-s 1001", "from 0 to 1000"),
+        ("-s -1", "from 0 to 1000"),
+        ("-p 65", "from 0 to 64"),
+        ("--dds-domain-id 233", "from 0 to 232"),
+        ("--max-runtime -1", "from 0 to 1000000000"),
+        ("--ignore 1s", "from 0 to 1000000000"),
     ] {
         let sentence = refused(line);
         assert!(sentence.contains(range), "{line}: {sentence}");
