@@ -72,7 +72,7 @@ pub fn compare(copy: &Summary, zero_copy: &Summary) -> Vec<String> {
     ));
     if let Some(ratio) = copy.copy_ratio() {
         lines.push(format!(
-            "The copy path's mean latency is {ratio:.2} × two warm copies and one wake-up, measured just before (goal ≤ 1.3)."
+            "The copy path's mean latency is {ratio:.2} × two warm copies and one wake-up, measured before and after it (goal ≤ 1.3)."
         ));
     }
     lines

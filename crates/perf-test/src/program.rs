@@ -13,7 +13,6 @@ use crate::coordinator;
 use crate::error::Failure;
 use crate::experiment::Experiment;
 use crate::interrupt::Interrupt;
-use crate::measure::calibration::Calibration;
 use crate::report::heading::{heading, legend};
 use crate::report::summary::Summary;
 use crate::report::terminal::write_lines;
@@ -116,9 +115,7 @@ fn measure(
         }
     }
     reports.lines(&legend())?;
-    let calibration =
-        Calibration::measure(experiment.message_bytes, experiment.rate_hz).map_err(Failure::Measurement)?;
-    let summary = coordinator::run(experiment, &topic, calibration, &mut reports, interrupt)?;
+    let summary = coordinator::run(experiment, &topic, &mut reports, interrupt)?;
     let ending = if summary.stopped_early { "Stopped early. Exiting." } else { "Maximum runtime reached. Exiting." };
     reports.lines(&[ending.to_owned()])?;
     reports.lines(&summary.lines())?;

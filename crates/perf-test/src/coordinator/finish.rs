@@ -6,14 +6,14 @@ use std::collections::BTreeSet;
 
 use super::{Fate, Run, is_publisher};
 use crate::clock::{SECOND_NS, now_ns};
-use crate::measure::calibration::Calibration;
+use crate::measure::calibration::Calibrations;
 use crate::measure::usage::Usage;
 use crate::report::summary::{Summary, WorkerUsage};
 use crate::worker::protocol::Endpoint;
 
 impl Run<'_> {
     /// Sums up; the workers have ended.
-    pub(super) fn finish(mut self, calibration: Calibration) -> Summary {
+    pub(super) fn finish(mut self, calibrations: Calibrations) -> Summary {
         let ended_ns = self.stopped_ns.unwrap_or(match self.experiment.max_runtime_s {
             0 => now_ns(),
             run_s => self.start_ns + i64::from(run_s) * SECOND_NS,
@@ -44,7 +44,7 @@ impl Run<'_> {
             core_percent,
             cores: self.ledger.cores(),
             own_usage: Usage::of_this_process().unwrap_or_default(),
-            calibration,
+            calibrations,
             seconds: std::mem::take(&mut self.seconds),
             gone: self.gone(),
             notes: std::mem::take(&mut self.notes),

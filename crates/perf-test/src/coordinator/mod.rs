@@ -17,7 +17,7 @@ use crate::domain;
 use crate::error::Failure;
 use crate::experiment::{Experiment, Strategy};
 use crate::interrupt::Interrupt;
-use crate::measure::calibration::Calibration;
+use crate::measure::calibration::{Calibration, Calibrations};
 use crate::report::Reports;
 use crate::report::summary::{Second, Summary};
 use crate::worker::protocol::{Closing, Endpoint, Plan};
@@ -34,10 +34,11 @@ const TICK: Duration = Duration::from_millis(50);
 pub fn run(
     experiment: &Experiment,
     topic: &str,
-    calibration: Calibration,
     reports: &mut Reports,
     interrupt: &Interrupt,
 ) -> Result<Summary, Failure> {
+    let calibrate = || Calibration::measure(experiment.message_bytes, experiment.rate_hz).map_err(Failure::Measurement);
+    let before = calibrate()?;
     let plans = plans(experiment, topic);
     let endpoints: Vec<Endpoint> = plans.iter().flat_map(|plan| plan.endpoints.clone()).collect();
     let ledger = Ledger::new(endpoints.iter().copied(), plans.len(), experiment.message_bytes, experiment.ignore_s);
@@ -59,7 +60,8 @@ pub fn run(
     let measured =
         run.set_up(&endpoints).map_err(Failure::Measurement).and_then(|()| run.measure()).and_then(|()| run.drain());
     run.end_workers();
-    measured.map(|()| run.finish(calibration))
+    measured?;
+    Ok(run.finish(Calibrations { before, after: calibrate()? }))
 }
 
 fn plans(experiment: &Experiment, topic: &str) -> Vec<Plan> {

@@ -1,8 +1,8 @@
 //! What the machine itself costs: reading the clock, waking a thread, filling and copying a message.
 //!
-//! Done by the coordinator before a run, so that it is in no worker's accounts. Every figure is a
-//! median of repetitions in warm memory; the summary prints them beside the latencies, which are to be
-//! judged against them.
+//! Done by the coordinator before and after a run, so that it is in no worker's accounts and a machine
+//! that changed meanwhile shows. Every figure is a median of repetitions in warm memory; the summary
+//! prints the means of both beside the latencies, which are to be judged against them.
 
 use std::hint::black_box;
 use std::sync::Arc;
@@ -25,7 +25,41 @@ const BATCHES: usize = 15;
 /// A batch lasts at least this long, so that reading the clock does not count.
 const BATCH_NS: i64 = 20_000;
 
-/// What was found.
+/// Two findings that differ by more than this part of their mean are both told.
+const STEADY: f64 = 0.1;
+
+/// What was found before a run and after it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Calibrations {
+    /// Before the run.
+    pub before: Calibration,
+    /// After it.
+    pub after: Calibration,
+}
+
+impl Calibrations {
+    /// The mean of both.
+    #[must_use]
+    pub fn mean(&self) -> Calibration {
+        let mean = |figure: fn(&Calibration) -> f64| f64::midpoint(figure(&self.before), figure(&self.after));
+        Calibration {
+            clock_ns: mean(|found| found.clock_ns),
+            wake_up_ns: mean(|found| found.wake_up_ns),
+            fill_ns: mean(|found| found.fill_ns),
+            warm_copy_ns: mean(|found| found.warm_copy_ns),
+            paced_copy_ns: mean(|found| found.paced_copy_ns),
+        }
+    }
+
+    /// A figure before and after the run if the two are so far apart that the mean alone would say too little.
+    #[must_use]
+    pub fn drift(&self, figure: fn(&Calibration) -> f64) -> Option<(f64, f64)> {
+        let (before, after) = (figure(&self.before), figure(&self.after));
+        ((before - after).abs() > STEADY * f64::midpoint(before, after)).then_some((before, after))
+    }
+}
+
+/// What was found at one time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Calibration {
     /// One reading of the clock, nanoseconds.
@@ -151,6 +185,16 @@ mod tests {
         assert!(large.warm_copy_ns > 40.0 * small.warm_copy_ns, "{small:?} {large:?}");
         assert!(large.fill_ns > 40.0 * small.fill_ns, "{small:?} {large:?}");
         assert!(large.copy_path_ns() > 2.0 * large.warm_copy_ns);
+    }
+
+    #[test]
+    fn two_findings_are_one_mean_and_told_apart_only_if_they_differ() {
+        let before =
+            Calibration { clock_ns: 20.0, wake_up_ns: 5e3, fill_ns: 1e5, warm_copy_ns: 4e5, paced_copy_ns: 5e5 };
+        let calibrations = Calibrations { before, after: Calibration { warm_copy_ns: 6e5, clock_ns: 21.0, ..before } };
+        assert_eq!((calibrations.mean().warm_copy_ns, calibrations.mean().fill_ns), (5e5, 1e5));
+        assert_eq!(calibrations.drift(|found| found.warm_copy_ns), Some((4e5, 6e5)));
+        assert_eq!(calibrations.drift(|found| found.clock_ns), None);
     }
 
     #[test]

@@ -6,7 +6,7 @@
 mod text;
 
 use crate::experiment::Experiment;
-use crate::measure::calibration::Calibration;
+use crate::measure::calibration::Calibrations;
 use crate::measure::histogram::Latencies;
 use crate::measure::tally::{Received, Sent};
 use crate::measure::usage::Usage;
@@ -66,7 +66,7 @@ pub struct Summary {
     /// What the coordinator itself has used, calibration included.
     pub own_usage: Usage,
     /// What the machine itself costs.
-    pub calibration: Calibration,
+    pub calibrations: Calibrations,
     /// The run second by second.
     pub seconds: Vec<Second>,
     /// The side of which nobody lived to the end.
@@ -128,9 +128,10 @@ impl Summary {
     #[must_use]
     pub fn copy_ratio(&self) -> Option<f64> {
         let alone = self.experiment.subscriptions == 1;
-        let copies_matter = 2.0 * self.calibration.warm_copy_ns > COPIES_OVER_WAKE_UP * self.calibration.wake_up_ns;
+        let found = self.calibrations.mean();
+        let copies_matter = 2.0 * found.warm_copy_ns > COPIES_OVER_WAKE_UP * found.wake_up_ns;
         let possible = !self.experiment.zero_copy && self.received.latency_ns.n > 0 && alone && copies_matter;
-        possible.then(|| self.received.latency_ns.mean / self.calibration.copy_path_ns())
+        possible.then(|| self.received.latency_ns.mean / found.copy_path_ns())
     }
 }
 

@@ -3,6 +3,7 @@
 use super::text::time;
 use super::*;
 use crate::cli;
+use crate::measure::calibration::Calibration;
 
 /// A run of 30 s, 100 Hz, 4 MB, in which every latency is `latency_ns`.
 pub(crate) fn summary(options: &str, latency_ns: u64) -> Summary {
@@ -16,6 +17,8 @@ pub(crate) fn summary(options: &str, latency_ns: u64) -> Summary {
         received.latency_ns.add(latency_ns as f64);
     }
     let usage = Usage { utime_ns: 1_000_000_000, stime_ns: 500_000_000, maxrss_kib: 60_000, ..Usage::default() };
+    let calibration =
+        Calibration { clock_ns: 25.0, wake_up_ns: 20_000.0, fill_ns: 2e5, warm_copy_ns: 4e5, paced_copy_ns: 5e5 };
     let worker = |label: &str, pid| WorkerUsage { label: label.to_owned(), pid, usage };
     Summary {
         experiment,
@@ -32,13 +35,7 @@ pub(crate) fn summary(options: &str, latency_ns: u64) -> Summary {
         core_percent: 9.0,
         cores: 2,
         own_usage: usage,
-        calibration: Calibration {
-            clock_ns: 25.0,
-            wake_up_ns: 20_000.0,
-            fill_ns: 2e5,
-            warm_copy_ns: 4e5,
-            paced_copy_ns: 5e5,
-        },
+        calibrations: Calibrations { before: calibration, after: calibration },
         seconds: vec![Second { latency_ns: Some(latency_ns as f64), core_percent: 9.0 }; 30],
         gone: None,
         notes: Vec::new(),
@@ -56,7 +53,7 @@ fn a_good_run_is_told_in_full() {
         "9.00 % of one core, 4.50 % of all 2, 900.0 µs per message",
         "120000 KiB",
         "1.22 × (2 warm copies + 1 wake-up = 820.0 µs), goal ≤ 1.3",
-        "and 0.98 × the same with copies at the pace of the run (1.02 ms): an honest copy path",
+        "and 0.98 × the same with copies at the run's pace (1.02 ms): within the goal",
         "notes      none",
     ] {
         assert!(text.contains(words), "{words:?} is not in\n{text}");
@@ -76,9 +73,20 @@ fn percentiles_with_fewer_than_ten_samples_beyond_are_marked() {
 fn a_slow_copy_path_and_a_missed_rate_are_said() {
     let slow = Summary { measured_s: 40.0, ..summary("", 2_000_000) };
     let text = slow.lines().join("\n");
-    assert!(text.contains("2.44 ×") && text.contains("slower than copying explains"), "{text}");
+    assert!(text.contains("2.44 ×") && text.contains("slower than these parts"), "{text}");
     assert!(text.contains("the rate was not held: 75.00 of 100"), "{text}");
     assert_eq!(summary("--zero-copy", 1000).copy_ratio(), None);
+}
+
+#[test]
+fn a_machine_that_changed_during_the_run_is_said_and_the_mean_used() {
+    let mut drifted = summary("", 1_000_000);
+    drifted.calibrations.after.warm_copy_ns = 6e5;
+    let text = drifted.lines().join("\n");
+    for words in ["0.98 × (2 warm copies + 1 wake-up = 1.02 ms)", "820.0 µs before the run, 1.22 ms after it"] {
+        assert!(text.contains(words), "{words:?} is not in\n{text}");
+    }
+    assert_eq!(text.matches("before the run,").count(), 1, "the paced copies did not change:\n{text}");
 }
 
 #[test]

@@ -3,6 +3,7 @@
 //! Used by `main` through [`Summary::lines`].
 
 use super::Summary;
+use crate::measure::calibration::Calibration;
 use crate::measure::moments::Moments;
 use crate::report::heading::how_readers_wait;
 
@@ -186,40 +187,45 @@ impl Summary {
     }
 
     fn calibration_lines(&self) -> Vec<String> {
-        let found = &self.calibration;
-        let mut lines = vec![labelled(
-            "machine",
-            &format!(
-                "to fill a message {}, to copy it warm {}, at the run's pace {},",
-                time(found.fill_ns),
-                time(found.warm_copy_ns),
-                time(found.paced_copy_ns)
-            ),
-        )];
+        let found = self.calibrations.mean();
+        let machine = format!(
+            "to fill a message {}, to copy it warm {}, at the run's pace {},",
+            time(found.fill_ns),
+            time(found.warm_copy_ns),
+            time(found.paced_copy_ns)
+        );
+        let more = format!(
+            "to wake a thread {}, to read the clock {} (means of before and after the run)",
+            time(found.wake_up_ns),
+            time(found.clock_ns)
+        );
+        let mut lines = vec![labelled("machine", &machine), labelled("", &more)];
+        let Some(ratio) = self.copy_ratio() else { return lines };
+        let paced = self.received.latency_ns.mean / found.paced_copy_path_ns();
+        let verdict = if ratio <= HONEST_COPY {
+            "within the goal"
+        } else if paced <= HONEST_COPY {
+            "above the goal against warm copies, within it against copies at the run's pace"
+        } else {
+            "above the goal: slower than these parts"
+        };
+        let (warm_path, paced_path) = (time(found.copy_path_ns()), time(found.paced_copy_path_ns()));
+        let parts =
+            format!("mean latency is {ratio:.2} × (2 warm copies + 1 wake-up = {warm_path}), goal ≤ {HONEST_COPY},");
+        lines.push(labelled("copy path", &parts));
         lines.push(labelled(
             "",
-            &format!("to wake a thread {}, to read the clock {}", time(found.wake_up_ns), time(found.clock_ns)),
+            &format!("and {paced:.2} × the same with copies at the run's pace ({paced_path}): {verdict}"),
         ));
-        if let Some(ratio) = self.copy_ratio() {
-            let paced = self.received.latency_ns.mean / found.paced_copy_path_ns();
-            let verdict = if ratio <= HONEST_COPY {
-                "an honest copy path"
-            } else if paced <= HONEST_COPY {
-                "cold caches between messages explain the rest"
-            } else {
-                "slower than copying explains"
-            };
-            let (warm_path, paced_path) = (time(found.copy_path_ns()), time(found.paced_copy_path_ns()));
-            lines.push(labelled(
-                "copy path",
-                &format!(
-                    "mean latency is {ratio:.2} × (2 warm copies + 1 wake-up = {warm_path}), goal ≤ {HONEST_COPY},"
-                ),
-            ));
-            lines.push(labelled(
-                "",
-                &format!("and {paced:.2} × the same with copies at the pace of the run ({paced_path}): {verdict}"),
-            ));
+        for (what, figure) in [
+            ("2 warm copies + 1 wake-up", Calibration::copy_path_ns as fn(&Calibration) -> f64),
+            ("the same at the run's pace", Calibration::paced_copy_path_ns),
+        ] {
+            if let Some((before, after)) = self.calibrations.drift(figure) {
+                let apart =
+                    format!("{what}: {} before the run, {} after it; the mean is used", time(before), time(after));
+                lines.push(labelled("", &apart));
+            }
         }
         lines
     }
