@@ -146,6 +146,21 @@ fn ctrl_c_within_the_seconds_to_ignore_says_so() {
 }
 
 #[test]
+fn a_console_that_is_not_read_for_a_while_makes_nobody_late() {
+    let memory = Memory::new();
+    let run = memory.start("--reliable -m Array64 -r 100 --max-runtime 2");
+    run.narrow_console();
+    // Another run is the clock: longer than anybody may take to finish.
+    memory.run("-r 1 --max-runtime 14 -o none").assert_good();
+    let run = run.finish();
+    run.assert_good();
+    assert!(!run.stdout.contains("did not finish"), "{}", run.stdout);
+    assert_eq!((run.number("sent"), run.number("received"), run.number("lost")), (200, 200, 0), "{}", run.stdout);
+    assert_eq!((run.rows(), run.sum("sent"), run.sum("recv")), (2, 200, 200), "{}", run.stdout);
+    memory.assert_empty();
+}
+
+#[test]
 fn a_publisher_that_was_stopped_catches_up_and_its_lateness_shows() {
     let memory = Memory::new();
     let mut run = memory.start("--reliable --history-depth 1000 -m Array1k -r 100 --max-runtime 6");

@@ -120,6 +120,11 @@ impl Running {
         self.child.id()
     }
 
+    /// Makes the console hold less than a page of what is not read.
+    pub fn narrow_console(&self) {
+        rustix::pipe::fcntl_setpipe_size(self.lines.get_ref(), 4096).unwrap();
+    }
+
     /// Reads until a line contains `words`.
     #[track_caller]
     pub fn wait_for(&mut self, words: &str) {
