@@ -77,6 +77,22 @@ fn a_subscription_that_hangs_is_charged_for_what_it_did_not_take() {
 }
 
 #[test]
+fn a_publisher_that_hangs_is_given_up_and_nobody_else_is_killed() {
+    let memory = Memory::new();
+    let mut run = memory.start("--reliable -m Array1k -r 100 --max-runtime 1");
+    run.wait_for("getrusage(2)");
+    let publisher = run.wait_for_worker("publisher 0");
+    wait_until_it_has_slept(publisher, 50);
+    send(publisher, Signal::STOP);
+    let run = run.finish();
+    assert_eq!(run.status.code(), Some(1), "{}", run.everything());
+    assert!(run.stdout.contains("publisher 0 did not finish within 10 s"), "{}", run.stdout);
+    assert_eq!(run.stdout.matches("did not end by itself and was killed").count(), 1, "{}", run.stdout);
+    assert!(run.number("received") > 0, "{}", run.stdout);
+    memory.assert_empty();
+}
+
+#[test]
 fn workers_do_not_outlive_a_killed_coordinator_and_its_logs_are_whole() {
     let memory = Memory::new();
     let folder = tempfile::tempdir().unwrap();
