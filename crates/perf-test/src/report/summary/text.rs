@@ -205,7 +205,7 @@ impl Summary {
         let verdict = if ratio <= HONEST_COPY {
             "within the goal"
         } else if paced <= HONEST_COPY {
-            "above the goal against warm copies, within it against copies at the run's pace"
+            "above the goal by the first, within it by the second"
         } else {
             "above the goal: slower than these parts"
         };
