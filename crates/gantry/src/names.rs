@@ -1,6 +1,6 @@
 //! ROS 2's rules for names of nodes, namespaces and topics.
 //!
-//! Used by `node`. Rules as in the ROS 2 design article "Topic and Service name mapping to DDS".
+//! Used by `node`, and through [`expand_topic_name`] by whoever must know a name before there is a node. Rules as in the ROS 2 design article "Topic and Service name mapping to DDS".
 
 use crate::error::{Error, Result};
 
@@ -19,8 +19,17 @@ pub(crate) fn full_namespace(namespace: &str) -> Result<String> {
     Ok(format!("/{inner}"))
 }
 
-/// A topic's full name: `/absolute` as it is, `relative` in the namespace, `~/private` under the node's own name.
-pub(crate) fn full_topic(topic: &str, namespace: &str, node: &str) -> Result<String> {
+/// A topic's full name, as a node with this name and namespace would make it: `/absolute` as it is, `relative` in the
+/// namespace, `~/private` under the node's own name.
+///
+/// # Errors
+/// The name breaks one of ROS 2's rules; the error says which.
+///
+/// ```
+/// assert_eq!(gantry::expand_topic_name("scan", "lidar", "/robot").unwrap(), "/robot/scan");
+/// assert!(gantry::expand_topic_name("scan 2", "lidar", "/robot").is_err());
+/// ```
+pub fn expand_topic_name(topic: &str, node: &str, namespace: &str) -> Result<String> {
     let namespace = namespace.trim_end_matches('/');
     let full = match topic.strip_prefix('~') {
         Some(private) if private.is_empty() || private.starts_with('/') => format!("{namespace}/{node}{private}"),
@@ -61,9 +70,9 @@ mod tests {
             ("~", "/robot/lidar"),
             ("front/scan", "/robot/front/scan"),
         ] {
-            assert_eq!(full_topic(topic, "/robot", "lidar").unwrap(), full);
+            assert_eq!(expand_topic_name(topic, "lidar", "/robot").unwrap(), full);
         }
-        assert_eq!(full_topic("scan", "/", "lidar").unwrap(), "/scan");
+        assert_eq!(expand_topic_name("scan", "lidar", "/").unwrap(), "/scan");
         assert_eq!(full_namespace("robot/").unwrap(), "/robot");
         assert_eq!(full_namespace("").unwrap(), "/");
     }
@@ -71,7 +80,7 @@ mod tests {
     #[test]
     fn names_that_ros_2_refuses_are_refused() {
         for topic in ["", "/", "a//b", "a/", "1a", "a b", "a/2", "~a", "größe"] {
-            assert!(full_topic(topic, "/", "node").is_err(), "{topic}");
+            assert!(expand_topic_name(topic, "node", "/").is_err(), "{topic}");
         }
         assert!(check_node("a/b").is_err());
         assert!(full_namespace("a//b").is_err());

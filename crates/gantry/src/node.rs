@@ -62,7 +62,7 @@ impl Node {
     /// # Errors
     /// A name that ROS 2 does not allow, a depth out of range, no room in shared memory.
     pub fn create_publisher<T: Message>(&self, topic: &str, qos: Qos) -> Result<Publisher<T>> {
-        let topic = names::full_topic(topic, &self.namespace, &self.name)?;
+        let topic = names::expand_topic_name(topic, &self.name, &self.namespace)?;
         let node = self.fully_qualified_name();
         let publisher =
             gantry_shm::Publisher::new(self.participant.clone(), &node, &topic, type_description::<T>(), qos)?;
@@ -74,7 +74,7 @@ impl Node {
     /// # Errors
     /// As [`Node::create_publisher`]; a publisher's memory that cannot be mapped.
     pub fn create_subscription<T: Message>(&self, topic: &str, qos: Qos) -> Result<Subscription<T>> {
-        let topic = names::full_topic(topic, &self.namespace, &self.name)?;
+        let topic = names::expand_topic_name(topic, &self.name, &self.namespace)?;
         let node = self.fully_qualified_name();
         let subscription =
             gantry_shm::Subscription::new(self.participant.clone(), &node, &topic, type_description::<T>(), qos)?;

@@ -26,18 +26,8 @@ pub fn check(topic: &str) -> Result<(), String> {
     if topic.len() > longest_bytes {
         return refuse(&format!("it has {} bytes and may have {longest_bytes}", topic.len()));
     }
-    for token in topic.strip_prefix('/').unwrap_or(topic).split('/') {
-        if token.is_empty() {
-            return refuse("a part of it is empty");
-        }
-        if token.starts_with(|c: char| c.is_ascii_digit()) {
-            return refuse("a part of it begins with a digit");
-        }
-        if !token.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') {
-            return refuse("only letters, digits and underscores are allowed between slashes");
-        }
-    }
-    Ok(())
+    let full = gantry::expand_topic_name(topic, "perf_test", "/");
+    full.map(drop).map_err(|error| format!("{error}. Give a name like `test_topic` or `/camera/image`"))
 }
 
 /// The full name of a checked topic; `private_id` is the id of a run that is to meet nobody else.
