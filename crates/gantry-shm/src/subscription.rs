@@ -20,6 +20,9 @@ use std::{
     time::{Duration, Instant},
 };
 
+/// How long a publisher that could not be joined is left alone.
+const RETRY_AFTER: Duration = Duration::from_secs(1);
+
 /// Takes samples from its topic's publishers.
 pub struct Subscription {
     participant: Arc<Participant>,
@@ -31,8 +34,8 @@ pub struct Subscription {
     turn: usize,
     /// Generation of the topic that `links` is true for; `None`: look again.
     seen_generation: Option<u64>,
-    /// Something kept us from looking at all publishers: to be tried again off the data path.
-    incomplete: bool,
+    /// Something kept us from joining all publishers: when to try again, off the data path.
+    retry_at: Option<Instant>,
     /// Why publishers of the topic are not matched.
     mismatches: Vec<String>,
     losses: Losses,
@@ -76,7 +79,7 @@ impl Subscription {
             links: Vec::new(),
             turn: 0,
             seen_generation: None,
-            incomplete: false,
+            retry_at: None,
             mismatches: Vec::new(),
             losses: Losses::default(),
             waiter,
@@ -110,9 +113,12 @@ impl Subscription {
                     return Ok(Some(sample));
                 }
                 Err(error) => {
-                    // Whose memory makes no sense is not asked again until the topic's endpoints change.
-                    self.mismatches.push(error.to_string());
-                    self.links.remove(place);
+                    self.turn = place + 1;
+                    if matches!(error, Error::Corrupt { .. }) {
+                        // Whose memory makes no sense is not asked again until the topic's endpoints change.
+                        self.mismatches.push(error.to_string());
+                        self.links.remove(place);
+                    }
                     return Err(error);
                 }
             }
@@ -129,7 +135,7 @@ impl Subscription {
     pub fn wait(&mut self, timeout: Duration) -> Result<bool> {
         self.participant.epoch.check()?;
         let deadline = Instant::now().checked_add(timeout);
-        if self.incomplete {
+        if self.retry_at.is_some_and(|at| Instant::now() >= at) {
             self.seen_generation = None;
         }
         loop {
@@ -156,7 +162,7 @@ impl Subscription {
     pub fn publisher_count(&mut self) -> Result<usize> {
         self.participant.epoch.check()?;
         self.participant.look_for_deaths()?;
-        if self.generation_changed() || self.incomplete {
+        if self.generation_changed() || self.retry_at.is_some() {
             self.seen_generation = None;
             self.discover();
         }
@@ -198,7 +204,7 @@ impl Subscription {
                 break;
             }
             self.mismatches.clear();
-            self.incomplete = false;
+            self.retry_at = None;
             if let Err(error) = self.join_present() {
                 self.leave_out(&error);
             }
@@ -209,14 +215,16 @@ impl Subscription {
 
     fn leave_out(&mut self, error: &Error) {
         self.mismatches.push(error.to_string());
-        self.incomplete = true;
+        self.retry_at = Some(Instant::now() + RETRY_AFTER);
     }
 
     /// Joins the publishers of the topic that are not joined yet, and marks the links of those that are not there any more.
     fn join_present(&mut self) -> Result<()> {
         let topic = &self.description.topic;
         let present = self.participant.endpoints(topic, Role::Publisher, &mut self.mismatches)?;
-        self.incomplete = !self.mismatches.is_empty();
+        if !self.mismatches.is_empty() {
+            self.retry_at = Some(Instant::now() + RETRY_AFTER);
+        }
         for (peer, publisher) in &present {
             if self.links.iter().any(|link| link.key == publisher.key) {
                 continue;
