@@ -7,7 +7,7 @@
 
 use crate::error::{Error, Result};
 use rustix::{
-    fs::{AtFlags, Dir, FileType, Mode, OFlags, fstat, linkat, mkdirat, open, openat, unlinkat},
+    fs::{AtFlags, Dir, FileType, Mode, OFlags, fstat, linkat, mkdirat, open, openat, statat, unlinkat},
     io::Errno,
 };
 use std::{
@@ -117,15 +117,35 @@ impl Directory {
         let _ = unlinkat(&self.file, name, AtFlags::REMOVEDIR);
     }
 
-    /// Names of what is here, without `.` and `..`.
-    pub(crate) fn names(&self) -> Result<Vec<(String, FileType)>> {
+    /// Names of the regular files here. Whatever else somebody put here is not ours to look at.
+    pub(crate) fn files(&self) -> Result<Vec<String>> {
+        self.names(FileType::RegularFile)
+    }
+
+    /// Names of the directories here.
+    pub(crate) fn directories(&self) -> Result<Vec<String>> {
+        self.names(FileType::Directory)
+    }
+
+    fn names(&self, kind: FileType) -> Result<Vec<String>> {
         let read_error = |e| Error::system(format!("list {self}"), e);
         let mut names = Vec::new();
         for entry in Dir::read_from(&self.file).map_err(read_error)? {
             let entry = entry.map_err(read_error)?;
             // Names that are not UTF-8 are not ours.
-            let name = entry.file_name().to_str().ok().filter(|name| *name != "." && *name != "..");
-            names.extend(name.map(|name| (name.to_owned(), entry.file_type())));
+            let Ok(name) = entry.file_name().to_str() else { continue };
+            let found = match entry.file_type() {
+                // Not every file system says it in the listing; a tmpfs does.
+                FileType::Unknown => match statat(&self.file, name, AtFlags::SYMLINK_NOFOLLOW) {
+                    Ok(stat) => FileType::from_raw_mode(stat.st_mode),
+                    Err(Errno::NOENT) => continue,
+                    Err(e) => return Err(read_error(e)),
+                },
+                said => said,
+            };
+            if found == kind && name != "." && name != ".." {
+                names.push(name.to_owned());
+            }
         }
         Ok(names)
     }

@@ -135,7 +135,7 @@ impl Participant {
             peers.has_remains = false;
             // A peer whose file somebody removed stays as long as it lives: its pins count.
             let mut list: Vec<Arc<Peer>> = peers.list.iter().filter(|peer| peer.is_alive()).cloned().collect();
-            for (name, _) in self.directory.names()? {
+            for name in self.directory.files()? {
                 if name.ends_with(PROCESS_SUFFIX) && !list.iter().any(|peer| peer.file_name == name) {
                     match Peer::open(&self.directory, &name) {
                         Ok(peer) if peer.is_alive() => list.push(Arc::new(peer)),

@@ -13,17 +13,16 @@ use crate::{
     peer::Peer,
 };
 use rustix::{
-    fs::{FileType, Mode, OFlags, openat},
+    fs::{Mode, OFlags, openat},
     io::Errno,
 };
 
 /// Removes the files of dead processes from a domain and wakes who was matched with them. Returns how many processes
 /// are left.
 pub(crate) fn reap(directory: &Directory, board: &Board, registry: &Registry<'_>) -> Result<usize> {
-    let mut names = directory.names()?;
-    names.retain(|(_, kind)| matches!(kind, FileType::RegularFile | FileType::Unknown));
+    let names = directory.files()?;
     let ending_with =
-        |suffix: &'static str| names.iter().map(|(name, _)| name.as_str()).filter(move |n| n.ends_with(suffix));
+        |suffix: &'static str| names.iter().map(String::as_str).filter(move |name| name.ends_with(suffix));
     let publishers: Vec<&str> = ending_with(PUBLISHER_SUFFIX).collect();
     let mut alive = Vec::new();
     for name in ending_with(PROCESS_SUFFIX) {
@@ -43,7 +42,7 @@ pub(crate) fn reap(directory: &Directory, board: &Board, registry: &Registry<'_>
 /// Refuses to go on beside processes that use another board: it was removed under them (by `rm`, or a tool that cleans
 /// shared memory), so neither they nor we would see whom the other tells.
 pub(crate) fn check_one_board(directory: &Directory, board: &Board) -> Result<()> {
-    for (name, _) in directory.names()?.iter().filter(|(name, _)| name.ends_with(PROCESS_SUFFIX)) {
+    for name in directory.files()?.iter().filter(|name| name.ends_with(PROCESS_SUFFIX)) {
         let peer = match Peer::open(directory, name) {
             Err(e) if e.is_not_found() => continue,
             peer => peer?,
@@ -96,10 +95,8 @@ fn bury(directory: &Directory, board: &Board, registry: &Registry<'_>, name: &st
 /// Reaps every other domain of the user and removes the ones in which nobody is left. Best effort: a domain that cannot
 /// be opened, or is busy, is its own users' business.
 pub(crate) fn reap_other_domains(user_directory: &Directory, own_domain: &str) -> Result<()> {
-    for (name, kind) in user_directory.names()? {
-        if name != own_domain && kind == FileType::Directory {
-            let _ = reap_domain(user_directory, &name);
-        }
+    for name in user_directory.directories()?.iter().filter(|name| *name != own_domain) {
+        let _ = reap_domain(user_directory, name);
     }
     Ok(())
 }

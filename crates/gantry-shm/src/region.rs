@@ -89,7 +89,7 @@ impl Region {
     }
 
     fn map(file: OwnedFd, name: &str, length_bytes: usize, reserve_bytes: usize, writable: bool) -> Result<Region> {
-        let reserve_bytes = reserve_bytes.next_multiple_of(PAGE_BYTES);
+        let reserve_bytes = reserve_bytes.max(1).next_multiple_of(PAGE_BYTES); // an empty file can be mapped, too
         let protection = if writable { ProtFlags::READ | ProtFlags::WRITE } else { ProtFlags::READ };
         let flags = MapFlags::SHARED | MapFlags::NORESERVE;
         let epoch = Epoch::current()?;

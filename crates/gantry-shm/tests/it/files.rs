@@ -11,6 +11,7 @@ tests![
     a_missing_root_is_named,
     a_board_of_another_version_is_refused,
     a_damaged_publisher_is_an_error_and_not_a_crash,
+    strange_files_harm_nobody,
     a_board_that_vanished_is_refused_while_somebody_uses_it,
     a_damaged_publisher_does_not_silence_a_good_one,
     scribbled_files_give_errors_and_never_a_crash,
@@ -93,6 +94,31 @@ fn a_damaged_publisher_is_an_error_and_not_a_crash() {
     }
     assert!(matches!(subscription.take(), Err(Error::Corrupt { .. })));
     assert!(subscription.take().unwrap().is_none(), "it is left out, not asked for ever");
+}
+
+fn strange_files_harm_nobody() {
+    let root = Root::new();
+    let mut idle = root.child("idle", &[]);
+    idle.line();
+    let domain = user_directory(&root).join("0");
+    let name = |first: char, ending: &str| domain.join(format!("{}{ending}", String::from(first).repeat(32)));
+    std::fs::write(name('a', ".process"), "").unwrap();
+    std::fs::write(name('b', ".process"), "too short").unwrap();
+    std::fs::write(name('c', ".1.pub"), "of nobody").unwrap();
+    std::fs::create_dir(name('d', ".process")).unwrap();
+    let fifo = name('e', ".process");
+    rustix::fs::mknodat(rustix::fs::CWD, &fifo, rustix::fs::FileType::Fifo, rustix::fs::Mode::RUSR, 0).unwrap();
+    let participant = root.join();
+    let (bytes, qos) = (crate::child::STREAM_BYTES, crate::child::stream_qos());
+    let mut publisher = publisher(&participant, bytes, qos);
+    assert_eq!(publisher.subscription_count().unwrap(), 0);
+    let mut subscription = subscription(&participant, bytes, qos);
+    assert_eq!(subscription.publisher_count().unwrap(), 2);
+    assert!(publisher.wait_for_subscriptions(1, PATIENCE).unwrap());
+    for gone in [name('a', ".process"), name('b', ".process"), name('c', ".1.pub")] {
+        assert!(!gone.exists(), "{} belongs to nobody who lives", gone.display());
+    }
+    idle.finish();
 }
 
 fn a_board_that_vanished_is_refused_while_somebody_uses_it() {
