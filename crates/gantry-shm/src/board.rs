@@ -263,8 +263,9 @@ impl Registry<'_> {
             let bits = taken.load(Relaxed); // Relaxed: the registry lock orders its holders
             let waiter = word * 64 + bits.trailing_ones() as usize;
             if bits != u64::MAX && waiter < WAITER_LINES - 1 {
-                held[word].fetch_or(1 << (waiter % 64), Relaxed);
+                // First the board: killed in between, we leave a line unused, and no reaper frees one that is another's.
                 taken.store(bits | 1 << (waiter % 64), Relaxed);
+                held[word].fetch_or(1 << (waiter % 64), Relaxed);
                 return WaiterIndex(waiter);
             }
         }

@@ -66,7 +66,8 @@ pub(crate) fn may_live(directory: &Directory, name: &str) -> bool {
 }
 
 /// The news comes before the process file goes, so that a reaper that dies on the way leaves all of it to the next one;
-/// who hears it finds the process dead by its lock.
+/// who hears it finds the process dead by its lock. (The next one then frees the waiter lines once more; whoever took one
+/// meanwhile may miss a ring, which costs it a slice of sleep.)
 fn bury(directory: &Directory, board: &Board, registry: &Registry<'_>, name: &str, publishers: &[&str]) -> Result<()> {
     let peer = match Peer::open(directory, name) {
         Ok(peer) => Some(peer),

@@ -38,6 +38,8 @@ pub struct Subscription {
     retry_at: Option<Instant>,
     /// Why publishers of the topic are not matched.
     mismatches: Vec<String>,
+    /// Keys of publishers whose memory made no sense: not joined again for as long as they exist.
+    broken: Vec<u64>,
     losses: Losses,
     waiter: Waiter,
 }
@@ -81,6 +83,7 @@ impl Subscription {
             seen_generation: None,
             retry_at: None,
             mismatches: Vec::new(),
+            broken: Vec::new(),
             losses: Losses::default(),
             waiter,
         };
@@ -91,8 +94,7 @@ impl Subscription {
     /// The next sample, in place; `None` if there is none now. Publishers take turns.
     ///
     /// # Errors
-    /// Bytes of a publisher make no sense (it is then left out until the topic's endpoints change); no more memory for pins;
-    /// the process forked.
+    /// Bytes of a publisher make no sense (it is then left out for good); no room for more pins; the process forked.
     ///
     /// # Real-time
     /// No allocation, lock or system call. When publishers came or went since the last call, or more samples are held than
@@ -115,9 +117,9 @@ impl Subscription {
                 Err(error) => {
                     self.turn = place + 1;
                     if matches!(error, Error::Corrupt { .. }) {
-                        // Whose memory makes no sense is not asked again until the topic's endpoints change.
+                        // Whose memory makes no sense is not asked again.
                         self.mismatches.push(error.to_string());
-                        self.links.remove(place);
+                        self.broken.push(self.links.remove(place).key);
                     }
                     return Err(error);
                 }
@@ -226,7 +228,7 @@ impl Subscription {
             self.retry_at = Some(Instant::now() + RETRY_AFTER);
         }
         for (peer, publisher) in &present {
-            if self.links.iter().any(|link| link.key == publisher.key) {
+            if self.links.iter().any(|link| link.key == publisher.key) || self.broken.contains(&publisher.key) {
                 continue;
             }
             if let Some(why) = publisher.mismatch(&self.description) {
@@ -241,6 +243,7 @@ impl Subscription {
                 Err(e) => self.leave_out(&e),
             }
         }
+        self.broken.retain(|key| present.iter().any(|(_, publisher)| publisher.key == *key));
         for link in &mut self.links {
             link.gone = !present.iter().any(|(_, publisher)| publisher.key == link.key);
         }

@@ -33,7 +33,7 @@ impl<T: Message> Subscription<T> {
     /// The next message, in place; `None` if there is none now. Publishers take turns.
     ///
     /// # Errors
-    /// A publisher whose memory makes no sense (it is left out until the topic's endpoints change); the process forked.
+    /// A publisher whose memory makes no sense (it is then left out for good); the process forked.
     ///
     /// # Real-time
     /// No allocation, lock or system call. When publishers came or went since the last call, or more samples are held than

@@ -1,8 +1,8 @@
 //! `perf_test`: measures publish and subscribe between real processes, honestly.
 //!
 //! The program is the coordinator of a run; its workers are the same executable again, one process
-//! for the publishers and one for each subscription. Only `worker`, `messages` and `domain` know the
-//! middleware; what is measured, merged and reported knows plain numbers.
+//! for the publishers and one for each subscription. Only `worker`, `messages`, `domain` and `topic`
+//! know the middleware; what is measured, merged and reported knows plain numbers.
 //!
 //! ```text
 //! cli ─► experiment ─► coordinator ─► report        compare (two runs)

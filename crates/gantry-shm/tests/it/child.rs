@@ -89,6 +89,8 @@ pub fn play(arguments: &[String]) {
         "fork" => crate::death::forked_child_gets_errors(arguments[1].as_ref(), participant),
         // Uses a small file system up.
         "fill" => crate::limits::fill_a_small_file_system(&participant),
+        // Uses a small file system up while it holds many samples.
+        "hold-all" => crate::limits::hold_more_than_there_is_room_for(arguments[1].as_ref(), &participant),
         other => panic!("no role {other}"),
     }
 }

@@ -94,6 +94,10 @@ fn a_damaged_publisher_is_an_error_and_not_a_crash() {
     }
     assert!(matches!(subscription.take(), Err(Error::Corrupt { .. })));
     assert!(subscription.take().unwrap().is_none(), "it is left out, not asked for ever");
+    // Nor joined again, whatever happens on the topic.
+    let _others = [(); 2].map(|()| self::subscription(&participant, 64, Qos::default()));
+    assert!(subscription.take().unwrap().is_none());
+    assert_eq!(subscription.publisher_count().unwrap(), 0);
 }
 
 fn strange_files_harm_nobody() {

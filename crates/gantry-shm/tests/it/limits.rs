@@ -8,7 +8,11 @@ use std::{
     sync::Arc,
 };
 
-tests![a_full_file_system_is_a_sentence, four_megabyte_messages_run_in_64_megabytes];
+tests![
+    a_full_file_system_is_a_sentence,
+    four_megabyte_messages_run_in_64_megabytes,
+    a_reader_without_room_for_pins_stays_matched,
+];
 
 const MEBIBYTE: usize = 1 << 20;
 
@@ -32,26 +36,30 @@ pub fn why_no_small_tmpfs() -> Option<String> {
     }
 }
 
-/// Plays the role `fill` there, and returns what it said.
-fn fill() -> String {
+/// Plays a role there, and returns what it said.
+fn play(role: &str) -> String {
     let root = Root::new();
     let program = std::env::current_exe().unwrap();
     let directory = root.path().display();
-    let output = in_small_tmpfs(root.path(), &format!("exec '{}' --child fill '{directory}'", program.display()));
+    let output = in_small_tmpfs(root.path(), &format!("exec '{}' --child {role} '{directory}'", program.display()));
     let output = output.unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).unwrap()
 }
 
 fn a_full_file_system_is_a_sentence() {
-    let said = fill();
+    let said = play("fill");
     for part in ["no room", "/chatter", "--shm-size", "GANTRY_SHM_DIR", "bytes were needed"] {
         assert!(said.contains(part), "{part} is not in: {said}");
     }
 }
 
 fn four_megabyte_messages_run_in_64_megabytes() {
-    assert!(fill().contains("ran 200"));
+    assert!(play("fill").contains("ran 200"));
+}
+
+fn a_reader_without_room_for_pins_stays_matched() {
+    assert!(play("hold-all").contains("still matched"));
 }
 
 /// Role of a child process: 4 MB messages in a file system of 64 MB; first within it, then beyond.
@@ -81,4 +89,33 @@ pub fn fill_a_small_file_system(participant: &Arc<Participant>) {
     loans.pop();
     send(&mut publisher, bytes, 201);
     assert_eq!(drain(&mut subscription), [201]);
+}
+
+/// Role of a child process: a reader that can hold no more samples, since there is no room for pins, stays matched.
+pub fn hold_more_than_there_is_room_for(root: &Path, participant: &Arc<Participant>) {
+    let qos = Qos::default().keep_last(4);
+    let mut publisher = publisher(participant, 64, qos);
+    let mut subscription = subscription(participant, 64, qos);
+    match_up(&mut publisher, &mut subscription);
+    // Slots enough, so that it is the reader who runs out of room.
+    drop((0..3000).map(|_| publisher.loan(64).unwrap()).collect::<Vec<_>>());
+    let mut held = Vec::new();
+    let mut hold_next = |number| {
+        send(&mut publisher, 64, number);
+        subscription.take().map(|sample| held.extend(sample))
+    };
+    (1..=200).for_each(|number| hold_next(number).unwrap());
+    let filler = std::fs::File::create(root.join("filler")).unwrap();
+    let fill = |bytes: u64| rustix::fs::fallocate(&filler, rustix::fs::FallocateFlags::empty(), 0, bytes);
+    let free_bytes = rustix::fs::statvfs(root).map(|s| s.f_bavail * s.f_frsize).unwrap();
+    fill(free_bytes).unwrap();
+    let error = (201..=2000).find_map(|number| hold_next(number).err()).unwrap();
+    assert!(matches!(error, Error::NoRoom { .. }), "{error}");
+    filler.set_len(0).unwrap();
+    held.clear();
+    let mut drained = drain(&mut subscription);
+    send(&mut publisher, 64, 5000);
+    drained.extend(drain(&mut subscription));
+    assert_eq!(drained.last(), Some(&5000), "the subscription lost its publisher over a full file system");
+    say("still matched");
 }

@@ -97,8 +97,7 @@ impl Fleet {
         self.workers.iter_mut().for_each(|worker| worker.stdin = None);
         let deadline = Instant::now() + ORDERLY_END;
         // Every one is looked at each time, also behind one that hangs.
-        while self.workers.iter_mut().map(Worker::is_over).filter(|over| !over).count() > 0 && Instant::now() < deadline
-        {
+        while !self.workers.iter_mut().fold(true, |all, worker| worker.is_over() & all) && Instant::now() < deadline {
             // Nothing that is said now matters; the pause is for the moment between closed stdout and exit.
             std::thread::sleep(Duration::from_millis(1));
         }

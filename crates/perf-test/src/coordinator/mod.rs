@@ -61,7 +61,11 @@ pub fn run(
         run.set_up(&endpoints).map_err(Failure::Measurement).and_then(|()| run.measure()).and_then(|()| run.drain());
     run.end_workers();
     measured?;
-    Ok(run.finish(Calibrations { before, after: calibrate()? }))
+    let after = calibrate().unwrap_or_else(|failure| {
+        run.notes.push(format!("the machine could not be measured again after the run: {failure}"));
+        before
+    });
+    Ok(run.finish(Calibrations { before, after }))
 }
 
 fn plans(experiment: &Experiment, topic: &str) -> Vec<Plan> {

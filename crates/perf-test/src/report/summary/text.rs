@@ -140,7 +140,7 @@ impl Summary {
         if self.measured_s <= 0.0 || self.experiment.publishers == 0 {
             return 0.0;
         }
-        self.sent.samples as f64 / self.measured_s / f64::from(self.experiment.publishers)
+        self.sent_at_least as f64 / self.measured_s / f64::from(self.experiment.publishers)
     }
 
     fn usage_lines(&self) -> Vec<String> {
@@ -238,7 +238,7 @@ impl Summary {
         let achieved_hz = self.achieved_hz();
         // What the last one to die has sent is not known.
         let known = self.experiment.publishers > 0 && self.gone != Some("publishers");
-        if known && achieved_hz < asked_hz * RATE_HELD {
+        if known && self.measured_s > 0.0 && achieved_hz < asked_hz * RATE_HELD {
             doubts.push(format!(
                 "the rate was not held: {achieved_hz:.2} of {asked_hz} per second; ask for less, or look at lateness and CPU"
             ));
