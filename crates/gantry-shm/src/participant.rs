@@ -7,14 +7,15 @@
 //!   that cannot be mapped is an error for whoever must know all (they fail closed).
 
 use crate::{
-    board::{Board, REGISTRY_PATIENCE, TopicIndex, WaiterIndex},
-    description::{EndpointDescription, Role},
+    board::{Board, REGISTRY_PATIENCE, TopicIndex, WaiterIndex, random_word},
+    description::{EndpointDescription, Gid, Role, TypeDescription},
     directory::{DEFAULT_ROOT, Directory, PROCESS_SUFFIX},
     error::{Error, Result},
     fork::Epoch,
     layout::topic_hash,
     peer::Peer,
     process_file::ProcessFile,
+    qos::Qos,
     reaper,
 };
 use std::{
@@ -148,6 +149,23 @@ impl Participant {
             peers.seen_generation = Some(generation);
         }
         Ok(peers.list.clone())
+    }
+
+    /// The description of a new endpoint of this process.
+    pub(crate) fn describe(
+        &self,
+        role: Role,
+        node: &str,
+        topic: &str,
+        message_type: TypeDescription,
+        qos: Qos,
+    ) -> Result<EndpointDescription> {
+        self.epoch.check()?;
+        qos.check()?;
+        let (number, gid) = self.process.new_endpoint_id();
+        let key = if role == Role::Publisher { random_word()? } else { 0 };
+        let (node, topic, domain_id) = (node.to_owned(), topic.to_owned(), self.domain_id);
+        Ok(EndpointDescription { role, domain_id, gid: Gid(gid), node, topic, message_type, qos, key, number })
     }
 
     /// The living endpoints of one role on a topic, each with its process. What cannot be read is passed over, with a

@@ -10,8 +10,8 @@
 //! Rows of readers that cannot be mapped are an error that stops the freeing, never a guess.
 
 use crate::{
-    board::{TopicIndex, random_word},
-    description::{EndpointDescription, Gid, Role, TypeDescription},
+    board::TopicIndex,
+    description::{EndpointDescription, Role, TypeDescription},
     error::{Error, Result},
     layout::*,
     loan::Loan,
@@ -50,8 +50,6 @@ const LARGE_SLOT_BYTES: usize = 64 << 10;
 const FIRST_SLOTS: usize = 2;
 /// Small slots are added this many bytes at a time.
 const GROWTH_BYTES: usize = 256 << 10;
-/// Largest depth that can be asked for.
-pub const MAX_DEPTH: u32 = 1_000_000;
 
 /// When a sample was published.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -93,7 +91,7 @@ impl Publisher {
     /// Makes a publisher and tells the topic's subscriptions.
     ///
     /// # Errors
-    /// A depth of 0 or beyond [`MAX_DEPTH`], a payload beyond 4 GiB, no room, or what joining can fail with.
+    /// A depth of 0 or beyond [`MAX_DEPTH`](crate::MAX_DEPTH), a payload beyond 4 GiB, no room, or what joining can fail with.
     pub fn new(
         participant: Arc<Participant>,
         node: &str,
@@ -101,20 +99,7 @@ impl Publisher {
         message_type: TypeDescription,
         qos: Qos,
     ) -> Result<Publisher> {
-        participant.epoch.check()?;
-        check_depth(&qos)?;
-        let (number, gid) = participant.process.new_endpoint_id();
-        let description = EndpointDescription {
-            role: Role::Publisher,
-            domain_id: participant.domain_id(),
-            gid: Gid(gid),
-            node: node.to_owned(),
-            topic: topic.to_owned(),
-            message_type,
-            qos,
-            key: random_word()?,
-            number,
-        };
+        let description = participant.describe(Role::Publisher, node, topic, message_type, qos)?;
         let kept = kept_samples(description.message_type.payload_bytes);
         let own_depth = if qos.history == History::KeepAll { kept } else { qos.depth as usize };
         let ring_samples = own_depth.max(kept.min(MIN_RING_SAMPLES)) + BATCH_SAMPLES.start() + 1;
@@ -425,16 +410,4 @@ impl Drop for Publisher {
 /// Most samples that are kept for readers deeper than the publisher, or by KEEP_ALL.
 fn kept_samples(payload_bytes: usize) -> usize {
     (MAX_KEPT_BYTES / (PAYLOAD_OFFSET + payload_bytes)).clamp(1, MAX_KEPT_SAMPLES)
-}
-
-/// Refuses a KEEP_LAST depth that makes no sense.
-pub(crate) fn check_depth(qos: &Qos) -> Result<()> {
-    if qos.history == History::KeepLast && !(1..=MAX_DEPTH).contains(&qos.depth) {
-        return Err(Error::OutOfRange {
-            what: "the history depth",
-            value: qos.depth.to_string(),
-            range: format!("KEEP_LAST keeps 1 to {MAX_DEPTH} samples"),
-        });
-    }
-    Ok(())
 }

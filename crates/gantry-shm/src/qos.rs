@@ -3,7 +3,11 @@
 //! Used by `gantry` (which re-exports it), stored in every endpoint's description, compared when a
 //! publisher and a subscription meet. Plain values; nothing here touches shared memory.
 
+use crate::error::{Error, Result};
 use std::time::Duration;
+
+/// Largest depth that can be asked for.
+pub const MAX_DEPTH: u32 = 1_000_000;
 
 /// Which samples an endpoint keeps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -118,6 +122,18 @@ impl Qos {
     #[must_use]
     pub fn volatile(self) -> Self {
         Qos { durability: Durability::Volatile, ..self }
+    }
+
+    /// Refuses what makes no sense.
+    pub(crate) fn check(&self) -> Result<()> {
+        if self.history == History::KeepLast && !(1..=MAX_DEPTH).contains(&self.depth) {
+            return Err(Error::OutOfRange {
+                what: "the history depth",
+                value: self.depth.to_string(),
+                range: format!("KEEP_LAST keeps 1 to {MAX_DEPTH} samples"),
+            });
+        }
+        Ok(())
     }
 
     /// The first policy on which a publisher that offers `self` cannot serve a subscription that

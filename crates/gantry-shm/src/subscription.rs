@@ -4,13 +4,12 @@
 
 use crate::{
     board::TopicIndex,
-    description::{EndpointDescription, Gid, Role, TypeDescription},
+    description::{EndpointDescription, Role, TypeDescription},
     error::{Error, Result},
     link::{Link, Losses},
     participant::Participant,
     process_file::{EndpointBlock, publisher_file_name},
-    publisher::{MAX_DEPTH, check_depth},
-    qos::{Durability, History, Qos},
+    qos::{Durability, History, MAX_DEPTH, Qos},
     sample::Sample,
     shared::acquire,
     waiter::Waiter,
@@ -56,20 +55,7 @@ impl Subscription {
         message_type: TypeDescription,
         qos: Qos,
     ) -> Result<Subscription> {
-        participant.epoch.check()?;
-        check_depth(&qos)?;
-        let (number, gid) = participant.process.new_endpoint_id();
-        let description = EndpointDescription {
-            role: Role::Subscription,
-            domain_id: participant.domain_id(),
-            gid: Gid(gid),
-            node: node.to_owned(),
-            topic: topic.to_owned(),
-            message_type,
-            qos,
-            key: 0,
-            number,
-        };
+        let description = participant.describe(Role::Subscription, node, topic, message_type, qos)?;
         let block = participant.process.add_endpoint(&participant.directory, &description)?;
         let topic = participant.topic(topic);
         let waiter = Waiter::new(participant.clone(), topic);
