@@ -122,12 +122,6 @@ impl Participant {
         self.domain_id
     }
 
-    /// Where its files lie.
-    #[must_use]
-    pub fn path(&self) -> &Path {
-        self.directory.path()
-    }
-
     /// All processes of the domain that are not known to be dead (A2).
     pub(crate) fn peers(&self) -> Result<Arc<[Arc<Peer>]>> {
         let mut peers = self.peers.lock().unwrap_or_else(PoisonError::into_inner);

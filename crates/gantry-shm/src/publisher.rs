@@ -336,12 +336,12 @@ impl Publisher {
             return Ok(slot);
         }
         self.recycle();
-        if self.slots.next_free().is_none() && self.readers.drop_the_dead() {
+        if !self.slots.has_free() && self.readers.drop_the_dead() {
             // Others can do without this; what fails here is tried again by whoever waits.
             let _ = self.participant.look_for_deaths();
             self.reclaim();
         }
-        if self.slots.next_free().is_none() {
+        if !self.slots.has_free() {
             self.grow(1)?;
         }
         self.slots.take_free().ok_or_else(|| self.out_of_slots("none became free"))

@@ -60,9 +60,9 @@ impl Slots {
         self.free.pop()
     }
 
-    /// The slot that [`Slots::take_free`] would give.
-    pub(crate) fn next_free(&self) -> Option<u32> {
-        self.free.last().copied()
+    /// Whether [`Slots::take_free`] would give one.
+    pub(crate) fn has_free(&self) -> bool {
+        !self.free.is_empty()
     }
 
     /// A loaned slot comes back unpublished.
