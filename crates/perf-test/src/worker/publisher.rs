@@ -12,8 +12,9 @@ use gantry::{Message, Publisher};
 
 use super::Context;
 use super::protocol::{Closing, MATCH_TIMEOUT_S, Order, Report};
-use super::rows::{Outgoing, SentRows};
+use super::rows::{Outgoing, Rows};
 use crate::clock::{SECOND_NS, now_ns, sleep_until};
+use crate::measure::tally::Sent;
 use crate::messages::Stamped;
 use crate::pacing::Schedule;
 
@@ -69,7 +70,7 @@ struct Publishing<'a, M: Message> {
     private: Option<Box<M>>,
     schedule: Schedule,
     end_ns: i64,
-    rows: SentRows,
+    rows: Rows<Sent>,
     next_id: u64,
     matched: bool,
     /// Why subscriptions are not matched, until one is.
@@ -90,7 +91,7 @@ impl<'a, M: Message + Stamped> Publishing<'a, M> {
             private,
             schedule: Schedule::new(start_ns, experiment.rate_hz),
             end_ns: if run_ns == 0 { i64::MAX } else { start_ns + run_ns },
-            rows: SentRows::new(context.endpoint, context.outgoing.clone(), start_ns),
+            rows: Rows::new(context.endpoint, context.outgoing.clone(), start_ns),
             next_id: 1,
             matched: experiment.is_private(),
             mismatches: Vec::new(),

@@ -1,7 +1,7 @@
 //! From a measuring thread to the reporting thread: rows of one second each.
 //!
 //! Used by both worker loops. Invariant: a sample with stamp `t` is counted in the row whose second
-//! contains `t`, so [`SentRows::until`] or [`ReceivedRows::until`] is called before it is counted.
+//! contains `t`, so [`Rows::until`] is called before it is counted.
 //! Handing over a row moves a value or a box into a bounded channel whose memory exists beforehand.
 
 use std::sync::mpsc::{self, Receiver, SyncSender};
@@ -69,19 +69,25 @@ impl Tally {
     }
 }
 
-/// The rows of a publisher.
-pub struct SentRows {
+/// What one row counts: a publisher's [`Sent`], or a subscription's [`Tallies`].
+pub trait Counted {
+    /// The counts as a row of `second`; what is left is empty.
+    fn take(&mut self, endpoint: Endpoint, second: u64, whole: bool) -> Outgoing;
+}
+
+/// The rows of one endpoint.
+pub struct Rows<C> {
     endpoint: Endpoint,
     outgoing: SyncSender<Outgoing>,
     seconds: Seconds,
     /// The open row.
-    pub open: Sent,
+    pub open: C,
 }
 
-impl SentRows {
+impl<C: Counted + Default> Rows<C> {
     /// Rows counted from `start_ns`.
     pub fn new(endpoint: Endpoint, outgoing: SyncSender<Outgoing>, start_ns: i64) -> Self {
-        SentRows { endpoint, outgoing, seconds: Seconds::new(start_ns), open: Sent::default() }
+        Rows { endpoint, outgoing, seconds: Seconds::new(start_ns), open: C::default() }
     }
 
     /// When the open row ends, ns.
@@ -102,57 +108,41 @@ impl SentRows {
     }
 
     fn send(&mut self, second: u64, whole: bool) {
-        let sent = std::mem::take(&mut self.open);
-        let _ = self.outgoing.send(Outgoing::Sent { endpoint: self.endpoint, second, whole, sent });
+        // Fails only if the reporting thread is gone, and then the process is ending.
+        let _ = self.outgoing.send(self.open.take(self.endpoint, second, whole));
     }
 }
 
-/// The rows of a subscription.
-pub struct ReceivedRows {
-    endpoint: Endpoint,
-    outgoing: SyncSender<Outgoing>,
-    seconds: Seconds,
-    give_back: SyncSender<Box<Tally>>,
-    empty: Receiver<Box<Tally>>,
-    /// The open row.
-    pub open: Box<Tally>,
+impl Counted for Sent {
+    fn take(&mut self, endpoint: Endpoint, second: u64, whole: bool) -> Outgoing {
+        Outgoing::Sent { endpoint, second, whole, sent: std::mem::take(self) }
+    }
 }
 
-impl ReceivedRows {
-    /// Rows counted from `start_ns`.
-    pub fn new(endpoint: Endpoint, outgoing: SyncSender<Outgoing>, start_ns: i64) -> Self {
-        // One row is open, one with the reporting thread, one spare.
+/// A subscription's open tally, with empty ones to follow it.
+pub struct Tallies {
+    /// The counts of the open row.
+    pub tally: Box<Tally>,
+    give_back: SyncSender<Box<Tally>>,
+    empty: Receiver<Box<Tally>>,
+}
+
+impl Default for Tallies {
+    fn default() -> Self {
+        // One tally is open, one with the reporting thread, one spare.
         let (give_back, empty) = mpsc::sync_channel(3);
         for _ in 0..2 {
             let _ = give_back.try_send(Box::default());
         }
-        let seconds = Seconds::new(start_ns);
-        ReceivedRows { endpoint, outgoing, seconds, give_back, empty, open: Box::default() }
+        Tallies { tally: Box::default(), give_back, empty }
     }
+}
 
-    /// When the open row ends, ns.
-    pub fn end_ns(&self) -> i64 {
-        self.seconds.end_ns()
-    }
-
-    /// Hands over the rows that are over at `now_ns`.
-    pub fn until(&mut self, now_ns: i64) {
-        while let Some(second) = self.seconds.close(now_ns) {
-            self.send(second, true);
-        }
-    }
-
-    /// Hands over the piece of a second that is left.
-    pub fn last(&mut self) {
-        self.send(self.seconds.open(), false);
-    }
-
-    fn send(&mut self, second: u64, whole: bool) {
+impl Counted for Tallies {
+    fn take(&mut self, endpoint: Endpoint, second: u64, whole: bool) -> Outgoing {
         // Allocates only if the reporting thread is seconds behind: better than to hold up the measurement.
         let empty = self.empty.try_recv().unwrap_or_default();
-        let tally = std::mem::replace(&mut self.open, empty);
-        let give_back = self.give_back.clone();
-        let endpoint = self.endpoint;
-        let _ = self.outgoing.send(Outgoing::Received { endpoint, second, whole, tally, give_back });
+        let tally = std::mem::replace(&mut self.tally, empty);
+        Outgoing::Received { endpoint, second, whole, tally, give_back: self.give_back.clone() }
     }
 }

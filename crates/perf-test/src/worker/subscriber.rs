@@ -13,7 +13,7 @@ use gantry::{Message, SampleInfo, Subscription};
 
 use super::protocol::{Closing, Order, Report};
 use super::publisher::touched_message;
-use super::rows::{Outgoing, ReceivedRows};
+use super::rows::{Outgoing, Rows, Tallies};
 use super::{Context, NOT_DRAINING};
 use crate::clock::{SECOND_NS, now_ns};
 use crate::measure::loss::{Arrival, Sequences};
@@ -67,7 +67,7 @@ struct Taking<'a, M: Message> {
     subscription: Subscription<M>,
     /// Where messages are copied to; none with zero copy.
     private: Option<Box<M>>,
-    rows: ReceivedRows,
+    rows: Rows<Tallies>,
     sequences: Sequences,
     start_ns: i64,
     /// Samples sent in this time are in the statistics.
@@ -86,7 +86,7 @@ struct Taking<'a, M: Message> {
 
 impl<'a, M: Message + Stamped> Taking<'a, M> {
     fn new(context: &'a Context, subscription: Subscription<M>, private: Option<Box<M>>, start_ns: i64) -> Self {
-        let rows = ReceivedRows::new(context.endpoint, context.outgoing.clone(), start_ns);
+        let rows = Rows::new(context.endpoint, context.outgoing.clone(), start_ns);
         let experiment = &context.experiment;
         let run_ns = i64::from(experiment.max_runtime_s) * SECOND_NS;
         // The publishers of a run know its end themselves; others go on.
@@ -136,7 +136,7 @@ impl<'a, M: Message + Stamped> Taking<'a, M> {
             }
         }
         self.rows.until(now_ns());
-        self.rows.open.received.overwritten += self.passed_over();
+        self.rows.open.tally.received.overwritten += self.passed_over();
         self.rows.last();
         Ok(())
     }
@@ -171,7 +171,7 @@ impl<'a, M: Message + Stamped> Taking<'a, M> {
         let arrival = self.sequences.arrived(info.publisher_gid.0, info.sequence, passed_over);
         self.last_arrival_ns = received_ns;
         self.taken += u64::from(arrival != Arrival::Duplicate);
-        let received = &mut self.rows.open.received;
+        let received = &mut self.rows.open.tally.received;
         received.misnumbered += u64::from(id != info.sequence);
         received.history += u64::from(time_ns < self.start_ns);
         // A sample belongs to the measurement by the time when it was sent, here as with the publishers.
@@ -191,14 +191,14 @@ impl<'a, M: Message + Stamped> Taking<'a, M> {
         match u64::try_from(received_ns - time_ns) {
             Ok(latency_ns) => {
                 received.latency_ns.add(latency_ns as f64);
-                self.rows.open.latencies.record(latency_ns);
+                self.rows.open.tally.latencies.record(latency_ns);
             }
             Err(_) => received.negative += 1,
         }
     }
 
     fn refused(&mut self, error: &gantry::Error) -> Result<(), String> {
-        self.rows.open.received.refused += 1;
+        self.rows.open.tally.received.refused += 1;
         self.refusals_in_a_row += 1;
         if self.refusals_in_a_row == REFUSALS_IN_A_ROW {
             return Err(format!("it gave up after {REFUSALS_IN_A_ROW} samples in a row that could not be taken"));
