@@ -11,21 +11,18 @@ use crate::{
     error::{Error, Result},
     layout::*,
     lock,
+    protocol::sleep::{self, SHARED_WAITER, WaiterIndex},
     region::Region,
-    shared::acquire,
+    shared::InRegion,
+    sync::{AtomicU64, Futex, Ordering::*, Site, acquire, full_fence},
 };
 use rustix::{
     fs::fstat,
     io::Errno,
     rand::{GetRandomFlags, getrandom},
-    thread::futex,
 };
 use std::{
-    ptr::NonNull,
-    sync::{
-        Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicU32, AtomicU64, Ordering::*, fence},
-    },
+    sync::{Mutex, MutexGuard, PoisonError},
     time::{Duration, Instant},
 };
 
@@ -35,18 +32,13 @@ pub(crate) const REGISTRY_PATIENCE: Duration = Duration::from_secs(5);
 /// A mapped board.
 pub(crate) struct Board {
     region: Region,
-    /// B3: the three parts of the mapping, checked to be inside it when it was attached.
-    header: NonNull<BoardHeader>,
-    topics: NonNull<[TopicLine; TOPIC_LINES]>,
-    waiters: NonNull<[WaiterLine; WAITER_LINES]>,
+    /// The three parts of `region`.
+    header: InRegion<BoardHeader>,
+    topics: InRegion<[TopicLine; TOPIC_LINES]>,
+    waiters: InRegion<[WaiterLine; WAITER_LINES]>,
     /// The OFD lock belongs to our one description, so threads of this process exclude each other here.
     registry: Mutex<()>,
 }
-
-// SAFETY: the pointers go into `region`, which may be used from any thread; all that lies there are atomics.
-unsafe impl Send for Board {}
-// SAFETY: as above.
-unsafe impl Sync for Board {}
 
 /// The registry lock, held: nobody joins, leaves or reaps meanwhile.
 pub(crate) struct Registry<'a> {
@@ -57,10 +49,6 @@ pub(crate) struct Registry<'a> {
 /// A topic's line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct TopicIndex(usize);
-
-/// A waiter's line. The last line is shared by all who come when the others are taken.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct WaiterIndex(usize);
 
 impl Board {
     /// Opens the domain's board, or makes it. `Ok(None)`: somebody else was quicker; begin again.
@@ -102,36 +90,19 @@ impl Board {
                 why: format!("it has {found} bytes and should have {BOARD_BYTES}"),
             });
         }
-        let header = NonNull::from(region.at::<BoardHeader>(0)?);
-        let topics = NonNull::from(region.at::<[TopicLine; TOPIC_LINES]>(BOARD_TOPICS_OFFSET)?);
-        let waiters = NonNull::from(region.at::<[WaiterLine; WAITER_LINES]>(BOARD_WAITERS_OFFSET)?);
-        let board = Board { region, header, topics, waiters, registry: Mutex::new(()) };
-        let header = board.header();
-        check_format(board.region.name(), (BOARD_MAGIC, header.magic), header.version, header.layout_hash)?;
-        Ok(board)
-    }
-
-    #[inline]
-    fn header(&self) -> &BoardHeader {
-        // SAFETY: B3, and the mapping lives as long as `self.region`.
-        unsafe { self.header.as_ref() }
-    }
-
-    #[inline]
-    fn topics(&self) -> &[TopicLine; TOPIC_LINES] {
-        // SAFETY: as in `header`.
-        unsafe { self.topics.as_ref() }
-    }
-
-    #[inline]
-    fn waiters(&self) -> &[WaiterLine; WAITER_LINES] {
-        // SAFETY: as in `header`.
-        unsafe { self.waiters.as_ref() }
+        // SAFETY: the board keeps the region as long as these three.
+        let header = unsafe { InRegion::new(region.at::<BoardHeader>(0)?) };
+        // SAFETY: as above.
+        let topics = unsafe { InRegion::new(region.at(BOARD_TOPICS_OFFSET)?) };
+        // SAFETY: as above.
+        let waiters = unsafe { InRegion::new(region.at(BOARD_WAITERS_OFFSET)?) };
+        check_format(region.name(), (BOARD_MAGIC, header.magic), header.version, header.layout_hash)?;
+        Ok(Board { region, header, topics, waiters, registry: Mutex::new(()) })
     }
 
     /// What the processes that use this board say.
     pub(crate) fn id(&self) -> u64 {
-        self.header().id
+        self.header.id
     }
 
     /// Takes the registry lock; waits for it up to `patience`. `Ok(None)`: the board lost its name, open it again.
@@ -143,7 +114,7 @@ impl Board {
             if start.elapsed() >= patience {
                 return Err(Error::RegistryBusy {
                     directory: directory.path().to_owned(),
-                    pid: self.header().holder_pid.load(Relaxed),
+                    pid: self.header.holder_pid.load(Relaxed),
                     waited_ms: start.elapsed().as_millis() as u64,
                 });
             }
@@ -168,18 +139,18 @@ impl Board {
         let registry = Registry { board: self, _threads: threads };
         let stat =
             fstat(self.region.file()).map_err(|e| Error::system(format!("look at the board of {directory}"), e))?;
-        self.header().holder_pid.store(std::process::id(), Relaxed);
+        self.header.holder_pid.store(std::process::id(), Relaxed);
         Ok((stat.st_nlink > 0).then_some(registry))
     }
 
     /// Count of changes of the set of processes; compare with the value of the last look at the directory.
     pub(crate) fn processes_generation(&self) -> u64 {
-        acquire(&self.header().processes_generation)
+        acquire(&self.header.processes_generation)
     }
 
     /// Says that the set of processes changed. Release: who sees the new count sees the changed directory.
     pub(crate) fn processes_changed(&self) {
-        self.header().processes_generation.fetch_add(1, Release);
+        self.header.processes_generation.fetch_add(1, Release);
     }
 
     /// The line of the topic with this name, claimed if it has none. Topics share lines when all are claimed.
@@ -188,7 +159,7 @@ impl Board {
         for probe in 0..TOPIC_LINES {
             let index = (first + probe) % TOPIC_LINES;
             // Relaxed: the hash is all there is to see; a line's other words are valid from the beginning.
-            match self.topics()[index].name_hash.compare_exchange(0, name_hash, Relaxed, Relaxed) {
+            match self.topics[index].name_hash.compare_exchange(0, name_hash, Relaxed, Relaxed) {
                 Ok(_) => return TopicIndex(index),
                 Err(taken) if taken == name_hash => return TopicIndex(index),
                 Err(_) => {}
@@ -200,66 +171,42 @@ impl Board {
     /// The line of a topic.
     #[inline]
     pub(crate) fn line(&self, topic: TopicIndex) -> &TopicLine {
-        &self.topics()[topic.0 % TOPIC_LINES]
+        &self.topics[topic.0 % TOPIC_LINES]
     }
 
-    /// Says that the endpoints of a topic changed: raises its generation, wakes who sleeps on it, returns the new value.
-    /// Release: who sees the new generation sees the row or endpoint that was written before.
+    /// Says that the endpoints of a topic changed: raises its generation, wakes who watches it or sleeps on it, returns the
+    /// new value. Release: who sees the new generation sees the row or endpoint that was written before.
     pub(crate) fn topic_changed(&self, topic: TopicIndex) -> u64 {
         let line = self.line(topic);
         let generation = line.generation.fetch_add(1, Release).wrapping_add(1);
-        fence(SeqCst); // (3) as in publish: either the sleeper sees the generation, or we see its bit
+        full_fence(Site::NewsFence); // (3) as in publish: either the sleeper sees the generation, or we see its bit
+        self.call_watchers(topic);
         self.wake(line);
         generation
+    }
+
+    /// Makes the control threads of all who have to do with the topic look.
+    pub(crate) fn call_watchers(&self, topic: TopicIndex) {
+        sleep::wake(&self.line(topic).watchers, |waiter| self.bell(waiter).ring());
     }
 
     /// Rings everybody who sleeps on the topic. A SeqCst fence must stand between the news and this (3).
     /// Makes a system call for each sleeper, none if there is none.
     #[inline]
     pub(crate) fn wake(&self, line: &TopicLine) {
-        for (word, sleepers) in line.sleepers.iter().enumerate() {
-            // Relaxed: partner is the waiter's fetch_or; both stand before or after SeqCst fences.
-            let bits = sleepers.load(Relaxed);
-            if bits != 0 {
-                self.ring(word, bits);
-            }
-        }
+        sleep::wake(&line.sleepers, |waiter| self.bell(waiter).ring());
     }
 
-    #[cold]
-    fn ring(&self, word: usize, mut bits: u64) {
-        while bits != 0 {
-            let waiter = word * 64 + bits.trailing_zeros() as usize;
-            bits &= bits - 1;
-            let bell = &self.waiters()[waiter].bell;
-            bell.fetch_add(1, Release);
-            // An error (EFAULT cannot be: the word is ours) would cost one slice of sleep.
-            let _ = futex::wake(bell, futex::Flags::empty(), i32::MAX as u32);
-        }
-    }
-
-    /// The futex of a waiter.
-    pub(crate) fn bell(&self, waiter: WaiterIndex) -> &AtomicU32 {
-        &self.waiters()[waiter.0].bell
-    }
-
-    /// Announces that `waiter` is about to sleep on the topic. The caller's SeqCst fence must follow (3).
-    pub(crate) fn set_sleeper(line: &TopicLine, waiter: WaiterIndex) {
-        line.sleepers[waiter.0 / 64].fetch_or(1 << (waiter.0 % 64), Relaxed);
-    }
-
-    /// Takes the announcement back; the shared waiter's stays, since others may sleep there.
-    pub(crate) fn clear_sleeper(line: &TopicLine, waiter: WaiterIndex) {
-        if waiter.0 != WAITER_LINES - 1 {
-            line.sleepers[waiter.0 / 64].fetch_and(!(1 << (waiter.0 % 64)), Relaxed);
-        }
+    /// A waiter's bell.
+    pub(crate) fn bell(&self, waiter: WaiterIndex) -> &Futex {
+        &self.waiters[waiter.0 % WAITER_LINES].bell
     }
 }
 
 impl Registry<'_> {
     /// A waiter's line for this process, which notes it in `held` for its reaper; the shared one if all are taken.
     pub(crate) fn take_waiter(&self, held: &[AtomicU64; WAITER_WORDS]) -> WaiterIndex {
-        for (word, taken) in self.board.header().waiters_taken.iter().enumerate() {
+        for (word, taken) in self.board.header.waiters_taken.iter().enumerate() {
             let bits = taken.load(Relaxed); // Relaxed: the registry lock orders its holders
             let waiter = word * 64 + bits.trailing_ones() as usize;
             if bits != u64::MAX && waiter < WAITER_LINES - 1 {
@@ -269,7 +216,7 @@ impl Registry<'_> {
                 return WaiterIndex(waiter);
             }
         }
-        WaiterIndex(WAITER_LINES - 1)
+        SHARED_WAITER
     }
 
     /// Frees the waiters in `held`, a set of waiter lines, and takes their announcements back on every topic.
@@ -277,12 +224,12 @@ impl Registry<'_> {
         if held.iter().all(|&bits| bits == 0) {
             return;
         }
-        for line in self.board.topics().iter().filter(|line| line.name_hash.load(Relaxed) != 0) {
-            for (sleepers, bits) in line.sleepers.iter().zip(held) {
-                sleepers.fetch_and(!bits, Relaxed);
+        for line in self.board.topics.iter().filter(|line| line.name_hash.load(Relaxed) != 0) {
+            for (waiters, bits) in [&line.sleepers, &line.watchers].into_iter().flat_map(|set| set.iter().zip(held)) {
+                waiters.fetch_and(!bits, Relaxed);
             }
         }
-        for (taken, bits) in self.board.header().waiters_taken.iter().zip(held) {
+        for (taken, bits) in self.board.header.waiters_taken.iter().zip(held) {
             taken.fetch_and(!bits, Relaxed);
         }
     }
@@ -292,7 +239,7 @@ impl WaiterIndex {
     /// As a bit set, for [`Registry::free_waiters`]; empty for the shared waiter.
     pub(crate) fn as_set(self) -> [u64; WAITER_WORDS] {
         let mut set = [0; WAITER_WORDS];
-        if self.0 != WAITER_LINES - 1 {
+        if self != SHARED_WAITER {
             set[self.0 / 64] = 1 << (self.0 % 64);
         }
         set

@@ -3,6 +3,7 @@
 //! Every fallible call of this crate returns [`Error`]; `gantry` passes it on unchanged.
 //! The engine never logs: what it cannot do, it returns.
 
+use crate::loan::Loan;
 use std::{io, path::PathBuf};
 
 /// An error of the engine.
@@ -104,19 +105,45 @@ pub enum Error {
         found: String,
     },
 
-    /// All slots are in use and no more can be made.
-    #[error("no free slot on topic {topic}: {slots} slots of {slot_bytes} bytes are in use ({holders}); {why}")]
-    OutOfSlots {
+    /// All the memory that a publisher may use is in use.
+    #[error(
+        "no memory for {needed_bytes} more bytes on topic {topic}: {used_bytes} of at most {limit_bytes} bytes are in use \
+         ({holders}); {why}"
+    )]
+    OutOfMemory {
         /// The publisher's topic.
         topic: String,
-        /// How many slots there are.
-        slots: usize,
-        /// Size of each.
-        slot_bytes: usize,
-        /// Who holds how many.
+        /// How much was asked for.
+        needed_bytes: usize,
+        /// How much is in use.
+        used_bytes: usize,
+        /// How much may be.
+        limit_bytes: usize,
+        /// Who holds how much.
         holders: String,
-        /// Why there are not more, and what to do.
+        /// Why there is not more, and what to do.
         why: String,
+    },
+
+    /// Subscriptions did not take what would have to go for one more sample.
+    #[error(
+        "could not publish on topic {topic} within {waited_ms} ms: {kept} samples ({kept_bytes} bytes) are kept, and sample \
+         {oldest} was not taken by {laggards}; both sides are RELIABLE and KEEP_ALL, so the publisher waits for them: take \
+         faster, raise max_blocking_time or what is kept, or use KEEP_LAST on one side"
+    )]
+    PublishTimeout {
+        /// The publisher's topic.
+        topic: String,
+        /// How long it waited.
+        waited_ms: u64,
+        /// How many samples it keeps.
+        kept: usize,
+        /// How many bytes.
+        kept_bytes: usize,
+        /// The oldest of them.
+        oldest: u64,
+        /// Whose subscriptions did not take it.
+        laggards: String,
     },
 
     /// The memory in which a reader pins samples cannot be mapped, so nothing it may hold is ever freed.
@@ -145,6 +172,23 @@ pub enum Error {
         /// Topic of the publisher that was asked.
         topic: String,
     },
+}
+
+/// A loan that could not be published, and why; publish it again or drop it.
+#[derive(Debug, thiserror::Error)]
+#[error("{error}")]
+pub struct Unpublished {
+    /// The message, as it was written.
+    pub loan: Loan,
+    /// Why.
+    pub error: Box<Error>,
+}
+
+impl From<Unpublished> for Error {
+    /// Drops the loan.
+    fn from(unpublished: Unpublished) -> Error {
+        *unpublished.error
+    }
 }
 
 /// A result of the engine.

@@ -7,11 +7,10 @@
 //!
 //! All numbers are little-endian (the supported targets are). Each field's comment names its writer (W) and readers (R).
 
+#[cfg(not(loom))]
 use crate::shared::Shared;
-use std::{
-    fmt::Write,
-    sync::atomic::{AtomicU32, AtomicU64},
-};
+use crate::sync::{AtomicU32, AtomicU64, Futex};
+use std::fmt::Write;
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
 /// Version of the format; counts changes that the layout hash cannot see (a changed meaning).
@@ -46,6 +45,7 @@ macro_rules! shared_struct {
         $(#[$meta])*
         #[repr(C, align($align))]
         pub(crate) struct $name { $($(#[$field_meta])* pub(crate) $field: $type,)* }
+        #[cfg(not(loom))] // loom's atomics are larger; its models lay no struct over bytes
         const _: () = {
             assert!(size_of::<$name>() == $size);
             $(assert!(std::mem::offset_of!($name, $field) == $offset);)*
@@ -56,6 +56,7 @@ macro_rules! shared_struct {
             const FIELDS: Fields =
                 &[$((stringify!($field), stringify!($type), $offset),)*];
         }
+        #[cfg(not(loom))]
         // SAFETY: integers and atomics without padding (asserted above); plain integers are written before anybody can
         // look (before the region is linked, or, in `BlockHeader`, before `used_bytes` covers it) and never again, except
         // in `SlotHeader`, which the pin protocol guards (lib.rs, I4).
@@ -84,22 +85,27 @@ shared_struct! {
 
 shared_struct! {
     /// A topic's wake-up state on the board.
-    TopicLine: 128 bytes, align 64 {
+    #[cfg_attr(loom, derive(Default))]
+    TopicLine: 192 bytes, align 64 {
         /// Hash of the topic's name, 0 = free. W: who claims the line, by compare-and-swap. R: everyone.
         name_hash: AtomicU64 = 0,
         /// Count of joins and leaves on the topic. W: who joins or leaves. R: everyone. Partner: `seen_generation`.
         generation: AtomicU64 = 8,
         reserved: [u64; 6] = 16,
-        /// Who sleeps on the topic, a bit a waiter. W: each waiter its bit (a reaper the bits of the dead). R: publishers.
+        /// Who sleeps until there is a sample, a bit a waiter. W: each waiter its bit (a reaper the bits of the dead).
+        /// R: publishers.
         sleepers: [AtomicU64; 8] = 64,
+        /// Who wants to know of joins and leaves (control threads), a bit a waiter. W: as `sleepers`. R: who joins or leaves.
+        watchers: [AtomicU64; 8] = 128,
     }
 }
 
 shared_struct! {
     /// A waiter's futex on the board.
+    #[cfg_attr(loom, derive(Default))]
     WaiterLine: 64 bytes, align 64 {
         /// Counts rings. W: publishers and joiners. R: the waiter, and the kernel's futex compare.
-        bell: AtomicU32 = 0,
+        bell: Futex = 0,
         reserved_word: u32 = 4,
         reserved: [u64; 7] = 8,
     }
@@ -163,12 +169,13 @@ pub(crate) const BLOCK_ENDPOINT: u32 = 2;
 
 shared_struct! {
     /// What one subscription holds of one publisher, in the subscription's process file.
+    #[cfg_attr(loom, derive(Default))]
     Row: 64 bytes, align 64 {
         /// The publisher's key, 0 = row is free. W: subscription. R: publishers, after a change of the generation.
         key: AtomicU64 = 0,
         /// Next sequence the subscription will take, 0 = everything is wanted. W: subscription. R: the publisher.
         cursor: AtomicU64 = 8,
-        /// [`ROW_ACTIVE`], [`ROW_EXTENSION`] or [`ROW_LEFT`]. W: subscription. R: the publisher.
+        /// [`ROW_ACTIVE`], [`ROW_GATING`], [`ROW_EXTENSION`] or [`ROW_LEFT`]. W: subscription. R: the publisher.
         state: AtomicU32 = 16,
         /// How many samples the subscription wants kept for it. W: subscription, before `key`. R: the publisher.
         depth: AtomicU32 = 20,
@@ -183,9 +190,12 @@ pub(crate) const ROW_ACTIVE: u32 = 1;
 pub(crate) const ROW_EXTENSION: u32 = 2;
 /// The subscription is gone; pins that are left belong to samples that are still held.
 pub(crate) const ROW_LEFT: u32 = 3;
+/// As [`ROW_ACTIVE`], of a RELIABLE KEEP_ALL subscription: a publisher that is so, too, waits for its cursor.
+pub(crate) const ROW_GATING: u32 = 4;
 
 shared_struct! {
     /// Start of a publisher's file. W: the publisher. R: everyone in the domain.
+    #[cfg_attr(loom, derive(Default))]
     PublisherHeader: 320 bytes, align 64 {
         magic: u64 = 0,
         version: u32 = 8,
@@ -198,22 +208,20 @@ shared_struct! {
         /// Where the endpoint's description starts, and how long it is.
         description_offset: u32 = 48,
         description_bytes: u32 = 52,
-        /// Distance of two slots, a multiple of 64.
-        slot_stride_bytes: u64 = 56,
-        /// Largest payload of a slot.
-        payload_bytes: u64 = 64,
-        /// Where the slots start, a multiple of 4096.
-        slots_offset: u64 = 72,
+        /// Largest payload; `u64::MAX` = no bound but the file's.
+        payload_bytes: u64 = 56,
+        /// Where rings and slots start, a multiple of 64.
+        memory_offset: u64 = 64,
         /// How much address space readers map: the file never grows beyond it.
-        reserve_bytes: u64 = 80,
-        reserved_static: [u64; 5] = 88,
-        /// Ring: offset / 64 in the upper half, log2 of its capacity in the lower. Constant in this version.
+        reserve_bytes: u64 = 72,
+        reserved_static: [u64; 6] = 80,
+        /// Ring: offset / 64 in the upper half, log2 of its capacity in the lower. Partner: the entries that say MOVED.
         ring: AtomicU64 = 128,
         /// The last generation of the topic whose rows the publisher honours. Partner: `TopicLine::generation`.
         seen_generation: AtomicU64 = 136,
         /// How many samples are kept for readers that have not taken them yet.
         granted_depth: AtomicU64 = 144,
-        /// The publisher waits for readers (KEEP_ALL): they ring it. Reserved: always 0 in this version.
+        /// The publisher waits until a [`ROW_GATING`] subscription takes: 1 + its waiter line, to be rung. 0 = it does not.
         blocked: AtomicU64 = 152,
         /// [`PUBLISHER_LIVE`] or [`PUBLISHER_LEFT`].
         state: AtomicU32 = 160,
@@ -234,9 +242,10 @@ pub(crate) const PUBLISHER_LEFT: u32 = 2;
 
 shared_struct! {
     /// One entry of a ring, on a line of its own.
+    #[cfg_attr(loom, derive(Default))]
     RingLine: 64 bytes, align 64 {
         /// Slot offset / 64 (32 bits) | dead (1) | sequence (31). W: the publisher. R: subscriptions.
-        /// All ones is reserved for "the ring was replaced" and not written in this version.
+        /// All ones: the ring was replaced, `PublisherHeader::ring` says by which.
         entry: AtomicU64 = 0,
         reserved: [u64; 7] = 8,
     }
@@ -383,6 +392,7 @@ const CONSTANTS: &[u64] = &[
     ROW_ACTIVE as u64,
     ROW_EXTENSION as u64,
     ROW_LEFT as u64,
+    ROW_GATING as u64,
     PUBLISHER_LIVE as u64,
     PUBLISHER_LEFT as u64,
     ROLE_PUBLISHER as u64,

@@ -1,25 +1,27 @@
-//! What connects one subscription with one publisher: the mapped source, our row, the next sequence.
+//! What connects one subscription with one publisher: the mapped source, our rows, the reader's side of the protocol.
 //!
-//! Used by `subscription`. The protocol of taking: pin the sequence (Release), SeqCst fence, *then* look at the entry; if it
-//! is alive there, the publisher will see the pin before it frees the slot. That look is the check; "the entry did not
-//! change" would not be one (the entry may stay as it is while its sample leaves the history).
+//! Made by `publishers` (on the control path), used by `subscription`.
 
 use crate::{
     board::TopicIndex,
-    description::{EndpointDescription, Gid},
+    description::EndpointDescription,
+    domain::Domain,
     error::{Error, Result},
     layout::*,
-    participant::Participant,
-    qos::Durability,
-    ring::{Entry, Ring, classify},
-    sample::{PinRow, Sample, SampleInfo},
-    shared::acquire,
+    protocol::{
+        reader::{Reader, Taken, free_pin},
+        sleep::WaiterIndex,
+    },
+    qos::{Durability, History, MAX_DEPTH, Qos, Reliability},
+    sample::{PinRow, Sample},
+    shared::InRegion,
     source::Source,
+    sync::Ordering::*,
 };
-use std::sync::{Arc, atomic::Ordering::*};
+use std::sync::Arc;
 
-/// How often a reader chases a publisher that retires under it before it says "nothing now".
-const TAKE_ATTEMPTS: usize = 8;
+/// How often a ring can be found replaced in one take: each is larger than the one before.
+const MOVES: usize = 64;
 
 /// Samples that a link passed over.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -32,17 +34,21 @@ pub struct Losses {
 
 /// A matched publisher.
 pub(crate) struct Link {
-    participant: Arc<Participant>,
+    domain: Arc<Domain>,
+    topic: TopicIndex,
     pub(crate) key: u64,
-    source: Arc<Source>,
-    ring: Ring,
+    pub(crate) source: Arc<Source>,
+    reader: Reader,
     /// The first is the row with cursor and depth; the others are there when many samples are held.
     rows: Vec<Arc<PinRow>>,
-    /// Next sequence to take.
-    next: u64,
-    depth: u64,
+    /// The publisher waits for us.
+    gates: bool,
     /// The publisher honours our pins once it has seen this generation.
     joined_generation: u64,
+    /// The newest sample when we joined: up to here is history.
+    history_end: u64,
+    /// The next sample, taken early to see how old it is.
+    ahead: Option<Sample>,
     /// The publisher left or died: take what is there, then drop the link.
     pub(crate) gone: bool,
 }
@@ -51,109 +57,110 @@ impl Link {
     /// Joins the publisher: a row, the generation, and only then a look at what there is. `NotFound` in the error if the
     /// publisher went meanwhile.
     pub(crate) fn join(
-        participant: &Arc<Participant>,
+        domain: &Arc<Domain>,
+        topic: TopicIndex,
         publisher: &EndpointDescription,
         file_name: &str,
-        topic: TopicIndex,
-        (durability, depth): (Durability, u32),
+        qos: &Qos,
     ) -> Result<Link> {
-        let source = Arc::new(Source::open(&participant.directory, file_name, publisher.key)?);
+        let source = Arc::new(Source::open(&domain.directory, file_name, publisher.key)?);
         let ring = source.ring()?;
-        let row = participant.process.take_row(&participant.directory, publisher.key, ROW_ACTIVE, depth)?;
-        let row = Arc::new(PinRow::new(participant.clone(), source.clone(), row));
-        let joined_generation = participant.board.topic_changed(topic);
+        let keeps_all = |qos: &Qos| qos.history == History::KeepAll && qos.reliability == Reliability::Reliable;
+        let gates = keeps_all(qos) && keeps_all(&publisher.qos);
+        let state = if gates { ROW_GATING } else { ROW_ACTIVE };
+        let depth = if qos.history == History::KeepLast { qos.depth } else { MAX_DEPTH };
+        let row = domain.process.take_row(&domain.directory, publisher.key, state, depth)?;
+        let row = Arc::new(PinRow::new(domain.clone(), source.clone(), row));
+        let joined_generation = domain.board.topic_changed(topic);
         // From here on a publisher that reclaims sees the row, whose cursor 0 wants everything.
-        let head = acquire(&source.header().head);
-        let newest = head.saturating_add(1);
-        let next = match durability {
-            Durability::Volatile => newest,
-            Durability::TransientLocal => newest.saturating_sub(depth.into()).max(source.oldest(head)),
-        };
-        row.row().cursor.store(next, Release);
+        let wants_history = qos.durability == Durability::TransientLocal;
+        let reader = Reader::new(source.header, ring, row.row(), depth.into(), wants_history);
+        let history_end = if wants_history { reader.head() } else { 0 };
         Ok(Link {
-            participant: participant.clone(),
+            domain: domain.clone(),
+            topic,
             key: publisher.key,
             source,
-            ring,
+            reader,
             rows: vec![row],
-            next,
-            depth: depth.into(),
+            gates,
             joined_generation,
+            history_end,
+            ahead: None,
             gone: false,
         })
+    }
+
+    /// The row with the cursor; the link's process file keeps it.
+    pub(crate) fn row(&self) -> InRegion<Row> {
+        self.rows[0].row()
     }
 
     /// Whether there is something to take. Sound to call after a SeqCst fence before sleeping.
     #[inline]
     pub(crate) fn has_news(&self) -> bool {
-        // The head too: an entry tells older from newer only within 2^30 sequences, and a reader may have been stopped long.
-        classify(acquire(self.ring.entry(self.next)), self.next) != Entry::NotYet || self.head() >= self.next
+        self.ahead.is_some() || self.reader.has_news()
     }
 
+    /// Whether there may be samples to take that were published before we joined.
     #[inline]
-    fn head(&self) -> u64 {
-        acquire(&self.source.header().head)
+    pub(crate) fn is_in_history(&self) -> bool {
+        self.ahead.is_some() || self.reader.next <= self.history_end
+    }
+
+    /// When the next sample was published, and by whom; it is taken for that, and kept for [`Link::take`].
+    pub(crate) fn next_time(&mut self, losses: &mut Losses) -> Result<Option<(u64, u64)>> {
+        if self.ahead.is_none() {
+            self.ahead = self.take(losses)?;
+        }
+        Ok(self.ahead.as_ref().map(|sample| (sample.info().source_time_ns, self.key)))
     }
 
     /// The next sample, or `None` if there is none now. What was passed over is counted in `losses`.
     #[inline]
-    pub(crate) fn take(&mut self, topic: TopicIndex, losses: &mut Losses) -> Result<Option<Sample>> {
-        if !self.has_news() {
-            return Ok(None);
+    pub(crate) fn take(&mut self, losses: &mut Losses) -> Result<Option<Sample>> {
+        if let Some(sample) = self.ahead.take() {
+            return Ok(Some(sample));
         }
-        let (pins, index) = self.free_pin(topic)?;
-        let first = self.next;
-        let taken = self.take_pinned(&pins, index);
-        if !matches!(taken, Ok(Some(_))) {
-            pins.unpin(index);
-        }
-        let passed = self.next - first - u64::from(matches!(taken, Ok(Some(_))));
-        if passed > 0 && taken.is_ok() {
-            self.count(passed, losses);
-        }
-        taken
-    }
-
-    /// Pins, checks, and chases a publisher that retires under us.
-    #[inline]
-    fn take_pinned(&mut self, pins: &Arc<PinRow>, index: usize) -> Result<Option<Sample>> {
-        for _ in 0..TAKE_ATTEMPTS {
-            let head = self.head();
-            if head.saturating_add(1) < self.next || head == u64::MAX {
-                return Err(self.nonsense("head", format!("at least {} and less than 2^64 - 1", self.next - 1), head));
+        for _ in 0..MOVES {
+            let source = &self.source;
+            if !self.reader.seems_ready(|offset| {
+                // Header and payload; a large payload's other lines the processor fetches by itself.
+                crate::prefetch::for_reading(source.hint(offset + 64));
+                crate::prefetch::for_reading(source.hint(offset + 128));
+            }) {
+                return Ok(None);
             }
-            self.next = self.next.max((head + 1).saturating_sub(self.depth));
-            pins.pin(index, self.next);
-            // The check (see above). Acquire: pairs with the publisher's Release of the entry (1).
-            match classify(acquire(self.ring.entry(self.next)), self.next) {
-                Entry::Alive(offset) => {
-                    let sample = self.sample_at(offset, pins, index)?;
-                    self.next += 1;
-                    // Release: the publisher may retire what is below the cursor; what we hold is pinned.
-                    self.rows[0].row().cursor.store(self.next, Release);
-                    return Ok(Some(sample));
+            let (row, index) = self.free_pin()?;
+            let first = self.reader.next;
+            match self.reader.take(self.rows[row].pin(index)) {
+                Taken::Sample(offset) => {
+                    let passed = self.reader.next - 1 - first;
+                    if passed > 0 {
+                        self.count(passed, losses);
+                    }
+                    return self.sample_at(offset, row, index).map(Some);
                 }
-                // The head was stored after the entry.
-                Entry::NotYet if head >= self.next => {
-                    return Err(self.nonsense("the ring", format!("an entry for sequence {}", self.next), "none"));
+                Taken::Nothing => {
+                    let passed = self.reader.next - first;
+                    if passed > 0 {
+                        self.count(passed, losses);
+                    }
+                    return Ok(None);
                 }
-                Entry::NotYet => break,
-                Entry::Gone => {
-                    self.next = self.source.oldest(head).max(self.next + 1);
+                Taken::Moved => self.reader.ring = self.source.ring()?,
+                Taken::Nonsense { head } => {
+                    let expected = format!("a head and entries that agree about sequence {}", self.reader.next);
+                    return Err(Error::corrupt(self.source.name(), "the ring", expected, format!("head {head}")));
                 }
             }
         }
-        Ok(None)
-    }
-
-    #[cold]
-    fn nonsense(&self, place: &str, expected: String, found: impl ToString) -> Error {
-        Error::corrupt(self.source.name(), place, expected, found)
+        Err(Error::corrupt(self.source.name(), "the ring", "a ring that is in use", "only replaced ones"))
     }
 
     #[cold]
     fn count(&self, passed: u64, losses: &mut Losses) {
-        if acquire(&self.source.header().seen_generation) >= self.joined_generation {
+        if self.reader.seen_generation() >= self.joined_generation {
             losses.overwritten += passed;
         } else {
             losses.before_matched += passed;
@@ -162,54 +169,69 @@ impl Link {
 
     /// The sample at `offset`, which is pinned and was alive after that.
     #[inline]
-    fn sample_at(&self, offset: usize, pins: &Arc<PinRow>, index: usize) -> Result<Sample> {
-        let place = self.source.slot(offset)?;
-        // SAFETY: a whole slot lies there, aligned (`Source::slot`); it is not written while it is pinned (I4).
-        let header = unsafe { place.as_ref() };
-        let (sequence, length_bytes) = (header.sequence, header.length_bytes as usize);
-        if sequence != self.next || length_bytes > self.source.payload_bytes() {
-            let expected = format!("sequence {} and at most {} bytes", self.next, self.source.payload_bytes());
-            let found = format!("sequence {sequence} and {length_bytes} bytes");
-            return Err(self.nonsense(&format!("the slot at {offset}"), expected, found));
+    fn sample_at(&mut self, offset: usize, row: usize, index: usize) -> Result<Sample> {
+        if self.gates {
+            self.call_blocked_publisher();
         }
-        let info = SampleInfo {
-            sequence,
-            source_time_ns: header.source_time_ns,
-            source_wall_time_ns: header.source_wall_time_ns,
-            publisher_gid: Gid(self.source.gid),
-        };
-        // SAFETY: the payload begins inside the slot, whose stride covers header and payload (`Source::open`).
-        let payload = unsafe { place.cast::<u8>().add(PAYLOAD_OFFSET) };
-        Ok(Sample::new(pins.clone(), index, payload, length_bytes, info))
+        let sample = self.checked(offset, row, index);
+        if sample.is_err() {
+            crate::protocol::reader::unpin(self.rows[row].pin(index));
+        }
+        sample
     }
 
-    /// A pin that is free; one more row if all are in use.
     #[inline]
-    fn free_pin(&mut self, topic: TopicIndex) -> Result<(Arc<PinRow>, usize)> {
-        for row in &self.rows {
-            if let Some(index) = row.free_pin() {
-                return Ok((row.clone(), index));
+    fn checked(&self, offset: usize, row: usize, index: usize) -> Result<Sample> {
+        let slot = self.source.slot(offset)?;
+        // SAFETY: a header lies there, aligned (`Source::slot`); it is not written while it is pinned (I4).
+        let header = unsafe { slot.as_ref() };
+        let (sequence, length_bytes) = (header.sequence, header.length_bytes);
+        if sequence != self.reader.next - 1 {
+            let place = format!("the slot at {offset}");
+            return Err(Error::corrupt(self.source.name(), place, self.reader.next - 1, sequence));
+        }
+        self.source.payload(offset, length_bytes as usize)?;
+        Ok(Sample::new(self.rows[row].clone(), index, slot, length_bytes))
+    }
+
+    #[inline]
+    fn call_blocked_publisher(&self) {
+        let blocked = self.reader.blocked_publisher();
+        if blocked != 0 {
+            // A number beyond the board is some line's on it: a ring too many.
+            self.domain.board.bell(WaiterIndex(blocked as usize - 1)).ring();
+        }
+    }
+
+    /// A pin that is free, as row and place in it; one more row if all are in use.
+    #[inline]
+    fn free_pin(&mut self) -> Result<(usize, usize)> {
+        for (place, row) in self.rows.iter().enumerate() {
+            if let Some(index) = free_pin(&row.row()) {
+                return Ok((place, index));
             }
         }
-        self.add_row(topic)
+        self.add_row()
     }
 
     /// Adding memory in which pins may appear is a join: the row, then the generation, then the pin.
     #[cold]
-    fn add_row(&mut self, topic: TopicIndex) -> Result<(Arc<PinRow>, usize)> {
-        let row = self.participant.process.take_row(&self.participant.directory, self.key, ROW_EXTENSION, 0)?;
-        let row = Arc::new(PinRow::new(self.participant.clone(), self.source.clone(), row));
-        self.participant.board.topic_changed(topic);
-        self.rows.push(row.clone());
-        Ok((row, 0))
+    fn add_row(&mut self) -> Result<(usize, usize)> {
+        let row = self.domain.process.take_row(&self.domain.directory, self.key, ROW_EXTENSION, 0)?;
+        self.rows.push(Arc::new(PinRow::new(self.domain.clone(), self.source.clone(), row)));
+        self.domain.board.topic_changed(self.topic);
+        Ok((self.rows.len() - 1, 0))
     }
 }
 
 impl Drop for Link {
     fn drop(&mut self) {
-        if self.participant.epoch.is_current() {
+        if self.domain.epoch.is_current() {
             for row in &self.rows {
                 row.row().state.store(ROW_LEFT, Release); // samples that are still held stay pinned
+            }
+            if self.gates {
+                self.call_blocked_publisher();
             }
         }
     }

@@ -1,6 +1,8 @@
 //! A slot on loan: the publisher's memory for one message, to be written in place.
 
-use crate::{error::Result, fork::Epoch, layout::PAYLOAD_OFFSET, publisher_file::PublisherFile};
+use crate::{
+    error::Result, fork::Epoch, layout::PAYLOAD_OFFSET, protocol::history::Slot, publisher_file::PublisherFile,
+};
 use std::{ptr::NonNull, sync::Arc};
 
 /// Memory for one message. Publish it with the publisher it came from; dropping it gives the slot back.
@@ -8,28 +10,29 @@ use std::{ptr::NonNull, sync::Arc};
 /// Its bytes are what the slot last held (zeros at first), so nothing is cleared that will be overwritten anyway.
 ///
 /// # Real-time
-/// Reading and writing it neither allocates, blocks nor makes system calls. Dropping it unpublished takes a lock.
+/// Reading and writing it neither allocates, blocks nor makes system calls. Dropping it unpublished takes a lock, and may
+/// allocate.
 pub struct Loan {
-    pub(crate) file: Arc<PublisherFile>,
     /// `None` once it is published.
-    slot: Option<u32>,
+    slot: Option<(Arc<PublisherFile>, Slot)>,
     payload: NonNull<u8>,
     length_bytes: usize,
     epoch: Epoch,
 }
 
-// SAFETY: the slot belongs to this loan alone (slots.rs: a slot is in exactly one place), wherever the loan goes.
+// SAFETY: the slot belongs to this loan alone (history.rs: a slot is in exactly one place), wherever the loan goes.
 unsafe impl Send for Loan {}
 // SAFETY: a shared loan only reads the bytes.
 unsafe impl Sync for Loan {}
 
 impl Loan {
-    /// `slot` was taken out of the books of `file`'s publisher; `length_bytes` fits in it.
-    pub(crate) fn new(file: Arc<PublisherFile>, slot: u32, length_bytes: usize, epoch: Epoch) -> Result<Loan> {
+    /// `slot` was taken out of the books of `file`'s publisher; header and `length_bytes` fit in it.
+    #[inline]
+    pub(crate) fn new(file: Arc<PublisherFile>, slot: Slot, length_bytes: usize, epoch: Epoch) -> Result<Loan> {
         let header = file.slot(slot)?;
-        // SAFETY: the slot is `stride_bytes` long (L1), which is more than the header.
+        // SAFETY: the slot is `slot.bytes` long (`PublisherFile::slot`), which is more than the header.
         let payload = unsafe { header.cast::<u8>().add(PAYLOAD_OFFSET) };
-        Ok(Loan { file, slot: Some(slot), payload, length_bytes, epoch })
+        Ok(Loan { slot: Some((file, slot)), payload, length_bytes, epoch })
     }
 
     /// The payload.
@@ -37,7 +40,7 @@ impl Loan {
     #[must_use]
     pub fn bytes(&self) -> &[u8] {
         // SAFETY: `length_bytes` initialised bytes (the kernel's zeros, or an earlier message) in a slot that is ours
-        //   alone, in a mapping that `file` keeps.
+        //   alone, in a mapping that the file keeps.
         unsafe { std::slice::from_raw_parts(self.payload.as_ptr(), self.length_bytes) }
     }
 
@@ -50,21 +53,36 @@ impl Loan {
         unsafe { std::slice::from_raw_parts_mut(self.payload.as_ptr(), self.length_bytes) }
     }
 
-    pub(crate) fn take_slot(&mut self) -> Option<u32> {
-        self.slot.take()
+    /// How many bytes the payload has.
+    #[inline]
+    pub(crate) fn length_bytes(&self) -> usize {
+        self.length_bytes
+    }
+
+    /// Whether it came from the publisher with that file; its slot, if so.
+    #[inline]
+    pub(crate) fn slot_of(&self, file: &Arc<PublisherFile>) -> Option<Slot> {
+        self.slot.as_ref().filter(|(own, _)| Arc::ptr_eq(own, file)).map(|&(_, slot)| slot)
+    }
+
+    /// The slot is published: gives its reference to the file back, to be used for another loan.
+    #[inline]
+    pub(crate) fn into_file(mut self) -> Option<Arc<PublisherFile>> {
+        self.slot.take().map(|(file, _)| file)
     }
 }
 
 impl Drop for Loan {
+    #[inline]
     fn drop(&mut self) {
-        if let (Some(slot), true) = (self.slot, self.epoch.is_current()) {
-            self.file.give_back(slot);
+        if let (Some((file, slot)), true) = (&self.slot, self.epoch.is_current()) {
+            file.give_back(*slot);
         }
     }
 }
 
 impl std::fmt::Debug for Loan {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Loan({}, slot {:?}, {} bytes)", self.file.name, self.slot, self.length_bytes)
+        write!(f, "Loan({:?}, {} bytes)", self.slot.as_ref().map(|slot| slot.1), self.length_bytes)
     }
 }

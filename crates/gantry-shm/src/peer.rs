@@ -12,14 +12,12 @@ use crate::{
     layout::*,
     lock,
     region::Region,
-    shared::acquire,
+    shared::InRegion,
+    sync::acquire,
 };
-use std::{
-    ptr::NonNull,
-    sync::{
-        Arc,
-        atomic::{AtomicBool, AtomicU64, Ordering::*, fence},
-    },
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, AtomicU64, Ordering::*, fence},
 };
 
 /// How often an endpoint that is being rewritten is read again before it is passed over: its owner changes the topic's
@@ -39,24 +37,6 @@ pub(crate) struct Peer {
     pub(crate) name: String,
     first_block: usize,
     dead: AtomicBool,
-}
-
-/// A row in a peer's file that belongs to one publisher.
-#[derive(Clone)]
-pub(crate) struct PeerRow {
-    pub(crate) peer: Arc<Peer>,
-    row: NonNull<Row>,
-}
-
-// SAFETY: the pointer goes into the peer's region, which may be used from any thread and is kept by `peer`.
-unsafe impl Send for PeerRow {}
-
-impl PeerRow {
-    #[inline]
-    pub(crate) fn row(&self) -> &Row {
-        // SAFETY: made from a checked reference into the region that `peer` keeps (`Peer::rows_of`).
-        unsafe { self.row.as_ref() }
-    }
 }
 
 impl Peer {
@@ -142,14 +122,14 @@ impl Peer {
         Ok(None)
     }
 
-    /// Its rows that belong to the publisher with that key.
-    pub(crate) fn rows_of(self: &Arc<Self>, key: u64) -> Result<Vec<PeerRow>> {
+    /// Its rows that belong to the publisher with that key, with what keeps them mapped.
+    pub(crate) fn rows_of(self: &Arc<Self>, key: u64) -> Result<Vec<(InRegion<Row>, Arc<Peer>)>> {
         let mut rows = Vec::new();
         for (offset, _) in self.blocks(BLOCK_ROWS)? {
-            for row in 0..ROWS_PER_BLOCK {
-                let row: &Row = self.region.at(offset + size_of::<BlockHeader>() + row * size_of::<Row>())?;
+            for row in self.region.slice::<Row>(offset + size_of::<BlockHeader>(), ROWS_PER_BLOCK)? {
                 if acquire(&row.key) == key {
-                    rows.push(PeerRow { peer: self.clone(), row: NonNull::from(row) });
+                    // SAFETY: it comes with the peer, which keeps the region.
+                    rows.push((unsafe { InRegion::new(row) }, self.clone()));
                 }
             }
         }

@@ -14,14 +14,12 @@ use crate::{
     layout::*,
     lock,
     region::Region,
+    shared::InRegion,
 };
 use rustix::rand::{GetRandomFlags, getrandom};
-use std::{
-    ptr::NonNull,
-    sync::{
-        Mutex, PoisonError,
-        atomic::{AtomicU64, Ordering::*, fence},
-    },
+use std::sync::{
+    Mutex, PoisonError,
+    atomic::{AtomicU64, Ordering::*, fence},
 };
 
 /// Address space for a process file: about four million rows.
@@ -36,7 +34,7 @@ pub(crate) struct ProcessFile {
 
 /// What is free in the file; private, so that nobody else can damage it.
 struct Books {
-    free_rows: Vec<NonNull<Row>>,
+    free_rows: Vec<InRegion<Row>>,
     free_endpoints: Vec<EndpointBlock>,
     endpoints_made: u32,
 }
@@ -47,9 +45,6 @@ pub(crate) struct EndpointBlock {
     offset: usize,
     capacity_bytes: usize,
 }
-
-// SAFETY: the row pointers go into `region`, which may be used from any thread.
-unsafe impl Send for Books {}
 
 impl ProcessFile {
     /// Makes the file, locked and initialised, without a name (P1).
@@ -163,34 +158,30 @@ impl ProcessFile {
         Ok(())
     }
 
-    /// A row for the publisher with that key, holding everything (cursor 0). The caller then changes the generation.
-    pub(crate) fn take_row(&self, directory: &Directory, key: u64, state: u32, depth: u32) -> Result<NonNull<Row>> {
+    /// A row for the publisher with that key, holding everything (cursor 0). The caller then changes the generation, and keeps
+    /// this file for as long as it uses the row.
+    pub(crate) fn take_row(&self, directory: &Directory, key: u64, state: u32, depth: u32) -> Result<InRegion<Row>> {
         let mut books = self.books.lock().unwrap_or_else(PoisonError::into_inner);
         if books.free_rows.is_empty() {
             let offset = self.add_block(directory, BLOCK_ROWS, ROWS_PER_BLOCK * size_of::<Row>())?;
-            for row in (0..ROWS_PER_BLOCK).rev() {
-                let place = offset + size_of::<BlockHeader>() + row * size_of::<Row>();
-                books.free_rows.push(NonNull::from(self.region.at::<Row>(place)?));
-            }
+            let rows = self.region.slice::<Row>(offset + size_of::<BlockHeader>(), ROWS_PER_BLOCK)?;
+            // SAFETY: these books keep them no longer than `self` keeps the region; for others it is the caller's promise.
+            books.free_rows.extend(rows.iter().rev().map(|row| unsafe { InRegion::new(row) }));
         }
-        let Some(pointer) = books.free_rows.pop() else {
+        let Some(row) = books.free_rows.pop() else {
             return Err(Error::corrupt(self.region.name(), "a block of rows", "rows", "none"));
         };
-        // SAFETY: the row is inside `region` (`at`), which lives as long as `self`.
-        let row = unsafe { pointer.as_ref() };
         row.cursor.store(0, Relaxed);
         row.depth.store(depth, Relaxed);
         row.state.store(state, Relaxed);
         row.key.store(key, Release); // partner: `Peer::rows_of`
-        Ok(pointer)
+        Ok(row)
     }
 
     /// Gives a row back; all its pins must be 0.
-    pub(crate) fn free_row(&self, pointer: NonNull<Row>) {
-        // SAFETY: `pointer` came from `take_row`, so it is inside `region`.
-        let row = unsafe { pointer.as_ref() };
+    pub(crate) fn free_row(&self, row: InRegion<Row>) {
         row.key.store(0, Release); // the last reads under its pins before the row is anybody else's
-        self.books.lock().unwrap_or_else(PoisonError::into_inner).free_rows.push(pointer);
+        self.books.lock().unwrap_or_else(PoisonError::into_inner).free_rows.push(row);
     }
 
     /// Adds a block and returns its offset (P2). The books' mutex is held.

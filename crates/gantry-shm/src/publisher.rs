@@ -1,48 +1,38 @@
-//! A publisher: loan, publish, retire, reclaim.
+//! A publisher: loans, publishing, and the memory for both.
 //!
-//! Owned by one thread at a time (`&mut self`); `gantry::Publisher` is a typed layer over it. The protocol:
-//!
-//! 1. *publish*: entry (Release), head (Release), one SeqCst fence, one look at the sleepers. Flat in the number of readers.
-//! 2. *retire*: entries that leave the history are marked dead, in batches.
-//! 3. *reclaim*: after a SeqCst fence that follows the dead marks, read the topic's generation, then every pin; what no pin
-//!    names is free. A reader pins, fences, then looks at the entry: so either it sees the mark, or we see its pin (2).
-//!
-//! Rows of readers that cannot be mapped are an error that stops the freeing, never a guess.
+//! Owned by one thread at a time (`&mut self`); `gantry::Publisher` is a typed layer over it. The protocol is `writer`'s; here
+//! are its memory (`memory`), its readers as the control thread found them (`readers`), and waiting for gating readers.
 
 use crate::{
     board::TopicIndex,
+    control::Watched,
     description::{EndpointDescription, Role, TypeDescription},
-    error::{Error, Result},
+    domain::Domain,
+    error::{Error, Result, Unpublished},
     layout::*,
     loan::Loan,
+    memory::{Memory, slot_bytes},
+    options::PublisherOptions,
     participant::Participant,
     process_file::EndpointBlock,
+    protocol::{
+        history::Slot,
+        ring::Descriptor,
+        roster::Roster,
+        writer::{BATCH_SAMPLES, Writer},
+    },
     publisher_file::PublisherFile,
-    qos::{Durability, History, Qos},
-    readers::Readers,
-    ring::{Ring, alive},
-    slots::Slots,
+    qos::{Durability, Qos},
+    readers::{Found, ReaderSearch, drop_the_dead, holders, laggards},
+    shared::InRegion,
+    sync::Ordering::*,
     waiter::Waiter,
 };
 use std::{
-    ptr::NonNull,
-    sync::{
-        Arc,
-        atomic::{Ordering::*, fence},
-    },
+    sync::Arc,
     time::{Duration, Instant},
 };
 
-/// A deeper reader of a publisher with a small depth gets at least so much, if the memory allows.
-const MIN_RING_SAMPLES: usize = 32;
-/// Most samples that KEEP_ALL, or a reader deeper than the publisher, makes the publisher keep ...
-const MAX_KEPT_SAMPLES: usize = 1024;
-/// ... and most bytes.
-const MAX_KEPT_BYTES: usize = 64 << 20;
-/// Samples are retired in batches between these, so that readers' pin lines are fetched rarely ...
-const BATCH_SAMPLES: std::ops::RangeInclusive<usize> = 16..=256;
-/// ... but of large messages only two at a time, and no more than this many bytes.
-const MAX_BATCH_BYTES: usize = 1 << 20;
 /// Slots from this size are recycled at each loan, so that the one freed last, which is still in the caches, is used again:
 /// that is worth more than the look at the readers' pins costs.
 const LARGE_SLOT_BYTES: usize = 64 << 10;
@@ -50,6 +40,10 @@ const LARGE_SLOT_BYTES: usize = 64 << 10;
 const FIRST_SLOTS: usize = 2;
 /// Small slots are added this many bytes at a time.
 const GROWTH_BYTES: usize = 256 << 10;
+/// So often (in loans) it is looked whether memory has become of no use.
+const LOANS_PER_LOOK: u32 = 256;
+/// How often a blocked publisher looks whether the readers that it waits for are alive.
+const BLOCKED_SLICE: Duration = Duration::from_millis(100);
 
 /// When a sample was published.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -62,30 +56,23 @@ pub struct SourceTime {
 
 /// Puts samples into its own shared memory.
 pub struct Publisher {
-    participant: Arc<Participant>,
+    _participant: Arc<Participant>,
+    domain: Arc<Domain>,
     description: EndpointDescription,
+    options: PublisherOptions,
     block: EndpointBlock,
     topic: TopicIndex,
     file: Arc<PublisherFile>,
-    /// Into `file`.
-    header: NonNull<PublisherHeader>,
-    /// Into `file`.
-    ring: Ring,
-    slots: Slots,
-    /// Sequence of the newest sample, 0 = none yet.
-    head: u64,
-    /// Own depth: what is kept whoever reads.
-    own_depth: usize,
-    /// How many samples are kept for the readers there are.
-    horizon: usize,
-    /// How many samples beyond the horizon are retired together.
-    batch: usize,
-    readers: Readers,
+    /// References to `file` that published loans gave back: taking one costs nothing, counting one does.
+    spare: Vec<Arc<PublisherFile>>,
+    memory: Memory,
+    writer: Writer<Arc<crate::peer::Peer>>,
+    search: Arc<ReaderSearch>,
+    /// Loans since memory was looked at, and the most bytes in use since.
+    loans: u32,
+    peak_bytes: usize,
     waiter: Waiter,
 }
-
-// SAFETY: `header` and `ring` point into `file`, which may be used from any thread; `&mut self` guards the rest.
-unsafe impl Send for Publisher {}
 
 impl Publisher {
     /// Makes a publisher and tells the topic's subscriptions.
@@ -98,113 +85,143 @@ impl Publisher {
         topic: &str,
         message_type: TypeDescription,
         qos: Qos,
+        options: PublisherOptions,
     ) -> Result<Publisher> {
-        let description = participant.describe(Role::Publisher, node, topic, message_type, qos)?;
-        let kept = kept_samples(description.message_type.payload_bytes);
-        let own_depth = if qos.history == History::KeepAll { kept } else { qos.depth as usize };
-        let ring_samples = own_depth.max(kept.min(MIN_RING_SAMPLES)) + BATCH_SAMPLES.start() + 1;
-        let log2_capacity = ring_samples.next_power_of_two().ilog2();
-        let file = Arc::new(PublisherFile::create(&participant, &description, log2_capacity)?);
-        let (header, ring) = (file.header()?, file.ring()?);
-        let block = match participant.process.add_endpoint(&participant.directory, &description) {
+        let domain = participant.domain.clone();
+        let description = domain.describe(Role::Publisher, node, topic, message_type, qos)?;
+        let keep = options.keep(&qos);
+        let log2_capacity = (keep.guaranteed + BATCH_SAMPLES.start() + 1).next_power_of_two().ilog2();
+        let limit_bytes = options.memory_limit_bytes(1 << log2_capacity, &description)?;
+        let file = Arc::new(PublisherFile::create(&domain, &description, log2_capacity, limit_bytes)?);
+        let header = file.header()?;
+        let ring = file.ring(Descriptor::from_word(header.ring.load(Relaxed)))?;
+        let topic = domain.topic(topic);
+        // SAFETY: the publisher keeps the file as long as the writer.
+        let header = unsafe { InRegion::new(header) };
+        // SAFETY: as above, the domain and its board.
+        let line = unsafe { InRegion::new(domain.board.line(topic)) };
+        let writer = Writer::new(header, line, ring, Roster::new(description.key, 0, Vec::new()), keep);
+        let mut memory = Memory::new(file.region.length_bytes());
+        first_slots(&mut memory, &file, &domain, &description)?;
+        file.link(&domain)?;
+        let block = match domain.process.add_endpoint(&domain.directory, &description) {
             Ok(block) => block,
             Err(e) => {
-                participant.directory.unlink(&file.name)?;
+                domain.directory.unlink(&file.name)?;
                 return Err(e);
             }
         };
-        let topic = participant.topic(topic);
-        let readers = Readers::new(topic, description.key);
-        let waiter = Waiter::new(participant.clone(), topic);
+        let search = Arc::new(ReaderSearch::new(topic, description.key));
+        participant.watch(&search);
+        let waiter = Waiter::new(domain.clone());
         let mut publisher = Publisher {
-            participant,
+            _participant: participant,
+            domain,
             description,
+            options,
             block,
             topic,
             file,
-            header,
-            ring,
-            slots: Slots::new(),
-            head: 0,
-            own_depth,
-            horizon: own_depth,
-            batch: 0,
-            readers,
+            spare: Vec::with_capacity(8),
+            memory,
+            writer,
+            search,
+            loans: 0,
+            peak_bytes: 0,
             waiter,
         };
-        // The first slots before anybody looks: readers bring their pages in when they match, and if there is no room it is
-        // said here and not in the middle of a run.
-        publisher.grow(FIRST_SLOTS)?;
-        publisher.participant.board.topic_changed(topic);
-        publisher.note_joiners();
+        publisher.domain.board.topic_changed(topic);
+        publisher.find_readers();
         Ok(publisher)
     }
 
     /// A slot for `length_bytes` of payload. Several may be out at once.
     ///
     /// # Errors
-    /// `length_bytes` is more than the type allows; all slots are in use and there is no room for more.
+    /// `length_bytes` is more than the type allows; all memory that this publisher may use is in use; there is no room for more.
     ///
     /// # Real-time
-    /// No allocation, lock or system call while a slot is free or a sample can be reclaimed; only if neither is, memory is
-    /// added. When readers came or went since the last call, their memory is mapped here (system calls, allocation).
+    /// No allocation, lock or system call while a slot of about that size is free or a sample of that size can be reclaimed;
+    /// only if neither is, memory is cut anew or added. Memory that was of no use for long is handed back here (system calls).
+    #[inline]
     pub fn loan(&mut self, length_bytes: usize) -> Result<Loan> {
-        self.participant.epoch.check()?;
-        if length_bytes > self.file.payload_bytes {
-            return Err(Error::OutOfRange {
-                what: "the length of a loan",
-                value: format!("{length_bytes} bytes"),
-                range: format!("messages on {} have at most {} bytes", self.description.topic, self.file.payload_bytes),
-            });
+        self.domain.epoch.check()?;
+        if length_bytes > self.description.message_type.payload_bytes {
+            return Err(self.too_long(length_bytes));
         }
-        if self.file.stride_bytes >= LARGE_SLOT_BYTES {
+        let bytes = slot_bytes(PAYLOAD_OFFSET, length_bytes)?;
+        if bytes >= LARGE_SLOT_BYTES {
             self.recycle();
         }
-        let slot = match self.slots.take_free() {
+        let slot = match self.writer.history.take_free(bytes) {
             Some(slot) => slot,
-            None => self.make_room()?,
+            None => self.make_room(bytes)?,
         };
-        Loan::new(self.file.clone(), slot, length_bytes, self.participant.epoch)
+        self.loans += 1;
+        self.peak_bytes = self.peak_bytes.max(self.writer.history.used_bytes());
+        if self.loans >= LOANS_PER_LOOK {
+            self.hand_back_unused();
+        }
+        let file = self.spare.pop().unwrap_or_else(|| self.file.clone());
+        Loan::new(file, slot, length_bytes, self.domain.epoch)
     }
 
-    /// Publishes a loan and returns its sequence: 1, 2, …
+    /// Publishes a loan and returns its sequence: 1, 2, … If publisher and subscription are both RELIABLE and KEEP_ALL, and the
+    /// subscription has not taken what would have to go, waits up to [`PublisherOptions::max_blocking_time`].
     ///
     /// # Errors
-    /// The loan is another publisher's; the process forked.
+    /// The loan is another publisher's; that time is over; the process forked. The loan comes back with the error.
     ///
     /// # Real-time
-    /// No allocation and no lock; a system call for each reader that sleeps. When readers came or went since the last call,
-    /// their memory is mapped here (system calls, allocation).
-    pub fn publish(&mut self, mut loan: Loan, time: SourceTime) -> Result<u64> {
-        self.participant.epoch.check()?;
-        if !Arc::ptr_eq(&loan.file, &self.file) {
-            return Err(Error::ForeignLoan { topic: self.description.topic.clone() });
+    /// No allocation and no lock; a system call for each reader that sleeps. When deeper or more readers came since the last
+    /// call, memory may be added here (system calls, allocation).
+    #[inline]
+    pub fn publish(&mut self, loan: Loan, time: SourceTime) -> std::result::Result<u64, Unpublished> {
+        let slot = match self.prepare(&loan, time) {
+            Ok(slot) => slot,
+            Err(error) => return Err(Unpublished { loan, error: Box::new(error) }),
+        };
+        let (sequence, retires) = self.writer.publish(slot);
+        self.domain.board.wake(self.domain.board.line(self.topic));
+        if retires {
+            self.writer.reclaim();
         }
-        if self.readers.seems_changed(&self.participant) {
-            self.note_joiners(); // may only add protection; what it cannot map stops the freeing
+        if let Some(file) = loan.into_file()
+            && self.spare.len() < self.spare.capacity()
+        {
+            self.spare.push(file);
         }
-        let length_bytes = loan.bytes().len() as u32;
-        let Some(slot) = loan.take_slot() else {
+        let region = &self.file.region;
+        self.writer.prefetch(|next| {
+            crate::prefetch::for_writing(region.base().wrapping_add(next.offset + LINE_BYTES));
+            crate::prefetch::for_writing(region.base().wrapping_add(next.offset + 2 * LINE_BYTES));
+        });
+        Ok(sequence)
+    }
+
+    /// All of publish that can fail: the slot, with its header written.
+    #[inline]
+    fn prepare(&mut self, loan: &Loan, time: SourceTime) -> Result<Slot> {
+        self.domain.epoch.check()?;
+        let Some(slot) = loan.slot_of(&self.file) else {
             return Err(Error::ForeignLoan { topic: self.description.topic.clone() });
         };
-        let sequence = self.head + 1;
-        self.write_slot_header(slot, sequence, length_bytes, time)?;
-        self.head = sequence;
-        self.slots.retain(slot);
-        // (1) the payload and its header before the entry; pairs with the acquire in Link::take.
-        self.ring.entry(sequence).store(alive(self.file.slot_offset(slot), sequence), Release);
-        self.header().head.store(sequence, Release); // pairs with the acquires in Link
-        let retires = self.slots.retained() > self.horizon + self.batch;
-        if retires {
-            self.retire_down_to(self.horizon);
+        if self.writer.seems_outdated() {
+            self.accept_found();
         }
-        // ONE fence for two: (2) dead marks before pins, and (3) the entry before the sleepers.
-        fence(SeqCst);
-        self.participant.board.wake(self.participant.board.line(self.topic));
-        if retires {
-            self.reclaim();
+        if self.writer.is_blocked(slot.bytes) {
+            self.wait_for_room(slot.bytes)?;
         }
-        Ok(sequence)
+        let place = self.file.slot(slot)?.as_ptr();
+        // SAFETY: the slot is in bounds and aligned (`slot`), and ours alone: it is on loan, its last sample was freed only
+        //   after no pin named it (I4).
+        let header = unsafe { &mut *place };
+        header.sequence = self.writer.history.head() + 1;
+        header.source_time_ns = time.monotonic_ns;
+        header.source_wall_time_ns = time.wall_ns;
+        header.length_bytes = loan.length_bytes() as u32;
+        header.encapsulation = ENCAPSULATION_CDR_LE;
+        Ok(slot)
     }
 
     /// How many subscriptions are matched now. Control path.
@@ -212,13 +229,13 @@ impl Publisher {
     /// # Errors
     /// A subscription's memory cannot be mapped; the process forked.
     pub fn subscription_count(&mut self) -> Result<usize> {
-        self.participant.epoch.check()?;
-        self.participant.look_for_deaths()?;
-        self.note_joiners();
-        self.readers.drop_the_dead(); // somebody else may be reaping them just now
-        match self.readers.unmapped() {
-            Some(why) => Err(Error::UnmappedReader { topic: self.description.topic.clone(), why: why.to_owned() }),
-            None => Ok(self.readers.count()),
+        self.domain.epoch.check()?;
+        self.domain.look_for_deaths()?;
+        self.find_readers();
+        drop_the_dead(&mut self.writer.roster); // somebody else may be reaping them just now
+        match &self.search.found().unmapped {
+            Some(why) => Err(Error::UnmappedReader { topic: self.description.topic.clone(), why: why.clone() }),
+            None => Ok(self.writer.roster.count()),
         }
     }
 
@@ -235,8 +252,8 @@ impl Publisher {
             if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
                 return Ok(false);
             }
-            let (participant, readers) = (&self.participant, &self.readers);
-            self.waiter.wait(deadline, || readers.seems_changed(participant))?;
+            let (writer, line) = (&self.writer, self.domain.board.line(self.topic));
+            self.waiter.sleep_once(deadline, std::iter::once(line), || writer.seems_outdated())?;
         }
     }
 
@@ -245,9 +262,9 @@ impl Publisher {
     /// # Errors
     /// Another process's endpoints cannot be read; the process forked.
     pub fn mismatches(&self) -> Result<Vec<String>> {
-        self.participant.epoch.check()?;
+        self.domain.epoch.check()?;
         let mut sentences = Vec::new();
-        let others = self.participant.endpoints(&self.description.topic, Role::Subscription, &mut sentences)?;
+        let others = self.domain.endpoints(&self.description.topic, Role::Subscription, &mut sentences)?;
         sentences.extend(others.iter().filter_map(|(_, subscription)| self.description.mismatch(subscription)));
         Ok(sentences)
     }
@@ -258,134 +275,220 @@ impl Publisher {
         &self.description
     }
 
-    /// How many slots there are: for tests and inspection.
+    /// Bytes of shared memory that its samples use or could use without adding more.
     #[must_use]
-    pub fn slot_count(&self) -> usize {
-        self.slots.count() as usize
+    pub fn memory_bytes(&self) -> usize {
+        self.memory.backed_bytes()
     }
 
-    #[inline]
-    fn header(&self) -> &PublisherHeader {
-        // SAFETY: made from a checked reference into `file`, which `self` keeps.
-        unsafe { self.header.as_ref() }
+    /// Finds out who reads now. Control path.
+    fn find_readers(&mut self) {
+        let search = self.search.clone();
+        search.update(&self.domain);
+        self.accept(&mut search.found());
     }
 
-    #[inline]
-    fn write_slot_header(&self, slot: u32, sequence: u64, length_bytes: u32, time: SourceTime) -> Result<()> {
-        let place = self.file.slot(slot)?.as_ptr();
-        // SAFETY: the slot is in bounds and aligned (L1, `slot`), and ours alone: it was on loan, its last sample was freed
-        //   only after no pin named it (I4).
-        let header = unsafe { &mut *place };
-        header.sequence = sequence;
-        header.source_time_ns = time.monotonic_ns;
-        header.source_wall_time_ns = time.wall_ns;
-        header.length_bytes = length_bytes;
-        header.encapsulation = ENCAPSULATION_CDR_LE;
-        Ok(())
-    }
-
-    /// Marks the oldest samples dead until `keep` are left. A SeqCst fence and `reclaim` must follow.
-    fn retire_down_to(&mut self, keep: usize) {
-        while self.slots.retained() > keep {
-            let Some(sequence) = self.slots.retire_oldest() else { break };
-            self.ring.mark_dead(sequence); // N1: dead before the fence, the fence before the pins
-        }
-        self.header().tail.store(self.slots.tail(), Relaxed); // a hint for readers that jump
-    }
-
-    /// Frees what nobody holds. A SeqCst fence stands between the dead marks and this.
-    fn reclaim(&mut self) {
-        self.note_joiners(); // after the fence and before the pins
-        if self.readers.unmapped().is_none() {
-            self.slots.free_unheld(self.readers.held());
+    /// Takes over what the control thread found, if it is not at it just now.
+    #[cold]
+    fn accept_found(&mut self) {
+        let search = self.search.clone();
+        if let Some(mut found) = search.try_found() {
+            self.accept(&mut found);
         }
     }
 
-    /// Learns of readers that came or went. Control path if any did.
-    fn note_joiners(&mut self) {
-        if !self.readers.refresh(&self.participant) || self.readers.unmapped().is_some() {
+    fn accept(&mut self, found: &mut Found) {
+        if !std::mem::take(&mut found.is_news) {
             return;
         }
-        // Horizon and batch for the readers there are.
-        let room = self.ring.capacity() as usize - 1;
-        let cap = kept_samples(self.file.payload_bytes).min(room - 2);
-        self.horizon = self.own_depth.max(self.readers.deepest().min(cap));
-        let batch = (4 * self.readers.count()).clamp(*BATCH_SAMPLES.start(), *BATCH_SAMPLES.end());
-        let batch = if batch * self.file.stride_bytes <= MAX_BATCH_BYTES { batch } else { 2 };
-        self.batch = batch.min(room - self.horizon);
-        self.header().granted_depth.store(self.horizon as u64, Relaxed);
-        // Release: who sees it knows that its pins are honoured from here on.
-        self.header().seen_generation.store(self.readers.seen_generation(), Release);
+        let capacity = self.writer.exchange_roster(&mut found.readers);
+        if capacity > self.writer.capacity() {
+            // Without room for a larger ring, readers get what the old one allows, as `granted_depth` says.
+            let _ = self.grow_ring(capacity);
+        }
+        self.writer.grant();
+    }
+
+    /// A larger ring, for deeper or more readers.
+    fn grow_ring(&mut self, capacity: usize) -> Result<()> {
+        let log2_capacity = capacity.next_power_of_two().ilog2();
+        let what = format!("a ring of {} entries for topic {}", 1 << log2_capacity, self.description.topic);
+        let bytes = size_of::<RingLine>() << log2_capacity;
+        let (region, directory) = (&self.file.region, &self.domain.directory);
+        if let Some(place) = self.memory.take(region, directory, &what, bytes, 0)? {
+            let descriptor = Descriptor { offset: place.offset, log2_capacity };
+            self.writer.change_ring(self.file.ring(descriptor)?, descriptor);
+            self.domain.board.call_watchers(self.topic); // so that readers bring its pages in
+        }
+        Ok(())
     }
 
     /// Retires what nobody can want any more, and frees what nobody holds.
     fn recycle(&mut self) {
-        self.note_joiners();
-        self.retire_down_to(self.horizon.min(self.wanted_samples()));
-        fence(SeqCst); // (2)
-        self.reclaim();
-    }
-
-    /// A slot when none is free: what came back, what can be retired, what the dead held, new memory, in this order.
-    #[cold]
-    fn make_room(&mut self) -> Result<u32> {
-        for slot in self.file.take_returned() {
-            self.slots.give_back(slot);
+        if self.writer.seems_outdated() {
+            self.accept_found();
         }
-        if let Some(slot) = self.slots.take_free() {
-            return Ok(slot);
-        }
-        self.recycle();
-        if !self.slots.has_free() && self.readers.drop_the_dead() {
-            // Others can do without this; what fails here is tried again by whoever waits.
-            let _ = self.participant.look_for_deaths();
-            self.reclaim();
-        }
-        if !self.slots.has_free() {
-            self.grow(1)?;
-        }
-        self.slots.take_free().ok_or_else(|| self.out_of_slots("none became free"))
+        let wanted = self.wanted_samples();
+        self.writer.recycle(wanted);
     }
 
     /// How many of the newest samples somebody may still take. Late joiners get the history of a TRANSIENT_LOCAL publisher;
     /// of a VOLATILE one, what all readers have taken is of no use to anybody, and its slots are warm in the cache.
     fn wanted_samples(&self) -> usize {
-        if self.description.qos.durability == Durability::TransientLocal || self.readers.unmapped().is_some() {
+        if self.description.qos.durability == Durability::TransientLocal || self.writer.seems_outdated() {
             return usize::MAX;
         }
-        let next = self.head + 1;
-        next.saturating_sub(self.readers.slowest_cursor().unwrap_or(next)) as usize
+        let next = self.writer.history.head() + 1;
+        next.saturating_sub(self.writer.roster.slowest_cursor().unwrap_or(next)) as usize
     }
 
-    /// Adds at least `least` slots, and of small ones as many as fit in `GROWTH_BYTES` and can be of use.
-    fn grow(&mut self, least: usize) -> Result<()> {
-        let useful = self.horizon + self.batch + 2;
-        let wanted = (GROWTH_BYTES / self.file.stride_bytes).min(useful).max(least) as u32;
-        let count = wanted.min(self.file.max_slots() - self.slots.count());
-        if count == 0 {
-            return Err(self.out_of_slots("its address space is used up; hold fewer samples, or use a smaller depth"));
+    /// A slot when none of the size is free: what came back, what can be retired, memory that is free in other sizes, what the
+    /// dead held, new memory, in this order.
+    #[cold]
+    fn make_room(&mut self, bytes: usize) -> Result<Slot> {
+        let history = &mut self.writer.history;
+        self.file.take_returned(|slot| history.give_back(slot));
+        if let Some(slot) = history.take_free(bytes) {
+            return Ok(slot);
         }
-        let total = self.slots.count() + count;
-        self.file.grow(&self.participant.directory, &self.description.topic, total, count)?;
-        self.slots.add(count);
-        Ok(())
+        if self.writer.seems_outdated() {
+            self.find_readers(); // on this thread, for it cannot go on without
+        }
+        self.recycle();
+        if let Some(slot) = self.writer.history.take_free(bytes) {
+            return Ok(slot);
+        }
+        self.writer.history.take_all_free().for_each(|slot| self.memory.give(slot));
+        if let Ok(Some(slot)) = self.cut(bytes) {
+            return Ok(slot);
+        }
+        if drop_the_dead(&mut self.writer.roster) {
+            // Others can do without this; what fails here is tried again by the control thread.
+            let _ = self.domain.look_for_deaths();
+            self.find_readers();
+            self.writer.reclaim();
+            self.writer.history.take_all_free().for_each(|slot| self.memory.give(slot));
+        }
+        self.cut(bytes)?.ok_or_else(|| self.out_of_memory(bytes))
     }
 
-    fn out_of_slots(&self, why: &str) -> Error {
-        let mut holders = vec![format!("{} on loan, {} in the history", self.slots.loaned(), self.slots.retained())];
-        holders.extend(self.readers.holders());
-        let why = match self.readers.unmapped() {
-            Some(error) => format!("nothing can be freed: {error}"),
-            None => why.to_owned(),
-        };
-        Error::OutOfSlots {
+    /// Memory for a slot, of the small ones several ahead.
+    fn cut(&mut self, bytes: usize) -> Result<Option<Slot>> {
+        let what = format!("a message of {} bytes on topic {}", bytes - PAYLOAD_OFFSET, self.description.topic);
+        let (region, directory) = (&self.file.region, &self.domain.directory);
+        let before = region.length_bytes();
+        let ahead_bytes = (self.writer.most_slots() * bytes).min(GROWTH_BYTES);
+        let slot = self.memory.take(region, directory, &what, bytes, ahead_bytes)?;
+        if let Some(slot) = slot {
+            self.writer.history.made(slot);
+        }
+        if region.length_bytes() > before {
+            self.domain.board.call_watchers(self.topic); // so that readers bring the new pages in
+        }
+        Ok(slot)
+    }
+
+    /// Gives memory back to the system if much more is there than was in use since the last look.
+    #[cold]
+    fn hand_back_unused(&mut self) {
+        let peak_bytes = std::mem::take(&mut self.peak_bytes);
+        self.loans = 0;
+        if self.memory.is_oversized(peak_bytes) {
+            self.writer.history.take_all_free().for_each(|slot| self.memory.give(slot));
+            // It failed if the memory is still there, which harms nobody.
+            let _ = self.memory.hand_back(&self.file.region, peak_bytes + peak_bytes / 2);
+        }
+    }
+
+    /// Waits until gating readers took what would have to go for one more sample.
+    #[cold]
+    fn wait_for_room(&mut self, bytes: usize) -> Result<()> {
+        let limit = self.options.max_blocking_time;
+        let deadline = Instant::now().checked_add(limit);
+        let bell = self.waiter.index(limit)?;
+        let is_over = || deadline.is_some_and(|deadline| Instant::now() >= deadline);
+        loop {
+            self.find_readers();
+            drop_the_dead(&mut self.writer.roster);
+            self.writer.say_blocked(bell.0 as u64 + 1);
+            let slice = Instant::now() + BLOCKED_SLICE;
+            let slice = deadline.map_or(slice, |deadline| deadline.min(slice));
+            let writer = &mut self.writer;
+            let slept =
+                self.waiter.sleep_once(Some(slice), std::iter::empty::<&TopicLine>(), || !writer.is_blocked(bytes));
+            let is_blocked = self.writer.is_blocked(bytes);
+            if !is_blocked || is_over() || slept.is_err() {
+                self.writer.say_blocked(0);
+                slept?;
+                return if is_blocked { Err(self.timed_out(limit)) } else { Ok(()) };
+            }
+        }
+    }
+
+    #[cold]
+    fn timed_out(&self, limit: Duration) -> Error {
+        let oldest = self.writer.history.tail();
+        Error::PublishTimeout {
             topic: self.description.topic.clone(),
-            slots: self.slots.count() as usize,
-            slot_bytes: self.file.stride_bytes,
+            waited_ms: limit.as_millis() as u64,
+            kept: self.writer.history.retained(),
+            kept_bytes: self.writer.history.retained_bytes(),
+            oldest,
+            laggards: laggards(&self.writer.roster, oldest).join(", "),
+        }
+    }
+
+    #[cold]
+    fn too_long(&self, length_bytes: usize) -> Error {
+        let most = self.description.message_type.payload_bytes;
+        Error::OutOfRange {
+            what: "the length of a loan",
+            value: format!("{length_bytes} bytes"),
+            range: format!("messages on {} have at most {most} bytes", self.description.topic),
+        }
+    }
+
+    #[cold]
+    fn out_of_memory(&self, bytes: usize) -> Error {
+        let history = &self.writer.history;
+        let mut holders = vec![
+            format!("{} on loan", history.loaned()),
+            format!("{} ({} bytes) in the history", history.retained(), history.retained_bytes()),
+        ];
+        holders.extend(self::holders(&self.writer.roster, history));
+        let why = match &self.search.found().unmapped {
+            Some(error) => format!("nothing can be freed: {error}"),
+            None => "hold fewer samples, use a smaller depth, or raise the publisher's memory limit".to_owned(),
+        };
+        Error::OutOfMemory {
+            topic: self.description.topic.clone(),
+            needed_bytes: bytes,
+            used_bytes: history.used_bytes(),
+            limit_bytes: self.file.region.reserve_bytes(),
             holders: holders.join(", "),
             why,
         }
     }
+}
+
+/// The first slots before anybody looks: readers bring their pages in when they match, and if there is no room it is said
+/// here and not in the middle of a run.
+fn first_slots(
+    memory: &mut Memory,
+    file: &PublisherFile,
+    domain: &Domain,
+    description: &EndpointDescription,
+) -> Result<()> {
+    let payload_bytes = description.message_type.payload_bytes;
+    if payload_bytes == usize::MAX {
+        return Ok(()); // of no bound, so nobody knows how much
+    }
+    let bytes = FIRST_SLOTS * slot_bytes(PAYLOAD_OFFSET, payload_bytes)?;
+    let what = format!("the first messages of topic {}", description.topic);
+    if let Some(slot) = memory.take(&file.region, &domain.directory, &what, bytes, GROWTH_BYTES.min(bytes))? {
+        memory.give(slot);
+    }
+    Ok(())
 }
 
 impl std::fmt::Debug for Publisher {
@@ -396,18 +499,15 @@ impl std::fmt::Debug for Publisher {
 
 impl Drop for Publisher {
     fn drop(&mut self) {
-        if !self.participant.epoch.is_current() {
+        if !self.domain.epoch.is_current() {
             return;
         }
-        self.header().state.store(PUBLISHER_LEFT, Release);
+        if let Ok(header) = self.file.header() {
+            header.state.store(PUBLISHER_LEFT, Release);
+        }
         // Errors have nobody to go to; the reaper finds what is left when this process is gone.
-        let _ = self.participant.process.remove_endpoint(self.block);
-        let _ = self.participant.directory.unlink(&self.file.name);
-        self.participant.board.topic_changed(self.topic);
+        let _ = self.domain.process.remove_endpoint(self.block);
+        let _ = self.domain.directory.unlink(&self.file.name);
+        self.domain.board.topic_changed(self.topic);
     }
-}
-
-/// Most samples that are kept for readers deeper than the publisher, or by KEEP_ALL.
-fn kept_samples(payload_bytes: usize) -> usize {
-    (MAX_KEPT_BYTES / (PAYLOAD_OFFSET + payload_bytes)).clamp(1, MAX_KEPT_SAMPLES)
 }

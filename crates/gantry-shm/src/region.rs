@@ -1,11 +1,11 @@
 //! A region: one file mapped once, with room to grow in place.
 //!
-//! Used by `board`, `process_file`, `peer`, `publisher` and `link`. Control path, but for [`Region::at`] and
+//! Used by `board`, `process_file`, `peer`, `publisher_file` and `source`. Control path, but for [`Region::at`] and
 //! [`Region::pointer`], which are arithmetic. Invariants:
 //! - R1: `base` is a mapping of `reserve_bytes` bytes, until drop; the file never shrinks (we never truncate, and within
 //!   one user nobody else does: docs/memory-layout.md, "trust").
 //! - R2: bytes below `length` are backed by allocated pages (`fallocate`), so that a full file system is an error here
-//!   and never a SIGBUS later.
+//!   and never a SIGBUS later; but for what its owner punched out, which is free memory that no entry names.
 //! - R3: only the owner's mapping is writable, and it does not reach a forked child (MADV_DONTFORK).
 
 use crate::{
@@ -16,12 +16,13 @@ use crate::{
     shared::Shared,
 };
 use rustix::{
-    fs::{FallocateFlags, Mode, OFlags, fallocate, fstat, fstatvfs, openat},
+    fs::{FallocateFlags, Mode, OFlags, SeekFrom, fallocate, fstat, fstatvfs, openat, seek},
     io::Errno,
     mm::{Advice, MapFlags, ProtFlags, madvise, mmap, munmap},
 };
 use std::{
     mem::ManuallyDrop,
+    ops::Range,
     os::fd::{AsFd, AsRawFd, OwnedFd},
     ptr::NonNull,
     sync::atomic::{AtomicUsize, Ordering::*},
@@ -166,6 +167,18 @@ impl Region {
         Ok(())
     }
 
+    /// Owner: puts pages behind `range` again, after [`Region::punch`].
+    pub(crate) fn fill(&self, directory: &Directory, what: &str, range: Range<usize>) -> Result<()> {
+        allocate(&self.file, directory, what, range.start, range.len())
+    }
+
+    /// Owner: gives the pages of `range`, whole pages that nobody uses, back to the system.
+    pub(crate) fn punch(&self, range: Range<usize>) -> Result<()> {
+        let flags = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
+        fallocate(&*self.file, flags, range.start as u64, range.len() as u64)
+            .map_err(|e| Error::system(format!("give {} bytes of {} back", range.len(), self.name), e))
+    }
+
     /// Reader: looks how long the file is now.
     pub(crate) fn refresh_length(&self) -> Result<usize> {
         let length_bytes = checked_length(&self.file, &self.name)?.min(self.reserve_bytes);
@@ -173,11 +186,25 @@ impl Region {
         Ok(self.length_bytes.fetch_max(length_bytes, Relaxed).max(length_bytes))
     }
 
-    /// Brings pages into this process's page table so that the data path does not fault. Best effort: a kernel that
-    /// cannot (before 5.14) gets each page touched instead.
+    /// Brings the pages that there are into this process's page table, so that the data path does not fault. Best effort: a
+    /// kernel that cannot (before 5.14) gets each page touched instead.
     pub(crate) fn prefault(&self, offset: usize, length_bytes: usize) {
-        let start = offset.min(self.length_bytes()) & !(PAGE_BYTES - 1);
-        let end = (offset + length_bytes).min(self.length_bytes()).next_multiple_of(PAGE_BYTES);
+        let end = offset.saturating_add(length_bytes).min(self.length_bytes());
+        let mut start = offset.min(end);
+        // Holes that the owner punched stay holes.
+        while let Ok(data) = seek(&*self.file, SeekFrom::Data(start as u64)) {
+            let hole = seek(&*self.file, SeekFrom::Hole(data)).map_or(end, |hole| hole as usize);
+            let data = data as usize;
+            if data >= end || hole <= data {
+                break;
+            }
+            self.populate(data.max(offset) & !(PAGE_BYTES - 1), hole.min(end.next_multiple_of(PAGE_BYTES)));
+            start = hole;
+        }
+    }
+
+    fn populate(&self, start: usize, end: usize) {
+        let end = end.min(self.reserve_bytes);
         if end <= start {
             return;
         }
@@ -186,15 +213,15 @@ impl Region {
         let first = unsafe { self.base.add(start) };
         // SAFETY: the range is inside the mapping (R1); populating changes no contents.
         let populated = unsafe { madvise(first.as_ptr().cast(), end - start, advice) };
-        if populated.is_err() {
-            self.touch(start, end);
+        if populated == Err(Errno::INVAL) {
+            self.touch(start, end); // this kernel does not know the advice
         }
     }
 
-    /// What [`Region::prefault`] does on kernels before 5.14.
+    /// What [`Region::populate`] does on kernels before 5.14.
     fn touch(&self, start: usize, end: usize) {
         for page in (start..end).step_by(PAGE_BYTES) {
-            // SAFETY: the byte is inside the mapping and its page is allocated (R1, R2).
+            // SAFETY: the byte is inside the mapping (R1), and its page was there a moment ago (R2).
             let byte = unsafe { self.base.add(page) };
             // SAFETY: as above; volatile, so that the load is made; the value is not used.
             unsafe { byte.read_volatile() };
@@ -208,6 +235,18 @@ impl Region {
         // SAFETY: in bounds and aligned (checked in `pointer`), any bytes are a `T` (S1), and fields that change while
         // others look are atomics (`Shared`); the mapping lives as long as `self` (R1).
         Ok(unsafe { pointer.cast::<T>().as_ref() })
+    }
+
+    /// `count` of `T` at `offset`, or `Corrupt` if the region ends before them.
+    pub(crate) fn slice<T: Shared>(&self, offset: usize, count: usize) -> Result<&[T]> {
+        let first = self.pointer(offset, size_of::<T>().saturating_mul(count), align_of::<T>())?.cast();
+        // SAFETY: as in `at`, for each of them.
+        Ok(unsafe { NonNull::slice_from_raw_parts(first, count).as_ref() })
+    }
+
+    /// Address of the region's first byte, to make addresses for prefetching from.
+    pub(crate) fn base(&self) -> *const u8 {
+        self.base.as_ptr()
     }
 
     /// Address of `length_bytes` bytes at `offset`, inside what is known to be there, aligned to `align`.

@@ -4,79 +4,46 @@
 
 use crate::{
     description::Gid,
-    layout::{PINS_PER_ROW, Row},
-    participant::Participant,
+    domain::Domain,
+    layout::{PAYLOAD_OFFSET, Row, SlotHeader},
+    protocol::reader,
+    shared::InRegion,
     source::Source,
+    sync::AtomicU64,
 };
-use std::{
-    ptr::NonNull,
-    sync::{
-        Arc,
-        atomic::{AtomicU32, Ordering::*, fence},
-    },
-};
+use std::{ptr::NonNull, sync::Arc};
 
-/// A row of our process file, with our own books of which pins are in use.
+/// A row of our process file. The pins say which of them are in use: 0 is free.
 pub(crate) struct PinRow {
-    participant: Arc<Participant>,
+    domain: Arc<Domain>,
     /// Keeps mapped what the pins protect.
-    _source: Arc<Source>,
-    row: NonNull<Row>,
-    /// Bit i: pin i is in use. Private memory; W: the taker sets, whoever drops a sample clears.
-    used: AtomicU32,
+    source: Arc<Source>,
+    /// In the process file, which `domain` keeps.
+    row: InRegion<Row>,
 }
 
-// SAFETY: the row lies in our process file, which `participant` keeps; all of it are atomics.
-unsafe impl Send for PinRow {}
-// SAFETY: as above.
-unsafe impl Sync for PinRow {}
-
 impl PinRow {
-    /// `row` was taken from the participant's process file, and goes back there when this is dropped.
-    pub(crate) fn new(participant: Arc<Participant>, source: Arc<Source>, row: NonNull<Row>) -> PinRow {
-        PinRow { participant, _source: source, row, used: AtomicU32::new(0) }
+    /// `row` was taken from the domain's process file, and goes back there when this is dropped.
+    pub(crate) fn new(domain: Arc<Domain>, source: Arc<Source>, row: InRegion<Row>) -> PinRow {
+        PinRow { domain, source, row }
     }
 
     #[inline]
-    pub(crate) fn row(&self) -> &Row {
-        // SAFETY: `ProcessFile::take_row` gave it to us alone, in the region that `participant` keeps.
-        unsafe { self.row.as_ref() }
+    pub(crate) fn row(&self) -> InRegion<Row> {
+        self.row
     }
 
-    /// A pin that is not in use.
     #[inline]
-    pub(crate) fn free_pin(&self) -> Option<usize> {
-        // Acquire: the release of the pin by another thread comes before our next store to it.
-        let index = self.used.load(Acquire).trailing_ones() as usize;
-        (index < PINS_PER_ROW).then_some(index)
-    }
-
-    /// Announces that `sequence` must not be overwritten. The entry must be looked at after this.
-    #[inline]
-    pub(crate) fn pin(&self, index: usize, sequence: u64) {
-        // Release, though nothing is released yet: a later Relaxed store to the same word would end the release sequence
-        // of the pin's last release (C++20), and the publisher may read this value instead of that one.
-        self.row().pins[index].store(sequence, Release);
-        fence(SeqCst); // (2) pairs with the publisher's fence between dead mark and pins
-    }
-
-    /// Takes the announcement back. Release: our last reads come before the publisher's next writes (4).
-    #[inline]
-    pub(crate) fn unpin(&self, index: usize) {
-        self.row().pins[index].store(0, Release);
-    }
-
-    fn release(&self, index: usize) {
-        self.unpin(index);
-        self.used.fetch_and(!(1 << index), Release);
+    pub(crate) fn pin(&self, index: usize) -> &AtomicU64 {
+        &self.row.pins[index]
     }
 }
 
 impl Drop for PinRow {
     fn drop(&mut self) {
         // The link is gone and so is every sample: no pin is set.
-        if self.participant.epoch.is_current() {
-            self.participant.process.free_row(self.row);
+        if self.domain.epoch.is_current() {
+            self.domain.process.free_row(self.row);
         }
     }
 }
@@ -101,10 +68,9 @@ pub struct SampleInfo {
 /// gone unmaps its memory).
 pub struct Sample {
     pins: Arc<PinRow>,
-    index: usize,
-    payload: NonNull<u8>,
-    length_bytes: usize,
-    info: SampleInfo,
+    slot: NonNull<SlotHeader>,
+    length_bytes: u32,
+    index: u32,
 }
 
 // SAFETY: the payload is read-only memory that the pin keeps as it is, wherever the sample goes.
@@ -113,46 +79,55 @@ unsafe impl Send for Sample {}
 unsafe impl Sync for Sample {}
 
 impl Sample {
-    /// Pin `index` holds `info.sequence` and the entry was alive after that; the payload is inside the pins' source.
+    /// Pin `index` holds the sample in `slot`, whose entry was alive after that; `length_bytes` of payload are inside the pins'
+    /// source.
     #[inline]
-    pub(crate) fn new(
-        pins: Arc<PinRow>,
-        index: usize,
-        payload: NonNull<u8>,
-        length_bytes: usize,
-        info: SampleInfo,
-    ) -> Sample {
-        pins.used.fetch_or(1 << index, Relaxed);
-        Sample { pins, index, payload, length_bytes, info }
+    pub(crate) fn new(pins: Arc<PinRow>, index: usize, slot: NonNull<SlotHeader>, length_bytes: u32) -> Sample {
+        Sample { pins, slot, length_bytes, index: index as u32 }
+    }
+
+    #[inline]
+    fn header(&self) -> &SlotHeader {
+        // SAFETY: in bounds and aligned (`Source::slot`), mapped as long as `pins`; nobody writes there while the pin holds
+        //   the sequence (I4).
+        unsafe { self.slot.as_ref() }
     }
 
     /// The payload. In a forked child it is not protected any more: the parent may release it.
     #[inline]
     #[must_use]
     pub fn bytes(&self) -> &[u8] {
-        // SAFETY: in bounds of the source's mapping (checked in `Link::take`), which `pins` keeps; nobody writes there
-        //   while the pin holds the sequence (I4).
-        unsafe { std::slice::from_raw_parts(self.payload.as_ptr(), self.length_bytes) }
+        // SAFETY: the payload follows the header, in bounds (`Source::payload`).
+        let payload = unsafe { self.slot.cast::<u8>().add(PAYLOAD_OFFSET) };
+        // SAFETY: as above; nobody writes there while the pin holds the sequence (I4).
+        unsafe { std::slice::from_raw_parts(payload.as_ptr(), self.length_bytes as usize) }
     }
 
     /// What is known besides.
     #[inline]
     #[must_use]
     pub fn info(&self) -> SampleInfo {
-        self.info
+        let header = self.header();
+        SampleInfo {
+            sequence: header.sequence,
+            source_time_ns: header.source_time_ns,
+            source_wall_time_ns: header.source_wall_time_ns,
+            publisher_gid: Gid(self.pins.source.gid),
+        }
     }
 }
 
 impl Drop for Sample {
+    #[inline]
     fn drop(&mut self) {
-        if self.pins.participant.epoch.is_current() {
-            self.pins.release(self.index);
+        if self.pins.domain.epoch.is_current() {
+            reader::unpin(self.pins.pin(self.index as usize));
         }
     }
 }
 
 impl std::fmt::Debug for Sample {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Sample({} bytes, {:?})", self.length_bytes, self.info)
+        write!(f, "Sample({} bytes, {:?})", self.length_bytes, self.info())
     }
 }

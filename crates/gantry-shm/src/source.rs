@@ -7,9 +7,11 @@ use crate::{
     directory::Directory,
     error::{Error, Result},
     layout::*,
+    protocol::ring::{Descriptor, Ring},
+    publisher_file::ring_at,
     region::Region,
-    ring::Ring,
-    shared::acquire,
+    shared::InRegion,
+    sync::acquire,
 };
 use std::{
     ptr::NonNull,
@@ -19,19 +21,15 @@ use std::{
 /// A mapped publisher's file.
 pub(crate) struct Source {
     region: Region,
-    header: NonNull<PublisherHeader>,
+    /// Into `region`.
+    pub(crate) header: InRegion<PublisherHeader>,
     pub(crate) gid: [u8; 16],
-    slots_offset: usize,
-    stride_bytes: usize,
+    /// Rings and slots lie behind this.
+    memory_offset: usize,
     payload_bytes: usize,
     /// Up to where pages were brought in.
     prefaulted: AtomicUsize,
 }
-
-// SAFETY: `header` points into `region`, which may be used from any thread; what changes there are atomics.
-unsafe impl Send for Source {}
-// SAFETY: as above.
-unsafe impl Sync for Source {}
 
 impl Source {
     /// Maps the file of the publisher with that key. `NotFound` in the error if it went meanwhile.
@@ -42,69 +40,77 @@ impl Source {
         let region = region.with_reserve(header.reserve_bytes)?;
         let header: &PublisherHeader = region.at(0)?;
         // Each read once into a local, then checked, then used.
-        let (stride_bytes, payload_bytes) = (header.slot_stride_bytes as usize, header.payload_bytes as usize);
-        let (slots_offset, gid, found_key) = (header.slots_offset as usize, header.gid, header.key);
-        let fits = payload_bytes.checked_add(PAYLOAD_OFFSET).is_some_and(|bytes| bytes <= stride_bytes)
-            && stride_bytes <= region.reserve_bytes();
-        if !fits || stride_bytes % LINE_BYTES != 0 || slots_offset % PAGE_BYTES != 0 || found_key != key {
-            let found =
-                format!("stride {stride_bytes}, payload {payload_bytes}, slots at {slots_offset}, key {found_key:x}");
-            return Err(Error::corrupt(file_name, "its header", format!("sizes that fit, key {key:x}"), found));
+        let (payload_bytes, memory_offset) = (header.payload_bytes as usize, header.memory_offset as usize);
+        let (gid, found_key) = (header.gid, header.key);
+        if memory_offset < size_of::<PublisherHeader>() || memory_offset % LINE_BYTES != 0 || found_key != key {
+            let found = format!("memory at {memory_offset}, key {found_key:x}");
+            return Err(Error::corrupt(file_name, "its header", format!("an offset, key {key:x}"), found));
         }
-        let header = NonNull::from(header);
+        // SAFETY: the source keeps the region.
+        let header = unsafe { InRegion::new(header) };
         let prefaulted = AtomicUsize::new(0);
-        let source = Source { region, header, gid, slots_offset, stride_bytes, payload_bytes, prefaulted };
+        let source = Source { region, header, gid, memory_offset, payload_bytes, prefaulted };
         source.prefault_new();
         Ok(source)
     }
 
-    #[inline]
-    pub(crate) fn header(&self) -> &PublisherHeader {
-        // SAFETY: made from a checked reference into `region`, which `self` keeps.
-        unsafe { self.header.as_ref() }
-    }
-
-    /// The oldest sequence that may be alive, as the publisher hints; 1 if the hint cannot be (it lies beyond `head`).
-    pub(crate) fn oldest(&self, head: u64) -> u64 {
-        let tail = self.header().tail.load(Relaxed); // Relaxed: the check of the entry tells what is true
-        if (1..=head.saturating_add(1)).contains(&tail) { tail } else { 1 }
-    }
-
+    /// The ring that the publisher uses now.
     pub(crate) fn ring(&self) -> Result<Ring> {
-        let descriptor = acquire(&self.header().ring);
-        Ring::attach(&self.region, (descriptor >> 32) as usize * LINE_BYTES, descriptor as u32)
+        let descriptor = Descriptor::from_word(acquire(&self.header.ring));
+        match ring_at(&self.region, descriptor) {
+            Err(_) => {
+                self.region.refresh_length()?; // it lies where the file grew
+                ring_at(&self.region, descriptor)
+            }
+            ring => ring,
+        }
     }
 
-    /// Address of the slot at `offset`, after checking that it is one.
+    /// Where the slot at `offset` would be, for prefetching; never to be read through.
+    #[inline]
+    pub(crate) fn hint(&self, offset: usize) -> *const u8 {
+        self.region.base().wrapping_add(offset)
+    }
+
+    /// Address of the slot's header at `offset`, after checking that there can be one.
     #[inline]
     pub(crate) fn slot(&self, offset: usize) -> Result<NonNull<SlotHeader>> {
-        if offset < self.slots_offset || !(offset - self.slots_offset).is_multiple_of(self.stride_bytes) {
-            let expected = format!("{} + a multiple of {}", self.slots_offset, self.stride_bytes);
+        if offset < self.memory_offset {
+            let expected = format!("at least {}", self.memory_offset);
             return Err(Error::corrupt(self.region.name(), "a ring entry", expected, offset));
         }
-        if offset + self.stride_bytes > self.region.length_bytes() {
-            self.see_growth()?;
+        self.reach(offset + PAYLOAD_OFFSET)?;
+        Ok(self.region.pointer(offset, PAYLOAD_OFFSET, align_of::<SlotHeader>())?.cast())
+    }
+
+    /// Address of `length_bytes` of payload of the slot at `offset`, after checking that they are there.
+    #[inline]
+    pub(crate) fn payload(&self, offset: usize, length_bytes: usize) -> Result<NonNull<u8>> {
+        if length_bytes > self.payload_bytes {
+            let expected = format!("at most {} bytes", self.payload_bytes);
+            return Err(Error::corrupt(self.region.name(), format!("the slot at {offset}"), expected, length_bytes));
         }
-        Ok(self.region.pointer(offset, self.stride_bytes, align_of::<SlotHeader>())?.cast())
+        self.reach(offset + PAYLOAD_OFFSET + length_bytes)?;
+        self.region.pointer(offset + PAYLOAD_OFFSET, length_bytes, 1)
     }
 
-    /// Largest payload.
-    pub(crate) fn payload_bytes(&self) -> usize {
-        self.payload_bytes
-    }
-
-    /// The publisher's file grew since we looked. System calls.
-    #[cold]
-    fn see_growth(&self) -> Result<()> {
-        self.region.refresh_length()?;
-        self.prefault_new();
+    /// Looks how long the file is now if it is not known to reach to `end`.
+    #[inline]
+    fn reach(&self, end: usize) -> Result<()> {
+        if end > self.region.length_bytes() {
+            self.region.refresh_length()?; // one system call for each time that the file grew
+        }
         Ok(())
     }
 
-    fn prefault_new(&self) {
-        let length_bytes = self.region.length_bytes();
-        let done = self.prefaulted.swap(length_bytes, Relaxed);
-        self.region.prefault(done, length_bytes.saturating_sub(done));
+    /// Control path: brings in the pages by which the file grew since the last time.
+    pub(crate) fn prefault_new(&self) {
+        // If the length cannot be had, a take will say so.
+        let length_bytes = self.region.refresh_length().unwrap_or(0);
+        let done = self.prefaulted.fetch_max(length_bytes, Relaxed);
+        if done < length_bytes {
+            self.region.prefault(done, length_bytes - done);
+        }
     }
 
     pub(crate) fn name(&self) -> &str {

@@ -1,53 +1,56 @@
 //! A subscription: takes samples of every matched publisher, and waits for them.
 //!
-//! Owned by one thread at a time (`&mut self`); `gantry::Subscription` is a typed layer over it.
+//! Owned by one thread at a time (`&mut self`); `gantry::Subscription` is a typed layer over it. Its publishers are joined by
+//! the control thread (`publishers`), so that take need not.
 
 use crate::{
     board::TopicIndex,
+    control::Watched,
     description::{EndpointDescription, Role, TypeDescription},
+    domain::Domain,
     error::{Error, Result},
+    event::Event,
+    layout::TopicLine,
     link::{Link, Losses},
     participant::Participant,
-    process_file::{EndpointBlock, publisher_file_name},
-    qos::{Durability, History, MAX_DEPTH, Qos},
+    process_file::EndpointBlock,
+    publishers::{Found, PublisherSearch},
+    qos::{Durability, Qos},
     sample::Sample,
-    shared::acquire,
+    shared::InRegion,
+    sync::Ordering::Relaxed,
     waiter::Waiter,
 };
-use std::{
-    sync::{Arc, atomic::Ordering::Relaxed},
-    time::{Duration, Instant},
-};
-
-/// How long a publisher that could not be joined is left alone.
-const RETRY_AFTER: Duration = Duration::from_secs(1);
+use std::{os::fd::BorrowedFd, sync::Arc, time::Duration};
 
 /// Takes samples from its topic's publishers.
 pub struct Subscription {
     participant: Arc<Participant>,
-    description: EndpointDescription,
+    domain: Arc<Domain>,
     block: EndpointBlock,
     topic: TopicIndex,
+    /// The topic's line on the board, which `domain` keeps.
+    line: InRegion<TopicLine>,
+    search: Arc<PublisherSearch>,
+    /// Which search, and which generation of the topic, `links` are true for.
+    seen_search: u64,
+    seen_generation: Option<u64>,
     links: Vec<Link>,
     /// The link that is asked first next time, so that no publisher starves another.
     turn: usize,
-    /// Generation of the topic that `links` is true for; `None`: look again.
-    seen_generation: Option<u64>,
-    /// Something kept us from joining all publishers: when to try again, off the data path.
-    retry_at: Option<Instant>,
-    /// Why publishers of the topic are not matched.
-    mismatches: Vec<String>,
-    /// Keys of publishers whose memory made no sense: not joined again for as long as they exist.
-    broken: Vec<u64>,
+    /// Some link may have samples from before we joined: these are taken oldest first.
+    in_history: bool,
     losses: Losses,
-    waiter: Waiter,
+    event: Option<Event>,
+    /// Made at the first wait.
+    waiter: Option<Waiter>,
 }
 
 impl Subscription {
     /// Makes a subscription and matches it with the publishers there are.
     ///
     /// # Errors
-    /// A depth of 0 or beyond [`MAX_DEPTH`], or no room.
+    /// A depth of 0 or beyond [`MAX_DEPTH`](crate::MAX_DEPTH), or no room.
     pub fn new(
         participant: Arc<Participant>,
         node: &str,
@@ -55,64 +58,104 @@ impl Subscription {
         message_type: TypeDescription,
         qos: Qos,
     ) -> Result<Subscription> {
-        let description = participant.describe(Role::Subscription, node, topic, message_type, qos)?;
-        let block = participant.process.add_endpoint(&participant.directory, &description)?;
-        let topic = participant.topic(topic);
-        let waiter = Waiter::new(participant.clone(), topic);
+        let domain = participant.domain.clone();
+        let description = domain.describe(Role::Subscription, node, topic, message_type, qos)?;
+        let block = domain.process.add_endpoint(&domain.directory, &description)?;
+        let topic = domain.topic(topic);
+        // SAFETY: the subscription keeps the domain, which keeps the board.
+        let line = unsafe { InRegion::new(domain.board.line(topic)) };
+        let search = Arc::new(PublisherSearch::new(description, topic));
+        participant.watch(&search);
         let mut subscription = Subscription {
             participant,
-            description,
+            domain,
             block,
             topic,
+            line,
+            search,
+            seen_search: 0,
+            seen_generation: None,
             links: Vec::new(),
             turn: 0,
-            seen_generation: None,
-            retry_at: None,
-            mismatches: Vec::new(),
-            broken: Vec::new(),
+            in_history: false,
             losses: Losses::default(),
-            waiter,
+            event: None,
+            waiter: None,
         };
         subscription.discover();
         Ok(subscription)
     }
 
-    /// The next sample, in place; `None` if there is none now. Publishers take turns.
+    /// The next sample, in place; `None` if there is none now. Publishers take turns; but what they published before a
+    /// TRANSIENT_LOCAL subscription joined comes oldest first.
     ///
     /// # Errors
     /// Bytes of a publisher make no sense (it is then left out for good); no room for more pins; the process forked.
     ///
     /// # Real-time
     /// No allocation, lock or system call. When publishers came or went since the last call, or more samples are held than
-    /// ever before, memory is mapped or added here (system calls, allocation).
+    /// ever before, the list of publishers or of pins grows or shrinks here (allocation, and memory of publishers that are
+    /// drained is unmapped); when a publisher's file grew, one system call looks how far.
     #[inline]
     pub fn take(&mut self) -> Result<Option<Sample>> {
-        self.participant.epoch.check()?;
+        self.domain.epoch.check()?;
         if self.generation_changed() {
-            self.discover();
+            self.accept_found();
+        }
+        if self.in_history {
+            return self.take_oldest();
         }
         let count = self.links.len();
         for ahead in 0..count {
-            let place = (self.turn + ahead) % count;
-            match self.links[place].take(self.topic, &mut self.losses) {
+            let mut place = self.turn + ahead;
+            if place >= count {
+                place -= count;
+            }
+            match self.links[place].take(&mut self.losses) {
                 Ok(None) => {}
-                Ok(Some(sample)) => {
-                    self.turn = place + 1;
-                    return Ok(Some(sample));
-                }
-                Err(error) => {
-                    self.turn = place + 1;
-                    if matches!(error, Error::Corrupt { .. }) {
-                        // Whose memory makes no sense is not asked again.
-                        self.mismatches.push(error.to_string());
-                        self.broken.push(self.links.remove(place).key);
-                    }
-                    return Err(error);
-                }
+                taken => return self.taken_from(place, taken),
             }
         }
-        self.drop_drained();
+        self.found_nothing();
         Ok(None)
+    }
+
+    #[inline]
+    fn taken_from(&mut self, place: usize, taken: Result<Option<Sample>>) -> Result<Option<Sample>> {
+        self.turn = if place + 1 < self.links.len() { place + 1 } else { 0 };
+        if matches!(taken, Err(Error::Corrupt { .. })) {
+            self.leave_out(place);
+        }
+        taken
+    }
+
+    /// Whose memory makes no sense is not asked again; the search remembers it as joined.
+    #[cold]
+    fn leave_out(&mut self, place: usize) {
+        drop(self.links.remove(place));
+        self.turn = 0;
+    }
+
+    /// Of several publishers' history, the oldest sample; two of the same time in the order of their publishers' keys.
+    #[cold]
+    fn take_oldest(&mut self) -> Result<Option<Sample>> {
+        let mut oldest: Option<((u64, u64), usize)> = None;
+        for place in 0..self.links.len() {
+            let time = match self.links[place].next_time(&mut self.losses) {
+                Ok(time) => time,
+                Err(error) => return self.taken_from(place, Err(error)),
+            };
+            oldest = time.map(|time| (time, place)).into_iter().chain(oldest).min();
+        }
+        let taken = match oldest {
+            Some((_, place)) => self.links[place].take(&mut self.losses),
+            None => Ok(None),
+        };
+        self.in_history = self.links.iter().any(Link::is_in_history);
+        if oldest.is_none() {
+            self.found_nothing();
+        }
+        taken
     }
 
     /// Waits until there is something to take; `false` if there was nothing within `timeout`. A bounded spin (none where
@@ -121,26 +164,30 @@ impl Subscription {
     /// # Errors
     /// As [`Subscription::take`]; no waiter could be set up.
     pub fn wait(&mut self, timeout: Duration) -> Result<bool> {
-        self.participant.epoch.check()?;
-        let deadline = Instant::now().checked_add(timeout);
-        if self.retry_at.is_some_and(|at| Instant::now() >= at) {
-            self.seen_generation = None;
-        }
-        loop {
-            if self.generation_changed() {
-                self.discover();
+        let mut waiter = self.waiter.take().unwrap_or_else(|| Waiter::new(self.domain.clone()));
+        let waited = waiter.wait(&mut [self], timeout);
+        self.waiter = Some(waiter);
+        waited
+    }
+
+    /// A descriptor that is readable while there is something to take, for epoll and poll; call [`Subscription::take`] until it
+    /// gives `None` before waiting on it again. It costs a hop over the control thread for each burst of samples, which
+    /// [`Subscription::wait`] does not.
+    ///
+    /// # Errors
+    /// No descriptor could be made; the process forked.
+    pub fn descriptor(&mut self) -> Result<BorrowedFd<'_>> {
+        self.domain.epoch.check()?;
+        let event = match self.event.take() {
+            Some(event) => event,
+            None => {
+                let event = Event::new()?;
+                self.search.found().event = Some(event.clone());
+                self.participant.call_control();
+                event
             }
-            if self.links.iter().any(Link::has_news) {
-                return Ok(true);
-            }
-            if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
-                return Ok(false);
-            }
-            let (line, seen) = (self.participant.board.line(self.topic), self.seen_generation);
-            let links = &self.links;
-            self.waiter
-                .wait(deadline, || links.iter().any(Link::has_news) || Some(line.generation.load(Relaxed)) != seen)?;
-        }
+        };
+        Ok(self.event.insert(event).descriptor())
     }
 
     /// How many publishers are matched now. Control path.
@@ -148,12 +195,9 @@ impl Subscription {
     /// # Errors
     /// As [`Subscription::take`].
     pub fn publisher_count(&mut self) -> Result<usize> {
-        self.participant.epoch.check()?;
-        self.participant.look_for_deaths()?;
-        if self.generation_changed() || self.retry_at.is_some() {
-            self.seen_generation = None;
-            self.discover();
-        }
+        self.domain.epoch.check()?;
+        self.domain.look_for_deaths()?;
+        self.discover();
         Ok(self.links.iter().filter(|link| !link.gone).count())
     }
 
@@ -165,106 +209,108 @@ impl Subscription {
 
     /// Why publishers of this topic are not matched, a sentence each.
     #[must_use]
-    pub fn mismatches(&self) -> &[String] {
-        &self.mismatches
+    pub fn mismatches(&self) -> Vec<String> {
+        self.search.found().mismatches.clone()
     }
 
     /// What this subscription says about itself.
     #[must_use]
     pub fn description(&self) -> &EndpointDescription {
-        &self.description
+        self.search.description()
+    }
+
+    /// Whether [`Subscription::take`] has something to do.
+    #[inline]
+    pub(crate) fn has_news(&self) -> bool {
+        self.links.iter().any(Link::has_news)
     }
 
     #[inline]
-    fn generation_changed(&self) -> bool {
-        // Relaxed: `discover` reads it again with acquire.
-        Some(self.participant.board.line(self.topic).generation.load(Relaxed)) != self.seen_generation
+    pub(crate) fn generation_changed(&self) -> bool {
+        // Relaxed: the search reads it again with acquire.
+        Some(self.line.generation.load(Relaxed)) != self.seen_generation
     }
 
-    /// Joins new publishers, marks those that are gone, and drops what is drained. A publisher that cannot be joined is left
-    /// out, with a sentence in `mismatches`: it must not silence the others. Control path.
+    /// The topic's line.
+    pub(crate) fn line(&self) -> InRegion<TopicLine> {
+        self.line
+    }
+
+    /// Whether it was made in this process, and not in the parent of a fork.
+    pub(crate) fn check_epoch(&self) -> Result<()> {
+        self.domain.epoch.check()
+    }
+
+    /// Joins new publishers now, and marks those that are gone. Control path.
     #[cold]
-    fn discover(&mut self) {
-        loop {
-            // The generation first: what appears after it was read raises it again; our own joins do too.
-            let generation = acquire(&self.participant.board.line(self.topic).generation);
-            if self.seen_generation == Some(generation) {
-                break;
-            }
-            self.mismatches.clear();
-            self.retry_at = None;
-            if let Err(error) = self.join_present() {
-                self.leave_out(&error);
-            }
-            self.seen_generation = Some(generation);
+    pub(crate) fn discover(&mut self) {
+        let search = self.search.clone();
+        search.update(&self.domain);
+        self.accept(&mut search.found());
+    }
+
+    /// Takes over what the control thread found, if it is not at it just now.
+    #[cold]
+    fn accept_found(&mut self) {
+        let search = self.search.clone();
+        if let Some(mut found) = search.try_found() {
+            self.accept(&mut found);
         }
+    }
+
+    fn accept(&mut self, found: &mut Found) {
+        if found.count != self.seen_search {
+            self.seen_search = found.count;
+            self.links.append(&mut found.links);
+            for link in &mut self.links {
+                link.gone = !found.present.iter().any(|joined| joined.key == link.key);
+            }
+            let wants_history = self.search.description().qos.durability == Durability::TransientLocal;
+            self.in_history = wants_history && self.links.iter().any(Link::is_in_history);
+        }
+        let generation = self.line.generation.load(Relaxed);
+        self.seen_generation = found.is_of(generation).then_some(generation);
         self.drop_drained();
     }
 
-    fn leave_out(&mut self, error: &Error) {
-        self.mismatches.push(error.to_string());
-        self.retry_at = Some(Instant::now() + RETRY_AFTER);
-    }
-
-    /// Joins the publishers of the topic that are not joined yet, and marks the links of those that are not there any more.
-    fn join_present(&mut self) -> Result<()> {
-        let topic = &self.description.topic;
-        let present = self.participant.endpoints(topic, Role::Publisher, &mut self.mismatches)?;
-        if !self.mismatches.is_empty() {
-            self.retry_at = Some(Instant::now() + RETRY_AFTER);
+    #[inline]
+    fn found_nothing(&mut self) {
+        self.drop_drained();
+        if let Some(event) = &self.event
+            && event.clear()
+        {
+            self.participant.call_control();
         }
-        for (peer, publisher) in &present {
-            if self.links.iter().any(|link| link.key == publisher.key) || self.broken.contains(&publisher.key) {
-                continue;
-            }
-            if let Some(why) = publisher.mismatch(&self.description) {
-                self.mismatches.push(why);
-                continue;
-            }
-            let file_name = publisher_file_name(&peer.id, publisher.number);
-            match Link::join(&self.participant, publisher, &file_name, self.topic, self.wanted()) {
-                Ok(link) => self.links.push(link),
-                // It left while we looked.
-                Err(e) if e.is_not_found() => {}
-                Err(e) => self.leave_out(&e),
-            }
-        }
-        self.broken.retain(|key| present.iter().any(|(_, publisher)| publisher.key == *key));
-        for link in &mut self.links {
-            link.gone = !present.iter().any(|(_, publisher)| publisher.key == link.key);
-        }
-        Ok(())
     }
 
     /// Unmaps publishers that are gone and have nothing left to take.
     fn drop_drained(&mut self) {
         if self.links.iter().any(|link| link.gone) {
             self.links.retain(|link| !link.gone || link.has_news());
+            self.turn = 0;
         }
-    }
-
-    /// Whether history is wanted, and how many samples are to be kept for us.
-    fn wanted(&self) -> (Durability, u32) {
-        let qos = &self.description.qos;
-        let depth = if qos.history == History::KeepLast { qos.depth } else { MAX_DEPTH };
-        (qos.durability, depth)
     }
 }
 
 impl std::fmt::Debug for Subscription {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Subscription({})", self.description.topic)
+        write!(f, "Subscription({})", self.description().topic)
     }
 }
 
 impl Drop for Subscription {
     fn drop(&mut self) {
-        if !self.participant.epoch.is_current() {
+        if !self.domain.epoch.is_current() {
             return;
         }
         self.links.clear();
+        {
+            let mut found = self.search.found();
+            found.is_closed = true;
+            (found.links, found.present, found.event) = (Vec::new(), Vec::new(), None);
+        }
         // Nobody to tell; the reaper finds what is left when this process is gone.
-        let _ = self.participant.process.remove_endpoint(self.block);
-        self.participant.board.topic_changed(self.topic);
+        let _ = self.domain.process.remove_endpoint(self.block);
+        self.domain.board.topic_changed(self.topic);
     }
 }

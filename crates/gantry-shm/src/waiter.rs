@@ -1,21 +1,21 @@
-//! How a thread waits for news on a topic: a bounded spin, then a futex on its own bell.
+//! How a thread waits for news on any number of topics: a bounded spin, then one futex, its own bell.
 //!
-//! Used by subscriptions (a sample, a publisher) and publishers (a subscription). Waiting makes system calls; its first sleep
-//! takes the registry lock, and once a second it looks for deaths. No wake-up is lost, because both sides put a SeqCst fence between what they write and what they read (3):
-//! the publisher its entry, then the sleepers; the waiter its sleepers bit, then the look. The bell's value is read
-//! before that look. A slice of a second bounds what a publisher that was killed between the two left unsaid.
+//! Used by programs (for several subscriptions), by subscriptions (for one) and by publishers (for subscriptions, or for room).
+//! Waiting makes system calls; its first sleep takes the registry lock. No wake-up is lost (`protocol`, 3). A slice of a
+//! second bounds what a publisher that was killed between entry and ring left unsaid.
 
 use crate::{
-    board::{Board, REGISTRY_PATIENCE, TopicIndex, WaiterIndex},
+    board::REGISTRY_PATIENCE,
+    domain::Domain,
     error::{Error, Result},
+    layout::TopicLine,
     participant::Participant,
+    protocol::sleep::{self, WaiterIndex},
+    subscription::Subscription,
 };
-use rustix::thread::futex;
 use std::{
-    sync::{
-        Arc,
-        atomic::{Ordering::*, fence},
-    },
+    ops::Deref,
+    sync::Arc,
     time::{Duration, Instant},
 };
 
@@ -23,33 +23,91 @@ use std::{
 const MAX_SPIN: Duration = Duration::from_micros(20);
 /// Shortest spin: what a waiter whose spins never helped still tries.
 const MIN_SPIN: Duration = Duration::from_nanos(250);
-/// Longest sleep, and how often a thread that sleeps looks for deaths.
+/// Longest sleep.
 const SLICE: Duration = Duration::from_secs(1);
 /// Looks between two readings of the clock.
 const LOOKS_PER_CLOCK: usize = 8;
 
-/// A thread's way to wait; belongs to one endpoint.
+/// Waits for several subscriptions at once.
+///
+/// ```no_run
+/// # fn example(a: &mut gantry_shm::Subscription, b: &mut gantry_shm::Subscription,
+/// #     participant: &std::sync::Arc<gantry_shm::Participant>) -> gantry_shm::Result<()> {
+/// let mut wait_set = gantry_shm::WaitSet::new(participant);
+/// while wait_set.wait(&mut [a, b], std::time::Duration::from_secs(1))? {
+///     // take from each
+/// }
+/// # Ok(()) }
+/// ```
+#[derive(Debug)]
+pub struct WaitSet {
+    waiter: Waiter,
+}
+
+impl WaitSet {
+    /// A way to wait, for one thread.
+    #[must_use]
+    pub fn new(participant: &Arc<Participant>) -> WaitSet {
+        WaitSet { waiter: Waiter::new(participant.domain.clone()) }
+    }
+
+    /// Waits until one of `subscriptions` has something to take; `false` if none had within `timeout`. A bounded spin (none where
+    /// only one CPU is usable), then one futex, whatever the number of topics.
+    ///
+    /// # Errors
+    /// As [`Subscription::take`]; no waiter could be set up.
+    pub fn wait(&mut self, subscriptions: &mut [&mut Subscription], timeout: Duration) -> Result<bool> {
+        self.waiter.wait(subscriptions, timeout)
+    }
+}
+
+/// A thread's way to wait.
 pub(crate) struct Waiter {
-    participant: Arc<Participant>,
-    topic: TopicIndex,
+    domain: Arc<Domain>,
     /// Taken at the first sleep.
     index: Option<WaiterIndex>,
     /// `None`: only one CPU is usable, spinning would keep the other side from running.
     spin: Option<Duration>,
-    looked_for_deaths: Instant,
 }
 
 impl Waiter {
-    pub(crate) fn new(participant: Arc<Participant>, topic: TopicIndex) -> Waiter {
+    pub(crate) fn new(domain: Arc<Domain>) -> Waiter {
         let cpus = std::thread::available_parallelism().map_or(1, usize::from);
-        let spin = (cpus > 1).then_some(MAX_SPIN);
-        Waiter { participant, topic, index: None, spin, looked_for_deaths: Instant::now() }
+        Waiter { domain, index: None, spin: (cpus > 1).then_some(MAX_SPIN) }
+    }
+
+    /// What [`WaitSet::wait`] says.
+    pub(crate) fn wait(&mut self, subscriptions: &mut [&mut Subscription], timeout: Duration) -> Result<bool> {
+        let deadline = Instant::now().checked_add(timeout);
+        loop {
+            for subscription in subscriptions.iter_mut() {
+                subscription.check_epoch()?;
+                if subscription.generation_changed() {
+                    subscription.discover();
+                }
+            }
+            if subscriptions.iter().any(|subscription| subscription.has_news()) {
+                return Ok(true);
+            }
+            if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+                return Ok(false);
+            }
+            let waited: &[&mut Subscription] = subscriptions;
+            let lines = waited.iter().map(|subscription| subscription.line());
+            self.sleep_once(deadline, lines, || {
+                waited.iter().any(|subscription| subscription.has_news() || subscription.generation_changed())
+            })?;
+        }
     }
 
     /// Waits until `look` says that there is something, the time is over, or a slice of sleep ended; the caller looks
-    /// for itself what it was.
-    /// `deadline` is `None` for no limit.
-    pub(crate) fn wait(&mut self, deadline: Option<Instant>, mut look: impl FnMut() -> bool) -> Result<()> {
+    /// for itself what it was. `deadline` is `None` for no limit.
+    pub(crate) fn sleep_once<T: Deref<Target = TopicLine>>(
+        &mut self,
+        deadline: Option<Instant>,
+        topics: impl Iterator<Item = T> + Clone,
+        mut look: impl FnMut() -> bool,
+    ) -> Result<()> {
         if look() || self.spin(&mut look) {
             return Ok(());
         }
@@ -57,33 +115,24 @@ impl Waiter {
         if remaining.is_zero() {
             return Ok(());
         }
-        let index = match self.index {
-            Some(index) => index,
-            None => match self.participant.take_waiter(remaining.min(REGISTRY_PATIENCE)) {
-                Ok(index) => *self.index.insert(index),
-                // The time is over before we could sleep.
-                Err(Error::RegistryBusy { .. }) if remaining < REGISTRY_PATIENCE => return Ok(()),
-                Err(e) => return Err(e),
-            },
+        let index = match self.index(remaining.min(REGISTRY_PATIENCE)) {
+            Ok(index) => index,
+            // The time is over before we could sleep.
+            Err(Error::RegistryBusy { .. }) if remaining < REGISTRY_PATIENCE => return Ok(()),
+            Err(e) => return Err(e),
         };
-        let board = &self.participant.board;
-        let (line, bell) = (board.line(self.topic), board.bell(index));
-        let rings = bell.load(Acquire); // before the last look: a ring after it makes the kernel refuse to sleep
-        Board::set_sleeper(line, index);
-        fence(SeqCst); // (3) pairs with the fence in Publisher::publish and Board::topic_changed
-        if !look() {
-            let slice = remaining.min(SLICE);
-            let timeout = futex::Timespec { tv_sec: slice.as_secs() as i64, tv_nsec: slice.subsec_nanos().into() };
-            // Woken, rung before, out of time, interrupted: the caller looks in every case.
-            let _ = futex::wait(bell, futex::Flags::empty(), rings, Some(&timeout));
-        }
-        Board::clear_sleeper(line, index);
-        // Also when there is news: in steady traffic there always is.
-        if self.looked_for_deaths.elapsed() >= SLICE {
-            self.looked_for_deaths = Instant::now();
-            self.participant.look_for_deaths()?;
-        }
+        let bell = self.domain.board.bell(index);
+        let rings = bell.rings(); // before the last look
+        sleep::sleep(bell, rings, index, topics, remaining.min(SLICE), look);
         Ok(())
+    }
+
+    /// The waiter's line on the board.
+    pub(crate) fn index(&mut self, patience: Duration) -> Result<WaiterIndex> {
+        match self.index {
+            Some(index) => Ok(index),
+            None => Ok(*self.index.insert(self.domain.take_waiter(patience)?)),
+        }
     }
 
     /// Spins as long as spinning has been worth it: the bound doubles when it helps and halves when it does not.
@@ -106,10 +155,16 @@ impl Waiter {
     }
 }
 
+impl std::fmt::Debug for Waiter {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Waiter({}, {:?})", self.domain.directory, self.index)
+    }
+}
+
 impl Drop for Waiter {
     fn drop(&mut self) {
-        if let (Some(index), true) = (self.index, self.participant.epoch.is_current()) {
-            self.participant.free_waiter(index);
+        if let (Some(index), true) = (self.index, self.domain.epoch.is_current()) {
+            self.domain.free_waiter(index);
         }
     }
 }

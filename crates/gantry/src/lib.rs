@@ -48,11 +48,13 @@ mod publisher;
 mod subscription;
 
 pub use error::{Error, Result};
-pub use gantry_shm::{Durability, Error as MemoryError, Gid, History, Liveliness, Qos, Reliability, SampleInfo};
+pub use gantry_shm::{
+    Durability, Error as MemoryError, Gid, History, Liveliness, PublisherOptions, Qos, Reliability, SampleInfo,
+};
 pub use message::Message;
 pub use names::expand_topic_name;
 pub use node::{MAX_DOMAIN_ID, Node, NodeBuilder};
-pub use publisher::{Loan, Publisher};
+pub use publisher::{Loan, Publisher, Unpublished};
 pub use subscription::{Sample, Subscription};
 pub use zerocopy;
 

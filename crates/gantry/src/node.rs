@@ -7,7 +7,7 @@ use crate::{
     publisher::Publisher,
     subscription::Subscription,
 };
-use gantry_shm::{Participant, Qos};
+use gantry_shm::{Participant, PublisherOptions, Qos};
 use std::sync::Arc;
 
 /// Largest domain: ROS 2's on Linux.
@@ -62,10 +62,22 @@ impl Node {
     /// # Errors
     /// A name that ROS 2 does not allow, a depth out of range, no room in shared memory.
     pub fn create_publisher<T: Message>(&self, topic: &str, qos: Qos) -> Result<Publisher<T>> {
+        self.create_publisher_with_options(topic, qos, PublisherOptions::default())
+    }
+
+    /// As [`Node::create_publisher`], with limits of one's own.
+    ///
+    /// # Errors
+    /// As [`Node::create_publisher`]; a memory limit in which not even two messages fit.
+    pub fn create_publisher_with_options<T: Message>(
+        &self,
+        topic: &str,
+        qos: Qos,
+        options: PublisherOptions,
+    ) -> Result<Publisher<T>> {
         let topic = names::expand_topic_name(topic, &self.name, &self.namespace)?;
-        let node = self.fully_qualified_name();
-        let publisher =
-            gantry_shm::Publisher::new(self.participant.clone(), &node, &topic, type_description::<T>(), qos)?;
+        let (participant, node) = (self.participant.clone(), self.fully_qualified_name());
+        let publisher = gantry_shm::Publisher::new(participant, &node, &topic, type_description::<T>(), qos, options)?;
         Ok(Publisher::new(publisher))
     }
 

@@ -1,6 +1,10 @@
 //! A publisher of one message type, and its loans.
 
-use crate::{clock::SampleClock, error::Result, message::Message};
+use crate::{
+    clock::SampleClock,
+    error::{Error, Result},
+    message::Message,
+};
 use std::{
     marker::PhantomData,
     ops::{Deref, DerefMut},
@@ -18,10 +22,32 @@ pub struct Publisher<T> {
 /// A message on loan: shared memory, to be written in place and given to [`Publisher::publish`].
 ///
 /// It holds what its slot last held (zeros at first): write every field that readers look at.
-#[derive(Debug)]
 pub struct Loan<T> {
     engine: gantry_shm::Loan,
     message: PhantomData<T>,
+}
+
+/// A message that could not be published, and why; publish it again or drop it.
+#[derive(thiserror::Error)]
+#[error("{error}")]
+pub struct Unpublished<T> {
+    /// The message, as it was written.
+    pub loan: Loan<T>,
+    /// Why.
+    pub error: Box<Error>,
+}
+
+impl<T> std::fmt::Debug for Unpublished<T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Unpublished({:?}, {:?})", self.loan, self.error)
+    }
+}
+
+impl<T> From<Unpublished<T>> for Error {
+    /// Drops the message.
+    fn from(unpublished: Unpublished<T>) -> Error {
+        *unpublished.error
+    }
 }
 
 impl<T: Message> Publisher<T> {
@@ -35,23 +61,28 @@ impl<T: Message> Publisher<T> {
     /// All slots are in use and there is no room for more; the process forked.
     ///
     /// # Real-time
-    /// No allocation, lock or system call while a slot is free or can be reclaimed; otherwise memory is added. When readers
-    /// came or went since the last call, their memory is mapped here.
+    /// No allocation, lock or system call while a slot is free or can be reclaimed; otherwise memory is added. Memory that was
+    /// of no use for long is handed back here (system calls).
     pub fn loan(&mut self) -> Result<Loan<T>> {
         Ok(Loan { engine: self.engine.loan(size_of::<T>())?, message: PhantomData })
     }
 
-    /// Publishes a loan where it is and returns its sequence: 1, 2, …
+    /// Publishes a loan where it is and returns its sequence: 1, 2, … If publisher and subscription are both RELIABLE and
+    /// KEEP_ALL, and the subscription has not taken what would have to go, waits up to
+    /// [`PublisherOptions::max_blocking_time`](crate::PublisherOptions::max_blocking_time).
     ///
     /// # Errors
-    /// The loan came from another publisher; the process forked.
+    /// That time is over; the loan came from another publisher; the process forked. The message comes back with the error.
     ///
     /// # Real-time
-    /// No allocation and no lock; one system call for each reader that sleeps. When readers came or went since the last
-    /// call, their memory is mapped here (system calls, allocation).
-    pub fn publish(&mut self, loan: Loan<T>) -> Result<u64> {
+    /// No allocation and no lock; one system call for each reader that sleeps. When deeper or more readers came since the last
+    /// call, memory may be added here (system calls, allocation).
+    pub fn publish(&mut self, loan: Loan<T>) -> std::result::Result<u64, Unpublished<T>> {
         let time = self.clock.now();
-        Ok(self.engine.publish(loan.engine, time)?)
+        self.engine.publish(loan.engine, time).map_err(|unpublished| Unpublished {
+            loan: Loan { engine: unpublished.loan, message: PhantomData },
+            error: Box::new(Error::from(*unpublished.error)),
+        })
     }
 
     /// Copies `message` into a slot and publishes that; returns its sequence.
@@ -61,7 +92,7 @@ impl<T: Message> Publisher<T> {
     pub fn publish_copy(&mut self, message: &T) -> Result<u64> {
         let mut loan = self.loan()?;
         loan.engine.bytes_mut().copy_from_slice(message.as_bytes());
-        self.publish(loan)
+        Ok(self.publish(loan)?)
     }
 
     /// How many subscriptions are matched now. Control path.
@@ -93,6 +124,12 @@ impl<T: Message> Publisher<T> {
     #[must_use]
     pub fn topic(&self) -> &str {
         &self.engine.description().topic
+    }
+}
+
+impl<T> std::fmt::Debug for Loan<T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.engine.fmt(f)
     }
 }
 

@@ -6,7 +6,7 @@ use crate::{
     publisher::as_message,
 };
 use gantry_shm::SampleInfo;
-use std::{marker::PhantomData, ops::Deref, time::Duration};
+use std::{marker::PhantomData, ops::Deref, os::fd::BorrowedFd, time::Duration};
 
 /// Takes messages of type `T`; belongs to one thread at a time.
 #[derive(Debug)]
@@ -37,7 +37,7 @@ impl<T: Message> Subscription<T> {
     ///
     /// # Real-time
     /// No allocation, lock or system call. When publishers came or went since the last call, or more samples are held than
-    /// ever before, memory is mapped or added here.
+    /// ever before, lists grow or shrink here; when a publisher's file grew, one system call looks how far.
     pub fn take(&mut self) -> Result<Option<Sample<T>>> {
         let Some(engine) = self.engine.take()? else { return Ok(None) };
         let found_bytes = engine.bytes().len();
@@ -61,6 +61,15 @@ impl<T: Message> Subscription<T> {
         Ok(self.engine.wait(timeout)?)
     }
 
+    /// A descriptor that is readable while there is something to take, for programs that wait in epoll or poll; take until there
+    /// is nothing more before waiting on it again. [`Subscription::wait`] is quicker.
+    ///
+    /// # Errors
+    /// No descriptor could be made; the process forked.
+    pub fn descriptor(&mut self) -> Result<BorrowedFd<'_>> {
+        Ok(self.engine.descriptor()?)
+    }
+
     /// How many publishers are matched now. Control path.
     ///
     /// # Errors
@@ -78,7 +87,7 @@ impl<T: Message> Subscription<T> {
     /// Why publishers of this topic are not matched (another type, QoS that do not agree), a sentence each.
     #[must_use]
     pub fn mismatches(&self) -> Vec<String> {
-        self.engine.mismatches().to_vec()
+        self.engine.mismatches()
     }
 
     /// The topic's full name.

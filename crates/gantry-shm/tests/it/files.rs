@@ -182,8 +182,14 @@ fn scribbled_files_give_errors_and_never_a_crash() {
             let participant = Participant::join_under(root.path(), 0)?;
             let (bytes, qos) = (crate::child::STREAM_BYTES, crate::child::stream_qos());
             let node = "/scribbled";
-            let mut publisher =
-                gantry_shm::Publisher::new(participant.clone(), node, "/chatter", bytes_type(bytes), qos)?;
+            let mut publisher = gantry_shm::Publisher::new(
+                participant.clone(),
+                node,
+                "/chatter",
+                bytes_type(bytes),
+                qos,
+                Default::default(),
+            )?;
             let mut subscription =
                 gantry_shm::Subscription::new(participant, node, "/chatter", bytes_type(bytes), qos)?;
             publisher.subscription_count()?;

@@ -1,6 +1,6 @@
 //! What the tests share: a domain of their own, checksummed messages, child processes.
 
-use gantry_shm::{Participant, Publisher, Qos, Sample, SourceTime, Subscription, TypeDescription};
+use gantry_shm::{Participant, Publisher, PublisherOptions, Qos, Sample, SourceTime, Subscription, TypeDescription};
 use std::{
     io::{BufRead, BufReader, Write},
     path::{Path, PathBuf},
@@ -129,7 +129,15 @@ pub fn bytes_type(payload_bytes: usize) -> TypeDescription {
 }
 
 pub fn publisher(participant: &Arc<Participant>, payload_bytes: usize, qos: Qos) -> Publisher {
-    Publisher::new(participant.clone(), "/talker", "/chatter", bytes_type(payload_bytes), qos).unwrap()
+    Publisher::new(
+        participant.clone(),
+        "/talker",
+        "/chatter",
+        bytes_type(payload_bytes),
+        qos,
+        PublisherOptions::default(),
+    )
+    .unwrap()
 }
 
 pub fn subscription(participant: &Arc<Participant>, payload_bytes: usize, qos: Qos) -> Subscription {

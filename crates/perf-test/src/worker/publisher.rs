@@ -139,7 +139,7 @@ impl<'a, M: Message + Stamped> Publishing<'a, M> {
             None => self.publisher.loan().and_then(|mut message| {
                 let stamp_ns = now_ns();
                 message.stamp(stamp_ns, self.next_id);
-                self.publisher.publish(message).map(|_| stamp_ns)
+                Ok(self.publisher.publish(message).map(|_| stamp_ns)?)
             }),
         };
         let stamp_ns = match published {

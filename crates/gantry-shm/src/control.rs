@@ -1,0 +1,126 @@
+//! The control thread of a participant: maps newcomers, brings their pages in, watches for deaths and reaps, so that publish
+//! and take never have to.
+//!
+//! Started by `participant`; works for what is [`Watched`]: the readers of a publisher, the publishers of a subscription.
+//! It sleeps on its own bell on the board, which whoever joins or leaves a watched topic rings, and looks for deaths once a
+//! second. Invariant T1: it keeps the domain, never the participant, so that dropping a participant can wait for its end.
+
+use crate::{
+    board::TopicIndex,
+    domain::Domain,
+    error::{Error, Result},
+    protocol::sleep::{self, WaiterIndex},
+    signals,
+};
+use std::{
+    sync::{
+        Arc, Mutex, PoisonError, Weak,
+        atomic::{AtomicBool, Ordering::*},
+    },
+    thread::JoinHandle,
+    time::{Duration, Instant},
+};
+
+/// How often it looks for deaths.
+const PERIOD: Duration = Duration::from_secs(1);
+/// It calls no deep functions.
+const STACK_BYTES: usize = 256 << 10;
+
+/// What the control thread does for an endpoint.
+pub(crate) trait Watched: Send + Sync {
+    /// The topic whose joins and leaves matter.
+    fn topic(&self) -> TopicIndex;
+    /// Brings what the endpoint knows of others up to date. May block.
+    fn update(&self, domain: &Arc<Domain>);
+    /// Whether the endpoint's user waits on a descriptor, on which nothing was announced yet.
+    fn wants_news(&self) -> bool {
+        false
+    }
+    /// Announces on that descriptor if there are samples to take; returns whether there were.
+    fn announce_news(&self) -> bool {
+        false
+    }
+}
+
+struct Shared {
+    stop: AtomicBool,
+    watched: Mutex<Vec<Weak<dyn Watched>>>,
+}
+
+/// The thread's handle; dropping it ends the thread.
+pub(crate) struct Control {
+    domain: Arc<Domain>,
+    shared: Arc<Shared>,
+    bell: WaiterIndex,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Control {
+    /// Starts the thread.
+    pub(crate) fn start(domain: Arc<Domain>) -> Result<Control> {
+        let bell = domain.control_waiter();
+        let shared = Arc::new(Shared { stop: AtomicBool::new(false), watched: Mutex::new(Vec::new()) });
+        let thread = std::thread::Builder::new().name("gantry-control".to_owned()).stack_size(STACK_BYTES);
+        let (its_domain, its_shared) = (domain.clone(), shared.clone());
+        // The program's signal handlers must not run on a thread that it does not know of.
+        let thread = signals::while_blocked(|| thread.spawn(move || run(&its_domain, &its_shared, bell)))
+            .map_err(|e| Error::system("start the control thread", e))?;
+        Ok(Control { domain, shared, bell, thread: Some(thread) })
+    }
+
+    pub(crate) fn watch(&self, watched: &Arc<impl Watched + 'static>) {
+        // Never taken back: a ring too many costs this process a look.
+        sleep::enter(&self.domain.board.line(watched.topic()).watchers, self.bell);
+        let weak: Weak<dyn Watched> = Arc::downgrade(watched) as Weak<dyn Watched>;
+        self.shared.watched.lock().unwrap_or_else(PoisonError::into_inner).push(weak);
+    }
+
+    pub(crate) fn call(&self) {
+        self.domain.board.bell(self.bell).ring();
+    }
+}
+
+impl Drop for Control {
+    fn drop(&mut self) {
+        let Some(thread) = self.thread.take() else { return };
+        if !self.domain.epoch.is_current() {
+            std::mem::forget(thread); // there is no such thread in a forked child
+            return;
+        }
+        self.shared.stop.store(true, Release);
+        self.call();
+        // A panic there has been printed; nothing is left to be done for it.
+        let _ = thread.join();
+    }
+}
+
+fn run(domain: &Arc<Domain>, shared: &Shared, bell: WaiterIndex) {
+    let mut looked_for_deaths = Instant::now();
+    loop {
+        let rings = domain.board.bell(bell).rings(); // before we look
+        if shared.stop.load(Acquire) {
+            return;
+        }
+        let watched = living(shared);
+        watched.iter().for_each(|watched| watched.update(domain));
+        if looked_for_deaths.elapsed() >= PERIOD {
+            looked_for_deaths = Instant::now();
+            // What fails here is tried again in a second.
+            let _ = domain.look_for_deaths();
+        }
+        let curious: Vec<&Arc<dyn Watched>> = watched.iter().filter(|watched| watched.wants_news()).collect();
+        let topics = curious.iter().map(|watched| domain.board.line(watched.topic()));
+        let limit = PERIOD.saturating_sub(looked_for_deaths.elapsed());
+        sleep::sleep(domain.board.bell(bell), rings, bell, topics, limit, || {
+            curious.iter().filter(|watched| watched.announce_news()).count() > 0
+        });
+    }
+}
+
+/// What is still wanted.
+fn living(shared: &Shared) -> Vec<Arc<dyn Watched>> {
+    let mut watched = shared.watched.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut living = Vec::with_capacity(watched.len());
+    watched.retain(|weak| weak.upgrade().map(|strong| living.push(strong)).is_some());
+    living
+}

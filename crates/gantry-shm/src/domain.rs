@@ -1,0 +1,233 @@
+//! One domain as this process sees it: its directory, its file, the board, and the other processes.
+//!
+//! Held by `participant`, and by samples, links and the control thread. The last to go leaves the domain. Control path.
+//! Invariants:
+//! - A1: processes join, leave and reap under the registry lock of a board that has its name (board.rs, B2).
+//! - A2: whoever sees a generation of the process count sees every process that joined before it was made; a process
+//!   that cannot be mapped is an error for whoever must know all (they fail closed).
+
+use crate::{
+    board::{Board, REGISTRY_PATIENCE, TopicIndex, random_word},
+    description::{EndpointDescription, Gid, Role, TypeDescription},
+    directory::{Directory, PROCESS_SUFFIX},
+    error::{Error, Result},
+    fork::Epoch,
+    layout::topic_hash,
+    peer::Peer,
+    process_file::ProcessFile,
+    protocol::sleep::WaiterIndex,
+    qos::Qos,
+    reaper,
+};
+use std::{
+    io::ErrorKind,
+    path::Path,
+    sync::{Arc, Mutex, PoisonError, atomic::Ordering::Relaxed},
+    time::Duration,
+};
+
+/// This process in one domain.
+pub(crate) struct Domain {
+    pub(crate) directory: Directory,
+    pub(crate) board: Board,
+    pub(crate) process: ProcessFile,
+    pub(crate) epoch: Epoch,
+    user_directory: Directory,
+    domain_id: u32,
+    /// Where the control thread sleeps.
+    control_waiter: WaiterIndex,
+    peers: Mutex<Peers>,
+}
+
+/// The processes of the domain, this one included.
+struct Peers {
+    /// The count of processes that `list` is true for; `None` before the first look.
+    seen_generation: Option<u64>,
+    list: Arc<[Arc<Peer>]>,
+    /// There was a file of a dead process that is not in `list`.
+    has_remains: bool,
+}
+
+impl Domain {
+    /// Joins: makes our file under the registry lock, after removing what the dead left.
+    pub(crate) fn join(root: &Path, domain_id: u32) -> Result<Domain> {
+        // Again, when the last of the others leaves and takes board and directories with it; each turn is one such race.
+        for _ in 0..1000 {
+            let user_directory = Directory::of_user(root)?;
+            match Domain::try_join(user_directory, domain_id) {
+                Ok(None) => {}
+                Err(e) if e.is_not_found() => {}
+                Ok(Some(domain)) => return Ok(domain),
+                Err(e) => return Err(e),
+            }
+        }
+        let action = format!(
+            "join domain {domain_id} under {}: its directory is removed each time (or /proc is not mounted)",
+            root.display()
+        );
+        Err(Error::system(action, ErrorKind::NotFound))
+    }
+
+    /// `None`, or an error that says "not found": somebody removed the domain meanwhile.
+    fn try_join(user_directory: Directory, domain_id: u32) -> Result<Option<Domain>> {
+        let domain = domain_id.to_string();
+        reaper::reap_other_domains(&user_directory, &domain)?;
+        let directory = user_directory.of_domain(&domain)?;
+        let Some(board) = Board::open_or_create(&directory)? else { return Ok(None) };
+        let Some(registry) = board.lock(&directory, REGISTRY_PATIENCE)? else { return Ok(None) };
+        reaper::reap(&directory, &board, &registry)?;
+        reaper::check_one_board(&directory, &board)?;
+        let process = ProcessFile::create(&directory, domain_id, board.id())?;
+        process.link(&directory)?;
+        board.processes_changed();
+        let control_waiter = registry.take_waiter(process.held_waiters()?);
+        drop(registry);
+        let peers = Mutex::new(Peers { seen_generation: None, list: Arc::new([]), has_remains: false });
+        let epoch = Epoch::current()?;
+        Ok(Some(Domain { directory, board, process, epoch, user_directory, domain_id, control_waiter, peers }))
+    }
+
+    pub(crate) fn domain_id(&self) -> u32 {
+        self.domain_id
+    }
+
+    pub(crate) fn control_waiter(&self) -> WaiterIndex {
+        self.control_waiter
+    }
+
+    /// All processes of the domain that are not known to be dead (A2).
+    pub(crate) fn peers(&self) -> Result<Arc<[Arc<Peer>]>> {
+        let mut peers = self.peers.lock().unwrap_or_else(PoisonError::into_inner);
+        let generation = self.board.processes_generation();
+        if peers.seen_generation != Some(generation) {
+            peers.has_remains = false;
+            // A peer whose file somebody removed stays as long as it lives: its pins count.
+            let mut list: Vec<Arc<Peer>> = peers.list.iter().filter(|peer| peer.is_alive()).cloned().collect();
+            for name in self.directory.files()? {
+                if name.ends_with(PROCESS_SUFFIX) && !list.iter().any(|peer| peer.file_name == name) {
+                    match Peer::open(&self.directory, &name) {
+                        Ok(peer) if peer.is_alive() => list.push(Arc::new(peer)),
+                        Err(e) if reaper::may_live(&self.directory, &name) => return Err(e),
+                        Ok(_) | Err(_) => peers.has_remains = true,
+                    }
+                }
+            }
+            peers.list = list.into();
+            peers.seen_generation = Some(generation);
+        }
+        Ok(peers.list.clone())
+    }
+
+    /// The description of a new endpoint of this process.
+    pub(crate) fn describe(
+        &self,
+        role: Role,
+        node: &str,
+        topic: &str,
+        message_type: TypeDescription,
+        qos: Qos,
+    ) -> Result<EndpointDescription> {
+        self.epoch.check()?;
+        qos.check()?;
+        let (number, gid) = self.process.new_endpoint_id();
+        let key = if role == Role::Publisher { random_word()? } else { 0 };
+        let (node, topic, domain_id) = (node.to_owned(), topic.to_owned(), self.domain_id);
+        Ok(EndpointDescription { role, domain_id, gid: Gid(gid), node, topic, message_type, qos, key, number })
+    }
+
+    /// The living endpoints of one role on a topic, each with its process. What cannot be read is passed over, with a
+    /// sentence in `problems`.
+    pub(crate) fn endpoints(
+        &self,
+        topic: &str,
+        role: Role,
+        problems: &mut Vec<String>,
+    ) -> Result<Vec<(Arc<Peer>, EndpointDescription)>> {
+        let mut found = Vec::new();
+        for peer in self.peers()?.iter().filter(|peer| peer.is_alive()) {
+            let endpoints = peer.endpoints(Some(topic_hash(topic))).unwrap_or_else(|error| {
+                problems.push(error.to_string());
+                Vec::new()
+            });
+            let matching = endpoints.into_iter().filter(|endpoint| endpoint.role == role && endpoint.topic == topic);
+            found.extend(matching.map(|endpoint| (peer.clone(), endpoint)));
+        }
+        Ok(found)
+    }
+
+    /// Probes all peers (half a microsecond each); if one died, removes what it left and tells its partners, unless
+    /// somebody else is at it.
+    pub(crate) fn look_for_deaths(&self) -> Result<()> {
+        let died = self.peers()?.iter().any(|peer| !peer.is_alive());
+        if died || self.peers.lock().unwrap_or_else(PoisonError::into_inner).has_remains {
+            if let Some(registry) = self.board.try_lock(&self.directory)? {
+                reaper::reap(&self.directory, &self.board, &registry)?;
+            }
+            // The dead drop out of the list even if somebody else was quicker to reap them.
+            self.peers.lock().unwrap_or_else(PoisonError::into_inner).seen_generation = None;
+        }
+        Ok(())
+    }
+
+    /// A waiter line of this process; waits for the registry lock up to `patience`.
+    pub(crate) fn take_waiter(&self, patience: Duration) -> Result<WaiterIndex> {
+        let held = self.process.held_waiters()?;
+        match self.board.lock(&self.directory, patience)? {
+            Some(registry) => Ok(registry.take_waiter(held)),
+            None => Err(self.board_removed()),
+        }
+    }
+
+    /// Gives a waiter line back.
+    pub(crate) fn free_waiter(&self, waiter: WaiterIndex) {
+        let set = waiter.as_set();
+        // If the lock cannot be had, the line stays taken until this process is gone.
+        let registry = self.board.lock(&self.directory, REGISTRY_PATIENCE);
+        if let (Ok(held), Ok(Some(registry))) = (self.process.held_waiters(), registry) {
+            // First our own note: killed in between, we leave a line unused, and never free one that is another's by then.
+            for (word, bits) in held.iter().zip(set) {
+                word.fetch_and(!bits, Relaxed);
+            }
+            registry.free_waiters(&set);
+        }
+    }
+
+    /// The board's line for a topic.
+    pub(crate) fn topic(&self, topic: &str) -> TopicIndex {
+        self.board.topic(topic_hash(topic))
+    }
+
+    fn board_removed(&self) -> Error {
+        let path = self.directory.path().to_owned();
+        let why = "somebody removed its board while processes use it; restart the programs of this domain".to_owned();
+        Error::ForeignDirectory { path, why }
+    }
+
+    fn leave(&self) -> Result<()> {
+        let file_name = self.process.file_name();
+        // If the lock cannot be had, all stays as it is: the lock on our file goes with us, and a reaper sees to the rest.
+        let Some(registry) = self.board.lock(&self.directory, REGISTRY_PATIENCE)? else {
+            // The board was removed under us; nobody knows of our waiters.
+            return self.directory.unlink(&file_name);
+        };
+        registry.free_waiters(&self.process.held_waiters()?.each_ref().map(|word| word.load(Relaxed)));
+        self.directory.unlink(&file_name)?;
+        self.board.processes_changed();
+        let left = reaper::reap(&self.directory, &self.board, &registry)?;
+        reaper::remove_if_unused(&self.user_directory, &self.domain_id.to_string(), &self.directory, left)?;
+        if left == 0 {
+            // Not there or not empty: other domains are in use.
+            let _ = std::fs::remove_dir(self.user_directory.path());
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Domain {
+    fn drop(&mut self) {
+        if self.epoch.is_current() {
+            // Nobody to tell; the next process that joins removes what is left.
+            let _ = self.leave();
+        }
+    }
+}

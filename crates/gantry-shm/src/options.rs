@@ -1,0 +1,74 @@
+//! What a publisher may use and wait, besides its QoS. Plain values; local, never seen by others.
+
+use crate::{
+    description::EndpointDescription,
+    error::{Error, Result},
+    layout::{LINE_BYTES, PAYLOAD_OFFSET},
+    memory::slot_bytes,
+    protocol::writer::Keep,
+    qos::{History, Qos, Reliability},
+};
+use std::time::Duration;
+
+/// Least memory limit that is chosen by itself.
+const MIN_LIMIT_BYTES: usize = 1 << 30;
+/// The limit that is chosen by itself lets readers hold so many samples beyond the history.
+const HELD_SAMPLES: usize = 64;
+
+/// Limits of one publisher.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PublisherOptions {
+    /// How long [`publish`](crate::Publisher::publish) waits for RELIABLE KEEP_ALL subscriptions, if the publisher is so, too
+    /// (DDS's `max_blocking_time`). 100 ms.
+    pub max_blocking_time: Duration,
+    /// How many samples are kept at most for subscriptions that are deeper than the publisher, and by KEEP_ALL. 1024.
+    pub max_kept_samples: usize,
+    /// How many bytes are kept at most for them. 64 MiB.
+    pub max_kept_bytes: usize,
+    /// How much shared memory the publisher's samples may use, whoever holds them. `None`: 1 GiB, or what the history and 64
+    /// held samples of the largest size need, if that is more. It is address space until it is used.
+    pub max_memory_bytes: Option<usize>,
+}
+
+impl Default for PublisherOptions {
+    fn default() -> Self {
+        PublisherOptions {
+            max_blocking_time: Duration::from_millis(100),
+            max_kept_samples: 1024,
+            max_kept_bytes: 64 << 20,
+            max_memory_bytes: None,
+        }
+    }
+}
+
+impl PublisherOptions {
+    /// What a publisher of this QoS keeps.
+    pub(crate) fn keep(&self, qos: &Qos) -> Keep {
+        let keeps_all = qos.history == History::KeepAll;
+        let guaranteed = if keeps_all { 1 } else { qos.depth as usize };
+        Keep {
+            guaranteed,
+            samples: self.max_kept_samples.max(guaranteed),
+            bytes: self.max_kept_bytes,
+            keeps_all,
+            gates: keeps_all && qos.reliability == Reliability::Reliable,
+        }
+    }
+
+    /// How far the file may grow.
+    pub(crate) fn memory_limit_bytes(&self, samples: usize, description: &EndpointDescription) -> Result<usize> {
+        let payload_bytes = description.message_type.payload_bytes;
+        let slot_bytes = if payload_bytes == usize::MAX { 0 } else { slot_bytes(PAYLOAD_OFFSET, payload_bytes)? };
+        let ring_bytes = samples * LINE_BYTES;
+        let least = ring_bytes + 2 * slot_bytes;
+        match self.max_memory_bytes {
+            Some(bytes) if bytes < least => Err(Error::OutOfRange {
+                what: "a publisher's memory limit",
+                value: format!("{bytes} bytes"),
+                range: format!("its history's list and two messages need {least} bytes"),
+            }),
+            Some(bytes) => Ok(bytes),
+            None => Ok((ring_bytes + (samples + HELD_SAMPLES).saturating_mul(slot_bytes)).max(MIN_LIMIT_BYTES)),
+        }
+    }
+}

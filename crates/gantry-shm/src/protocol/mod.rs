@@ -1,0 +1,30 @@
+//! The protocol by which one publisher and many readers share memory without locks: atomics and private books only, no
+//! files, no system calls but the futex. Models in `models` run this very code under loom.
+//!
+//! Used by `publisher`, `link`, `sample` and `waiter`. What lies where: `ring` (which slot holds which sequence), `writer`
+//! (publish, retire, reclaim, with its books in `history` and its readers' rows in `roster`), `reader` (take, release) and
+//! `sleep` (wait, wake).
+//!
+//! # Pairs
+//! 1. An entry is stored after its payload (Release); a reader loads the entry, then the payload (Acquire).
+//! 2. The publisher marks entries dead, fences (SeqCst), then reads generation and pins; a reader makes its row visible,
+//!    raises the generation, pins, fences (SeqCst), then looks at the entry. So either the reader sees the mark, or the
+//!    publisher sees the row and the pin. "The entry did not change" would be no check: it may stay as it is while its sample
+//!    leaves the history.
+//! 3. News (an entry, a generation) is stored, then a SeqCst fence, then the sleepers are read; a waiter reads its bell, sets
+//!    its sleepers bit, fences (SeqCst), looks for news, then sleeps unless the bell changed. So no wake-up is lost.
+//! 4. A pin is released after the last read (Release), as is every store that may follow a release in the same pin: since
+//!    C++20 a later Relaxed store would end the release sequence. The publisher reads pins, then fences (Acquire), then
+//!    writes the slot.
+//! 5. A larger ring is filled, its descriptor stored (Release), and only then the old entries say MOVED (Release).
+//! 6. A gating subscription advances its cursor after it holds the sample, fences (SeqCst), then looks whether the publisher
+//!    is blocked; that one says so, fences (SeqCst), then reads the cursors.
+
+pub(crate) mod history;
+#[cfg(all(test, loom))]
+mod models;
+pub(crate) mod reader;
+pub(crate) mod ring;
+pub(crate) mod roster;
+pub(crate) mod sleep;
+pub(crate) mod writer;

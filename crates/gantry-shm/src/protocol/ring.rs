@@ -1,0 +1,207 @@
+//! The ring of a publisher: one 64-bit entry a line, saying which slot holds which sequence, and whether it is dead.
+//!
+//! Written by `writer`, read by `reader`. One load gives a consistent triple, so nothing needs a second look at several
+//! words. Invariant N1: an entry is marked dead before its slot can be freed and before the entry can be overwritten.
+
+use crate::{
+    layout::{LINE_BYTES, RingLine},
+    shared::InRegion,
+    sync::{AtomicU64, Ordering::Relaxed, Site, acquire_fence, is_weakened, release},
+};
+
+const DEAD: u64 = 1 << 31;
+const SEQUENCE_MASK: u64 = DEAD - 1;
+/// In every entry of a ring that was replaced. No living sample's: it would lie at the very end of 256 GiB.
+const MOVED: u64 = u64::MAX;
+
+/// What an entry says about the sequence that one looks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Entry {
+    /// The sample is not published yet.
+    NotYet,
+    /// The sample is in the slot at this offset.
+    Alive(usize),
+    /// The sample has left the history, or its entry is used by a newer one.
+    Gone,
+    /// The ring was replaced by a larger one.
+    Moved,
+}
+
+/// The entry of a living sample. `offset` is a multiple of 64 below 2^38.
+#[inline]
+fn alive(offset: usize, sequence: u64) -> u64 {
+    ((offset / LINE_BYTES) as u64) << 32 | sequence & SEQUENCE_MASK
+}
+
+/// What `entry` says about `sequence`.
+///
+/// The 31 bits wrap; they are compared as a distance, which is right while reader and publisher are less than 2^30 apart.
+/// Beyond, the full sequence in the slot's header tells.
+#[inline]
+fn classify(entry: u64, sequence: u64) -> Entry {
+    if entry == MOVED {
+        return Entry::Moved;
+    }
+    let distance = (entry.wrapping_sub(sequence) & SEQUENCE_MASK) << 33;
+    match distance as i64 {
+        0 if entry & DEAD == 0 => Entry::Alive((entry >> 32) as usize * LINE_BYTES),
+        1.. | 0 => Entry::Gone,
+        _ => Entry::NotYet,
+    }
+}
+
+/// Where a publisher's ring lies, in one word: offset / 64 in the upper half, log2 of the capacity in the lower.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Descriptor {
+    pub(crate) offset: usize,
+    pub(crate) log2_capacity: u32,
+}
+
+impl Descriptor {
+    pub(crate) fn from_word(word: u64) -> Descriptor {
+        Descriptor { offset: (word >> 32) as usize * LINE_BYTES, log2_capacity: word as u32 }
+    }
+
+    pub(crate) fn to_word(self) -> u64 {
+        ((self.offset / LINE_BYTES) as u64) << 32 | u64::from(self.log2_capacity)
+    }
+}
+
+/// A ring in a mapped region, which its holder keeps mapped.
+#[derive(Clone, Copy)]
+pub(crate) struct Ring {
+    lines: InRegion<[RingLine]>,
+    mask: u64,
+}
+
+impl Ring {
+    /// `lines` are a power of two.
+    pub(crate) fn new(lines: InRegion<[RingLine]>) -> Ring {
+        Ring { lines, mask: lines.len() as u64 - 1 }
+    }
+
+    /// The word of a sequence.
+    #[inline]
+    fn entry(&self, sequence: u64) -> &AtomicU64 {
+        &self.lines[(sequence & self.mask) as usize].entry
+    }
+
+    /// Where the word of a sequence lies, to prefetch it.
+    #[inline]
+    pub(crate) fn place(&self, sequence: u64) -> *const u8 {
+        std::ptr::from_ref(self.entry(sequence)).cast()
+    }
+
+    /// How many entries there are.
+    pub(crate) fn capacity(&self) -> usize {
+        self.lines.len()
+    }
+
+    /// Reader: what the ring says of a sequence. What was stored before an entry is seen after this (1).
+    #[inline]
+    pub(crate) fn look(&self, sequence: u64) -> Entry {
+        let word = self.entry(sequence).load(Relaxed);
+        acquire_fence(Site::EntryLook);
+        classify(word, sequence)
+    }
+
+    /// Publisher: announces the sample at `offset`, whose slot is written (1).
+    #[inline]
+    pub(crate) fn announce(&self, sequence: u64, offset: usize) {
+        self.entry(sequence).store(alive(offset, sequence), release(Site::EntryStore));
+    }
+
+    /// Publisher: marks the entry of a retained sample dead (N1). Relaxed: the SeqCst fence that follows orders it.
+    #[inline]
+    pub(crate) fn mark_dead(&self, sequence: u64) {
+        if is_weakened(Site::DeadMark) {
+            return;
+        }
+        let entry = self.entry(sequence);
+        entry.store(entry.load(Relaxed) | DEAD, Relaxed);
+    }
+
+    /// Publisher: makes `new`, which nobody sees yet, say of every sequence up to `head` what this ring says.
+    pub(crate) fn copy_to(&self, new: &Ring, tail: u64, head: u64) {
+        let capacity = new.capacity() as u64;
+        for place in 0..capacity {
+            // The sequences up to `head` that share the ring; those before the first one say "older than anything".
+            let sequence = (head + 1 + place).wrapping_sub(capacity);
+            let word = match sequence as i64 {
+                ..=0 => 0,
+                _ if sequence < tail => DEAD | sequence & SEQUENCE_MASK,
+                _ => self.entry(sequence).load(Relaxed),
+            };
+            new.entry(sequence).store(word, Relaxed);
+        }
+    }
+
+    /// Publisher: sends everybody who looks here to the descriptor, which is stored (5). Every entry, for a reader may look
+    /// at any of them.
+    pub(crate) fn mark_moved(&self) {
+        if !is_weakened(Site::MovedMark) {
+            self.lines.iter().for_each(|line| line.entry.store(MOVED, release(Site::MovedStore)));
+        }
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_entry_tells_older_same_dead_and_newer_apart() {
+        let entry = alive(64 * 5, 100);
+        assert_eq!(classify(entry, 100), Entry::Alive(320));
+        assert_eq!(classify(entry | DEAD, 100), Entry::Gone);
+        assert_eq!(classify(entry, 99), Entry::Gone);
+        assert_eq!(classify(entry, 101), Entry::NotYet);
+        assert_eq!(classify(entry | DEAD, 164), Entry::NotYet);
+        assert_eq!(classify(0, 1), Entry::NotYet);
+    }
+
+    #[test]
+    fn sequences_beyond_31_bits_compare_right() {
+        let base = 1 << 31;
+        for sequence in [base - 1, base, base + 1, 7 * base - 1, 7 * base] {
+            let entry = alive(64, sequence);
+            assert_eq!(classify(entry, sequence), Entry::Alive(64));
+            assert_eq!(classify(entry, sequence + 1), Entry::NotYet);
+            assert_eq!(classify(entry, sequence - 1), Entry::Gone);
+        }
+    }
+
+    #[test]
+    fn the_largest_offset_survives() {
+        let offset = (u32::MAX as usize) * 64;
+        assert_eq!(classify(alive(offset, 3), 3), Entry::Alive(offset));
+        assert_eq!(classify(MOVED, 3), Entry::Moved);
+    }
+
+    #[test]
+    fn a_larger_ring_says_what_the_smaller_one_said() {
+        let lines = |count: usize| -> &'static [RingLine] {
+            // SAFETY: all zeros are ring lines (S1).
+            Box::leak((0..count).map(|_| unsafe { std::mem::zeroed() }).collect())
+        };
+        // SAFETY: leaked memory stays.
+        let ring = |count| Ring::new(unsafe { InRegion::new(lines(count)) });
+        for head in [0u64, 1, 5, 9, (1 << 31) + 3, 3 << 31] {
+            let (old, new) = (ring(4), ring(16));
+            let tail = head.saturating_sub(2).max(1);
+            (head.saturating_sub(3).max(1)..=head).for_each(|sequence| old.announce(sequence, sequence as usize * 64));
+            (head.saturating_sub(3).max(1)..tail).for_each(|sequence| old.mark_dead(sequence));
+            old.copy_to(&new, tail, head);
+            old.mark_moved();
+            for sequence in head.saturating_sub(20).max(1)..head + 10 {
+                let expected = match sequence {
+                    _ if sequence > head => Entry::NotYet,
+                    _ if sequence >= tail => Entry::Alive(sequence as usize % (1 << 32) * 64),
+                    _ => Entry::Gone,
+                };
+                assert_eq!(new.look(sequence), expected, "sequence {sequence}, head {head}");
+                assert_eq!(old.look(sequence), Entry::Moved);
+            }
+        }
+    }
+}

@@ -1,0 +1,62 @@
+//! How a thread sleeps until there is news on a topic, and how it is woken (pair 3).
+//!
+//! Used by `waiter` and `control` (sleeping), `board` and `publisher` (waking). The words are wake-up hints on the board.
+
+use crate::{
+    layout::{TopicLine, WAITER_LINES},
+    sync::{AtomicU64, Futex, Ordering::Relaxed, Site, full_fence},
+};
+use std::{ops::Deref, time::Duration};
+
+/// A waiter's line. The last line is shared by all who come when the others are taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct WaiterIndex(pub(crate) usize);
+
+/// The line that is shared.
+pub(crate) const SHARED_WAITER: WaiterIndex = WaiterIndex(WAITER_LINES - 1);
+
+/// A set of waiters, a bit each.
+pub(crate) type Waiters = [AtomicU64; 8];
+
+/// Adds a waiter. The caller's SeqCst fence must follow (3).
+pub(crate) fn enter(waiters: &Waiters, waiter: WaiterIndex) {
+    waiters[waiter.0 / 64].fetch_or(1 << (waiter.0 % 64), Relaxed);
+}
+
+/// Takes a waiter out; the shared one stays, since others may sleep there.
+pub(crate) fn leave(waiters: &Waiters, waiter: WaiterIndex) {
+    if waiter != SHARED_WAITER {
+        waiters[waiter.0 / 64].fetch_and(!(1 << (waiter.0 % 64)), Relaxed);
+    }
+}
+
+/// Calls `ring` for everybody in the set. A SeqCst fence must stand between the news and this (3).
+#[inline]
+pub(crate) fn wake(waiters: &Waiters, mut ring: impl FnMut(WaiterIndex)) {
+    for (word, bits) in waiters.iter().enumerate() {
+        // Relaxed: partner is the waiter's fetch_or; both stand before or after SeqCst fences.
+        let mut bits = bits.load(Relaxed);
+        while bits != 0 {
+            ring(WaiterIndex(word * 64 + bits.trailing_zeros() as usize));
+            bits &= bits - 1;
+        }
+    }
+}
+
+/// Sleeps on `bell` until it rings, one of `topics` has a sample, or `limit` is over; not at all if it rang since `rings` was
+/// read, or `look` finds something.
+pub(crate) fn sleep<T: Deref<Target = TopicLine>>(
+    bell: &Futex,
+    rings: u32,
+    waiter: WaiterIndex,
+    topics: impl Iterator<Item = T> + Clone,
+    limit: Duration,
+    look: impl FnOnce() -> bool,
+) {
+    topics.clone().for_each(|topic| enter(&topic.sleepers, waiter));
+    full_fence(Site::SleepFence);
+    if !look() {
+        bell.sleep(rings, limit);
+    }
+    topics.for_each(|topic| leave(&topic.sleepers, waiter));
+}

@@ -1,0 +1,207 @@
+//! A publisher's side of the protocol: publish, retire, reclaim, change the ring.
+//!
+//! Owned by `publisher`, which gives it memory for slots and rings and the rosters of readers. The order of steps is what the
+//! numbers in `protocol` are about; none of them allocates, locks or makes system calls.
+
+use super::{
+    history::{History, Slot},
+    ring::{Descriptor, Ring},
+    roster::Roster,
+};
+use crate::{
+    layout::{PublisherHeader, TopicLine},
+    shared::InRegion,
+    sync::{Ordering::*, Site, acquire, full_fence, is_weakened, release},
+};
+
+/// Samples are retired in batches between these, so that readers' pin lines are fetched rarely ...
+pub(crate) const BATCH_SAMPLES: std::ops::RangeInclusive<usize> = 16..=256;
+/// ... but no more than this many bytes at a time, if that is more than two samples.
+const MAX_BATCH_BYTES: usize = 1 << 20;
+
+/// What a publisher keeps whoever reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Keep {
+    /// So many samples, always.
+    pub(crate) guaranteed: usize,
+    /// Up to so many, if readers are deeper (or KEEP_ALL) ...
+    pub(crate) samples: usize,
+    /// ... and no more bytes than this.
+    pub(crate) bytes: usize,
+    /// KEEP_ALL: as if a reader were as deep as can be.
+    pub(crate) keeps_all: bool,
+    /// It waits for gating readers.
+    pub(crate) gates: bool,
+}
+
+/// The protocol's state in its publisher.
+pub(crate) struct Writer<K> {
+    header: InRegion<PublisherHeader>,
+    topic: InRegion<TopicLine>,
+    ring: Ring,
+    pub(crate) history: History,
+    pub(crate) roster: Roster<K>,
+    keep: Keep,
+    /// How many samples are kept for the readers there are.
+    horizon: usize,
+    /// How many samples beyond the horizon are retired together.
+    batch: usize,
+    /// What gating readers have not taken yet, as of the last look.
+    gate: u64,
+}
+
+impl<K> Writer<K> {
+    /// Nothing is published yet; `roster` is empty, of no generation that a topic ever has.
+    pub(crate) fn new(
+        header: InRegion<PublisherHeader>,
+        topic: InRegion<TopicLine>,
+        ring: Ring,
+        roster: Roster<K>,
+        keep: Keep,
+    ) -> Writer<K> {
+        let history = History::new(ring.capacity());
+        let (horizon, batch, gate) = (keep.guaranteed, 0, u64::MAX);
+        let mut writer = Writer { header, topic, ring, history, roster, keep, horizon, batch, gate };
+        writer.fit_to_ring();
+        writer
+    }
+
+    /// Announces a written slot and returns its sequence. The caller then wakes who sleeps on the topic, and, if
+    /// [`Writer::publish`] says so, reclaims.
+    #[inline]
+    pub(crate) fn publish(&mut self, slot: Slot) -> (u64, bool) {
+        let sequence = self.history.retain(slot);
+        self.ring.announce(sequence, slot.offset);
+        self.header.head.store(sequence, Release); // a hint how far a reader lags
+        let retires = self.has_batch(slot.bytes);
+        if retires {
+            self.retire_down_to(self.horizon);
+        }
+        // ONE fence for two: dead marks before pins (2), the entry before the sleepers (3).
+        full_fence(Site::PublishFence);
+        (sequence, retires)
+    }
+
+    #[inline]
+    fn has_batch(&self, slot_bytes: usize) -> bool {
+        let surplus = self.history.retained().saturating_sub(self.horizon);
+        surplus > self.batch || surplus > 2 && surplus * slot_bytes > MAX_BATCH_BYTES || self.has_many_bytes(0)
+    }
+
+    /// Whether it keeps more bytes for deep readers than it should, `more_bytes` included.
+    #[inline]
+    fn has_many_bytes(&self, more_bytes: usize) -> bool {
+        self.history.retained_bytes() + more_bytes > self.keep.bytes && self.history.retained() > self.keep.guaranteed
+    }
+
+    /// Retires down to `keep` samples, and lets nobody read them any more who did not pin them before. A SeqCst fence and
+    /// [`Writer::reclaim`] follow.
+    fn retire_down_to(&mut self, keep: usize) {
+        if self.keep.gates {
+            self.gate = self.roster.gate();
+        }
+        while (self.history.retained() > keep || self.has_many_bytes(0)) && self.history.tail() < self.gate {
+            let Some(sequence) = self.history.retire_oldest() else { break };
+            self.ring.mark_dead(sequence); // N1: dead before the fence, the fence before the pins
+        }
+        self.header.tail.store(self.history.tail(), Relaxed); // a hint for readers that jump
+    }
+
+    /// Retires what is beyond the horizon or, if `wanted` is less, beyond that, and frees what nobody holds.
+    pub(crate) fn recycle(&mut self, wanted: usize) -> bool {
+        self.retire_down_to(self.horizon.min(wanted));
+        full_fence(Site::RetireFence); // (2)
+        self.reclaim()
+    }
+
+    /// Frees what nobody holds. `false`: readers joined that are not in the roster, so nothing was freed. A SeqCst fence
+    /// stands between the dead marks and this.
+    pub(crate) fn reclaim(&mut self) -> bool {
+        // After the fence and before the pins: a joiner raises the generation before it pins, so whoever could have seen an
+        // entry alive is in the roster, or makes us stop here.
+        if acquire(&self.topic.generation) != self.roster.generation() && !is_weakened(Site::GenerationLook) {
+            return false;
+        }
+        self.history.free_unheld(self.roster.held());
+        true
+    }
+
+    /// Whether readers came or went since the roster was made. A hint; [`Writer::reclaim`] looks again.
+    #[inline]
+    pub(crate) fn seems_outdated(&self) -> bool {
+        self.topic.generation.load(Relaxed) != self.roster.generation()
+    }
+
+    /// Exchanges the roster for a newer one; returns the capacity that the ring should have for these readers. The caller
+    /// grows the ring if it can, and calls [`Writer::grant`].
+    pub(crate) fn exchange_roster(&mut self, roster: &mut Roster<K>) -> usize {
+        std::mem::swap(&mut self.roster, roster);
+        let deepest = if self.keep.keeps_all { usize::MAX } else { self.roster.deepest() };
+        self.horizon = self.keep.guaranteed.max(deepest.min(self.keep.samples));
+        self.batch = (4 * self.roster.count()).clamp(*BATCH_SAMPLES.start(), *BATCH_SAMPLES.end());
+        self.horizon + self.batch + 1
+    }
+
+    /// Says what is kept for readers, and from when on their pins are honoured.
+    pub(crate) fn grant(&mut self) {
+        self.fit_to_ring();
+        self.header.granted_depth.store(self.horizon as u64, Relaxed);
+        // Release: who sees it knows that its pins are honoured from here on.
+        self.header.seen_generation.store(self.roster.generation(), Release);
+    }
+
+    /// A ring entry is overwritten only after its sample was retired (N1), so horizon and batch must fit.
+    fn fit_to_ring(&mut self) {
+        let room = self.ring.capacity() - 1;
+        self.horizon = self.horizon.min(room.saturating_sub(*BATCH_SAMPLES.start()).max(1));
+        self.batch = self.batch.min(room - self.horizon);
+    }
+
+    /// How many slots can be of use at once if all samples are as large.
+    pub(crate) fn most_slots(&self) -> usize {
+        self.horizon + self.batch + 2
+    }
+
+    /// The ring's capacity.
+    pub(crate) fn capacity(&self) -> usize {
+        self.ring.capacity()
+    }
+
+    /// Goes over to a larger ring, which lies at `descriptor` and nobody sees yet (5).
+    pub(crate) fn change_ring(&mut self, ring: Ring, descriptor: Descriptor) {
+        self.history.grow(ring.capacity());
+        self.ring.copy_to(&ring, self.history.tail(), self.history.head());
+        self.header.ring.store(descriptor.to_word(), release(Site::DescriptorStore));
+        self.ring.mark_moved();
+        self.ring = ring; // from here on, what is retired is marked in the new one
+    }
+
+    /// Whether a gating reader has not taken what would have to go for one more sample of `bytes`.
+    #[inline]
+    pub(crate) fn is_blocked(&mut self, bytes: usize) -> bool {
+        if !self.keep.gates || self.history.retained() < self.horizon && !self.has_many_bytes(bytes) {
+            return false;
+        }
+        if self.history.tail() < self.gate {
+            return false; // as of the last look; cursors only advance
+        }
+        self.gate = self.roster.gate();
+        self.history.tail() >= self.gate
+    }
+
+    /// Says that the publisher waits for gating readers, who ring `bell` (1 + a waiter line; 0: it does not wait any more).
+    /// [`Writer::is_blocked`] must be asked again after this (6).
+    pub(crate) fn say_blocked(&self, bell: u64) {
+        self.header.blocked.store(bell, Relaxed);
+        full_fence(Site::BlockFence);
+    }
+
+    /// Brings the lines that the next sample is written to into this core's cache.
+    #[inline]
+    pub(crate) fn prefetch(&self, slot: impl FnOnce(Slot)) {
+        crate::prefetch::for_writing(self.ring.place(self.history.head() + 1));
+        if let Some(next) = self.history.next_free() {
+            slot(next);
+        }
+    }
+}

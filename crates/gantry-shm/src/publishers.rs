@@ -1,0 +1,175 @@
+//! What a subscription knows of its publishers, found by the control thread and handed over.
+//!
+//! Shared by `subscription` and `control`.
+
+use crate::{
+    board::TopicIndex,
+    control::Watched,
+    description::{EndpointDescription, Role},
+    domain::Domain,
+    error::Result,
+    event::Event,
+    layout::Row,
+    link::Link,
+    process_file::publisher_file_name,
+    shared::InRegion,
+    source::Source,
+    sync::acquire,
+};
+use std::{
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::{Duration, Instant},
+};
+
+/// How long a publisher that could not be joined is left alone.
+const RETRY_AFTER: Duration = Duration::from_secs(1);
+
+/// The search for a subscription's publishers.
+pub(crate) struct PublisherSearch {
+    description: EndpointDescription,
+    topic: TopicIndex,
+    found: Mutex<Found>,
+}
+
+/// What the search came to.
+#[derive(Default)]
+pub(crate) struct Found {
+    /// Generation of the topic that this is true for.
+    generation: Option<u64>,
+    /// Counts the searches.
+    pub(crate) count: u64,
+    /// Joined, and not yet taken by the subscription.
+    pub(crate) links: Vec<Link>,
+    /// The publishers that were joined and are there, the broken ones too.
+    pub(crate) present: Vec<Present>,
+    /// Why publishers of the topic are not matched.
+    pub(crate) mismatches: Vec<String>,
+    /// Something kept us from joining all publishers: when to try again.
+    retry_at: Option<Instant>,
+    /// The descriptor on which the subscription's user waits.
+    pub(crate) event: Option<Event>,
+    /// The subscription is gone.
+    pub(crate) is_closed: bool,
+}
+
+/// A publisher that was joined.
+pub(crate) struct Present {
+    pub(crate) key: u64,
+    source: Arc<Source>,
+    /// Its row, to see from any thread how far the subscription is.
+    row: InRegion<Row>,
+}
+
+impl PublisherSearch {
+    /// Nobody is known yet.
+    pub(crate) fn new(description: EndpointDescription, topic: TopicIndex) -> PublisherSearch {
+        PublisherSearch { description, topic, found: Mutex::default() }
+    }
+
+    /// What the subscription says about itself.
+    pub(crate) fn description(&self) -> &EndpointDescription {
+        &self.description
+    }
+
+    /// What was found, once a search that is under way is over.
+    pub(crate) fn found(&self) -> MutexGuard<'_, Found> {
+        self.found.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What was found, unless a search is under way. Does not block.
+    #[inline]
+    pub(crate) fn try_found(&self) -> Option<MutexGuard<'_, Found>> {
+        self.found.try_lock().ok()
+    }
+
+    /// Joins the publishers of the topic that are not joined yet. One that cannot be joined is left out, with a sentence in
+    /// `mismatches`: it must not silence the others.
+    fn join_present(&self, domain: &Arc<Domain>, found: &mut Found) -> Result<()> {
+        let there = domain.endpoints(&self.description.topic, Role::Publisher, &mut found.mismatches)?;
+        found.present.retain(|joined| there.iter().any(|(_, publisher)| publisher.key == joined.key));
+        if !found.mismatches.is_empty() {
+            found.retry_at = Some(Instant::now() + RETRY_AFTER);
+        }
+        for (peer, publisher) in &there {
+            if found.present.iter().any(|joined| joined.key == publisher.key) {
+                continue;
+            }
+            if let Some(why) = publisher.mismatch(&self.description) {
+                found.mismatches.push(why);
+                continue;
+            }
+            let file_name = publisher_file_name(&peer.id, publisher.number);
+            match Link::join(domain, self.topic, publisher, &file_name, &self.description.qos) {
+                Ok(link) => {
+                    found.present.push(Present { key: link.key, source: link.source.clone(), row: link.row() });
+                    found.links.push(link);
+                }
+                // It left while we looked.
+                Err(e) if e.is_not_found() => {}
+                Err(e) => found.leave_out(e.to_string()),
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Found {
+    /// Whether it is true for the topic as it is now.
+    pub(crate) fn is_of(&self, generation: u64) -> bool {
+        self.generation == Some(generation)
+    }
+
+    fn leave_out(&mut self, why: String) {
+        self.mismatches.push(why);
+        self.retry_at = Some(Instant::now() + RETRY_AFTER);
+    }
+
+    /// Whether a sample can be taken that was not.
+    fn has_news(&self) -> bool {
+        self.present.iter().any(|joined| acquire(&joined.source.header.head) >= acquire(&joined.row.cursor))
+    }
+}
+
+impl Watched for PublisherSearch {
+    fn topic(&self) -> TopicIndex {
+        self.topic
+    }
+
+    fn update(&self, domain: &Arc<Domain>) {
+        let found = &mut *self.found();
+        if found.is_closed {
+            return;
+        }
+        if found.retry_at.is_some_and(|at| Instant::now() >= at) {
+            found.generation = None;
+        }
+        loop {
+            // The generation first: what appears after it was read raises it again; our own joins do too.
+            let generation = acquire(&domain.board.line(self.topic).generation);
+            if found.generation == Some(generation) {
+                break;
+            }
+            found.mismatches.clear();
+            found.retry_at = None;
+            if let Err(error) = self.join_present(domain, found) {
+                found.leave_out(error.to_string());
+            }
+            found.generation = Some(generation);
+            found.count += 1;
+        }
+        found.present.iter().for_each(|joined| joined.source.prefault_new());
+    }
+
+    fn wants_news(&self) -> bool {
+        self.found().event.as_ref().is_some_and(|event| !event.is_set())
+    }
+
+    fn announce_news(&self) -> bool {
+        let found = self.found();
+        let news = found.has_news();
+        if let (true, Some(event)) = (news, &found.event) {
+            event.set();
+        }
+        news
+    }
+}

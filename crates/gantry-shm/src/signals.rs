@@ -1,0 +1,19 @@
+//! Keeps the program's signal handlers off threads that it did not start.
+
+/// Runs `start` with all signals blocked, which a thread that is started in it inherits.
+pub(crate) fn while_blocked<T>(start: impl FnOnce() -> T) -> T {
+    // SAFETY: an all-zero set is a value of the type; `sigfillset` then writes it whole.
+    let mut all: libc::sigset_t = unsafe { std::mem::zeroed() };
+    // SAFETY: as above.
+    let mut before: libc::sigset_t = unsafe { std::mem::zeroed() };
+    // SAFETY: `all` is ours. It cannot fail on a valid pointer.
+    unsafe { libc::sigfillset(&raw mut all) };
+    // SAFETY: both sets are ours; the call changes this thread's mask only, which is restored below.
+    let blocked = unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &raw const all, &raw mut before) };
+    let started = start();
+    if blocked == 0 {
+        // SAFETY: `before` was filled by the call above.
+        unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &raw const before, std::ptr::null_mut()) };
+    }
+    started
+}

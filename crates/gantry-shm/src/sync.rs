@@ -1,0 +1,166 @@
+//! Atomics, fences and futexes: the standard ones, or loom's when the protocol is model-checked (`--cfg loom`).
+//!
+//! Used by `layout` and everything under `protocol`. Each ordering that the proof needs goes through a [`Site`], so that a
+//! model can weaken one and show that it then fails; in a normal build the functions are the orderings they are named after.
+
+#[cfg(loom)]
+pub(crate) use loom::sync::atomic::{AtomicU32, AtomicU64, fence};
+pub(crate) use std::sync::atomic::Ordering;
+#[cfg(not(loom))]
+pub(crate) use std::sync::atomic::{AtomicU32, AtomicU64, fence};
+use std::time::Duration;
+
+/// A place in the code whose ordering the protocol's proof leans on. The number is the pair it belongs to (lib.rs).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Site {
+    /// (1) the publisher's store of an entry.
+    EntryStore,
+    /// (1) the subscription's look at an entry.
+    EntryLook,
+    /// (2) and (3), in publish: between entry and dead marks, and generation, pins and sleepers.
+    PublishFence,
+    /// (2) the same where a publisher is short of slots.
+    RetireFence,
+    /// (2) between a pin and the look at the entry.
+    PinFence,
+    /// (2) not an ordering: the dead mark itself.
+    DeadMark,
+    /// (2) not an ordering: the look at the generation after the dead marks.
+    GenerationLook,
+    /// (3) between a generation and the look at the sleepers.
+    NewsFence,
+    /// (3) between the sleepers bit and the last look.
+    SleepFence,
+    /// (3) not an ordering: a ring counts, so that the kernel refuses to sleep.
+    #[cfg(loom)]
+    RingCounts,
+    /// (4) a pin that may follow another sample's.
+    PinStore,
+    /// (4) a released pin.
+    Unpin,
+    /// (4) after the publisher's look at the pins.
+    PinsLook,
+    /// (5) the new ring before its descriptor.
+    DescriptorStore,
+    /// (5) the descriptor before the old entries say MOVED.
+    MovedStore,
+    /// (5) not an ordering: MOVED in the old entries.
+    MovedMark,
+    /// (6) a gating subscription's cursor.
+    CursorStore,
+    /// (6) between that cursor and the look whether the publisher is blocked.
+    CursorFence,
+    /// (6) between saying "blocked" and the look at the cursors.
+    BlockFence,
+    /// (6) after the publisher's look at the cursors.
+    GateLook,
+}
+
+/// The site that the running model weakens.
+#[cfg(loom)]
+pub(crate) static WEAKENED: std::sync::Mutex<Option<Site>> = std::sync::Mutex::new(None);
+
+/// Whether a model weakens this site; never in a normal build.
+#[cfg(loom)]
+pub(crate) fn is_weakened(site: Site) -> bool {
+    *WEAKENED.lock().unwrap_or_else(std::sync::PoisonError::into_inner) == Some(site)
+}
+
+/// Whether a model weakens this site; never in a normal build.
+#[cfg(not(loom))]
+#[inline(always)]
+pub(crate) const fn is_weakened(_: Site) -> bool {
+    false
+}
+
+/// `Release`.
+#[inline(always)]
+pub(crate) fn release(site: Site) -> Ordering {
+    if is_weakened(site) { Ordering::Relaxed } else { Ordering::Release }
+}
+
+/// A SeqCst fence.
+#[inline(always)]
+pub(crate) fn full_fence(site: Site) {
+    if !is_weakened(site) {
+        fence(Ordering::SeqCst);
+    }
+}
+
+/// An acquire fence, for the `Relaxed` loads before it.
+#[inline(always)]
+pub(crate) fn acquire_fence(site: Site) {
+    if !is_weakened(site) {
+        fence(Ordering::Acquire);
+    }
+}
+
+/// Acquire load that is sound on read-only mappings (`shared`, S2): a `Relaxed` load, then the fence.
+#[inline(always)]
+pub(crate) fn acquire(word: &AtomicU64) -> u64 {
+    let value = word.load(Ordering::Relaxed);
+    fence(Ordering::Acquire);
+    value
+}
+
+/// A counter that threads of any process sleep on until it changes.
+#[cfg(not(loom))]
+#[repr(transparent)]
+pub(crate) struct Futex(AtomicU32);
+
+#[cfg(not(loom))]
+impl Futex {
+    /// The count of rings. Acquire: what was written before a ring is seen after it.
+    pub(crate) fn rings(&self) -> u32 {
+        self.0.load(Ordering::Acquire)
+    }
+
+    /// Counts, and wakes everybody who sleeps here. One system call.
+    pub(crate) fn ring(&self) {
+        self.0.fetch_add(1, Ordering::Release);
+        // An error (EFAULT cannot be: the word is ours) would cost one slice of sleep.
+        let _ = rustix::thread::futex::wake(&self.0, rustix::thread::futex::Flags::empty(), u32::MAX);
+    }
+
+    /// Sleeps until a ring, but not at all if there was one since `rings`. Also ends when time is over or a signal comes:
+    /// the caller looks in every case. One system call.
+    pub(crate) fn sleep(&self, rings: u32, limit: Duration) {
+        let timeout = rustix::thread::futex::Timespec {
+            tv_sec: limit.as_secs().min(i64::MAX as u64) as i64,
+            tv_nsec: limit.subsec_nanos().into(),
+        };
+        let _ = rustix::thread::futex::wait(&self.0, rustix::thread::futex::Flags::empty(), rings, Some(&timeout));
+    }
+}
+
+/// The model of a futex: the kernel compares and sleeps under a lock that waking takes, too. Never times out, so that a lost
+/// wake-up is a deadlock, which loom reports.
+#[cfg(loom)]
+#[derive(Debug, Default)]
+pub(crate) struct Futex {
+    word: AtomicU32,
+    kernel: loom::sync::Mutex<()>,
+    woken: loom::sync::Condvar,
+}
+
+#[cfg(loom)]
+impl Futex {
+    pub(crate) fn rings(&self) -> u32 {
+        self.word.load(Ordering::Acquire)
+    }
+
+    pub(crate) fn ring(&self) {
+        if !is_weakened(Site::RingCounts) {
+            self.word.fetch_add(1, Ordering::Release);
+        }
+        let _kernel = self.kernel.lock().unwrap();
+        self.woken.notify_all();
+    }
+
+    pub(crate) fn sleep(&self, rings: u32, _: Duration) {
+        let kernel = self.kernel.lock().unwrap();
+        if self.word.load(Ordering::Relaxed) == rings {
+            drop(self.woken.wait(kernel).unwrap());
+        }
+    }
+}
