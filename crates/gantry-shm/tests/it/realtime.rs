@@ -116,7 +116,7 @@ fn without_allocation(scenario: Scenario) {
 
 fn without_system_call(name: &str) {
     let line = Root::new().child("without-system-call", &[name]).line();
-    assert_eq!(line, OK, "loan, publish, take or release made a system call or failed");
+    assert_eq!(line, OK, "loan, publish, take or release made a system call, or failed");
 }
 
 /// Role of a child process: runs a scenario in the trap, and says [`OK`] if it got through.
@@ -140,7 +140,7 @@ fn panics_end_the_process() {
 /// In a child process: if one of the threads fails, so that the other would wait for ever, the process ends.
 fn on_two_threads(instrument: &str, bytes: usize) {
     let line = Root::new().child("two-threads", &[instrument, &bytes.to_string()]).line();
-    assert_eq!(line, OK, "loan, publish, take or release failed, or asked the {instrument}");
+    assert_eq!(line, OK, "loan, publish, take or release on two threads did not get past the {instrument}");
 }
 
 /// Role of a child process: publishes on one thread as fast as it can, polls on another, and releases on both.

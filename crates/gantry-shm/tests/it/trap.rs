@@ -18,15 +18,12 @@ pub fn step(name: &'static str) {
 
 /// From here on this thread can only write and end the process.
 pub fn set() -> Result<()> {
-    let mut action = libc::sigaction {
-        sa_sigaction: caught as *const () as usize,
-        // SAFETY: a set of signals is plain bits; all zero is the empty set.
-        sa_mask: unsafe { std::mem::zeroed() },
-        sa_flags: libc::SA_SIGINFO,
-        sa_restorer: None,
-    };
+    // SAFETY: plain numbers, all zero: no flags, an empty set of signals.
+    let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
+    action.sa_sigaction = caught as *const () as usize;
+    action.sa_flags = libc::SA_SIGINFO;
     // SAFETY: the handler has the signature that SA_SIGINFO asks for, and calls what a signal handler may call.
-    if unsafe { libc::sigaction(libc::SIGSYS, &raw mut action, std::ptr::null_mut()) } != 0 {
+    if unsafe { libc::sigaction(libc::SIGSYS, &raw const action, std::ptr::null_mut()) } != 0 {
         return Err(last_error());
     }
     let jump_if_equal = (libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K) as u16;
