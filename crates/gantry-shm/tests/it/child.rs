@@ -91,6 +91,14 @@ pub fn play(arguments: &[String]) {
         "fill" => crate::limits::fill_a_small_file_system(&participant),
         // Uses a small file system up while it holds many samples.
         "hold-all" => crate::limits::hold_more_than_there_is_room_for(arguments[1].as_ref(), &participant),
+        // Publishes and takes where a system call is a trap.
+        "without-system-call" => crate::realtime::play_in_trap(&participant, &arguments[2]),
+        // The same on two threads, watched by the counter of allocations or in the trap.
+        "two-threads" => {
+            crate::realtime::play_on_two_threads(&participant, &arguments[2], arguments[3].parse().unwrap());
+        }
+        // Makes a system call there.
+        "system-call" => crate::realtime::make_a_system_call(),
         other => panic!("no role {other}"),
     }
 }

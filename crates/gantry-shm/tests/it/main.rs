@@ -4,12 +4,15 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on may say so by panicking")]
 
+mod allocations;
 mod behaviour;
 mod child;
 mod death;
 mod files;
 mod limits;
+mod realtime;
 mod support;
+mod trap;
 
 use libtest_mimic::{Arguments, Trial};
 
@@ -28,6 +31,11 @@ fn main() -> std::process::ExitCode {
         eprintln!("ignored: {}: no small tmpfs can be had here: {why}", module_path!());
     }
     trials.extend(limits::TESTS.iter().map(|&(name, test)| trial(name, test).with_ignored_flag(no_tmpfs.is_some())));
+    let no_trap = trap::why_not();
+    if let Some(why) = &no_trap {
+        eprintln!("ignored: {}::realtime: no seccomp filter can be had here: {why}", module_path!());
+    }
+    trials.extend(realtime::trials(no_trap.is_some()));
     libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
 }
 
