@@ -128,7 +128,7 @@ impl Reader {
                 return Taken::Nonsense { head };
             }
             match entry {
-                Entry::Alive(_) if !jumped && head - self.next >= self.depth && head >= self.next => {
+                Entry::Alive(_) if !jumped && head >= self.next.saturating_add(self.depth) => {
                     self.next = head + 1 - self.depth;
                     jumped = true;
                 }
