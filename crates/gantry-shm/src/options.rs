@@ -28,6 +28,9 @@ pub struct PublisherOptions {
     /// How much shared memory the publisher's samples may use, whoever holds them. `None`: 1 GiB, or what the history and 64
     /// held samples of the largest size need, if that is more. It is address space until it is used.
     pub max_memory_bytes: Option<usize>,
+    /// How long memory must have been of no use before the publisher gives it back to the system, in a
+    /// [`loan`](crate::Publisher::loan). 5 s; `Duration::MAX`: never.
+    pub keep_unused_memory: Duration,
 }
 
 impl Default for PublisherOptions {
@@ -37,6 +40,7 @@ impl Default for PublisherOptions {
             max_kept_samples: 1024,
             max_kept_bytes: 64 << 20,
             max_memory_bytes: None,
+            keep_unused_memory: Duration::from_secs(5),
         }
     }
 }

@@ -41,7 +41,7 @@ const FIRST_SLOTS: usize = 2;
 /// Small slots are added this many bytes at a time.
 const GROWTH_BYTES: usize = 256 << 10;
 /// So often (in loans) it is looked whether memory has become of no use.
-const LOANS_PER_LOOK: u32 = 256;
+const LOANS_PER_LOOK: u32 = 64;
 /// How often a blocked publisher looks whether the readers that it waits for are alive.
 const BLOCKED_SLICE: Duration = Duration::from_millis(100);
 
@@ -68,9 +68,11 @@ pub struct Publisher {
     memory: Memory,
     writer: Writer<Arc<crate::peer::Peer>>,
     search: Arc<ReaderSearch>,
-    /// Loans since memory was looked at, and the most bytes in use since.
+    /// Loans since the clock was looked at.
     loans: u32,
+    /// The most bytes in use since `peak_since`.
     peak_bytes: usize,
+    peak_since: Instant,
     waiter: Waiter,
 }
 
@@ -128,6 +130,7 @@ impl Publisher {
             search,
             loans: 0,
             peak_bytes: 0,
+            peak_since: Instant::now(),
             waiter,
         };
         publisher.domain.board.topic_changed(topic);
@@ -388,11 +391,15 @@ impl Publisher {
         Ok(slot)
     }
 
-    /// Gives memory back to the system if much more is there than was in use since the last look.
+    /// Gives memory back to the system if for long much more is there than was in use.
     #[cold]
     fn hand_back_unused(&mut self) {
-        let peak_bytes = std::mem::take(&mut self.peak_bytes);
         self.loans = 0;
+        if self.peak_since.elapsed() < self.options.keep_unused_memory {
+            return;
+        }
+        self.peak_since = Instant::now();
+        let peak_bytes = std::mem::replace(&mut self.peak_bytes, self.writer.history.used_bytes());
         if self.memory.is_oversized(peak_bytes) {
             self.writer.history.take_all_free().for_each(|slot| self.memory.give(slot));
             // It failed if the memory is still there, which harms nobody.
