@@ -83,7 +83,8 @@ impl<P: Pair> Contestant for PingPong<P> {
     }
 }
 
-/// Looks until there is something. No pause instruction between two looks: on recent x86 it lasts as long as the hop.
+/// Looks until there is something, with a pause instruction between two looks, as spinning code should have one: the same for all
+/// that are polled.
 #[inline(always)]
 pub fn poll<T>(mut look: impl FnMut() -> Result<Option<T>>) -> Result<T> {
     let mut since = None;
@@ -92,6 +93,7 @@ pub fn poll<T>(mut look: impl FnMut() -> Result<Option<T>>) -> Result<T> {
             if let Some(found) = look()? {
                 return Ok(found);
             }
+            std::hint::spin_loop();
         }
         if since.get_or_insert_with(Instant::now).elapsed() > PATIENCE {
             return Err(silence());

@@ -30,7 +30,7 @@ pub enum FanOut {
     /// The publisher.
     Ping {
         /// It.
-        sender: Sender,
+        sender: Box<Sender>,
         /// How many subscriptions there are.
         readers: usize,
         /// How many samples every reader has taken, as the other side says.
@@ -55,7 +55,7 @@ impl FanOut {
         let taken = &area::words(&root.file(name), APART)?[0];
         let topic = format!("/{name}");
         if side == Side::Ping {
-            let sender = Sender::new(root, &topic, payload, DEPTH)?;
+            let sender = Box::new(Sender::new(root, &topic, payload, DEPTH)?);
             return Ok(FanOut::Ping { sender, readers, taken, published: 0 });
         }
         let receivers: Result<_> = (0..readers).map(|_| Receiver::new(root, &topic, payload, DEPTH)).collect();

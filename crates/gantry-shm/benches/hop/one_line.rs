@@ -1,6 +1,8 @@
 //! One cache line that two processes write in turns: what this machine needs to move a line, and nothing else.
 //!
-//! The measure that the floor itself is held against. A side writes odd numbers, the other one even ones.
+//! The measure that the floor itself is held against. A side writes odd numbers, the other one even ones. With a pause between
+//! two looks the two sides fall into step, and the line moves once a hop; without one, who looks takes the line from who is about
+//! to write, and it moves twice, as the floor's entries do. Both are shown; the first is the one that is compared with.
 
 use crate::{
     Result, area,
@@ -15,14 +17,16 @@ use std::{
 pub struct OneLine {
     word: &'static AtomicU64,
     side: Side,
+    /// Looks between two pauses.
+    looks: usize,
     /// What was last seen or written.
     last: u64,
 }
 
 impl OneLine {
-    /// Meets the other side in the file at `path`.
-    pub fn new(path: &Path, side: Side) -> Result<OneLine> {
-        Ok(OneLine { word: &area::words(path, 1)?[0], side, last: 0 })
+    /// Meets the other side in the file at `path`. `looks`: how many between two pauses.
+    pub fn new(path: &Path, side: Side, looks: usize) -> Result<OneLine> {
+        Ok(OneLine { word: &area::words(path, 1)?[0], side, looks, last: 0 })
     }
 }
 
@@ -36,8 +40,8 @@ impl Pair for OneLine {
 
     #[inline(always)]
     fn take(&mut self) -> Result<u64> {
-        let (word, last) = (self.word, self.last);
-        self.last = poll(|| Ok(Some(word.load(Acquire)).filter(|&seen| seen != last)))?;
+        let (word, looks, last) = (self.word, self.looks, self.last);
+        self.last = poll(|| Ok((0..looks).map(|_| word.load(Acquire)).find(|&seen| seen != last)))?;
         Ok(self.last / 2)
     }
 }

@@ -47,7 +47,7 @@ impl Payload {
 
     /// Reads; `get` loads a word.
     #[inline(always)]
-    pub fn read(&self, get: impl FnOnce(usize) -> u64) -> u64 {
+    pub fn read<T>(&self, get: impl FnOnce(usize) -> T) -> T {
         match self.touch {
             Touch::Lines => get(self.words() - 1),
             Touch::Stamped => get(0),

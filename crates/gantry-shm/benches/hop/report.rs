@@ -38,7 +38,7 @@ fn comparisons() -> [Comparison; 8] {
         ("polled-hop/floor", polled(Gantry, 64), polled(Floor, 64)),
         ("polled-hop-4KB/floor", polled(Gantry, 4096), polled(Floor, 4096)),
         ("polled-hop/iceoryx2", polled(Gantry, 64), polled(Iceoryx, 64)),
-        ("floor/one-line", polled(Floor, 64), polled(OneLine, 64)),
+        ("floor/one-line", polled(Floor, 64), polled(OneLine(1), 64)),
         ("blocking-hop/futex", blocking(Gantry), blocking(Futex)),
         ("blocking-hop/iceoryx2", blocking(Gantry), blocking(Iceoryx)),
         ("publish-64-readers/1-reader", polled(Publish(64), 64), polled(Publish(1), 64)),
@@ -116,7 +116,7 @@ fn table(output: &mut impl Write, clock: &Clock, measured: &Measured) -> Result<
     )?;
     for (variant, statistics) in &measured.rows {
         let touch = match (variant.kind, variant.payload.touch) {
-            (Kind::OneLine | Kind::Futex, _) => "none",
+            (Kind::OneLine(_) | Kind::Futex, _) => "none",
             (_, Touch::Lines) => "lines",
             (_, Touch::Stamped) => "stamped",
         };

@@ -19,8 +19,8 @@ use crate::{
 /// What takes part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// One cache line.
-    OneLine,
+    /// One cache line, with so many looks between two pauses.
+    OneLine(usize),
     /// An entry names the slot.
     Floor,
     /// Two futex words.
@@ -73,7 +73,8 @@ fn all() -> Vec<Variant> {
     let polled = |kind, bytes, touch| row(kind, bytes, touch, 2, Wait::Poll, 4000);
     let (one_kib, large) = (1 << 10, 8 << 20);
     vec![
-        polled(OneLine, 64, Stamped),
+        polled(OneLine(1), 64, Stamped),
+        polled(OneLine(64), 64, Stamped),
         polled(Floor, 64, Lines),
         polled(Gantry, 64, Lines),
         polled(Iceoryx, 64, Lines),
@@ -112,7 +113,8 @@ impl Variant {
     /// What the row is called.
     pub fn name(&self) -> String {
         match self.kind {
-            Kind::OneLine => "one line".to_owned(),
+            Kind::OneLine(1) => "one line".to_owned(),
+            Kind::OneLine(_) => "one line, no pauses".to_owned(),
             Kind::Floor => "floor".to_owned(),
             Kind::Futex => "futex".to_owned(),
             Kind::Gantry => "gantry hop".to_owned(),
@@ -149,7 +151,7 @@ impl Variant {
         let (name, blocks) = (format!("hop-{place}"), self.wait != Wait::Poll);
         let path = root.file(&name);
         Ok(match self.kind {
-            Kind::OneLine => Box::new(PingPong(OneLine::new(&path, side)?)),
+            Kind::OneLine(looks) => Box::new(PingPong(OneLine::new(&path, side, looks)?)),
             Kind::Floor => Box::new(PingPong(Floor::new(&path, side, self.payload)?)),
             Kind::Futex => Box::new(PingPong(Futexes::new(&path, side)?)),
             Kind::Gantry => Box::new(PingPong(Gantry::new(root, &name, side, self.payload, blocks)?)),
