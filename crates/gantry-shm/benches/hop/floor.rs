@@ -17,8 +17,8 @@ use std::{
     sync::atomic::{AtomicU64, Ordering::*},
 };
 
-/// Entries, and slots.
-const ENTRIES: usize = 16;
+/// Entries, and slots: so few that 4 KiB slots of both directions stay near; fewer do not help.
+const ENTRIES: usize = 8;
 /// Low bits of an entry: the sequence; above it the slot.
 const SEQUENCE_BITS: u32 = 48;
 

@@ -52,6 +52,12 @@ pub fn help() -> Result<()> {
     Ok(())
 }
 
+/// Says why nothing is measured.
+pub fn unoptimised() -> Result<()> {
+    writeln!(std::io::stdout().lock(), "hop: nothing is measured in a build without optimisation; use cargo bench")?;
+    Ok(())
+}
+
 /// Prints everything.
 pub fn print(cpus: &Cpus, clock: &Clock, options: &Options, measured: &Measured) -> Result<()> {
     let mut output = std::io::stdout().lock();
