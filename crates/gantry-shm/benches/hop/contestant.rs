@@ -1,0 +1,108 @@
+//! What takes part: two sides that measure something together, most of them by ping-pong.
+//!
+//! Used by `schedule` (the side that measures) and `peer` (the side that answers). The loops are generic, so that each way to
+//! send is compiled into its own; only the call per turn is dynamic. Invariants:
+//! - The first round trips of a turn bring code and lines into the caches and are not counted.
+//! - Nobody waits for ever: if the other side is silent for `PATIENCE`, that is an error.
+
+use crate::{Result, ticks};
+use std::time::{Duration, Instant};
+
+/// Round trips at the beginning of a turn that are not counted.
+pub const WARM_UP: usize = 100;
+/// How long the other side may be silent.
+pub const PATIENCE: Duration = Duration::from_secs(10);
+/// Looks between two readings of the clock, while polling.
+const LOOKS_PER_CLOCK: usize = 1 << 20;
+
+/// Which of the two processes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    /// It begins, and measures.
+    Ping,
+    /// It answers.
+    Pong,
+}
+
+/// One side of something that is measured.
+pub trait Contestant {
+    /// Returns when both sides see each other. Called on both at the same time.
+    fn meet(&mut self) -> Result<()>;
+    /// Measures `count` samples, in ticks.
+    fn measure(&mut self, count: usize, samples: &mut Vec<u64>) -> Result<()>;
+    /// What the other side does meanwhile.
+    fn answer(&mut self, count: usize) -> Result<()>;
+}
+
+/// One side of a ping-pong: what it sends and takes.
+pub trait Pair {
+    /// Returns when both sides see each other.
+    fn meet(&mut self) -> Result<()> {
+        Ok(())
+    }
+    /// Sends a message that says `value`.
+    fn send(&mut self, value: u64) -> Result<()>;
+    /// Waits for the next message, and returns what it says.
+    fn take(&mut self) -> Result<u64>;
+}
+
+/// A ping-pong. Samples are round trips, back to back: one reading of the clock each.
+pub struct PingPong<P>(pub P);
+
+impl<P: Pair> Contestant for PingPong<P> {
+    fn meet(&mut self) -> Result<()> {
+        self.0.meet()
+    }
+
+    fn measure(&mut self, count: usize, samples: &mut Vec<u64>) -> Result<()> {
+        let mut before = 0;
+        for turn in 0..(WARM_UP + count) {
+            let value = turn as u64 + 1;
+            self.0.send(value)?;
+            let answer = self.0.take()?;
+            if answer != value {
+                return Err(
+                    format!("the answer to message {value} says {answer}: a message was lost or damaged").into()
+                );
+            }
+            let now = ticks::now();
+            if turn >= WARM_UP {
+                samples.push(now - before);
+            }
+            before = now;
+        }
+        Ok(())
+    }
+
+    fn answer(&mut self, count: usize) -> Result<()> {
+        for _ in 0..(WARM_UP + count) {
+            let value = self.0.take()?;
+            self.0.send(value)?;
+        }
+        Ok(())
+    }
+}
+
+/// Looks until there is something, with a pause instruction between two looks, as spinning code should have one: the same for all
+/// that are polled.
+#[inline(always)]
+pub fn poll<T>(mut look: impl FnMut() -> Result<Option<T>>) -> Result<T> {
+    let mut since = None;
+    loop {
+        for _ in 0..LOOKS_PER_CLOCK {
+            if let Some(found) = look()? {
+                return Ok(found);
+            }
+            std::hint::spin_loop();
+        }
+        if since.get_or_insert_with(Instant::now).elapsed() > PATIENCE {
+            return Err(silence());
+        }
+    }
+}
+
+/// The sentence for a side that is silent.
+#[cold]
+pub fn silence() -> Box<dyn std::error::Error> {
+    format!("the other process said nothing for {} s; it may have ended or stand still", PATIENCE.as_secs()).into()
+}

@@ -1,0 +1,38 @@
+//! Which CPUs this process may use, and pinning to them.
+//!
+//! Used by `schedule` and `peer`, which pin, and by `report`, which says so. The first CPU is the benchmark's, the second
+//! its other side's. A contestant is built under the same affinity as it runs with, or wider (`Placement`).
+
+use crate::Result;
+use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
+
+/// The CPUs that are measured on.
+#[derive(Clone, Copy, Debug)]
+pub struct Cpus {
+    /// The benchmark's own.
+    pub first: usize,
+    /// The other side's; `None` if this process may use only one.
+    pub second: Option<usize>,
+}
+
+impl Cpus {
+    /// The first two that this process may use.
+    pub fn of_this_process() -> Result<Cpus> {
+        let mask = sched_getaffinity(None).map_err(|why| format!("cannot read this process's CPU affinity: {why}"))?;
+        let mut usable = (0..CpuSet::MAX_CPU).filter(|&cpu| mask.is_set(cpu));
+        let first = usable.next().ok_or("this process may use no CPU at all, the kernel says")?;
+        Ok(Cpus { first, second: usable.next() })
+    }
+
+    /// Pins this thread to these CPUs.
+    pub fn pin(cpus: &[usize]) -> Result<()> {
+        let mut mask = CpuSet::new();
+        cpus.iter().for_each(|&cpu| mask.set(cpu));
+        sched_setaffinity(None, &mask).map_err(|why| format!("cannot pin this process to CPUs {cpus:?}: {why}").into())
+    }
+
+    /// Both, as far as there are two.
+    pub fn all(&self) -> Vec<usize> {
+        std::iter::once(self.first).chain(self.second).collect()
+    }
+}

@@ -1,0 +1,120 @@
+//! Publishing to many *active* readers: what a publish costs while 1, 8 or 64 subscriptions take every sample.
+//!
+//! The subscriptions live in the other process, on the other CPU, and take in turns. The publisher publishes bursts that fit in
+//! the history and waits (not timed) until every reader has taken every sample, so nothing may be lost, which is checked. A
+//! sample of the statistics is the time of `PUBLISHES` publishes, loans, payloads and reclaims included: as many as the
+//! engine reclaims at once at most, so that no sample goes without its share of that.
+
+use crate::{
+    Result, area,
+    area::APART,
+    contestant::{Contestant, Side, poll},
+    gantry::{Receiver, Sender},
+    payload::Payload,
+    root::Root,
+    ticks,
+};
+use std::sync::atomic::{AtomicU64, Ordering::*};
+
+/// Publishes in a sample.
+pub const PUBLISHES: u64 = 256;
+/// Publishes between two waits for the readers.
+const BURST: u64 = 32;
+/// Samples that are kept for readers: more than a burst.
+const DEPTH: u32 = 64;
+/// Samples at the beginning of a turn that are not counted.
+const WARM_UP: usize = 2;
+
+/// One side.
+pub enum FanOut {
+    /// The publisher.
+    Ping {
+        /// It.
+        sender: Box<Sender>,
+        /// How many subscriptions there are.
+        readers: usize,
+        /// How many samples every reader has taken, as the other side says.
+        taken: &'static AtomicU64,
+        /// How many were published.
+        published: u64,
+    },
+    /// The subscriptions.
+    Pong {
+        /// They.
+        receivers: Vec<Receiver>,
+        /// How many samples each has taken.
+        taken_by: Vec<u64>,
+        /// How many samples all of them have taken, to be told to the other side.
+        taken: &'static AtomicU64,
+    },
+}
+
+impl FanOut {
+    /// One publisher, `readers` subscriptions, on the topic `name`.
+    pub fn new(root: &Root, name: &str, side: Side, payload: Payload, readers: usize) -> Result<FanOut> {
+        let taken = &area::words(&root.file(name), APART)?[0];
+        let topic = format!("/{name}");
+        if side == Side::Ping {
+            let sender = Box::new(Sender::new(root, &topic, payload, DEPTH)?);
+            return Ok(FanOut::Ping { sender, readers, taken, published: 0 });
+        }
+        let receivers: Result<_> = (0..readers).map(|_| Receiver::new(root, &topic, payload, DEPTH)).collect();
+        Ok(FanOut::Pong { receivers: receivers?, taken_by: vec![0; readers], taken })
+    }
+}
+
+impl Contestant for FanOut {
+    fn meet(&mut self) -> Result<()> {
+        match self {
+            FanOut::Ping { sender, readers, .. } => sender.meet(*readers),
+            FanOut::Pong { receivers, .. } => receivers.iter_mut().try_for_each(Receiver::meet),
+        }
+    }
+
+    fn measure(&mut self, count: usize, samples: &mut Vec<u64>) -> Result<()> {
+        let FanOut::Ping { sender, taken, published, .. } = self else { return Err(wrong_side()) };
+        for sample in 0..(WARM_UP + count) {
+            let mut time = 0;
+            for _ in 0..PUBLISHES / BURST {
+                let start = ticks::now();
+                for _ in 0..BURST {
+                    *published += 1;
+                    sender.publish(*published)?;
+                }
+                time += ticks::now() - start;
+                poll(|| Ok((taken.load(Acquire) == *published).then_some(())))?;
+            }
+            if sample >= WARM_UP {
+                samples.push(time);
+            }
+        }
+        Ok(())
+    }
+
+    fn answer(&mut self, count: usize) -> Result<()> {
+        let FanOut::Pong { receivers, taken_by, taken } = self else { return Err(wrong_side()) };
+        let end = taken.load(Relaxed) + (WARM_UP + count) as u64 * PUBLISHES;
+        poll(|| {
+            for (receiver, taken_by) in receivers.iter_mut().zip(&mut *taken_by) {
+                if let Some(value) = receiver.take()? {
+                    *taken_by += 1;
+                    if value != *taken_by {
+                        return Err(format!("a reader's sample {taken_by} says {value}: a sample was lost").into());
+                    }
+                }
+            }
+            let least = taken_by.iter().copied().min().unwrap_or(end);
+            if least > taken.load(Relaxed) {
+                taken.store(least, Release);
+            }
+            Ok((least >= end).then_some(()))
+        })?;
+        let lost: u64 = receivers.iter().map(Receiver::lost).sum();
+        if lost > 0 { Err(format!("{lost} samples were lost, though all fit in the history").into()) } else { Ok(()) }
+    }
+}
+
+#[cold]
+fn wrong_side() -> Box<dyn std::error::Error> {
+    "the publisher measures and the subscriptions answer, not the other way round".into()
+}

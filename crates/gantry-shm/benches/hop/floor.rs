@@ -1,0 +1,130 @@
+//! The floor: the least that messages in slots can cost. An entry names the slot, and there is no protocol.
+//!
+//! The measure that Gantry is held against. A ring of entries, each on a line of its own; an entry is a sequence and a slot. The
+//! publisher writes the payload in place and stores the entry; the reader polls the entry, then reads the payload: two misses,
+//! of which the second depends on the first. Nothing keeps a slot from being overwritten, nobody can sleep, join or leave.
+//! It is no slow floor: lines are fetched for writing before they are needed and handed over when they are written, each of
+//! which was measured to help; `ratio floor/one-line` says how it stands.
+
+use crate::{
+    Result, area,
+    area::APART,
+    contestant::{Pair, Side, poll},
+    payload::{Payload, WORD_BYTES},
+};
+use std::{
+    path::Path,
+    sync::atomic::{AtomicU64, Ordering::*},
+};
+
+/// Entries, and slots: so few that 4 KiB slots of both directions stay near; fewer do not help.
+const ENTRIES: usize = 8;
+/// Low bits of an entry: the sequence; above it the slot.
+const SEQUENCE_BITS: u32 = 48;
+
+/// One side: its own ring to publish in, the other's to take from.
+pub struct Floor {
+    outgoing: Ring,
+    incoming: Ring,
+}
+
+struct Ring {
+    entries: &'static [AtomicU64],
+    slots: &'static [AtomicU64],
+    /// Words from one slot to the next.
+    stride: usize,
+    payload: Payload,
+    /// Sequence of the last message.
+    last: u64,
+}
+
+impl Floor {
+    /// Meets the other side in the file at `path`.
+    pub fn new(path: &Path, side: Side, payload: Payload) -> Result<Floor> {
+        // A line more than the payload, so that slots do not all fall into the same set of the cache.
+        let stride = payload.words().next_multiple_of(APART) + APART;
+        let ring_words = ENTRIES * APART + ENTRIES * stride;
+        let (ping, pong) = area::words(path, 2 * ring_words)?.split_at(ring_words);
+        let ring = |words: &'static [AtomicU64]| {
+            let (entries, slots) = words.split_at(ENTRIES * APART);
+            Ring { entries, slots, stride, payload, last: 0 }
+        };
+        Ok(match side {
+            Side::Ping => Floor { outgoing: ring(ping), incoming: ring(pong) },
+            Side::Pong => Floor { outgoing: ring(pong), incoming: ring(ping) },
+        })
+    }
+}
+
+impl Ring {
+    #[inline(always)]
+    fn entry(&self, sequence: u64) -> &'static AtomicU64 {
+        &self.entries[sequence as usize % ENTRIES * APART]
+    }
+
+    #[inline(always)]
+    fn slot(&self, slot: u64) -> &'static [AtomicU64] {
+        &self.slots[slot as usize % ENTRIES * self.stride..][..self.payload.bytes / WORD_BYTES]
+    }
+}
+
+impl Pair for Floor {
+    #[inline(always)]
+    fn send(&mut self, value: u64) -> Result<()> {
+        let ring = &mut self.outgoing;
+        ring.last += 1;
+        fetch_for_writing(ring.entry(ring.last));
+        let slot = ring.last % ENTRIES as u64;
+        let words = ring.slot(slot);
+        ring.payload.write(|word| words[word].store(value, Relaxed));
+        hand_over(ring.payload.read(|word| &words[word]));
+        let entry = ring.entry(ring.last);
+        entry.store(ring.last | slot << SEQUENCE_BITS, Release);
+        hand_over(entry);
+        fetch_for_writing(&ring.slot(ring.last + 1)[0]);
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn take(&mut self) -> Result<u64> {
+        let ring = &mut self.incoming;
+        ring.last += 1;
+        let (entry, sequence) = (ring.entry(ring.last), ring.last);
+        let entry = poll(|| {
+            let seen = entry.load(Acquire);
+            Ok(Some(seen).filter(|seen| seen & ((1 << SEQUENCE_BITS) - 1) == sequence))
+        })?;
+        let words = ring.slot(entry >> SEQUENCE_BITS);
+        Ok(ring.payload.read(|word| words[word].load(Relaxed)))
+    }
+}
+
+/// Starts to bring a line here for writing.
+#[inline(always)]
+fn fetch_for_writing(word: &AtomicU64) {
+    // `_mm_prefetch` would do, but without the target feature `prfchw` it becomes a fetch for reading.
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: a hint; it changes no register, flag or memory, and CPUs that do not know it ignore it.
+    unsafe {
+        core::arch::asm!("prefetchw [{}]", in(reg) word, options(nostack, preserves_flags, readonly));
+    }
+    #[cfg(target_arch = "aarch64")]
+    // SAFETY: as above.
+    unsafe {
+        core::arch::asm!("prfm pstl1keep, [{}]", in(reg) word, options(nostack, preserves_flags, readonly));
+    }
+    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+    let _ = word;
+}
+
+/// Says that another CPU wants a line next: it moves from this CPU's own cache to the shared one, which is nearer to all.
+#[inline(always)]
+fn hand_over(word: &AtomicU64) {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: a hint, as above.
+    unsafe {
+        core::arch::asm!("cldemote [{}]", in(reg) word, options(nostack, preserves_flags, readonly));
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = word;
+}

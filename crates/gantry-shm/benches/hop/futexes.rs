@@ -1,0 +1,59 @@
+//! Two futex words and nothing else: what blocking costs at least. Store, wake, wait.
+//!
+//! The measure that blocking hops are held against. Strictly blocking: a side that has sent goes to sleep at once.
+
+use crate::{
+    Result, area,
+    area::APART,
+    contestant::{PATIENCE, Pair, Side, silence},
+};
+use rustix::{io::Errno, thread::futex};
+use std::{
+    path::Path,
+    sync::atomic::{AtomicU32, Ordering::*},
+};
+
+/// One side.
+pub struct Futexes {
+    outgoing: &'static AtomicU32,
+    incoming: &'static AtomicU32,
+    /// What was last taken.
+    last: u32,
+}
+
+impl Futexes {
+    /// Meets the other side in the file at `path`.
+    pub fn new(path: &Path, side: Side) -> Result<Futexes> {
+        let halves = area::halves(path, 4 * APART)?;
+        let (ping, pong) = (&halves[0], &halves[2 * APART]);
+        let (outgoing, incoming) = if side == Side::Ping { (ping, pong) } else { (pong, ping) };
+        Ok(Futexes { outgoing, incoming, last: 0 })
+    }
+}
+
+impl Pair for Futexes {
+    #[inline(always)]
+    fn send(&mut self, value: u64) -> Result<()> {
+        self.outgoing.store(value as u32, Release);
+        futex::wake(self.outgoing, futex::Flags::empty(), 1).map_err(|why| format!("cannot wake: {why}"))?;
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn take(&mut self) -> Result<u64> {
+        let timeout = futex::Timespec { tv_sec: PATIENCE.as_secs() as i64, tv_nsec: 0 };
+        loop {
+            let seen = self.incoming.load(Acquire);
+            if seen != self.last {
+                self.last = seen;
+                return Ok(seen.into());
+            }
+            match futex::wait(self.incoming, futex::Flags::empty(), seen, Some(&timeout)) {
+                // Woken, changed before we slept, or a signal: look again.
+                Ok(()) | Err(Errno::AGAIN | Errno::INTR) => {}
+                Err(Errno::TIMEDOUT) => return Err(silence()),
+                Err(why) => return Err(format!("cannot wait on a futex: {why}").into()),
+            }
+        }
+    }
+}

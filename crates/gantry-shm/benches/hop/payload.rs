@@ -1,0 +1,56 @@
+//! Which words of a payload are written and read: the same for every contestant.
+//!
+//! Used by all of them, with a closure that says how a word is reached. `Lines`: one word of each 64-byte line and the last word
+//! are written, the last one is read (every line changes hands on the writer's side, and the reader depends on what was written
+//! last). `Stamped`: the first word is written and read, the rest is left alone, as in performance_test.
+
+/// Bytes of a word.
+pub const WORD_BYTES: usize = 8;
+/// Words of a cache line.
+const LINE_WORDS: usize = 8;
+
+/// What happens to a payload.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Touch {
+    /// Each line is written.
+    Lines,
+    /// One word is written.
+    Stamped,
+}
+
+/// A payload's size and what happens to it.
+#[derive(Clone, Copy, Debug)]
+pub struct Payload {
+    /// Size: a multiple of 64.
+    pub bytes: usize,
+    /// What is written and read.
+    pub touch: Touch,
+}
+
+impl Payload {
+    /// Size in words.
+    pub fn words(&self) -> usize {
+        self.bytes / WORD_BYTES
+    }
+
+    /// Writes; `set` stores the message's value in a word.
+    #[inline(always)]
+    pub fn write(&self, mut set: impl FnMut(usize)) {
+        match self.touch {
+            Touch::Lines => {
+                (0..self.words()).step_by(LINE_WORDS).for_each(&mut set);
+                set(self.words() - 1);
+            }
+            Touch::Stamped => set(0),
+        }
+    }
+
+    /// Reads; `get` loads a word.
+    #[inline(always)]
+    pub fn read<T>(&self, get: impl FnOnce(usize) -> T) -> T {
+        match self.touch {
+            Touch::Lines => get(self.words() - 1),
+            Touch::Stamped => get(0),
+        }
+    }
+}

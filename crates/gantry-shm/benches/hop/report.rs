@@ -1,0 +1,150 @@
+//! What is printed: the machine, a table, the comparisons.
+//!
+//! Used by `main`, once, at the end. Lines that begin with "ratio " are read by programs: exactly `ratio NAME VALUE`, one for
+//! each comparison that could be made, and no other line begins so.
+
+use crate::{
+    Result,
+    cpus::Cpus,
+    options::Options,
+    payload::Touch,
+    schedule::Measured,
+    statistics::Statistics,
+    ticks::Clock,
+    variant::{Kind, Variant, Wait},
+};
+use std::io::Write;
+
+const HELP: &str = "\
+Measures hops between two processes: Gantry beside the least a hop can cost, raw futexes and iceoryx2.
+
+cargo bench -p gantry-shm --bench hop [-- OPTIONS]
+
+  --seconds N   measure for N seconds (default 90; set-up comes on top)
+  --quick       measure for 15 seconds
+  --help        this
+";
+
+/// A row, by what it is.
+type Row = (Kind, usize, usize, Wait);
+/// A comparison: its name, and the two rows.
+type Comparison = (&'static str, Row, Row);
+
+fn comparisons() -> [Comparison; 8] {
+    use Kind::*;
+    let polled = |kind, bytes| (kind, bytes, 2, Wait::Poll);
+    let blocking = |kind| (kind, 64, 1, Wait::Block);
+    [
+        ("polled-hop/floor", polled(Gantry, 64), polled(Floor, 64)),
+        ("polled-hop-4KB/floor", polled(Gantry, 4096), polled(Floor, 4096)),
+        ("polled-hop/iceoryx2", polled(Gantry, 64), polled(Iceoryx, 64)),
+        ("floor/one-line", polled(Floor, 64), polled(OneLine(1), 64)),
+        ("blocking-hop/futex", blocking(Gantry), blocking(Futex)),
+        ("blocking-hop/iceoryx2", blocking(Gantry), blocking(Iceoryx)),
+        ("publish-64-readers/1-reader", polled(Publish(64), 64), polled(Publish(1), 64)),
+        ("hop-8MB/hop-1KB", polled(Gantry, 8 << 20), polled(Gantry, 1 << 10)),
+    ]
+}
+
+/// Prints the options.
+pub fn help() -> Result<()> {
+    std::io::stdout().lock().write_all(HELP.as_bytes())?;
+    Ok(())
+}
+
+/// Says why nothing is measured.
+pub fn unoptimised() -> Result<()> {
+    writeln!(std::io::stdout().lock(), "hop: nothing is measured in a build without optimisation; use cargo bench")?;
+    Ok(())
+}
+
+/// Prints everything.
+pub fn print(cpus: &Cpus, clock: &Clock, options: &Options, measured: &Measured) -> Result<()> {
+    let mut output = std::io::stdout().lock();
+    heading(&mut output, cpus, clock, options, measured)?;
+    table(&mut output, clock, measured)?;
+    writeln!(output)?;
+    let find = |row: Row| -> Option<&Statistics> {
+        let is = |v: &Variant| (v.kind, v.payload.bytes, v.cores, v.wait) == row;
+        measured.rows.iter().find(|(variant, _)| is(variant)).map(|(_, statistics)| statistics)
+    };
+    for (name, own, other) in comparisons() {
+        match (find(own), find(other)) {
+            (Some(own), Some(other)) => writeln!(output, "ratio {name} {:.3}", own.ratio_to(other))?,
+            _ => writeln!(output, "not measured: {name} (it needs two CPUs)")?,
+        }
+    }
+    Ok(())
+}
+
+fn heading(output: &mut impl Write, cpus: &Cpus, clock: &Clock, options: &Options, measured: &Measured) -> Result<()> {
+    let second = cpus.second.map_or("none".to_owned(), |second| second.to_string());
+    writeln!(
+        output,
+        "Hops between two processes: half a round trip, ns. Publish: one loan, payload and publish, ns.\n"
+    )?;
+    writeln!(output, "machine   {}, Linux {}", model(), first_line("/proc/sys/kernel/osrelease"))?;
+    writeln!(output, "CPUs      {} (this process; both, where a row says one core) and {second}", cpus.first)?;
+    if cpus.second.is_none() {
+        writeln!(output, "          ONLY ONE CPU IS USABLE: rows and ratios that need two are left out")?;
+    }
+    let steady = if clock.steady { "" } else { "; THE KERNEL DOES NOT CALL IT STEADY" };
+    writeln!(output, "clock     {:.3} ns a tick{steady}", clock.ns_per_tick)?;
+    writeln!(
+        output,
+        "payload   lines: a word of each 64-byte line and the last word written, the last word read, in place"
+    )?;
+    writeln!(output, "          stamped: the first word written and read")?;
+    writeln!(
+        output,
+        "wait      poll: looks again and again; block: sleeps in the kernel at once; spin+block: spins first"
+    )?;
+    writeln!(
+        output,
+        "readers   subscriptions in the other process that take every sample; the time of {} publishes,",
+        crate::fan_out::PUBLISHES
+    )?;
+    writeln!(output, "          reclaims included, is one sample")?;
+    writeln!(
+        output,
+        "turns     {} cycles in {} s, each with one turn of each row; a ratio is the median over",
+        measured.cycles, options.seconds
+    )?;
+    writeln!(output, "          cycles of the ratio of both medians in a cycle\n")?;
+    Ok(())
+}
+
+fn table(output: &mut impl Write, clock: &Clock, measured: &Measured) -> Result<()> {
+    writeln!(
+        output,
+        "{:<26} {:>8}  {:<8} {:>5}  {:<10} {:>9} {:>9} {:>9} {:>9}",
+        "variant", "bytes", "payload", "cores", "wait", "n", "p50", "p99", "p99.9"
+    )?;
+    for (variant, statistics) in &measured.rows {
+        let touch = match (variant.kind, variant.payload.touch) {
+            (Kind::OneLine(_) | Kind::Futex, _) => "none",
+            (_, Touch::Lines) => "lines",
+            (_, Touch::Stamped) => "stamped",
+        };
+        let wait = match variant.wait {
+            Wait::Poll => "poll",
+            Wait::Block => "block",
+            Wait::SpinThenBlock => "spin+block",
+        };
+        let ns = |fraction| statistics.percentile(fraction) * clock.ns_per_tick / variant.divisor() as f64;
+        let (n, bytes) = (statistics.n(), variant.payload.bytes);
+        write!(output, "{:<26} {bytes:>8}  {touch:<8} {:>5}  {wait:<10} {n:>9}", variant.name(), variant.cores)?;
+        writeln!(output, " {:>9.1} {:>9.1} {:>9.1}", ns(0.5), ns(0.99), ns(0.999))?;
+    }
+    Ok(())
+}
+
+fn model() -> String {
+    let facts = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let model = facts.lines().find_map(|line| line.strip_prefix("model name")?.split_once(':'));
+    model.map_or_else(|| std::env::consts::ARCH.to_owned(), |(_, name)| name.trim().to_owned())
+}
+
+fn first_line(path: &str) -> String {
+    std::fs::read_to_string(path).unwrap_or_default().lines().next().unwrap_or("of unknown release").to_owned()
+}

@@ -1,0 +1,107 @@
+//! Who measures when: all variants in turns of milliseconds, again and again until the time is over.
+//!
+//! Used by `main`. A *cycle* is one turn of each variant. Figures that are compared come from the same cycle, so that a machine
+//! that changes its speed meanwhile changes both.
+
+use crate::{
+    Result,
+    contestant::{Contestant, Side},
+    cpus::Cpus,
+    peer::Peer,
+    root::Root,
+    statistics::Statistics,
+    variant::{self, Variant},
+};
+use std::{
+    io::{IsTerminal, Write},
+    time::{Duration, Instant},
+};
+
+/// The fewest cycles that make a median.
+const LEAST_CYCLES: usize = 3;
+
+/// Both sides of everything.
+pub struct Schedule {
+    variants: Vec<Variant>,
+    built: Vec<Box<dyn Contestant>>,
+    peer: Peer,
+    cpus: Cpus,
+    time: Duration,
+}
+
+/// What was measured.
+pub struct Measured {
+    /// How many turns each had.
+    pub cycles: usize,
+    /// The rows.
+    pub rows: Vec<(Variant, Statistics)>,
+}
+
+impl Schedule {
+    /// Starts the other process and builds both sides.
+    pub fn new(root: &Root, cpus: &Cpus, seconds: f64) -> Result<Schedule> {
+        let mut peer = Peer::start(root, cpus)?;
+        let variants = variant::usable(cpus);
+        let mut built = Vec::new();
+        for (place, variant) in variants.iter().enumerate() {
+            built.push(variant.build(root, place, cpus, Side::Ping)?);
+        }
+        peer.say("build")?;
+        peer.expect_ok()?;
+        peer.say("meet")?;
+        built.iter_mut().try_for_each(|contestant| contestant.meet())?;
+        peer.expect_ok()?;
+        Ok(Schedule { variants, built, peer, cpus: *cpus, time: Duration::from_secs_f64(seconds) })
+    }
+
+    /// Measures.
+    pub fn run(&mut self) -> Result<Measured> {
+        let mut rows: Vec<_> = self.variants.iter().map(|&variant| (variant, Statistics::default())).collect();
+        // The first turns fault pages in on both sides and are not counted.
+        self.cycle(|_, _| {})?;
+        let (start, mut cycles) = (Instant::now(), 0);
+        while cycles < LEAST_CYCLES || start.elapsed() < self.time {
+            self.cycle(|place, samples| rows[place].1.add_turn(samples))?;
+            cycles += 1;
+            progress(&format!(
+                "\r{:3.0} of {:.0} s, {cycles} cycles ",
+                start.elapsed().as_secs_f64(),
+                self.time.as_secs_f64()
+            ));
+        }
+        progress("\r\x1b[K");
+        Ok(Measured { cycles, rows })
+    }
+
+    /// Ends the other process, and removes this side's endpoints.
+    pub fn end(self) -> Result<()> {
+        drop(self.built);
+        self.peer.end()
+    }
+
+    fn cycle(&mut self, mut done: impl FnMut(usize, &mut Vec<u64>)) -> Result<()> {
+        let mut samples = Vec::new();
+        for place in 0..self.variants.len() {
+            let variant = self.variants[place];
+            samples.clear();
+            samples.reserve(variant.count);
+            Cpus::pin(&[variant.cpu(&self.cpus, Side::Ping)])?;
+            self.peer.say(&format!("turn {place} {}", variant.count))?;
+            self.peer.expect_ready()?;
+            let in_words = |why| format!("{}, {} bytes: {why}", variant.name(), variant.payload.bytes);
+            self.built[place].measure(variant.count, &mut samples).map_err(in_words)?;
+            self.peer.expect_ok().map_err(in_words)?;
+            done(place, &mut samples);
+        }
+        Ok(())
+    }
+}
+
+/// Says how far we are, if somebody is looking.
+fn progress(line: &str) {
+    let mut output = std::io::stderr().lock();
+    if output.is_terminal() {
+        // Nobody is worse off without it.
+        let _ = write!(output, "{line}").and_then(|()| output.flush());
+    }
+}

@@ -1,0 +1,50 @@
+//! The clock of single hops: the CPU's own counter where it is fit for it, because asking the system's costs as much as half
+//! a hop.
+//!
+//! Used by `contestant` and `fan_out` while they measure and by `report` to convert. On x86-64 it is the time stamp counter,
+//! which is only trusted if the kernel calls it constant and non-stop; elsewhere the monotonic clock, in ns (on aarch64 that
+//! is the same counter underneath; many boards count in steps of 32 ns, so medians are only that fine there).
+
+use std::time::{Duration, Instant};
+
+/// Now, in ticks.
+#[inline(always)]
+pub fn now() -> u64 {
+    #[cfg(target_arch = "x86_64")]
+    {
+        // SAFETY: the instruction exists on every x86-64 CPU, and Linux lets programs use it.
+        unsafe { core::arch::x86_64::_rdtsc() }
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    {
+        monotonic_ns()
+    }
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn monotonic_ns() -> u64 {
+    let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
+    now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
+}
+
+/// How long a tick is.
+#[derive(Clone, Copy, Debug)]
+pub struct Clock {
+    /// Nanoseconds in a tick.
+    pub ns_per_tick: f64,
+    /// Whether the counter runs at one speed, whatever the CPU does.
+    pub steady: bool,
+}
+
+impl Clock {
+    /// Compares the counter with the monotonic clock for a while.
+    pub fn calibrate(time: Duration) -> Clock {
+        let (start, ticks) = (Instant::now(), now());
+        while start.elapsed() < time {}
+        let (elapsed, ticks) = (start.elapsed(), now() - ticks);
+        let flags = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+        let steady =
+            !cfg!(target_arch = "x86_64") || ["constant_tsc", "nonstop_tsc"].iter().all(|flag| flags.contains(flag));
+        Clock { ns_per_tick: elapsed.as_nanos() as f64 / ticks as f64, steady }
+    }
+}

@@ -1,0 +1,162 @@
+//! What is measured: one `Variant` for each row of the table.
+//!
+//! Both processes walk the same list and name a variant by its place in it. What is compared stands close together.
+
+use crate::{
+    Result,
+    contestant::{Contestant, PingPong, Side},
+    cpus::Cpus,
+    fan_out::{self, FanOut},
+    floor::Floor,
+    futexes::Futexes,
+    gantry::Gantry,
+    iceoryx::Iceoryx,
+    one_line::OneLine,
+    payload::{Payload, Touch},
+    root::Root,
+};
+
+/// What takes part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// One cache line, with so many looks between two pauses.
+    OneLine(usize),
+    /// An entry names the slot.
+    Floor,
+    /// Two futex words.
+    Futex,
+    /// Gantry's ping-pong.
+    Gantry,
+    /// iceoryx2's ping-pong.
+    Iceoryx,
+    /// Gantry's publish with so many active readers.
+    Publish(usize),
+}
+
+/// How the taking side waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wait {
+    /// It looks again and again.
+    Poll,
+    /// It sleeps in the kernel at once.
+    Block,
+    /// It spins for a while, then sleeps.
+    SpinThenBlock,
+}
+
+/// A row.
+#[derive(Clone, Copy, Debug)]
+pub struct Variant {
+    /// What takes part.
+    pub kind: Kind,
+    /// What is written and read.
+    pub payload: Payload,
+    /// On how many CPUs: 1 or 2.
+    pub cores: usize,
+    /// How it waits.
+    pub wait: Wait,
+    /// Samples of the statistics in one turn.
+    pub count: usize,
+}
+
+/// Everything that is measured, in the order of a cycle.
+fn all() -> Vec<Variant> {
+    use Kind::*;
+    use Touch::*;
+    let row = |kind, bytes, touch, cores, wait, count| Variant {
+        kind,
+        payload: Payload { bytes, touch },
+        cores,
+        wait,
+        count,
+    };
+    let polled = |kind, bytes, touch| row(kind, bytes, touch, 2, Wait::Poll, 4000);
+    let (one_kib, large) = (1 << 10, 8 << 20);
+    vec![
+        polled(OneLine(1), 64, Stamped),
+        polled(OneLine(64), 64, Stamped),
+        polled(Floor, 64, Lines),
+        polled(Gantry, 64, Lines),
+        polled(Iceoryx, 64, Lines),
+        polled(Floor, 4096, Lines),
+        polled(Gantry, 4096, Lines),
+        polled(Iceoryx, 4096, Lines),
+        polled(Floor, one_kib, Stamped),
+        polled(Floor, large, Stamped),
+        polled(Gantry, one_kib, Stamped),
+        polled(Gantry, large, Stamped),
+        polled(Iceoryx, one_kib, Stamped),
+        polled(Iceoryx, large, Stamped),
+        row(Futex, 64, Stamped, 1, Wait::Block, 1500),
+        row(Gantry, 64, Lines, 1, Wait::Block, 1500),
+        row(Iceoryx, 64, Lines, 1, Wait::Block, 1000),
+        row(Gantry, 4096, Lines, 1, Wait::Block, 1000),
+        row(Iceoryx, 4096, Lines, 1, Wait::Block, 1000),
+        row(Gantry, large, Stamped, 1, Wait::Block, 1000),
+        row(Iceoryx, large, Stamped, 1, Wait::Block, 1000),
+        row(Futex, 64, Stamped, 2, Wait::Block, 300),
+        row(Gantry, 64, Lines, 2, Wait::Block, 300),
+        row(Gantry, 64, Lines, 2, Wait::SpinThenBlock, 1000),
+        row(Iceoryx, 64, Lines, 2, Wait::Block, 300),
+        row(Publish(1), 64, Lines, 2, Wait::Poll, 40),
+        row(Publish(8), 64, Lines, 2, Wait::Poll, 40),
+        row(Publish(64), 64, Lines, 2, Wait::Poll, 20),
+    ]
+}
+
+/// Those that can be measured on these CPUs.
+pub fn usable(cpus: &Cpus) -> Vec<Variant> {
+    all().into_iter().filter(|variant| variant.cores <= cpus.all().len()).collect()
+}
+
+impl Variant {
+    /// What the row is called.
+    pub fn name(&self) -> String {
+        match self.kind {
+            Kind::OneLine(1) => "one line".to_owned(),
+            Kind::OneLine(_) => "one line, no pauses".to_owned(),
+            Kind::Floor => "floor".to_owned(),
+            Kind::Futex => "futex".to_owned(),
+            Kind::Gantry => "gantry hop".to_owned(),
+            Kind::Iceoryx => "iceoryx2 hop".to_owned(),
+            Kind::Publish(1) => "gantry publish, 1 reader".to_owned(),
+            Kind::Publish(readers) => format!("gantry publish, {readers} readers"),
+        }
+    }
+
+    /// How many hops or publishes a sample of the statistics is long.
+    pub fn divisor(&self) -> u64 {
+        match self.kind {
+            Kind::Publish(_) => fan_out::PUBLISHES,
+            _ => 2,
+        }
+    }
+
+    /// Where a side of it runs.
+    pub fn cpu(&self, cpus: &Cpus, side: Side) -> usize {
+        match (side, self.cores, cpus.second) {
+            (Side::Pong, 2, Some(second)) => second,
+            _ => cpus.first,
+        }
+    }
+
+    /// Builds one side. `place` tells this variant from the others.
+    pub fn build(&self, root: &Root, place: usize, cpus: &Cpus, side: Side) -> Result<Box<dyn Contestant>> {
+        // A library may decide now whether spinning is worth it, by the CPUs it may use.
+        if self.wait == Wait::Block {
+            Cpus::pin(&[self.cpu(cpus, side)])?;
+        } else {
+            Cpus::pin(&cpus.all())?;
+        }
+        let (name, blocks) = (format!("hop-{place}"), self.wait != Wait::Poll);
+        let path = root.file(&name);
+        Ok(match self.kind {
+            Kind::OneLine(looks) => Box::new(PingPong(OneLine::new(&path, side, looks)?)),
+            Kind::Floor => Box::new(PingPong(Floor::new(&path, side, self.payload)?)),
+            Kind::Futex => Box::new(PingPong(Futexes::new(&path, side)?)),
+            Kind::Gantry => Box::new(PingPong(Gantry::new(root, &name, side, self.payload, blocks)?)),
+            Kind::Iceoryx => Box::new(PingPong(Iceoryx::new(root, &name, side, self.payload, blocks)?)),
+            Kind::Publish(readers) => Box::new(FanOut::new(root, &name, side, self.payload, readers)?),
+        })
+    }
+}
