@@ -227,7 +227,8 @@ shared_struct! {
         state: AtomicU32 = 160,
         reserved_word: u32 = 164,
         reserved_dynamic: [u64; 3] = 168,
-        /// Sequence of the newest sample, 0 = none yet. Partner: the reader's acquire in `Link::take`.
+        /// Sequence of the newest sample, 0 = none yet; stored every [`HEAD_EVERY`] samples; the ring tells
+        /// the rest.
         head: AtomicU64 = 192,
         /// Sequence of the oldest sample that may be alive: a hint for readers that jump.
         tail: AtomicU64 = 200,
@@ -235,6 +236,8 @@ shared_struct! {
         reserved_end: [u64; 8] = 256,
     }
 }
+/// The publisher stores its head so often (in samples, a power of two): readers that keep up then have that line in their cache.
+pub(crate) const HEAD_EVERY: u64 = 8;
 /// The publisher publishes.
 pub(crate) const PUBLISHER_LIVE: u32 = 1;
 /// The publisher left in an orderly way; what its ring holds can still be taken.
@@ -247,14 +250,18 @@ shared_struct! {
         /// Slot offset / 64 (32 bits) | dead (1) | sequence (31). W: the publisher. R: subscriptions.
         /// All ones: the ring was replaced, `PublisherHeader::ring` says by which.
         entry: AtomicU64 = 0,
-        reserved: [u64; 7] = 8,
+        /// The full sequence. W: the publisher, before `entry`. R: subscriptions, between two looks at `entry`.
+        sequence: AtomicU64 = 8,
+        /// The payload's length, as in the slot's header. W, R: as `sequence`.
+        length_bytes: AtomicU64 = 16,
+        reserved: [u64; 5] = 24,
     }
 }
 shared_struct! {
     /// What stands before the payload of a sample. Guarded by the pin protocol (I4): written while the publisher
     /// alone owns the slot, read only under a checked pin.
     #[derive(Clone, Copy)]
-    SlotHeader: 96 bytes, align 32 {
+    SlotHeader: 128 bytes, align 64 {
         /// For bridges: the endpoint that first published the sample.
         origin_gid: [u8; 16] = 0,
         /// For bridges: the sample's sequence there.
@@ -265,17 +272,17 @@ shared_struct! {
         request_gid: [u8; 16] = 32,
         /// The four fields above hold if this equals `sequence`; else they are left from an earlier sample.
         origin_valid_for: u64 = 48,
-        reserved: u64 = 56,
+        reserved: [u64; 5] = 56,
         /// The full sequence; a reader compares it with what it pinned.
-        sequence: u64 = 64,
+        sequence: u64 = 96,
         /// When it was published, CLOCK_MONOTONIC.
-        source_time_ns: u64 = 72,
+        source_time_ns: u64 = 104,
         /// When it was published, CLOCK_REALTIME.
-        source_wall_time_ns: u64 = 80,
+        source_wall_time_ns: u64 = 112,
         /// Length of the payload, without the encapsulation.
-        length_bytes: u32 = 88,
+        length_bytes: u32 = 120,
         /// CDR encapsulation of the payload that follows: `00 01 00 00` is little-endian XCDR1.
-        encapsulation: [u8; 4] = 92,
+        encapsulation: [u8; 4] = 124,
     }
 }
 
@@ -323,10 +330,10 @@ pub(crate) const ROLE_PUBLISHER: u32 = 1;
 /// The endpoint subscribes.
 pub(crate) const ROLE_SUBSCRIPTION: u32 = 2;
 
-/// Where the payload starts in a slot: in the line of the header's last 32 bytes, aligned to 32.
+/// Where the payload starts in a slot: on a line of its own, so that a small message is one line to fetch.
 pub(crate) const PAYLOAD_OFFSET: usize = size_of::<SlotHeader>();
 /// Alignment that every payload has.
-pub const PAYLOAD_ALIGN: usize = 32;
+pub const PAYLOAD_ALIGN: usize = 64;
 const _: () = {
     assert!(PAYLOAD_OFFSET.is_multiple_of(PAYLOAD_ALIGN));
     assert!(WAITER_WORDS == 8 && PINS_PER_ROW == 5);
@@ -395,6 +402,7 @@ const CONSTANTS: &[u64] = &[
     ROW_GATING as u64,
     PUBLISHER_LIVE as u64,
     PUBLISHER_LEFT as u64,
+    HEAD_EVERY,
     ROLE_PUBLISHER as u64,
     ROLE_SUBSCRIPTION as u64,
 ];

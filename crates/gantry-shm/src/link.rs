@@ -18,7 +18,7 @@ use crate::{
     source::Source,
     sync::Ordering::*,
 };
-use std::sync::Arc;
+use std::{ptr::NonNull, sync::Arc};
 
 /// How often a ring can be found replaced in one take: each is larger than the one before.
 const MOVES: usize = 64;
@@ -75,7 +75,7 @@ impl Link {
         // From here on a publisher that reclaims sees the row, whose cursor 0 wants everything.
         let wants_history = qos.durability == Durability::TransientLocal;
         let reader = Reader::new(source.header, ring, row.row(), depth.into(), wants_history);
-        let history_end = if wants_history { reader.head() } else { 0 };
+        let history_end = if wants_history { reader.newest() } else { 0 };
         Ok(Link {
             domain: domain.clone(),
             topic,
@@ -125,21 +125,19 @@ impl Link {
         for _ in 0..MOVES {
             let source = &self.source;
             if !self.reader.seems_ready(|offset| {
-                // Header and payload; a large payload's other lines the processor fetches by itself.
-                crate::prefetch::for_reading(source.hint(offset + 64));
-                crate::prefetch::for_reading(source.hint(offset + 128));
+                crate::prefetch::for_reading(source.hint(offset + PAYLOAD_OFFSET));
             }) {
                 return Ok(None);
             }
             let (row, index) = self.free_pin()?;
             let first = self.reader.next;
             match self.reader.take(self.rows[row].pin(index)) {
-                Taken::Sample(offset) => {
+                Taken::Sample { offset, length_bytes } => {
                     let passed = self.reader.next - 1 - first;
                     if passed > 0 {
                         self.count(passed, losses);
                     }
-                    return self.sample_at(offset, row, index).map(Some);
+                    return self.sample_at(offset, length_bytes, row, index).map(Some);
                 }
                 Taken::Nothing => {
                     let passed = self.reader.next - first;
@@ -169,29 +167,34 @@ impl Link {
 
     /// The sample at `offset`, which is pinned and was alive after that.
     #[inline]
-    fn sample_at(&mut self, offset: usize, row: usize, index: usize) -> Result<Sample> {
+    fn sample_at(&mut self, offset: usize, length_bytes: Option<u64>, row: usize, index: usize) -> Result<Sample> {
         if self.gates {
             self.call_blocked_publisher();
         }
-        let sample = self.checked(offset, row, index);
+        let sample = self.source.slot(offset).and_then(|slot| {
+            let length_bytes = match length_bytes {
+                Some(length_bytes) => length_bytes as usize,
+                None => self.length_in_header(offset, slot)?,
+            };
+            self.source.check_payload(offset, length_bytes)?;
+            Ok(Sample::new(self.rows[row].clone(), index, slot, length_bytes as u32))
+        });
         if sample.is_err() {
             crate::protocol::reader::unpin(self.rows[row].pin(index));
         }
         sample
     }
 
-    #[inline]
-    fn checked(&self, offset: usize, row: usize, index: usize) -> Result<Sample> {
-        let slot = self.source.slot(offset)?;
+    /// The length, if the ring's line went to another sample meanwhile.
+    #[cold]
+    fn length_in_header(&self, offset: usize, slot: NonNull<SlotHeader>) -> Result<usize> {
         // SAFETY: a header lies there, aligned (`Source::slot`); it is not written while it is pinned (I4).
         let header = unsafe { slot.as_ref() };
-        let (sequence, length_bytes) = (header.sequence, header.length_bytes);
-        if sequence != self.reader.next - 1 {
-            let place = format!("the slot at {offset}");
-            return Err(Error::corrupt(self.source.name(), place, self.reader.next - 1, sequence));
+        let (sequence, expected) = (header.sequence, self.reader.next - 1);
+        if sequence != expected {
+            return Err(Error::corrupt(self.source.name(), format!("the slot at {offset}"), expected, sequence));
         }
-        self.source.payload(offset, length_bytes as usize)?;
-        Ok(Sample::new(self.rows[row].clone(), index, slot, length_bytes))
+        Ok(header.length_bytes as usize)
     }
 
     #[inline]

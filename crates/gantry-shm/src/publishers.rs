@@ -12,6 +12,7 @@ use crate::{
     layout::Row,
     link::Link,
     process_file::publisher_file_name,
+    protocol::ring::Entry,
     shared::InRegion,
     source::Source,
     sync::acquire,
@@ -126,7 +127,11 @@ impl Found {
 
     /// Whether a sample can be taken that was not.
     fn has_news(&self) -> bool {
-        self.present.iter().any(|joined| acquire(&joined.source.header.head) >= acquire(&joined.row.cursor))
+        self.present.iter().any(|joined| {
+            // A ring that cannot be had is an error that a take will say.
+            let next = acquire(&joined.row.cursor);
+            joined.source.ring().is_ok_and(|ring| matches!(ring.look(next), Entry::Alive(_) | Entry::Gone))
+        })
     }
 }
 

@@ -83,15 +83,15 @@ impl Source {
         Ok(self.region.pointer(offset, PAYLOAD_OFFSET, align_of::<SlotHeader>())?.cast())
     }
 
-    /// Address of `length_bytes` of payload of the slot at `offset`, after checking that they are there.
+    /// Checks that `length_bytes` of payload of the slot at `offset` are there.
     #[inline]
-    pub(crate) fn payload(&self, offset: usize, length_bytes: usize) -> Result<NonNull<u8>> {
+    pub(crate) fn check_payload(&self, offset: usize, length_bytes: usize) -> Result<()> {
         if length_bytes > self.payload_bytes {
             let expected = format!("at most {} bytes", self.payload_bytes);
             return Err(Error::corrupt(self.region.name(), format!("the slot at {offset}"), expected, length_bytes));
         }
         self.reach(offset + PAYLOAD_OFFSET + length_bytes)?;
-        self.region.pointer(offset + PAYLOAD_OFFSET, length_bytes, 1)
+        self.region.pointer(offset + PAYLOAD_OFFSET, length_bytes, 1).map(|_| ())
     }
 
     /// Looks how long the file is now if it is not known to reach to `end`.

@@ -42,7 +42,7 @@ pub struct Subscription {
     in_history: bool,
     losses: Losses,
     event: Option<Event>,
-    /// Made at the first wait.
+    /// Away while it waits.
     waiter: Option<Waiter>,
 }
 
@@ -66,6 +66,7 @@ impl Subscription {
         let line = unsafe { InRegion::new(domain.board.line(topic)) };
         let search = Arc::new(PublisherSearch::new(description, topic));
         participant.watch(&search);
+        let waiter = Some(Waiter::new(domain.clone()));
         let mut subscription = Subscription {
             participant,
             domain,
@@ -80,7 +81,7 @@ impl Subscription {
             in_history: false,
             losses: Losses::default(),
             event: None,
-            waiter: None,
+            waiter,
         };
         subscription.discover();
         Ok(subscription)
@@ -164,6 +165,7 @@ impl Subscription {
     /// # Errors
     /// As [`Subscription::take`]; no waiter could be set up.
     pub fn wait(&mut self, timeout: Duration) -> Result<bool> {
+        // It waits for several, and one of them is this.
         let mut waiter = self.waiter.take().unwrap_or_else(|| Waiter::new(self.domain.clone()));
         let waited = waiter.wait(&mut [self], timeout);
         self.waiter = Some(waiter);

@@ -46,6 +46,8 @@ pub(crate) enum Site {
     MovedStore,
     /// (5) not an ordering: MOVED in the old entries.
     MovedMark,
+    /// (7) between a look at an entry's line and the second look at the entry.
+    LengthLook,
     /// (6) a gating subscription's cursor.
     CursorStore,
     /// (6) between that cursor and the look whether the publisher is blocked.

@@ -62,6 +62,11 @@ impl History {
         self.retired.reserve(self.count - self.retired.len());
     }
 
+    /// How many slots there are.
+    pub(crate) fn count(&self) -> usize {
+        self.count
+    }
+
     /// Bytes of the slots that are not free.
     pub(crate) fn used_bytes(&self) -> usize {
         self.bytes - self.free_bytes

@@ -19,6 +19,9 @@
 //! 5. A larger ring is filled, its descriptor stored (Release), and only then the old entries say MOVED (Release).
 //! 6. A gating subscription advances its cursor after it holds the sample, fences (SeqCst), then looks whether the publisher
 //!    is blocked; that one says so, fences (SeqCst), then reads the cursors.
+//! 7. Length and sequence on an entry's line are written after the dead mark of the entry's last sample and the SeqCst fence of
+//!    a publish that followed; a reader looks at the entry, at them, fences (Acquire) and looks again: if the entry is still
+//!    alive, they are its own.
 
 pub(crate) mod history;
 #[cfg(all(test, loom))]

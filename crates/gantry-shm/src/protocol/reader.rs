@@ -4,7 +4,7 @@
 
 use super::ring::{Entry, Ring};
 use crate::{
-    layout::{PublisherHeader, Row},
+    layout::{HEAD_EVERY, PublisherHeader, Row},
     shared::InRegion,
     sync::{AtomicU64, Ordering::*, Site, acquire, full_fence, release},
 };
@@ -17,8 +17,13 @@ const LOOKS_PER_HEAD: u32 = 1024;
 /// What a take came to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Taken {
-    /// The sample in the slot at this offset; its sequence is `next - 1`, its pin is set.
-    Sample(usize),
+    /// A sample; its sequence is `next - 1`, its pin is set.
+    Sample {
+        /// Where its slot lies.
+        offset: usize,
+        /// Its length, unless only the slot's header tells.
+        length_bytes: Option<u64>,
+    },
     /// Nothing now; the pin is not set.
     Nothing,
     /// The ring was replaced: get the new one and take again. The pin is not set.
@@ -52,9 +57,9 @@ impl Reader {
         depth: u64,
         history: bool,
     ) -> Reader {
-        let head = acquire(&header.head);
+        let reader = Reader { header, ring, row, next: 1, depth, empty_looks: 0 };
+        let head = reader.newest();
         let newest = head.saturating_add(1);
-        let reader = Reader { header, ring, row, next: newest, depth, empty_looks: 0 };
         let next = if history { newest.saturating_sub(depth).max(reader.oldest(head)) } else { newest };
         row.cursor.store(next, Release);
         Reader { next, ..reader }
@@ -66,17 +71,32 @@ impl Reader {
         if (1..=head.saturating_add(1)).contains(&tail) { tail } else { 1 }
     }
 
-    /// Sequence of the newest sample.
-    pub(crate) fn head(&self) -> u64 {
+    /// Sequence of one of the newest samples: less than [`HEAD_EVERY`] were published after it.
+    #[inline]
+    fn head(&self) -> u64 {
         acquire(&self.header.head)
     }
 
-    /// Whether there is something to take. Sound to call after a SeqCst fence before sleeping (3): the head is stored between
-    /// entry and fence. It is looked at because an entry tells older from newer only within 2^30 sequences, and a reader may
-    /// have been stopped for long.
+    /// Sequence of the newest sample: what the ring says of those after the head.
+    pub(crate) fn newest(&self) -> u64 {
+        let head = self.head();
+        let is_there = |&sequence: &u64| !matches!(self.ring.look(sequence), Entry::NotYet | Entry::Moved);
+        // A publisher that is faster than this look goes on for ever; what was the newest when we began is new enough.
+        (head.saturating_add(1)..head.saturating_add(HEAD_EVERY)).take_while(is_there).last().unwrap_or(head)
+    }
+
+    /// Whether there is something to take. Sound to call after a SeqCst fence before sleeping (3).
     #[inline]
     pub(crate) fn has_news(&self) -> bool {
-        matches!(self.ring.look(self.next), Entry::Alive(_) | Entry::Gone) || self.head() >= self.next
+        match self.ring.look(self.next) {
+            Entry::NotYet => self.is_far_behind(),
+            Entry::Alive(_) | Entry::Gone | Entry::Moved => true,
+        }
+    }
+
+    /// An entry tells older from newer only within 2^30 sequences, and a reader may have been stopped for long.
+    fn is_far_behind(&self) -> bool {
+        self.head() >= self.next.saturating_add(self.ring.capacity() as u64)
     }
 
     /// A first look, without a pin: whether [`Reader::take`] may find something. `prefetch` gets the offset of the slot that
@@ -87,14 +107,11 @@ impl Reader {
             // Not the head at each look: its line is the publisher's, and would have to be fetched again and again.
             Entry::NotYet => {
                 self.empty_looks = self.empty_looks.wrapping_add(1);
-                if !self.empty_looks.is_multiple_of(LOOKS_PER_HEAD) || self.head() < self.next {
+                if !self.empty_looks.is_multiple_of(LOOKS_PER_HEAD) || !self.is_far_behind() {
                     return false;
                 }
             }
-            Entry::Alive(offset) => {
-                crate::prefetch::for_reading(std::ptr::from_ref(&self.header.head).cast());
-                prefetch(offset);
-            }
+            Entry::Alive(offset) => prefetch(offset),
             Entry::Gone | Entry::Moved => {}
         }
         true
@@ -105,7 +122,7 @@ impl Reader {
     pub(crate) fn take(&mut self, pin: &AtomicU64) -> Taken {
         let taken = self.take_pinned(pin);
         match taken {
-            Taken::Sample(_) => {
+            Taken::Sample { .. } => {
                 self.next += 1;
                 // Release (6): the publisher may retire what is below the cursor; what we hold is pinned.
                 self.row.cursor.store(self.next, release(Site::CursorStore));
@@ -122,30 +139,33 @@ impl Reader {
         let mut jumped = false;
         for _ in 0..TAKE_ATTEMPTS {
             set_pin(pin, self.next);
-            let entry = self.ring.look(self.next); // the check; there is no other (2)
-            let head = self.head();
-            if head.saturating_add(1) < self.next || head == u64::MAX {
+            match self.ring.look(self.next) {
+                // That look was the check; there is no other (2).
+                Entry::Alive(offset) if jumped || !self.lags() => {
+                    return Taken::Sample { offset, length_bytes: self.ring.length_bytes(self.next) };
+                }
+                Entry::NotYet if !self.is_far_behind() => return Taken::Nothing,
+                Entry::Moved => return Taken::Moved,
+                Entry::Alive(_) | Entry::Gone | Entry::NotYet => {}
+            }
+            let head = self.newest();
+            if head == u64::MAX {
                 return Taken::Nonsense { head };
             }
-            match entry {
-                Entry::Alive(_) if !jumped && head >= self.next.saturating_add(self.depth) => {
-                    self.next = head + 1 - self.depth;
-                    jumped = true;
-                }
-                Entry::Alive(offset) => return Taken::Sample(offset),
-                Entry::Gone => {
-                    let newest = (head + 1).saturating_sub(self.depth);
-                    self.next = self.oldest(head).max(newest).max(self.next + 1);
-                    jumped = true;
-                }
-                Entry::NotYet if head < self.next => return Taken::Nothing,
-                // It came between the two looks, or there is something wrong: the head is stored after the entry.
-                Entry::NotYet if self.ring.look(self.next) == Entry::NotYet => return Taken::Nonsense { head },
-                Entry::NotYet => {}
-                Entry::Moved => return Taken::Moved,
-            }
+            let newest = (head + 1).saturating_sub(self.depth);
+            self.next = self.oldest(head).max(newest).max(self.next + 1);
+            jumped = true;
         }
         Taken::Nothing
+    }
+
+    /// Whether more than `depth` samples are there from `next` on. The head is read from our own cache as long as we keep up;
+    /// only small depths need a look at the ring.
+    #[inline]
+    fn lags(&self) -> bool {
+        let limit = self.next.saturating_add(self.depth);
+        let head = self.head();
+        head >= limit || head.saturating_add(HEAD_EVERY) > limit && self.newest() >= limit
     }
 
     /// Gating: whether the publisher waits for our cursor: 1 + the waiter line to ring, or 0.

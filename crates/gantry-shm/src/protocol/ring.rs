@@ -80,10 +80,15 @@ impl Ring {
         Ring { lines, mask: lines.len() as u64 - 1 }
     }
 
+    #[inline]
+    fn line(&self, sequence: u64) -> &RingLine {
+        &self.lines[(sequence & self.mask) as usize]
+    }
+
     /// The word of a sequence.
     #[inline]
     fn entry(&self, sequence: u64) -> &AtomicU64 {
-        &self.lines[(sequence & self.mask) as usize].entry
+        &self.line(sequence).entry
     }
 
     /// Where the word of a sequence lies, to prefetch it.
@@ -105,10 +110,27 @@ impl Ring {
         classify(word, sequence)
     }
 
+    /// Reader: length of the sample whose entry is alive, from the entry's line, so that the slot's header need not be fetched.
+    /// `None` if the publisher went on meanwhile (then the header tells, which the pin keeps), or if it is another sample's.
+    #[inline]
+    pub(crate) fn length_bytes(&self, sequence: u64) -> Option<u64> {
+        let line = self.line(sequence);
+        let (found, length_bytes) = (line.sequence.load(Relaxed), line.length_bytes.load(Relaxed));
+        // (7) Had these been written for a later sample, the entry would be seen dead, for it was marked before a fence that
+        // the publisher passed before it wrote them.
+        acquire_fence(Site::LengthLook);
+        let is_unchanged = matches!(classify(line.entry.load(Relaxed), sequence), Entry::Alive(_));
+        (is_unchanged && found == sequence).then_some(length_bytes)
+    }
+
     /// Publisher: announces the sample at `offset`, whose slot is written (1).
     #[inline]
-    pub(crate) fn announce(&self, sequence: u64, offset: usize) {
-        self.entry(sequence).store(alive(offset, sequence), release(Site::EntryStore));
+    pub(crate) fn announce(&self, sequence: u64, offset: usize, length_bytes: u32) {
+        let line = self.line(sequence);
+        line.sequence.store(sequence, Relaxed);
+        line.length_bytes.store(length_bytes.into(), Relaxed);
+        line.entry.store(alive(offset, sequence), release(Site::EntryStore));
+        crate::prefetch::hand_over(self.place(sequence));
     }
 
     /// Publisher: marks the entry of a retained sample dead (N1). Relaxed: the SeqCst fence that follows orders it.
@@ -127,12 +149,15 @@ impl Ring {
         for place in 0..capacity {
             // The sequences up to `head` that share the ring; those before the first one say "older than anything".
             let sequence = (head + 1 + place).wrapping_sub(capacity);
+            let (old, new) = (self.line(sequence), new.line(sequence));
             let word = match sequence as i64 {
                 ..=0 => 0,
                 _ if sequence < tail => DEAD | sequence & SEQUENCE_MASK,
-                _ => self.entry(sequence).load(Relaxed),
+                _ => old.entry.load(Relaxed),
             };
-            new.entry(sequence).store(word, Relaxed);
+            new.sequence.store(old.sequence.load(Relaxed), Relaxed);
+            new.length_bytes.store(old.length_bytes.load(Relaxed), Relaxed);
+            new.entry.store(word, Relaxed);
         }
     }
 
@@ -189,7 +214,8 @@ mod tests {
         for head in [0u64, 1, 5, 9, (1 << 31) + 3, 3 << 31] {
             let (old, new) = (ring(4), ring(16));
             let tail = head.saturating_sub(2).max(1);
-            (head.saturating_sub(3).max(1)..=head).for_each(|sequence| old.announce(sequence, sequence as usize * 64));
+            (head.saturating_sub(3).max(1)..=head)
+                .for_each(|sequence| old.announce(sequence, sequence as usize * 64, 7));
             (head.saturating_sub(3).max(1)..tail).for_each(|sequence| old.mark_dead(sequence));
             old.copy_to(&new, tail, head);
             old.mark_moved();
@@ -200,6 +226,8 @@ mod tests {
                     _ => Entry::Gone,
                 };
                 assert_eq!(new.look(sequence), expected, "sequence {sequence}, head {head}");
+                let length = matches!(expected, Entry::Alive(_)).then_some(7);
+                assert_eq!(new.length_bytes(sequence), length);
                 assert_eq!(old.look(sequence), Entry::Moved);
             }
         }

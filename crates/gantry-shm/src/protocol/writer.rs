@@ -9,7 +9,7 @@ use super::{
     roster::Roster,
 };
 use crate::{
-    layout::{PublisherHeader, TopicLine},
+    layout::{HEAD_EVERY, PublisherHeader, TopicLine},
     shared::InRegion,
     sync::{Ordering::*, Site, acquire, full_fence, is_weakened, release},
 };
@@ -69,16 +69,18 @@ impl<K> Writer<K> {
     /// Announces a written slot and returns its sequence. The caller then wakes who sleeps on the topic, and, if
     /// [`Writer::publish`] says so, reclaims.
     #[inline]
-    pub(crate) fn publish(&mut self, slot: Slot) -> (u64, bool) {
+    pub(crate) fn publish(&mut self, slot: Slot, length_bytes: u32) -> (u64, bool) {
         let sequence = self.history.retain(slot);
-        self.ring.announce(sequence, slot.offset);
-        self.header.head.store(sequence, Release); // a hint how far a reader lags
+        self.ring.announce(sequence, slot.offset, length_bytes);
         let retires = self.has_batch(slot.bytes);
         if retires {
             self.retire_down_to(self.horizon);
         }
         // ONE fence for two: dead marks before pins (2), the entry before the sleepers (3).
         full_fence(Site::PublishFence);
+        if sequence.is_multiple_of(HEAD_EVERY) {
+            self.header.head.store(sequence, Release);
+        }
         (sequence, retires)
     }
 
@@ -157,6 +159,11 @@ impl<K> Writer<K> {
         self.batch = self.batch.min(room - self.horizon);
     }
 
+    /// Whether there are so many readers that batches are larger for them.
+    pub(crate) fn has_many_readers(&self) -> bool {
+        self.batch > *BATCH_SAMPLES.start()
+    }
+
     /// How many slots can be of use at once if all samples are as large.
     pub(crate) fn most_slots(&self) -> usize {
         self.horizon + self.batch + 2
@@ -196,12 +203,9 @@ impl<K> Writer<K> {
         full_fence(Site::BlockFence);
     }
 
-    /// Brings the lines that the next sample is written to into this core's cache.
+    /// Brings the next entry's line into this core's cache, shortly before it is stored: readers that poll would take it back.
     #[inline]
-    pub(crate) fn prefetch(&self, slot: impl FnOnce(Slot)) {
+    pub(crate) fn prefetch_entry(&self) {
         crate::prefetch::for_writing(self.ring.place(self.history.head() + 1));
-        if let Some(next) = self.history.next_free() {
-            slot(next);
-        }
     }
 }
