@@ -124,7 +124,8 @@ impl Reader {
             set_pin(pin, self.next);
             let entry = self.ring.look(self.next); // the check; there is no other (2)
             let head = self.head();
-            if head.saturating_add(1) < self.next || head == u64::MAX {
+            // It is stored after the entry, so it may lack the sample that we took last.
+            if head.saturating_add(2) < self.next || head == u64::MAX {
                 return Taken::Nonsense { head };
             }
             match entry {
