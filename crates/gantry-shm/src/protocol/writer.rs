@@ -15,7 +15,7 @@ use crate::{
 };
 
 /// Samples are retired in batches between these, so that readers' pin lines are fetched rarely ...
-pub(crate) const BATCH_SAMPLES: std::ops::RangeInclusive<usize> = 16..=256;
+pub(crate) const BATCH_SAMPLES: std::ops::RangeInclusive<usize> = if cfg!(loom) { 0..=0 } else { 16..=256 };
 /// ... but no more than this many bytes at a time, if that is more than two samples.
 const MAX_BATCH_BYTES: usize = 1 << 20;
 
