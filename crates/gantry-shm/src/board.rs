@@ -14,7 +14,7 @@ use crate::{
     protocol::sleep::{self, SHARED_WAITER, WaiterIndex},
     region::Region,
     shared::InRegion,
-    sync::{AtomicU64, Futex, Ordering::*, Site, acquire, full_fence},
+    sync::{AtomicU64, Futex, Ordering::*, acquire},
 };
 use rustix::{
     fs::fstat,
@@ -174,15 +174,9 @@ impl Board {
         &self.topics[topic.0 % TOPIC_LINES]
     }
 
-    /// Says that the endpoints of a topic changed: raises its generation, wakes who watches it or sleeps on it, returns the
-    /// new value. Release: who sees the new generation sees the row or endpoint that was written before.
+    /// Says that the endpoints of a topic changed, wakes whom it concerns, and returns the new generation.
     pub(crate) fn topic_changed(&self, topic: TopicIndex) -> u64 {
-        let line = self.line(topic);
-        let generation = line.generation.fetch_add(1, Release).wrapping_add(1);
-        full_fence(Site::NewsFence); // (3) as in publish: either the sleeper sees the generation, or we see its bit
-        self.call_watchers(topic);
-        self.wake(line);
-        generation
+        sleep::topic_changed(self.line(topic), |waiter| self.bell(waiter).ring())
     }
 
     /// Makes the control threads of all who have to do with the topic look.

@@ -237,7 +237,11 @@ shared_struct! {
     }
 }
 /// The publisher stores its head so often (in samples, a power of two): readers that keep up then have that line in their cache.
+#[cfg(not(loom))]
 pub(crate) const HEAD_EVERY: u64 = 8;
+/// So often in models, which publish few samples.
+#[cfg(loom)]
+pub(crate) const HEAD_EVERY: u64 = 2;
 /// The publisher publishes.
 pub(crate) const PUBLISHER_LIVE: u32 = 1;
 /// The publisher left in an orderly way; what its ring holds can still be taken.

@@ -22,6 +22,8 @@
 //! Atomics name their partner by a number: the pairs (1)–(6) of `protocol`.
 
 // Under loom there is only the protocol: what touches files cannot be modelled.
+#![cfg_attr(loom, expect(dead_code, reason = "used by what touches files"))]
+
 #[cfg(not(loom))]
 mod board;
 #[cfg(not(loom))]

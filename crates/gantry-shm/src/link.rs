@@ -76,7 +76,7 @@ impl Link {
         let wants_history = qos.durability == Durability::TransientLocal;
         let reader = Reader::new(source.header, ring, row.row(), depth.into(), wants_history);
         let history_end = if wants_history { reader.newest() } else { 0 };
-        Ok(Link {
+        let link = Link {
             domain: domain.clone(),
             topic,
             key: publisher.key,
@@ -88,7 +88,11 @@ impl Link {
             history_end,
             ahead: None,
             gone: false,
-        })
+        };
+        if gates {
+            link.call_blocked_publisher(); // it may wait since it saw that cursor of 0
+        }
+        Ok(link)
     }
 
     /// The row with the cursor; the link's process file keeps it.

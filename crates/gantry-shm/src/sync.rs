@@ -15,7 +15,7 @@ use std::time::Duration;
 pub(crate) enum Site {
     /// (1) the publisher's store of an entry.
     EntryStore,
-    /// (1) the subscription's look at an entry.
+    /// (1) after the subscription's look at an entry, and at the head that follows it: one of the two fences is enough.
     EntryLook,
     /// (2) and (3), in publish: between entry and dead marks, and generation, pins and sleepers.
     PublishFence,
@@ -31,6 +31,8 @@ pub(crate) enum Site {
     NewsFence,
     /// (3) between the sleepers bit and the last look.
     SleepFence,
+    /// (3) not an ordering: the count of rings is read before the last look.
+    RingsBeforeLook,
     /// (3) not an ordering: a ring counts, so that the kernel refuses to sleep.
     #[cfg(loom)]
     RingCounts,
@@ -50,6 +52,8 @@ pub(crate) enum Site {
     LengthLook,
     /// (6) a gating subscription's cursor.
     CursorStore,
+    /// (6) not an ordering: the cursor advances after the sample is held.
+    CursorAfterHold,
     /// (6) between that cursor and the look whether the publisher is blocked.
     CursorFence,
     /// (6) between saying "blocked" and the look at the cursors.
@@ -58,14 +62,16 @@ pub(crate) enum Site {
     GateLook,
 }
 
-/// The site that the running model weakens.
 #[cfg(loom)]
-pub(crate) static WEAKENED: std::sync::Mutex<Option<Site>> = std::sync::Mutex::new(None);
+thread_local! {
+    /// The site that the running model weakens. Of this thread, for loom runs all threads of a model on the one that checks it.
+    pub(crate) static WEAKENED: std::cell::Cell<Option<Site>> = const { std::cell::Cell::new(None) };
+}
 
 /// Whether a model weakens this site; never in a normal build.
 #[cfg(loom)]
 pub(crate) fn is_weakened(site: Site) -> bool {
-    *WEAKENED.lock().unwrap_or_else(std::sync::PoisonError::into_inner) == Some(site)
+    WEAKENED.get() == Some(site)
 }
 
 /// Whether a model weakens this site; never in a normal build.
@@ -146,6 +152,7 @@ pub(crate) struct Futex {
 }
 
 #[cfg(loom)]
+#[expect(clippy::unwrap_used, reason = "a model that cannot go on may say so by panicking")]
 impl Futex {
     pub(crate) fn rings(&self) -> u32 {
         self.word.load(Ordering::Acquire)

@@ -6,7 +6,7 @@ use super::ring::{Entry, Ring};
 use crate::{
     layout::{HEAD_EVERY, PublisherHeader, Row},
     shared::InRegion,
-    sync::{AtomicU64, Ordering::*, Site, acquire, full_fence, release},
+    sync::{AtomicU64, Ordering::*, Site, acquire, acquire_fence, full_fence, is_weakened, release},
 };
 
 /// How often a reader chases a publisher that retires under it before it says "nothing now".
@@ -74,7 +74,9 @@ impl Reader {
     /// Sequence of one of the newest samples: less than [`HEAD_EVERY`] were published after it.
     #[inline]
     fn head(&self) -> u64 {
-        acquire(&self.header.head)
+        let head = self.header.head.load(Relaxed);
+        acquire_fence(Site::EntryLook);
+        head
     }
 
     /// Sequence of the newest sample: what the ring says of those after the head.
@@ -120,6 +122,9 @@ impl Reader {
     /// The next sample, pinned with `pin`, which is 0 and the caller's alone. Sequences that are passed over show in `next`.
     #[inline]
     pub(crate) fn take(&mut self, pin: &AtomicU64) -> Taken {
+        if is_weakened(Site::CursorAfterHold) {
+            self.row.cursor.store(self.next + 1, Release);
+        }
         let taken = self.take_pinned(pin);
         match taken {
             Taken::Sample { .. } => {

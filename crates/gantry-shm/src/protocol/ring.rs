@@ -118,7 +118,9 @@ impl Ring {
         let (found, length_bytes) = (line.sequence.load(Relaxed), line.length_bytes.load(Relaxed));
         // (7) Had these been written for a later sample, the entry would be seen dead, for it was marked before a fence that
         // the publisher passed before it wrote them.
-        acquire_fence(Site::LengthLook);
+        if !is_weakened(Site::EntryLook) {
+            acquire_fence(Site::LengthLook); // it would hide that `look` needs its own
+        }
         let is_unchanged = matches!(classify(line.entry.load(Relaxed), sequence), Entry::Alive(_));
         (is_unchanged && found == sequence).then_some(length_bytes)
     }

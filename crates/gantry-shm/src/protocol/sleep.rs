@@ -4,7 +4,7 @@
 
 use crate::{
     layout::{TopicLine, WAITER_LINES},
-    sync::{AtomicU64, Futex, Ordering::Relaxed, Site, full_fence},
+    sync::{AtomicU64, Futex, Ordering::*, Site, full_fence, is_weakened},
 };
 use std::{ops::Deref, time::Duration};
 
@@ -43,6 +43,16 @@ pub(crate) fn wake(waiters: &Waiters, mut ring: impl FnMut(WaiterIndex)) {
     }
 }
 
+/// Says that the endpoints of a topic changed: raises its generation, calls `ring` for everybody who watches it or sleeps on it,
+/// returns the new value. Release: who sees the new generation sees the row or endpoint that was written before.
+pub(crate) fn topic_changed(topic: &TopicLine, mut ring: impl FnMut(WaiterIndex)) -> u64 {
+    let generation = topic.generation.fetch_add(1, Release).wrapping_add(1);
+    full_fence(Site::NewsFence); // (3) as in publish: either the sleeper sees the generation, or we see its bit
+    wake(&topic.watchers, &mut ring);
+    wake(&topic.sleepers, ring);
+    generation
+}
+
 /// Sleeps on `bell` until it rings, one of `topics` has a sample, or `limit` is over; not at all if it rang since `rings` was
 /// read, or `look` finds something.
 pub(crate) fn sleep<T: Deref<Target = TopicLine>>(
@@ -56,6 +66,7 @@ pub(crate) fn sleep<T: Deref<Target = TopicLine>>(
     topics.clone().for_each(|topic| enter(&topic.sleepers, waiter));
     full_fence(Site::SleepFence);
     if !look() {
+        let rings = if is_weakened(Site::RingsBeforeLook) { bell.rings() } else { rings };
         bell.sleep(rings, limit);
     }
     topics.for_each(|topic| leave(&topic.sleepers, waiter));

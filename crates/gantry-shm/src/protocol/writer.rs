@@ -15,7 +15,7 @@ use crate::{
 };
 
 /// Samples are retired in batches between these, so that readers' pin lines are fetched rarely ...
-pub(crate) const BATCH_SAMPLES: std::ops::RangeInclusive<usize> = 16..=256;
+pub(crate) const BATCH_SAMPLES: std::ops::RangeInclusive<usize> = if cfg!(loom) { 0..=0 } else { 16..=256 };
 /// ... but no more than this many bytes at a time, if that is more than two samples.
 const MAX_BATCH_BYTES: usize = 1 << 20;
 
@@ -100,7 +100,8 @@ impl<K> Writer<K> {
     /// [`Writer::reclaim`] follow.
     fn retire_down_to(&mut self, keep: usize) {
         if self.keep.gates {
-            self.gate = self.roster.gate();
+            // Never back within a roster: `is_blocked` relied on the last look, and a ring that is full must lose a sample now.
+            self.gate = self.gate.max(self.roster.gate());
         }
         while (self.history.retained() > keep || self.has_many_bytes(0)) && self.history.tail() < self.gate {
             let Some(sequence) = self.history.retire_oldest() else { break };
@@ -138,6 +139,9 @@ impl<K> Writer<K> {
     /// grows the ring if it can, and calls [`Writer::grant`].
     pub(crate) fn exchange_roster(&mut self, roster: &mut Roster<K>) -> usize {
         std::mem::swap(&mut self.roster, roster);
+        if self.keep.gates {
+            self.gate = 0; // a newcomer may want more than the last look said
+        }
         let deepest = if self.keep.keeps_all { usize::MAX } else { self.roster.deepest() };
         self.horizon = self.keep.guaranteed.max(deepest.min(self.keep.samples));
         self.batch = (4 * self.roster.count()).clamp(*BATCH_SAMPLES.start(), *BATCH_SAMPLES.end());
@@ -207,5 +211,62 @@ impl<K> Writer<K> {
     #[inline]
     pub(crate) fn prefetch_entry(&self) {
         crate::prefetch::for_writing(self.ring.place(self.history.head() + 1));
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use crate::{
+        layout::{ROW_GATING, RingLine, Row},
+        protocol::ring::Entry,
+        shared::Shared,
+    };
+
+    fn leaked<T: Shared + 'static>(count: usize) -> &'static [T] {
+        // SAFETY: all zeros are a value of every shared type (S1).
+        Box::leak((0..count).map(|_| unsafe { std::mem::zeroed() }).collect())
+    }
+
+    fn part<T: Shared + 'static>() -> InRegion<T> {
+        // SAFETY: leaked memory stays.
+        unsafe { InRegion::new(&leaked(1)[0]) }
+    }
+
+    /// Horizon, batch and one more are all that the ring has. A gating reader that joins when horizon and batch are full must
+    /// block the publisher before the ring is, or the oldest sample would be overwritten alive.
+    #[test]
+    fn a_joiner_does_not_overfill_the_ring_of_a_gated_publisher() {
+        // SAFETY: leaked memory stays.
+        let ring = Ring::new(unsafe { InRegion::new(leaked::<RingLine>(32)) });
+        let samples = ring.capacity() - 1 - BATCH_SAMPLES.start();
+        let keep = Keep { guaranteed: 1, samples, bytes: usize::MAX, keeps_all: true, gates: true };
+        let mut writer = Writer::new(part(), part(), ring, Roster::new(7, 0, Vec::new()), keep);
+        let publish = |writer: &mut Writer<()>| {
+            let sequence = writer.history.head() + 1;
+            let slot = Slot { offset: sequence as usize * 64, bytes: 64 };
+            writer.history.made(slot);
+            writer.publish(slot, 0);
+            (writer.history.tail()..=sequence)
+                .for_each(|kept| assert_eq!(writer.ring.look(kept), Entry::Alive(kept as usize * 64)));
+        };
+        writer.exchange_roster(&mut Roster::new(7, 0, Vec::new()));
+        writer.grant();
+        (0..ring.capacity() - 1).for_each(|_| publish(&mut writer));
+        assert_eq!(writer.history.tail(), 1);
+
+        let row: InRegion<Row> = part();
+        row.state.store(ROW_GATING, Relaxed);
+        row.key.store(7, Relaxed);
+        row.cursor.store(1, Relaxed);
+        writer.exchange_roster(&mut Roster::new(7, 0, vec![(row, ())]));
+        writer.grant();
+        for _ in 0..100 {
+            if writer.is_blocked(64) {
+                row.cursor.store(row.cursor.load(Relaxed) + 1, Relaxed);
+                assert!(!writer.is_blocked(64));
+            }
+            publish(&mut writer);
+        }
     }
 }

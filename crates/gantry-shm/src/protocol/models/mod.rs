@@ -1,1 +1,100 @@
-//! Models of the protocol under loom.
+//! Models of the protocol: each runs the real `Writer`, `Reader`, `Roster`, `Ring`, `sleep` and `Futex` under loom, which
+//! tries every interleaving and every value that a load may see, and reports data races on payloads and lost wake-ups
+//! (deadlocks).
+//!
+//! `check` runs a model as it is, which must pass, and once for each ordering that the model shows to be needed, weakened,
+//! which must fail. `world` is the memory, `publisher` and `subscription` do what the files of these names outside do around
+//! the protocol; the others are a model each. What the kernel and the files do is modelled: the directory is a mutex that
+//! says which rows are visible, and a larger ring lies ready.
+//!
+//! What loom cannot show: its SeqCst fences synchronise, which is more than C++20 promises, so a pair that leans on that would
+//! pass here; and it runs each thread's operations in order, so no load sees a store that comes later (load buffering).
+
+#![expect(clippy::unwrap_used, reason = "a model that cannot go on may say so by panicking")]
+
+mod check;
+mod gate;
+mod growth;
+mod join;
+mod publisher;
+mod ring;
+mod subscription;
+mod wake;
+mod world;
+
+use crate::sync::Site;
+use check::Model;
+
+/// Every model, each a test.
+macro_rules! models {
+    ($($(#[$attribute:meta])* $name:ident: $model:expr;)*) => {
+        const MODELS: &[&Model] = &[$($model,)*];
+        $($(#[$attribute])* #[test] fn $name() { check::verify($model); })*
+    };
+}
+models! {
+    reclaim_in_publish: &ring::IN_PUBLISH;
+    line_is_reused_while_its_slot_is_held: &ring::LINE_REUSED;
+    reclaim_in_recycle: &ring::IN_RECYCLE;
+    reader_joins_meanwhile: &join::JOIN;
+    ring_grows: &growth::GROWTH;
+    reader_joins_while_ring_grows: &growth::JOIN;
+    ring_grows_for_a_deeper_reader: &growth::DEEPER;
+    gating_reader: &gate::GATE;
+    gating_reader_joins_meanwhile: &gate::JOIN;
+    idle_gating_reader_joins_meanwhile: &gate::JOIN_IDLE;
+    one_publisher_wakes: &wake::ONE;
+    two_publishers_wake: &wake::TWO;
+    joiner_wakes: &wake::JOINER;
+}
+
+/// Every site, with the reason if no model can show that it is needed. A site that is not listed does not compile.
+macro_rules! sites {
+    ($($site:ident $(: $hidden:literal)?,)*) => {
+        const SITES: &[(Site, Option<&str>)] = &[$((Site::$site, [$(Some($hidden),)? None][0]),)*];
+        const _: fn(Site) = |site| match site { $(Site::$site => (),)* };
+    };
+}
+sites! {
+    EntryStore,
+    EntryLook,
+    PublishFence,
+    RetireFence,
+    PinFence,
+    DeadMark,
+    GenerationLook,
+    NewsFence,
+    SleepFence,
+    RingsBeforeLook,
+    RingCounts,
+    PinStore,
+    Unpin,
+    PinsLook,
+    LengthLook,
+    DescriptorStore,
+    MovedStore,
+    MovedMark,
+    CursorStore: "With GateLook it forbids load buffering: the reader's look at an entry must not see the dead mark that the \
+        publisher sets because it saw the cursor, which is stored after that look. Loom runs a thread in order. Memory is safe \
+        without: the pin is set before the fence that precedes the look.",
+    CursorAfterHold,
+    CursorFence,
+    BlockFence,
+    GateLook: "The other side of CursorStore.",
+}
+
+#[test]
+fn mistakes_on_the_control_path_fail() {
+    for &(mistake, run) in join::MISTAKES {
+        let why = check::failure(run, join::JOIN.preemptions);
+        assert!(why.is_some(), "the model passes although {mistake}");
+    }
+}
+
+#[test]
+fn every_site_is_shown_or_explained() {
+    for (site, hidden) in SITES {
+        let shown = MODELS.iter().any(|model| model.needs.contains(site));
+        assert!(shown != hidden.is_some(), "{site:?} must be needed by a model, or explained, and not both");
+    }
+}

@@ -1,0 +1,75 @@
+//! Runs models, as they are and weakened. Used by the tests of `models`.
+//!
+//! Loom runs all threads of a model on the thread that checks it, so what is weakened is a thread's own and tests run in parallel.
+
+use crate::sync::{Site, WEAKENED};
+use std::{
+    cell::Cell,
+    panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook},
+    sync::{
+        Arc, Once,
+        atomic::{AtomicU64, Ordering::Relaxed},
+    },
+    time::Instant,
+};
+
+/// A model.
+pub(super) struct Model {
+    /// Runs once for each interleaving.
+    pub(super) run: fn(),
+    /// Tries only interleavings with so many preemptions at most; `None`: all. Overridden by `LOOM_MAX_PREEMPTIONS`.
+    pub(super) preemptions: Option<usize>,
+    /// The model fails if one of these is weakened.
+    pub(super) needs: &'static [Site],
+}
+
+thread_local! {
+    /// A panic is expected: say nothing.
+    static QUIET: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Asserts that the model passes as it is and fails without any of what it needs.
+pub(super) fn verify(model: &Model) {
+    explore(model.run, model.preemptions);
+    for &site in model.needs {
+        WEAKENED.set(Some(site));
+        let why = failure(model.run, model.preemptions);
+        WEAKENED.set(None);
+        match why {
+            Some(why) => eprintln!("{site:?} weakened: {}", why.lines().next().unwrap_or_default()),
+            None => panic!("the model passes with {site:?} weakened"),
+        }
+    }
+}
+
+fn explore(run: fn(), preemptions: Option<usize>) {
+    let mut builder = loom::model::Builder::new();
+    builder.max_branches = 100_000;
+    builder.preemption_bound = builder.preemption_bound.or(preemptions); // it is set if LOOM_MAX_PREEMPTIONS is
+    let (start, runs) = (Instant::now(), Arc::new(AtomicU64::new(0)));
+    let count = runs.clone();
+    builder.check(move || {
+        count.fetch_add(1, Relaxed);
+        run();
+    });
+    eprintln!("passes in {runs:?} runs, {:?}", start.elapsed());
+}
+
+/// Why a model fails that is expected to; `None` if it passes.
+pub(super) fn failure(run: fn(), preemptions: Option<usize>) -> Option<String> {
+    static HOOK: Once = Once::new();
+    HOOK.call_once(|| {
+        let usual = take_hook();
+        set_hook(Box::new(move |panic| {
+            if !QUIET.get() {
+                usual(panic);
+            }
+        }));
+    });
+    QUIET.set(true);
+    let outcome = catch_unwind(AssertUnwindSafe(|| explore(run, preemptions)));
+    QUIET.set(false);
+    let panic = outcome.err()?;
+    let text = panic.downcast_ref::<String>().cloned();
+    Some(text.or_else(|| panic.downcast_ref::<&str>().map(|text| text.to_string())).unwrap_or_default())
+}

@@ -1,0 +1,68 @@
+//! A KEEP_ALL publisher that waits for its reader.
+
+use super::{check::Model, publisher::Publisher, subscription::Subscription, world::World};
+use crate::{layout::ROW_GATING, protocol::writer::Keep, sync::Site};
+use loom::thread;
+use std::sync::Arc;
+
+/// The history is full with samples 1 and 2; the third waits until the first is taken. Nothing is lost, nobody waits for ever.
+pub(super) const GATE: Model = Model {
+    run: || {
+        let world = World::new(&Arc::default(), 4, 4);
+        let mut publisher = Publisher::new(&world, keep_all(2));
+        let mut subscription = Subscription::join(&world, ROW_GATING, 16, true);
+        publisher.find_readers();
+        publisher.publish();
+        publisher.publish();
+        thread::spawn(move || while publisher.writer.history.head() < 4 && publisher.publish() {});
+        for expected in 1..=2 {
+            let sample = subscription.take();
+            subscription.call_blocked_publisher();
+            assert_eq!(sample.map(|sample| sample.read()), Some(expected), "a lost sample");
+        }
+    },
+    preemptions: Some(4),
+    needs: &[Site::CursorAfterHold, Site::CursorFence, Site::BlockFence, Site::RingCounts],
+};
+
+/// Joins while the publisher publishes, whose ring has one entry more than the history is long. What the reader gets after it
+/// is matched has no gaps.
+pub(super) const JOIN: Model = Model {
+    run: || {
+        let world = World::new(&Arc::default(), 3, 2);
+        let mut publisher = Publisher::new(&world, keep_all(1));
+        publisher.publish();
+        thread::spawn(move || while publisher.writer.history.head() < 4 && publisher.publish() {});
+        let mut subscription = Subscription::join(&world, ROW_GATING, 16, true);
+        let mut last = None;
+        for _ in 0..3 {
+            let is_matched = subscription.reader.seen_generation() > 0;
+            let taken = subscription.take();
+            subscription.call_blocked_publisher();
+            let Some(sequence) = taken.map(|sample| sample.read()) else { continue };
+            assert!(last.is_none_or(|last| sequence == last + 1), "a lost sample");
+            last = is_matched.then_some(sequence);
+        }
+        subscription.leave();
+    },
+    preemptions: Some(2),
+    needs: &[Site::CursorFence, Site::CursorAfterHold, Site::PublishFence],
+};
+
+/// A joiner that wants only what comes holds up nothing that was there: its cursor is 0 until it knows.
+pub(super) const JOIN_IDLE: Model = Model {
+    run: || {
+        let world = World::new(&Arc::default(), 2, 2);
+        let mut publisher = Publisher::new(&world, keep_all(1));
+        publisher.publish();
+        thread::spawn(move || publisher.publish());
+        Subscription::join(&world, ROW_GATING, 16, false);
+    },
+    preemptions: None,
+    needs: &[Site::CursorFence, Site::BlockFence, Site::RingCounts],
+};
+
+/// With a history of so many samples.
+fn keep_all(samples: usize) -> Keep {
+    Keep { guaranteed: samples, samples, bytes: usize::MAX, keeps_all: true, gates: true }
+}

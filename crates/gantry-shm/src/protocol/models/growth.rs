@@ -1,0 +1,70 @@
+//! A ring that is replaced by a larger one.
+
+use super::{
+    check::Model,
+    publisher::{Publisher, keep_last},
+    subscription::Subscription,
+    world::World,
+};
+use crate::{layout::ROW_ACTIVE, protocol::writer::Keep, sync::Site};
+use loom::thread;
+use std::sync::Arc;
+
+/// While a reader takes on the old ring.
+pub(super) const GROWTH: Model = Model {
+    run: || {
+        let world = World::new(&Arc::default(), 2, 2);
+        let mut publisher = Publisher::new(&world, keep_last(1));
+        publisher.publish();
+        let mut subscription = Subscription::join(&world, ROW_ACTIVE, 1, true);
+        publisher.find_readers();
+        grow_and_publish(publisher);
+        if let Some(sample) = subscription.take() {
+            sample.read();
+        }
+    },
+    preemptions: Some(5),
+    needs: &[Site::MovedStore, Site::MovedMark, Site::PublishFence],
+};
+
+/// While a reader joins.
+pub(super) const JOIN: Model = Model {
+    run: || {
+        let world = World::new(&Arc::default(), 2, 2);
+        let mut publisher = Publisher::new(&world, keep_last(1));
+        publisher.publish();
+        grow_and_publish(publisher);
+        let mut subscription = Subscription::join(&world, ROW_ACTIVE, 1, true);
+        if let Some(sample) = subscription.take() {
+            sample.read();
+        }
+    },
+    preemptions: Some(5),
+    needs: &[Site::DescriptorStore],
+};
+
+/// Because a reader joins that is deeper than all before; the publisher finds it when it is short of slots.
+pub(super) const DEEPER: Model = Model {
+    run: || {
+        let world = World::new(&Arc::default(), 3, 2);
+        let mut publisher = Publisher::new(&world, Keep { samples: 2, ..keep_last(1) });
+        publisher.publish();
+        thread::spawn(move || while publisher.writer.history.head() < 4 && publisher.publish() {});
+        let mut subscription = Subscription::join(&world, ROW_ACTIVE, 2, true);
+        for _ in 0..2 {
+            if let Some(sample) = subscription.take() {
+                sample.read();
+            }
+        }
+    },
+    preemptions: Some(3),
+    needs: &[Site::MovedStore, Site::GenerationLook],
+};
+
+/// Sample 1 is there and is copied; 2 retires it in the new ring, 3 gets its slot.
+fn grow_and_publish(mut publisher: Publisher) {
+    thread::spawn(move || {
+        publisher.grow_ring();
+        while publisher.writer.history.head() < 3 && publisher.publish() {}
+    });
+}

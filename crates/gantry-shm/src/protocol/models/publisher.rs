@@ -1,0 +1,125 @@
+//! A publisher of a model: the steps of the crate's `publisher` without files.
+//!
+//! Used by every model. Invariant: it calls the writer in the order in which `publisher` and `readers` do.
+
+use super::world::{KEY, PUBLISHER_BELL, World};
+use crate::{
+    layout::{LINE_BYTES, Row},
+    protocol::{
+        history::Slot,
+        roster::Roster,
+        sleep,
+        writer::{Keep, Writer},
+    },
+    shared::InRegion,
+    sync::acquire,
+};
+use std::{sync::Arc, time::Duration};
+
+/// KEEP_LAST with this depth.
+pub(super) fn keep_last(samples: usize) -> Keep {
+    Keep { guaranteed: samples, samples, bytes: usize::MAX, keeps_all: false, gates: false }
+}
+
+/// The length that a sample says it has.
+pub(super) fn length_of(sequence: u64) -> u32 {
+    100 + sequence as u32
+}
+
+/// A writer and its world.
+pub(super) struct Publisher {
+    pub(super) writer: Writer<()>,
+    world: Arc<World>,
+    gates: bool,
+    /// A mistake: it looks for rows before it looks at the generation.
+    pub(super) looks_early: bool,
+}
+
+impl Publisher {
+    /// All slots are free, readers are not known yet.
+    pub(super) fn new(world: &Arc<World>, keep: Keep) -> Publisher {
+        let (header, topic) = (world.part(|world| &world.header), world.part(|world| &world.board.topic));
+        let ring = world.ring_at(world.descriptor(0));
+        world.header.ring.store(world.descriptor(0).to_word(), crate::sync::Ordering::Relaxed);
+        let mut writer = Writer::new(header, topic, ring, Roster::new(KEY, 0, Vec::new()), keep);
+        for slot in world.slots() {
+            writer.history.made(slot);
+            writer.history.give_back(slot);
+        }
+        Publisher { writer, world: world.clone(), gates: keep.gates, looks_early: false }
+    }
+
+    /// Goes over to the larger ring.
+    pub(super) fn grow_ring(&mut self) {
+        let descriptor = self.world.descriptor(1);
+        self.writer.change_ring(self.world.ring_at(descriptor), descriptor);
+    }
+
+    /// Finds the readers there are, as `ReaderSearch::update` does: the generation first.
+    pub(super) fn find_readers(&mut self) {
+        let early_rows = self.looks_early.then(|| self.rows());
+        let generation = acquire(&self.world.board.topic.generation);
+        let rows = early_rows.unwrap_or_else(|| self.rows());
+        let capacity = self.writer.exchange_roster(&mut Roster::new(KEY, generation, rows));
+        if capacity > self.writer.capacity() {
+            self.grow_ring();
+        }
+        self.writer.grant();
+    }
+
+    fn rows(&self) -> Vec<(InRegion<Row>, ())> {
+        let is_there = *self.world.directory.lock().unwrap();
+        is_there.then(|| (self.world.row(), ())).into_iter().collect()
+    }
+
+    /// A free slot, recycled if need be, as `Publisher::make_room` does.
+    pub(super) fn loan(&mut self, wanted: usize) -> Option<Slot> {
+        if let Some(slot) = self.writer.history.take_free(LINE_BYTES) {
+            return Some(slot);
+        }
+        if self.writer.seems_outdated() {
+            self.find_readers();
+        }
+        self.writer.recycle(wanted);
+        self.writer.history.take_free(LINE_BYTES)
+    }
+
+    /// Publishes its sequence as the payload; `false` if no slot is free.
+    pub(super) fn publish(&mut self) -> bool {
+        let Some(slot) = self.loan(usize::MAX) else { return false };
+        self.publish_slot(slot);
+        true
+    }
+
+    /// What `Publisher::publish` does, if the control thread was always quick where it matters: for gating.
+    pub(super) fn publish_slot(&mut self, slot: Slot) {
+        if self.gates && self.writer.seems_outdated() {
+            self.find_readers();
+        }
+        if self.writer.is_blocked(slot.bytes) {
+            self.wait_for_room(slot.bytes);
+        }
+        let sequence = self.writer.history.head() + 1;
+        self.world.write(slot, sequence);
+        let (_, retires) = self.writer.publish(slot, length_of(sequence));
+        sleep::wake(&self.world.board.topic.sleepers, |waiter| self.world.board.bell(waiter).ring());
+        if retires {
+            self.writer.reclaim();
+        }
+    }
+
+    /// Sleeps on the futex itself: `sleep::sleep`, which `Publisher::wait_for_room` uses, has a fence of its own, and would
+    /// hide that `say_blocked` needs one.
+    fn wait_for_room(&mut self, bytes: usize) {
+        self.writer.say_blocked(PUBLISHER_BELL.0 as u64 + 1);
+        let bell = self.world.board.bell(PUBLISHER_BELL);
+        loop {
+            let rings = bell.rings();
+            if !self.writer.is_blocked(bytes) {
+                break;
+            }
+            bell.sleep(rings, Duration::MAX);
+        }
+        self.writer.say_blocked(0);
+    }
+}

@@ -1,0 +1,69 @@
+//! Take, pin, retire, reclaim and reuse of slots, with a reader that the publisher knows from the beginning.
+
+use super::{
+    check::Model,
+    publisher::{Publisher, keep_last},
+    subscription::Subscription,
+    world::{Board, World},
+};
+use crate::{layout::ROW_ACTIVE, sync::Site};
+use loom::thread;
+use std::sync::Arc;
+
+/// Depth 1: each sample retires the one before in `publish`.
+pub(super) const IN_PUBLISH: Model = Model {
+    run: || {
+        let world = World::new(&Arc::default(), 2, 2);
+        run(&world, 1, |publisher| publisher.publish());
+    },
+    preemptions: Some(5),
+    needs: &[
+        Site::EntryStore,
+        Site::EntryLook,
+        Site::PublishFence,
+        Site::PinFence,
+        Site::DeadMark,
+        Site::PinStore,
+        Site::Unpin,
+        Site::PinsLook,
+    ],
+};
+
+/// As [`IN_PUBLISH`] with slots to spare: the first sample's line in the ring is written again while its slot is held.
+pub(super) const LINE_REUSED: Model = Model {
+    run: || {
+        let world = World::new(&Arc::default(), 3, 2);
+        run(&world, 1, |publisher| publisher.publish());
+    },
+    preemptions: Some(4),
+    needs: &[Site::LengthLook],
+};
+
+/// Depth 2, and whoever loans wants only one kept: samples are retired in `recycle`.
+pub(super) const IN_RECYCLE: Model = Model {
+    run: || {
+        let world = World::new(&Arc::<Board>::default(), 2, 4);
+        run(&world, 2, |publisher| {
+            let Some(slot) = publisher.loan(1) else { return false };
+            publisher.publish_slot(slot);
+            true
+        });
+    },
+    preemptions: None,
+    needs: &[Site::RetireFence, Site::PinFence, Site::DeadMark, Site::PinStore, Site::Unpin, Site::PinsLook],
+};
+
+/// Sample 1 is there; the publisher goes on to 3, the reader takes twice. It is deeper than the publisher lets it be, so that it
+/// does not pass by what is dead only because it lags.
+fn run(world: &Arc<World>, depth: usize, publish: fn(&mut Publisher) -> bool) {
+    let mut publisher = Publisher::new(world, keep_last(depth));
+    publish(&mut publisher);
+    let mut subscription = Subscription::join(world, ROW_ACTIVE, 2, true);
+    publisher.find_readers();
+    thread::spawn(move || while publisher.writer.history.head() < 3 && publish(&mut publisher) {});
+    for _ in 0..2 {
+        if let Some(sample) = subscription.take() {
+            sample.read();
+        }
+    }
+}

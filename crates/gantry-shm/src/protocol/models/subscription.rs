@@ -1,0 +1,113 @@
+//! A subscription of a model: the steps of the crate's `link` without files.
+//!
+//! Used by every model. Invariant: it calls the reader in the order in which `link` does.
+
+use super::{
+    publisher::length_of,
+    world::{KEY, World},
+};
+use crate::{
+    layout::{ROW_GATING, ROW_LEFT, Row},
+    protocol::{
+        reader::{Reader, Taken, free_pin, unpin},
+        ring::Ring,
+        sleep,
+    },
+    shared::InRegion,
+    sync::{AtomicU64, Ordering::*},
+};
+use std::sync::Arc;
+
+/// A ring is replaced once at most.
+const MOVES: usize = 2;
+
+/// A reader and its world.
+pub(super) struct Subscription {
+    pub(super) reader: Reader,
+    row: InRegion<Row>,
+    world: Arc<World>,
+}
+
+/// A sample that is held.
+pub(super) struct Sample {
+    pin: InRegion<AtomicU64>,
+    offset: usize,
+    pub(super) sequence: u64,
+    world: Arc<World>,
+}
+
+impl Sample {
+    /// Reads the payload, which must be this sample's, and lets it go.
+    pub(super) fn read(self) -> u64 {
+        assert_eq!(self.world.read(self.offset), self.sequence, "another sample's payload");
+        unpin(&self.pin);
+        self.sequence
+    }
+}
+
+/// First step of joining: the row can be found.
+pub(super) fn show_row(world: &Arc<World>, state: u32, depth: u32) {
+    let row = world.row();
+    row.depth.store(depth, Relaxed);
+    row.state.store(state, Relaxed);
+    row.key.store(KEY, Relaxed);
+    *world.directory.lock().unwrap() = true;
+}
+
+/// Second step of joining: publishers look for it.
+pub(super) fn raise_generation(world: &Arc<World>) {
+    sleep::topic_changed(&world.board.topic, |waiter| world.board.bell(waiter).ring());
+}
+
+impl Subscription {
+    /// Joins as `Link::join` does: the ring, the row, the generation, then the look at what there is.
+    pub(super) fn join(world: &Arc<World>, state: u32, depth: u32, history: bool) -> Subscription {
+        let ring = world.ring();
+        show_row(world, state, depth);
+        raise_generation(world);
+        let subscription = Subscription::begin(world, ring, depth, history);
+        if state == ROW_GATING {
+            subscription.call_blocked_publisher();
+        }
+        subscription
+    }
+
+    /// Third step of joining. `history`: with up to `depth` samples that are there.
+    pub(super) fn begin(world: &Arc<World>, ring: Ring, depth: u32, history: bool) -> Subscription {
+        let reader = Reader::new(world.part(|world| &world.header), ring, world.row(), depth.into(), history);
+        Subscription { reader, row: world.row(), world: world.clone() }
+    }
+
+    /// The next sample, as `Link::take` takes it.
+    pub(super) fn take(&mut self) -> Option<Sample> {
+        for _ in 0..MOVES {
+            let pin = &self.row.pins[free_pin(&self.row).unwrap()];
+            match self.reader.take(pin) {
+                Taken::Sample { offset, length_bytes } => {
+                    let expected = u64::from(length_of(self.reader.next - 1));
+                    assert_eq!(length_bytes.unwrap_or(expected), expected, "another sample's length");
+                    // SAFETY: a part of the world, which the sample keeps.
+                    let pin = unsafe { InRegion::new(pin) };
+                    return Some(Sample { pin, offset, sequence: self.reader.next - 1, world: self.world.clone() });
+                }
+                Taken::Nothing => return None,
+                Taken::Moved => self.reader.ring = self.world.ring(),
+                Taken::Nonsense { head } => panic!("the head is {head}, the next sample {}", self.reader.next),
+            }
+        }
+        panic!("a ring was replaced, and the descriptor does not say by which");
+    }
+
+    /// As dropping a `Link` does.
+    pub(super) fn leave(self) {
+        self.row.state.store(ROW_LEFT, Release);
+        self.call_blocked_publisher();
+    }
+
+    /// As `Link::call_blocked_publisher` does after a take.
+    pub(super) fn call_blocked_publisher(&self) {
+        if let Some(waiter) = self.reader.blocked_publisher().checked_sub(1) {
+            self.world.board.bell(sleep::WaiterIndex(waiter as usize)).ring();
+        }
+    }
+}

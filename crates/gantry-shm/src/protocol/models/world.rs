@@ -1,0 +1,110 @@
+//! The memory of a tiny publisher and its reader, made of loom's atomics and cells.
+//!
+//! Used by every model; a model makes it anew for each run. What the kernel or files do is here, too: the directory, and
+//! the memory of a larger ring.
+
+use crate::{
+    layout::{LINE_BYTES, PublisherHeader, RingLine, Row, TopicLine},
+    protocol::{
+        history::Slot,
+        ring::{Descriptor, Ring},
+        sleep::WaiterIndex,
+    },
+    shared::InRegion,
+    sync::{Futex, acquire},
+};
+use loom::{cell::UnsafeCell, sync::Mutex};
+use std::sync::Arc;
+
+/// What rows of the publisher say.
+pub(super) const KEY: u64 = 7;
+/// Waiter of a subscription.
+pub(super) const READER_BELL: WaiterIndex = WaiterIndex(0);
+/// Waiter of a publisher.
+pub(super) const PUBLISHER_BELL: WaiterIndex = WaiterIndex(1);
+
+/// A topic's line and the bells.
+#[derive(Default)]
+pub(super) struct Board {
+    pub(super) topic: TopicLine,
+    bells: [Futex; 2],
+}
+
+impl Board {
+    pub(super) fn bell(&self, waiter: WaiterIndex) -> &Futex {
+        &self.bells[waiter.0]
+    }
+}
+
+/// A publisher's file, and the row of its reader.
+pub(super) struct World {
+    pub(super) board: Arc<Board>,
+    pub(super) header: PublisherHeader,
+    /// The second is for later.
+    rings: [Box<[RingLine]>; 2],
+    payloads: Box<[UnsafeCell<u64>]>,
+    row: Row,
+    /// Whether the row can be found. The kernel's own locks make it so that who finds a file sees what is in it.
+    pub(super) directory: Mutex<bool>,
+}
+
+// SAFETY: the payloads are used as the protocol allows, or loom reports it.
+unsafe impl Sync for World {}
+// SAFETY: as above.
+unsafe impl Send for World {}
+
+impl World {
+    /// `slots` payloads, a ring of `capacity` entries, and one twice as large.
+    pub(super) fn new(board: &Arc<Board>, slots: usize, capacity: usize) -> Arc<World> {
+        let ring = |capacity| (0..capacity).map(|_| RingLine::default()).collect();
+        let world = World {
+            board: board.clone(),
+            header: PublisherHeader::default(),
+            rings: [ring(capacity), ring(2 * capacity)],
+            payloads: (0..slots).map(|_| UnsafeCell::new(0)).collect(),
+            row: Row::default(),
+            directory: Mutex::new(false),
+        };
+        Arc::new(world)
+    }
+
+    /// Refers to a part of this world; who has it, has the world, too.
+    pub(super) fn part<T: ?Sized>(self: &Arc<World>, part: impl FnOnce(&World) -> &T) -> InRegion<T> {
+        // SAFETY: publishers and subscriptions keep the world as long as what they made of its parts.
+        unsafe { InRegion::new(part(self)) }
+    }
+
+    pub(super) fn row(self: &Arc<World>) -> InRegion<Row> {
+        self.part(|world| &world.row)
+    }
+
+    /// The descriptor of one of the two rings.
+    pub(super) fn descriptor(&self, ring: usize) -> Descriptor {
+        Descriptor { offset: ring * LINE_BYTES, log2_capacity: self.rings[ring].len().ilog2() }
+    }
+
+    pub(super) fn ring_at(self: &Arc<World>, descriptor: Descriptor) -> Ring {
+        Ring::new(self.part(|world| &*world.rings[descriptor.offset / LINE_BYTES]))
+    }
+
+    /// What `Source::ring` does.
+    pub(super) fn ring(self: &Arc<World>) -> Ring {
+        self.ring_at(Descriptor::from_word(acquire(&self.header.ring)))
+    }
+
+    pub(super) fn slots(&self) -> impl Iterator<Item = Slot> {
+        (0..self.payloads.len()).map(|payload| Slot { offset: payload * LINE_BYTES, bytes: LINE_BYTES })
+    }
+
+    /// Fails if somebody may read it meanwhile.
+    pub(super) fn write(&self, slot: Slot, sequence: u64) {
+        // SAFETY: loom reports whoever uses it at the same time.
+        self.payloads[slot.offset / LINE_BYTES].with_mut(|payload| unsafe { *payload = sequence });
+    }
+
+    /// Fails if somebody may write it meanwhile.
+    pub(super) fn read(&self, offset: usize) -> u64 {
+        // SAFETY: as in `write`.
+        self.payloads[offset / LINE_BYTES].with(|payload| unsafe { *payload })
+    }
+}
