@@ -68,6 +68,8 @@ pub struct Publisher {
     memory: Memory,
     writer: Writer<Arc<crate::peer::Peer>>,
     search: Arc<ReaderSearch>,
+    /// Some reader is in another process, so likely on another core.
+    has_remote_readers: bool,
     /// Loans since the clock was looked at.
     loans: u32,
     /// The most bytes in use since `peak_since`.
@@ -128,6 +130,7 @@ impl Publisher {
             memory,
             writer,
             search,
+            has_remote_readers: false,
             loans: 0,
             peak_bytes: 0,
             peak_since: Instant::now(),
@@ -221,7 +224,9 @@ impl Publisher {
         header.source_wall_time_ns = time.wall_ns;
         header.length_bytes = loan.length_bytes() as u32;
         header.encapsulation = ENCAPSULATION_CDR_LE;
-        crate::prefetch::hand_over(loan.bytes().as_ptr());
+        if self.has_remote_readers {
+            crate::prefetch::hand_over(loan.bytes().as_ptr());
+        }
         Ok(slot)
     }
 
@@ -303,6 +308,7 @@ impl Publisher {
             return;
         }
         let capacity = self.writer.exchange_roster(&mut found.readers);
+        self.has_remote_readers = self.writer.roster.rows.iter().any(|(_, peer)| peer.pid != std::process::id());
         if capacity > self.writer.capacity() {
             // Without room for a larger ring, readers get what the old one allows, as `granted_depth` says.
             let _ = self.grow_ring(capacity);

@@ -132,7 +132,6 @@ impl Ring {
         line.sequence.store(sequence, Relaxed);
         line.length_bytes.store(length_bytes.into(), Relaxed);
         line.entry.store(alive(offset, sequence), release(Site::EntryStore));
-        crate::prefetch::hand_over(self.place(sequence));
     }
 
     /// Publisher: marks the entry of a retained sample dead (N1). Relaxed: the SeqCst fence that follows orders it.
