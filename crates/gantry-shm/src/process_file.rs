@@ -83,6 +83,11 @@ impl ProcessFile {
         self.region.link(directory, &name).map_err(|e| Error::system(format!("name {directory}/{name}"), e))
     }
 
+    /// The 128 random bits of its name.
+    pub(crate) fn id(&self) -> &[u8; 16] {
+        &self.id
+    }
+
     pub(crate) fn file_name(&self) -> String {
         file_name(&self.id)
     }

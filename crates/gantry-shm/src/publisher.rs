@@ -308,7 +308,7 @@ impl Publisher {
             return;
         }
         let capacity = self.writer.exchange_roster(&mut found.readers);
-        self.has_remote_readers = self.writer.roster.rows.iter().any(|(_, peer)| peer.pid != std::process::id());
+        self.has_remote_readers = self.writer.roster.rows.iter().any(|(_, peer)| peer.id != *self.domain.process.id());
         if capacity > self.writer.capacity() {
             // Without room for a larger ring, readers get what the old one allows, as `granted_depth` says.
             let _ = self.grow_ring(capacity);
