@@ -103,7 +103,11 @@ impl Link {
     /// Whether there is something to take. Sound to call after a SeqCst fence before sleeping.
     #[inline]
     pub(crate) fn has_news(&self) -> bool {
-        self.ahead.is_some() || self.reader.has_news()
+        let in_new_ring = || match self.source.ring() {
+            Ok(ring) => self.reader.has_news_in(&ring).unwrap_or(true),
+            Err(_) => true, // a take will say why
+        };
+        self.ahead.is_some() || self.reader.has_news_in(&self.reader.ring).unwrap_or_else(in_new_ring)
     }
 
     /// Whether there may be samples to take that were published before we joined.

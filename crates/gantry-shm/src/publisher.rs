@@ -94,7 +94,8 @@ impl Publisher {
         let domain = participant.domain.clone();
         let description = domain.describe(Role::Publisher, node, topic, message_type, qos)?;
         let keep = options.keep(&qos);
-        let log2_capacity = (keep.guaranteed + BATCH_SAMPLES.start() + 1).next_power_of_two().ilog2();
+        let kept = if keep.keeps_all { keep.samples } else { keep.guaranteed };
+        let log2_capacity = (kept + BATCH_SAMPLES.start() + 1).next_power_of_two().ilog2();
         let limit_bytes = options.memory_limit_bytes(1 << log2_capacity, &description)?;
         let file = Arc::new(PublisherFile::create(&domain, &description, log2_capacity, limit_bytes)?);
         let header = file.header()?;

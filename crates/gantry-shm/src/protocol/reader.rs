@@ -87,12 +87,14 @@ impl Reader {
         (head.saturating_add(1)..head.saturating_add(HEAD_EVERY)).take_while(is_there).last().unwrap_or(head)
     }
 
-    /// Whether there is something to take. Sound to call after a SeqCst fence before sleeping (3).
+    /// Whether there is something to take in `ring`, which is ours or the one that replaced it; `None` if it was replaced, too.
+    /// Sound to call after a SeqCst fence before sleeping (3).
     #[inline]
-    pub(crate) fn has_news(&self) -> bool {
-        match self.ring.look(self.next) {
-            Entry::NotYet => self.is_far_behind(),
-            Entry::Alive(_) | Entry::Gone | Entry::Moved => true,
+    pub(crate) fn has_news_in(&self, ring: &Ring) -> Option<bool> {
+        match ring.look(self.next) {
+            Entry::NotYet => Some(self.is_far_behind()),
+            Entry::Alive(_) | Entry::Gone => Some(true),
+            Entry::Moved => None,
         }
     }
 
@@ -128,7 +130,7 @@ impl Reader {
         let taken = self.take_pinned(pin);
         match taken {
             Taken::Sample { .. } => {
-                self.next += 1;
+                self.next = self.next.saturating_add(1);
                 // Release (6): the publisher may retire what is below the cursor; what we hold is pinned.
                 self.row.cursor.store(self.next, release(Site::CursorStore));
             }
@@ -157,8 +159,8 @@ impl Reader {
             if head == u64::MAX {
                 return Taken::Nonsense { head };
             }
-            let newest = (head + 1).saturating_sub(self.depth);
-            self.next = self.oldest(head).max(newest).max(self.next + 1);
+            let newest = head.saturating_add(1).saturating_sub(self.depth);
+            self.next = self.oldest(head).max(newest).max(self.next.saturating_add(1));
             jumped = true;
         }
         Taken::Nothing

@@ -98,6 +98,11 @@ impl Subscription {
         panic!("a ring was replaced, and the descriptor does not say by which");
     }
 
+    /// As `Link::has_news` does.
+    pub(super) fn has_news(&self) -> bool {
+        self.reader.has_news_in(&self.reader.ring).unwrap_or(true)
+    }
+
     /// As dropping a `Link` does.
     pub(super) fn leave(self) {
         self.row.state.store(ROW_LEFT, Release);

@@ -53,7 +53,7 @@ fn publishers(count: usize) {
         })
         .collect();
     while !subscriptions.is_empty() {
-        wait(&board, || subscriptions.iter().any(|subscription| subscription.reader.has_news()));
+        wait(&board, || subscriptions.iter().any(|subscription| subscription.has_news()));
         subscriptions.retain_mut(|subscription| subscription.take().map(|sample| sample.read()).is_none());
     }
 }
