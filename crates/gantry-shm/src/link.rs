@@ -14,7 +14,6 @@ use crate::{
     },
     qos::{Durability, History, MAX_DEPTH, Qos, Reliability},
     sample::{PinRow, Sample},
-    shared::InRegion,
     source::Source,
     sync::Ordering::*,
 };
@@ -91,9 +90,9 @@ impl Link {
         })
     }
 
-    /// The row with the cursor; the link's process file keeps it.
-    pub(crate) fn row(&self) -> InRegion<Row> {
-        self.rows[0].row()
+    /// The row with the cursor.
+    pub(crate) fn row(&self) -> Arc<PinRow> {
+        self.rows[0].clone()
     }
 
     /// Whether there is something to take. Sound to call after a SeqCst fence before sleeping.
