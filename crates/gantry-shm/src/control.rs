@@ -11,6 +11,7 @@ use crate::{
     error::{Error, Result},
     protocol::sleep::{self, WaiterIndex},
     signals,
+    sync::{Site, full_fence},
 };
 use std::{
     sync::{
@@ -68,9 +69,11 @@ impl Control {
         Ok(Control { domain, shared, bell, thread: Some(thread) })
     }
 
+    /// The caller then brings the endpoint up to date: what appears later rings.
     pub(crate) fn watch(&self, watched: &Arc<impl Watched + 'static>) {
         // Never taken back: a ring too many costs this process a look.
         sleep::enter(&self.domain.board.line(watched.topic()).watchers, self.bell);
+        full_fence(Site::SleepFence); // (3) the caller sees the generation, or who raised it sees our bit
         let weak: Weak<dyn Watched> = Arc::downgrade(watched) as Weak<dyn Watched>;
         self.shared.watched.lock().unwrap_or_else(PoisonError::into_inner).push(weak);
     }

@@ -55,7 +55,7 @@ impl WaitSet {
     /// only one CPU is usable), then one futex, whatever the number of topics.
     ///
     /// # Errors
-    /// As [`Subscription::take`]; no waiter could be set up.
+    /// As [`Subscription::take`]; a subscription is of another domain; no waiter could be set up.
     pub fn wait(&mut self, subscriptions: &mut [&mut Subscription], timeout: Duration) -> Result<bool> {
         self.waiter.wait(subscriptions, timeout)
     }
@@ -78,10 +78,12 @@ impl Waiter {
 
     /// What [`WaitSet::wait`] says.
     pub(crate) fn wait(&mut self, subscriptions: &mut [&mut Subscription], timeout: Duration) -> Result<bool> {
+        self.domain.epoch.check()?;
+        // On another board our bell is another's.
+        subscriptions.iter().try_for_each(|subscription| subscription.check_waiter(&self.domain))?;
         let deadline = Instant::now().checked_add(timeout);
         loop {
             for subscription in subscriptions.iter_mut() {
-                subscription.check_epoch()?;
                 if subscription.generation_changed() {
                     subscription.discover();
                 }
