@@ -193,7 +193,9 @@ impl Watched for PublisherSearch {
     fn announce_news(&self) -> bool {
         let found = self.found();
         let news = found.joined.iter().any(Joined::has_news);
-        if let (true, Some(event)) = (news, &found.event) {
+        let event = found.event.clone();
+        drop(found); // whoever wakes up now may take over what was found
+        if let (true, Some(event)) = (news, event) {
             event.set();
         }
         news
