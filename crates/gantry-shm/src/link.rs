@@ -9,7 +9,7 @@ use crate::{
     error::{Error, Result},
     layout::*,
     protocol::{
-        reader::{Reader, Taken, free_pin},
+        reader::{Reader, Taken, free_pin, newest},
         sleep::WaiterIndex,
     },
     qos::{Durability, History, MAX_DEPTH, Qos, Reliability},
@@ -68,12 +68,13 @@ impl Link {
         let gates = keeps_all(qos) && keeps_all(&publisher.qos);
         let state = if gates { ROW_GATING } else { ROW_ACTIVE };
         let depth = if qos.history == History::KeepLast { qos.depth } else { MAX_DEPTH };
+        let wants_history = qos.durability == Durability::TransientLocal;
+        let first = (!wants_history).then(|| newest(&source.header, &ring).saturating_add(1));
         let row = domain.process.take_row(&domain.directory, publisher.key, state, depth)?;
         let row = Arc::new(PinRow::new(domain.clone(), source.clone(), row));
         let joined_generation = domain.board.topic_changed(topic);
         // From here on a publisher that reclaims sees the row, whose cursor 0 wants everything.
-        let wants_history = qos.durability == Durability::TransientLocal;
-        let reader = Reader::new(source.header, ring, row.row(), depth.into(), wants_history);
+        let reader = Reader::new(source.header, ring, row.row(), depth.into(), first);
         let history_end = if wants_history { reader.newest() } else { 0 };
         Ok(Link {
             domain: domain.clone(),
