@@ -2,8 +2,8 @@
 //! and take never have to.
 //!
 //! Started by `participant`; works for what is [`Watched`]: the readers of a publisher, the publishers of a subscription.
-//! It sleeps on its own bell on the board, which whoever joins or leaves a watched topic rings, and looks for deaths once a
-//! second. Invariant T1: it keeps the domain, never the participant, so that dropping a participant can wait for its end.
+//! It sleeps on its own bell on the board, which whoever joins or leaves a watched topic rings, and looks for deaths every
+//! second or two. Invariant T1: it keeps the domain, never the participant, so that dropping a participant can wait for its end.
 
 use crate::{
     board::TopicIndex,
@@ -11,6 +11,7 @@ use crate::{
     error::{Error, Result},
     protocol::sleep::{self, WaiterIndex},
     signals,
+    sync::{Site, full_fence},
 };
 use std::{
     sync::{
@@ -21,8 +22,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// How often it looks for deaths.
+/// How often it looks for deaths if it looks at all processes itself.
 const PERIOD: Duration = Duration::from_secs(1);
+/// ... and if others look, too.
+const SHARED_PERIOD: Duration = Duration::from_secs(2);
 /// It calls no deep functions.
 const STACK_BYTES: usize = 256 << 10;
 
@@ -68,9 +71,11 @@ impl Control {
         Ok(Control { domain, shared, bell, thread: Some(thread) })
     }
 
+    /// The caller then brings the endpoint up to date: what appears later rings.
     pub(crate) fn watch(&self, watched: &Arc<impl Watched + 'static>) {
         // Never taken back: a ring too many costs this process a look.
         sleep::enter(&self.domain.board.line(watched.topic()).watchers, self.bell);
+        full_fence(Site::SleepFence); // (3) the caller sees the generation, or who raised it sees our bit
         let weak: Weak<dyn Watched> = Arc::downgrade(watched) as Weak<dyn Watched>;
         self.shared.watched.lock().unwrap_or_else(PoisonError::into_inner).push(weak);
     }
@@ -95,7 +100,7 @@ impl Drop for Control {
 }
 
 fn run(domain: &Arc<Domain>, shared: &Shared, bell: WaiterIndex) {
-    let mut looked_for_deaths = Instant::now();
+    let (mut looked_for_deaths, mut period, mut round) = (Instant::now(), PERIOD, 0);
     loop {
         let rings = domain.board.bell(bell).rings(); // before we look
         if shared.stop.load(Acquire) {
@@ -103,14 +108,14 @@ fn run(domain: &Arc<Domain>, shared: &Shared, bell: WaiterIndex) {
         }
         let watched = living(shared);
         watched.iter().for_each(|watched| watched.update(domain));
-        if looked_for_deaths.elapsed() >= PERIOD {
-            looked_for_deaths = Instant::now();
-            // What fails here is tried again in a second.
-            let _ = domain.look_for_deaths();
+        if looked_for_deaths.elapsed() >= period {
+            (looked_for_deaths, round) = (Instant::now(), round + 1);
+            // What fails here is tried again next time.
+            period = if domain.watch_for_deaths(round).unwrap_or(true) { PERIOD } else { SHARED_PERIOD };
         }
         let curious: Vec<&Arc<dyn Watched>> = watched.iter().filter(|watched| watched.wants_news()).collect();
         let topics = curious.iter().map(|watched| domain.board.line(watched.topic()));
-        let limit = PERIOD.saturating_sub(looked_for_deaths.elapsed());
+        let limit = period.saturating_sub(looked_for_deaths.elapsed());
         sleep::sleep(domain.board.bell(bell), rings, bell, topics, limit, || {
             curious.iter().filter(|watched| watched.announce_news()).count() > 0
         });

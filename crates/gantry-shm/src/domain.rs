@@ -26,6 +26,11 @@ use std::{
     time::Duration,
 };
 
+/// How many neighbours, and how many others in turn, a control thread probes where processes are many.
+const NEIGHBOURS: usize = 4;
+/// So many are few: it probes all.
+const FEW_PEERS: usize = 2 * NEIGHBOURS;
+
 /// This process in one domain.
 pub(crate) struct Domain {
     pub(crate) directory: Directory,
@@ -43,6 +48,7 @@ pub(crate) struct Domain {
 struct Peers {
     /// The count of processes that `list` is true for; `None` before the first look.
     seen_generation: Option<u64>,
+    /// Sorted by their files' names.
     list: Arc<[Arc<Peer>]>,
     /// There was a file of a dead process that is not in `list`.
     has_remains: bool,
@@ -112,6 +118,7 @@ impl Domain {
                     }
                 }
             }
+            list.sort_unstable_by(|one, other| one.file_name.cmp(&other.file_name));
             peers.list = list.into();
             peers.seen_generation = Some(generation);
         }
@@ -159,6 +166,30 @@ impl Domain {
     /// somebody else is at it.
     pub(crate) fn look_for_deaths(&self) -> Result<()> {
         let died = self.peers()?.iter().any(|peer| !peer.is_alive());
+        self.reap(died)
+    }
+
+    /// The same for a control thread, one of many: if all looked at all, 100 sleeping processes would keep a CPU busy. In the
+    /// ring of the names, each looks at the next few; as one death that is noticed gets all the dead reaped, and their
+    /// partners told, it is enough that of each row of dead the first is noticed. Those behind it are looked at in turn, for
+    /// who should look may be stopped. Returns whether it looked at all.
+    pub(crate) fn watch_for_deaths(&self, round: usize) -> Result<bool> {
+        let peers = self.peers()?;
+        let own_name = self.process.file_name();
+        let own = peers.partition_point(|peer| peer.file_name <= own_name);
+        let all = peers.len() <= FEW_PEERS;
+        let places: Vec<usize> = if all {
+            (0..peers.len()).collect()
+        } else {
+            let in_turn = own + round % peers.len() * NEIGHBOURS;
+            (own..own + NEIGHBOURS).chain(in_turn..in_turn + NEIGHBOURS).collect()
+        };
+        let died = places.iter().any(|place| !peers[place % peers.len()].is_alive());
+        self.reap(died)?;
+        Ok(all)
+    }
+
+    fn reap(&self, died: bool) -> Result<()> {
         if died || self.peers.lock().unwrap_or_else(PoisonError::into_inner).has_remains {
             if let Some(registry) = self.board.try_lock(&self.directory)? {
                 reaper::reap(&self.directory, &self.board, &registry)?;

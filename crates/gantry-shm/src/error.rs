@@ -172,6 +172,15 @@ pub enum Error {
         /// Topic of the publisher that was asked.
         topic: String,
     },
+
+    /// A subscription of one domain that was given to a wait set of another.
+    #[error(
+        "this wait set belongs to another domain than the subscription to {topic}; use one wait set for each domain"
+    )]
+    ForeignSubscription {
+        /// The subscription's topic.
+        topic: String,
+    },
 }
 
 /// A loan that could not be published, and why; publish it again or drop it.

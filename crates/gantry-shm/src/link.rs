@@ -9,12 +9,11 @@ use crate::{
     error::{Error, Result},
     layout::*,
     protocol::{
-        reader::{Reader, Taken, free_pin},
+        reader::{Reader, Taken, free_pin, newest},
         sleep::WaiterIndex,
     },
     qos::{Durability, History, MAX_DEPTH, Qos, Reliability},
     sample::{PinRow, Sample},
-    shared::InRegion,
     source::Source,
     sync::Ordering::*,
 };
@@ -69,12 +68,13 @@ impl Link {
         let gates = keeps_all(qos) && keeps_all(&publisher.qos);
         let state = if gates { ROW_GATING } else { ROW_ACTIVE };
         let depth = if qos.history == History::KeepLast { qos.depth } else { MAX_DEPTH };
+        let wants_history = qos.durability == Durability::TransientLocal;
+        let first = (!wants_history).then(|| newest(&source.header, &ring).saturating_add(1));
         let row = domain.process.take_row(&domain.directory, publisher.key, state, depth)?;
         let row = Arc::new(PinRow::new(domain.clone(), source.clone(), row));
         let joined_generation = domain.board.topic_changed(topic);
         // From here on a publisher that reclaims sees the row, whose cursor 0 wants everything.
-        let wants_history = qos.durability == Durability::TransientLocal;
-        let reader = Reader::new(source.header, ring, row.row(), depth.into(), wants_history);
+        let reader = Reader::new(source.header, ring, row.row(), depth.into(), first);
         let history_end = if wants_history { reader.newest() } else { 0 };
         let link = Link {
             domain: domain.clone(),
@@ -95,9 +95,9 @@ impl Link {
         Ok(link)
     }
 
-    /// The row with the cursor; the link's process file keeps it.
-    pub(crate) fn row(&self) -> InRegion<Row> {
-        self.rows[0].row()
+    /// The row with the cursor.
+    pub(crate) fn row(&self) -> Arc<PinRow> {
+        self.rows[0].clone()
     }
 
     /// Whether there is something to take. Sound to call after a SeqCst fence before sleeping.

@@ -9,13 +9,13 @@ use crate::{
     domain::Domain,
     error::Result,
     event::Event,
-    layout::Row,
+    layout::ROW_LEFT,
     link::Link,
     process_file::publisher_file_name,
     protocol::ring::Entry,
-    shared::InRegion,
+    sample::PinRow,
     source::Source,
-    sync::acquire,
+    sync::{Ordering::Acquire, acquire},
 };
 use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
@@ -41,8 +41,8 @@ pub(crate) struct Found {
     pub(crate) count: u64,
     /// Joined, and not yet taken by the subscription.
     pub(crate) links: Vec<Link>,
-    /// The publishers that were joined and are there, the broken ones too.
-    pub(crate) present: Vec<Present>,
+    /// The publishers that were joined and are there, the broken ones too; and those that left and are not drained.
+    joined: Vec<Joined>,
     /// Why publishers of the topic are not matched.
     pub(crate) mismatches: Vec<String>,
     /// Something kept us from joining all publishers: when to try again.
@@ -54,11 +54,13 @@ pub(crate) struct Found {
 }
 
 /// A publisher that was joined.
-pub(crate) struct Present {
-    pub(crate) key: u64,
+struct Joined {
+    key: u64,
     source: Arc<Source>,
-    /// Its row, to see from any thread how far the subscription is.
-    row: InRegion<Row>,
+    /// Its row, to see from any thread how far the subscription is. It is nobody else's as long as we keep it.
+    row: Arc<PinRow>,
+    /// It left, or died.
+    gone: bool,
 }
 
 impl PublisherSearch {
@@ -87,12 +89,14 @@ impl PublisherSearch {
     /// `mismatches`: it must not silence the others.
     fn join_present(&self, domain: &Arc<Domain>, found: &mut Found) -> Result<()> {
         let there = domain.endpoints(&self.description.topic, Role::Publisher, &mut found.mismatches)?;
-        found.present.retain(|joined| there.iter().any(|(_, publisher)| publisher.key == joined.key));
+        for joined in &mut found.joined {
+            joined.gone = !there.iter().any(|(_, publisher)| publisher.key == joined.key);
+        }
         if !found.mismatches.is_empty() {
             found.retry_at = Some(Instant::now() + RETRY_AFTER);
         }
         for (peer, publisher) in &there {
-            if found.present.iter().any(|joined| joined.key == publisher.key) {
+            if found.joined.iter().any(|joined| joined.key == publisher.key) {
                 continue;
             }
             if let Some(why) = publisher.mismatch(&self.description) {
@@ -102,7 +106,8 @@ impl PublisherSearch {
             let file_name = publisher_file_name(&peer.id, publisher.number);
             match Link::join(domain, self.topic, publisher, &file_name, &self.description.qos) {
                 Ok(link) => {
-                    found.present.push(Present { key: link.key, source: link.source.clone(), row: link.row() });
+                    let (source, row) = (link.source.clone(), link.row());
+                    found.joined.push(Joined { key: link.key, source, row, gone: false });
                     found.links.push(link);
                 }
                 // It left while we looked.
@@ -125,13 +130,28 @@ impl Found {
         self.retry_at = Some(Instant::now() + RETRY_AFTER);
     }
 
+    /// Whether the publisher with that key was joined and did not leave.
+    pub(crate) fn is_present(&self, key: u64) -> bool {
+        self.joined.iter().any(|joined| joined.key == key && !joined.gone)
+    }
+
+    /// The subscription goes: lets go of all publishers.
+    pub(crate) fn close(&mut self) {
+        self.is_closed = true;
+        (self.links, self.joined, self.event) = (Vec::new(), Vec::new(), None);
+    }
+}
+
+impl Joined {
     /// Whether a sample can be taken that was not.
     fn has_news(&self) -> bool {
-        self.present.iter().any(|joined| {
-            // A ring that cannot be had is an error that a take will say.
-            let next = acquire(&joined.row.cursor);
-            joined.source.ring().is_ok_and(|ring| matches!(ring.look(next), Entry::Alive(_) | Entry::Gone))
-        })
+        let row = self.row.row();
+        if row.state.load(Acquire) == ROW_LEFT {
+            return false; // the subscription does not take from it any more
+        }
+        let next = acquire(&row.cursor);
+        // A ring that cannot be had is an error that a take will say.
+        self.source.ring().is_ok_and(|ring| !matches!(ring.look(next), Entry::NotYet))
     }
 }
 
@@ -162,7 +182,8 @@ impl Watched for PublisherSearch {
             found.generation = Some(generation);
             found.count += 1;
         }
-        found.present.iter().for_each(|joined| joined.source.prefault_new());
+        found.joined.retain(|joined| !joined.gone || joined.has_news());
+        found.joined.iter().for_each(|joined| joined.source.prefault_new());
     }
 
     fn wants_news(&self) -> bool {
@@ -171,8 +192,10 @@ impl Watched for PublisherSearch {
 
     fn announce_news(&self) -> bool {
         let found = self.found();
-        let news = found.has_news();
-        if let (true, Some(event)) = (news, &found.event) {
+        let news = found.joined.iter().any(Joined::has_news);
+        let event = found.event.clone();
+        drop(found); // whoever wakes up now may take over what was found
+        if let (true, Some(event)) = (news, event) {
             event.set();
         }
         news

@@ -172,7 +172,8 @@ impl Subscription {
         waited
     }
 
-    /// A descriptor that is readable while there is something to take, for epoll and poll; call [`Subscription::take`] until it
+    /// A descriptor that is readable while there is something to take (rarely also when
+    /// it was just taken), for epoll and poll; call [`Subscription::take`] until it
     /// gives `None` before waiting on it again. It costs a hop over the control thread for each burst of samples, which
     /// [`Subscription::wait`] does not.
     ///
@@ -184,6 +185,9 @@ impl Subscription {
             Some(event) => event,
             None => {
                 let event = Event::new()?;
+                if self.has_news() {
+                    event.set(); // the control thread does not see what was taken early to see how old it is
+                }
                 self.search.found().event = Some(event.clone());
                 self.participant.call_control();
                 event
@@ -209,9 +213,12 @@ impl Subscription {
         self.losses
     }
 
-    /// Why publishers of this topic are not matched, a sentence each.
+    /// Why publishers of this topic are not matched, a sentence each; none in a forked child.
     #[must_use]
     pub fn mismatches(&self) -> Vec<String> {
+        if !self.domain.epoch.is_current() {
+            return Vec::new(); // the control thread may have held the lock at the fork
+        }
         self.search.found().mismatches.clone()
     }
 
@@ -238,9 +245,13 @@ impl Subscription {
         self.line
     }
 
-    /// Whether it was made in this process, and not in the parent of a fork.
-    pub(crate) fn check_epoch(&self) -> Result<()> {
-        self.domain.epoch.check()
+    /// Whether a waiter of that domain can wait for it: it was not made in the parent of a fork, or on another board.
+    pub(crate) fn check_waiter(&self, waiters: &Domain) -> Result<()> {
+        self.domain.epoch.check()?;
+        if self.domain.board.id() == waiters.board.id() {
+            return Ok(());
+        }
+        Err(Error::ForeignSubscription { topic: self.description().topic.clone() })
     }
 
     /// Joins new publishers now, and marks those that are gone. Control path.
@@ -265,7 +276,7 @@ impl Subscription {
             self.seen_search = found.count;
             self.links.append(&mut found.links);
             for link in &mut self.links {
-                link.gone = !found.present.iter().any(|joined| joined.key == link.key);
+                link.gone = !found.is_present(link.key);
             }
             let wants_history = self.search.description().qos.durability == Durability::TransientLocal;
             self.in_history = wants_history && self.links.iter().any(Link::is_in_history);
@@ -306,11 +317,7 @@ impl Drop for Subscription {
             return;
         }
         self.links.clear();
-        {
-            let mut found = self.search.found();
-            found.is_closed = true;
-            (found.links, found.present, found.event) = (Vec::new(), Vec::new(), None);
-        }
+        self.search.found().close();
         // Nobody to tell; the reaper finds what is left when this process is gone.
         let _ = self.domain.process.remove_endpoint(self.block);
         self.domain.board.topic_changed(self.topic);

@@ -1,8 +1,9 @@
 //! How a thread waits for news on any number of topics: a bounded spin, then one futex, its own bell.
 //!
 //! Used by programs (for several subscriptions), by subscriptions (for one) and by publishers (for subscriptions, or for room).
-//! Waiting makes system calls; its first sleep takes the registry lock. No wake-up is lost (`protocol`, 3). A slice of a
-//! second bounds what a publisher that was killed between entry and ring left unsaid.
+//! Waiting makes system calls; its first sleep takes the registry lock. No wake-up is lost (`protocol`, 3). What a publisher
+//! that was killed between entry and ring left unsaid is rung when its death is noticed (`control`); slices of sleep bound
+//! what damage to the board may cost, and grow, so that who sleeps long costs nothing.
 
 use crate::{
     board::REGISTRY_PATIENCE,
@@ -23,8 +24,10 @@ use std::{
 const MAX_SPIN: Duration = Duration::from_micros(20);
 /// Shortest spin: what a waiter whose spins never helped still tries.
 const MIN_SPIN: Duration = Duration::from_nanos(250);
-/// Longest sleep.
-const SLICE: Duration = Duration::from_secs(1);
+/// Longest sleep of a waiter that had something to do lately.
+const MIN_SLICE: Duration = Duration::from_secs(1);
+/// Longest sleep of all.
+const MAX_SLICE: Duration = Duration::from_secs(16);
 /// Looks between two readings of the clock.
 const LOOKS_PER_CLOCK: usize = 8;
 
@@ -55,7 +58,7 @@ impl WaitSet {
     /// only one CPU is usable), then one futex, whatever the number of topics.
     ///
     /// # Errors
-    /// As [`Subscription::take`]; no waiter could be set up.
+    /// As [`Subscription::take`]; a subscription is of another domain; no waiter could be set up.
     pub fn wait(&mut self, subscriptions: &mut [&mut Subscription], timeout: Duration) -> Result<bool> {
         self.waiter.wait(subscriptions, timeout)
     }
@@ -68,20 +71,24 @@ pub(crate) struct Waiter {
     index: Option<WaiterIndex>,
     /// `None`: only one CPU is usable, spinning would keep the other side from running.
     spin: Option<Duration>,
+    /// Longest sleep now: doubles when it was slept in vain.
+    slice: Duration,
 }
 
 impl Waiter {
     pub(crate) fn new(domain: Arc<Domain>) -> Waiter {
         let cpus = std::thread::available_parallelism().map_or(1, usize::from);
-        Waiter { domain, index: None, spin: (cpus > 1).then_some(MAX_SPIN) }
+        Waiter { domain, index: None, spin: (cpus > 1).then_some(MAX_SPIN), slice: MIN_SLICE }
     }
 
     /// What [`WaitSet::wait`] says.
     pub(crate) fn wait(&mut self, subscriptions: &mut [&mut Subscription], timeout: Duration) -> Result<bool> {
+        self.domain.epoch.check()?;
+        // On another board our bell is another's.
+        subscriptions.iter().try_for_each(|subscription| subscription.check_waiter(&self.domain))?;
         let deadline = Instant::now().checked_add(timeout);
         loop {
             for subscription in subscriptions.iter_mut() {
-                subscription.check_epoch()?;
                 if subscription.generation_changed() {
                     subscription.discover();
                 }
@@ -109,6 +116,7 @@ impl Waiter {
         mut look: impl FnMut() -> bool,
     ) -> Result<()> {
         if look() || self.spin(&mut look) {
+            self.slice = MIN_SLICE;
             return Ok(());
         }
         let remaining = deadline.map_or(Duration::MAX, |deadline| deadline.saturating_duration_since(Instant::now()));
@@ -123,7 +131,9 @@ impl Waiter {
         };
         let bell = self.domain.board.bell(index);
         let rings = bell.rings(); // before the last look
-        sleep::sleep(bell, rings, index, topics, remaining.min(SLICE), look);
+        sleep::sleep(bell, rings, index, topics, remaining.min(self.slice), look);
+        let in_vain = bell.rings() == rings;
+        self.slice = if in_vain { (self.slice * 2).min(MAX_SLICE) } else { MIN_SLICE };
         Ok(())
     }
 
@@ -166,5 +176,49 @@ impl Drop for Waiter {
         if let (Some(index), true) = (self.index, self.domain.epoch.is_current()) {
             self.domain.free_waiter(index);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
+
+    #[test]
+    fn nobody_spins_where_one_cpu_is_usable() {
+        let root = tempfile::tempdir_in("/dev/shm").unwrap();
+        let domain = Arc::new(Domain::join(root.path(), 0).unwrap());
+        let all = sched_getaffinity(None).unwrap(); // of this thread alone
+        let first = (0..CpuSet::MAX_CPU).find(|&cpu| all.is_set(cpu)).unwrap();
+        let mut one = CpuSet::new();
+        one.set(first);
+        sched_setaffinity(None, &one).unwrap();
+        assert_eq!(Waiter::new(domain.clone()).spin, None);
+        sched_setaffinity(None, &all).unwrap();
+        let several = std::thread::available_parallelism().unwrap().get() > 1;
+        assert_eq!(Waiter::new(domain).spin, several.then_some(MAX_SPIN));
+    }
+
+    #[test]
+    fn spins_and_sleeps_adapt_and_are_bounded() {
+        let root = tempfile::tempdir_in("/dev/shm").unwrap();
+        let mut waiter = Waiter::new(Arc::new(Domain::join(root.path(), 0).unwrap()));
+        waiter.spin = Some(MAX_SPIN);
+        for _ in 0..20 {
+            assert!(!waiter.spin(&mut || false));
+        }
+        assert_eq!(waiter.spin, Some(MIN_SPIN), "it gives up when nothing comes");
+        for _ in 0..20 {
+            assert!(waiter.spin(&mut || true));
+        }
+        assert_eq!(waiter.spin, Some(MAX_SPIN), "and takes it up again");
+        for slept in 0..20 {
+            assert!(slept == 0 || waiter.slice > MIN_SLICE);
+            let soon = Some(Instant::now() + Duration::from_micros(100));
+            waiter.sleep_once(soon, std::iter::empty::<&TopicLine>(), || false).unwrap();
+        }
+        assert_eq!(waiter.slice, MAX_SLICE);
+        waiter.sleep_once(None, std::iter::empty::<&TopicLine>(), || true).unwrap();
+        assert_eq!(waiter.slice, MIN_SLICE);
     }
 }

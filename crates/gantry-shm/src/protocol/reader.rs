@@ -48,19 +48,19 @@ pub(crate) struct Reader {
 }
 
 impl Reader {
-    /// The row is visible to the publisher, its cursor is 0 (everything is wanted) and the generation was raised after that;
-    /// `history`: begin with up to `depth` samples that are there already.
+    /// The row is visible to the publisher, its cursor is 0 (everything is wanted) and the generation was raised after that.
+    /// Begins with sequence `first`, which was found before the row was visible: who sees the row and then publishes expects us
+    /// to take it. `None`: with up to `depth` samples that are there already.
     pub(crate) fn new(
         header: InRegion<PublisherHeader>,
         ring: Ring,
         row: InRegion<Row>,
         depth: u64,
-        history: bool,
+        first: Option<u64>,
     ) -> Reader {
         let reader = Reader { header, ring, row, next: 1, depth, empty_looks: 0 };
         let head = reader.newest();
-        let newest = head.saturating_add(1);
-        let next = if history { newest.saturating_sub(depth).max(reader.oldest(head)) } else { newest };
+        let next = first.unwrap_or(head.saturating_add(1).saturating_sub(depth).max(reader.oldest(head)));
         row.cursor.store(next, Release);
         Reader { next, ..reader }
     }
@@ -79,12 +79,9 @@ impl Reader {
         head
     }
 
-    /// Sequence of the newest sample: what the ring says of those after the head.
+    /// Sequence of the newest sample.
     pub(crate) fn newest(&self) -> u64 {
-        let head = self.head();
-        let is_there = |&sequence: &u64| !matches!(self.ring.look(sequence), Entry::NotYet | Entry::Moved);
-        // A publisher that is faster than this look goes on for ever; what was the newest when we began is new enough.
-        (head.saturating_add(1)..head.saturating_add(HEAD_EVERY)).take_while(is_there).last().unwrap_or(head)
+        newest(&self.header, &self.ring)
     }
 
     /// Whether there is something to take in `ring`, which is ours or the one that replaced it; `None` if it was replaced, too.
@@ -185,6 +182,14 @@ impl Reader {
     pub(crate) fn seen_generation(&self) -> u64 {
         acquire(&self.header.seen_generation)
     }
+}
+
+/// Sequence of the newest sample: what the ring says of those after the head.
+pub(crate) fn newest(header: &PublisherHeader, ring: &Ring) -> u64 {
+    let head = acquire(&header.head);
+    let is_there = |&sequence: &u64| !matches!(ring.look(sequence), Entry::NotYet | Entry::Moved);
+    // A publisher that is faster than this look goes on for ever; what was the newest when we began is new enough.
+    (head.saturating_add(1)..head.saturating_add(HEAD_EVERY)).take_while(is_there).last().unwrap_or(head)
 }
 
 /// Announces that `sequence` must not be overwritten. The entry must be looked at after this.

@@ -99,6 +99,21 @@ pub fn play(arguments: &[String]) {
         }
         // Makes a system call there.
         "system-call" => crate::realtime::make_a_system_call(),
+        _ => play_waiting(&arguments[0], arguments[1].as_ref(), participant),
+    }
+}
+
+/// Roles in tests of waiting and of the control thread.
+fn play_waiting(role: &str, root: &std::path::Path, participant: Arc<gantry_shm::Participant>) {
+    match role {
+        // Publishes on any of many topics when told so.
+        "fifty" => crate::waiting::talk_on_fifty_topics(&participant),
+        // Publishes one sample when told so, and dies.
+        "last-words" => crate::descriptor::say_last_words(&participant),
+        // Joins and leaves, and counts what stays in this process.
+        "many-participants" => crate::control::join_and_leave_often(root, participant),
+        // Forks again and again beside a busy control thread.
+        "forks" => crate::control::fork_while_control_is_busy(root, &participant),
         other => panic!("no role {other}"),
     }
 }

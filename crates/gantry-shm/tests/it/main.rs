@@ -7,12 +7,15 @@
 mod allocations;
 mod behaviour;
 mod child;
+mod control;
 mod death;
+mod descriptor;
 mod files;
 mod limits;
 mod realtime;
 mod support;
 mod trap;
+mod waiting;
 
 use libtest_mimic::{Arguments, Trial};
 
@@ -23,7 +26,11 @@ fn main() -> std::process::ExitCode {
         return std::process::ExitCode::SUCCESS;
     }
     let mut trials: Vec<Trial> = Vec::new();
-    for &(name, test) in [behaviour::TESTS, death::TESTS, files::TESTS].into_iter().flatten() {
+    for &(name, test) in
+        [behaviour::TESTS, control::TESTS, death::TESTS, descriptor::TESTS, files::TESTS, waiting::TESTS]
+            .into_iter()
+            .flatten()
+    {
         trials.push(trial(name, test));
     }
     let no_tmpfs = limits::why_no_small_tmpfs();

@@ -1,0 +1,60 @@
+//! What the scheduler says that a process used: `/proc/PID/task/*/schedstat`, to the nanosecond.
+
+use crate::Result;
+use std::{iter::Sum, time::Duration};
+
+/// CPU time and wake-ups, of all threads of a process or of several; or of a second of them.
+#[derive(Clone, Copy, Default)]
+pub struct Usage {
+    /// On a CPU.
+    pub cpu_ms: f64,
+    /// Of that, in control threads.
+    pub control_ms: f64,
+    /// How often a thread came on a CPU.
+    pub wakes: f64,
+}
+
+impl Usage {
+    /// Of one process since its start.
+    pub fn of(pid: u32) -> Result<Usage> {
+        let tasks = format!("/proc/{pid}/task");
+        let mut usage = Usage::default();
+        for task in std::fs::read_dir(&tasks).map_err(|why| format!("cannot look into {tasks}: {why}"))? {
+            let task = task?.path();
+            let read = |name: &str| std::fs::read_to_string(task.join(name));
+            let (schedstat, name) = (read("schedstat")?, read("comm")?);
+            let mut words = schedstat.split_whitespace().map(str::parse::<f64>);
+            let (Some(Ok(cpu_ns)), Some(Ok(_)), Some(Ok(times))) = (words.next(), words.next(), words.next()) else {
+                return Err(format!("{} says {schedstat:?}, not three numbers", task.display()).into());
+            };
+            usage.cpu_ms += cpu_ns / 1e6;
+            usage.wakes += times;
+            usage.control_ms += if name.trim_end() == "gantry-control" { cpu_ns / 1e6 } else { 0.0 };
+        }
+        Ok(usage)
+    }
+
+    /// What came after `before`.
+    pub fn since(self, before: Usage) -> Usage {
+        self.combine(before, |after, before| after - before)
+    }
+
+    /// For each second of `elapsed`.
+    pub fn per_second(self, elapsed: Duration) -> Usage {
+        self.combine(self, |value, _| value / elapsed.as_secs_f64())
+    }
+
+    fn combine(self, other: Usage, f: impl Fn(f64, f64) -> f64) -> Usage {
+        Usage {
+            cpu_ms: f(self.cpu_ms, other.cpu_ms),
+            control_ms: f(self.control_ms, other.control_ms),
+            wakes: f(self.wakes, other.wakes),
+        }
+    }
+}
+
+impl Sum for Usage {
+    fn sum<I: Iterator<Item = Usage>>(all: I) -> Usage {
+        all.fold(Usage::default(), |sum, one| sum.combine(one, |a, b| a + b))
+    }
+}

@@ -1,0 +1,235 @@
+//! The control thread: it matches, notices deaths and tidies up for programs that call nothing, and goes without a trace.
+
+use crate::{
+    child::say,
+    descriptor::is_readable,
+    support::*,
+    waiting::{publisher_on, subscription_to},
+};
+use gantry_shm::{Error, Participant, Qos, SourceTime, WaitSet};
+use rustix::process::{Signal, kill_process};
+use std::{
+    path::Path,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering::Relaxed},
+    },
+    time::Duration,
+};
+
+tests![
+    who_only_takes_is_matched,
+    a_death_is_noticed_by_processes_that_call_nothing,
+    many_deaths_at_once_are_noticed_while_others_are_stopped,
+    control_threads_block_all_signals,
+    participants_leave_no_thread_descriptor_or_file,
+    forked_children_end_whatever_the_control_thread_was_at,
+    endpoints_that_come_and_go_on_one_topic_leave_nothing,
+];
+
+const NAME: &str = "gantry-control";
+
+fn count_of(root: &Root, ending: &str) -> usize {
+    root.files().iter().filter(|path| path.extension().is_some_and(|found| found == ending)).count()
+}
+
+fn who_only_takes_is_matched() {
+    let root = Root::new();
+    let participant = root.join();
+    let mut subscription = subscription_to(&participant, "/events", Qos::default());
+    // It publishes only when it is matched, and neither of us waits or counts here.
+    let mut talker = root.child("last-words", &[]);
+    talker.line();
+    talker.say("speak");
+    eventually("the sample is taken", || subscription.take().unwrap().is_some());
+}
+
+fn a_death_is_noticed_by_processes_that_call_nothing() {
+    let root = Root::new();
+    let mut survivor = root.child("idle", &[]);
+    survivor.line();
+    let mut victim = root.child("idle", &[]);
+    victim.line();
+    assert_eq!((count_of(&root, "process"), count_of(&root, "pub")), (2, 2));
+    victim.kill();
+    eventually("the survivor removes what the dead left", || {
+        (count_of(&root, "process"), count_of(&root, "pub")) == (1, 1)
+    });
+    survivor.finish();
+    root.assert_empty();
+}
+
+fn many_deaths_at_once_are_noticed_while_others_are_stopped() {
+    let root = Root::new();
+    let mut children: Vec<_> = (0..24).map(|_| root.child("idle", &[])).collect();
+    children.iter_mut().for_each(|child| drop(child.line()));
+    let (stopped, rest) = children.split_at_mut(10);
+    let (victims, _) = rest.split_at_mut(10);
+    stopped.iter().for_each(|child| kill_process(child.pid(), Signal::STOP).unwrap());
+    victims.iter_mut().for_each(Peer::kill);
+    eventually("the dead are removed, and nobody else", || count_of(&root, "process") == 14);
+    stopped.iter().for_each(|child| kill_process(child.pid(), Signal::CONT).unwrap());
+    children
+        .into_iter()
+        .filter_map(|mut child| child.child.try_wait().unwrap().is_none().then_some(child))
+        .for_each(Peer::finish);
+    root.assert_empty();
+}
+
+/// The threads of this process with that name: what `/proc` says of their status.
+fn control_threads() -> Vec<String> {
+    let tasks = std::fs::read_dir("/proc/self/task").unwrap().map_while(Result::ok);
+    let is_control = |task: &Path| std::fs::read_to_string(task.join("comm")).is_ok_and(|name| name.trim_end() == NAME);
+    // One that ends meanwhile is none.
+    tasks
+        .filter(|task| is_control(&task.path()))
+        .filter_map(|task| std::fs::read_to_string(task.path().join("status")).ok())
+        .collect()
+}
+
+fn control_threads_block_all_signals() {
+    let root = Root::new();
+    let _participant = root.join();
+    eventually("the thread gave itself its name", || !control_threads().is_empty());
+    for status in control_threads() {
+        let blocked = status.lines().find_map(|line| line.strip_prefix("SigBlk:")).unwrap().trim();
+        let blocked = u64::from_str_radix(blocked, 16).unwrap();
+        // Signal n is bit n - 1. SIGKILL and SIGSTOP cannot be blocked; 32 and 33 the C library keeps for itself.
+        let exempt = [libc::SIGKILL, libc::SIGSTOP, 32, 33].iter().fold(0, |set, signal| set | 1u64 << (signal - 1));
+        assert_eq!(blocked | exempt, u64::MAX, "{blocked:x}");
+    }
+}
+
+fn participants_leave_no_thread_descriptor_or_file() {
+    let root = Root::new();
+    let mut child = root.child("many-participants", &[]);
+    assert_eq!(child.line(), "done");
+    child.finish();
+    root.assert_empty();
+}
+
+/// Role: joins and leaves 500 times, in two domains. In a process of its own, to count what it has.
+pub fn join_and_leave_often(root: &Path, first: Arc<Participant>) {
+    let counts = || {
+        ["/proc/self/task", "/proc/self/fd", "/proc/self/map_files"].map(|of| std::fs::read_dir(of).unwrap().count())
+    };
+    let round = || {
+        let participants = [0, 1].map(|domain| Participant::join_under(root, domain).unwrap());
+        let [mut publisher, mut other] = participants.each_ref().map(|p| publisher_on(p, "/events", Qos::default()));
+        let [mut subscription, mut elsewhere] =
+            participants.each_ref().map(|p| subscription_to(p, "/events", Qos::default()));
+        subscription.descriptor().unwrap();
+        match_up(&mut publisher, &mut subscription);
+        match_up(&mut other, &mut elsewhere);
+        send(&mut publisher, 64, 1);
+        send(&mut other, 64, 2);
+        eventually("two control threads run", || control_threads().len() == 2); // each gives itself its name
+        let (sample, other_sample) = (subscription.take().unwrap().unwrap(), elsewhere.take().unwrap().unwrap());
+        drop((participants, publisher, other, subscription, elsewhere));
+        eventually("the control threads end with their participants", || control_threads().is_empty());
+        // Samples may; and a new participant beside them.
+        let again = Participant::join_under(root, 0).unwrap();
+        assert_eq!((check(sample.bytes()), check(other_sample.bytes())), (1, 2));
+        drop((again, sample, other_sample));
+    };
+    drop(first);
+    round(); // what is made once for the process is made now
+    let before = counts();
+    (0..250).for_each(|_| round());
+    // The kernel lists a thread that was joined for a moment longer.
+    eventually("threads, descriptors and mapped files are what they were", || counts() == before);
+    say("done");
+}
+
+fn forked_children_end_whatever_the_control_thread_was_at() {
+    let root = Root::new();
+    let mut child = root.child("forks", &[]);
+    assert_eq!(child.line(), "done");
+    child.finish();
+    root.assert_empty();
+}
+
+/// Role: forks often, while the control thread has much to do.
+pub fn fork_while_control_is_busy(root: &Path, participant: &Arc<Participant>) {
+    let ended = Arc::new(AtomicBool::new(false));
+    let (busy, stop) = (participant.clone(), ended.clone());
+    let thread = std::thread::spawn(move || {
+        while !stop.load(Relaxed) {
+            drop(publisher_on(&busy, "/events", Qos::default()));
+        }
+    });
+    let (mut subscription, mut wait_set) =
+        (subscription_to(participant, "/events", Qos::default()), WaitSet::new(participant));
+    subscription.descriptor().unwrap();
+    assert!(!wait_set.wait(&mut [], Duration::from_micros(100)).unwrap());
+    for round in 0..40 {
+        // SAFETY: the child uses what works in a child of a process with threads, which is what is tested here.
+        let pid = unsafe { libc::fork() };
+        if pid == 0 {
+            let is_forked = |error: Option<Error>| assert!(matches!(error, Some(Error::Forked)), "{error:?}");
+            is_forked(subscription.take().err());
+            is_forked(subscription.descriptor().err());
+            is_forked(wait_set.wait(&mut [], Duration::ZERO).err());
+            is_forked(wait_set.wait(&mut [&mut subscription], PATIENCE).err());
+            assert!(subscription.mismatches().is_empty());
+            if round % 2 == 0 {
+                drop((subscription, wait_set));
+                let own = Participant::join_under(root, 0).unwrap();
+                let mut publisher = publisher_on(&own, "/own", Qos::default());
+                let loan = publisher.loan(1).unwrap();
+                publisher.publish(loan, SourceTime::default()).unwrap();
+                drop((publisher, own));
+            }
+            std::process::exit(0);
+        }
+        let (mut status, mut ended) = (0, 0);
+        eventually("the forked child ends", || {
+            // SAFETY: plain system call; `status` is ours.
+            ended = unsafe { libc::waitpid(pid, &mut status, libc::WNOHANG) };
+            ended != 0
+        });
+        assert_eq!((ended, status), (pid, 0), "the forked child failed");
+    }
+    ended.store(true, Relaxed);
+    thread.join().unwrap();
+    drop((subscription, wait_set));
+    say("done");
+}
+
+fn endpoints_that_come_and_go_on_one_topic_leave_nothing() {
+    let root = Root::new();
+    let participant = root.join();
+    let mut others = [root.child("come-and-go", &[]), root.child("come-and-go", &[])];
+    others.iter_mut().for_each(|child| drop(child.line()));
+    let threads: Vec<_> = (0..4)
+        .map(|kind| {
+            let (participant, mut random) = (participant.clone(), Random::new());
+            std::thread::spawn(move || {
+                for number in 0..150 {
+                    // The topic and the payload of the children's publishers.
+                    let mut kept: Vec<_> =
+                        (0..random.below(3)).map(|_| subscription(&participant, 64, Qos::default())).collect();
+                    if kind % 2 == 0 {
+                        let mut publisher = publisher(&participant, 64, Qos::default());
+                        send(&mut publisher, 64, number);
+                    }
+                    for subscription in &mut kept {
+                        is_readable(subscription, rustix::event::Timespec { tv_sec: 0, tv_nsec: 0 });
+                        drain(subscription);
+                    }
+                }
+            })
+        })
+        .collect();
+    threads.into_iter().for_each(|thread| thread.join().unwrap());
+    others.into_iter().for_each(Peer::finish);
+    let mut publisher = publisher(&participant, 64, Qos::default());
+    let mut subscription = subscription(&participant, 64, Qos::default());
+    assert_eq!((subscription.publisher_count().unwrap(), publisher.subscription_count().unwrap()), (1, 1));
+    assert_eq!(subscription.mismatches(), Vec::<String>::new());
+    assert_eq!((count_of(&root, "process"), count_of(&root, "pub")), (1, 1), "{:?}", root.files());
+    send(&mut publisher, 64, 9);
+    assert_eq!(check(receive(&mut subscription).bytes()), 9);
+    drop((publisher, subscription, participant));
+    root.assert_empty();
+}
