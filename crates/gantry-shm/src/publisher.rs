@@ -19,7 +19,7 @@ use crate::{
         history::Slot,
         ring::Descriptor,
         roster::Roster,
-        writer::{BATCH_SAMPLES, Writer},
+        writer::{BATCH_SAMPLES, Writer, ring_entries},
     },
     publisher_file::PublisherFile,
     qos::{Durability, Qos},
@@ -92,7 +92,7 @@ impl Publisher {
         let domain = participant.domain.clone();
         let description = domain.describe(Role::Publisher, node, topic, message_type, qos)?;
         let keep = options.keep(&qos);
-        let log2_capacity = (keep.guaranteed + BATCH_SAMPLES.start() + 1).next_power_of_two().ilog2();
+        let log2_capacity = ring_entries(keep.guaranteed, *BATCH_SAMPLES.start()).next_power_of_two().ilog2();
         let limit_bytes = options.memory_limit_bytes(1 << log2_capacity, &description)?;
         let file = Arc::new(PublisherFile::create(&domain, &description, log2_capacity, limit_bytes)?);
         let header = file.header()?;

@@ -50,6 +50,13 @@ pub(crate) struct Writer<K> {
     gate: u64,
 }
 
+/// Entries of a ring that keeps so many samples and retires so many together. One more is alive between a publish and the
+/// retiring that follows it, and one stays over when gating readers let a single one go: an entry that is to be written must
+/// be dead (N1).
+pub(crate) const fn ring_entries(horizon: usize, batch: usize) -> usize {
+    horizon + batch + 2
+}
+
 impl<K> Writer<K> {
     /// Nothing is published yet; `roster` is empty, of no generation that a topic ever has.
     pub(crate) fn new(
@@ -141,7 +148,7 @@ impl<K> Writer<K> {
         let deepest = if self.keep.keeps_all { usize::MAX } else { self.roster.deepest() };
         self.horizon = self.keep.guaranteed.max(deepest.min(self.keep.samples));
         self.batch = (4 * self.roster.count()).clamp(*BATCH_SAMPLES.start(), *BATCH_SAMPLES.end());
-        self.horizon + self.batch + 1
+        ring_entries(self.horizon, self.batch)
     }
 
     /// Says what is kept for readers, and from when on their pins are honoured.
@@ -154,7 +161,7 @@ impl<K> Writer<K> {
 
     /// A ring entry is overwritten only after its sample was retired (N1), so horizon and batch must fit.
     fn fit_to_ring(&mut self) {
-        let room = self.ring.capacity() - 1;
+        let room = self.ring.capacity() - ring_entries(0, 0);
         self.horizon = self.horizon.min(room.saturating_sub(*BATCH_SAMPLES.start()).max(1));
         self.batch = self.batch.min(room - self.horizon);
     }

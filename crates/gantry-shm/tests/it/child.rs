@@ -67,6 +67,17 @@ pub fn play(arguments: &[String]) {
                 say(&format!("holds {}", check(held[held.len() - 1].bytes())));
             }
         }
+        // The same, of a publisher that it keeps waiting.
+        "hold-all-kept" => {
+            let mut subscription = subscription(&participant, STREAM_BYTES, Qos::default().keep_all());
+            subscription.publisher_count().unwrap();
+            say("ready");
+            let mut held = Vec::new();
+            for _ in std::io::stdin().lock().lines() {
+                held.push(receive(&mut subscription));
+                say(&format!("holds {}", check(held[held.len() - 1].bytes())));
+            }
+        }
         // Is there.
         "idle" => {
             let _publisher = publisher(&participant, STREAM_BYTES, stream_qos());

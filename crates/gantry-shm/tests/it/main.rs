@@ -9,6 +9,7 @@ mod behaviour;
 mod child;
 mod death;
 mod files;
+mod keep_all;
 mod limits;
 mod realtime;
 mod support;
@@ -23,7 +24,7 @@ fn main() -> std::process::ExitCode {
         return std::process::ExitCode::SUCCESS;
     }
     let mut trials: Vec<Trial> = Vec::new();
-    for &(name, test) in [behaviour::TESTS, death::TESTS, files::TESTS].into_iter().flatten() {
+    for &(name, test) in [behaviour::TESTS, death::TESTS, files::TESTS, keep_all::TESTS].into_iter().flatten() {
         trials.push(trial(name, test));
     }
     let no_tmpfs = limits::why_no_small_tmpfs();

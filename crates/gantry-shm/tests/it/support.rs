@@ -1,6 +1,8 @@
 //! What the tests share: a domain of their own, checksummed messages, child processes.
 
-use gantry_shm::{Participant, Publisher, PublisherOptions, Qos, Sample, SourceTime, Subscription, TypeDescription};
+use gantry_shm::{
+    Error, Participant, Publisher, PublisherOptions, Qos, Sample, SourceTime, Subscription, TypeDescription,
+};
 use std::{
     io::{BufRead, BufReader, Write},
     path::{Path, PathBuf},
@@ -129,15 +131,16 @@ pub fn bytes_type(payload_bytes: usize) -> TypeDescription {
 }
 
 pub fn publisher(participant: &Arc<Participant>, payload_bytes: usize, qos: Qos) -> Publisher {
-    Publisher::new(
-        participant.clone(),
-        "/talker",
-        "/chatter",
-        bytes_type(payload_bytes),
-        qos,
-        PublisherOptions::default(),
-    )
-    .unwrap()
+    publisher_with(participant, payload_bytes, qos, PublisherOptions::default())
+}
+
+pub fn publisher_with(
+    participant: &Arc<Participant>,
+    payload_bytes: usize,
+    qos: Qos,
+    options: PublisherOptions,
+) -> Publisher {
+    Publisher::new(participant.clone(), "/talker", "/chatter", bytes_type(payload_bytes), qos, options).unwrap()
 }
 
 pub fn subscription(participant: &Arc<Participant>, payload_bytes: usize, qos: Qos) -> Subscription {
@@ -178,6 +181,17 @@ pub fn send(publisher: &mut Publisher, bytes: usize, number: u64) -> u64 {
     let mut loan = publisher.loan(bytes).unwrap();
     fill(loan.bytes_mut(), number);
     publisher.publish(loan, SourceTime::default()).unwrap()
+}
+
+/// Publishes message `number`, unless readers keep it from being published in time.
+pub fn try_send(publisher: &mut Publisher, bytes: usize, number: u64) -> bool {
+    let mut loan = publisher.loan(bytes).unwrap();
+    fill(loan.bytes_mut(), number);
+    match publisher.publish(loan, SourceTime::default()) {
+        Ok(_) => true,
+        Err(unpublished) if matches!(*unpublished.error, Error::PublishTimeout { .. }) => false,
+        Err(unpublished) => panic!("{unpublished}"),
+    }
 }
 
 /// Takes all there is now, checked.
