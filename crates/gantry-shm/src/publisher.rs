@@ -373,7 +373,25 @@ impl Publisher {
             self.writer.reclaim();
             self.writer.history.take_all_free().for_each(|slot| self.memory.give(slot));
         }
+        if let Some(slot) = self.make_room_of_extra(bytes) {
+            return Ok(slot);
+        }
         self.cut(bytes)?.ok_or_else(|| self.out_of_memory(bytes))
+    }
+
+    /// A slot in the room of what is kept for deep readers alone: they must not stop the publisher. Step by step, so that they
+    /// do not lose it all for one sample.
+    fn make_room_of_extra(&mut self, bytes: usize) -> Option<Slot> {
+        let mut extra = self.writer.extra_samples();
+        while extra > 0 {
+            extra -= extra.div_ceil(4);
+            self.writer.recycle_extra(extra);
+            self.writer.history.take_all_free().for_each(|slot| self.memory.give(slot));
+            if let Ok(Some(slot)) = self.cut(bytes) {
+                return Some(slot);
+            }
+        }
+        None
     }
 
     /// Several slots at once, so that readers' pins are looked at once for all of them; `None` if there are enough, or no
@@ -413,6 +431,8 @@ impl Publisher {
         if self.peak_since.elapsed() < self.options.keep_unused_memory {
             return;
         }
+        let history = &mut self.writer.history;
+        self.file.take_returned(|slot| history.give_back(slot));
         self.peak_since = Instant::now();
         let peak_bytes = std::mem::replace(&mut self.peak_bytes, self.writer.history.used_bytes());
         if self.memory.is_oversized(peak_bytes) {

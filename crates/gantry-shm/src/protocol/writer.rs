@@ -123,6 +123,16 @@ impl<K> Writer<K> {
         self.reclaim()
     }
 
+    /// How many samples are kept that deep readers alone may still take.
+    pub(crate) fn extra_samples(&self) -> usize {
+        self.history.retained().saturating_sub(self.keep.guaranteed)
+    }
+
+    /// As [`Writer::recycle`], but leaves only so many of those.
+    pub(crate) fn recycle_extra(&mut self, extra: usize) -> bool {
+        self.recycle(self.keep.guaranteed + extra)
+    }
+
     /// Frees what nobody holds. `false`: readers joined that are not in the roster, so nothing was freed. A SeqCst fence
     /// stands between the dead marks and this.
     pub(crate) fn reclaim(&mut self) -> bool {

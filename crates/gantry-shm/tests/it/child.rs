@@ -67,7 +67,21 @@ pub fn play(arguments: &[String]) {
                 say(&format!("holds {}", check(held[held.len() - 1].bytes())));
             }
         }
-        // The same, of a publisher that it keeps waiting.
+        // Takes so many samples of any size as they come, and holds them.
+        "hold-any" => {
+            let mut subscription = subscription(&participant, usize::MAX, Qos::default());
+            subscription.publisher_count().unwrap();
+            say("ready");
+            let count = arguments[2].parse().unwrap();
+            let take = |_| {
+                let sample = receive(&mut subscription);
+                say(&format!("holds {}", sample.info().sequence));
+                sample
+            };
+            let _held: Vec<_> = (0..count).map(take).collect();
+            std::io::stdin().lock().lines().for_each(drop);
+        }
+        // As "hold", of a publisher that it keeps waiting.
         "hold-all-kept" => {
             let mut subscription = subscription(&participant, STREAM_BYTES, Qos::default().keep_all());
             subscription.publisher_count().unwrap();
@@ -102,6 +116,10 @@ pub fn play(arguments: &[String]) {
         "fill" => crate::limits::fill_a_small_file_system(&participant),
         // Uses a small file system up while it holds many samples.
         "hold-all" => crate::limits::hold_more_than_there_is_room_for(arguments[1].as_ref(), &participant),
+        // Hands memory back there, which somebody else then uses.
+        "hand-back" => crate::memory::lose_handed_back_room(arguments[1].as_ref(), &participant),
+        // Needs little there.
+        "last-page" => crate::memory::use_the_last_page(arguments[1].as_ref(), &participant),
         // Publishes and takes where a system call is a trap.
         "without-system-call" => crate::realtime::play_in_trap(&participant, &arguments[2]),
         // The same on two threads, watched by the counter of allocations or in the trap.

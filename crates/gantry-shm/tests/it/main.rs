@@ -11,6 +11,7 @@ mod death;
 mod files;
 mod keep_all;
 mod limits;
+mod memory;
 mod realtime;
 mod support;
 mod trap;
@@ -24,7 +25,9 @@ fn main() -> std::process::ExitCode {
         return std::process::ExitCode::SUCCESS;
     }
     let mut trials: Vec<Trial> = Vec::new();
-    for &(name, test) in [behaviour::TESTS, death::TESTS, files::TESTS, keep_all::TESTS].into_iter().flatten() {
+    for &(name, test) in
+        [behaviour::TESTS, death::TESTS, files::TESTS, keep_all::TESTS, memory::TESTS].into_iter().flatten()
+    {
         trials.push(trial(name, test));
     }
     let no_tmpfs = limits::why_no_small_tmpfs();

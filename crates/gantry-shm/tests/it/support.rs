@@ -176,6 +176,26 @@ pub fn check(bytes: &[u8]) -> u64 {
     number
 }
 
+/// As [`fill`], of any length: each byte depends on its place and the number.
+pub fn fill_any(bytes: &mut [u8], number: u64) {
+    let (words, rest) = bytes.as_chunks_mut::<8>();
+    words.iter_mut().enumerate().for_each(|(place, word)| *word = any_word(place, number));
+    let last = any_word(words.len(), number);
+    rest.copy_from_slice(&last[..rest.len()]);
+}
+
+/// Panics if any byte is not what [`fill_any`] wrote.
+pub fn check_any(bytes: &[u8], number: u64) {
+    let (words, rest) = bytes.as_chunks::<8>();
+    let wrong = words.iter().enumerate().position(|(place, word)| *word != any_word(place, number));
+    assert_eq!(wrong, None, "word of message {number}, {} bytes", bytes.len());
+    assert_eq!(rest, &any_word(words.len(), number)[..rest.len()], "the end of message {number}");
+}
+
+fn any_word(place: usize, number: u64) -> [u8; 8] {
+    number.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(place as u64).to_le_bytes()
+}
+
 /// Publishes message `number`.
 pub fn send(publisher: &mut Publisher, bytes: usize, number: u64) -> u64 {
     let mut loan = publisher.loan(bytes).unwrap();
