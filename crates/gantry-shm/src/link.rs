@@ -74,7 +74,10 @@ impl Link {
         let joined_generation = domain.board.topic_changed(topic);
         // From here on a publisher that reclaims sees the row, whose cursor 0 wants everything.
         let wants_history = qos.durability == Durability::TransientLocal;
-        let reader = Reader::new(source.header, ring, row.row(), depth.into(), wants_history);
+        // The publisher may have more than its depth, for others or not retired yet; no late joiner can count on that.
+        let offered = if publisher.qos.history == History::KeepLast { publisher.qos.depth } else { MAX_DEPTH };
+        let history = if wants_history { depth.min(offered) } else { 0 };
+        let reader = Reader::new(source.header, ring, row.row(), depth.into(), history.into());
         let history_end = if wants_history { reader.newest() } else { 0 };
         Ok(Link {
             domain: domain.clone(),
@@ -131,21 +134,16 @@ impl Link {
             }
             let (row, index) = self.free_pin()?;
             let first = self.reader.next;
-            match self.reader.take(self.rows[row].pin(index)) {
+            let taken = self.reader.take(self.rows[row].pin(index));
+            let passed = self.reader.next - first - u64::from(matches!(taken, Taken::Sample { .. }));
+            if passed > 0 {
+                self.count(passed, losses); // in a ring that was replaced meanwhile, too
+            }
+            match taken {
                 Taken::Sample { offset, length_bytes } => {
-                    let passed = self.reader.next - 1 - first;
-                    if passed > 0 {
-                        self.count(passed, losses);
-                    }
                     return self.sample_at(offset, length_bytes, row, index).map(Some);
                 }
-                Taken::Nothing => {
-                    let passed = self.reader.next - first;
-                    if passed > 0 {
-                        self.count(passed, losses);
-                    }
-                    return Ok(None);
-                }
+                Taken::Nothing => return Ok(None),
                 Taken::Moved => self.reader.ring = self.source.ring()?,
                 Taken::Nonsense { head } => {
                     let expected = format!("a head and entries that agree about sequence {}", self.reader.next);

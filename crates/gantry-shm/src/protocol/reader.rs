@@ -48,19 +48,19 @@ pub(crate) struct Reader {
 }
 
 impl Reader {
-    /// The row is visible to the publisher, its cursor is 0 (everything is wanted) and the generation was raised after that;
-    /// `history`: begin with up to `depth` samples that are there already.
+    /// The row is visible to the publisher, its cursor is 0 (everything is wanted) and the generation was raised after that.
+    /// Begins with up to `history` samples that are there already.
     pub(crate) fn new(
         header: InRegion<PublisherHeader>,
         ring: Ring,
         row: InRegion<Row>,
         depth: u64,
-        history: bool,
+        history: u64,
     ) -> Reader {
         let reader = Reader { header, ring, row, next: 1, depth, empty_looks: 0 };
         let head = reader.newest();
         let newest = head.saturating_add(1);
-        let next = if history { newest.saturating_sub(depth).max(reader.oldest(head)) } else { newest };
+        let next = newest.saturating_sub(history).max(reader.oldest(head));
         row.cursor.store(next, Release);
         Reader { next, ..reader }
     }

@@ -112,6 +112,10 @@ pub fn play(arguments: &[String]) {
         }
         // Forks, and lets the child try everything that it must not do.
         "fork" => crate::death::forked_child_gets_errors(arguments[1].as_ref(), participant),
+        // Takes all.
+        "count" => crate::history::count(&participant, arguments[2].parse().unwrap()),
+        // Has something for late joiners.
+        "history" => crate::history::publish_a_third(&participant, arguments[2].parse().unwrap()),
         // Uses a small file system up.
         "fill" => crate::limits::fill_a_small_file_system(&participant),
         // Uses a small file system up while it holds many samples.

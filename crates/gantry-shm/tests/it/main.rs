@@ -9,9 +9,11 @@ mod behaviour;
 mod child;
 mod death;
 mod files;
+mod history;
 mod keep_all;
 mod limits;
 mod memory;
+mod model;
 mod realtime;
 mod support;
 mod trap;
@@ -24,10 +26,10 @@ fn main() -> std::process::ExitCode {
         child::play(&arguments[2..]);
         return std::process::ExitCode::SUCCESS;
     }
+    let in_any_order =
+        [behaviour::TESTS, death::TESTS, files::TESTS, history::TESTS, keep_all::TESTS, memory::TESTS, model::TESTS];
     let mut trials: Vec<Trial> = Vec::new();
-    for &(name, test) in
-        [behaviour::TESTS, death::TESTS, files::TESTS, keep_all::TESTS, memory::TESTS].into_iter().flatten()
-    {
+    for &(name, test) in in_any_order.into_iter().flatten() {
         trials.push(trial(name, test));
     }
     let no_tmpfs = limits::why_no_small_tmpfs();
