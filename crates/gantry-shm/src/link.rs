@@ -9,7 +9,7 @@ use crate::{
     error::{Error, Result},
     layout::*,
     protocol::{
-        reader::{Reader, Taken, free_pin, newest},
+        reader::{Reader, Start, Taken, free_pin, newest},
         sleep::WaiterIndex,
     },
     qos::{Durability, History, MAX_DEPTH, Qos, Reliability},
@@ -69,12 +69,18 @@ impl Link {
         let state = if gates { ROW_GATING } else { ROW_ACTIVE };
         let depth = if qos.history == History::KeepLast { qos.depth } else { MAX_DEPTH };
         let wants_history = qos.durability == Durability::TransientLocal;
-        let first = (!wants_history).then(|| newest(&source.header, &ring).saturating_add(1));
+        // The publisher may have more than its depth, for others or not retired yet; no late joiner can count on that.
+        let offered = if publisher.qos.history == History::KeepLast { publisher.qos.depth } else { MAX_DEPTH };
+        let start = match wants_history {
+            true => Start::History(depth.min(offered).into()),
+            // Found before the row is visible: who sees the row and then publishes expects us to take it.
+            false => Start::At(newest(&source.header, &ring).saturating_add(1)),
+        };
         let row = domain.process.take_row(&domain.directory, publisher.key, state, depth)?;
         let row = Arc::new(PinRow::new(domain.clone(), source.clone(), row));
         let joined_generation = domain.board.topic_changed(topic);
         // From here on a publisher that reclaims sees the row, whose cursor 0 wants everything.
-        let reader = Reader::new(source.header, ring, row.row(), depth.into(), first);
+        let reader = Reader::new(source.header, ring, row.row(), depth.into(), start);
         let history_end = if wants_history { reader.newest() } else { 0 };
         let link = Link {
             domain: domain.clone(),
@@ -139,21 +145,16 @@ impl Link {
             }
             let (row, index) = self.free_pin()?;
             let first = self.reader.next;
-            match self.reader.take(self.rows[row].pin(index)) {
+            let taken = self.reader.take(self.rows[row].pin(index));
+            let passed = self.reader.next - first - u64::from(matches!(taken, Taken::Sample { .. }));
+            if passed > 0 {
+                self.count(passed, losses); // in a ring that was replaced meanwhile, too
+            }
+            match taken {
                 Taken::Sample { offset, length_bytes } => {
-                    let passed = self.reader.next - 1 - first;
-                    if passed > 0 {
-                        self.count(passed, losses);
-                    }
                     return self.sample_at(offset, length_bytes, row, index).map(Some);
                 }
-                Taken::Nothing => {
-                    let passed = self.reader.next - first;
-                    if passed > 0 {
-                        self.count(passed, losses);
-                    }
-                    return Ok(None);
-                }
+                Taken::Nothing => return Ok(None),
                 Taken::Moved => self.reader.ring = self.source.ring()?,
                 Taken::Nonsense { head } => {
                     let expected = format!("a head and entries that agree about sequence {}", self.reader.next);

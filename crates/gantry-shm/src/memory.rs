@@ -55,11 +55,14 @@ impl Memory {
                 let free_at_end = end - taken_to.unwrap_or(self.ranges.initial_range().start);
                 let needed_bytes = bytes.saturating_sub(free_at_end);
                 let fits = |more: &usize| end.checked_add(*more).is_some_and(|end| end <= region.reserve_bytes());
-                // As much ahead as there is room for.
                 let ahead = (needed_bytes.max(ahead_bytes)).checked_next_multiple_of(PAGE_BYTES).filter(fits);
-                let least = needed_bytes.checked_next_multiple_of(PAGE_BYTES).filter(fits);
-                let Some(more) = ahead.or(least) else { return Ok(None) };
-                region.grow(directory, what, end + more)?;
+                let Some(least) = needed_bytes.checked_next_multiple_of(PAGE_BYTES).filter(fits) else {
+                    return Ok(None);
+                };
+                // As much ahead as there is room for.
+                let grow = |more: usize| region.grow(directory, what, end + more).map(|()| more);
+                let more = ahead.map_or(least, |ahead| grow(ahead).unwrap_or(least));
+                grow(more)?;
                 region.prefault(end, more);
                 self.backed_bytes += more;
                 self.ranges.grow_to(end + more);

@@ -6,7 +6,7 @@ use crate::{
     layout::{LINE_BYTES, PAYLOAD_OFFSET},
     memory::slot_bytes,
     protocol::writer::Keep,
-    qos::{History, Qos, Reliability},
+    qos::{History, MAX_DEPTH, Qos, Reliability},
 };
 use std::time::Duration;
 
@@ -21,7 +21,7 @@ pub struct PublisherOptions {
     /// How long [`publish`](crate::Publisher::publish) waits for RELIABLE KEEP_ALL subscriptions, if the publisher is so, too
     /// (DDS's `max_blocking_time`). 100 ms.
     pub max_blocking_time: Duration,
-    /// How many samples are kept at most for subscriptions that are deeper than the publisher, and by KEEP_ALL. 1024.
+    /// How many samples are kept at most for subscriptions that are deeper than the publisher, and by KEEP_ALL. 1024; [`MAX_DEPTH`] at most.
     pub max_kept_samples: usize,
     /// How many bytes are kept at most for them. 64 MiB.
     pub max_kept_bytes: usize,
@@ -52,7 +52,7 @@ impl PublisherOptions {
         let guaranteed = if keeps_all { 1 } else { qos.depth as usize };
         Keep {
             guaranteed,
-            samples: self.max_kept_samples.max(guaranteed),
+            samples: self.max_kept_samples.min(MAX_DEPTH as usize).max(guaranteed),
             bytes: self.max_kept_bytes,
             keeps_all,
             gates: keeps_all && qos.reliability == Reliability::Reliable,

@@ -19,7 +19,7 @@ use crate::{
         history::Slot,
         ring::Descriptor,
         roster::Roster,
-        writer::{BATCH_SAMPLES, Writer},
+        writer::{BATCH_SAMPLES, Writer, ring_entries},
     },
     publisher_file::PublisherFile,
     qos::{Durability, Qos},
@@ -95,7 +95,7 @@ impl Publisher {
         let description = domain.describe(Role::Publisher, node, topic, message_type, qos)?;
         let keep = options.keep(&qos);
         let kept = if keep.keeps_all { keep.samples } else { keep.guaranteed };
-        let log2_capacity = (kept + BATCH_SAMPLES.start() + 1).next_power_of_two().ilog2();
+        let log2_capacity = ring_entries(kept, *BATCH_SAMPLES.start(), keep.gates).next_power_of_two().ilog2();
         let limit_bytes = options.memory_limit_bytes(1 << log2_capacity, &description)?;
         let file = Arc::new(PublisherFile::create(&domain, &description, log2_capacity, limit_bytes)?);
         let header = file.header()?;
@@ -380,7 +380,25 @@ impl Publisher {
             self.writer.reclaim();
             self.writer.history.take_all_free().for_each(|slot| self.memory.give(slot));
         }
+        if let Some(slot) = self.make_room_of_extra(bytes) {
+            return Ok(slot);
+        }
         self.cut(bytes)?.ok_or_else(|| self.out_of_memory(bytes))
+    }
+
+    /// A slot in the room of what is kept for deep readers alone: they must not stop the publisher. Step by step, so that they
+    /// do not lose it all for one sample.
+    fn make_room_of_extra(&mut self, bytes: usize) -> Option<Slot> {
+        let mut extra = self.writer.extra_samples();
+        while extra > 0 {
+            extra -= extra.div_ceil(4);
+            self.writer.recycle_extra(extra);
+            self.writer.history.take_all_free().for_each(|slot| self.memory.give(slot));
+            if let Ok(Some(slot)) = self.cut(bytes) {
+                return Some(slot);
+            }
+        }
+        None
     }
 
     /// Several slots at once, so that readers' pins are looked at once for all of them; `None` if there are enough, or no
@@ -420,6 +438,8 @@ impl Publisher {
         if self.peak_since.elapsed() < self.options.keep_unused_memory {
             return;
         }
+        let history = &mut self.writer.history;
+        self.file.take_returned(|slot| history.give_back(slot));
         self.peak_since = Instant::now();
         let peak_bytes = std::mem::replace(&mut self.peak_bytes, self.writer.history.used_bytes());
         if self.memory.is_oversized(peak_bytes) {

@@ -35,6 +35,15 @@ pub(crate) enum Taken {
     },
 }
 
+/// Where a subscription begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Start {
+    /// With this sequence.
+    At(u64),
+    /// With up to so many samples that are there already.
+    History(u64),
+}
+
 /// What one subscription knows of one publisher.
 pub(crate) struct Reader {
     header: InRegion<PublisherHeader>,
@@ -49,18 +58,22 @@ pub(crate) struct Reader {
 
 impl Reader {
     /// The row is visible to the publisher, its cursor is 0 (everything is wanted) and the generation was raised after that.
-    /// Begins with sequence `first`, which was found before the row was visible: who sees the row and then publishes expects us
-    /// to take it. `None`: with up to `depth` samples that are there already.
+    /// From here on it takes what `start` says.
     pub(crate) fn new(
         header: InRegion<PublisherHeader>,
         ring: Ring,
         row: InRegion<Row>,
         depth: u64,
-        first: Option<u64>,
+        start: Start,
     ) -> Reader {
         let reader = Reader { header, ring, row, next: 1, depth, empty_looks: 0 };
-        let head = reader.newest();
-        let next = first.unwrap_or(head.saturating_add(1).saturating_sub(depth).max(reader.oldest(head)));
+        let next = match start {
+            Start::At(sequence) => sequence,
+            Start::History(samples) => {
+                let head = reader.newest();
+                head.saturating_add(1).saturating_sub(samples).max(reader.oldest(head))
+            }
+        };
         row.cursor.store(next, Release);
         Reader { next, ..reader }
     }

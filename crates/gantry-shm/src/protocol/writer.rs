@@ -50,6 +50,13 @@ pub(crate) struct Writer<K> {
     gate: u64,
 }
 
+/// Entries of a ring that keeps so many samples and retires so many together. One more is alive between a publish and the
+/// retiring that follows it, and one stays over when gating readers let a single one go: an entry that is to be written must
+/// be dead (N1).
+pub(crate) fn ring_entries(horizon: usize, batch: usize, gates: bool) -> usize {
+    horizon + batch + 1 + usize::from(gates)
+}
+
 impl<K> Writer<K> {
     /// Nothing is published yet; `roster` is empty, of no generation that a topic ever has.
     pub(crate) fn new(
@@ -117,6 +124,16 @@ impl<K> Writer<K> {
         self.reclaim()
     }
 
+    /// How many samples are kept that deep readers alone may still take.
+    pub(crate) fn extra_samples(&self) -> usize {
+        self.history.retained().saturating_sub(self.keep.guaranteed)
+    }
+
+    /// As [`Writer::recycle`], but leaves only so many of those.
+    pub(crate) fn recycle_extra(&mut self, extra: usize) -> bool {
+        self.recycle(self.keep.guaranteed + extra)
+    }
+
     /// Frees what nobody holds. `false`: readers joined that are not in the roster, so nothing was freed. A SeqCst fence
     /// stands between the dead marks and this.
     pub(crate) fn reclaim(&mut self) -> bool {
@@ -145,7 +162,7 @@ impl<K> Writer<K> {
         let deepest = if self.keep.keeps_all { usize::MAX } else { self.roster.deepest() };
         self.horizon = self.keep.guaranteed.max(deepest.min(self.keep.samples));
         self.batch = (4 * self.roster.count()).clamp(*BATCH_SAMPLES.start(), *BATCH_SAMPLES.end());
-        self.horizon + self.batch + 1
+        ring_entries(self.horizon, self.batch, self.keep.gates)
     }
 
     /// Says what is kept for readers, and from when on their pins are honoured.
@@ -158,7 +175,7 @@ impl<K> Writer<K> {
 
     /// A ring entry is overwritten only after its sample was retired (N1), so horizon and batch must fit.
     fn fit_to_ring(&mut self) {
-        let room = self.ring.capacity() - 1;
+        let room = self.ring.capacity() - ring_entries(0, 0, self.keep.gates);
         self.horizon = self.horizon.min(room.saturating_sub(*BATCH_SAMPLES.start()).max(1));
         self.batch = self.batch.min(room - self.horizon);
     }
@@ -233,13 +250,14 @@ mod tests {
         unsafe { InRegion::new(&leaked(1)[0]) }
     }
 
-    /// Horizon, batch and one more are all that the ring has. A gating reader that joins when horizon and batch are full must
+    /// Horizon and batch are all that the ring has room for. A gating reader that joins when horizon and batch are full must
     /// block the publisher before the ring is, or the oldest sample would be overwritten alive.
     #[test]
     fn a_joiner_does_not_overfill_the_ring_of_a_gated_publisher() {
         // SAFETY: leaked memory stays.
         let ring = Ring::new(unsafe { InRegion::new(leaked::<RingLine>(32)) });
-        let samples = ring.capacity() - 1 - BATCH_SAMPLES.start();
+        let room = ring.capacity() - ring_entries(0, 0, true);
+        let samples = room - BATCH_SAMPLES.start();
         let keep = Keep { guaranteed: 1, samples, bytes: usize::MAX, keeps_all: true, gates: true };
         let mut writer = Writer::new(part(), part(), ring, Roster::new(7, 0, Vec::new()), keep);
         let publish = |writer: &mut Writer<()>| {
@@ -252,7 +270,7 @@ mod tests {
         };
         writer.exchange_roster(&mut Roster::new(7, 0, Vec::new()));
         writer.grant();
-        (0..ring.capacity() - 1).for_each(|_| publish(&mut writer));
+        (0..room).for_each(|_| publish(&mut writer));
         assert_eq!(writer.history.tail(), 1);
 
         let row: InRegion<Row> = part();

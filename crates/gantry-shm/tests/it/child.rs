@@ -2,7 +2,7 @@
 //! when its standard input does.
 
 use crate::support::*;
-use gantry_shm::Qos;
+use gantry_shm::{Participant, Qos, Subscription};
 use std::{
     io::{BufRead, Write},
     sync::{
@@ -20,53 +20,18 @@ pub fn stream_qos() -> Qos {
 }
 
 pub fn play(arguments: &[String]) {
-    let participant = gantry_shm::Participant::join_under(arguments[1].as_ref(), 0).unwrap();
+    let participant = Participant::join_under(arguments[1].as_ref(), 0).unwrap();
     match arguments[0].as_str() {
         // Publishes as fast as it can.
-        "stream" => {
-            let mut publisher = publisher(&participant, STREAM_BYTES, stream_qos());
-            publisher.wait_for_subscriptions(1, PATIENCE).unwrap();
-            say("ready");
-            let ended = watch_stdin();
-            for number in 1.. {
-                send(&mut publisher, STREAM_BYTES, number);
-                if ended.load(Relaxed) {
-                    break;
-                }
-            }
-        }
+        "stream" => stream(&participant),
         // Takes and checks, holding the last few samples; says how many it took.
-        "check" => {
-            let mut subscription = subscription(&participant, STREAM_BYTES, stream_qos());
-            say("ready");
-            let ended = watch_stdin();
-            let (mut held, mut count) = (std::collections::VecDeque::new(), 0);
-            while !ended.load(Relaxed) {
-                subscription.wait(Duration::from_millis(100)).unwrap();
-                while let Some(sample) = subscription.take().unwrap() {
-                    let number = check(sample.bytes());
-                    held.push_back((number, sample));
-                    count += 1;
-                    if count == 10 {
-                        say("took ten");
-                    }
-                    if held.len() > 3 {
-                        let (number, sample) = held.pop_front().unwrap();
-                        assert_eq!(check(sample.bytes()), number, "a held sample changed");
-                    }
-                }
-            }
-        }
+        "check" => check_all(&participant),
         // Takes one sample when told so, and holds it.
-        "hold" => {
-            let mut subscription = subscription(&participant, STREAM_BYTES, stream_qos());
-            say("ready");
-            let mut held = Vec::new();
-            for _ in std::io::stdin().lock().lines() {
-                held.push(receive(&mut subscription));
-                say(&format!("holds {}", check(held[held.len() - 1].bytes())));
-            }
-        }
+        "hold" => hold(subscription(&participant, STREAM_BYTES, stream_qos())),
+        // Takes so many samples of any size as they come, and holds them.
+        "hold-any" => hold_any(&participant, arguments[2].parse().unwrap()),
+        // As "hold", of a publisher that it keeps waiting.
+        "hold-all-kept" => hold(subscription(&participant, STREAM_BYTES, Qos::default().keep_all())),
         // Is there.
         "idle" => {
             let _publisher = publisher(&participant, STREAM_BYTES, stream_qos());
@@ -80,17 +45,25 @@ pub fn play(arguments: &[String]) {
             let ended = watch_stdin();
             say("ready");
             while !ended.load(Relaxed) {
-                let participant = gantry_shm::Participant::join_under(arguments[1].as_ref(), 0).unwrap();
+                let participant = Participant::join_under(arguments[1].as_ref(), 0).unwrap();
                 let mut publisher = publisher(&participant, 64, stream_qos());
                 send(&mut publisher, 64, 1);
             }
         }
         // Forks, and lets the child try everything that it must not do.
         "fork" => crate::death::forked_child_gets_errors(arguments[1].as_ref(), participant),
+        // Takes all.
+        "count" => crate::history::count(&participant, arguments[2].parse().unwrap()),
+        // Has something for late joiners.
+        "history" => crate::history::publish_a_third(&participant, arguments[2].parse().unwrap()),
         // Uses a small file system up.
         "fill" => crate::limits::fill_a_small_file_system(&participant),
         // Uses a small file system up while it holds many samples.
         "hold-all" => crate::limits::hold_more_than_there_is_room_for(arguments[1].as_ref(), &participant),
+        // Hands memory back there, which somebody else then uses.
+        "hand-back" => crate::memory::lose_handed_back_room(arguments[1].as_ref(), &participant),
+        // Needs little there.
+        "last-page" => crate::memory::use_the_last_page(arguments[1].as_ref(), &participant),
         // Publishes and takes where a system call is a trap.
         "without-system-call" => crate::realtime::play_in_trap(&participant, &arguments[2]),
         // The same on two threads, watched by the counter of allocations or in the trap.
@@ -103,8 +76,66 @@ pub fn play(arguments: &[String]) {
     }
 }
 
+fn stream(participant: &Arc<Participant>) {
+    let mut publisher = publisher(participant, STREAM_BYTES, stream_qos());
+    publisher.wait_for_subscriptions(1, PATIENCE).unwrap();
+    say("ready");
+    let ended = watch_stdin();
+    for number in 1.. {
+        send(&mut publisher, STREAM_BYTES, number);
+        if ended.load(Relaxed) {
+            break;
+        }
+    }
+}
+
+fn check_all(participant: &Arc<Participant>) {
+    let mut subscription = subscription(participant, STREAM_BYTES, stream_qos());
+    say("ready");
+    let ended = watch_stdin();
+    let (mut held, mut count) = (std::collections::VecDeque::new(), 0);
+    while !ended.load(Relaxed) {
+        subscription.wait(Duration::from_millis(100)).unwrap();
+        while let Some(sample) = subscription.take().unwrap() {
+            let number = check(sample.bytes());
+            held.push_back((number, sample));
+            count += 1;
+            if count == 10 {
+                say("took ten");
+            }
+            if held.len() > 3 {
+                let (number, sample) = held.pop_front().unwrap();
+                assert_eq!(check(sample.bytes()), number, "a held sample changed");
+            }
+        }
+    }
+}
+
+fn hold_any(participant: &Arc<Participant>, count: usize) {
+    let mut subscription = subscription(participant, usize::MAX, Qos::default());
+    subscription.publisher_count().unwrap();
+    say("ready");
+    let take = |_| {
+        let sample = receive(&mut subscription);
+        say(&format!("holds {}", sample.info().sequence));
+        sample
+    };
+    let _held: Vec<_> = (0..count).map(take).collect();
+    std::io::stdin().lock().lines().for_each(drop);
+}
+
+fn hold(mut subscription: Subscription) {
+    subscription.publisher_count().unwrap();
+    say("ready");
+    let mut held = Vec::new();
+    for _ in std::io::stdin().lock().lines() {
+        held.push(receive(&mut subscription));
+        say(&format!("holds {}", check(held[held.len() - 1].bytes())));
+    }
+}
+
 /// Roles in tests of waiting and of the control thread.
-fn play_waiting(role: &str, root: &std::path::Path, participant: Arc<gantry_shm::Participant>) {
+fn play_waiting(role: &str, root: &std::path::Path, participant: Arc<Participant>) {
     match role {
         // Publishes on any of many topics when told so.
         "fifty" => crate::waiting::talk_on_fifty_topics(&participant),

@@ -12,6 +12,8 @@ tests![
     a_full_file_system_is_a_sentence,
     four_megabyte_messages_run_in_64_megabytes,
     a_reader_without_room_for_pins_stays_matched,
+    room_that_was_handed_back_and_taken_is_a_sentence,
+    the_last_page_is_used,
 ];
 
 const MEBIBYTE: usize = 1 << 20;
@@ -60,6 +62,14 @@ fn four_megabyte_messages_run_in_64_megabytes() {
 
 fn a_reader_without_room_for_pins_stays_matched() {
     assert!(play("hold-all").contains("still matched"));
+}
+
+fn room_that_was_handed_back_and_taken_is_a_sentence() {
+    assert!(play("hand-back").contains("recovered"));
+}
+
+fn the_last_page_is_used() {
+    assert!(play("last-page").contains("used the last page"));
 }
 
 /// Role of a child process: 4 MB messages in a file system of 64 MB; first within it, then beyond.

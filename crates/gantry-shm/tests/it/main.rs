@@ -11,7 +11,11 @@ mod control;
 mod death;
 mod descriptor;
 mod files;
+mod history;
+mod keep_all;
 mod limits;
+mod memory;
+mod model;
 mod realtime;
 mod support;
 mod trap;
@@ -25,12 +29,20 @@ fn main() -> std::process::ExitCode {
         child::play(&arguments[2..]);
         return std::process::ExitCode::SUCCESS;
     }
+    let in_any_order = [
+        behaviour::TESTS,
+        control::TESTS,
+        death::TESTS,
+        descriptor::TESTS,
+        files::TESTS,
+        history::TESTS,
+        keep_all::TESTS,
+        memory::TESTS,
+        model::TESTS,
+        waiting::TESTS,
+    ];
     let mut trials: Vec<Trial> = Vec::new();
-    for &(name, test) in
-        [behaviour::TESTS, control::TESTS, death::TESTS, descriptor::TESTS, files::TESTS, waiting::TESTS]
-            .into_iter()
-            .flatten()
-    {
+    for &(name, test) in in_any_order.into_iter().flatten() {
         trials.push(trial(name, test));
     }
     let no_tmpfs = limits::why_no_small_tmpfs();

@@ -1,6 +1,8 @@
 //! What the tests share: a domain of their own, checksummed messages, child processes.
 
-use gantry_shm::{Participant, Publisher, PublisherOptions, Qos, Sample, SourceTime, Subscription, TypeDescription};
+use gantry_shm::{
+    Error, Participant, Publisher, PublisherOptions, Qos, Sample, SourceTime, Subscription, TypeDescription,
+};
 use std::{
     io::{BufRead, BufReader, Write},
     path::{Path, PathBuf},
@@ -129,15 +131,16 @@ pub fn bytes_type(payload_bytes: usize) -> TypeDescription {
 }
 
 pub fn publisher(participant: &Arc<Participant>, payload_bytes: usize, qos: Qos) -> Publisher {
-    Publisher::new(
-        participant.clone(),
-        "/talker",
-        "/chatter",
-        bytes_type(payload_bytes),
-        qos,
-        PublisherOptions::default(),
-    )
-    .unwrap()
+    publisher_with(participant, payload_bytes, qos, PublisherOptions::default())
+}
+
+pub fn publisher_with(
+    participant: &Arc<Participant>,
+    payload_bytes: usize,
+    qos: Qos,
+    options: PublisherOptions,
+) -> Publisher {
+    Publisher::new(participant.clone(), "/talker", "/chatter", bytes_type(payload_bytes), qos, options).unwrap()
 }
 
 pub fn subscription(participant: &Arc<Participant>, payload_bytes: usize, qos: Qos) -> Subscription {
@@ -173,11 +176,42 @@ pub fn check(bytes: &[u8]) -> u64 {
     number
 }
 
+/// As [`fill`], of any length: each byte depends on its place and the number.
+pub fn fill_any(bytes: &mut [u8], number: u64) {
+    let (words, rest) = bytes.as_chunks_mut::<8>();
+    words.iter_mut().enumerate().for_each(|(place, word)| *word = any_word(place, number));
+    let last = any_word(words.len(), number);
+    rest.copy_from_slice(&last[..rest.len()]);
+}
+
+/// Panics if any byte is not what [`fill_any`] wrote.
+pub fn check_any(bytes: &[u8], number: u64) {
+    let (words, rest) = bytes.as_chunks::<8>();
+    let wrong = words.iter().enumerate().position(|(place, word)| *word != any_word(place, number));
+    assert_eq!(wrong, None, "word of message {number}, {} bytes", bytes.len());
+    assert_eq!(rest, &any_word(words.len(), number)[..rest.len()], "the end of message {number}");
+}
+
+fn any_word(place: usize, number: u64) -> [u8; 8] {
+    number.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(place as u64).to_le_bytes()
+}
+
 /// Publishes message `number`.
 pub fn send(publisher: &mut Publisher, bytes: usize, number: u64) -> u64 {
     let mut loan = publisher.loan(bytes).unwrap();
     fill(loan.bytes_mut(), number);
     publisher.publish(loan, SourceTime::default()).unwrap()
+}
+
+/// Publishes message `number`, unless readers keep it from being published in time.
+pub fn try_send(publisher: &mut Publisher, bytes: usize, number: u64) -> bool {
+    let mut loan = publisher.loan(bytes).unwrap();
+    fill(loan.bytes_mut(), number);
+    match publisher.publish(loan, SourceTime::default()) {
+        Ok(_) => true,
+        Err(unpublished) if matches!(*unpublished.error, Error::PublishTimeout { .. }) => false,
+        Err(unpublished) => panic!("{unpublished}"),
+    }
 }
 
 /// Takes all there is now, checked.

@@ -6,7 +6,7 @@ use super::{
     subscription::{Subscription, raise_generation, show_row},
     world::World,
 };
-use crate::{layout::ROW_ACTIVE, sync::Site};
+use crate::{layout::ROW_ACTIVE, protocol::reader::Start, sync::Site};
 use loom::thread;
 use std::sync::Arc;
 
@@ -24,13 +24,13 @@ pub(super) const MISTAKES: &[(&str, fn())] = &[
         run(4, false, |world| {
             raise_generation(world);
             show_row(world, ROW_ACTIVE, 1);
-            Subscription::begin(world, world.ring(), 1, true)
+            Subscription::begin(world, world.ring(), 1, Start::History(1))
         });
     }),
     ("the generation is not raised", || {
         run(4, false, |world| {
             show_row(world, ROW_ACTIVE, 1);
-            Subscription::begin(world, world.ring(), 1, true)
+            Subscription::begin(world, world.ring(), 1, Start::History(1))
         });
     }),
     ("rows are looked for before the generation", || {

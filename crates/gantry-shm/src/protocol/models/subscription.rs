@@ -9,7 +9,7 @@ use super::{
 use crate::{
     layout::{ROW_GATING, ROW_LEFT, Row},
     protocol::{
-        reader::{Reader, Taken, free_pin, unpin},
+        reader::{Reader, Start, Taken, free_pin, newest, unpin},
         ring::Ring,
         sleep,
     },
@@ -63,18 +63,22 @@ impl Subscription {
     /// Joins as `Link::join` does: the ring, the row, the generation, then the look at what there is.
     pub(super) fn join(world: &Arc<World>, state: u32, depth: u32, history: bool) -> Subscription {
         let ring = world.ring();
+        let start = match history {
+            true => Start::History(depth.into()),
+            false => Start::At(newest(&world.header, &ring) + 1),
+        };
         show_row(world, state, depth);
         raise_generation(world);
-        let subscription = Subscription::begin(world, ring, depth, history);
+        let subscription = Subscription::begin(world, ring, depth, start);
         if state == ROW_GATING {
             subscription.call_blocked_publisher();
         }
         subscription
     }
 
-    /// Third step of joining. `history`: with up to `depth` samples that are there.
-    pub(super) fn begin(world: &Arc<World>, ring: Ring, depth: u32, history: bool) -> Subscription {
-        let reader = Reader::new(world.part(|world| &world.header), ring, world.row(), depth.into(), history);
+    /// Third step of joining.
+    pub(super) fn begin(world: &Arc<World>, ring: Ring, depth: u32, start: Start) -> Subscription {
+        let reader = Reader::new(world.part(|world| &world.header), ring, world.row(), depth.into(), start);
         Subscription { reader, row: world.row(), world: world.clone() }
     }
 

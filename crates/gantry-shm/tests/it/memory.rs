@@ -1,0 +1,324 @@
+//! A publisher's memory: slots of any size, growth, what is handed back, and the limit.
+
+use crate::{child::say, support::*};
+use gantry_shm::{Error, Participant, Publisher, PublisherOptions, Qos, SourceTime, Subscription};
+use std::{
+    os::unix::fs::MetadataExt,
+    path::Path,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering::Relaxed},
+    },
+    time::Duration,
+};
+
+tests![
+    slots_of_any_size_keep_their_bytes,
+    a_reader_never_sees_a_wrong_payload_of_a_fast_publisher,
+    memory_that_was_held_is_handed_back_and_used_again,
+    loans_that_came_back_are_handed_back_too,
+    loans_dropped_by_another_thread_come_back,
+    the_limit_names_who_holds_how_much,
+    a_deep_reader_never_stops_a_publisher_at_its_limit,
+    many_sizes_fit_within_a_limit,
+];
+
+const KIBIBYTE: usize = 1 << 10;
+const MEBIBYTE: usize = 1 << 20;
+
+/// Gives memory back as soon as it can.
+pub fn thrifty() -> PublisherOptions {
+    PublisherOptions { keep_unused_memory: Duration::ZERO, ..Default::default() }
+}
+
+fn limited(bytes: usize) -> PublisherOptions {
+    PublisherOptions { max_memory_bytes: Some(bytes), ..thrifty() }
+}
+
+fn pair(participant: &Arc<Participant>, qos: Qos, options: PublisherOptions) -> (Publisher, Subscription) {
+    let mut publisher = publisher_with(participant, usize::MAX, qos, options);
+    let mut subscription = subscription(participant, usize::MAX, qos);
+    match_up(&mut publisher, &mut subscription);
+    (publisher, subscription)
+}
+
+/// A length from nothing to megabytes, of which the small ones are the more frequent.
+fn any_length(random: &mut Random) -> usize {
+    let magnitude = random.below(22);
+    random.below(1 << magnitude) as usize
+}
+
+fn send_any(publisher: &mut Publisher, bytes: usize, number: u64) {
+    let mut loan = publisher.loan(bytes).unwrap();
+    fill_any(loan.bytes_mut(), number);
+    assert_eq!(publisher.publish(loan, SourceTime::default()).unwrap(), number);
+}
+
+/// Bytes that the publishers' files take up.
+fn allocated_bytes(root: &Root) -> u64 {
+    let files = root.files().into_iter().filter(|path| path.extension().is_some_and(|ending| ending == "pub"));
+    files.map(|path| path.metadata().unwrap().blocks() * 512).sum()
+}
+
+fn slots_of_any_size_keep_their_bytes() {
+    let root = Root::new();
+    let participant = root.join();
+    let (mut publisher, mut subscription) = pair(&participant, Qos::default().keep_last(3), thrifty());
+    let mut random = Random::new();
+    let mut held = Vec::new();
+    for number in 1..=600 {
+        let bytes = any_length(&mut random);
+        send_any(&mut publisher, bytes, number);
+        let sample = subscription.take().unwrap().unwrap();
+        assert_eq!((sample.bytes().len(), sample.info().sequence), (bytes, number));
+        held.push(sample);
+        if held.len() > 1 + random.below(12) as usize {
+            let sample = held.swap_remove(random.below(held.len() as u64) as usize);
+            check_any(sample.bytes(), sample.info().sequence);
+        }
+    }
+    held.iter().for_each(|sample| check_any(sample.bytes(), sample.info().sequence));
+    assert_eq!(subscription.losses(), Default::default());
+}
+
+fn a_reader_never_sees_a_wrong_payload_of_a_fast_publisher() {
+    let root = Root::new();
+    let participant = root.join();
+    let (mut publisher, mut subscription) = pair(&participant, Qos::default().keep_last(1), thrifty());
+    let done = &AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(move || {
+            let mut random = Random::new();
+            let mut number = 0;
+            while !done.load(Relaxed) {
+                number += 1;
+                send_any(&mut publisher, any_length(&mut random) / 16, number);
+            }
+        });
+        let (mut held, mut random, mut taken) = (Vec::new(), Random::new(), 0);
+        while taken < 3000 {
+            let sample = receive(&mut subscription);
+            check_any(sample.bytes(), sample.info().sequence);
+            taken += 1;
+            held.push(sample);
+            if held.len() > random.below(20) as usize {
+                let sample = held.swap_remove(random.below(held.len() as u64) as usize);
+                check_any(sample.bytes(), sample.info().sequence);
+            }
+        }
+        done.store(true, Relaxed);
+    });
+}
+
+fn memory_that_was_held_is_handed_back_and_used_again() {
+    const COUNT: u64 = 500;
+    let root = Root::new();
+    let participant = root.join();
+    let qos = Qos::default().keep_last(4);
+    let (mut publisher, mut subscription) = pair(&participant, qos, thrifty());
+    let mut number = 0;
+    for round in 0..3 {
+        let mut held = Vec::new();
+        for _ in 0..COUNT {
+            number += 1;
+            send_any(&mut publisher, 16 * KIBIBYTE, number);
+            held.push(subscription.take().unwrap().unwrap());
+        }
+        let many = allocated_bytes(&root);
+        assert!(many > COUNT * 16 * 1024, "{many}");
+        held.iter().for_each(|sample| check_any(sample.bytes(), sample.info().sequence));
+        drop(held);
+        for _ in 0..400 {
+            number += 1;
+            send_any(&mut publisher, 16 * KIBIBYTE, number);
+            let sample = subscription.take().unwrap().unwrap();
+            check_any(sample.bytes(), number);
+        }
+        let left = allocated_bytes(&root);
+        assert!(left < many / 4, "{many} bytes were needed, and of these {left} are kept in round {round}");
+        assert!(publisher.memory_bytes() as u64 <= left, "{} of {left}", publisher.memory_bytes());
+    }
+}
+
+fn loans_that_came_back_are_handed_back_too() {
+    let root = Root::new();
+    let participant = root.join();
+    let (mut publisher, mut subscription) = pair(&participant, Qos::default(), thrifty());
+    let mut loans: Vec<_> = (0..500).map(|_| publisher.loan(16 * KIBIBYTE).unwrap()).collect();
+    let many = allocated_bytes(&root);
+    for loan in loans.split_off(440) {
+        publisher.publish(loan, SourceTime::default()).unwrap();
+        subscription.take().unwrap().unwrap();
+    }
+    drop(loans);
+    // A slot is always free now, so the publisher has no other reason to look what came back.
+    for number in 61..=1000 {
+        send_any(&mut publisher, 16 * KIBIBYTE, number);
+        check_any(subscription.take().unwrap().unwrap().bytes(), number);
+    }
+    let left = allocated_bytes(&root);
+    assert!(left < many / 4, "{many} bytes were on loan, and of these {left} are kept");
+}
+
+fn loans_dropped_by_another_thread_come_back() {
+    let root = Root::new();
+    let participant = root.join();
+    let (mut publisher, mut subscription) = pair(&participant, Qos::default(), limited(4 * MEBIBYTE));
+    let (sender, loans) = std::sync::mpsc::sync_channel(8);
+    let dropper = std::thread::spawn(move || loans.into_iter().for_each(drop));
+    let mut random = Random::new();
+    for number in 1..=2000 {
+        sender.send(publisher.loan(random.below(50_000) as usize).unwrap()).unwrap();
+        let bytes = random.below(50_000) as usize;
+        send_any(&mut publisher, bytes, number);
+        check_any(subscription.take().unwrap().unwrap().bytes(), number);
+    }
+    drop(sender);
+    dropper.join().unwrap();
+    assert_eq!(subscription.losses(), Default::default());
+}
+
+fn the_limit_names_who_holds_how_much() {
+    let root = Root::new();
+    let participant = root.join();
+    let qos = Qos::default().keep_last(2);
+    let mut publisher = publisher_with(&participant, usize::MAX, qos, limited(MEBIBYTE));
+    let mut holder = root.child("hold-any", &["5"]);
+    assert_eq!(holder.line(), "ready");
+    assert!(publisher.wait_for_subscriptions(1, PATIENCE).unwrap());
+    (1..=5).for_each(|number| {
+        send_any(&mut publisher, 100_000, number);
+        assert_eq!(holder.line(), format!("holds {number}"));
+    });
+    let mut loans = Vec::new();
+    let error = loop {
+        match publisher.loan(100_000) {
+            Ok(loan) => loans.push(loan),
+            Err(error) => break error,
+        }
+    };
+    let said = error.to_string();
+    let Error::OutOfMemory { limit_bytes, used_bytes, needed_bytes, .. } = error else { panic!("{said}") };
+    assert!(limit_bytes == MEBIBYTE && used_bytes + needed_bytes > MEBIBYTE - 200_000, "{said}");
+    let program = std::env::current_exe().unwrap();
+    let program = program.file_name().unwrap().to_str().unwrap();
+    // A slot of 100,000 bytes has a header, and is a multiple of 64.
+    let held = format!("5 ({} bytes) held by {program} (pid {})", 5 * 100_160, holder.child.id());
+    for part in ["/chatter", &held, &format!("{} on loan", loans.len()), "memory limit"] {
+        assert!(said.contains(part), "{part} is not in: {said}");
+    }
+    // Nothing is broken: what comes back is used, and what the dead held, too.
+    drop(loans);
+    holder.kill();
+    for number in 6..=100 {
+        send_any(&mut publisher, 100_000, number);
+    }
+    drop((0..6).map(|_| publisher.loan(100_000).unwrap()).collect::<Vec<_>>());
+}
+
+/// What is kept for a deep reader alone goes before the publisher is refused memory.
+fn a_deep_reader_never_stops_a_publisher_at_its_limit() {
+    let root = Root::new();
+    let participant = root.join();
+    for own in [1, 3] {
+        let mut publisher = publisher_with(&participant, usize::MAX, Qos::default().keep_last(own), limited(MEBIBYTE));
+        let mut deep = subscription(&participant, usize::MAX, Qos::default().keep_last(1000));
+        match_up(&mut publisher, &mut deep);
+        for bytes in [10_000, 100_000, 1000, 150_000] {
+            let first = publisher_head(&mut publisher) + 1;
+            (first..first + 300).for_each(|number| send_any(&mut publisher, bytes, number));
+            let losses = deep.losses().overwritten;
+            let taken: Vec<u64> = std::iter::from_fn(|| deep.take().unwrap()).map(|s| s.info().sequence).collect();
+            assert!(taken.len() >= own as usize && taken.last() == Some(&(first + 299)), "{taken:?}");
+            assert_eq!(deep.losses().overwritten - losses + taken.len() as u64, 301);
+        }
+    }
+}
+
+/// Sequence of a small sample that is published now.
+fn publisher_head(publisher: &mut Publisher) -> u64 {
+    let loan = publisher.loan(1).unwrap();
+    publisher.publish(loan, SourceTime::default()).unwrap()
+}
+
+fn many_sizes_fit_within_a_limit() {
+    let root = Root::new();
+    let participant = root.join();
+    let (mut publisher, mut subscription) = pair(&participant, Qos::default().keep_last(4), limited(8 * MEBIBYTE));
+    let mut random = Random::new();
+    // Four samples are kept and one is written: a megabyte each, however they lie.
+    for number in 1..=1500 {
+        let bytes = random.below(MEBIBYTE as u64) as usize;
+        let mut loan = publisher.loan(bytes).unwrap_or_else(|error| panic!("sample {number}: {error}"));
+        if let Some(first) = loan.bytes_mut().first_mut() {
+            *first = number as u8;
+        }
+        publisher.publish(loan, SourceTime::default()).unwrap();
+        if random.below(5) == 0 {
+            while let Some(sample) = subscription.take().unwrap() {
+                let first = sample.bytes().first().copied();
+                assert!(first.is_none_or(|first| first == sample.info().sequence as u8));
+            }
+        }
+    }
+    assert!(allocated_bytes(&root) <= 8 * MEBIBYTE as u64);
+}
+
+/// Role of a child process: 64 MB of tmpfs, in which somebody takes what the publisher handed back.
+pub fn lose_handed_back_room(root: &Path, participant: &Arc<Participant>) {
+    let (mut publisher, mut subscription) = pair(participant, Qos::default().keep_last(2), thrifty());
+    let mut number = 0;
+    let mut hold = |count, publisher: &mut Publisher, subscription: &mut Subscription| {
+        (0..count).try_fold(Vec::new(), |mut held, _| {
+            let mut loan = publisher.loan(MEBIBYTE)?;
+            number += 1;
+            fill_any(loan.bytes_mut(), number);
+            publisher.publish(loan, SourceTime::default()).map_err(Error::from)?;
+            held.extend(subscription.take()?);
+            Ok::<_, Error>(held)
+        })
+    };
+    let filler = std::fs::File::create(root.join("filler")).unwrap();
+    for _ in 0..3 {
+        let held = hold(40, &mut publisher, &mut subscription).unwrap();
+        held.iter().for_each(|sample| check_any(sample.bytes(), sample.info().sequence));
+        drop(held);
+        (0..400).for_each(|_| drop(hold(1, &mut publisher, &mut subscription).unwrap()));
+        let kept = publisher.memory_bytes();
+        assert!(kept < 16 * MEBIBYTE, "{kept} bytes are kept");
+        let free_bytes = rustix::fs::statvfs(root).map(|s| s.f_bavail * s.f_frsize).unwrap();
+        assert!(free_bytes > 40 << 20, "{free_bytes} bytes are free");
+        rustix::fs::fallocate(&filler, rustix::fs::FallocateFlags::empty(), 0, free_bytes).unwrap();
+        let error = hold(40, &mut publisher, &mut subscription).unwrap_err();
+        assert!(matches!(error, Error::NoRoom { .. }), "{error}");
+        // Within what it has it goes on, and beyond when there is room again.
+        (0..20).for_each(|_| drop(hold(1, &mut publisher, &mut subscription).unwrap()));
+        filler.set_len(0).unwrap();
+    }
+    drop(hold(40, &mut publisher, &mut subscription).unwrap());
+    say("recovered");
+}
+
+/// Role of a child process: a file system with two pages left is enough for small messages.
+pub fn use_the_last_page(root: &Path, participant: &Arc<Participant>) {
+    let (mut publisher, mut subscription) = pair(participant, Qos::default().keep_last(1000), thrifty());
+    let filler = std::fs::File::create(root.join("filler")).unwrap();
+    let free_bytes = rustix::fs::statvfs(root).map(|s| s.f_bavail * s.f_frsize).unwrap();
+    rustix::fs::fallocate(&filler, rustix::fs::FallocateFlags::empty(), 0, free_bytes - 8192).unwrap();
+    for number in 1..=40 {
+        send_any(&mut publisher, 64, number);
+        check_any(subscription.take().unwrap().unwrap().bytes(), number);
+    }
+    // What the reader does not take is kept, until there is no room.
+    let mut number = 40;
+    let error = loop {
+        number += 1;
+        match publisher.loan(64) {
+            Ok(loan) => publisher.publish(loan, SourceTime::default()).unwrap(),
+            Err(error) => break error,
+        };
+    };
+    assert!(matches!(error, Error::NoRoom { .. }), "{error}");
+    assert!(number > 40 && number < 100, "{number}");
+    say("used the last page");
+}

@@ -1,0 +1,208 @@
+//! Random operations of several publishers and readers against a plain reference model.
+
+use crate::support::*;
+use gantry_shm::{Participant, Publisher, PublisherOptions, Qos, Sample, SourceTime, Subscription};
+use std::{
+    collections::{BTreeMap, VecDeque},
+    sync::Arc,
+};
+
+tests![random_operations_of_many_agree_with_a_plain_model];
+
+/// A publisher, and what the model knows of it.
+struct Writer {
+    publisher: Publisher,
+    depth: usize,
+    is_transient_local: bool,
+    /// What it published, all of it: (time, length).
+    published: Vec<(u64, usize)>,
+}
+
+/// A subscription, and what the model says it will get.
+struct Reader {
+    subscription: Subscription,
+    depth: usize,
+    /// For each publisher, by its gid: the sequences to come, and where this reader's history of it ends.
+    queues: BTreeMap<[u8; 16], VecDeque<u64>>,
+    overwritten: u64,
+}
+
+/// Everything, with the clock that the samples' times come from.
+struct World {
+    random: Random,
+    participant: Arc<Participant>,
+    writers: Vec<Writer>,
+    readers: Vec<Reader>,
+    held: Vec<(Sample, u64)>,
+    clock: u64,
+}
+
+/// No reader is deeper than what publishers may keep for it.
+const DEEPEST: u64 = 300;
+
+impl World {
+    fn below(&mut self, end: u64) -> usize {
+        self.random.below(end) as usize
+    }
+
+    /// A depth, of which the small ones are the more frequent.
+    fn depth(&mut self) -> usize {
+        let end = [4, 40, DEEPEST][self.below(3)];
+        1 + self.below(end)
+    }
+
+    fn add_writer(&mut self) {
+        let (depth, is_transient_local) = (self.depth(), self.below(2) == 0);
+        let qos = Qos::default().keep_last(depth as u32);
+        let qos = if is_transient_local { qos.transient_local() } else { qos };
+        let options = PublisherOptions {
+            max_kept_samples: DEEPEST as usize,
+            keep_unused_memory: std::time::Duration::ZERO,
+            ..Default::default()
+        };
+        let publisher = publisher_with(&self.participant, usize::MAX, qos, options);
+        let gid = publisher.description().gid.0;
+        self.writers.push(Writer { publisher, depth, is_transient_local, published: Vec::new() });
+        for reader in &mut self.readers {
+            reader.queues.insert(gid, VecDeque::new());
+        }
+        self.match_all();
+    }
+
+    fn add_reader(&mut self) {
+        let depth = self.depth();
+        let qos = Qos::default().keep_last(depth as u32);
+        let subscription = subscription(&self.participant, usize::MAX, qos);
+        let queues = self.writers.iter().map(|writer| (writer.publisher.description().gid.0, VecDeque::new()));
+        self.readers.push(Reader { subscription, depth, queues: queues.collect(), overwritten: 0 });
+        self.match_all();
+    }
+
+    /// A late joiner that takes the history and goes: of each publisher that has one, oldest first.
+    fn look_at_history(&mut self) {
+        let depth = self.depth();
+        let qos = Qos::default().keep_last(depth as u32).transient_local();
+        let mut late = subscription(&self.participant, usize::MAX, qos);
+        let mut expected = Vec::new();
+        for writer in self.writers.iter().filter(|writer| writer.is_transient_local) {
+            let count = writer.published.len();
+            let first = count - count.min(depth).min(writer.depth);
+            expected.extend((first..count).map(|place| writer.published[place].0));
+        }
+        expected.sort_unstable();
+        let taken: Vec<u64> = std::iter::from_fn(|| late.take().unwrap()).map(|s| s.info().source_time_ns).collect();
+        assert_eq!(taken, expected, "the history, {depth} deep");
+        assert_eq!(late.losses(), Default::default());
+    }
+
+    fn match_all(&mut self) {
+        for reader in &mut self.readers {
+            reader.subscription.publisher_count().unwrap();
+        }
+        for writer in &mut self.writers {
+            assert_eq!(writer.publisher.subscription_count().unwrap(), self.readers.len());
+        }
+    }
+
+    fn publish(&mut self, place: usize) {
+        let magnitude = self.below(15);
+        let length = self.below(1 << magnitude);
+        self.clock += 1;
+        let writer = &mut self.writers[place];
+        let mut loan = writer.publisher.loan(length).unwrap();
+        fill_any(loan.bytes_mut(), self.clock);
+        let time = SourceTime { monotonic_ns: self.clock, wall_ns: 0 };
+        let sequence = writer.publisher.publish(loan, time).unwrap();
+        writer.published.push((self.clock, length));
+        assert_eq!(sequence, writer.published.len() as u64);
+        let gid = writer.publisher.description().gid.0;
+        for reader in &mut self.readers {
+            let queue = reader.queues.get_mut(&gid).unwrap();
+            queue.push_back(sequence);
+            if queue.len() > reader.depth {
+                queue.pop_front();
+                reader.overwritten += 1;
+            }
+        }
+    }
+
+    /// What was overwritten shows when the next sample of that publisher is taken.
+    fn take(&mut self, place: usize) {
+        let reader = &mut self.readers[place];
+        let Some(sample) = reader.subscription.take().unwrap() else {
+            assert!(
+                reader.queues.values().all(VecDeque::is_empty),
+                "take gave nothing, but there are {:?}",
+                reader.queues
+            );
+            assert_eq!(reader.subscription.losses().overwritten, reader.overwritten);
+            assert_eq!(reader.subscription.losses().before_matched, 0);
+            return;
+        };
+        let info = sample.info();
+        let expected = reader.queues.get_mut(&info.publisher_gid.0).and_then(VecDeque::pop_front);
+        assert_eq!(Some(info.sequence), expected, "of a publisher, to a reader of depth {}", reader.depth);
+        let known = self.writers.iter().find(|writer| writer.publisher.description().gid == info.publisher_gid);
+        if let Some(writer) = known {
+            let (time, length) = writer.published[info.sequence as usize - 1];
+            assert_eq!((info.source_time_ns, sample.bytes().len()), (time, length));
+        }
+        check_any(sample.bytes(), info.source_time_ns);
+        self.held.push((sample, info.source_time_ns));
+    }
+
+    fn step(&mut self) {
+        let (writers, readers) = (self.writers.len() as u64, self.readers.len() as u64);
+        match self.below(1000) {
+            0..4 if writers < 4 => self.add_writer(),
+            4..6 if writers > 1 => {
+                let place = self.below(writers);
+                drop(self.writers.swap_remove(place)); // what it published can still be taken
+            }
+            6..14 if readers < 6 => self.add_reader(),
+            14..20 if readers > 0 => {
+                let place = self.below(readers);
+                drop(self.readers.swap_remove(place)); // what was taken can still be held
+            }
+            20..30 => self.look_at_history(),
+            30..35 if writers > 0 => (0..self.below(700)).for_each(|_| {
+                let place = self.below(writers);
+                self.publish(place);
+            }),
+            35..500 if writers > 0 => {
+                let place = self.below(writers);
+                self.publish(place);
+            }
+            500..900 if readers > 0 => {
+                let place = self.below(readers);
+                self.take(place);
+            }
+            900..905 => self.held.clear(),
+            _ if !self.held.is_empty() => {
+                let place = self.below(self.held.len() as u64);
+                let (sample, number) = self.held.swap_remove(place);
+                check_any(sample.bytes(), number);
+            }
+            _ => {}
+        }
+    }
+}
+
+fn random_operations_of_many_agree_with_a_plain_model() {
+    let root = Root::new();
+    for _ in 0..4 {
+        let participant = root.join();
+        let (writers, readers, held) = (Vec::new(), Vec::new(), Vec::new());
+        let mut world = World { random: Random::new(), participant, writers, readers, held, clock: 0 };
+        world.add_writer();
+        (0..5000).for_each(|_| world.step());
+        for place in 0..world.readers.len() {
+            while world.readers[place].queues.values().any(|queue| !queue.is_empty()) {
+                world.take(place);
+            }
+            world.take(place); // nothing more
+        }
+        world.held.iter().for_each(|(sample, number)| check_any(sample.bytes(), *number));
+    }
+    root.assert_empty();
+}
