@@ -9,6 +9,8 @@ mod behaviour;
 mod child;
 mod death;
 mod files;
+mod gating;
+mod growth;
 mod history;
 mod keep_all;
 mod limits;
@@ -26,8 +28,17 @@ fn main() -> std::process::ExitCode {
         child::play(&arguments[2..]);
         return std::process::ExitCode::SUCCESS;
     }
-    let in_any_order =
-        [behaviour::TESTS, death::TESTS, files::TESTS, history::TESTS, keep_all::TESTS, memory::TESTS, model::TESTS];
+    let in_any_order = [
+        behaviour::TESTS,
+        death::TESTS,
+        files::TESTS,
+        gating::TESTS,
+        growth::TESTS,
+        history::TESTS,
+        keep_all::TESTS,
+        memory::TESTS,
+        model::TESTS,
+    ];
     let mut trials: Vec<Trial> = Vec::new();
     for &(name, test) in in_any_order.into_iter().flatten() {
         trials.push(trial(name, test));
