@@ -85,7 +85,7 @@ fn a_reader_of_depth_one_always_finds_something() {
         let mut publisher = publisher_with(&participant, bytes, keep_last(1), options);
         let mut subscription = subscription(&participant, bytes, keep_last(1));
         match_up(&mut publisher, &mut subscription);
-        let (done, last) = (&AtomicBool::new(false), 300_000);
+        let (done, last) = (&AtomicBool::new(false), 100_000);
         let (found, takes) = std::thread::scope(|scope| {
             scope.spawn(move || {
                 for _ in 0..last {
@@ -201,11 +201,11 @@ fn a_holder_of_thousands_stops_nobody() {
     match_up(&mut publisher, &mut holder);
     other.publisher_count().unwrap();
     let mut held = Vec::new();
-    for number in 1..=3000 {
+    for number in 1..=2000 {
         send(&mut publisher, BYTES, number);
         held.extend(holder.take().unwrap());
         assert_eq!(check(other.take().unwrap().unwrap().bytes()), number);
     }
-    assert!(held.iter().map(|sample| check(sample.bytes())).eq(1..=3000));
+    assert!(held.iter().map(|sample| check(sample.bytes())).eq(1..=2000));
     assert_eq!((holder.losses(), other.losses()), Default::default());
 }

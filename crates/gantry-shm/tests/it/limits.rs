@@ -147,11 +147,11 @@ pub fn lose_handed_back_room(root: &Path, participant: &Arc<Participant>) {
         })
     };
     let filler = std::fs::File::create(root.join("filler")).unwrap();
-    for _ in 0..3 {
+    for _ in 0..2 {
         let held = hold(40, &mut publisher, &mut subscription).unwrap();
         held.iter().for_each(|sample| check_any(sample.bytes(), sample.info().sequence));
         drop(held);
-        (0..400).for_each(|_| drop(hold(1, &mut publisher, &mut subscription).unwrap()));
+        (0..200).for_each(|_| drop(hold(1, &mut publisher, &mut subscription).unwrap()));
         let kept = publisher.memory_bytes();
         assert!(kept < 16 * MEBIBYTE, "{kept} bytes are kept");
         let free_bytes = rustix::fs::statvfs(root).map(|s| s.f_bavail * s.f_frsize).unwrap();
