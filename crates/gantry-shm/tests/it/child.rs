@@ -2,7 +2,7 @@
 //! when its standard input does.
 
 use crate::support::*;
-use gantry_shm::{Participant, Qos, Subscription};
+use gantry_shm::{Participant, Qos};
 use std::{
     io::{BufRead, Write},
     sync::{
@@ -23,15 +23,50 @@ pub fn play(arguments: &[String]) {
     let participant = Participant::join_under(arguments[1].as_ref(), 0).unwrap();
     match arguments[0].as_str() {
         // Publishes as fast as it can.
-        "stream" => stream(&participant),
+        "stream" => {
+            let mut publisher = publisher(&participant, STREAM_BYTES, stream_qos());
+            publisher.wait_for_subscriptions(1, PATIENCE).unwrap();
+            say("ready");
+            let ended = watch_stdin();
+            for number in 1.. {
+                send(&mut publisher, STREAM_BYTES, number);
+                if ended.load(Relaxed) {
+                    break;
+                }
+            }
+        }
         // Takes and checks, holding the last few samples; says how many it took.
-        "check" => check_all(&participant),
+        "check" => {
+            let mut subscription = subscription(&participant, STREAM_BYTES, stream_qos());
+            say("ready");
+            let ended = watch_stdin();
+            let (mut held, mut count) = (std::collections::VecDeque::new(), 0);
+            while !ended.load(Relaxed) {
+                subscription.wait(Duration::from_millis(100)).unwrap();
+                while let Some(sample) = subscription.take().unwrap() {
+                    let number = check(sample.bytes());
+                    held.push_back((number, sample));
+                    count += 1;
+                    if count == 10 {
+                        say("took ten");
+                    }
+                    if held.len() > 3 {
+                        let (number, sample) = held.pop_front().unwrap();
+                        assert_eq!(check(sample.bytes()), number, "a held sample changed");
+                    }
+                }
+            }
+        }
         // Takes one sample when told so, and holds it.
-        "hold" => hold(subscription(&participant, STREAM_BYTES, stream_qos())),
-        // Takes so many samples of any size as they come, and holds them.
-        "hold-any" => hold_any(&participant, arguments[2].parse().unwrap()),
-        // As "hold", of a publisher that it keeps waiting.
-        "hold-all-kept" => hold(subscription(&participant, STREAM_BYTES, Qos::default().keep_all())),
+        "hold" => {
+            let mut subscription = subscription(&participant, STREAM_BYTES, stream_qos());
+            say("ready");
+            let mut held = Vec::new();
+            for _ in std::io::stdin().lock().lines() {
+                held.push(receive(&mut subscription));
+                say(&format!("holds {}", check(held[held.len() - 1].bytes())));
+            }
+        }
         // Is there.
         "idle" => {
             let _publisher = publisher(&participant, STREAM_BYTES, stream_qos());
@@ -50,20 +85,28 @@ pub fn play(arguments: &[String]) {
                 send(&mut publisher, 64, 1);
             }
         }
+        other => play_of_tests(other, arguments, participant),
+    }
+}
+
+/// The roles that stand beside the tests that need them.
+fn play_of_tests(role: &str, arguments: &[String], participant: Arc<Participant>) {
+    let root = arguments[1].as_ref();
+    match role {
         // Forks, and lets the child try everything that it must not do.
-        "fork" => crate::death::forked_child_gets_errors(arguments[1].as_ref(), participant),
+        "fork" => crate::death::forked_child_gets_errors(root, participant),
         // Takes all.
-        "count" => crate::history::count(&participant, arguments[2].parse().unwrap()),
+        "count" => crate::growth::count(&participant, arguments[2].parse().unwrap()),
         // Has something for late joiners.
         "history" => crate::history::publish_a_third(&participant, arguments[2].parse().unwrap()),
         // Uses a small file system up.
         "fill" => crate::limits::fill_a_small_file_system(&participant),
         // Uses a small file system up while it holds many samples.
-        "hold-all" => crate::limits::hold_more_than_there_is_room_for(arguments[1].as_ref(), &participant),
+        "hold-all" => crate::limits::hold_more_than_there_is_room_for(root, &participant),
         // Hands memory back there, which somebody else then uses.
-        "hand-back" => crate::memory::lose_handed_back_room(arguments[1].as_ref(), &participant),
+        "hand-back" => crate::limits::lose_handed_back_room(root, &participant),
         // Needs little there.
-        "last-page" => crate::memory::use_the_last_page(arguments[1].as_ref(), &participant),
+        "last-page" => crate::limits::use_the_last_page(root, &participant),
         // Publishes and takes where a system call is a trap.
         "without-system-call" => crate::realtime::play_in_trap(&participant, &arguments[2]),
         // The same on two threads, watched by the counter of allocations or in the trap.
@@ -72,65 +115,11 @@ pub fn play(arguments: &[String]) {
         }
         // Makes a system call there.
         "system-call" => crate::realtime::make_a_system_call(),
-        _ => play_waiting(&arguments[0], arguments[1].as_ref(), participant),
-    }
-}
-
-fn stream(participant: &Arc<Participant>) {
-    let mut publisher = publisher(participant, STREAM_BYTES, stream_qos());
-    publisher.wait_for_subscriptions(1, PATIENCE).unwrap();
-    say("ready");
-    let ended = watch_stdin();
-    for number in 1.. {
-        send(&mut publisher, STREAM_BYTES, number);
-        if ended.load(Relaxed) {
-            break;
-        }
-    }
-}
-
-fn check_all(participant: &Arc<Participant>) {
-    let mut subscription = subscription(participant, STREAM_BYTES, stream_qos());
-    say("ready");
-    let ended = watch_stdin();
-    let (mut held, mut count) = (std::collections::VecDeque::new(), 0);
-    while !ended.load(Relaxed) {
-        subscription.wait(Duration::from_millis(100)).unwrap();
-        while let Some(sample) = subscription.take().unwrap() {
-            let number = check(sample.bytes());
-            held.push_back((number, sample));
-            count += 1;
-            if count == 10 {
-                say("took ten");
-            }
-            if held.len() > 3 {
-                let (number, sample) = held.pop_front().unwrap();
-                assert_eq!(check(sample.bytes()), number, "a held sample changed");
-            }
-        }
-    }
-}
-
-fn hold_any(participant: &Arc<Participant>, count: usize) {
-    let mut subscription = subscription(participant, usize::MAX, Qos::default());
-    subscription.publisher_count().unwrap();
-    say("ready");
-    let take = |_| {
-        let sample = receive(&mut subscription);
-        say(&format!("holds {}", sample.info().sequence));
-        sample
-    };
-    let _held: Vec<_> = (0..count).map(take).collect();
-    std::io::stdin().lock().lines().for_each(drop);
-}
-
-fn hold(mut subscription: Subscription) {
-    subscription.publisher_count().unwrap();
-    say("ready");
-    let mut held = Vec::new();
-    for _ in std::io::stdin().lock().lines() {
-        held.push(receive(&mut subscription));
-        say(&format!("holds {}", check(held[held.len() - 1].bytes())));
+        // Holds samples of any size.
+        "hold-any" => crate::memory::hold_so_many(&participant, arguments[2].parse().unwrap()),
+        // Takes samples from a publisher that it keeps waiting.
+        "hold-gating" => crate::keep_all::hold_when_told(&participant),
+        other => play_waiting(other, root, participant),
     }
 }
 

@@ -1,12 +1,12 @@
-//! What readers of any depth get of a publisher's history: live, late, and while rings grow.
+//! What readers of any depth get of a publisher's history: live and late.
 
 use crate::{child::say, support::*};
-use gantry_shm::{Participant, Publisher, PublisherOptions, Qos, SourceTime, Subscription};
+use gantry_shm::{Participant, Publisher, PublisherOptions, Qos, SourceTime};
 use std::{
     io::BufRead,
     sync::{
         Arc,
-        atomic::{AtomicBool, AtomicU64, Ordering::*},
+        atomic::{AtomicBool, Ordering::*},
     },
     time::Duration,
 };
@@ -14,8 +14,6 @@ use std::{
 tests![
     a_reader_gets_exactly_its_depth_up_to_thousands,
     a_deep_reader_gets_what_the_publisher_may_keep,
-    a_deep_reader_joins_a_running_publisher_and_nobody_loses,
-    overwritten_is_exact_while_rings_grow,
     a_reader_of_depth_one_always_finds_something,
     a_late_joiner_gets_the_smaller_of_both_depths,
     the_history_of_several_publishers_comes_in_order,
@@ -23,13 +21,14 @@ tests![
     a_holder_of_thousands_stops_nobody,
 ];
 
-const BYTES: usize = 64;
+pub const BYTES: usize = 64;
 
-fn keeps(samples: usize) -> PublisherOptions {
+/// Keeps so many samples for deep readers.
+pub fn keeps(samples: usize) -> PublisherOptions {
     PublisherOptions { max_kept_samples: samples, ..Default::default() }
 }
 
-fn keep_last(depth: u32) -> Qos {
+pub fn keep_last(depth: u32) -> Qos {
     Qos::default().keep_last(depth)
 }
 
@@ -76,161 +75,36 @@ fn a_deep_reader_gets_what_the_publisher_may_keep() {
     }
 }
 
-/// Publishes at full speed until `done`; says in `matched` the first number that all of `count` readers are sure to get.
-fn talk(mut publisher: Publisher, count: usize, pace: &AtomicU64, matched: &AtomicU64, done: &AtomicBool) -> u64 {
-    let mut number = 0;
-    while !done.load(Acquire) {
-        if matched.load(Relaxed) == 0 && number % 64 == 0 && publisher.subscription_count().unwrap() >= count {
-            matched.store(number + 1, Release);
-        }
-        // As fast as it may: readers' depths allow this much.
-        if number < pace.load(Acquire) + 4000 {
-            number += 1;
-            send(&mut publisher, BYTES, number);
-        } else {
-            std::thread::yield_now();
-        }
-    }
-    number
-}
-
-/// A reader of depth 5000 that sits on the first ring, one that joins in the middle, and one in another process: all of them
-/// keep within their depth, so none loses anything from when it is matched.
-fn a_deep_reader_joins_a_running_publisher_and_nobody_loses() {
-    let root = Root::new();
-    let participant = root.join();
-    let (pace, matched, done) = (AtomicU64::new(0), AtomicU64::new(0), AtomicBool::new(false));
-    let mut publisher = publisher_with(&participant, BYTES, keep_last(1), keeps(6000));
-    let mut first = subscription(&participant, BYTES, keep_last(4500));
-    match_up(&mut publisher, &mut first);
-    std::thread::scope(|scope| {
-        let talker = scope.spawn(|| talk(publisher, 3, &pace, &matched, &done));
-        let mut next = 1;
-        let mut follow = |first: &mut Subscription| {
-            first.wait(Duration::from_millis(1)).unwrap();
-            for number in drain(first) {
-                assert_eq!(number, next, "the reader of the old ring");
-                next += 1;
-            }
-            pace.store(next - 1, Release);
-            next
-        };
-        while follow(&mut first) < 3000 {}
-        let mut second = subscription(&participant, BYTES, keep_last(5000));
-        let mut third = root.child("count", &["5000"]);
-        let mut taken = Vec::new();
-        let mut end = u64::MAX;
-        while taken.last().is_none_or(|&last| last < end) {
-            let behind = follow(&mut first);
-            taken.extend(drain(&mut second));
-            let from = matched.load(Acquire);
-            if from > 0 && end == u64::MAX && behind > from + 20_000 {
-                done.store(true, Release);
-                end = 0;
-            }
-        }
-        let last = talker.join().unwrap();
-        while follow(&mut first) <= last {}
-        taken.extend(drain(&mut second));
-        assert_eq!(first.losses(), Default::default());
-        let from = matched.load(Acquire);
-        taken.retain(|&number| number >= from);
-        assert!(taken.iter().copied().eq(from..=last), "the reader that joined, from {from} to {last}");
-        third.say(&format!("{from} {last}"));
-        assert_eq!(third.line(), "all");
-    });
-}
-
-/// Role of a child process: takes all, and says whether all between two numbers came.
-pub fn count(participant: &Arc<Participant>, depth: u32) {
-    let mut subscription = subscription(participant, BYTES, keep_last(depth));
-    let (sender, ends) = std::sync::mpsc::channel();
-    std::thread::spawn(move || sender.send(std::io::stdin().lock().lines().next()));
-    let mut taken = Vec::new();
-    loop {
-        subscription.wait(Duration::from_millis(1)).unwrap();
-        taken.extend(drain(&mut subscription));
-        let Ok(ends) = ends.try_recv() else { continue };
-        let ends = ends.unwrap().unwrap();
-        let (from, last) = ends.split_once(' ').unwrap();
-        taken.extend(drain(&mut subscription));
-        taken.retain(|&number| number >= from.parse().unwrap());
-        let is_all = taken.iter().copied().eq(from.parse().unwrap()..=last.parse::<u64>().unwrap());
-        return say(if is_all { "all" } else { "some are missing" });
-    }
-}
-
-/// Ever deeper readers come, each makes the ring grow; a small one takes meanwhile, and every sample is taken or counted.
-fn overwritten_is_exact_while_rings_grow() {
-    let root = Root::new();
-    let participant = root.join();
-    for depth in [1, 3, 30].repeat(6) {
-        let (done, pace, matched) = (AtomicBool::new(false), AtomicU64::new(u64::MAX / 2), AtomicU64::new(1));
-        let mut publisher = publisher_with(&participant, BYTES, keep_last(1), keeps(1 << 16));
-        let mut small = subscription(&participant, BYTES, keep_last(depth));
-        match_up(&mut publisher, &mut small);
-        std::thread::scope(|scope| {
-            let (done, pace, matched) = (&done, &pace, &matched);
-            let talker = scope.spawn(move || talk(publisher, 0, pace, matched, done));
-            let joiner = {
-                let participant = participant.clone();
-                scope.spawn(move || {
-                    for depth in [20, 50, 100, 200, 400, 800, 1600, 3200, 6400] {
-                        let mut deep = subscription(&participant, BYTES, keep_last(depth));
-                        receive(&mut deep);
-                    }
-                    done.store(true, Release);
-                })
-            };
-            let (mut last, mut taken) = (0, 0);
-            let mut take = |small: &mut Subscription| {
-                for number in drain_some(small, 100) {
-                    assert!(number > last, "{number} after {last}");
-                    (last, taken) = (number, taken + 1);
-                    let losses = small.losses();
-                    assert_eq!(losses.before_matched, 0);
-                }
-                (last, taken)
-            };
-            while !joiner.is_finished() {
-                take(&mut small);
-            }
-            let published = talker.join().unwrap();
-            while take(&mut small).0 < published {}
-            let (last, taken) = take(&mut small);
-            assert_eq!((last, small.losses().overwritten + taken), (published, published), "depth {depth}");
-        });
-    }
-}
-
-/// Takes no more than that.
-fn drain_some(subscription: &mut Subscription, count: usize) -> Vec<u64> {
-    (0..count).map_while(|_| subscription.take().unwrap()).map(|sample| check(sample.bytes())).collect()
-}
-
-/// No livelock: there always is a newest sample, so a take finds one however fast the publisher is.
+/// No livelock: there always is a newest sample, so a take finds one however fast the publisher is, of large samples, too,
+/// which it retires few at a time.
 fn a_reader_of_depth_one_always_finds_something() {
     let root = Root::new();
     let participant = root.join();
-    let mut publisher = publisher(&participant, 8, keep_last(1));
-    let mut subscription = subscription(&participant, 8, keep_last(1));
-    match_up(&mut publisher, &mut subscription);
-    let (done, takes) = (AtomicBool::new(false), 20_000);
-    let (found, published) = std::thread::scope(|scope| {
-        let talker = scope.spawn(|| {
-            let mut count = 0;
-            while !done.load(Relaxed) {
-                let loan = publisher.loan(8).unwrap();
-                count = publisher.publish(loan, SourceTime::default()).unwrap();
+    let keeps_little = PublisherOptions { max_kept_bytes: 0, ..Default::default() };
+    for (bytes, options) in [(8, Default::default()), (8, keeps_little), (1 << 20, keeps_little)] {
+        let mut publisher = publisher_with(&participant, bytes, keep_last(1), options);
+        let mut subscription = subscription(&participant, bytes, keep_last(1));
+        match_up(&mut publisher, &mut subscription);
+        let (done, last) = (&AtomicBool::new(false), 100_000);
+        let (found, takes) = std::thread::scope(|scope| {
+            scope.spawn(move || {
+                for _ in 0..last {
+                    let loan = publisher.loan(bytes).unwrap(); // nobody looks at its bytes, so nothing slows it down
+                    publisher.publish(loan, SourceTime::default()).unwrap();
+                }
+                done.store(true, Release);
+            });
+            let (mut found, mut takes) = (0, 0);
+            while !done.load(Acquire) {
+                if subscription.wait(Duration::ZERO).unwrap() {
+                    takes += 1;
+                    found += u64::from(subscription.take().unwrap().is_some());
+                }
             }
-            count
+            (found, takes)
         });
-        receive(&mut subscription);
-        let found = (0..takes).filter(|_| subscription.take().unwrap().is_some()).count();
-        done.store(true, Relaxed);
-        (found, talker.join().unwrap())
-    });
-    eprintln!("{found} of {takes} takes, {published} published");
+        assert!(found >= takes / 10 * 9, "only {found} of {takes} takes found something, though there was");
+    }
 }
 
 fn a_late_joiner_gets_the_smaller_of_both_depths() {
@@ -327,11 +201,11 @@ fn a_holder_of_thousands_stops_nobody() {
     match_up(&mut publisher, &mut holder);
     other.publisher_count().unwrap();
     let mut held = Vec::new();
-    for number in 1..=3000 {
+    for number in 1..=2000 {
         send(&mut publisher, BYTES, number);
         held.extend(holder.take().unwrap());
         assert_eq!(check(other.take().unwrap().unwrap().bytes()), number);
     }
-    assert!(held.iter().map(|sample| check(sample.bytes())).eq(1..=3000));
+    assert!(held.iter().map(|sample| check(sample.bytes())).eq(1..=2000));
     assert_eq!((holder.losses(), other.losses()), Default::default());
 }

@@ -1,17 +1,19 @@
 //! KEEP_ALL: a publisher that waits for its readers, and for whom it does not.
 
-use crate::{child::STREAM_BYTES, support::*};
+use crate::{
+    child::{STREAM_BYTES, say},
+    support::*,
+};
 use gantry_shm::{Error, Participant, Publisher, PublisherOptions, Qos, SourceTime, Subscription};
 use rustix::process::{Signal, kill_process};
 use std::{
-    collections::VecDeque,
+    io::BufRead,
     sync::{Arc, mpsc},
     time::Duration,
 };
 
 tests![
     a_full_history_hands_the_loan_back_and_takes_it_later,
-    every_size_of_history_keeps_its_promise,
     a_blocked_publisher_goes_on_when_its_reader_takes,
     a_blocked_publisher_goes_on_when_its_reader_leaves,
     a_killed_reader_lets_its_publisher_go_on,
@@ -19,19 +21,17 @@ tests![
     who_is_not_reliable_and_keep_all_never_blocks,
     a_reader_that_joins_a_gated_stream_loses_nothing_from_then_on,
     the_slower_of_two_readers_decides,
-    a_cap_in_bytes_gates_too,
     a_cap_without_end_is_what_fits,
-    random_gated_operations_agree_with_a_queue,
 ];
 
-const BYTES: usize = 64;
+pub const BYTES: usize = 64;
 
-fn qos() -> Qos {
+pub fn qos() -> Qos {
     Qos::default().keep_all().reliable()
 }
 
 /// Keeps so many samples, and waits for none of its readers.
-fn keeps(samples: usize) -> PublisherOptions {
+pub fn keeps(samples: usize) -> PublisherOptions {
     PublisherOptions { max_kept_samples: samples, max_blocking_time: Duration::ZERO, ..Default::default() }
 }
 
@@ -48,7 +48,7 @@ fn pair(participant: &Arc<Participant>, options: PublisherOptions) -> (Publisher
 }
 
 /// Publishes until nothing fits any more, from `first` on; the number that did not fit.
-fn fill_up(publisher: &mut Publisher, first: u64) -> u64 {
+pub fn fill_up(publisher: &mut Publisher, first: u64) -> u64 {
     (first..).find(|&number| !try_send(publisher, BYTES, number)).unwrap()
 }
 
@@ -80,39 +80,6 @@ fn a_full_history_hands_the_loan_back_and_takes_it_later() {
     let expected: Vec<u64> = (6..end).chain(end + 1..end + 5).chain([end]).collect();
     assert_eq!(drain(&mut subscription), expected);
     assert_eq!(subscription.losses(), Default::default());
-}
-
-/// Whatever the ring's size is beside the history's: full, some taken, filled again. `slots` are there before, for then the
-/// publisher does not look at its readers whenever it needs one.
-fn stays_full(participant: &Arc<Participant>, samples: usize, slots: usize, qos: Qos) {
-    let mut publisher = publisher_with(participant, BYTES, qos, keeps(samples));
-    drop((0..slots).map(|_| publisher.loan(BYTES).unwrap()).collect::<Vec<_>>());
-    // Of a history that was kept for nobody, some is there and some is not.
-    let mut next = 1 + 3 * samples as u64 + 16;
-    (1..next).for_each(|number| assert!(try_send(&mut publisher, BYTES, number)));
-    let mut subscription = subscription(participant, BYTES, qos);
-    match_up(&mut publisher, &mut subscription);
-    let mut taken = Vec::new();
-    for round in 0..200 {
-        next = fill_up(&mut publisher, next);
-        let count = if round % 7 == 0 { round % 40 } else { 1 };
-        taken.extend((0..count).map_while(|_| subscription.take().unwrap()).map(|sample| check(sample.bytes())));
-    }
-    taken.extend(drain(&mut subscription));
-    let context = format!("a publisher that keeps {samples}, with {slots} slots");
-    assert_eq!(taken, (taken[0]..next).collect::<Vec<u64>>(), "{context}");
-    assert_eq!(subscription.losses(), Default::default(), "{context}");
-}
-
-fn every_size_of_history_keeps_its_promise() {
-    let root = Root::new();
-    let participant = root.join();
-    for samples in (1..50).chain(110..114) {
-        for slots in [0, 300] {
-            stays_full(&participant, samples, slots, qos());
-            stays_full(&participant, samples, slots, qos().transient_local());
-        }
-    }
 }
 
 fn a_blocked_publisher_goes_on_when_its_reader_takes() {
@@ -156,11 +123,23 @@ fn a_blocked_publisher_goes_on_when_its_reader_leaves() {
     done.recv_timeout(PATIENCE).unwrap();
 }
 
+/// Role of a child process: takes one sample when told so, and holds it.
+pub fn hold_when_told(participant: &Arc<Participant>) {
+    let mut subscription = subscription(participant, STREAM_BYTES, qos());
+    subscription.publisher_count().unwrap();
+    say("ready");
+    let mut held = Vec::new();
+    for _ in std::io::stdin().lock().lines() {
+        held.push(receive(&mut subscription));
+        say(&format!("holds {}", check(held[held.len() - 1].bytes())));
+    }
+}
+
 fn a_killed_reader_lets_its_publisher_go_on() {
     let root = Root::new();
     let participant = root.join();
     let mut publisher = publisher_with(&participant, STREAM_BYTES, qos(), waits(4));
-    let mut victim = root.child("hold-all-kept", &[]);
+    let mut victim = root.child("hold-gating", &[]);
     assert_eq!(victim.line(), "ready");
     assert!(publisher.wait_for_subscriptions(1, PATIENCE).unwrap());
     let done = block(publisher);
@@ -175,7 +154,7 @@ fn a_stopped_reader_is_named_in_the_time_out() {
     let options = PublisherOptions { max_blocking_time: Duration::from_millis(20), ..keeps(4) };
     let mut publisher = publisher_with(&participant, STREAM_BYTES, qos(), options);
     let mut subscription = subscription(&participant, STREAM_BYTES, qos());
-    let mut stopped = root.child("hold-all-kept", &[]);
+    let mut stopped = root.child("hold-gating", &[]);
     assert_eq!(stopped.line(), "ready");
     assert!(publisher.wait_for_subscriptions(2, PATIENCE).unwrap());
     subscription.publisher_count().unwrap();
@@ -290,80 +269,10 @@ fn the_slower_of_two_readers_decides() {
     assert!(try_send(&mut publisher, BYTES, end));
 }
 
-fn a_cap_in_bytes_gates_too() {
-    let root = Root::new();
-    let participant = root.join();
-    const LARGE: usize = 100_000;
-    let options = PublisherOptions { max_kept_bytes: 1_000_000, ..keeps(1000) };
-    let mut publisher = publisher_with(&participant, usize::MAX, qos(), options);
-    let mut subscription = subscription(&participant, usize::MAX, qos());
-    match_up(&mut publisher, &mut subscription);
-    let (mut next, mut expected) = (1, 1);
-    for bytes in [LARGE, 10 * LARGE, 16, 3_000_000, LARGE, 20 * LARGE].repeat(3) {
-        while try_send(&mut publisher, bytes, next) {
-            next += 1;
-        }
-        assert!(next > expected, "one sample fits, however large it is");
-        for _ in 0..(next - expected).div_ceil(2) {
-            assert_eq!(check(subscription.take().unwrap().unwrap().bytes()), expected);
-            expected += 1;
-        }
-    }
-    assert_eq!(drain(&mut subscription), (expected..next).collect::<Vec<u64>>());
-    assert_eq!(subscription.losses(), Default::default());
-}
-
 fn a_cap_without_end_is_what_fits() {
     let root = Root::new();
     let participant = root.join();
     let (mut publisher, mut subscription) = pair(&participant, keeps(usize::MAX));
     (1..=3000).for_each(|number| assert!(try_send(&mut publisher, BYTES, number), "{number}"));
     assert_eq!(drain(&mut subscription), (1..=3000).collect::<Vec<u64>>());
-}
-
-/// Publish, take, hold, join and leave at random: each reader gets exactly what was published since it joined.
-fn random_gated_operations_agree_with_a_queue() {
-    let mut random = Random::new();
-    let mut random = |below| random.below(below);
-    let root = Root::new();
-    let participant = root.join();
-    for _ in 0..12 {
-        let samples = 1 + random(130) as usize;
-        let bytes = [usize::MAX, 2000][random(2) as usize];
-        let options = PublisherOptions { max_kept_bytes: bytes, ..keeps(samples) };
-        let mut publisher = publisher_with(&participant, usize::MAX, qos(), options);
-        let mut readers: Vec<(Subscription, VecDeque<u64>)> = Vec::new();
-        let (mut held, mut number) = (Vec::new(), 0);
-        for _ in 0..3000 {
-            match random(100) {
-                0 if readers.len() < 4 => {
-                    let mut reader = subscription(&participant, usize::MAX, qos());
-                    match_up(&mut publisher, &mut reader);
-                    readers.push((reader, VecDeque::new()));
-                }
-                1 if !readers.is_empty() => drop(readers.swap_remove(random(readers.len() as u64) as usize)),
-                2..60 => {
-                    let most = readers.iter().map(|(_, queue)| queue.len()).max().unwrap_or(0);
-                    if try_send(&mut publisher, 16 + random(300) as usize, number + 1) {
-                        number += 1;
-                        readers.iter_mut().for_each(|(_, queue)| queue.push_back(number));
-                        assert!(most < samples + 256 + 1, "it keeps {most} and may keep {samples}");
-                    } else {
-                        assert!(most >= samples.min(2), "it is blocked, but only {most} of {samples} are kept");
-                    }
-                }
-                60..95 if !readers.is_empty() => {
-                    let place = random(readers.len() as u64) as usize;
-                    let (reader, queue) = &mut readers[place];
-                    let sample = reader.take().unwrap();
-                    assert_eq!(sample.as_ref().map(|sample| check(sample.bytes())), queue.pop_front());
-                    held.extend(sample.map(|sample| (number, check(sample.bytes()), sample)));
-                }
-                _ => held.retain(|(_, taken, sample)| check(sample.bytes()) == *taken && random(2) == 0),
-            }
-        }
-        for (mut reader, queue) in readers {
-            assert_eq!((drain(&mut reader), reader.losses()), (queue.into(), Default::default()));
-        }
-    }
 }

@@ -1,7 +1,11 @@
 //! Little memory: a full file system is a sentence, and what is there is enough.
 
-use crate::{child::say, support::*};
-use gantry_shm::{Error, Participant, Qos};
+use crate::{
+    child::say,
+    memory::{MEBIBYTE, pair, send_any, thrifty},
+    support::*,
+};
+use gantry_shm::{Error, Participant, Publisher, Qos, SourceTime, Subscription};
 use std::{
     path::Path,
     process::{Command, Output},
@@ -15,8 +19,6 @@ tests![
     room_that_was_handed_back_and_taken_is_a_sentence,
     the_last_page_is_used,
 ];
-
-const MEBIBYTE: usize = 1 << 20;
 
 /// Runs a shell script in a mount name space of its own, where a small tmpfs lies at `directory`.
 fn in_small_tmpfs(directory: &Path, script: &str) -> std::io::Result<Output> {
@@ -128,4 +130,63 @@ pub fn hold_more_than_there_is_room_for(root: &Path, participant: &Arc<Participa
     drained.extend(drain(&mut subscription));
     assert_eq!(drained.last(), Some(&5000), "the subscription lost its publisher over a full file system");
     say("still matched");
+}
+
+/// Role of a child process: 64 MB of tmpfs, in which somebody takes what the publisher handed back.
+pub fn lose_handed_back_room(root: &Path, participant: &Arc<Participant>) {
+    let (mut publisher, mut subscription) = pair(participant, Qos::default().keep_last(2), thrifty());
+    let mut number = 0;
+    let mut hold = |count, publisher: &mut Publisher, subscription: &mut Subscription| {
+        (0..count).try_fold(Vec::new(), |mut held, _| {
+            let mut loan = publisher.loan(MEBIBYTE)?;
+            number += 1;
+            fill_any(loan.bytes_mut(), number);
+            publisher.publish(loan, SourceTime::default()).map_err(Error::from)?;
+            held.extend(subscription.take()?);
+            Ok::<_, Error>(held)
+        })
+    };
+    let filler = std::fs::File::create(root.join("filler")).unwrap();
+    for _ in 0..2 {
+        let held = hold(40, &mut publisher, &mut subscription).unwrap();
+        held.iter().for_each(|sample| check_any(sample.bytes(), sample.info().sequence));
+        drop(held);
+        (0..200).for_each(|_| drop(hold(1, &mut publisher, &mut subscription).unwrap()));
+        let kept = publisher.memory_bytes();
+        assert!(kept < 16 * MEBIBYTE, "{kept} bytes are kept");
+        let free_bytes = rustix::fs::statvfs(root).map(|s| s.f_bavail * s.f_frsize).unwrap();
+        assert!(free_bytes > 40 << 20, "{free_bytes} bytes are free");
+        rustix::fs::fallocate(&filler, rustix::fs::FallocateFlags::empty(), 0, free_bytes).unwrap();
+        let error = hold(40, &mut publisher, &mut subscription).unwrap_err();
+        assert!(matches!(error, Error::NoRoom { .. }), "{error}");
+        // Within what it has it goes on, and beyond when there is room again.
+        (0..20).for_each(|_| drop(hold(1, &mut publisher, &mut subscription).unwrap()));
+        filler.set_len(0).unwrap();
+    }
+    drop(hold(40, &mut publisher, &mut subscription).unwrap());
+    say("recovered");
+}
+
+/// Role of a child process: a file system with two pages left is enough for small messages.
+pub fn use_the_last_page(root: &Path, participant: &Arc<Participant>) {
+    let (mut publisher, mut subscription) = pair(participant, Qos::default().keep_last(1000), thrifty());
+    let filler = std::fs::File::create(root.join("filler")).unwrap();
+    let free_bytes = rustix::fs::statvfs(root).map(|s| s.f_bavail * s.f_frsize).unwrap();
+    rustix::fs::fallocate(&filler, rustix::fs::FallocateFlags::empty(), 0, free_bytes - 8192).unwrap();
+    for number in 1..=40 {
+        send_any(&mut publisher, 64, number);
+        check_any(subscription.take().unwrap().unwrap().bytes(), number);
+    }
+    // What the reader does not take is kept, until there is no room.
+    let mut number = 40;
+    let error = loop {
+        number += 1;
+        match publisher.loan(64) {
+            Ok(loan) => publisher.publish(loan, SourceTime::default()).unwrap(),
+            Err(error) => break error,
+        };
+    };
+    assert!(matches!(error, Error::NoRoom { .. }), "{error}");
+    assert!(number > 40 && number < 100, "{number}");
+    say("used the last page");
 }

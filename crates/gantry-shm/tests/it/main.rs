@@ -11,6 +11,8 @@ mod control;
 mod death;
 mod descriptor;
 mod files;
+mod gating;
+mod growth;
 mod history;
 mod keep_all;
 mod limits;
@@ -35,6 +37,8 @@ fn main() -> std::process::ExitCode {
         death::TESTS,
         descriptor::TESTS,
         files::TESTS,
+        gating::TESTS,
+        growth::TESTS,
         history::TESTS,
         keep_all::TESTS,
         memory::TESTS,

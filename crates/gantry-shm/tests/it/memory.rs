@@ -3,8 +3,8 @@
 use crate::{child::say, support::*};
 use gantry_shm::{Error, Participant, Publisher, PublisherOptions, Qos, SourceTime, Subscription};
 use std::{
+    io::BufRead,
     os::unix::fs::MetadataExt,
-    path::Path,
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering::Relaxed},
@@ -24,7 +24,7 @@ tests![
 ];
 
 const KIBIBYTE: usize = 1 << 10;
-const MEBIBYTE: usize = 1 << 20;
+pub const MEBIBYTE: usize = 1 << 20;
 
 /// Gives memory back as soon as it can.
 pub fn thrifty() -> PublisherOptions {
@@ -35,7 +35,8 @@ fn limited(bytes: usize) -> PublisherOptions {
     PublisherOptions { max_memory_bytes: Some(bytes), ..thrifty() }
 }
 
-fn pair(participant: &Arc<Participant>, qos: Qos, options: PublisherOptions) -> (Publisher, Subscription) {
+/// A thrifty publisher of samples of any size, and its reader.
+pub fn pair(participant: &Arc<Participant>, qos: Qos, options: PublisherOptions) -> (Publisher, Subscription) {
     let mut publisher = publisher_with(participant, usize::MAX, qos, options);
     let mut subscription = subscription(participant, usize::MAX, qos);
     match_up(&mut publisher, &mut subscription);
@@ -48,7 +49,8 @@ fn any_length(random: &mut Random) -> usize {
     random.below(1 << magnitude) as usize
 }
 
-fn send_any(publisher: &mut Publisher, bytes: usize, number: u64) {
+/// Publishes its sample `number`, of that number.
+pub fn send_any(publisher: &mut Publisher, bytes: usize, number: u64) {
     let mut loan = publisher.loan(bytes).unwrap();
     fill_any(loan.bytes_mut(), number);
     assert_eq!(publisher.publish(loan, SourceTime::default()).unwrap(), number);
@@ -216,6 +218,20 @@ fn the_limit_names_who_holds_how_much() {
     drop((0..6).map(|_| publisher.loan(100_000).unwrap()).collect::<Vec<_>>());
 }
 
+/// Role of a child process: takes so many samples as they come, and holds them.
+pub fn hold_so_many(participant: &Arc<Participant>, count: usize) {
+    let mut subscription = subscription(participant, usize::MAX, Qos::default());
+    subscription.publisher_count().unwrap();
+    say("ready");
+    let take = |_| {
+        let sample = receive(&mut subscription);
+        say(&format!("holds {}", sample.info().sequence));
+        sample
+    };
+    let _held: Vec<_> = (0..count).map(take).collect();
+    std::io::stdin().lock().lines().for_each(drop);
+}
+
 /// What is kept for a deep reader alone goes before the publisher is refused memory.
 fn a_deep_reader_never_stops_a_publisher_at_its_limit() {
     let root = Root::new();
@@ -262,63 +278,4 @@ fn many_sizes_fit_within_a_limit() {
         }
     }
     assert!(allocated_bytes(&root) <= 8 * MEBIBYTE as u64);
-}
-
-/// Role of a child process: 64 MB of tmpfs, in which somebody takes what the publisher handed back.
-pub fn lose_handed_back_room(root: &Path, participant: &Arc<Participant>) {
-    let (mut publisher, mut subscription) = pair(participant, Qos::default().keep_last(2), thrifty());
-    let mut number = 0;
-    let mut hold = |count, publisher: &mut Publisher, subscription: &mut Subscription| {
-        (0..count).try_fold(Vec::new(), |mut held, _| {
-            let mut loan = publisher.loan(MEBIBYTE)?;
-            number += 1;
-            fill_any(loan.bytes_mut(), number);
-            publisher.publish(loan, SourceTime::default()).map_err(Error::from)?;
-            held.extend(subscription.take()?);
-            Ok::<_, Error>(held)
-        })
-    };
-    let filler = std::fs::File::create(root.join("filler")).unwrap();
-    for _ in 0..3 {
-        let held = hold(40, &mut publisher, &mut subscription).unwrap();
-        held.iter().for_each(|sample| check_any(sample.bytes(), sample.info().sequence));
-        drop(held);
-        (0..400).for_each(|_| drop(hold(1, &mut publisher, &mut subscription).unwrap()));
-        let kept = publisher.memory_bytes();
-        assert!(kept < 16 * MEBIBYTE, "{kept} bytes are kept");
-        let free_bytes = rustix::fs::statvfs(root).map(|s| s.f_bavail * s.f_frsize).unwrap();
-        assert!(free_bytes > 40 << 20, "{free_bytes} bytes are free");
-        rustix::fs::fallocate(&filler, rustix::fs::FallocateFlags::empty(), 0, free_bytes).unwrap();
-        let error = hold(40, &mut publisher, &mut subscription).unwrap_err();
-        assert!(matches!(error, Error::NoRoom { .. }), "{error}");
-        // Within what it has it goes on, and beyond when there is room again.
-        (0..20).for_each(|_| drop(hold(1, &mut publisher, &mut subscription).unwrap()));
-        filler.set_len(0).unwrap();
-    }
-    drop(hold(40, &mut publisher, &mut subscription).unwrap());
-    say("recovered");
-}
-
-/// Role of a child process: a file system with two pages left is enough for small messages.
-pub fn use_the_last_page(root: &Path, participant: &Arc<Participant>) {
-    let (mut publisher, mut subscription) = pair(participant, Qos::default().keep_last(1000), thrifty());
-    let filler = std::fs::File::create(root.join("filler")).unwrap();
-    let free_bytes = rustix::fs::statvfs(root).map(|s| s.f_bavail * s.f_frsize).unwrap();
-    rustix::fs::fallocate(&filler, rustix::fs::FallocateFlags::empty(), 0, free_bytes - 8192).unwrap();
-    for number in 1..=40 {
-        send_any(&mut publisher, 64, number);
-        check_any(subscription.take().unwrap().unwrap().bytes(), number);
-    }
-    // What the reader does not take is kept, until there is no room.
-    let mut number = 40;
-    let error = loop {
-        number += 1;
-        match publisher.loan(64) {
-            Ok(loan) => publisher.publish(loan, SourceTime::default()).unwrap(),
-            Err(error) => break error,
-        };
-    };
-    assert!(matches!(error, Error::NoRoom { .. }), "{error}");
-    assert!(number > 40 && number < 100, "{number}");
-    say("used the last page");
 }
