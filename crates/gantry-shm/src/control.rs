@@ -3,11 +3,11 @@
 //!
 //! Started by `participant`; works for what is [`Watched`]: the readers of a publisher, the publishers of a subscription.
 //! It sleeps on its own bell on the board, which whoever joins or leaves a watched topic rings, and looks for deaths every
-//! second or two. Invariant T1: it keeps the domain, never the participant, so that dropping a participant can wait for its end.
+//! second, or in turn with others (`domain`). Invariant T1: it keeps the domain, never the participant, so that dropping a participant can wait for its end.
 
 use crate::{
     board::TopicIndex,
-    domain::Domain,
+    domain::{Domain, WATCH_PERIOD},
     error::{Error, Result},
     protocol::sleep::{self, WaiterIndex},
     signals,
@@ -19,13 +19,9 @@ use std::{
         atomic::{AtomicBool, Ordering::*},
     },
     thread::JoinHandle,
-    time::{Duration, Instant},
+    time::Instant,
 };
 
-/// How often it looks for deaths if it looks at all processes itself.
-const PERIOD: Duration = Duration::from_secs(1);
-/// ... and if others look, too.
-const SHARED_PERIOD: Duration = Duration::from_secs(2);
 /// It calls no deep functions.
 const STACK_BYTES: usize = 256 << 10;
 
@@ -100,7 +96,7 @@ impl Drop for Control {
 }
 
 fn run(domain: &Arc<Domain>, shared: &Shared, bell: WaiterIndex) {
-    let (mut looked_for_deaths, mut period, mut round) = (Instant::now(), PERIOD, 0);
+    let (mut next_watch, mut round) = (Instant::now() + WATCH_PERIOD, 0);
     loop {
         let rings = domain.board.bell(bell).rings(); // before we look
         if shared.stop.load(Acquire) {
@@ -108,14 +104,14 @@ fn run(domain: &Arc<Domain>, shared: &Shared, bell: WaiterIndex) {
         }
         let watched = living(shared);
         watched.iter().for_each(|watched| watched.update(domain));
-        if looked_for_deaths.elapsed() >= period {
-            (looked_for_deaths, round) = (Instant::now(), round + 1);
+        if Instant::now() >= next_watch {
             // What fails here is tried again next time.
-            period = if domain.watch_for_deaths(round).unwrap_or(true) { PERIOD } else { SHARED_PERIOD };
+            next_watch = Instant::now() + domain.watch_for_deaths(round).unwrap_or(WATCH_PERIOD);
+            round += 1;
         }
         let curious: Vec<&Arc<dyn Watched>> = watched.iter().filter(|watched| watched.wants_news()).collect();
         let topics = curious.iter().map(|watched| domain.board.line(watched.topic()));
-        let limit = period.saturating_sub(looked_for_deaths.elapsed());
+        let limit = next_watch.saturating_duration_since(Instant::now());
         sleep::sleep(domain.board.bell(bell), rings, bell, topics, limit, || {
             curious.iter().filter(|watched| watched.announce_news()).count() > 0
         });

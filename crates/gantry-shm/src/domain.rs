@@ -19,6 +19,7 @@ use crate::{
     qos::Qos,
     reaper,
 };
+use rustix::time::{ClockId, clock_gettime};
 use std::{
     io::ErrorKind,
     path::Path,
@@ -26,6 +27,8 @@ use std::{
     time::Duration,
 };
 
+/// How often a process is looked at, to see whether it died.
+pub(crate) const WATCH_PERIOD: Duration = Duration::from_secs(1);
 /// How many neighbours, and how many others in turn, a control thread probes where processes are many.
 const NEIGHBOURS: usize = 4;
 /// So many are few: it probes all.
@@ -169,24 +172,23 @@ impl Domain {
         self.reap(died)
     }
 
-    /// The same for a control thread, one of many: if all looked at all, 100 sleeping processes would keep a CPU busy. In the
-    /// ring of the names, each looks at the next few; as one death that is noticed gets all the dead reaped, and their
-    /// partners told, it is enough that of each row of dead the first is noticed. Those behind it are looked at in turn, for
-    /// who should look may be stopped. Returns whether it looked at all.
-    pub(crate) fn watch_for_deaths(&self, round: usize) -> Result<bool> {
+    /// The same for a control thread, one of many: if all looked at all once a second, 100 sleeping processes would never let
+    /// a CPU rest. In the ring of the names, each looks at the next few, and these take turns, so that a death is noticed
+    /// within a second. One that is noticed gets all the dead reaped, and their partners told; so of a row of dead it is enough
+    /// to notice the first. Those further on are looked at in turn, for whoever should look may be stopped. Returns how long
+    /// it is to the next look.
+    pub(crate) fn watch_for_deaths(&self, round: usize) -> Result<Duration> {
         let peers = self.peers()?;
+        if peers.len() <= FEW_PEERS {
+            self.look_for_deaths()?;
+            return Ok(WATCH_PERIOD);
+        }
         let own_name = self.process.file_name();
         let own = peers.partition_point(|peer| peer.file_name <= own_name);
-        let all = peers.len() <= FEW_PEERS;
-        let places: Vec<usize> = if all {
-            (0..peers.len()).collect()
-        } else {
-            let in_turn = own + round % peers.len() * NEIGHBOURS;
-            (own..own + NEIGHBOURS).chain(in_turn..in_turn + NEIGHBOURS).collect()
-        };
-        let died = places.iter().any(|place| !peers[place % peers.len()].is_alive());
-        self.reap(died)?;
-        Ok(all)
+        let in_turn = own + round % peers.len() * NEIGHBOURS;
+        let mut places = (own..own + NEIGHBOURS).chain(in_turn..in_turn + NEIGHBOURS);
+        self.reap(places.any(|place| !peers[place % peers.len()].is_alive()))?;
+        Ok(until_turn(own))
     }
 
     fn reap(&self, died: bool) -> Result<()> {
@@ -252,6 +254,20 @@ impl Domain {
         }
         Ok(())
     }
+}
+
+/// Time to the next of the periods, counted on the clock that all processes share, which is the turn of the process at that
+/// place.
+fn until_turn(place: usize) -> Duration {
+    let now = clock_gettime(ClockId::Monotonic);
+    let (period, now_ns) = (WATCH_PERIOD.as_nanos() as u64, now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64);
+    let turns = NEIGHBOURS as u64;
+    let (current, own) = (now_ns / period % turns, place as u64 % turns);
+    let ahead = match (own + turns - current) % turns {
+        0 => turns, // it was just taken
+        ahead => ahead,
+    };
+    Duration::from_nanos(ahead * period - now_ns % period)
 }
 
 impl Drop for Domain {

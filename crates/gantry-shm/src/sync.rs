@@ -126,8 +126,9 @@ impl Futex {
     /// Counts, and wakes everybody who sleeps here. One system call.
     pub(crate) fn ring(&self) {
         self.0.fetch_add(1, Ordering::Release);
-        // An error (EFAULT cannot be: the word is ours) would cost one slice of sleep.
-        let _ = rustix::thread::futex::wake(&self.0, rustix::thread::futex::Flags::empty(), u32::MAX);
+        // An error (EFAULT cannot be: the word is ours) would cost one slice of sleep. The kernel takes the count as signed:
+        // u32::MAX would be -1, and wake one.
+        let _ = rustix::thread::futex::wake(&self.0, rustix::thread::futex::Flags::empty(), i32::MAX as u32);
     }
 
     /// Sleeps until a ring, but not at all if there was one since `rings`. Also ends when time is over or a signal comes:
@@ -170,6 +171,38 @@ impl Futex {
         let kernel = self.kernel.lock().unwrap();
         if self.word.load(Ordering::Relaxed) == rings {
             drop(self.woken.wait(kernel).unwrap());
+        }
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use std::sync::{Arc, mpsc::channel};
+
+    #[test]
+    fn a_ring_wakes_all_who_sleep_there() {
+        const SLEEPERS: usize = 4;
+        let bell = Arc::new(Futex(AtomicU32::new(0)));
+        let (started, starts) = channel();
+        let (woken, wakes) = channel();
+        for _ in 0..SLEEPERS {
+            let (bell, started, woken) = (bell.clone(), started.clone(), woken.clone());
+            std::thread::spawn(move || {
+                started.send(rustix::thread::gettid()).unwrap();
+                bell.sleep(0, Duration::from_secs(3600));
+                woken.send(()).unwrap();
+            });
+        }
+        for _ in 0..SLEEPERS {
+            let status = format!("/proc/self/task/{}/status", starts.recv().unwrap());
+            while !std::fs::read_to_string(&status).unwrap().contains("State:\tS") {
+                std::thread::yield_now();
+            }
+        }
+        bell.ring();
+        for _ in 0..SLEEPERS {
+            wakes.recv_timeout(Duration::from_secs(60)).unwrap();
         }
     }
 }

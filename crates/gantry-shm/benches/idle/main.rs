@@ -22,9 +22,9 @@ type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
 const READERS: usize = 100;
 /// Measuring time of a row if nothing is asked for.
-const SECONDS: f64 = 5.0;
-/// Joining is over by then: its last echo is the next look for deaths, a second later.
-const SETTLE: Duration = Duration::from_millis(2500);
+const SECONDS: f64 = 10.0;
+/// Joining is over by then, and so are sleepers' short first slices.
+const SETTLE: Duration = Duration::from_secs(8);
 const PUBLISH_PERIOD: Duration = Duration::from_millis(10);
 const PAYLOAD_BYTES: usize = 64;
 const CHILD: &str = "--child";
