@@ -3,6 +3,9 @@
 //! Owned by one thread at a time (`&mut self`); `gantry::Publisher` is a typed layer over it. The protocol is `writer`'s; here
 //! are its memory (`memory`), its readers as the control thread found them (`readers`), and waiting for gating readers.
 
+mod gate;
+mod room;
+
 use crate::{
     board::TopicIndex,
     control::Watched,
@@ -22,8 +25,8 @@ use crate::{
         writer::{BATCH_SAMPLES, Writer, ring_entries},
     },
     publisher_file::PublisherFile,
-    qos::{Durability, Qos},
-    readers::{Found, ReaderSearch, drop_the_dead, holders, laggards},
+    qos::Qos,
+    readers::{Found, ReaderSearch, drop_the_dead},
     shared::InRegion,
     sync::Ordering::*,
     waiter::Waiter,
@@ -33,17 +36,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// As long as readers keep up, a publisher makes no more slots than this: lines that changed hands lately do so fastest (the
-/// benchmark `hop` shows it), and of large messages less memory is touched.
-const WARM_SLOTS: usize = 4;
-/// A publisher begins with at least so many slots: one is read while the next is written.
-const FIRST_SLOTS: usize = 2;
-/// Small slots are added this many bytes at a time.
-const GROWTH_BYTES: usize = 256 << 10;
 /// So often (in loans) it is looked whether memory has become of no use.
 const LOANS_PER_LOOK: u32 = 64;
-/// How often a blocked publisher looks whether the readers that it waits for are alive.
-const BLOCKED_SLICE: Duration = Duration::from_millis(100);
 
 /// When a sample was published.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -107,7 +101,7 @@ impl Publisher {
         let line = unsafe { InRegion::new(domain.board.line(topic)) };
         let writer = Writer::new(header, line, ring, Roster::new(description.key, 0, Vec::new()), keep);
         let mut memory = Memory::new(file.region.length_bytes());
-        first_slots(&mut memory, &file, &domain, &description)?;
+        room::first_slots(&mut memory, &file, &domain, &description)?;
         file.link(&domain)?;
         let block = match domain.process.add_endpoint(&domain.directory, &description) {
             Ok(block) => block,
@@ -317,176 +311,6 @@ impl Publisher {
         self.writer.grant();
     }
 
-    /// A larger ring, for deeper or more readers.
-    fn grow_ring(&mut self, capacity: usize) -> Result<()> {
-        let log2_capacity = capacity.next_power_of_two().ilog2();
-        let what = format!("a ring of {} entries for topic {}", 1 << log2_capacity, self.description.topic);
-        let bytes = size_of::<RingLine>() << log2_capacity;
-        let (region, directory) = (&self.file.region, &self.domain.directory);
-        if let Some(place) = self.memory.take(region, directory, &what, bytes, 0)? {
-            let descriptor = Descriptor { offset: place.offset, log2_capacity };
-            self.writer.change_ring(self.file.ring(descriptor)?, descriptor);
-            self.domain.board.call_watchers(self.topic); // so that readers bring its pages in
-        }
-        Ok(())
-    }
-
-    /// Retires what nobody can want any more, and frees what nobody holds.
-    fn recycle(&mut self) {
-        if self.writer.seems_outdated() {
-            self.accept_found();
-        }
-        let wanted = self.wanted_samples();
-        self.writer.recycle(wanted);
-    }
-
-    /// How many of the newest samples somebody may still take. Late joiners get the history of a TRANSIENT_LOCAL publisher;
-    /// of a VOLATILE one, what all readers have taken is of no use to anybody, and its slots are warm in the cache.
-    fn wanted_samples(&self) -> usize {
-        if self.description.qos.durability == Durability::TransientLocal || self.writer.seems_outdated() {
-            return usize::MAX;
-        }
-        let next = self.writer.history.head() + 1;
-        next.saturating_sub(self.writer.roster.slowest_cursor().unwrap_or(next)) as usize
-    }
-
-    /// A slot when none of the size is free: what came back, what can be retired, memory that is free in other sizes, what the
-    /// dead held, new memory, in this order.
-    #[cold]
-    fn make_room(&mut self, bytes: usize) -> Result<Slot> {
-        let history = &mut self.writer.history;
-        self.file.take_returned(|slot| history.give_back(slot));
-        if let Some(slot) = history.take_free(bytes) {
-            return Ok(slot);
-        }
-        if let Some(slot) = self.cut_several(bytes) {
-            return Ok(slot);
-        }
-        if self.writer.seems_outdated() {
-            self.find_readers(); // on this thread, for it cannot go on without
-        }
-        self.recycle();
-        if let Some(slot) = self.writer.history.take_free(bytes) {
-            return Ok(slot);
-        }
-        self.writer.history.take_all_free().for_each(|slot| self.memory.give(slot));
-        if let Ok(Some(slot)) = self.cut(bytes) {
-            return Ok(slot);
-        }
-        if drop_the_dead(&mut self.writer.roster) {
-            // Others can do without this; what fails here is tried again by the control thread.
-            let _ = self.domain.look_for_deaths();
-            self.find_readers();
-            self.writer.reclaim();
-            self.writer.history.take_all_free().for_each(|slot| self.memory.give(slot));
-        }
-        if let Some(slot) = self.make_room_of_extra(bytes) {
-            return Ok(slot);
-        }
-        self.cut(bytes)?.ok_or_else(|| self.out_of_memory(bytes))
-    }
-
-    /// A slot in the room of what is kept for deep readers alone: they must not stop the publisher. Step by step, so that they
-    /// do not lose it all for one sample.
-    fn make_room_of_extra(&mut self, bytes: usize) -> Option<Slot> {
-        let mut extra = self.writer.extra_samples();
-        while extra > 0 {
-            extra -= extra.div_ceil(4);
-            self.writer.recycle_extra(extra);
-            self.writer.history.take_all_free().for_each(|slot| self.memory.give(slot));
-            if let Ok(Some(slot)) = self.cut(bytes) {
-                return Some(slot);
-            }
-        }
-        None
-    }
-
-    /// Several slots at once, so that readers' pins are looked at once for all of them; `None` if there are enough, or no
-    /// memory.
-    fn cut_several(&mut self, bytes: usize) -> Option<Slot> {
-        let useful = match self.writer.has_many_readers() {
-            true => self.writer.most_slots().min(GROWTH_BYTES / bytes), // a look at many rows costs more than cold lines
-            false => 0,
-        };
-        for _ in self.writer.history.count()..useful.max(WARM_SLOTS) {
-            let slot = self.cut(bytes).ok()??;
-            self.writer.history.give_back(slot);
-        }
-        self.writer.history.take_free(bytes)
-    }
-
-    /// Memory for a slot, of the small ones several ahead.
-    fn cut(&mut self, bytes: usize) -> Result<Option<Slot>> {
-        let what = format!("a message of {} bytes on topic {}", bytes - PAYLOAD_OFFSET, self.description.topic);
-        let (region, directory) = (&self.file.region, &self.domain.directory);
-        let before = region.length_bytes();
-        let ahead_bytes = (self.writer.most_slots() * bytes).min(GROWTH_BYTES);
-        let slot = self.memory.take(region, directory, &what, bytes, ahead_bytes)?;
-        if let Some(slot) = slot {
-            self.writer.history.made(slot);
-        }
-        if region.length_bytes() > before {
-            self.domain.board.call_watchers(self.topic); // so that readers bring the new pages in
-        }
-        Ok(slot)
-    }
-
-    /// Gives memory back to the system if for long much more is there than was in use.
-    #[cold]
-    fn hand_back_unused(&mut self) {
-        self.loans = 0;
-        if self.peak_since.elapsed() < self.options.keep_unused_memory {
-            return;
-        }
-        let history = &mut self.writer.history;
-        self.file.take_returned(|slot| history.give_back(slot));
-        self.peak_since = Instant::now();
-        let peak_bytes = std::mem::replace(&mut self.peak_bytes, self.writer.history.used_bytes());
-        if self.memory.is_oversized(peak_bytes) {
-            self.writer.history.take_all_free().for_each(|slot| self.memory.give(slot));
-            // It failed if the memory is still there, which harms nobody.
-            let _ = self.memory.hand_back(&self.file.region, peak_bytes + peak_bytes / 2);
-        }
-    }
-
-    /// Waits until gating readers took what would have to go for one more sample.
-    #[cold]
-    fn wait_for_room(&mut self, bytes: usize) -> Result<()> {
-        let limit = self.options.max_blocking_time;
-        let deadline = Instant::now().checked_add(limit);
-        let bell = self.waiter.index(limit)?;
-        let is_over = || deadline.is_some_and(|deadline| Instant::now() >= deadline);
-        loop {
-            self.find_readers();
-            drop_the_dead(&mut self.writer.roster);
-            self.writer.say_blocked(bell.0 as u64 + 1);
-            let slice = Instant::now() + BLOCKED_SLICE;
-            let slice = deadline.map_or(slice, |deadline| deadline.min(slice));
-            let writer = &mut self.writer;
-            let slept =
-                self.waiter.sleep_once(Some(slice), std::iter::empty::<&TopicLine>(), || !writer.is_blocked(bytes));
-            let is_blocked = self.writer.is_blocked(bytes);
-            if !is_blocked || is_over() || slept.is_err() {
-                self.writer.say_blocked(0);
-                slept?;
-                return if is_blocked { Err(self.timed_out(limit)) } else { Ok(()) };
-            }
-        }
-    }
-
-    #[cold]
-    fn timed_out(&self, limit: Duration) -> Error {
-        let oldest = self.writer.history.tail();
-        Error::PublishTimeout {
-            topic: self.description.topic.clone(),
-            waited_ms: limit.as_millis() as u64,
-            kept: self.writer.history.retained(),
-            kept_bytes: self.writer.history.retained_bytes(),
-            oldest,
-            laggards: laggards(&self.writer.roster, oldest).join(", "),
-        }
-    }
-
     #[cold]
     fn too_long(&self, length_bytes: usize) -> Error {
         let most = self.description.message_type.payload_bytes;
@@ -496,48 +320,6 @@ impl Publisher {
             range: format!("messages on {} have at most {most} bytes", self.description.topic),
         }
     }
-
-    #[cold]
-    fn out_of_memory(&self, bytes: usize) -> Error {
-        let history = &self.writer.history;
-        let mut holders = vec![
-            format!("{} on loan", history.loaned()),
-            format!("{} ({} bytes) in the history", history.retained(), history.retained_bytes()),
-        ];
-        holders.extend(self::holders(&self.writer.roster, history));
-        let why = match &self.search.found().unmapped {
-            Some(error) => format!("nothing can be freed: {error}"),
-            None => "hold fewer samples, use a smaller depth, or raise the publisher's memory limit".to_owned(),
-        };
-        Error::OutOfMemory {
-            topic: self.description.topic.clone(),
-            needed_bytes: bytes,
-            used_bytes: history.used_bytes(),
-            limit_bytes: self.file.region.reserve_bytes(),
-            holders: holders.join(", "),
-            why,
-        }
-    }
-}
-
-/// The first slots before anybody looks: readers bring their pages in when they match, and if there is no room it is said
-/// here and not in the middle of a run.
-fn first_slots(
-    memory: &mut Memory,
-    file: &PublisherFile,
-    domain: &Domain,
-    description: &EndpointDescription,
-) -> Result<()> {
-    let payload_bytes = description.message_type.payload_bytes;
-    if payload_bytes == usize::MAX {
-        return Ok(()); // of no bound, so nobody knows how much
-    }
-    let bytes = FIRST_SLOTS * slot_bytes(PAYLOAD_OFFSET, payload_bytes)?;
-    let what = format!("the first messages of topic {}", description.topic);
-    if let Some(slot) = memory.take(&file.region, &domain.directory, &what, bytes, GROWTH_BYTES.min(bytes))? {
-        memory.give(slot);
-    }
-    Ok(())
 }
 
 impl std::fmt::Debug for Publisher {
