@@ -138,8 +138,9 @@ impl Link {
         }
         for _ in 0..MOVES {
             let source = &self.source;
-            if !self.reader.seems_ready(|offset| {
-                crate::prefetch::for_reading(source.hint(offset + PAYLOAD_OFFSET));
+            if !self.reader.seems_ready(|offset, length_bytes| {
+                let payload = source.hint(offset + PAYLOAD_OFFSET);
+                crate::prefetch::both_ends(payload, length_bytes, crate::prefetch::for_reading);
             }) {
                 return Ok(None);
             }

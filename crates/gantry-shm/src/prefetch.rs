@@ -44,3 +44,13 @@ pub(crate) fn hand_over(place: *const u8) {
     }
     let _ = place;
 }
+
+/// Gives `hint` the first and the last line of a message: headers and stamps stand in front, checks at the end, and the
+/// processor finds the lines between by itself. Never the same line twice, which costs 100 ns in a hop.
+#[inline(always)]
+pub(crate) fn both_ends(first: *const u8, length_bytes: usize, hint: impl Fn(*const u8)) {
+    hint(first);
+    if length_bytes > crate::layout::LINE_BYTES {
+        hint(first.wrapping_add(length_bytes - 1));
+    }
+}

@@ -220,7 +220,7 @@ impl Publisher {
         header.length_bytes = loan.length_bytes() as u32;
         header.encapsulation = ENCAPSULATION_CDR_LE;
         if self.has_remote_readers {
-            crate::prefetch::hand_over(loan.bytes().as_ptr());
+            crate::prefetch::both_ends(loan.bytes().as_ptr(), loan.length_bytes(), crate::prefetch::hand_over);
         }
         Ok(slot)
     }

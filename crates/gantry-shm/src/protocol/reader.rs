@@ -116,7 +116,7 @@ impl Reader {
     /// A first look, without a pin: whether [`Reader::take`] may find something. `prefetch` gets the offset of the slot that
     /// is likely to be read.
     #[inline]
-    pub(crate) fn seems_ready(&mut self, prefetch: impl FnOnce(usize)) -> bool {
+    pub(crate) fn seems_ready(&mut self, prefetch: impl FnOnce(usize, usize)) -> bool {
         match self.ring.look(self.next) {
             // Not the head at each look: its line is the publisher's, and would have to be fetched again and again.
             Entry::NotYet => {
@@ -125,7 +125,7 @@ impl Reader {
                     return false;
                 }
             }
-            Entry::Alive(offset) => prefetch(offset),
+            Entry::Alive(offset) => prefetch(offset, self.ring.length_hint(self.next)),
             Entry::Gone | Entry::Moved => {}
         }
         true

@@ -125,6 +125,12 @@ impl Ring {
         (is_unchanged && found == sequence).then_some(length_bytes)
     }
 
+    /// Reader: likely length of the sample whose entry is alive, good for prefetching only.
+    #[inline]
+    pub(crate) fn length_hint(&self, sequence: u64) -> usize {
+        self.line(sequence).length_bytes.load(Relaxed) as usize
+    }
+
     /// Publisher: announces the sample at `offset`, whose slot is written (1).
     #[inline]
     pub(crate) fn announce(&self, sequence: u64, offset: usize, length_bytes: u32) {
