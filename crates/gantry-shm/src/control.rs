@@ -19,9 +19,11 @@ use std::{
         atomic::{AtomicBool, Ordering::*},
     },
     thread::JoinHandle,
-    time::Instant,
+    time::{Duration, Instant},
 };
 
+/// Least time between two searches.
+const PAUSE: Duration = Duration::from_millis(1);
 /// It calls no deep functions.
 const STACK_BYTES: usize = 256 << 10;
 
@@ -97,7 +99,13 @@ impl Drop for Control {
 
 fn run(domain: &Arc<Domain>, shared: &Shared, bell: WaiterIndex) {
     let (mut next_watch, mut round) = (Instant::now() + WATCH_PERIOD, 0);
+    let (mut looked_at, mut announces) = (None::<Instant>, false);
     loop {
+        // Many who join at once call us many times; not if somebody waits on a descriptor, for whom time matters.
+        if let (Some(since), false) = (looked_at.map(|at| at.elapsed()), announces) {
+            std::thread::sleep(PAUSE.saturating_sub(since));
+        }
+        looked_at = Some(Instant::now());
         let rings = domain.board.bell(bell).rings(); // before we look
         if shared.stop.load(Acquire) {
             return;
@@ -110,6 +118,7 @@ fn run(domain: &Arc<Domain>, shared: &Shared, bell: WaiterIndex) {
             round += 1;
         }
         let curious: Vec<&Arc<dyn Watched>> = watched.iter().filter(|watched| watched.wants_news()).collect();
+        announces = !curious.is_empty();
         let topics = curious.iter().map(|watched| domain.board.line(watched.topic()));
         let limit = next_watch.saturating_duration_since(Instant::now());
         sleep::sleep(domain.board.bell(bell), rings, bell, topics, limit, || {

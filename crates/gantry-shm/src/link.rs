@@ -9,18 +9,15 @@ use crate::{
     error::{Error, Result},
     layout::*,
     protocol::{
-        reader::{Reader, Start, Taken, free_pin, newest},
+        reader::{Reader, Start, Taken, free_pin},
         sleep::WaiterIndex,
     },
     qos::{Durability, History, MAX_DEPTH, Qos, Reliability},
     sample::{PinRow, Sample},
-    source::Source,
+    source::{MOVES, Source},
     sync::Ordering::*,
 };
 use std::{ptr::NonNull, sync::Arc};
-
-/// How often a ring can be found replaced in one take: each is larger than the one before.
-const MOVES: usize = 64;
 
 /// Samples that a link passed over.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -52,55 +49,67 @@ pub(crate) struct Link {
     pub(crate) gone: bool,
 }
 
-impl Link {
-    /// Joins the publisher: a row, the generation, and only then a look at what there is. `NotFound` in the error if the
-    /// publisher went meanwhile.
-    pub(crate) fn join(
+/// A publisher for which there is a row that it does not look for yet: several are made before the generation is raised, once.
+pub(crate) struct Joining {
+    pub(crate) key: u64,
+    source: Arc<Source>,
+    row: Arc<PinRow>,
+    start: Start,
+    depth: u32,
+    gates: bool,
+}
+
+impl Joining {
+    /// Maps the publisher and makes the row, which wants everything. `NotFound` in the error if the publisher went meanwhile.
+    pub(crate) fn new(
         domain: &Arc<Domain>,
-        topic: TopicIndex,
         publisher: &EndpointDescription,
         file_name: &str,
         qos: &Qos,
-    ) -> Result<Link> {
+    ) -> Result<Joining> {
         let source = Arc::new(Source::open(&domain.directory, file_name, publisher.key)?);
-        let ring = source.ring()?;
         let keeps_all = |qos: &Qos| qos.history == History::KeepAll && qos.reliability == Reliability::Reliable;
         let gates = keeps_all(qos) && keeps_all(&publisher.qos);
         let state = if gates { ROW_GATING } else { ROW_ACTIVE };
         let depth = if qos.history == History::KeepLast { qos.depth } else { MAX_DEPTH };
-        let wants_history = qos.durability == Durability::TransientLocal;
         // The publisher may have more than its depth, for others or not retired yet; no late joiner can count on that.
         let offered = if publisher.qos.history == History::KeepLast { publisher.qos.depth } else { MAX_DEPTH };
-        let start = match wants_history {
-            true => Start::History(depth.min(offered).into()),
+        let start = match qos.durability {
+            Durability::TransientLocal => Start::History(depth.min(offered).into()),
             // Found before the row is visible: who sees the row and then publishes expects us to take it.
-            false => Start::At(newest(&source.header, &ring).saturating_add(1)),
+            Durability::Volatile => Start::At(source.newest()?.1 + 1),
         };
         let row = domain.process.take_row(&domain.directory, publisher.key, state, depth)?;
         let row = Arc::new(PinRow::new(domain.clone(), source.clone(), row));
-        let joined_generation = domain.board.topic_changed(topic);
-        // From here on a publisher that reclaims sees the row, whose cursor 0 wants everything.
-        let reader = Reader::new(source.header, ring, row.row(), depth.into(), start);
-        let history_end = if wants_history { reader.newest() } else { 0 };
+        Ok(Joining { key: publisher.key, source, row, start, depth, gates })
+    }
+
+    /// Joins: looks at what there is. `generation` was raised after [`Joining::new`], so that a publisher that reclaims from here
+    /// on sees the row.
+    pub(crate) fn join(self, domain: &Arc<Domain>, topic: TopicIndex, generation: u64) -> Result<Link> {
+        let (ring, newest) = self.source.newest()?;
+        let reader = Reader::new(self.source.header, ring, self.row.row(), self.depth.into(), self.start);
         let link = Link {
             domain: domain.clone(),
             topic,
-            key: publisher.key,
-            source,
+            key: self.key,
+            source: self.source,
             reader,
-            rows: vec![row],
-            gates,
-            joined_generation,
-            history_end,
+            rows: vec![self.row],
+            gates: self.gates,
+            joined_generation: generation,
+            history_end: if matches!(self.start, Start::History(_)) { newest } else { 0 },
             ahead: None,
             gone: false,
         };
-        if gates {
+        if self.gates {
             link.call_blocked_publisher(); // it may wait since it saw that cursor of 0
         }
         Ok(link)
     }
+}
 
+impl Link {
     /// The row with the cursor.
     pub(crate) fn row(&self) -> Arc<PinRow> {
         self.rows[0].clone()
@@ -169,9 +178,9 @@ impl Link {
     #[cold]
     fn count(&self, passed: u64, losses: &mut Losses) {
         if self.reader.seen_generation() >= self.joined_generation {
-            losses.overwritten += passed;
+            losses.overwritten = losses.overwritten.saturating_add(passed);
         } else {
-            losses.before_matched += passed;
+            losses.before_matched = losses.before_matched.saturating_add(passed);
         }
     }
 

@@ -63,7 +63,7 @@ impl Memory {
                 let grow = |more: usize| region.grow(directory, what, end + more).map(|()| more);
                 let more = ahead.map_or(least, |ahead| grow(ahead).unwrap_or(least));
                 grow(more)?;
-                region.prefault(end, more);
+                region.populate(end, end + more);
                 self.backed_bytes += more;
                 self.ranges.grow_to(end + more);
                 match self.ranges.allocate_range(bytes) {
@@ -91,7 +91,7 @@ impl Memory {
             let filled = hole.start.max(range.start / PAGE_BYTES * PAGE_BYTES)
                 ..hole.end.min(range.end.next_multiple_of(PAGE_BYTES));
             region.fill(directory, what, filled.clone())?;
-            region.prefault(filled.start, filled.len());
+            region.populate(filled.start, filled.end);
             self.backed_bytes += filled.len();
             self.holes.swap_remove(place);
             self.holes

@@ -10,7 +10,7 @@ use crate::{
     error::Result,
     event::Event,
     layout::ROW_LEFT,
-    link::Link,
+    link::{Joining, Link},
     process_file::publisher_file_name,
     protocol::ring::Entry,
     sample::PinRow,
@@ -24,6 +24,9 @@ use std::{
 
 /// How long a publisher that could not be joined is left alone.
 const RETRY_AFTER: Duration = Duration::from_secs(1);
+
+/// Of so many publishers that left before the subscription looked, what they published is kept for it.
+const MAX_GONE: usize = 16;
 
 /// The search for a subscription's publishers.
 pub(crate) struct PublisherSearch {
@@ -95,6 +98,7 @@ impl PublisherSearch {
         if !found.mismatches.is_empty() {
             found.retry_at = Some(Instant::now() + RETRY_AFTER);
         }
+        let mut joining = Vec::new();
         for (peer, publisher) in &there {
             if found.joined.iter().any(|joined| joined.key == publisher.key) {
                 continue;
@@ -104,16 +108,15 @@ impl PublisherSearch {
                 continue;
             }
             let file_name = publisher_file_name(&peer.id, publisher.number);
-            match Link::join(domain, self.topic, publisher, &file_name, &self.description.qos) {
-                Ok(link) => {
-                    let (source, row) = (link.source.clone(), link.row());
-                    found.joined.push(Joined { key: link.key, source, row, gone: false });
-                    found.links.push(link);
-                }
-                // It left while we looked.
-                Err(e) if e.is_not_found() => {}
-                Err(e) => found.leave_out(e.to_string()),
-            }
+            joining.push(Joining::new(domain, publisher, &file_name, &self.description.qos));
+        }
+        if joining.iter().any(Result::is_ok) {
+            // Once for all: each calls the control thread of every process that has to do with the topic.
+            let generation = domain.board.topic_changed(self.topic);
+            let join = |joining: Joining| joining.join(domain, self.topic, generation);
+            joining.into_iter().for_each(|joining| found.add(joining.and_then(join)));
+        } else {
+            joining.into_iter().filter_map(Result::err).for_each(|error| found.add(Err(error)));
         }
         Ok(())
     }
@@ -123,6 +126,30 @@ impl Found {
     /// Whether it is true for the topic as it is now.
     pub(crate) fn is_of(&self, generation: u64) -> bool {
         self.generation == Some(generation)
+    }
+
+    fn add(&mut self, link: Result<Link>) {
+        match link {
+            Ok(link) => {
+                let (source, row) = (link.source.clone(), link.row());
+                self.joined.push(Joined { key: link.key, source, row, gone: false });
+                self.links.push(link);
+            }
+            // It left while we looked.
+            Err(e) if e.is_not_found() => {}
+            Err(e) => self.leave_out(e.to_string()),
+        }
+    }
+
+    /// Lets go of publishers that are gone and have nothing to take any more, and of the oldest of those that have if they are
+    /// many and the subscription does not even look at them: it must not hold the memory of all that ever came.
+    fn forget_gone(&mut self) {
+        self.joined.retain(|joined| !joined.gone || joined.has_news());
+        let left = self.links.iter().filter(|link| !self.is_present(link.key)).map(|link| link.key);
+        let surplus: Vec<u64> = left.collect::<Vec<_>>().into_iter().rev().skip(MAX_GONE).collect();
+        self.joined.retain(|joined| !surplus.contains(&joined.key));
+        let kept: Vec<u64> = self.joined.iter().map(|joined| joined.key).collect();
+        self.links.retain(|link| kept.contains(&link.key));
     }
 
     fn leave_out(&mut self, why: String) {
@@ -182,7 +209,7 @@ impl Watched for PublisherSearch {
             found.generation = Some(generation);
             found.count += 1;
         }
-        found.joined.retain(|joined| !joined.gone || joined.has_news());
+        found.forget_gone();
         found.joined.iter().for_each(|joined| joined.source.prefault_new());
     }
 

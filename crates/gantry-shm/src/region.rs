@@ -186,25 +186,27 @@ impl Region {
         Ok(self.length_bytes.fetch_max(length_bytes, Relaxed).max(length_bytes))
     }
 
-    /// Brings the pages that there are into this process's page table, so that the data path does not fault. Best effort: a
-    /// kernel that cannot (before 5.14) gets each page touched instead.
-    pub(crate) fn prefault(&self, offset: usize, length_bytes: usize) {
-        let end = offset.saturating_add(length_bytes).min(self.length_bytes());
-        let mut start = offset.min(end);
-        // Holes that the owner punched stay holes.
-        while let Ok(data) = seek(&*self.file, SeekFrom::Data(start as u64)) {
+    /// Reader: brings the pages between `start` and `end` that the owner brought in into this process's page table, so that the
+    /// data path does not fault. Returns up to where there were some; holes that the owner punched stay holes.
+    pub(crate) fn prefault(&self, start: usize, end: usize) -> usize {
+        let end = end.min(self.length_bytes());
+        let mut done = start.min(end);
+        // What was allocated and never written counts as a hole, too: hence `populate` by the owner.
+        while let Ok(data) = seek(&*self.file, SeekFrom::Data(done as u64)) {
             let hole = seek(&*self.file, SeekFrom::Hole(data)).map_or(end, |hole| hole as usize);
-            let data = data as usize;
-            if data >= end || hole <= data {
+            if data as usize >= end || hole <= data as usize {
                 break;
             }
-            self.populate(data.max(offset) & !(PAGE_BYTES - 1), hole.min(end.next_multiple_of(PAGE_BYTES)));
-            start = hole;
+            self.populate(data as usize, hole.min(end));
+            done = hole.min(end);
         }
+        done
     }
 
-    fn populate(&self, start: usize, end: usize) {
-        let end = end.min(self.reserve_bytes);
+    /// Brings in pages that were just allocated (or are known to be there). Best effort: a kernel that cannot (before 5.14) gets
+    /// each page touched instead.
+    pub(crate) fn populate(&self, start: usize, end: usize) {
+        let (start, end) = (start & !(PAGE_BYTES - 1), end.min(self.reserve_bytes));
         if end <= start {
             return;
         }
@@ -350,11 +352,11 @@ mod tests {
         let reader = Region::open(&directory, "test", 0, false).unwrap().with_reserve(1 << 30).unwrap();
         assert!(reader.at::<AtomicU64>(PAGE_BYTES).is_err(), "beyond the end");
         owner.grow(&directory, "a test", 64 * PAGE_BYTES).unwrap();
-        owner.prefault(0, 64 * PAGE_BYTES);
+        owner.populate(0, 64 * PAGE_BYTES);
         owner.at::<AtomicU64>(63 * PAGE_BYTES).unwrap().store(42, Relaxed);
         assert_eq!(reader.refresh_length().unwrap(), 64 * PAGE_BYTES);
         // Both ways of prefaulting: the kernel's, and the one for kernels that have none.
-        reader.prefault(0, usize::MAX / 2);
+        assert_eq!(reader.prefault(0, usize::MAX / 2), 64 * PAGE_BYTES);
         reader.touch(0, 64 * PAGE_BYTES);
         assert_eq!(reader.at::<AtomicU64>(63 * PAGE_BYTES).unwrap().load(Relaxed), 42);
         assert!(reader.at::<AtomicU64>(3).is_err(), "not aligned");

@@ -7,7 +7,10 @@ use crate::{
     directory::Directory,
     error::{Error, Result},
     layout::*,
-    protocol::ring::{Descriptor, Ring},
+    protocol::{
+        reader::{self, MAX_SEQUENCE},
+        ring::{Descriptor, Ring},
+    },
     publisher_file::ring_at,
     region::Region,
     shared::InRegion,
@@ -17,6 +20,9 @@ use std::{
     ptr::NonNull,
     sync::atomic::{AtomicUsize, Ordering::Relaxed},
 };
+
+/// How often a ring can be found replaced while one looks: each is larger than the one before.
+pub(crate) const MOVES: usize = 64;
 
 /// A mapped publisher's file.
 pub(crate) struct Source {
@@ -66,6 +72,19 @@ impl Source {
         }
     }
 
+    /// The ring that the publisher uses now, and the newest sequence in it.
+    pub(crate) fn newest(&self) -> Result<(Ring, u64)> {
+        for _ in 0..MOVES {
+            let ring = self.ring()?;
+            match reader::newest(&self.header, &ring) {
+                Some(sequence) if sequence <= MAX_SEQUENCE => return Ok((ring, sequence)),
+                Some(sequence) => return Err(Error::corrupt(self.name(), "its head", "a sequence", sequence)),
+                None => {} // replaced meanwhile
+            }
+        }
+        Err(Error::corrupt(self.name(), "the ring", "a ring that is in use", "only replaced ones"))
+    }
+
     /// Where the slot at `offset` would be, for prefetching; never to be read through.
     #[inline]
     pub(crate) fn hint(&self, offset: usize) -> *const u8 {
@@ -90,7 +109,7 @@ impl Source {
             let expected = format!("at most {} bytes", self.payload_bytes);
             return Err(Error::corrupt(self.region.name(), format!("the slot at {offset}"), expected, length_bytes));
         }
-        self.reach(offset + PAYLOAD_OFFSET + length_bytes)?;
+        self.reach((offset + PAYLOAD_OFFSET).saturating_add(length_bytes))?;
         self.region.pointer(offset + PAYLOAD_OFFSET, length_bytes, 1).map(|_| ())
     }
 
@@ -103,13 +122,14 @@ impl Source {
         Ok(())
     }
 
-    /// Control path: brings in the pages by which the file grew since the last time.
+    /// Control path: brings in the pages by which the file grew since the last time. The publisher brings them in first; what it
+    /// has not by now is looked for again the next time.
     pub(crate) fn prefault_new(&self) {
         // If the length cannot be had, a take will say so.
         let length_bytes = self.region.refresh_length().unwrap_or(0);
-        let done = self.prefaulted.fetch_max(length_bytes, Relaxed);
+        let done = self.prefaulted.load(Relaxed);
         if done < length_bytes {
-            self.region.prefault(done, length_bytes - done);
+            self.prefaulted.fetch_max(self.region.prefault(done, length_bytes), Relaxed);
         }
     }
 

@@ -14,6 +14,9 @@ const TAKE_ATTEMPTS: usize = 8;
 /// How many looks in a row find nothing before the head is looked at, too (a power of two).
 const LOOKS_PER_HEAD: u32 = 1024;
 
+/// No publisher gets there, and sums of two cannot overflow.
+pub(crate) const MAX_SEQUENCE: u64 = 1 << 62;
+
 /// What a take came to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Taken {
@@ -94,7 +97,7 @@ impl Reader {
 
     /// Sequence of the newest sample.
     pub(crate) fn newest(&self) -> u64 {
-        newest(&self.header, &self.ring)
+        newest(&self.header, &self.ring).unwrap_or_else(|| self.head()) // the next look says that it moved
     }
 
     /// Whether there is something to take in `ring`, which is ours or the one that replaced it; `None` if it was replaced, too.
@@ -166,7 +169,7 @@ impl Reader {
                 Entry::Alive(_) | Entry::Gone | Entry::NotYet => {}
             }
             let head = self.newest();
-            if head == u64::MAX {
+            if head > MAX_SEQUENCE {
                 return Taken::Nonsense { head };
             }
             let newest = head.saturating_add(1).saturating_sub(self.depth);
@@ -197,12 +200,18 @@ impl Reader {
     }
 }
 
-/// Sequence of the newest sample: what the ring says of those after the head.
-pub(crate) fn newest(header: &PublisherHeader, ring: &Ring) -> u64 {
-    let head = acquire(&header.head);
-    let is_there = |&sequence: &u64| !matches!(ring.look(sequence), Entry::NotYet | Entry::Moved);
+/// Sequence of the newest sample: what the ring says of those after the head; `None` if the ring was replaced.
+pub(crate) fn newest(header: &PublisherHeader, ring: &Ring) -> Option<u64> {
+    let mut newest = acquire(&header.head);
     // A publisher that is faster than this look goes on for ever; what was the newest when we began is new enough.
-    (head.saturating_add(1)..head.saturating_add(HEAD_EVERY)).take_while(is_there).last().unwrap_or(head)
+    for _ in 1..HEAD_EVERY {
+        match ring.look(newest.saturating_add(1)) {
+            Entry::NotYet => break,
+            Entry::Alive(_) | Entry::Gone => newest = newest.saturating_add(1),
+            Entry::Moved => return None,
+        }
+    }
+    Some(newest)
 }
 
 /// Announces that `sequence` must not be overwritten. The entry must be looked at after this.

@@ -65,7 +65,7 @@ impl Subscription {
         let ring = world.ring();
         let start = match history {
             true => Start::History(depth.into()),
-            false => Start::At(newest(&world.header, &ring) + 1),
+            false => Start::At(newest(&world.header, &ring).unwrap() + 1),
         };
         show_row(world, state, depth);
         raise_generation(world);
