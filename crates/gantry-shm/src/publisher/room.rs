@@ -109,14 +109,16 @@ impl Publisher {
         None
     }
 
-    /// Several slots at once, so that readers' pins are looked at once for all of them; `None` if there are enough, or no
-    /// memory.
+    /// Of small slots several at once, so that readers' pins are looked at once for all of them; `None` if there are enough, or
+    /// no memory.
     fn cut_several(&mut self, bytes: usize) -> Option<Slot> {
         let useful = match self.writer.has_many_readers() {
             true => self.writer.most_slots().min(GROWTH_BYTES / bytes), // a look at many rows costs more than cold lines
             false => 0,
         };
-        for _ in self.writer.history.count()..useful.max(WARM_SLOTS) {
+        let (count, useful) = (self.writer.history.count(), useful.max(WARM_SLOTS));
+        let useful = if bytes < GROWTH_BYTES { useful } else { useful.min(count + 1) };
+        for _ in count..useful {
             let slot = self.cut(bytes).ok()??;
             self.writer.history.give_back(slot);
         }
