@@ -277,7 +277,7 @@ shared_struct! {
         /// The four fields above hold if this equals `sequence`; else they are left from an earlier sample.
         origin_valid_for: u64 = 48,
         reserved: [u64; 5] = 56,
-        /// The full sequence; a reader compares it with what it pinned.
+        /// The full sequence, which a reader compares with what it pinned if the entry's line was used again.
         sequence: u64 = 96,
         /// When it was published, CLOCK_MONOTONIC.
         source_time_ns: u64 = 104,

@@ -19,7 +19,7 @@
 //!   its pins ignored.
 //! - **I6 fork.** A handle does nothing in a child of the process it was made in (`fork`).
 //!
-//! Atomics name their partner by a number: the pairs (1)–(6) of `protocol`.
+//! Atomics name their partner by a number: the pairs (1)–(7) of `protocol`.
 
 // Under loom there is only the protocol: what touches files cannot be modelled.
 #![cfg_attr(loom, expect(dead_code, reason = "used by what touches files"))]

@@ -64,8 +64,8 @@ pub struct SampleInfo {
 /// A taken sample, in place.
 ///
 /// # Real-time
-/// Reading and dropping it neither allocates, blocks nor makes system calls (but the last sample of a publisher that is
-/// gone unmaps its memory).
+/// Reading and dropping it neither allocates, blocks nor makes system calls. But the last sample of a publisher that is gone
+/// unmaps its memory, and the last one of a participant that is gone leaves the domain (system calls, a lock).
 pub struct Sample {
     pins: Arc<PinRow>,
     slot: NonNull<SlotHeader>,
