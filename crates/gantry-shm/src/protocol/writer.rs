@@ -118,10 +118,10 @@ impl<K> Writer<K> {
     }
 
     /// Retires what is beyond the horizon or, if `wanted` is less, beyond that, and frees what nobody holds.
-    pub(crate) fn recycle(&mut self, wanted: usize) -> bool {
+    pub(crate) fn recycle(&mut self, wanted: usize) {
         self.retire_down_to(self.horizon.min(wanted));
         full_fence(Site::RetireFence); // (2)
-        self.reclaim()
+        self.reclaim();
     }
 
     /// How many samples are kept that deep readers alone may still take.
@@ -130,20 +130,18 @@ impl<K> Writer<K> {
     }
 
     /// As [`Writer::recycle`], but leaves only so many of those.
-    pub(crate) fn recycle_extra(&mut self, extra: usize) -> bool {
-        self.recycle(self.keep.guaranteed + extra)
+    pub(crate) fn recycle_extra(&mut self, extra: usize) {
+        self.recycle(self.keep.guaranteed + extra);
     }
 
-    /// Frees what nobody holds. `false`: readers joined that are not in the roster, so nothing was freed. A SeqCst fence
-    /// stands between the dead marks and this.
-    pub(crate) fn reclaim(&mut self) -> bool {
+    /// Frees what nobody holds; nothing, if readers joined that are not in the roster. A SeqCst fence stands between the dead
+    /// marks and this.
+    pub(crate) fn reclaim(&mut self) {
         // After the fence and before the pins: a joiner raises the generation before it pins, so whoever could have seen an
         // entry alive is in the roster, or makes us stop here.
-        if acquire(&self.topic.generation) != self.roster.generation() && !is_weakened(Site::GenerationLook) {
-            return false;
+        if acquire(&self.topic.generation) == self.roster.generation() || is_weakened(Site::GenerationLook) {
+            self.history.free_unheld(self.roster.held());
         }
-        self.history.free_unheld(self.roster.held());
-        true
     }
 
     /// Whether readers came or went since the roster was made. A hint; [`Writer::reclaim`] looks again.
