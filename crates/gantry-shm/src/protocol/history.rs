@@ -105,12 +105,8 @@ impl History {
     /// are the likeliest to be in the cache.
     #[inline]
     pub(crate) fn take_free(&mut self, bytes: usize) -> Option<Slot> {
-        let fits = |slot: &Slot| (bytes..=bytes + bytes / 4).contains(&slot.bytes);
-        let place = match self.free.last() {
-            Some(last) if fits(last) => self.free.len() - 1,
-            _ => self.free.iter().rposition(fits)?,
-        };
-        let slot = self.free.remove(place);
+        let place = self.free.iter().rposition(|slot| (bytes..=bytes + bytes / 4).contains(&slot.bytes))?;
+        let slot = self.free.swap_remove(place); // the last one, as a rule: nothing moves
         self.free_bytes -= slot.bytes;
         Some(slot)
     }
