@@ -3,7 +3,8 @@
 //!
 //! Started by `participant`; works for what is [`Watched`]: the readers of a publisher, the publishers of a subscription.
 //! It sleeps on its own bell on the board, which whoever joins or leaves a watched topic rings, and looks for deaths every
-//! second, or in turn with others (`domain`). Invariant T1: it keeps the domain, never the participant, so that dropping a participant can wait for its end.
+//! second, or in turn with others (`domain`). Invariant T1: it keeps the domain, never the participant, so that dropping a
+//! participant can wait for its end.
 
 use crate::{
     board::TopicIndex,

@@ -51,7 +51,7 @@ pub(crate) struct Link {
 
 /// A publisher for which there is a row that it does not look for yet: several are made before the generation is raised, once.
 pub(crate) struct Joining {
-    pub(crate) key: u64,
+    key: u64,
     source: Arc<Source>,
     row: Arc<PinRow>,
     start: Start,

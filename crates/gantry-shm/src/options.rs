@@ -21,7 +21,8 @@ pub struct PublisherOptions {
     /// How long [`publish`](crate::Publisher::publish) waits for RELIABLE KEEP_ALL subscriptions, if the publisher is so, too
     /// (DDS's `max_blocking_time`). 100 ms.
     pub max_blocking_time: Duration,
-    /// How many samples are kept at most for subscriptions that are deeper than the publisher, and by KEEP_ALL. 1024; [`MAX_DEPTH`] at most.
+    /// How many samples are kept at most for subscriptions that are deeper than the publisher, and by KEEP_ALL. 1024;
+    /// [`MAX_DEPTH`] at most.
     pub max_kept_samples: usize,
     /// How many bytes are kept at most for them. 64 MiB.
     pub max_kept_bytes: usize,

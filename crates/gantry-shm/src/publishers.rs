@@ -53,7 +53,7 @@ pub(crate) struct Found {
     /// The descriptor on which the subscription's user waits.
     pub(crate) event: Option<Event>,
     /// The subscription is gone.
-    pub(crate) is_closed: bool,
+    is_closed: bool,
 }
 
 /// A publisher that was joined.

@@ -172,9 +172,8 @@ impl Subscription {
         waited
     }
 
-    /// A descriptor that is readable while there is something to take (rarely also when
-    /// it was just taken), for epoll and poll; call [`Subscription::take`] until it
-    /// gives `None` before waiting on it again. It costs a hop over the control thread for each burst of samples, which
+    /// A descriptor that is readable while there is something to take (rarely also when it was just taken), for epoll and
+    /// poll; call [`Subscription::take`] until it gives `None` before waiting on it again. It costs a hop over the control thread for each burst of samples, which
     /// [`Subscription::wait`] does not.
     ///
     /// # Errors
