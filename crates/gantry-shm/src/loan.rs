@@ -1,7 +1,11 @@
 //! A slot on loan: the publisher's memory for one message, to be written in place.
 
 use crate::{
-    error::Result, fork::Epoch, layout::PAYLOAD_OFFSET, protocol::history::Slot, publisher_file::PublisherFile,
+    error::Result,
+    fork::Epoch,
+    layout::{PAYLOAD_OFFSET, SlotHeader},
+    protocol::history::Slot,
+    publisher_file::PublisherFile,
 };
 use std::{ptr::NonNull, sync::Arc};
 
@@ -15,7 +19,8 @@ use std::{ptr::NonNull, sync::Arc};
 pub struct Loan {
     /// `None` once it is published.
     slot: Option<(Arc<PublisherFile>, Slot)>,
-    payload: NonNull<u8>,
+    /// Of the slot; the payload follows.
+    header: NonNull<SlotHeader>,
     length_bytes: usize,
     epoch: Epoch,
 }
@@ -30,9 +35,19 @@ impl Loan {
     #[inline]
     pub(crate) fn new(file: Arc<PublisherFile>, slot: Slot, length_bytes: usize, epoch: Epoch) -> Result<Loan> {
         let header = file.slot(slot)?;
+        Ok(Loan { slot: Some((file, slot)), header, length_bytes, epoch })
+    }
+
+    #[inline]
+    fn payload(&self) -> NonNull<u8> {
         // SAFETY: the slot is `slot.bytes` long (`PublisherFile::slot`), which is more than the header.
-        let payload = unsafe { header.cast::<u8>().add(PAYLOAD_OFFSET) };
-        Ok(Loan { slot: Some((file, slot)), payload, length_bytes, epoch })
+        unsafe { self.header.cast::<u8>().add(PAYLOAD_OFFSET) }
+    }
+
+    /// The slot's header, in bounds and aligned, which nobody else looks at before the loan is published.
+    #[inline]
+    pub(crate) fn header(&self) -> NonNull<SlotHeader> {
+        self.header
     }
 
     /// The payload.
@@ -41,7 +56,7 @@ impl Loan {
     pub fn bytes(&self) -> &[u8] {
         // SAFETY: `length_bytes` initialised bytes (the kernel's zeros, or an earlier message) in a slot that is ours
         //   alone, in a mapping that the file keeps.
-        unsafe { std::slice::from_raw_parts(self.payload.as_ptr(), self.length_bytes) }
+        unsafe { std::slice::from_raw_parts(self.payload().as_ptr(), self.length_bytes) }
     }
 
     /// The payload, to be written.
@@ -50,7 +65,7 @@ impl Loan {
     pub fn bytes_mut(&mut self) -> &mut [u8] {
         // SAFETY: as in `bytes`; `&mut self` makes it the only borrow, and no reader looks at a slot before it is
         //   published (I4).
-        unsafe { std::slice::from_raw_parts_mut(self.payload.as_ptr(), self.length_bytes) }
+        unsafe { std::slice::from_raw_parts_mut(self.payload().as_ptr(), self.length_bytes) }
     }
 
     /// How many bytes the payload has.

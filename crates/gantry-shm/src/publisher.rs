@@ -210,10 +210,9 @@ impl Publisher {
         if self.writer.is_blocked(slot.bytes) {
             self.wait_for_room(slot.bytes)?;
         }
-        let place = self.file.slot(slot)?.as_ptr();
-        // SAFETY: the slot is in bounds and aligned (`slot`), and ours alone: it is on loan, its last sample was freed only
+        // SAFETY: in bounds and aligned (`Loan::header`), and ours alone: the slot is on loan, its last sample was freed only
         //   after no pin named it (I4).
-        let header = unsafe { &mut *place };
+        let header = unsafe { loan.header().as_mut() };
         header.sequence = self.writer.history.head() + 1;
         header.source_time_ns = time.monotonic_ns;
         header.source_wall_time_ns = time.wall_ns;
