@@ -7,6 +7,7 @@
 //! OFD lock on the board itself; whoever gets the lock checks that the board still has its name (B2).
 
 use crate::{
+    crash::{self, Point},
     directory::{BOARD_NAME, Directory},
     error::{Error, Result},
     layout::*,
@@ -74,6 +75,7 @@ impl Board {
         let header = unsafe { &mut *header.as_ptr() };
         (header.magic, header.version, header.layout_hash) = (BOARD_MAGIC, FORMAT_VERSION, LAYOUT_HASH);
         header.id = id;
+        crash::point(Point::BoardWritten);
         match region.link(directory, BOARD_NAME) {
             Ok(()) => Board::attach(region).map(Some),
             // Somebody was quicker, or removed the directory: the caller looks again.
@@ -137,6 +139,7 @@ impl Board {
     /// B2: a board without a name is nobody's registry any more.
     fn locked<'a>(&'a self, threads: MutexGuard<'a, ()>, directory: &Directory) -> Result<Option<Registry<'a>>> {
         let registry = Registry { board: self, _threads: threads };
+        crash::point(Point::RegistryLocked);
         let stat =
             fstat(self.region.file()).map_err(|e| Error::system(format!("look at the board of {directory}"), e))?;
         self.header.holder_pid.store(std::process::id(), Relaxed);
@@ -151,6 +154,7 @@ impl Board {
     /// Says that the set of processes changed. Release: who sees the new count sees the changed directory.
     pub(crate) fn processes_changed(&self) {
         self.header.processes_generation.fetch_add(1, Release);
+        crash::point(Point::ProcessesChanged);
     }
 
     /// The line of the topic with this name, claimed if it has none. Topics share lines when all are claimed.
@@ -160,7 +164,10 @@ impl Board {
             let index = (first + probe) % TOPIC_LINES;
             // Relaxed: the hash is all there is to see; a line's other words are valid from the beginning.
             match self.topics[index].name_hash.compare_exchange(0, name_hash, Relaxed, Relaxed) {
-                Ok(_) => return TopicIndex(index),
+                Ok(_) => {
+                    crash::point(Point::TopicClaimed);
+                    return TopicIndex(index);
+                }
                 Err(taken) if taken == name_hash => return TopicIndex(index),
                 Err(_) => {}
             }
@@ -206,7 +213,9 @@ impl Registry<'_> {
             if bits != u64::MAX && waiter < WAITER_LINES - 1 {
                 // First the board: killed in between, we leave a line unused, and no reaper frees one that is another's.
                 taken.store(bits | 1 << (waiter % 64), Relaxed);
+                crash::point(Point::WaiterTaken);
                 held[word].fetch_or(1 << (waiter % 64), Relaxed);
+                crash::point(Point::WaiterNoted);
                 return WaiterIndex(waiter);
             }
         }
@@ -223,9 +232,11 @@ impl Registry<'_> {
                 waiters.fetch_and(!bits, Relaxed);
             }
         }
+        crash::point(Point::WaitersSilenced);
         for (taken, bits) in self.board.header.waiters_taken.iter().zip(held) {
             taken.fetch_and(!bits, Relaxed);
         }
+        crash::point(Point::WaitersFreed);
     }
 }
 
@@ -242,6 +253,7 @@ impl WaiterIndex {
 
 impl Drop for Registry<'_> {
     fn drop(&mut self) {
+        crash::point(Point::RegistryUnlocks);
         // Cannot fail on a descriptor that is open; if it did, closing the board would unlock.
         let _ = lock::unlock(self.board.region.file());
     }

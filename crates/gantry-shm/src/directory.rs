@@ -5,7 +5,10 @@
 //! - D1: a [`Directory`] is a real directory (no symbolic link) of this user that nobody else may enter.
 //! - D2: names of files are never used again (128 random bits), so a name that is seen can only mean one file.
 
-use crate::error::{Error, Result};
+use crate::{
+    crash::{self, Point},
+    error::{Error, Result},
+};
 use rustix::{
     fs::{AtFlags, Dir, FileType, Mode, OFlags, fstat, linkat, mkdirat, open, openat, statat, unlinkat},
     io::Errno,
@@ -57,7 +60,8 @@ impl Directory {
         // Somebody may remove it, as the last to leave does, between the two calls.
         for _ in 0..100 {
             match mkdirat(parent, name, Mode::RWXU) {
-                Ok(()) | Err(Errno::EXIST) => {}
+                Ok(()) => crash::point(Point::DirectoryMade),
+                Err(Errno::EXIST) => {}
                 Err(e) => return Err(Error::system(format!("create the directory {}", path.display()), e)),
             }
             match Directory::open_checked(parent, path.clone(), name) {
@@ -100,13 +104,19 @@ impl Directory {
     pub(crate) fn link(&self, file: impl AsFd, name: &str) -> std::result::Result<(), Errno> {
         // `AT_EMPTY_PATH` would need a privilege; the way through /proc does not.
         let unnamed = format!("/proc/self/fd/{}", file.as_fd().as_raw_fd());
-        linkat(rustix::fs::CWD, unnamed, &self.file, name, AtFlags::SYMLINK_FOLLOW)
+        linkat(rustix::fs::CWD, unnamed, &self.file, name, AtFlags::SYMLINK_FOLLOW)?;
+        crash::point(Point::FileNamed);
+        Ok(())
     }
 
     /// Removes a file; one that is not there is no error.
     pub(crate) fn unlink(&self, name: &str) -> Result<()> {
         match unlinkat(&self.file, name, AtFlags::empty()) {
-            Ok(()) | Err(Errno::NOENT) => Ok(()),
+            Ok(()) => {
+                crash::point(Point::FileUnlinked);
+                Ok(())
+            }
+            Err(Errno::NOENT) => Ok(()),
             Err(e) => Err(Error::system(format!("remove {self}/{name}"), e)),
         }
     }
@@ -115,6 +125,7 @@ impl Directory {
     pub(crate) fn remove_if_empty(&self, name: &str) {
         // Whoever fills it meanwhile keeps it; nothing to report.
         let _ = unlinkat(&self.file, name, AtFlags::REMOVEDIR);
+        crash::point(Point::DirectoryRemoved);
     }
 
     /// Names of the regular files here. Whatever else somebody put here is not ours to look at.

@@ -8,6 +8,7 @@
 
 use crate::{
     board::{Board, REGISTRY_PATIENCE, TopicIndex, random_word},
+    crash::{self, Point},
     description::{EndpointDescription, Gid, Role, TypeDescription},
     directory::{Directory, PROCESS_SUFFIX},
     error::{Error, Result},
@@ -221,6 +222,7 @@ impl Domain {
             for (word, bits) in held.iter().zip(set) {
                 word.fetch_and(!bits, Relaxed);
             }
+            crash::point(Point::WaiterStruck);
             registry.free_waiters(&set);
         }
     }

@@ -28,6 +28,10 @@
 mod board;
 #[cfg(not(loom))]
 mod control;
+#[cfg(crash_points)]
+pub mod crash;
+#[cfg(not(crash_points))]
+mod crash;
 #[cfg(not(loom))]
 mod description;
 #[cfg(not(loom))]

@@ -4,6 +4,7 @@
 
 use crate::{
     board::TopicIndex,
+    crash::{self, Point},
     description::EndpointDescription,
     domain::Domain,
     error::{Error, Result},
@@ -251,6 +252,7 @@ impl Drop for Link {
         if self.domain.epoch.is_current() {
             for row in &self.rows {
                 row.row().state.store(ROW_LEFT, Release); // samples that are still held stay pinned
+                crash::point(Point::RowLeft);
             }
             if self.gates {
                 self.call_blocked_publisher();

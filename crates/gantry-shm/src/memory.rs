@@ -6,6 +6,7 @@
 //! - M2: ranges given out do not overlap, are multiples of 64, and lie below the file's length.
 
 use crate::{
+    crash::{self, Point},
     directory::Directory,
     error::{Error, Result},
     layout::{LINE_BYTES, PAGE_BYTES},
@@ -91,6 +92,7 @@ impl Memory {
             let filled = hole.start.max(range.start / PAGE_BYTES * PAGE_BYTES)
                 ..hole.end.min(range.end.next_multiple_of(PAGE_BYTES));
             region.fill(directory, what, filled.clone())?;
+            crash::point(Point::HoleFilled);
             region.populate(filled.start, filled.end);
             self.backed_bytes += filled.len();
             self.holes.swap_remove(place);
@@ -126,6 +128,7 @@ impl Memory {
             let hole_bytes: usize = self.holes.iter().filter(|hole| inside(hole)).map(Range::len).sum();
             if gap.len() > hole_bytes {
                 region.punch(gap.clone())?;
+                crash::point(Point::FilePunched);
                 self.holes.retain(|hole| !inside(hole));
                 self.backed_bytes -= gap.len() - hole_bytes;
                 self.holes.push(gap);

@@ -8,6 +8,7 @@
 //! - P3: a row whose `key` is not 0 belongs to the subscription that took it, until [`ProcessFile::free_row`].
 
 use crate::{
+    crash::{self, Point},
     description::EndpointDescription,
     directory::{Directory, PROCESS_SUFFIX},
     error::{Error, Result},
@@ -57,7 +58,7 @@ impl ProcessFile {
         let first_line = header_lines + random[16] as usize % (PAGE_BYTES / LINE_BYTES - header_lines);
         let region = Region::create(directory, &file_name(&id), "a process's file", PAGE_BYTES, RESERVE_BYTES)?;
         match lock::try_lock(region.file()) {
-            Ok(true) => {}
+            Ok(true) => crash::point(Point::ProcessLocked),
             Ok(false) => return Err(Error::corrupt(region.name(), "its lock", "free, the file being new", "taken")),
             Err(e) => return Err(Error::system(format!("lock {}", region.name()), e)),
         }
@@ -73,6 +74,7 @@ impl ProcessFile {
         header.name_bytes = name.len().min(header.name.len()) as u32;
         header.name[..header.name_bytes as usize].copy_from_slice(&name.as_bytes()[..header.name_bytes as usize]);
         header.used_bytes.store(header.first_block, Relaxed); // link() publishes it
+        crash::point(Point::ProcessWritten);
         let books = Books { free_rows: Vec::new(), free_endpoints: Vec::new(), endpoints_made: 0 };
         Ok(ProcessFile { region, id, books: Mutex::new(books) })
     }
@@ -152,6 +154,7 @@ impl ProcessFile {
         block_header.version.store(version + 1, Relaxed);
         fence(Release); // the odd version before the words
         header.description_bytes.store(bytes.len() as u64, Relaxed);
+        crash::point(Point::EndpointOpened);
         header.topic_hash.store(topic_hash, Relaxed);
         for (place, chunk) in bytes.chunks(8).enumerate() {
             let mut word = [0; 8];
@@ -160,6 +163,7 @@ impl ProcessFile {
             self.region.at::<AtomicU64>(place)?.store(u64::from_le_bytes(word), Relaxed);
         }
         block_header.version.store(version + 2, Release); // the words before the even version
+        crash::point(Point::EndpointClosed);
         Ok(())
     }
 
@@ -179,13 +183,16 @@ impl ProcessFile {
         row.cursor.store(0, Relaxed);
         row.depth.store(depth, Relaxed);
         row.state.store(state, Relaxed);
+        crash::point(Point::RowFilled);
         row.key.store(key, Release); // partner: `Peer::rows_of`
+        crash::point(Point::RowTaken);
         Ok(row)
     }
 
     /// Gives a row back; all its pins must be 0.
     pub(crate) fn free_row(&self, row: InRegion<Row>) {
         row.key.store(0, Release); // the last reads under its pins before the row is anybody else's
+        crash::point(Point::RowFreed);
         self.books.lock().unwrap_or_else(PoisonError::into_inner).free_rows.push(row);
     }
 
@@ -207,7 +214,9 @@ impl ProcessFile {
         // SAFETY: inside the mapping and aligned (`pointer`); readers do not look beyond `used_bytes` (P2).
         let header = unsafe { &mut *header.as_ptr() };
         (header.size_bytes, header.kind) = (size_bytes as u64, kind);
+        crash::point(Point::BlockWritten);
         used.store(end as u64, Release); // partner: `Peer::blocks`
+        crash::point(Point::BlockAdded);
         Ok(offset)
     }
 }

@@ -9,6 +9,7 @@ mod room;
 use crate::{
     board::TopicIndex,
     control::Watched,
+    crash::{self, Point},
     description::{EndpointDescription, Role, TypeDescription},
     domain::Domain,
     error::{Error, Result, Unpublished},
@@ -160,6 +161,7 @@ impl Publisher {
         if self.loans >= LOANS_PER_LOOK {
             self.hand_back_unused();
         }
+        crash::point(Point::SlotLoaned);
         let file = self.spare.pop().unwrap_or_else(|| self.file.clone());
         Loan::new(file, slot, length_bytes, self.domain.epoch)
     }
@@ -218,6 +220,7 @@ impl Publisher {
         header.source_wall_time_ns = time.wall_ns;
         header.length_bytes = loan.length_bytes() as u32;
         header.encapsulation = ENCAPSULATION_CDR_LE;
+        crash::point(Point::SlotWritten);
         if self.has_remote_readers {
             crate::prefetch::both_ends(loan.bytes().as_ptr(), loan.length_bytes(), crate::prefetch::hand_over);
         }
@@ -334,6 +337,7 @@ impl Drop for Publisher {
         }
         if let Ok(header) = self.file.header() {
             header.state.store(PUBLISHER_LEFT, Release);
+            crash::point(Point::PublisherLeft);
         }
         // Errors have nobody to go to; the reaper finds what is left when this process is gone.
         let _ = self.domain.process.remove_endpoint(self.block);

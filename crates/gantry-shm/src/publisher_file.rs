@@ -3,6 +3,7 @@
 //! Used by `publisher` and `loan` (which keeps it mapped after the publisher is gone).
 
 use crate::{
+    crash::{self, Point},
     description::EndpointDescription,
     domain::Domain,
     error::{Error, Result},
@@ -57,6 +58,7 @@ impl PublisherFile {
         let place = region.pointer(text_offset, text.len(), 1)?;
         // SAFETY: `text.len()` bytes inside the mapping (`pointer`), not overlapping the vector, not yet visible.
         unsafe { place.copy_from_nonoverlapping(NonNull::from(text.as_slice()).cast(), text.len()) };
+        crash::point(Point::PublisherWritten);
         Ok(PublisherFile { region, name, returned: Mutex::new(Vec::new()) })
     }
 

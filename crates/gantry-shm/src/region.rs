@@ -9,6 +9,7 @@
 //! - R3: only the owner's mapping is writable, and it does not reach a forked child (MADV_DONTFORK).
 
 use crate::{
+    crash::{self, Point},
     directory::Directory,
     error::{Error, Result},
     fork::{self, Epoch},
@@ -68,6 +69,7 @@ impl Region {
                 Error::system(format!("create an unnamed file (O_TMPFILE: a tmpfs can) in {directory}"), e)
             })?;
             let region = Region::map(file, name, 0, reserve_bytes, true)?;
+            crash::point(Point::FileMade);
             Ok((region.file.as_raw_fd(), region))
         })?;
         region.grow(directory, what, length_bytes)?;
@@ -162,6 +164,7 @@ impl Region {
         let old = self.length_bytes();
         if length_bytes > old {
             allocate(&self.file, directory, what, old, length_bytes - old)?;
+            crash::point(Point::FileGrown);
             self.length_bytes.store(length_bytes, Relaxed);
         }
         Ok(())

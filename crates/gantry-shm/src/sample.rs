@@ -3,6 +3,7 @@
 //! Made by `link`; may be kept, sent to other threads and dropped in any order.
 
 use crate::{
+    crash::{self, Point},
     description::Gid,
     domain::Domain,
     layout::{PAYLOAD_OFFSET, Row, SlotHeader},
@@ -121,6 +122,7 @@ impl Drop for Sample {
     #[inline]
     fn drop(&mut self) {
         if self.pins.domain.epoch.is_current() {
+            crash::point(Point::SampleDrops);
             reader::unpin(self.pins.pin(self.index as usize));
         }
     }

@@ -4,6 +4,7 @@
 
 use super::ring::{Entry, Ring};
 use crate::{
+    crash::{self, Point},
     layout::{HEAD_EVERY, PublisherHeader, Row},
     shared::InRegion,
     sync::{AtomicU64, Ordering::*, Site, acquire, acquire_fence, full_fence, is_weakened, release},
@@ -78,6 +79,7 @@ impl Reader {
             }
         };
         row.cursor.store(next, Release);
+        crash::point(Point::StartChosen);
         Reader { next, ..reader }
     }
 
@@ -146,6 +148,7 @@ impl Reader {
                 self.next = self.next.saturating_add(1);
                 // Release (6): the publisher may retire what is below the cursor; what we hold is pinned.
                 self.row.cursor.store(self.next, release(Site::CursorStore));
+                crash::point(Point::CursorStored);
             }
             _ => unpin(pin),
         }
@@ -219,12 +222,14 @@ pub(crate) fn newest(header: &PublisherHeader, ring: &Ring) -> Option<u64> {
 fn set_pin(pin: &AtomicU64, sequence: u64) {
     pin.store(sequence, release(Site::PinStore)); // (4) though nothing is released yet
     full_fence(Site::PinFence); // (2)
+    crash::point(Point::Pinned);
 }
 
 /// Takes the announcement back: our last reads come before the publisher's next writes (4).
 #[inline]
 pub(crate) fn unpin(pin: &AtomicU64) {
     pin.store(0, release(Site::Unpin));
+    crash::point(Point::Unpinned);
 }
 
 /// A pin of the row that is not in use. The row's own process alone stores to it: a taker when it is 0, whoever drops the

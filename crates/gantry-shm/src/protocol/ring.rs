@@ -4,6 +4,7 @@
 //! words. Invariant N1: an entry is marked dead before its slot can be freed and before the entry can be overwritten.
 
 use crate::{
+    crash::{self, Point},
     layout::{LINE_BYTES, RingLine},
     shared::InRegion,
     sync::{AtomicU64, Ordering::Relaxed, Site, acquire_fence, is_weakened, release},
@@ -137,7 +138,9 @@ impl Ring {
         let line = self.line(sequence);
         line.sequence.store(sequence, Relaxed);
         line.length_bytes.store(length_bytes.into(), Relaxed);
+        crash::point(Point::EntryWritten);
         line.entry.store(alive(offset, sequence), release(Site::EntryStore));
+        crash::point(Point::EntryAlive);
     }
 
     /// Publisher: marks the entry of a retained sample dead (N1). Relaxed: the SeqCst fence that follows orders it.
@@ -148,6 +151,7 @@ impl Ring {
         }
         let entry = self.entry(sequence);
         entry.store(entry.load(Relaxed) | DEAD, Relaxed);
+        crash::point(Point::EntryDead);
     }
 
     /// Publisher: makes `new`, which nobody sees yet, say of every sequence up to `head` what this ring says.
@@ -172,7 +176,10 @@ impl Ring {
     /// at any of them.
     pub(crate) fn mark_moved(&self) {
         if !is_weakened(Site::MovedMark) {
-            self.lines.iter().for_each(|line| line.entry.store(MOVED, release(Site::MovedStore)));
+            self.lines.iter().for_each(|line| {
+                line.entry.store(MOVED, release(Site::MovedStore));
+                crash::point(Point::EntryMoved);
+            });
         }
     }
 }

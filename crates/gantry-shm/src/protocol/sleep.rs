@@ -3,6 +3,7 @@
 //! Used by `waiter` and `control` (sleeping), `board` and `publisher` (waking). The words are wake-up hints on the board.
 
 use crate::{
+    crash::{self, Point},
     layout::{TopicLine, WAITER_LINES},
     sync::{AtomicU64, Futex, Ordering::*, Site, full_fence, is_weakened},
 };
@@ -21,12 +22,14 @@ pub(crate) type Waiters = [AtomicU64; 8];
 /// Adds a waiter. The caller's SeqCst fence must follow (3).
 pub(crate) fn enter(waiters: &Waiters, waiter: WaiterIndex) {
     waiters[waiter.0 / 64].fetch_or(1 << (waiter.0 % 64), Relaxed);
+    crash::point(Point::SleeperEntered);
 }
 
 /// Takes a waiter out; the shared one stays, since others may sleep there.
 pub(crate) fn leave(waiters: &Waiters, waiter: WaiterIndex) {
     if waiter != SHARED_WAITER {
         waiters[waiter.0 / 64].fetch_and(!(1 << (waiter.0 % 64)), Relaxed);
+        crash::point(Point::SleeperLeft);
     }
 }
 
@@ -38,6 +41,7 @@ pub(crate) fn wake(waiters: &Waiters, mut ring: impl FnMut(WaiterIndex)) {
         let mut bits = bits.load(Relaxed);
         while bits != 0 {
             ring(WaiterIndex(word * 64 + bits.trailing_zeros() as usize));
+            crash::point(Point::WaiterRung);
             bits &= bits - 1;
         }
     }
@@ -47,6 +51,7 @@ pub(crate) fn wake(waiters: &Waiters, mut ring: impl FnMut(WaiterIndex)) {
 /// returns the new value. Release: who sees the new generation sees the row or endpoint that was written before.
 pub(crate) fn topic_changed(topic: &TopicLine, mut ring: impl FnMut(WaiterIndex)) -> u64 {
     let generation = topic.generation.fetch_add(1, Release).wrapping_add(1);
+    crash::point(Point::GenerationRaised);
     full_fence(Site::NewsFence); // (3) as in publish: either the sleeper sees the generation, or we see its bit
     wake(&topic.watchers, &mut ring);
     wake(&topic.sleepers, ring);

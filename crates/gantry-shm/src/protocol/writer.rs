@@ -9,6 +9,7 @@ use super::{
     roster::Roster,
 };
 use crate::{
+    crash::{self, Point},
     layout::{HEAD_EVERY, PublisherHeader, TopicLine},
     shared::InRegion,
     sync::{Ordering::*, Site, acquire, full_fence, is_weakened, release},
@@ -85,8 +86,10 @@ impl<K> Writer<K> {
         }
         // ONE fence for two: dead marks before pins (2), the entry before the sleepers (3).
         full_fence(Site::PublishFence);
+        crash::point(Point::PublishFenced);
         if sequence.is_multiple_of(HEAD_EVERY) {
             self.header.head.store(sequence, Release);
+            crash::point(Point::HeadStored);
         }
         (sequence, retires)
     }
@@ -115,6 +118,7 @@ impl<K> Writer<K> {
             self.ring.mark_dead(sequence); // N1: dead before the fence, the fence before the pins
         }
         self.header.tail.store(self.history.tail(), Relaxed); // a hint for readers that jump
+        crash::point(Point::TailStored);
     }
 
     /// Retires what is beyond the horizon or, if `wanted` is less, beyond that, and frees what nobody holds.
@@ -140,7 +144,10 @@ impl<K> Writer<K> {
         // After the fence and before the pins: a joiner raises the generation before it pins, so whoever could have seen an
         // entry alive is in the roster, or makes us stop here.
         if acquire(&self.topic.generation) == self.roster.generation() || is_weakened(Site::GenerationLook) {
-            self.history.free_unheld(self.roster.held());
+            let held = self.roster.held();
+            crash::point(Point::PinsRead);
+            self.history.free_unheld(held);
+            crash::point(Point::Reclaimed);
         }
     }
 
@@ -167,8 +174,10 @@ impl<K> Writer<K> {
     pub(crate) fn grant(&mut self) {
         self.fit_to_ring();
         self.header.granted_depth.store(self.horizon as u64, Relaxed);
+        crash::point(Point::DepthGranted);
         // Release: who sees it knows that its pins are honoured from here on.
         self.header.seen_generation.store(self.roster.generation(), Release);
+        crash::point(Point::GenerationSeen);
     }
 
     /// A ring entry is overwritten only after its sample was retired (N1), so horizon and batch must fit.
@@ -197,7 +206,9 @@ impl<K> Writer<K> {
     pub(crate) fn change_ring(&mut self, ring: Ring, descriptor: Descriptor) {
         self.history.grow(ring.capacity());
         self.ring.copy_to(&ring, self.history.tail(), self.history.head());
+        crash::point(Point::RingFilled);
         self.header.ring.store(descriptor.to_word(), release(Site::DescriptorStore));
+        crash::point(Point::RingNamed);
         self.ring.mark_moved();
         self.ring = ring; // from here on, what is retired is marked in the new one
     }
@@ -219,6 +230,7 @@ impl<K> Writer<K> {
     /// [`Writer::is_blocked`] must be asked again after this (6).
     pub(crate) fn say_blocked(&self, bell: u64) {
         self.header.blocked.store(bell, Relaxed);
+        crash::point(Point::BlockedSaid);
         full_fence(Site::BlockFence);
     }
 

@@ -1,0 +1,184 @@
+//! Points at which a test kills this process, to prove that whatever is left half done, the others go on.
+//!
+//! Exists under `--cfg crash_points` only; otherwise [`point`] is nothing. There is a point after each step that others can see
+//! (a store into shared memory, a system call on a shared file). The suite is `tests/crash`, which kills a child at every pass
+//! of every point, and fails if a point is never passed.
+
+/// A step after which the process can be killed.
+macro_rules! points {
+    ($($(#[$meta:meta])* $point:ident,)*) => {
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub(crate) enum Point { $($(#[$meta])* $point,)* }
+
+        /// The names of all points, in the order of [`Point`].
+        #[cfg(crash_points)]
+        pub const POINTS: &[&str] = &[$(stringify!($point),)*];
+    };
+}
+
+points! {
+    // Files and directories.
+    /// A directory was made, of the user or of a domain.
+    DirectoryMade,
+    /// A file was made, which has no name yet.
+    FileMade,
+    /// A file got more pages.
+    FileGrown,
+    /// A file got its name.
+    FileNamed,
+    /// A file lost its name.
+    FileUnlinked,
+    /// An empty directory was removed.
+    DirectoryRemoved,
+    /// Pages were given back.
+    FilePunched,
+    /// Pages were put behind a hole.
+    HoleFilled,
+
+    // The board.
+    /// The header of a new board is written.
+    BoardWritten,
+    /// The registry lock was taken.
+    RegistryLocked,
+    /// The registry lock is about to be given back.
+    RegistryUnlocks,
+    /// The count of processes was raised.
+    ProcessesChanged,
+    /// A topic has its line.
+    TopicClaimed,
+    /// A topic's generation was raised.
+    GenerationRaised,
+    /// A waiter was rung, out of several perhaps.
+    WaiterRung,
+    /// A waiter line was taken on the board, and not noted in the process's file.
+    WaiterTaken,
+    /// A waiter line was noted in the process's file.
+    WaiterNoted,
+    /// A waiter line was struck out in the process's file.
+    WaiterStruck,
+    /// Waiters to be freed are in no topic's sets any more.
+    WaitersSilenced,
+    /// Waiter lines were freed on the board.
+    WaitersFreed,
+    /// A waiter announced that it sleeps.
+    SleeperEntered,
+    /// It took that back.
+    SleeperLeft,
+
+    // A process's file.
+    /// The new file is locked.
+    ProcessLocked,
+    /// Its header is written.
+    ProcessWritten,
+    /// A block's header is written, and not yet part of the file's contents.
+    BlockWritten,
+    /// A block is part of the contents.
+    BlockAdded,
+    /// An endpoint's description is being written.
+    EndpointOpened,
+    /// An endpoint's description is written, or taken back.
+    EndpointClosed,
+    /// A row has all but its key.
+    RowFilled,
+    /// A row has its key.
+    RowTaken,
+    /// A row's subscription is gone.
+    RowLeft,
+    /// A row is nobody's.
+    RowFreed,
+
+    // A publisher.
+    /// The header of a new publisher's file is written.
+    PublisherWritten,
+    /// A slot is on loan.
+    SlotLoaned,
+    /// A slot's header is written.
+    SlotWritten,
+    /// The line of an entry is written, but for the entry.
+    EntryWritten,
+    /// An entry is alive.
+    EntryAlive,
+    /// An entry was marked dead.
+    EntryDead,
+    /// The hint of the oldest sequence was stored.
+    TailStored,
+    /// Entry and dead marks are fenced off from what is read next.
+    PublishFenced,
+    /// The head was stored.
+    HeadStored,
+    /// The pins were read.
+    PinsRead,
+    /// What nobody holds was freed.
+    Reclaimed,
+    /// A larger ring is filled.
+    RingFilled,
+    /// The header names the larger ring.
+    RingNamed,
+    /// An entry of the old ring sends readers to the new one.
+    EntryMoved,
+    /// The depth was granted, the generation not yet.
+    DepthGranted,
+    /// The publisher says which generation it honours.
+    GenerationSeen,
+    /// The publisher says that it waits, or that it does not any more.
+    BlockedSaid,
+    /// The publisher says that it left.
+    PublisherLeft,
+
+    // A subscription.
+    /// A row's cursor says where the subscription begins.
+    StartChosen,
+    /// A sequence is pinned.
+    Pinned,
+    /// The cursor was advanced.
+    CursorStored,
+    /// A sample is about to be released.
+    SampleDrops,
+    /// A pin was taken back.
+    Unpinned,
+}
+
+/// The process is killed here if [`arm`] said so.
+#[cfg(not(crash_points))]
+#[inline(always)]
+pub(crate) fn point(_: Point) {}
+
+#[cfg(crash_points)]
+pub(crate) use armed::point;
+#[cfg(crash_points)]
+pub use armed::{arm, passes};
+
+#[cfg(crash_points)]
+mod armed {
+    use super::{POINTS, Point};
+    use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::*};
+
+    /// How often each point was passed.
+    static PASSES: [AtomicU64; POINTS.len()] = [const { AtomicU64::new(0) }; POINTS.len()];
+    /// Where to die, and at which pass.
+    static FATAL_POINT: AtomicUsize = AtomicUsize::new(usize::MAX);
+    static FATAL_PASS: AtomicU64 = AtomicU64::new(0);
+
+    pub(crate) fn point(point: Point) {
+        let pass = PASSES[point as usize].fetch_add(1, SeqCst) + 1;
+        if FATAL_POINT.load(SeqCst) == point as usize && pass == FATAL_PASS.load(SeqCst) {
+            // As `kill -9` does: at once, in all threads.
+            let _ = rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::KILL);
+            loop {
+                std::hint::spin_loop();
+            }
+        }
+    }
+
+    /// Kills this process at the `pass`th pass (from 1, counted since its start) of the point `POINTS[place]`.
+    pub fn arm(place: usize, pass: u64) {
+        FATAL_PASS.store(pass, SeqCst);
+        FATAL_POINT.store(place, SeqCst);
+    }
+
+    /// How often each of [`POINTS`] was passed since this process started.
+    #[must_use]
+    pub fn passes() -> Vec<u64> {
+        PASSES.iter().map(|passes| passes.load(SeqCst)).collect()
+    }
+}
