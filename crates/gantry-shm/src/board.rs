@@ -63,17 +63,16 @@ impl Board {
 
     /// Opens the domain's board if there is one.
     pub(crate) fn open(directory: &Directory) -> Result<Board> {
-        Board::attach(Region::open(directory, BOARD_NAME, BOARD_BYTES, true)?)
+        Board::attach(Region::open(directory, BOARD_NAME, BOARD_MAGIC, true)?)
     }
 
     fn create(directory: &Directory) -> Result<Option<Board>> {
-        let what = "the board of a domain";
-        let region = Region::create(directory, BOARD_NAME, what, BOARD_BYTES, BOARD_BYTES)?;
+        let kind = (BOARD_MAGIC, "the board of a domain");
+        let region = Region::create(directory, BOARD_NAME, kind, BOARD_BYTES, BOARD_BYTES)?;
         let id = random_word()?;
         let header = region.pointer(0, size_of::<BoardHeader>(), LINE_BYTES)?.cast::<BoardHeader>();
         // SAFETY: inside the mapping and aligned (`pointer`); the file has no name yet, so nobody else can look.
         let header = unsafe { &mut *header.as_ptr() };
-        (header.magic, header.version, header.layout_hash) = (BOARD_MAGIC, FORMAT_VERSION, LAYOUT_HASH);
         header.id = id;
         crash::point(Point::BoardWritten);
         match region.link(directory, BOARD_NAME) {
@@ -98,7 +97,6 @@ impl Board {
         let topics = unsafe { InRegion::new(region.at(BOARD_TOPICS_OFFSET)?) };
         // SAFETY: as above.
         let waiters = unsafe { InRegion::new(region.at(BOARD_WAITERS_OFFSET)?) };
-        check_format(region.name(), (BOARD_MAGIC, header.magic), header.version, header.layout_hash)?;
         Ok(Board { region, header, topics, waiters, registry: Mutex::new(()) })
     }
 
@@ -133,7 +131,7 @@ impl Board {
     }
 
     fn try_lock_file(&self, directory: &Directory) -> Result<bool> {
-        lock::try_lock(self.region.file()).map_err(|e| Error::system(format!("lock the registry of {directory}"), e))
+        lock::try_lock(self.region.file()?).map_err(|e| Error::system(format!("lock the registry of {directory}"), e))
     }
 
     /// B2: a board without a name is nobody's registry any more.
@@ -141,7 +139,7 @@ impl Board {
         let registry = Registry { board: self, _threads: threads };
         crash::point(Point::RegistryLocked);
         let stat =
-            fstat(self.region.file()).map_err(|e| Error::system(format!("look at the board of {directory}"), e))?;
+            fstat(self.region.file()?).map_err(|e| Error::system(format!("look at the board of {directory}"), e))?;
         self.header.holder_pid.store(std::process::id(), Relaxed);
         Ok((stat.st_nlink > 0).then_some(registry))
     }
@@ -255,22 +253,8 @@ impl Drop for Registry<'_> {
     fn drop(&mut self) {
         crash::point(Point::RegistryUnlocks);
         // Cannot fail on a descriptor that is open; if it did, closing the board would unlock.
-        let _ = lock::unlock(self.board.region.file());
+        let _ = self.board.region.file().map(lock::unlock);
     }
-}
-
-/// Refuses files of another kind, version or layout.
-pub(crate) fn check_format(file: &str, (magic, found_magic): (u64, u64), version: u32, layout_hash: u64) -> Result<()> {
-    let why = if found_magic != magic {
-        format!("it starts with {found_magic:016x} and should start with {magic:016x}")
-    } else if version != FORMAT_VERSION {
-        format!("its format version is {version} and ours is {FORMAT_VERSION}")
-    } else if layout_hash != LAYOUT_HASH {
-        format!("its layout hash is {layout_hash:016x} and ours is {LAYOUT_HASH:016x}")
-    } else {
-        return Ok(());
-    };
-    Err(Error::Incompatible { file: file.to_owned(), why })
 }
 
 /// 64 random bits, not all of them 0.

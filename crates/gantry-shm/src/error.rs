@@ -77,6 +77,19 @@ pub enum Error {
         waited_ms: u64,
     },
 
+    /// Somebody removed a file whose owner lives.
+    #[error(
+        "{} was removed while its owner uses it, so it can neither grow nor shrink (wanted: {what}); it goes on with the memory \
+         it has, and nobody new sees it: restart the program, and find out who removes files from shared memory",
+        file.display()
+    )]
+    Removed {
+        /// Which file.
+        file: PathBuf,
+        /// What it was needed for.
+        what: String,
+    },
+
     /// The handle was made before `fork`; only the parent may use it.
     #[error("this handle belongs to the parent process: after fork, create a node of your own or call exec")]
     Forked,

@@ -16,7 +16,7 @@ use crate::error::{Error, Result};
 use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous};
 use std::{
     cell::RefCell,
-    os::fd::RawFd,
+    os::fd::{AsRawFd, OwnedFd, RawFd},
     sync::{
         Mutex, MutexGuard, OnceLock, PoisonError,
         atomic::{AtomicU64, Ordering::*},
@@ -61,14 +61,19 @@ impl Epoch {
     }
 }
 
-/// Runs `make`, which opens and maps a file that must not live on in a child and says its descriptor, while no fork can
-/// happen (F3).
-pub(crate) fn register<T>(make: impl FnOnce() -> Result<(RawFd, T)>) -> Result<T> {
+/// Runs `open`, which opens a file that must not live on in a child, while no fork can happen (F3).
+pub(crate) fn register(open: impl FnOnce() -> Result<OwnedFd>) -> Result<OwnedFd> {
     epoch_page()?;
     let mut descriptors = DESCRIPTORS.lock().unwrap_or_else(PoisonError::into_inner);
-    let (descriptor, made) = make()?;
-    descriptors.push(descriptor);
-    Ok(made)
+    let descriptor = open()?;
+    descriptors.push(descriptor.as_raw_fd());
+    Ok(descriptor)
+}
+
+/// Runs `map`, which maps memory and keeps it from children, while no fork can happen (F3).
+pub(crate) fn map_alone<T>(map: impl FnOnce() -> Result<T>) -> Result<T> {
+    let _descriptors = DESCRIPTORS.lock().unwrap_or_else(PoisonError::into_inner);
+    map()
 }
 
 /// Runs `close`, which closes a registered descriptor, while no fork can happen (F3).

@@ -65,18 +65,34 @@ macro_rules! shared_struct {
 }
 
 shared_struct! {
+    /// How every file starts, whatever its version.
+    #[cfg_attr(loom, derive(Default))]
+    FileHeader: 40 bytes, align 8 {
+        /// [`BOARD_MAGIC`], [`PROCESS_MAGIC`] or [`PUBLISHER_MAGIC`].
+        magic: u64 = 0,
+        /// [`FORMAT_VERSION`].
+        version: u32 = 8,
+        reserved: u32 = 12,
+        /// [`LAYOUT_HASH`].
+        layout_hash: u64 = 16,
+        /// How much address space readers map: the file never grows beyond it.
+        reserve_bytes: u64 = 24,
+        /// How long the file is. W: its owner, when it has grown. R: everyone, who ask the kernel before they believe it.
+        length_bytes: AtomicU64 = 32,
+    }
+}
+
+shared_struct! {
     /// Start of a board, the only memory with many writers: wake hints and counters, never data.
     BoardHeader: 192 bytes, align 64 {
-        magic: u64 = 0,
-        version: u32 = 8,
+        file: FileHeader = 0,
         /// W: whoever holds the registry lock, its pid. R: who waits for the lock, for its error sentence.
-        holder_pid: AtomicU32 = 12,
-        layout_hash: u64 = 16,
+        holder_pid: AtomicU32 = 40,
+        reserved: u32 = 44,
         /// Count of joined, left and reaped processes. W: those, after the directory changed. R: everyone.
-        processes_generation: AtomicU64 = 24,
+        processes_generation: AtomicU64 = 48,
         /// Random; processes repeat it, so that nobody meets a process that uses another board.
-        id: u64 = 32,
-        reserved: [u64; 3] = 40,
+        id: u64 = 56,
         /// Which waiter lines are taken. W, R: holders of the registry lock.
         waiters_taken: [AtomicU64; 8] = 64,
         reserved_line: [u64; 8] = 128,
@@ -113,29 +129,30 @@ shared_struct! {
 
 shared_struct! {
     /// Start of a process file. W: the process. R: everyone in the domain.
-    ProcessHeader: 256 bytes, align 64 {
-        magic: u64 = 0,
-        version: u32 = 8,
-        pid: u32 = 12,
-        layout_hash: u64 = 16,
+    ProcessHeader: 320 bytes, align 64 {
+        file: FileHeader = 0,
         /// The 128 random bits of the file's name.
-        id: [u8; 16] = 24,
-        domain_id: u32 = 40,
-        name_bytes: u32 = 44,
+        id: [u8; 16] = 40,
+        /// In the process's own pid namespace.
+        pid: u32 = 56,
+        domain_id: u32 = 60,
+        /// Inode number of that namespace, 0 = not known: elsewhere `pid` means another process.
+        pid_namespace: u64 = 64,
+        /// The `id` of the board that the process uses.
+        board_id: u64 = 72,
         /// Where the first block starts: a random line of the first page, so that rows of many processes spread
         /// over the sets of a cache.
-        first_block: u64 = 48,
-        /// How much address space readers map: the file never grows beyond it.
-        reserve_bytes: u64 = 56,
+        first_block: u64 = 80,
+        name_bytes: u32 = 88,
+        reserved_word: u32 = 92,
+        reserved: [u64; 4] = 96,
         /// The program's name, UTF-8, `name_bytes` long.
-        name: [u8; 64] = 64,
-        /// End of the last complete block. Partner: the readers' walk over the blocks.
-        used_bytes: AtomicU64 = 128,
-        /// The `id` of the board that the process uses.
-        board_id: u64 = 136,
-        reserved: [u64; 6] = 144,
+        name: [u8; 64] = 128,
         /// Waiter lines that this process holds, for whoever reaps it.
         waiters: [AtomicU64; 8] = 192,
+        /// End of the last complete block. Partner: the readers' walk over the blocks.
+        used_bytes: AtomicU64 = 256,
+        reserved_dynamic: [u64; 7] = 264,
     }
 }
 
@@ -197,24 +214,21 @@ shared_struct! {
     /// Start of a publisher's file. W: the publisher. R: everyone in the domain.
     #[cfg_attr(loom, derive(Default))]
     PublisherHeader: 320 bytes, align 64 {
-        magic: u64 = 0,
-        version: u32 = 8,
-        domain_id: u32 = 12,
-        layout_hash: u64 = 16,
+        file: FileHeader = 0,
         /// What rows that belong to this publisher say.
-        key: u64 = 24,
+        key: u64 = 40,
         /// Endpoint id: 12 bytes of the process id, 4 of the endpoint's number.
-        gid: [u8; 16] = 32,
-        /// Where the endpoint's description starts, and how long it is.
-        description_offset: u32 = 48,
-        description_bytes: u32 = 52,
+        gid: [u8; 16] = 48,
         /// Largest payload; `u64::MAX` = no bound but the file's.
-        payload_bytes: u64 = 56,
+        payload_bytes: u64 = 64,
         /// Where rings and slots start, a multiple of 64.
-        memory_offset: u64 = 64,
-        /// How much address space readers map: the file never grows beyond it.
-        reserve_bytes: u64 = 72,
-        reserved_static: [u64; 6] = 80,
+        memory_offset: u64 = 72,
+        /// Where the endpoint's description starts, and how long it is.
+        description_offset: u32 = 80,
+        description_bytes: u32 = 84,
+        domain_id: u32 = 88,
+        reserved_word0: u32 = 92,
+        reserved_static: [u64; 4] = 96,
         /// Ring: offset / 64 in the upper half, log2 of its capacity in the lower. Partner: the entries that say MOVED.
         ring: AtomicU64 = 128,
         /// The last generation of the topic whose rows the publisher honours. Partner: `TopicLine::generation`.
@@ -355,6 +369,7 @@ pub(crate) const BOARD_BYTES: usize = BOARD_WAITERS_OFFSET + WAITER_LINES * size
 
 type Fields = &'static [(&'static str, &'static str, usize)];
 const STRUCTS: &[(&str, usize, Fields)] = &[
+    ("FileHeader", size_of::<FileHeader>(), FileHeader::FIELDS),
     ("BoardHeader", size_of::<BoardHeader>(), BoardHeader::FIELDS),
     ("TopicLine", size_of::<TopicLine>(), TopicLine::FIELDS),
     ("WaiterLine", size_of::<WaiterLine>(), WaiterLine::FIELDS),

@@ -43,6 +43,8 @@ mod error;
 #[cfg(not(loom))]
 mod event;
 #[cfg(not(loom))]
+mod file;
+#[cfg(not(loom))]
 mod fork;
 mod layout;
 #[cfg(not(loom))]
@@ -60,6 +62,8 @@ mod participant;
 #[cfg(not(loom))]
 mod peer;
 mod prefetch;
+#[cfg(not(loom))]
+mod probe;
 #[cfg(not(loom))]
 mod process_file;
 mod protocol;

@@ -110,7 +110,7 @@ impl Memory {
     }
 
     /// Gives pages of free ranges back to the system, the last ones first, until `keep_bytes` are left.
-    pub(crate) fn hand_back(&mut self, region: &Region, keep_bytes: usize) -> Result<()> {
+    pub(crate) fn hand_back(&mut self, region: &Region, directory: &Directory, keep_bytes: usize) -> Result<()> {
         let Range { start, end } = *self.ranges.initial_range();
         let mut gaps = Vec::new();
         let mut free_from = start;
@@ -127,7 +127,7 @@ impl Memory {
             let inside = |hole: &Range<usize>| gap.start <= hole.start && hole.end <= gap.end;
             let hole_bytes: usize = self.holes.iter().filter(|hole| inside(hole)).map(Range::len).sum();
             if gap.len() > hole_bytes {
-                region.punch(gap.clone())?;
+                region.punch(directory, gap.clone())?;
                 crash::point(Point::FilePunched);
                 self.holes.retain(|hole| !inside(hole));
                 self.backed_bytes -= gap.len() - hole_bytes;

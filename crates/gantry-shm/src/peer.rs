@@ -5,7 +5,6 @@
 //! when the file was removed, and in another pid namespace. A peer that is dead stays dead.
 
 use crate::{
-    board::check_format,
     description::EndpointDescription,
     directory::Directory,
     error::{Error, Result},
@@ -42,10 +41,7 @@ pub(crate) struct Peer {
 impl Peer {
     /// Maps a process file. `NotFound` in the error if it went meanwhile.
     pub(crate) fn open(directory: &Directory, file_name: &str) -> Result<Peer> {
-        let region = Region::open(directory, file_name, 0, false)?;
-        let header: &ProcessHeader = region.at(0)?;
-        check_format(file_name, (PROCESS_MAGIC, header.magic), header.version, header.layout_hash)?;
-        let region = region.with_reserve(header.reserve_bytes)?;
+        let region = Region::open(directory, file_name, PROCESS_MAGIC, false)?;
         let header: &ProcessHeader = region.at(0)?;
         let name_bytes = (header.name_bytes as usize).min(header.name.len());
         let name = String::from_utf8_lossy(&header.name[..name_bytes]).into_owned();
@@ -63,7 +59,7 @@ impl Peer {
         if self.dead.load(Relaxed) {
             return false;
         }
-        let alive = lock::is_locked(self.region.file()).unwrap_or(true);
+        let alive = self.region.file().map_or(true, |file| lock::is_locked(file).unwrap_or(true));
         if !alive {
             self.dead.store(true, Relaxed);
         }

@@ -56,8 +56,9 @@ impl ProcessFile {
         id.copy_from_slice(&random[..16]);
         let header_lines = size_of::<ProcessHeader>() / LINE_BYTES;
         let first_line = header_lines + random[16] as usize % (PAGE_BYTES / LINE_BYTES - header_lines);
-        let region = Region::create(directory, &file_name(&id), "a process's file", PAGE_BYTES, RESERVE_BYTES)?;
-        match lock::try_lock(region.file()) {
+        let kind = (PROCESS_MAGIC, "a process's file");
+        let region = Region::create(directory, &file_name(&id), kind, PAGE_BYTES, RESERVE_BYTES)?;
+        match lock::try_lock(region.file()?) {
             Ok(true) => crash::point(Point::ProcessLocked),
             Ok(false) => return Err(Error::corrupt(region.name(), "its lock", "free, the file being new", "taken")),
             Err(e) => return Err(Error::system(format!("lock {}", region.name()), e)),
@@ -65,11 +66,9 @@ impl ProcessFile {
         let header = region.pointer(0, size_of::<ProcessHeader>(), LINE_BYTES)?.cast::<ProcessHeader>();
         // SAFETY: inside the mapping and aligned (`pointer`); the file has no name yet, so nobody else can look.
         let header = unsafe { &mut *header.as_ptr() };
-        (header.magic, header.version, header.layout_hash) = (PROCESS_MAGIC, FORMAT_VERSION, LAYOUT_HASH);
         (header.pid, header.domain_id, header.id) = (std::process::id(), domain_id, id);
-        header.board_id = board_id;
+        (header.board_id, header.pid_namespace) = (board_id, pid_namespace());
         header.first_block = (first_line * LINE_BYTES) as u64;
-        header.reserve_bytes = RESERVE_BYTES as u64;
         let name = program_name();
         header.name_bytes = name.len().min(header.name.len()) as u32;
         header.name[..header.name_bytes as usize].copy_from_slice(&name.as_bytes()[..header.name_bytes as usize]);
@@ -233,6 +232,11 @@ pub(crate) fn publisher_file_name(id: &[u8; 16], number: u32) -> String {
 
 fn hex(id: &[u8; 16]) -> String {
     format!("{:032x}", u128::from_be_bytes(*id))
+}
+
+/// Inode number of this process's pid namespace, 0 if it cannot be had.
+pub(crate) fn pid_namespace() -> u64 {
+    rustix::fs::stat("/proc/self/ns/pid").map_or(0, |stat| stat.st_ino)
 }
 
 fn program_name() -> String {

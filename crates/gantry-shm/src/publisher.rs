@@ -92,7 +92,7 @@ impl Publisher {
         let kept = if keep.keeps_all { keep.samples } else { keep.guaranteed };
         let log2_capacity = ring_entries(kept, *BATCH_SAMPLES.start(), keep.gates).next_power_of_two().ilog2();
         let limit_bytes = options.memory_limit_bytes(1 << log2_capacity, &description)?;
-        let file = Arc::new(PublisherFile::create(&domain, &description, log2_capacity, limit_bytes)?);
+        let mut file = PublisherFile::create(&domain, &description, log2_capacity, limit_bytes)?;
         let header = file.header()?;
         let ring = file.ring(Descriptor::from_word(header.ring.load(Relaxed)))?;
         let topic = domain.topic(topic);
@@ -104,6 +104,7 @@ impl Publisher {
         let mut memory = Memory::new(file.region.length_bytes());
         room::first_slots(&mut memory, &file, &domain, &description)?;
         file.link(&domain)?;
+        let file = Arc::new(file);
         let block = match domain.process.add_endpoint(&domain.directory, &description) {
             Ok(block) => block,
             Err(e) => {

@@ -42,16 +42,15 @@ impl PublisherFile {
         let length_bytes = (ring_offset + (size_of::<RingLine>() << log2_capacity)).next_multiple_of(PAGE_BYTES);
         let reserve_bytes = limit_bytes.next_multiple_of(PAGE_BYTES).clamp(length_bytes, MAX_RESERVE_BYTES);
         let name = domain.process.publisher_file_name(description.number);
-        let what = format!("the ring of topic {}", description.topic);
-        let region = Region::create(&domain.directory, &name, &what, length_bytes, reserve_bytes)?;
+        let kind = (PUBLISHER_MAGIC, &*format!("the ring of topic {}", description.topic));
+        let region = Region::create(&domain.directory, &name, kind, length_bytes, reserve_bytes)?;
         let header = region.pointer(0, text_offset, LINE_BYTES)?.cast::<PublisherHeader>();
         // SAFETY: inside the mapping and aligned (`pointer`); the file has no name yet, so nobody else can look.
         let header = unsafe { &mut *header.as_ptr() };
-        (header.magic, header.version, header.layout_hash) = (PUBLISHER_MAGIC, FORMAT_VERSION, LAYOUT_HASH);
         (header.domain_id, header.key, header.gid) = (description.domain_id, description.key, description.gid.0);
         (header.description_offset, header.description_bytes) = (text_offset as u32, text.len() as u32);
         header.payload_bytes = description.message_type.payload_bytes as u64;
-        (header.memory_offset, header.reserve_bytes) = (ring_offset as u64, region.reserve_bytes() as u64);
+        header.memory_offset = ring_offset as u64;
         header.ring.store(Descriptor { offset: ring_offset, log2_capacity }.to_word(), Relaxed);
         header.state.store(PUBLISHER_LIVE, Relaxed);
         header.tail.store(1, Relaxed);
@@ -62,10 +61,12 @@ impl PublisherFile {
         Ok(PublisherFile { region, name, returned: Mutex::new(Vec::new()) })
     }
 
-    /// Gives it its name: from now on others can open it.
-    pub(crate) fn link(&self, domain: &Domain) -> Result<()> {
+    /// Gives it its name: from now on others can open it, and it needs no descriptor any more.
+    pub(crate) fn link(&mut self, domain: &Domain) -> Result<()> {
         let linked = self.region.link(&domain.directory, &self.name);
-        linked.map_err(|e| Error::system(format!("name {}/{}", domain.directory, self.name), e))
+        linked.map_err(|e| Error::system(format!("name {}/{}", domain.directory, self.name), e))?;
+        self.region.close_file();
+        Ok(())
     }
 
     pub(crate) fn header(&self) -> Result<&PublisherHeader> {

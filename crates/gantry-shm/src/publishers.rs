@@ -210,7 +210,7 @@ impl Watched for PublisherSearch {
             found.count += 1;
         }
         found.forget_gone();
-        found.joined.iter().for_each(|joined| joined.source.prefault_new());
+        found.joined.iter().for_each(|joined| joined.source.prefault_new(&domain.directory));
     }
 
     fn wants_news(&self) -> bool {

@@ -3,7 +3,7 @@
 //! Used by `board`, `process_file`, `peer`, `publisher_file` and `source`. Control path, but for [`Region::at`] and
 //! [`Region::pointer`], which are arithmetic. Invariants:
 //! - R1: `base` is a mapping of `reserve_bytes` bytes, until drop; the file never shrinks (we never truncate, and within
-//!   one user nobody else does: docs/memory-layout.md, "trust").
+//!   one user nobody else does: docs/failure-model.md).
 //! - R2: bytes below `length` are backed by allocated pages (`fallocate`), so that a full file system is an error here
 //!   and never a SIGBUS later; but for what its owner punched out, which is free memory that no entry names.
 //! - R3: only the owner's mapping is writable, and it does not reach a forked child (MADV_DONTFORK).
@@ -12,19 +12,20 @@ use crate::{
     crash::{self, Point},
     directory::Directory,
     error::{Error, Result},
+    file::SharedFile,
     fork::{self, Epoch},
-    layout::PAGE_BYTES,
+    layout::{FORMAT_VERSION, FileHeader, LAYOUT_HASH, PAGE_BYTES},
+    probe,
     shared::Shared,
+    sync::acquire,
 };
 use rustix::{
-    fs::{FallocateFlags, Mode, OFlags, SeekFrom, fallocate, fstat, fstatvfs, openat, seek},
+    fs::Stat,
     io::Errno,
     mm::{Advice, MapFlags, ProtFlags, madvise, mmap, munmap},
 };
 use std::{
-    mem::ManuallyDrop,
     ops::Range,
-    os::fd::{AsFd, AsRawFd, OwnedFd},
     ptr::NonNull,
     sync::atomic::{AtomicUsize, Ordering::*},
 };
@@ -36,15 +37,16 @@ pub(crate) const MAX_RESERVE_BYTES: usize = 64 << 32;
 pub(crate) struct Region {
     base: NonNull<u8>,
     reserve_bytes: usize,
-    /// Known length of the file. W: whoever grows it or looks at its size again. Relaxed: a larger value is never needed
+    /// Known length of the file. W: whoever grows it or looks at its length again. Relaxed: a larger value is never needed
     /// for safety, and the bytes it covers exist since before it was stored.
     length_bytes: AtomicUsize,
-    /// Closed by `drop`, but not in a forked child (its `pthread_atfork` handler closed what must be closed there).
-    file: ManuallyDrop<OwnedFd>,
-    epoch: Epoch,
-    /// For error sentences.
+    /// `None` once it was closed.
+    file: Option<SharedFile>,
+    /// Of the file, which keeps its name in the directory unless somebody meddles.
+    inode: u64,
     name: String,
     writable: bool,
+    epoch: Epoch,
 }
 
 // SAFETY: the mapping belongs to no thread; all access goes through atomics or through bytes whose exclusive or shared
@@ -54,97 +56,103 @@ unsafe impl Send for Region {}
 unsafe impl Sync for Region {}
 
 impl Region {
-    /// Makes an unnamed file of `length_bytes` in `directory`, writable here. `what` says what for, should there be no room.
+    /// Makes an unnamed file of `length_bytes` in `directory`, writable here, of the kind that `magic` says. It may grow to
+    /// `reserve_bytes`, or less if there is not so much address space. `what` says what for, should there be no room.
     pub(crate) fn create(
         directory: &Directory,
         name: &str,
-        what: &str,
+        (magic, what): (u64, &str),
         length_bytes: usize,
         reserve_bytes: usize,
     ) -> Result<Region> {
-        let reserve_bytes = reserve_bytes.max(length_bytes);
-        let region = fork::register(|| {
-            let (flags, mode) = (OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC, Mode::RUSR | Mode::WUSR);
-            let file = openat(directory, ".", flags, mode).map_err(|e| {
-                Error::system(format!("create an unnamed file (O_TMPFILE: a tmpfs can) in {directory}"), e)
-            })?;
-            let region = Region::map(file, name, 0, reserve_bytes, true)?;
-            crash::point(Point::FileMade);
-            Ok((region.file.as_raw_fd(), region))
-        })?;
-        region.grow(directory, what, length_bytes)?;
+        let file = SharedFile::create(directory)?;
+        crash::point(Point::FileMade);
+        file.allocate(directory, what, 0..length_bytes)?;
+        crash::point(Point::FileGrown);
+        let stat = file.stat(name)?;
+        let mut reserve_bytes = reserve_bytes.max(length_bytes).next_multiple_of(PAGE_BYTES);
+        let region = loop {
+            match map(&file, name, reserve_bytes, true) {
+                Ok(base) => break Region::new(base, reserve_bytes, file, name, &stat, true)?,
+                // Little address space, or `mlockall` beside a small RLIMIT_MEMLOCK.
+                Err(Error::System { .. }) if reserve_bytes / 2 >= length_bytes.max(PAGE_BYTES) => {
+                    reserve_bytes = (reserve_bytes / 2).next_multiple_of(PAGE_BYTES);
+                }
+                Err(error) => return Err(error),
+            }
+        };
+        let header = region.pointer(0, size_of::<FileHeader>(), align_of::<FileHeader>())?.cast::<FileHeader>();
+        // SAFETY: inside the mapping and aligned (`pointer`); the file has no name yet, so nobody else can look.
+        let header = unsafe { &mut *header.as_ptr() };
+        (header.magic, header.version, header.layout_hash) = (magic, FORMAT_VERSION, LAYOUT_HASH);
+        header.reserve_bytes = region.reserve_bytes as u64;
+        header.length_bytes.store(length_bytes as u64, Relaxed); // link() publishes it
         Ok(region)
     }
 
-    /// Opens a file of `directory`; writable only for the board.
-    pub(crate) fn open(directory: &Directory, name: &str, reserve_bytes: usize, writable: bool) -> Result<Region> {
-        let access = if writable { OFlags::RDWR } else { OFlags::RDONLY };
-        // NONBLOCK: a FIFO that somebody put there must not stop us.
-        let flags = access | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-        let open = || {
-            let file = openat(directory, name, flags, Mode::empty())
-                .map_err(|e| Error::system(format!("open {directory}/{name}"), e))?;
-            let length_bytes = checked_length(&file, name)?;
-            let region = Region::map(file, name, length_bytes, reserve_bytes.max(length_bytes), writable)?;
-            Ok((region.file.as_raw_fd(), region))
-        };
-        if writable { fork::register(open) } else { open().map(|(_, region)| region) }
-    }
-
-    fn map(file: OwnedFd, name: &str, length_bytes: usize, reserve_bytes: usize, writable: bool) -> Result<Region> {
-        let reserve_bytes = reserve_bytes.max(1).next_multiple_of(PAGE_BYTES); // an empty file can be mapped, too
-        let protection = if writable { ProtFlags::READ | ProtFlags::WRITE } else { ProtFlags::READ };
-        let flags = MapFlags::SHARED | MapFlags::NORESERVE;
-        let epoch = Epoch::current()?;
-        // SAFETY: a new mapping at an address of the kernel's choice aliases nothing in this process.
-        let base = unsafe { mmap(std::ptr::null_mut(), reserve_bytes, protection, flags, &file, 0) }
-            .map_err(|e| Error::system(format!("map {reserve_bytes} bytes of {name}"), e))?;
-        let Some(base) = NonNull::new(base.cast::<u8>()) else {
-            return Err(Error::system(format!("map {name}"), Errno::NOMEM));
-        };
-        if writable {
-            // SAFETY: the range is exactly our new mapping, and not inheriting it breaks no promise to anyone (R3).
-            let kept_from_children = unsafe { madvise(base.as_ptr().cast(), reserve_bytes, Advice::LinuxDontFork) };
-            if let Err(e) = kept_from_children {
-                // SAFETY: our new mapping, which nobody has an address of.
-                let _ = unsafe { munmap(base.as_ptr().cast(), reserve_bytes) };
-                return Err(Error::system(format!("keep {name} from children (MADV_DONTFORK)"), e));
-            }
+    /// Maps a file of `directory`, of the kind that `magic` says; writable only for the board.
+    pub(crate) fn open(directory: &Directory, name: &str, magic: u64, writable: bool) -> Result<Region> {
+        let file = SharedFile::open(directory, name, writable)?;
+        let stat = file.stat(name)?;
+        let reserve_bytes = file.check_header(name, magic)?;
+        if reserve_bytes > MAX_RESERVE_BYTES as u64
+            || !reserve_bytes.is_multiple_of(PAGE_BYTES as u64)
+            || reserve_bytes == 0
+        {
+            let expected = format!("pages, at most {MAX_RESERVE_BYTES} bytes");
+            return Err(Error::corrupt(name, "its reserve", expected, reserve_bytes));
         }
-        Ok(Region {
-            base,
-            reserve_bytes,
-            length_bytes: AtomicUsize::new(length_bytes),
-            file: ManuallyDrop::new(file),
-            epoch,
-            name: name.to_owned(),
-            writable,
-        })
-    }
-
-    /// Reader: maps the file again with more room to grow, before anyone has taken an address of it.
-    pub(crate) fn with_reserve(&self, reserve_bytes: u64) -> Result<Region> {
-        if reserve_bytes > MAX_RESERVE_BYTES as u64 {
-            let expected = format!("at most {MAX_RESERVE_BYTES} bytes");
-            return Err(Error::corrupt(&self.name, "its reserve", expected, reserve_bytes));
-        }
-        let file = self.file.try_clone().map_err(|e| Error::system(format!("use {} once more", self.name), e))?;
-        let length_bytes = checked_length(&file, &self.name)?;
-        if length_bytes > reserve_bytes as usize {
+        if stat.st_size as u64 > reserve_bytes {
             let expected = format!("at most its reserve of {reserve_bytes} bytes");
-            return Err(Error::corrupt(&self.name, "its length", expected, length_bytes));
+            return Err(Error::corrupt(name, "its length", expected, stat.st_size));
         }
-        Region::map(file, &self.name, length_bytes, reserve_bytes as usize, false)
+        let base = map(&file, name, reserve_bytes as usize, writable)?;
+        Region::new(base, reserve_bytes as usize, file, name, &stat, writable)
+    }
+
+    /// `base` is a mapping of `reserve_bytes` of `file`, which is ours to unmap and no longer than that.
+    fn new(
+        base: NonNull<u8>,
+        reserve_bytes: usize,
+        file: SharedFile,
+        name: &str,
+        stat: &Stat,
+        writable: bool,
+    ) -> Result<Region> {
+        let (length_bytes, inode) = (AtomicUsize::new(stat.st_size as usize), stat.st_ino);
+        let (name, epoch) = (name.to_owned(), Epoch::current()?);
+        Ok(Region { base, reserve_bytes, length_bytes, file: Some(file), inode, name, writable, epoch })
     }
 
     /// Gives an unnamed file its name; from now on others see it.
     pub(crate) fn link(&self, directory: &Directory, name: &str) -> std::result::Result<(), Errno> {
-        directory.link(&*self.file, name)
+        directory.link(self.file.as_ref().ok_or(Errno::BADF)?, name)
     }
 
-    /// The descriptor that locks and probes work on.
-    pub(crate) fn file(&self) -> &OwnedFd {
-        &self.file
+    /// Closes the file, which has its name; to grow, it is opened for a moment. Descriptors are few.
+    pub(crate) fn close_file(&mut self) {
+        self.file = None;
+    }
+
+    /// The descriptor that locks and probes work on; an error if it was closed.
+    pub(crate) fn file(&self) -> Result<&SharedFile> {
+        self.file.as_ref().ok_or_else(|| Error::system(format!("use {}", self.name), Errno::BADF))
+    }
+
+    /// Calls `run` with the file, which is opened for it if it was closed. `what` it is for, should somebody have removed it.
+    fn with_file<T>(&self, directory: &Directory, what: &str, run: impl FnOnce(&SharedFile) -> Result<T>) -> Result<T> {
+        if let Some(file) = &self.file {
+            return run(file);
+        }
+        let removed = || Error::Removed { file: directory.path().join(&self.name), what: what.to_owned() };
+        let file = match SharedFile::open(directory, &self.name, self.writable) {
+            Err(e) if e.is_not_found() => return Err(removed()),
+            file => file?,
+        };
+        if file.stat(&self.name)?.st_ino != self.inode {
+            return Err(removed());
+        }
+        run(&file)
     }
 
     /// How many bytes are known to be there.
@@ -163,47 +171,59 @@ impl Region {
     pub(crate) fn grow(&self, directory: &Directory, what: &str, length_bytes: usize) -> Result<()> {
         let old = self.length_bytes();
         if length_bytes > old {
-            allocate(&self.file, directory, what, old, length_bytes - old)?;
+            self.with_file(directory, what, |file| file.allocate(directory, what, old..length_bytes))?;
             crash::point(Point::FileGrown);
             self.length_bytes.store(length_bytes, Relaxed);
+            // Release: whoever sees something that lies there and then this, sees a length that covers it.
+            self.at::<FileHeader>(0)?.length_bytes.store(length_bytes as u64, Release);
         }
         Ok(())
     }
 
     /// Owner: puts pages behind `range` again, after [`Region::punch`].
     pub(crate) fn fill(&self, directory: &Directory, what: &str, range: Range<usize>) -> Result<()> {
-        allocate(&self.file, directory, what, range.start, range.len())
+        self.with_file(directory, what, |file| file.allocate(directory, what, range))
     }
 
     /// Owner: gives the pages of `range`, whole pages that nobody uses, back to the system.
-    pub(crate) fn punch(&self, range: Range<usize>) -> Result<()> {
-        let flags = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
-        fallocate(&*self.file, flags, range.start as u64, range.len() as u64)
-            .map_err(|e| Error::system(format!("give {} bytes of {} back", range.len(), self.name), e))
+    pub(crate) fn punch(&self, directory: &Directory, range: Range<usize>) -> Result<()> {
+        let what = format!("give {} bytes of {} back", range.len(), self.name);
+        self.with_file(directory, &what, |file| file.punch(range).map_err(|e| Error::system(&*what, e)))
     }
 
-    /// Reader: looks how long the file is now.
+    /// Reader: looks how long the file is now. One system call if it has grown.
     pub(crate) fn refresh_length(&self) -> Result<usize> {
-        let length_bytes = checked_length(&self.file, &self.name)?.min(self.reserve_bytes);
+        let known = self.length_bytes();
+        let claimed = acquire(&self.at::<FileHeader>(0)?.length_bytes) as usize;
+        if claimed <= known {
+            return Ok(known);
+        }
+        if claimed > self.reserve_bytes || !claimed.is_multiple_of(PAGE_BYTES) || !self.ends_behind(claimed) {
+            return Err(Error::corrupt(&self.name, "its header", "the file's length", claimed));
+        }
         // Others may refresh at the same time; the length never falls, so neither may this.
-        Ok(self.length_bytes.fetch_max(length_bytes, Relaxed).max(length_bytes))
+        Ok(self.length_bytes.fetch_max(claimed, Relaxed).max(claimed))
     }
 
-    /// Reader: brings the pages between `start` and `end` that the owner brought in into this process's page table, so that the
-    /// data path does not fault. Returns up to where there were some; holes that the owner punched stay holes.
-    pub(crate) fn prefault(&self, start: usize, end: usize) -> usize {
-        let end = end.min(self.length_bytes());
-        let mut done = start.min(end);
-        // What was allocated and never written counts as a hole, too: hence `populate` by the owner.
-        while let Ok(data) = seek(&*self.file, SeekFrom::Data(done as u64)) {
-            let hole = seek(&*self.file, SeekFrom::Hole(data)).map_or(end, |hole| hole as usize);
-            if data as usize >= end || hole <= data as usize {
-                break;
+    /// Whether the file has `length_bytes` bytes, which are within the reserve.
+    fn ends_behind(&self, length_bytes: usize) -> bool {
+        // SAFETY: inside the mapping (R1), for `8 <= length_bytes <= reserve`; nothing is read there yet.
+        probe::is_readable(unsafe { self.base.add(length_bytes - size_of::<u64>()) })
+    }
+
+    /// Reader: brings the pages from `start` on that the owner brought in into this process's page table, so that the data path
+    /// does not fault. Returns up to where there were some; holes that the owner punched stay holes.
+    pub(crate) fn prefault(&self, directory: &Directory, start: usize) -> Result<usize> {
+        let end = self.length_bytes();
+        self.with_file(directory, "pages to read", |file| {
+            let mut done = start.min(end);
+            // What was allocated and never written counts as a hole, too: hence `populate` by the owner.
+            while let Some(data) = file.next_data(done).filter(|data| data.start < end) {
+                self.populate(data.start, data.end.min(end));
+                done = data.end.min(end);
             }
-            self.populate(data as usize, hole.min(end));
-            done = hole.min(end);
-        }
-        done
+            Ok(done)
+        })
     }
 
     /// Brings in pages that were just allocated (or are known to be there). Best effort: a kernel that cannot (before 5.14) gets
@@ -289,80 +309,62 @@ impl Drop for Region {
         // A failure would leave the mapping to the end of the process, which harms nobody.
         // SAFETY: exactly the mapping that `map` made, in the process that made it; no borrow of it outlives `self`.
         let _ = unsafe { munmap(self.base.as_ptr().cast(), self.reserve_bytes) };
-        let (descriptor, writable) = (self.file.as_raw_fd(), self.writable);
-        // SAFETY: dropped here once and not used again.
-        let mut close = || unsafe { ManuallyDrop::drop(&mut self.file) };
-        if writable { fork::unregister(descriptor, close) } else { close() }
     }
 }
 
-/// Length of a regular file that belongs to this user.
-fn checked_length(file: &OwnedFd, name: &str) -> Result<usize> {
-    let stat = fstat(file).map_err(|e| Error::system(format!("look at {name}"), e))?;
-    let is_regular = rustix::fs::FileType::from_raw_mode(stat.st_mode) == rustix::fs::FileType::RegularFile;
-    if !is_regular || stat.st_uid != rustix::process::geteuid().as_raw() {
-        return Err(Error::Incompatible {
-            file: name.to_owned(),
-            why: format!("it is not a regular file of this user (mode {:o}, uid {})", stat.st_mode, stat.st_uid),
-        });
-    }
-    usize::try_from(stat.st_size).map_err(|_| Error::corrupt(name, "its size", "a size", stat.st_size))
-}
-
-/// Puts pages behind `length_bytes` bytes at `offset`; the kernel takes back what it gave if there is not enough.
-fn allocate(file: &OwnedFd, directory: &Directory, what: &str, offset: usize, length_bytes: usize) -> Result<()> {
-    loop {
-        match fallocate(file, FallocateFlags::empty(), offset as u64, length_bytes as u64) {
-            Ok(()) => return Ok(()),
-            Err(Errno::INTR) => {}
-            Err(Errno::NOSPC | Errno::DQUOT) => return Err(no_room(file, directory, what, length_bytes)),
-            Err(e) => {
-                return Err(Error::system(format!("allocate {length_bytes} bytes in {directory} for {what}"), e));
+/// Maps `reserve_bytes` of the file, however long it is now.
+fn map(file: &SharedFile, name: &str, reserve_bytes: usize, writable: bool) -> Result<NonNull<u8>> {
+    let protection = if writable { ProtFlags::READ | ProtFlags::WRITE } else { ProtFlags::READ };
+    let flags = MapFlags::SHARED | MapFlags::NORESERVE;
+    let map = || {
+        // SAFETY: a new mapping at an address of the kernel's choice aliases nothing in this process.
+        let base = unsafe { mmap(std::ptr::null_mut(), reserve_bytes, protection, flags, file, 0) }
+            .map_err(|e| Error::system(format!("map {reserve_bytes} bytes of {name}"), e))?;
+        if writable {
+            // SAFETY: the range is exactly our new mapping, and not inheriting it breaks no promise to anyone (R3).
+            let kept_from_children = unsafe { madvise(base, reserve_bytes, Advice::LinuxDontFork) };
+            if let Err(e) = kept_from_children {
+                // SAFETY: our new mapping, which nobody has an address of.
+                let _ = unsafe { munmap(base, reserve_bytes) };
+                return Err(Error::system(format!("keep {name} from children (MADV_DONTFORK)"), e));
             }
         }
-    }
-}
-
-fn no_room(file: &OwnedFd, directory: &Directory, what: &str, needed_bytes: usize) -> Error {
-    let (free_bytes, total_bytes) =
-        fstatvfs(file.as_fd()).map(|s| (s.f_bavail * s.f_frsize, s.f_blocks * s.f_frsize)).unwrap_or((0, 0));
-    Error::NoRoom {
-        what: what.to_owned(),
-        needed_bytes: needed_bytes as u64,
-        free_bytes,
-        total_bytes,
-        directory: directory.path().to_owned(),
-    }
+        NonNull::new(base.cast()).ok_or_else(|| Error::system(format!("map {name}"), Errno::NOMEM))
+    };
+    if writable { fork::map_alone(map) } else { map() }
 }
 
 impl std::fmt::Debug for Region {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Region({}, fd {}, {} bytes)", self.name, self.file.as_raw_fd(), self.length_bytes())
+        write!(f, "Region({}, {} bytes)", self.name, self.length_bytes())
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::layout::PUBLISHER_MAGIC;
     use std::sync::atomic::AtomicU64;
 
     #[test]
     fn a_region_grows_in_place_for_owner_and_reader() {
         let root = tempfile::tempdir_in("/dev/shm").unwrap();
         let directory = Directory::of_user(root.path()).unwrap();
-        let owner = Region::create(&directory, "test", "a test", PAGE_BYTES, 1 << 30).unwrap();
+        let kind = (PUBLISHER_MAGIC, "a test");
+        let mut owner = Region::create(&directory, "test", kind, PAGE_BYTES, 1 << 30).unwrap();
         owner.link(&directory, "test").unwrap();
-        let reader = Region::open(&directory, "test", 0, false).unwrap().with_reserve(1 << 30).unwrap();
+        owner.close_file();
+        let mut reader = Region::open(&directory, "test", PUBLISHER_MAGIC, false).unwrap();
+        reader.close_file();
         assert!(reader.at::<AtomicU64>(PAGE_BYTES).is_err(), "beyond the end");
         owner.grow(&directory, "a test", 64 * PAGE_BYTES).unwrap();
         owner.populate(0, 64 * PAGE_BYTES);
         owner.at::<AtomicU64>(63 * PAGE_BYTES).unwrap().store(42, Relaxed);
         assert_eq!(reader.refresh_length().unwrap(), 64 * PAGE_BYTES);
         // Both ways of prefaulting: the kernel's, and the one for kernels that have none.
-        assert_eq!(reader.prefault(0, usize::MAX / 2), 64 * PAGE_BYTES);
+        assert_eq!(reader.prefault(&directory, 0).unwrap(), 64 * PAGE_BYTES);
         reader.touch(0, 64 * PAGE_BYTES);
         assert_eq!(reader.at::<AtomicU64>(63 * PAGE_BYTES).unwrap().load(Relaxed), 42);
         assert!(reader.at::<AtomicU64>(3).is_err(), "not aligned");
-        assert!(reader.with_reserve(u64::MAX).is_err(), "a reserve that nobody can mean");
     }
 }

@@ -3,7 +3,6 @@
 //! Used by `link` (to take) and kept by samples, so that what is held stays mapped when the publisher is gone.
 
 use crate::{
-    board::check_format,
     directory::Directory,
     error::{Error, Result},
     layout::*,
@@ -40,10 +39,9 @@ pub(crate) struct Source {
 impl Source {
     /// Maps the file of the publisher with that key. `NotFound` in the error if it went meanwhile.
     pub(crate) fn open(directory: &Directory, file_name: &str, key: u64) -> Result<Source> {
-        let region = Region::open(directory, file_name, 0, false)?;
-        let header: &PublisherHeader = region.at(0)?;
-        check_format(file_name, (PUBLISHER_MAGIC, header.magic), header.version, header.layout_hash)?;
-        let region = region.with_reserve(header.reserve_bytes)?;
+        let mut region = Region::open(directory, file_name, PUBLISHER_MAGIC, false)?;
+        let prefaulted = AtomicUsize::new(region.prefault(directory, 0)?);
+        region.close_file();
         let header: &PublisherHeader = region.at(0)?;
         // Each read once into a local, then checked, then used.
         let (payload_bytes, memory_offset) = (header.payload_bytes as usize, header.memory_offset as usize);
@@ -54,10 +52,7 @@ impl Source {
         }
         // SAFETY: the source keeps the region.
         let header = unsafe { InRegion::new(header) };
-        let prefaulted = AtomicUsize::new(0);
-        let source = Source { region, header, gid, memory_offset, payload_bytes, prefaulted };
-        source.prefault_new();
-        Ok(source)
+        Ok(Source { region, header, gid, memory_offset, payload_bytes, prefaulted })
     }
 
     /// The ring that the publisher uses now.
@@ -124,12 +119,14 @@ impl Source {
 
     /// Control path: brings in the pages by which the file grew since the last time. The publisher brings them in first; what it
     /// has not by now is looked for again the next time.
-    pub(crate) fn prefault_new(&self) {
+    pub(crate) fn prefault_new(&self, directory: &Directory) {
         // If the length cannot be had, a take will say so.
         let length_bytes = self.region.refresh_length().unwrap_or(0);
         let done = self.prefaulted.load(Relaxed);
         if done < length_bytes {
-            self.prefaulted.fetch_max(self.region.prefault(done, length_bytes), Relaxed);
+            // If it has no name any more, its publisher is gone, or cannot make it grow.
+            let done = self.region.prefault(directory, done).unwrap_or(length_bytes);
+            self.prefaulted.fetch_max(done, Relaxed);
         }
     }
 

@@ -158,7 +158,7 @@ impl Publisher {
         if self.memory.is_oversized(peak_bytes) {
             self.writer.history.take_all_free().for_each(|slot| self.memory.give(slot));
             // It failed if the memory is still there, which harms nobody.
-            let _ = self.memory.hand_back(&self.file.region, peak_bytes + peak_bytes / 2);
+            let _ = self.memory.hand_back(&self.file.region, &self.domain.directory, peak_bytes + peak_bytes / 2);
         }
     }
 

@@ -205,10 +205,10 @@ fn joining_and_leaving_never_removes_the_living() {
         match_up(&mut publisher, &mut subscription);
         send(&mut publisher, STREAM_BYTES, 1 << 40);
         assert!(drain(&mut subscription).contains(&(1 << 40)));
-        // A process file says its owner's pid at offset 12 (docs/memory-layout.golden).
+        // A process file says its owner's pid at offset 56 (docs/memory-layout.golden).
         let pid = std::process::id().to_le_bytes();
         let is_ours =
-            |path: &std::path::PathBuf| std::fs::read(path).is_ok_and(|bytes| bytes.get(12..16) == Some(&pid));
+            |path: &std::path::PathBuf| std::fs::read(path).is_ok_and(|bytes| bytes.get(56..60) == Some(&pid));
         let files = root.files();
         let mut processes = files.iter().filter(|path| path.extension().is_some_and(|e| e == "process"));
         assert!(processes.any(is_ours), "our own file was removed: {files:?}");

@@ -1,0 +1,36 @@
+//! Whether memory can be read, asked without touching it.
+//!
+//! Used by `region`, before it believes another process's word about how long a file is: reading a mapping beyond its file's
+//! end is a SIGBUS, and the file may be closed already.
+
+use std::ptr::NonNull;
+
+/// Whether the eight bytes at `place` can be read. One system call; if the kernel cannot say, they can.
+pub(crate) fn is_readable(place: NonNull<u8>) -> bool {
+    // The kernel copies the signal set before it finds that there is no such `how`, and changes nothing: EFAULT if it cannot
+    // read it, EINVAL if it can (kernel/signal.c, `rt_sigprocmask`; Abseil's `AddressIsReadable` asks the same way).
+    const NO_SUCH_HOW: libc::c_int = !0;
+    let (set, no_old_set, set_bytes) = (place.as_ptr(), std::ptr::null_mut::<u8>(), 8_usize);
+    // SAFETY: the kernel reads at most eight bytes at `set`, wherever that is, and refuses the call without any effect.
+    let code = unsafe { libc::syscall(libc::SYS_rt_sigprocmask, NO_SUCH_HOW, set, no_old_set, set_bytes) };
+    code == 0 || std::io::Error::last_os_error().raw_os_error() != Some(libc::EFAULT)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rustix::mm::{MapFlags, ProtFlags, mmap};
+
+    #[test]
+    fn what_lies_beyond_the_end_of_a_file_is_not_readable() {
+        let file = tempfile::tempfile_in("/dev/shm").unwrap();
+        file.set_len(4096).unwrap();
+        // SAFETY: a new mapping at an address of the kernel's choice; it stays to the end of the process.
+        let base = unsafe { mmap(std::ptr::null_mut(), 8192, ProtFlags::READ, MapFlags::SHARED, &file, 0) }.unwrap();
+        let at = |offset| NonNull::new(base.cast::<u8>().wrapping_add(offset)).unwrap();
+        assert!(is_readable(at(4088)));
+        assert!(!is_readable(at(4096)));
+        file.set_len(8192).unwrap();
+        assert!(is_readable(at(8184)));
+    }
+}
