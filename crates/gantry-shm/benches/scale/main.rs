@@ -1,0 +1,96 @@
+//! `cargo bench -p gantry-shm --bench scale`: what an endpoint, a process and a reader cost where there are many of them.
+//!
+//! For whoever changes joining, matching or how deaths are noticed. Three tables: publishers in one process (`endpoints`),
+//! processes in one domain and readers on one topic (`processes`). Each row doubles the number; the `ratio` lines below a table
+//! compare what one more costs in the last row with what it costs in the first: 1 is flat. Option: `--quick`, a tenth of all.
+
+#![expect(clippy::print_stdout, reason = "a table for people")]
+
+mod endpoints;
+mod player;
+mod processes;
+
+use gantry_shm::{Participant, Publisher, PublisherOptions, Qos, SourceTime, Subscription, TypeDescription};
+use std::{
+    process::ExitCode,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+/// An error is a sentence.
+type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
+
+const PAYLOAD_BYTES: usize = 64;
+/// Only a hang gets there.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| argument != "--bench").collect();
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let outcome = match words[..] {
+        [player::CHILD, role, root, number] => player::play(role, root.as_ref(), number),
+        [] => measure(1),
+        ["--quick"] => measure(10),
+        _ => Err(format!("the only option is --quick; {words:?} means nothing").into()),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("scale: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn measure(part: usize) -> Result<()> {
+    endpoints::measure(&[250, 500, 1000, 2000].map(|count| count / part))?;
+    processes::measure_processes(&[25, 50, 100, 200].map(|count| (count / part).max(2)))?;
+    processes::measure_readers(&[8, 16, 32, 64].map(|count| (count / part).max(1)))
+}
+
+fn root() -> Result<tempfile::TempDir> {
+    Ok(tempfile::Builder::new().prefix("gantry-scale-").tempdir_in("/dev/shm")?)
+}
+
+fn publisher(participant: &Arc<Participant>, topic: &str) -> Result<Publisher> {
+    let (qos, options) = (Qos::default(), PublisherOptions::default());
+    Ok(Publisher::new(participant.clone(), "/talker", topic, message_type(), qos, options)?)
+}
+
+fn subscription(participant: &Arc<Participant>, topic: &str) -> Result<Subscription> {
+    Ok(Subscription::new(participant.clone(), "/listener", topic, message_type(), Qos::default())?)
+}
+
+fn message_type() -> TypeDescription {
+    TypeDescription {
+        name: "bench_msgs/msg/Bytes".into(),
+        hash: [0; 32],
+        definition: format!("byte[{PAYLOAD_BYTES}] data"),
+        payload_bytes: PAYLOAD_BYTES,
+    }
+}
+
+/// What one loan with its publish costs, median of many, in ns.
+fn publish_ns(publisher: &mut Publisher) -> Result<f64> {
+    const BATCH: u32 = 64;
+    let mut batches_ns = Vec::new();
+    for _ in 0..200 {
+        let start = Instant::now();
+        for _ in 0..BATCH {
+            let loan = publisher.loan(PAYLOAD_BYTES)?;
+            publisher.publish(loan, SourceTime::default())?;
+        }
+        batches_ns.push(start.elapsed().as_nanos() as f64 / f64::from(BATCH));
+    }
+    Ok(median(&mut batches_ns))
+}
+
+fn median(values: &mut [f64]) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
+}
+
+/// Compares what the last row says with what the first does.
+fn print_ratio(name: &str, first: (usize, f64), last: (usize, f64)) {
+    println!("ratio {name}-{}/{} {:.2}", last.0, first.0, last.1 / first.1);
+}
