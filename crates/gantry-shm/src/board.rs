@@ -12,7 +12,7 @@ use crate::{
     error::{Error, Result},
     layout::*,
     lock,
-    protocol::sleep::{self, SHARED_WAITER, WaiterIndex},
+    protocol::sleep::{self, SHARED_WAITER, Side, WaiterIndex},
     region::Region,
     shared::InRegion,
     sync::{AtomicU64, Futex, Ordering::*, acquire},
@@ -179,14 +179,14 @@ impl Board {
         &self.topics[topic.0 % TOPIC_LINES]
     }
 
-    /// Says that the endpoints of a topic changed, wakes whom it concerns, and returns the new generation.
-    pub(crate) fn topic_changed(&self, topic: TopicIndex) -> u64 {
-        sleep::topic_changed(self.line(topic), |waiter| self.bell(waiter).ring())
+    /// Says that one side of a topic changed, wakes whom it concerns, and returns the new generation.
+    pub(crate) fn topic_changed(&self, topic: TopicIndex, side: Side) -> u64 {
+        sleep::topic_changed(self.line(topic), side, |waiter| self.bell(waiter).ring())
     }
 
-    /// Makes the control threads of all who have to do with the topic look.
-    pub(crate) fn call_watchers(&self, topic: TopicIndex) {
-        sleep::wake(&self.line(topic).watchers, |waiter| self.bell(waiter).ring());
+    /// Makes the control threads of a topic's readers look.
+    pub(crate) fn call_readers(&self, topic: TopicIndex) {
+        sleep::wake(&self.line(topic).publishers_watchers, |waiter| self.bell(waiter).ring());
     }
 
     /// Rings everybody who sleeps on the topic. A SeqCst fence must stand between the news and this (3).
@@ -226,7 +226,8 @@ impl Registry<'_> {
             return;
         }
         for line in self.board.topics.iter().filter(|line| line.name_hash.load(Relaxed) != 0) {
-            for (waiters, bits) in [&line.sleepers, &line.watchers].into_iter().flat_map(|set| set.iter().zip(held)) {
+            let sets = [&line.sleepers, &line.readers_watchers, &line.publishers_watchers];
+            for (waiters, bits) in sets.into_iter().flat_map(|set| set.iter().zip(held)) {
                 waiters.fetch_and(!bits, Relaxed);
             }
         }

@@ -10,7 +10,7 @@ use crate::{
     board::TopicIndex,
     domain::{Domain, WATCH_PERIOD},
     error::{Error, Result},
-    protocol::sleep::{self, WaiterIndex},
+    protocol::sleep::{self, Side, WaiterIndex},
     signals,
     sync::{Site, full_fence},
 };
@@ -32,6 +32,8 @@ const STACK_BYTES: usize = 256 << 10;
 pub(crate) trait Watched: Send + Sync {
     /// The topic whose joins and leaves matter.
     fn topic(&self) -> TopicIndex;
+    /// Whose.
+    fn side(&self) -> Side;
     /// Brings what the endpoint knows of others up to date. May block.
     fn update(&self, domain: &Arc<Domain>);
     /// Whether the endpoint's user waits on a descriptor, on which nothing was announced yet.
@@ -73,7 +75,7 @@ impl Control {
     /// The caller then brings the endpoint up to date: what appears later rings.
     pub(crate) fn watch(&self, watched: &Arc<impl Watched + 'static>) {
         // Never taken back: a ring too many costs this process a look.
-        sleep::enter(&self.domain.board.line(watched.topic()).watchers, self.bell);
+        sleep::enter(self.domain.board.line(watched.topic()).watchers(watched.side()), self.bell);
         full_fence(Site::SleepFence); // (3) the caller sees the generation, or who raised it sees our bit
         let weak: Weak<dyn Watched> = Arc::downgrade(watched) as Weak<dyn Watched>;
         self.shared.watched.lock().unwrap_or_else(PoisonError::into_inner).push(weak);
@@ -120,9 +122,9 @@ fn run(domain: &Arc<Domain>, shared: &Shared, bell: WaiterIndex) {
         }
         let curious: Vec<&Arc<dyn Watched>> = watched.iter().filter(|watched| watched.wants_news()).collect();
         announces = !curious.is_empty();
-        let topics = curious.iter().map(|watched| domain.board.line(watched.topic()));
+        let sleepers = curious.iter().map(|watched| &domain.board.line(watched.topic()).sleepers);
         let limit = next_watch.saturating_duration_since(Instant::now());
-        sleep::sleep(domain.board.bell(bell), rings, bell, topics, limit, || {
+        sleep::sleep(domain.board.bell(bell), rings, bell, sleepers, limit, || {
             curious.iter().filter(|watched| watched.announce_news()).count() > 0
         });
     }

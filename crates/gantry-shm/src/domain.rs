@@ -113,8 +113,10 @@ impl Domain {
             peers.has_remains = false;
             // A peer whose file somebody removed stays as long as it lives: its pins count.
             let mut list: Vec<Arc<Peer>> = peers.list.iter().filter(|peer| peer.is_alive()).cloned().collect();
+            let known = list.len();
             for name in self.directory.files()? {
-                if name.ends_with(PROCESS_SUFFIX) && !list.iter().any(|peer| peer.file_name == name) {
+                let is_known = || list[..known].binary_search_by(|peer| peer.file_name.cmp(&name)).is_ok();
+                if name.ends_with(PROCESS_SUFFIX) && !is_known() {
                     match Peer::open(&self.directory, &name) {
                         Ok(peer) if peer.is_alive() => list.push(Arc::new(peer)),
                         Err(e) if reaper::may_live(&self.directory, &name) => return Err(e),

@@ -102,17 +102,21 @@ shared_struct! {
 shared_struct! {
     /// A topic's wake-up state on the board.
     #[cfg_attr(loom, derive(Default))]
-    TopicLine: 192 bytes, align 64 {
+    TopicLine: 256 bytes, align 64 {
         /// Hash of the topic's name, 0 = free. W: who claims the line, by compare-and-swap. R: everyone.
         name_hash: AtomicU64 = 0,
-        /// Count of joins and leaves on the topic. W: who joins or leaves. R: everyone. Partner: `seen_generation`.
-        generation: AtomicU64 = 8,
-        reserved: [u64; 6] = 16,
+        /// Count of joins and leaves of readers. W: who joins or leaves. R: publishers. Partner: `seen_generation`.
+        readers_generation: AtomicU64 = 8,
+        /// Count of joins and leaves of publishers. W: who joins or leaves. R: subscriptions.
+        publishers_generation: AtomicU64 = 16,
+        reserved: [u64; 5] = 24,
         /// Who sleeps until there is a sample, a bit a waiter. W: each waiter its bit (a reaper the bits of the dead).
         /// R: publishers.
         sleepers: [AtomicU64; 8] = 64,
-        /// Who wants to know of joins and leaves (control threads), a bit a waiter. W: as `sleepers`. R: who joins or leaves.
-        watchers: [AtomicU64; 8] = 128,
+        /// Who wants to know of joins and leaves of readers, a bit a waiter. W: as `sleepers`. R: who joins or leaves.
+        readers_watchers: [AtomicU64; 8] = 128,
+        /// The same of publishers.
+        publishers_watchers: [AtomicU64; 8] = 192,
     }
 }
 

@@ -11,7 +11,7 @@ use crate::{
     layout::*,
     protocol::{
         reader::{Reader, Start, Taken, free_pin},
-        sleep::WaiterIndex,
+        sleep::{Side, WaiterIndex},
     },
     qos::{Durability, History, MAX_DEPTH, Qos, Reliability},
     sample::{PinRow, Sample},
@@ -242,7 +242,7 @@ impl Link {
     fn add_row(&mut self) -> Result<(usize, usize)> {
         let row = self.domain.process.take_row(&self.domain.directory, self.key, ROW_EXTENSION, 0)?;
         self.rows.push(Arc::new(PinRow::new(self.domain.clone(), self.source.clone(), row)));
-        self.domain.board.topic_changed(self.topic);
+        self.domain.board.topic_changed(self.topic, Side::Readers);
         Ok((self.rows.len() - 1, 0))
     }
 }

@@ -8,15 +8,21 @@ use crate::{
     description::EndpointDescription,
     directory::Directory,
     error::{Error, Result},
+    file::SharedFile,
     layout::*,
     lock,
     region::Region,
     shared::InRegion,
     sync::acquire,
 };
-use std::sync::{
-    Arc,
-    atomic::{AtomicBool, AtomicU64, Ordering::*, fence},
+use rustix::io::pread;
+use std::{
+    fmt,
+    mem::offset_of,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicU64, Ordering::*, fence},
+    },
 };
 
 /// How often an endpoint that is being rewritten is read again before it is passed over: its owner changes the topic's
@@ -30,6 +36,8 @@ pub(crate) struct Peer {
     pub(crate) file_name: String,
     pub(crate) id: [u8; 16],
     pub(crate) pid: u32,
+    /// Inode number of its pid namespace, 0 = not known.
+    pub(crate) pid_namespace: u64,
     /// The board that it uses; if that is not ours, we do not see what it announces.
     pub(crate) board_id: u64,
     /// Program's name.
@@ -45,12 +53,26 @@ impl Peer {
         let header: &ProcessHeader = region.at(0)?;
         let name_bytes = (header.name_bytes as usize).min(header.name.len());
         let name = String::from_utf8_lossy(&header.name[..name_bytes]).into_owned();
-        let (id, pid, board_id, first_block) = (header.id, header.pid, header.board_id, header.first_block as usize);
+        let (id, board_id, first_block) = (header.id, header.board_id, header.first_block as usize);
+        let (pid, pid_namespace) = (header.pid, header.pid_namespace);
         if crate::process_file::file_name(&id) != file_name || first_block % LINE_BYTES != 0 {
             return Err(Error::corrupt(file_name, "its header", "the id of its name", format!("{id:02x?}")));
         }
         let file_name = file_name.to_owned();
-        Ok(Peer { region, file_name, id, pid, board_id, name, first_block, dead: AtomicBool::new(false) })
+        let dead = AtomicBool::new(false);
+        Ok(Peer { region, file_name, id, pid, pid_namespace, board_id, name, first_block, dead })
+    }
+
+    /// The board that the owner of a process file uses, without mapping the file.
+    pub(crate) fn board_id_of(directory: &Directory, file_name: &str) -> Result<u64> {
+        let file = SharedFile::open(directory, file_name, false)?;
+        file.check_header(file_name, PROCESS_MAGIC)?;
+        let mut id = [0; 8];
+        match pread(&file, &mut id[..], offset_of!(ProcessHeader, board_id) as u64) {
+            Ok(8) => Ok(u64::from_le_bytes(id)),
+            Ok(_) => Err(Error::corrupt(file_name, "its header", "a board's id", "the end of the file")),
+            Err(e) => Err(Error::system(format!("read {directory}/{file_name}"), e)),
+        }
     }
 
     /// Probes the lock (half a microsecond), unless it was found dead before. If the kernel cannot say, it is alive.
@@ -154,5 +176,14 @@ impl Peer {
             offset += size_bytes;
         }
         Ok(blocks)
+    }
+}
+
+/// Who it is, for a sentence: program and pid.
+impl fmt::Display for Peer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let elsewhere = self.pid_namespace != crate::process_file::pid_namespace();
+        let place = if elsewhere { " in another pid namespace" } else { "" };
+        write!(f, "{} (pid {}{place})", self.name, self.pid)
     }
 }

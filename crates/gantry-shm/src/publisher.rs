@@ -23,6 +23,7 @@ use crate::{
         history::Slot,
         ring::Descriptor,
         roster::Roster,
+        sleep::Side,
         writer::{BATCH_SAMPLES, Writer, ring_entries},
     },
     publisher_file::PublisherFile,
@@ -133,7 +134,7 @@ impl Publisher {
             peak_since: Instant::now(),
             waiter,
         };
-        publisher.domain.board.topic_changed(topic);
+        publisher.domain.board.topic_changed(topic, Side::Publishers);
         publisher.find_readers();
         Ok(publisher)
     }
@@ -257,7 +258,8 @@ impl Publisher {
                 return Ok(false);
             }
             let (writer, line) = (&self.writer, self.domain.board.line(self.topic));
-            self.waiter.sleep_once(deadline, std::iter::once(line), || writer.seems_outdated())?;
+            let watchers = std::iter::once(line.watchers(Side::Readers));
+            self.waiter.sleep_once(deadline, watchers, || writer.seems_outdated())?;
         }
     }
 
@@ -343,6 +345,6 @@ impl Drop for Publisher {
         // Errors have nobody to go to; the reaper finds what is left when this process is gone.
         let _ = self.domain.process.remove_endpoint(self.block);
         let _ = self.domain.directory.unlink(&self.file.name);
-        self.domain.board.topic_changed(self.topic);
+        self.domain.board.topic_changed(self.topic, Side::Publishers);
     }
 }

@@ -12,7 +12,7 @@ use crate::{
     layout::ROW_LEFT,
     link::{Joining, Link},
     process_file::publisher_file_name,
-    protocol::ring::Entry,
+    protocol::{ring::Entry, sleep::Side},
     sample::PinRow,
     source::Source,
     sync::{Ordering::Acquire, acquire},
@@ -112,7 +112,7 @@ impl PublisherSearch {
         }
         if joining.iter().any(Result::is_ok) {
             // Once for all: each calls the control thread of every process that has to do with the topic.
-            let generation = domain.board.topic_changed(self.topic);
+            let generation = domain.board.topic_changed(self.topic, Side::Readers);
             let join = |joining: Joining| joining.join(domain, self.topic, generation);
             joining.into_iter().for_each(|joining| found.add(joining.and_then(join)));
         } else {
@@ -187,6 +187,10 @@ impl Watched for PublisherSearch {
         self.topic
     }
 
+    fn side(&self) -> Side {
+        Side::Publishers
+    }
+
     fn update(&self, domain: &Arc<Domain>) {
         let found = &mut *self.found();
         if found.is_closed {
@@ -196,8 +200,8 @@ impl Watched for PublisherSearch {
             found.generation = None;
         }
         loop {
-            // The generation first: what appears after it was read raises it again; our own joins do too.
-            let generation = acquire(&domain.board.line(self.topic).generation);
+            // The generation first: what appears after it was read raises it again.
+            let generation = acquire(&domain.board.line(self.topic).publishers_generation);
             if found.generation == Some(generation) {
                 break;
             }

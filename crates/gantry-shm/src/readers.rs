@@ -10,7 +10,7 @@ use crate::{
     error::Result,
     layout::Row,
     peer::Peer,
-    protocol::{history::History, roster::Roster},
+    protocol::{history::History, roster::Roster, sleep::Side},
     shared::InRegion,
     sync::{Ordering::Relaxed, acquire},
 };
@@ -73,10 +73,14 @@ impl Watched for ReaderSearch {
         self.topic
     }
 
+    fn side(&self) -> Side {
+        Side::Readers
+    }
+
     fn update(&self, domain: &Arc<Domain>) {
         let mut found = self.found();
         // The generation first: rows that appear after it was read raise it again.
-        let generation = acquire(&domain.board.line(self.topic).generation);
+        let generation = acquire(&domain.board.line(self.topic).readers_generation);
         if generation == found.generation {
             return;
         }
@@ -102,7 +106,7 @@ pub(crate) fn holders(readers: &Readers, history: &History) -> Vec<String> {
     let mut held: BTreeMap<String, (usize, usize)> = BTreeMap::new();
     for (row, peer) in &readers.rows {
         for sequence in row.pins.iter().map(|pin| pin.load(Relaxed)).filter(|&sequence| sequence != 0) {
-            let holder = held.entry(format!("{} (pid {})", peer.name, peer.pid)).or_default();
+            let holder = held.entry(peer.to_string()).or_default();
             *holder = (holder.0 + 1, holder.1 + history.bytes_of(sequence));
         }
     }
@@ -113,5 +117,5 @@ pub(crate) fn holders(readers: &Readers, history: &History) -> Vec<String> {
 pub(crate) fn laggards(readers: &Readers, sequence: u64) -> Vec<String> {
     let lags = |row: &Row| row.state.load(Relaxed) == crate::layout::ROW_GATING && row.cursor.load(Relaxed) <= sequence;
     let rows = readers.rows.iter().filter(|(row, _)| lags(row));
-    rows.map(|(_, peer)| format!("{} (pid {})", peer.name, peer.pid)).collect()
+    rows.map(|(_, peer)| peer.to_string()).collect()
 }

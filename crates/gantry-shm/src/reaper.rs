@@ -6,11 +6,13 @@
 
 use crate::{
     board::{Board, Registry},
+    description::Role,
     directory::{BOARD_NAME, Directory, PROCESS_SUFFIX, PUBLISHER_SUFFIX},
     error::{Error, Result},
     layout::topic_hash,
     lock,
     peer::Peer,
+    protocol::sleep::Side,
 };
 use rustix::{
     fs::{Mode, OFlags, openat},
@@ -43,13 +45,17 @@ pub(crate) fn reap(directory: &Directory, board: &Board, registry: &Registry<'_>
 /// shared memory), so neither they nor we would see whom the other tells.
 pub(crate) fn check_one_board(directory: &Directory, board: &Board) -> Result<()> {
     for name in directory.files()?.iter().filter(|name| name.ends_with(PROCESS_SUFFIX)) {
+        match Peer::board_id_of(directory, name) {
+            Ok(id) if id == board.id() => continue,
+            Err(e) if e.is_not_found() => continue,
+            _ => {}
+        }
         let peer = match Peer::open(directory, name) {
             Err(e) if e.is_not_found() => continue,
             peer => peer?,
         };
         if peer.board_id != board.id() && peer.is_alive() {
-            let why =
-                format!("its board was removed while {} (pid {}) uses it; end or restart that", peer.name, peer.pid);
+            let why = format!("its board was removed while {peer} uses it; end or restart that");
             return Err(Error::ForeignDirectory { path: directory.path().to_owned(), why });
         }
     }
@@ -85,7 +91,8 @@ fn bury(directory: &Directory, board: &Board, registry: &Registry<'_>, name: &st
         registry.free_waiters(&peer.held_waiters()?);
         // A damaged list of endpoints costs their partners the news, which their own probes bring a second later.
         for endpoint in peer.endpoints(None).unwrap_or_default() {
-            board.topic_changed(board.topic(topic_hash(&endpoint.topic)));
+            let side = if endpoint.role == Role::Publisher { Side::Publishers } else { Side::Readers };
+            board.topic_changed(board.topic(topic_hash(&endpoint.topic)), side);
         }
     }
     directory.unlink(name)?;

@@ -14,6 +14,7 @@ use crate::{
     link::{Link, Losses},
     participant::Participant,
     process_file::EndpointBlock,
+    protocol::sleep::Side,
     publishers::{Found, PublisherSearch},
     qos::{Durability, Qos},
     sample::Sample,
@@ -236,12 +237,12 @@ impl Subscription {
     #[inline]
     pub(crate) fn generation_changed(&self) -> bool {
         // Relaxed: the search reads it again with acquire.
-        Some(self.line.generation.load(Relaxed)) != self.seen_generation
+        Some(self.line.publishers_generation.load(Relaxed)) != self.seen_generation
     }
 
     /// The topic's line.
-    pub(crate) fn line(&self) -> InRegion<TopicLine> {
-        self.line
+    pub(crate) fn line(&self) -> &TopicLine {
+        &self.line
     }
 
     /// Whether a waiter of that domain can wait for it: it was not made in the parent of a fork, or on another board.
@@ -280,7 +281,7 @@ impl Subscription {
             let wants_history = self.search.description().qos.durability == Durability::TransientLocal;
             self.in_history = wants_history && self.links.iter().any(Link::is_in_history);
         }
-        let generation = self.line.generation.load(Relaxed);
+        let generation = self.line.publishers_generation.load(Relaxed);
         self.seen_generation = found.is_of(generation).then_some(generation);
         self.drop_drained();
     }
@@ -319,6 +320,6 @@ impl Drop for Subscription {
         self.search.found().close();
         // Nobody to tell; the reaper finds what is left when this process is gone.
         let _ = self.domain.process.remove_endpoint(self.block);
-        self.domain.board.topic_changed(self.topic);
+        self.domain.board.topic_changed(self.topic, Side::Readers);
     }
 }

@@ -9,13 +9,11 @@ use crate::{
     board::REGISTRY_PATIENCE,
     domain::Domain,
     error::{Error, Result},
-    layout::TopicLine,
     participant::Participant,
-    protocol::sleep::{self, WaiterIndex},
+    protocol::sleep::{self, WaiterIndex, Waiters},
     subscription::Subscription,
 };
 use std::{
-    ops::Deref,
     sync::Arc,
     time::{Duration, Instant},
 };
@@ -100,8 +98,8 @@ impl Waiter {
                 return Ok(false);
             }
             let waited: &[&mut Subscription] = subscriptions;
-            let lines = waited.iter().map(|subscription| subscription.line());
-            self.sleep_once(deadline, lines, || {
+            let sleepers = waited.iter().map(|subscription| &subscription.line().sleepers);
+            self.sleep_once(deadline, sleepers, || {
                 waited.iter().any(|subscription| subscription.has_news() || subscription.generation_changed())
             })?;
         }
@@ -109,10 +107,10 @@ impl Waiter {
 
     /// Waits until `look` says that there is something, the time is over, or a slice of sleep ended; the caller looks
     /// for itself what it was. `deadline` is `None` for no limit.
-    pub(crate) fn sleep_once<T: Deref<Target = TopicLine>>(
+    pub(crate) fn sleep_once<'a>(
         &mut self,
         deadline: Option<Instant>,
-        topics: impl Iterator<Item = T> + Clone,
+        sets: impl Iterator<Item = &'a Waiters> + Clone,
         mut look: impl FnMut() -> bool,
     ) -> Result<()> {
         if look() || self.spin(&mut look) {
@@ -131,7 +129,7 @@ impl Waiter {
         };
         let bell = self.domain.board.bell(index);
         let rings = bell.rings(); // before the last look
-        sleep::sleep(bell, rings, index, topics, remaining.min(self.slice), look);
+        sleep::sleep(bell, rings, index, sets, remaining.min(self.slice), look);
         let in_vain = bell.rings() == rings;
         self.slice = if in_vain { (self.slice * 2).min(MAX_SLICE) } else { MIN_SLICE };
         Ok(())
@@ -215,10 +213,10 @@ mod tests {
         for slept in 0..20 {
             assert!(slept == 0 || waiter.slice > MIN_SLICE);
             let soon = Some(Instant::now() + Duration::from_micros(100));
-            waiter.sleep_once(soon, std::iter::empty::<&TopicLine>(), || false).unwrap();
+            waiter.sleep_once(soon, std::iter::empty(), || false).unwrap();
         }
         assert_eq!(waiter.slice, MAX_SLICE);
-        waiter.sleep_once(None, std::iter::empty::<&TopicLine>(), || true).unwrap();
+        waiter.sleep_once(None, std::iter::empty(), || true).unwrap();
         assert_eq!(waiter.slice, MIN_SLICE);
     }
 }

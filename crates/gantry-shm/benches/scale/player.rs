@@ -1,6 +1,6 @@
 //! The other processes: this program again, each in a role.
 
-use super::{PATIENCE, Result, publisher, subscription};
+use super::{Result, publisher, subscription};
 use gantry_shm::Participant;
 use std::{
     io::{BufRead, BufReader, Write},
@@ -81,18 +81,11 @@ pub fn play(role: &str, root: &Path, number: &str) -> Result<()> {
             took()?;
             until_told();
         }
-        // One of many readers of a topic: takes all there is.
+        // One of many readers of a topic, which does not sleep there: waking it would be all that a publish costs.
         "reader" => {
             let mut subscription = subscription(&participant, "/popular")?;
             subscription.publisher_count()?;
             took()?;
-            std::thread::spawn(move || {
-                while let Ok(true) = subscription.wait(PATIENCE) {
-                    while let Ok(Some(sample)) = subscription.take() {
-                        drop(sample);
-                    }
-                }
-            });
             until_told();
         }
         // Joins and leaves all the time.

@@ -85,7 +85,7 @@ pub fn measure_readers(counts: &[usize]) -> Result<()> {
         drop((publisher, participant));
         nothing_stays(root.path())?;
     }
-    print_ratios(&rows, ["readers-at-once", "one-more-reader", "publish-to-sleepers"]);
+    print_ratios(&rows, ["readers-at-once", "one-more-reader", "publish-to-readers"]);
     Ok(())
 }
 

@@ -7,7 +7,7 @@ use crate::{
     layout::{TopicLine, WAITER_LINES},
     sync::{AtomicU64, Futex, Ordering::*, Site, full_fence, is_weakened},
 };
-use std::{ops::Deref, time::Duration};
+use std::time::Duration;
 
 /// A waiter's line. The last line is shared by all who come when the others are taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,32 +47,63 @@ pub(crate) fn wake(waiters: &Waiters, mut ring: impl FnMut(WaiterIndex)) {
     }
 }
 
-/// Says that the endpoints of a topic changed: raises its generation, calls `ring` for everybody who watches it or sleeps on it,
-/// returns the new value. Release: who sees the new generation sees the row or endpoint that was written before.
-pub(crate) fn topic_changed(topic: &TopicLine, mut ring: impl FnMut(WaiterIndex)) -> u64 {
-    let generation = topic.generation.fetch_add(1, Release).wrapping_add(1);
+/// Whose joins and leaves: those of readers concern publishers, those of publishers concern readers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Side {
+    /// Subscriptions, and the rows in which they pin.
+    Readers,
+    /// Publishers.
+    Publishers,
+}
+
+impl TopicLine {
+    /// Count of the joins and leaves of one side.
+    #[inline]
+    pub(crate) fn generation(&self, side: Side) -> &AtomicU64 {
+        match side {
+            Side::Readers => &self.readers_generation,
+            Side::Publishers => &self.publishers_generation,
+        }
+    }
+
+    /// Who wants to know of them.
+    pub(crate) fn watchers(&self, side: Side) -> &Waiters {
+        match side {
+            Side::Readers => &self.readers_watchers,
+            Side::Publishers => &self.publishers_watchers,
+        }
+    }
+}
+
+/// Says that one side of a topic changed: raises its generation, calls `ring` for everybody who watches it (and who sleeps until
+/// there is a sample, if publishers changed), returns the new value. Release: who sees the new generation sees the row or
+/// endpoint that was written before.
+pub(crate) fn topic_changed(topic: &TopicLine, side: Side, mut ring: impl FnMut(WaiterIndex)) -> u64 {
+    let generation = topic.generation(side).fetch_add(1, Release).wrapping_add(1);
     crash::point(Point::GenerationRaised);
     full_fence(Site::NewsFence); // (3) as in publish: either the sleeper sees the generation, or we see its bit
-    wake(&topic.watchers, &mut ring);
-    wake(&topic.sleepers, ring);
+    wake(topic.watchers(side), &mut ring);
+    if side == Side::Publishers {
+        wake(&topic.sleepers, ring);
+    }
     generation
 }
 
-/// Sleeps on `bell` until it rings, one of `topics` has a sample, or `limit` is over; not at all if it rang since `rings` was
+/// Sleeps on `bell`, announced in all of `sets`, until it rings or `limit` is over; not at all if it rang since `rings` was
 /// read, or `look` finds something.
-pub(crate) fn sleep<T: Deref<Target = TopicLine>>(
+pub(crate) fn sleep<'a>(
     bell: &Futex,
     rings: u32,
     waiter: WaiterIndex,
-    topics: impl Iterator<Item = T> + Clone,
+    sets: impl Iterator<Item = &'a Waiters> + Clone,
     limit: Duration,
     look: impl FnOnce() -> bool,
 ) {
-    topics.clone().for_each(|topic| enter(&topic.sleepers, waiter));
+    sets.clone().for_each(|waiters| enter(waiters, waiter));
     full_fence(Site::SleepFence);
     if !look() {
         let rings = if is_weakened(Site::RingsBeforeLook) { bell.rings() } else { rings };
         bell.sleep(rings, limit);
     }
-    topics.for_each(|topic| leave(&topic.sleepers, waiter));
+    sets.for_each(|waiters| leave(waiters, waiter));
 }

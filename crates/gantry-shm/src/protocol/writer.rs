@@ -143,7 +143,7 @@ impl<K> Writer<K> {
     pub(crate) fn reclaim(&mut self) {
         // After the fence and before the pins: a joiner raises the generation before it pins, so whoever could have seen an
         // entry alive is in the roster, or makes us stop here.
-        if acquire(&self.topic.generation) == self.roster.generation() || is_weakened(Site::GenerationLook) {
+        if acquire(&self.topic.readers_generation) == self.roster.generation() || is_weakened(Site::GenerationLook) {
             let held = self.roster.held();
             crash::point(Point::PinsRead);
             self.history.free_unheld(held);
@@ -154,7 +154,7 @@ impl<K> Writer<K> {
     /// Whether readers came or went since the roster was made. A hint; [`Writer::reclaim`] looks again.
     #[inline]
     pub(crate) fn seems_outdated(&self) -> bool {
-        self.topic.generation.load(Relaxed) != self.roster.generation()
+        self.topic.readers_generation.load(Relaxed) != self.roster.generation()
     }
 
     /// Exchanges the roster for a newer one; returns the capacity that the ring should have for these readers. The caller

@@ -5,7 +5,6 @@
 use super::Publisher;
 use crate::{
     error::{Error, Result},
-    layout::TopicLine,
     readers::{drop_the_dead, laggards},
 };
 use std::time::{Duration, Instant};
@@ -36,8 +35,7 @@ impl Publisher {
             let slice = Instant::now() + BLOCKED_SLICE;
             let slice = deadline.map_or(slice, |deadline| deadline.min(slice));
             let writer = &mut self.writer;
-            let slept =
-                self.waiter.sleep_once(Some(slice), std::iter::empty::<&TopicLine>(), || !writer.is_blocked(bytes));
+            let slept = self.waiter.sleep_once(Some(slice), std::iter::empty(), || !writer.is_blocked(bytes));
             let is_blocked = self.writer.is_blocked(bytes);
             if !is_blocked || is_over() || slept.is_err() {
                 self.writer.say_blocked(0);

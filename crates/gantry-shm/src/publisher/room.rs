@@ -37,7 +37,7 @@ impl Publisher {
         if let Some(place) = self.memory.take(region, directory, &what, bytes, 0)? {
             let descriptor = Descriptor { offset: place.offset, log2_capacity };
             self.writer.change_ring(self.file.ring(descriptor)?, descriptor);
-            self.domain.board.call_watchers(self.topic); // so that readers bring its pages in
+            self.domain.board.call_readers(self.topic); // so that readers bring its pages in
         }
         Ok(())
     }
@@ -139,7 +139,7 @@ impl Publisher {
             self.writer.history.made(slot);
         }
         if region.length_bytes() > before {
-            self.domain.board.call_watchers(self.topic); // so that readers bring the new pages in
+            self.domain.board.call_readers(self.topic); // so that readers bring the new pages in
         }
         Ok(slot)
     }

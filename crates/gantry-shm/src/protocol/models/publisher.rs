@@ -58,7 +58,7 @@ impl Publisher {
     /// Finds the readers there are, as `ReaderSearch::update` does: the generation first.
     pub(super) fn find_readers(&mut self) {
         let early_rows = self.looks_early.then(|| self.rows());
-        let generation = acquire(&self.world.board.topic.generation);
+        let generation = acquire(&self.world.board.topic.readers_generation);
         let rows = early_rows.unwrap_or_else(|| self.rows());
         let capacity = self.writer.exchange_roster(&mut Roster::new(KEY, generation, rows));
         if capacity > self.writer.capacity() {

@@ -33,8 +33,10 @@ pub(super) const JOINER: Model = Model {
     run: || {
         let board = Arc::<Board>::default();
         let joiner = board.clone();
-        thread::spawn(move || sleep::topic_changed(&joiner.topic, |waiter| joiner.bell(waiter).ring()));
-        wait(&board, || board.topic.generation.load(Relaxed) == 1);
+        thread::spawn(move || {
+            sleep::topic_changed(&joiner.topic, sleep::Side::Publishers, |waiter| joiner.bell(waiter).ring())
+        });
+        wait(&board, || board.topic.publishers_generation.load(Relaxed) == 1);
     },
     preemptions: None,
     needs: &[Site::NewsFence, Site::SleepFence, Site::RingsBeforeLook, Site::RingCounts],
@@ -63,6 +65,6 @@ fn wait(board: &Board, look: impl Fn() -> bool) {
     while !look() {
         let bell = board.bell(READER_BELL);
         let rings = bell.rings();
-        sleep::sleep(bell, rings, READER_BELL, once(&board.topic), Duration::MAX, &look);
+        sleep::sleep(bell, rings, READER_BELL, once(&board.topic.sleepers), Duration::MAX, &look);
     }
 }
