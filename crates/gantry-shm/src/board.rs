@@ -66,6 +66,11 @@ impl Board {
         Board::attach(Region::open(directory, BOARD_NAME, BOARD_MAGIC, true)?)
     }
 
+    /// Opens it to look and never to write.
+    pub(crate) fn open_to_look(directory: &Directory) -> Result<Board> {
+        Board::attach(Region::open(directory, BOARD_NAME, BOARD_MAGIC, false)?)
+    }
+
     fn create(directory: &Directory) -> Result<Option<Board>> {
         let kind = (BOARD_MAGIC, "the board of a domain");
         let region = Region::create(directory, BOARD_NAME, kind, BOARD_BYTES, BOARD_BYTES)?;
@@ -105,8 +110,8 @@ impl Board {
         self.header.id
     }
 
-    /// Takes the registry lock; waits for it up to `patience`. `Ok(None)`: the board lost its name, open it again.
-    pub(crate) fn lock(&self, directory: &Directory, patience: Duration) -> Result<Option<Registry<'_>>> {
+    /// Takes the registry lock; waits for it up to `patience`.
+    pub(crate) fn lock(&self, directory: &Directory, patience: Duration) -> Result<Registry<'_>> {
         let start = Instant::now();
         let threads = self.registry.lock().unwrap_or_else(PoisonError::into_inner);
         let mut pause = Duration::from_micros(20);
@@ -121,27 +126,24 @@ impl Board {
             std::thread::sleep(pause);
             pause = (pause * 2).min(Duration::from_millis(2));
         }
-        self.locked(threads, directory)
+        Ok(self.locked(threads))
     }
 
-    /// Takes the registry lock if nobody has it. `Ok(None)`: somebody has it, or the board lost its name.
+    /// Takes the registry lock if nobody has it.
     pub(crate) fn try_lock(&self, directory: &Directory) -> Result<Option<Registry<'_>>> {
         let Ok(threads) = self.registry.try_lock() else { return Ok(None) };
-        if self.try_lock_file(directory)? { self.locked(threads, directory) } else { Ok(None) }
+        Ok(self.try_lock_file(directory)?.then(|| self.locked(threads)))
     }
 
     fn try_lock_file(&self, directory: &Directory) -> Result<bool> {
         lock::try_lock(self.region.file()?).map_err(|e| Error::system(format!("lock the registry of {directory}"), e))
     }
 
-    /// B2: a board without a name is nobody's registry any more.
-    fn locked<'a>(&'a self, threads: MutexGuard<'a, ()>, directory: &Directory) -> Result<Option<Registry<'a>>> {
+    fn locked<'a>(&'a self, threads: MutexGuard<'a, ()>) -> Registry<'a> {
         let registry = Registry { board: self, _threads: threads };
         crash::point(Point::RegistryLocked);
-        let stat =
-            fstat(self.region.file()?).map_err(|e| Error::system(format!("look at the board of {directory}"), e))?;
         self.header.holder_pid.store(std::process::id(), Relaxed);
-        Ok((stat.st_nlink > 0).then_some(registry))
+        registry
     }
 
     /// Count of changes of the set of processes; compare with the value of the last look at the directory.
@@ -196,6 +198,24 @@ impl Board {
         sleep::wake(&line.sleepers, |waiter| self.bell(waiter).ring());
     }
 
+    /// The pid of who holds the registry lock just now, as far as it said so; not of this process.
+    pub(crate) fn holder(&self) -> Option<u32> {
+        let is_locked = self.region.file().is_ok_and(|file| lock::is_locked(file).unwrap_or(false));
+        is_locked.then(|| self.header.holder_pid.load(Relaxed))
+    }
+
+    /// How many waiter lines are nobody's.
+    pub(crate) fn free_waiters(&self) -> usize {
+        let taken = self.header.waiters_taken.iter().map(|bits| bits.load(Relaxed).count_ones() as usize);
+        (WAITER_LINES - 1).saturating_sub(taken.sum())
+    }
+
+    /// How many sleep on the topic with this name's hash.
+    pub(crate) fn sleepers(&self, name_hash: u64) -> usize {
+        let line = self.topics.iter().find(|line| line.name_hash.load(Relaxed) == name_hash);
+        line.map_or(0, |line| line.sleepers.iter().map(|bits| bits.load(Relaxed).count_ones() as usize).sum())
+    }
+
     /// A waiter's bell.
     pub(crate) fn bell(&self, waiter: WaiterIndex) -> &Futex {
         &self.waiters[waiter.0 % WAITER_LINES].bell
@@ -203,6 +223,13 @@ impl Board {
 }
 
 impl Registry<'_> {
+    /// B2: whether the board still has its name. If not, it is nobody's registry any more, though its waiter lines serve those who
+    /// have it.
+    pub(crate) fn has_name(&self) -> Result<bool> {
+        let stat = fstat(self.board.region.file()?).map_err(|e| Error::system("look at the board", e))?;
+        Ok(stat.st_nlink > 0)
+    }
+
     /// A waiter's line for this process, which notes it in `held` for its reaper; the shared one if all are taken.
     pub(crate) fn take_waiter(&self, held: &[AtomicU64; WAITER_WORDS]) -> WaiterIndex {
         for (word, taken) in self.board.header.waiters_taken.iter().enumerate() {

@@ -37,11 +37,14 @@ pub(crate) struct Directory {
 impl Directory {
     /// The user's directory under `root`, made if it is not there.
     pub(crate) fn of_user(root: &Path) -> Result<Directory> {
-        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let root_file = open(root, flags, Mode::empty())
-            .map_err(|e| Error::system(format!("open {} (from GANTRY_SHM_DIR or the default)", root.display()), e))?;
-        let name = format!("gantry-{}", rustix::process::geteuid().as_raw());
-        Directory::make(root_file.as_fd(), root, &name)
+        Directory::make(open_root(root)?.as_fd(), root, &name_of_user())
+    }
+
+    /// The user's directory under `root` if it is there.
+    pub(crate) fn existing_of_user(root: &Path) -> Result<Directory> {
+        let name = name_of_user();
+        Directory::open_checked(open_root(root)?.as_fd(), root.join(&name), &name)
+            .map_err(|e| Error::system(format!("open {}/{name}", root.display()), e))?
     }
 
     /// A domain's directory in this one, made if it is not there.
@@ -161,10 +164,24 @@ impl Directory {
         Ok(names)
     }
 
+    /// How much memory a file here takes; 0 if it is not there.
+    pub(crate) fn used_bytes(&self, name: &str) -> u64 {
+        statat(&self.file, name, AtFlags::SYMLINK_NOFOLLOW).map_or(0, |stat| stat.st_blocks as u64 * 512)
+    }
+
     /// Its path, for error sentences.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
+}
+
+fn open_root(root: &Path) -> Result<OwnedFd> {
+    open(root, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())
+        .map_err(|e| Error::system(format!("open {} (from GANTRY_SHM_DIR or the default)", root.display()), e))
+}
+
+fn name_of_user() -> String {
+    format!("gantry-{}", rustix::process::geteuid().as_raw())
 }
 
 impl AsFd for Directory {

@@ -84,7 +84,10 @@ impl Domain {
         reaper::reap_other_domains(&user_directory, &domain)?;
         let directory = user_directory.of_domain(&domain)?;
         let Some(board) = Board::open_or_create(&directory)? else { return Ok(None) };
-        let Some(registry) = board.lock(&directory, REGISTRY_PATIENCE)? else { return Ok(None) };
+        let registry = board.lock(&directory, REGISTRY_PATIENCE)?;
+        if !registry.has_name()? {
+            return Ok(None);
+        }
         reaper::reap(&directory, &board, &registry)?;
         reaper::check_one_board(&directory, &board)?;
         let process = ProcessFile::create(&directory, domain_id, board.id())?;
@@ -196,7 +199,9 @@ impl Domain {
 
     fn reap(&self, died: bool) -> Result<()> {
         if died || self.peers.lock().unwrap_or_else(PoisonError::into_inner).has_remains {
-            if let Some(registry) = self.board.try_lock(&self.directory)? {
+            if let Some(registry) = self.board.try_lock(&self.directory)?
+                && registry.has_name()?
+            {
                 reaper::reap(&self.directory, &self.board, &registry)?;
             }
             // The dead drop out of the list even if somebody else was quicker to reap them.
@@ -208,10 +213,7 @@ impl Domain {
     /// A waiter line of this process; waits for the registry lock up to `patience`.
     pub(crate) fn take_waiter(&self, patience: Duration) -> Result<WaiterIndex> {
         let held = self.process.held_waiters()?;
-        match self.board.lock(&self.directory, patience)? {
-            Some(registry) => Ok(registry.take_waiter(held)),
-            None => Err(self.board_removed()),
-        }
+        Ok(self.board.lock(&self.directory, patience)?.take_waiter(held))
     }
 
     /// Gives a waiter line back.
@@ -219,7 +221,7 @@ impl Domain {
         let set = waiter.as_set();
         // If the lock cannot be had, the line stays taken until this process is gone.
         let registry = self.board.lock(&self.directory, REGISTRY_PATIENCE);
-        if let (Ok(held), Ok(Some(registry))) = (self.process.held_waiters(), registry) {
+        if let (Ok(held), Ok(registry)) = (self.process.held_waiters(), registry) {
             // First our own note: killed in between, we leave a line unused, and never free one that is another's by then.
             for (word, bits) in held.iter().zip(set) {
                 word.fetch_and(!bits, Relaxed);
@@ -234,22 +236,16 @@ impl Domain {
         self.board.topic(topic_hash(topic))
     }
 
-    fn board_removed(&self) -> Error {
-        let path = self.directory.path().to_owned();
-        let why = "somebody removed its board while processes use it; restart the programs of this domain".to_owned();
-        Error::ForeignDirectory { path, why }
-    }
-
     fn leave(&self) -> Result<()> {
         let file_name = self.process.file_name();
         // If the lock cannot be had, all stays as it is: the lock on our file goes with us, and a reaper sees to the rest.
-        let Some(registry) = self.board.lock(&self.directory, REGISTRY_PATIENCE)? else {
-            // The board was removed under us; nobody knows of our waiters.
-            return self.directory.unlink(&file_name);
-        };
+        let registry = self.board.lock(&self.directory, REGISTRY_PATIENCE)?;
         registry.free_waiters(&self.process.held_waiters()?.each_ref().map(|word| word.load(Relaxed)));
         self.directory.unlink(&file_name)?;
         self.board.processes_changed();
+        if !registry.has_name()? {
+            return Ok(()); // it was removed under us, and we may not remove anything
+        }
         let left = reaper::reap(&self.directory, &self.board, &registry)?;
         reaper::remove_if_unused(&self.user_directory, &self.domain_id.to_string(), &self.directory, left)?;
         if left == 0 {

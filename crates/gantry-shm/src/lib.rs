@@ -46,6 +46,8 @@ mod event;
 mod file;
 #[cfg(not(loom))]
 mod fork;
+#[cfg(not(loom))]
+mod inspect;
 mod layout;
 #[cfg(not(loom))]
 mod link;
@@ -82,6 +84,8 @@ mod reaper;
 #[cfg(not(loom))]
 mod region;
 #[cfg(not(loom))]
+mod report;
+#[cfg(not(loom))]
 mod sample;
 mod shared;
 #[cfg(not(loom))]
@@ -100,6 +104,8 @@ pub use description::{EndpointDescription, Gid, Role, TypeDescription};
 pub use directory::DEFAULT_ROOT;
 #[cfg(not(loom))]
 pub use error::{Error, Result, Unpublished};
+#[cfg(not(loom))]
+pub use inspect::{domains, domains_under, inspect, inspect_under};
 pub use layout::{PAYLOAD_ALIGN, describe as describe_layout};
 #[cfg(not(loom))]
 pub use link::Losses;
@@ -113,6 +119,8 @@ pub use participant::{DIRECTORY_VARIABLE, Participant};
 pub use publisher::{Publisher, SourceTime};
 #[cfg(not(loom))]
 pub use qos::{Durability, History, Liveliness, MAX_DEPTH, Qos, Reliability};
+#[cfg(not(loom))]
+pub use report::{DomainReport, Holder, ProcessReport, PublisherReport, ReaderReport, TopicReport};
 #[cfg(not(loom))]
 pub use sample::{Sample, SampleInfo};
 #[cfg(not(loom))]

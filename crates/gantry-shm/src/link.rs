@@ -69,6 +69,7 @@ impl Joining {
         qos: &Qos,
     ) -> Result<Joining> {
         let source = Arc::new(Source::open(&domain.directory, file_name, publisher.key)?);
+        source.prefault_new(&domain.directory);
         let keeps_all = |qos: &Qos| qos.history == History::KeepAll && qos.reliability == Reliability::Reliable;
         let gates = keeps_all(qos) && keeps_all(&publisher.qos);
         let state = if gates { ROW_GATING } else { ROW_ACTIVE };

@@ -4,10 +4,10 @@
 
 use crate::{
     control::{Control, Watched},
-    directory::DEFAULT_ROOT,
     domain::Domain,
     error::Result,
     fork::Epoch,
+    inspect::default_root,
 };
 use std::{
     collections::HashMap,
@@ -33,8 +33,7 @@ impl Participant {
     /// # Errors
     /// What [`Participant::join_under`] says.
     pub fn join(domain_id: u32) -> Result<Arc<Participant>> {
-        let root = std::env::var_os(DIRECTORY_VARIABLE).filter(|value| !value.is_empty());
-        Participant::join_under(Path::new(root.as_deref().unwrap_or(DEFAULT_ROOT.as_ref())), domain_id)
+        Participant::join_under(&default_root(), domain_id)
     }
 
     /// Joins the domain under `root`; a process that already did gets the same participant. Removes what dead processes

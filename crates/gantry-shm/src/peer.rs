@@ -88,6 +88,11 @@ impl Peer {
         alive
     }
 
+    /// Whether its file still has its name; `true` if the kernel cannot say.
+    pub(crate) fn has_name(&self) -> bool {
+        self.region.file().and_then(|file| file.stat(&self.file_name)).map_or(true, |stat| stat.st_nlink > 0)
+    }
+
     /// The waiter lines it holds.
     pub(crate) fn held_waiters(&self) -> Result<[u64; WAITER_WORDS]> {
         let header: &ProcessHeader = self.region.at(0)?;

@@ -10,14 +10,11 @@ use crate::{
     error::Result,
     layout::Row,
     peer::Peer,
-    protocol::{history::History, roster::Roster, sleep::Side},
+    protocol::{roster::Roster, sleep::Side},
     shared::InRegion,
     sync::{Ordering::Relaxed, acquire},
 };
-use std::{
-    collections::BTreeMap,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The rows of a publisher's readers, each with the process that they lie in.
 pub(crate) type Readers = Roster<Arc<Peer>>;
@@ -99,18 +96,6 @@ pub(crate) fn drop_the_dead(readers: &mut Readers) -> bool {
     let before = readers.rows.len();
     readers.rows.retain(|(_, peer)| peer.is_alive());
     readers.rows.len() < before
-}
-
-/// Who holds how much of a publisher's memory, for an error sentence.
-pub(crate) fn holders(readers: &Readers, history: &History) -> Vec<String> {
-    let mut held: BTreeMap<String, (usize, usize)> = BTreeMap::new();
-    for (row, peer) in &readers.rows {
-        for sequence in row.pins.iter().map(|pin| pin.load(Relaxed)).filter(|&sequence| sequence != 0) {
-            let holder = held.entry(peer.to_string()).or_default();
-            *holder = (holder.0 + 1, holder.1 + history.bytes_of(sequence));
-        }
-    }
-    held.into_iter().map(|(who, (samples, bytes))| format!("{samples} ({bytes} bytes) held by {who}")).collect()
 }
 
 /// Who has not taken the sample with that sequence, for an error sentence.

@@ -40,7 +40,6 @@ impl Source {
     /// Maps the file of the publisher with that key. `NotFound` in the error if it went meanwhile.
     pub(crate) fn open(directory: &Directory, file_name: &str, key: u64) -> Result<Source> {
         let mut region = Region::open(directory, file_name, PUBLISHER_MAGIC, false)?;
-        let prefaulted = AtomicUsize::new(region.prefault(directory, 0)?);
         region.close_file();
         let header: &PublisherHeader = region.at(0)?;
         // Each read once into a local, then checked, then used.
@@ -52,7 +51,7 @@ impl Source {
         }
         // SAFETY: the source keeps the region.
         let header = unsafe { InRegion::new(header) };
-        Ok(Source { region, header, gid, memory_offset, payload_bytes, prefaulted })
+        Ok(Source { region, header, gid, memory_offset, payload_bytes, prefaulted: AtomicUsize::new(0) })
     }
 
     /// The ring that the publisher uses now.

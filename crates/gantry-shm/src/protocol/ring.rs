@@ -126,6 +126,12 @@ impl Ring {
         (is_unchanged && found == sequence).then_some(length_bytes)
     }
 
+    /// Length of a sample that may have been retired, but not so long ago that its line was used again.
+    pub(crate) fn length_bytes_of(&self, sequence: u64) -> Option<usize> {
+        let line = self.line(sequence);
+        (line.sequence.load(Relaxed) == sequence).then(|| line.length_bytes.load(Relaxed) as usize)
+    }
+
     /// Reader: likely length of the sample whose entry is alive, good for prefetching only.
     #[inline]
     pub(crate) fn length_hint(&self, sequence: u64) -> usize {

@@ -7,12 +7,13 @@ use crate::{
     description::EndpointDescription,
     domain::Domain,
     error::{Error, Result},
+    inspect::holders,
     layout::{PAYLOAD_OFFSET, RingLine},
     memory::{Memory, slot_bytes},
     protocol::{history::Slot, ring::Descriptor},
     publisher_file::PublisherFile,
     qos::Durability,
-    readers::{drop_the_dead, holders},
+    readers::drop_the_dead,
 };
 use std::time::Instant;
 
@@ -169,7 +170,8 @@ impl Publisher {
             format!("{} on loan", history.loaned()),
             format!("{} ({} bytes) in the history", history.retained(), history.retained_bytes()),
         ];
-        all.extend(holders(&self.writer.roster, history));
+        let holders = holders(&self.writer.roster.rows, |sequence| history.bytes_of(sequence));
+        all.extend(holders.iter().map(ToString::to_string));
         let why = match &self.search.found().unmapped {
             Some(error) => format!("nothing can be freed: {error}"),
             None => "hold fewer samples, use a smaller depth, or raise the publisher's memory limit".to_owned(),

@@ -14,11 +14,13 @@ mod files;
 mod gating;
 mod growth;
 mod history;
+mod inspect;
 mod keep_all;
 mod limits;
 mod memory;
 mod model;
 mod realtime;
+mod removed;
 mod support;
 mod trap;
 mod waiting;
@@ -40,9 +42,11 @@ fn main() -> std::process::ExitCode {
         gating::TESTS,
         growth::TESTS,
         history::TESTS,
+        inspect::TESTS,
         keep_all::TESTS,
         memory::TESTS,
         model::TESTS,
+        removed::TESTS,
         waiting::TESTS,
     ];
     let mut trials: Vec<Trial> = Vec::new();

@@ -1,0 +1,265 @@
+//! A look at a domain from outside: who is there, who holds what, and what should not be.
+//!
+//! Used by tools, and by error sentences (`holders`). It writes nothing, takes no lock, makes no file and needs no membership;
+//! what changes while it looks, it may see half. Control path.
+
+use crate::{
+    board::Board,
+    description::{EndpointDescription, Role},
+    directory::{BOARD_NAME, DEFAULT_ROOT, Directory, PROCESS_SUFFIX, PUBLISHER_SUFFIX},
+    error::{Error, Result},
+    layout::{ROW_ACTIVE, ROW_GATING, Row, topic_hash},
+    participant::{DIRECTORY_VARIABLE, Participant},
+    peer::Peer,
+    process_file::publisher_file_name,
+    report::{DomainReport, Holder, ProcessReport, PublisherReport, ReaderReport, TopicReport},
+    shared::InRegion,
+    source::Source,
+    sync::Ordering::Relaxed,
+};
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+type Rows = Vec<(InRegion<Row>, Arc<Peer>)>;
+
+/// The root that `GANTRY_SHM_DIR` names, `/dev/shm` if it is unset.
+pub(crate) fn default_root() -> PathBuf {
+    std::env::var_os(DIRECTORY_VARIABLE).filter(|value| !value.is_empty()).map_or(DEFAULT_ROOT.into(), PathBuf::from)
+}
+
+/// The domains of this user under the root that `GANTRY_SHM_DIR` names (`/dev/shm` if unset), in which there are processes or
+/// what they left.
+///
+/// # Errors
+/// The user's directory cannot be trusted or read.
+pub fn domains() -> Result<Vec<u32>> {
+    domains_under(&default_root())
+}
+
+/// The domains of this user under `root`.
+///
+/// # Errors
+/// The user's directory cannot be trusted or read.
+pub fn domains_under(root: &Path) -> Result<Vec<u32>> {
+    let Some(user_directory) = present(Directory::existing_of_user(root))? else { return Ok(Vec::new()) };
+    let mut domains: Vec<u32> = user_directory.directories()?.iter().filter_map(|name| name.parse().ok()).collect();
+    domains.sort_unstable();
+    Ok(domains)
+}
+
+/// Looks at a domain under the root that `GANTRY_SHM_DIR` names (`/dev/shm` if unset); `None` if there is none.
+///
+/// # Errors
+/// Its directory cannot be trusted or read. What is wrong with single files is a doubt in the report.
+pub fn inspect(domain_id: u32) -> Result<Option<DomainReport>> {
+    inspect_under(&default_root(), domain_id)
+}
+
+/// Looks at a domain under `root`; `None` if there is none.
+///
+/// # Errors
+/// As [`inspect`].
+pub fn inspect_under(root: &Path, domain_id: u32) -> Result<Option<DomainReport>> {
+    let Some(user_directory) = present(Directory::existing_of_user(root))? else { return Ok(None) };
+    let Some(directory) = present(user_directory.existing(&domain_id.to_string()))? else { return Ok(None) };
+    let mut doubts = Vec::new();
+    let board = match Board::open_to_look(&directory) {
+        Ok(board) => Some(board),
+        Err(e) if e.is_not_found() => None,
+        Err(e) => {
+            doubts.push(e.to_string());
+            None
+        }
+    };
+    let mut peers = Vec::new();
+    for name in directory.files()?.iter().filter(|name| name.ends_with(PROCESS_SUFFIX)) {
+        match present(Peer::open(&directory, name)) {
+            Ok(peer) => peers.extend(peer.map(Arc::new)),
+            Err(e) => doubts.push(e.to_string()),
+        }
+    }
+    Inspection { directory: &directory, board: board.as_ref(), peers: &peers, doubts }.report().map(Some)
+}
+
+impl Participant {
+    /// Looks at this participant's domain. It sees more than [`inspect`]: processes whose files somebody removed, which are
+    /// known from before.
+    ///
+    /// # Errors
+    /// The directory cannot be read; a process cannot be mapped; the process forked.
+    pub fn inspect(&self) -> Result<DomainReport> {
+        self.domain.epoch.check()?;
+        let peers = self.domain.peers()?;
+        let (directory, board) = (&self.domain.directory, Some(&self.domain.board));
+        Inspection { directory, board, peers: &peers, doubts: Vec::new() }.report()
+    }
+}
+
+/// Who holds how many samples in `rows`, process by process; `bytes_of` a sequence, as far as that is known.
+pub(crate) fn holders(rows: &[(InRegion<Row>, Arc<Peer>)], bytes_of: impl Fn(u64) -> usize) -> Vec<Holder> {
+    let mut held: BTreeMap<&str, Holder> = BTreeMap::new();
+    for (row, peer) in rows {
+        for sequence in row.pins.iter().map(|pin| pin.load(Relaxed)).filter(|&sequence| sequence != 0) {
+            let nothing = || Holder { process: peer.to_string(), samples: 0, bytes: 0 };
+            let holder = held.entry(&peer.file_name).or_insert_with(nothing);
+            (holder.samples, holder.bytes) = (holder.samples + 1, holder.bytes.saturating_add(bytes_of(sequence)));
+        }
+    }
+    held.into_values().collect()
+}
+
+/// What is looked at, and what was found wrong so far.
+struct Inspection<'a> {
+    directory: &'a Directory,
+    board: Option<&'a Board>,
+    peers: &'a [Arc<Peer>],
+    doubts: Vec<String>,
+}
+
+impl Inspection<'_> {
+    fn report(mut self) -> Result<DomainReport> {
+        let files = self.directory.files()?;
+        let used_bytes = files.iter().map(|name| self.directory.used_bytes(name)).sum();
+        let processes: Vec<ProcessReport> = self.peers.iter().map(|peer| self.process(peer)).collect();
+        self.doubt_board();
+        self.doubt_ownerless(&files);
+        let topics = self.topics(&processes);
+        let registry_holder = self.board.and_then(Board::holder);
+        let directory = self.directory.path().to_owned();
+        Ok(DomainReport { directory, used_bytes, registry_holder, processes, topics, doubts: self.doubts })
+    }
+
+    fn process(&mut self, peer: &Arc<Peer>) -> ProcessReport {
+        let is_alive = peer.is_alive();
+        if !is_alive {
+            self.doubts.push(format!(
+                "{peer} is dead, and what it left was not removed yet; the next process that joins does"
+            ));
+        } else if !peer.has_name() {
+            self.doubts.push(format!(
+                "the file of {peer} was removed while it lives: processes that start now do not see it; restart it, and find \
+                 out who removes files from {}",
+                self.directory
+            ));
+        }
+        let endpoints = peer.endpoints(None).unwrap_or_else(|error| {
+            self.doubts.push(error.to_string());
+            Vec::new()
+        });
+        let waiters = peer.held_waiters().map_or(0, |held| held.iter().map(|bits| bits.count_ones() as usize).sum());
+        let (publishers, subscriptions): (Vec<_>, Vec<_>) =
+            endpoints.into_iter().partition(|endpoint| endpoint.role == Role::Publisher);
+        let publishers = publishers.into_iter().filter_map(|publisher| self.publisher(peer, publisher)).collect();
+        ProcessReport { process: peer.to_string(), pid: peer.pid, is_alive, waiters, publishers, subscriptions }
+    }
+
+    fn publisher(&mut self, peer: &Peer, description: EndpointDescription) -> Option<PublisherReport> {
+        let file_name = publisher_file_name(&peer.id, description.number);
+        let looked = Source::open(self.directory, &file_name, description.key).and_then(|source| {
+            let (ring, newest_sequence) = source.newest()?;
+            let rows = self.rows_of(description.key)?;
+            let bytes_of = |sequence| ring.length_bytes_of(sequence).unwrap_or(0);
+            Ok(PublisherReport {
+                used_bytes: self.directory.used_bytes(&file_name),
+                newest_sequence,
+                granted_depth: source.header.granted_depth.load(Relaxed),
+                is_blocked: source.header.blocked.load(Relaxed) != 0,
+                readers: readers(&rows),
+                holders: holders(&rows, bytes_of),
+                description: description.clone(),
+            })
+        });
+        match looked {
+            Ok(report) => return Some(report),
+            // It leaves just now, or somebody meddled.
+            Err(e) if e.is_not_found() => self.doubts.push(format!(
+                "{peer} has a publisher of {} whose file {file_name} is not there: new subscriptions cannot join it",
+                description.topic
+            )),
+            Err(e) => self.doubts.push(e.to_string()),
+        }
+        None
+    }
+
+    fn rows_of(&self, key: u64) -> Result<Rows> {
+        let mut rows = Vec::new();
+        for peer in self.peers.iter().filter(|peer| peer.is_alive()) {
+            rows.extend(peer.rows_of(key)?);
+        }
+        Ok(rows)
+    }
+
+    fn doubt_board(&mut self) {
+        let Some(board) = self.board else {
+            if !self.peers.is_empty() {
+                let directory = self.directory;
+                self.doubts.push(format!("there is no board in {directory}: its processes go on, and nobody can join"));
+            }
+            return;
+        };
+        if self.directory.used_bytes(BOARD_NAME) == 0 {
+            self.doubts.push(format!("the board of {} was removed: nobody can join its processes", self.directory));
+        }
+        let strangers = self.peers.iter().filter(|peer| peer.is_alive() && peer.board_id != board.id());
+        self.doubts.extend(strangers.map(|peer| format!("{peer} uses another board: neither side hears of the other")));
+        if board.free_waiters() == 0 {
+            self.doubts
+                .push("all waiter lines are taken: who comes now shares one, and is woken for others".to_owned());
+        }
+    }
+
+    /// Files of publishers whose process is not there.
+    fn doubt_ownerless(&mut self, files: &[String]) {
+        let owners: Vec<&str> = self.peers.iter().map(|peer| peer.file_name.trim_end_matches(PROCESS_SUFFIX)).collect();
+        for name in files.iter().filter(|name| name.ends_with(PUBLISHER_SUFFIX)) {
+            if !owners.iter().any(|owner| name.starts_with(owner)) {
+                self.doubts.push(format!("nobody owns {name}; the next process that joins removes it"));
+            }
+        }
+    }
+
+    fn topics(&self, processes: &[ProcessReport]) -> Vec<TopicReport> {
+        let mut topics: BTreeMap<&str, TopicReport> = BTreeMap::new();
+        let publishers =
+            processes.iter().flat_map(|process| &process.publishers).map(|publisher| &publisher.description);
+        let subscriptions = processes.iter().flat_map(|process| &process.subscriptions);
+        for endpoint in publishers.chain(subscriptions) {
+            let topic = topics.entry(&endpoint.topic).or_insert_with(|| TopicReport {
+                name: endpoint.topic.clone(),
+                publishers: 0,
+                subscriptions: 0,
+                sleepers: self.board.map_or(0, |board| board.sleepers(topic_hash(&endpoint.topic))),
+            });
+            match endpoint.role {
+                Role::Publisher => topic.publishers += 1,
+                Role::Subscription => topic.subscriptions += 1,
+            }
+        }
+        topics.into_values().collect()
+    }
+}
+
+/// The subscriptions among the rows of a publisher.
+fn readers(rows: &Rows) -> Vec<ReaderReport> {
+    let states = rows.iter().map(|(row, peer)| (row, peer, row.state.load(Relaxed)));
+    let active = states.filter(|(.., state)| matches!(*state, ROW_ACTIVE | ROW_GATING));
+    let report = |(row, peer, state): (&InRegion<Row>, &Arc<Peer>, u32)| ReaderReport {
+        process: peer.to_string(),
+        next_sequence: row.cursor.load(Relaxed),
+        depth: row.depth.load(Relaxed),
+        is_gating: state == ROW_GATING,
+    };
+    active.map(report).collect()
+}
+
+/// What is not there is no error.
+fn present<T>(found: Result<T>) -> Result<Option<T>> {
+    match found {
+        Ok(found) => Ok(Some(found)),
+        Err(error @ Error::System { .. }) if error.is_not_found() => Ok(None),
+        Err(error) => Err(error),
+    }
+}

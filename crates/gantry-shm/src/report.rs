@@ -1,0 +1,158 @@
+//! What an inspection finds, as plain values that print themselves.
+//!
+//! Made by `inspect`, for tools; errors word who holds what with the same [`Holder`].
+
+use crate::description::EndpointDescription;
+use std::{fmt, path::PathBuf};
+
+/// One domain.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct DomainReport {
+    /// Where its files lie.
+    pub directory: PathBuf,
+    /// What the files take of the file system's memory.
+    pub used_bytes: u64,
+    /// Who holds the registry lock just now: its pid, as far as it said so.
+    pub registry_holder: Option<u32>,
+    /// Its processes, in the order of their files' names; the dead that nobody removed yet among them.
+    pub processes: Vec<ProcessReport>,
+    /// Its topics, by name.
+    pub topics: Vec<TopicReport>,
+    /// What should not be, a sentence each.
+    pub doubts: Vec<String>,
+}
+
+/// One process of a domain.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct ProcessReport {
+    /// Program and pid, as errors name them.
+    pub process: String,
+    /// In its own pid namespace.
+    pub pid: u32,
+    /// It holds its lock.
+    pub is_alive: bool,
+    /// How many threads of it are known to sleep or to be able to: waiter lines on the board.
+    pub waiters: usize,
+    /// Its publishers.
+    pub publishers: Vec<PublisherReport>,
+    /// Its subscriptions.
+    pub subscriptions: Vec<EndpointDescription>,
+}
+
+/// One publisher.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct PublisherReport {
+    /// What it says about itself.
+    pub description: EndpointDescription,
+    /// What its file takes of the file system's memory.
+    pub used_bytes: u64,
+    /// Sequence of its newest sample, 0 = none yet.
+    pub newest_sequence: u64,
+    /// How many samples it keeps for readers that have not taken them.
+    pub granted_depth: u64,
+    /// It waits for RELIABLE KEEP_ALL subscriptions to take.
+    pub is_blocked: bool,
+    /// Its matched subscriptions.
+    pub readers: Vec<ReaderReport>,
+    /// Who holds samples of it.
+    pub holders: Vec<Holder>,
+}
+
+/// A subscription as its publisher sees it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ReaderReport {
+    /// Its process, as errors name it.
+    pub process: String,
+    /// The next sequence that it will take, 0 = it wants everything.
+    pub next_sequence: u64,
+    /// How many samples it wants kept.
+    pub depth: u32,
+    /// The publisher waits for it if it does not take.
+    pub is_gating: bool,
+}
+
+/// A process that holds samples of a publisher.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Holder {
+    /// The process, as errors name it.
+    pub process: String,
+    /// How many samples.
+    pub samples: usize,
+    /// Their bytes, as far as they are known.
+    pub bytes: usize,
+}
+
+/// One topic.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct TopicReport {
+    /// Its name.
+    pub name: String,
+    /// How many publish it.
+    pub publishers: usize,
+    /// How many subscribe to it.
+    pub subscriptions: usize,
+    /// How many threads sleep until there is a sample.
+    pub sleepers: usize,
+}
+
+impl fmt::Display for Holder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ({} bytes) held by {}", self.samples, self.bytes, self.process)
+    }
+}
+
+impl fmt::Display for DomainReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (processes, topics) = (self.processes.len(), self.topics.len());
+        let directory = self.directory.display();
+        writeln!(f, "{directory}: {processes} processes, {topics} topics, {} bytes", self.used_bytes)?;
+        if let Some(pid) = self.registry_holder {
+            writeln!(f, "  the registry is locked by process {pid}")?;
+        }
+        self.processes.iter().try_for_each(|process| write!(f, "{process}"))?;
+        for topic in &self.topics {
+            let TopicReport { name, publishers, subscriptions, sleepers } = topic;
+            writeln!(f, "  {name}: {publishers} publishers, {subscriptions} subscriptions, {sleepers} asleep")?;
+        }
+        self.doubts.iter().try_for_each(|doubt| writeln!(f, "  DOUBT: {doubt}"))
+    }
+}
+
+impl fmt::Display for ProcessReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let state = if self.is_alive { "" } else { ", dead" };
+        writeln!(f, "  {}{state}, {} waiters", self.process, self.waiters)?;
+        self.publishers.iter().try_for_each(|publisher| write!(f, "{publisher}"))?;
+        for EndpointDescription { node, topic, message_type, .. } in &self.subscriptions {
+            writeln!(f, "    {node} subscribes to {topic} ({})", message_type.name)?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for PublisherReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let EndpointDescription { node, topic, message_type, .. } = &self.description;
+        let (newest, depth, bytes) = (self.newest_sequence, self.granted_depth, self.used_bytes);
+        write!(
+            f,
+            "    {node} publishes {topic} ({}): newest {newest}, keeps {depth}, {bytes} bytes",
+            message_type.name
+        )?;
+        writeln!(f, "{}", if self.is_blocked { ", WAITS for gating readers" } else { "" })?;
+        for reader in &self.readers {
+            let gating = if reader.is_gating { ", gating" } else { "" };
+            writeln!(
+                f,
+                "      read by {}: next {}, depth {}{gating}",
+                reader.process, reader.next_sequence, reader.depth
+            )?;
+        }
+        self.holders.iter().try_for_each(|holder| writeln!(f, "      {holder}"))
+    }
+}

@@ -1,0 +1,94 @@
+//! The inspector: it tells who holds what, doubts what should not be, and touches nothing.
+
+use crate::{child::*, support::*};
+use gantry_shm::{Holder, inspect_under};
+
+tests![
+    a_report_names_who_reads_and_who_holds,
+    a_report_of_nothing_makes_nothing,
+    the_dead_and_what_belongs_to_nobody_are_doubts,
+    sleepers_are_counted,
+];
+
+fn a_report_names_who_reads_and_who_holds() {
+    let root = Root::new();
+    let participant = root.join();
+    let mut publisher = publisher(&participant, STREAM_BYTES, stream_qos());
+    let mut holder = root.child("hold", &[]);
+    assert_eq!(holder.line(), "ready");
+    assert!(publisher.wait_for_subscriptions(1, PATIENCE).unwrap());
+    for number in 1..=7 {
+        send(&mut publisher, STREAM_BYTES, number);
+        holder.say("take");
+        holder.line();
+    }
+    let before = root.files();
+    // From outside, and from within.
+    for report in [inspect_under(root.path(), 0).unwrap().unwrap(), participant.inspect().unwrap()] {
+        assert_eq!(report.doubts, Vec::<String>::new());
+        assert_eq!(report.processes.len(), 2);
+        let talker = report.processes.iter().find(|process| process.pid == std::process::id()).unwrap();
+        let [publisher] = &talker.publishers[..] else { panic!("{talker}") };
+        assert_eq!((publisher.newest_sequence, publisher.granted_depth), (7, 4));
+        assert!(publisher.used_bytes >= 7 * STREAM_BYTES as u64, "{}", publisher.used_bytes);
+        let [reader] = &publisher.readers[..] else { panic!("{publisher}") };
+        assert_eq!((reader.next_sequence, reader.depth, reader.is_gating), (8, 4, false));
+        let [Holder { process, samples: 7, bytes }] = &publisher.holders[..] else { panic!("{publisher}") };
+        assert_eq!(*bytes, 7 * STREAM_BYTES);
+        assert!(process.ends_with(&format!("(pid {})", holder.child.id())), "{process}");
+        let [topic] = &report.topics[..] else { panic!("{report}") };
+        assert_eq!((&*topic.name, topic.publishers, topic.subscriptions), ("/chatter", 1, 1));
+        let text = report.to_string();
+        for part in
+            ["/talker publishes /chatter (test_msgs/msg/Bytes): newest 7", "/listener subscribes to /chatter", process]
+        {
+            assert!(text.contains(part), "{part} is not in: {text}");
+        }
+    }
+    assert_eq!(root.files(), before);
+    holder.finish();
+}
+
+fn a_report_of_nothing_makes_nothing() {
+    let root = Root::new();
+    assert_eq!(inspect_under(root.path(), 0).unwrap(), None);
+    assert_eq!(gantry_shm::domains_under(root.path()).unwrap(), Vec::<u32>::new());
+    root.assert_empty();
+    let participant = root.join();
+    assert_eq!(inspect_under(root.path(), 7).unwrap(), None);
+    assert_eq!(gantry_shm::domains_under(root.path()).unwrap(), [0]);
+    drop(participant);
+    assert_eq!(inspect_under(root.path(), 0).unwrap(), None);
+}
+
+fn the_dead_and_what_belongs_to_nobody_are_doubts() {
+    let root = Root::new();
+    let mut dead = root.child("idle", &[]);
+    dead.line();
+    let pid = dead.child.id();
+    dead.kill();
+    let domain = root.files().into_iter().find(|path| path.ends_with("board")).unwrap();
+    let name = format!("{}.1.pub", "c".repeat(32));
+    std::fs::write(domain.with_file_name(&name), "of nobody").unwrap();
+    let report = inspect_under(root.path(), 0).unwrap().unwrap();
+    assert!(!report.processes[0].is_alive);
+    for part in [format!("(pid {pid}) is dead"), format!("nobody owns {name}")] {
+        assert!(report.doubts.iter().any(|doubt| doubt.contains(&part)), "{part} is not in: {:?}", report.doubts);
+    }
+    drop(root.join());
+    root.assert_empty();
+}
+
+fn sleepers_are_counted() {
+    let root = Root::new();
+    let participant = root.join();
+    let mut subscription = subscription(&participant, 64, Default::default());
+    std::thread::scope(|threads| {
+        threads.spawn(|| assert!(subscription.wait(PATIENCE).unwrap()));
+        eventually("one sleeps", || participant.inspect().unwrap().topics[0].sleepers == 1);
+        let mut publisher = publisher(&participant, 64, Default::default());
+        publisher.wait_for_subscriptions(1, PATIENCE).unwrap();
+        send(&mut publisher, 64, 1);
+    });
+    assert_eq!(drain(&mut subscription), [1]);
+}

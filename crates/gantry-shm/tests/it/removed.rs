@@ -1,0 +1,104 @@
+//! Files that somebody removed while their owners live: those who know each other go on, and it is said.
+
+use crate::{child::*, support::*};
+use gantry_shm::{Error, Participant, PublisherOptions, inspect_under};
+use std::path::PathBuf;
+
+tests![
+    a_process_whose_file_was_removed_is_honoured,
+    a_publisher_whose_file_was_removed_goes_on_with_what_it_has,
+    a_domain_that_was_removed_goes_on_for_those_who_know_each_other,
+];
+
+fn file(root: &Root, ending: &str) -> PathBuf {
+    root.files().into_iter().find(|path| path.extension().is_some_and(|e| e == ending)).unwrap()
+}
+
+fn a_process_whose_file_was_removed_is_honoured() {
+    let root = Root::new();
+    let mut reader = root.child("check", &[]);
+    assert_eq!(reader.line(), "ready");
+    let its_file = file(&root, "process");
+    let participant = root.join();
+    let mut publisher = publisher(&participant, STREAM_BYTES, stream_qos());
+    assert!(publisher.wait_for_subscriptions(1, PATIENCE).unwrap());
+    std::fs::remove_file(its_file).unwrap();
+    // Whoever joins now does not see it, and makes the others look again.
+    drop(root.child("idle", &[]).line());
+    // It checks what it holds: were its pins not honoured, it would see other bytes.
+    for number in 1..=2000 {
+        send(&mut publisher, STREAM_BYTES, number);
+    }
+    assert_eq!(publisher.subscription_count().unwrap(), 1);
+    let doubts = participant.inspect().unwrap().doubts;
+    let expected = format!("(pid {}) was removed while it lives", reader.child.id());
+    assert!(doubts.iter().any(|doubt| doubt.contains(&expected)), "{expected} is not in {doubts:?}");
+    assert_eq!(reader.line(), "took ten");
+    // Its death is seen all the same.
+    reader.kill();
+    eventually("its death is noticed", || publisher.subscription_count().unwrap() == 0);
+    drop((publisher, participant));
+    root.assert_empty();
+}
+
+fn a_publisher_whose_file_was_removed_goes_on_with_what_it_has() {
+    let root = Root::new();
+    let participant = root.join();
+    let mut publisher = publisher_with(&participant, STREAM_BYTES, stream_qos(), PublisherOptions::default());
+    let mut reader = subscription(&participant, STREAM_BYTES, stream_qos());
+    match_up(&mut publisher, &mut reader);
+    send(&mut publisher, STREAM_BYTES, 1);
+    let its_file = file(&root, "pub");
+    std::fs::remove_file(&its_file).unwrap();
+    let mut loans = Vec::new();
+    let error = loop {
+        match publisher.loan(STREAM_BYTES) {
+            Ok(loan) => loans.push(loan),
+            Err(error) => break error,
+        }
+    };
+    assert!(matches!(error, Error::Removed { .. }), "{error}");
+    for part in [its_file.to_str().unwrap(), "/chatter", "find out who removes"] {
+        assert!(error.to_string().contains(part), "{part} is not in: {error}");
+    }
+    loans.clear();
+    for number in 2..=100 {
+        send(&mut publisher, STREAM_BYTES, number);
+        assert!(drain(&mut reader).ends_with(&[number]));
+    }
+    let doubts = inspect_under(root.path(), 0).unwrap().unwrap().doubts;
+    assert!(doubts.iter().any(|doubt| doubt.contains("a publisher of /chatter whose file")), "{doubts:?}");
+    let mut late = subscription(&participant, STREAM_BYTES, stream_qos());
+    assert_eq!(late.publisher_count().unwrap(), 0, "there is nothing to map");
+    drop((publisher, reader, late, participant));
+    root.assert_empty();
+}
+
+fn a_domain_that_was_removed_goes_on_for_those_who_know_each_other() {
+    let root = Root::new();
+    let participant = root.join();
+    let mut publisher = publisher(&participant, STREAM_BYTES, stream_qos());
+    let mut reader = root.child("check", &[]);
+    assert_eq!(reader.line(), "ready");
+    assert!(publisher.wait_for_subscriptions(1, PATIENCE).unwrap());
+    // What it has is enough: it cannot grow any more.
+    drop((0..20).map(|_| publisher.loan(STREAM_BYTES).unwrap()).collect::<Vec<_>>());
+    let user_directory = root.files().into_iter().find(|path| path.parent() == Some(root.path())).unwrap();
+    std::fs::remove_dir_all(user_directory).unwrap();
+    for number in 1..=500 {
+        send(&mut publisher, STREAM_BYTES, number);
+    }
+    assert_eq!(reader.line(), "took ten");
+    // Whoever starts now is alone, in a domain of the same name. (This process has joined already: hence a child.)
+    let mut alone = root.child("idle", &[]);
+    assert_eq!(alone.line(), "ready");
+    assert_eq!(inspect_under(root.path(), 0).unwrap().unwrap().processes.len(), 1);
+    for number in 501..=1000 {
+        send(&mut publisher, STREAM_BYTES, number);
+    }
+    reader.finish();
+    drop((publisher, participant));
+    alone.finish();
+    drop(Participant::join_under(root.path(), 0).unwrap());
+    root.assert_empty();
+}
