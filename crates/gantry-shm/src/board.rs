@@ -8,11 +8,13 @@
 
 use crate::{
     crash::{self, Point},
-    directory::{BOARD_NAME, Directory},
+    directory::{BOARD_NAME, Directory, PROCESS_SUFFIX},
     error::{Error, Result},
+    file::SharedFile,
     layout::*,
     lock,
     protocol::sleep::{self, SHARED_WAITER, Side, WaiterIndex},
+    reaper::may_live,
     region::Region,
     shared::InRegion,
     sync::{AtomicU64, Futex, Ordering::*, acquire},
@@ -57,8 +59,23 @@ impl Board {
         match Board::open(directory) {
             Ok(board) => Ok(Some(board)),
             Err(e) if e.is_not_found() => Board::create(directory),
+            Err(e @ (Error::Incompatible { .. } | Error::Corrupt { .. })) => Board::remove_unused(directory, e),
             Err(e) => Err(e),
         }
+    }
+
+    /// Removes the board of another version, or a damaged one, if nobody lives who may use it; `unusable` says what is wrong with
+    /// it. Its lock, which all versions have in the same place, is the right to do so.
+    fn remove_unused(directory: &Directory, unusable: Error) -> Result<Option<Board>> {
+        let file = SharedFile::open(directory, BOARD_NAME, true)?;
+        let is_ours = lock::try_lock(&file).map_err(|e| Error::system(format!("lock the board of {directory}"), e))?;
+        if is_ours && file.stat(BOARD_NAME)?.st_nlink > 0 {
+            if directory.files()?.iter().any(|name| name.ends_with(PROCESS_SUFFIX) && may_live(directory, name)) {
+                return Err(unusable);
+            }
+            directory.unlink(BOARD_NAME)?;
+        }
+        Ok(None)
     }
 
     /// Opens the domain's board if there is one.

@@ -96,7 +96,7 @@ pub enum Error {
 
     /// A file of another version or build.
     #[error(
-        "{file} is not of this version of Gantry: {why}; use one version for all programs of a domain; if none of the others runs any more, remove it"
+        "{file} is not of this version of Gantry: {why}; use one version for all programs of a domain (what a version left that does not run any more is removed)"
     )]
     Incompatible {
         /// Which file.

@@ -119,15 +119,18 @@ fn play_of_tests(role: &str, arguments: &[String], participant: Arc<Participant>
         "hold-any" => crate::memory::hold_so_many(&participant, arguments[2].parse().unwrap()),
         // Takes samples from a publisher that it keeps waiting.
         "hold-gating" => crate::keep_all::hold_when_told(&participant),
-        other => play_waiting(other, root, participant),
+        other => play_waiting(other, arguments, participant),
     }
 }
 
-/// Roles in tests of waiting and of the control thread.
-fn play_waiting(role: &str, root: &std::path::Path, participant: Arc<Participant>) {
+/// Roles in tests of waiting, of many endpoints and of the control thread.
+fn play_waiting(role: &str, arguments: &[String], participant: Arc<Participant>) {
+    let root = arguments[1].as_ref();
     match role {
         // Publishes on any of many topics when told so.
         "fifty" => crate::waiting::talk_on_fifty_topics(&participant),
+        // Publishes or subscribes to very many topics.
+        "two-thousand" => crate::many::have_two_thousand_endpoints(&participant, &arguments[2]),
         // Publishes one sample when told so, and dies.
         "last-words" => crate::descriptor::say_last_words(&participant),
         // Joins and leaves, and counts what stays in this process.

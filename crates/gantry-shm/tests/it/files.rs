@@ -9,7 +9,7 @@ tests![
     a_foreign_directory_is_refused,
     a_symbolic_link_is_refused,
     a_missing_root_is_named,
-    a_board_of_another_version_is_refused,
+    a_board_of_another_version_is_refused_while_somebody_lives,
     a_damaged_publisher_is_an_error_and_not_a_crash,
     strange_files_harm_nobody,
     a_board_that_vanished_is_refused_while_somebody_uses_it,
@@ -57,17 +57,20 @@ fn a_missing_root_is_named() {
     assert!(error.contains("/no/such/root") && error.contains("GANTRY_SHM_DIR"), "{error}");
 }
 
-fn a_board_of_another_version_is_refused() {
-    let root = Root::new();
-    let domain = user_directory(&root).join("0");
+fn a_board_of_another_version_is_refused_while_somebody_lives() {
     for (contents, word) in [(vec![0; 16], "bytes"), (vec![7; 1 << 20], "starts with")] {
-        std::fs::create_dir_all(&domain).unwrap();
-        for directory in [&user_directory(&root), &domain] {
-            std::fs::set_permissions(directory, std::fs::Permissions::from_mode(0o700)).unwrap();
-        }
-        std::fs::write(domain.join("board"), contents).unwrap();
+        let root = Root::new();
+        let mut idle = root.child("idle", &[]);
+        idle.line();
+        let board = root.files().into_iter().find(|path| path.ends_with("board")).unwrap();
+        std::fs::remove_file(&board).unwrap();
+        std::fs::write(&board, contents).unwrap();
         let error = Participant::join_under(root.path(), 0).unwrap_err();
         assert!(matches!(error, Error::Incompatible { .. }) && error.to_string().contains(word), "{error}");
+        // What a version that is gone left behind is in nobody's way.
+        idle.kill();
+        drop(root.join());
+        root.assert_empty();
     }
 }
 

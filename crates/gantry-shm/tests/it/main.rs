@@ -17,8 +17,10 @@ mod history;
 mod inspect;
 mod keep_all;
 mod limits;
+mod many;
 mod memory;
 mod model;
+mod namespaces;
 mod realtime;
 mod removed;
 mod support;
@@ -44,6 +46,7 @@ fn main() -> std::process::ExitCode {
         history::TESTS,
         inspect::TESTS,
         keep_all::TESTS,
+        many::TESTS,
         memory::TESTS,
         model::TESTS,
         removed::TESTS,
@@ -55,9 +58,16 @@ fn main() -> std::process::ExitCode {
     }
     let no_tmpfs = limits::why_no_small_tmpfs();
     if let Some(why) = &no_tmpfs {
-        eprintln!("ignored: {}: no small tmpfs can be had here: {why}", module_path!());
+        eprintln!("ignored: {}::limits: no small tmpfs can be had here: {why}", module_path!());
     }
     trials.extend(limits::TESTS.iter().map(|&(name, test)| trial(name, test).with_ignored_flag(no_tmpfs.is_some())));
+    let no_namespaces = namespaces::why_not();
+    if let Some(why) = &no_namespaces {
+        eprintln!("ignored: {}::namespaces: no pid namespace can be had here: {why}", module_path!());
+    }
+    trials.extend(
+        namespaces::TESTS.iter().map(|&(name, test)| trial(name, test).with_ignored_flag(no_namespaces.is_some())),
+    );
     let no_trap = trap::why_not();
     if let Some(why) = &no_trap {
         eprintln!("ignored: {}::realtime: no seccomp filter can be had here: {why}", module_path!());

@@ -62,7 +62,12 @@ impl Root {
 
     /// Starts this program in a role.
     pub fn child(&self, role: &str, arguments: &[&str]) -> Peer {
-        let mut child = Command::new(std::env::current_exe().unwrap())
+        self.child_by(Command::new(std::env::current_exe().unwrap()), role, arguments)
+    }
+
+    /// Starts this program, which ends `command`, in a role.
+    pub fn child_by(&self, mut command: Command, role: &str, arguments: &[&str]) -> Peer {
+        let mut child = command
             .args(["--child", role, self.path().to_str().unwrap()])
             .args(arguments)
             .stdin(Stdio::piped())

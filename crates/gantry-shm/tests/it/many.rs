@@ -1,0 +1,96 @@
+//! Many endpoints and processes: nothing runs out that need not.
+
+use crate::{child::say, support::*};
+use gantry_shm::{Participant, Publisher, Qos, SourceTime, Subscription, inspect_under};
+use rustix::process::{Resource, getrlimit, setrlimit};
+use std::{io::BufRead, sync::Arc};
+
+tests![two_thousand_publishers_need_few_descriptors, many_processes_come_and_go_at_once];
+
+const PUBLISHERS: usize = 2000;
+/// What `ulimit -n` is set to.
+const DESCRIPTORS: u64 = 256;
+
+fn topic(number: usize) -> String {
+    format!("/topic_{number}")
+}
+
+/// One process publishes, another subscribes to all of it.
+fn two_thousand_publishers_need_few_descriptors() {
+    let root = Root::new();
+    let mut talker = root.child("two-thousand", &["publish"]);
+    assert_eq!(talker.line(), "ready");
+    let mut listener = root.child("two-thousand", &["subscribe"]);
+    assert_eq!(listener.line(), "ready");
+    talker.say("publish");
+    assert_eq!(listener.line(), format!("took {PUBLISHERS}"));
+    let report = inspect_under(root.path(), 0).unwrap().unwrap();
+    assert_eq!(report.doubts, Vec::<String>::new());
+    assert_eq!(report.processes.iter().map(|process| process.publishers.len()).sum::<usize>(), PUBLISHERS);
+    talker.finish();
+    listener.finish();
+    root.assert_empty();
+}
+
+/// Role of a child process: 2000 endpoints in a process that may open 256 files.
+pub fn have_two_thousand_endpoints(participant: &Arc<Participant>, side: &str) {
+    let limit = getrlimit(Resource::Nofile);
+    setrlimit(Resource::Nofile, rustix::process::Rlimit { current: Some(DESCRIPTORS), ..limit }).unwrap();
+    let message_type = || bytes_type(64);
+    match side {
+        "publish" => {
+            let publisher = |number| {
+                let (topic, options) = (topic(number), Default::default());
+                Publisher::new(participant.clone(), "/talker", &topic, message_type(), Qos::default(), options).unwrap()
+            };
+            let mut publishers: Vec<Publisher> = (0..PUBLISHERS).map(publisher).collect();
+            say("ready");
+            std::io::stdin().lock().lines().next().unwrap().unwrap();
+            for (number, publisher) in publishers.iter_mut().enumerate() {
+                assert!(publisher.wait_for_subscriptions(1, PATIENCE).unwrap());
+                send(publisher, 64, number as u64);
+            }
+            // A file that grows is opened for it.
+            let loans: Vec<_> = (0..4000).map(|_| publishers[7].loan(64).unwrap()).collect();
+            for loan in loans {
+                publishers[7].publish(loan, SourceTime::default()).unwrap();
+            }
+            std::io::stdin().lock().lines().for_each(drop);
+        }
+        _ => {
+            let subscription = |number| {
+                Subscription::new(participant.clone(), "/listener", &topic(number), message_type(), Qos::default())
+            };
+            let mut subscriptions: Vec<Subscription> =
+                (0..PUBLISHERS).map(|number| subscription(number).unwrap()).collect();
+            say("ready");
+            for (number, subscription) in subscriptions.iter_mut().enumerate() {
+                assert_eq!(check(receive(subscription).bytes()), number as u64);
+            }
+            say(&format!("took {PUBLISHERS}"));
+            std::io::stdin().lock().lines().for_each(drop);
+        }
+    }
+}
+
+fn many_processes_come_and_go_at_once() {
+    const PROCESSES: usize = 40;
+    let root = Root::new();
+    let participant = root.join();
+    let mut publisher = publisher(&participant, crate::child::STREAM_BYTES, crate::child::stream_qos());
+    for _ in 0..2 {
+        let mut readers: Vec<Peer> = (0..PROCESSES).map(|_| root.child("check", &[])).collect();
+        readers.iter_mut().for_each(|reader| assert_eq!(reader.line(), "ready"));
+        assert!(publisher.wait_for_subscriptions(PROCESSES, PATIENCE).unwrap());
+        for number in 1..=100 {
+            send(&mut publisher, crate::child::STREAM_BYTES, number);
+        }
+        // Half of them die, half of them leave.
+        for (place, mut reader) in readers.into_iter().enumerate() {
+            if place % 2 == 0 { reader.kill() } else { reader.finish() }
+        }
+        eventually("nobody is there", || publisher.subscription_count().unwrap() == 0);
+    }
+    drop((publisher, participant));
+    root.assert_empty();
+}

@@ -1,0 +1,97 @@
+//! Processes in other pid namespaces, as containers are that share `/dev/shm` and the user.
+
+use crate::{child::*, support::*};
+use gantry_shm::inspect_under;
+use std::process::Command;
+
+tests![
+    processes_meet_across_pid_namespaces,
+    a_death_in_another_pid_namespace_is_seen,
+    nobody_removes_the_living_of_another_pid_namespace,
+];
+
+/// `unshare`, to run a program in a pid namespace of its own, as the same user.
+fn in_pid_namespace() -> Command {
+    let mut command = Command::new("unshare");
+    if !rustix::process::geteuid().is_root() {
+        command.args(["--user", "--map-current-user"]);
+    }
+    command.args(["--pid", "--fork", "--kill-child", "--mount-proc"]);
+    command
+}
+
+/// Why these tests cannot run here; `None` if they can.
+pub fn why_not() -> Option<String> {
+    match in_pid_namespace().arg("true").output() {
+        Ok(output) if output.status.success() => None,
+        Ok(output) => Some(String::from_utf8_lossy(&output.stderr).trim().to_owned()),
+        Err(error) => Some(format!("unshare: {error}")),
+    }
+}
+
+fn elsewhere(root: &Root, role: &str) -> Peer {
+    let mut command = in_pid_namespace();
+    command.arg(std::env::current_exe().unwrap());
+    root.child_by(command, role, &[])
+}
+
+fn processes_meet_across_pid_namespaces() {
+    let root = Root::new();
+    let participant = root.join();
+    let mut reader = elsewhere(&root, "check");
+    assert_eq!(reader.line(), "ready");
+    let mut publisher = publisher(&participant, STREAM_BYTES, stream_qos());
+    assert!(publisher.wait_for_subscriptions(1, PATIENCE).unwrap());
+    for number in 1..=2000 {
+        send(&mut publisher, STREAM_BYTES, number);
+    }
+    assert_eq!(reader.line(), "took ten");
+    reader.finish(); // it checked each sample, and what it held
+    drop(publisher);
+    let mut subscription = subscription(&participant, STREAM_BYTES, stream_qos());
+    let mut talker = elsewhere(&root, "stream");
+    assert_eq!(talker.line(), "ready");
+    for _ in 0..100 {
+        check(receive(&mut subscription).bytes());
+    }
+    drop(subscription);
+    talker.finish();
+    drop(participant);
+    root.assert_empty();
+}
+
+fn a_death_in_another_pid_namespace_is_seen() {
+    let root = Root::new();
+    let participant = root.join();
+    let mut publisher = publisher(&participant, STREAM_BYTES, stream_qos());
+    let mut holder = elsewhere(&root, "hold");
+    assert_eq!(holder.line(), "ready");
+    assert!(publisher.wait_for_subscriptions(1, PATIENCE).unwrap());
+    send(&mut publisher, STREAM_BYTES, 1);
+    holder.say("take");
+    assert_eq!(holder.line(), "holds 1");
+    let holders = || participant.inspect().unwrap().processes.into_iter().flat_map(|process| process.publishers);
+    let named: Vec<String> = holders().flat_map(|publisher| publisher.holders).map(|holder| holder.process).collect();
+    // Its pid is another's here.
+    assert!(matches!(&named[..], [name] if name.ends_with("in another pid namespace)")), "{named:?}");
+    holder.kill();
+    eventually("its death is seen", || publisher.subscription_count().unwrap() == 0);
+    drop((publisher, participant));
+    root.assert_empty();
+}
+
+fn nobody_removes_the_living_of_another_pid_namespace() {
+    let root = Root::new();
+    let mut idle = root.child("idle", &[]);
+    idle.line();
+    let files = root.files().len();
+    for _ in 0..5 {
+        let mut visitor = elsewhere(&root, "idle");
+        visitor.line();
+        visitor.finish(); // it looked for the dead when it came, and when it went
+    }
+    assert_eq!(root.files().len(), files);
+    assert_eq!(inspect_under(root.path(), 0).unwrap().unwrap().doubts, Vec::<String>::new());
+    idle.finish();
+    root.assert_empty();
+}
