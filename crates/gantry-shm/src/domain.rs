@@ -251,6 +251,7 @@ impl Domain {
         if left == 0 {
             // Not there or not empty: other domains are in use.
             let _ = std::fs::remove_dir(self.user_directory.path());
+            crash::point(Point::DirectoryRemoved);
         }
         Ok(())
     }

@@ -110,6 +110,19 @@ impl Peer {
         Ok(endpoints)
     }
 
+    /// Topics (their names' hashes) that it has, or had, endpoints on, and may not have told so; for its reaper.
+    pub(crate) fn topics(&self) -> Result<Vec<u64>> {
+        let mut topics = Vec::new();
+        for (offset, _) in self.blocks(BLOCK_ENDPOINT)? {
+            let header: &EndpointHeader = self.region.at(offset + size_of::<BlockHeader>())?;
+            topics.push(header.topic_hash.load(Relaxed));
+        }
+        topics.retain(|&hash| hash != 0); // a block that was never written
+        topics.sort_unstable();
+        topics.dedup();
+        Ok(topics)
+    }
+
     /// The reader's side of `ProcessFile::write_endpoint`.
     fn read_endpoint(&self, offset: usize, size_bytes: usize, topic_hash: Option<u64>) -> Result<Option<Vec<u8>>> {
         let block: &BlockHeader = self.region.at(offset)?;

@@ -133,19 +133,23 @@ impl ProcessFile {
                 EndpointBlock { offset, capacity_bytes: contents_bytes - size_of::<EndpointHeader>() }
             }
         };
-        self.write_endpoint(block, topic_hash(&description.topic), &bytes)?;
+        self.write_endpoint(block, Some(topic_hash(&description.topic)), &bytes)?;
         Ok(block)
     }
 
-    /// Takes an endpoint's description back. The caller then changes the topic's generation.
+    /// Takes an endpoint's description back. The caller then changes the topic's generation, and frees the block: until then it
+    /// says which topic is to be told, should this process die.
     pub(crate) fn remove_endpoint(&self, block: EndpointBlock) -> Result<()> {
-        self.write_endpoint(block, 0, &[])?;
+        self.write_endpoint(block, None, &[])
+    }
+
+    /// Lets the block of a removed endpoint be used for another.
+    pub(crate) fn free_endpoint(&self, block: EndpointBlock) {
         self.books.lock().unwrap_or_else(PoisonError::into_inner).free_endpoints.push(block);
-        Ok(())
     }
 
     /// A sequence lock: readers (`Peer::endpoints`) copy the words and believe them if the version did not move.
-    fn write_endpoint(&self, block: EndpointBlock, topic_hash: u64, bytes: &[u8]) -> Result<()> {
+    fn write_endpoint(&self, block: EndpointBlock, topic_hash: Option<u64>, bytes: &[u8]) -> Result<()> {
         let block_header: &BlockHeader = self.region.at(block.offset)?;
         let contents = block.offset + size_of::<BlockHeader>();
         let header: &EndpointHeader = self.region.at(contents)?;
@@ -154,7 +158,9 @@ impl ProcessFile {
         fence(Release); // the odd version before the words
         header.description_bytes.store(bytes.len() as u64, Relaxed);
         crash::point(Point::EndpointOpened);
-        header.topic_hash.store(topic_hash, Relaxed);
+        if let Some(topic_hash) = topic_hash {
+            header.topic_hash.store(topic_hash, Relaxed);
+        }
         for (place, chunk) in bytes.chunks(8).enumerate() {
             let mut word = [0; 8];
             word[..chunk.len()].copy_from_slice(chunk);

@@ -346,5 +346,6 @@ impl Drop for Publisher {
         let _ = self.domain.process.remove_endpoint(self.block);
         let _ = self.domain.directory.unlink(&self.file.name);
         self.domain.board.topic_changed(self.topic, Side::Publishers);
+        self.domain.process.free_endpoint(self.block);
     }
 }

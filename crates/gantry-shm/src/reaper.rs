@@ -6,10 +6,8 @@
 
 use crate::{
     board::{Board, Registry},
-    description::Role,
     directory::{BOARD_NAME, Directory, PROCESS_SUFFIX, PUBLISHER_SUFFIX},
     error::{Error, Result},
-    layout::topic_hash,
     lock,
     peer::Peer,
     protocol::sleep::Side,
@@ -89,10 +87,10 @@ fn bury(directory: &Directory, board: &Board, registry: &Registry<'_>, name: &st
     // A process that used another board told nobody here.
     if let Some(peer) = peer.filter(|peer| peer.board_id == board.id()) {
         registry.free_waiters(&peer.held_waiters()?);
-        // A damaged list of endpoints costs their partners the news, which their own probes bring a second later.
-        for endpoint in peer.endpoints(None).unwrap_or_default() {
-            let side = if endpoint.role == Role::Publisher { Side::Publishers } else { Side::Readers };
-            board.topic_changed(board.topic(topic_hash(&endpoint.topic)), side);
+        // Both sides: of an endpoint that was just taken back, only the topic is known. A damaged list costs them the news.
+        for topic in peer.topics().unwrap_or_default().into_iter().map(|hash| board.topic(hash)) {
+            board.topic_changed(topic, Side::Readers);
+            board.topic_changed(topic, Side::Publishers);
         }
     }
     directory.unlink(name)?;

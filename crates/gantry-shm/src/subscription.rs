@@ -321,5 +321,6 @@ impl Drop for Subscription {
         // Nobody to tell; the reaper finds what is left when this process is gone.
         let _ = self.domain.process.remove_endpoint(self.block);
         self.domain.board.topic_changed(self.topic, Side::Readers);
+        self.domain.process.free_endpoint(self.block);
     }
 }
