@@ -236,6 +236,14 @@ pub fn receive(subscription: &mut Subscription) -> Sample {
     }
 }
 
+/// Where a field lies in a structure of shared memory, as the layout's own description says.
+pub fn offset_of(structure: &str, field: &str) -> usize {
+    let (layout, title, field) = (gantry_shm::describe_layout(), format!("{structure}:"), format!(" {field}:"));
+    let mut lines = layout.lines().skip_while(|line| !line.starts_with(&title));
+    let line = lines.find(|line| line.contains(&field)).unwrap();
+    line.split_whitespace().next().unwrap().parse().unwrap()
+}
+
 /// Waits for a condition that another process brings about.
 pub fn eventually(what: &str, mut condition: impl FnMut() -> bool) {
     let deadline = Instant::now() + PATIENCE;

@@ -1,0 +1,153 @@
+//! One death after the other: where a child dies, and what is looked at then.
+
+use crate::{
+    scenarios::{SCENARIOS, Scenario},
+    support::Root,
+    survivors::{Others, Survivors, check_next},
+};
+use gantry_shm::crash::POINTS;
+use std::{
+    io::{BufRead, BufReader, Write},
+    os::unix::process::ExitStatusExt,
+    process::{Command, ExitCode, ExitStatus, Stdio},
+    sync::{
+        LazyLock,
+        atomic::{AtomicUsize, Ordering::SeqCst},
+    },
+};
+
+/// How often a child may come to its end alive, since threads do not take turns in the same way each time.
+const TRIES: usize = 4;
+/// Scenarios are played so often to count passes; the least counts.
+const COUNTS: usize = 3;
+
+static DEATHS: AtomicUsize = AtomicUsize::new(0);
+static SURVIVED: AtomicUsize = AtomicUsize::new(0);
+
+/// How often each scenario passes each point.
+static PASSES: LazyLock<Vec<Vec<u64>>> = LazyLock::new(|| SCENARIOS.iter().map(count_passes).collect());
+
+/// What came of a child.
+pub struct End {
+    pub status: ExitStatus,
+    /// How often it passed each point, if it came to its end.
+    passes: Option<Vec<u64>>,
+}
+
+/// Starts a child and does what it asks for until it ends.
+pub fn start(
+    root: &Root,
+    scenario: &str,
+    arguments: &[&str],
+    mut obey: impl FnMut(&str, &mut dyn FnMut(usize)),
+) -> End {
+    let mut child = Command::new(std::env::current_exe().unwrap())
+        .args(["--child", scenario, root.path().to_str().unwrap()])
+        .args(arguments)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let mut passes = None;
+    for line in BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok) {
+        match line.strip_prefix("passes ") {
+            Some(counts) => passes = Some(counts.split(' ').map(|count| count.parse().unwrap()).collect()),
+            // It may die before it hears the answer.
+            None => obey(&line, &mut |answer| _ = writeln!(stdin, "{answer}")),
+        }
+    }
+    End { status: child.wait().unwrap(), passes }
+}
+
+/// Plays a scenario; the child dies at a pass of a point if `death` says so. What it leaves is looked at.
+fn play(scenario: &Scenario, death: Option<(usize, u64)>) -> End {
+    let root = Root::new();
+    let arguments = death.map(|(place, pass)| [place.to_string(), pass.to_string()]);
+    let arguments: Vec<&str> = arguments.iter().flatten().map(String::as_str).collect();
+    let name = scenario.name;
+    let no_requests = |request: &str, _: &mut dyn FnMut(usize)| panic!("nobody is there for {request}");
+    match scenario.others {
+        Others::Nobody | Others::Dead => {
+            if scenario.others == Others::Dead {
+                let dead = start(&root, name, &["remains"], no_requests);
+                assert_eq!(dead.status.signal(), Some(libc::SIGKILL));
+            }
+            let end = start(&root, name, &arguments, no_requests);
+            check_next(&root);
+            end
+        }
+        others => {
+            let mut survivors = Survivors::new(&root, others);
+            let end = start(&root, name, &arguments, |request, answer| survivors.obey(request, answer));
+            survivors.check(name, death.map_or("", |(place, _)| POINTS[place]));
+            end
+        }
+    }
+}
+
+fn count_passes(scenario: &Scenario) -> Vec<u64> {
+    let mut least = vec![u64::MAX; POINTS.len()];
+    for _ in 0..COUNTS {
+        let end = play(scenario, None);
+        assert!(end.status.success(), "{} ends with {}", scenario.name, end.status);
+        least.iter_mut().zip(end.passes.unwrap()).for_each(|(least, passes)| *least = passes.min(*least));
+    }
+    least
+}
+
+/// All passes if they are few; else the first two, and others up to the last.
+fn chosen(passes: u64) -> Vec<u64> {
+    match passes {
+        0..=16 => (1..=passes).collect(),
+        _ => [1, 2].into_iter().chain((1..=8).map(|part| part * passes / 8)).collect(),
+    }
+}
+
+/// Kills children at passes of the point `POINTS[place]`, in each scenario that comes there.
+pub fn kill_everywhere(place: usize) {
+    let point = POINTS[place];
+    let mut deaths = 0;
+    for (scenario, passes) in SCENARIOS.iter().zip(PASSES.iter()) {
+        for pass in chosen(passes[place]) {
+            let whereabouts = Whereabouts { scenario: scenario.name, point, pass };
+            match dies(scenario, (place, pass)) {
+                true => deaths += 1,
+                false => _ = SURVIVED.fetch_add(1, SeqCst),
+            }
+            std::mem::forget(whereabouts);
+        }
+    }
+    assert!(deaths > 0, "the point {point} is never passed: write a scenario for it");
+    DEATHS.fetch_add(deaths, SeqCst);
+}
+
+/// Whether the child dies there, in one of a few tries.
+fn dies(scenario: &Scenario, death: (usize, u64)) -> bool {
+    (0..TRIES).any(|_| {
+        let end = play(scenario, Some(death));
+        let is_killed = end.status.signal() == Some(libc::SIGKILL);
+        assert!(is_killed || end.status.success(), "the child ends with {}", end.status);
+        is_killed
+    })
+}
+
+/// Says where it was, if it goes by a panic.
+struct Whereabouts {
+    scenario: &'static str,
+    point: &'static str,
+    pass: u64,
+}
+
+impl Drop for Whereabouts {
+    fn drop(&mut self) {
+        eprintln!("that was scenario {}, point {}, pass {}", self.scenario, self.point, self.pass);
+    }
+}
+
+/// Says how many died; fails if many of those that should have did not.
+pub fn sum_up() -> ExitCode {
+    let (deaths, survived) = (DEATHS.load(SeqCst), SURVIVED.load(SeqCst));
+    eprintln!("{deaths} children died, {survived} came to their end in each of {TRIES} tries");
+    if survived * 20 > deaths { ExitCode::FAILURE } else { ExitCode::SUCCESS }
+}

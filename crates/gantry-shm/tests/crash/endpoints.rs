@@ -1,0 +1,98 @@
+//! A publisher that counts, and a subscription that notices whatever is missing, changed or out of order.
+
+use crate::support::{check, fill};
+use gantry_shm::{Error, Gid, Publisher, Sample, SourceTime, Subscription};
+use std::collections::VecDeque;
+
+/// So much of each end of a long message is filled and checked.
+const END_BYTES: usize = 1024;
+
+/// Publishes messages whose numbers are their sequences.
+pub struct Talker {
+    pub publisher: Publisher,
+    pub sent: u64,
+}
+
+impl Talker {
+    pub fn new(publisher: Publisher) -> Talker {
+        Talker { publisher, sent: 0 }
+    }
+
+    pub fn send(&mut self, bytes: usize) {
+        assert!(self.try_send(bytes), "nobody took anything in time");
+    }
+
+    /// `false`: readers kept it from being published.
+    pub fn try_send(&mut self, bytes: usize) -> bool {
+        let number = self.sent + 1;
+        let mut loan = self.publisher.loan(bytes).unwrap();
+        let contents = loan.bytes_mut();
+        fill(&mut contents[..bytes.min(END_BYTES)], number);
+        fill(&mut contents[bytes.saturating_sub(END_BYTES)..], number);
+        match self.publisher.publish(loan, SourceTime::default()) {
+            Ok(sequence) => assert_eq!(sequence, number),
+            Err(unpublished) if matches!(*unpublished.error, Error::PublishTimeout { .. }) => return false,
+            Err(unpublished) => panic!("{unpublished}"),
+        }
+        self.sent = number;
+        true
+    }
+}
+
+/// The number in a message; panics if the message is not as it was written.
+fn read(bytes: &[u8]) -> u64 {
+    let number = check(&bytes[..bytes.len().min(END_BYTES)]);
+    assert_eq!(check(&bytes[bytes.len().saturating_sub(END_BYTES)..]), number, "the ends of a message differ");
+    number
+}
+
+/// Takes every sample of every publisher, in order, and holds the last few.
+pub struct Listener {
+    pub subscription: Subscription,
+    /// How many it took.
+    pub heard: u64,
+    held: VecDeque<(u64, Sample)>,
+    most_held: usize,
+    /// What comes next of whom.
+    next: Vec<(Gid, u64)>,
+    /// It came when others had published.
+    is_late: bool,
+}
+
+impl Listener {
+    /// It is there before anybody publishes.
+    pub fn new(subscription: Subscription, most_held: usize) -> Listener {
+        Listener { subscription, heard: 0, held: VecDeque::new(), most_held, next: Vec::new(), is_late: false }
+    }
+
+    /// It hears from some number on.
+    pub fn late(subscription: Subscription, most_held: usize) -> Listener {
+        Listener { is_late: true, ..Listener::new(subscription, most_held) }
+    }
+
+    /// Takes all there is now.
+    pub fn take_all(&mut self) {
+        while let Some(sample) = self.subscription.take().unwrap() {
+            let (number, info) = (read(sample.bytes()), sample.info());
+            let place = self.next.iter().position(|(gid, _)| *gid == info.publisher_gid).unwrap_or_else(|| {
+                self.next.push((info.publisher_gid, if self.is_late { number } else { 1 }));
+                self.next.len() - 1
+            });
+            let next = &mut self.next[place].1;
+            assert_eq!((number, info.sequence), (*next, *next), "number and sequence of the next sample of {info:?}");
+            *next += 1;
+            self.heard += 1;
+            self.held.push_back((number, sample));
+            if self.held.len() > self.most_held {
+                self.release(1);
+            }
+        }
+    }
+
+    /// Releases so many of the samples that it holds longest; none of them changed meanwhile.
+    pub fn release(&mut self, count: usize) {
+        for (number, sample) in self.held.drain(..count.min(self.held.len())) {
+            assert_eq!(read(sample.bytes()), number, "a held sample changed");
+        }
+    }
+}

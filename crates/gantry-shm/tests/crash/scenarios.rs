@@ -1,0 +1,219 @@
+//! What a process that is to die does until then. It drives: what it needs of the survivors it asks them for, line by line.
+
+use crate::{
+    endpoints::{Listener, Talker},
+    support::{PATIENCE, bytes_type, eventually, match_up, publisher_with, subscription},
+    survivors::Others,
+};
+use gantry_shm::{Participant, Publisher, PublisherOptions, Qos, Subscription, WaitSet, crash};
+use rustix::{
+    event::{PollFd, PollFlags, poll},
+    process::{Signal, getpid, kill_process},
+};
+use std::{
+    io::{BufRead, Write},
+    path::Path,
+    sync::Arc,
+    time::Duration,
+};
+
+/// What is played, and among whom.
+pub struct Scenario {
+    pub name: &'static str,
+    pub others: Others,
+    play: fn(&Path),
+}
+
+/// Together they pass every point.
+pub const SCENARIOS: &[Scenario] = &[
+    Scenario { name: "alone", others: Others::Nobody, play: make_and_remove_everything },
+    Scenario { name: "reap", others: Others::Dead, play: make_and_remove_everything },
+    Scenario { name: "data", others: Others::Small, play: publish_and_take },
+    Scenario { name: "growth", others: Others::Large, play: grow_and_shrink },
+    Scenario { name: "gating", others: Others::Gating, play: wait_for_each_other },
+    Scenario { name: "waiting", others: Others::Sleeping, play: sleep_and_wake },
+];
+
+/// Longest that a child lives: one that hangs dies of another signal than it should.
+const MAX_LIFE_S: u32 = 60;
+/// Long enough to fall asleep.
+const NAP: Duration = Duration::from_millis(2);
+
+/// Plays the scenario with that name under that root: until it dies at a pass of a point, as a newcomer does, or as one that leaves
+/// remains; to the end otherwise, and then says what it passed.
+pub fn play(arguments: &[String]) {
+    // SAFETY: plain system call.
+    unsafe { libc::alarm(MAX_LIFE_S) };
+    let scenario = SCENARIOS.iter().find(|scenario| scenario.name == arguments[0]).unwrap();
+    let root = Path::new(&arguments[1]);
+    match arguments[2..].iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        ["newcomer"] => return exchange_with_survivors(root, scenario.others),
+        ["remains"] => return leave_remains(root),
+        [place, pass] => crash::arm(place.parse().unwrap(), pass.parse().unwrap()),
+        _ => {}
+    }
+    (scenario.play)(root);
+    let passes: Vec<String> = crash::passes().iter().map(u64::to_string).collect();
+    say(&format!("passes {}", passes.join(" ")));
+}
+
+fn say(line: &str) {
+    let mut stdout = std::io::stdout().lock();
+    writeln!(stdout, "{line}").unwrap();
+    stdout.flush().unwrap();
+}
+
+/// What the survivors answer when they have done it.
+fn ask(request: &str) -> String {
+    say(request);
+    let mut answer = String::new();
+    std::io::stdin().lock().read_line(&mut answer).unwrap();
+    answer.trim_end().to_owned()
+}
+
+fn join(root: &Path) -> Arc<Participant> {
+    Participant::join_under(root, 0).unwrap()
+}
+
+/// A publisher and a subscription that are matched with each other and with the survivors'.
+fn pair_among(others: Others, participant: &Arc<Participant>, options: PublisherOptions) -> (Talker, Listener) {
+    let (bytes, qos) = (others.payload_bytes(), others.qos());
+    let mut publisher = publisher_with(participant, bytes, qos, options);
+    let mut subscription = subscription(participant, bytes, qos);
+    let theirs: usize = ask("match").parse().unwrap();
+    match_up(&mut publisher, &mut subscription);
+    eventually("all subscriptions are matched", || publisher.subscription_count().unwrap() == theirs + 1);
+    (Talker::new(publisher), Listener::late(subscription, 12))
+}
+
+/// Joins, says something, hears something, leaves.
+fn exchange_with_survivors(root: &Path, others: Others) {
+    let participant = join(root);
+    let (mut talker, mut listener) = pair_among(others, &participant, PublisherOptions::default());
+    (0..3).for_each(|_| talker.send(64));
+    ask("take");
+    listener.take_all();
+    ask("send 3");
+    listener.take_all();
+    assert_eq!(listener.heard, 6);
+}
+
+/// The first and the last of two domains.
+fn make_and_remove_everything(root: &Path) {
+    let participants = [0, 7].map(|domain| Participant::join_under(root, domain).unwrap());
+    for participant in &participants {
+        let (mut publisher, mut subscription) = alone_on_topic(participant, "/chatter");
+        match_up(&mut publisher, &mut subscription);
+        let (mut talker, mut listener) = (Talker::new(publisher), Listener::new(subscription, 2));
+        (0..3).for_each(|_| talker.send(64));
+        listener.take_all();
+        assert_eq!(listener.heard, 3);
+        listener.subscription.wait(Duration::from_micros(100)).unwrap();
+    }
+}
+
+fn alone_on_topic(participant: &Arc<Participant>, topic: &str) -> (Publisher, Subscription) {
+    let (qos, options) = (Qos::default(), PublisherOptions::default());
+    let publisher = Publisher::new(participant.clone(), "/talker", topic, bytes_type(64), qos, options).unwrap();
+    (publisher, Subscription::new(participant.clone(), "/listener", topic, bytes_type(64), qos).unwrap())
+}
+
+/// Dies with files, lines and announcements in two domains.
+fn leave_remains(root: &Path) {
+    let participants = [0, 7].map(|domain| Participant::join_under(root, domain).unwrap());
+    let mut endpoints: Vec<_> = participants
+        .iter()
+        .flat_map(|participant| ["/chatter", "/other"].map(|topic| alone_on_topic(participant, topic)))
+        .collect();
+    endpoints.iter_mut().for_each(|(_, subscription)| assert!(!subscription.wait(NAP).unwrap()));
+    kill_process(getpid(), Signal::KILL).unwrap();
+}
+
+/// Loan, publish, retire, reclaim, take, hold, release.
+fn publish_and_take(root: &Path) {
+    let participant = join(root);
+    let (mut talker, mut listener) = pair_among(Others::Small, &participant, PublisherOptions::default());
+    for _ in 0..6 {
+        drop(talker.publisher.loan(64).unwrap());
+        (0..8).for_each(|_| talker.send(64));
+        ask("take");
+        ask("send 8");
+        listener.take_all();
+        listener.release(7);
+    }
+}
+
+/// A larger ring, more memory, and back.
+fn grow_and_shrink(root: &Path) {
+    let participant = join(root);
+    let options = PublisherOptions { keep_unused_memory: Duration::ZERO, ..Default::default() };
+    let (mut talker, mut listener) = pair_among(Others::Large, &participant, options);
+    let large = Others::Large.payload_bytes();
+    let mut send = |count: usize, bytes: usize, talker: &mut Talker| {
+        for _ in 0..count {
+            talker.send(bytes);
+            listener.take_all();
+        }
+        ask("take");
+    };
+    send(4, 64, &mut talker);
+    let theirs: usize = ask("deeper").parse().unwrap();
+    eventually("the deep reader is matched", || talker.publisher.subscription_count().unwrap() == theirs + 1);
+    send(4, large, &mut talker);
+    ask("shallower");
+    (0..20).for_each(|_| send(10, 64, &mut talker));
+    send(4, large, &mut talker);
+}
+
+/// KEEP_ALL on both sides: it is kept waiting, and keeps waiting.
+fn wait_for_each_other(root: &Path) {
+    let participant = join(root);
+    let options = PublisherOptions { max_blocking_time: NAP, ..Others::Gating.options() };
+    let (mut talker, mut listener) = pair_among(Others::Gating, &participant, options);
+    for _ in 0..3 {
+        while talker.try_send(64) {
+            listener.take_all();
+        }
+        ask("soon"); // its answer comes first
+        while !talker.try_send(64) {}
+        for _ in 0..10 {
+            listener.take_all();
+            ask("take");
+            talker.send(64);
+        }
+    }
+    ask("take");
+    listener.take_all();
+    let before = listener.heard;
+    ask("stream 30"); // as above
+    while listener.heard < before + 30 {
+        assert!(listener.subscription.wait(PATIENCE).unwrap());
+        listener.take_all();
+    }
+    ask("stream 30"); // for nobody
+}
+
+/// Every way to sleep, and somebody who is to be woken.
+fn sleep_and_wake(root: &Path) {
+    let participant = join(root);
+    let (mut talker, mut listener) = pair_among(Others::Sleeping, &participant, PublisherOptions::default());
+    assert!(!listener.subscription.wait(NAP).unwrap());
+    assert!(!WaitSet::new(&participant).wait(&mut [&mut listener.subscription], NAP).unwrap());
+    assert!(!talker.publisher.wait_for_subscriptions(100, NAP).unwrap());
+    for _ in 0..4 {
+        ask("sleep");
+        talker.send(64);
+        ask("take");
+        listener.take_all();
+    }
+    for _ in 0..2 {
+        let before = listener.heard;
+        listener.subscription.descriptor().unwrap();
+        ask("send 1");
+        while listener.heard == before {
+            let descriptor = listener.subscription.descriptor().unwrap();
+            poll(&mut [PollFd::new(&descriptor, PollFlags::IN)], None).unwrap();
+            listener.take_all();
+        }
+    }
+}

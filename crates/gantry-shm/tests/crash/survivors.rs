@@ -1,0 +1,247 @@
+//! Who is there besides a process that dies, and how they fare.
+
+use crate::{
+    board::Waiters,
+    deaths::start,
+    endpoints::{Listener, Talker},
+    support::{PATIENCE, Root, eventually, match_up, publisher, publisher_with, send, subscription},
+};
+use gantry_shm::{Loan, Participant, PublisherOptions, Qos};
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicU64, Ordering::SeqCst},
+    },
+    thread::JoinHandle,
+};
+
+/// Points at which a waiter line may be lost on the board until the domain ends: it is taken, and in nobody's file. Whoever
+/// freed it would have to know that it is not another's by now.
+const LOSE_A_LINE: &[&str] = &["WaiterTaken", "WaiterStruck", "WaitersSilenced"];
+
+/// Who is there, of which quality.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Others {
+    Nobody,
+    /// What a process left that died before.
+    Dead,
+    Small,
+    Large,
+    /// RELIABLE KEEP_ALL.
+    Gating,
+    /// One that sleeps whenever there is nothing to take.
+    Sleeping,
+}
+
+impl Others {
+    pub fn payload_bytes(self) -> usize {
+        if self == Others::Large { 1 << 20 } else { 1 << 10 }
+    }
+
+    /// Of all endpoints.
+    pub fn qos(self) -> Qos {
+        if self == Others::Gating { Qos::default().keep_all() } else { Qos::default().keep_last(12) }
+    }
+
+    /// Of the survivors' publisher.
+    pub fn options(self) -> PublisherOptions {
+        PublisherOptions {
+            max_blocking_time: PATIENCE,
+            max_kept_samples: 8,
+            max_memory_bytes: Some((64 << 10) + 6 * self.payload_bytes()),
+            ..Default::default()
+        }
+    }
+}
+
+/// A publisher and subscriptions in this process.
+pub struct Survivors<'a> {
+    root: &'a Root,
+    others: Others,
+    participant: Arc<Participant>,
+    talker: Talker,
+    listener: Listener,
+    deep: Option<Listener>,
+    sleeper: Option<Sleeper>,
+    /// How many messages it can have on loan.
+    capacity: usize,
+}
+
+/// A thread that listens.
+struct Sleeper {
+    heard: Arc<AtomicU64>,
+    ended: Arc<AtomicBool>,
+    thread: JoinHandle<()>,
+}
+
+impl Sleeper {
+    fn start(mut listener: Listener) -> Sleeper {
+        let (heard, ended) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicBool::new(false)));
+        let (its_heard, its_ended) = (heard.clone(), ended.clone());
+        let thread = std::thread::spawn(move || {
+            while !its_ended.load(SeqCst) {
+                assert!(listener.subscription.wait(PATIENCE).unwrap(), "it was not woken");
+                listener.take_all();
+                its_heard.store(listener.heard, SeqCst);
+            }
+        });
+        Sleeper { heard, ended, thread }
+    }
+}
+
+impl Survivors<'_> {
+    pub fn new(root: &Root, others: Others) -> Survivors<'_> {
+        let participant = root.join();
+        let (bytes, qos) = (others.payload_bytes(), others.qos());
+        let mut publisher = publisher_with(&participant, bytes, qos, others.options());
+        let mut listener = Listener::new(subscription(&participant, bytes, qos), 6);
+        match_up(&mut publisher, &mut listener.subscription);
+        let sleeper = (others == Others::Sleeping).then(|| {
+            let mut listener = Listener::new(subscription(&participant, bytes, qos), 6);
+            match_up(&mut publisher, &mut listener.subscription);
+            Sleeper::start(listener)
+        });
+        let talker = Talker::new(publisher);
+        let mut survivors = Survivors { root, others, participant, talker, listener, deep: None, sleeper, capacity: 0 };
+        survivors.exchange(20);
+        survivors.capacity = survivors.capacity();
+        assert!(survivors.capacity > 2);
+        survivors
+    }
+
+    /// Does what the process asks for that is to die, and answers with `answer` how many subscriptions there are.
+    pub fn obey(&mut self, request: &str, mut answer: impl FnMut(usize)) {
+        let (verb, count) = request.split_once(' ').unwrap_or((request, "0"));
+        let count = count.parse().unwrap();
+        let answers_first = matches!(verb, "stream" | "soon");
+        if answers_first {
+            answer(self.subscriptions());
+        }
+        match verb {
+            "match" => match_up(&mut self.talker.publisher, &mut self.listener.subscription),
+            "take" | "soon" => {
+                self.take_all();
+                self.wait_for_sleeper();
+            }
+            "send" | "stream" => self.exchange(count),
+            "deeper" => {
+                let qos = self.others.qos().keep_last(500);
+                let deep = subscription(&self.participant, self.others.payload_bytes(), qos);
+                self.deep = Some(Listener::late(deep, 1));
+            }
+            "shallower" => self.deep = None,
+            "sleep" => eventually("somebody sleeps", || Waiters::of(self.root).sleepers != [0; 8]),
+            _ => panic!("what is {request}?"),
+        }
+        if !answers_first {
+            answer(self.subscriptions());
+        }
+    }
+
+    fn subscriptions(&self) -> usize {
+        1 + usize::from(self.deep.is_some()) + usize::from(self.sleeper.is_some())
+    }
+
+    fn take_all(&mut self) {
+        self.listener.take_all();
+        self.deep.iter_mut().for_each(Listener::take_all);
+    }
+
+    /// Publishes so many, each of which is taken.
+    fn exchange(&mut self, count: usize) {
+        for _ in 0..count {
+            self.take_all();
+            let before = self.listener.heard;
+            self.talker.send(64);
+            self.take_all();
+            assert!(self.listener.heard > before, "what was published is not there");
+            self.wait_for_sleeper();
+        }
+    }
+
+    fn wait_for_sleeper(&self) {
+        if let Some(sleeper) = &self.sleeper {
+            eventually("the sleeper has heard as much", || sleeper.heard.load(SeqCst) == self.listener.heard);
+        }
+    }
+
+    /// How many of the largest messages fit on loan when all is taken and released.
+    fn capacity(&mut self) -> usize {
+        self.listener.release(usize::MAX);
+        let bytes = self.others.payload_bytes();
+        let loans: Vec<Loan> = std::iter::from_fn(|| self.talker.publisher.loan(bytes).ok()).collect();
+        loans.len()
+    }
+
+    /// After a death at that point, or an orderly end.
+    pub fn check(mut self, scenario: &str, point: &str) {
+        self.take_all(); // what the dead published is still good
+        self.deep = None;
+        let own = self.subscriptions();
+        let (talker, listener) = (&mut self.talker.publisher, &mut self.listener.subscription);
+        eventually("the death is noticed", || {
+            (talker.subscription_count().unwrap(), listener.publisher_count().unwrap()) == (own, 1)
+        });
+        self.wait_for_sleeper(); // the dead may not have rung
+        self.exchange(100);
+        assert_eq!(self.capacity(), self.capacity, "slots were lost");
+        self.meet_a_newcomer(scenario);
+        eventually("what the dead left is removed", || {
+            self.talker.publisher.subscription_count().unwrap();
+            let names = self.root.files();
+            let count = |ending| names.iter().filter(|name| name.extension().is_some_and(|e| e == ending)).count();
+            // Board, two directories.
+            (names.len(), count("process"), count("pub")) == (5, 1, 1)
+        });
+        eventually("its memory is unmapped", || {
+            self.listener.subscription.publisher_count().unwrap();
+            !mapped(self.root).iter().any(|line| line.contains(".pub (deleted)"))
+        });
+        let waiters = Waiters::of(self.root);
+        assert!(waiters.lost() <= u32::from(LOSE_A_LINE.contains(&point)), "{waiters:x?}");
+        self.leave();
+    }
+
+    fn meet_a_newcomer(&mut self, scenario: &str) {
+        let before = self.listener.heard;
+        let newcomer = start(self.root, scenario, &["newcomer"], |request, answer| self.obey(request, answer));
+        assert!(newcomer.status.success(), "the newcomer ends with {}", newcomer.status);
+        assert_eq!(self.listener.heard, before + 6, "three of the newcomer's, three of ours");
+        self.exchange(20); // nobody holds any of the newcomer's any more
+    }
+
+    fn leave(mut self) {
+        if let Some(sleeper) = self.sleeper.take() {
+            sleeper.ended.store(true, SeqCst);
+            self.exchange(1);
+            sleeper.thread.join().unwrap();
+        }
+        let root = self.root;
+        drop(self);
+        check_empty(root);
+    }
+}
+
+/// Nobody is there: whoever comes next finds all in order, and leaves nothing behind.
+pub fn check_next(root: &Root) {
+    let participant = root.join();
+    let mut publisher = publisher(&participant, 64, Qos::default());
+    let mut listener = Listener::new(subscription(&participant, 64, Qos::default()), 1);
+    match_up(&mut publisher, &mut listener.subscription);
+    send(&mut publisher, 64, 1);
+    listener.take_all();
+    assert_eq!(listener.heard, 1);
+    drop((publisher, listener, participant));
+    check_empty(root);
+}
+
+fn check_empty(root: &Root) {
+    root.assert_empty();
+    assert_eq!(mapped(root), Vec::<String>::new(), "something stayed mapped");
+}
+
+/// What this process has mapped of it.
+fn mapped(root: &Root) -> Vec<String> {
+    let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
+    maps.lines().filter(|line| line.contains(root.path().to_str().unwrap())).map(str::to_owned).collect()
+}
