@@ -95,6 +95,8 @@ fn play_of_tests(role: &str, arguments: &[String], participant: Arc<Participant>
     match role {
         // Forks, and lets the child try everything that it must not do.
         "fork" => crate::death::forked_child_gets_errors(root, participant),
+        // Becomes another program.
+        "exec" => crate::death::exec_when_told(&participant),
         // Takes all.
         "count" => crate::growth::count(&participant, arguments[2].parse().unwrap()),
         // Has something for late joiners.
@@ -123,7 +125,7 @@ fn play_of_tests(role: &str, arguments: &[String], participant: Arc<Participant>
     }
 }
 
-/// Roles in tests of waiting, of many endpoints and of the control thread.
+/// Roles in tests of waiting, of many endpoints, of the control thread and of the registry.
 fn play_waiting(role: &str, arguments: &[String], participant: Arc<Participant>) {
     let root = arguments[1].as_ref();
     match role {
@@ -137,6 +139,12 @@ fn play_waiting(role: &str, arguments: &[String], participant: Arc<Participant>)
         "many-participants" => crate::control::join_and_leave_often(root, participant),
         // Forks again and again beside a busy control thread.
         "forks" => crate::control::fork_while_control_is_busy(root, &participant),
+        // Removes what the dead left, all the time.
+        "reap" => crate::registry::reap_often(root, participant),
+        // Joins and leaves, and looks whether its files are there.
+        "create" => crate::registry::create_often(root, participant),
+        // Locks the registry.
+        "hold-registry" => crate::registry::hold_registry(root, &participant),
         other => panic!("no role {other}"),
     }
 }
@@ -148,7 +156,7 @@ pub fn say(line: &str) {
 }
 
 /// Becomes true when the parent closes our standard input.
-fn watch_stdin() -> Arc<AtomicBool> {
+pub fn watch_stdin() -> Arc<AtomicBool> {
     let ended = Arc::new(AtomicBool::new(false));
     let flag = ended.clone();
     std::thread::spawn(move || {

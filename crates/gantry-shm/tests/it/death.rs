@@ -3,7 +3,7 @@
 use crate::{child::*, support::*};
 use gantry_shm::{Error, Participant, SourceTime};
 use rustix::process::{Signal, kill_process};
-use std::{io::Read, sync::Arc, time::Duration};
+use std::{io::Read, os::unix::process::CommandExt, sync::Arc, time::Duration};
 
 tests![
     a_killed_publisher_leaves_its_reader_working,
@@ -14,7 +14,7 @@ tests![
     what_the_dead_left_in_another_domain_is_removed_too,
     a_sleeping_survivor_removes_the_dead_by_itself,
     a_death_in_steady_traffic_is_noticed,
-    joining_and_leaving_never_removes_the_living,
+    a_process_that_execs_is_dead_for_the_others_at_once,
     a_forked_child_gets_errors_and_harms_nothing,
 ];
 
@@ -193,28 +193,33 @@ fn count_of(root: &Root, ending: &str) -> usize {
     root.files().iter().filter(|path| path.extension().is_some_and(|e| e == ending)).count()
 }
 
-fn joining_and_leaving_never_removes_the_living() {
+fn a_process_that_execs_is_dead_for_the_others_at_once() {
     let root = Root::new();
-    let mut children: Vec<_> = (0..3).map(|_| root.child("come-and-go", &[])).collect();
-    children.iter_mut().for_each(|child| drop(child.line()));
-    for _ in 0..300 {
-        // The board and the directory may go between any two of these; we must never notice.
-        let participant = root.join();
-        let mut publisher = publisher(&participant, STREAM_BYTES, stream_qos());
-        let mut subscription = subscription(&participant, STREAM_BYTES, stream_qos());
-        match_up(&mut publisher, &mut subscription);
-        send(&mut publisher, STREAM_BYTES, 1 << 40);
-        assert!(drain(&mut subscription).contains(&(1 << 40)));
-        // A process file says its owner's pid at offset 56 (docs/memory-layout.golden).
-        let pid = std::process::id().to_le_bytes();
-        let is_ours =
-            |path: &std::path::PathBuf| std::fs::read(path).is_ok_and(|bytes| bytes.get(56..60) == Some(&pid));
-        let files = root.files();
-        let mut processes = files.iter().filter(|path| path.extension().is_some_and(|e| e == "process"));
-        assert!(processes.any(is_ours), "our own file was removed: {files:?}");
-    }
-    children.into_iter().for_each(Peer::finish);
-    root.assert_empty();
+    let participant = root.join();
+    let mut publisher = publisher(&participant, STREAM_BYTES, stream_qos());
+    let mut subscription = subscription(&participant, STREAM_BYTES, stream_qos());
+    let mut child = root.child("exec", &[]);
+    assert_eq!(child.line(), "ready");
+    assert_eq!((subscription.publisher_count().unwrap(), publisher.subscription_count().unwrap()), (2, 2));
+    child.say("exec");
+    assert_eq!(child.line(), "execs");
+    // It is another program by now, with the same pid, that says what it hears.
+    child.say("hello");
+    assert_eq!(child.line(), "hello");
+    assert_eq!(publisher.subscription_count().unwrap(), 1);
+    eventually("its publisher is gone", || subscription.publisher_count().unwrap() == 1);
+    eventually("its files are gone", || (count_of(&root, "process"), count_of(&root, "pub")) == (1, 1));
+    child.finish();
+}
+
+/// Role of a child process: becomes `cat` when told so.
+pub fn exec_when_told(participant: &Arc<Participant>) {
+    let _publisher = publisher(participant, STREAM_BYTES, stream_qos());
+    let _subscription = subscription(participant, STREAM_BYTES, stream_qos());
+    say("ready");
+    std::io::stdin().read_line(&mut String::new()).unwrap();
+    say("execs");
+    panic!("exec: {}", std::process::Command::new("cat").exec());
 }
 
 fn a_forked_child_gets_errors_and_harms_nothing() {

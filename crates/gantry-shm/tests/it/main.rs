@@ -22,6 +22,7 @@ mod memory;
 mod model;
 mod namespaces;
 mod realtime;
+mod registry;
 mod removed;
 mod support;
 mod trap;
@@ -49,6 +50,7 @@ fn main() -> std::process::ExitCode {
         many::TESTS,
         memory::TESTS,
         model::TESTS,
+        registry::TESTS,
         removed::TESTS,
         waiting::TESTS,
     ];
