@@ -23,7 +23,7 @@ use crate::{
 use std::{path::Path, sync::Arc, time::Duration};
 
 /// How much the honest publisher may use.
-const LIMIT_BYTES: usize = 128 << 10;
+const LIMIT_BYTES: usize = 32 << 10;
 /// The longest message.
 const PAYLOAD_BYTES: usize = 2000;
 /// Most subscriptions, and most samples held, of one participant.
@@ -42,7 +42,7 @@ impl Actor {
         let participant = Participant::join_under(&another_way_to(root, number), 0).unwrap();
         let options = PublisherOptions {
             max_blocking_time: Duration::ZERO,
-            max_kept_samples: 100,
+            max_kept_samples: 8,
             max_memory_bytes: Some(LIMIT_BYTES),
             keep_unused_memory: Duration::ZERO,
             ..PublisherOptions::default()
