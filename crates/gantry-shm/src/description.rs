@@ -237,6 +237,18 @@ mod tests {
     }
 
     #[test]
+    fn a_description_that_nobody_would_believe_is_refused_where_it_is_made() {
+        let with_definition = |length_bytes: usize| {
+            let mut description = example();
+            description.message_type.definition = "#".repeat(length_bytes);
+            description
+        };
+        assert!(with_definition(MAX_DESCRIPTION_BYTES / 2).check_length().is_ok());
+        let sentence = with_definition(MAX_DESCRIPTION_BYTES).check_length().unwrap_err().to_string();
+        assert!(sentence.contains("description is 1048"), "{sentence}");
+    }
+
+    #[test]
     fn a_mismatch_names_both_types_and_where_they_part() {
         let subscription = |definition: &str| {
             let message_type =
