@@ -11,7 +11,7 @@ use std::{
 
 /// How many unseen inputs of a kind are tried.
 const UNSEEN: usize = 1000;
-/// ... and of the slow ones, which join and leave.
+/// ... and of the slow ones, which write large files, or join and leave.
 const UNSEEN_SLOW: usize = 100;
 
 /// Prints the input if a panic unwinds over it.
@@ -86,7 +86,7 @@ fn descriptions_are_read_or_refused() {
 #[test]
 fn boards_are_used_or_refused() {
     let stage = Stage::new();
-    replay("attach_board", UNSEEN, |bytes| stage.board(bytes));
+    replay("attach_board", UNSEEN_SLOW, |bytes| stage.board(bytes));
 }
 
 #[test]
