@@ -11,8 +11,8 @@ use crate::{
 use std::time::Duration;
 use zerocopy::{FromBytes, IntoBytes};
 
-/// Longest description that is believed.
-const MAX_DESCRIPTION_BYTES: usize = 16 << 20;
+/// Longest description that is written, and believed.
+pub(crate) const MAX_DESCRIPTION_BYTES: usize = 1 << 20;
 
 /// 16 bytes that name an endpoint: 12 of its process's id, 4 of its number there.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -100,6 +100,22 @@ impl EndpointDescription {
         bytes
     }
 
+    /// Refuses what nobody would believe.
+    pub(crate) fn check_length(&self) -> Result<()> {
+        let (node, topic, message_type) = (&self.node, &self.topic, &self.message_type);
+        let text_bytes: usize =
+            [node, topic, &message_type.name, &message_type.definition].map(String::len).iter().sum();
+        let most = MAX_DESCRIPTION_BYTES - size_of::<DescriptionHeader>();
+        if text_bytes <= most {
+            return Ok(());
+        }
+        Err(Error::OutOfRange {
+            what: "the length of an endpoint's description",
+            value: format!("{text_bytes} bytes"),
+            range: format!("names and definition have at most {most} bytes together"),
+        })
+    }
+
     /// Reads what [`Self::to_bytes`] wrote; `what` names the file for the error.
     pub(crate) fn from_bytes(bytes: &[u8], what: &str) -> Result<EndpointDescription> {
         let bad = |place: &str, expected: &str, found: String| Error::corrupt(what, place, expected, found);
@@ -108,7 +124,7 @@ impl EndpointDescription {
         };
         let mut text = |name: &str, length_bytes: u32| -> Result<String> {
             let length_bytes = length_bytes as usize;
-            if length_bytes > rest.len() || length_bytes > MAX_DESCRIPTION_BYTES {
+            if length_bytes > rest.len() {
                 return Err(bad(name, "a text inside the description", format!("{length_bytes} bytes")));
             }
             let (head, tail) = rest.split_at(length_bytes);
@@ -218,6 +234,18 @@ mod tests {
     #[test]
     fn a_description_survives_its_bytes() {
         assert_eq!(EndpointDescription::from_bytes(&example().to_bytes(), "test").unwrap(), example());
+    }
+
+    #[test]
+    fn a_description_that_nobody_would_believe_is_refused_where_it_is_made() {
+        let with_definition = |length_bytes: usize| {
+            let mut description = example();
+            description.message_type.definition = "#".repeat(length_bytes);
+            description
+        };
+        assert!(with_definition(MAX_DESCRIPTION_BYTES / 2).check_length().is_ok());
+        let sentence = with_definition(MAX_DESCRIPTION_BYTES).check_length().unwrap_err().to_string();
+        assert!(sentence.contains("description is 1048"), "{sentence}");
     }
 
     #[test]

@@ -148,7 +148,10 @@ impl Domain {
         let (number, gid) = self.process.new_endpoint_id();
         let key = if role == Role::Publisher { random_word()? } else { 0 };
         let (node, topic, domain_id) = (node.to_owned(), topic.to_owned(), self.domain_id);
-        Ok(EndpointDescription { role, domain_id, gid: Gid(gid), node, topic, message_type, qos, key, number })
+        let description =
+            EndpointDescription { role, domain_id, gid: Gid(gid), node, topic, message_type, qos, key, number };
+        description.check_length()?;
+        Ok(description)
     }
 
     /// The living endpoints of one role on a topic, each with its process. What cannot be read is passed over, with a

@@ -46,6 +46,8 @@ mod event;
 mod file;
 #[cfg(not(loom))]
 mod fork;
+#[cfg(all(any(fuzzing, test), not(loom)))]
+pub mod fuzzing;
 #[cfg(not(loom))]
 mod inspect;
 mod layout;

@@ -5,7 +5,7 @@
 //! when the file was removed, and in another pid namespace. A peer that is dead stays dead.
 
 use crate::{
-    description::EndpointDescription,
+    description::{EndpointDescription, MAX_DESCRIPTION_BYTES},
     directory::Directory,
     error::{Error, Result},
     file::SharedFile,
@@ -55,8 +55,12 @@ impl Peer {
         let name = String::from_utf8_lossy(&header.name[..name_bytes]).into_owned();
         let (id, board_id, first_block) = (header.id, header.board_id, header.first_block as usize);
         let (pid, pid_namespace) = (header.pid, header.pid_namespace);
-        if crate::process_file::file_name(&id) != file_name || first_block % LINE_BYTES != 0 {
+        if crate::process_file::file_name(&id) != file_name {
             return Err(Error::corrupt(file_name, "its header", "the id of its name", format!("{id:02x?}")));
+        }
+        // With an impossible one there would seem to be no rows, and so no pins.
+        if !(size_of::<ProcessHeader>()..PAGE_BYTES).contains(&first_block) || !first_block.is_multiple_of(LINE_BYTES) {
+            return Err(Error::corrupt(file_name, "its header", "a first block in the first page", first_block));
         }
         let file_name = file_name.to_owned();
         let dead = AtomicBool::new(false);
@@ -129,7 +133,7 @@ impl Peer {
         let contents = offset + size_of::<BlockHeader>();
         let header: &EndpointHeader = self.region.at(contents)?;
         let description = contents + size_of::<EndpointHeader>();
-        let capacity_bytes = (offset + size_bytes).saturating_sub(description);
+        let capacity_bytes = (offset + size_bytes - description).min(MAX_DESCRIPTION_BYTES);
         for _ in 0..READ_ATTEMPTS {
             let version = acquire(&block.version);
             let length_bytes = header.description_bytes.load(Relaxed) as usize;
@@ -176,17 +180,22 @@ impl Peer {
     fn blocks(&self, kind: u32) -> Result<Vec<(usize, usize)>> {
         let header: &ProcessHeader = self.region.at(0)?;
         let used = acquire(&header.used_bytes) as usize;
-        if used > self.region.length_bytes() && used > self.region.refresh_length()? {
-            return Err(Error::corrupt(self.region.name(), "used_bytes", "at most the file's length", used));
+        if used < self.first_block || used > self.region.length_bytes() && used > self.region.refresh_length()? {
+            return Err(Error::corrupt(self.region.name(), "used_bytes", "an offset of blocks in the file", used));
         }
         let mut blocks = Vec::new();
         let mut offset = self.first_block;
         while offset < used {
             let block: &BlockHeader = self.region.at(offset)?;
             let (size_bytes, found) = (block.size_bytes as usize, block.kind);
-            if size_bytes < size_of::<BlockHeader>() || size_bytes % LINE_BYTES != 0 || size_bytes > used - offset {
-                let expected = "the size of a block";
-                return Err(Error::corrupt(self.region.name(), format!("offset {offset}"), expected, size_bytes));
+            let least = match found {
+                BLOCK_ROWS => size_of::<BlockHeader>() + ROWS_PER_BLOCK * size_of::<Row>(),
+                BLOCK_ENDPOINT => size_of::<BlockHeader>() + size_of::<EndpointHeader>(),
+                _ => usize::MAX,
+            };
+            if size_bytes < least || !size_bytes.is_multiple_of(LINE_BYTES) || size_bytes > used - offset {
+                let (place, found) = (format!("offset {offset}"), format!("kind {found}, {size_bytes} bytes"));
+                return Err(Error::corrupt(self.region.name(), place, "a block", found));
             }
             if found == kind {
                 blocks.push((offset, size_bytes));

@@ -38,6 +38,8 @@ struct Books {
     free_rows: Vec<InRegion<Row>>,
     free_endpoints: Vec<EndpointBlock>,
     endpoints_made: u32,
+    /// What the header says to others.
+    used_bytes: usize,
 }
 
 /// Where an endpoint's description lies.
@@ -74,7 +76,8 @@ impl ProcessFile {
         header.name[..header.name_bytes as usize].copy_from_slice(&name.as_bytes()[..header.name_bytes as usize]);
         header.used_bytes.store(header.first_block, Relaxed); // link() publishes it
         crash::point(Point::ProcessWritten);
-        let books = Books { free_rows: Vec::new(), free_endpoints: Vec::new(), endpoints_made: 0 };
+        let used_bytes = first_line * LINE_BYTES;
+        let books = Books { free_rows: Vec::new(), free_endpoints: Vec::new(), endpoints_made: 0, used_bytes };
         Ok(ProcessFile { region, id, books: Mutex::new(books) })
     }
 
@@ -129,7 +132,7 @@ impl ProcessFile {
             Some(place) => books.free_endpoints.swap_remove(place),
             None => {
                 let contents_bytes = size_of::<EndpointHeader>() + bytes.len().next_multiple_of(LINE_BYTES);
-                let offset = self.add_block(directory, BLOCK_ENDPOINT, contents_bytes)?;
+                let offset = self.add_block(&mut books, directory, BLOCK_ENDPOINT, contents_bytes)?;
                 EndpointBlock { offset, capacity_bytes: contents_bytes - size_of::<EndpointHeader>() }
             }
         };
@@ -154,7 +157,7 @@ impl ProcessFile {
         let contents = block.offset + size_of::<BlockHeader>();
         let header: &EndpointHeader = self.region.at(contents)?;
         let version = block_header.version.load(Relaxed); // we are the only writer
-        block_header.version.store(version + 1, Relaxed);
+        block_header.version.store(version.wrapping_add(1), Relaxed);
         fence(Release); // the odd version before the words
         header.description_bytes.store(bytes.len() as u64, Relaxed);
         crash::point(Point::EndpointOpened);
@@ -167,7 +170,7 @@ impl ProcessFile {
             let place = contents + size_of::<EndpointHeader>() + place * 8;
             self.region.at::<AtomicU64>(place)?.store(u64::from_le_bytes(word), Relaxed);
         }
-        block_header.version.store(version + 2, Release); // the words before the even version
+        block_header.version.store(version.wrapping_add(2), Release); // the words before the even version
         crash::point(Point::EndpointClosed);
         Ok(())
     }
@@ -177,7 +180,7 @@ impl ProcessFile {
     pub(crate) fn take_row(&self, directory: &Directory, key: u64, state: u32, depth: u32) -> Result<InRegion<Row>> {
         let mut books = self.books.lock().unwrap_or_else(PoisonError::into_inner);
         if books.free_rows.is_empty() {
-            let offset = self.add_block(directory, BLOCK_ROWS, ROWS_PER_BLOCK * size_of::<Row>())?;
+            let offset = self.add_block(&mut books, directory, BLOCK_ROWS, ROWS_PER_BLOCK * size_of::<Row>())?;
             let rows = self.region.slice::<Row>(offset + size_of::<BlockHeader>(), ROWS_PER_BLOCK)?;
             // SAFETY: these books keep them no longer than `self` keeps the region; for others it is the caller's promise.
             books.free_rows.extend(rows.iter().rev().map(|row| unsafe { InRegion::new(row) }));
@@ -201,10 +204,9 @@ impl ProcessFile {
         self.books.lock().unwrap_or_else(PoisonError::into_inner).free_rows.push(row);
     }
 
-    /// Adds a block and returns its offset (P2). The books' mutex is held.
-    fn add_block(&self, directory: &Directory, kind: u32, contents_bytes: usize) -> Result<usize> {
-        let used = &self.header()?.used_bytes;
-        let offset = used.load(Relaxed) as usize; // we are the only writer
+    /// Adds a block and returns its offset (P2).
+    fn add_block(&self, books: &mut Books, directory: &Directory, kind: u32, contents_bytes: usize) -> Result<usize> {
+        let offset = books.used_bytes;
         let size_bytes = size_of::<BlockHeader>() + contents_bytes.next_multiple_of(LINE_BYTES);
         let end = offset + size_bytes;
         if end > self.region.reserve_bytes() {
@@ -220,8 +222,9 @@ impl ProcessFile {
         let header = unsafe { &mut *header.as_ptr() };
         (header.size_bytes, header.kind) = (size_bytes as u64, kind);
         crash::point(Point::BlockWritten);
-        used.store(end as u64, Release); // partner: `Peer::blocks`
+        self.header()?.used_bytes.store(end as u64, Release); // partner: `Peer::blocks`
         crash::point(Point::BlockAdded);
+        books.used_bytes = end;
         Ok(offset)
     }
 }

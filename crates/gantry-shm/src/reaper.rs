@@ -27,16 +27,26 @@ pub(crate) fn reap(directory: &Directory, board: &Board, registry: &Registry<'_>
     let mut alive = Vec::new();
     for name in ending_with(PROCESS_SUFFIX) {
         if may_live(directory, name) {
-            alive.push(name.trim_end_matches(PROCESS_SUFFIX));
+            alive.push(process_id(name));
         } else {
             bury(directory, board, registry, name, &publishers)?;
         }
     }
     // Files of a process whose own file is gone: it removes its publishers' files first, so somebody else meddled.
-    for name in publishers.iter().filter(|name| !alive.iter().any(|id| name.starts_with(id))) {
+    for name in publishers.iter().filter(|name| !alive.contains(&owner_id(name))) {
         directory.unlink(name)?;
     }
     Ok(alive.len())
+}
+
+/// The id in the name of a process file. Anybody may put a file here that is called so; it then has an id that nobody has.
+fn process_id(name: &str) -> &str {
+    name.strip_suffix(PROCESS_SUFFIX).unwrap_or(name)
+}
+
+/// The id of the process in the name of its publisher's file.
+fn owner_id(name: &str) -> &str {
+    name.split_once('.').map_or(name, |(id, _)| id)
 }
 
 /// Refuses to go on beside processes that use another board: it was removed under them (by `rm`, or a tool that cleans
@@ -80,8 +90,7 @@ fn bury(directory: &Directory, board: &Board, registry: &Registry<'_>, name: &st
         Err(e) if e.is_not_found() => return Ok(()),
         Err(e) => return Err(e),
     };
-    let id = name.trim_end_matches(PROCESS_SUFFIX);
-    for publisher in publishers.iter().filter(|publisher| publisher.starts_with(id)) {
+    for publisher in publishers.iter().filter(|publisher| owner_id(publisher) == process_id(name)) {
         directory.unlink(publisher)?;
     }
     // A process that used another board told nobody here.

@@ -74,7 +74,8 @@ impl Reader {
         let next = match start {
             Start::At(sequence) => sequence,
             Start::History(samples) => {
-                let head = reader.newest();
+                // Whoever checked the head read it before us; a hostile publisher may say something else now.
+                let head = reader.newest().min(MAX_SEQUENCE);
                 head.saturating_add(1).saturating_sub(samples).max(reader.oldest(head))
             }
         };

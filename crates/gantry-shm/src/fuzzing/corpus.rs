@@ -1,0 +1,107 @@
+//! What fuzzing found stays found: every input of `fuzz/corpus` once more, and some that nobody has seen yet.
+
+use super::{Stage, scribble};
+use std::{
+    path::Path,
+    sync::{
+        Once,
+        atomic::{AtomicUsize, Ordering::Relaxed},
+    },
+};
+
+/// How many unseen inputs of a kind are tried.
+const UNSEEN: usize = 1000;
+/// ... and of the slow ones, which write large files, or join and leave.
+const UNSEEN_SLOW: usize = 100;
+
+/// Prints the input if a panic unwinds over it.
+struct Blame(String);
+
+impl Drop for Blame {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            eprintln!("it was {}", self.0);
+        }
+    }
+}
+
+/// How many control threads panicked; nobody else would hear of it.
+fn silent_panics() -> usize {
+    static PANICS: AtomicUsize = AtomicUsize::new(0);
+    static COUNT: Once = Once::new();
+    COUNT.call_once(|| {
+        let report = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |panic| {
+            PANICS.fetch_add(usize::from(std::thread::current().name() == Some("gantry-control")), Relaxed);
+            report(panic);
+        }));
+    });
+    PANICS.load(Relaxed)
+}
+
+fn replay(target: &str, unseen: usize, run: impl Fn(&[u8])) {
+    let run = |bytes: &[u8], name: String| {
+        let _blame = Blame(name);
+        let before = silent_panics();
+        run(bytes);
+        assert_eq!(silent_panics(), before, "a control thread panicked");
+    };
+    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus").join(target);
+    let mut paths: Vec<_> = std::fs::read_dir(&corpus).unwrap().map(|file| file.unwrap().path()).collect();
+    assert!(!paths.is_empty(), "there is no corpus in {}", corpus.display());
+    paths.sort();
+    paths.iter().for_each(|path| run(&std::fs::read(path).unwrap(), path.display().to_string()));
+    let mut random = Random::new();
+    for _ in 0..unseen {
+        let bytes: Vec<u8> = (0..random.next() % 200).map(|_| random.next() as u8).collect();
+        run(&bytes, format!("{bytes:?}"));
+    }
+}
+
+/// Xorshift; the seed is printed, and `SEED` in the environment sets it.
+struct Random(u64);
+
+impl Random {
+    fn new() -> Random {
+        let clock = std::time::UNIX_EPOCH.elapsed().unwrap().as_nanos() as u64;
+        let seed = std::env::var("SEED").map_or(clock, |seed| seed.parse().unwrap());
+        eprintln!("SEED={seed}");
+        Random(seed | 1)
+    }
+
+    fn next(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0 >> 8
+    }
+}
+
+#[test]
+fn descriptions_are_read_or_refused() {
+    let stage = Stage::new();
+    replay("description", UNSEEN, |bytes| stage.description(bytes));
+}
+
+#[test]
+fn boards_are_used_or_refused() {
+    let stage = Stage::new();
+    replay("attach_board", UNSEEN_SLOW, |bytes| stage.board(bytes));
+}
+
+#[test]
+fn processes_are_looked_at_or_refused_and_reaped() {
+    let stage = Stage::new();
+    replay("attach_process", UNSEEN, |bytes| stage.process(bytes));
+}
+
+#[test]
+fn publishers_are_read_or_refused() {
+    let stage = Stage::new();
+    replay("attach_publisher", UNSEEN, |bytes| stage.publisher(bytes));
+}
+
+#[test]
+fn the_honest_are_safe_from_damaged_neighbours() {
+    replay("scribble", UNSEEN_SLOW, scribble);
+}

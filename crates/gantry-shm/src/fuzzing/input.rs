@@ -1,0 +1,184 @@
+//! What the fuzzer says, read as choices, numbers and damage to a file.
+//!
+//! Used by every target. Bytes that are missing are 0, so that every input means something and the shorter one means less.
+
+use std::{
+    fs::File,
+    os::unix::fs::FileExt,
+    path::Path,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering::Relaxed},
+    },
+    thread::JoinHandle,
+};
+
+/// Numbers that programs get wrong.
+const EDGES: [u64; 24] = [
+    0,
+    1,
+    2,
+    63,
+    64,
+    127,
+    128,
+    4095,
+    4096,
+    1 << 20,
+    1 << 30,
+    i32::MAX as u64,
+    1 << 31,
+    u32::MAX as u64,
+    1 << 32,
+    1 << 38,
+    (1 << 38) - 64,
+    1 << 47,
+    (1 << 62) - 1,
+    1 << 62,
+    i64::MAX as u64,
+    1 << 63,
+    u64::MAX - 63,
+    u64::MAX,
+];
+
+/// The rest of an input.
+pub(super) struct Input<'a>(pub(super) &'a [u8]);
+
+impl Input<'_> {
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub(super) fn byte(&mut self) -> u8 {
+        let (&first, rest) = self.0.split_first().unwrap_or((&0, &[]));
+        self.0 = rest;
+        first
+    }
+
+    /// One of `end` choices.
+    pub(super) fn below(&mut self, end: usize) -> usize {
+        let choice = if end <= 256 { self.number(1) } else { self.number(3) };
+        choice as usize % end.max(1)
+    }
+
+    /// So many bytes as a number.
+    fn number(&mut self, bytes: usize) -> u64 {
+        (0..bytes).fold(0, |number, place| number | u64::from(self.byte()) << (8 * place))
+    }
+
+    /// A number of 64 bits: one that programs get wrong, one near `old`, or any.
+    fn value(&mut self, old: u64) -> u64 {
+        match self.below(5) {
+            0 => EDGES[self.below(EDGES.len())],
+            1 => old.wrapping_add_signed(i64::from(self.byte() as i8)),
+            2 => old ^ 1 << (self.byte() % 64),
+            3 => self.number(2),
+            _ => self.number(8),
+        }
+    }
+}
+
+/// A file that somebody else writes to as the input says.
+pub(super) struct Damaged {
+    file: Arc<File>,
+    /// Offsets of words that mean something, as of now.
+    places: fn(&[u8]) -> Vec<usize>,
+}
+
+impl Damaged {
+    /// A new file with these bytes.
+    pub(super) fn create(path: &Path, bytes: &[u8], places: fn(&[u8]) -> Vec<usize>) -> Damaged {
+        let file = File::options().read(true).write(true).create(true).truncate(true).open(path).unwrap();
+        file.write_all_at(bytes, 0).unwrap();
+        Damaged { file: Arc::new(file), places }
+    }
+
+    /// A file that is in use.
+    pub(super) fn open(path: &Path, places: fn(&[u8]) -> Vec<usize>) -> Damaged {
+        Damaged { file: Arc::new(File::options().read(true).write(true).open(path).unwrap()), places }
+    }
+
+    pub(super) fn file(&self) -> &File {
+        &self.file
+    }
+
+    pub(super) fn length_bytes(&self) -> usize {
+        self.file.metadata().unwrap().len() as usize
+    }
+
+    /// Its first bytes; a file can be much longer than there is memory.
+    pub(super) fn bytes(&self) -> Vec<u8> {
+        let mut bytes = vec![0; self.length_bytes().min(1 << 20)];
+        self.file.read_exact_at(&mut bytes, 0).unwrap();
+        bytes
+    }
+
+    /// Up to 15 pokes, and now and then another length.
+    pub(super) fn damage(&self, input: &mut Input<'_>) {
+        let choice = input.byte();
+        (0..choice % 16).for_each(|_| self.poke(input));
+        if choice / 16 % 4 == 1 {
+            let old = self.length_bytes();
+            let length = if choice & 128 == 0 { input.below(old + 1) as u64 } else { input.value(old as u64) };
+            // More than a file can have is refused by the kernel.
+            let _ = self.file.set_len(length);
+        }
+    }
+
+    /// Writes one, two, four or eight bytes somewhere.
+    pub(super) fn poke(&self, input: &mut Input<'_>) {
+        let (place, old) = self.place(input);
+        let width = 1 << input.below(4);
+        let value = input.value(old).to_le_bytes();
+        // Not beyond the end: a living file's length is its owner's.
+        let width = width.min(self.length_bytes().saturating_sub(place));
+        self.file.write_all_at(&value[..width], place as u64).unwrap();
+    }
+
+    /// Lets a thread write two values to one word in turn until the result is dropped.
+    pub(super) fn flip(&self, input: &mut Input<'_>) -> Flipper {
+        let (place, old) = self.place(input);
+        let values = [old, input.value(old)].map(u64::to_le_bytes);
+        let (file, stop) = (self.file.clone(), Arc::new(AtomicBool::new(place + 8 > self.length_bytes())));
+        let stopped = stop.clone();
+        let thread = std::thread::spawn(move || {
+            for value in values.iter().cycle().take_while(|_| !stopped.load(Relaxed)) {
+                file.write_all_at(value, place as u64).unwrap();
+            }
+        });
+        Flipper { stop, thread: Some(thread) }
+    }
+
+    /// An offset, mostly of a word that means something, and what is there.
+    fn place(&self, input: &mut Input<'_>) -> (usize, u64) {
+        let bytes = self.bytes();
+        let places = (self.places)(&bytes);
+        let choice = input.number(2) as usize;
+        let place = match choice < 0xe000 && !places.is_empty() {
+            true => places[choice % places.len()],
+            false => input.below(bytes.len()),
+        };
+        (place, word(&bytes, place))
+    }
+}
+
+/// A thread that writes.
+pub(super) struct Flipper {
+    stop: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Drop for Flipper {
+    fn drop(&mut self) {
+        self.stop.store(true, Relaxed);
+        if let Some(thread) = self.thread.take() {
+            thread.join().unwrap();
+        }
+    }
+}
+
+/// The eight bytes at `place`, 0 beyond the end.
+pub(super) fn word(bytes: &[u8], place: usize) -> u64 {
+    let rest = bytes.get(place..).unwrap_or_default();
+    rest.first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes))
+}

@@ -1,0 +1,268 @@
+//! Everything that is attached, given bytes that somebody else chose: what `fuzz/` runs, and, for a moment, `cargo test`.
+//!
+//! One function for each kind of bytes. They make files with the real code, damage them as the input says (`input`), where it
+//! hurts (`places`), and then do with them what the engine does. They panic if anything comes of it but a sentence: `Corrupt`
+//! or `Incompatible`. Reads outside a file hit pages without a file behind them (SIGBUS); work and memory without bounds are
+//! the fuzzer's to notice.
+
+#![expect(clippy::unwrap_used, reason = "a fuzz target says by panicking what it found")]
+
+#[cfg(test)]
+mod corpus;
+mod input;
+mod places;
+mod scribble;
+
+use crate::{
+    Qos,
+    board::{Board, REGISTRY_PATIENCE},
+    description::{EndpointDescription, TypeDescription},
+    directory::{BOARD_NAME, Directory},
+    domain::Domain,
+    error::{Error, Result},
+    inspect::inspect_under,
+    layout::*,
+    link::{Joining, Losses},
+    lock,
+    options::PublisherOptions,
+    participant::{DIRECTORY_VARIABLE, Participant},
+    peer::Peer,
+    process_file::{file_name, publisher_file_name},
+    protocol::{roster::Roster, sleep::Side},
+    publisher::{Publisher, SourceTime},
+    reaper,
+    subscription::Subscription,
+};
+use input::{Damaged, Input};
+use std::{mem::offset_of, path::Path, path::PathBuf, sync::Arc};
+
+pub use scribble::scribble;
+
+/// The topic of all endpoints.
+const TOPIC: &str = "/fuzzed";
+/// The process that does not exist but in a file.
+const STRANGER: [u8; 16] = [0x5a; 16];
+
+/// Files as the real code makes them, and a domain to put damaged ones into.
+pub struct Stage {
+    root: tempfile::TempDir,
+    domain: Arc<Domain>,
+    board: Vec<u8>,
+    process: Vec<u8>,
+    publisher: Vec<u8>,
+    /// Of the publisher.
+    description: EndpointDescription,
+}
+
+/// A directory under `GANTRY_SHM_DIR` (or `/dev/shm`) that goes when it is dropped.
+fn new_root() -> tempfile::TempDir {
+    let under = std::env::var_os(DIRECTORY_VARIABLE).map_or("/dev/shm".into(), PathBuf::from);
+    tempfile::Builder::new().prefix("gantry-fuzz-").tempdir_in(under).unwrap()
+}
+
+fn bytes_type(payload_bytes: usize) -> TypeDescription {
+    let (name, definition) = ("test_msgs/msg/Bytes".to_owned(), "byte[] data".to_owned());
+    TypeDescription { name, hash: [7; 32], definition, payload_bytes }
+}
+
+/// What is said of bytes that make no sense: nothing else may come of them.
+fn refused(error: &Error) {
+    assert!(matches!(error, Error::Corrupt { .. } | Error::Incompatible { .. }), "{error:?}");
+}
+
+fn believed<T>(result: Result<T>) -> Option<T> {
+    result.inspect_err(refused).ok()
+}
+
+impl Stage {
+    /// Makes the files.
+    #[must_use]
+    #[expect(clippy::new_without_default, reason = "it makes files, which nobody expects of a default")]
+    pub fn new() -> Stage {
+        let root = new_root();
+        let (board, process, publisher, description) = {
+            let participant = Participant::join_under(root.path(), 1).unwrap();
+            let directory = participant.domain.directory.path().to_owned();
+            let options = PublisherOptions { max_memory_bytes: Some(64 << 10), ..PublisherOptions::default() };
+            let (qos, message) = (Qos::default().keep_last(8), bytes_type(256));
+            let mut publisher =
+                Publisher::new(participant.clone(), "/talker", TOPIC, message.clone(), qos, options).unwrap();
+            let mut subscription = Subscription::new(participant.clone(), "/listener", TOPIC, message, qos).unwrap();
+            publisher.subscription_count().unwrap();
+            for length_bytes in 0..30 {
+                let loan = publisher.loan(8 * length_bytes).unwrap();
+                publisher.publish(loan, SourceTime::default()).unwrap();
+            }
+            let _held = [subscription.take().unwrap(), subscription.take().unwrap()];
+            let own = participant.domain.process.publisher_file_name(publisher.description().number);
+            let mut process = std::fs::read(directory.join(participant.domain.process.file_name())).unwrap();
+            let id = offset_of!(ProcessHeader, id);
+            process[id..id + 16].copy_from_slice(&STRANGER);
+            let board = std::fs::read(directory.join(BOARD_NAME)).unwrap();
+            (board, process, std::fs::read(directory.join(own)).unwrap(), publisher.description().clone())
+        };
+        let domain = Arc::new(Domain::join(root.path(), 2).unwrap());
+        let mut stage = Stage { root, domain, board, process, publisher, description };
+        // The stranger is of this domain.
+        let id = offset_of!(ProcessHeader, board_id);
+        stage.process[id..id + 8].copy_from_slice(&stage.domain.board.id().to_le_bytes());
+        stage
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.domain.directory.path().join(name)
+    }
+
+    /// What an endpoint says about itself: raw bytes, or a real description with damage.
+    pub fn description(&self, bytes: &[u8]) {
+        let mut input = Input(bytes);
+        let raw = match input.byte() {
+            0 => input.0.to_vec(),
+            _ => {
+                let path = self.path("description");
+                let file = Damaged::create(&path, &self.description.to_bytes(), places::description);
+                file.damage(&mut input);
+                std::fs::remove_file(path).unwrap();
+                file.bytes()
+            }
+        };
+        if let Some(found) = believed(EndpointDescription::from_bytes(&raw, "fuzzed")) {
+            assert_eq!(EndpointDescription::from_bytes(&found.to_bytes(), "fuzzed").unwrap(), found);
+            let _ = (found.mismatch(&self.description), self.description.mismatch(&found));
+        }
+    }
+
+    /// A board.
+    pub fn board(&self, bytes: &[u8]) {
+        let mut input = Input(bytes);
+        let directory = self.domain.directory.of_domain("board-of-others").unwrap();
+        let file = Damaged::create(&directory.path().join(BOARD_NAME), &self.board, places::board);
+        file.damage(&mut input);
+        match believed(Board::open(&directory)) {
+            Some(board) => {
+                let _flipper = (input.byte() & 1 == 1).then(|| file.flip(&mut input));
+                use_board(&board, &directory, &mut input);
+            }
+            // Nobody uses it, so it keeps nobody out.
+            None => assert!(Board::open_or_create(&directory).unwrap().is_none()),
+        }
+        directory.unlink(BOARD_NAME).unwrap();
+    }
+
+    /// The file of a process that lives or died. It is looked at as publishers and subscriptions do, and then reaped.
+    pub fn process(&self, bytes: &[u8]) {
+        let mut input = Input(bytes);
+        let choice = input.byte();
+        let name = match choice & 6 {
+            2 => format!("{}.process", String::from_utf8_lossy(&[input.byte() % 64 + b'A'; 4][..input.below(5)])),
+            _ => file_name(&STRANGER),
+        };
+        let own = self.path(&publisher_file_name(self.domain.process.id(), 1));
+        std::fs::write(&own, "").unwrap();
+        let file = Damaged::create(&self.path(&name), &self.process, places::process);
+        file.damage(&mut input);
+        let lives = choice & 1 == 1 && lock::try_lock(file.file()).unwrap();
+        let flipper = (choice & 8 != 0).then(|| file.flip(&mut input));
+        self.domain.board.processes_changed();
+        if let Some(peer) = believed(Peer::open(&self.domain.directory, &name)) {
+            self.use_peer(&Arc::new(peer), lives, &file, &mut input);
+        }
+        let _ = self.domain.peers().map(drop).map_err(|error| refused(&error));
+        if choice & 16 != 0 {
+            let _ = inspect_under(self.root.path(), self.domain.domain_id()).unwrap().unwrap().to_string();
+        }
+        drop((flipper, file)); // and so the lock: it dies
+        let registry = self.domain.board.lock(&self.domain.directory, REGISTRY_PATIENCE).unwrap();
+        assert_eq!(reaper::reap(&self.domain.directory, &self.domain.board, &registry).unwrap(), 1, "all but us");
+        assert!(!self.path(&name).exists(), "a dead process's file stayed");
+        assert!(own.exists(), "a living process's file went");
+    }
+
+    fn use_peer(&self, peer: &Arc<Peer>, lives: bool, file: &Damaged, input: &mut Input<'_>) {
+        assert_eq!(peer.is_alive(), lives);
+        loop {
+            let _ = peer.held_waiters().unwrap();
+            let topic = [None, Some(topic_hash(TOPIC))][input.below(2)];
+            for endpoint in believed(peer.endpoints(topic)).unwrap_or_default() {
+                let _ = endpoint.mismatch(&self.description);
+            }
+            if let Some(rows) = believed(peer.rows_of([self.description.key, 0][input.below(2)])) {
+                let mut roster = Roster::new(self.description.key, 1, rows);
+                let _ = (roster.count(), roster.deepest(), roster.slowest_cursor(), roster.gate());
+                assert!(roster.held().is_sorted());
+            }
+            if input.is_empty() {
+                return;
+            }
+            file.poke(input);
+        }
+    }
+
+    /// A publisher's file, of which a subscription takes.
+    pub fn publisher(&self, bytes: &[u8]) {
+        let mut input = Input(bytes);
+        let choice = input.byte();
+        let name = publisher_file_name(&STRANGER, 1);
+        let file = Damaged::create(&self.path(&name), &self.publisher, places::publisher);
+        file.damage(&mut input);
+        let flipper = (choice & 8 != 0).then(|| file.flip(&mut input));
+        let qos = Qos::default().keep_last([1, 3, 100, crate::MAX_DEPTH][usize::from(choice) & 3]);
+        let qos = if choice & 4 == 0 { qos } else { qos.transient_local() };
+        let qos = if choice & 16 == 0 { qos } else { qos.keep_all() };
+        let mut description = self.description.clone();
+        description.qos = Qos { depth: input.byte().into(), ..qos };
+        let topic = self.domain.topic(TOPIC);
+        let joining = Joining::new(&self.domain, &description, &name, &qos);
+        if let Some(mut link) = believed(joining.and_then(|joining| joining.join(&self.domain, topic, 1))) {
+            let (mut losses, mut held) = (Losses::default(), Vec::new());
+            for _ in 0..bytes.len() + 4 {
+                match input.byte() % 8 {
+                    0..=3 => held.extend(believed(link.take(&mut losses)).flatten()),
+                    4 => drop((!held.is_empty()).then(|| held.swap_remove(input.below(held.len())))),
+                    5 => _ = believed(link.next_time(&mut losses)),
+                    6 => file.poke(&mut input),
+                    _ => link.source.prefault_new(&self.domain.directory),
+                }
+                let _ = (link.has_news(), link.is_in_history());
+            }
+            // There is something to read to the end of the file's last page.
+            let (base, length_bytes) = (link.source.hint(0) as usize, file.length_bytes().next_multiple_of(PAGE_BYTES));
+            for sample in &held {
+                let start = sample.bytes().as_ptr() as usize;
+                assert!(
+                    base < start && start + sample.bytes().len() <= base + length_bytes,
+                    "{start:x} {} {base:x} {length_bytes}",
+                    sample.bytes().len()
+                );
+                let sum = sample.bytes().iter().take(1 << 16).fold(0u8, |sum, byte| sum.wrapping_add(*byte));
+                std::hint::black_box((sum, sample.info()));
+            }
+        }
+        drop(flipper);
+        self.domain.directory.unlink(&name).unwrap();
+    }
+}
+
+/// What joiners, sleepers, publishers and reapers do with a board.
+fn use_board(board: &Board, directory: &Directory, input: &mut Input<'_>) {
+    let topic = board.topic([topic_hash(TOPIC), 0, u64::MAX, 4095][input.below(4)]);
+    let _ = (board.id(), board.processes_generation());
+    board.processes_changed();
+    board.topic_changed(topic, Side::Publishers);
+    board.topic_changed(topic, Side::Readers);
+    board.call_readers(topic);
+    board.wake(board.line(topic));
+    let _ = (board.holder(), board.free_waiters(), board.sleepers(topic_hash(TOPIC)));
+    let registry = board.lock(directory, REGISTRY_PATIENCE).unwrap();
+    let held = std::array::from_fn(|_| Default::default());
+    let waiter = registry.take_waiter(&held);
+    board.bell(waiter).ring();
+    registry.free_waiters(&waiter.as_set());
+    registry.free_waiters(&[u64::MAX; WAITER_WORDS]);
+}
+
+/// A path that leads to `root`, another one for each number: to one process, participants of several.
+fn another_way_to(root: &Path, number: usize) -> PathBuf {
+    let back = Path::new("..").join(root.file_name().unwrap());
+    (0..number).fold(root.to_owned(), |path, _| path.join(&back))
+}

@@ -1,0 +1,66 @@
+//! Where the words are that mean something: what blind damage would rarely hit.
+
+use super::input::word;
+use crate::{layout::*, protocol::ring::Descriptor};
+use std::mem::offset_of;
+
+/// Of so many ring lines, topic lines or blocks the words are counted.
+const MANY: usize = 64;
+
+/// The words of `length_bytes` at `start`.
+fn words(start: usize, length_bytes: usize) -> impl Iterator<Item = usize> {
+    (start..start.saturating_add(length_bytes)).step_by(8)
+}
+
+/// Of a description by itself.
+pub(super) fn description(_: &[u8]) -> Vec<usize> {
+    words(0, size_of::<DescriptionHeader>()).collect()
+}
+
+/// Of a board.
+pub(super) fn board(bytes: &[u8]) -> Vec<usize> {
+    let topics = (0..TOPIC_LINES).map(|topic| BOARD_TOPICS_OFFSET + topic * size_of::<TopicLine>());
+    let taken = topics.filter(|&topic| word(bytes, topic) != 0).take(MANY);
+    let waiters = words(BOARD_WAITERS_OFFSET, 4 * size_of::<WaiterLine>()).step_by(8);
+    words(0, size_of::<BoardHeader>())
+        .chain(taken.flat_map(|topic| words(topic, size_of::<TopicLine>())))
+        .chain(waiters)
+        .collect()
+}
+
+/// Of a process file.
+pub(super) fn process(bytes: &[u8]) -> Vec<usize> {
+    let mut places: Vec<usize> = words(0, size_of::<ProcessHeader>()).collect();
+    let mut block = word(bytes, offset_of!(ProcessHeader, first_block)) as usize;
+    for _ in 0..MANY {
+        let size_bytes = word(bytes, block) as usize;
+        if !(LINE_BYTES..=bytes.len()).contains(&size_bytes) {
+            break;
+        }
+        // Header and the first rows, or header and description.
+        places.extend(words(block, 24));
+        places.extend(words(block + LINE_BYTES, (4 * LINE_BYTES).min(size_bytes - LINE_BYTES)));
+        block += size_bytes;
+    }
+    places.retain(|place| place + 8 <= bytes.len());
+    places
+}
+
+/// Of a publisher's file.
+pub(super) fn publisher(bytes: &[u8]) -> Vec<usize> {
+    let mut places: Vec<usize> = words(0, size_of::<PublisherHeader>()).collect();
+    // What one takes by, once more.
+    places.extend([offset_of!(PublisherHeader, ring), offset_of!(PublisherHeader, head)].repeat(8));
+    let ring = Descriptor::from_word(word(bytes, offset_of!(PublisherHeader, ring)));
+    for line in 0..MANY.min(1 << ring.log2_capacity.min(6)) {
+        let line = ring.offset + line * LINE_BYTES;
+        let entry = word(bytes, line);
+        if entry != 0 {
+            places.extend(words(line, 24));
+            let slot = (entry >> 32) as usize * LINE_BYTES;
+            places.extend(words(slot + offset_of!(SlotHeader, sequence), 32));
+        }
+    }
+    places.retain(|place| place + 8 <= bytes.len());
+    places
+}

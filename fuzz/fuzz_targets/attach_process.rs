@@ -1,0 +1,10 @@
+//! Another process's file, and what a reaper makes of it.
+
+#![no_main]
+
+use gantry_shm::fuzzing::Stage;
+use std::sync::LazyLock;
+
+static STAGE: LazyLock<Stage> = LazyLock::new(Stage::new);
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| STAGE.process(bytes));
