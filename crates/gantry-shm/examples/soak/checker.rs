@@ -22,7 +22,7 @@ pub struct Checker {
     qos: Qos,
     publishers: HashMap<Gid, Seen>,
     losses: Losses,
-    /// Losses that no gap was seen for: those of publishers that nothing was taken from before or after.
+    /// Losses that no gap was seen for: those of publishers that nothing was taken from before, or since.
     unexplained: u64,
     /// Of these, the ones before the two were matched.
     unexplained_before_matched: u64,
@@ -77,10 +77,11 @@ impl Checker {
             }
             None => {
                 let history = self.history_from(offer, sequence);
-                self.publishers.insert(gid, Seen { last: sequence, history });
-                if self.topic.is_survivors {
-                    self.unexplained = 0; // what came before its first sample
+                if self.publishers.is_empty() {
+                    // They came before the first sample of anybody.
+                    (self.unexplained, self.unexplained_before_matched) = (0, 0);
                 }
+                self.publishers.insert(gid, Seen { last: sequence, history });
             }
         }
         Ok(())

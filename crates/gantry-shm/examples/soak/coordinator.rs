@@ -24,6 +24,8 @@ use std::{
 
 /// Between two looks at all.
 const TICK: Duration = Duration::from_millis(10);
+/// Longer than others wait for the registry lock.
+const LONGEST_STALL_MS: u64 = 7000;
 /// How long what should become true by itself may take.
 const SETTLE_LIMIT: Duration = Duration::from_secs(60);
 /// Who waits for the registry lock gives up 5 s after somebody was stopped with it, and may be slow to say so.
@@ -144,14 +146,11 @@ impl Soak<'_> {
     fn event(&mut self) -> Result<()> {
         let event = self.rng.u32(..100);
         if event >= 68 || self.workers.is_empty() {
-            for _ in 0..self.rng.usize(1..=3).min(self.run.processes.saturating_sub(self.workers.len())) {
-                self.deeds.starts += 1;
-                self.workers.push(Process::start(self.deeds.starts, self.rng.u64(..), self.root)?);
-            }
-            return Ok(());
+            let room = self.run.processes.saturating_sub(self.workers.len());
+            return (0..self.rng.usize(1..=3).min(room)).try_for_each(|_| self.start());
         }
         let chosen = self.rng.usize(..self.workers.len());
-        let stop_ms = if self.rng.u32(..12) == 0 { self.rng.u64(..7000) } else { self.rng.u64(..500) };
+        let stop_ms = if self.rng.u32(..12) == 0 { self.rng.u64(..LONGEST_STALL_MS) } else { self.rng.u64(..500) };
         let worker = &mut self.workers[chosen];
         match (event, worker.state) {
             (0..25, State::Runs) => self.deeds.kills += 1,
@@ -171,6 +170,29 @@ impl Soak<'_> {
             _ => return Ok(()),
         }
         worker.kill()
+    }
+
+    /// One more worker. Some are killed or stopped while they join, perhaps with the registry locked.
+    fn start(&mut self) -> Result<()> {
+        self.deeds.starts += 1;
+        let mut worker = Process::start(self.deeds.starts, self.rng.u64(..), self.root)?;
+        let fate = self.rng.u32(..12);
+        if fate < 4 {
+            std::thread::sleep(Duration::from_micros(self.rng.u64(..6000)));
+        }
+        match fate {
+            0..2 => {
+                self.deeds.kills += 1;
+                worker.kill()?;
+            }
+            2..4 => {
+                self.deeds.stalls += 1;
+                worker.stop(Instant::now() + Duration::from_millis(self.rng.u64(..LONGEST_STALL_MS)))?;
+            }
+            _ => {}
+        }
+        self.workers.push(worker);
+        Ok(())
     }
 
     /// Looks at all, and lets those go on that were stopped long enough.

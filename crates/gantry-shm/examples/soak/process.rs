@@ -108,7 +108,7 @@ impl Process {
         match failure {
             Some(why) => Err(self.sentence(&why)),
             None if self.may_end_with(status) => Ok(true),
-            None => Err(self.sentence(&format!("it ended: {status}, though it was {:?}", self.state))),
+            None => Err(self.sentence(&format!("it ended: {status}; {}", self.expectation()))),
         }
     }
 
@@ -117,6 +117,14 @@ impl Process {
             State::Killed => status.signal() == Some(Signal::KILL.as_raw()),
             State::Ends { .. } => status.success(),
             State::Runs | State::StoppedUntil(_) => false,
+        }
+    }
+
+    fn expectation(&self) -> &'static str {
+        match self.state {
+            State::Killed => "it was killed by signal 9",
+            State::Ends { .. } => "it was told to end well",
+            State::Runs | State::StoppedUntil(_) => "nobody told it to end",
         }
     }
 
