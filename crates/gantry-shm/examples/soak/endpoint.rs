@@ -84,9 +84,9 @@ impl Listener {
 
     /// The next sample, checked.
     pub fn take(&mut self) -> Result<Option<Held>> {
-        let taken = self.subscription.take().map_err(|error| self.checker.sentence(&error.to_string()))?;
+        let taken = allowed(self.subscription.take()).map_err(|why| self.checker.sentence(&why))?;
         let losses = self.subscription.losses();
-        match taken {
+        match taken.flatten() {
             Some(sample) => {
                 self.checker.took(&sample, losses)?;
                 Ok(Some(Held::new(sample)))
@@ -95,18 +95,18 @@ impl Listener {
         }
     }
 
-    /// Why publishers are not matched: only because of their QoS.
+    /// Why publishers are not matched: only because of their QoS, or because shared memory is full.
     pub fn check_mismatches(&self) -> Result<()> {
-        match self.subscription.mismatches().into_iter().find(|why| !is_of_qos(why)) {
+        match self.subscription.mismatches().into_iter().find(|why| !is_expected(why)) {
             Some(why) => Err(self.checker.sentence(&format!("it says {why:?}"))),
             None => Ok(()),
         }
     }
 }
 
-/// Whether a mismatch is about what was asked for.
-pub fn is_of_qos(mismatch: &str) -> bool {
-    mismatch.contains("do not agree on")
+/// Whether a mismatch is one that this run brings about.
+pub fn is_expected(mismatch: &str) -> bool {
+    mismatch.contains("do not agree on") || mismatch.contains("no room in shared memory")
 }
 
 /// What succeeded; `None` for errors that this run brings about, which are counted; all others end it.

@@ -4,7 +4,7 @@ use crate::{
     Result,
     beat::Beat,
     counts::{Count, count},
-    endpoint::{Listener, Talker, allowed, is_of_qos},
+    endpoint::{Listener, Talker, allowed, is_expected},
     forked,
     holder::{Held, Thing},
     topic::{self, Topic},
@@ -225,7 +225,7 @@ impl Player<'_> {
             allowed(publisher.subscription_count())?;
             allowed(publisher.wait_for_subscriptions(1, Duration::from_millis(2)))?;
             let mismatches = allowed(publisher.mismatches())?.unwrap_or_default();
-            if let Some(why) = mismatches.iter().find(|why| !is_of_qos(why)) {
+            if let Some(why) = mismatches.iter().find(|why| !is_expected(why)) {
                 return Err(format!("a publisher says {why:?}"));
             }
         }
