@@ -42,6 +42,8 @@ pub(crate) struct Link {
     gates: bool,
     /// The publisher honours our pins once it has seen this generation.
     joined_generation: u64,
+    /// If it waits: the oldest sample that it had when we first saw that it does; from there on nothing is lost.
+    kept_from: Option<u64>,
     /// The newest sample when we joined: up to here is history.
     history_end: u64,
     /// The next sample, taken early to see how old it is.
@@ -100,6 +102,7 @@ impl Joining {
             rows: vec![self.row],
             gates: self.gates,
             joined_generation: generation,
+            kept_from: None,
             history_end: if matches!(self.start, Start::History(_)) { newest } else { 0 },
             ahead: None,
             gone: false,
@@ -160,7 +163,7 @@ impl Link {
             let taken = self.reader.take(self.rows[row].pin(index));
             let passed = self.reader.next - first - u64::from(matches!(taken, Taken::Sample { .. }));
             if passed > 0 {
-                self.count(passed, losses); // in a ring that was replaced meanwhile, too
+                self.count(first, passed, losses); // in a ring that was replaced meanwhile, too
             }
             match taken {
                 Taken::Sample { offset, length_bytes } => {
@@ -178,11 +181,30 @@ impl Link {
     }
 
     #[cold]
-    fn count(&self, passed: u64, losses: &mut Losses) {
-        if self.reader.seen_generation() >= self.joined_generation {
-            losses.overwritten = losses.overwritten.saturating_add(passed);
+    fn count(&mut self, first: u64, passed: u64, losses: &mut Losses) {
+        let before_matched = if !self.is_known() {
+            passed
+        } else if self.gates {
+            // It may know us since a moment ago; what it had not any more then was lost before.
+            self.note_match();
+            self.kept_from.unwrap_or(0).saturating_sub(first).min(passed)
         } else {
-            losses.before_matched = losses.before_matched.saturating_add(passed);
+            0
+        };
+        losses.before_matched = losses.before_matched.saturating_add(before_matched);
+        losses.overwritten = losses.overwritten.saturating_add(passed - before_matched);
+    }
+
+    /// Whether the publisher honours our pins, and waits for us if it should.
+    fn is_known(&self) -> bool {
+        self.reader.seen_generation() >= self.joined_generation
+    }
+
+    /// Gating: once the publisher knows us, its oldest sample is the one that it had then, or one that we took.
+    #[cold]
+    fn note_match(&mut self) {
+        if self.is_known() {
+            self.kept_from = self.kept_from.or_else(|| Some(self.reader.oldest_kept()));
         }
     }
 
@@ -191,6 +213,9 @@ impl Link {
     fn sample_at(&mut self, offset: usize, length_bytes: Option<u64>, row: usize, index: usize) -> Result<Sample> {
         if self.gates {
             self.call_blocked_publisher();
+            if self.kept_from.is_none() {
+                self.note_match();
+            }
         }
         let sample = self.source.slot(offset).and_then(|slot| {
             let length_bytes = match length_bytes {

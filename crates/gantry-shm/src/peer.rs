@@ -97,6 +97,11 @@ impl Peer {
         self.region.file().and_then(|file| file.stat(&self.file_name)).map_or(true, |stat| stat.st_nlink > 0)
     }
 
+    /// Whether it was found dead before; asks nobody.
+    pub(crate) fn is_known_dead(&self) -> bool {
+        self.dead.load(Relaxed)
+    }
+
     /// The waiter lines it holds.
     pub(crate) fn held_waiters(&self) -> Result<[u64; WAITER_WORDS]> {
         let header: &ProcessHeader = self.region.at(0)?;

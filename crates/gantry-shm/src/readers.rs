@@ -34,6 +34,8 @@ pub(crate) struct Found {
     pub(crate) is_news: bool,
     /// Generation of the newest roster.
     generation: u64,
+    /// The processes in it.
+    processes: Vec<Arc<Peer>>,
     /// Why there is no newer one.
     pub(crate) unmapped: Option<String>,
 }
@@ -42,7 +44,8 @@ impl ReaderSearch {
     /// Nobody is known yet.
     pub(crate) fn new(topic: TopicIndex, key: u64) -> ReaderSearch {
         let readers = Roster::new(key, 0, Vec::new());
-        ReaderSearch { topic, key, found: Mutex::new(Found { readers, is_news: false, generation: 0, unmapped: None }) }
+        let found = Found { readers, is_news: false, generation: 0, processes: Vec::new(), unmapped: None };
+        ReaderSearch { topic, key, found: Mutex::new(found) }
     }
 
     /// What was found, once a search that is under way is over.
@@ -79,10 +82,19 @@ impl Watched for ReaderSearch {
         // The generation first: rows that appear after it was read raise it again.
         let generation = acquire(&domain.board.line(self.topic).readers_generation);
         if generation == found.generation {
+            if !found.is_news {
+                found.readers.rows = Vec::new(); // the publisher's older roster, which may keep mapped who is gone
+            }
+            if found.processes.iter().any(|peer| peer.is_known_dead()) {
+                found.processes.clear();
+                domain.board.topic_changed(self.topic, Side::Readers); // it held samples, and had no subscription any more that told us
+            }
             return;
         }
         match self.rows(domain) {
             Ok(rows) => {
+                found.processes = rows.iter().map(|(_, peer)| peer.clone()).collect();
+                found.processes.dedup_by(|one, other| Arc::ptr_eq(one, other));
                 found.readers = Roster::new(self.key, generation, rows);
                 (found.is_news, found.generation, found.unmapped) = (true, generation, None);
             }

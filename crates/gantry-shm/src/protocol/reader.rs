@@ -90,6 +90,11 @@ impl Reader {
         if (1..=head.saturating_add(1)).contains(&tail) { tail } else { 1 }
     }
 
+    /// The oldest sequence that the publisher has not retired, as it says, whatever ring it is in.
+    pub(crate) fn oldest_kept(&self) -> u64 {
+        self.header.tail.load(Relaxed)
+    }
+
     /// Sequence of one of the newest samples: less than [`HEAD_EVERY`] were published after it.
     #[inline]
     fn head(&self) -> u64 {

@@ -137,6 +137,8 @@ fn play_waiting(role: &str, arguments: &[String], participant: Arc<Participant>)
         "last-words" => crate::descriptor::say_last_words(&participant),
         // Joins and leaves, and counts what stays in this process.
         "many-participants" => crate::control::join_and_leave_often(root, participant),
+        // Holds a sample longer than its subscription.
+        "hold-after-all" => crate::control::hold_after_all(&participant),
         // Forks again and again beside a busy control thread.
         "forks" => crate::control::fork_while_control_is_busy(root, &participant),
         // Removes what the dead left, all the time.

@@ -1,7 +1,7 @@
 //! The control thread: it matches, notices deaths and tidies up for programs that call nothing, and goes without a trace.
 
 use crate::{
-    child::say,
+    child::{STREAM_BYTES, say, stream_qos},
     descriptor::is_readable,
     support::*,
     waiting::{publisher_on, subscription_to},
@@ -25,6 +25,7 @@ tests![
     participants_leave_no_thread_descriptor_or_file,
     forked_children_end_whatever_the_control_thread_was_at,
     endpoints_that_come_and_go_on_one_topic_leave_nothing,
+    a_publisher_keeps_nothing_mapped_of_readers_that_are_gone,
 ];
 
 const NAME: &str = "gantry-control";
@@ -232,4 +233,43 @@ fn endpoints_that_come_and_go_on_one_topic_leave_nothing() {
     assert_eq!(check(receive(&mut subscription).bytes()), 9);
     drop((publisher, subscription, participant));
     root.assert_empty();
+}
+
+fn a_publisher_keeps_nothing_mapped_of_readers_that_are_gone() {
+    let root = Root::new();
+    let participant = root.join();
+    let mut publisher = publisher(&participant, STREAM_BYTES, stream_qos());
+    let others_mapped = || {
+        let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
+        let root = root.path().to_str().unwrap();
+        let processes = maps.lines().filter(|line| line.contains(root) && line.contains(".process"));
+        // Our own is mapped once more, to be seen as others see it.
+        processes.count() - 1
+    };
+    for role in ["hold", "hold-after-all"] {
+        let mut reader = root.child(role, &[]);
+        reader.line();
+        assert!(publisher.wait_for_subscriptions(1, PATIENCE).unwrap());
+        send(&mut publisher, STREAM_BYTES, 1);
+        reader.say("take");
+        reader.line();
+        eventually("it is mapped", || others_mapped() == 1);
+        reader.kill();
+        eventually("it is not mapped any more", || {
+            send(&mut publisher, STREAM_BYTES, 2); // this is where the publisher takes over what its control thread found
+            others_mapped() == 0
+        });
+    }
+}
+
+/// Role: takes a sample when told so, and holds it when there is no subscription any more.
+pub fn hold_after_all(participant: &Arc<Participant>) {
+    let mut subscription = subscription(participant, STREAM_BYTES, stream_qos());
+    say("ready");
+    let mut held = Vec::new();
+    for _ in std::io::stdin().lines() {
+        held.push(receive(&mut subscription));
+        drop(std::mem::replace(&mut subscription, subscription_to(participant, "/elsewhere", Qos::default())));
+        say("holds");
+    }
 }

@@ -20,6 +20,7 @@ tests![
     a_stopped_reader_is_named_in_the_time_out,
     who_is_not_reliable_and_keep_all_never_blocks,
     a_reader_that_joins_a_gated_stream_loses_nothing_from_then_on,
+    what_a_gated_stream_lost_before_it_knew_its_reader_is_counted_so,
     the_slower_of_two_readers_decides,
     a_cap_without_end_is_what_fits,
 ];
@@ -244,6 +245,23 @@ fn a_reader_that_joins_a_gated_stream_loses_nothing_from_then_on() {
     assert_eq!(second.losses().overwritten, 0, "{:?}", second.losses());
     drop(publisher);
     reader.join().unwrap();
+}
+
+fn what_a_gated_stream_lost_before_it_knew_its_reader_is_counted_so() {
+    let root = Root::new();
+    let participant = root.join();
+    let mut publisher = publisher_with(&participant, BYTES, qos(), keeps(1));
+    let (mut number, mut lost) = (0, 0);
+    // Until the publisher was quicker than its control thread, so that it retired what it did not know to be wanted.
+    while lost == 0 {
+        let mut subscription = subscription(&participant, BYTES, qos());
+        let joined = number;
+        number = fill_up(&mut publisher, number + 1) - 1; // it knows the reader now
+        let taken = drain(&mut subscription);
+        let losses = subscription.losses();
+        assert_eq!((losses.overwritten, losses.before_matched + taken.len() as u64), (0, number - joined));
+        lost = losses.before_matched;
+    }
 }
 
 fn the_slower_of_two_readers_decides() {

@@ -1,0 +1,155 @@
+//! What a subscription may see, and what not: whether its samples and its losses are what was promised.
+//!
+//! Used by `endpoint`. What is checked:
+//! - each sample's bytes are its publisher's, and sequences of a publisher only grow;
+//! - no gap is larger than the losses that were counted; on a topic with one publisher they are equal;
+//! - no gap at all if both sides are RELIABLE and KEEP_ALL, but for what was lost before the two were matched;
+//! - who comes late, and asks for it, gets a TRANSIENT_LOCAL publisher's history.
+
+use crate::{
+    Result,
+    counts::{Count, count},
+    message,
+    topic::{Offer, Topic},
+};
+use gantry_shm::{Durability, Gid, History, Losses, Qos, Reliability, Sample};
+use rustix::time::{ClockId, clock_gettime};
+use std::collections::HashMap;
+
+/// The rules for one subscription.
+pub struct Checker {
+    topic: &'static Topic,
+    qos: Qos,
+    publishers: HashMap<Gid, Seen>,
+    losses: Losses,
+    /// Losses that no gap was seen for: those of publishers that nothing was taken from before, or since.
+    unexplained: u64,
+    /// Of these, the ones before the two were matched.
+    unexplained_before_matched: u64,
+}
+
+/// What is known of a publisher.
+struct Seen {
+    /// The sequence taken last.
+    last: u64,
+    /// Samples up to this one are its history: it was published before the first was taken, at that time.
+    history: Option<(u64, u64)>,
+}
+
+impl Checker {
+    pub fn new(topic: &'static Topic, qos: Qos) -> Checker {
+        let (publishers, losses) = (HashMap::new(), Losses::default());
+        Checker { topic, qos, publishers, losses, unexplained: 0, unexplained_before_matched: 0 }
+    }
+
+    /// The subscription's losses are these by now.
+    pub fn lost(&mut self, losses: Losses) -> Result<()> {
+        let (before, after) = (self.losses, losses);
+        let (Some(overwritten), Some(before_matched)) = (
+            after.overwritten.checked_sub(before.overwritten),
+            after.before_matched.checked_sub(before.before_matched),
+        ) else {
+            return Err(self.sentence(&format!("its losses went from {before:?} back to {after:?}")));
+        };
+        self.losses = losses;
+        self.unexplained += overwritten + before_matched;
+        self.unexplained_before_matched += before_matched;
+        count(Count::Overwritten, overwritten);
+        count(Count::BeforeMatched, before_matched);
+        Ok(())
+    }
+
+    /// The subscription took a sample; `losses` are its losses now.
+    pub fn took(&mut self, sample: &Sample, losses: Losses) -> Result<()> {
+        let info = sample.info();
+        let (gid, sequence) = (info.publisher_gid, info.sequence);
+        message::check(sample.bytes(), gid, sequence)
+            .map_err(|why| self.sentence(&format!("it took sample {sequence} of {gid:02x?}, but {why}")))?;
+        count(Count::Checked, 1);
+        count(Count::CheckedBytes, sample.bytes().len() as u64);
+        self.lost(losses)?;
+        let offer = Offer::from_word(info.source_wall_time_ns);
+        match self.publishers.get(&gid).map(|seen| (seen.last, seen.history)) {
+            Some((last, history)) => {
+                self.follows(gid, offer, last, sequence)?;
+                self.is_of_history(gid, history, sequence, info.source_time_ns)?;
+                self.publishers.entry(gid).and_modify(|seen| seen.last = sequence);
+            }
+            None => {
+                let history = self.history_from(offer, sequence);
+                if self.publishers.is_empty() {
+                    // They came before the first sample of anybody.
+                    (self.unexplained, self.unexplained_before_matched) = (0, 0);
+                }
+                self.publishers.insert(gid, Seen { last: sequence, history });
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether the gap between two samples is what was lost.
+    fn follows(&mut self, gid: Gid, offer: Offer, last: u64, sequence: u64) -> Result<()> {
+        if sequence <= last {
+            return Err(self.sentence(&format!("sample {sequence} of {gid:02x?} came after sample {last}")));
+        }
+        let gap = sequence - last - 1;
+        let counted = self.unexplained;
+        if gap > counted || self.topic.is_survivors && gap < counted {
+            return Err(self.sentence(&format!(
+                "sample {sequence} of {gid:02x?} came after sample {last}, and {counted} losses were counted"
+            )));
+        }
+        self.unexplained -= gap;
+        if self.keeps_all() && offer.gates() {
+            let before_matched = self.unexplained_before_matched;
+            if gap > before_matched {
+                return Err(self.sentence(&format!(
+                    "sample {sequence} of {gid:02x?} came after sample {last}: both sides are RELIABLE and KEEP_ALL, and \
+                     only {before_matched} were counted as lost before they were matched"
+                )));
+            }
+            self.unexplained_before_matched -= gap;
+        }
+        Ok(())
+    }
+
+    fn keeps_all(&self) -> bool {
+        self.qos.history == History::KeepAll && self.qos.reliability == Reliability::Reliable
+    }
+
+    /// Which samples must be history if that is a publisher's first, and until when they were published at the latest.
+    fn history_from(&self, offer: Offer, first: u64) -> Option<(u64, u64)> {
+        let wants = self.qos.durability == Durability::TransientLocal && offer.is_transient_local;
+        // If something was lost on the way, nobody knows where it began; what KEEP_ALL still has, nobody knows either.
+        if !wants || first == 1 || self.unexplained > 0 || offer.depth == 0 {
+            return None;
+        }
+        let asked = if self.qos.history == History::KeepAll { u32::MAX } else { self.qos.depth };
+        Some((first - 1 + u64::from(asked.min(offer.depth)), now_ns()))
+    }
+
+    /// A history ends with what was the newest when we joined. If its last sample is younger, it began too late.
+    fn is_of_history(&self, gid: Gid, history: Option<(u64, u64)>, sequence: u64, source_time_ns: u64) -> Result<()> {
+        let Some((end, joined_ns)) = history.filter(|&(end, _)| sequence <= end) else { return Ok(()) };
+        if source_time_ns > joined_ns {
+            return Err(self.sentence(&format!(
+                "the history of {gid:02x?} should have ended with sample {end}, but sample {sequence} was published {} ns \
+                 after the first one was taken",
+                source_time_ns - joined_ns
+            )));
+        }
+        count(Count::Histories, u64::from(sequence == end));
+        Ok(())
+    }
+
+    /// With the subscription that it is about.
+    pub fn sentence(&self, what: &str) -> String {
+        format!("subscription to {} ({:?}): {what}", self.topic.name, self.qos)
+    }
+}
+
+/// Now, as publishers stamp it.
+pub fn now_ns() -> u64 {
+    let now = clock_gettime(ClockId::Monotonic);
+    now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
+}

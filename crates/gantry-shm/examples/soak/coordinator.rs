@@ -1,0 +1,299 @@
+//! The run: starts workers, kills, stops and ends them at random, watches all, and looks what is left in the end.
+
+use crate::{
+    Result,
+    counts::{Count, Counts, KINDS, add, here},
+    forked,
+    options::Run,
+    process::{Process, State},
+    report::{self, Progress},
+    survivor::Survivor,
+    usage::Usage,
+};
+use fastrand::Rng;
+use gantry_shm::Participant;
+use rustix::process::{Pid, Signal, getpid, set_child_subreaper};
+use std::{
+    path::{Path, PathBuf},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering::Relaxed},
+    },
+    time::{Duration, Instant},
+};
+
+/// Between two looks at all.
+const TICK: Duration = Duration::from_millis(10);
+/// Longer than others wait for the registry lock.
+const LONGEST_STALL_MS: u64 = 7000;
+/// How long what should become true by itself may take.
+const SETTLE_LIMIT: Duration = Duration::from_secs(60);
+/// Who waits for the registry lock gives up 5 s after somebody was stopped with it, and may be slow to say so.
+const BUSY_AFTER_STOP: Duration = Duration::from_secs(15);
+
+/// What the coordinator did.
+#[derive(Default)]
+pub struct Deeds {
+    pub starts: u64,
+    pub kills: u64,
+    pub kills_of_stopped: u64,
+    pub stalls: u64,
+    pub orderly_ends: u64,
+}
+
+/// The run as it stands.
+struct Soak<'a> {
+    run: &'a Run,
+    root: &'a Path,
+    rng: Rng,
+    survivor: Survivor,
+    workers: Vec<Process>,
+    /// Children of workers that died before them, and are ours now.
+    orphans: Vec<Pid>,
+    /// What workers that are gone counted.
+    counts: Counts,
+    deeds: Deeds,
+    /// When somebody was stopped last.
+    last_stop: Instant,
+    registry_busy: u64,
+    interrupted: Arc<AtomicBool>,
+}
+
+/// Runs it, says how it went, and removes its directory if all is well.
+pub fn run(run: &Run) -> Result<()> {
+    let (seed, seconds) = (run.seed, run.duration.as_secs());
+    report::line(&format!("soak: seed {seed}, {seconds} s, at most {} workers", run.processes));
+    let directory = tempfile::Builder::new().prefix("gantry-soak-").tempdir_in(&run.directory);
+    let directory = directory.map_err(|e| format!("cannot make a directory in {}: {e}", run.directory.display()))?;
+    let outcome = soak(run, directory.path());
+    outcome.map_err(|why| {
+        let kept = directory.keep();
+        format!("FAILED, seed {seed}: {why}; what is in shared memory stays in {}", kept.display())
+    })
+}
+
+fn soak(run: &Run, root: &Path) -> Result<()> {
+    set_child_subreaper(Some(getpid())).map_err(|e| format!("cannot adopt workers' children: {e}"))?;
+    let interrupted = Arc::new(AtomicBool::new(false));
+    for signal in [Signal::INT, Signal::TERM] {
+        let registered = signal_hook::flag::register(signal.as_raw(), interrupted.clone());
+        registered.map_err(|e| format!("cannot wait for {signal:?}: {e}"))?;
+    }
+    let mut rng = Rng::with_seed(run.seed);
+    let (began, before) = (Instant::now(), Usage::now(root)?);
+    let survivor = Survivor::start(root, &mut rng)?;
+    let mut soak = Soak {
+        run,
+        root,
+        rng,
+        survivor,
+        workers: Vec::new(),
+        orphans: Vec::new(),
+        counts: [0; KINDS],
+        deeds: Deeds::default(),
+        last_stop: Instant::now(),
+        registry_busy: 0,
+        interrupted,
+    };
+    soak.until("the survivor to take from itself", |soak| Ok(soak.survivor.is_under_way()))?;
+    let alone = Usage::now(root)?;
+    soak.let_loose(began)?;
+    soak.end_all()?;
+    soak.until("what the workers left to be given back", |_| Ok(Usage::now(root)?.is_back_at(&alone))).map_err(
+        |why| format!("{why}: before there were workers the survivor had {alone}; now {}", usage_sentence(root)),
+    )?;
+    let alone_again = Usage::now(root)?;
+    let (counts, deeds, pauses_ms) = (soak.all_counts(), soak.deeds, soak.survivor.longest_pauses_ms());
+    soak.survivor.stop()?;
+    // The last who leaves removes its domain; whoever joins next removes what the dead left in others.
+    drop(Participant::join_under(root, 0).map_err(|error| error.to_string())?);
+    let after = Usage::now(root)?;
+    if !after.is_back_at(&before) {
+        return Err(format!("the survivor began with {before}, and ends with {after}"));
+    }
+    let left = files(root)?;
+    if !left.is_empty() {
+        return Err(format!("this stayed in shared memory: {left:?}"));
+    }
+    let usages = [("before", before), ("alone", alone), ("alone again", alone_again), ("after", after)];
+    report::table(run, began.elapsed(), &deeds, &counts, pauses_ms, &usages);
+    Ok(())
+}
+
+fn usage_sentence(root: &Path) -> String {
+    Usage::now(root).map_or_else(|why| why, |usage| usage.to_string())
+}
+
+impl Soak<'_> {
+    /// What was asked for.
+    fn let_loose(&mut self, began: Instant) -> Result<()> {
+        let mut progress = Progress::new();
+        let mut next_event = Instant::now();
+        while began.elapsed() < self.run.duration && !self.interrupted.load(Relaxed) {
+            self.look()?;
+            if Instant::now() >= next_event {
+                next_event = Instant::now() + Duration::from_millis(self.rng.u64(10..250));
+                self.event()?;
+            }
+            progress.say(began.elapsed(), self.run.duration, self.workers.len(), &self.deeds, || self.all_counts());
+            std::thread::sleep(TICK);
+        }
+        progress.end();
+        Ok(())
+    }
+
+    /// One thing that happens to workers.
+    fn event(&mut self) -> Result<()> {
+        let event = self.rng.u32(..100);
+        if event >= 68 || self.workers.is_empty() {
+            let room = self.run.processes.saturating_sub(self.workers.len());
+            return (0..self.rng.usize(1..=3).min(room)).try_for_each(|_| self.start());
+        }
+        let chosen = self.rng.usize(..self.workers.len());
+        let stop_ms = if self.rng.u32(..12) == 0 { self.rng.u64(..LONGEST_STALL_MS) } else { self.rng.u64(..500) };
+        let worker = &mut self.workers[chosen];
+        match (event, worker.state) {
+            (0..25, State::Runs) => self.deeds.kills += 1,
+            (0..25, State::StoppedUntil(_)) => {
+                self.deeds.kills += 1;
+                self.deeds.kills_of_stopped += 1;
+            }
+            (25..60, State::Runs) => {
+                self.deeds.stalls += 1;
+                return worker.stop(Instant::now() + Duration::from_millis(stop_ms));
+            }
+            (60.., State::Runs) => {
+                self.deeds.orderly_ends += 1;
+                worker.tell_to_end();
+                return Ok(());
+            }
+            _ => return Ok(()),
+        }
+        worker.kill()
+    }
+
+    /// One more worker. Some are killed or stopped while they join, perhaps with the registry locked.
+    fn start(&mut self) -> Result<()> {
+        self.deeds.starts += 1;
+        let mut worker = Process::start(self.deeds.starts, self.rng.u64(..), self.root)?;
+        let fate = self.rng.u32(..12);
+        if fate < 4 {
+            std::thread::sleep(Duration::from_micros(self.rng.u64(..6000)));
+        }
+        match fate {
+            0..2 => {
+                self.deeds.kills += 1;
+                worker.kill()?;
+            }
+            2..4 => {
+                self.deeds.stalls += 1;
+                worker.stop(Instant::now() + Duration::from_millis(self.rng.u64(..LONGEST_STALL_MS)))?;
+            }
+            _ => {}
+        }
+        self.workers.push(worker);
+        Ok(())
+    }
+
+    /// Looks at all, and lets those go on that were stopped long enough.
+    fn look(&mut self) -> Result<()> {
+        self.survivor.check()?;
+        let mut place = 0;
+        while place < self.workers.len() {
+            let worker = &mut self.workers[place];
+            if let State::StoppedUntil(until) = worker.state {
+                self.last_stop = Instant::now();
+                if Instant::now() >= until {
+                    worker.go_on()?;
+                }
+            }
+            if worker.is_gone()? {
+                let gone = self.workers.swap_remove(place);
+                let said = gone.said();
+                add(&mut self.counts, &said.counts);
+                self.orphans.extend(&said.forked);
+            } else {
+                place += 1;
+            }
+        }
+        self.look_after_orphans()?;
+        let registry_busy = self.all_counts()[Count::RegistryBusy as usize];
+        if registry_busy > self.registry_busy && self.last_stop.elapsed() > BUSY_AFTER_STOP {
+            return Err("the registry was busy for 5 s, though nobody had been stopped for long".to_owned());
+        }
+        self.registry_busy = registry_busy;
+        Ok(())
+    }
+
+    fn look_after_orphans(&mut self) -> Result<()> {
+        let mut living = Vec::new();
+        for orphan in self.orphans.drain(..) {
+            if !forked::orphan_has_ended(orphan)? {
+                living.push(orphan);
+            }
+        }
+        self.orphans = living;
+        Ok(())
+    }
+
+    fn all_counts(&self) -> Counts {
+        let mut all = self.counts;
+        self.workers.iter().for_each(|worker| add(&mut all, &worker.said().counts));
+        add(&mut all, &here());
+        all
+    }
+
+    /// Ends all workers, one in four by a last kill.
+    fn end_all(&mut self) -> Result<()> {
+        for worker in &mut self.workers {
+            if matches!(worker.state, State::StoppedUntil(_)) {
+                worker.go_on()?;
+            }
+            if worker.state != State::Runs {
+                continue;
+            }
+            if self.rng.u32(..4) == 0 {
+                self.deeds.kills += 1;
+                worker.kill()?;
+            } else {
+                self.deeds.orderly_ends += 1;
+                worker.tell_to_end();
+            }
+        }
+        while !self.workers.is_empty() || !self.orphans.is_empty() {
+            self.look()?;
+            std::thread::sleep(TICK);
+        }
+        Ok(())
+    }
+
+    /// Waits for what should become true by itself.
+    fn until(&mut self, what: &str, is_true: impl Fn(&Soak) -> Result<bool>) -> Result<()> {
+        let began = Instant::now();
+        while !is_true(self)? {
+            self.survivor.check()?;
+            if began.elapsed() > SETTLE_LIMIT {
+                return Err(format!("waited {SETTLE_LIMIT:?} for {what}"));
+            }
+            std::thread::sleep(TICK);
+        }
+        Ok(())
+    }
+}
+
+/// Everything that lies under it.
+fn files(root: &Path) -> Result<Vec<PathBuf>> {
+    let mut found = Vec::new();
+    let mut to_visit = vec![root.to_owned()];
+    while let Some(directory) = to_visit.pop() {
+        let cannot = |e: std::io::Error| format!("cannot list {}: {e}", directory.display());
+        for entry in std::fs::read_dir(&directory).map_err(cannot)? {
+            let path = entry.map_err(cannot)?.path();
+            if path.is_dir() {
+                to_visit.push(path.clone());
+            }
+            found.push(path);
+        }
+    }
+    Ok(found)
+}

@@ -1,0 +1,124 @@
+//! Publishers that write what can be checked, and subscriptions that check it.
+//!
+//! Used by `player` and `survivor`.
+
+use crate::{
+    Result,
+    checker::{Checker, now_ns},
+    counts::{Count, count},
+    holder::Held,
+    message,
+    topic::{Offer, Topic},
+};
+use fastrand::Rng;
+use gantry_shm::{Error, Loan, Participant, Publisher, PublisherOptions, Qos, SourceTime, Subscription};
+use std::sync::Arc;
+
+const NODE: &str = "/soak";
+
+/// A publisher.
+pub struct Talker {
+    pub publisher: Publisher,
+    /// Not published yet.
+    pub loans: Vec<Loan>,
+    topic: &'static Topic,
+    offer: Offer,
+    /// Of the newest sample.
+    sequence: u64,
+}
+
+impl Talker {
+    /// `None`: there was no room for one.
+    pub fn new(
+        participant: &Arc<Participant>,
+        topic: &'static Topic,
+        qos: Qos,
+        options: PublisherOptions,
+    ) -> Result<Option<Talker>> {
+        let made = Publisher::new(participant.clone(), NODE, topic.name, topic.message_type(), qos, options);
+        let Some(publisher) = allowed(made)? else { return Ok(None) };
+        count(Count::Publishers, 1);
+        Ok(Some(Talker { publisher, loans: Vec::new(), topic, offer: Offer::of(&qos), sequence: 0 }))
+    }
+
+    /// A loan of any length; `None`: all memory is in use.
+    pub fn loan(&mut self, rng: &mut Rng) -> Result<Option<Loan>> {
+        allowed(self.publisher.loan(self.topic.length_bytes(rng)))
+    }
+
+    /// Writes and publishes; gives the loan back if it could not.
+    pub fn publish(&mut self, mut loan: Loan) -> Result<Option<Loan>> {
+        let (gid, next) = (self.publisher.description().gid, self.sequence + 1);
+        message::fill(loan.bytes_mut(), gid, next);
+        let time = SourceTime { monotonic_ns: now_ns(), wall_ns: self.offer.to_word() };
+        match self.publisher.publish(loan, time) {
+            Ok(sequence) if sequence == next => {
+                self.sequence = sequence;
+                count(Count::Published, 1);
+                Ok(None)
+            }
+            Ok(sequence) => Err(format!("publishing sample {next} on {} made it sample {sequence}", self.topic.name)),
+            Err(unpublished) => {
+                allowed(Err::<(), Error>(*unpublished.error))?;
+                Ok(Some(unpublished.loan))
+            }
+        }
+    }
+}
+
+/// A subscription.
+pub struct Listener {
+    pub subscription: Subscription,
+    pub topic: &'static Topic,
+    checker: Checker,
+}
+
+impl Listener {
+    /// `None`: there was no room for one.
+    pub fn new(participant: &Arc<Participant>, topic: &'static Topic, qos: Qos) -> Result<Option<Listener>> {
+        let made = Subscription::new(participant.clone(), NODE, topic.name, topic.message_type(), qos);
+        let Some(subscription) = allowed(made)? else { return Ok(None) };
+        count(Count::Subscriptions, 1);
+        Ok(Some(Listener { subscription, topic, checker: Checker::new(topic, qos) }))
+    }
+
+    /// The next sample, checked.
+    pub fn take(&mut self) -> Result<Option<Held>> {
+        let taken = allowed(self.subscription.take()).map_err(|why| self.checker.sentence(&why))?;
+        let losses = self.subscription.losses();
+        match taken.flatten() {
+            Some(sample) => {
+                self.checker.took(&sample, losses)?;
+                Ok(Some(Held::new(sample)))
+            }
+            None => self.checker.lost(losses).map(|()| None),
+        }
+    }
+
+    /// Why publishers are not matched: only because of their QoS, or because shared memory is full.
+    pub fn check_mismatches(&self) -> Result<()> {
+        match self.subscription.mismatches().into_iter().find(|why| !is_expected(why)) {
+            Some(why) => Err(self.checker.sentence(&format!("it says {why:?}"))),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Whether a mismatch is one that this run brings about.
+pub fn is_expected(mismatch: &str) -> bool {
+    mismatch.contains("do not agree on") || mismatch.contains("no room in shared memory")
+}
+
+/// What succeeded; `None` for errors that this run brings about, which are counted; all others end it.
+pub fn allowed<T>(result: gantry_shm::Result<T>) -> Result<Option<T>> {
+    let kind = match result {
+        Ok(value) => return Ok(Some(value)),
+        Err(Error::PublishTimeout { .. }) => Count::Timeouts,
+        Err(Error::OutOfMemory { .. }) => Count::OutOfMemory,
+        Err(Error::NoRoom { .. }) => Count::NoRoom,
+        Err(Error::RegistryBusy { .. }) => Count::RegistryBusy,
+        Err(error) => return Err(error.to_string()),
+    };
+    count(kind, 1);
+    Ok(None)
+}

@@ -1,0 +1,107 @@
+//! Forks without exec: a child that has a copy of everything must get errors, and harm nobody.
+
+use crate::{Result, player::Player};
+use gantry_shm::{Error, SourceTime};
+use rustix::{
+    io::Errno,
+    process::{Pid, WaitOptions, WaitStatus, waitpid},
+};
+use std::time::Duration;
+
+/// A child that did not end by itself by then is ended by the kernel, which its parent sees.
+const LIMIT_SECONDS: u32 = 60;
+/// What the child's exit codes mean.
+const FINDINGS: [&str; 8] = [
+    "found nothing wrong",
+    "could loan",
+    "could publish",
+    "could look for subscriptions",
+    "could take",
+    "could wait",
+    "could have a descriptor",
+    "could wait with a wait set",
+];
+
+/// Forks. In the child, tries what must fail, drops all, lives on for a while, and ends.
+pub fn fork(player: &mut Player, lifetime: Duration) -> Result<Pid> {
+    // SAFETY: the child runs on this thread alone and calls nothing that waits for another but the allocator, which is
+    // prepared for fork in glibc and musl; it ends with `_exit`.
+    let pid = unsafe { libc::fork() };
+    if pid == 0 {
+        // SAFETY: a plain system call.
+        unsafe { libc::alarm(LIMIT_SECONDS) };
+        for descriptor in [0, 1] {
+            // SAFETY: these are pipes to the coordinator, which nobody here uses any more; with them open, it would take us
+            // for our parent.
+            unsafe { libc::close(descriptor) };
+        }
+        let found = finding(player);
+        player.drop_all();
+        std::thread::sleep(lifetime); // perhaps longer than the parent's
+        // SAFETY: a plain system call; no destructor runs.
+        unsafe { libc::_exit(found) };
+    }
+    let error = std::io::Error::last_os_error();
+    Pid::from_raw(pid.max(0)).ok_or_else(|| format!("cannot fork: {error}"))
+}
+
+/// Whether that child ended; an error if it found something.
+pub fn has_ended(child: Pid) -> Result<bool> {
+    judge(waitpid(Some(child), WaitOptions::NOHANG))
+}
+
+/// The same for a child whose parent is gone, and may have waited for it: then it is no child of ours.
+pub fn orphan_has_ended(child: Pid) -> Result<bool> {
+    match waitpid(Some(child), WaitOptions::NOHANG) {
+        Err(Errno::CHILD) => Ok(true),
+        waited => judge(waited),
+    }
+}
+
+fn judge(waited: std::result::Result<Option<(Pid, WaitStatus)>, Errno>) -> Result<bool> {
+    let Some((_, status)) = waited.map_err(|e| format!("cannot wait for a forked child: {e}"))? else {
+        return Ok(false);
+    };
+    match status.exit_status() {
+        Some(0) => Ok(true),
+        Some(code) => match FINDINGS.get(code as usize) {
+            Some(finding) => Err(format!("a forked child {finding} with its parent's handles")),
+            None => Err(format!("a forked child ended with code {code}")),
+        },
+        None => Err(format!("a forked child was ended by signal {:?}", status.terminating_signal())),
+    }
+}
+
+/// Which of its parent's handles do not refuse, as a place in [`FINDINGS`].
+fn finding(player: &mut Player) -> i32 {
+    for talker in &mut player.talkers {
+        if !is_forked(&talker.publisher.loan(0)) {
+            return 1;
+        }
+        if let Some(loan) = talker.loans.pop()
+            && !is_forked(&talker.publisher.publish(loan, SourceTime::default()).map_err(Error::from))
+        {
+            return 2;
+        }
+        if !is_forked(&talker.publisher.subscription_count()) {
+            return 3;
+        }
+    }
+    for listener in &mut player.listeners {
+        let subscription = &mut listener.subscription;
+        if !is_forked(&subscription.take()) {
+            return 4;
+        }
+        if !is_forked(&subscription.wait(Duration::ZERO)) {
+            return 5;
+        }
+        if !is_forked(&subscription.descriptor()) {
+            return 6;
+        }
+    }
+    if is_forked(&player.wait_set.wait(&mut [], Duration::ZERO)) { 0 } else { 7 }
+}
+
+fn is_forked<T>(result: &gantry_shm::Result<T>) -> bool {
+    matches!(result, Err(Error::Forked))
+}

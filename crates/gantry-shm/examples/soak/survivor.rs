@@ -1,0 +1,180 @@
+//! The coordinator's own part: publishers and subscriptions that live as long as the run, and must get on all the time.
+//!
+//! Two threads, one that publishes and one that takes. Whatever happens to others, neither may pause for long.
+
+use crate::{
+    Result,
+    checker::now_ns,
+    endpoint::{Listener, Talker},
+    topic::{COMMON, SURVIVORS, Topic, any_qos, survivors_qos},
+};
+use fastrand::Rng;
+use gantry_shm::{Participant, PublisherOptions, Subscription, WaitSet};
+use std::{
+    path::Path,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicU64, Ordering::Relaxed},
+    },
+    thread::JoinHandle,
+    time::Duration,
+};
+
+/// No pause may be longer. Much more than a loaded machine makes them.
+const PAUSE_LIMIT_MS: u64 = 15_000;
+/// Between two rounds of publishing.
+const PERIOD: Duration = Duration::from_micros(500);
+const WAIT: Duration = Duration::from_millis(100);
+const MOST_HELD: usize = 12;
+/// Of each topic in a row, so that one does not starve the others.
+const TAKES: usize = 64;
+
+/// When something was done last, and the longest pause so far.
+#[derive(Default)]
+struct Progress {
+    last_ns: AtomicU64,
+    longest_ns: AtomicU64,
+}
+
+impl Progress {
+    fn made(&self) {
+        let (now, last) = (now_ns(), self.last_ns.load(Relaxed));
+        if last > 0 {
+            self.longest_ns.fetch_max(now - last, Relaxed);
+        }
+        self.last_ns.store(now, Relaxed);
+    }
+
+    fn pause_ms(&self) -> u64 {
+        match self.last_ns.load(Relaxed) {
+            0 => 0,
+            last => now_ns().saturating_sub(last) / 1_000_000,
+        }
+    }
+}
+
+#[derive(Default)]
+struct Shared {
+    stops: AtomicBool,
+    /// Of the survivor's own topics, in their order.
+    published: [Progress; SURVIVORS.len()],
+    taken: [Progress; SURVIVORS.len()],
+}
+
+/// The threads.
+pub struct Survivor {
+    shared: Arc<Shared>,
+    threads: Vec<JoinHandle<Result<()>>>,
+}
+
+impl Survivor {
+    /// Joins, and begins.
+    pub fn start(root: &Path, rng: &mut Rng) -> Result<Survivor> {
+        let participant = Participant::join_under(root, 0).map_err(|error| error.to_string())?;
+        let shared = Arc::new(Shared::default());
+        let (mut talkers, mut listeners) = (Vec::new(), Vec::new());
+        for (topic, qos) in SURVIVORS.iter().zip(survivors_qos()) {
+            // Waiting for a stopped reader takes from the others' time.
+            let options = PublisherOptions { max_blocking_time: Duration::from_millis(2), ..Default::default() };
+            talkers.extend(Talker::new(&participant, topic, qos, options)?);
+            listeners.extend(Listener::new(&participant, topic, qos)?);
+        }
+        for topic in &COMMON {
+            listeners.extend(Listener::new(&participant, topic, any_qos(rng))?);
+        }
+        if talkers.len() < SURVIVORS.len() || listeners.len() < SURVIVORS.len() + COMMON.len() {
+            return Err("there is not enough room in shared memory even to begin".to_owned());
+        }
+        let (talks, listens, talker_rng, listener_rng) = (shared.clone(), shared.clone(), rng.fork(), rng.fork());
+        let wait_set = WaitSet::new(&participant);
+        let threads = vec![
+            std::thread::spawn(move || talk(talkers, talker_rng, &talks)),
+            std::thread::spawn(move || listen(listeners, wait_set, listener_rng, &listens)),
+        ];
+        Ok(Survivor { shared, threads })
+    }
+
+    /// An error if a thread failed, or does not get on.
+    pub fn check(&mut self) -> Result<()> {
+        if let Some(place) = self.threads.iter().position(JoinHandle::is_finished) {
+            return join(self.threads.swap_remove(place));
+        }
+        for (what, all) in [("published", &self.shared.published), ("took", &self.shared.taken)] {
+            let late =
+                |&(progress, topic): &(&Progress, &Topic)| !topic.is_gated && progress.pause_ms() > PAUSE_LIMIT_MS;
+            if let Some((progress, topic)) = all.iter().zip(&SURVIVORS).find(late) {
+                return Err(format!("the survivor {what} nothing on {} for {} ms", topic.name, progress.pause_ms()));
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether every subscription to its own topics has begun to take.
+    pub fn is_under_way(&self) -> bool {
+        self.shared.taken.iter().all(|progress| progress.last_ns.load(Relaxed) > 0)
+    }
+
+    /// The longest pauses on a topic that nobody may stop, in publishing and in taking, ms.
+    pub fn longest_pauses_ms(&self) -> [u64; 2] {
+        [&self.shared.published, &self.shared.taken].map(|all| {
+            let longest = all.iter().zip(&SURVIVORS).filter(|(_, topic)| !topic.is_gated);
+            longest.map(|(progress, _)| progress.longest_ns.load(Relaxed)).max().unwrap_or(0) / 1_000_000
+        })
+    }
+
+    /// Ends, and leaves.
+    pub fn stop(mut self) -> Result<()> {
+        self.shared.stops.store(true, Relaxed);
+        std::mem::take(&mut self.threads).into_iter().try_for_each(join)
+    }
+}
+
+fn join(thread: JoinHandle<Result<()>>) -> Result<()> {
+    let ended = thread.join().unwrap_or_else(|_| Err("it panicked".to_owned()));
+    ended.map_err(|why| format!("the survivor: {why}"))
+}
+
+fn talk(mut talkers: Vec<Talker>, mut rng: Rng, shared: &Shared) -> Result<()> {
+    while !shared.stops.load(Relaxed) {
+        for (talker, progress) in talkers.iter_mut().zip(&shared.published) {
+            if let Some(loan) = talker.loan(&mut rng)?
+                && talker.publish(loan)?.is_none()
+            {
+                progress.made();
+            }
+        }
+        std::thread::sleep(PERIOD);
+    }
+    Ok(())
+}
+
+fn listen(mut listeners: Vec<Listener>, mut wait_set: WaitSet, mut rng: Rng, shared: &Shared) -> Result<()> {
+    let mut held = Vec::new();
+    while !shared.stops.load(Relaxed) {
+        let mut subscriptions: Vec<&mut Subscription> = Vec::new();
+        subscriptions.extend(listeners.iter_mut().map(|listener| &mut listener.subscription));
+        crate::endpoint::allowed(wait_set.wait(&mut subscriptions, WAIT))?;
+        for (place, listener) in listeners.iter_mut().enumerate() {
+            for _ in 0..TAKES {
+                let Some(sample) = listener.take()? else { break };
+                if let Some(progress) = shared.taken.get(place) {
+                    progress.made();
+                }
+                if rng.u32(..8) > 0 {
+                    sample.release()?;
+                    continue;
+                }
+                held.push(sample);
+                if held.len() > MOST_HELD {
+                    held.swap_remove(rng.usize(..held.len())).release()?;
+                }
+            }
+        }
+        // Nothing of those who are gone stays for long.
+        if rng.u32(..256) == 0 {
+            held.drain(..).try_for_each(|sample| sample.release())?;
+        }
+    }
+    drop(listeners);
+    held.into_iter().try_for_each(|sample| sample.release())
+}

@@ -1,0 +1,135 @@
+//! The topics, and what endpoints on them ask for.
+
+use fastrand::Rng;
+use gantry_shm::{History, PublisherOptions, Qos, Reliability, TypeDescription};
+use std::time::Duration;
+
+/// Deep enough to make a ring grow.
+const MAX_DEPTH: u32 = 1000;
+const MIB: usize = 1 << 20;
+
+/// A topic.
+#[derive(Debug)]
+pub struct Topic {
+    pub name: &'static str,
+    /// What its type says: the largest payload, `usize::MAX` for no bound.
+    payload_bytes: usize,
+    /// The longest message that is sent.
+    longest_bytes: usize,
+    /// The survivor alone publishes on it, all the time.
+    pub is_survivors: bool,
+    /// Its publisher may be kept waiting, by a reader that is stopped.
+    pub is_gated: bool,
+}
+
+/// Topics of everybody, with publishers of any QoS.
+pub const COMMON: [Topic; 5] = [
+    Topic::common("/state", 256, 256),
+    Topic::common("/scan", 16 << 10, 16 << 10),
+    Topic::common("/image", MIB, MIB),
+    Topic::common("/text", usize::MAX, 4 << 10),
+    Topic::common("/cloud", usize::MAX, 4 * MIB),
+];
+
+/// Topics that have one publisher for the whole run, the survivor's, each with the QoS of [`survivors_qos`].
+pub const SURVIVORS: [Topic; 4] = [
+    Topic::survivors("/survivor/last", 1 << 10, 1 << 10),
+    Topic::survivors("/survivor/any", usize::MAX, 64 << 10),
+    Topic::survivors("/survivor/latched", 4 << 10, 4 << 10),
+    Topic { is_gated: true, ..Topic::survivors("/survivor/all", 1 << 10, 1 << 10) },
+];
+
+/// What the survivor's publisher on each of its topics offers.
+pub fn survivors_qos() -> [Qos; SURVIVORS.len()] {
+    let qos = Qos::default();
+    [qos.keep_last(4), qos.keep_last(1).best_effort(), qos.keep_last(16).transient_local(), qos.keep_all()]
+}
+
+impl Topic {
+    const fn common(name: &'static str, payload_bytes: usize, longest_bytes: usize) -> Topic {
+        Topic { name, payload_bytes, longest_bytes, is_survivors: false, is_gated: false }
+    }
+
+    const fn survivors(name: &'static str, payload_bytes: usize, longest_bytes: usize) -> Topic {
+        Topic { is_survivors: true, ..Topic::common(name, payload_bytes, longest_bytes) }
+    }
+
+    /// One of all.
+    pub fn any(rng: &mut Rng) -> &'static Topic {
+        let place = rng.usize(..COMMON.len() + SURVIVORS.len());
+        COMMON.get(place).unwrap_or_else(|| &SURVIVORS[place - COMMON.len()])
+    }
+
+    /// Its type.
+    pub fn message_type(&self) -> TypeDescription {
+        TypeDescription {
+            name: "soak_msgs/msg/Bytes".into(),
+            hash: [0; 32],
+            definition: "byte[] data".into(),
+            payload_bytes: self.payload_bytes,
+        }
+    }
+
+    /// The length of a message: any order of magnitude is as likely as another.
+    pub fn length_bytes(&self, rng: &mut Rng) -> usize {
+        let magnitude = rng.u32(..=self.longest_bytes.ilog2());
+        rng.usize(..=1 << magnitude).min(self.longest_bytes)
+    }
+}
+
+/// Anything that an endpoint may ask for or offer.
+pub fn any_qos(rng: &mut Rng) -> Qos {
+    let mut qos = Qos::default();
+    qos = match rng.u32(..20) {
+        0..6 => qos.keep_all(),
+        6 => qos.keep_last(rng.u32(1..=MAX_DEPTH)),
+        _ => qos.keep_last(1 << rng.u32(..7)),
+    };
+    qos = if rng.u32(..3) == 0 { qos.best_effort() } else { qos.reliable() };
+    if rng.u32(..5) < 2 { qos.transient_local() } else { qos }
+}
+
+/// Limits that keep the whole run within a few hundred megabytes, and are met now and then.
+pub fn any_options(rng: &mut Rng) -> PublisherOptions {
+    PublisherOptions {
+        max_blocking_time: Duration::from_millis(rng.u64(..20)),
+        max_kept_samples: 1 << rng.u32(..10),
+        max_kept_bytes: 1 << rng.u32(12..=23),
+        max_memory_bytes: Some(rng.usize(10 * MIB..=24 * MIB)),
+        keep_unused_memory: Duration::from_millis(rng.u64(..2000)),
+    }
+}
+
+/// What a publisher promises, as one word that travels with each of its samples (as their wall time, which the engine does
+/// not look at).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Offer {
+    /// 0: KEEP_ALL.
+    pub depth: u32,
+    pub is_reliable: bool,
+    pub is_transient_local: bool,
+}
+
+impl Offer {
+    /// Of a publisher with that QoS.
+    pub fn of(qos: &Qos) -> Offer {
+        Offer {
+            depth: if qos.history == History::KeepAll { 0 } else { qos.depth },
+            is_reliable: qos.reliability == Reliability::Reliable,
+            is_transient_local: qos.durability == gantry_shm::Durability::TransientLocal,
+        }
+    }
+
+    pub fn to_word(self) -> u64 {
+        u64::from(self.depth) | u64::from(self.is_reliable) << 32 | u64::from(self.is_transient_local) << 33
+    }
+
+    pub fn from_word(word: u64) -> Offer {
+        Offer { depth: word as u32, is_reliable: word >> 32 & 1 == 1, is_transient_local: word >> 33 & 1 == 1 }
+    }
+
+    /// Whether it waits for readers, who must then not miss anything.
+    pub fn gates(self) -> bool {
+        self.depth == 0 && self.is_reliable
+    }
+}
