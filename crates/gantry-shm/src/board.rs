@@ -14,13 +14,12 @@ use crate::{
     layout::*,
     lock,
     protocol::sleep::{self, SHARED_WAITER, Side, WaiterIndex},
-    reaper::may_live,
+    reaper::{check_one_board, may_live},
     region::Region,
     shared::InRegion,
-    sync::{AtomicU64, Futex, Ordering::*, acquire},
+    sync::{Futex, Ordering::*, acquire},
 };
 use rustix::{
-    fs::fstat,
     io::Errno,
     rand::{GetRandomFlags, getrandom},
 };
@@ -58,7 +57,10 @@ impl Board {
     pub(crate) fn open_or_create(directory: &Directory) -> Result<Option<Board>> {
         match Board::open(directory) {
             Ok(board) => Ok(Some(board)),
-            Err(e) if e.is_not_found() => Board::create(directory),
+            Err(e) if e.is_not_found() => {
+                check_one_board(directory, None)?;
+                Board::create(directory)
+            }
             Err(e @ (Error::Incompatible { .. } | Error::Corrupt { .. })) => Board::remove_unused(directory, e),
             Err(e) => Err(e),
         }
@@ -68,11 +70,12 @@ impl Board {
     /// it. Its lock, which all versions have in the same place, is the right to do so.
     fn remove_unused(directory: &Directory, unusable: Error) -> Result<Option<Board>> {
         let file = SharedFile::open(directory, BOARD_NAME, true)?;
-        let is_ours = lock::try_lock(&file).map_err(|e| Error::system(format!("lock the board of {directory}"), e))?;
-        if is_ours && file.stat(BOARD_NAME)?.st_nlink > 0 {
-            if directory.files()?.iter().any(|name| name.ends_with(PROCESS_SUFFIX) && may_live(directory, name)) {
-                return Err(unusable);
-            }
+        let is_ours = wait_for_lock(&file, directory, REGISTRY_PATIENCE)?;
+        if !is_ours || directory.files()?.iter().any(|name| name.ends_with(PROCESS_SUFFIX) && may_live(directory, name))
+        {
+            return Err(unusable);
+        }
+        if file.stat(BOARD_NAME)?.st_nlink > 0 {
             directory.unlink(BOARD_NAME)?;
         }
         Ok(None)
@@ -129,31 +132,18 @@ impl Board {
 
     /// Takes the registry lock; waits for it up to `patience`.
     pub(crate) fn lock(&self, directory: &Directory, patience: Duration) -> Result<Registry<'_>> {
-        let start = Instant::now();
         let threads = self.registry.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut pause = Duration::from_micros(20);
-        while !self.try_lock_file(directory)? {
-            if start.elapsed() >= patience {
-                return Err(Error::RegistryBusy {
-                    directory: directory.path().to_owned(),
-                    pid: self.header.holder_pid.load(Relaxed),
-                    waited_ms: start.elapsed().as_millis() as u64,
-                });
-            }
-            std::thread::sleep(pause);
-            pause = (pause * 2).min(Duration::from_millis(2));
+        if wait_for_lock(self.region.file()?, directory, patience)? {
+            return Ok(self.locked(threads));
         }
-        Ok(self.locked(threads))
+        let (directory, pid) = (directory.path().to_owned(), self.header.holder_pid.load(Relaxed));
+        Err(Error::RegistryBusy { directory, pid, waited_ms: patience.as_millis() as u64 })
     }
 
     /// Takes the registry lock if nobody has it.
     pub(crate) fn try_lock(&self, directory: &Directory) -> Result<Option<Registry<'_>>> {
         let Ok(threads) = self.registry.try_lock() else { return Ok(None) };
-        Ok(self.try_lock_file(directory)?.then(|| self.locked(threads)))
-    }
-
-    fn try_lock_file(&self, directory: &Directory) -> Result<bool> {
-        lock::try_lock(self.region.file()?).map_err(|e| Error::system(format!("lock the registry of {directory}"), e))
+        Ok(wait_for_lock(self.region.file()?, directory, Duration::ZERO)?.then(|| self.locked(threads)))
     }
 
     fn locked<'a>(&'a self, threads: MutexGuard<'a, ()>) -> Registry<'a> {
@@ -212,7 +202,7 @@ impl Board {
     /// Makes a system call for each sleeper, none if there is none.
     #[inline]
     pub(crate) fn wake(&self, line: &TopicLine) {
-        sleep::wake(&line.sleepers, |waiter| self.bell(waiter).ring());
+        sleep::wake_sleepers(line, |waiter| self.bell(waiter).ring());
     }
 
     /// The pid of who holds the registry lock just now, as far as it said so; not of this process.
@@ -221,16 +211,34 @@ impl Board {
         is_locked.then(|| self.header.holder_pid.load(Relaxed))
     }
 
-    /// How many waiter lines are nobody's.
-    pub(crate) fn free_waiters(&self) -> usize {
-        let taken = self.header.waiters_taken.iter().map(|bits| bits.load(Relaxed).count_ones() as usize);
-        (WAITER_LINES - 1).saturating_sub(taken.sum())
+    /// The waiter lines of the process with that half of an id; with 0, nobody's.
+    pub(crate) fn waiters_of(&self, owner: u64) -> Vec<WaiterIndex> {
+        let lines = self.waiters[..WAITER_LINES - 1].iter().enumerate();
+        lines.filter(|(_, line)| line.owner.load(Relaxed) == owner).map(|(place, _)| WaiterIndex(place)).collect()
     }
 
-    /// How many sleep on the topic with this name's hash.
-    pub(crate) fn sleepers(&self, name_hash: u64) -> usize {
-        let line = self.topics.iter().find(|line| line.name_hash.load(Relaxed) == name_hash);
-        line.map_or(0, |line| line.sleepers.iter().map(|bits| bits.load(Relaxed).count_ones() as usize).sum())
+    /// The line of the topic with this name's hash, if it has one, to look at.
+    fn line_of(&self, name_hash: u64) -> Option<&TopicLine> {
+        self.topics.iter().find(|line| line.name_hash.load(Relaxed) == name_hash)
+    }
+
+    /// Count of joins and leaves of one side of that topic.
+    pub(crate) fn generation(&self, name_hash: u64, side: Side) -> Option<u64> {
+        Some(self.line_of(name_hash)?.generation(side).load(Relaxed))
+    }
+
+    /// Who sleeps on that topic: owners of waiter lines, 0 = whoever shares the last one.
+    pub(crate) fn sleepers(&self, name_hash: u64) -> Vec<u64> {
+        let mut owners = Vec::new();
+        if let Some(line) = self.line_of(name_hash) {
+            sleep::each(&line.sleepers, |waiter| owners.push(self.waiters[waiter.0].owner.load(Relaxed)));
+        }
+        owners
+    }
+
+    /// Whether it still has its name; `true` if the kernel cannot say.
+    pub(crate) fn has_name(&self) -> bool {
+        self.region.file().and_then(|file| file.stat(BOARD_NAME)).map_or(true, |stat| stat.st_nlink > 0)
     }
 
     /// A waiter's bell.
@@ -243,54 +251,49 @@ impl Registry<'_> {
     /// B2: whether the board still has its name. If not, it is nobody's registry any more, though its waiter lines serve those who
     /// have it.
     pub(crate) fn has_name(&self) -> Result<bool> {
-        let stat = fstat(self.board.region.file()?).map_err(|e| Error::system("look at the board", e))?;
-        Ok(stat.st_nlink > 0)
+        Ok(self.board.region.file()?.stat(BOARD_NAME)?.st_nlink > 0)
     }
 
-    /// A waiter's line for this process, which notes it in `held` for its reaper; the shared one if all are taken.
-    pub(crate) fn take_waiter(&self, held: &[AtomicU64; WAITER_WORDS]) -> WaiterIndex {
-        for (word, taken) in self.board.header.waiters_taken.iter().enumerate() {
-            let bits = taken.load(Relaxed); // Relaxed: the registry lock orders its holders
-            let waiter = word * 64 + bits.trailing_ones() as usize;
-            if bits != u64::MAX && waiter < WAITER_LINES - 1 {
-                // First the board: killed in between, we leave a line unused, and no reaper frees one that is another's.
-                taken.store(bits | 1 << (waiter % 64), Relaxed);
-                crash::point(Point::WaiterTaken);
-                held[word].fetch_or(1 << (waiter % 64), Relaxed);
-                crash::point(Point::WaiterNoted);
-                return WaiterIndex(waiter);
-            }
+    /// A waiter's line for the process with that half of an id; the shared one if all are taken.
+    pub(crate) fn take_waiter(&self, owner: u64) -> WaiterIndex {
+        let lines = &self.board.waiters[..WAITER_LINES - 1];
+        // Relaxed: the registry lock orders its holders.
+        let Some(free) = lines.iter().position(|line| line.owner.load(Relaxed) == 0) else { return SHARED_WAITER };
+        lines[free].owner.store(owner, Relaxed);
+        crash::point(Point::WaiterTaken);
+        WaiterIndex(free)
+    }
+
+    /// Frees a waiter's line; the shared one stays.
+    pub(crate) fn free_waiter(&self, waiter: WaiterIndex) {
+        if waiter != SHARED_WAITER {
+            self.free(&[waiter]);
         }
-        SHARED_WAITER
     }
 
-    /// Frees the waiters in `held`, a set of waiter lines, and takes their announcements back on every topic.
-    pub(crate) fn free_waiters(&self, held: &[u64; WAITER_WORDS]) {
-        if held.iter().all(|&bits| bits == 0) {
+    /// Frees all that a process has.
+    pub(crate) fn free_waiters_of(&self, owner: u64) {
+        self.free(&self.board.waiters_of(owner));
+    }
+
+    /// Takes their announcements back on every topic first: whoever gets the lines next has announced nothing.
+    fn free(&self, waiters: &[WaiterIndex]) {
+        if waiters.is_empty() {
             return;
         }
+        let mut bits = [0; WAITER_WORDS];
+        waiters.iter().for_each(|waiter| bits[waiter.0 / 64] |= 1 << (waiter.0 % 64));
         for line in self.board.topics.iter().filter(|line| line.name_hash.load(Relaxed) != 0) {
             let sets = [&line.sleepers, &line.readers_watchers, &line.publishers_watchers];
-            for (waiters, bits) in sets.into_iter().flat_map(|set| set.iter().zip(held)) {
+            for (waiters, bits) in sets.into_iter().flat_map(|set| set.iter().zip(bits)) {
                 waiters.fetch_and(!bits, Relaxed);
             }
         }
         crash::point(Point::WaitersSilenced);
-        for (taken, bits) in self.board.header.waiters_taken.iter().zip(held) {
-            taken.fetch_and(!bits, Relaxed);
+        for waiter in waiters {
+            self.board.waiters[waiter.0].owner.store(0, Relaxed);
+            crash::point(Point::WaiterFreed);
         }
-        crash::point(Point::WaitersFreed);
-    }
-}
-
-impl WaiterIndex {
-    /// As a bit set, for [`Registry::free_waiters`]; empty for the shared waiter.
-    pub(crate) fn as_set(self) -> [u64; WAITER_WORDS] {
-        let mut set = [0; WAITER_WORDS];
-        if self != SHARED_WAITER {
-            set[self.0 / 64] = 1 << (self.0 % 64);
-        }
-        set
     }
 }
 
@@ -299,6 +302,21 @@ impl Drop for Registry<'_> {
         crash::point(Point::RegistryUnlocks);
         // Cannot fail on a descriptor that is open; if it did, closing the board would unlock.
         let _ = self.board.region.file().map(lock::unlock);
+    }
+}
+
+/// Takes the lock on a board within `patience`; `false`: somebody else has it.
+fn wait_for_lock(board: &SharedFile, directory: &Directory, patience: Duration) -> Result<bool> {
+    let (start, mut pause) = (Instant::now(), Duration::from_micros(20));
+    loop {
+        if lock::try_lock(board).map_err(|e| Error::system(format!("lock the registry of {directory}"), e))? {
+            return Ok(true);
+        }
+        if start.elapsed() >= patience {
+            return Ok(false);
+        }
+        std::thread::sleep(pause);
+        pause = (pause * 2).min(Duration::from_millis(2));
     }
 }
 

@@ -50,16 +50,12 @@ points! {
     GenerationRaised,
     /// A waiter was rung, out of several perhaps.
     WaiterRung,
-    /// A waiter line was taken on the board, and not noted in the process's file.
+    /// A waiter line was taken.
     WaiterTaken,
-    /// A waiter line was noted in the process's file.
-    WaiterNoted,
-    /// A waiter line was struck out in the process's file.
-    WaiterStruck,
     /// Waiters to be freed are in no topic's sets any more.
     WaitersSilenced,
-    /// Waiter lines were freed on the board.
-    WaitersFreed,
+    /// A waiter line was freed, out of several perhaps.
+    WaiterFreed,
     /// A waiter announced that it sleeps.
     SleeperEntered,
     /// It took that back.

@@ -15,7 +15,7 @@ use crate::{
     fork::Epoch,
     layout::topic_hash,
     peer::Peer,
-    process_file::ProcessFile,
+    process_file::{ProcessFile, waiter_owner},
     protocol::sleep::WaiterIndex,
     qos::Qos,
     reaper,
@@ -24,7 +24,7 @@ use rustix::time::{ClockId, clock_gettime};
 use std::{
     io::ErrorKind,
     path::Path,
-    sync::{Arc, Mutex, PoisonError, atomic::Ordering::Relaxed},
+    sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
 
@@ -89,11 +89,11 @@ impl Domain {
             return Ok(None);
         }
         reaper::reap(&directory, &board, &registry)?;
-        reaper::check_one_board(&directory, &board)?;
+        reaper::check_one_board(&directory, Some(&board))?;
         let process = ProcessFile::create(&directory, domain_id, board.id())?;
         process.link(&directory)?;
         board.processes_changed();
-        let control_waiter = registry.take_waiter(process.held_waiters()?);
+        let control_waiter = registry.take_waiter(waiter_owner(process.id()));
         drop(registry);
         let peers = Mutex::new(Peers { seen_generation: None, list: Arc::new([]), has_remains: false });
         let epoch = Epoch::current()?;
@@ -201,36 +201,34 @@ impl Domain {
     }
 
     fn reap(&self, died: bool) -> Result<()> {
-        if died || self.peers.lock().unwrap_or_else(PoisonError::into_inner).has_remains {
-            if let Some(registry) = self.board.try_lock(&self.directory)?
-                && registry.has_name()?
-            {
-                reaper::reap(&self.directory, &self.board, &registry)?;
-            }
-            // The dead drop out of the list even if somebody else was quicker to reap them.
-            self.peers.lock().unwrap_or_else(PoisonError::into_inner).seen_generation = None;
+        let mut peers = self.peers.lock().unwrap_or_else(PoisonError::into_inner);
+        if !died && !peers.has_remains {
+            return Ok(());
         }
+        // Somebody else is at it: what stays for us shows the next time.
+        let Some(registry) = self.board.try_lock(&self.directory)? else { return Ok(()) };
+        let is_registry = registry.has_name()?;
+        // Nobody who only reads the directory knows of these.
+        for peer in peers.list.iter().filter(|peer| !(peer.is_alive() || is_registry && peer.has_name())) {
+            reaper::tell_of(peer, &self.board, &registry);
+        }
+        if is_registry {
+            reaper::reap(&self.directory, &self.board, &registry)?;
+        }
+        peers.seen_generation = None; // the dead drop out of the list
         Ok(())
     }
 
     /// A waiter line of this process; waits for the registry lock up to `patience`.
     pub(crate) fn take_waiter(&self, patience: Duration) -> Result<WaiterIndex> {
-        let held = self.process.held_waiters()?;
-        Ok(self.board.lock(&self.directory, patience)?.take_waiter(held))
+        Ok(self.board.lock(&self.directory, patience)?.take_waiter(waiter_owner(self.process.id())))
     }
 
     /// Gives a waiter line back.
     pub(crate) fn free_waiter(&self, waiter: WaiterIndex) {
-        let set = waiter.as_set();
         // If the lock cannot be had, the line stays taken until this process is gone.
-        let registry = self.board.lock(&self.directory, REGISTRY_PATIENCE);
-        if let (Ok(held), Ok(registry)) = (self.process.held_waiters(), registry) {
-            // First our own note: killed in between, we leave a line unused, and never free one that is another's by then.
-            for (word, bits) in held.iter().zip(set) {
-                word.fetch_and(!bits, Relaxed);
-            }
-            crash::point(Point::WaiterStruck);
-            registry.free_waiters(&set);
+        if let Ok(registry) = self.board.lock(&self.directory, REGISTRY_PATIENCE) {
+            registry.free_waiter(waiter);
         }
     }
 
@@ -243,7 +241,7 @@ impl Domain {
         let file_name = self.process.file_name();
         // If the lock cannot be had, all stays as it is: the lock on our file goes with us, and a reaper sees to the rest.
         let registry = self.board.lock(&self.directory, REGISTRY_PATIENCE)?;
-        registry.free_waiters(&self.process.held_waiters()?.each_ref().map(|word| word.load(Relaxed)));
+        registry.free_waiters_of(waiter_owner(self.process.id()));
         self.directory.unlink(&file_name)?;
         self.board.processes_changed();
         if !registry.has_name()? {

@@ -77,10 +77,10 @@ pub enum Error {
         waited_ms: u64,
     },
 
-    /// Somebody removed a file whose owner lives.
+    /// Somebody removed a file, or the directory, of those who live.
     #[error(
-        "{} was removed while its owner uses it, so it can neither grow nor shrink (wanted: {what}); it goes on with the memory \
-         it has, and nobody new sees it: restart the program, and find out who removes files from shared memory",
+        "{} was removed while it is in use (wanted: {what}); who has it goes on with what there is, and nobody new sees it: \
+         restart the programs that use it, and find out who removes files from shared memory",
         file.display()
     )]
     Removed {

@@ -61,8 +61,12 @@ impl SharedFile {
     pub(crate) fn stat(&self, name: &str) -> Result<Stat> {
         let stat = fstat(self).map_err(|e| Error::system(format!("look at {name}"), e))?;
         let is_regular = FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile;
-        if !is_regular || stat.st_uid != rustix::process::geteuid().as_raw() {
-            let why = format!("it is not a regular file of this user (mode {:o}, uid {})", stat.st_mode, stat.st_uid);
+        let is_ours = stat.st_uid == rustix::process::geteuid().as_raw() && stat.st_mode & 0o022 == 0;
+        if !is_regular || !is_ours || stat.st_nlink > 1 {
+            let (mode, uid, links) = (stat.st_mode, stat.st_uid, stat.st_nlink);
+            let why = format!(
+                "it is not a regular file with one name that this user alone may write (mode {mode:o}, uid {uid}, {links} names)"
+            );
             return Err(Error::Incompatible { file: name.to_owned(), why });
         }
         Ok(stat)

@@ -6,23 +6,26 @@
 use crate::{
     board::Board,
     description::{EndpointDescription, Role},
-    directory::{BOARD_NAME, DEFAULT_ROOT, Directory, PROCESS_SUFFIX, PUBLISHER_SUFFIX},
+    directory::{DEFAULT_ROOT, Directory, PROCESS_SUFFIX, PUBLISHER_SUFFIX},
     error::{Error, Result},
     layout::{ROW_ACTIVE, ROW_GATING, Row, topic_hash},
     participant::{DIRECTORY_VARIABLE, Participant},
     peer::Peer,
-    process_file::publisher_file_name,
-    report::{DomainReport, Holder, ProcessReport, PublisherReport, ReaderReport, TopicReport},
+    process_file::{publisher_file_name, waiter_owner},
+    protocol::sleep::Side,
+    reaper::{owner_id, process_id},
+    report::{DomainReport, Holder, ProcessReport, PublisherReport, PublisherState, ReaderReport, TopicReport},
     shared::InRegion,
     source::Source,
     sync::Ordering::Relaxed,
 };
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, HashMap},
     path::{Path, PathBuf},
     sync::Arc,
 };
 
+/// Rows, each with the process that it lies in.
 type Rows = Vec<(InRegion<Row>, Arc<Peer>)>;
 
 /// The root that `GANTRY_SHM_DIR` names, `/dev/shm` if it is unset.
@@ -123,7 +126,8 @@ impl Inspection<'_> {
     fn report(mut self) -> Result<DomainReport> {
         let files = self.directory.files()?;
         let used_bytes = files.iter().map(|name| self.directory.used_bytes(name)).sum();
-        let processes: Vec<ProcessReport> = self.peers.iter().map(|peer| self.process(peer)).collect();
+        let rows = self.rows();
+        let processes: Vec<ProcessReport> = self.peers.iter().map(|peer| self.process(peer, &rows)).collect();
         self.doubt_board();
         self.doubt_ownerless(&files);
         let topics = self.topics(&processes);
@@ -132,7 +136,19 @@ impl Inspection<'_> {
         Ok(DomainReport { directory, used_bytes, registry_holder, processes, topics, doubts: self.doubts })
     }
 
-    fn process(&mut self, peer: &Arc<Peer>) -> ProcessReport {
+    /// The rows of all living processes, by the publisher's key. One that cannot be read is a doubt, and keeps nobody else out.
+    fn rows(&mut self) -> HashMap<u64, Rows> {
+        let mut rows: HashMap<u64, Rows> = HashMap::new();
+        for peer in self.peers.iter().filter(|peer| peer.is_alive()) {
+            let read = peer.each_row(|key, row| rows.entry(key).or_default().push((row, peer.clone())));
+            if let Err(e) = read {
+                self.doubts.push(format!("what {peer} holds cannot be read, so nothing is freed: {e}"));
+            }
+        }
+        rows
+    }
+
+    fn process(&mut self, peer: &Arc<Peer>, rows: &HashMap<u64, Rows>) -> ProcessReport {
         let is_alive = peer.is_alive();
         if !is_alive {
             self.doubts.push(format!(
@@ -149,47 +165,55 @@ impl Inspection<'_> {
             self.doubts.push(error.to_string());
             Vec::new()
         });
-        let waiters = peer.held_waiters().map_or(0, |held| held.iter().map(|bits| bits.count_ones() as usize).sum());
+        let waiters = self.board.map_or(0, |board| board.waiters_of(waiter_owner(&peer.id)).len());
         let (publishers, subscriptions): (Vec<_>, Vec<_>) =
             endpoints.into_iter().partition(|endpoint| endpoint.role == Role::Publisher);
-        let publishers = publishers.into_iter().filter_map(|publisher| self.publisher(peer, publisher)).collect();
+        let publishers = publishers.into_iter().map(|publisher| self.publisher(peer, publisher, rows)).collect();
         ProcessReport { process: peer.to_string(), pid: peer.pid, is_alive, waiters, publishers, subscriptions }
     }
 
-    fn publisher(&mut self, peer: &Peer, description: EndpointDescription) -> Option<PublisherReport> {
+    fn publisher(
+        &mut self,
+        peer: &Peer,
+        description: EndpointDescription,
+        rows: &HashMap<u64, Rows>,
+    ) -> PublisherReport {
+        let rows = rows.get(&description.key).map_or(&[][..], Vec::as_slice);
         let file_name = publisher_file_name(&peer.id, description.number);
         let looked = Source::open(self.directory, &file_name, description.key).and_then(|source| {
             let (ring, newest_sequence) = source.newest()?;
-            let rows = self.rows_of(description.key)?;
-            let bytes_of = |sequence| ring.length_bytes_of(sequence).unwrap_or(0);
-            Ok(PublisherReport {
+            let state = PublisherState {
                 used_bytes: self.directory.used_bytes(&file_name),
                 newest_sequence,
                 granted_depth: source.header.granted_depth.load(Relaxed),
                 is_blocked: source.header.blocked.load(Relaxed) != 0,
-                readers: readers(&rows),
-                holders: holders(&rows, bytes_of),
-                description: description.clone(),
-            })
+                unseen_changes: self.unseen_changes(&description, &source),
+            };
+            Ok((state, holders(rows, |sequence| ring.length_bytes_of(sequence).unwrap_or(0))))
         });
-        match looked {
-            Ok(report) => return Some(report),
-            // It leaves just now, or somebody meddled.
-            Err(e) if e.is_not_found() => self.doubts.push(format!(
-                "{peer} has a publisher of {} whose file {file_name} is not there: new subscriptions cannot join it",
-                description.topic
-            )),
-            Err(e) => self.doubts.push(e.to_string()),
-        }
-        None
+        let (state, holders) = match looked {
+            Ok((state, holders)) => (Some(state), holders),
+            Err(e) => {
+                self.doubts.push(match e.is_not_found() {
+                    true => format!(
+                        "{peer} has a publisher of {} whose file {file_name} is not there: new subscriptions cannot join it",
+                        description.topic
+                    ),
+                    false => e.to_string(),
+                });
+                (None, holders(rows, |_| 0))
+            }
+        };
+        PublisherReport { description, state, readers: readers(rows), holders }
     }
 
-    fn rows_of(&self, key: u64) -> Result<Rows> {
-        let mut rows = Vec::new();
-        for peer in self.peers.iter().filter(|peer| peer.is_alive()) {
-            rows.extend(peer.rows_of(key)?);
-        }
-        Ok(rows)
+    fn unseen_changes(&self, publisher: &EndpointDescription, source: &Source) -> u64 {
+        let Some(generation) =
+            self.board.and_then(|board| board.generation(topic_hash(&publisher.topic), Side::Readers))
+        else {
+            return 0;
+        };
+        generation.saturating_sub(source.header.seen_generation.load(Relaxed))
     }
 
     fn doubt_board(&mut self) {
@@ -200,12 +224,12 @@ impl Inspection<'_> {
             }
             return;
         };
-        if self.directory.used_bytes(BOARD_NAME) == 0 {
+        if !board.has_name() {
             self.doubts.push(format!("the board of {} was removed: nobody can join its processes", self.directory));
         }
         let strangers = self.peers.iter().filter(|peer| peer.is_alive() && peer.board_id != board.id());
         self.doubts.extend(strangers.map(|peer| format!("{peer} uses another board: neither side hears of the other")));
-        if board.free_waiters() == 0 {
+        if board.waiters_of(0).is_empty() {
             self.doubts
                 .push("all waiter lines are taken: who comes now shares one, and is woken for others".to_owned());
         }
@@ -213,9 +237,9 @@ impl Inspection<'_> {
 
     /// Files of publishers whose process is not there.
     fn doubt_ownerless(&mut self, files: &[String]) {
-        let owners: Vec<&str> = self.peers.iter().map(|peer| peer.file_name.trim_end_matches(PROCESS_SUFFIX)).collect();
+        let owners: Vec<&str> = self.peers.iter().map(|peer| process_id(&peer.file_name)).collect();
         for name in files.iter().filter(|name| name.ends_with(PUBLISHER_SUFFIX)) {
-            if !owners.iter().any(|owner| name.starts_with(owner)) {
+            if !owners.contains(&owner_id(name)) {
                 self.doubts.push(format!("nobody owns {name}; the next process that joins removes it"));
             }
         }
@@ -231,7 +255,7 @@ impl Inspection<'_> {
                 name: endpoint.topic.clone(),
                 publishers: 0,
                 subscriptions: 0,
-                sleepers: self.board.map_or(0, |board| board.sleepers(topic_hash(&endpoint.topic))),
+                sleepers: self.sleepers(&endpoint.topic),
             });
             match endpoint.role {
                 Role::Publisher => topic.publishers += 1,
@@ -240,10 +264,18 @@ impl Inspection<'_> {
         }
         topics.into_values().collect()
     }
+
+    /// The processes of those who sleep on a topic.
+    fn sleepers(&self, topic: &str) -> Vec<String> {
+        let owners = self.board.map_or(Vec::new(), |board| board.sleepers(topic_hash(topic)));
+        let owner = |id: u64| self.peers.iter().find(|peer| waiter_owner(&peer.id) == id);
+        let name = |id| owner(id).map_or("some who share a waiter line".to_owned(), ToString::to_string);
+        owners.into_iter().map(name).collect()
+    }
 }
 
 /// The subscriptions among the rows of a publisher.
-fn readers(rows: &Rows) -> Vec<ReaderReport> {
+fn readers(rows: &[(InRegion<Row>, Arc<Peer>)]) -> Vec<ReaderReport> {
     let states = rows.iter().map(|(row, peer)| (row, peer, row.state.load(Relaxed)));
     let active = states.filter(|(.., state)| matches!(*state, ROW_ACTIVE | ROW_GATING));
     let report = |(row, peer, state): (&InRegion<Row>, &Arc<Peer>, u32)| ReaderReport {

@@ -84,7 +84,7 @@ shared_struct! {
 
 shared_struct! {
     /// Start of a board, the only memory with many writers: wake hints and counters, never data.
-    BoardHeader: 192 bytes, align 64 {
+    BoardHeader: 128 bytes, align 64 {
         file: FileHeader = 0,
         /// W: whoever holds the registry lock, its pid. R: who waits for the lock, for its error sentence.
         holder_pid: AtomicU32 = 40,
@@ -93,9 +93,7 @@ shared_struct! {
         processes_generation: AtomicU64 = 48,
         /// Random; processes repeat it, so that nobody meets a process that uses another board.
         id: u64 = 56,
-        /// Which waiter lines are taken. W, R: holders of the registry lock.
-        waiters_taken: [AtomicU64; 8] = 64,
-        reserved_line: [u64; 8] = 128,
+        reserved_line: [u64; 8] = 64,
     }
 }
 
@@ -127,13 +125,15 @@ shared_struct! {
         /// Counts rings. W: publishers and joiners. R: the waiter, and the kernel's futex compare.
         bell: Futex = 0,
         reserved_word: u32 = 4,
-        reserved: [u64; 7] = 8,
+        /// Whose it is: the first half of a process's id, 0 = nobody's. W, R: holders of the registry lock.
+        owner: AtomicU64 = 8,
+        reserved: [u64; 6] = 16,
     }
 }
 
 shared_struct! {
     /// Start of a process file. W: the process. R: everyone in the domain.
-    ProcessHeader: 320 bytes, align 64 {
+    ProcessHeader: 256 bytes, align 64 {
         file: FileHeader = 0,
         /// The 128 random bits of the file's name.
         id: [u8; 16] = 40,
@@ -152,11 +152,9 @@ shared_struct! {
         reserved: [u64; 4] = 96,
         /// The program's name, UTF-8, `name_bytes` long.
         name: [u8; 64] = 128,
-        /// Waiter lines that this process holds, for whoever reaps it.
-        waiters: [AtomicU64; 8] = 192,
         /// End of the last complete block. Partner: the readers' walk over the blocks.
-        used_bytes: AtomicU64 = 256,
-        reserved_dynamic: [u64; 7] = 264,
+        used_bytes: AtomicU64 = 192,
+        reserved_dynamic: [u64; 7] = 200,
     }
 }
 
@@ -235,7 +233,7 @@ shared_struct! {
         reserved_static: [u64; 4] = 96,
         /// Ring: offset / 64 in the upper half, log2 of its capacity in the lower. Partner: the entries that say MOVED.
         ring: AtomicU64 = 128,
-        /// The last generation of the topic whose rows the publisher honours. Partner: `TopicLine::generation`.
+        /// The last generation of the topic whose rows the publisher honours. Partner: `TopicLine::readers_generation`.
         seen_generation: AtomicU64 = 136,
         /// How many samples are kept for readers that have not taken them yet.
         granted_depth: AtomicU64 = 144,

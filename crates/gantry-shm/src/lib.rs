@@ -122,7 +122,7 @@ pub use publisher::{Publisher, SourceTime};
 #[cfg(not(loom))]
 pub use qos::{Durability, History, Liveliness, MAX_DEPTH, Qos, Reliability};
 #[cfg(not(loom))]
-pub use report::{DomainReport, Holder, ProcessReport, PublisherReport, ReaderReport, TopicReport};
+pub use report::{DomainReport, Holder, ProcessReport, PublisherReport, PublisherState, ReaderReport, TopicReport};
 #[cfg(not(loom))]
 pub use sample::{Sample, SampleInfo};
 #[cfg(not(loom))]

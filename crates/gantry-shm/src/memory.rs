@@ -64,7 +64,6 @@ impl Memory {
                 let grow = |more: usize| region.grow(directory, what, end + more).map(|()| more);
                 let more = ahead.map_or(least, |ahead| grow(ahead).unwrap_or(least));
                 grow(more)?;
-                region.populate(end, end + more);
                 self.backed_bytes += more;
                 self.ranges.grow_to(end + more);
                 match self.ranges.allocate_range(bytes) {
@@ -114,7 +113,9 @@ impl Memory {
         let Range { start, end } = *self.ranges.initial_range();
         let mut gaps = Vec::new();
         let mut free_from = start;
-        for taken in self.ranges.allocated_ranges().chain(std::iter::once(end..end)) {
+        // Not the last page: a reader that learns of the file's length asks whether that can be read.
+        let last_page = end - PAGE_BYTES..end;
+        for taken in self.ranges.allocated_ranges().chain(std::iter::once(last_page)) {
             gaps.push(free_from.next_multiple_of(PAGE_BYTES)..taken.start / PAGE_BYTES * PAGE_BYTES);
             free_from = taken.end;
         }

@@ -52,7 +52,8 @@ impl Peer {
         let region = Region::open(directory, file_name, PROCESS_MAGIC, false)?;
         let header: &ProcessHeader = region.at(0)?;
         let name_bytes = (header.name_bytes as usize).min(header.name.len());
-        let name = String::from_utf8_lossy(&header.name[..name_bytes]).into_owned();
+        // It is printed, on terminals, too.
+        let name = String::from_utf8_lossy(&header.name[..name_bytes]).replace(char::is_control, "?");
         let (id, board_id, first_block) = (header.id, header.board_id, header.first_block as usize);
         let (pid, pid_namespace) = (header.pid, header.pid_namespace);
         if crate::process_file::file_name(&id) != file_name {
@@ -100,12 +101,6 @@ impl Peer {
     /// Whether it was found dead before; asks nobody.
     pub(crate) fn is_known_dead(&self) -> bool {
         self.dead.load(Relaxed)
-    }
-
-    /// The waiter lines it holds.
-    pub(crate) fn held_waiters(&self) -> Result<[u64; WAITER_WORDS]> {
-        let header: &ProcessHeader = self.region.at(0)?;
-        Ok(std::array::from_fn(|word| header.waiters[word].load(Relaxed)))
     }
 
     /// Its endpoints, of one topic or of all.
@@ -170,15 +165,23 @@ impl Peer {
     /// Its rows that belong to the publisher with that key, with what keeps them mapped.
     pub(crate) fn rows_of(self: &Arc<Self>, key: u64) -> Result<Vec<(InRegion<Row>, Arc<Peer>)>> {
         let mut rows = Vec::new();
+        self.each_row(|its_key, row| {
+            if its_key == key {
+                rows.push((row, self.clone()));
+            }
+        })?;
+        Ok(rows)
+    }
+
+    /// Calls `found` for all its rows, with the keys of the publishers that they belong to, 0 = none. Whoever keeps one keeps this.
+    pub(crate) fn each_row(&self, mut found: impl FnMut(u64, InRegion<Row>)) -> Result<()> {
         for (offset, _) in self.blocks(BLOCK_ROWS)? {
             for row in self.region.slice::<Row>(offset + size_of::<BlockHeader>(), ROWS_PER_BLOCK)? {
-                if acquire(&row.key) == key {
-                    // SAFETY: it comes with the peer, which keeps the region.
-                    rows.push((unsafe { InRegion::new(row) }, self.clone()));
-                }
+                // SAFETY: the caller keeps this peer, which keeps the region.
+                found(acquire(&row.key), unsafe { InRegion::new(row) });
             }
         }
-        Ok(rows)
+        Ok(())
     }
 
     /// Offsets and sizes of the blocks of one kind.

@@ -105,11 +105,6 @@ impl ProcessFile {
         self.region.at(0)
     }
 
-    /// The waiter lines that this process holds, for its reaper. W: holders of the registry lock in this process.
-    pub(crate) fn held_waiters(&self) -> Result<&[AtomicU64; WAITER_WORDS]> {
-        Ok(&self.header()?.waiters)
-    }
-
     /// A number and an id for a new endpoint.
     pub(crate) fn new_endpoint_id(&self) -> (u32, [u8; 16]) {
         let mut books = self.books.lock().unwrap_or_else(PoisonError::into_inner);
@@ -241,6 +236,11 @@ pub(crate) fn publisher_file_name(id: &[u8; 16], number: u32) -> String {
 
 fn hex(id: &[u8; 16]) -> String {
     format!("{:032x}", u128::from_be_bytes(*id))
+}
+
+/// The half of a process's id that marks its waiter lines; never 0.
+pub(crate) fn waiter_owner(id: &[u8; 16]) -> u64 {
+    u64::from_le_bytes(std::array::from_fn(|byte| id[byte])).max(1)
 }
 
 /// Inode number of this process's pid namespace, 0 if it cannot be had.

@@ -93,7 +93,14 @@ impl Publisher {
         let kept = if keep.keeps_all { keep.samples } else { keep.guaranteed };
         let log2_capacity = ring_entries(kept, *BATCH_SAMPLES.start(), keep.gates).next_power_of_two().ilog2();
         let limit_bytes = options.memory_limit_bytes(1 << log2_capacity, &description)?;
-        let mut file = PublisherFile::create(&domain, &description, log2_capacity, limit_bytes)?;
+        let removed = |e: Error| match e.is_not_found() {
+            true => Error::Removed {
+                file: domain.directory.path().to_owned(),
+                what: format!("a publisher of {}", description.topic),
+            },
+            false => e,
+        };
+        let mut file = PublisherFile::create(&domain, &description, log2_capacity, limit_bytes).map_err(removed)?;
         let header = file.header()?;
         let ring = file.ring(Descriptor::from_word(header.ring.load(Relaxed)))?;
         let topic = domain.topic(topic);
@@ -104,7 +111,7 @@ impl Publisher {
         let writer = Writer::new(header, line, ring, Roster::new(description.key, 0, Vec::new()), keep);
         let mut memory = Memory::new(file.region.length_bytes());
         room::first_slots(&mut memory, &file, &domain, &description)?;
-        file.link(&domain)?;
+        file.link(&domain).map_err(removed)?;
         let file = Arc::new(file);
         let block = match domain.process.add_endpoint(&domain.directory, &description) {
             Ok(block) => block,

@@ -135,8 +135,8 @@ impl Found {
                 self.joined.push(Joined { key: link.key, source, row, gone: false });
                 self.links.push(link);
             }
-            // It left while we looked.
-            Err(e) if e.is_not_found() => {}
+            // It leaves just now, and says so; or somebody meddled.
+            Err(e) if e.is_not_found() => self.leave_out(format!("a publisher's file is not there: {e}")),
             Err(e) => self.leave_out(e.to_string()),
         }
     }

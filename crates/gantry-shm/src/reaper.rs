@@ -10,6 +10,7 @@ use crate::{
     error::{Error, Result},
     lock,
     peer::Peer,
+    process_file::waiter_owner,
     protocol::sleep::Side,
 };
 use rustix::{
@@ -40,21 +41,23 @@ pub(crate) fn reap(directory: &Directory, board: &Board, registry: &Registry<'_>
 }
 
 /// The id in the name of a process file. Anybody may put a file here that is called so; it then has an id that nobody has.
-fn process_id(name: &str) -> &str {
+pub(crate) fn process_id(name: &str) -> &str {
     name.strip_suffix(PROCESS_SUFFIX).unwrap_or(name)
 }
 
 /// The id of the process in the name of its publisher's file.
-fn owner_id(name: &str) -> &str {
+pub(crate) fn owner_id(name: &str) -> &str {
     name.split_once('.').map_or(name, |(id, _)| id)
 }
 
 /// Refuses to go on beside processes that use another board: it was removed under them (by `rm`, or a tool that cleans
 /// shared memory), so neither they nor we would see whom the other tells.
-pub(crate) fn check_one_board(directory: &Directory, board: &Board) -> Result<()> {
+/// Beside any who live, if there is no board.
+pub(crate) fn check_one_board(directory: &Directory, board: Option<&Board>) -> Result<()> {
+    let id = board.map(Board::id);
     for name in directory.files()?.iter().filter(|name| name.ends_with(PROCESS_SUFFIX)) {
         match Peer::board_id_of(directory, name) {
-            Ok(id) if id == board.id() => continue,
+            Ok(its_board) if Some(its_board) == id => continue,
             Err(e) if e.is_not_found() => continue,
             _ => {}
         }
@@ -62,7 +65,7 @@ pub(crate) fn check_one_board(directory: &Directory, board: &Board) -> Result<()
             Err(e) if e.is_not_found() => continue,
             peer => peer?,
         };
-        if peer.board_id != board.id() && peer.is_alive() {
+        if Some(peer.board_id) != id && peer.is_alive() {
             let why = format!("its board was removed while {peer} uses it; end or restart that");
             return Err(Error::ForeignDirectory { path: directory.path().to_owned(), why });
         }
@@ -80,8 +83,7 @@ pub(crate) fn may_live(directory: &Directory, name: &str) -> bool {
 }
 
 /// The news comes before the process file goes, so that a reaper that dies on the way leaves all of it to the next one;
-/// who hears it finds the process dead by its lock. (The next one then frees the waiter lines once more; whoever took one
-/// meanwhile may miss a ring, which costs it a slice of sleep.)
+/// who hears it finds the process dead by its lock.
 fn bury(directory: &Directory, board: &Board, registry: &Registry<'_>, name: &str, publishers: &[&str]) -> Result<()> {
     let peer = match Peer::open(directory, name) {
         Ok(peer) => Some(peer),
@@ -93,18 +95,25 @@ fn bury(directory: &Directory, board: &Board, registry: &Registry<'_>, name: &st
     for publisher in publishers.iter().filter(|publisher| owner_id(publisher) == process_id(name)) {
         directory.unlink(publisher)?;
     }
-    // A process that used another board told nobody here.
-    if let Some(peer) = peer.filter(|peer| peer.board_id == board.id()) {
-        registry.free_waiters(&peer.held_waiters()?);
-        // Both sides: of an endpoint that was just taken back, only the topic is known. A damaged list costs them the news.
-        for topic in peer.topics().unwrap_or_default().into_iter().map(|hash| board.topic(hash)) {
-            board.topic_changed(topic, Side::Readers);
-            board.topic_changed(topic, Side::Publishers);
-        }
+    if let Some(peer) = peer {
+        tell_of(&peer, board, registry);
     }
     directory.unlink(name)?;
     board.processes_changed();
     Ok(())
+}
+
+/// Tells everybody whom it concerns that a process is dead, and frees its waiter lines.
+pub(crate) fn tell_of(peer: &Peer, board: &Board, registry: &Registry<'_>) {
+    if peer.board_id != board.id() {
+        return; // it told nobody here
+    }
+    registry.free_waiters_of(waiter_owner(&peer.id));
+    // Both sides: of an endpoint that was just taken back, only the topic is known. A damaged list costs them the news.
+    for topic in peer.topics().unwrap_or_default().into_iter().map(|hash| board.topic(hash)) {
+        board.topic_changed(topic, Side::Readers);
+        board.topic_changed(topic, Side::Publishers);
+    }
 }
 
 /// Reaps every other domain of the user and removes the ones in which nobody is left. Best effort: a domain that cannot

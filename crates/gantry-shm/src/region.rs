@@ -87,6 +87,7 @@ impl Region {
         (header.magic, header.version, header.layout_hash) = (magic, FORMAT_VERSION, LAYOUT_HASH);
         header.reserve_bytes = region.reserve_bytes as u64;
         header.length_bytes.store(length_bytes as u64, Relaxed); // link() publishes it
+        region.populate(0, length_bytes);
         Ok(region)
     }
 
@@ -174,6 +175,7 @@ impl Region {
             self.with_file(directory, what, |file| file.allocate(directory, what, old..length_bytes))?;
             crash::point(Point::FileGrown);
             self.length_bytes.store(length_bytes, Relaxed);
+            self.populate(old, length_bytes); // before others learn of it, and look for pages to bring in
             // Release: whoever sees something that lies there and then this, sees a length that covers it.
             self.at::<FileHeader>(0)?.length_bytes.store(length_bytes as u64, Release);
         }
@@ -211,18 +213,17 @@ impl Region {
         probe::is_readable(unsafe { self.base.add(length_bytes - size_of::<u64>()) })
     }
 
-    /// Reader: brings the pages from `start` on that the owner brought in into this process's page table, so that the data path
-    /// does not fault. Returns up to where there were some; holes that the owner punched stay holes.
-    pub(crate) fn prefault(&self, directory: &Directory, start: usize) -> Result<usize> {
-        let end = self.length_bytes();
+    /// Reader: brings the pages of `range` that the owner brought in into this process's page table, so that the data path does
+    /// not fault; holes that the owner punched stay holes.
+    pub(crate) fn prefault(&self, directory: &Directory, range: Range<usize>) -> Result<()> {
         self.with_file(directory, "pages to read", |file| {
-            let mut done = start.min(end);
+            let Range { mut start, end } = range;
             // What was allocated and never written counts as a hole, too: hence `populate` by the owner.
-            while let Some(data) = file.next_data(done).filter(|data| data.start < end) {
+            while let Some(data) = file.next_data(start).filter(|data| data.start < end) {
                 self.populate(data.start, data.end.min(end));
-                done = data.end.min(end);
+                start = data.end;
             }
-            Ok(done)
+            Ok(())
         })
     }
 
@@ -358,11 +359,10 @@ mod tests {
         reader.close_file();
         assert!(reader.at::<AtomicU64>(PAGE_BYTES).is_err(), "beyond the end");
         owner.grow(&directory, "a test", 64 * PAGE_BYTES).unwrap();
-        owner.populate(0, 64 * PAGE_BYTES);
         owner.at::<AtomicU64>(63 * PAGE_BYTES).unwrap().store(42, Relaxed);
         assert_eq!(reader.refresh_length().unwrap(), 64 * PAGE_BYTES);
         // Both ways of prefaulting: the kernel's, and the one for kernels that have none.
-        assert_eq!(reader.prefault(&directory, 0).unwrap(), 64 * PAGE_BYTES);
+        reader.prefault(&directory, 0..64 * PAGE_BYTES).unwrap();
         reader.touch(0, 64 * PAGE_BYTES);
         assert_eq!(reader.at::<AtomicU64>(63 * PAGE_BYTES).unwrap().load(Relaxed), 42);
         assert!(reader.at::<AtomicU64>(3).is_err(), "not aligned");

@@ -33,7 +33,7 @@ pub struct ProcessReport {
     pub pid: u32,
     /// It holds its lock.
     pub is_alive: bool,
-    /// How many threads of it are known to sleep or to be able to: waiter lines on the board.
+    /// How many waiter lines of the board it has, one for each thread that ever slept.
     pub waiters: usize,
     /// Its publishers.
     pub publishers: Vec<PublisherReport>,
@@ -47,7 +47,19 @@ pub struct ProcessReport {
 pub struct PublisherReport {
     /// What it says about itself.
     pub description: EndpointDescription,
-    /// What its file takes of the file system's memory.
+    /// What its file says; `None` if that cannot be read, about which there is a doubt.
+    pub state: Option<PublisherState>,
+    /// Its matched subscriptions.
+    pub readers: Vec<ReaderReport>,
+    /// Who holds samples of it.
+    pub holders: Vec<Holder>,
+}
+
+/// What a publisher's file says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PublisherState {
+    /// What the file takes of the file system's memory.
     pub used_bytes: u64,
     /// Sequence of its newest sample, 0 = none yet.
     pub newest_sequence: u64,
@@ -55,10 +67,8 @@ pub struct PublisherReport {
     pub granted_depth: u64,
     /// It waits for RELIABLE KEEP_ALL subscriptions to take.
     pub is_blocked: bool,
-    /// Its matched subscriptions.
-    pub readers: Vec<ReaderReport>,
-    /// Who holds samples of it.
-    pub holders: Vec<Holder>,
+    /// How many joins and leaves of readers it has not looked at yet: it does when it publishes.
+    pub unseen_changes: u64,
 }
 
 /// A subscription as its publisher sees it.
@@ -77,6 +87,7 @@ pub struct ReaderReport {
 
 /// A process that holds samples of a publisher.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Holder {
     /// The process, as errors name it.
     pub process: String,
@@ -96,8 +107,8 @@ pub struct TopicReport {
     pub publishers: usize,
     /// How many subscribe to it.
     pub subscriptions: usize,
-    /// How many threads sleep until there is a sample.
-    pub sleepers: usize,
+    /// The processes of the threads that sleep until there is a sample, as errors name them.
+    pub sleepers: Vec<String>,
 }
 
 impl fmt::Display for Holder {
@@ -117,7 +128,9 @@ impl fmt::Display for DomainReport {
         self.processes.iter().try_for_each(|process| write!(f, "{process}"))?;
         for topic in &self.topics {
             let TopicReport { name, publishers, subscriptions, sleepers } = topic;
-            writeln!(f, "  {name}: {publishers} publishers, {subscriptions} subscriptions, {sleepers} asleep")?;
+            write!(f, "  {name}: {publishers} publishers, {subscriptions} subscriptions")?;
+            sleepers.iter().try_for_each(|sleeper| write!(f, ", {sleeper} sleeps"))?;
+            writeln!(f)?;
         }
         self.doubts.iter().try_for_each(|doubt| writeln!(f, "  DOUBT: {doubt}"))
     }
@@ -126,7 +139,7 @@ impl fmt::Display for DomainReport {
 impl fmt::Display for ProcessReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let state = if self.is_alive { "" } else { ", dead" };
-        writeln!(f, "  {}{state}, {} waiters", self.process, self.waiters)?;
+        writeln!(f, "  {}{state}", self.process)?;
         self.publishers.iter().try_for_each(|publisher| write!(f, "{publisher}"))?;
         for EndpointDescription { node, topic, message_type, .. } in &self.subscriptions {
             writeln!(f, "    {node} subscribes to {topic} ({})", message_type.name)?;
@@ -138,13 +151,12 @@ impl fmt::Display for ProcessReport {
 impl fmt::Display for PublisherReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let EndpointDescription { node, topic, message_type, .. } = &self.description;
-        let (newest, depth, bytes) = (self.newest_sequence, self.granted_depth, self.used_bytes);
-        write!(
-            f,
-            "    {node} publishes {topic} ({}): newest {newest}, keeps {depth}, {bytes} bytes",
-            message_type.name
-        )?;
-        writeln!(f, "{}", if self.is_blocked { ", WAITS for gating readers" } else { "" })?;
+        write!(f, "    {node} publishes {topic} ({})", message_type.name)?;
+        if let Some(PublisherState { used_bytes, newest_sequence, granted_depth, is_blocked, .. }) = &self.state {
+            let waits = if *is_blocked { ", waits for gating readers" } else { "" };
+            write!(f, ": newest {newest_sequence}, keeps {granted_depth}, {used_bytes} bytes{waits}")?;
+        }
+        writeln!(f)?;
         for reader in &self.readers {
             let gating = if reader.is_gating { ", gating" } else { "" };
             writeln!(

@@ -116,16 +116,15 @@ impl Source {
         Ok(())
     }
 
-    /// Control path: brings in the pages by which the file grew since the last time. The publisher brings them in first; what it
-    /// has not by now is looked for again the next time.
+    /// Control path: brings in the pages by which the file grew since the last time; the publisher brought them in before. Best
+    /// effort: a page that is not brought in here is so by the first who reads it.
     pub(crate) fn prefault_new(&self, directory: &Directory) {
         // If the length cannot be had, a take will say so.
         let length_bytes = self.region.refresh_length().unwrap_or(0);
-        let done = self.prefaulted.load(Relaxed);
+        let done = self.prefaulted.fetch_max(length_bytes, Relaxed);
         if done < length_bytes {
-            // If it has no name any more, its publisher is gone, or cannot make it grow.
-            let done = self.region.prefault(directory, done).unwrap_or(length_bytes);
-            self.prefaulted.fetch_max(done, Relaxed);
+            // If it has no name any more, its publisher is gone.
+            let _ = self.region.prefault(directory, done..length_bytes);
         }
     }
 

@@ -181,7 +181,6 @@ impl Stage {
     fn use_peer(&self, peer: &Arc<Peer>, lives: bool, file: &Damaged, input: &mut Input<'_>) {
         assert_eq!(peer.is_alive(), lives);
         loop {
-            let _ = peer.held_waiters().unwrap();
             let topic = [None, Some(topic_hash(TOPIC))][input.below(2)];
             for endpoint in believed(peer.endpoints(topic)).unwrap_or_default() {
                 let _ = endpoint.mismatch(&self.description);
@@ -252,13 +251,12 @@ fn use_board(board: &Board, directory: &Directory, input: &mut Input<'_>) {
     board.topic_changed(topic, Side::Readers);
     board.call_readers(topic);
     board.wake(board.line(topic));
-    let _ = (board.holder(), board.free_waiters(), board.sleepers(topic_hash(TOPIC)));
+    let _ = (board.holder(), board.waiters_of(0), board.sleepers(topic_hash(TOPIC)));
     let registry = board.lock(directory, REGISTRY_PATIENCE).unwrap();
-    let held = std::array::from_fn(|_| Default::default());
-    let waiter = registry.take_waiter(&held);
+    let waiter = registry.take_waiter(7);
     board.bell(waiter).ring();
-    registry.free_waiters(&waiter.as_set());
-    registry.free_waiters(&[u64::MAX; WAITER_WORDS]);
+    registry.free_waiter(waiter);
+    registry.free_waiters_of(7);
 }
 
 /// A path that leads to `root`, another one for each number: to one process, participants of several.

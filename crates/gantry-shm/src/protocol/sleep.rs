@@ -28,23 +28,47 @@ pub(crate) fn enter(waiters: &Waiters, waiter: WaiterIndex) {
 /// Takes a waiter out; the shared one stays, since others may sleep there.
 pub(crate) fn leave(waiters: &Waiters, waiter: WaiterIndex) {
     if waiter != SHARED_WAITER {
-        waiters[waiter.0 / 64].fetch_and(!(1 << (waiter.0 % 64)), Relaxed);
-        crash::point(Point::SleeperLeft);
+        withdraw(waiters, waiter);
+    }
+}
+
+fn withdraw(waiters: &Waiters, waiter: WaiterIndex) {
+    waiters[waiter.0 / 64].fetch_and(!(1 << (waiter.0 % 64)), Relaxed);
+    crash::point(Point::SleeperLeft);
+}
+
+/// Calls `found` for everybody in the set.
+#[inline]
+pub(crate) fn each(waiters: &Waiters, mut found: impl FnMut(WaiterIndex)) {
+    for (word, bits) in waiters.iter().enumerate() {
+        // Relaxed: partner is the waiter's fetch_or; both stand before or after SeqCst fences.
+        let mut bits = bits.load(Relaxed);
+        while bits != 0 {
+            found(WaiterIndex(word * 64 + bits.trailing_zeros() as usize));
+            bits &= bits - 1;
+        }
     }
 }
 
 /// Calls `ring` for everybody in the set. A SeqCst fence must stand between the news and this (3).
 #[inline]
 pub(crate) fn wake(waiters: &Waiters, mut ring: impl FnMut(WaiterIndex)) {
-    for (word, bits) in waiters.iter().enumerate() {
-        // Relaxed: partner is the waiter's fetch_or; both stand before or after SeqCst fences.
-        let mut bits = bits.load(Relaxed);
-        while bits != 0 {
-            ring(WaiterIndex(word * 64 + bits.trailing_zeros() as usize));
-            crash::point(Point::WaiterRung);
-            bits &= bits - 1;
+    each(waiters, |waiter| {
+        ring(waiter);
+        crash::point(Point::WaiterRung);
+    });
+}
+
+/// The same for who sleeps until there is a sample. Nobody who shares the last line takes its announcement back, so it is
+/// taken back here, before the ring: who sleeps there is woken, looks, and announces itself anew.
+#[inline]
+pub(crate) fn wake_sleepers(topic: &TopicLine, mut ring: impl FnMut(WaiterIndex)) {
+    wake(&topic.sleepers, |waiter| {
+        if waiter == SHARED_WAITER {
+            withdraw(&topic.sleepers, waiter);
         }
-    }
+        ring(waiter);
+    });
 }
 
 /// Whose joins and leaves: those of readers concern publishers, those of publishers concern readers.
@@ -84,7 +108,7 @@ pub(crate) fn topic_changed(topic: &TopicLine, side: Side, mut ring: impl FnMut(
     full_fence(Site::NewsFence); // (3) as in publish: either the sleeper sees the generation, or we see its bit
     wake(topic.watchers(side), &mut ring);
     if side == Side::Publishers {
-        wake(&topic.sleepers, ring);
+        wake_sleepers(topic, ring);
     }
     generation
 }

@@ -1,67 +1,75 @@
-//! The board's books, read from outside: which waiter lines are taken, by whom they are held, and which are announced.
+//! The board's books, read from outside: whose waiter lines are, and which are announced.
 //!
 //! The offsets come from the layout's own description.
 
 use crate::support::{Root, offset_of};
-use std::path::Path;
+use std::{collections::BTreeSet, path::Path};
 
-type Lines = [u64; 8];
-
-/// What the files of a domain say about waiters.
-#[derive(Debug, PartialEq, Eq)]
+/// What the files of a domain say about waiters: numbers of waiter lines.
+#[derive(Debug, Default, PartialEq, Eq)]
 pub struct Waiters {
-    /// On the board.
-    pub taken: Lines,
-    /// In the processes' files.
-    pub held: Lines,
-    /// Which want samples, on any topic.
-    pub sleepers: Lines,
-    /// Which want to know who comes and goes, on any topic.
-    pub watchers: Lines,
+    /// Lines of processes that are there.
+    pub owned: BTreeSet<usize>,
+    /// Lines of others.
+    pub lost: BTreeSet<usize>,
+    /// Lines of threads that sleep until there is a sample, on any topic.
+    pub sleeping: BTreeSet<usize>,
+    /// Lines that are announced in any way.
+    pub announced: BTreeSet<usize>,
 }
 
 impl Waiters {
     pub fn of(root: &Root) -> Waiters {
-        let mut waiters = Waiters { taken: [0; 8], held: [0; 8], sleepers: [0; 8], watchers: [0; 8] };
-        for path in root.files() {
-            if path.ends_with("board") {
-                waiters.read_board(&path);
-            } else if path.extension().is_some_and(|ending| ending == "process") {
-                let held = lines_at(&std::fs::read(&path).unwrap(), offset_of("ProcessHeader", "waiters"));
-                merge(&mut waiters.held, held);
-            }
+        let mut waiters = Waiters::default();
+        let files = root.files();
+        let processes = files.iter().filter(|path| path.extension().is_some_and(|ending| ending == "process"));
+        // A line names the first eight bytes of its owner's id, which the name of its file shows in hex.
+        let first_half = |path: &Path| {
+            let id = u64::from_str_radix(&path.file_name().unwrap().to_str().unwrap()[..16], 16).unwrap();
+            u64::from_le_bytes(id.to_be_bytes())
+        };
+        let owners: Vec<u64> = processes.map(|path| first_half(path)).collect();
+        if let Some(board) = files.iter().find(|path| path.ends_with("board")) {
+            waiters.read_board(board, &owners);
         }
         waiters
     }
 
-    fn read_board(&mut self, path: &Path) {
+    fn read_board(&mut self, path: &Path, owners: &[u64]) {
         let bytes = std::fs::read(path).unwrap();
-        self.taken = lines_at(&bytes, offset_of("BoardHeader", "waiters_taken"));
         let layout = gantry_shm::describe_layout();
         let numbers_of = |title: &str| -> Vec<usize> {
             let line = layout.lines().find(|line| line.starts_with(title)).unwrap();
             line.split([' ', ',']).filter_map(|word| word.parse().ok()).collect()
         };
-        let (topics, line_bytes) = (numbers_of("board: topics at "), numbers_of("TopicLine: ")[0]);
-        let sleepers = offset_of("TopicLine", "sleepers");
-        let watchers = ["readers_watchers", "publishers_watchers"].map(|field| offset_of("TopicLine", field));
-        for topic in bytes[topics[0]..].chunks(line_bytes).take(topics[1]) {
-            merge(&mut self.sleepers, lines_at(topic, sleepers));
-            watchers.into_iter().for_each(|place| merge(&mut self.watchers, lines_at(topic, place)));
+        let word_at = |offset: usize| u64::from_le_bytes(bytes[offset..][..8].try_into().unwrap());
+        // Topics at … x …, waiters at … x …
+        let places = numbers_of("board: topics at ");
+        let [topics, topic_count, waiters, waiter_count] = places[..4] else { panic!("{places:?}") };
+        let (topic_bytes, waiter_bytes) = (numbers_of("TopicLine: ")[0], numbers_of("WaiterLine: ")[0]);
+        for line in 0..waiter_count {
+            match word_at(waiters + line * waiter_bytes + offset_of("WaiterLine", "owner")) {
+                0 => false,
+                owner if owners.contains(&owner) => self.owned.insert(line),
+                _ => self.lost.insert(line),
+            };
         }
+        let announced_in = |set: &str| {
+            let places = (0..topic_count).map(|topic| topics + topic * topic_bytes + offset_of("TopicLine", set));
+            let words = places.flat_map(|place| (0..waiter_count / 64).map(move |word| (word, place + word * 8)));
+            let some = words.map(|(word, place)| (word, word_at(place))).filter(|&(_, bits)| bits != 0);
+            some.flat_map(|(word, bits)| {
+                (0..64).filter(move |bit| bits >> bit & 1 == 1).map(move |bit| word * 64 + bit)
+            })
+            .collect::<BTreeSet<usize>>()
+        };
+        let [sleeping, readers, publishers] = ["sleepers", "readers_watchers", "publishers_watchers"].map(announced_in);
+        self.announced = readers.into_iter().chain(publishers).chain(sleeping.iter().copied()).collect();
+        self.sleeping = sleeping;
     }
 
-    /// Lines that are taken, or announced, and nobody's: how many.
-    pub fn lost(&self) -> u32 {
-        let all = self.taken.iter().zip(self.sleepers).zip(self.watchers).zip(self.held);
-        all.map(|(((taken, sleepers), watchers), held)| ((taken | sleepers | watchers) & !held).count_ones()).sum()
+    /// Whether nothing is taken, or announced, that is nobody's.
+    pub fn are_all_owned(&self) -> bool {
+        self.lost.is_empty() && self.announced.is_subset(&self.owned)
     }
-}
-
-fn merge(all: &mut Lines, more: Lines) {
-    all.iter_mut().zip(more).for_each(|(all, more)| *all |= more);
-}
-
-fn lines_at(bytes: &[u8], offset: usize) -> Lines {
-    std::array::from_fn(|word| u64::from_le_bytes(bytes[offset + word * 8..][..8].try_into().unwrap()))
 }

@@ -15,10 +15,6 @@ use std::{
     thread::JoinHandle,
 };
 
-/// Points at which a waiter line may be lost on the board until the domain ends: it is taken, and in nobody's file. Whoever
-/// freed it would have to know that it is not another's by now.
-const LOSE_A_LINE: &[&str] = &["WaiterTaken", "WaiterStruck", "WaitersSilenced"];
-
 /// Who is there, of which quality.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Others {
@@ -130,7 +126,7 @@ impl Survivors<'_> {
                 self.deep = Some(Listener::late(deep, 1));
             }
             "shallower" => self.deep = None,
-            "sleep" => eventually("somebody sleeps", || Waiters::of(self.root).sleepers != [0; 8]),
+            "sleep" => eventually("somebody sleeps", || !Waiters::of(self.root).sleeping.is_empty()),
             _ => panic!("what is {request}?"),
         }
         if !answers_first {
@@ -174,7 +170,7 @@ impl Survivors<'_> {
     }
 
     /// After a death at that point, or an orderly end.
-    pub fn check(mut self, scenario: &str, point: &str) {
+    pub fn check(mut self, scenario: &str) {
         self.take_all(); // what the dead published is still good
         self.deep = None;
         let own = self.subscriptions();
@@ -198,7 +194,7 @@ impl Survivors<'_> {
             !mapped(self.root).iter().any(|line| line.contains(".pub (deleted)"))
         });
         let waiters = Waiters::of(self.root);
-        assert!(waiters.lost() <= u32::from(LOSE_A_LINE.contains(&point)), "{waiters:x?}");
+        assert!(waiters.are_all_owned(), "{waiters:?}");
         self.leave();
     }
 

@@ -29,11 +29,12 @@ fn a_report_names_who_reads_and_who_holds() {
         assert_eq!(report.processes.len(), 2);
         let talker = report.processes.iter().find(|process| process.pid == std::process::id()).unwrap();
         let [publisher] = &talker.publishers[..] else { panic!("{talker}") };
-        assert_eq!((publisher.newest_sequence, publisher.granted_depth), (7, 4));
-        assert!(publisher.used_bytes >= 7 * STREAM_BYTES as u64, "{}", publisher.used_bytes);
+        let state = publisher.state.as_ref().unwrap();
+        assert_eq!((state.newest_sequence, state.granted_depth, state.unseen_changes), (7, 4, 0));
+        assert!(state.used_bytes >= 7 * STREAM_BYTES as u64, "{}", state.used_bytes);
         let [reader] = &publisher.readers[..] else { panic!("{publisher}") };
         assert_eq!((reader.next_sequence, reader.depth, reader.is_gating), (8, 4, false));
-        let [Holder { process, samples: 7, bytes }] = &publisher.holders[..] else { panic!("{publisher}") };
+        let [Holder { process, samples: 7, bytes, .. }] = &publisher.holders[..] else { panic!("{publisher}") };
         assert_eq!(*bytes, 7 * STREAM_BYTES);
         assert!(process.ends_with(&format!("(pid {})", holder.child.id())), "{process}");
         let [topic] = &report.topics[..] else { panic!("{report}") };
@@ -85,7 +86,9 @@ fn sleepers_are_counted() {
     let mut subscription = subscription(&participant, 64, Default::default());
     std::thread::scope(|threads| {
         threads.spawn(|| assert!(subscription.wait(PATIENCE).unwrap()));
-        eventually("one sleeps", || participant.inspect().unwrap().topics[0].sleepers == 1);
+        let we = format!("(pid {})", std::process::id());
+        let sleeper = || participant.inspect().unwrap().topics.remove(0).sleepers.pop();
+        eventually("one sleeps", || sleeper().is_some_and(|sleeper| sleeper.ends_with(&we)));
         let mut publisher = publisher(&participant, 64, Default::default());
         publisher.wait_for_subscriptions(1, PATIENCE).unwrap();
         send(&mut publisher, 64, 1);

@@ -8,6 +8,9 @@ tests![
     a_process_whose_file_was_removed_is_honoured,
     a_publisher_whose_file_was_removed_goes_on_with_what_it_has,
     a_domain_that_was_removed_goes_on_for_those_who_know_each_other,
+    a_dead_publisher_without_a_file_is_forgotten,
+    a_dead_publisher_of_a_domain_without_a_board_is_forgotten,
+    a_publisher_in_a_removed_domain_is_a_sentence,
 ];
 
 fn file(root: &Root, ending: &str) -> PathBuf {
@@ -24,7 +27,9 @@ fn a_process_whose_file_was_removed_is_honoured() {
     assert!(publisher.wait_for_subscriptions(1, PATIENCE).unwrap());
     std::fs::remove_file(its_file).unwrap();
     // Whoever joins now does not see it, and makes the others look again.
-    drop(root.child("idle", &[]).line());
+    let mut idle = root.child("idle", &[]);
+    idle.line();
+    idle.finish();
     // It checks what it holds: were its pins not honoured, it would see other bytes.
     for number in 1..=2000 {
         send(&mut publisher, STREAM_BYTES, number);
@@ -70,6 +75,7 @@ fn a_publisher_whose_file_was_removed_goes_on_with_what_it_has() {
     assert!(doubts.iter().any(|doubt| doubt.contains("a publisher of /chatter whose file")), "{doubts:?}");
     let mut late = subscription(&participant, STREAM_BYTES, stream_qos());
     assert_eq!(late.publisher_count().unwrap(), 0, "there is nothing to map");
+    assert!(late.mismatches()[0].contains("is not there"), "{:?}", late.mismatches());
     drop((publisher, reader, late, participant));
     root.assert_empty();
 }
@@ -101,4 +107,42 @@ fn a_domain_that_was_removed_goes_on_for_those_who_know_each_other() {
     alone.finish();
     drop(Participant::join_under(root.path(), 0).unwrap());
     root.assert_empty();
+}
+
+fn a_dead_publisher_without_a_file_is_forgotten() {
+    forgets_a_dead_publisher("process");
+}
+
+fn a_dead_publisher_of_a_domain_without_a_board_is_forgotten() {
+    forgets_a_dead_publisher("board");
+}
+
+fn forgets_a_dead_publisher(removed: &str) {
+    let root = Root::new();
+    let participant = root.join();
+    let own_file = file(&root, "process");
+    let mut reader = subscription(&participant, STREAM_BYTES, stream_qos());
+    let mut talker = root.child("stream", &[]);
+    let sample = receive(&mut reader);
+    let is_meant = |path: &PathBuf| path.to_str().unwrap().ends_with(removed) && *path != own_file;
+    std::fs::remove_file(root.files().into_iter().find(is_meant).unwrap()).unwrap();
+    talker.kill();
+    eventually("its death is seen", || reader.publisher_count().unwrap() == 0);
+    check(sample.bytes());
+    drain(&mut reader);
+    drop((sample, reader, participant));
+    // Without a board nobody may remove what the dead left, until it is clear that nobody lives.
+    drop(root.join());
+    root.assert_empty();
+}
+
+fn a_publisher_in_a_removed_domain_is_a_sentence() {
+    let root = Root::new();
+    let participant = root.join();
+    let user_directory = root.files().into_iter().find(|path| path.parent() == Some(root.path())).unwrap();
+    std::fs::remove_dir_all(user_directory).unwrap();
+    let (bytes, qos) = (bytes_type(STREAM_BYTES), stream_qos());
+    let error =
+        gantry_shm::Publisher::new(participant, "/talker", "/chatter", bytes, qos, Default::default()).unwrap_err();
+    assert!(matches!(error, Error::Removed { .. }) && error.to_string().contains("/chatter"), "{error}");
 }
