@@ -47,15 +47,17 @@ impl Waiters {
         let places = numbers_of("board: topics at ");
         let [topics, topic_count, waiters, waiter_count] = places[..4] else { panic!("{places:?}") };
         let (topic_bytes, waiter_bytes) = (numbers_of("TopicLine: ")[0], numbers_of("WaiterLine: ")[0]);
+        let owner = offset_of("WaiterLine", "owner");
         for line in 0..waiter_count {
-            match word_at(waiters + line * waiter_bytes + offset_of("WaiterLine", "owner")) {
+            match word_at(waiters + line * waiter_bytes + owner) {
                 0 => false,
                 owner if owners.contains(&owner) => self.owned.insert(line),
                 _ => self.lost.insert(line),
             };
         }
         let announced_in = |set: &str| {
-            let places = (0..topic_count).map(|topic| topics + topic * topic_bytes + offset_of("TopicLine", set));
+            let set = offset_of("TopicLine", set);
+            let places = (0..topic_count).map(|topic| topics + topic * topic_bytes + set);
             let words = places.flat_map(|place| (0..waiter_count / 64).map(move |word| (word, place + word * 8)));
             let some = words.map(|(word, place)| (word, word_at(place))).filter(|&(_, bits)| bits != 0);
             some.flat_map(|(word, bits)| {
