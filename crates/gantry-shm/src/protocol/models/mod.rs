@@ -45,6 +45,7 @@ models! {
     idle_gating_reader_joins_meanwhile: &gate::JOIN_IDLE;
     one_publisher_wakes: &wake::ONE;
     two_publishers_wake: &wake::TWO;
+    two_publishers_wake_a_shared_line: &wake::SHARED;
     joiner_wakes: &wake::JOINER;
 }
 

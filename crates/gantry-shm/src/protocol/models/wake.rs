@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     layout::ROW_ACTIVE,
-    protocol::sleep,
+    protocol::sleep::{self, SHARED_WAITER, WaiterIndex},
     sync::{Ordering::Relaxed, Site},
 };
 use loom::thread;
@@ -16,14 +16,21 @@ use std::{iter::once, sync::Arc, time::Duration};
 
 /// One publisher, one sleeper.
 pub(super) const ONE: Model = Model {
-    run: || publishers(1),
+    run: || publishers(1, READER_BELL),
     preemptions: None,
     needs: &[Site::PublishFence, Site::SleepFence, Site::RingsBeforeLook, Site::RingCounts],
 };
 
 /// Two publishers, one sleeper that waits for both.
 pub(super) const TWO: Model = Model {
-    run: || publishers(2),
+    run: || publishers(2, READER_BELL),
+    preemptions: Some(3),
+    needs: &[Site::PublishFence, Site::SleepFence, Site::RingsBeforeLook, Site::RingCounts],
+};
+
+/// The same on the line that many share, whose announcement publishers take back.
+pub(super) const SHARED: Model = Model {
+    run: || publishers(2, SHARED_WAITER),
     preemptions: Some(3),
     needs: &[Site::PublishFence, Site::SleepFence, Site::RingsBeforeLook, Site::RingCounts],
 };
@@ -36,13 +43,13 @@ pub(super) const JOINER: Model = Model {
         thread::spawn(move || {
             sleep::topic_changed(&joiner.topic, sleep::Side::Publishers, |waiter| joiner.bell(waiter).ring())
         });
-        wait(&board, || board.topic.publishers_generation.load(Relaxed) == 1);
+        wait(&board, READER_BELL, || board.topic.publishers_generation.load(Relaxed) == 1);
     },
     preemptions: None,
     needs: &[Site::NewsFence, Site::SleepFence, Site::RingsBeforeLook, Site::RingCounts],
 };
 
-fn publishers(count: usize) {
+fn publishers(count: usize, waiter: WaiterIndex) {
     let board = Arc::<Board>::default();
     let mut subscriptions: Vec<Subscription> = (0..count)
         .map(|_| {
@@ -55,16 +62,16 @@ fn publishers(count: usize) {
         })
         .collect();
     while !subscriptions.is_empty() {
-        wait(&board, || subscriptions.iter().any(|subscription| subscription.has_news()));
+        wait(&board, waiter, || subscriptions.iter().any(|subscription| subscription.has_news()));
         subscriptions.retain_mut(|subscription| subscription.take().map(|sample| sample.read()).is_none());
     }
 }
 
 /// What `Waiter::wait` does, without the spin.
-fn wait(board: &Board, look: impl Fn() -> bool) {
+fn wait(board: &Board, waiter: WaiterIndex, look: impl Fn() -> bool) {
     while !look() {
-        let bell = board.bell(READER_BELL);
+        let bell = board.bell(waiter);
         let rings = bell.rings();
-        sleep::sleep(bell, rings, READER_BELL, once(&board.topic.sleepers), Duration::MAX, &look);
+        sleep::sleep(bell, rings, waiter, once(&board.topic.sleepers), Duration::MAX, &look);
     }
 }

@@ -27,12 +27,13 @@ pub(super) const PUBLISHER_BELL: WaiterIndex = WaiterIndex(1);
 #[derive(Default)]
 pub(super) struct Board {
     pub(super) topic: TopicLine,
-    bells: [Futex; 2],
+    /// The third is the one that is shared.
+    bells: [Futex; 3],
 }
 
 impl Board {
     pub(super) fn bell(&self, waiter: WaiterIndex) -> &Futex {
-        &self.bells[waiter.0]
+        &self.bells[waiter.0.min(2)]
     }
 }
 
