@@ -34,7 +34,7 @@ pub fn measure_processes(counts: &[usize]) -> Result<()> {
             leave_ms.push(ms_since(start));
         }
         let participant = Participant::join_under(root.path(), 0)?;
-        let mut publisher = publisher(&participant, "/nobody")?;
+        let mut publisher = publisher(&participant, "/popular")?;
         let quiet_ns = publish_ns(&mut publisher)?;
         let (mut restless, _) = start("restless", root.path(), 1)?;
         let busy_ns = publish_ns(&mut publisher)?;
@@ -44,12 +44,12 @@ pub fn measure_processes(counts: &[usize]) -> Result<()> {
             "{count:9} {all_ms:14.1} {:8.2} {join_ms:18.2} {match_ms:14.2} {leave_ms:10.2} {quiet_ns:11.1} {busy_ns:13.1}",
             all_ms / count as f64,
         );
-        rows.push((count, [all_ms / count as f64, join_ms, match_ms, leave_ms, quiet_ns]));
+        rows.push((count, [all_ms / count as f64, join_ms, match_ms, leave_ms, quiet_ns, busy_ns]));
         players.iter_mut().try_for_each(Player::leave)?;
         drop((publisher, participant));
         nothing_stays(root.path())?;
     }
-    print_ratios(&rows, ["join-at-once", "join", "match", "leave", "publish-among-processes"]);
+    print_ratios(&rows, ["join-at-once", "join", "match", "leave", "publish-among-processes", "publish-beside-churn"]);
     Ok(())
 }
 

@@ -3,9 +3,13 @@
 use crate::{child::say, support::*};
 use gantry_shm::{Participant, Publisher, Qos, SourceTime, Subscription, inspect_under};
 use rustix::process::{Resource, getrlimit, setrlimit};
-use std::{io::BufRead, sync::Arc};
+use std::{io::BufRead, sync::Arc, time::Duration};
 
-tests![two_thousand_publishers_need_few_descriptors, many_processes_come_and_go_at_once];
+tests![
+    two_thousand_publishers_need_few_descriptors,
+    many_processes_come_and_go_at_once,
+    those_who_share_a_waiter_line_are_woken_and_forgotten,
+];
 
 const PUBLISHERS: usize = 2000;
 /// What `ulimit -n` is set to.
@@ -93,4 +97,27 @@ fn many_processes_come_and_go_at_once() {
     }
     drop((publisher, participant));
     root.assert_empty();
+}
+
+/// A board has lines for 511 waiters; the others share one.
+fn those_who_share_a_waiter_line_are_woken_and_forgotten() {
+    let root = Root::new();
+    let participant = root.join();
+    let mut publisher = publisher(&participant, 64, Qos::default());
+    let mut early: Vec<Subscription> = (0..511).map(|_| subscription(&participant, 64, Qos::default())).collect();
+    early.iter_mut().for_each(|early| assert!(!early.wait(Duration::from_micros(100)).unwrap()));
+    let mut late = [(); 3].map(|()| subscription(&participant, 64, Qos::default()));
+    assert!(publisher.wait_for_subscriptions(514, PATIENCE).unwrap());
+    let sleepers = || participant.inspect().unwrap().topics.remove(0).sleepers;
+    std::thread::scope(|threads| {
+        for late in &mut late {
+            threads.spawn(|| (1..=3).for_each(|number| assert_eq!(check(receive(late).bytes()), number)));
+        }
+        for number in 1..=3 {
+            eventually("some of them sleep", || !sleepers().is_empty());
+            send(&mut publisher, 64, number);
+        }
+    });
+    send(&mut publisher, 64, 4); // who left did not say so
+    assert_eq!(sleepers(), Vec::<String>::new(), "each publish would ring for nobody");
 }
