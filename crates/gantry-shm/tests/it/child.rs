@@ -94,7 +94,7 @@ fn play_of_tests(role: &str, arguments: &[String], participant: Arc<Participant>
     let root = arguments[1].as_ref();
     match role {
         // Forks, and lets the child try everything that it must not do.
-        "fork" => crate::death::forked_child_gets_errors(root, participant),
+        "fork" => crate::fork::forked_child_gets_errors(root, participant),
         // Becomes another program.
         "exec" => crate::death::exec_when_told(&participant),
         // Takes all.
@@ -140,7 +140,7 @@ fn play_waiting(role: &str, arguments: &[String], participant: Arc<Participant>)
         // Holds a sample longer than its subscription.
         "hold-after-all" => crate::control::hold_after_all(&participant),
         // Forks again and again beside a busy control thread.
-        "forks" => crate::control::fork_while_control_is_busy(root, &participant),
+        "forks" => crate::fork::fork_while_control_is_busy(root, &participant),
         // Removes what the dead left, all the time.
         "reap" => crate::registry::reap_often(root, participant),
         // Joins and leaves, and looks whether its files are there.

@@ -1,9 +1,9 @@
-//! Killed, stopped and forked processes: the others go on, nothing is corrupted, nothing stays.
+//! Killed and stopped processes: the others go on, nothing is corrupted, nothing stays.
 
 use crate::{child::*, support::*};
-use gantry_shm::{Error, Participant, SourceTime};
+use gantry_shm::Participant;
 use rustix::process::{Signal, kill_process};
-use std::{io::Read, os::unix::process::CommandExt, sync::Arc, time::Duration};
+use std::{os::unix::process::CommandExt, sync::Arc, time::Duration};
 
 tests![
     a_killed_publisher_leaves_its_reader_working,
@@ -15,7 +15,6 @@ tests![
     a_sleeping_survivor_removes_the_dead_by_itself,
     a_death_in_steady_traffic_is_noticed,
     a_process_that_execs_is_dead_for_the_others_at_once,
-    a_forked_child_gets_errors_and_harms_nothing,
 ];
 
 fn a_killed_publisher_leaves_its_reader_working() {
@@ -189,7 +188,7 @@ fn a_death_in_steady_traffic_is_noticed() {
 }
 
 /// Files with that ending.
-fn count_of(root: &Root, ending: &str) -> usize {
+pub fn count_of(root: &Root, ending: &str) -> usize {
     root.files().iter().filter(|path| path.extension().is_some_and(|e| e == ending)).count()
 }
 
@@ -220,68 +219,4 @@ pub fn exec_when_told(participant: &Arc<Participant>) {
     std::io::stdin().read_line(&mut String::new()).unwrap();
     say("execs");
     panic!("exec: {}", std::process::Command::new("cat").exec());
-}
-
-fn a_forked_child_gets_errors_and_harms_nothing() {
-    let root = Root::new();
-    let mut parent = root.child("fork", &[]);
-    assert_eq!(parent.line(), "forked");
-    // A grandchild lives on, with copies of everything of both; still their deaths are seen.
-    parent.kill();
-    let participant = root.join();
-    assert_eq!(count_of(&root, "process"), 1, "the forked child keeps its dead parent alive");
-    drop(participant);
-    root.assert_empty();
-}
-
-/// Role of a child process: forks, and checks in the grandchild that every handle refuses.
-pub fn forked_child_gets_errors(root: &std::path::Path, participant: Arc<Participant>) {
-    let mut publisher = publisher(&participant, STREAM_BYTES, stream_qos());
-    let mut subscription = subscription(&participant, STREAM_BYTES, stream_qos());
-    match_up(&mut publisher, &mut subscription);
-    send(&mut publisher, STREAM_BYTES, 1);
-    let sample = subscription.take().unwrap().unwrap();
-    let loan = publisher.loan(STREAM_BYTES).unwrap();
-    let spare = publisher.loan(STREAM_BYTES).unwrap();
-    // SAFETY: this process has one thread.
-    let pid = unsafe { libc::fork() };
-    if pid == 0 {
-        let is_forked = |error: Option<Error>| assert!(matches!(error, Some(Error::Forked)), "{error:?}");
-        is_forked(publisher.loan(STREAM_BYTES).err());
-        is_forked(publisher.publish(loan, SourceTime::default()).err().map(Error::from));
-        is_forked(publisher.subscription_count().err());
-        is_forked(subscription.take().err());
-        is_forked(subscription.wait(Duration::ZERO).err());
-        drop((sample, spare, publisher, subscription, participant));
-        // A domain of its own, after the parent's handles are gone, and a child that holds copies of all of it: still this
-        // process's death will be seen.
-        let own = Participant::join_under(root, 0).unwrap();
-        // SAFETY: this process has one thread.
-        if unsafe { libc::fork() } != 0 {
-            // Leaves nothing behind, and no destructor runs.
-            // SAFETY: plain system call.
-            unsafe { libc::_exit(i32::from(own.domain_id() != 0)) };
-        }
-        // The grandchild outlives both, until the test closes the pipe.
-        let _ = std::io::stdin().read(&mut [0]);
-        std::process::exit(0);
-    }
-    // The parent is as it was.
-    publisher.publish(loan, SourceTime::default()).unwrap();
-    assert_eq!(check(sample.bytes()), 1);
-    let deadline = std::time::Instant::now() + Duration::from_millis(200);
-    while std::time::Instant::now() < deadline {
-        send(&mut publisher, STREAM_BYTES, 2);
-        drain_unchecked(&mut subscription);
-    }
-    let mut status = 0;
-    // SAFETY: plain system call; `status` is ours.
-    let ended = unsafe { libc::waitpid(pid, &mut status, 0) };
-    assert_eq!((ended, status), (pid, 0), "the forked child failed");
-    say("forked");
-    let _ = std::io::stdin().read(&mut [0]);
-}
-
-fn drain_unchecked(subscription: &mut gantry_shm::Subscription) {
-    while subscription.take().unwrap().is_some() {}
 }

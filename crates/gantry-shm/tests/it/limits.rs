@@ -20,33 +20,33 @@ tests![
     the_last_page_is_used,
 ];
 
-/// Runs a shell script in a mount name space of its own, where a small tmpfs lies at `directory`.
-fn in_small_tmpfs(directory: &Path, script: &str) -> std::io::Result<Output> {
+/// Runs a program in a mount name space of its own, where a small tmpfs lies at `directory`.
+fn in_small_tmpfs(directory: &Path, program: &[String]) -> std::io::Result<Output> {
     let mount = format!("mount -t tmpfs -o size=64m,mode=1777 tmpfs '{}'", directory.display());
     let mut command = Command::new("unshare");
     if !rustix::process::geteuid().is_root() {
         command.args(["--user", "--map-root-user"]);
     }
-    command.args(["--mount", "sh", "-c", &format!("{mount} && {script}")]).output()
+    command.args(["--mount", "sh", "-c", &format!("{mount} && exec \"$@\""), "sh"]).args(program).output()
 }
 
 /// Why these tests cannot run here (no mount name spaces, say); `None` if they can.
-pub fn why_no_small_tmpfs() -> Option<String> {
+pub fn why_not() -> Option<String> {
     let root = Root::new();
-    match in_small_tmpfs(root.path(), "true") {
-        Ok(output) if output.status.success() => None,
-        Ok(output) => Some(String::from_utf8_lossy(&output.stderr).trim().to_owned()),
-        Err(error) => Some(format!("unshare: {error}")),
-    }
+    let why = match in_small_tmpfs(root.path(), &["true".to_owned()]) {
+        Ok(output) if output.status.success() => return None,
+        Ok(output) => String::from_utf8_lossy(&output.stderr).trim().to_owned(),
+        Err(error) => format!("unshare: {error}"),
+    };
+    Some(format!("no small tmpfs can be had here: {why}"))
 }
 
 /// Plays a role there, and returns what it said.
 fn play(role: &str) -> String {
     let root = Root::new();
-    let program = std::env::current_exe().unwrap();
-    let directory = root.path().display();
-    let output = in_small_tmpfs(root.path(), &format!("exec '{}' --child {role} '{directory}'", program.display()));
-    let output = output.unwrap();
+    let mut program = this_program();
+    program.extend(["--child", role, root.path().to_str().unwrap()].map(str::to_owned));
+    let output = in_small_tmpfs(root.path(), &program).unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).unwrap()
 }

@@ -11,6 +11,7 @@ mod control;
 mod death;
 mod descriptor;
 mod files;
+mod fork;
 mod gating;
 mod growth;
 mod history;
@@ -21,6 +22,7 @@ mod many;
 mod memory;
 mod model;
 mod namespaces;
+mod pages;
 mod realtime;
 mod registry;
 mod removed;
@@ -58,23 +60,17 @@ fn main() -> std::process::ExitCode {
     for &(name, test) in in_any_order.into_iter().flatten() {
         trials.push(trial(name, test));
     }
-    let no_tmpfs = limits::why_no_small_tmpfs();
-    if let Some(why) = &no_tmpfs {
-        eprintln!("ignored: {}::limits: no small tmpfs can be had here: {why}", module_path!());
+    let where_possible = [
+        ("fork", fork::TESTS, fork::why_not()),
+        ("limits", limits::TESTS, limits::why_not()),
+        ("namespaces", namespaces::TESTS, namespaces::why_not()),
+        ("pages", pages::TESTS, pages::why_not()),
+    ];
+    for (group, tests, why_not) in where_possible {
+        let ignored = is_ignored(group, why_not);
+        trials.extend(tests.iter().map(|&(name, test)| trial(name, test).with_ignored_flag(ignored)));
     }
-    trials.extend(limits::TESTS.iter().map(|&(name, test)| trial(name, test).with_ignored_flag(no_tmpfs.is_some())));
-    let no_namespaces = namespaces::why_not();
-    if let Some(why) = &no_namespaces {
-        eprintln!("ignored: {}::namespaces: no pid namespace can be had here: {why}", module_path!());
-    }
-    trials.extend(
-        namespaces::TESTS.iter().map(|&(name, test)| trial(name, test).with_ignored_flag(no_namespaces.is_some())),
-    );
-    let no_trap = trap::why_not();
-    if let Some(why) = &no_trap {
-        eprintln!("ignored: {}::realtime: no seccomp filter can be had here: {why}", module_path!());
-    }
-    trials.extend(realtime::trials(no_trap.is_some()));
+    trials.extend(realtime::trials(is_ignored("realtime", trap::why_not())));
     libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
 }
 
@@ -83,4 +79,12 @@ fn trial(name: &str, test: fn()) -> Trial {
         test();
         Ok(())
     })
+}
+
+/// Whether there is a reason to ignore tests of a group; says which.
+fn is_ignored(group: &str, why: Option<String>) -> bool {
+    if let Some(why) = &why {
+        eprintln!("ignored: {}::{group}: {why}", module_path!());
+    }
+    why.is_some()
 }

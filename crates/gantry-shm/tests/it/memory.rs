@@ -13,7 +13,6 @@ use std::{
 };
 
 tests![
-    pages_are_brought_in_before_they_are_used,
     slots_of_any_size_keep_their_bytes,
     a_reader_never_sees_a_wrong_payload_of_a_fast_publisher,
     memory_that_was_held_is_handed_back_and_used_again,
@@ -279,36 +278,4 @@ fn many_sizes_fit_within_a_limit() {
         }
     }
     assert!(allocated_bytes(&root) <= 8 * MEBIBYTE as u64);
-}
-
-/// Else the first write and the first read of each slot of a camera's images would fault thousands of times.
-fn pages_are_brought_in_before_they_are_used() {
-    const LARGE: usize = 4 << 20;
-    let root = Root::new();
-    let participant = root.join();
-    let mut publisher = publisher(&participant, LARGE, Qos::default());
-    let mut subscription = subscription(&participant, LARGE, Qos::default());
-    match_up(&mut publisher, &mut subscription);
-    let faults = || {
-        // SAFETY: all zeros are a value of the type.
-        let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
-        // SAFETY: `usage` is ours.
-        assert_eq!(unsafe { libc::getrusage(libc::RUSAGE_THREAD, &raw mut usage) }, 0);
-        usage.ru_minflt
-    };
-    let (mut writing, mut reading) = (0, 0);
-    for number in 1..=16 {
-        let mut loan = publisher.loan(LARGE).unwrap(); // may grow the file, and brings the new pages in
-        let before = faults();
-        fill(loan.bytes_mut(), number);
-        writing += faults() - before;
-        publisher.publish(loan, SourceTime::default()).unwrap();
-        subscription.publisher_count().unwrap(); // does what the control thread was called for
-        let sample = receive(&mut subscription);
-        let before = faults();
-        assert_eq!(check(sample.bytes()), number);
-        reading += faults() - before;
-    }
-    let pages = (LARGE / 4096) as i64;
-    assert!(writing < pages / 16 && reading < pages / 16, "{writing} faults in writing, {reading} in reading");
 }

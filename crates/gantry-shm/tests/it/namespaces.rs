@@ -22,16 +22,17 @@ fn in_pid_namespace() -> Command {
 
 /// Why these tests cannot run here; `None` if they can.
 pub fn why_not() -> Option<String> {
-    match in_pid_namespace().arg("true").output() {
-        Ok(output) if output.status.success() => None,
-        Ok(output) => Some(String::from_utf8_lossy(&output.stderr).trim().to_owned()),
-        Err(error) => Some(format!("unshare: {error}")),
-    }
+    let why = match in_pid_namespace().arg("true").output() {
+        Ok(output) if output.status.success() => return None,
+        Ok(output) => String::from_utf8_lossy(&output.stderr).trim().to_owned(),
+        Err(error) => format!("unshare: {error}"),
+    };
+    Some(format!("no pid namespace can be had here: {why}"))
 }
 
 fn elsewhere(root: &Root, role: &str) -> Peer {
     let mut command = in_pid_namespace();
-    command.arg(std::env::current_exe().unwrap());
+    command.args(this_program());
     root.child_by(command, role, &[])
 }
 

@@ -62,7 +62,10 @@ impl Root {
 
     /// Starts this program in a role.
     pub fn child(&self, role: &str, arguments: &[&str]) -> Peer {
-        self.child_by(Command::new(std::env::current_exe().unwrap()), role, arguments)
+        let program = this_program();
+        let mut command = Command::new(&program[0]);
+        command.args(&program[1..]);
+        self.child_by(command, role, arguments)
     }
 
     /// Starts this program, which ends `command`, in a role.
@@ -79,6 +82,13 @@ impl Root {
         std::thread::spawn(move || stdout.lines().map_while(Result::ok).try_for_each(|line| sender.send(line)));
         Peer { child, stdin, lines }
     }
+}
+
+/// The words that start this program again; first of them the emulator's name, which `EMULATOR` says where this program is one
+/// of another machine.
+pub fn this_program() -> Vec<String> {
+    let program = std::env::current_exe().unwrap().into_os_string().into_string().unwrap();
+    std::env::var("EMULATOR").into_iter().chain([program]).collect()
 }
 
 /// A child process; killed when dropped.

@@ -1,0 +1,191 @@
+//! Forked processes: a child gets errors, harms nothing, and keeps no dead parent alive.
+//!
+//! An emulator of another machine may take the advice what a child shall not get, and not follow it: [`why_not`] tries.
+
+use crate::{
+    child::*,
+    death::count_of,
+    support::*,
+    waiting::{publisher_on, subscription_to},
+};
+use gantry_shm::{Error, Participant, Qos, SourceTime, WaitSet};
+use rustix::{
+    io::Errno,
+    mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous, munmap},
+};
+use std::{
+    io::Read,
+    os::fd::AsRawFd,
+    path::Path,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering::Relaxed},
+    },
+    time::{Duration, Instant},
+};
+
+const PAGE_BYTES: usize = 4096;
+
+tests![a_forked_child_gets_errors_and_harms_nothing, forked_children_end_whatever_the_control_thread_was_at,];
+
+/// Why these tests cannot hold here; `None` if they can. This process must have one thread.
+pub fn why_not() -> Option<String> {
+    let (kept_back, wiped) = (advised_page(Advice::LinuxDontFork), advised_page(Advice::LinuxWipeOnFork));
+    let (_reader, writer) = std::io::pipe().unwrap();
+    // SAFETY: this process has one thread.
+    let pid = unsafe { libc::fork() };
+    if pid == 0 {
+        // SAFETY: a page that the kernel does not find here is an error, not a fault.
+        let is_kept_back = unsafe { libc::write(writer.as_raw_fd(), kept_back.cast(), 1) } == -1
+            && std::io::Error::last_os_error().raw_os_error() == Some(Errno::FAULT.raw_os_error());
+        // SAFETY: private memory of this process, wiped or not.
+        let is_wiped = unsafe { wiped.read_volatile() } == 0;
+        // SAFETY: plain system call.
+        unsafe { libc::_exit(i32::from(!is_kept_back) + 2 * i32::from(!is_wiped)) };
+    }
+    let mut status = 0;
+    // SAFETY: plain system call; `status` is ours.
+    let ended = unsafe { libc::waitpid(pid, &mut status, 0) };
+    assert!(ended == pid && libc::WIFEXITED(status), "{ended} {status}");
+    for page in [kept_back, wiped] {
+        // SAFETY: our own page, which nobody uses any more.
+        unsafe { munmap(page.cast(), PAGE_BYTES) }.unwrap();
+    }
+    match libc::WEXITSTATUS(status) {
+        0 => None,
+        1 => Some("a forked child gets pages that MADV_DONTFORK keeps from it".into()),
+        2 => Some("a forked child's pages are not wiped by MADV_WIPEONFORK".into()),
+        _ => Some("a forked child gets all pages, whatever MADV_DONTFORK and MADV_WIPEONFORK say".into()),
+    }
+}
+
+/// A page of this process with a 1 in it, of which the kernel was advised so.
+fn advised_page(advice: Advice) -> *mut u8 {
+    let protection = ProtFlags::READ | ProtFlags::WRITE;
+    // SAFETY: a new mapping at an address of the kernel's choice aliases nothing.
+    let page = unsafe { mmap_anonymous(std::ptr::null_mut(), PAGE_BYTES, protection, MapFlags::PRIVATE) }.unwrap();
+    // SAFETY: it is ours.
+    unsafe { madvise(page, PAGE_BYTES, advice) }.unwrap();
+    // SAFETY: as above.
+    unsafe { page.cast::<u8>().write_volatile(1) };
+    page.cast()
+}
+
+fn a_forked_child_gets_errors_and_harms_nothing() {
+    let root = Root::new();
+    let mut parent = root.child("fork", &[]);
+    assert_eq!(parent.line(), "forked");
+    // A grandchild lives on, with copies of everything of both; still their deaths are seen.
+    parent.kill();
+    let participant = root.join();
+    assert_eq!(count_of(&root, "process"), 1, "the forked child keeps its dead parent alive");
+    drop(participant);
+    root.assert_empty();
+}
+
+/// Role of a child process: forks, and checks in the grandchild that every handle refuses.
+pub fn forked_child_gets_errors(root: &Path, participant: Arc<Participant>) {
+    let mut publisher = publisher(&participant, STREAM_BYTES, stream_qos());
+    let mut subscription = subscription(&participant, STREAM_BYTES, stream_qos());
+    match_up(&mut publisher, &mut subscription);
+    send(&mut publisher, STREAM_BYTES, 1);
+    let sample = subscription.take().unwrap().unwrap();
+    let loan = publisher.loan(STREAM_BYTES).unwrap();
+    let spare = publisher.loan(STREAM_BYTES).unwrap();
+    // SAFETY: this process has one thread.
+    let pid = unsafe { libc::fork() };
+    if pid == 0 {
+        let is_forked = |error: Option<Error>| assert!(matches!(error, Some(Error::Forked)), "{error:?}");
+        is_forked(publisher.loan(STREAM_BYTES).err());
+        is_forked(publisher.publish(loan, SourceTime::default()).err().map(Error::from));
+        is_forked(publisher.subscription_count().err());
+        is_forked(subscription.take().err());
+        is_forked(subscription.wait(Duration::ZERO).err());
+        drop((sample, spare, publisher, subscription, participant));
+        // A domain of its own, after the parent's handles are gone, and a child that holds copies of all of it: still this
+        // process's death will be seen.
+        let own = Participant::join_under(root, 0).unwrap();
+        // SAFETY: this process has one thread.
+        if unsafe { libc::fork() } != 0 {
+            // Leaves nothing behind, and no destructor runs.
+            // SAFETY: plain system call.
+            unsafe { libc::_exit(i32::from(own.domain_id() != 0)) };
+        }
+        // The grandchild outlives both, until the test closes the pipe.
+        let _ = std::io::stdin().read(&mut [0]);
+        std::process::exit(0);
+    }
+    // The parent is as it was.
+    publisher.publish(loan, SourceTime::default()).unwrap();
+    assert_eq!(check(sample.bytes()), 1);
+    let deadline = Instant::now() + Duration::from_millis(200);
+    while Instant::now() < deadline {
+        send(&mut publisher, STREAM_BYTES, 2);
+        drain_unchecked(&mut subscription);
+    }
+    let mut status = 0;
+    // SAFETY: plain system call; `status` is ours.
+    let ended = unsafe { libc::waitpid(pid, &mut status, 0) };
+    assert_eq!((ended, status), (pid, 0), "the forked child failed");
+    say("forked");
+    let _ = std::io::stdin().read(&mut [0]);
+}
+
+fn drain_unchecked(subscription: &mut gantry_shm::Subscription) {
+    while subscription.take().unwrap().is_some() {}
+}
+
+fn forked_children_end_whatever_the_control_thread_was_at() {
+    let root = Root::new();
+    let mut child = root.child("forks", &[]);
+    assert_eq!(child.line(), "done");
+    child.finish();
+    root.assert_empty();
+}
+
+/// Role: forks often, while the control thread has much to do.
+pub fn fork_while_control_is_busy(root: &Path, participant: &Arc<Participant>) {
+    let ended = Arc::new(AtomicBool::new(false));
+    let (busy, stop) = (participant.clone(), ended.clone());
+    let thread = std::thread::spawn(move || {
+        while !stop.load(Relaxed) {
+            drop(publisher_on(&busy, "/events", Qos::default()));
+        }
+    });
+    let (mut subscription, mut wait_set) =
+        (subscription_to(participant, "/events", Qos::default()), WaitSet::new(participant));
+    subscription.descriptor().unwrap();
+    assert!(!wait_set.wait(&mut [], Duration::from_micros(100)).unwrap());
+    for round in 0..40 {
+        // SAFETY: the child uses what works in a child of a process with threads, which is what is tested here.
+        let pid = unsafe { libc::fork() };
+        if pid == 0 {
+            let is_forked = |error: Option<Error>| assert!(matches!(error, Some(Error::Forked)), "{error:?}");
+            is_forked(subscription.take().err());
+            is_forked(subscription.descriptor().err());
+            is_forked(wait_set.wait(&mut [], Duration::ZERO).err());
+            is_forked(wait_set.wait(&mut [&mut subscription], PATIENCE).err());
+            assert!(subscription.mismatches().is_empty());
+            if round % 2 == 0 {
+                drop((subscription, wait_set));
+                let own = Participant::join_under(root, 0).unwrap();
+                let mut publisher = publisher_on(&own, "/own", Qos::default());
+                let loan = publisher.loan(1).unwrap();
+                publisher.publish(loan, SourceTime::default()).unwrap();
+                drop((publisher, own));
+            }
+            std::process::exit(0);
+        }
+        let (mut status, mut ended) = (0, 0);
+        eventually("the forked child ends", || {
+            // SAFETY: plain system call; `status` is ours.
+            ended = unsafe { libc::waitpid(pid, &mut status, libc::WNOHANG) };
+            ended != 0
+        });
+        assert_eq!((ended, status), (pid, 0), "the forked child failed");
+    }
+    ended.store(true, Relaxed);
+    thread.join().unwrap();
+    drop((subscription, wait_set));
+    say("done");
+}

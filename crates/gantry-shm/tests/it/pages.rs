@@ -1,0 +1,66 @@
+//! Pages are there before they are used: the data path of large messages does not fault.
+//!
+//! An emulator of another machine may take the advice that brings pages in, and not follow it: [`why_not`] tries.
+
+use crate::support::*;
+use gantry_shm::{Qos, SourceTime};
+use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous, munmap};
+
+const PAGE_BYTES: usize = 4096;
+
+tests![pages_are_brought_in_before_they_are_used];
+
+/// Why this cannot hold here; `None` if it can.
+pub fn why_not() -> Option<String> {
+    const PAGES: usize = 1024;
+    let (bytes, protection) = (PAGES * PAGE_BYTES, ProtFlags::READ | ProtFlags::WRITE);
+    // SAFETY: a new mapping at an address of the kernel's choice aliases nothing.
+    let first = unsafe { mmap_anonymous(std::ptr::null_mut(), bytes, protection, MapFlags::PRIVATE) }.unwrap();
+    // SAFETY: it is ours.
+    let advised = unsafe { madvise(first, bytes, Advice::LinuxPopulateWrite) };
+    let before = faults();
+    for offset in (0..bytes).step_by(PAGE_BYTES) {
+        // SAFETY: inside our mapping, which nobody else uses.
+        unsafe { first.cast::<u8>().wrapping_add(offset).write_volatile(1) };
+    }
+    let faults = faults() - before;
+    // SAFETY: our own mapping, which nobody uses any more.
+    unsafe { munmap(first, bytes) }.unwrap();
+    // Where the advice is unknown the engine does without.
+    let is_ignored = advised.is_ok() && faults > PAGES as i64 / 2;
+    is_ignored.then(|| format!("MADV_POPULATE_WRITE succeeds, and then {PAGES} pages take {faults} faults"))
+}
+
+/// Page faults of this thread.
+fn faults() -> i64 {
+    // SAFETY: all zeros are a value of the type.
+    let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
+    // SAFETY: `usage` is ours.
+    assert_eq!(unsafe { libc::getrusage(libc::RUSAGE_THREAD, &raw mut usage) }, 0);
+    usage.ru_minflt
+}
+
+/// Else the first write and the first read of each slot of a camera's images would fault thousands of times.
+fn pages_are_brought_in_before_they_are_used() {
+    const LARGE: usize = 4 << 20;
+    let root = Root::new();
+    let participant = root.join();
+    let mut publisher = publisher(&participant, LARGE, Qos::default());
+    let mut subscription = subscription(&participant, LARGE, Qos::default());
+    match_up(&mut publisher, &mut subscription);
+    let (mut writing, mut reading) = (0, 0);
+    for number in 1..=16 {
+        let mut loan = publisher.loan(LARGE).unwrap(); // may grow the file, and brings the new pages in
+        let before = faults();
+        fill(loan.bytes_mut(), number);
+        writing += faults() - before;
+        publisher.publish(loan, SourceTime::default()).unwrap();
+        subscription.publisher_count().unwrap(); // does what the control thread was called for
+        let sample = receive(&mut subscription);
+        let before = faults();
+        assert_eq!(check(sample.bytes()), number);
+        reading += faults() - before;
+    }
+    let pages = (LARGE / PAGE_BYTES) as i64;
+    assert!(writing < pages / 16 && reading < pages / 16, "{writing} faults in writing, {reading} in reading");
+}
