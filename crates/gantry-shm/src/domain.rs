@@ -23,7 +23,7 @@ use crate::{
 use rustix::time::{ClockId, clock_gettime};
 use std::{
     io::ErrorKind,
-    path::Path,
+    path::{Path, PathBuf},
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
@@ -61,16 +61,22 @@ struct Peers {
 impl Domain {
     /// Joins: makes our file under the registry lock, after removing what the dead left.
     pub(crate) fn join(root: &Path, domain_id: u32) -> Result<Domain> {
+        let mut path = PathBuf::new();
         // Again, when the last of the others leaves and takes board and directories with it; each turn is one such race.
         for _ in 0..1000 {
             let user_directory = Directory::of_user(root)?;
+            path = user_directory.path().to_owned();
             match Domain::try_join(user_directory, domain_id) {
                 Ok(None) => {}
                 Err(e) if e.is_not_found() => {}
                 Ok(Some(domain)) => return Ok(domain),
-                Err(e) => return Err(e),
+                Err(e) => {
+                    remove_empty(&path, domain_id);
+                    return Err(e);
+                }
             }
         }
+        remove_empty(&path, domain_id);
         let action = format!(
             "join domain {domain_id} under {}: its directory is removed each time (or /proc is not mounted)",
             root.display()
@@ -90,8 +96,17 @@ impl Domain {
         }
         reaper::reap(&directory, &board, &registry)?;
         reaper::check_one_board(&directory, Some(&board))?;
-        let process = ProcessFile::create(&directory, domain_id, board.id())?;
-        process.link(&directory)?;
+        let made = ProcessFile::create(&directory, domain_id, board.id())
+            .and_then(|process| process.link(&directory).map(|()| process));
+        let process = match made {
+            Ok(process) => process,
+            Err(e) => {
+                // The board may be ours alone, and is of no use to anybody then.
+                let left = reaper::reap(&directory, &board, &registry)?;
+                reaper::remove_if_unused(&user_directory, &domain, &directory, left)?;
+                return Err(e);
+            }
+        };
         board.processes_changed();
         let control_waiter = registry.take_waiter(waiter_owner(process.id()));
         drop(registry);
@@ -250,12 +265,17 @@ impl Domain {
         let left = reaper::reap(&self.directory, &self.board, &registry)?;
         reaper::remove_if_unused(&self.user_directory, &self.domain_id.to_string(), &self.directory, left)?;
         if left == 0 {
-            // Not there or not empty: other domains are in use.
-            let _ = std::fs::remove_dir(self.user_directory.path());
-            crash::point(Point::DirectoryRemoved);
+            remove_empty(self.user_directory.path(), self.domain_id);
         }
         Ok(())
     }
+}
+
+/// Removes a domain's directory and the user's if they are empty; if not, or not there, others use them.
+fn remove_empty(user_directory: &Path, domain_id: u32) {
+    let _ = std::fs::remove_dir(user_directory.join(domain_id.to_string()));
+    let _ = std::fs::remove_dir(user_directory);
+    crash::point(Point::DirectoryRemoved);
 }
 
 /// Time to the next of the periods, counted on the clock that all processes share, which is the turn of the process at that

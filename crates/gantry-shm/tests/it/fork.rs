@@ -91,7 +91,7 @@ pub fn forked_child_gets_errors(root: &Path, participant: Arc<Participant>) {
     send(&mut publisher, STREAM_BYTES, 1);
     let sample = subscription.take().unwrap().unwrap();
     let loan = publisher.loan(STREAM_BYTES).unwrap();
-    let spare = publisher.loan(STREAM_BYTES).unwrap();
+    let mut spare = publisher.loan(STREAM_BYTES).unwrap();
     // SAFETY: this process has one thread.
     let pid = unsafe { libc::fork() };
     if pid == 0 {
@@ -101,6 +101,18 @@ pub fn forked_child_gets_errors(root: &Path, participant: Arc<Participant>) {
         is_forked(publisher.subscription_count().err());
         is_forked(subscription.take().err());
         is_forked(subscription.wait(Duration::ZERO).err());
+        // What the parent may write is not there.
+        // SAFETY: this process has one thread.
+        let stray = unsafe { libc::fork() };
+        if stray == 0 {
+            spare.bytes_mut()[0] = 1;
+            // SAFETY: plain system call.
+            unsafe { libc::_exit(0) };
+        }
+        let mut status = 0;
+        // SAFETY: plain system call; `status` is ours.
+        unsafe { libc::waitpid(stray, &mut status, 0) };
+        assert!(libc::WIFSIGNALED(status) && libc::WTERMSIG(status) == libc::SIGSEGV, "{status}");
         drop((sample, spare, publisher, subscription, participant));
         // A domain of its own, after the parent's handles are gone, and a child that holds copies of all of it: still this
         // process's death will be seen.

@@ -8,6 +8,7 @@ tests![
     processes_meet_across_pid_namespaces,
     a_death_in_another_pid_namespace_is_seen,
     nobody_removes_the_living_of_another_pid_namespace,
+    without_proc_the_error_says_so,
 ];
 
 /// `unshare`, to run a program in a pid namespace of its own, as the same user.
@@ -94,5 +95,16 @@ fn nobody_removes_the_living_of_another_pid_namespace() {
     assert_eq!(root.files().len(), files);
     assert_eq!(inspect_under(root.path(), 0).unwrap().unwrap().doubts, Vec::<String>::new());
     idle.finish();
+    root.assert_empty();
+}
+
+fn without_proc_the_error_says_so() {
+    let root = Root::new();
+    let program = std::env::current_exe().unwrap();
+    let (program, directory) = (program.display(), root.path().display());
+    let script = format!("mount -t tmpfs none /proc && exec '{program}' --child idle '{directory}'");
+    let output = in_pid_namespace().args(["sh", "-c", &script]).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(!output.status.success() && said.contains("/proc is not mounted"), "{said}");
     root.assert_empty();
 }
