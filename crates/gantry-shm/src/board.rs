@@ -31,6 +31,9 @@ use std::{
 /// How long a joiner waits for the registry lock before it says who holds it.
 pub(crate) const REGISTRY_PATIENCE: Duration = Duration::from_secs(5);
 
+/// How often a board must be missed beside processes that live before it is said to have been removed.
+const LOOKS_FOR_A_BOARD: usize = 10;
+
 /// A mapped board.
 pub(crate) struct Board {
     region: Region,
@@ -57,13 +60,26 @@ impl Board {
     pub(crate) fn open_or_create(directory: &Directory) -> Result<Option<Board>> {
         match Board::open(directory) {
             Ok(board) => Ok(Some(board)),
-            Err(e) if e.is_not_found() => {
-                check_one_board(directory, None)?;
-                Board::create(directory)
-            }
+            Err(e) if e.is_not_found() => Board::create_where_nobody_lives(directory),
             Err(e @ (Error::Incompatible { .. } | Error::Corrupt { .. })) => Board::remove_unused(directory, e),
             Err(e) => Err(e),
         }
+    }
+
+    /// Beside processes whose board somebody removed, none is made: they would not hear of those who use it.
+    fn create_where_nobody_lives(directory: &Directory) -> Result<Option<Board>> {
+        let mut refusal = check_one_board(directory, None);
+        // Others make a board and join, or leave and remove it, between any two looks; what somebody removed stays away.
+        for _ in 0..LOOKS_FOR_A_BOARD {
+            if refusal.is_ok() {
+                return Board::create(directory);
+            }
+            if directory.used_bytes(BOARD_NAME) > 0 {
+                return Ok(None);
+            }
+            refusal = check_one_board(directory, None);
+        }
+        refusal.map(|()| None)
     }
 
     /// Removes the board of another version, or a damaged one, if nobody lives who may use it; `unusable` says what is wrong with
