@@ -9,6 +9,9 @@ use std::{
     time::{Duration, Instant},
 };
 
+/// Topics of each process among many: 200 processes have 1000.
+const TOPICS_EACH: usize = 5;
+
 /// How a child is called.
 pub const CHILD: &str = "--child";
 
@@ -73,11 +76,15 @@ pub fn play(role: &str, root: &Path, number: &str) -> Result<()> {
     let participant = Participant::join_under(root, 0)?;
     let took = || say(&format!("{}", start.elapsed().as_secs_f64() * 1e3));
     match role {
-        // One of many in a domain: talks on a topic, and listens to its neighbour's.
+        // One of many in a domain: talks on some topics, and listens to its neighbour's.
         "neighbour" => {
-            let number: usize = number.parse()?;
-            let _publisher = publisher(&participant, &format!("/topic_{number}"))?;
-            let _subscription = subscription(&participant, &format!("/topic_{}", number + 1))?;
+            let first = number.parse::<usize>()? * TOPICS_EACH;
+            let mut endpoints = Vec::new();
+            for topic in first..first + TOPICS_EACH {
+                let publisher = publisher(&participant, &format!("/topic_{topic}"))?;
+                let subscription = subscription(&participant, &format!("/topic_{}", topic + TOPICS_EACH))?;
+                endpoints.push((publisher, subscription));
+            }
             took()?;
             until_told();
         }

@@ -9,7 +9,7 @@ const NEWCOMERS: usize = 20;
 
 pub fn measure_processes(counts: &[usize]) -> Result<()> {
     println!(
-        "Processes in one domain, which all start at once; each publishes a topic and subscribes to its neighbour's."
+        "Processes in one domain, which all start at once; each publishes five topics and subscribes to its neighbour's."
     );
     println!(
         "processes  all joined ms  ms each  newcomer joins ms  is matched ms  leaves ms  publish ns  beside churn"
@@ -24,7 +24,7 @@ pub fn measure_processes(counts: &[usize]) -> Result<()> {
             let participant = Participant::join_under(root.path(), 0)?;
             join_ms.push(ms_since(start));
             let start = Instant::now();
-            let mut publisher = publisher(&participant, &format!("/topic_{}", 1 + number % count))?;
+            let mut publisher = publisher(&participant, &format!("/topic_{}", 5 + number % count))?;
             if !publisher.wait_for_subscriptions(1, PATIENCE)? {
                 return Err(format!("a newcomer among {count} processes was not matched").into());
             }
