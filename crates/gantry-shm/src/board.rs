@@ -1,10 +1,9 @@
-//! The board of a domain: who sleeps on which topic, bells to wake them, and the registry lock.
+//! The board of a domain: who sleeps on which topic, and bells to wake them.
 //!
 //! Used by publishers (look at the sleepers, ring), waiters, joiners and the reaper. It is the only memory with many
 //! writers; damage to it can cost a wake-up or delay the sight of a joiner, and never points anywhere (B1).
 //!
-//! A board is made by the first process of a domain and removed by the last, both under the registry lock, which is an
-//! OFD lock on the board itself; whoever gets the lock checks that the board still has its name (B2).
+//! A board is made by the first process of a domain and removed by the last, both under the registry lock (`registry`).
 
 use crate::{
     crash::{self, Point},
@@ -13,9 +12,10 @@ use crate::{
     file::SharedFile,
     layout::*,
     lock,
-    protocol::sleep::{self, SHARED_WAITER, Side, WaiterIndex},
+    protocol::sleep::{self, Side, WaiterIndex},
     reaper::{check_one_board, may_live},
     region::Region,
+    registry::{REGISTRY_PATIENCE, wait_for_lock},
     shared::InRegion,
     sync::{Futex, Ordering::*, acquire},
 };
@@ -23,32 +23,20 @@ use rustix::{
     io::Errno,
     rand::{GetRandomFlags, getrandom},
 };
-use std::{
-    sync::{Mutex, MutexGuard, PoisonError},
-    time::{Duration, Instant},
-};
-
-/// How long a joiner waits for the registry lock before it says who holds it.
-pub(crate) const REGISTRY_PATIENCE: Duration = Duration::from_secs(5);
+use std::sync::Mutex;
 
 /// How often a board must be missed beside processes that live before it is said to have been removed.
 const LOOKS_FOR_A_BOARD: usize = 10;
 
 /// A mapped board.
 pub(crate) struct Board {
-    region: Region,
+    pub(crate) region: Region,
     /// The three parts of `region`.
-    header: InRegion<BoardHeader>,
-    topics: InRegion<[TopicLine; TOPIC_LINES]>,
-    waiters: InRegion<[WaiterLine; WAITER_LINES]>,
+    pub(crate) header: InRegion<BoardHeader>,
+    pub(crate) topics: InRegion<[TopicLine; TOPIC_LINES]>,
+    pub(crate) waiters: InRegion<[WaiterLine; WAITER_LINES]>,
     /// The OFD lock belongs to our one description, so threads of this process exclude each other here.
-    registry: Mutex<()>,
-}
-
-/// The registry lock, held: nobody joins, leaves or reaps meanwhile.
-pub(crate) struct Registry<'a> {
-    board: &'a Board,
-    _threads: MutexGuard<'a, ()>,
+    pub(crate) registry: Mutex<()>,
 }
 
 /// A topic's line.
@@ -146,29 +134,6 @@ impl Board {
         self.header.id
     }
 
-    /// Takes the registry lock; waits for it up to `patience`.
-    pub(crate) fn lock(&self, directory: &Directory, patience: Duration) -> Result<Registry<'_>> {
-        let threads = self.registry.lock().unwrap_or_else(PoisonError::into_inner);
-        if wait_for_lock(self.region.file()?, directory, patience)? {
-            return Ok(self.locked(threads));
-        }
-        let (directory, pid) = (directory.path().to_owned(), self.header.holder_pid.load(Relaxed));
-        Err(Error::RegistryBusy { directory, pid, waited_ms: patience.as_millis() as u64 })
-    }
-
-    /// Takes the registry lock if nobody has it.
-    pub(crate) fn try_lock(&self, directory: &Directory) -> Result<Option<Registry<'_>>> {
-        let Ok(threads) = self.registry.try_lock() else { return Ok(None) };
-        Ok(wait_for_lock(self.region.file()?, directory, Duration::ZERO)?.then(|| self.locked(threads)))
-    }
-
-    fn locked<'a>(&'a self, threads: MutexGuard<'a, ()>) -> Registry<'a> {
-        let registry = Registry { board: self, _threads: threads };
-        crash::point(Point::RegistryLocked);
-        self.header.holder_pid.store(std::process::id(), Relaxed);
-        registry
-    }
-
     /// Count of changes of the set of processes; compare with the value of the last look at the directory.
     pub(crate) fn processes_generation(&self) -> u64 {
         acquire(&self.header.processes_generation)
@@ -260,79 +225,6 @@ impl Board {
     /// A waiter's bell.
     pub(crate) fn bell(&self, waiter: WaiterIndex) -> &Futex {
         &self.waiters[waiter.0 % WAITER_LINES].bell
-    }
-}
-
-impl Registry<'_> {
-    /// B2: whether the board still has its name. If not, it is nobody's registry any more, though its waiter lines serve those who
-    /// have it.
-    pub(crate) fn has_name(&self) -> Result<bool> {
-        Ok(self.board.region.file()?.stat(BOARD_NAME)?.st_nlink > 0)
-    }
-
-    /// A waiter's line for the process with that half of an id; the shared one if all are taken.
-    pub(crate) fn take_waiter(&self, owner: u64) -> WaiterIndex {
-        let lines = &self.board.waiters[..WAITER_LINES - 1];
-        // Relaxed: the registry lock orders its holders.
-        let Some(free) = lines.iter().position(|line| line.owner.load(Relaxed) == 0) else { return SHARED_WAITER };
-        lines[free].owner.store(owner, Relaxed);
-        crash::point(Point::WaiterTaken);
-        WaiterIndex(free)
-    }
-
-    /// Frees a waiter's line; the shared one stays.
-    pub(crate) fn free_waiter(&self, waiter: WaiterIndex) {
-        if waiter != SHARED_WAITER {
-            self.free(&[waiter]);
-        }
-    }
-
-    /// Frees all that a process has.
-    pub(crate) fn free_waiters_of(&self, owner: u64) {
-        self.free(&self.board.waiters_of(owner));
-    }
-
-    /// Takes their announcements back on every topic first: whoever gets the lines next has announced nothing.
-    fn free(&self, waiters: &[WaiterIndex]) {
-        if waiters.is_empty() {
-            return;
-        }
-        let mut bits = [0; WAITER_WORDS];
-        waiters.iter().for_each(|waiter| bits[waiter.0 / 64] |= 1 << (waiter.0 % 64));
-        for line in self.board.topics.iter().filter(|line| line.name_hash.load(Relaxed) != 0) {
-            let sets = [&line.sleepers, &line.readers_watchers, &line.publishers_watchers];
-            for (waiters, bits) in sets.into_iter().flat_map(|set| set.iter().zip(bits)) {
-                waiters.fetch_and(!bits, Relaxed);
-            }
-        }
-        crash::point(Point::WaitersSilenced);
-        for waiter in waiters {
-            self.board.waiters[waiter.0].owner.store(0, Relaxed);
-            crash::point(Point::WaiterFreed);
-        }
-    }
-}
-
-impl Drop for Registry<'_> {
-    fn drop(&mut self) {
-        crash::point(Point::RegistryUnlocks);
-        // Cannot fail on a descriptor that is open; if it did, closing the board would unlock.
-        let _ = self.board.region.file().map(lock::unlock);
-    }
-}
-
-/// Takes the lock on a board within `patience`; `false`: somebody else has it.
-fn wait_for_lock(board: &SharedFile, directory: &Directory, patience: Duration) -> Result<bool> {
-    let (start, mut pause) = (Instant::now(), Duration::from_micros(20));
-    loop {
-        if lock::try_lock(board).map_err(|e| Error::system(format!("lock the registry of {directory}"), e))? {
-            return Ok(true);
-        }
-        if start.elapsed() >= patience {
-            return Ok(false);
-        }
-        std::thread::sleep(pause);
-        pause = (pause * 2).min(Duration::from_millis(2));
     }
 }
 

@@ -7,7 +7,7 @@
 //!   that cannot be mapped is an error for whoever must know all (they fail closed).
 
 use crate::{
-    board::{Board, REGISTRY_PATIENCE, TopicIndex, random_word},
+    board::{Board, TopicIndex, random_word},
     crash::{self, Point},
     description::{EndpointDescription, Gid, Role, TypeDescription},
     directory::{Directory, PROCESS_SUFFIX},
@@ -19,6 +19,7 @@ use crate::{
     protocol::sleep::WaiterIndex,
     qos::Qos,
     reaper,
+    registry::REGISTRY_PATIENCE,
 };
 use rustix::time::{ClockId, clock_gettime};
 use std::{
@@ -56,6 +57,8 @@ struct Peers {
     list: Arc<[Arc<Peer>]>,
     /// There was a file of a dead process that is not in `list`.
     has_remains: bool,
+    /// Dead, without a name, and so not seen by whoever reads the directory: their partners were not told yet.
+    untold: Vec<Arc<Peer>>,
 }
 
 impl Domain {
@@ -110,7 +113,8 @@ impl Domain {
         board.processes_changed();
         let control_waiter = registry.take_waiter(waiter_owner(process.id()));
         drop(registry);
-        let peers = Mutex::new(Peers { seen_generation: None, list: Arc::new([]), has_remains: false });
+        let (list, untold) = (Arc::new([]), Vec::new());
+        let peers = Mutex::new(Peers { seen_generation: None, list, has_remains: false, untold });
         let epoch = Epoch::current()?;
         Ok(Some(Domain { directory, board, process, epoch, user_directory, domain_id, control_waiter, peers }))
     }
@@ -130,7 +134,8 @@ impl Domain {
         if peers.seen_generation != Some(generation) {
             peers.has_remains = false;
             // A peer whose file somebody removed stays as long as it lives: its pins count.
-            let mut list: Vec<Arc<Peer>> = peers.list.iter().filter(|peer| peer.is_alive()).cloned().collect();
+            let (mut list, dead): (Vec<_>, Vec<_>) = peers.list.iter().cloned().partition(|peer| peer.is_alive());
+            peers.untold.extend(dead.into_iter().filter(|peer| !peer.has_name()));
             let known = list.len();
             for name in self.directory.files()? {
                 let is_known = || list[..known].binary_search_by(|peer| peer.file_name.cmp(&name)).is_ok();
@@ -217,20 +222,22 @@ impl Domain {
 
     fn reap(&self, died: bool) -> Result<()> {
         let mut peers = self.peers.lock().unwrap_or_else(PoisonError::into_inner);
-        if !died && !peers.has_remains {
+        if !died && !peers.has_remains && peers.untold.is_empty() {
             return Ok(());
         }
         // Somebody else is at it: what stays for us shows the next time.
         let Some(registry) = self.board.try_lock(&self.directory)? else { return Ok(()) };
         let is_registry = registry.has_name()?;
-        // Nobody who only reads the directory knows of these.
-        for peer in peers.list.iter().filter(|peer| !(peer.is_alive() || is_registry && peer.has_name())) {
+        let (alive, dead): (Vec<_>, Vec<_>) = peers.list.iter().cloned().partition(|peer| peer.is_alive());
+        peers.list = alive.into();
+        let untold = std::mem::take(&mut peers.untold);
+        for peer in dead.iter().chain(&untold).filter(|peer| !(is_registry && peer.has_name())) {
             reaper::tell_of(peer, &self.board, &registry);
         }
         if is_registry {
             reaper::reap(&self.directory, &self.board, &registry)?;
         }
-        peers.seen_generation = None; // the dead drop out of the list
+        peers.seen_generation = None;
         Ok(())
     }
 

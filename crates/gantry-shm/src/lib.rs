@@ -86,6 +86,8 @@ mod reaper;
 #[cfg(not(loom))]
 mod region;
 #[cfg(not(loom))]
+mod registry;
+#[cfg(not(loom))]
 mod report;
 #[cfg(not(loom))]
 mod sample;

@@ -5,13 +5,14 @@
 //! Only a lock that is certainly free means dead: whoever cannot look (no descriptors, no memory) removes nothing.
 
 use crate::{
-    board::{Board, Registry},
+    board::Board,
     directory::{BOARD_NAME, Directory, PROCESS_SUFFIX, PUBLISHER_SUFFIX},
     error::{Error, Result},
     lock,
     peer::Peer,
     process_file::waiter_owner,
     protocol::sleep::Side,
+    registry::Registry,
 };
 use rustix::{
     fs::{Mode, OFlags, openat},

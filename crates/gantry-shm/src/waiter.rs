@@ -6,11 +6,11 @@
 //! what damage to the board may cost, and grow, so that who sleeps long costs nothing.
 
 use crate::{
-    board::REGISTRY_PATIENCE,
     domain::Domain,
     error::{Error, Result},
     participant::Participant,
     protocol::sleep::{self, WaiterIndex, Waiters},
+    registry::REGISTRY_PATIENCE,
     subscription::Subscription,
 };
 use std::{

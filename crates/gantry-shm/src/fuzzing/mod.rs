@@ -15,7 +15,7 @@ mod scribble;
 
 use crate::{
     Qos,
-    board::{Board, REGISTRY_PATIENCE},
+    board::Board,
     description::{EndpointDescription, TypeDescription},
     directory::{BOARD_NAME, Directory},
     domain::Domain,
@@ -31,6 +31,7 @@ use crate::{
     protocol::{roster::Roster, sleep::Side},
     publisher::{Publisher, SourceTime},
     reaper,
+    registry::REGISTRY_PATIENCE,
     subscription::Subscription,
 };
 use input::{Damaged, Input};
