@@ -15,7 +15,7 @@ use crate::{
     protocol::sleep::{self, Side, WaiterIndex},
     reaper::{check_one_board, may_live},
     region::Region,
-    registry::{REGISTRY_PATIENCE, wait_for_lock},
+    registry::wait_for_lock,
     shared::InRegion,
     sync::{Futex, Ordering::*, acquire},
 };
@@ -23,7 +23,7 @@ use rustix::{
     io::Errno,
     rand::{GetRandomFlags, getrandom},
 };
-use std::sync::Mutex;
+use std::{sync::Mutex, time::Duration};
 
 /// How often a board must be missed beside processes that live before it is said to have been removed.
 const LOOKS_FOR_A_BOARD: usize = 10;
@@ -45,11 +45,14 @@ pub(crate) struct TopicIndex(usize);
 
 impl Board {
     /// Opens the domain's board, or makes it. `Ok(None)`: somebody else was quicker; begin again.
-    pub(crate) fn open_or_create(directory: &Directory) -> Result<Option<Board>> {
+    /// `patience` is for the lock of one that is of no use.
+    pub(crate) fn open_or_create(directory: &Directory, patience: Duration) -> Result<Option<Board>> {
         match Board::open(directory) {
             Ok(board) => Ok(Some(board)),
             Err(e) if e.is_not_found() => Board::create_where_nobody_lives(directory),
-            Err(e @ (Error::Incompatible { .. } | Error::Corrupt { .. })) => Board::remove_unused(directory, e),
+            Err(e @ (Error::Incompatible { .. } | Error::Corrupt { .. })) => {
+                Board::remove_unused(directory, patience, e)
+            }
             Err(e) => Err(e),
         }
     }
@@ -72,14 +75,16 @@ impl Board {
 
     /// Removes the board of another version, or a damaged one, if nobody lives who may use it; `unusable` says what is wrong with
     /// it. Its lock, which all versions have in the same place, is the right to do so.
-    fn remove_unused(directory: &Directory, unusable: Error) -> Result<Option<Board>> {
+    fn remove_unused(directory: &Directory, patience: Duration, unusable: Error) -> Result<Option<Board>> {
         let file = SharedFile::open(directory, BOARD_NAME, true)?;
-        let is_ours = wait_for_lock(&file, directory, REGISTRY_PATIENCE)?;
-        if !is_ours || directory.files()?.iter().any(|name| name.ends_with(PROCESS_SUFFIX) && may_live(directory, name))
-        {
+        if !wait_for_lock(&file, directory, patience)? {
             return Err(unusable);
         }
-        if file.stat(BOARD_NAME)?.st_nlink > 0 {
+        // Not if somebody else removed it meanwhile, or made a good one.
+        if file.stat(BOARD_NAME)?.st_nlink > 0 && file.check_header(BOARD_NAME, BOARD_MAGIC).is_err() {
+            if directory.files()?.iter().any(|name| name.ends_with(PROCESS_SUFFIX) && may_live(directory, name)) {
+                return Err(unusable);
+            }
             directory.unlink(BOARD_NAME)?;
         }
         Ok(None)

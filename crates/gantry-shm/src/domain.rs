@@ -92,7 +92,7 @@ impl Domain {
         let domain = domain_id.to_string();
         reaper::reap_other_domains(&user_directory, &domain)?;
         let directory = user_directory.of_domain(&domain)?;
-        let Some(board) = Board::open_or_create(&directory)? else { return Ok(None) };
+        let Some(board) = Board::open_or_create(&directory, REGISTRY_PATIENCE)? else { return Ok(None) };
         let registry = board.lock(&directory, REGISTRY_PATIENCE)?;
         if !registry.has_name()? {
             return Ok(None);
@@ -104,9 +104,9 @@ impl Domain {
         let process = match made {
             Ok(process) => process,
             Err(e) => {
-                // The board may be ours alone, and is of no use to anybody then.
-                let left = reaper::reap(&directory, &board, &registry)?;
-                reaper::remove_if_unused(&user_directory, &domain, &directory, left)?;
+                // The board may be ours alone, and is of no use to anybody then. What cannot be tidied up now is later.
+                let _ = reaper::reap(&directory, &board, &registry)
+                    .and_then(|left| reaper::remove_if_unused(&user_directory, &domain, &directory, left));
                 return Err(e);
             }
         };
@@ -135,7 +135,8 @@ impl Domain {
             peers.has_remains = false;
             // A peer whose file somebody removed stays as long as it lives: its pins count.
             let (mut list, dead): (Vec<_>, Vec<_>) = peers.list.iter().cloned().partition(|peer| peer.is_alive());
-            peers.untold.extend(dead.into_iter().filter(|peer| !peer.has_name()));
+            let is_untold = |peer: &Arc<Peer>| !peer.has_name() && reaper::is_untold(peer, &self.board);
+            peers.untold.extend(dead.into_iter().filter(is_untold));
             let known = list.len();
             for name in self.directory.files()? {
                 let is_known = || list[..known].binary_search_by(|peer| peer.file_name.cmp(&name)).is_ok();
@@ -272,7 +273,7 @@ impl Domain {
         let left = reaper::reap(&self.directory, &self.board, &registry)?;
         reaper::remove_if_unused(&self.user_directory, &self.domain_id.to_string(), &self.directory, left)?;
         if left == 0 {
-            remove_empty(self.user_directory.path(), self.domain_id);
+            remove_empty(self.user_directory.path(), self.domain_id); // the user's, if no other domain is in use
         }
         Ok(())
     }

@@ -10,7 +10,7 @@ use crate::{
     error::{Error, Result},
     layout::{ROW_ACTIVE, ROW_GATING, Row, topic_hash},
     participant::{DIRECTORY_VARIABLE, Participant},
-    peer::Peer,
+    peer::{Peer, PeersRow},
     process_file::{publisher_file_name, waiter_owner},
     protocol::sleep::Side,
     reaper::{owner_id, process_id},
@@ -24,9 +24,6 @@ use std::{
     path::{Path, PathBuf},
     sync::Arc,
 };
-
-/// Rows, each with the process that it lies in.
-type Rows = Vec<(InRegion<Row>, Arc<Peer>)>;
 
 /// The root that `GANTRY_SHM_DIR` names, `/dev/shm` if it is unset.
 pub(crate) fn default_root() -> PathBuf {
@@ -102,7 +99,7 @@ impl Participant {
 }
 
 /// Who holds how many samples in `rows`, process by process; `bytes_of` a sequence, as far as that is known.
-pub(crate) fn holders(rows: &[(InRegion<Row>, Arc<Peer>)], bytes_of: impl Fn(u64) -> usize) -> Vec<Holder> {
+pub(crate) fn holders(rows: &[PeersRow], bytes_of: impl Fn(u64) -> usize) -> Vec<Holder> {
     let mut held: BTreeMap<&str, Holder> = BTreeMap::new();
     for (row, peer) in rows {
         for sequence in row.pins.iter().map(|pin| pin.load(Relaxed)).filter(|&sequence| sequence != 0) {
@@ -137,18 +134,18 @@ impl Inspection<'_> {
     }
 
     /// The rows of all living processes, by the publisher's key. One that cannot be read is a doubt, and keeps nobody else out.
-    fn rows(&mut self) -> HashMap<u64, Rows> {
-        let mut rows: HashMap<u64, Rows> = HashMap::new();
+    fn rows(&mut self) -> HashMap<u64, Vec<PeersRow>> {
+        let mut rows: HashMap<u64, Vec<PeersRow>> = HashMap::new();
         for peer in self.peers.iter().filter(|peer| peer.is_alive()) {
-            let read = peer.each_row(|key, row| rows.entry(key).or_default().push((row, peer.clone())));
-            if let Err(e) = read {
-                self.doubts.push(format!("what {peer} holds cannot be read, so nothing is freed: {e}"));
+            match peer.rows() {
+                Ok(all) => all.into_iter().for_each(|(key, row)| rows.entry(key).or_default().push(row)),
+                Err(e) => self.doubts.push(format!("what {peer} holds cannot be read, so nothing is freed: {e}")),
             }
         }
         rows
     }
 
-    fn process(&mut self, peer: &Arc<Peer>, rows: &HashMap<u64, Rows>) -> ProcessReport {
+    fn process(&mut self, peer: &Arc<Peer>, rows: &HashMap<u64, Vec<PeersRow>>) -> ProcessReport {
         let is_alive = peer.is_alive();
         if !is_alive {
             self.doubts.push(format!(
@@ -176,7 +173,7 @@ impl Inspection<'_> {
         &mut self,
         peer: &Peer,
         description: EndpointDescription,
-        rows: &HashMap<u64, Rows>,
+        rows: &HashMap<u64, Vec<PeersRow>>,
     ) -> PublisherReport {
         let rows = rows.get(&description.key).map_or(&[][..], Vec::as_slice);
         let file_name = publisher_file_name(&peer.id, description.number);
@@ -269,13 +266,16 @@ impl Inspection<'_> {
     fn sleepers(&self, topic: &str) -> Vec<String> {
         let owners = self.board.map_or(Vec::new(), |board| board.sleepers(topic_hash(topic)));
         let owner = |id: u64| self.peers.iter().find(|peer| waiter_owner(&peer.id) == id);
-        let name = |id| owner(id).map_or("some who share a waiter line".to_owned(), ToString::to_string);
+        let name = |id| match id {
+            0 => "some who share a waiter line".to_owned(),
+            id => owner(id).map_or("a process that is not there".to_owned(), ToString::to_string),
+        };
         owners.into_iter().map(name).collect()
     }
 }
 
 /// The subscriptions among the rows of a publisher.
-fn readers(rows: &[(InRegion<Row>, Arc<Peer>)]) -> Vec<ReaderReport> {
+fn readers(rows: &[PeersRow]) -> Vec<ReaderReport> {
     let states = rows.iter().map(|(row, peer)| (row, peer, row.state.load(Relaxed)));
     let active = states.filter(|(.., state)| matches!(*state, ROW_ACTIVE | ROW_GATING));
     let report = |(row, peer, state): (&InRegion<Row>, &Arc<Peer>, u32)| ReaderReport {

@@ -108,8 +108,8 @@ shared_struct! {
         /// Count of joins and leaves of publishers. W: who joins or leaves. R: subscriptions.
         publishers_generation: AtomicU64 = 16,
         reserved: [u64; 5] = 24,
-        /// Who sleeps until there is a sample, a bit a waiter. W: each waiter its bit (a reaper the bits of the dead).
-        /// R: publishers.
+        /// Who sleeps until there is a sample, a bit a waiter. W: each waiter its bit (a reaper the bits of the dead,
+        /// publishers the bit that many share). R: publishers.
         sleepers: [AtomicU64; 8] = 64,
         /// Who wants to know of joins and leaves of readers, a bit a waiter. W: as `sleepers`. R: who joins or leaves.
         readers_watchers: [AtomicU64; 8] = 128,

@@ -29,6 +29,9 @@ use std::{
 /// generation when it is done, so nothing is missed for long.
 const READ_ATTEMPTS: usize = 100;
 
+/// A row, with the process that it lies in, which keeps it mapped.
+pub(crate) type PeersRow = (InRegion<Row>, Arc<Peer>);
+
 /// A process of the domain.
 pub(crate) struct Peer {
     region: Region,
@@ -162,23 +165,35 @@ impl Peer {
         Ok(None)
     }
 
-    /// Its rows that belong to the publisher with that key, with what keeps them mapped.
-    pub(crate) fn rows_of(self: &Arc<Self>, key: u64) -> Result<Vec<(InRegion<Row>, Arc<Peer>)>> {
+    /// Its rows that belong to the publisher with that key.
+    pub(crate) fn rows_of(self: &Arc<Self>, key: u64) -> Result<Vec<PeersRow>> {
         let mut rows = Vec::new();
         self.each_row(|its_key, row| {
             if its_key == key {
-                rows.push((row, self.clone()));
+                // SAFETY: it comes with the peer, which keeps the region.
+                rows.push((unsafe { InRegion::new(row) }, self.clone()));
             }
         })?;
         Ok(rows)
     }
 
-    /// Calls `found` for all its rows, with the keys of the publishers that they belong to, 0 = none. Whoever keeps one keeps this.
-    pub(crate) fn each_row(&self, mut found: impl FnMut(u64, InRegion<Row>)) -> Result<()> {
+    /// All its rows that are in use, as [`Peer::rows_of`] gives them, by the publisher's key.
+    pub(crate) fn rows(self: &Arc<Self>) -> Result<Vec<(u64, PeersRow)>> {
+        let mut rows = Vec::new();
+        self.each_row(|key, row| {
+            if key != 0 {
+                // SAFETY: it comes with the peer, which keeps the region.
+                rows.push((key, (unsafe { InRegion::new(row) }, self.clone())));
+            }
+        })?;
+        Ok(rows)
+    }
+
+    /// Calls `found` for all its rows that are in use, with the keys of the publishers that they belong to.
+    fn each_row(&self, mut found: impl FnMut(u64, &Row)) -> Result<()> {
         for (offset, _) in self.blocks(BLOCK_ROWS)? {
             for row in self.region.slice::<Row>(offset + size_of::<BlockHeader>(), ROWS_PER_BLOCK)? {
-                // SAFETY: the caller keeps this peer, which keeps the region.
-                found(acquire(&row.key), unsafe { InRegion::new(row) });
+                found(acquire(&row.key), row);
             }
         }
         Ok(())

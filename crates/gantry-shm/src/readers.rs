@@ -9,9 +9,8 @@ use crate::{
     domain::Domain,
     error::Result,
     layout::Row,
-    peer::Peer,
+    peer::{Peer, PeersRow},
     protocol::{roster::Roster, sleep::Side},
-    shared::InRegion,
     sync::{Ordering::Relaxed, acquire},
 };
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -59,7 +58,7 @@ impl ReaderSearch {
         self.found.try_lock().ok()
     }
 
-    fn rows(&self, domain: &Domain) -> Result<Vec<(InRegion<Row>, Arc<Peer>)>> {
+    fn rows(&self, domain: &Domain) -> Result<Vec<PeersRow>> {
         let mut rows = Vec::new();
         for peer in domain.peers()?.iter().filter(|peer| peer.is_alive()) {
             rows.extend(peer.rows_of(self.key)?);

@@ -1,6 +1,6 @@
 //! Removes what dead processes left behind.
 //!
-//! Called by `participant` when it joins, when it leaves and when a waiting thread finds a peer dead. Control path; the
+//! Called by `domain` when a process joins, when it leaves and when its control thread finds a peer dead. Control path; the
 //! registry lock is held. It never writes into anybody's region: it takes back board entries and names, nothing else.
 //! Only a lock that is certainly free means dead: whoever cannot look (no descriptors, no memory) removes nothing.
 
@@ -11,13 +11,14 @@ use crate::{
     lock,
     peer::Peer,
     process_file::waiter_owner,
-    protocol::sleep::Side,
+    protocol::sleep::{SHARED_WAITER, Side},
     registry::Registry,
 };
 use rustix::{
     fs::{Mode, OFlags, openat},
     io::Errno,
 };
+use std::time::Duration;
 
 /// Removes the files of dead processes from a domain and wakes who was matched with them. Returns how many processes
 /// are left.
@@ -53,7 +54,7 @@ pub(crate) fn owner_id(name: &str) -> &str {
 
 /// Refuses to go on beside processes that use another board: it was removed under them (by `rm`, or a tool that cleans
 /// shared memory), so neither they nor we would see whom the other tells.
-/// Beside any who live, if there is no board.
+/// If there is no board, nobody may live.
 pub(crate) fn check_one_board(directory: &Directory, board: Option<&Board>) -> Result<()> {
     let id = board.map(Board::id);
     for name in directory.files()?.iter().filter(|name| name.ends_with(PROCESS_SUFFIX)) {
@@ -63,7 +64,7 @@ pub(crate) fn check_one_board(directory: &Directory, board: Option<&Board>) -> R
             _ => {}
         }
         let peer = match Peer::open(directory, name) {
-            Err(e) if e.is_not_found() => continue,
+            Err(_) if !may_live(directory, name) => continue, // what the dead left, of whatever version, is no obstacle
             peer => peer?,
         };
         if Some(peer.board_id) != id && peer.is_alive() {
@@ -104,17 +105,27 @@ fn bury(directory: &Directory, board: &Board, registry: &Registry<'_>, name: &st
     Ok(())
 }
 
-/// Tells everybody whom it concerns that a process is dead, and frees its waiter lines.
+/// Whether nobody has told of a dead process yet: it then has waiter lines, at least the one of its control thread, unless that
+/// had to share. It told nobody if it used another board.
+pub(crate) fn is_untold(peer: &Peer, board: &Board) -> bool {
+    let has_lines = || !board.waiters_of(waiter_owner(&peer.id)).is_empty() || board.waiters_of(0).is_empty();
+    peer.board_id == board.id() && has_lines()
+}
+
+/// Tells everybody whom it concerns that a process is dead, and frees its waiter lines, last of all: should we die on the way,
+/// somebody else tells once more.
 pub(crate) fn tell_of(peer: &Peer, board: &Board, registry: &Registry<'_>) {
-    if peer.board_id != board.id() {
-        return; // it told nobody here
+    if !is_untold(peer, board) {
+        return;
     }
-    registry.free_waiters_of(waiter_owner(&peer.id));
     // Both sides: of an endpoint that was just taken back, only the topic is known. A damaged list costs them the news.
     for topic in peer.topics().unwrap_or_default().into_iter().map(|hash| board.topic(hash)) {
         board.topic_changed(topic, Side::Readers);
         board.topic_changed(topic, Side::Publishers);
     }
+    // It may have withdrawn the announcement of those who share this line, and not rung.
+    board.bell(SHARED_WAITER).ring();
+    registry.free_waiters_of(waiter_owner(&peer.id));
 }
 
 /// Reaps every other domain of the user and removes the ones in which nobody is left. Best effort: a domain that cannot
@@ -130,7 +141,7 @@ fn reap_domain(user_directory: &Directory, name: &str) -> Result<()> {
     user_directory.remove_if_empty(name);
     let directory = user_directory.existing(name)?;
     // A board is made if there is none, since its lock is the right to remove anything.
-    let Some(board) = Board::open_or_create(&directory)? else { return Ok(()) };
+    let Some(board) = Board::open_or_create(&directory, Duration::ZERO)? else { return Ok(()) };
     if let Some(registry) = board.try_lock(&directory)?
         && registry.has_name()?
     {

@@ -6,7 +6,7 @@
 use crate::{
     board::Board,
     crash::{self, Point},
-    directory::{BOARD_NAME, Directory},
+    directory::Directory,
     error::{Error, Result},
     file::SharedFile,
     layout::{WAITER_LINES, WAITER_WORDS},
@@ -14,6 +14,7 @@ use crate::{
     protocol::sleep::{SHARED_WAITER, WaiterIndex},
     sync::Ordering::Relaxed,
 };
+use rustix::fs::fstat;
 use std::{
     sync::{MutexGuard, PoisonError},
     time::{Duration, Instant},
@@ -57,7 +58,8 @@ impl Registry<'_> {
     /// B2: whether the board still has its name. If not, it is nobody's registry any more, though its waiter lines serve those who
     /// have it.
     pub(crate) fn has_name(&self) -> Result<bool> {
-        Ok(self.board.region.file()?.stat(BOARD_NAME)?.st_nlink > 0)
+        let stat = fstat(self.board.region.file()?).map_err(|e| Error::system("look at the board", e))?;
+        Ok(stat.st_nlink > 0)
     }
 
     /// A waiter's line for the process with that half of an id; the shared one if all are taken.

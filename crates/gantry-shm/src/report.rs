@@ -33,7 +33,8 @@ pub struct ProcessReport {
     pub pid: u32,
     /// It holds its lock.
     pub is_alive: bool,
-    /// How many waiter lines of the board it has, one for each thread that ever slept.
+    /// How many waiter lines of the board it has: one for its control thread, and for each subscription, wait set and publisher
+    /// that ever slept.
     pub waiters: usize,
     /// Its publishers.
     pub publishers: Vec<PublisherReport>,
@@ -107,7 +108,7 @@ pub struct TopicReport {
     pub publishers: usize,
     /// How many subscribe to it.
     pub subscriptions: usize,
-    /// The processes of the threads that sleep until there is a sample, as errors name them.
+    /// The processes of those who sleep until there is a sample, as errors name them.
     pub sleepers: Vec<String>,
 }
 

@@ -21,7 +21,8 @@ pub(super) fn description(_: &[u8]) -> Vec<usize> {
 pub(super) fn board(bytes: &[u8]) -> Vec<usize> {
     let topics = (0..TOPIC_LINES).map(|topic| BOARD_TOPICS_OFFSET + topic * size_of::<TopicLine>());
     let taken = topics.filter(|&topic| word(bytes, topic) != 0).take(MANY);
-    let waiters = words(BOARD_WAITERS_OFFSET, 4 * size_of::<WaiterLine>()).step_by(8);
+    // Bells and owners.
+    let waiters = (0..4).flat_map(|line| words(BOARD_WAITERS_OFFSET + line * size_of::<WaiterLine>(), 16));
     words(0, size_of::<BoardHeader>())
         .chain(taken.flat_map(|topic| words(topic, size_of::<TopicLine>())))
         .chain(waiters)

@@ -10,6 +10,7 @@ tests![
     a_symbolic_link_is_refused,
     a_missing_root_is_named,
     a_board_of_another_version_is_refused_while_somebody_lives,
+    what_another_version_left_is_removed,
     a_damaged_publisher_is_an_error_and_not_a_crash,
     strange_files_harm_nobody,
     a_board_that_vanished_is_refused_while_somebody_uses_it,
@@ -69,6 +70,26 @@ fn a_board_of_another_version_is_refused_while_somebody_lives() {
         assert!(matches!(error, Error::Incompatible { .. }) && error.to_string().contains(word), "{error}");
         // What a version that is gone left behind is in nobody's way.
         idle.kill();
+        drop(root.join());
+        root.assert_empty();
+    }
+}
+
+/// Processes of another version that died left all their files, whose layout nobody here knows.
+fn what_another_version_left_is_removed() {
+    use std::os::unix::fs::FileExt;
+    for with_board in [true, false] {
+        let root = Root::new();
+        let mut idle = root.child("idle", &[]);
+        idle.line();
+        idle.kill();
+        for path in root.files().into_iter().filter(|path| path.is_file()) {
+            let version = offset_of("FileHeader", "version") as u64;
+            std::fs::OpenOptions::new().write(true).open(&path).unwrap().write_all_at(&[0; 4], version).unwrap();
+            if path.ends_with("board") && !with_board {
+                std::fs::remove_file(path).unwrap();
+            }
+        }
         drop(root.join());
         root.assert_empty();
     }

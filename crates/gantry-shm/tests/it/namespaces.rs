@@ -100,10 +100,10 @@ fn nobody_removes_the_living_of_another_pid_namespace() {
 
 fn without_proc_the_error_says_so() {
     let root = Root::new();
-    let program = std::env::current_exe().unwrap();
-    let (program, directory) = (program.display(), root.path().display());
-    let script = format!("mount -t tmpfs none /proc && exec '{program}' --child idle '{directory}'");
-    let output = in_pid_namespace().args(["sh", "-c", &script]).output().unwrap();
+    let mut program = this_program();
+    program.extend(["--child", "idle", root.path().to_str().unwrap()].map(str::to_owned));
+    let script = "mount -t tmpfs none /proc && exec \"$@\"";
+    let output = in_pid_namespace().args(["sh", "-c", script, "sh"]).args(program).output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(!output.status.success() && said.contains("/proc is not mounted"), "{said}");
     root.assert_empty();

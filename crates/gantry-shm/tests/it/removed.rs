@@ -2,7 +2,7 @@
 
 use crate::{child::*, support::*};
 use gantry_shm::{Error, Participant, PublisherOptions, inspect_under};
-use std::path::PathBuf;
+use std::{path::PathBuf, time::Duration};
 
 tests![
     a_process_whose_file_was_removed_is_honoured,
@@ -10,6 +10,7 @@ tests![
     a_domain_that_was_removed_goes_on_for_those_who_know_each_other,
     a_dead_publisher_without_a_file_is_forgotten,
     a_dead_publisher_of_a_domain_without_a_board_is_forgotten,
+    a_death_that_nobody_else_sees_is_told_though_others_come,
     a_publisher_in_a_removed_domain_is_a_sentence,
 ];
 
@@ -145,4 +146,25 @@ fn a_publisher_in_a_removed_domain_is_a_sentence() {
     let error =
         gantry_shm::Publisher::new(participant, "/talker", "/chatter", bytes, qos, Default::default()).unwrap_err();
     assert!(matches!(error, Error::Removed { .. }) && error.to_string().contains("/chatter"), "{error}");
+}
+
+fn a_death_that_nobody_else_sees_is_told_though_others_come() {
+    let root = Root::new();
+    let participant = root.join();
+    let own_file = file(&root, "process");
+    let mut reader = subscription(&participant, STREAM_BYTES, stream_qos());
+    let mut talker = root.child("stream", &[]);
+    drop(receive(&mut reader));
+    let is_its = |path: &PathBuf| path.extension().is_some_and(|e| e == "process") && *path != own_file;
+    let its_file = root.files().into_iter().find(is_its).unwrap();
+    std::fs::remove_file(&its_file).unwrap();
+    talker.kill();
+    root.child("idle", &[]).line(); // joins, and is killed: the set of processes changes twice
+    let id = its_file.file_stem().unwrap().to_str().unwrap().to_owned();
+    // Nobody is asked whether the publisher is there.
+    eventually("its memory is unmapped", || {
+        reader.wait(Duration::from_millis(1)).unwrap();
+        while reader.take().unwrap().is_some() {}
+        !std::fs::read_to_string("/proc/self/maps").unwrap().contains(&id)
+    });
 }

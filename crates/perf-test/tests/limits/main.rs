@@ -74,7 +74,7 @@ fn a_json_log_on_a_full_disk_stays_a_document() {
     let document: serde_json::Value = serde_json::from_str(&log).unwrap_or_else(|error| panic!("{error}: {log}"));
     let rows = document["analysis_results"].as_array().unwrap();
     assert!((1..5).contains(&rows.len()), "{log}");
-    assert!(rows.iter().all(|row| row["num_samples_sent"] == 100), "{log}");
+    assert!(rows.iter().all(|row| row["num_samples_sent"].as_u64() > Some(0)), "{log}");
     let said = format!("the JSON log ends after {} s", rows.len());
     assert!(stderr.contains(&said), "nobody was told: {stderr}");
 }
