@@ -81,7 +81,7 @@ impl Board {
             return Err(unusable);
         }
         // Not if somebody else removed it meanwhile, or made a good one.
-        if file.stat(BOARD_NAME)?.st_nlink > 0 && file.check_header(BOARD_NAME, BOARD_MAGIC).is_err() {
+        if file.stat(BOARD_NAME)?.st_nlink > 0 && Board::open(directory).is_err() {
             if directory.files()?.iter().any(|name| name.ends_with(PROCESS_SUFFIX) && may_live(directory, name)) {
                 return Err(unusable);
             }

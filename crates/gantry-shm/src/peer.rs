@@ -54,9 +54,10 @@ impl Peer {
     pub(crate) fn open(directory: &Directory, file_name: &str) -> Result<Peer> {
         let region = Region::open(directory, file_name, PROCESS_MAGIC, false)?;
         let header: &ProcessHeader = region.at(0)?;
-        let name_bytes = (header.name_bytes as usize).min(header.name.len());
+        // Copied first: a text must not change while one looks at it.
+        let (name, name_bytes) = (std::hint::black_box(header.name), header.name_bytes as usize);
         // It is printed, on terminals, too.
-        let name = String::from_utf8_lossy(&header.name[..name_bytes]).replace(char::is_control, "?");
+        let name = String::from_utf8_lossy(&name[..name_bytes.min(name.len())]).replace(char::is_control, "?");
         let (id, board_id, first_block) = (header.id, header.board_id, header.first_block as usize);
         let (pid, pid_namespace) = (header.pid, header.pid_namespace);
         if crate::process_file::file_name(&id) != file_name {
