@@ -232,7 +232,9 @@ impl Domain {
         let (alive, dead): (Vec<_>, Vec<_>) = peers.list.iter().cloned().partition(|peer| peer.is_alive());
         peers.list = alive.into();
         let untold = std::mem::take(&mut peers.untold);
-        for peer in dead.iter().chain(&untold).filter(|peer| !(is_registry && peer.has_name())) {
+        // Whoever has a name is buried by `reaper::reap`, if that may be done here.
+        let is_ours = |peer: &&Arc<Peer>| !(is_registry && peer.has_name()) && reaper::is_untold(peer, &self.board);
+        for peer in dead.iter().chain(&untold).filter(is_ours) {
             reaper::tell_of(peer, &self.board, &registry);
         }
         if is_registry {

@@ -53,8 +53,7 @@ pub(crate) fn owner_id(name: &str) -> &str {
 }
 
 /// Refuses to go on beside processes that use another board: it was removed under them (by `rm`, or a tool that cleans
-/// shared memory), so neither they nor we would see whom the other tells.
-/// If there is no board, nobody may live.
+/// shared memory), so neither they nor we would see whom the other tells. If there is no board, nobody may live.
 pub(crate) fn check_one_board(directory: &Directory, board: Option<&Board>) -> Result<()> {
     let id = board.map(Board::id);
     for name in directory.files()?.iter().filter(|name| name.ends_with(PROCESS_SUFFIX)) {
@@ -97,7 +96,8 @@ fn bury(directory: &Directory, board: &Board, registry: &Registry<'_>, name: &st
     for publisher in publishers.iter().filter(|publisher| owner_id(publisher) == process_id(name)) {
         directory.unlink(publisher)?;
     }
-    if let Some(peer) = peer {
+    // A process that used another board told nobody here.
+    if let Some(peer) = peer.filter(|peer| peer.board_id == board.id()) {
         tell_of(&peer, board, registry);
     }
     directory.unlink(name)?;
@@ -105,8 +105,8 @@ fn bury(directory: &Directory, board: &Board, registry: &Registry<'_>, name: &st
     Ok(())
 }
 
-/// Whether nobody has told of a dead process yet: it then has waiter lines, at least the one of its control thread, unless that
-/// had to share. It told nobody if it used another board.
+/// Whether nobody has told yet of a dead process whose file is gone: it then has waiter lines, at least the one of its control
+/// thread, unless that had to share.
 pub(crate) fn is_untold(peer: &Peer, board: &Board) -> bool {
     let has_lines = || !board.waiters_of(waiter_owner(&peer.id)).is_empty() || board.waiters_of(0).is_empty();
     peer.board_id == board.id() && has_lines()
@@ -115,9 +115,6 @@ pub(crate) fn is_untold(peer: &Peer, board: &Board) -> bool {
 /// Tells everybody whom it concerns that a process is dead, and frees its waiter lines, last of all: should we die on the way,
 /// somebody else tells once more.
 pub(crate) fn tell_of(peer: &Peer, board: &Board, registry: &Registry<'_>) {
-    if !is_untold(peer, board) {
-        return;
-    }
     // Both sides: of an endpoint that was just taken back, only the topic is known. A damaged list costs them the news.
     for topic in peer.topics().unwrap_or_default().into_iter().map(|hash| board.topic(hash)) {
         board.topic_changed(topic, Side::Readers);
