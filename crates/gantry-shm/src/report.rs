@@ -120,16 +120,18 @@ impl fmt::Display for Holder {
 
 impl fmt::Display for DomainReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (processes, topics) = (self.processes.len(), self.topics.len());
         let directory = self.directory.display();
-        writeln!(f, "{directory}: {processes} processes, {topics} topics, {} bytes", self.used_bytes)?;
+        let (processes, topics) =
+            (count(self.processes.len(), "process", "es"), count(self.topics.len(), "topic", "s"));
+        writeln!(f, "{directory}: {processes}, {topics}, {} bytes", self.used_bytes)?;
         if let Some(pid) = self.registry_holder {
             writeln!(f, "  the registry is locked by process {pid}")?;
         }
         self.processes.iter().try_for_each(|process| write!(f, "{process}"))?;
         for topic in &self.topics {
             let TopicReport { name, publishers, subscriptions, sleepers } = topic;
-            write!(f, "  {name}: {publishers} publishers, {subscriptions} subscriptions")?;
+            let publishers = count(*publishers, "publisher", "s");
+            write!(f, "  {name}: {publishers}, {}", count(*subscriptions, "subscription", "s"))?;
             sleepers.iter().try_for_each(|sleeper| write!(f, ", {sleeper} sleeps"))?;
             writeln!(f)?;
         }
@@ -168,4 +170,9 @@ impl fmt::Display for PublisherReport {
         }
         self.holders.iter().try_for_each(|holder| writeln!(f, "      {holder}"))
     }
+}
+
+/// A number of things, in words.
+fn count(number: usize, what: &str, plural: &str) -> String {
+    format!("{number} {what}{}", if number == 1 { "" } else { plural })
 }
