@@ -7,7 +7,7 @@ use crate::{
     support::*,
     trap::{self, step},
 };
-use gantry_shm::{Participant, Publisher, Qos, Sample, SourceTime, Subscription};
+use gantry_shm::{Participant, Publisher, PublisherOptions, Qos, Sample, SourceTime, Subscription};
 use libtest_mimic::Trial;
 use std::{
     hint::black_box,
@@ -16,6 +16,7 @@ use std::{
         Arc, Barrier, Mutex,
         atomic::{AtomicUsize, Ordering::AcqRel},
     },
+    time::Duration,
 };
 
 /// Until the history is full, batches were reclaimed and all slots are there ...
@@ -147,7 +148,7 @@ fn on_two_threads(instrument: &str, bytes: usize) {
 pub fn play_on_two_threads(participant: &Arc<Participant>, instrument: &str, bytes: usize) {
     panics_end_the_process();
     let (mut publisher, mut subscription) =
-        (publisher(participant, bytes, Qos::default()), subscription(participant, bytes, Qos::default()));
+        (keeping_publisher(participant, bytes, Qos::default()), subscription(participant, bytes, Qos::default()));
     match_up(&mut publisher, &mut subscription);
     // How the threads interleave decides how many slots are needed: more than they can ever hold together.
     let loans: Vec<_> = (0..100).map(|_| publisher.loan(bytes).unwrap()).collect();
@@ -183,6 +184,12 @@ pub fn play_on_two_threads(participant: &Arc<Participant>, instrument: &str, byt
         publish(1..=WARM_UP_CYCLES);
         watch(&mut || publish(WARM_UP_CYCLES + 1..=CYCLES));
     });
+}
+
+/// A publisher that hands no memory back, which takes system calls and is due after seconds: so slow may a machine be.
+fn keeping_publisher(participant: &Arc<Participant>, bytes: usize, qos: Qos) -> Publisher {
+    let options = PublisherOptions { keep_unused_memory: Duration::MAX, ..PublisherOptions::default() };
+    publisher_with(participant, bytes, qos, options)
 }
 
 fn publish_and_release(publisher: &mut Publisher, bytes: usize, number: u64, handed_over: &Mutex<Option<Sample>>) {
@@ -247,7 +254,7 @@ struct Reader {
 impl Cast {
     fn new(participant: &Arc<Participant>, scenario: Scenario) -> Cast {
         let mut publishers: Vec<_> =
-            (0..scenario.publishers).map(|_| publisher(participant, scenario.bytes, scenario.qos)).collect();
+            (0..scenario.publishers).map(|_| keeping_publisher(participant, scenario.bytes, scenario.qos)).collect();
         let new_reader = |_| Reader {
             subscription: subscription(participant, scenario.bytes, scenario.qos),
             held: (0..scenario.held).map(|_| None).collect(),
