@@ -51,30 +51,18 @@ fn replay(target: &str, unseen: usize, run: impl Fn(&[u8])) {
     assert!(!paths.is_empty(), "there is no corpus in {}", corpus.display());
     paths.sort();
     paths.iter().for_each(|path| run(&std::fs::read(path).unwrap(), path.display().to_string()));
-    let mut random = Random::new();
+    let mut random = random();
     for _ in 0..unseen {
-        let bytes: Vec<u8> = (0..random.next() % 200).map(|_| random.next() as u8).collect();
+        let bytes: Vec<u8> = (0..random.usize(..200)).map(|_| random.u8(..)).collect();
         run(&bytes, format!("{bytes:?}"));
     }
 }
 
-/// Xorshift; the seed is printed, and `SEED` in the environment sets it.
-struct Random(u64);
-
-impl Random {
-    fn new() -> Random {
-        let clock = std::time::UNIX_EPOCH.elapsed().unwrap().as_nanos() as u64;
-        let seed = std::env::var("SEED").map_or(clock, |seed| seed.parse().unwrap());
-        eprintln!("SEED={seed}");
-        Random(seed | 1)
-    }
-
-    fn next(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0 >> 8
-    }
+/// The seed is printed, and `SEED` in the environment sets it.
+fn random() -> fastrand::Rng {
+    let seed = std::env::var("SEED").map_or_else(|_| fastrand::u64(..), |seed| seed.parse().unwrap());
+    eprintln!("SEED={seed}");
+    fastrand::Rng::with_seed(seed)
 }
 
 #[test]

@@ -264,21 +264,16 @@ pub fn eventually(what: &str, mut condition: impl FnMut() -> bool) {
 }
 
 /// Numbers to try things with; the seed is printed, and `SEED` in the environment sets it.
-pub struct Random(u64);
+pub struct Random(fastrand::Rng);
 
 impl Random {
     pub fn new() -> Random {
-        let clock = std::time::UNIX_EPOCH.elapsed().unwrap().as_nanos() as u64;
-        let seed = std::env::var("SEED").map_or(clock, |seed| seed.parse().unwrap());
+        let seed = std::env::var("SEED").map_or_else(|_| fastrand::u64(..), |seed| seed.parse().unwrap());
         eprintln!("SEED={seed}");
-        Random(seed | 1)
+        Random(fastrand::Rng::with_seed(seed))
     }
 
-    /// Xorshift.
     pub fn below(&mut self, end: u64) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0 % end
+        self.0.u64(..end)
     }
 }
