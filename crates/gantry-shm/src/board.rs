@@ -222,9 +222,9 @@ impl Board {
         owners
     }
 
-    /// Whether it still has its name; `true` if the kernel cannot say.
+    /// B2: whether it still has its name. If not, it is nobody's registry any more, though its waiter lines serve those who have it.
     pub(crate) fn has_name(&self) -> bool {
-        self.region.file().and_then(|file| file.stat(BOARD_NAME)).map_or(true, |stat| stat.st_nlink > 0)
+        self.region.file().map_or(true, SharedFile::has_name)
     }
 
     /// A waiter's bell.

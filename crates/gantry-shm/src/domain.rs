@@ -94,7 +94,7 @@ impl Domain {
         let directory = user_directory.of_domain(&domain)?;
         let Some(board) = Board::open_or_create(&directory, REGISTRY_PATIENCE)? else { return Ok(None) };
         let registry = board.lock(&directory, REGISTRY_PATIENCE)?;
-        if !registry.has_name()? {
+        if !board.has_name() {
             return Ok(None);
         }
         reaper::reap(&directory, &board, &registry)?;
@@ -228,7 +228,7 @@ impl Domain {
         }
         // Somebody else is at it: what stays for us shows the next time.
         let Some(registry) = self.board.try_lock(&self.directory)? else { return Ok(()) };
-        let is_registry = registry.has_name()?;
+        let is_registry = self.board.has_name();
         let (alive, dead): (Vec<_>, Vec<_>) = peers.list.iter().cloned().partition(|peer| peer.is_alive());
         peers.list = alive.into();
         let untold = std::mem::take(&mut peers.untold);
@@ -269,13 +269,15 @@ impl Domain {
         registry.free_waiters_of(waiter_owner(self.process.id()));
         self.directory.unlink(&file_name)?;
         self.board.processes_changed();
-        if !registry.has_name()? {
+        if !self.board.has_name() {
             return Ok(()); // it was removed under us, and we may not remove anything
         }
         let left = reaper::reap(&self.directory, &self.board, &registry)?;
         reaper::remove_if_unused(&self.user_directory, &self.domain_id.to_string(), &self.directory, left)?;
         if left == 0 {
-            remove_empty(self.user_directory.path(), self.domain_id); // the user's, if no other domain is in use
+            // Not empty: other domains are in use.
+            let _ = std::fs::remove_dir(self.user_directory.path());
+            crash::point(Point::DirectoryRemoved);
         }
         Ok(())
     }
@@ -285,7 +287,6 @@ impl Domain {
 fn remove_empty(user_directory: &Path, domain_id: u32) {
     let _ = std::fs::remove_dir(user_directory.join(domain_id.to_string()));
     let _ = std::fs::remove_dir(user_directory);
-    crash::point(Point::DirectoryRemoved);
 }
 
 /// Time to the next of the periods, counted on the clock that all processes share, which is the turn of the process at that

@@ -72,6 +72,11 @@ impl SharedFile {
         Ok(stat)
     }
 
+    /// Whether it still has its name; `true` if the kernel cannot say.
+    pub(crate) fn has_name(&self) -> bool {
+        fstat(self).map_or(true, |stat| stat.st_nlink > 0)
+    }
+
     /// Refuses a file of another kind, version or layout (R4); how much room its readers should map.
     pub(crate) fn check_header(&self, name: &str, magic: u64) -> Result<u64> {
         let mut bytes = [0; size_of::<FileHeader>()];

@@ -99,7 +99,7 @@ impl Peer {
 
     /// Whether its file still has its name; `true` if the kernel cannot say.
     pub(crate) fn has_name(&self) -> bool {
-        self.region.file().and_then(|file| file.stat(&self.file_name)).map_or(true, |stat| stat.st_nlink > 0)
+        self.region.file().map_or(true, SharedFile::has_name)
     }
 
     /// Whether it was found dead before; asks nobody.

@@ -140,7 +140,7 @@ fn reap_domain(user_directory: &Directory, name: &str) -> Result<()> {
     // A board is made if there is none, since its lock is the right to remove anything.
     let Some(board) = Board::open_or_create(&directory, Duration::ZERO)? else { return Ok(()) };
     if let Some(registry) = board.try_lock(&directory)?
-        && registry.has_name()?
+        && board.has_name()
     {
         let left = reap(&directory, &board, &registry)?;
         remove_if_unused(user_directory, name, &directory, left)?;

@@ -14,7 +14,6 @@ use crate::{
     protocol::sleep::{SHARED_WAITER, WaiterIndex},
     sync::Ordering::Relaxed,
 };
-use rustix::fs::fstat;
 use std::{
     sync::{MutexGuard, PoisonError},
     time::{Duration, Instant},
@@ -55,13 +54,6 @@ impl Board {
 }
 
 impl Registry<'_> {
-    /// B2: whether the board still has its name. If not, it is nobody's registry any more, though its waiter lines serve those who
-    /// have it.
-    pub(crate) fn has_name(&self) -> Result<bool> {
-        let stat = fstat(self.board.region.file()?).map_err(|e| Error::system("look at the board", e))?;
-        Ok(stat.st_nlink > 0)
-    }
-
     /// A waiter's line for the process with that half of an id; the shared one if all are taken.
     pub(crate) fn take_waiter(&self, owner: u64) -> WaiterIndex {
         let lines = &self.board.waiters[..WAITER_LINES - 1];
