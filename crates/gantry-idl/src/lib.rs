@@ -1,0 +1,29 @@
+//! ROS 2's message and service files (`.msg`, `.srv`): read, checked, resolved and hashed.
+//!
+//! Used by build scripts (folders of packages), and at run time for definitions that come from another process
+//! ([`Definitions::from_text`]), which must not be trusted: every function here is total.
+//!
+//! ```
+//! # fn main() -> Result<(), gantry_idl::Errors> {
+//! let name = "my_robot/msg/Range".parse()?;
+//! let definitions = gantry_idl::Definitions::from_text(&name, "float64 range_m  # [m]")?;
+//! let message = definitions.message(&name).expect("what was asked for is there");
+//! assert_eq!(message.fields[0].comment, "[m]");
+//! assert_eq!(definitions.max_size_bytes(&name), Some(8));
+//! # Ok(()) }
+//! ```
+
+#![forbid(unsafe_code)]
+
+mod definitions;
+mod error;
+mod layout;
+mod model;
+mod name;
+mod value;
+
+pub use definitions::Definitions;
+pub use error::{Error, Errors};
+pub use model::{BaseType, Constant, Count, Field, FieldType, MessageDefinition, Primitive, ServiceDefinition};
+pub use name::{Namespace, TypeName};
+pub use value::Value;
