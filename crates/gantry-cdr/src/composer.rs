@@ -6,7 +6,7 @@
 use crate::{
     element::Element,
     error::{Error, Problem, Result},
-    kind::Kind,
+    kind::{Kind, check_bound},
 };
 use zerocopy::{Immutable, IntoBytes};
 
@@ -104,9 +104,7 @@ impl<'a> Composer<'a> {
 
     /// Writes the length of a sequence, within its bound.
     pub(crate) fn length(&mut self, length: usize, bound: u32) -> Result<u32> {
-        if length > bound as usize {
-            return Err(self.error(Problem::AboveBound { length, bound: bound as usize }));
-        }
+        check_bound(length, bound).map_err(|problem| self.error(problem))?;
         self.put(&(length as u32), 4)?;
         Ok(length as u32)
     }

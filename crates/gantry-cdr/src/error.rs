@@ -46,6 +46,9 @@ pub enum Problem {
     /// A text that is not UTF-8.
     #[error("its text is not UTF-8")]
     NotUtf8,
+    /// A wide text that is not UTF-16.
+    #[error("its text is not UTF-16")]
+    NotUtf16,
     /// A text whose last byte is not 0.
     #[error("its text does not end in 0")]
     NotTerminated,

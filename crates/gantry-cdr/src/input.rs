@@ -7,7 +7,7 @@ use crate::{
     element::Element,
     encapsulation::ByteOrder,
     error::{Error, Problem, Result},
-    kind::Kind,
+    kind::{Kind, check_bound},
 };
 
 /// A place in a body, which moves on as it is read.
@@ -57,17 +57,24 @@ impl<'a> Input<'a> {
         copied.map_err(|problem| Error::new(problem, self.at - bytes.len()))
     }
 
+    /// The next `count` numbers of four bytes, each copied once.
+    pub(crate) fn numbers(&mut self, count: usize) -> Result<impl Iterator<Item = u32> + use<'a>> {
+        let swapped = self.swapped;
+        let (numbers, _) = self.take(count.saturating_mul(4), 4)?.as_chunks::<4>();
+        let number =
+            move |bytes: &[u8; 4]| if swapped { u32::from_be_bytes(*bytes) } else { u32::from_le_bytes(*bytes) };
+        Ok(numbers.iter().map(number).map(core::hint::black_box))
+    }
+
     /// A length, within its bound.
     #[inline]
     pub(crate) fn length(&mut self, bound: u32) -> Result<usize> {
         let mut length = [0_u32];
         self.elements(&mut length)?;
         // Read once: what is checked must be what is used.
-        let length = core::hint::black_box(length[0]);
-        if length > bound {
-            return Err(self.error(Problem::AboveBound { length: length as usize, bound: bound as usize }));
-        }
-        Ok(length as usize)
+        let length = core::hint::black_box(length[0]) as usize;
+        check_bound(length, bound).map_err(|problem| self.error(problem))?;
+        Ok(length)
     }
 
     /// How many bytes are left: no sequence can have more elements.

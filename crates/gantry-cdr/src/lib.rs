@@ -21,7 +21,8 @@
 #![no_std]
 #![forbid(unsafe_code)]
 
-extern crate alloc;
+#[doc(hidden)]
+pub extern crate alloc;
 
 #[cfg(not(target_endian = "little"))]
 compile_error!("messages are little endian in place; Gantry runs on x86-64 and aarch64");
@@ -45,7 +46,7 @@ pub use encapsulation::{ByteOrder, ENCAPSULATION, split as split_encapsulation};
 pub use error::{Error, Problem, Result};
 pub use input::Input;
 pub use kind::{Kind, Layout};
-pub use message::{Message, View};
+pub use message::{Message, View, read_at};
 pub use plain::{InPlace, PlainMessage};
 pub use zerocopy;
 

@@ -16,10 +16,59 @@ use alloc::{boxed::Box, vec, vec::Vec};
 /// The fields' getters and setters are the generated type's own; what is here has no names that fields could have, unless
 /// this trait is in scope.
 pub trait View<B> {
+    /// The message's type.
+    type Message: Message;
     /// The memory that the message lies in.
     fn memory(&self) -> &B;
     /// The memory back.
     fn into_memory(self) -> B;
+    /// A copy of the message in an owned struct.
+    ///
+    /// # Errors
+    /// The memory is not what it was when the view was made.
+    fn to_message(&self) -> Result<Box<Self::Message>>;
+}
+
+/// Gives a generated view its [`View`] and `Debug`. The struct has the fields `memory` and `layout`, the layout a field `start`.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! view {
+    ($view:ident of $message:ident) => {
+        impl<B: AsRef<[u8]>> $crate::View<B> for $view<B> {
+            type Message = $message;
+
+            #[inline]
+            fn memory(&self) -> &B {
+                &self.memory
+            }
+
+            #[inline]
+            fn into_memory(self) -> B {
+                self.memory
+            }
+
+            fn to_message(&self) -> $crate::Result<$crate::alloc::boxed::Box<$message>> {
+                $crate::read_at(self.memory.as_ref(), self.layout.start)
+            }
+        }
+
+        impl<B: AsRef<[u8]>> ::core::fmt::Debug for $view<B> {
+            fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                match $crate::View::to_message(self) {
+                    Ok(message) => message.fmt(f),
+                    Err(error) => error.fmt(f),
+                }
+            }
+        }
+    };
+}
+
+/// An owned message from where it begins in a body; for [`view!`].
+#[doc(hidden)]
+pub fn read_at<T: Message>(body: &[u8], start: u32) -> Result<Box<T>> {
+    let mut message = T::new_box();
+    T::read(&mut message, &mut Input::new(body, start as usize, ByteOrder::LittleEndian))?;
+    Ok(message)
 }
 
 /// A message type. Implemented by generated code, and for every [`PlainMessage`](crate::PlainMessage).
@@ -36,7 +85,7 @@ pub trait Message: Kind<Owned = Self> + Send + Sized + 'static {
     /// The longest body; `usize::MAX` if there is no such.
     const MAX_BYTES: usize;
     /// The message in memory `B`, which must stay where it is when it is moved (a slice, a `Vec`, shared memory; not an array).
-    type View<B: AsRef<[u8]>>: View<B>;
+    type View<B: AsRef<[u8]>>: View<B, Message = Self>;
 
     /// The view of a body with that layout; for generated code.
     #[doc(hidden)]

@@ -7,7 +7,7 @@ use crate::{
     error::Result,
     input::Input,
     kind::Kind,
-    message::{Message, View},
+    message::{Message, View, read_at},
 };
 use alloc::boxed::Box;
 use core::{
@@ -81,6 +81,8 @@ impl<T: PlainMessage + fmt::Debug, B: AsRef<[u8]>> fmt::Debug for InPlace<T, B> 
 }
 
 impl<T: PlainMessage, B: AsRef<[u8]>> View<B> for InPlace<T, B> {
+    type Message = T;
+
     #[inline]
     fn memory(&self) -> &B {
         &self.memory
@@ -89,6 +91,10 @@ impl<T: PlainMessage, B: AsRef<[u8]>> View<B> for InPlace<T, B> {
     #[inline]
     fn into_memory(self) -> B {
         self.memory
+    }
+
+    fn to_message(&self) -> Result<Box<T>> {
+        read_at(self.memory.as_ref(), 0)
     }
 }
 

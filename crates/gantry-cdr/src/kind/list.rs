@@ -2,7 +2,7 @@
 //!
 //! The elements differ in length, so that the third is found by passing over two. They were checked when the view was made.
 
-use super::{Kind, Span, UNBOUNDED};
+use super::{Kind, Span, UNBOUNDED, check_bound};
 use crate::{
     composer::Composer,
     cursor::Cursor,
@@ -194,9 +194,7 @@ impl<K: Kind<Owned: Default> + 'static, const BOUND: u32> Kind for List<K, BOUND
 
     fn locate(cursor: &mut Cursor<'_>) -> Result<Span> {
         let length = cursor.length()?;
-        if length > BOUND as usize {
-            return Err(cursor.error(Problem::AboveBound { length, bound: BOUND as usize }));
-        }
+        check_bound(length, BOUND).map_err(|problem| cursor.error(problem))?;
         locate::<K>(cursor, length)
     }
 

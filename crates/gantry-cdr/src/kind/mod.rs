@@ -8,14 +8,21 @@ mod list;
 mod number;
 mod slice;
 mod text;
+mod wide_text;
 
 pub use array::Array;
 pub use list::{List, ListMut, ListRef, Row};
 pub use number::Number;
 pub use slice::Slice;
 pub use text::Text;
+pub use wide_text::{WideRef, WideText};
 
-use crate::{composer::Composer, cursor::Cursor, error::Result, input::Input};
+use crate::{
+    composer::Composer,
+    cursor::Cursor,
+    error::{Problem, Result},
+    input::Input,
+};
 use core::fmt::Debug;
 
 /// The layout of a kind of field.
@@ -84,4 +91,10 @@ impl Span {
         let start = self.start as usize;
         body.get_mut(start..start + self.count as usize * element_bytes).unwrap_or_default()
     }
+}
+
+/// Whether a sequence or text is not longer than it may be.
+#[inline]
+pub(crate) fn check_bound(length: usize, bound: u32) -> core::result::Result<(), Problem> {
+    if length <= bound as usize { Ok(()) } else { Err(Problem::AboveBound { length, bound: bound as usize }) }
 }

@@ -1,6 +1,6 @@
 //! A sequence of numbers, booleans or plain messages: a Rust slice in place.
 
-use super::{Kind, Span, UNBOUNDED};
+use super::{Kind, Span, UNBOUNDED, check_bound};
 use crate::{
     composer::Composer,
     cursor::Cursor,
@@ -26,9 +26,7 @@ impl<T: Element, const BOUND: u32> Kind for Slice<T, BOUND> {
     #[inline]
     fn locate(cursor: &mut Cursor<'_>) -> Result<Span> {
         let length = cursor.length()?;
-        if length > BOUND as usize {
-            return Err(cursor.error(Problem::AboveBound { length, bound: BOUND as usize }));
-        }
+        check_bound(length, BOUND).map_err(|problem| cursor.error(problem))?;
         let align = if length == 0 { 1 } else { T::ALIGN };
         let start = cursor.take(length.saturating_mul(size_of::<T>()), align)?;
         if T::CHECKED {

@@ -1,6 +1,6 @@
 //! A string: UTF-8 in place.
 
-use super::{Kind, Span, UNBOUNDED};
+use super::{Kind, Span, UNBOUNDED, check_bound};
 use crate::{
     composer::Composer,
     cursor::Cursor,
@@ -76,8 +76,4 @@ fn text_of(bytes: &[u8]) -> core::result::Result<&[u8], Problem> {
         [text @ .., 0] => Ok(text),
         _ => Err(Problem::NotTerminated),
     }
-}
-
-fn check_bound(length: usize, bound: u32) -> core::result::Result<(), Problem> {
-    if length <= bound as usize { Ok(()) } else { Err(Problem::AboveBound { length, bound: bound as usize }) }
 }
