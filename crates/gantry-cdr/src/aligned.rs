@@ -1,0 +1,40 @@
+//! Bytes of one's own that lie as a view needs them.
+
+use crate::BODY_ALIGN;
+use alloc::{vec, vec::Vec};
+use zerocopy::IntoBytes;
+
+/// Private memory for a body, 8-byte aligned.
+#[derive(Clone, Debug, Default)]
+pub struct AlignedBytes {
+    words: Vec<u64>,
+    length_bytes: usize,
+}
+
+impl AlignedBytes {
+    /// So many zeros.
+    #[must_use]
+    pub fn zeroed(length_bytes: usize) -> AlignedBytes {
+        AlignedBytes { words: vec![0; length_bytes.div_ceil(BODY_ALIGN)], length_bytes }
+    }
+
+    /// A copy of `bytes`.
+    #[must_use]
+    pub fn copy_of(bytes: &[u8]) -> AlignedBytes {
+        let mut copy = AlignedBytes::zeroed(bytes.len());
+        copy.as_mut().copy_from_slice(bytes);
+        copy
+    }
+}
+
+impl AsRef<[u8]> for AlignedBytes {
+    fn as_ref(&self) -> &[u8] {
+        &self.words.as_bytes()[..self.length_bytes]
+    }
+}
+
+impl AsMut<[u8]> for AlignedBytes {
+    fn as_mut(&mut self) -> &mut [u8] {
+        &mut self.words.as_mut_bytes()[..self.length_bytes]
+    }
+}

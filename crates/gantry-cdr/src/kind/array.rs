@@ -1,0 +1,54 @@
+//! An array of numbers, booleans or plain messages: a Rust array in place.
+
+use super::Kind;
+use crate::{composer::Composer, cursor::Cursor, element::Element, error::Error, error::Result, input::Input};
+use core::marker::PhantomData;
+
+/// `N` elements, as `float64[9] covariance`.
+pub struct Array<T, const N: usize>(PhantomData<T>);
+
+impl<T: Element, const N: usize> Kind for Array<T, N> {
+    type Owned = [T; N];
+    type Layout = u32;
+    type Shape<'a> = ();
+    type Ref<'a> = &'a [T];
+    type Mut<'a> = &'a mut [T];
+
+    #[inline]
+    fn locate(cursor: &mut Cursor<'_>) -> Result<u32> {
+        let start = cursor.take(N * size_of::<T>(), T::ALIGN)?;
+        if T::CHECKED {
+            T::check(cursor.bytes_from(start)).map_err(|problem| Error::new(problem, start as usize))?;
+        }
+        Ok(start)
+    }
+
+    #[inline]
+    fn compose(composer: &mut Composer<'_>, (): ()) -> Result<u32> {
+        if T::CHECKED {
+            composer.zeros(N * size_of::<T>(), T::ALIGN)
+        } else {
+            composer.reserve(N * size_of::<T>(), T::ALIGN)
+        }
+    }
+
+    #[inline]
+    fn get(body: &[u8], layout: u32) -> &[T] {
+        T::slice(&body[layout as usize..][..N * size_of::<T>()])
+    }
+
+    #[inline]
+    fn get_mut(body: &mut [u8], layout: u32) -> &mut [T] {
+        T::slice_mut(&mut body[layout as usize..][..N * size_of::<T>()])
+    }
+
+    #[inline]
+    fn write(value: &[T; N], composer: &mut Composer<'_>) -> Result<()> {
+        composer.put(value.as_slice(), T::ALIGN).map(drop)
+    }
+
+    #[inline]
+    fn read(value: &mut [T; N], input: &mut Input<'_>) -> Result<()> {
+        input.elements(value)
+    }
+}

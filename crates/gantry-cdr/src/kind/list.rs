@@ -1,0 +1,273 @@
+//! Sequences and arrays of what is not plain: strings, and messages with strings, booleans or sequences in them.
+//!
+//! The elements differ in length, so that the third is found by passing over two. They were checked when the view was made.
+
+use super::{Kind, Span, UNBOUNDED, check_bound};
+use crate::{
+    composer::Composer,
+    cursor::Cursor,
+    error::{Error, Problem, Result},
+    input::Input,
+};
+use alloc::vec::Vec;
+use core::{fmt, iter::FusedIterator, marker::PhantomData};
+
+/// A sequence of at most `BOUND` elements of the kind `K`, as `string[] name`. Its shape has one shape for each element.
+pub struct List<K, const BOUND: u32 = UNBOUNDED>(PhantomData<K>);
+
+/// An array of `N` elements of the kind `K`.
+pub struct Row<K, const N: usize>(PhantomData<K>);
+
+/// The elements of a [`List`] or [`Row`] in place. Iterate over it, or over copies of it.
+pub struct ListRef<'a, K> {
+    body: &'a [u8],
+    span: Span,
+    kind: PhantomData<K>,
+}
+
+/// The elements of a [`List`] or [`Row`] in place, to be written one after the other with [`ListMut::next`].
+pub struct ListMut<'a, K> {
+    body: &'a mut [u8],
+    span: Span,
+    kind: PhantomData<K>,
+}
+
+impl<'a, K: Kind> ListRef<'a, K> {
+    /// How many elements there are, or are left.
+    #[inline]
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.span.count as usize
+    }
+
+    /// Whether there are none.
+    #[inline]
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.span.count == 0
+    }
+
+    /// The element at `index`; passes over those before it.
+    #[must_use]
+    pub fn get(&self, index: usize) -> Option<K::Ref<'a>> {
+        self.iter().nth(index)
+    }
+
+    /// The elements, one after the other.
+    #[must_use]
+    pub fn iter(&self) -> ListRef<'a, K> {
+        *self
+    }
+}
+
+impl<K> Clone for ListRef<'_, K> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<K> Copy for ListRef<'_, K> {}
+
+impl<'a, K: Kind> Iterator for ListRef<'a, K> {
+    type Item = K::Ref<'a>;
+
+    fn next(&mut self) -> Option<K::Ref<'a>> {
+        let layout = pass::<K>(self.body, &mut self.span)?;
+        Some(K::get(self.body, layout))
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (self.len(), Some(self.len()))
+    }
+}
+
+impl<K: Kind> ExactSizeIterator for ListRef<'_, K> {}
+impl<K: Kind> FusedIterator for ListRef<'_, K> {}
+
+impl<'a, K: Kind<Ref<'a>: fmt::Debug>> fmt::Debug for ListRef<'a, K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(*self).finish()
+    }
+}
+
+impl<K: Kind> ListMut<'_, K> {
+    /// How many elements are left.
+    #[inline]
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.span.count as usize
+    }
+
+    /// Whether none are left.
+    #[inline]
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.span.count == 0
+    }
+
+    /// The next element. (No iterator: an element must be let go before the next one is looked at.)
+    #[expect(clippy::should_implement_trait, reason = "an iterator could not lend")]
+    pub fn next(&mut self) -> Option<K::Mut<'_>> {
+        let layout = pass::<K>(self.body, &mut self.span)?;
+        Some(K::get_mut(self.body, layout))
+    }
+
+    /// Copies owned elements to the places that are left; each must have the lengths for which it was laid out.
+    ///
+    /// # Errors
+    /// More or fewer elements; one of other lengths. What was copied before it stays.
+    pub fn assign<'v>(
+        &mut self,
+        values: impl IntoIterator<Item = &'v K::Owned, IntoIter: ExactSizeIterator>,
+    ) -> Result<()>
+    where
+        K::Owned: 'v,
+    {
+        let values = values.into_iter();
+        let (length, expected) = (values.len(), self.len());
+        if length != expected {
+            return Err(Error::new(Problem::OtherLength { length, expected }, self.span.start as usize));
+        }
+        for (index, value) in values.enumerate() {
+            assign::<K>(self.body, &mut self.span, value).map_err(|error| error.inside_element(index))?;
+        }
+        Ok(())
+    }
+}
+
+/// Copies one value over an element with the same lengths.
+fn assign<K: Kind>(body: &mut [u8], span: &mut Span, value: &K::Owned) -> Result<()> {
+    let start = span.start as usize;
+    let mut there = Cursor::new(body, start)?;
+    K::locate(&mut there)?;
+    let end = there.position() as usize;
+    let mut counting = Composer::counting(start);
+    K::write(value, &mut counting)?;
+    let (length, expected) = (counting.position() as usize - start, end - start);
+    if length != expected {
+        return Err(Error::new(Problem::OtherLength { length, expected }, start));
+    }
+    K::write(value, &mut Composer::writing(&mut body[..end], start))?;
+    *span = Span { start: end as u32, count: span.count - 1 };
+    Ok(())
+}
+
+/// Passes over the first element and says where its parts are; `None` at the end, or where the bytes are not what they were.
+#[inline]
+fn pass<K: Kind>(body: &[u8], span: &mut Span) -> Option<K::Layout> {
+    let count = span.count.checked_sub(1)?;
+    let mut cursor = Cursor::new(body, span.start as usize).ok()?;
+    let layout = K::locate(&mut cursor).ok()?;
+    *span = Span { start: cursor.position(), count };
+    Some(layout)
+}
+
+fn locate<K: Kind>(cursor: &mut Cursor<'_>, length: usize) -> Result<Span> {
+    let start = cursor.position();
+    for index in 0..length {
+        K::locate(cursor).map_err(|error| error.inside_element(index))?;
+    }
+    Ok(Span { start, count: length as u32 })
+}
+
+fn compose<K: Kind>(composer: &mut Composer<'_>, shapes: &[K::Shape<'_>]) -> Result<Span> {
+    let start = composer.position();
+    for (index, shape) in shapes.iter().enumerate() {
+        K::compose(composer, *shape).map_err(|error| error.inside_element(index))?;
+    }
+    Ok(Span { start, count: shapes.len() as u32 })
+}
+
+fn write<K: Kind>(values: &[K::Owned], composer: &mut Composer<'_>) -> Result<()> {
+    for (index, value) in values.iter().enumerate() {
+        K::write(value, composer).map_err(|error| error.inside_element(index))?;
+    }
+    Ok(())
+}
+
+impl<K: Kind<Owned: Default> + 'static, const BOUND: u32> Kind for List<K, BOUND> {
+    type Owned = Vec<K::Owned>;
+    type Layout = Span;
+    type Shape<'a> = &'a [K::Shape<'a>];
+    type Ref<'a> = ListRef<'a, K>;
+    type Mut<'a> = ListMut<'a, K>;
+
+    fn locate(cursor: &mut Cursor<'_>) -> Result<Span> {
+        let length = cursor.length()?;
+        check_bound(length, BOUND).map_err(|problem| cursor.error(problem))?;
+        locate::<K>(cursor, length)
+    }
+
+    fn compose(composer: &mut Composer<'_>, shapes: &[K::Shape<'_>]) -> Result<Span> {
+        composer.length(shapes.len(), BOUND)?;
+        compose::<K>(composer, shapes)
+    }
+
+    #[inline]
+    fn get(body: &[u8], span: Span) -> ListRef<'_, K> {
+        ListRef { body, span, kind: PhantomData }
+    }
+
+    #[inline]
+    fn get_mut(body: &mut [u8], span: Span) -> ListMut<'_, K> {
+        ListMut { body, span, kind: PhantomData }
+    }
+
+    fn write(values: &Vec<K::Owned>, composer: &mut Composer<'_>) -> Result<()> {
+        composer.length(values.len(), BOUND)?;
+        write::<K>(values, composer)
+    }
+
+    fn read(values: &mut Vec<K::Owned>, input: &mut Input<'_>) -> Result<()> {
+        let length = input.length(BOUND)?;
+        let left_bytes = input.left_bytes();
+        if length > left_bytes {
+            return Err(input.error(Problem::TooShort { needed_bytes: length, left_bytes }));
+        }
+        values.truncate(length);
+        for index in 0..length {
+            if index == values.len() {
+                values.push(K::Owned::default());
+            }
+            K::read(&mut values[index], input).map_err(|error| error.inside_element(index))?;
+        }
+        Ok(())
+    }
+}
+
+impl<K: Kind + 'static, const N: usize> Kind for Row<K, N> {
+    type Owned = [K::Owned; N];
+    type Layout = Span;
+    type Shape<'a> = &'a [K::Shape<'a>; N];
+    type Ref<'a> = ListRef<'a, K>;
+    type Mut<'a> = ListMut<'a, K>;
+
+    fn locate(cursor: &mut Cursor<'_>) -> Result<Span> {
+        locate::<K>(cursor, N)
+    }
+
+    fn compose(composer: &mut Composer<'_>, shapes: &[K::Shape<'_>; N]) -> Result<Span> {
+        compose::<K>(composer, shapes)
+    }
+
+    #[inline]
+    fn get(body: &[u8], span: Span) -> ListRef<'_, K> {
+        ListRef { body, span, kind: PhantomData }
+    }
+
+    #[inline]
+    fn get_mut(body: &mut [u8], span: Span) -> ListMut<'_, K> {
+        ListMut { body, span, kind: PhantomData }
+    }
+
+    fn write(values: &[K::Owned; N], composer: &mut Composer<'_>) -> Result<()> {
+        write::<K>(values, composer)
+    }
+
+    fn read(values: &mut [K::Owned; N], input: &mut Input<'_>) -> Result<()> {
+        for (index, value) in values.iter_mut().enumerate() {
+            K::read(value, input).map_err(|error| error.inside_element(index))?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,78 @@
+//! A sequence of numbers, booleans or plain messages: a Rust slice in place.
+
+use super::{Kind, Span, UNBOUNDED, check_bound};
+use crate::{
+    composer::Composer,
+    cursor::Cursor,
+    element::Element,
+    error::{Error, Problem, Result},
+    input::Input,
+};
+use alloc::vec::Vec;
+use core::marker::PhantomData;
+
+/// A sequence, as `uint8[] data`, of at most `BOUND` elements. Its shape is their number.
+///
+/// An empty sequence is its length and no padding behind it, as DDS-XTypes says and as ROS 2's implementations do.
+pub struct Slice<T, const BOUND: u32 = UNBOUNDED>(PhantomData<T>);
+
+impl<T: Element, const BOUND: u32> Kind for Slice<T, BOUND> {
+    type Owned = Vec<T>;
+    type Layout = Span;
+    type Shape<'a> = usize;
+    type Ref<'a> = &'a [T];
+    type Mut<'a> = &'a mut [T];
+
+    #[inline]
+    fn locate(cursor: &mut Cursor<'_>) -> Result<Span> {
+        let length = cursor.length()?;
+        check_bound(length, BOUND).map_err(|problem| cursor.error(problem))?;
+        let align = if length == 0 { 1 } else { T::ALIGN };
+        let start = cursor.take(length.saturating_mul(size_of::<T>()), align)?;
+        if T::CHECKED {
+            T::check(cursor.bytes_from(start)).map_err(|problem| Error::new(problem, start as usize))?;
+        }
+        Ok(Span { start, count: length as u32 })
+    }
+
+    #[inline]
+    fn compose(composer: &mut Composer<'_>, length: usize) -> Result<Span> {
+        let count = composer.length(length, BOUND)?;
+        let align = if length == 0 { 1 } else { T::ALIGN };
+        let length_bytes = length.saturating_mul(size_of::<T>());
+        let start =
+            if T::CHECKED { composer.zeros(length_bytes, align) } else { composer.reserve(length_bytes, align) };
+        Ok(Span { start: start?, count })
+    }
+
+    #[inline]
+    fn get(body: &[u8], layout: Span) -> &[T] {
+        T::slice(layout.bytes(body, size_of::<T>()))
+    }
+
+    #[inline]
+    fn get_mut(body: &mut [u8], layout: Span) -> &mut [T] {
+        T::slice_mut(layout.bytes_mut(body, size_of::<T>()))
+    }
+
+    #[inline]
+    fn write(value: &Vec<T>, composer: &mut Composer<'_>) -> Result<()> {
+        composer.length(value.len(), BOUND)?;
+        if value.is_empty() {
+            return Ok(());
+        }
+        composer.put(value.as_slice(), T::ALIGN).map(drop)
+    }
+
+    fn read(value: &mut Vec<T>, input: &mut Input<'_>) -> Result<()> {
+        let length = input.length(BOUND)?;
+        let needed_bytes = length.saturating_mul(size_of::<T>());
+        let left_bytes = input.left_bytes();
+        // Before anything is allocated for it.
+        if needed_bytes > left_bytes {
+            return Err(input.error(Problem::TooShort { needed_bytes, left_bytes }));
+        }
+        value.resize_with(length, T::new_zeroed);
+        input.elements(value)
+    }
+}

@@ -1,0 +1,79 @@
+//! A string: UTF-8 in place.
+
+use super::{Kind, Span, UNBOUNDED, check_bound};
+use crate::{
+    composer::Composer,
+    cursor::Cursor,
+    error::{Error, Problem, Result},
+    input::Input,
+};
+use alloc::string::String;
+
+/// A string of at most `BOUND` bytes. Its shape is the text itself: its length is fixed when the message is built.
+///
+/// In CDR a string is the length with its closing 0, the bytes, the 0. A length of 0 is read as an empty string: some
+/// implementations write that.
+pub struct Text<const BOUND: u32 = UNBOUNDED>;
+
+impl<const BOUND: u32> Kind for Text<BOUND> {
+    type Owned = String;
+    type Layout = Span;
+    type Shape<'a> = &'a str;
+    type Ref<'a> = &'a str;
+    type Mut<'a> = &'a mut str;
+
+    fn locate(cursor: &mut Cursor<'_>) -> Result<Span> {
+        let length = cursor.length()?;
+        let start = cursor.take(length, 1)?;
+        let at = |problem| Error::new(problem, start as usize);
+        let bytes = text_of(cursor.bytes_from(start)).map_err(at)?;
+        check_bound(bytes.len(), BOUND).map_err(at)?;
+        core::str::from_utf8(bytes).map_err(|_| at(Problem::NotUtf8))?;
+        Ok(Span { start, count: bytes.len() as u32 })
+    }
+
+    fn compose(composer: &mut Composer<'_>, text: &str) -> Result<Span> {
+        check_bound(text.len(), BOUND).map_err(|problem| composer.error(problem))?;
+        let count = text.len() as u32;
+        composer.length(text.len().saturating_add(1), UNBOUNDED)?;
+        let start = composer.put(text.as_bytes(), 1)?;
+        composer.put(&0_u8, 1)?;
+        Ok(Span { start, count })
+    }
+
+    #[inline]
+    fn get(body: &[u8], layout: Span) -> &str {
+        // It was checked when the view was made; what is no text any more is none.
+        core::str::from_utf8(layout.bytes(body, 1)).unwrap_or_default()
+    }
+
+    #[inline]
+    fn get_mut(body: &mut [u8], layout: Span) -> &mut str {
+        core::str::from_utf8_mut(layout.bytes_mut(body, 1)).unwrap_or_default()
+    }
+
+    fn write(value: &String, composer: &mut Composer<'_>) -> Result<()> {
+        Self::compose(composer, value).map(drop)
+    }
+
+    fn read(value: &mut String, input: &mut Input<'_>) -> Result<()> {
+        let length = input.length(UNBOUNDED)?;
+        let bytes = text_of(input.take(length, 1)?).map_err(|problem| input.error(problem))?;
+        check_bound(bytes.len(), BOUND).map_err(|problem| input.error(problem))?;
+        // Copied first, checked afterwards.
+        let mut copy = core::mem::take(value).into_bytes();
+        copy.clear();
+        copy.extend_from_slice(bytes);
+        *value = String::from_utf8(copy).map_err(|_| input.error(Problem::NotUtf8))?;
+        Ok(())
+    }
+}
+
+/// The bytes before the closing 0.
+fn text_of(bytes: &[u8]) -> core::result::Result<&[u8], Problem> {
+    match bytes {
+        [] => Ok(bytes),
+        [text @ .., 0] => Ok(text),
+        _ => Err(Problem::NotTerminated),
+    }
+}

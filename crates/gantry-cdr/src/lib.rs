@@ -1,0 +1,57 @@
+//! ROS 2's CDR in place: messages are read and built where they lie, without serialisation.
+//!
+//! What ROS 2 puts on the wire is XCDR1 ("plain CDR"): numbers aligned to their size, counted from the start of the *body*,
+//! which follows a 4-byte encapsulation header. In a body that lies 8-byte aligned, numbers, arrays and sequences of them are
+//! ordinary Rust values and slices. So a message can be *viewed* where it is, and *built* where it is to be:
+//!
+//! - A [`PlainMessage`] is a struct whose memory is its CDR: view and build are a cast.
+//! - Every other [`Message`] has a generated view, which finds its fields once, in time proportional to their number, and
+//!   checks them; a *shape* (lengths of sequences, texts) fixes where everything will be before it is built.
+//! - The owned struct, with `String` and `Vec`, is for the *copy path*: [`Message::to_cdr`], [`Message::from_cdr`].
+//!
+//! Used by generated code (`gantry-idl` writes it), by `gantry`, and wherever bytes of messages are at hand.
+//!
+//! # Invariants
+//! - Bytes come from elsewhere. A view checks lengths, texts, booleans and nested messages when it is made, by each length read
+//!   once; what is wrong is an [`Error`] with the field's path and the offset, never a panic.
+//! - Work is bounded by the number of bytes: each element of a sequence takes at least one.
+//! - In place is little endian, like every machine that Gantry runs on; the copy path reads both orders.
+//! - No I/O, no clock, no unsafe code. Views and building allocate nothing, but for errors.
+
+#![no_std]
+#![forbid(unsafe_code)]
+
+#[doc(hidden)]
+pub extern crate alloc;
+
+#[cfg(not(target_endian = "little"))]
+compile_error!("messages are little endian in place; Gantry runs on x86-64 and aarch64");
+
+mod aligned;
+mod composer;
+mod cursor;
+mod element;
+mod encapsulation;
+mod error;
+mod input;
+pub mod kind;
+mod message;
+mod plain;
+
+pub use aligned::AlignedBytes;
+pub use composer::Composer;
+pub use cursor::Cursor;
+pub use element::Element;
+pub use encapsulation::{ByteOrder, ENCAPSULATION, split as split_encapsulation};
+pub use error::{Error, Problem, Result};
+pub use input::Input;
+pub use kind::{Kind, Layout};
+pub use message::{Message, View, read_at};
+pub use plain::{InPlace, PlainMessage};
+pub use zerocopy;
+
+/// The largest alignment of a number in CDR, and so what the start of a body must be aligned to.
+pub const BODY_ALIGN: usize = 8;
+
+/// The most bytes that may follow a message in its body: some implementations fill up to a multiple of four.
+const MOST_TRAILING_BYTES: usize = 3;

@@ -1,0 +1,203 @@
+//! What a message type is: its name and definition, its view, and its ways from and to bytes.
+
+use crate::{
+    BODY_ALIGN,
+    composer::Composer,
+    cursor::Cursor,
+    encapsulation::{self, ByteOrder, ENCAPSULATION},
+    error::{Error, Problem, Result},
+    input::Input,
+    kind::Kind,
+};
+use alloc::{boxed::Box, vec, vec::Vec};
+
+/// A message in place, in memory `B`; made by [`Message::view`] and [`Message::build`].
+///
+/// The fields' getters and setters are the generated type's own; what is here has no names that fields could have, unless
+/// this trait is in scope.
+pub trait View<B> {
+    /// The message's type.
+    type Message: Message;
+    /// The memory that the message lies in.
+    fn memory(&self) -> &B;
+    /// The memory back.
+    fn into_memory(self) -> B;
+    /// A copy of the message in an owned struct.
+    ///
+    /// # Errors
+    /// The memory is not what it was when the view was made.
+    fn to_message(&self) -> Result<Box<Self::Message>>;
+}
+
+/// Gives a generated view its [`View`] and `Debug`. The struct has the fields `memory` and `layout`, the layout a field `start`.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! view {
+    ($view:ident of $message:ident) => {
+        impl<B: AsRef<[u8]>> $crate::View<B> for $view<B> {
+            type Message = $message;
+
+            #[inline]
+            fn memory(&self) -> &B {
+                &self.memory
+            }
+
+            #[inline]
+            fn into_memory(self) -> B {
+                self.memory
+            }
+
+            fn to_message(&self) -> $crate::Result<$crate::alloc::boxed::Box<$message>> {
+                $crate::read_at(self.memory.as_ref(), self.layout.start)
+            }
+        }
+
+        impl<B: AsRef<[u8]>> ::core::fmt::Debug for $view<B> {
+            fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                match $crate::View::to_message(self) {
+                    Ok(message) => message.fmt(f),
+                    Err(error) => error.fmt(f),
+                }
+            }
+        }
+    };
+}
+
+/// An owned message from where it begins in a body; for [`view!`].
+#[doc(hidden)]
+pub fn read_at<T: Message>(body: &[u8], start: u32) -> Result<Box<T>> {
+    let mut message = T::new_box();
+    T::read(&mut message, &mut Input::new(body, start as usize, ByteOrder::LittleEndian))?;
+    Ok(message)
+}
+
+/// A message type. Implemented by generated code, and for every [`PlainMessage`](crate::PlainMessage).
+///
+/// A *body* is CDR without its encapsulation header. In place it is little endian and 8-byte aligned.
+pub trait Message: Kind<Owned = Self> + Send + Sized + 'static {
+    /// ROS 2's name of the type, as `sensor_msgs/msg/Image`.
+    const TYPE_NAME: &'static str;
+    /// The definition that both ends must agree on: the `.msg` text without comments, then the texts of the types that it
+    /// needs, each after a line of 80 `=` and a line `MSG: package/Type`, as in rosbag2 and MCAP.
+    const DEFINITION: &'static str;
+    /// The RIHS01 hash of the definition; zeros if it is not known.
+    const TYPE_HASH: [u8; 32];
+    /// The longest body; `usize::MAX` if there is no such.
+    const MAX_BYTES: usize;
+    /// The message in memory `B`, which must stay where it is when it is moved (a slice, a `Vec`, shared memory; not an array).
+    type View<B: AsRef<[u8]>>: View<B, Message = Self>;
+
+    /// The view of a body with that layout; for generated code.
+    #[doc(hidden)]
+    fn in_memory<B: AsRef<[u8]>>(memory: B, layout: Self::Layout) -> Self::View<B>;
+
+    /// A message on the heap to copy another one into: zeros if it is of fixed size, else the defaults. For arrays that are
+    /// too large for the stack.
+    #[must_use]
+    fn new_box() -> Box<Self>;
+
+    /// Looks at the message that lies in `memory`. Takes time in the number of fields, texts and list elements, not of bytes
+    /// in sequences of numbers; allocates nothing.
+    ///
+    /// # Errors
+    /// The bytes are no such message: the field and the offset.
+    #[inline]
+    fn view<B: AsRef<[u8]>>(memory: B) -> Result<Self::View<B>> {
+        let body = aligned(memory.as_ref())?;
+        let mut cursor = Cursor::new(body, 0)?;
+        let layout = Self::locate(&mut cursor)?;
+        cursor.finish()?;
+        Ok(Self::in_memory(memory, layout))
+    }
+
+    /// How many bytes a message of that shape has.
+    ///
+    /// # Errors
+    /// A length above its bound; more than 4 GiB.
+    #[inline]
+    fn shape_bytes(shape: Self::Shape<'_>) -> Result<usize> {
+        let mut composer = Composer::counting(0);
+        Self::compose(&mut composer, shape)?;
+        Ok(composer.position() as usize)
+    }
+
+    /// Builds a message of that shape in `memory`, of [`Message::shape_bytes`] bytes: texts as in the shape, numbers and booleans
+    /// as the definition's defaults say, else zero. The elements of arrays and sequences of numbers, and plain messages of more
+    /// than a kilobyte, stay what the memory held. Allocates nothing.
+    ///
+    /// # Errors
+    /// As [`Message::shape_bytes`]; the memory is of another length or not aligned.
+    #[inline]
+    fn build<B: AsRef<[u8]> + AsMut<[u8]>>(mut memory: B, shape: Self::Shape<'_>) -> Result<Self::View<B>> {
+        let body = memory.as_mut();
+        aligned(body)?;
+        let length_bytes = body.len();
+        let mut composer = Composer::writing(body, 0);
+        let layout = Self::compose(&mut composer, shape)?;
+        match length_bytes - composer.position() as usize {
+            0 => Ok(Self::in_memory(memory, layout)),
+            bytes => Err(composer.error(Problem::TooLong { bytes })),
+        }
+    }
+
+    /// How many bytes the body of this message has.
+    ///
+    /// # Errors
+    /// As [`Message::shape_bytes`].
+    fn body_bytes(&self) -> Result<usize> {
+        let mut composer = Composer::counting(0);
+        Self::write(self, &mut composer)?;
+        Ok(composer.position() as usize)
+    }
+
+    /// Serialises the message to `body`, of [`Message::body_bytes`] bytes.
+    ///
+    /// # Errors
+    /// As [`Message::body_bytes`]; `body` is too short.
+    fn write_body(&self, body: &mut [u8]) -> Result<()> {
+        Self::write(self, &mut Composer::writing(body, 0))
+    }
+
+    /// Reads a body into this message, whose allocations are kept. Each byte is copied before it is checked, so that a writer
+    /// who changes the bytes meanwhile cannot get past the checks. After an error the message is a mixture of old and new.
+    ///
+    /// # Errors
+    /// The bytes are no such message: the field and the offset.
+    fn read_body(&mut self, body: &[u8], order: ByteOrder) -> Result<()> {
+        let mut input = Input::new(body, 0, order);
+        Self::read(self, &mut input)?;
+        input.finish()
+    }
+
+    /// The message with its encapsulation header, as DDS and bags have it.
+    ///
+    /// # Errors
+    /// As [`Message::body_bytes`].
+    fn to_cdr(&self) -> Result<Vec<u8>> {
+        let mut bytes = vec![0; ENCAPSULATION.len() + self.body_bytes()?];
+        let (header, body) = bytes.split_at_mut(ENCAPSULATION.len());
+        header.copy_from_slice(&ENCAPSULATION);
+        self.write_body(body)?;
+        Ok(bytes)
+    }
+
+    /// Reads a message with its encapsulation header, in either byte order.
+    ///
+    /// # Errors
+    /// Another encapsulation; the bytes are no such message.
+    fn from_cdr(bytes: &[u8]) -> Result<Box<Self>> {
+        let (order, body) = encapsulation::split(bytes)?;
+        let mut message = Self::new_box();
+        message.read_body(body, order)?;
+        Ok(message)
+    }
+}
+
+#[inline]
+fn aligned(body: &[u8]) -> Result<&[u8]> {
+    if body.as_ptr().addr().is_multiple_of(BODY_ALIGN) || body.is_empty() {
+        Ok(body)
+    } else {
+        Err(Error::new(Problem::NotAligned, 0))
+    }
+}
