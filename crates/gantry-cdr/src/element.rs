@@ -23,11 +23,13 @@ pub trait Element: FromZeros + IntoBytes + Immutable + Sized + 'static {
     /// # Errors
     /// They are not.
     fn check(bytes: &[u8]) -> Result<(), Problem>;
-    /// Copies the values that fill `bytes`, of the other byte order if `swapped`, and checks what was copied.
+    /// Copies the values that fill `bytes`, and checks what was copied.
     ///
     /// # Errors
     /// They are no values.
-    fn copy(bytes: &[u8], values: &mut [Self], swapped: bool) -> Result<(), Problem>;
+    fn copy(bytes: &[u8], values: &mut [Self]) -> Result<(), Problem>;
+    /// Turns around the bytes of every number in `values`; `false` if it cannot.
+    fn swap_bytes(values: &mut [Self]) -> bool;
 }
 
 /// What a view says whose bytes are not where they were when it was made: its memory is not the kind that stays in place.
@@ -67,6 +69,12 @@ macro_rules! in_place {
         fn check(_: &[u8]) -> Result<(), Problem> {
             Ok(())
         }
+
+        #[inline]
+        fn copy(bytes: &[u8], values: &mut [Self]) -> Result<(), Problem> {
+            values.as_mut_bytes().copy_from_slice(bytes);
+            Ok(())
+        }
     };
 }
 
@@ -75,13 +83,11 @@ macro_rules! number {
         impl Element for $number {
             in_place!();
 
-            #[inline]
-            fn copy(bytes: &[u8], values: &mut [Self], swapped: bool) -> Result<(), Problem> {
-                values.as_mut_bytes().copy_from_slice(bytes);
-                if swapped && size_of::<Self>() > 1 {
+            fn swap_bytes(values: &mut [Self]) -> bool {
+                if size_of::<Self>() > 1 {
                     values.as_mut_bytes().chunks_exact_mut(size_of::<Self>()).for_each(<[u8]>::reverse);
                 }
-                Ok(())
+                true
             }
         }
     )+};
@@ -91,13 +97,8 @@ number!(u8 i8 u16 i16 u32 i32 u64 i64 f32 f64);
 impl<T: PlainMessage> Element for T {
     in_place!();
 
-    #[inline]
-    fn copy(bytes: &[u8], values: &mut [Self], swapped: bool) -> Result<(), Problem> {
-        values.as_mut_bytes().copy_from_slice(bytes);
-        if swapped && !values.iter_mut().all(T::swap_bytes) {
-            return Err(Problem::OtherByteOrder);
-        }
-        Ok(())
+    fn swap_bytes(values: &mut [Self]) -> bool {
+        values.iter_mut().all(PlainMessage::swap_bytes)
     }
 }
 
@@ -132,7 +133,7 @@ impl Element for bool {
         }
     }
 
-    fn copy(bytes: &[u8], values: &mut [bool], _: bool) -> Result<(), Problem> {
+    fn copy(bytes: &[u8], values: &mut [bool]) -> Result<(), Problem> {
         for (value, byte) in values.iter_mut().zip(bytes) {
             *value = match core::hint::black_box(*byte) {
                 0 => false,
@@ -141,5 +142,9 @@ impl Element for bool {
             };
         }
         Ok(())
+    }
+
+    fn swap_bytes(_: &mut [bool]) -> bool {
+        true
     }
 }

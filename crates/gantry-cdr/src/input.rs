@@ -53,8 +53,12 @@ impl<'a> Input<'a> {
             return Ok(());
         }
         let bytes = self.take(size_of_val(values), T::ALIGN)?;
-        let copied = T::copy(bytes, values, self.swapped);
-        copied.map_err(|problem| Error::new(problem, self.at - bytes.len()))
+        let at = |problem| Error::new(problem, self.at - bytes.len());
+        T::copy(bytes, values).map_err(at)?;
+        if self.swapped && !T::swap_bytes(values) {
+            return Err(at(Problem::OtherByteOrder));
+        }
+        Ok(())
     }
 
     /// The next `count` numbers of four bytes, each copied once.

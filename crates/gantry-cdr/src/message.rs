@@ -63,6 +63,42 @@ macro_rules! view {
     };
 }
 
+/// A service: what is asked, and what is answered.
+pub trait Service: 'static {
+    /// What a client sends.
+    type Request: Message;
+    /// What it gets back.
+    type Response: Message;
+    /// ROS 2's name of the type, as `std_srvs/srv/SetBool`.
+    const TYPE_NAME: &'static str;
+    /// The RIHS01 hash of the service.
+    const TYPE_HASH: [u8; 32];
+}
+
+/// The bytes of a hash in ROS 2's form, `RIHS01_` and 64 hexadecimal digits. For generated constants: what has another form is a
+/// compile-time error there.
+#[must_use]
+pub const fn type_hash(text: &str) -> [u8; 32] {
+    const PREFIX: usize = "RIHS01_".len();
+    let text = text.as_bytes();
+    assert!(text.len() == PREFIX + 64, "a hash has the form RIHS01_<64 hexadecimal digits>");
+    let mut hash = [0; 32];
+    let mut index = 0;
+    while index < hash.len() {
+        hash[index] = digit(text[PREFIX + 2 * index]) << 4 | digit(text[PREFIX + 2 * index + 1]);
+        index += 1;
+    }
+    hash
+}
+
+const fn digit(character: u8) -> u8 {
+    match character {
+        b'0'..=b'9' => character - b'0',
+        b'a'..=b'f' => character - b'a' + 10,
+        _ => panic!("a hash is written in lower-case hexadecimal digits"),
+    }
+}
+
 /// An owned message from where it begins in a body; for [`view!`].
 #[doc(hidden)]
 pub fn read_at<T: Message>(body: &[u8], start: u32) -> Result<Box<T>> {

@@ -15,7 +15,7 @@ use core::{
     marker::PhantomData,
     ops::{Deref, DerefMut},
 };
-use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
+use zerocopy::{FromBytes, FromZeros, Immutable, IntoBytes, KnownLayout};
 
 /// A message whose CDR is its memory, wherever it stands ("plain" in DDS terms): a `#[repr(C)]` struct of numbers, arrays of them
 /// and other plain messages, without padding, that begins with a number of its largest alignment.
@@ -150,7 +150,14 @@ impl<T: PlainMessage> Message for T {
     }
 
     fn new_box() -> Box<T> {
-        // As `Box::new` does when there is no memory.
-        T::new_box_zeroed().unwrap_or_else(|_| alloc::alloc::handle_alloc_error(core::alloc::Layout::new::<T>()))
+        zeroed_box()
     }
+}
+
+/// Zeros on the heap, without a detour over the stack; for generated code.
+#[doc(hidden)]
+#[must_use]
+pub fn zeroed_box<T: FromZeros>() -> Box<T> {
+    // As `Box::new` does when there is no memory.
+    T::new_box_zeroed().unwrap_or_else(|_| alloc::alloc::handle_alloc_error(core::alloc::Layout::new::<T>()))
 }

@@ -17,6 +17,7 @@
 
 mod definitions;
 mod error;
+mod generate;
 mod layout;
 mod model;
 mod name;
@@ -24,6 +25,7 @@ mod value;
 
 pub use definitions::Definitions;
 pub use error::{Error, Errors};
+pub use generate::{compile, compile_to, export, generate};
 pub use model::{BaseType, Constant, Count, Field, FieldType, MessageDefinition, Primitive, ServiceDefinition};
 pub use name::{Namespace, TypeName};
 pub use value::Value;

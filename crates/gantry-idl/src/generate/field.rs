@@ -1,0 +1,261 @@
+//! What the code of a field is made of: its kind, its types, what its shape is, its default.
+
+use super::message::Names;
+use super::text;
+use crate::model::{BaseType, Count, Field};
+use crate::value::Value;
+
+/// Plain messages up to this size start with their default when a message is built in place; larger ones are left as they are.
+const SMALL_BYTES: usize = 1024;
+
+/// Lists of no more elements have a `Default` in Rust.
+const DEFAULT_LENGTH: u32 = 32;
+
+/// How a field is built in place.
+pub(super) enum Build {
+    /// Its value is written: an expression.
+    Value(String),
+    /// It is laid out for a shape that is the same for all messages: an expression.
+    Fixed(&'static str),
+    /// It is laid out for a shape of that many elements without a shape of their own.
+    Counted,
+    /// It is laid out for what the message's shape says.
+    Shape,
+}
+
+/// How a field is written in place.
+pub(super) enum Write {
+    /// Not at all: a text is fixed when the message is built.
+    Never,
+    /// A setter for a number of this type.
+    Set(&'static str),
+    /// Something to write to, of this type.
+    Borrow(String),
+}
+
+/// What the code of a field is made of. Types are Rust code.
+pub(super) struct FieldCode<'a> {
+    /// The field's name in messages about it.
+    pub name: &'a str,
+    /// And as an identifier.
+    pub identifier: String,
+    /// Documentation lines.
+    pub documentation: String,
+    /// `kind::Slice<u8>`.
+    pub kind: String,
+    /// Its type in the owned struct.
+    pub owned: String,
+    /// What the getter returns.
+    pub get: String,
+    /// How it is written.
+    pub write: Write,
+    /// How it is built.
+    pub build: Build,
+    /// Its type in the shape and its default there, if it is there.
+    pub shape: Option<(String, String)>,
+    /// Whether `Shape::from(&message)` can say it.
+    pub shape_from: Option<String>,
+    /// Its default in the owned struct, if `Default::default()` is not that or does not exist.
+    pub default: Option<String>,
+    /// For a plain message: an expression that turns its bytes around.
+    pub swap: String,
+}
+
+impl<'a> FieldCode<'a> {
+    pub(super) fn new(field: &'a Field, names: &Names<'_>) -> FieldCode<'a> {
+        let identifier = text::identifier(&field.name);
+        let base = Base::new(&field.field_type.base, names);
+        let (count, default) = (field.field_type.count, field.default.as_ref());
+        let (build, shape, shape_from) = build(&base, count, default, &identifier);
+        FieldCode {
+            name: &field.name,
+            documentation: text::documentation(&field.comment, &format!("`{}`", field.field_type)),
+            kind: base.kind(count),
+            owned: base.owned_of(count),
+            get: base.get(count),
+            write: base.write(count),
+            build,
+            shape,
+            shape_from,
+            default: owned_default(&base, count, default),
+            swap: match count {
+                Count::One => {
+                    format!("::gantry_cdr::Element::swap_bytes(::core::slice::from_mut(&mut self.{identifier}))")
+                }
+                _ => format!("::gantry_cdr::Element::swap_bytes(&mut self.{identifier})"),
+            },
+            identifier,
+        }
+    }
+}
+
+/// What a field has one or many of.
+pub(super) enum Base {
+    /// The Rust type, and zero.
+    Number(&'static str, &'static str),
+    /// The kind.
+    Text { kind: String, wide: bool },
+    /// The path of the struct, and whether it is small.
+    Plain { path: String, small: bool },
+    /// The path of the struct, and the type of its shape with its default.
+    Message { path: String, shape: Option<String>, shape_from: bool },
+}
+
+impl Base {
+    fn new(base: &BaseType, names: &Names<'_>) -> Base {
+        let text_kind = |kind: &str, bound: Option<u32>| match bound {
+            Some(bound) => format!("kind::{kind}<{bound}>"),
+            None => format!("kind::{kind}"),
+        };
+        match base {
+            BaseType::Primitive(primitive) => Base::Number(text::primitive(*primitive), text::zero(*primitive)),
+            BaseType::String { bound } => Base::Text { kind: text_kind("Text", *bound), wide: false },
+            BaseType::WString { bound } => Base::Text { kind: text_kind("WideText", *bound), wide: true },
+            BaseType::Message(name) if names.definitions.is_plain(name) => Base::Plain {
+                path: names.path(name),
+                small: names.definitions.max_size_bytes(name).is_some_and(|bytes| bytes <= SMALL_BYTES),
+            },
+            BaseType::Message(name) => {
+                let (path, has_shape) = (names.path(name), names.has_shape(name));
+                let lifetime = if names.shape_borrows(name) { "<'a>" } else { "" };
+                let shape = has_shape.then(|| format!("{path}Shape{lifetime}"));
+                Base::Message { path, shape, shape_from: names.shape_from(name) }
+            }
+        }
+    }
+
+    /// One element's kind.
+    fn element(&self) -> String {
+        match self {
+            Base::Number(number, _) => (*number).to_owned(),
+            Base::Text { kind, .. } => kind.clone(),
+            Base::Plain { path, .. } | Base::Message { path, .. } => path.clone(),
+        }
+    }
+
+    /// Whether its elements lie one after the other as in a Rust slice.
+    fn is_flat(&self) -> bool {
+        matches!(self, Base::Number(..) | Base::Plain { .. })
+    }
+
+    fn kind(&self, count: Count) -> String {
+        let element = self.element();
+        let (sequence, array) = if self.is_flat() { ("Slice", "Array") } else { ("List", "Row") };
+        match (self, count) {
+            (Base::Number(..), Count::One) => format!("kind::Number<{element}>"),
+            (_, Count::One) => element,
+            (_, Count::Array(length)) => format!("kind::{array}<{element}, {length}>"),
+            (_, Count::Sequence { bound: None }) => format!("kind::{sequence}<{element}>"),
+            (_, Count::Sequence { bound: Some(bound) }) => format!("kind::{sequence}<{element}, {bound}>"),
+        }
+    }
+
+    fn owned(&self) -> String {
+        match self {
+            Base::Text { .. } => "::gantry_cdr::alloc::string::String".to_owned(),
+            _ => self.element(),
+        }
+    }
+
+    fn owned_of(&self, count: Count) -> String {
+        match count {
+            Count::One => self.owned(),
+            Count::Array(length) => format!("[{}; {length}]", self.owned()),
+            Count::Sequence { .. } => format!("::gantry_cdr::alloc::vec::Vec<{}>", self.owned()),
+        }
+    }
+
+    fn get(&self, count: Count) -> String {
+        match (self, count) {
+            (Base::Number(number, _), Count::One) => (*number).to_owned(),
+            (Base::Text { wide: false, .. }, Count::One) => "&str".to_owned(),
+            (Base::Text { wide: true, .. }, Count::One) => "kind::WideRef<'_>".to_owned(),
+            (Base::Plain { path, .. }, Count::One) => format!("&{path}"),
+            (Base::Message { path, .. }, Count::One) => format!("{path}View<&[u8]>"),
+            _ if self.is_flat() => format!("&[{}]", self.element()),
+            _ => format!("kind::ListRef<'_, {}>", self.element()),
+        }
+    }
+
+    fn write(&self, count: Count) -> Write {
+        match (self, count) {
+            (Base::Number(number, _), Count::One) => Write::Set(number),
+            (Base::Text { .. }, _) => Write::Never,
+            (Base::Plain { path, .. }, Count::One) => Write::Borrow(format!("&mut {path}")),
+            (Base::Message { path, .. }, Count::One) => Write::Borrow(format!("{path}View<&mut [u8]>")),
+            _ if self.is_flat() => Write::Borrow(format!("&mut [{}]", self.element())),
+            _ => Write::Borrow(format!("kind::ListMut<'_, {}>", self.element())),
+        }
+    }
+
+    /// One element's type in a shape, and its default, if it has one.
+    fn shape(&self) -> Option<(String, String)> {
+        match self {
+            Base::Number(..) | Base::Plain { .. } | Base::Message { shape: None, .. } => None,
+            Base::Text { .. } => Some(("&'a str".to_owned(), "\"\"".to_owned())),
+            Base::Message { path, shape: Some(shape), .. } => Some((shape.clone(), format!("{path}Shape::DEFAULT"))),
+        }
+    }
+}
+
+/// How it is built, its type and default in the shape, and its value in `Shape::from(&message)`.
+fn build(
+    base: &Base,
+    count: Count,
+    default: Option<&Value>,
+    identifier: &str,
+) -> (Build, Option<(String, String)>, Option<String>) {
+    let length = || Some(format!("message.{identifier}.len()"));
+    match (base, count, base.shape()) {
+        (Base::Number(number, zero), Count::One, _) => {
+            let value = default.map_or_else(|| (*zero).to_owned(), text::literal);
+            let value = if *number == "bool" { value } else { format!("{value}_{number}") };
+            (Build::Value(value), None, None)
+        }
+        (Base::Plain { path, small: true }, Count::One, _) => {
+            (Build::Value(format!("<{path} as ::core::default::Default>::default()")), None, None)
+        }
+        (Base::Number(..) | Base::Plain { .. }, Count::One, _) | (_, Count::One, None) => (Build::Fixed("()"), None, None),
+        (Base::Text { .. }, Count::One, Some((shape, zero))) => {
+            let value = default.map_or(zero, text::literal);
+            (Build::Shape, Some((shape, value)), Some(format!("&message.{identifier}")))
+        }
+        (Base::Message { shape_from, .. }, Count::One, Some(shape)) => {
+            let from = shape_from.then(|| format!("(&message.{identifier}).into()"));
+            (Build::Shape, Some(shape), from)
+        }
+        (_, Count::Sequence { .. }, _) if base.is_flat() => {
+            (Build::Shape, Some(("usize".to_owned(), "0".to_owned())), length())
+        }
+        (_, Count::Array(_), None) if base.is_flat() => (Build::Fixed("()"), None, None),
+        (_, Count::Array(_), None) => (Build::Fixed("&[(); _]"), None, None),
+        (_, Count::Sequence { .. }, None) => (Build::Counted, Some(("usize".to_owned(), "0".to_owned())), length()),
+        (_, Count::Array(length), Some((shape, zero))) => {
+            (Build::Shape, Some((format!("&'a [{shape}; {length}]"), format!("&[{zero}; {length}]"))), None)
+        }
+        (_, Count::Sequence { .. }, Some((shape, _))) => {
+            (Build::Shape, Some((format!("&'a [{shape}]"), "&[]".to_owned())), None)
+        }
+    }
+}
+
+/// The owned default, where the type's own is another or none.
+fn owned_default(base: &Base, count: Count, default: Option<&Value>) -> Option<String> {
+    let owned_text = |value: &Value| format!("{}.into()", text::literal(value));
+    match (default, count) {
+        (Some(Value::List(values)), _) => {
+            let texts = matches!(base, Base::Text { .. });
+            let values: Vec<String> =
+                values.iter().map(|value| if texts { owned_text(value) } else { text::literal(value) }).collect();
+            let list = format!("[{}]", values.join(", "));
+            Some(if matches!(count, Count::Array(_)) { list } else { format!("{list}.into()") })
+        }
+        (Some(value @ Value::Text(_)), _) => Some(owned_text(value)),
+        (Some(value), _) => Some(text::literal(value)),
+        (None, Count::Array(length)) if length > DEFAULT_LENGTH => Some(match base {
+            Base::Number(_, zero) => format!("[{zero}; {length}]"),
+            _ => "::core::array::from_fn(|_| ::core::default::Default::default())".to_owned(),
+        }),
+        (None, _) => None,
+    }
+}

@@ -1,0 +1,131 @@
+//! Writes Rust code for messages and services: what a `build.rs` calls.
+//!
+//! For each message an owned struct, and either (if it is plain) that struct in place, or a shape and a view; see
+//! `gantry_cdr` for what they are. The code says of every field which kind it is and leaves the rest to `gantry_cdr::kind`.
+
+mod field;
+mod message;
+mod owned;
+mod place;
+mod text;
+mod view;
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use crate::definitions::Definitions;
+use crate::error::{Error, Errors};
+use crate::name::{Namespace, TypeName};
+
+/// What [`export`] and [`compile`] tell each other through cargo: `DEP_<LINKS>_GANTRY_PACKAGES`.
+const EXPORT: &str = "gantry_packages";
+
+/// Reads a folder of packages (`<folder>/<package>/{msg,srv}/*.{msg,srv}`) and writes Rust code for them to
+/// `$OUT_DIR/messages.rs`: for each package a module with a module `msg` and a module `srv`. All that a `build.rs` must do:
+///
+/// ```no_run
+/// fn main() -> Result<(), gantry_idl::Errors> {
+///     gantry_idl::compile("packages").map(drop)
+/// }
+/// ```
+///
+/// and in the library: `include!(concat!(env!("OUT_DIR"), "/messages.rs"));`. Messages may use those of crates that the package
+/// depends on directly and that say so with [`export`], as `gantry-msgs` does. The crate needs `gantry-cdr` as a dependency.
+///
+/// # Errors
+/// All that is wrong in any file, in the form that compilers use; the code cannot be written.
+pub fn compile(folder: impl AsRef<Path>) -> Result<Definitions, Errors> {
+    compile_to(folder, "messages.rs")
+}
+
+/// As [`compile`], to another file in `$OUT_DIR`: for crates with several folders whose packages have the same names.
+///
+/// # Errors
+/// As [`compile`].
+pub fn compile_to(folder: impl AsRef<Path>, file_name: &str) -> Result<Definitions, Errors> {
+    let folder = folder.as_ref();
+    println_cargo(&format!("rerun-if-changed={}", folder.display()));
+    let foreign = foreign_packages()?;
+    let mut folders = vec![folder.to_owned()];
+    folders.extend(foreign.values().map(|(_, path)| path.clone()));
+    folders.dedup();
+    let definitions = Definitions::read_packages(&folders)?;
+    let crates = foreign.into_iter().map(|(package, (name, _))| (package, name)).collect();
+    let code = generate(&definitions, &crates);
+    let out = std::env::var_os("OUT_DIR")
+        .ok_or_else(|| Error::without_place("OUT_DIR is not set; call this from a build.rs".to_owned()))?;
+    let path = Path::new(&out).join(file_name);
+    std::fs::write(&path, code)
+        .map_err(|error| Error::without_place(format!("{} cannot be written: {error}", path.display())))?;
+    Ok(definitions)
+}
+
+/// Tells the build scripts of crates that depend on this one where its packages are, so that their messages can use them. Call
+/// it from the `build.rs` of a crate whose `Cargo.toml` has `links` with the crate's name, underscores for hyphens.
+pub fn export(folder: impl AsRef<Path>) {
+    let folder = std::env::var_os("CARGO_MANIFEST_DIR").map_or_else(PathBuf::new, PathBuf::from).join(folder);
+    println_cargo(&format!("metadata={EXPORT}={}", folder.display()));
+}
+
+/// Rust code for all messages and services but those of packages that another crate has.
+#[must_use]
+pub fn generate(definitions: &Definitions, crates: &BTreeMap<String, String>) -> String {
+    let mut packages: BTreeMap<&str, [String; 2]> = BTreeMap::new();
+    let names = message::Names { definitions, crates };
+    for definition in definitions.messages().filter(|message| !crates.contains_key(&message.name.package)) {
+        let modules = packages.entry(&definition.name.package).or_default();
+        modules[module_index(&definition.name)].push_str(&message::code(definition, &names));
+    }
+    for service in definitions.services().filter(|service| !crates.contains_key(&service.name.package)) {
+        let modules = packages.entry(&service.name.package).or_default();
+        modules[1].push_str(&message::service_code(service, &names));
+    }
+    let mut code = String::new();
+    for (package, [messages, services]) in packages {
+        let _ = writeln!(code, "/// ROS 2's package `{package}`.\npub mod {package} {{");
+        for (module, what, content) in [("msg", "messages", messages), ("srv", "services", services)] {
+            if !content.is_empty() {
+                let _ = writeln!(
+                    code,
+                    "    #[doc(inline)]\n    pub use {module}::*;\n\n    /// The {what} of `{package}`.\n    \
+                     #[allow(non_camel_case_types, reason = \"the names are ROS 2's\")]\n    pub mod {module} {{\n        \
+                     #[allow(unused_imports, reason = \"not every package needs all\")]\n        \
+                     use ::gantry_cdr::{{kind, kind::Kind as _, zerocopy}};\n\n{}    }}",
+                    text::indented(&content, 8)
+                );
+            }
+        }
+        code.push_str("}\n");
+    }
+    code
+}
+
+fn module_index(name: &TypeName) -> usize {
+    match name.namespace {
+        Namespace::Msg => 0,
+        Namespace::Srv => 1,
+    }
+}
+
+/// The packages that direct dependencies export: the crate's name and the folder.
+fn foreign_packages() -> Result<BTreeMap<String, (String, PathBuf)>, Errors> {
+    let mut packages = BTreeMap::new();
+    let end = format!("_{}", EXPORT.to_uppercase());
+    for (variable, folder) in std::env::vars() {
+        let Some(links) = variable.strip_prefix("DEP_").and_then(|rest| rest.strip_suffix(&end)) else { continue };
+        let folder = PathBuf::from(folder);
+        let entries = std::fs::read_dir(&folder)
+            .map_err(|error| Error::without_place(format!("{} cannot be read: {error}", folder.display())))?;
+        for entry in entries.flatten() {
+            packages.insert(entry.file_name().to_string_lossy().into_owned(), (links.to_lowercase(), folder.clone()));
+        }
+    }
+    Ok(packages)
+}
+
+/// Says something to cargo, which reads a build script's output.
+#[expect(clippy::print_stdout, reason = "this is how build scripts speak")]
+fn println_cargo(line: &str) {
+    println!("cargo::{line}");
+}

@@ -1,0 +1,88 @@
+//! The owned struct, which for a plain message is the message in place, too.
+
+use std::fmt::Write as _;
+
+use super::field::FieldCode;
+use super::message::{Names, constants};
+use super::text;
+use crate::model::{BaseType, Constant, MessageDefinition};
+
+/// Plain messages up to this size are `Copy`.
+const COPY_BYTES: usize = 128;
+
+/// The struct with its constants and its `Default`.
+pub(super) fn code(
+    definition: &MessageDefinition,
+    fields: &[FieldCode<'_>],
+    plain: bool,
+    has_shape: bool,
+    names: &Names<'_>,
+) -> String {
+    let name = &definition.name.name;
+    let mut code = text::documentation(&definition.comment, &format!("`{}`", definition.name));
+    let defaults = fields.iter().any(|field| field.default.is_some());
+    let default = if defaults { "" } else { ", Default" };
+    if plain {
+        let small = names.definitions.max_size_bytes(&definition.name).is_some_and(|bytes| bytes <= COPY_BYTES);
+        let copy = if small { "Clone, Copy" } else { "Clone" };
+        let _ = write!(
+            code,
+            "///\n/// Its memory is its CDR: it is used in place.\n#[derive({copy}, Debug, PartialEq{default})]\n\
+             #[derive(zerocopy::FromBytes, zerocopy::IntoBytes, zerocopy::KnownLayout, zerocopy::Immutable)]\n\
+             #[zerocopy(crate = \"::gantry_cdr::zerocopy\")]\n#[repr(C)]\n"
+        );
+    } else {
+        let _ = writeln!(code, "#[derive(Clone, Debug, PartialEq{default})]");
+        if !has_shape {
+            code.push_str("#[derive(zerocopy::FromZeros)]\n#[zerocopy(crate = \"::gantry_cdr::zerocopy\")]\n");
+        }
+    }
+    let _ = writeln!(code, "pub struct {name} {{");
+    for field in fields {
+        code.push_str(&text::indented(&field.documentation, 4));
+        let _ = writeln!(code, "    pub {}: {},", field.identifier, field.owned);
+    }
+    code.push_str("}\n\n");
+    if defaults {
+        let _ = writeln!(
+            code,
+            "impl ::core::default::Default for {name} {{\n    fn default() -> Self {{\n        {name} {{"
+        );
+        for field in fields {
+            let default = field.default.as_deref().unwrap_or("::core::default::Default::default()");
+            let _ = writeln!(code, "            {}: {default},", field.identifier);
+        }
+        code.push_str("        }\n    }\n}\n\n");
+    }
+    if !definition.constants.is_empty() {
+        let _ = writeln!(code, "impl {name} {{");
+        definition.constants.iter().for_each(|constant| code.push_str(&constant_code(constant)));
+        code.push_str("}\n\n");
+    }
+    code
+}
+
+fn constant_code(constant: &Constant) -> String {
+    let rust_type = match &constant.primitive {
+        BaseType::Primitive(primitive) => text::primitive(*primitive),
+        _ => "&'static str",
+    };
+    let documentation = text::documentation(&constant.comment, &format!("`{}`", constant.primitive));
+    format!(
+        "{}    pub const {}: {rust_type} = {};\n",
+        text::indented(&documentation, 4),
+        constant.name,
+        text::literal(&constant.value)
+    )
+}
+
+/// What makes a struct a plain message.
+pub(super) fn plain(definition: &MessageDefinition, fields: &[FieldCode<'_>], names: &Names<'_>) -> String {
+    let swaps: Vec<&str> = fields.iter().map(|field| field.swap.as_str()).collect();
+    format!(
+        "impl ::gantry_cdr::PlainMessage for {} {{\n{}\n    fn swap_bytes(&mut self) -> bool {{\n        {}\n    }}\n}}\n\n",
+        definition.name.name,
+        constants(definition, names),
+        swaps.join("\n            && ")
+    )
+}

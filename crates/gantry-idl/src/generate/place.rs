@@ -1,0 +1,161 @@
+//! The shape of a message, and how it is found, laid out, written and read.
+
+use std::fmt::Write as _;
+
+use super::field::{Build, FieldCode};
+use super::message::{Names, constants};
+use super::text;
+use crate::model::MessageDefinition;
+
+/// The struct that says what of a message must be known before it is built.
+pub(super) fn shape(definition: &MessageDefinition, fields: &[FieldCode<'_>], names: &Names<'_>) -> String {
+    let name = &definition.name.name;
+    let lifetime = if names.shape_borrows(&definition.name) { "<'a>" } else { "" };
+    let mut code = format!(
+        "/// What of a [`{name}`] must be known before it is built in place: texts, and the lengths of sequences.\n\
+         #[derive(Clone, Copy, Debug, PartialEq)]\npub struct {name}Shape{lifetime} {{\n"
+    );
+    let shaped = || fields.iter().filter_map(|field| Some((field, field.shape.as_ref()?)));
+    for (field, (shape, _)) in shaped() {
+        let length = if shape == "usize" { "/// Number of elements.\n///\n" } else { "" };
+        code.push_str(&text::indented(&format!("{length}{}", field.documentation), 4));
+        let _ = writeln!(code, "    pub {}: {shape},", field.identifier);
+    }
+    let anonymous = lifetime.replace("'a", "'_");
+    let _ = writeln!(
+        code,
+        "}}\n\nimpl {name}Shape{anonymous} {{\n    /// Nothing in any sequence, and the definition's default texts.\n    \
+         pub const DEFAULT: Self = Self {{"
+    );
+    for (field, (_, default)) in shaped() {
+        let _ = writeln!(code, "        {}: {default},", field.identifier);
+    }
+    let _ = write!(
+        code,
+        "    }};\n}}\n\nimpl ::core::default::Default for {name}Shape{anonymous} {{\n    fn default() -> Self {{\n        \
+         Self::DEFAULT\n    }}\n}}\n\n"
+    );
+    if names.shape_from(&definition.name) {
+        let _ = writeln!(
+            code,
+            "impl<'a> From<&'a {name}> for {name}Shape{lifetime} {{\n    fn from(message: &'a {name}) -> Self {{\n        Self {{"
+        );
+        for field in fields {
+            if let Some(from) = &field.shape_from {
+                let _ = writeln!(code, "            {}: {from},", field.identifier);
+            }
+        }
+        code.push_str("        }\n    }\n}\n\n");
+    }
+    code
+}
+
+/// The type of a message's shape.
+fn shape_type(definition: &MessageDefinition, names: &Names<'_>) -> String {
+    match (names.has_shape(&definition.name), names.shape_borrows(&definition.name)) {
+        (false, _) => "()".to_owned(),
+        (true, false) => format!("{}Shape", definition.name.name),
+        (true, true) => format!("{}Shape<'a>", definition.name.name),
+    }
+}
+
+/// A message as a kind of field.
+pub(super) fn kind(definition: &MessageDefinition, fields: &[FieldCode<'_>], names: &Names<'_>) -> String {
+    let (name, shape) = (&definition.name.name, shape_type(definition, names));
+    let argument = if names.has_shape(&definition.name) { "shape" } else { "()" };
+    let anonymous = shape.replace("'a", "'_");
+    let lines = |line: &dyn Fn(&FieldCode<'_>) -> String| fields.iter().map(line).collect::<String>();
+    let locate = lines(&|field| {
+        format!("            {}: cursor.field::<{}>(\"{}\")?,\n", field.identifier, field.kind, field.name)
+    });
+    let compose = lines(&|field| {
+        let FieldCode { identifier, kind, name, .. } = field;
+        let value = match &field.build {
+            Build::Value(value) => {
+                return format!("            {identifier}: composer.value(\"{name}\", &{value})?,\n");
+            }
+            Build::Fixed(shape) => (*shape).to_owned(),
+            // Units take no memory, so neither does a list of them.
+            Build::Counted => format!("&::gantry_cdr::alloc::vec![(); shape.{identifier}]"),
+            Build::Shape => format!("shape.{identifier}"),
+        };
+        format!("            {identifier}: composer.field::<{kind}>(\"{name}\", {value})?,\n")
+    });
+    let each = |call: &str, reference: &str| {
+        lines(&|field| {
+            format!("        {call}::<{}>(\"{}\", {reference}message.{})?;\n", field.kind, field.name, field.identifier)
+        })
+    };
+    format!(
+        "impl ::gantry_cdr::Kind for {name} {{
+    type Owned = {name};
+    type Layout = {name}Layout;
+    type Shape<'a> = {shape};
+    type Ref<'a> = {name}View<&'a [u8]>;
+    type Mut<'a> = {name}View<&'a mut [u8]>;
+
+    fn locate(cursor: &mut ::gantry_cdr::Cursor<'_>) -> ::gantry_cdr::Result<{name}Layout> {{
+        Ok({name}Layout {{
+            start: cursor.position(),
+{locate}        }})
+    }}
+
+    fn compose(composer: &mut ::gantry_cdr::Composer<'_>, {argument}: {anonymous}) -> ::gantry_cdr::Result<{name}Layout> {{
+        Ok({name}Layout {{
+            start: composer.position(),
+{compose}        }})
+    }}
+
+    #[inline]
+    fn get(body: &[u8], layout: {name}Layout) -> {name}View<&[u8]> {{
+        {name}View {{ memory: body, layout }}
+    }}
+
+    #[inline]
+    fn get_mut(body: &mut [u8], layout: {name}Layout) -> {name}View<&mut [u8]> {{
+        {name}View {{ memory: body, layout }}
+    }}
+
+    fn write(message: &{name}, composer: &mut ::gantry_cdr::Composer<'_>) -> ::gantry_cdr::Result<()> {{
+{}        Ok(())
+    }}
+
+    fn read(message: &mut {name}, input: &mut ::gantry_cdr::Input<'_>) -> ::gantry_cdr::Result<()> {{
+{}        Ok(())
+    }}
+}}
+
+",
+        each("composer.write", "&"),
+        each("input.field", "&mut ")
+    )
+}
+
+/// A message as a message.
+pub(super) fn message(definition: &MessageDefinition, has_shape: bool, names: &Names<'_>) -> String {
+    let name = &definition.name.name;
+    let max_bytes = match names.definitions.max_size_bytes(&definition.name) {
+        Some(bytes) => bytes.to_string(),
+        None => "usize::MAX".to_owned(),
+    };
+    let new_box =
+        if has_shape { "::gantry_cdr::alloc::boxed::Box::new(Self::default())" } else { "::gantry_cdr::zeroed_box()" };
+    format!(
+        "impl ::gantry_cdr::Message for {name} {{
+{}    const MAX_BYTES: usize = {max_bytes};
+    type View<B: AsRef<[u8]>> = {name}View<B>;
+
+    #[inline]
+    fn in_memory<B: AsRef<[u8]>>(memory: B, layout: {name}Layout) -> {name}View<B> {{
+        {name}View {{ memory, layout }}
+    }}
+
+    fn new_box() -> ::gantry_cdr::alloc::boxed::Box<Self> {{
+        {new_box}
+    }}
+}}
+
+",
+        constants(definition, names)
+    )
+}

@@ -1,0 +1,98 @@
+//! Small pieces of Rust code: names, documentation, literals, indentation.
+
+use crate::model::Primitive;
+use crate::value::Value;
+
+/// A field's name as a Rust identifier.
+pub(super) fn identifier(name: &str) -> String {
+    match name {
+        // These cannot be raw.
+        "self" | "super" | "crate" => format!("{name}_"),
+        _ if is_keyword(name) => format!("r#{name}"),
+        _ => name.to_owned(),
+    }
+}
+
+/// Rust's keywords of lower-case letters, reserved ones too (reference, edition 2024).
+fn is_keyword(name: &str) -> bool {
+    const KEYWORDS: &[&str] = &[
+        "abstract", "as", "async", "await", "become", "box", "break", "const", "continue", "do", "dyn", "else", "enum",
+        "extern", "false", "final", "fn", "for", "gen", "if", "impl", "in", "let", "loop", "macro", "match", "mod",
+        "move", "mut", "override", "priv", "pub", "ref", "return", "static", "struct", "trait", "true", "try", "type",
+        "typeof", "unsafe", "unsized", "use", "virtual", "where", "while", "yield",
+    ];
+    KEYWORDS.contains(&name)
+}
+
+/// Documentation of a comment; `otherwise` if there is none.
+pub(super) fn documentation(comment: &str, otherwise: &str) -> String {
+    let comment = comment.trim();
+    let text = if comment.is_empty() { otherwise.to_owned() } else { escaped(comment) };
+    text.lines().map(|line| format!("/// {line}").trim_end().to_owned() + "\n").collect()
+}
+
+/// A comment's characters that would be a link, a tag, or a list of code in documentation.
+fn escaped(comment: &str) -> String {
+    let mut text = String::new();
+    for line in comment.lines() {
+        for character in line.trim().chars() {
+            if "[]<>*_`\\#".contains(character) {
+                text.push('\\');
+            }
+            text.push(character);
+        }
+        text.push('\n');
+    }
+    text
+}
+
+/// The Rust type of a primitive.
+pub(super) fn primitive(primitive: Primitive) -> &'static str {
+    match primitive {
+        Primitive::Bool => "bool",
+        Primitive::Byte | Primitive::Char | Primitive::Uint8 => "u8",
+        Primitive::Int8 => "i8",
+        Primitive::Int16 => "i16",
+        Primitive::Uint16 => "u16",
+        Primitive::Int32 => "i32",
+        Primitive::Uint32 => "u32",
+        Primitive::Int64 => "i64",
+        Primitive::Uint64 => "u64",
+        Primitive::Float32 => "f32",
+        Primitive::Float64 => "f64",
+    }
+}
+
+/// The value of a primitive, or of a string as a `&str`.
+pub(super) fn literal(value: &Value) -> String {
+    match value {
+        Value::Bool(value) => value.to_string(),
+        Value::Integer(value) => value.to_string(),
+        Value::Float(value) => format!("{value:?}"),
+        Value::Text(value) => format!("{value:?}"),
+        Value::List(values) => format!("[{}]", values.iter().map(literal).collect::<Vec<_>>().join(", ")),
+    }
+}
+
+/// Zero, as a literal of that primitive.
+pub(super) fn zero(primitive: Primitive) -> &'static str {
+    match primitive {
+        Primitive::Bool => "false",
+        Primitive::Float32 | Primitive::Float64 => "0.0",
+        _ => "0",
+    }
+}
+
+/// The lines of `code` moved to the right, but for those of raw texts, which must stay what they are.
+pub(super) fn indented(code: &str, spaces: usize) -> String {
+    let (mut indented, mut raw) = (String::new(), false);
+    for line in code.lines() {
+        if !raw && !line.is_empty() {
+            indented.extend(std::iter::repeat_n(' ', spaces));
+        }
+        indented.push_str(line);
+        indented.push('\n');
+        raw = (raw || line.contains("r#\"")) && !line.contains("\"#");
+    }
+    indented
+}
