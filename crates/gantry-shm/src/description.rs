@@ -7,6 +7,7 @@ use crate::{
     error::{Error, Result},
     layout::{DescriptionHeader, ROLE_PUBLISHER, ROLE_SUBSCRIPTION},
     qos::{Durability, History, Liveliness, Qos, Reliability},
+    type_description::TypeDescription,
 };
 use std::time::Duration;
 use zerocopy::{FromBytes, IntoBytes};
@@ -17,19 +18,6 @@ pub(crate) const MAX_DESCRIPTION_BYTES: usize = 1 << 20;
 /// 16 bytes that name an endpoint: 12 of its process's id, 4 of its number there.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Gid(pub [u8; 16]);
-
-/// A message type, as far as the engine cares.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TypeDescription {
-    /// ROS 2 name, as `sensor_msgs/msg/Image`.
-    pub name: String,
-    /// RIHS01 hash, all zero = not known.
-    pub hash: [u8; 32],
-    /// The full definition.
-    pub definition: String,
-    /// Largest payload in bytes; exactly the payload's size for fixed-size messages.
-    pub payload_bytes: usize,
-}
 
 /// Which end of a topic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -157,40 +145,30 @@ impl EndpointDescription {
 
     /// Why a publisher that is described by `self` and a subscription cannot meet; `None` if they can.
     pub(crate) fn mismatch(&self, subscription: &EndpointDescription) -> Option<String> {
-        let (offered, requested) = (&self.message_type, &subscription.message_type);
-        if offered != requested {
-            return Some(format!(
-                "topic {}: node {} publishes {} ({} bytes) and node {} expects {} ({} bytes){}",
-                self.topic,
-                self.node,
-                offered.name,
-                offered.payload_bytes,
-                subscription.node,
-                requested.name,
-                requested.payload_bytes,
-                first_difference(&offered.definition, &requested.definition)
-            ));
-        }
-        self.qos.incompatible_policy(&subscription.qos).map(|policy| {
-            format!("topic {}: node {} and node {} do not agree on {policy}", self.topic, self.node, subscription.node)
+        self.type_mismatch(subscription).or_else(|| {
+            self.qos.incompatible_policy(&subscription.qos).map(|policy| {
+                format!(
+                    "topic {}: node {} and node {} do not agree on {policy}",
+                    self.topic, self.node, subscription.node
+                )
+            })
         })
     }
-}
 
-/// Where two definitions part.
-fn first_difference(offered: &str, requested: &str) -> String {
-    let (mut there, mut here) = (offered.lines(), requested.lines());
-    for line in 1.. {
-        match (there.next(), here.next()) {
-            (None, None) => break,
-            (there, here) if there == here => {}
-            (there, here) => {
-                let (there, here) = (there.unwrap_or("nothing"), here.unwrap_or("nothing"));
-                return format!("; their definitions differ first in line {line}: \"{there}\" and \"{here}\"");
-            }
-        }
+    /// The same for the types alone.
+    pub(crate) fn type_mismatch(&self, subscription: &EndpointDescription) -> Option<String> {
+        let (offered, requested) = (&self.message_type, &subscription.message_type);
+        let sentence = || {
+            format!(
+                "topic {}: node {} publishes {offered} and node {} expects {requested}{}",
+                self.topic,
+                self.node,
+                subscription.node,
+                offered.first_difference(requested)
+            )
+        };
+        (!offered.matches(requested)).then(sentence)
     }
-    String::new()
 }
 
 fn qos_of(header: &DescriptionHeader) -> Qos {
@@ -250,16 +228,22 @@ mod tests {
 
     #[test]
     fn a_mismatch_names_both_types_and_where_they_part() {
-        let subscription = |definition: &str| {
-            let message_type =
-                TypeDescription { definition: definition.into(), payload_bytes: 9, ..example().message_type };
+        let subscription = |hash: [u8; 32], definition: &str| {
+            let definition = definition.into();
+            let message_type = TypeDescription { hash, definition, payload_bytes: 9, ..example().message_type };
             EndpointDescription { role: Role::Subscription, node: "/viewer".into(), message_type, ..example() }
         };
-        let why = example().mismatch(&subscription("uint8[] data # größe\nuint8 extra")).unwrap();
-        for part in ["/front/camera publishes", "1234 bytes", "/viewer expects", "9 bytes", "line 2", "uint8 extra"] {
+        let why = example().mismatch(&subscription([0; 32], "uint8[] data # größe\nuint8 extra")).unwrap();
+        for part in [
+            "/front/camera publishes sensor_msgs/msg/Image (RIHS01_0909",
+            "1234 bytes",
+            "/viewer expects sensor_msgs/msg/Image (hash not known, 9 bytes)",
+            "line 2 of sensor_msgs/msg/Image: nothing and \"uint8 extra\"",
+        ] {
             assert!(why.contains(part), "{part} is not in: {why}");
         }
         assert_eq!(example().mismatch(&example()), None);
+        assert_eq!(example().mismatch(&subscription([9; 32], "uint8[] data")), None, "the hashes are equal");
     }
 
     #[test]

@@ -9,7 +9,7 @@
 use crate::{
     board::{Board, TopicIndex, random_word},
     crash::{self, Point},
-    description::{EndpointDescription, Gid, Role, TypeDescription},
+    description::{EndpointDescription, Gid, Role},
     directory::{Directory, PROCESS_SUFFIX},
     error::{Error, Result},
     fork::Epoch,
@@ -20,6 +20,7 @@ use crate::{
     qos::Qos,
     reaper,
     registry::REGISTRY_PATIENCE,
+    type_description::TypeDescription,
 };
 use rustix::time::{ClockId, clock_gettime};
 use std::{
@@ -193,6 +194,21 @@ impl Domain {
             found.extend(matching.map(|endpoint| (peer.clone(), endpoint)));
         }
         Ok(found)
+    }
+
+    /// An error about an endpoint at the other end of `own`'s topic that has another type; `None` if there is none.
+    pub(crate) fn type_mismatch(&self, own: &EndpointDescription) -> Option<Error> {
+        // Who cannot be read is no matter of types.
+        let others = |role| self.endpoints(&own.topic, role, &mut Vec::new()).unwrap_or_default();
+        let mismatch = match own.role {
+            Role::Publisher => {
+                others(Role::Subscription).iter().find_map(|(_, subscription)| own.type_mismatch(subscription))
+            }
+            Role::Subscription => {
+                others(Role::Publisher).iter().find_map(|(_, publisher)| publisher.type_mismatch(own))
+            }
+        };
+        mismatch.map(|mismatch| Error::TypeMismatch { mismatch })
     }
 
     /// Probes all peers (half a microsecond each); if one died, removes what it left and tells its partners, unless

@@ -168,6 +168,13 @@ pub enum Error {
         why: String,
     },
 
+    /// Whoever is there on the topic has another type.
+    #[error("{mismatch}; build all programs of a topic with the same definition")]
+    TypeMismatch {
+        /// Both types, and where they part.
+        mismatch: String,
+    },
+
     /// An argument is out of range.
     #[error("{what} is {value}, which is out of range: {range}")]
     OutOfRange {

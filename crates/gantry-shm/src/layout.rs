@@ -301,7 +301,8 @@ shared_struct! {
         source_wall_time_ns: u64 = 112,
         /// Length of the payload, without the encapsulation.
         length_bytes: u32 = 120,
-        /// CDR encapsulation of the payload that follows: `00 01 00 00` is little-endian XCDR1.
+        /// CDR encapsulation of the payload that follows: [`ENCAPSULATION`] in every slot of this format version. So readers need
+        /// not look, which would be one more line to fetch.
         encapsulation: [u8; 4] = 124,
     }
 }
@@ -338,7 +339,7 @@ shared_struct! {
         liveliness_lease_duration_ns: u64 = 88,
         avoid_ros_namespace_conventions: u32 = 96,
         reserved_word: u32 = 100,
-        /// Largest payload.
+        /// Largest payload; `u64::MAX` = no bound.
         payload_bytes: u64 = 104,
         /// RIHS01 hash of the type, all zero = not known.
         type_hash: [u8; 32] = 112,
@@ -358,8 +359,9 @@ const _: () = {
     assert!(PAYLOAD_OFFSET.is_multiple_of(PAYLOAD_ALIGN));
     assert!(WAITER_WORDS == 8 && PINS_PER_ROW == 5);
 };
-/// XCDR1, little endian.
-pub(crate) const ENCAPSULATION_CDR_LE: [u8; 4] = [0, 1, 0, 0];
+/// The CDR encapsulation of every payload: XCDR1, little endian. Payloads are bodies without it; on ROS 2's wire and in bags
+/// these four bytes stand before them.
+pub const ENCAPSULATION: [u8; 4] = [0, 1, 0, 0];
 
 // The board: header, then topic lines, then waiter lines.
 /// Where the topic lines start on a board.

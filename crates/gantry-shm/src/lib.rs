@@ -100,17 +100,19 @@ mod source;
 mod subscription;
 mod sync;
 #[cfg(not(loom))]
+mod type_description;
+#[cfg(not(loom))]
 mod waiter;
 
 #[cfg(not(loom))]
-pub use description::{EndpointDescription, Gid, Role, TypeDescription};
+pub use description::{EndpointDescription, Gid, Role};
 #[cfg(not(loom))]
 pub use directory::DEFAULT_ROOT;
 #[cfg(not(loom))]
 pub use error::{Error, Result, Unpublished};
 #[cfg(not(loom))]
 pub use inspect::{domains, domains_under, inspect, inspect_under};
-pub use layout::{PAYLOAD_ALIGN, describe as describe_layout};
+pub use layout::{ENCAPSULATION, PAYLOAD_ALIGN, describe as describe_layout};
 #[cfg(not(loom))]
 pub use link::Losses;
 #[cfg(not(loom))]
@@ -129,5 +131,7 @@ pub use report::{DomainReport, Holder, ProcessReport, PublisherReport, Publisher
 pub use sample::{Sample, SampleInfo};
 #[cfg(not(loom))]
 pub use subscription::Subscription;
+#[cfg(not(loom))]
+pub use type_description::TypeDescription;
 #[cfg(not(loom))]
 pub use waiter::WaitSet;

@@ -10,7 +10,7 @@ use crate::{
     board::TopicIndex,
     control::Watched,
     crash::{self, Point},
-    description::{EndpointDescription, Role, TypeDescription},
+    description::{EndpointDescription, Role},
     domain::Domain,
     error::{Error, Result, Unpublished},
     layout::*,
@@ -31,6 +31,7 @@ use crate::{
     readers::{Found, ReaderSearch, drop_the_dead},
     shared::InRegion,
     sync::Ordering::*,
+    type_description::TypeDescription,
     waiter::Waiter,
 };
 use std::{
@@ -228,7 +229,7 @@ impl Publisher {
         header.source_time_ns = time.monotonic_ns;
         header.source_wall_time_ns = time.wall_ns;
         header.length_bytes = loan.length_bytes() as u32;
-        header.encapsulation = ENCAPSULATION_CDR_LE;
+        header.encapsulation = ENCAPSULATION;
         crash::point(Point::SlotWritten);
         if self.has_remote_readers {
             crate::prefetch::both_ends(loan.bytes().as_ptr(), loan.length_bytes(), crate::prefetch::hand_over);
@@ -251,10 +252,11 @@ impl Publisher {
         }
     }
 
-    /// Waits until at least `count` subscriptions are matched; `false` if they were not within `timeout`. Control path.
+    /// Waits until at least `count` subscriptions are matched; `false` if they were not within `timeout`
+    /// ([`Publisher::mismatches`] may say why). Control path.
     ///
     /// # Errors
-    /// As [`Publisher::subscription_count`].
+    /// The time is over and there is a subscription of another type; as [`Publisher::subscription_count`].
     pub fn wait_for_subscriptions(&mut self, count: usize, timeout: Duration) -> Result<bool> {
         let deadline = Instant::now().checked_add(timeout);
         loop {
@@ -262,7 +264,7 @@ impl Publisher {
                 return Ok(true);
             }
             if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
-                return Ok(false);
+                return self.domain.type_mismatch(&self.description).map_or(Ok(false), Err);
             }
             let (writer, line) = (&self.writer, self.domain.board.line(self.topic));
             let watchers = std::iter::once(line.watchers(Side::Readers));

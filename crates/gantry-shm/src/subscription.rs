@@ -6,7 +6,7 @@
 use crate::{
     board::TopicIndex,
     control::Watched,
-    description::{EndpointDescription, Role, TypeDescription},
+    description::{EndpointDescription, Role},
     domain::Domain,
     error::{Error, Result},
     event::Event,
@@ -20,6 +20,7 @@ use crate::{
     sample::Sample,
     shared::InRegion,
     sync::Ordering::Relaxed,
+    type_description::TypeDescription,
     waiter::Waiter,
 };
 use std::{os::fd::BorrowedFd, sync::Arc, time::Duration};
@@ -164,13 +165,23 @@ impl Subscription {
     /// only one CPU is usable), then a futex.
     ///
     /// # Errors
-    /// As [`Subscription::take`]; no waiter could be set up.
+    /// The time is over, no publisher is matched and there is one of another type; as [`Subscription::take`]; no waiter could be
+    /// set up.
     pub fn wait(&mut self, timeout: Duration) -> Result<bool> {
         // It waits for several, and one of them is this.
         let mut waiter = self.waiter.take().unwrap_or_else(|| Waiter::new(self.domain.clone()));
         let waited = waiter.wait(&mut [self], timeout);
         self.waiter = Some(waiter);
-        waited
+        match waited {
+            Ok(false) => self.type_mismatch().map_or(Ok(false), Err),
+            waited => waited,
+        }
+    }
+
+    /// Whether the types are why no publisher is matched.
+    fn type_mismatch(&self) -> Option<Error> {
+        let is_alone = self.links.iter().all(|link| link.gone);
+        (is_alone && !self.mismatches().is_empty()).then(|| self.domain.type_mismatch(self.description())).flatten()
     }
 
     /// A descriptor that is readable while there is something to take (rarely also when it was just taken), for epoll and

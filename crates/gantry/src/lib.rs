@@ -35,12 +35,37 @@
 //! A subscription meets the publishers that are there when it is made; later ones when it next takes, waits or counts (not
 //! by itself, in this version). A publisher learns of subscriptions at its next call.
 //!
+//! Underneath lies a generic API, which moves bytes with a description of their type that is known at run time only:
+//! [`Node::create_generic_publisher`], [`Node::create_generic_subscription`], [`Node::topic_types`]. The bytes are ROS 2's own
+//! (CDR), so a bag or a bridge needs [`ENCAPSULATION`] before them and no conversion.
+//!
+//! ```
+//! # fn main() -> gantry::Result<()> {
+//! # let node = gantry::Node::new("generic_example")?;
+//! # let range = gantry::TypeDescription {
+//! #     name: "my_robot/msg/Range".into(), hash: [0; 32], definition: "float64 range_m".into(), payload_bytes: 8 };
+//! # let mut talker = node.create_generic_publisher("generic_doc_example", range, gantry::Qos::default())?;
+//! // Only the topic's name is known: `ros2 topic echo`.
+//! for message_type in node.topic_types("generic_doc_example")? {
+//!     println!("{}\n{}", message_type.name, message_type.definition);
+//!     let mut subscription = node.create_generic_subscription("generic_doc_example", message_type, gantry::Qos::default())?;
+//!     # talker.publish_copy(&1.5f64.to_le_bytes())?;
+//!     # assert!(subscription.wait(std::time::Duration::from_secs(1))?);
+//!     while let Some(sample) = subscription.take()? {
+//!         println!("{}: {:02x?}", sample.message_info().sequence, sample.bytes()); // in place
+//!     }
+//! }
+//! # Ok(()) }
+//! ```
+//!
 //! Environment: `ROS_DOMAIN_ID` chooses the domain, `GANTRY_SHM_DIR` where the shared memory lies (default `/dev/shm`).
 
 #![forbid(unsafe_code)]
 
 mod clock;
 mod error;
+mod generic_publisher;
+mod generic_subscription;
 mod message;
 mod names;
 mod node;
@@ -49,12 +74,15 @@ mod subscription;
 
 pub use error::{Error, Result};
 pub use gantry_shm::{
-    Durability, Error as MemoryError, Gid, History, Liveliness, PublisherOptions, Qos, Reliability, SampleInfo,
+    Durability, ENCAPSULATION, Error as MemoryError, Gid, History, Liveliness, PublisherOptions, Qos, Reliability,
+    SampleInfo, TypeDescription,
 };
+pub use generic_publisher::{GenericLoan, GenericPublisher, Unpublished};
+pub use generic_subscription::{GenericSample, GenericSubscription};
 pub use message::Message;
 pub use names::expand_topic_name;
 pub use node::{MAX_DOMAIN_ID, Node, NodeBuilder};
-pub use publisher::{Loan, Publisher, Unpublished};
+pub use publisher::{Loan, Publisher};
 pub use subscription::{Sample, Subscription};
 pub use zerocopy;
 

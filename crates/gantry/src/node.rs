@@ -2,12 +2,14 @@
 
 use crate::{
     error::{Error, Result},
+    generic_publisher::GenericPublisher,
+    generic_subscription::GenericSubscription,
     message::{Message, type_description},
     names,
     publisher::Publisher,
     subscription::Subscription,
 };
-use gantry_shm::{Participant, PublisherOptions, Qos};
+use gantry_shm::{Participant, PublisherOptions, Qos, TypeDescription};
 use std::sync::Arc;
 
 /// Largest domain: ROS 2's on Linux.
@@ -75,10 +77,8 @@ impl Node {
         qos: Qos,
         options: PublisherOptions,
     ) -> Result<Publisher<T>> {
-        let topic = names::expand_topic_name(topic, &self.name, &self.namespace)?;
-        let (participant, node) = (self.participant.clone(), self.fully_qualified_name());
-        let publisher = gantry_shm::Publisher::new(participant, &node, &topic, type_description::<T>(), qos, options)?;
-        Ok(Publisher::new(publisher))
+        let generic = self.create_generic_publisher_with_options(topic, type_description::<T>(), qos, options)?;
+        Ok(Publisher::new(generic))
     }
 
     /// A subscription to `T` on `topic` (`/absolute`, `relative` to the namespace, or `~/private`).
@@ -86,11 +86,69 @@ impl Node {
     /// # Errors
     /// As [`Node::create_publisher`]; a publisher's memory that cannot be mapped.
     pub fn create_subscription<T: Message>(&self, topic: &str, qos: Qos) -> Result<Subscription<T>> {
-        let topic = names::expand_topic_name(topic, &self.name, &self.namespace)?;
-        let node = self.fully_qualified_name();
-        let subscription =
-            gantry_shm::Subscription::new(self.participant.clone(), &node, &topic, type_description::<T>(), qos)?;
-        Ok(Subscription::new(subscription))
+        Ok(Subscription::new(self.create_generic_subscription(topic, type_description::<T>(), qos)?))
+    }
+
+    /// A publisher of bytes on `topic`, whose type is `message_type`: a [`GenericPublisher`] says what the bytes must be.
+    ///
+    /// # Errors
+    /// As [`Node::create_publisher`]; a description of more than 1 MiB.
+    pub fn create_generic_publisher(
+        &self,
+        topic: &str,
+        message_type: TypeDescription,
+        qos: Qos,
+    ) -> Result<GenericPublisher> {
+        self.create_generic_publisher_with_options(topic, message_type, qos, PublisherOptions::default())
+    }
+
+    /// As [`Node::create_generic_publisher`], with limits of one's own.
+    ///
+    /// # Errors
+    /// As [`Node::create_generic_publisher`]; a memory limit in which not even two messages fit.
+    pub fn create_generic_publisher_with_options(
+        &self,
+        topic: &str,
+        message_type: TypeDescription,
+        qos: Qos,
+        options: PublisherOptions,
+    ) -> Result<GenericPublisher> {
+        let (topic, node) = (self.topic_name(topic)?, self.fully_qualified_name());
+        let participant = self.participant.clone();
+        let engine = gantry_shm::Publisher::new(participant, &node, &topic, message_type, qos, options)?;
+        Ok(GenericPublisher::new(engine))
+    }
+
+    /// A subscription to bytes on `topic`, whose type is `message_type`.
+    ///
+    /// # Errors
+    /// As [`Node::create_subscription`]; a description of more than 1 MiB.
+    pub fn create_generic_subscription(
+        &self,
+        topic: &str,
+        message_type: TypeDescription,
+        qos: Qos,
+    ) -> Result<GenericSubscription> {
+        let (topic, node) = (self.topic_name(topic)?, self.fully_qualified_name());
+        let engine = gantry_shm::Subscription::new(self.participant.clone(), &node, &topic, message_type, qos)?;
+        Ok(GenericSubscription::new(engine))
+    }
+
+    /// The types that are published on `topic` now, each once, for a tool that knows only the topic's name; none if it has no
+    /// publishers, more than one if they do not agree. Control path.
+    ///
+    /// # Errors
+    /// A name that ROS 2 does not allow; the domain cannot be read.
+    pub fn topic_types(&self, topic: &str) -> Result<Vec<TypeDescription>> {
+        let publishers = self.participant.publishers(&self.topic_name(topic)?)?;
+        let mut types: Vec<_> = publishers.into_iter().map(|publisher| publisher.message_type).collect();
+        types.sort_unstable();
+        types.dedup();
+        Ok(types)
+    }
+
+    fn topic_name(&self, topic: &str) -> Result<String> {
+        names::expand_topic_name(topic, &self.name, &self.namespace)
     }
 }
 

@@ -1,8 +1,8 @@
-//! A publisher of one message type, and its loans.
+//! A publisher of one message type, and its loans: a typed layer over the generic one.
 
 use crate::{
-    clock::SampleClock,
-    error::{Error, Result},
+    error::Result,
+    generic_publisher::{GenericLoan, GenericPublisher, Unpublished},
     message::Message,
 };
 use std::{
@@ -14,8 +14,7 @@ use std::{
 /// Publishes messages of type `T`; belongs to one thread at a time.
 #[derive(Debug)]
 pub struct Publisher<T> {
-    engine: gantry_shm::Publisher,
-    clock: SampleClock,
+    generic: GenericPublisher,
     message: PhantomData<fn(T)>,
 }
 
@@ -23,36 +22,13 @@ pub struct Publisher<T> {
 ///
 /// It holds what its slot last held (zeros at first): write every field that readers look at.
 pub struct Loan<T> {
-    engine: gantry_shm::Loan,
+    generic: GenericLoan,
     message: PhantomData<T>,
 }
 
-/// A message that could not be published, and why; publish it again or drop it.
-#[derive(thiserror::Error)]
-#[error("{error}")]
-pub struct Unpublished<T> {
-    /// The message, as it was written.
-    pub loan: Loan<T>,
-    /// Why.
-    pub error: Box<Error>,
-}
-
-impl<T> std::fmt::Debug for Unpublished<T> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Unpublished({:?}, {:?})", self.loan, self.error)
-    }
-}
-
-impl<T> From<Unpublished<T>> for Error {
-    /// Drops the message.
-    fn from(unpublished: Unpublished<T>) -> Error {
-        *unpublished.error
-    }
-}
-
 impl<T: Message> Publisher<T> {
-    pub(crate) fn new(engine: gantry_shm::Publisher) -> Publisher<T> {
-        Publisher { engine, clock: SampleClock::default(), message: PhantomData }
+    pub(crate) fn new(generic: GenericPublisher) -> Publisher<T> {
+        Publisher { generic, message: PhantomData }
     }
 
     /// Memory for one message. Several loans may be out at once; one that is dropped unpublished goes back.
@@ -64,7 +40,7 @@ impl<T: Message> Publisher<T> {
     /// No allocation, lock or system call while a slot is free or can be reclaimed; otherwise memory is added. Memory that was
     /// of no use for long is handed back here (system calls).
     pub fn loan(&mut self) -> Result<Loan<T>> {
-        Ok(Loan { engine: self.engine.loan(size_of::<T>())?, message: PhantomData })
+        Ok(Loan { generic: self.generic.loan(size_of::<T>())?, message: PhantomData })
     }
 
     /// Publishes a loan where it is and returns its sequence: 1, 2, … If publisher and subscription are both RELIABLE and
@@ -77,11 +53,10 @@ impl<T: Message> Publisher<T> {
     /// # Real-time
     /// No allocation and no lock; one system call for each reader that sleeps. When deeper or more readers came since the last
     /// call, memory may be added here (system calls, allocation).
-    pub fn publish(&mut self, loan: Loan<T>) -> std::result::Result<u64, Unpublished<T>> {
-        let time = self.clock.now();
-        self.engine.publish(loan.engine, time).map_err(|unpublished| Unpublished {
-            loan: Loan { engine: unpublished.loan, message: PhantomData },
-            error: Box::new(Error::from(*unpublished.error)),
+    pub fn publish(&mut self, loan: Loan<T>) -> std::result::Result<u64, Unpublished<Loan<T>>> {
+        self.generic.publish(loan.generic).map_err(|Unpublished { loan, error }| Unpublished {
+            loan: Loan { generic: loan, message: PhantomData },
+            error,
         })
     }
 
@@ -90,9 +65,7 @@ impl<T: Message> Publisher<T> {
     /// # Errors
     /// As [`Publisher::loan`] and [`Publisher::publish`].
     pub fn publish_copy(&mut self, message: &T) -> Result<u64> {
-        let mut loan = self.loan()?;
-        loan.engine.bytes_mut().copy_from_slice(message.as_bytes());
-        Ok(self.publish(loan)?)
+        self.generic.publish_copy(message.as_bytes())
     }
 
     /// How many subscriptions are matched now. Control path.
@@ -100,15 +73,17 @@ impl<T: Message> Publisher<T> {
     /// # Errors
     /// A subscription's memory cannot be mapped; the process forked.
     pub fn subscription_count(&mut self) -> Result<usize> {
-        Ok(self.engine.subscription_count()?)
+        self.generic.subscription_count()
     }
 
-    /// Waits until at least `count` subscriptions are matched; `false` if they were not within `timeout`. Control path.
+    /// Waits until at least `count` subscriptions are matched; `false` if they were not within `timeout`
+    /// ([`Publisher::mismatches`] may say why). Control path.
     ///
     /// # Errors
-    /// As [`Publisher::subscription_count`].
+    /// The time is over and there is a subscription of another type
+    /// ([`MemoryError::TypeMismatch`](crate::MemoryError::TypeMismatch)); as [`Publisher::subscription_count`].
     pub fn wait_for_subscriptions(&mut self, count: usize, timeout: Duration) -> Result<bool> {
-        Ok(self.engine.wait_for_subscriptions(count, timeout)?)
+        self.generic.wait_for_subscriptions(count, timeout)
     }
 
     /// Why subscriptions to this topic are not matched (another type, QoS that do not agree), a sentence each. Control
@@ -117,19 +92,19 @@ impl<T: Message> Publisher<T> {
     /// # Errors
     /// As [`Publisher::subscription_count`].
     pub fn mismatches(&self) -> Result<Vec<String>> {
-        Ok(self.engine.mismatches()?)
+        self.generic.mismatches()
     }
 
     /// The topic's full name.
     #[must_use]
     pub fn topic(&self) -> &str {
-        &self.engine.description().topic
+        self.generic.topic()
     }
 }
 
 impl<T> std::fmt::Debug for Loan<T> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        self.engine.fmt(f)
+        self.generic.fmt(f)
     }
 }
 
@@ -149,13 +124,13 @@ impl<T: Message> Deref for Loan<T> {
 
     #[inline]
     fn deref(&self) -> &T {
-        as_message!(T::ref_from_bytes(self.engine.bytes()))
+        as_message!(T::ref_from_bytes(self.generic.bytes()))
     }
 }
 
 impl<T: Message> DerefMut for Loan<T> {
     #[inline]
     fn deref_mut(&mut self) -> &mut T {
-        as_message!(T::mut_from_bytes(self.engine.bytes_mut()))
+        as_message!(T::mut_from_bytes(self.generic.bytes_mut()))
     }
 }

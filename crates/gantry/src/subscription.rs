@@ -1,7 +1,8 @@
-//! A subscription to one message type, and its samples.
+//! A subscription to one message type, and its samples: a typed layer over the generic one.
 
 use crate::{
     error::{Error, Result},
+    generic_subscription::{GenericSample, GenericSubscription},
     message::Message,
     publisher::as_message,
 };
@@ -11,7 +12,7 @@ use std::{marker::PhantomData, ops::Deref, os::fd::BorrowedFd, time::Duration};
 /// Takes messages of type `T`; belongs to one thread at a time.
 #[derive(Debug)]
 pub struct Subscription<T> {
-    engine: gantry_shm::Subscription,
+    generic: GenericSubscription,
     message: PhantomData<fn() -> T>,
 }
 
@@ -21,26 +22,27 @@ pub struct Subscription<T> {
 /// Reading and dropping it neither allocates, blocks nor makes system calls, while its subscription exists.
 #[derive(Debug)]
 pub struct Sample<T> {
-    engine: gantry_shm::Sample,
+    generic: GenericSample,
     message: PhantomData<T>,
 }
 
 impl<T: Message> Subscription<T> {
-    pub(crate) fn new(engine: gantry_shm::Subscription) -> Subscription<T> {
-        Subscription { engine, message: PhantomData }
+    pub(crate) fn new(generic: GenericSubscription) -> Subscription<T> {
+        Subscription { generic, message: PhantomData }
     }
 
     /// The next message, in place; `None` if there is none now. Publishers take turns.
     ///
     /// # Errors
-    /// A publisher whose memory makes no sense (it is then left out for good); the process forked.
+    /// A sample of another length than `T` has; a publisher whose memory makes no sense (it is then left out for good); the
+    /// process forked.
     ///
     /// # Real-time
     /// No allocation, lock or system call. When publishers came or went since the last call, or more samples are held than
     /// ever before, lists grow or shrink here; when a publisher's file grew, one system call looks how far.
     pub fn take(&mut self) -> Result<Option<Sample<T>>> {
-        let Some(engine) = self.engine.take()? else { return Ok(None) };
-        let found_bytes = engine.bytes().len();
+        let Some(generic) = self.generic.take()? else { return Ok(None) };
+        let found_bytes = generic.bytes().len();
         if found_bytes != size_of::<T>() {
             return Err(Error::WrongLength {
                 topic: self.topic().to_owned(),
@@ -49,16 +51,17 @@ impl<T: Message> Subscription<T> {
                 found_bytes,
             });
         }
-        Ok(Some(Sample { engine, message: PhantomData }))
+        Ok(Some(Sample { generic, message: PhantomData }))
     }
 
     /// Waits until there is something to take; `false` if there was nothing within `timeout`. A bounded spin (none where
     /// only one CPU is usable), then a futex.
     ///
     /// # Errors
-    /// As [`Subscription::take`].
+    /// The time is over, no publisher is matched and there is one of another type
+    /// ([`MemoryError::TypeMismatch`](crate::MemoryError::TypeMismatch)); as [`Subscription::take`].
     pub fn wait(&mut self, timeout: Duration) -> Result<bool> {
-        Ok(self.engine.wait(timeout)?)
+        self.generic.wait(timeout)
     }
 
     /// A descriptor that is readable while there is something to take, for programs that wait in epoll or poll; take until there
@@ -67,7 +70,7 @@ impl<T: Message> Subscription<T> {
     /// # Errors
     /// No descriptor could be made; the process forked.
     pub fn descriptor(&mut self) -> Result<BorrowedFd<'_>> {
-        Ok(self.engine.descriptor()?)
+        self.generic.descriptor()
     }
 
     /// How many publishers are matched now. Control path.
@@ -75,33 +78,33 @@ impl<T: Message> Subscription<T> {
     /// # Errors
     /// As [`Subscription::take`].
     pub fn publisher_count(&mut self) -> Result<usize> {
-        Ok(self.engine.publisher_count()?)
+        self.generic.publisher_count()
     }
 
     /// Samples that left the history before they were taken, since the subscription was made.
     #[must_use]
     pub fn overwritten(&self) -> u64 {
-        self.engine.losses().overwritten
+        self.generic.overwritten()
     }
 
     /// Why publishers of this topic are not matched (another type, QoS that do not agree), a sentence each.
     #[must_use]
     pub fn mismatches(&self) -> Vec<String> {
-        self.engine.mismatches()
+        self.generic.mismatches()
     }
 
     /// The topic's full name.
     #[must_use]
     pub fn topic(&self) -> &str {
-        &self.engine.description().topic
+        self.generic.topic()
     }
 }
 
 impl<T: Message> Sample<T> {
     /// Sequence, times, and which publisher it came from.
     #[must_use]
-    pub fn info(&self) -> SampleInfo {
-        self.engine.info()
+    pub fn message_info(&self) -> SampleInfo {
+        self.generic.message_info()
     }
 }
 
@@ -110,6 +113,6 @@ impl<T: Message> Deref for Sample<T> {
 
     #[inline]
     fn deref(&self) -> &T {
-        as_message!(T::ref_from_bytes(self.engine.bytes()))
+        as_message!(T::ref_from_bytes(self.generic.bytes()))
     }
 }

@@ -16,7 +16,7 @@ mod scribble;
 use crate::{
     Qos,
     board::Board,
-    description::{EndpointDescription, TypeDescription},
+    description::EndpointDescription,
     directory::{BOARD_NAME, Directory},
     domain::Domain,
     error::{Error, Result},
@@ -33,6 +33,7 @@ use crate::{
     reaper,
     registry::REGISTRY_PATIENCE,
     subscription::Subscription,
+    type_description::TypeDescription,
 };
 use input::{Damaged, Input};
 use std::{mem::offset_of, path::Path, path::PathBuf, sync::Arc};

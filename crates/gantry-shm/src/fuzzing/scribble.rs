@@ -108,6 +108,7 @@ fn expected<T>(result: Result<T>) -> Option<T> {
                 | PublishTimeout { .. }
                 | UnmappedReader { .. }
                 | ForeignDirectory { .. }
+                | TypeMismatch { .. }
         )
     };
     result.inspect_err(|error| assert!(hindered(error), "{error:?}")).ok()

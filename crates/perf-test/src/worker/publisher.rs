@@ -8,7 +8,7 @@ use std::num::NonZeroU64;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use gantry::{Message, Publisher};
+use gantry::{MemoryError, Message, Publisher};
 
 use super::Context;
 use super::protocol::{Closing, MATCH_TIMEOUT_S, Order, Report};
@@ -49,7 +49,13 @@ fn wait_until_matched<M: Message>(context: &Context, publisher: &mut Publisher<M
     let wanted = context.experiment.subscriptions as usize;
     let give_up_ns = now_ns() + MATCH_TIMEOUT_S * SECOND_NS;
     let slice = Duration::from_nanos(SLICE_NS as u64);
-    while !publisher.wait_for_subscriptions(wanted, slice).map_err(|error| error.to_string())? {
+    loop {
+        match publisher.wait_for_subscriptions(wanted, slice) {
+            Ok(true) => break,
+            // Others on the topic, with another type, are no reason to give ours up.
+            Ok(false) | Err(gantry::Error::Memory(MemoryError::TypeMismatch { .. })) => {}
+            Err(error) => return Err(error.to_string()),
+        }
         if context.flags.abandoned() {
             return Ok(false);
         }

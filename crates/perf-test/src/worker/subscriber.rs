@@ -9,7 +9,7 @@ use std::sync::atomic::Ordering;
 use std::sync::mpsc::RecvTimeoutError;
 use std::time::Duration;
 
-use gantry::{Message, SampleInfo, Subscription};
+use gantry::{MemoryError, Message, SampleInfo, Subscription};
 
 use super::protocol::{Closing, Order, Report};
 use super::publisher::touched_message;
@@ -130,9 +130,11 @@ impl<'a, M: Message + Stamped> Taking<'a, M> {
             }
             let longest_ns = if draining { DRAIN_WAIT_NS } else { LONGEST_WAIT_NS };
             let wait_ns = (self.rows.end_ns() - now_ns).clamp(1, longest_ns);
-            let waited = self.subscription.wait(Duration::from_nanos(wait_ns as u64));
-            if !waited.map_err(|error| error.to_string())? {
-                self.look_around(now_ns)?;
+            match self.subscription.wait(Duration::from_nanos(wait_ns as u64)) {
+                Ok(true) => {}
+                // Publishers of another type are noted there.
+                Ok(false) | Err(gantry::Error::Memory(MemoryError::TypeMismatch { .. })) => self.look_around(now_ns)?,
+                Err(error) => return Err(error.to_string()),
             }
         }
         self.rows.until(now_ns());
@@ -158,7 +160,7 @@ impl<'a, M: Message + Stamped> Taking<'a, M> {
                 (sample.time_ns(), sample.id(), received_ns)
             }
         };
-        let info = sample.info();
+        let info = sample.message_info();
         drop(sample);
         self.refusals_in_a_row = 0;
         self.rows.until(received_ns);

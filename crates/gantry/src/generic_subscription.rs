@@ -1,0 +1,110 @@
+//! A subscription to bytes with a type that is known at run time, and its samples.
+//!
+//! For recorders, bridges, bindings and tools; `subscription` is a typed layer over it. The bytes are what another process wrote:
+//! nobody checked them.
+
+use crate::error::Result;
+use gantry_shm::SampleInfo;
+use std::{os::fd::BorrowedFd, time::Duration};
+
+/// Takes messages as bytes; belongs to one thread at a time.
+///
+/// A message is a CDR body, as [`GenericPublisher`](crate::GenericPublisher) says.
+#[derive(Debug)]
+pub struct GenericSubscription {
+    engine: gantry_shm::Subscription,
+}
+
+/// A taken message, in place. It owns its loan: keep it, send it to another thread, drop it in any order.
+///
+/// # Real-time
+/// Reading and dropping it neither allocates, blocks nor makes system calls, while its subscription exists.
+#[derive(Debug)]
+pub struct GenericSample(gantry_shm::Sample);
+
+impl GenericSubscription {
+    pub(crate) fn new(engine: gantry_shm::Subscription) -> GenericSubscription {
+        GenericSubscription { engine }
+    }
+
+    /// The next message, in place; `None` if there is none now. Publishers take turns.
+    ///
+    /// # Errors
+    /// A publisher whose memory makes no sense (it is then left out for good); the process forked.
+    ///
+    /// # Real-time
+    /// No allocation, lock or system call. When publishers came or went since the last call, or more samples are held than
+    /// ever before, lists grow or shrink here; when a publisher's file grew, one system call looks how far.
+    #[inline]
+    pub fn take(&mut self) -> Result<Option<GenericSample>> {
+        Ok(self.engine.take()?.map(GenericSample))
+    }
+
+    /// Waits until there is something to take; `false` if there was nothing within `timeout`. A bounded spin (none where
+    /// only one CPU is usable), then a futex.
+    ///
+    /// # Errors
+    /// The time is over, no publisher is matched and there is one of another type
+    /// ([`MemoryError::TypeMismatch`](crate::MemoryError::TypeMismatch)); as [`GenericSubscription::take`].
+    pub fn wait(&mut self, timeout: Duration) -> Result<bool> {
+        Ok(self.engine.wait(timeout)?)
+    }
+
+    /// A descriptor that is readable while there is something to take, for programs that wait in epoll or poll; take until there
+    /// is nothing more before waiting on it again. [`GenericSubscription::wait`] is quicker.
+    ///
+    /// # Errors
+    /// No descriptor could be made; the process forked.
+    pub fn descriptor(&mut self) -> Result<BorrowedFd<'_>> {
+        Ok(self.engine.descriptor()?)
+    }
+
+    /// How many publishers are matched now. Control path.
+    ///
+    /// # Errors
+    /// As [`GenericSubscription::take`].
+    pub fn publisher_count(&mut self) -> Result<usize> {
+        Ok(self.engine.publisher_count()?)
+    }
+
+    /// Samples that left the history before they were taken, since the subscription was made.
+    #[must_use]
+    pub fn overwritten(&self) -> u64 {
+        self.engine.losses().overwritten
+    }
+
+    /// Why publishers of this topic are not matched (another type, QoS that do not agree), a sentence each.
+    #[must_use]
+    pub fn mismatches(&self) -> Vec<String> {
+        self.engine.mismatches()
+    }
+
+    /// The topic's full name.
+    #[must_use]
+    pub fn topic(&self) -> &str {
+        &self.engine.description().topic
+    }
+}
+
+impl GenericSample {
+    /// The message.
+    #[inline]
+    #[must_use]
+    pub fn bytes(&self) -> &[u8] {
+        self.0.bytes()
+    }
+
+    /// Sequence, times, and which publisher it came from.
+    #[inline]
+    #[must_use]
+    pub fn message_info(&self) -> SampleInfo {
+        self.0.info()
+    }
+}
+
+impl AsRef<[u8]> for GenericSample {
+    #[inline]
+    fn as_ref(&self) -> &[u8] {
+        self.bytes()
+    }
+}

@@ -1,0 +1,56 @@
+//! The roles that child processes play. Each says `ready` when its endpoint is there, and goes on when it is told to.
+
+use crate::support::*;
+use gantry::Qos;
+use std::io::Write;
+
+pub fn play(role: &str, topic: &str) {
+    let node = node();
+    match role {
+        // Publishes a typed message each time that it is told to go on.
+        "typed-talker" => {
+            let mut publisher = node.create_publisher::<Point>(topic, Qos::default()).unwrap();
+            say("ready");
+            while told() {
+                let mut loan = publisher.loan().unwrap();
+                *loan = Point { x: 1.0, y: 0.5 };
+                publisher.publish(loan).unwrap();
+            }
+        }
+        // Says what it takes as typed messages.
+        "typed-listener" => {
+            let mut subscription = node.create_subscription::<Point>(topic, Qos::default()).unwrap();
+            say("ready");
+            while subscription.wait(PATIENCE).unwrap() {
+                let Some(point) = subscription.take().unwrap() else { continue };
+                say(&format!("{} {}", point.x, point.y));
+                if !told() {
+                    break;
+                }
+            }
+        }
+        // Publishes a path each time, longer than the one before.
+        "path-talker" => {
+            let mut publisher = node.create_generic_publisher(topic, path(), Qos::default()).unwrap();
+            say("ready");
+            for points in 0.. {
+                if !told() {
+                    break;
+                }
+                publisher.publish_copy(&path_bytes(points * 1000)).unwrap();
+            }
+        }
+        other => panic!("no role {other}"),
+    }
+}
+
+/// Whether to go on; `false` if the parent wants us to end.
+fn told() -> bool {
+    std::io::stdin().read_line(&mut String::new()).unwrap() > 0
+}
+
+fn say(line: &str) {
+    let mut stdout = std::io::stdout().lock();
+    writeln!(stdout, "{line}").unwrap();
+    stdout.flush().unwrap();
+}

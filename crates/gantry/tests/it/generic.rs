@@ -1,0 +1,115 @@
+//! Bytes travel as they are, between generic and typed ends.
+
+use crate::support::*;
+use gantry::{ENCAPSULATION, Error, Qos, TypeDescription, zerocopy::*};
+
+tests![
+    bytes_of_any_length_travel_in_place,
+    a_typed_publisher_reaches_a_generic_subscription,
+    a_generic_publisher_reaches_a_typed_subscription,
+    a_typed_subscription_passes_over_bytes_of_another_length,
+    generic_bytes_come_from_another_process,
+    typed_ends_meet_generic_ones_of_another_process,
+    a_loan_that_the_type_has_no_room_for_is_refused,
+];
+
+fn bytes_of_any_length_travel_in_place() {
+    let (node, qos) = (node(), Qos::default().keep_last(4));
+    let mut publisher = node.create_generic_publisher("any_length", path(), qos).unwrap();
+    let mut subscription = node.create_generic_subscription("any_length", path(), qos).unwrap();
+    assert_eq!(publisher.subscription_count().unwrap(), 1);
+    assert_eq!(subscription.publisher_count().unwrap(), 1);
+    let mut held = Vec::new();
+    for (number, points) in [0, 1, 100_000, 3].into_iter().enumerate() {
+        let bytes = path_bytes(points);
+        let mut loan = publisher.loan(bytes.len()).unwrap();
+        loan.as_mut().copy_from_slice(&bytes);
+        let sequence = publisher.publish(loan).unwrap();
+        let sample = receive(&mut subscription);
+        assert_eq!((sequence, sample.message_info().sequence), (number as u64 + 1, number as u64 + 1));
+        assert!((sample.bytes().as_ptr() as usize).is_multiple_of(8));
+        held.push((bytes, sample));
+    }
+    for (bytes, sample) in &held {
+        assert!(sample.as_ref() == bytes, "a held sample of {} bytes changed", bytes.len());
+    }
+}
+
+fn a_typed_publisher_reaches_a_generic_subscription() {
+    let node = node();
+    let mut publisher = node.create_publisher::<Point>("typed_to_generic", Qos::default()).unwrap();
+    let mut subscription = node.create_generic_subscription("typed_to_generic", point(), Qos::default()).unwrap();
+    let point = Point { x: 1.5, y: -2.0 };
+    publisher.publish_copy(&point).unwrap();
+    let sample = receive(&mut subscription);
+    assert_eq!(sample.bytes(), point.as_bytes());
+    // What a bag would hold.
+    let serialised = [&ENCAPSULATION, sample.bytes()].concat();
+    assert_eq!(serialised[..12], [0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0xf8, 0x3f]);
+}
+
+fn a_generic_publisher_reaches_a_typed_subscription() {
+    let node = node();
+    let mut publisher = node.create_generic_publisher("generic_to_typed", point(), Qos::default()).unwrap();
+    let mut subscription = node.create_subscription::<Point>("generic_to_typed", Qos::default()).unwrap();
+    let point = Point { x: 3.0, y: 0.25 };
+    publisher.publish_copy(point.as_bytes()).unwrap();
+    assert!(subscription.wait(PATIENCE).unwrap());
+    let sample = subscription.take().unwrap().unwrap();
+    assert_eq!((*sample, sample.message_info().sequence), (point, 1));
+}
+
+fn a_typed_subscription_passes_over_bytes_of_another_length() {
+    let node = node();
+    let mut publisher = node.create_generic_publisher("wrong_length", point(), Qos::default().keep_last(4)).unwrap();
+    let mut subscription = node.create_subscription::<Point>("wrong_length", Qos::default().keep_last(4)).unwrap();
+    publisher.publish_copy(&[1; 5]).unwrap();
+    publisher.publish_copy(&[0; 16]).unwrap();
+    assert!(subscription.wait(PATIENCE).unwrap());
+    let error = subscription.take().unwrap_err();
+    assert!(matches!(error, Error::WrongLength { found_bytes: 5, expected_bytes: 16, .. }), "{error}");
+    assert_eq!(*subscription.take().unwrap().unwrap(), Point { x: 0.0, y: 0.0 });
+}
+
+fn generic_bytes_come_from_another_process() {
+    let mut talker = Peer::start("path-talker", "/paths");
+    let mut subscription = node().create_generic_subscription("/paths", path(), Qos::default()).unwrap();
+    assert_eq!(subscription.publisher_count().unwrap(), 1);
+    let mut held = Vec::new();
+    for points in 0..5 {
+        talker.go_on();
+        held.push((path_bytes(points * 1000), receive(&mut subscription)));
+    }
+    talker.finish(); // what is held stays
+    for (bytes, sample) in &held {
+        assert!(sample.bytes() == bytes, "a sample of {} bytes differs", bytes.len());
+    }
+}
+
+fn typed_ends_meet_generic_ones_of_another_process() {
+    let mut talker = Peer::start("typed-talker", "/points");
+    let mut subscription = node().create_generic_subscription("/points", point(), Qos::default()).unwrap();
+    assert_eq!(subscription.publisher_count().unwrap(), 1);
+    talker.go_on();
+    assert_eq!(receive(&mut subscription).bytes(), Point { x: 1.0, y: 0.5 }.as_bytes());
+    talker.finish();
+
+    let mut listener = Peer::start("typed-listener", "/points");
+    let mut publisher = node().create_generic_publisher("/points", point(), Qos::default()).unwrap();
+    // Ours, and the child's.
+    assert!(publisher.wait_for_subscriptions(2, PATIENCE).unwrap());
+    publisher.publish_copy(Point { x: 4.0, y: 5.0 }.as_bytes()).unwrap();
+    assert_eq!(listener.line(), "4 5");
+    listener.finish();
+}
+
+fn a_loan_that_the_type_has_no_room_for_is_refused() {
+    let node = node();
+    let mut bounded = node.create_generic_publisher("no_room", point(), Qos::default()).unwrap();
+    let error = bounded.loan(17).unwrap_err().to_string();
+    assert!(error.contains("17 bytes") && error.contains("at most 16 bytes"), "{error}");
+    let unbounded = TypeDescription { payload_bytes: usize::MAX, ..point() };
+    let mut unbounded = node.create_generic_publisher("no_room_at_all", unbounded, Qos::default()).unwrap();
+    unbounded.loan(usize::MAX).unwrap_err();
+    assert_eq!(unbounded.loan(0).unwrap().bytes(), []);
+}

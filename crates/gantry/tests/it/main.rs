@@ -1,0 +1,52 @@
+//! Tests of the library as its users see it: in one process, and between two.
+//!
+//! The program is also the other processes: `it --child ROLE TOPIC` plays a role of `child`. All of them live in one directory of
+//! shared memory, which the first process makes; each test has topics of its own.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on may say so by panicking")]
+
+mod child;
+mod generic;
+mod support;
+mod types;
+
+use libtest_mimic::{Arguments, Trial};
+use std::process::{Command, ExitCode};
+
+/// Where the shared memory lies: read by the library when a node is made, so set for a process of its own.
+const DIRECTORY_VARIABLE: &str = "GANTRY_SHM_DIR";
+/// Set in that process.
+const INNER_VARIABLE: &str = "GANTRY_TEST_INNER";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().collect();
+    if let [_, child, role, topic] = &arguments[..]
+        && child == "--child"
+    {
+        child::play(role, topic);
+        return ExitCode::SUCCESS;
+    }
+    if std::env::var_os(INNER_VARIABLE).is_none() {
+        return in_own_directory(&arguments[1..]);
+    }
+    let tests = [generic::TESTS, types::TESTS];
+    let trial = |&(name, test): &support::Test| {
+        Trial::test(name, move || {
+            test();
+            Ok(())
+        })
+    };
+    libtest_mimic::run(&Arguments::from_args(), tests.into_iter().flatten().map(trial).collect()).exit_code()
+}
+
+fn in_own_directory(arguments: &[String]) -> ExitCode {
+    let directory = tempfile::Builder::new().prefix("gantry-test-").tempdir_in("/dev/shm").unwrap();
+    let status = Command::new(std::env::current_exe().unwrap())
+        .args(arguments)
+        .env(DIRECTORY_VARIABLE, directory.path())
+        .env(INNER_VARIABLE, "1")
+        .env_remove("ROS_DOMAIN_ID")
+        .status()
+        .unwrap();
+    if status.success() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}

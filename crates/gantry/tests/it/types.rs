@@ -1,0 +1,124 @@
+//! Who does not agree on a type is told so, with both types and the line where they part; a topic's types can be found.
+
+use crate::support::*;
+use gantry::{Error, MemoryError, Qos, TypeDescription};
+use std::time::Duration;
+
+tests![
+    both_sides_are_told_which_nested_type_differs,
+    another_process_with_another_type_is_an_error,
+    types_of_other_names_do_not_meet,
+    a_known_hash_decides_and_an_unknown_one_does_not,
+    a_wait_is_no_error_while_somebody_fits,
+    the_types_of_a_topic_are_found_by_its_name,
+];
+
+/// A path whose points have another type of y.
+fn path_of_float32() -> TypeDescription {
+    TypeDescription { hash: [8; 32], definition: path().definition.replace("float64 y", "float32 y"), ..path() }
+}
+
+/// The sentence of a type mismatch.
+#[track_caller]
+fn sentence<T: std::fmt::Debug>(result: gantry::Result<T>) -> String {
+    match result.unwrap_err() {
+        Error::Memory(error @ MemoryError::TypeMismatch { .. }) => error.to_string(),
+        other => panic!("{other}"),
+    }
+}
+
+fn both_sides_are_told_which_nested_type_differs() {
+    let node = node();
+    let mut publisher = node.create_generic_publisher("nested", path(), Qos::default()).unwrap();
+    let mut subscription = node.create_generic_subscription("nested", path_of_float32(), Qos::default()).unwrap();
+    assert_eq!((publisher.subscription_count().unwrap(), subscription.publisher_count().unwrap()), (0, 0));
+    let expected = format!(
+        "topic /nested: node /tester publishes test_msgs/msg/Path (RIHS01_{}, of any size) and node /tester expects \
+         test_msgs/msg/Path (RIHS01_{}, of any size); their definitions differ first in line 2 of test_msgs/Point: \
+         \"float64 y\" and \"float32 y\"",
+        "07".repeat(32),
+        "08".repeat(32)
+    );
+    assert_eq!(publisher.mismatches().unwrap().join("\n"), expected);
+    assert_eq!(subscription.mismatches().join("\n"), expected);
+    for told in [
+        sentence(publisher.wait_for_subscriptions(1, Duration::ZERO)),
+        sentence(subscription.wait(Duration::from_millis(1))),
+    ] {
+        assert!(told.starts_with(&expected), "{told}");
+    }
+}
+
+fn another_process_with_another_type_is_an_error() {
+    let talker = Peer::start("path-talker", "/disagreement");
+    let mut subscription =
+        node().create_generic_subscription("/disagreement", path_of_float32(), Qos::default()).unwrap();
+    let told = sentence(subscription.wait(Duration::from_millis(1)));
+    assert!(told.contains("line 2 of test_msgs/Point: \"float64 y\" and \"float32 y\""), "{told}");
+    talker.finish();
+    // It is gone, and with it the reason.
+    assert_eq!(subscription.publisher_count().unwrap(), 0);
+    assert!(!subscription.wait(Duration::ZERO).unwrap());
+}
+
+fn types_of_other_names_do_not_meet() {
+    let node = node();
+    let mut publisher = node.create_publisher::<Point>("names", Qos::default()).unwrap();
+    let renamed = TypeDescription { name: "test_msgs/msg/Vector".into(), ..point() };
+    let _subscription = node.create_generic_subscription("names", renamed, Qos::default()).unwrap();
+    let told = sentence(publisher.wait_for_subscriptions(1, Duration::ZERO));
+    for part in ["publishes test_msgs/msg/Point (hash not known, 16 bytes)", "expects test_msgs/msg/Vector"] {
+        assert!(told.contains(part), "{part} is not in: {told}");
+    }
+}
+
+fn a_known_hash_decides_and_an_unknown_one_does_not() {
+    let node = node();
+    let mut publisher = node.create_generic_publisher("hashes", path(), Qos::default()).unwrap();
+    let commented = TypeDescription { definition: format!("# A way.\n{}", path().definition), ..path() };
+    let of_unknown_hash = |description: TypeDescription| TypeDescription { hash: [0; 32], ..description };
+    let meets = [
+        (commented.clone(), true),
+        (of_unknown_hash(path()), true),
+        (of_unknown_hash(commented), false),
+        (TypeDescription { payload_bytes: 100, ..of_unknown_hash(path()) }, false),
+    ];
+    for (description, meets) in meets {
+        let mut subscription = node.create_generic_subscription("hashes", description.clone(), Qos::default()).unwrap();
+        assert_eq!(subscription.publisher_count().unwrap(), usize::from(meets), "{description:?}");
+        assert_eq!(publisher.subscription_count().unwrap(), usize::from(meets), "{description:?}");
+    }
+}
+
+fn a_wait_is_no_error_while_somebody_fits() {
+    let node = node();
+    let _publishers = [path(), path_of_float32()]
+        .map(|description| node.create_generic_publisher("several", description, Qos::default()).unwrap());
+    let mut subscription = node.create_generic_subscription("several", path(), Qos::default()).unwrap();
+    assert!(!subscription.wait(Duration::from_millis(1)).unwrap());
+    assert_eq!(subscription.mismatches().len(), 1);
+}
+
+fn the_types_of_a_topic_are_found_by_its_name() {
+    let node = node();
+    assert_eq!(node.topic_types("discovered").unwrap(), []);
+    // Who only reads says nothing about what there is.
+    let _subscription = node.create_generic_subscription("discovered", path_of_float32(), Qos::default()).unwrap();
+    assert_eq!(node.topic_types("discovered").unwrap(), []);
+    let talker = Peer::start("path-talker", "/discovered");
+    let again = node.create_generic_publisher("discovered", path(), Qos::default()).unwrap();
+    assert_eq!(node.topic_types("discovered").unwrap(), [path()]);
+    talker.finish();
+    drop(again);
+    let _point = node.create_publisher::<Point>("discovered", Qos::default()).unwrap();
+    assert_eq!(node.topic_types("/discovered").unwrap(), [point()]);
+    node.topic_types("not a topic").unwrap_err();
+
+    // What was found is enough to take part.
+    let mut talker = Peer::start("path-talker", "/heard");
+    let found = node.topic_types("heard").unwrap().remove(0);
+    let mut subscription = node.create_generic_subscription("heard", found, Qos::default()).unwrap();
+    assert_eq!(subscription.publisher_count().unwrap(), 1);
+    talker.go_on();
+    assert_eq!(receive(&mut subscription).bytes(), path_bytes(0));
+}
