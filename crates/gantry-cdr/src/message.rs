@@ -29,11 +29,47 @@ pub trait View<B> {
     fn to_message(&self) -> Result<Box<Self::Message>>;
 }
 
-/// Gives a generated view its [`View`] and `Debug`. The struct has the fields `memory` and `layout`, the layout a field `start`.
+/// Gives the two views of a generated message their [`View`] and `Debug`. Both have the fields `memory` and `layout`, the layout a
+/// field `start_`.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! view {
-    ($view:ident of $message:ident) => {
+    ($borrowed:ident, $view:ident of $message:ident) => {
+        impl<'a> $crate::View<&'a [u8]> for $borrowed<'a> {
+            type Message = $message;
+
+            #[inline]
+            fn memory(&self) -> &&'a [u8] {
+                &self.memory
+            }
+
+            #[inline]
+            fn into_memory(self) -> &'a [u8] {
+                self.memory
+            }
+
+            fn to_message(&self) -> $crate::Result<$crate::alloc::boxed::Box<$message>> {
+                $crate::read_at(self.memory, self.layout.start_)
+            }
+        }
+
+        impl ::core::fmt::Debug for $borrowed<'_> {
+            fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                match $crate::View::to_message(self) {
+                    Ok(message) => message.fmt(f),
+                    Err(error) => error.fmt(f),
+                }
+            }
+        }
+
+        impl<B: AsRef<[u8]>> $view<B> {
+            // No field's name ends like this.
+            #[inline]
+            fn borrowed_(&self) -> $borrowed<'_> {
+                $borrowed { memory: self.memory.as_ref(), layout: self.layout }
+            }
+        }
+
         impl<B: AsRef<[u8]>> $crate::View<B> for $view<B> {
             type Message = $message;
 
@@ -48,16 +84,13 @@ macro_rules! view {
             }
 
             fn to_message(&self) -> $crate::Result<$crate::alloc::boxed::Box<$message>> {
-                $crate::read_at(self.memory.as_ref(), self.layout.start)
+                $crate::View::to_message(&self.borrowed_())
             }
         }
 
         impl<B: AsRef<[u8]>> ::core::fmt::Debug for $view<B> {
             fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
-                match $crate::View::to_message(self) {
-                    Ok(message) => message.fmt(f),
-                    Err(error) => error.fmt(f),
-                }
+                self.borrowed_().fmt(f)
             }
         }
     };

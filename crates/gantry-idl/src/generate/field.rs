@@ -33,6 +33,17 @@ pub(super) enum Write {
     Borrow(String),
 }
 
+/// What a getter returns: a type, with `{}` where a lifetime stands.
+pub(super) struct Get(String);
+
+impl Get {
+    /// The type with that lifetime; `'_` is left out behind a `&`.
+    pub(super) fn of(&self, lifetime: &str) -> String {
+        let behind_reference = if lifetime == "'_" { "&".to_owned() } else { format!("&{lifetime} ") };
+        self.0.replace("&{}", &behind_reference).replace("{}", lifetime)
+    }
+}
+
 /// What the code of a field is made of. Types are Rust code.
 pub(super) struct FieldCode<'a> {
     /// The field's name in messages about it.
@@ -46,7 +57,7 @@ pub(super) struct FieldCode<'a> {
     /// Its type in the owned struct.
     pub owned: String,
     /// What the getter returns.
-    pub get: String,
+    pub get: Get,
     /// How it is written.
     pub write: Write,
     /// How it is built.
@@ -165,16 +176,16 @@ impl Base {
         }
     }
 
-    fn get(&self, count: Count) -> String {
-        match (self, count) {
+    fn get(&self, count: Count) -> Get {
+        Get(match (self, count) {
             (Base::Number(number, _), Count::One) => (*number).to_owned(),
-            (Base::Text { wide: false, .. }, Count::One) => "&str".to_owned(),
-            (Base::Text { wide: true, .. }, Count::One) => "kind::WideRef<'_>".to_owned(),
-            (Base::Plain { path, .. }, Count::One) => format!("&{path}"),
-            (Base::Message { path, .. }, Count::One) => format!("{path}View<&[u8]>"),
-            _ if self.is_flat() => format!("&[{}]", self.element()),
-            _ => format!("kind::ListRef<'_, {}>", self.element()),
-        }
+            (Base::Text { wide: false, .. }, Count::One) => "&{}str".to_owned(),
+            (Base::Text { wide: true, .. }, Count::One) => "kind::WideRef<{}>".to_owned(),
+            (Base::Plain { path, .. }, Count::One) => format!("&{{}}{path}"),
+            (Base::Message { path, .. }, Count::One) => format!("{path}Ref<{{}}>"),
+            _ if self.is_flat() => format!("&{{}}[{}]", self.element()),
+            _ => format!("kind::ListRef<{{}}, {}>", self.element()),
+        })
     }
 
     fn write(&self, count: Count) -> Write {
@@ -215,7 +226,7 @@ fn build(
         (Base::Plain { path, small: true }, Count::One, _) => {
             (Build::Value(format!("<{path} as ::core::default::Default>::default()")), None, None)
         }
-        (Base::Number(..) | Base::Plain { .. }, Count::One, _) | (_, Count::One, None) => (Build::Fixed("()"), None, None),
+        (Base::Plain { .. }, Count::One, _) | (_, Count::One, None) => (Build::Fixed("()"), None, None),
         (Base::Text { .. }, Count::One, Some((shape, zero))) => {
             let value = default.map_or(zero, text::literal);
             (Build::Shape, Some((shape, value)), Some(format!("&message.{identifier}")))

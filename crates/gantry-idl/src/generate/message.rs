@@ -6,21 +6,26 @@ use std::fmt::Write as _;
 use super::field::FieldCode;
 use super::{owned, place, text, view};
 use crate::definitions::Definitions;
-use crate::model::{BaseType, Count, Field, FieldType, MessageDefinition, Primitive, ServiceDefinition};
+use crate::model::{
+    BaseType, Count, EMPTY_MESSAGE_FIELD, Field, FieldType, MessageDefinition, Primitive, ServiceDefinition,
+};
 use crate::name::TypeName;
 
-/// All messages, and which packages are another crate's.
+/// All messages, which packages are another crate's, and which message the code is of.
 pub(super) struct Names<'a> {
     pub definitions: &'a Definitions,
     pub crates: &'a BTreeMap<String, String>,
+    pub own: &'a TypeName,
 }
 
 impl Names<'_> {
-    /// The path of a message's struct, as seen from a module of generated code.
+    /// The path of a message's struct, as seen from the module of this message.
     pub(super) fn path(&self, name: &TypeName) -> String {
         let TypeName { package, namespace, name } = name;
         match self.crates.get(package) {
             Some(its_crate) => format!("::{its_crate}::{package}::{namespace}::{name}"),
+            None if (package, namespace) == (&self.own.package, &self.own.namespace) => name.clone(),
+            None if package == &self.own.package => format!("super::{namespace}::{name}"),
             None => format!("super::super::{package}::{namespace}::{name}"),
         }
     }
@@ -64,7 +69,7 @@ impl Names<'_> {
 pub(super) fn code(definition: &MessageDefinition, names: &Names<'_>) -> String {
     let name = &definition.name.name;
     let placeholder = [Field {
-        name: "structure_needs_at_least_one_member".to_owned(),
+        name: EMPTY_MESSAGE_FIELD.to_owned(),
         field_type: FieldType { base: BaseType::Primitive(Primitive::Uint8), count: Count::One },
         default: None,
         comment: "The one byte that an empty message has.".to_owned(),

@@ -14,8 +14,9 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
+use self::message::Names;
 use crate::definitions::Definitions;
-use crate::error::{Error, Errors};
+use crate::error::{Error, Errors, Place};
 use crate::name::{Namespace, TypeName};
 
 /// What [`export`] and [`compile`] tell each other through cargo: `DEP_<LINKS>_GANTRY_PACKAGES`.
@@ -54,10 +55,9 @@ pub fn compile_to(folder: impl AsRef<Path>, file_name: &str) -> Result<Definitio
     let crates = foreign.into_iter().map(|(package, (name, _))| (package, name)).collect();
     let code = generate(&definitions, &crates);
     let out = std::env::var_os("OUT_DIR")
-        .ok_or_else(|| Error::without_place("OUT_DIR is not set; call this from a build.rs".to_owned()))?;
+        .ok_or_else(|| unplaced("OUT_DIR is not set; call this from a build.rs".to_owned()))?;
     let path = Path::new(&out).join(file_name);
-    std::fs::write(&path, code)
-        .map_err(|error| Error::without_place(format!("{} cannot be written: {error}", path.display())))?;
+    std::fs::write(&path, code).map_err(|error| unplaced(format!("{} cannot be written: {error}", path.display())))?;
     Ok(definitions)
 }
 
@@ -72,23 +72,26 @@ pub fn export(folder: impl AsRef<Path>) {
 #[must_use]
 pub fn generate(definitions: &Definitions, crates: &BTreeMap<String, String>) -> String {
     let mut packages: BTreeMap<&str, [String; 2]> = BTreeMap::new();
-    let names = message::Names { definitions, crates };
     for definition in definitions.messages().filter(|message| !crates.contains_key(&message.name.package)) {
         let modules = packages.entry(&definition.name.package).or_default();
-        modules[module_index(&definition.name)].push_str(&message::code(definition, &names));
+        modules[module_index(&definition.name)]
+            .push_str(&message::code(definition, &Names { definitions, crates, own: &definition.name }));
     }
     for service in definitions.services().filter(|service| !crates.contains_key(&service.name.package)) {
         let modules = packages.entry(&service.name.package).or_default();
-        modules[1].push_str(&message::service_code(service, &names));
+        modules[1].push_str(&message::service_code(service, &Names { definitions, crates, own: &service.name }));
     }
     let mut code = String::new();
     for (package, [messages, services]) in packages {
         let _ = writeln!(code, "/// ROS 2's package `{package}`.\npub mod {package} {{");
+        if !messages.is_empty() {
+            code.push_str("    #[doc(inline)]\n    pub use msg::*;\n\n");
+        }
         for (module, what, content) in [("msg", "messages", messages), ("srv", "services", services)] {
             if !content.is_empty() {
                 let _ = writeln!(
                     code,
-                    "    #[doc(inline)]\n    pub use {module}::*;\n\n    /// The {what} of `{package}`.\n    \
+                    "    /// The {what} of `{package}`.\n    \
                      #[allow(non_camel_case_types, reason = \"the names are ROS 2's\")]\n    pub mod {module} {{\n        \
                      #[allow(unused_imports, reason = \"not every package needs all\")]\n        \
                      use ::gantry_cdr::{{kind, kind::Kind as _, zerocopy}};\n\n{}    }}",
@@ -116,7 +119,7 @@ fn foreign_packages() -> Result<BTreeMap<String, (String, PathBuf)>, Errors> {
         let Some(links) = variable.strip_prefix("DEP_").and_then(|rest| rest.strip_suffix(&end)) else { continue };
         let folder = PathBuf::from(folder);
         let entries = std::fs::read_dir(&folder)
-            .map_err(|error| Error::without_place(format!("{} cannot be read: {error}", folder.display())))?;
+            .map_err(|error| unplaced(format!("{} cannot be read: {error}", folder.display())))?;
         for entry in entries.flatten() {
             packages.insert(entry.file_name().to_string_lossy().into_owned(), (links.to_lowercase(), folder.clone()));
         }
@@ -128,4 +131,9 @@ fn foreign_packages() -> Result<BTreeMap<String, (String, PathBuf)>, Errors> {
 #[expect(clippy::print_stdout, reason = "this is how build scripts speak")]
 fn println_cargo(line: &str) {
     println!("cargo::{line}");
+}
+
+/// An error that is in no line of a definition.
+fn unplaced(sentence: String) -> Error {
+    Place::default().error(sentence)
 }

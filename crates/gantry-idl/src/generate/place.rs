@@ -12,7 +12,7 @@ pub(super) fn shape(definition: &MessageDefinition, fields: &[FieldCode<'_>], na
     let name = &definition.name.name;
     let lifetime = if names.shape_borrows(&definition.name) { "<'a>" } else { "" };
     let mut code = format!(
-        "/// What of a [`{name}`] must be known before it is built in place: texts, and the lengths of sequences.\n\
+        "/// What must be known of [`{name}`] before it is built in place: texts, and the lengths of sequences.\n\
          #[derive(Clone, Copy, Debug, PartialEq)]\npub struct {name}Shape{lifetime} {{\n"
     );
     let shaped = || fields.iter().filter_map(|field| Some((field, field.shape.as_ref()?)));
@@ -91,24 +91,24 @@ pub(super) fn kind(definition: &MessageDefinition, fields: &[FieldCode<'_>], nam
     type Owned = {name};
     type Layout = {name}Layout;
     type Shape<'a> = {shape};
-    type Ref<'a> = {name}View<&'a [u8]>;
+    type Ref<'a> = {name}Ref<'a>;
     type Mut<'a> = {name}View<&'a mut [u8]>;
 
     fn locate(cursor: &mut ::gantry_cdr::Cursor<'_>) -> ::gantry_cdr::Result<{name}Layout> {{
         Ok({name}Layout {{
-            start: cursor.position(),
+            start_: cursor.position(),
 {locate}        }})
     }}
 
     fn compose(composer: &mut ::gantry_cdr::Composer<'_>, {argument}: {anonymous}) -> ::gantry_cdr::Result<{name}Layout> {{
         Ok({name}Layout {{
-            start: composer.position(),
+            start_: composer.position(),
 {compose}        }})
     }}
 
     #[inline]
-    fn get(body: &[u8], layout: {name}Layout) -> {name}View<&[u8]> {{
-        {name}View {{ memory: body, layout }}
+    fn get(body: &[u8], layout: {name}Layout) -> {name}Ref<'_> {{
+        {name}Ref {{ memory: body, layout }}
     }}
 
     #[inline]

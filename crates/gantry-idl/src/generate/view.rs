@@ -1,40 +1,62 @@
-//! The view: a message in place, with a getter for each field, and with setters where its memory can be written.
+//! The views: a message in place, with a getter for each field, and with setters where its memory can be written.
+//!
+//! A borrowed one gives what lives as long as its memory, so that `sample.header().frame_id()` can be kept; the other owns its
+//! memory, or a loan of it.
 
 use std::fmt::Write as _;
 
 use super::field::{FieldCode, Write};
 use super::text;
 
-/// Layout, struct, getters and setters.
+/// Layout, structs, getters and setters.
 pub(super) fn code(name: &str, fields: &[FieldCode<'_>]) -> String {
     let mut code = format!(
-        "/// Where the fields of a [`{name}`] are.\n#[doc(hidden)]\n#[derive(Clone, Copy, Debug, PartialEq)]\n\
-         pub struct {name}Layout {{\n    start: u32,\n"
+        "/// Where the fields of [`{name}`] are.\n#[doc(hidden)]\n#[derive(Clone, Copy, Debug, PartialEq)]\n\
+         pub struct {name}Layout {{\n    start_: u32,\n"
     );
     for field in fields {
         let _ = writeln!(code, "    {}: kind::Layout<{}>,", field.identifier, field.kind);
     }
     let _ = write!(
         code,
-        "}}\n\n/// A [`{name}`] in place, in memory `B`: looked at, and written if `B` can be.\n\
+        "}}\n\n/// [`{name}`] in place, borrowed.\n#[derive(Clone, Copy)]\npub struct {name}Ref<'a> {{\n    memory: &'a [u8],\n    \
+         layout: {name}Layout,\n}}\n\n\
+         /// [`{name}`] in place, in memory `B`: looked at, and written if `B` can be.\n\
          pub struct {name}View<B> {{\n    memory: B,\n    layout: {name}Layout,\n}}\n\n\
-         ::gantry_cdr::view!({name}View of {name});\n\nimpl<B: AsRef<[u8]>> {name}View<B> {{\n"
+         ::gantry_cdr::view!({name}Ref, {name}View of {name});\n\n"
     );
-    for field in fields {
+    let borrowed = |field: &FieldCode<'_>| {
         let FieldCode { identifier, documentation, get, kind, .. } = field;
-        let _ = write!(
-            code,
-            "{}    #[inline]\n    pub fn {identifier}(&self) -> {get} {{\n        \
-             <{kind}>::get(self.memory.as_ref(), self.layout.{identifier})\n    }}\n\n",
+        let get = get.of("'a");
+        format!(
+            "{}    #[inline]\n    pub fn {identifier}(self) -> {get} {{\n        \
+             <{kind}>::get(self.memory, self.layout.{identifier})\n    }}\n\n",
             text::indented(documentation, 4)
-        );
+        )
+    };
+    push_impl(&mut code, &format!("impl<'a> {name}Ref<'a>"), fields.iter().map(borrowed).collect());
+    push_impl(&mut code, &format!("impl<B: AsRef<[u8]>> {name}View<B>"), fields.iter().map(getter).collect());
+    push_impl(
+        &mut code,
+        &format!("impl<B: AsRef<[u8]> + AsMut<[u8]>> {name}View<B>"),
+        fields.iter().map(setter).collect(),
+    );
+    code
+}
+
+fn push_impl(code: &mut String, head: &str, functions: String) {
+    if !functions.is_empty() {
+        let _ = write!(code, "{head} {{\n{}\n}}\n\n", functions.trim_end());
     }
-    let setters: String = fields.iter().map(setter).collect();
-    if setters.is_empty() {
-        return code.trim_end().to_owned() + "\n}\n\n";
-    }
-    let _ = write!(code, "}}\n\nimpl<B: AsRef<[u8]> + AsMut<[u8]>> {name}View<B> {{\n{}\n}}\n\n", setters.trim_end());
-    code.replace("\n\n}\n\nimpl", "\n}\n\nimpl")
+}
+
+fn getter(field: &FieldCode<'_>) -> String {
+    let FieldCode { identifier, documentation, get, .. } = field;
+    format!(
+        "{}    #[inline]\n    pub fn {identifier}(&self) -> {} {{\n        self.borrowed_().{identifier}()\n    }}\n\n",
+        text::indented(documentation, 4),
+        get.of("'_")
+    )
 }
 
 fn setter(field: &FieldCode<'_>) -> String {
