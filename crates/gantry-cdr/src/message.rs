@@ -7,7 +7,7 @@ use crate::{
     encapsulation::{self, ByteOrder, ENCAPSULATION},
     error::{Error, Problem, Result},
     input::Input,
-    kind::Kind,
+    kind::{Kind, Layout},
 };
 use alloc::{boxed::Box, vec, vec::Vec};
 
@@ -18,10 +18,18 @@ use alloc::{boxed::Box, vec, vec::Vec};
 pub trait View<B> {
     /// The message's type.
     type Message: Message;
+    /// What a loan or a sample of the message derefs to: the struct if it is plain, else this view.
+    type Target;
+    /// What a sample derefs to.
+    fn target(&self) -> &Self::Target;
+    /// What a loan derefs to.
+    fn target_mut(&mut self) -> &mut Self::Target
+    where
+        B: AsMut<[u8]>;
     /// The memory that the message lies in.
     fn memory(&self) -> &B;
-    /// The memory back.
-    fn into_memory(self) -> B;
+    /// The memory back, and what [`Message::in_memory`] makes the view of again.
+    fn into_parts(self) -> (B, Layout<Self::Message>);
     /// A copy of the message in an owned struct.
     ///
     /// # Errors
@@ -37,6 +45,20 @@ macro_rules! view {
     ($borrowed:ident, $view:ident of $message:ident) => {
         impl<'a> $crate::View<&'a [u8]> for $borrowed<'a> {
             type Message = $message;
+            type Target = Self;
+
+            #[inline]
+            fn target(&self) -> &Self {
+                self
+            }
+
+            #[inline]
+            fn target_mut(&mut self) -> &mut Self
+            where
+                &'a [u8]: AsMut<[u8]>,
+            {
+                self
+            }
 
             #[inline]
             fn memory(&self) -> &&'a [u8] {
@@ -44,8 +66,8 @@ macro_rules! view {
             }
 
             #[inline]
-            fn into_memory(self) -> &'a [u8] {
-                self.memory
+            fn into_parts(self) -> (&'a [u8], $crate::Layout<$message>) {
+                (self.memory, self.layout)
             }
 
             fn to_message(&self) -> $crate::Result<$crate::alloc::boxed::Box<$message>> {
@@ -72,6 +94,20 @@ macro_rules! view {
 
         impl<B: AsRef<[u8]>> $crate::View<B> for $view<B> {
             type Message = $message;
+            type Target = Self;
+
+            #[inline]
+            fn target(&self) -> &Self {
+                self
+            }
+
+            #[inline]
+            fn target_mut(&mut self) -> &mut Self
+            where
+                B: AsMut<[u8]>,
+            {
+                self
+            }
 
             #[inline]
             fn memory(&self) -> &B {
@@ -79,8 +115,8 @@ macro_rules! view {
             }
 
             #[inline]
-            fn into_memory(self) -> B {
-                self.memory
+            fn into_parts(self) -> (B, $crate::Layout<$message>) {
+                (self.memory, self.layout)
             }
 
             fn to_message(&self) -> $crate::Result<$crate::alloc::boxed::Box<$message>> {
@@ -156,8 +192,7 @@ pub trait Message: Kind<Owned = Self> + Send + Sized + 'static {
     /// The message in memory `B`, which must stay where it is when it is moved (a slice, a `Vec`, shared memory; not an array).
     type View<B: AsRef<[u8]>>: View<B, Message = Self>;
 
-    /// The view of a body with that layout; for generated code.
-    #[doc(hidden)]
+    /// The view of a body that is known to have that layout: no look is taken.
     fn in_memory<B: AsRef<[u8]>>(memory: B, layout: Self::Layout) -> Self::View<B>;
 
     /// A message on the heap to copy another one into: zeros if it is of fixed size, else the defaults. For arrays that are

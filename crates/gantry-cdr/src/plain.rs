@@ -82,6 +82,20 @@ impl<T: PlainMessage + fmt::Debug, B: AsRef<[u8]>> fmt::Debug for InPlace<T, B> 
 
 impl<T: PlainMessage, B: AsRef<[u8]>> View<B> for InPlace<T, B> {
     type Message = T;
+    type Target = T;
+
+    #[inline]
+    fn target(&self) -> &T {
+        self
+    }
+
+    #[inline]
+    fn target_mut(&mut self) -> &mut T
+    where
+        B: AsMut<[u8]>,
+    {
+        self
+    }
 
     #[inline]
     fn memory(&self) -> &B {
@@ -89,8 +103,8 @@ impl<T: PlainMessage, B: AsRef<[u8]>> View<B> for InPlace<T, B> {
     }
 
     #[inline]
-    fn into_memory(self) -> B {
-        self.memory
+    fn into_parts(self) -> (B, u32) {
+        (self.memory, 0)
     }
 
     fn to_message(&self) -> Result<Box<T>> {

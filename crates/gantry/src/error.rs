@@ -28,17 +28,26 @@ pub enum Error {
         value: String,
     },
 
-    /// A sample whose length is not that of its type.
-    #[error("a sample on {topic} has {found_bytes} bytes and {type_name} has {expected_bytes}; it was passed over")]
-    WrongLength {
+    /// A sample that is no message of the type.
+    #[error("a sample on {topic} is no {type_name}: {error}; it was passed over")]
+    Malformed {
         /// The subscription's topic.
         topic: String,
         /// The type that was expected.
         type_name: &'static str,
-        /// The type's size.
-        expected_bytes: usize,
-        /// The sample's.
-        found_bytes: usize,
+        /// What is wrong, with the field and the offset.
+        error: gantry_cdr::Error,
+    },
+
+    /// A message that cannot be put into bytes.
+    #[error("a {type_name} for {topic} cannot be built: {error}")]
+    CannotBuild {
+        /// The publisher's topic.
+        topic: String,
+        /// The message's type.
+        type_name: &'static str,
+        /// What is wrong, with the field.
+        error: gantry_cdr::Error,
     },
 }
 

@@ -4,33 +4,33 @@
 //! that same memory. No daemon, no configuration: programs of one user meet by domain and topic.
 //!
 //! ```
-//! use gantry::{Message, Node, Qos, zerocopy::*};
+//! use gantry::{Node, Qos};
+//! use gantry_msgs::{sensor_msgs::{Image, ImageShape}, std_msgs::HeaderShape};
 //! use std::time::Duration;
 //!
-//! #[derive(FromBytes, IntoBytes, KnownLayout, Immutable)]
-//! #[repr(C)]
-//! struct Range { range_m: f64 }
-//! impl Message for Range {
-//!     const TYPE_NAME: &'static str = "my_robot/msg/Range";
-//!     const DEFINITION: &'static str = "float64 range_m";
-//! }
-//!
 //! # fn main() -> gantry::Result<()> {
-//! let node = Node::new("example")?;
-//! let mut publisher = node.create_publisher::<Range>("range_doc_example", Qos::default())?;
-//! let mut subscription = node.create_subscription::<Range>("range_doc_example", Qos::default())?;
+//! let node = Node::new("camera")?;
+//! let mut publisher = node.create_publisher::<Image>("image_doc_example", Qos::default())?;
+//! let mut subscription = node.create_subscription::<Image>("image_doc_example", Qos::default())?;
 //!
-//! let mut loan = publisher.loan()?; // shared memory
-//! loan.range_m = 1.5; // written in place
-//! publisher.publish(loan)?;
+//! let header = HeaderShape { frame_id: "camera" };
+//! let mut image = publisher.loan_with(ImageShape { header, encoding: "rgb8", data: 640 * 480 * 3 })?; // shared memory
+//! image.set_width(640);
+//! image.set_height(480);
+//! image.data_mut().fill(0x7f); // written in place
+//! publisher.publish(image)?;
 //!
 //! if subscription.wait(Duration::from_secs(1))? {
-//!     while let Some(sample) = subscription.take()? {
-//!         assert_eq!(sample.range_m, 1.5); // read in place
+//!     while let Some(image) = subscription.take()? {
+//!         assert_eq!((image.header().frame_id(), image.encoding()), ("camera", "rgb8"));
+//!         assert_eq!(image.data()[0], 0x7f); // read in place
 //!     }
 //! }
 //! # Ok(()) }
 //! ```
+//!
+//! Messages come from `.msg` files: ROS 2's own are in `gantry-msgs`, one's own take one line in a `build.rs` (`gantry-idl`).
+//! [`Publisher::publish_copy`] and [`Subscription::take_copy`] take and give owned structs: the copy path.
 //!
 //! A subscription meets the publishers that are there when it is made; later ones when it next takes, waits or counts (not
 //! by itself, in this version). A publisher learns of subscriptions at its next call.
@@ -66,25 +66,23 @@ mod clock;
 mod error;
 mod generic_publisher;
 mod generic_subscription;
-mod message;
 mod names;
 mod node;
 mod publisher;
 mod subscription;
 
 pub use error::{Error, Result};
+pub use gantry_cdr::{self, ENCAPSULATION, Message, PlainMessage};
 pub use gantry_shm::{
-    Durability, ENCAPSULATION, Error as MemoryError, Gid, History, Liveliness, PublisherOptions, Qos, Reliability,
-    SampleInfo, TypeDescription,
+    Durability, Error as MemoryError, Gid, History, Liveliness, PublisherOptions, Qos, Reliability, SampleInfo,
+    TypeDescription,
 };
 pub use generic_publisher::{GenericLoan, GenericPublisher, Unpublished};
 pub use generic_subscription::{GenericSample, GenericSubscription};
-pub use message::Message;
 pub use names::expand_topic_name;
 pub use node::{MAX_DOMAIN_ID, Node, NodeBuilder};
 pub use publisher::{Loan, Publisher};
 pub use subscription::{Sample, Subscription};
-pub use zerocopy;
 
 /// Compiles the README's example.
 #[cfg(doctest)]

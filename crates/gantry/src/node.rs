@@ -4,11 +4,11 @@ use crate::{
     error::{Error, Result},
     generic_publisher::GenericPublisher,
     generic_subscription::GenericSubscription,
-    message::{Message, type_description},
     names,
     publisher::Publisher,
     subscription::Subscription,
 };
+use gantry_cdr::Message;
 use gantry_shm::{Participant, PublisherOptions, Qos, TypeDescription};
 use std::sync::Arc;
 
@@ -191,5 +191,20 @@ fn domain_of_environment() -> Result<u32> {
             .ok()
             .filter(|id| *id <= MAX_DOMAIN_ID)
             .ok_or_else(|| Error::InvalidDomain { origin: DOMAIN_VARIABLE, value: text.to_owned() }),
+    }
+}
+
+/// What the engine is told about `T`.
+fn type_description<T: Message>() -> TypeDescription {
+    const {
+        assert!(gantry_cdr::BODY_ALIGN <= gantry_shm::PAYLOAD_ALIGN, "a body begins where a payload does");
+        let (written, said) = (gantry_cdr::ENCAPSULATION, gantry_shm::ENCAPSULATION);
+        assert!(u32::from_ne_bytes(written) == u32::from_ne_bytes(said), "slots say what bodies are");
+    };
+    TypeDescription {
+        name: T::TYPE_NAME.to_owned(),
+        hash: T::TYPE_HASH,
+        definition: T::DEFINITION.to_owned(),
+        payload_bytes: T::MAX_BYTES,
     }
 }

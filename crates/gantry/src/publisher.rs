@@ -1,10 +1,10 @@
 //! A publisher of one message type, and its loans: a typed layer over the generic one.
 
 use crate::{
-    error::Result,
+    error::{Error, Result},
     generic_publisher::{GenericLoan, GenericPublisher, Unpublished},
-    message::Message,
 };
+use gantry_cdr::{Kind, Message, View};
 use std::{
     marker::PhantomData,
     ops::{Deref, DerefMut},
@@ -20,10 +20,14 @@ pub struct Publisher<T> {
 
 /// A message on loan: shared memory, to be written in place and given to [`Publisher::publish`].
 ///
-/// It holds what its slot last held (zeros at first): write every field that readers look at.
-pub struct Loan<T> {
-    generic: GenericLoan,
-    message: PhantomData<T>,
+/// It derefs to the message's view: to the struct itself if it is plain, else to what has `set_…` for numbers and `…_mut` for
+/// the rest.
+///
+/// # Real-time
+/// Reading and writing it neither allocates, blocks nor makes system calls. Dropping it unpublished takes a lock, and may
+/// allocate.
+pub struct Loan<T: Message> {
+    view: T::View<GenericLoan>,
 }
 
 impl<T: Message> Publisher<T> {
@@ -31,16 +35,21 @@ impl<T: Message> Publisher<T> {
         Publisher { generic, message: PhantomData }
     }
 
-    /// Memory for one message. Several loans may be out at once; one that is dropped unpublished goes back.
+    /// Memory for one message of that shape (texts, and lengths of sequences), built as [`Message::build`] says: the texts
+    /// are there, numbers are the definition's defaults or zero, and the elements of sequences and arrays of numbers hold what the
+    /// slot last held: write all that readers look at. Several loans may be out at once; one that is dropped unpublished goes
+    /// back.
     ///
     /// # Errors
-    /// All slots are in use and there is no room for more; the process forked.
+    /// A length above its bound; as [`Publisher::loan`].
     ///
     /// # Real-time
-    /// No allocation, lock or system call while a slot is free or can be reclaimed; otherwise memory is added. Memory that was
-    /// of no use for long is handed back here (system calls).
-    pub fn loan(&mut self) -> Result<Loan<T>> {
-        Ok(Loan { generic: self.generic.loan(size_of::<T>())?, message: PhantomData })
+    /// As [`Publisher::loan`].
+    pub fn loan_with(&mut self, shape: T::Shape<'_>) -> Result<Loan<T>> {
+        let length_bytes = T::shape_bytes(shape).map_err(|error| self.cannot_build(error))?;
+        let loan = self.generic.loan(length_bytes)?;
+        let view = T::build(loan, shape).map_err(|error| self.cannot_build(error))?;
+        Ok(Loan { view })
     }
 
     /// Publishes a loan where it is and returns its sequence: 1, 2, … If publisher and subscription are both RELIABLE and
@@ -53,19 +62,32 @@ impl<T: Message> Publisher<T> {
     /// # Real-time
     /// No allocation and no lock; one system call for each reader that sleeps. When deeper or more readers came since the last
     /// call, memory may be added here (system calls, allocation).
+    #[inline]
     pub fn publish(&mut self, loan: Loan<T>) -> std::result::Result<u64, Unpublished<Loan<T>>> {
-        self.generic.publish(loan.generic).map_err(|Unpublished { loan, error }| Unpublished {
-            loan: Loan { generic: loan, message: PhantomData },
+        let (loan, layout) = loan.view.into_parts();
+        self.generic.publish(loan).map_err(|Unpublished { loan, error }| Unpublished {
+            loan: Loan { view: T::in_memory(loan, layout) },
             error,
         })
     }
 
-    /// Copies `message` into a slot and publishes that; returns its sequence.
+    /// Serialises `message` into a slot and publishes that; returns its sequence. The copy path.
     ///
     /// # Errors
-    /// As [`Publisher::loan`] and [`Publisher::publish`].
+    /// A length above its bound; as [`Publisher::loan`] and [`Publisher::publish`].
+    ///
+    /// # Real-time
+    /// As [`Publisher::loan`] and [`Publisher::publish`]; takes time in the number of bytes.
     pub fn publish_copy(&mut self, message: &T) -> Result<u64> {
-        self.generic.publish_copy(message.as_bytes())
+        let length_bytes = message.body_bytes().map_err(|error| self.cannot_build(error))?;
+        let mut loan = self.generic.loan(length_bytes)?;
+        message.write_body(loan.bytes_mut()).map_err(|error| self.cannot_build(error))?;
+        Ok(self.generic.publish(loan)?)
+    }
+
+    #[cold]
+    fn cannot_build(&self, error: gantry_cdr::Error) -> Error {
+        Error::CannotBuild { topic: self.topic().to_owned(), type_name: T::TYPE_NAME, error }
     }
 
     /// How many subscriptions are matched now. Control path.
@@ -102,35 +124,42 @@ impl<T: Message> Publisher<T> {
     }
 }
 
-impl<T> std::fmt::Debug for Loan<T> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        self.generic.fmt(f)
+impl<T: Message + for<'a> Kind<Shape<'a> = ()>> Publisher<T> {
+    /// Memory for one message of a type whose messages are all of the same length; for others see [`Publisher::loan_with`].
+    ///
+    /// The arrays in it, and a plain message as a whole, hold what the slot last held (zeros at first): write all that readers
+    /// look at. Several loans may be out at once; one that is dropped unpublished goes back.
+    ///
+    /// # Errors
+    /// All slots are in use and there is no room for more; the process forked.
+    ///
+    /// # Real-time
+    /// No allocation, lock or system call while a slot is free or can be reclaimed; otherwise memory is added. Memory that was
+    /// of no use for long is handed back here (system calls).
+    #[inline]
+    pub fn loan(&mut self) -> Result<Loan<T>> {
+        self.loan_with(())
     }
 }
 
-/// Bytes of a loan or sample as a `T`; their number and alignment were checked when it was made.
-macro_rules! as_message {
-    ($view:expr) => {
-        match $view {
-            Ok(message) => message,
-            Err(_) => unreachable!("the bytes of a {} have its size and alignment", T::TYPE_NAME),
-        }
-    };
+impl<T: Message> std::fmt::Debug for Loan<T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.view.memory().fmt(f)
+    }
 }
-pub(crate) use as_message;
 
 impl<T: Message> Deref for Loan<T> {
-    type Target = T;
+    type Target = <T::View<GenericLoan> as View<GenericLoan>>::Target;
 
     #[inline]
-    fn deref(&self) -> &T {
-        as_message!(T::ref_from_bytes(self.generic.bytes()))
+    fn deref(&self) -> &Self::Target {
+        self.view.target()
     }
 }
 
 impl<T: Message> DerefMut for Loan<T> {
     #[inline]
-    fn deref_mut(&mut self) -> &mut T {
-        as_message!(T::mut_from_bytes(self.generic.bytes_mut()))
+    fn deref_mut(&mut self) -> &mut Self::Target {
+        self.view.target_mut()
     }
 }

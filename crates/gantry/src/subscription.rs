@@ -3,9 +3,8 @@
 use crate::{
     error::{Error, Result},
     generic_subscription::{GenericSample, GenericSubscription},
-    message::Message,
-    publisher::as_message,
 };
+use gantry_cdr::{ByteOrder, Message, View};
 use gantry_shm::SampleInfo;
 use std::{marker::PhantomData, ops::Deref, os::fd::BorrowedFd, time::Duration};
 
@@ -18,12 +17,12 @@ pub struct Subscription<T> {
 
 /// A taken message, in place. It owns its loan: keep it, send it to another thread, drop it in any order.
 ///
+/// It derefs to the message's view: to the struct itself if it is plain, else to what has a getter for each field.
+///
 /// # Real-time
 /// Reading and dropping it neither allocates, blocks nor makes system calls, while its subscription exists.
-#[derive(Debug)]
-pub struct Sample<T> {
-    generic: GenericSample,
-    message: PhantomData<T>,
+pub struct Sample<T: Message> {
+    view: T::View<GenericSample>,
 }
 
 impl<T: Message> Subscription<T> {
@@ -31,27 +30,55 @@ impl<T: Message> Subscription<T> {
         Subscription { generic, message: PhantomData }
     }
 
-    /// The next message, in place; `None` if there is none now. Publishers take turns.
+    /// The next message, in place; `None` if there is none now. Publishers take turns. The message is checked once, here, in
+    /// time proportional to its fields and texts, not to its bytes. It lies in its publisher's memory: a publisher that is not
+    /// trusted could change it afterwards; see [`Subscription::take_copy`].
     ///
     /// # Errors
-    /// A sample of another length than `T` has; a publisher whose memory makes no sense (it is then left out for good); the
+    /// A sample that is no `T`: it is passed over; a publisher whose memory makes no sense (it is then left out for good); the
     /// process forked.
     ///
     /// # Real-time
     /// No allocation, lock or system call. When publishers came or went since the last call, or more samples are held than
     /// ever before, lists grow or shrink here; when a publisher's file grew, one system call looks how far.
+    #[inline]
     pub fn take(&mut self) -> Result<Option<Sample<T>>> {
-        let Some(generic) = self.generic.take()? else { return Ok(None) };
-        let found_bytes = generic.bytes().len();
-        if found_bytes != size_of::<T>() {
-            return Err(Error::WrongLength {
-                topic: self.topic().to_owned(),
-                type_name: T::TYPE_NAME,
-                expected_bytes: size_of::<T>(),
-                found_bytes,
-            });
+        let Some(sample) = self.generic.take()? else { return Ok(None) };
+        match T::view(sample) {
+            Ok(view) => Ok(Some(Sample { view })),
+            Err(error) => Err(self.malformed(error)),
         }
-        Ok(Some(Sample { generic, message: PhantomData }))
+    }
+
+    /// A copy of the next message in private memory, for readers that do not trust the writer: all bytes are copied once, and
+    /// what was copied is checked. Allocates; [`Subscription::take_copy_into`] does so only for what grows.
+    ///
+    /// # Errors
+    /// As [`Subscription::take`].
+    pub fn take_copy(&mut self) -> Result<Option<(Box<T>, SampleInfo)>> {
+        let Some(sample) = self.generic.take()? else { return Ok(None) };
+        let mut message = T::new_box();
+        self.copy(&sample, &mut message)?;
+        Ok(Some((message, sample.message_info())))
+    }
+
+    /// As [`Subscription::take_copy`], over `message`, whose allocations are kept. After an error it is a mixture of old and new.
+    ///
+    /// # Errors
+    /// As [`Subscription::take`].
+    pub fn take_copy_into(&mut self, message: &mut T) -> Result<Option<SampleInfo>> {
+        let Some(sample) = self.generic.take()? else { return Ok(None) };
+        self.copy(&sample, message)?;
+        Ok(Some(sample.message_info()))
+    }
+
+    fn copy(&self, sample: &GenericSample, message: &mut T) -> Result<()> {
+        message.read_body(sample.bytes(), ByteOrder::LittleEndian).map_err(|error| self.malformed(error))
+    }
+
+    #[cold]
+    fn malformed(&self, error: gantry_cdr::Error) -> Error {
+        Error::Malformed { topic: self.topic().to_owned(), type_name: T::TYPE_NAME, error }
     }
 
     /// Waits until there is something to take; `false` if there was nothing within `timeout`. A bounded spin (none where
@@ -102,17 +129,24 @@ impl<T: Message> Subscription<T> {
 
 impl<T: Message> Sample<T> {
     /// Sequence, times, and which publisher it came from.
+    #[inline]
     #[must_use]
     pub fn message_info(&self) -> SampleInfo {
-        self.generic.message_info()
+        self.view.memory().message_info()
+    }
+}
+
+impl<T: Message> std::fmt::Debug for Sample<T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.view.memory().fmt(f)
     }
 }
 
 impl<T: Message> Deref for Sample<T> {
-    type Target = T;
+    type Target = <T::View<GenericSample> as View<GenericSample>>::Target;
 
     #[inline]
-    fn deref(&self) -> &T {
-        as_message!(T::ref_from_bytes(self.generic.bytes()))
+    fn deref(&self) -> &Self::Target {
+        self.view.target()
     }
 }

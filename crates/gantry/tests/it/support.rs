@@ -1,12 +1,13 @@
 //! What the tests share: types, child processes, waiting.
 
-use gantry::{GenericSample, GenericSubscription, Message, Node, TypeDescription, zerocopy::*};
+use gantry::{GenericSample, GenericSubscription, Node, PlainMessage, TypeDescription};
 use std::{
     io::{BufRead, BufReader, Write},
     process::{Child, ChildStdin, Command, Stdio},
     sync::mpsc::Receiver,
     time::{Duration, Instant},
 };
+use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
 /// Long enough for any machine; only a hang gets there.
 pub const PATIENCE: Duration = Duration::from_secs(60);
@@ -30,7 +31,7 @@ pub struct Point {
     pub y: f64,
 }
 
-impl Message for Point {
+impl PlainMessage for Point {
     const TYPE_NAME: &'static str = "test_msgs/msg/Point";
     const DEFINITION: &'static str = "float64 x\nfloat64 y";
 }
@@ -38,9 +39,9 @@ impl Message for Point {
 /// What the library says of [`Point`].
 pub fn point() -> TypeDescription {
     TypeDescription {
-        name: Point::TYPE_NAME.into(),
+        name: <Point as PlainMessage>::TYPE_NAME.into(),
         hash: [0; 32],
-        definition: Point::DEFINITION.into(),
+        definition: <Point as PlainMessage>::DEFINITION.into(),
         payload_bytes: size_of::<Point>(),
     }
 }
