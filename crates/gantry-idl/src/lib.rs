@@ -16,6 +16,7 @@
 #![forbid(unsafe_code)]
 
 mod definitions;
+pub mod dynamic;
 mod error;
 mod layout;
 mod model;
