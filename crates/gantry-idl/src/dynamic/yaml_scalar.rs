@@ -26,18 +26,32 @@ pub(super) fn write_text(text: &str, indent: usize, out: &mut dyn Write) -> fmt:
 /// Writes a number as Python's `repr`, but always with a point.
 pub(super) fn write_float(value: f64, out: &mut dyn Write) -> fmt::Result {
     if value.is_nan() {
-        out.write_str(".nan")
-    } else if value.is_infinite() {
-        out.write_str(if value > 0.0 { ".inf" } else { "-.inf" })
-    } else if value == 0.0 || (1e-4..1e16).contains(&value.abs()) {
-        write!(out, "{value:?}")
+        return out.write_str(".nan");
+    }
+    if value.is_infinite() {
+        return out.write_str(if value > 0.0 { ".inf" } else { "-.inf" });
+    }
+    let text = shortest(value);
+    let (digits, exponent) = text.split_once('e').unwrap_or((&text, "0"));
+    let in_full = value == 0.0 || (1e-4..1e16).contains(&value.abs());
+    if in_full {
+        // As many digits behind the point as there are in all.
+        let exponent: isize = exponent.parse().unwrap_or(0);
+        let behind = digits.trim_start_matches('-').len().saturating_sub(2) as isize - exponent;
+        write!(out, "{value:.*}", behind.max(1) as usize)
     } else {
-        let text = format!("{value:e}");
-        let (digits, exponent) = text.split_once('e').unwrap_or((&text, "0"));
         let point = if digits.contains('.') { "" } else { ".0" };
         let (sign, exponent) = exponent.strip_prefix('-').map_or(('+', exponent), |exponent| ('-', exponent));
         write!(out, "{digits}{point}e{sign}{exponent:0>2}")
     }
+}
+
+/// The fewest digits that are read as `value` again; of two that are as near the even one, where Rust takes the greater.
+fn shortest(value: f64) -> String {
+    let up = format!("{value:e}");
+    let behind = up.find('e').unwrap_or(0).saturating_sub(if value.is_sign_negative() { 3 } else { 2 });
+    let even = format!("{value:.behind$e}");
+    if even.parse() == Ok(value) { even } else { up }
 }
 
 fn is_break(char: char) -> bool {
