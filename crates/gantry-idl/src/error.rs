@@ -1,35 +1,100 @@
 //! What is wrong with definitions: everything in one go, each with its place.
 //!
 //! `Display` of [`Error`] is one line, `path:line:column: sentence`; of [`Errors`] each of these with the line it speaks
-//! of and a caret below.
+//! of and carets below. Inside the crate a [`Problem`] is an error whose place is still only a part of a line.
 
 use std::fmt;
+use std::ops::Range;
 
 /// One thing that is wrong.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Error {
-    /// The file, or the name of the type if the text came from elsewhere; empty if there is no place.
+    /// Where.
+    pub place: Place,
+    /// What is wrong, and what to do.
+    pub sentence: String,
+}
+
+/// A part of a line of a file.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Place {
+    /// The file, or the name of the type if the text came from elsewhere; empty if there is none.
     pub path: String,
     /// From 1; 0 if the error is of the file as a whole.
     pub line: usize,
-    /// In characters, from 1; 0 as for `line`.
+    /// In characters, from 1.
     pub column: usize,
-    /// What is wrong, and what to do.
-    pub sentence: String,
-    /// The line it speaks of; empty if there is none.
-    pub source_line: String,
-    /// How many characters from `column` on it speaks of.
+    /// How many characters from there on.
     pub length: usize,
+    /// The whole line.
+    pub source_line: String,
 }
 
-/// All that is wrong, in the order of files and lines. Never empty.
+/// All that is wrong, by file and line. Never empty.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Errors(Vec<Error>);
 
-impl Error {
-    /// An error that is in no file.
-    pub(crate) fn without_place(sentence: String) -> Self {
-        Self { path: String::new(), line: 0, column: 0, sentence, source_line: String::new(), length: 0 }
+/// What is wrong with a line, and in which of its bytes.
+#[derive(Debug)]
+pub(crate) struct Problem {
+    pub(crate) range: Range<usize>,
+    pub(crate) sentence: String,
+}
+
+/// Where errors are collected; full when more would help nobody.
+#[derive(Debug)]
+pub(crate) struct Report {
+    errors: Vec<Error>,
+    limit: usize,
+}
+
+impl Place {
+    pub(crate) fn whole(path: &str) -> Self {
+        Self { path: path.to_owned(), ..Self::default() }
+    }
+
+    /// The bytes `range` of `text`, which is line `line` of `path`.
+    pub(crate) fn in_line(path: &str, line: usize, text: &str, range: Range<usize>) -> Self {
+        let before = text.get(..range.start).unwrap_or_default();
+        let spoken_of = text.get(range).unwrap_or_default();
+        Self {
+            path: path.to_owned(),
+            line,
+            column: before.chars().count() + 1,
+            length: spoken_of.chars().count().max(1),
+            // What came from elsewhere shall not steer a terminal.
+            source_line: text.replace(char::is_control, " "),
+        }
+    }
+
+    pub(crate) fn error(self, sentence: String) -> Error {
+        Error { place: self, sentence }
+    }
+}
+
+impl Report {
+    /// Holds `limit` errors.
+    pub(crate) fn new(limit: usize) -> Self {
+        Self { errors: Vec::new(), limit }
+    }
+
+    pub(crate) fn push(&mut self, error: Error) {
+        if !self.is_full() {
+            self.errors.push(error);
+        }
+    }
+
+    pub(crate) fn is_full(&self) -> bool {
+        self.errors.len() >= self.limit
+    }
+
+    /// `Ok` if nothing was reported.
+    pub(crate) fn into_result(mut self) -> Result<(), Errors> {
+        if self.errors.is_empty() {
+            return Ok(());
+        }
+        self.errors.sort_by(|a, b| (&a.place.path, a.place.line).cmp(&(&b.place.path, b.place.line)));
+        Err(Errors(self.errors))
     }
 }
 
@@ -37,6 +102,15 @@ impl Errors {
     /// Each of them.
     pub fn iter(&self) -> std::slice::Iter<'_, Error> {
         self.0.iter()
+    }
+}
+
+impl<'a> IntoIterator for &'a Errors {
+    type Item = &'a Error;
+    type IntoIter = std::slice::Iter<'a, Error>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
     }
 }
 
@@ -48,10 +122,11 @@ impl From<Error> for Errors {
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if !self.path.is_empty() {
-            write!(f, "{}:", self.path)?;
-            if self.line > 0 {
-                write!(f, "{}:{}:", self.line, self.column)?;
+        let Place { path, line, column, .. } = &self.place;
+        if !path.is_empty() {
+            write!(f, "{path}:")?;
+            if *line > 0 {
+                write!(f, "{line}:{column}:")?;
             }
             f.write_str(" ")?;
         }
@@ -63,9 +138,15 @@ impl fmt::Display for Errors {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (index, error) in self.0.iter().enumerate() {
             if index > 0 {
-                f.write_str("\n")?;
+                f.write_str("\n\n")?;
             }
             error.fmt(f)?;
+            let Place { line, column, length, source_line, .. } = &error.place;
+            if *line > 0 {
+                let margin = line.to_string().len();
+                write!(f, "\n{:margin$} |\n{line} | {source_line}\n{:margin$} | ", "", "")?;
+                write!(f, "{}{}", " ".repeat(column - 1), "^".repeat(*length))?;
+            }
         }
         Ok(())
     }

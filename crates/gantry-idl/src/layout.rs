@@ -1,17 +1,203 @@
-//! How many bytes a message takes, and whether it is a plain struct.
+//! How many bytes a message can take, and whether it is a plain struct.
+//!
+//! Used for the size of slots, and by the generator. Sizes are those of XCDR1: a number is aligned to its own size, a
+//! string is a length, its bytes and a zero, a wide string a length and four bytes for each UTF-16 unit (as ROS 2 writes
+//! it), a sequence a length and its elements.
+
+use std::collections::HashMap;
 
 use crate::definitions::Definitions;
+use crate::model::{BaseType, Count, FieldType, MessageDefinition, Primitive};
 use crate::name::TypeName;
+
+/// The greatest alignment.
+const ALIGNMENTS: usize = 8;
+
+/// Where a body can end, given where it begins: for each of the eight places relative to the greatest alignment, the
+/// greatest length that ends there. Padding depends on nothing but that, so that the longest body at each place is all
+/// that has to be known to go on exactly.
+type Ends = [Option<u64>; ALIGNMENTS];
+/// `Ends` for each of the eight places where a part of a message can begin.
+type Part = [Ends; ALIGNMENTS];
+
+/// A plain message's C struct; its size is a multiple of its alignment.
+#[derive(Clone, Copy)]
+struct Plain {
+    size_bytes: u64,
+    alignment_bytes: u64,
+}
 
 impl Definitions {
     /// The greatest size of the message's serialised body in bytes (XCDR1, without the encapsulation header), if there is
-    /// one.
-    pub fn max_size_bytes(&self, _name: &TypeName) -> Option<usize> {
-        todo!()
+    /// one: exactly, with all padding.
+    pub fn max_size_bytes(&self, name: &TypeName) -> Option<usize> {
+        let message = self.messages.get(name)?;
+        let part = self.message_part(message, &mut HashMap::new())?;
+        let longest = part[0].iter().flatten().max()?;
+        // Lengths saturate.
+        if *longest == u64::MAX { None } else { usize::try_from(*longest).ok() }
     }
 
-    /// Whether the message's bytes are those of a C struct with the same fields, wherever it stands in another message.
-    pub fn is_plain(&self, _name: &TypeName) -> bool {
-        todo!()
+    /// Whether the message's bytes are those of a C struct with the same fields, wherever it stands: it consists of
+    /// numbers, and there is no padding in it, before it or at its end.
+    pub fn is_plain(&self, name: &TypeName) -> bool {
+        self.messages.get(name).is_some_and(|message| self.plain(message, &mut HashMap::new()).is_some())
     }
+
+    /// Nesting is bounded, so that this may recurse; each message is looked at once.
+    fn message_part<'a>(
+        &'a self,
+        message: &'a MessageDefinition,
+        known: &mut HashMap<&'a TypeName, Option<Part>>,
+    ) -> Option<Part> {
+        if let Some(part) = known.get(&message.name) {
+            return *part;
+        }
+        let mut fields = message.fields.iter().map(|field| self.field_part(&field.field_type, known));
+        let part = if message.fields.is_empty() {
+            Some(bytes(1))
+        } else {
+            fields.try_fold(NOTHING, |before, field| Some(then(&before, &field?)))
+        };
+        known.insert(&message.name, part);
+        part
+    }
+
+    fn field_part<'a>(
+        &'a self,
+        field_type: &'a FieldType,
+        known: &mut HashMap<&'a TypeName, Option<Part>>,
+    ) -> Option<Part> {
+        let length = || then(&aligned(4), &bytes(4));
+        let element = match &field_type.base {
+            BaseType::Primitive(primitive) => {
+                let size = primitive.size_bytes();
+                then(&aligned(size), &bytes(size as u64))
+            }
+            BaseType::String { bound } => then(&length(), &then(&repeated(&bytes(1), (*bound)?, true), &bytes(1))),
+            BaseType::WString { bound } => then(&length(), &repeated(&bytes(4), (*bound)?, true)),
+            BaseType::Message(name) => self.message_part(self.messages.get(name)?, known)?,
+        };
+        Some(match field_type.count {
+            Count::One => element,
+            Count::Array(count) => repeated(&element, count, false),
+            Count::Sequence { bound } => then(&length(), &repeated(&element, bound?, true)),
+        })
+    }
+
+    fn plain<'a>(
+        &'a self,
+        message: &'a MessageDefinition,
+        known: &mut HashMap<&'a TypeName, Option<Plain>>,
+    ) -> Option<Plain> {
+        if let Some(plain) = known.get(&message.name) {
+            return *plain;
+        }
+        let plain = self.plain_struct(message, known);
+        known.insert(&message.name, plain);
+        plain
+    }
+
+    fn plain_struct<'a>(
+        &'a self,
+        message: &'a MessageDefinition,
+        known: &mut HashMap<&'a TypeName, Option<Plain>>,
+    ) -> Option<Plain> {
+        let mut whole = Plain { size_bytes: 0, alignment_bytes: 1 };
+        for (index, field) in message.fields.iter().enumerate() {
+            let element = match &field.field_type.base {
+                BaseType::Primitive(Primitive::Bool) => return None,
+                BaseType::Primitive(primitive) => {
+                    let size = primitive.size_bytes() as u64;
+                    Plain { size_bytes: size, alignment_bytes: size }
+                }
+                BaseType::Message(name) => self.plain(self.messages.get(name)?, known)?,
+                BaseType::String { .. } | BaseType::WString { .. } => return None,
+            };
+            let count = match field.field_type.count {
+                Count::One => 1,
+                Count::Array(count) => count,
+                Count::Sequence { .. } => return None,
+            };
+            if index == 0 {
+                whole.alignment_bytes = element.alignment_bytes;
+            }
+            if element.alignment_bytes > whole.alignment_bytes
+                || !whole.size_bytes.is_multiple_of(element.alignment_bytes)
+            {
+                return None;
+            }
+            whole.size_bytes = whole.size_bytes.checked_add(element.size_bytes.checked_mul(count.into())?)?;
+        }
+        whole.size_bytes = whole.size_bytes.max(1);
+        whole.size_bytes.is_multiple_of(whole.alignment_bytes).then_some(whole)
+    }
+}
+
+const IMPOSSIBLE: Part = [[None; ALIGNMENTS]; ALIGNMENTS];
+
+/// Ends where it begins.
+const NOTHING: Part = {
+    let mut part = IMPOSSIBLE;
+    let mut place = 0;
+    while place < ALIGNMENTS {
+        part[place][place] = Some(0);
+        place += 1;
+    }
+    part
+};
+
+/// So many bytes.
+fn bytes(length: u64) -> Part {
+    from_lengths(|_| length)
+}
+
+/// The padding up to a multiple of `alignment`.
+fn aligned(alignment: usize) -> Part {
+    from_lengths(|start| (start.next_multiple_of(alignment) - start) as u64)
+}
+
+fn from_lengths(length: impl Fn(usize) -> u64) -> Part {
+    let mut part = IMPOSSIBLE;
+    for (start, ends) in part.iter_mut().enumerate() {
+        let length = length(start);
+        #[expect(clippy::cast_possible_truncation, reason = "less than eight")]
+        let end = ((start as u64 + length) % ALIGNMENTS as u64) as usize;
+        ends[end] = Some(length);
+    }
+    part
+}
+
+/// One after the other.
+fn then(first: &Part, second: &Part) -> Part {
+    let mut both = IMPOSSIBLE;
+    for (ends, first_ends) in both.iter_mut().zip(first) {
+        for (first_length, second_ends) in first_ends.iter().zip(second) {
+            let Some(first_length) = first_length else { continue };
+            for (longest, second_length) in ends.iter_mut().zip(second_ends) {
+                // No length is less than any.
+                *longest = (*longest).max(second_length.map(|length| first_length.saturating_add(length)));
+            }
+        }
+    }
+    both
+}
+
+/// `count` times, or any number up to that.
+fn repeated(element: &Part, count: u32, or_fewer: bool) -> Part {
+    let mut once = *element;
+    if or_fewer {
+        for (longest, nothing) in once.iter_mut().flatten().zip(NOTHING.iter().flatten()) {
+            *longest = (*longest).max(*nothing);
+        }
+    }
+    let (mut all, mut power, mut rest) = (NOTHING, once, count);
+    while rest > 0 {
+        if rest % 2 == 1 {
+            all = then(&all, &power);
+        }
+        rest /= 2;
+        power = then(&power, &power);
+    }
+    all
 }

@@ -15,16 +15,28 @@
 
 #![forbid(unsafe_code)]
 
+mod comment;
 mod definitions;
 pub mod dynamic;
 mod error;
+mod field_type;
+mod hash;
 mod layout;
+mod literal;
 mod model;
 mod name;
+mod packages;
+mod parser;
+mod resolve;
+mod suggestion;
+mod text;
+mod token;
 mod value;
 
 pub use definitions::Definitions;
-pub use error::{Error, Errors};
-pub use model::{BaseType, Constant, Count, Field, FieldType, MessageDefinition, Primitive, ServiceDefinition};
+pub use error::{Error, Errors, Place};
+pub use model::{
+    BaseType, Constant, Count, EMPTY_MESSAGE_FIELD, Field, FieldType, MessageDefinition, Primitive, ServiceDefinition,
+};
 pub use name::{Namespace, TypeName};
 pub use value::Value;

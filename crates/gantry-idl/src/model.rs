@@ -208,3 +208,6 @@ impl fmt::Display for FieldType {
         }
     }
 }
+
+/// What an empty message holds on the wire and in its hash: a `uint8` of this name. C has no empty structs.
+pub const EMPTY_MESSAGE_FIELD: &str = "structure_needs_at_least_one_member";

@@ -5,7 +5,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::error::{Error, Errors};
+use crate::error::{Errors, Place};
 
 /// Where in a package a type stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -64,15 +64,14 @@ impl FromStr for TypeName {
             [package, name] | [package, "msg", name] => (package, Namespace::Msg, name),
             [package, "srv", name] => (package, Namespace::Srv, name),
             _ => {
-                return Err(Error::without_place(format!(
-                    "`{text}` is not the name of a type; it should look like `sensor_msgs/msg/Image`"
-                ))
-                .into());
+                return Err(Place::default()
+                    .error(format!("`{text}` is not the name of a type; it should look like `sensor_msgs/msg/Image`"))
+                    .into());
             }
         };
         check_package(package)
             .and_then(|()| check_interface(name, namespace))
-            .map_err(|why| Error::without_place(format!("`{text}` is not the name of a type: {why}")))?;
+            .map_err(|why| Place::default().error(format!("{text:?} is not the name of a type: {why}")))?;
         Ok(Self { package: package.to_owned(), namespace, name: name.to_owned() })
     }
 }
@@ -134,4 +133,9 @@ fn check_underscores(name: &str) -> Result<(), &'static str> {
     } else {
         Ok(())
     }
+}
+
+/// Whether a name in a service's namespace is that of its request or response, and not of the service.
+pub(crate) fn is_part_of_service(name: &str) -> bool {
+    name.ends_with("_Request") || name.ends_with("_Response")
 }

@@ -1,0 +1,154 @@
+//! ROS 2's type hashes, RIHS01 (REP 2016): SHA-256 of a JSON text that describes the type and all that it needs.
+//!
+//! The text is what Python's `json.dumps` writes with its usual separators. Names and numbers are all that is in it: no
+//! defaults, constants or comments, and nothing that would need escaping. Numbers of types are those of
+//! `type_description_interfaces/msg/FieldType`.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use sha2::{Digest, Sha256};
+
+use crate::definitions::Definitions;
+use crate::model::{
+    BaseType, Count, EMPTY_MESSAGE_FIELD, Field, FieldType, MessageDefinition, Primitive, ServiceDefinition,
+};
+use crate::name::TypeName;
+
+const NESTED_TYPE: u8 = 1;
+const ARRAY_OFFSET: u8 = 48;
+const BOUNDED_SEQUENCE_OFFSET: u8 = 96;
+const SEQUENCE_OFFSET: u8 = 144;
+
+impl Definitions {
+    /// ROS 2's hash of a message (RIHS01); none if there is no such message.
+    pub fn hash(&self, name: &TypeName) -> Option<[u8; 32]> {
+        let message = self.messages.get(name)?;
+        let needed = self.needed_by(&[message]).into_iter().map(|nested| (nested.name.clone(), individual(nested)));
+        Some(digest(&individual(message), &needed.collect()))
+    }
+
+    /// ROS 2's hash of a service (RIHS01); none if there is no such service.
+    pub fn service_hash(&self, name: &TypeName) -> Option<[u8; 32]> {
+        let service = self.services.get(name)?;
+        let own = [&service.request, &service.response];
+        let needed = self.needed_by(&own);
+        let event = event(service);
+        let messages = own.into_iter().chain(needed).chain([&event]);
+        let mut needed: BTreeMap<TypeName, String> =
+            messages.map(|message| (message.name.clone(), individual(message))).collect();
+        for nested in event_info() {
+            needed.entry(nested.name.clone()).or_insert_with(|| individual(&nested));
+        }
+        let part = |field: &str, message: &MessageDefinition| nested_field(field, &message.name, Count::One);
+        let fields = vec![
+            part("request_message", &service.request),
+            part("response_message", &service.response),
+            part("event_message", &event),
+        ];
+        Some(digest(&individual(&message(service.name.clone(), fields)), &needed))
+    }
+}
+
+/// The message that a service's introspection publishes.
+fn event(service: &ServiceDefinition) -> MessageDefinition {
+    let name = TypeName { name: format!("{}_Event", service.name.name), ..service.name.clone() };
+    let at_most_one = Count::Sequence { bound: Some(1) };
+    let fields = vec![
+        nested_field("info", &TypeName::message("service_msgs", "ServiceEventInfo"), Count::One),
+        nested_field("request", &service.request.name, at_most_one),
+        nested_field("response", &service.response.name, at_most_one),
+    ];
+    message(name, fields)
+}
+
+/// `service_msgs/msg/ServiceEventInfo` and what it needs: part of every service, whether its package was read or not.
+fn event_info() -> [MessageDefinition; 2] {
+    let number = |name: &str, primitive, count| field(name, BaseType::Primitive(primitive), count);
+    let time = TypeName::message("builtin_interfaces", "Time");
+    let info_fields = vec![
+        number("event_type", Primitive::Uint8, Count::One),
+        nested_field("stamp", &time, Count::One),
+        number("client_gid", Primitive::Char, Count::Array(16)),
+        number("sequence_number", Primitive::Int64, Count::One),
+    ];
+    let time_fields =
+        vec![number("sec", Primitive::Int32, Count::One), number("nanosec", Primitive::Uint32, Count::One)];
+    [message(TypeName::message("service_msgs", "ServiceEventInfo"), info_fields), message(time, time_fields)]
+}
+
+fn message(name: TypeName, fields: Vec<Field>) -> MessageDefinition {
+    MessageDefinition { name, fields, constants: Vec::new(), comment: String::new() }
+}
+
+fn nested_field(name: &str, target: &TypeName, count: Count) -> Field {
+    field(name, BaseType::Message(target.clone()), count)
+}
+
+fn field(name: &str, base: BaseType, count: Count) -> Field {
+    Field { name: name.to_owned(), field_type: FieldType { base, count }, default: None, comment: String::new() }
+}
+
+fn digest(own: &str, needed: &BTreeMap<TypeName, String>) -> [u8; 32] {
+    // By name: packages, namespaces and names have no character below the slash, so that this is the order of full names.
+    let needed: Vec<&str> = needed.values().map(String::as_str).collect();
+    let text = format!("{{\"type_description\": {own}, \"referenced_type_descriptions\": [{}]}}", needed.join(", "));
+    Sha256::digest(text).into()
+}
+
+/// One type, without those that it needs.
+fn individual(message: &MessageDefinition) -> String {
+    let placeholder = || field(EMPTY_MESSAGE_FIELD, BaseType::Primitive(Primitive::Uint8), Count::One);
+    let mut fields: Vec<String> = message.fields.iter().map(describe).collect();
+    if fields.is_empty() {
+        fields.push(describe(&placeholder()));
+    }
+    format!("{{\"type_name\": \"{}\", \"fields\": [{}]}}", message.name, fields.join(", "))
+}
+
+fn describe(field: &Field) -> String {
+    let FieldType { base, count } = &field.field_type;
+    let (offset, capacity) = match count {
+        Count::One => (0, 0),
+        Count::Array(length) => (ARRAY_OFFSET, *length),
+        Count::Sequence { bound: Some(bound) } => (BOUNDED_SEQUENCE_OFFSET, *bound),
+        Count::Sequence { bound: None } => (SEQUENCE_OFFSET, 0),
+    };
+    let (base_id, string_capacity, nested) = match base {
+        BaseType::Primitive(primitive) => (primitive_id(*primitive), 0, None),
+        BaseType::String { bound: None } => (17, 0, None),
+        BaseType::WString { bound: None } => (18, 0, None),
+        BaseType::String { bound: Some(bound) } => (21, *bound, None),
+        BaseType::WString { bound: Some(bound) } => (22, *bound, None),
+        BaseType::Message(name) => (NESTED_TYPE, 0, Some(name)),
+    };
+    let mut text = String::new();
+    // Writing to a `String` cannot fail.
+    let _ = write!(
+        text,
+        "{{\"name\": \"{}\", \"type\": {{\"type_id\": {}, \"capacity\": {capacity}, \"string_capacity\": \
+         {string_capacity}, \"nested_type_name\": \"{}\"}}}}",
+        field.name,
+        base_id + offset,
+        nested.map(TypeName::to_string).unwrap_or_default(),
+    );
+    text
+}
+
+/// `char` is `uint8` for ROS 2 as soon as its file is read; `byte` is not.
+fn primitive_id(primitive: Primitive) -> u8 {
+    match primitive {
+        Primitive::Int8 => 2,
+        Primitive::Uint8 | Primitive::Char => 3,
+        Primitive::Int16 => 4,
+        Primitive::Uint16 => 5,
+        Primitive::Int32 => 6,
+        Primitive::Uint32 => 7,
+        Primitive::Int64 => 8,
+        Primitive::Uint64 => 9,
+        Primitive::Float32 => 10,
+        Primitive::Float64 => 11,
+        Primitive::Bool => 15,
+        Primitive::Byte => 16,
+    }
+}

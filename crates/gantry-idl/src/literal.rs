@@ -1,0 +1,212 @@
+//! Values of constants and defaults as text: read as ROS 2's `rosidl_adapter` reads them, and written so that they read
+//! back the same.
+//!
+//! Quotes may be left out. In quotes, a backslash makes the same quote part of the text, and is nothing special otherwise.
+//! No value holds a control character (the parser sees to that).
+
+use crate::error::Problem;
+use crate::model::{BaseType, Count, FieldType, Primitive};
+use crate::token::Token;
+use crate::value::Value;
+
+const QUOTES: [char; 2] = ['"', '\''];
+
+/// The value that `token` (without spaces around) says, for a field or constant of this type.
+pub(crate) fn parse(field_type: &FieldType, token: Token<'_>) -> Result<Value, Problem> {
+    if let BaseType::Message(name) = &field_type.base {
+        return Err(token.problem(format!("a field of type `{}/{}` cannot have a default", name.package, name.name)));
+    }
+    if field_type.count == Count::One {
+        let text = if is_text(&field_type.base) { unquoted(token)? } else { token.text.to_owned() };
+        return one(&field_type.base, token, text);
+    }
+    let Some(inner) = token.strip_prefix("[").and_then(|rest| rest.strip_suffix("]")) else {
+        return Err(token.problem(format!("a default of type `{field_type}` stands in brackets, as in `[1, 2]`")));
+    };
+    let elements = if is_text(&field_type.base) { text_elements(inner)? } else { elements(inner) };
+    let length = elements.len();
+    match field_type.count {
+        Count::Array(wanted) if length != wanted as usize => {
+            Err(token.problem(format!("`{field_type}` needs exactly {wanted} elements, and here are {length}")))
+        }
+        Count::Sequence { bound: Some(bound) } if length > bound as usize => {
+            Err(token.problem(format!("`{field_type}` holds at most {bound} elements, and here are {length}")))
+        }
+        _ => elements
+            .into_iter()
+            .map(|(token, text)| one(&field_type.base, token, text))
+            .collect::<Result<_, _>>()
+            .map(Value::List),
+    }
+}
+
+/// One value; `text` is what `token` says, without its quotes.
+fn one(base: &BaseType, token: Token<'_>, text: String) -> Result<Value, Problem> {
+    match base {
+        BaseType::Primitive(Primitive::Bool) => match text.to_ascii_lowercase().as_str() {
+            "true" | "1" => Ok(Value::Bool(true)),
+            "false" | "0" => Ok(Value::Bool(false)),
+            _ => Err(token.problem(format!("`{text}` is not a `bool`, which is `true`, `1`, `false` or `0`"))),
+        },
+        BaseType::Primitive(primitive) => match primitive.integer_range() {
+            Some((least, greatest)) => {
+                let value = integer(&text).ok_or_else(|| token.problem(format!("`{text}` is not an integer")))?;
+                if (least..=greatest).contains(&value) {
+                    Ok(Value::Integer(value))
+                } else {
+                    Err(token.problem(format!("{value} is not in the range of `{primitive}`, {least} to {greatest}")))
+                }
+            }
+            None => float(*primitive, &text).map(Value::Float).map_err(|why| token.problem(why)),
+        },
+        BaseType::String { bound } => bounded(text.len(), *bound, "bytes", token).map(|()| Value::Text(text)),
+        BaseType::WString { bound } => {
+            bounded(text.encode_utf16().count(), *bound, "UTF-16 units", token).map(|()| Value::Text(text))
+        }
+        // Refused before.
+        BaseType::Message(_) => Err(token.problem("a message cannot be written as a value")),
+    }
+}
+
+fn is_text(base: &BaseType) -> bool {
+    matches!(base, BaseType::String { .. } | BaseType::WString { .. })
+}
+
+fn bounded(length: usize, bound: Option<u32>, unit: &str, token: Token<'_>) -> Result<(), Problem> {
+    match bound {
+        Some(bound) if length > bound as usize => {
+            Err(token.problem(format!("the text is {length} {unit} long, and its type allows {bound}")))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// As Python reads one: a sign, a prefix for another base, single underscores between digits.
+fn integer(text: &str) -> Option<i128> {
+    let (negative, digits) = match text.strip_prefix('-') {
+        Some(rest) => (true, rest),
+        None => (false, text.strip_prefix('+').unwrap_or(text)),
+    };
+    let prefixes = [("0x", 16), ("0X", 16), ("0o", 8), ("0O", 8), ("0b", 2), ("0B", 2)];
+    let prefixed = prefixes.iter().find_map(|(prefix, base)| Some((digits.strip_prefix(prefix)?, *base)));
+    let (digits, base) = prefixed.map_or((digits, 10), |(rest, base)| (rest.strip_prefix('_').unwrap_or(rest), base));
+    let digits = without_underscores(digits)?;
+    // No second sign.
+    if !digits.starts_with(|c: char| c.is_ascii_alphanumeric()) {
+        return None;
+    }
+    // Too many digits for an i128 are too many for every type; saturate, so that the error speaks of the range.
+    let overflow = || digits.chars().all(|c| c.is_digit(base)).then_some(i128::MAX);
+    let value = i128::from_str_radix(&digits, base).ok().or_else(overflow)?;
+    Some(if negative { -value } else { value })
+}
+
+fn float(primitive: Primitive, text: &str) -> Result<f64, String> {
+    let not_a_number = || format!("`{text}` is not a number; it should look like `-1.5e3`");
+    let value: f64 = without_underscores(text).and_then(|digits| digits.parse().ok()).ok_or_else(not_a_number)?;
+    #[expect(clippy::cast_possible_truncation, reason = "whether it overflows is the question")]
+    let fits = if primitive == Primitive::Float32 { (value as f32).is_finite() } else { value.is_finite() };
+    if fits { Ok(value) } else { Err(format!("`{text}` is not a finite number in the range of `{primitive}`")) }
+}
+
+/// Without underscores, which must each stand between two digits.
+fn without_underscores(text: &str) -> Option<String> {
+    let bytes = text.as_bytes();
+    let is_digit = |index: Option<usize>| index.and_then(|i| bytes.get(i)).is_some_and(u8::is_ascii_hexdigit);
+    let well_placed =
+        |(index, byte): (usize, &u8)| *byte != b'_' || is_digit(index.checked_sub(1)) && is_digit(Some(index + 1));
+    bytes.iter().enumerate().all(well_placed).then(|| text.replace('_', ""))
+}
+
+/// Without the quotes around, if it has them.
+fn unquoted(token: Token<'_>) -> Result<String, Problem> {
+    for quote in QUOTES {
+        let inner = token.text.strip_prefix(quote).and_then(|rest| rest.strip_suffix(quote));
+        let Some(inner) = inner else { continue };
+        let escaped = format!("\\{quote}");
+        if inner.replace(&escaped, "").contains(quote) {
+            return Err(token.problem(format!("a quote inside the text needs a backslash: `{escaped}`")));
+        }
+        return Ok(inner.replace(&escaped, &quote.to_string()));
+    }
+    Ok(token.text.to_owned())
+}
+
+fn elements(inner: Token<'_>) -> Vec<(Token<'_>, String)> {
+    let mut elements = Vec::new();
+    let mut rest = Some(inner).filter(|inner| !inner.text.is_empty());
+    while let Some(inner) = rest {
+        let (element, more) = inner.split_before(|c| c == ',');
+        let element = element.trim();
+        elements.push((element, element.text.to_owned()));
+        rest = more.strip_prefix(",");
+    }
+    elements
+}
+
+/// As `elements`, but a comma may stand in quotes.
+fn text_elements(inner: Token<'_>) -> Result<Vec<(Token<'_>, String)>, Problem> {
+    let mut elements = Vec::new();
+    let mut rest = inner.trim();
+    while !rest.text.is_empty() {
+        let quote = rest.text.chars().next().filter(|first| QUOTES.contains(first));
+        let (element, text, more) = match quote {
+            None => {
+                let (element, more) = rest.split_before(|c| c == ',');
+                let element = element.trim();
+                if element.text.is_empty() {
+                    return Err(more
+                        .split_at(1)
+                        .0
+                        .problem("there is no text before this comma; an empty text is `\"\"`"));
+                }
+                (element, element.text.to_owned(), more)
+            }
+            Some(quote) => {
+                let end = closing_quote(rest.text, quote)
+                    .ok_or_else(|| rest.problem(format!("the text is not closed with {quote}")))?;
+                let (element, more) = rest.split_at(end + 1);
+                let text = rest.text[1..end].replace(&format!("\\{quote}"), &quote.to_string());
+                (element, text, more.trim())
+            }
+        };
+        elements.push((element, text));
+        rest = match more.strip_prefix(",") {
+            Some(rest) => rest.trim(),
+            None if more.text.is_empty() => more,
+            None => return Err(more.problem("there must be a comma between two texts")),
+        };
+    }
+    Ok(elements)
+}
+
+/// Where the text that begins with `quote` ends: the first such quote without a backslash before it.
+fn closing_quote(text: &str, quote: char) -> Option<usize> {
+    text.char_indices()
+        .skip(1)
+        .find(|(index, c)| *c == quote && !text[..*index].ends_with('\\'))
+        .map(|(index, _)| index)
+}
+
+/// The form that `parse` reads.
+pub(crate) fn write(value: &Value) -> String {
+    match value {
+        Value::Bool(value) => value.to_string(),
+        Value::Integer(value) => value.to_string(),
+        // With a point or an exponent, and as many digits as it takes to read the same number back.
+        Value::Float(value) => format!("{value:?}"),
+        Value::Text(text) => format!("\"{}\"", text.replace('"', "\\\"")),
+        Value::List(values) => {
+            let elements: Vec<String> = values.iter().map(write_element).collect();
+            format!("[{}]", elements.join(", "))
+        }
+    }
+}
+
+/// In a list, a backslash before the closing quote would hide it; such a text can only have been written without quotes.
+fn write_element(value: &Value) -> String {
+    match value {
+        Value::Text(text) if text.ends_with('\\') => text.clone(),
+        value => write(value),
+    }
+}

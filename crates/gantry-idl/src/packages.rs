@@ -1,0 +1,90 @@
+//! Reads folders of packages.
+//!
+//! Used by build scripts. `<folder>/<package>/msg/<Name>.msg` and `<folder>/<package>/srv/<Name>.srv`; everything else in
+//! a folder is left alone.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::definitions::Definitions;
+use crate::error::{Errors, Place, Report};
+use crate::name::{Namespace, TypeName, check_interface, check_package};
+use crate::parser::{Parser, lines};
+use crate::resolve;
+
+impl Definitions {
+    /// Reads folders of packages: `<folder>/<package>/{msg,srv}/*.{msg,srv}`. What one needs may be in another.
+    ///
+    /// # Errors
+    /// All that is wrong in any file.
+    pub fn read_packages<P: AsRef<Path>>(folders: &[P]) -> Result<Self, Errors> {
+        let mut report = Report::new(usize::MAX);
+        let mut definitions = Self::default();
+        let mut references = Vec::new();
+        for folder in folders {
+            for (name, path) in files(folder.as_ref(), &mut report) {
+                let shown = path.display().to_string();
+                let text = match fs::read_to_string(&path) {
+                    Ok(text) => text,
+                    Err(error) => {
+                        report.push(Place::whole(&shown).error(format!("it cannot be read: {error}")));
+                        continue;
+                    }
+                };
+                let mut parser = Parser { path: &shown, report: &mut report, references: &mut references };
+                if !definitions.parse_interface(&mut parser, &name, &lines(&text)) {
+                    let sentence = format!("`{name}` is defined twice: the folders hold another file of this name");
+                    report.push(Place::whole(&shown).error(sentence));
+                }
+            }
+        }
+        resolve::check(&definitions, &references, &mut report);
+        report.into_result().map(|()| definitions)
+    }
+}
+
+/// The interface files in a folder of packages, in order.
+fn files(folder: &Path, report: &mut Report) -> Vec<(TypeName, PathBuf)> {
+    let mut files = Vec::new();
+    for package in children(folder, report) {
+        for (namespace, extension) in [(Namespace::Msg, "msg"), (Namespace::Srv, "srv")] {
+            let interfaces = package.join(extension);
+            if !interfaces.is_dir() {
+                continue;
+            }
+            let package_name = file_stem(&package, false);
+            if let Err(why) = check_package(&package_name) {
+                report.push(Place::whole(&interfaces.display().to_string()).error(why));
+                continue;
+            }
+            for path in children(&interfaces, report) {
+                if path.extension().is_none_or(|found| found != extension) {
+                    continue;
+                }
+                let name = file_stem(&path, true);
+                // A service's file has the service's own name.
+                match check_interface(&name, Namespace::Msg) {
+                    Ok(()) => files.push((TypeName { package: package_name.clone(), namespace, name }, path)),
+                    Err(why) => report.push(Place::whole(&path.display().to_string()).error(why)),
+                }
+            }
+        }
+    }
+    files
+}
+
+fn file_stem(path: &Path, without_extension: bool) -> String {
+    let name = if without_extension { path.file_stem() } else { path.file_name() };
+    name.unwrap_or_default().to_string_lossy().into_owned()
+}
+
+fn children(folder: &Path, report: &mut Report) -> Vec<PathBuf> {
+    let read = || fs::read_dir(folder)?.map(|entry| entry.map(|entry| entry.path())).collect::<io::Result<Vec<_>>>();
+    let mut children = read().unwrap_or_else(|error| {
+        report.push(Place::whole(&folder.display().to_string()).error(format!("this folder cannot be read: {error}")));
+        Vec::new()
+    });
+    children.sort();
+    children
+}

@@ -1,0 +1,153 @@
+//! Definitions as one text, as bags and MCAP files hold them ("ros2msg"): a message, and behind it all that it needs.
+//!
+//! Written canonically: constants, then fields, one a line, without comments; nested types with their package. Read with
+//! limits, as it may come from another process.
+
+use std::collections::BTreeSet;
+use std::fmt::Write;
+
+use crate::definitions::Definitions;
+use crate::error::{Errors, Place, Report};
+use crate::literal;
+use crate::model::{BaseType, MessageDefinition};
+use crate::name::{Namespace, TypeName, is_part_of_service};
+use crate::parser::{Line, Parser, lines};
+use crate::resolve;
+
+/// What separates two definitions: a line of so many `=`.
+const SEPARATOR_LENGTH: usize = 80;
+/// The largest definitions that are known are a tenth of this.
+const LENGTH_LIMIT_BYTES: usize = 1 << 20;
+const TYPE_LIMIT: usize = 1000;
+/// More errors than these help nobody.
+const ERROR_LIMIT: usize = 20;
+
+impl Definitions {
+    /// Reads a message (or service) and those that it needs from a text that came from elsewhere, in the form that
+    /// [`Definitions::definition_text`] writes. Work and memory are bounded.
+    ///
+    /// # Errors
+    /// What is wrong in it, up to a limit.
+    pub fn from_text(name: &TypeName, text: &str) -> Result<Self, Errors> {
+        let path = name.to_string();
+        if text.len() > LENGTH_LIMIT_BYTES {
+            let sentence = format!("its definition is {} bytes long, and {LENGTH_LIMIT_BYTES} are allowed", text.len());
+            return Err(Place::whole(&path).error(sentence).into());
+        }
+        let mut report = Report::new(ERROR_LIMIT);
+        let mut references = Vec::new();
+        let mut definitions = Self::default();
+        let lines = lines(text);
+        let mut parser = Parser { path: &path, report: &mut report, references: &mut references };
+        for (index, section) in lines.split(is_separator).enumerate() {
+            if index == TYPE_LIMIT {
+                let sentence = format!("its definition is of more than {TYPE_LIMIT} types");
+                parser.report.push(Place::whole(&path).error(sentence));
+                break;
+            }
+            if index == 0 {
+                definitions.parse_interface(&mut parser, name, section);
+                continue;
+            }
+            let title = section.first().map_or("", |line| &line.text);
+            let number = section.first().map_or(0, |line| line.number);
+            let mut reject = |sentence: String| {
+                parser.report.push(Place::in_line(&path, number, title, 0..title.len()).error(sentence));
+            };
+            let Some(nested) = title.strip_prefix("MSG: ").and_then(|name| name.trim().parse::<TypeName>().ok()) else {
+                reject(
+                    "below a line of `=` there must be the name of a message, as in `MSG: std_msgs/Header`".to_owned(),
+                );
+                continue;
+            };
+            if definitions.messages.contains_key(&nested) {
+                reject(format!("`{nested}` is defined twice"));
+            } else if nested.namespace != Namespace::Msg {
+                reject(format!("`{nested}` is of a service, and only messages can be nested"));
+            } else {
+                definitions.parse_interface(&mut parser, &nested, &section[1..]);
+            }
+        }
+        resolve::check(&definitions, &references, &mut report);
+        report.into_result().map(|()| definitions)
+    }
+
+    /// The definition of the message (or service) and of all that it needs, in the form that bags and MCAP files hold
+    /// ("ros2msg"); none if there is no such type.
+    pub fn definition_text(&self, name: &TypeName) -> Option<String> {
+        let (mut text, roots) = match self.services.get(name) {
+            Some(service) => {
+                let text = format!("{}---\n{}", own_text(&service.request), own_text(&service.response));
+                (text, vec![&service.request, &service.response])
+            }
+            None => {
+                let message = self.messages.get(name)?;
+                (own_text(message), vec![message])
+            }
+        };
+        for nested in self.needed_by(&roots) {
+            // Writing to a `String` cannot fail.
+            let _ =
+                write!(text, "{}\nMSG: {}/{}\n", "=".repeat(SEPARATOR_LENGTH), nested.name.package, nested.name.name);
+            text.push_str(&own_text(nested));
+        }
+        Some(text)
+    }
+
+    /// All messages nested in these, at any depth, by name.
+    pub(crate) fn needed_by<'a>(&'a self, roots: &[&'a MessageDefinition]) -> Vec<&'a MessageDefinition> {
+        let mut found = BTreeSet::new();
+        let mut open = roots.to_vec();
+        while let Some(message) = open.pop() {
+            for field in &message.fields {
+                if let BaseType::Message(name) = &field.field_type.base
+                    && let Some(nested) = self.messages.get(name)
+                    && found.insert(name)
+                {
+                    open.push(nested);
+                }
+            }
+        }
+        found.into_iter().filter_map(|name| self.messages.get(name)).collect()
+    }
+
+    /// Reads the lines of one definition; false if there is already one of this name.
+    pub(crate) fn parse_interface(&mut self, parser: &mut Parser<'_>, name: &TypeName, lines: &[Line]) -> bool {
+        if name.namespace == Namespace::Srv && !is_part_of_service(&name.name) {
+            if self.services.contains_key(name) {
+                return false;
+            }
+            let service = parser.service(name.clone(), lines);
+            for part in [&service.request, &service.response] {
+                self.messages.insert(part.name.clone(), part.clone());
+            }
+            self.services.insert(name.clone(), service);
+        } else {
+            if self.messages.contains_key(name) {
+                return false;
+            }
+            self.messages.insert(name.clone(), parser.message(name.clone(), lines));
+        }
+        true
+    }
+}
+
+fn is_separator(line: &Line) -> bool {
+    line.text.len() == SEPARATOR_LENGTH && line.text.bytes().all(|byte| byte == b'=')
+}
+
+fn own_text(message: &MessageDefinition) -> String {
+    let mut text = String::new();
+    // Writing to a `String` cannot fail.
+    for constant in &message.constants {
+        let _ = writeln!(text, "{} {}={}", constant.primitive, constant.name, literal::write(&constant.value));
+    }
+    for field in &message.fields {
+        let _ = write!(text, "{} {}", field.field_type, field.name);
+        if let Some(default) = &field.default {
+            let _ = write!(text, " {}", literal::write(default));
+        }
+        text.push('\n');
+    }
+    text
+}
