@@ -1,21 +1,19 @@
 //! A message type, made ready to look at messages of it: nested types found, plain ones known.
 //!
-//! Used for every view. Invariants, on which the work and the depth of recursion of everything here rest: nesting is at most
-//! [`MOST_NESTING`] deep, and every message takes at least a byte.
+//! Used for every view. The work and the depth of recursion of everything in this module rest on what [`Definitions`]
+//! guarantee: nesting is bounded, and every message and every element takes at least a byte.
 
-use std::collections::BTreeMap;
+use std::collections::HashMap;
 
 use gantry_cdr::ByteOrder;
 
 use super::cursor::Cursor;
 use super::message::DynamicMessage;
 use crate::definitions::Definitions;
-use crate::error::{Error, Errors};
-use crate::model::{BaseType, Count, Field, MessageDefinition, Primitive};
+use crate::error::{Errors, Place};
+use crate::layout::Plain;
+use crate::model::{BaseType, Field, MessageDefinition};
 use crate::name::TypeName;
-
-/// How deep messages may be nested in others.
-pub const MOST_NESTING: usize = 64;
 
 /// A message type with all types that it needs, ready to look at messages of it. Made once for a topic.
 #[derive(Clone, Debug)]
@@ -32,8 +30,6 @@ pub(super) struct Structure {
     nested: Vec<usize>,
     /// Set if its bytes are those of a C struct without padding and without booleans, wherever it stands.
     pub(super) plain: Option<Layout>,
-    /// How deep messages are nested in it.
-    depth: usize,
 }
 
 /// The memory that each of equal elements takes.
@@ -47,10 +43,10 @@ impl MessageType {
     /// The message (or request or response) `name`, and what it needs.
     ///
     /// # Errors
-    /// It is not among the definitions; messages are nested more than [`MOST_NESTING`] deep in it.
+    /// It is not among the definitions.
     pub fn new(definitions: &Definitions, name: &TypeName) -> Result<Self, Errors> {
         let mut found = Self { structures: Vec::new() };
-        found.add(definitions, name, &mut BTreeMap::new(), 0)?;
+        found.add(definitions, name, &mut HashMap::new(), &mut HashMap::new())?;
         Ok(found)
     }
 
@@ -89,69 +85,35 @@ impl MessageType {
         self.structures.len() - 1
     }
 
-    /// Adds a type after those that it needs, each once; where it is.
+    /// Adds a type after those that it needs, each once; where it is. Nesting in definitions is bounded, so that this may
+    /// recurse.
     fn add<'d>(
         &mut self,
         definitions: &'d Definitions,
         name: &'d TypeName,
-        known: &mut BTreeMap<&'d TypeName, usize>,
-        above: usize,
+        known: &mut HashMap<&'d TypeName, usize>,
+        plain: &mut HashMap<&'d TypeName, Option<Plain>>,
     ) -> Result<usize, Errors> {
         if let Some(index) = known.get(name) {
             return Ok(*index);
         }
         let Some(definition) = definitions.message(name) else {
-            return Err(Error::without_place(format!("the message `{name}` is not among the definitions")).into());
+            return Err(Place::default().error(format!("the message `{name}` is not among the definitions")).into());
         };
-        let mut depth = 0;
         let mut nested = Vec::with_capacity(definition.fields.len());
         for field in &definition.fields {
-            let mut index = 0;
-            if let BaseType::Message(inner) = &field.field_type.base {
-                if above < MOST_NESTING {
-                    index = self.add(definitions, inner, known, above + 1)?;
-                    depth = depth.max(self.structures[index].depth + 1);
-                } else {
-                    depth = usize::MAX;
-                }
-            }
-            nested.push(index);
+            nested.push(match &field.field_type.base {
+                BaseType::Message(inner) => self.add(definitions, inner, known, plain)?,
+                _ => 0,
+            });
         }
-        if above.saturating_add(depth) > MOST_NESTING {
-            return Err(Error::without_place(format!(
-                "messages are nested more than {MOST_NESTING} deep in `{name}`; nest them less"
-            ))
-            .into());
-        }
-        let plain = self.plain(definition, &nested);
+        let plain = definitions.plain(definition, plain).and_then(|plain| {
+            let size_bytes = usize::try_from(plain.size_bytes).ok()?;
+            Some(Layout { size_bytes, align: usize::try_from(plain.alignment_bytes).ok()? })
+        });
         known.insert(name, self.structures.len());
-        self.structures.push(Structure { definition: definition.clone(), nested, plain, depth });
+        self.structures.push(Structure { definition: definition.clone(), nested, plain });
         Ok(self.structures.len() - 1)
-    }
-
-    /// The layout as a C struct, if that is the message's too.
-    fn plain(&self, definition: &MessageDefinition, nested: &[usize]) -> Option<Layout> {
-        if definition.fields.is_empty() {
-            return Some(Layout { size_bytes: 1, align: 1 });
-        }
-        let (mut size_bytes, mut align) = (0_usize, 0);
-        for (field, nested) in definition.fields.iter().zip(nested) {
-            let layout = layout(self, &field.field_type.base, *nested)?;
-            let count = match field.field_type.count {
-                Count::One => 1,
-                Count::Array(count) => count as usize,
-                Count::Sequence { .. } => return None,
-            };
-            if size_bytes == 0 {
-                align = layout.align;
-            }
-            let has_bool = field.field_type.base == BaseType::Primitive(Primitive::Bool);
-            if has_bool || layout.align > align || !size_bytes.is_multiple_of(layout.align) {
-                return None;
-            }
-            size_bytes = layout.size_bytes.checked_mul(count)?.checked_add(size_bytes)?;
-        }
-        size_bytes.is_multiple_of(align).then_some(Layout { size_bytes, align })
     }
 }
 

@@ -35,7 +35,7 @@ mod yaml_scalar;
 
 pub use list::{Elements, List, Number};
 pub use message::{DynamicMessage, Fields};
-pub use message_type::{MOST_NESTING, MessageType};
+pub use message_type::MessageType;
 pub use value::Value;
 pub use wide_text::WideText;
 pub use yaml::Yaml;

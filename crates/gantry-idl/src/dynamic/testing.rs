@@ -9,7 +9,7 @@ use super::message_type::MessageType;
 use crate::model::{BaseType, Count, FieldType, Primitive};
 
 /// From here on sequences are empty, so that nested ones do not multiply.
-const ENOUGH_BYTES: usize = 64 * 1024;
+const ENOUGH_BYTES: usize = 4096;
 
 /// The body (CDR without encapsulation header) of a random message: within its bounds, padding zero, with many values at the
 /// ends of their ranges. It has no NaN, which is not equal to itself, and no 0 within texts, which C cannot hold.

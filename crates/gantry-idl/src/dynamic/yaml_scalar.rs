@@ -90,8 +90,10 @@ fn style(text: &str) -> Style {
         if space_and_break || !is_printable(char) {
             return Style::Double;
         }
-        let at_end = before.is_none() || after.is_none();
-        plain &= !is_break(char) && !(at_end && char == ' ') && !is_indicator(char, before, after);
+        let blank_at_end = char == ' ' && (before.is_none() || after.is_none());
+        if is_break(char) || blank_at_end || is_indicator(char, before, after) {
+            plain = false;
+        }
         before = Some(char);
     }
     if plain { Style::Plain } else { Style::Single }
