@@ -22,9 +22,9 @@ type Part = [Ends; ALIGNMENTS];
 
 /// A plain message's C struct; its size is a multiple of its alignment.
 #[derive(Clone, Copy)]
-struct Plain {
-    size_bytes: u64,
-    alignment_bytes: u64,
+pub(crate) struct Plain {
+    pub(crate) size_bytes: u64,
+    pub(crate) alignment_bytes: u64,
 }
 
 impl Definitions {
@@ -85,7 +85,8 @@ impl Definitions {
         })
     }
 
-    fn plain<'a>(
+    /// The message's C struct, if it is plain; each message is looked at once.
+    pub(crate) fn plain<'a>(
         &'a self,
         message: &'a MessageDefinition,
         known: &mut HashMap<&'a TypeName, Option<Plain>>,
