@@ -57,11 +57,18 @@ macro_rules! in_place {
 
         #[inline]
         fn slice(bytes: &[u8]) -> &[Self] {
+            // No elements are not aligned either.
+            if bytes.is_empty() {
+                return &[];
+            }
             <[Self]>::ref_from_bytes(bytes).unwrap_or_else(|_| moved())
         }
 
         #[inline]
         fn slice_mut(bytes: &mut [u8]) -> &mut [Self] {
+            if bytes.is_empty() {
+                return &mut [];
+            }
             <[Self]>::mut_from_bytes(bytes).unwrap_or_else(|_| moved())
         }
 
