@@ -31,7 +31,8 @@ and PROGRAM writes next to them:
 
 All `.cdr` must be equal byte for byte: padding is zero, nothing follows the last field. YAML is compared by its values:
 one mapping of the fields in their order, `{}` for a message without fields (the placeholder on the wire is not shown);
-uint8, byte and char as numbers from 0 to 255, sequences of them as lists of such; `.nan`, `.inf` and `-.inf`; floats to
+uint8 and char as numbers from 0 to 255, a byte so or, as `ros2 topic echo` shows it, as the text of that one
+character; sequences of them as lists of such; `.nan`, `.inf` and `-.inf`; floats to
 the bit (also -0.0); texts always as texts (`"1.0"`, `"yes"`, control characters in quotes).
 
 The last line is `interop: T types, V values, B bytes-equal, …, D different`; the exit status is 1 if D is not 0.

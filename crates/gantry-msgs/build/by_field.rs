@@ -1,0 +1,156 @@
+//! Code for tests: builds every message in place as a user would, field by field, and compares it field by field.
+//!
+//! Included by `tests` and by the example `interop`, which say what the traits are; no part of the library. It knows of the
+//! generated code only what its users know: names of shapes, setters and getters.
+
+use gantry_idl::{BaseType, Count, Definitions, EMPTY_MESSAGE_FIELD, Field, MessageDefinition, TypeName};
+use std::fmt::Write as _;
+
+/// An `impl ByField` for every message of the roots, each with the path of its module, and the list `SERVICES`.
+pub fn code(roots: &[(&Definitions, &str)]) -> String {
+    let (mut code, mut services) = (String::new(), String::new());
+    for (definitions, root) in roots {
+        let names = Names { definitions, root };
+        definitions.messages().for_each(|message| code.push_str(&names.message(message)));
+        for service in definitions.services() {
+            let _ = writeln!(services, "    service::<{}>(\"{root}\"),", names.path(&service.name));
+        }
+    }
+    let _ = writeln!(code, "#[allow(dead_code)]\npub static SERVICES: &[ServiceEntry] = &[\n{services}];");
+    code
+}
+
+struct Names<'a> {
+    definitions: &'a Definitions,
+    root: &'a str,
+}
+
+impl Names<'_> {
+    fn path(&self, name: &TypeName) -> String {
+        format!("{}::{}::{}::{}", self.root, name.package, name.namespace, name.name)
+    }
+
+    fn is_flat(&self, base: &BaseType) -> bool {
+        match base {
+            BaseType::Primitive(_) => true,
+            BaseType::String { .. } | BaseType::WString { .. } => false,
+            BaseType::Message(name) => self.definitions.is_plain(name),
+        }
+    }
+
+    fn has_shape(&self, name: &TypeName) -> bool {
+        self.definitions.message(name).is_some_and(|message| message.fields.iter().any(|field| self.is_shaped(field)))
+    }
+
+    fn is_shaped(&self, field: &Field) -> bool {
+        matches!(field.field_type.count, Count::Sequence { .. })
+            || match &field.field_type.base {
+                BaseType::Primitive(_) => false,
+                BaseType::String { .. } | BaseType::WString { .. } => true,
+                BaseType::Message(name) => self.has_shape(name),
+            }
+    }
+
+    fn message(&self, message: &MessageDefinition) -> String {
+        let path = self.path(&message.name);
+        let plain = self.definitions.is_plain(&message.name);
+        let shaped: Vec<&Field> = message.fields.iter().filter(|field| self.is_shaped(field)).collect();
+        let shape = if shaped.is_empty() {
+            "()".to_owned()
+        } else {
+            let fields: String = shaped.iter().map(|field| format!("r#{}: {}, ", field.name, self.shape(field))).collect();
+            format!("{path}Shape {{ {fields}}}")
+        };
+        let (fill, mut same) = if plain {
+            ("target.as_mut_bytes().copy_from_slice(self.as_bytes());".to_owned(), "view.as_bytes() == self.as_bytes()".to_owned())
+        } else {
+            let fill: String = message.fields.iter().map(|field| self.fill(field)).collect();
+            let same: Vec<String> = message.fields.iter().map(|field| self.same(field)).collect();
+            (fill, same.join("\n            && "))
+        };
+        if same.is_empty() {
+            same = format!("same_bytes(&view.{EMPTY_MESSAGE_FIELD}(), &self.{EMPTY_MESSAGE_FIELD})");
+        }
+        let view = if plain { "&*view" } else { "view" };
+        format!(
+            "impl ByField for {path} {{
+    fn shape(&self) -> <Self as Kind>::Shape<'_> {{
+        {shape}
+    }}
+    #[allow(unused_variables, unused_mut)]
+    fn fill(&self, mut target: <Self as Kind>::Mut<'_>) {{
+        {fill}
+    }}
+    fn same(&self, view: <Self as Kind>::Ref<'_>) -> bool {{
+        {same}
+    }}
+    fn same_view<B: AsRef<[u8]>>(&self, view: &<Self as Message>::View<B>) -> bool {{
+        let view = {view};
+        {same}
+    }}
+    fn print<B: AsRef<[u8]>>(view: &<Self as Message>::View<B>, out: &mut dyn std::fmt::Write) -> std::fmt::Result {{
+        write!(out, \"{{view:?}}\")
+    }}
+}}\n\n"
+        )
+    }
+
+    /// The field's part of a shape.
+    fn shape(&self, field: &Field) -> String {
+        let name = format!("self.r#{}", field.name);
+        let each = match &field.field_type.base {
+            BaseType::Message(nested) if self.has_shape(nested) => ".shape()",
+            BaseType::String { .. } | BaseType::WString { .. } => ".as_str()",
+            // A sequence of what has no shape.
+            _ => return format!("{name}.len()"),
+        };
+        match field.field_type.count {
+            Count::One => format!("{name}{each}"),
+            Count::Array(_) => format!("leaked({name}.each_ref().map(|each| each{each}))"),
+            Count::Sequence { .. } => format!("leaked({name}.iter().map(|each| each{each}).collect::<Vec<_>>())"),
+        }
+    }
+
+    /// Writes what the shape did not.
+    fn fill(&self, field: &Field) -> String {
+        let name = &field.name;
+        let flat = self.is_flat(&field.field_type.base);
+        match (&field.field_type.base, field.field_type.count) {
+            (BaseType::String { .. } | BaseType::WString { .. }, _) => String::new(),
+            (BaseType::Primitive(_), Count::One) => format!("target.set_{name}(self.r#{name});\n        "),
+            (_, Count::One) => format!("self.r#{name}.fill(target.{name}_mut());\n        "),
+            _ if flat => format!(
+                "target.{name}_mut().as_mut_bytes().copy_from_slice(self.r#{name}.as_bytes());\n        "
+            ),
+            // Half of them one by one, the rest at once.
+            _ => format!(
+                "{{
+            let (first, rest) = self.r#{name}.split_at(self.r#{name}.len() / 2);
+            let mut list = target.{name}_mut();
+            first.iter().for_each(|each| each.fill(list.next().unwrap()));
+            list.assign(rest).unwrap();
+            assert!(list.is_empty() && list.next().is_none());
+        }}
+        "
+            ),
+        }
+    }
+
+    /// Whether the field, as its getter gives it, is the owned one.
+    fn same(&self, field: &Field) -> String {
+        let name = &field.name;
+        let flat = self.is_flat(&field.field_type.base);
+        let (got, owned) = (format!("view.r#{name}()"), format!("self.r#{name}"));
+        let each = |got: &str, owned: &str| match &field.field_type.base {
+            BaseType::Message(_) => format!("{owned}.same({got})"),
+            BaseType::WString { .. } => format!("{got} == *{owned}.as_str()"),
+            _ => format!("{got} == {owned}.as_str()"),
+        };
+        match (&field.field_type.base, field.field_type.count) {
+            (BaseType::Primitive(_), Count::One) => format!("same_bytes(&{got}, &{owned})"),
+            (_, Count::One) => each(&got, &owned),
+            _ if flat => format!("same_bytes({got}, &{owned}[..])"),
+            _ => format!("same_list({got}, &{owned}, |got, owned| {})", each("got", "owned")),
+        }
+    }
+}

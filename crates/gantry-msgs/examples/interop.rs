@@ -1,0 +1,140 @@
+//! Gantry's side of the comparison with other implementations: `.ci/interop` runs it. What it reads and writes is at the head
+//! of `tests/interop/interop.py`.
+
+#[path = "../tests/support/by_field.rs"]
+mod by_field;
+
+use by_field::{ByField, SERVICES};
+use gantry_idl::{
+    Definitions,
+    dynamic::{MessageType, Yaml, testing::random_body},
+};
+use gantry_msgs::gantry_cdr::{AlignedBytes, ByteOrder, ENCAPSULATION, Message, View, split_encapsulation};
+use serde_json::{Value, json};
+use std::{
+    error::Error,
+    fs,
+    path::{Path, PathBuf},
+};
+
+type Outcome<T = ()> = Result<T, Box<dyn Error>>;
+
+/// Longer messages have no YAML, and types of which every message is longer one value only.
+const SMALL_BYTES: usize = 1 << 16;
+/// Values of its own.
+const VALUES: usize = 8;
+
+fn main() -> Outcome {
+    let arguments: Vec<String> = std::env::args().collect();
+    match arguments.get(1..) {
+        Some([step, directory]) if step == "types" => write_types(Path::new(directory)),
+        Some([step, directory]) if step == "exchange" => exchange_all(Path::new(directory)),
+        _ => Err("usage: interop types|exchange DIRECTORY".into()),
+    }
+}
+
+/// The folder that a type's module is made of.
+fn root(module: &str) -> &'static str {
+    if module.contains("::v1") { "packages-1.x" } else { "packages" }
+}
+
+fn rihs01(hash: [u8; 32]) -> String {
+    let digits: String = hash.iter().map(|byte| format!("{byte:02x}")).collect();
+    format!("RIHS01_{digits}")
+}
+
+fn write_types(directory: &Path) -> Outcome {
+    let mut messages: Vec<Value> = Vec::new();
+    macro_rules! entry {
+        ($message:path) => {
+            messages.push(entry::<$message>());
+        };
+    }
+    gantry_msgs::for_each_message!(entry);
+    let services: Vec<Value> = SERVICES
+        .iter()
+        .map(|service| json!({ "root": root(service.module), "name": service.name, "hash": rihs01(service.hash) }))
+        .collect();
+    let types = json!({ "messages": messages, "services": services });
+    Ok(fs::write(directory.join("types.json"), types.to_string())?)
+}
+
+fn entry<T: Message>() -> Value {
+    let (root, hash) = (root(std::any::type_name::<T>()), rihs01(T::TYPE_HASH));
+    json!({ "root": root, "name": T::TYPE_NAME, "hash": hash, "definition": T::DEFINITION })
+}
+
+fn exchange_all(directory: &Path) -> Outcome {
+    macro_rules! exchange {
+        ($message:path) => {
+            exchange::<$message>(directory).map_err(|error| format!("{}: {error}", stringify!($message)))?;
+        };
+    }
+    gantry_msgs::for_each_message!(exchange);
+    Ok(())
+}
+
+/// What is known of one type.
+struct Exchange {
+    message_type: MessageType,
+    /// What its files begin with.
+    stem: PathBuf,
+}
+
+fn exchange<T: ByField>(directory: &Path) -> Outcome {
+    let name = T::TYPE_NAME.parse()?;
+    let definitions = Definitions::from_text(&name, T::DEFINITION)?;
+    let exchange = Exchange {
+        message_type: MessageType::new(&definitions, &name)?,
+        stem: directory.join(root(std::any::type_name::<T>())).join(T::TYPE_NAME.replace('/', "__")),
+    };
+    for number in 0.. {
+        let little = exchange.path(number, "le.cdr");
+        if !little.exists() {
+            break;
+        }
+        exchange.answer::<T>(number, &fs::read(little)?, &fs::read(exchange.path(number, "be.cdr"))?)?;
+    }
+    let mut rng = fastrand::Rng::new();
+    for number in 0..VALUES {
+        let body = random_body(&exchange.message_type, &mut rng, ByteOrder::LittleEndian);
+        let cdr = [&ENCAPSULATION[..], &body].concat();
+        exchange.write_yaml(number, "rust.yaml", &cdr)?;
+        fs::write(exchange.path(number, "rust.cdr"), &cdr)?;
+        if cdr.len() > SMALL_BYTES {
+            break;
+        }
+    }
+    Ok(())
+}
+
+impl Exchange {
+    fn path(&self, number: usize, end: &str) -> PathBuf {
+        PathBuf::from(format!("{}.{number}.{end}", self.stem.display()))
+    }
+
+    /// What this side makes of one value of the other side.
+    fn answer<T: ByField>(&self, number: usize, little: &[u8], big: &[u8]) -> Outcome {
+        let write = |end, bytes: &[u8]| fs::write(self.path(number, end), bytes);
+        let (_, body) = split_encapsulation(little)?;
+        let view = T::view(AlignedBytes::copy_of(body))?;
+        let message = view.to_message()?;
+        assert!(message.same_view(&view), "getters give other values than the copy has: {}", self.stem.display());
+        write("le.back.cdr", &message.to_cdr()?)?;
+        write("be.back.cdr", &T::from_cdr(big)?.to_cdr()?)?;
+        let (memory, layout) = message.built()?;
+        assert!(message.same(T::get(memory.as_ref(), layout)), "built otherwise than meant: {}", self.stem.display());
+        write("built.cdr", &[&ENCAPSULATION[..], memory.as_ref()].concat())?;
+        self.write_yaml(number, "le.yaml", little)?;
+        self.write_yaml(number, "be.yaml", big)
+    }
+
+    fn write_yaml(&self, number: usize, end: &str, cdr: &[u8]) -> Outcome {
+        if cdr.len() <= SMALL_BYTES {
+            let mut yaml = String::new();
+            Yaml::FULL_LENGTH.write(&self.message_type.view_cdr(cdr)?, &mut yaml)?;
+            fs::write(self.path(number, end), yaml)?;
+        }
+        Ok(())
+    }
+}
