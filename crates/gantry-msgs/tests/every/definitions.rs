@@ -1,6 +1,9 @@
 //! What a generated type says of itself.
 
-use crate::{by_field::{ByField, SERVICES}, for_every_type};
+use crate::{
+    by_field::{ByField, SERVICES},
+    for_every_type,
+};
 use gantry_idl::Definitions;
 
 #[test]

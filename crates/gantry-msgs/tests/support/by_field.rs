@@ -53,7 +53,11 @@ fn same_bytes<T: IntoBytes + Immutable + ?Sized>(got: &T, owned: &T) -> bool {
     got.as_bytes() == owned.as_bytes()
 }
 
-fn same_list<'a, K: Kind>(got: ListRef<'a, K>, owned: &[K::Owned], same: impl Fn(K::Ref<'a>, &K::Owned) -> bool) -> bool {
+fn same_list<'a, K: Kind>(
+    got: ListRef<'a, K>,
+    owned: &[K::Owned],
+    same: impl Fn(K::Ref<'a>, &K::Owned) -> bool,
+) -> bool {
     got.len() == owned.len() && got.zip(owned).all(|(got, owned)| same(got, owned))
 }
 

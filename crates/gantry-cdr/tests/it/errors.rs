@@ -1,0 +1,134 @@
+//! What is refused, by views and by the copy path, with the field, the offset and the sentence.
+
+use crate::message::{Pair, Then, aligned};
+use gantry_cdr::{
+    ByteOrder, Message, Problem,
+    kind::{Array, List, Number, Row, Slice, Text, WideText},
+    split_encapsulation,
+};
+
+/// The sentence of the view; the copy path refuses it, too.
+#[track_caller]
+fn refused<T: Message>(bytes: &[u8]) -> String {
+    let error = T::view(aligned(bytes)).map(drop).unwrap_err();
+    T::new_box().read_body(bytes, ByteOrder::LittleEndian).unwrap_err();
+    error.to_string()
+}
+
+#[test]
+fn bytes_that_end_too_early_are_named_with_what_is_needed() {
+    assert_eq!(refused::<Then<Number<u32>>>(&[1, 2]), "`first` at byte 0: 4 bytes are needed and 2 are left");
+    assert_eq!(refused::<Then<Number<u32>>>(&[1, 2, 3, 4]), "`second` at byte 4: 1 bytes are needed and 0 are left");
+    let sentence = "`first` at byte 4: 24 bytes are needed and 12 are left";
+    let mut body = [0; 20];
+    body[0] = 3;
+    assert_eq!(refused::<Then<Slice<f64>>>(&body), sentence);
+    assert_eq!(refused::<Then<Text>>(&[9, 0, 0, 0, 0]), "`first` at byte 4: 9 bytes are needed and 1 are left");
+    assert_eq!(refused::<Then<Array<u16, 4>>>(&[0; 7]), "`first` at byte 0: 8 bytes are needed and 7 are left");
+    let error = "`first[1]` at byte 9: 4 bytes are needed and 0 are left";
+    assert_eq!(refused::<Then<List<Text>>>(&[2, 0, 0, 0, 1, 0, 0, 0, 0]), error);
+}
+
+#[test]
+fn paths_lead_into_lists_and_messages() {
+    type Outer = Then<List<Pair<Number<u8>, Row<Text, 2>>>>;
+    let mut body = vec![1, 0, 0, 0, 9, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0xff, 0];
+    assert_eq!(refused::<Outer>(&body), "`first[0].second[1]` at byte 20: its text is not UTF-8");
+    body[20] = b'a';
+    body[21] = b'b';
+    assert_eq!(refused::<Outer>(&body), "`first[0].second[1]` at byte 20: its text does not end in 0");
+    let error = Outer::view(aligned(&body)).map(drop).unwrap_err();
+    assert_eq!(
+        (error.path(), error.offset_bytes(), error.problem()),
+        ("first[0].second[1]", 20, &Problem::NotTerminated)
+    );
+}
+
+#[test]
+fn bounds_are_kept() {
+    let body = [3, 0, 0, 0, b'a', b'b', 0, 7];
+    assert_eq!(refused::<Then<Text<1>>>(&body), "`first` at byte 4: its length is 2 and may be 1");
+    <Then<Text<2>>>::view(aligned(&body)).map(drop).unwrap();
+    let body = [2, 0, 0, 0, 1, 1, 7];
+    assert_eq!(refused::<Then<Slice<u8, 1>>>(&body), "`first` at byte 4: its length is 2 and may be 1");
+    <Then<Slice<u8, 2>>>::view(aligned(&body)).map(drop).unwrap();
+    let body = [2, 0, 0, 0, 0x3d, 0xd8, 0, 0, 0, 0xde, 0, 0, 7];
+    assert_eq!(refused::<Then<WideText<1>>>(&body), "`first` at byte 4: its length is 2 and may be 1");
+    <Then<WideText<2>>>::view(aligned(&body)).map(drop).unwrap();
+    let body = [2, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 7];
+    assert_eq!(refused::<Then<List<Text, 1>>>(&body), "`first` at byte 4: its length is 2 and may be 1");
+    <Then<List<Text, 2>>>::view(aligned(&body)).map(drop).unwrap();
+}
+
+#[test]
+fn a_boolean_is_zero_or_one() {
+    let sentence = "a boolean is 2; it may be 0 or 1";
+    assert_eq!(refused::<Then<Number<bool>>>(&[2, 0]), format!("`first` at byte 0: {sentence}"));
+    assert_eq!(refused::<Then<Array<bool, 3>>>(&[1, 0, 2, 0]), format!("`first` at byte 0: {sentence}"));
+    assert_eq!(refused::<Then<Slice<bool>>>(&[2, 0, 0, 0, 1, 2, 0]), format!("`first` at byte 4: {sentence}"));
+}
+
+#[test]
+fn half_a_pair_and_what_is_no_unit_are_no_wide_text() {
+    for unit in [0xd83d_u32, 0xde00, 0x1_0000, 0x00e9_0000, u32::MAX] {
+        let body = [&[1, 0, 0, 0], &unit.to_le_bytes()[..], &[7]].concat();
+        assert_eq!(refused::<Then<WideText>>(&body), "`first` at byte 4: its text is not UTF-16", "{unit:#x}");
+    }
+}
+
+#[test]
+fn up_to_three_bytes_may_follow() {
+    for more in 0..4 {
+        let body = [&[5; 1], &vec![0xff; 1 + more][..]].concat();
+        <Pair<Number<u8>, Number<u8>>>::view(aligned(&body)).map(drop).unwrap();
+    }
+    assert_eq!(refused::<Pair<Number<u8>, Number<u8>>>(&[0; 6]), "at byte 2: 4 bytes follow the message");
+}
+
+#[test]
+fn claims_of_billions_of_elements_are_refused_before_anything_is_done_for_them() {
+    // Each would be gigabytes, or a second of work for each of a hundred.
+    fn check<K: crate::message::Any>() {
+        for count in [u32::MAX, 0x8000_0000, 0x2000_0000] {
+            let body = [&count.to_le_bytes()[..], &[0; 60]].concat();
+            refused::<Then<K>>(&body);
+            let mut swapped = body.clone();
+            swapped[..4].reverse();
+            <Then<K>>::new_box().read_body(&swapped, ByteOrder::BigEndian).unwrap_err();
+        }
+    }
+    for _ in 0..100 {
+        check::<Slice<u8>>();
+        check::<Slice<f64>>();
+        check::<Slice<bool>>();
+        check::<Text>();
+        check::<WideText>();
+        check::<List<Text>>();
+        check::<List<Pair<Number<u8>, Slice<f64>>>>();
+    }
+}
+
+#[test]
+fn a_body_that_is_not_aligned_is_refused_in_place_and_read_by_copying() {
+    let memory = aligned(&[0, 5, 0]);
+    let body = &memory.as_ref()[1..];
+    let error = <Pair<Number<u8>, Number<u8>>>::view(body).map(drop).unwrap_err();
+    assert_eq!(error.to_string(), "at byte 0: the body is not 8-byte aligned; copy it to `AlignedBytes`");
+    let mut message = <Pair<Number<u8>, Number<u8>>>::default();
+    message.read_body(body, ByteOrder::LittleEndian).unwrap();
+    assert_eq!((message.first, message.second), (5, 0));
+}
+
+#[test]
+fn encapsulations_other_than_cdr_are_refused() {
+    type Byte = Pair<Number<u8>, Number<u8>>;
+    assert_eq!(split_encapsulation(&[0, 0, 9, 9, 1]).unwrap(), (ByteOrder::BigEndian, &[1][..]));
+    assert_eq!(split_encapsulation(&[0, 1, 0, 0]).unwrap(), (ByteOrder::LittleEndian, &[][..]));
+    let told = |bytes: &[u8]| Byte::from_cdr(bytes).map(drop).unwrap_err().to_string();
+    assert_eq!(told(&[0, 1, 0]), "at byte 0: 4 bytes are needed and 3 are left");
+    assert_eq!(
+        told(&[0, 3, 0, 0, 1, 1]),
+        "at byte 0: the encapsulation is 00 03; 00 00 (CDR, big endian) and 00 01 (CDR, little endian) can be read, the \
+         former by copying only"
+    );
+}

@@ -1,0 +1,10 @@
+//! Bytes by hand: each kind of field in both byte orders, what is refused and how it is said, plain messages, memory.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on may say so by panicking")]
+
+mod building;
+mod errors;
+mod memory;
+mod message;
+mod plain;
+mod reading;
