@@ -78,8 +78,9 @@ macro_rules! view {
         impl ::core::fmt::Debug for $borrowed<'_> {
             fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
                 match $crate::View::to_message(self) {
-                    Ok(message) => message.fmt(f),
-                    Err(error) => error.fmt(f),
+                    // A getter could be called `fmt`.
+                    Ok(message) => ::core::fmt::Debug::fmt(&message, f),
+                    Err(error) => ::core::fmt::Debug::fmt(&error, f),
                 }
             }
         }
@@ -126,7 +127,7 @@ macro_rules! view {
 
         impl<B: AsRef<[u8]>> ::core::fmt::Debug for $view<B> {
             fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
-                self.borrowed_().fmt(f)
+                ::core::fmt::Debug::fmt(&self.borrowed_(), f)
             }
         }
     };

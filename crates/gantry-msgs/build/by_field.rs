@@ -58,11 +58,15 @@ impl Names<'_> {
         let shape = if shaped.is_empty() {
             "()".to_owned()
         } else {
-            let fields: String = shaped.iter().map(|field| format!("r#{}: {}, ", field.name, self.shape(field))).collect();
+            let fields: String =
+                shaped.iter().map(|field| format!("r#{}: {}, ", field.name, self.shape(field))).collect();
             format!("{path}Shape {{ {fields}}}")
         };
         let (fill, mut same) = if plain {
-            ("target.as_mut_bytes().copy_from_slice(self.as_bytes());".to_owned(), "view.as_bytes() == self.as_bytes()".to_owned())
+            (
+                "target.as_mut_bytes().copy_from_slice(self.as_bytes());".to_owned(),
+                "view.as_bytes() == self.as_bytes()".to_owned(),
+            )
         } else {
             let fill: String = message.fields.iter().map(|field| self.fill(field)).collect();
             let same: Vec<String> = message.fields.iter().map(|field| self.same(field)).collect();
@@ -119,9 +123,9 @@ impl Names<'_> {
             (BaseType::String { .. } | BaseType::WString { .. }, _) => String::new(),
             (BaseType::Primitive(_), Count::One) => format!("target.set_{name}(self.r#{name});\n        "),
             (_, Count::One) => format!("self.r#{name}.fill(target.{name}_mut());\n        "),
-            _ if flat => format!(
-                "target.{name}_mut().as_mut_bytes().copy_from_slice(self.r#{name}.as_bytes());\n        "
-            ),
+            _ if flat => {
+                format!("target.{name}_mut().as_mut_bytes().copy_from_slice(self.r#{name}.as_bytes());\n        ")
+            }
             // Half of them one by one, the rest at once.
             _ => format!(
                 "{{

@@ -22,11 +22,12 @@ impl Names<'_> {
     /// The path of a message's struct, as seen from the module of this message.
     pub(super) fn path(&self, name: &TypeName) -> String {
         let TypeName { package, namespace, name } = name;
+        let module = text::identifier(package);
         match self.crates.get(package) {
-            Some(its_crate) => format!("::{its_crate}::{package}::{namespace}::{name}"),
+            Some(its_crate) => format!("::{its_crate}::{module}::{namespace}::{name}"),
             None if (package, namespace) == (&self.own.package, &self.own.namespace) => name.clone(),
             None if package == &self.own.package => format!("super::{namespace}::{name}"),
-            None => format!("super::super::{package}::{namespace}::{name}"),
+            None => format!("super::super::{module}::{namespace}::{name}"),
         }
     }
 

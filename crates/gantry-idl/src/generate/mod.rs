@@ -83,7 +83,7 @@ pub fn generate(definitions: &Definitions, crates: &BTreeMap<String, String>) ->
     }
     let mut code = String::new();
     for (package, [messages, services]) in packages {
-        let _ = writeln!(code, "/// ROS 2's package `{package}`.\npub mod {package} {{");
+        let _ = writeln!(code, "/// ROS 2's package `{package}`.\npub mod {} {{", text::identifier(package));
         if !messages.is_empty() {
             code.push_str("    #[doc(inline)]\n    pub use msg::*;\n\n");
         }

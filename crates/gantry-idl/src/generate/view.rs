@@ -60,12 +60,11 @@ fn getter(field: &FieldCode<'_>) -> String {
 }
 
 fn setter(field: &FieldCode<'_>) -> String {
-    let FieldCode { identifier, documentation, kind, .. } = field;
-    let bare = identifier.trim_start_matches("r#");
+    let FieldCode { name, identifier, documentation, kind, .. } = field;
     let (signature, statement) = match &field.write {
         Write::Never => return String::new(),
-        Write::Set(number) => (format!("set_{bare}(&mut self, {identifier}: {number})"), format!("= {identifier};")),
-        Write::Borrow(target) => (format!("{bare}_mut(&mut self) -> {target}"), String::new()),
+        Write::Set(number) => (format!("set_{name}(&mut self, {identifier}: {number})"), format!("= {identifier};")),
+        Write::Borrow(target) => (format!("{name}_mut(&mut self) -> {target}"), String::new()),
     };
     let target = format!("<{kind}>::get_mut(self.memory.as_mut(), self.layout.{identifier})");
     let body = if statement.is_empty() { target } else { format!("*{target} {statement}") };
