@@ -1,0 +1,146 @@
+"""The files that Gantry's program and this one write for each other; interop.py says what each of them is."""
+
+from __future__ import annotations
+
+import contextlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import yaml
+
+import rosbags_codec
+from cyclone_codec import Cyclone
+from values import Style, random_value
+
+if TYPE_CHECKING:
+    import random
+    from pathlib import Path
+
+    from definitions import Root
+    from report import Report
+    from values import Value
+
+SMALL_BYTES = 1 << 16
+"""Longer messages have no YAML, and types of which every message is longer one value only."""
+ORDERS = {"le": True, "be": False}
+
+
+@dataclass
+class Exchange:
+    """A directory of messages of one root."""
+
+    root: Root
+    directory: Path
+    report: Report
+
+    def package_of(self, name: str) -> str:
+        """Return what the report calls a type's package."""
+        return f"{self.root.name}/{name.split('/')[0]}"
+
+    def stem(self, name: str, number: object) -> str:
+        """Return how the files of one value begin."""
+        return f"{name.replace('/', '__')}.{number}"
+
+    def write(self, values: int, rng: random.Random) -> None:
+        """Write random values of every type, both byte orders; on the way ask cyclonedds for its opinion."""
+        self.directory.mkdir(parents=True, exist_ok=True)
+        cyclone = Cyclone(self.root.store)
+        for name in self.root.messages:
+            self.report.count(self.package_of(name), "types")
+            least = random_value(self.root.store, name, Style.LEAST, rng)
+            styles = [Style.LEAST, Style.MOST, *[Style.MIXED] * (values - 2)]
+            if len(rosbags_codec.serialise(self.root.store, name, least, little_endian=True)) > SMALL_BYTES:
+                styles = [Style.MIXED]
+            for number, style in enumerate(styles):
+                self.write_value(cyclone, name, number, random_value(self.root.store, name, style, rng))
+
+    def write_value(self, cyclone: Cyclone, name: str, number: int, value: dict[str, Value]) -> None:
+        """Write one value, and compare what rosbags and cyclonedds make of it."""
+        package, stem = self.package_of(name), self.stem(name, number)
+        self.report.count(package, "values")
+        for order, little_endian in ORDERS.items():
+            data = rosbags_codec.serialise(self.root.store, name, value, little_endian=little_endian)
+            (self.directory / f"{stem}.{order}.cdr").write_bytes(data)
+            second = cyclone.serialise(name, value, little_endian=little_endian)
+            self.report.same_bytes(package, f"{stem}.{order} of rosbags and of cyclonedds", data, second)
+            if len(data) <= SMALL_BYTES:
+                again = rosbags_codec.deserialise(self.root.store, name, data)
+                self.report.same_value(package, f"{stem}.{order} read again", self.root.store, name, (value, again))
+        if len(data) <= SMALL_BYTES:
+            (self.directory / f"{stem}.yaml").write_text(
+                yaml.dump(plain(value), Dumper=yaml.CSafeDumper, sort_keys=False)
+            )
+
+    def compare(self) -> None:
+        """Compare what Gantry made of the values that were written here, then look at its own."""
+        for name in self.root.messages:
+            for path in sorted(self.directory.glob(self.stem(name, "*.le.cdr"))):
+                self.compare_value(name, path.name.removesuffix(".le.cdr"))
+            own = sorted(self.directory.glob(self.stem(name, "*.rust.cdr")))
+            if not own:
+                self.report.differ(f"{name}: Gantry wrote no {self.stem(name, 0)}.rust.cdr")
+            for path in own:
+                self.look_at(name, path.name.removesuffix(".cdr"))
+
+    def compare_value(self, name: str, stem: str) -> None:
+        """Compare what Gantry made of one value."""
+        expected = (self.directory / f"{stem}.le.cdr").read_bytes()
+        for made in ("le.back", "be.back", "built"):
+            if (found := self.found(f"{stem}.{made}.cdr")) is not None:
+                self.compare_bytes(name, f"{stem}.{made}.cdr", expected, found)
+        if len(expected) <= SMALL_BYTES:
+            value = rosbags_codec.deserialise(self.root.store, name, expected)
+            for order in ORDERS:
+                self.compare_yaml(name, f"{stem}.{order}.yaml", value)
+
+    def compare_bytes(self, name: str, file: str, expected: bytes, found: bytes) -> None:
+        """Compare bytes; if they differ, say which fields do."""
+        package, store = self.package_of(name), self.root.store
+        if self.report.same_bytes(package, file, expected, found):
+            return
+        with contextlib.suppress(Exception):  # what cannot be read has no fields
+            values = (rosbags_codec.deserialise(store, name, expected), rosbags_codec.deserialise(store, name, found))
+            self.report.same_value(package, file, store, name, values)
+
+    def look_at(self, name: str, stem: str) -> None:
+        """Read a value that Gantry drew, compare it with Gantry's YAML, and write it again."""
+        package = self.package_of(name)
+        self.report.count(package, "values")
+        data = (self.directory / f"{stem}.cdr").read_bytes()
+        try:
+            value = rosbags_codec.deserialise(self.root.store, name, data)
+        except Exception as error:  # rosbags lets through whatever numpy and struct raise
+            self.report.differ(f"{stem}.cdr: rosbags cannot read these {len(data)} bytes: {error!r}")
+            return
+        again = rosbags_codec.serialise(self.root.store, name, value, little_endian=True)
+        self.report.same_bytes(package, f"{stem}.cdr", again, data)
+        if len(data) <= SMALL_BYTES:
+            self.compare_yaml(name, f"{stem}.yaml", value)
+
+    def compare_yaml(self, name: str, file: str, value: dict[str, Value]) -> None:
+        """Compare a value with what Gantry printed."""
+        if (text := self.found(file)) is None:
+            return
+        try:
+            found = yaml.load(text, Loader=yaml.CSafeLoader)
+        except yaml.YAMLError as error:
+            self.report.differ(f"{file} is no YAML: {' '.join(str(error).split())}")
+            return
+        self.report.same_value(self.package_of(name), file, self.root.store, name, (value, found))
+
+    def found(self, file: str) -> bytes | None:
+        """Read a file of Gantry's, and report it if it is missing."""
+        path = self.directory / file
+        if path.is_file():
+            return path.read_bytes()
+        self.report.differ(f"{file}: Gantry did not write it")
+        return None
+
+
+def plain(value: Value) -> object:
+    """Make lists of bytes, as ROS 2 prints them."""
+    if isinstance(value, dict):
+        return {name: plain(each) for name, each in value.items()}
+    if isinstance(value, list | bytes):
+        return [plain(each) for each in value]
+    return value

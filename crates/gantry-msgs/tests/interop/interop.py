@@ -1,0 +1,158 @@
+"""Gantry's messages against rosbags and Cyclone DDS: bytes, values and hashes of every type that they can express.
+
+    python interop.py --self-check DIRECTORY          the two of them alone
+    python interop.py DIRECTORY PROGRAM [ARGUMENT...]  them and Gantry
+
+DIRECTORY is emptied first. PROGRAM speaks for Gantry; it is run twice, with two more arguments:
+
+`PROGRAM types DIRECTORY` writes `types.json`, UTF-8, for the roots `packages` and `packages-1.x` of this crate:
+
+    {"messages": [{"root": "packages", "name": "std_msgs/msg/Bool", "hash": "RIHS01_…", "definition": "bool data\\n"}],
+     "services": [{"root": "packages", "name": "std_srvs/srv/SetBool", "hash": "RIHS01_…"}]}
+
+Each message is there, also those with wide strings, and the `…_Request` and `…_Response` of services (namespace `srv`).
+`definition` is the "ros2msg" form: the message's own text, then for each message that it needs, directly or not, a line
+of 80 `=`, a line `MSG: package/Name`, and its text.
+
+`PROGRAM exchange DIRECTORY` comes next. By then this program has written, in `DIRECTORY/<root>/`, for each message type
+but those that it prints as not covered, with `package/msg/Name` as TYPE = `package__msg__Name` and K = 0, 1, …:
+
+    TYPE.K.le.cdr  TYPE.K.be.cdr   one value, little and big endian, with the four bytes of encapsulation header
+    TYPE.K.yaml                    the same value, for people; not for messages longer than 64 KiB (65536 bytes of CDR)
+
+and PROGRAM writes next to them:
+
+    TYPE.K.le.back.cdr             typed: le.cdr → view → owned → serialised, little endian
+    TYPE.K.be.back.cdr             typed: be.cdr → view or owned → serialised, little endian
+    TYPE.K.built.cdr               typed: a message built in place with the values of le.cdr
+    TYPE.K.le.yaml  TYPE.K.be.yaml the dynamic view of le.cdr and be.cdr, not for messages longer than 64 KiB
+    TYPE.K.rust.cdr                at least one random value of its own, little endian, K its own count
+    TYPE.K.rust.yaml               that value, not for messages longer than 64 KiB
+
+All `.cdr` must be equal byte for byte: padding is zero, nothing follows the last field. YAML is compared by its values:
+one mapping of the fields in their order, `{}` for a message without fields (the placeholder on the wire is not shown);
+uint8, byte and char as numbers from 0 to 255, sequences of them as lists of such; `.nan`, `.inf` and `-.inf`; floats to
+the bit (also -0.0); texts always as texts (`"1.0"`, `"yes"`, control characters in quotes).
+
+The last line is `interop: T types, V values, B bytes-equal, …, D different`; the exit status is 1 if D is not 0.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import secrets
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from rosbags.typesys import Stores, get_typestore
+
+from definitions import Root, different_lines, parse, read_root, register
+from exchange import Exchange
+from report import Report
+
+PACKAGES = Path(__file__).parents[2]
+ROOTS = ("packages", "packages-1.x")
+PUBLISHED = {
+    # docs/design.md of ros2/rmw_zenoh.
+    "std_msgs/msg/String": "RIHS01_df668c740482bbd48fb39d76a70dfd4bd59db1288021743503259e948f6b1a18",
+    "example_interfaces/srv/AddTwoInts": "RIHS01_e118de6bf5eeb66a2491b5bda11202e7b68f198d6f67922cf30364858239c81a",
+}
+"""Hashes as ROS 2 itself computes them, to see that the way to ask rosbags for them is right."""
+
+
+def main() -> int:
+    """Compare, print, and return the exit status."""
+    arguments = parse_arguments()
+    seed = secrets.randbelow(1 << 32) if arguments.seed is None else arguments.seed
+    print(f"interop: --seed {seed} --values {arguments.values}")
+    shutil.rmtree(arguments.directory, ignore_errors=True)
+    arguments.directory.mkdir(parents=True)
+
+    report, rng = Report(), random.Random(seed)
+    roots = [read_root(PACKAGES / name) for name in ROOTS]
+    exchanges = [Exchange(root, arguments.directory / root.name, report) for root in roots]
+    check_roots(roots, report)
+    for exchange in exchanges:
+        exchange.write(arguments.values, rng)
+    if not arguments.self_check:
+        for step in ("types", "exchange"):
+            subprocess.run([*arguments.program, step, arguments.directory], check=True)
+        check_types(roots, json.loads((arguments.directory / "types.json").read_text()), report)
+        for exchange in exchanges:
+            exchange.compare()
+    for root in roots:
+        for name, reason in root.not_covered.items():
+            print(f"NOT COVERED: {root.name}/{name}: {reason}")
+    print("NOT COVERED: event messages of services, but in the services' hashes")
+    if arguments.self_check:
+        print("NOT COVERED: Gantry: this was the self-check of rosbags and cyclonedds")
+    return 0 if report.print() else 1
+
+
+def parse_arguments() -> argparse.Namespace:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--self-check", action="store_true", help="compare rosbags and cyclonedds alone")
+    parser.add_argument("--values", type=int, default=8, help="values of each type (8)")
+    parser.add_argument("--seed", type=int, help="draw the same values as a run that printed this seed")
+    parser.add_argument("directory", type=Path, help="is emptied, and holds what is exchanged")
+    parser.add_argument("program", nargs=argparse.REMAINDER, help="Gantry's program and its first arguments")
+    arguments = parser.parse_args()
+    if arguments.self_check == bool(arguments.program):
+        parser.error("give either --self-check or a program")
+    return arguments
+
+
+def check_roots(roots: list[Root], report: Report) -> None:
+    """Check that our definitions are rosbags' where it has them, and hashes those that are published."""
+    for root in roots:
+        for sentence in root.disagreements:
+            report.differ(f"{root.name}/{sentence}")
+    for name, expected in PUBLISHED.items():
+        found = roots[0].hash_of_service(name) if "/srv/" in name else roots[0].hash_of(name)
+        report.same_text(
+            f"{ROOTS[0]}/{name.split('/')[0]}", f"published hash of {name}", expected, found, "hashes-equal"
+        )
+
+
+def check_types(roots: list[Root], types: dict[str, list[dict[str, str]]], report: Report) -> None:
+    """Check Gantry's list of types: that it is complete, and its hashes and definitions."""
+    for root in roots:
+        found = {each["name"]: each for each in types["messages"] if each["root"] == root.name}
+        services = {each["name"]: each for each in types["services"] if each["root"] == root.name}
+        for what in sorted({*root.messages, *root.not_covered, *root.services} ^ (found.keys() | services.keys())):
+            report.differ(f"{root.name}/{what} is only in {'types.json' if what in found | services else 'the folder'}")
+        for name in root.messages:
+            if name in found:
+                check_message(root, found[name], report)
+        for name in root.services:
+            # A service of wide strings has no hash here.
+            if name in services and f"{name}_Request" in root.messages and f"{name}_Response" in root.messages:
+                package, hash_found = f"{root.name}/{name.split('/')[0]}", services[name]["hash"]
+                report.same_text(package, f"hash of {name}", root.hash_of_service(name), hash_found, "hashes-equal")
+
+
+def check_message(root: Root, found: dict[str, str], report: Report) -> None:
+    """Check Gantry's hash and definition of a message."""
+    name = found["name"]
+    report.same_text(
+        f"{root.name}/{name.split('/')[0]}", f"hash of {name}", root.hash_of(name), found["hash"], "hashes-equal"
+    )
+    try:
+        store = get_typestore(Stores.EMPTY)
+        register(store, parse(name, found["definition"]))
+        store.get_msgdef(name)
+    except Exception as error:  # whatever is wrong with the text
+        report.differ(f"definition of {name}: rosbags cannot use it: {error!r}")
+        return
+    for each in store.fielddefs:
+        for expected, written in different_lines(root.store, store, each):
+            report.differ(f"definition of {name}: of {each}, expected `{expected}`, found `{written}`")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
