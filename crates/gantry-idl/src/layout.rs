@@ -1,6 +1,6 @@
 //! How many bytes a message can take, and whether it is a plain struct.
 //!
-//! Used for the size of slots, and by the generator. Sizes are those of XCDR1: a number is aligned to its own size, a
+//! Used for the size of slots, by the generator and by `dynamic`. Sizes are those of XCDR1: a number is aligned to its own size, a
 //! string is a length, its bytes and a zero, a wide string a length and four bytes for each UTF-16 unit (as ROS 2 writes
 //! it), a sequence a length and its elements.
 
@@ -21,10 +21,10 @@ type Ends = [Option<u64>; ALIGNMENTS];
 type Part = [Ends; ALIGNMENTS];
 
 /// A plain message's C struct; its size is a multiple of its alignment.
-#[derive(Clone, Copy)]
-struct Plain {
-    size_bytes: u64,
-    alignment_bytes: u64,
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Plain {
+    pub(crate) size_bytes: u64,
+    pub(crate) alignment_bytes: u64,
 }
 
 impl Definitions {
@@ -82,8 +82,8 @@ fn field_part(field_type: &FieldType, known: &HashMap<&TypeName, Part>) -> Optio
     })
 }
 
-/// All that is nested in it is known.
-fn plain(message: &MessageDefinition, known: &HashMap<&TypeName, Plain>) -> Option<Plain> {
+/// The message's C struct, if it is plain. All plain messages that are nested in it are known.
+pub(crate) fn plain(message: &MessageDefinition, known: &HashMap<&TypeName, Plain>) -> Option<Plain> {
     let mut whole = Plain { size_bytes: 0, alignment_bytes: 1 };
     for (index, field) in message.fields.iter().enumerate() {
         let element = match &field.field_type.base {
