@@ -1,8 +1,8 @@
 //! How many bytes a message can take, and whether it is a plain struct.
 //!
-//! Used for the size of slots, by the generator and by `dynamic`. Sizes are those of XCDR1: a number is aligned to its own size, a
-//! string is a length, its bytes and a zero, a wide string a length and four bytes for each UTF-16 unit (as ROS 2 writes
-//! it), a sequence a length and its elements.
+//! Used for the size of slots, by the generator and by `dynamic`. Sizes are those of XCDR1: a number is aligned to its own
+//! size, a string is a length, its bytes and a zero, a wide string a length and four bytes for each UTF-16 unit (as ROS 2
+//! writes it), a sequence a length and its elements.
 
 use std::collections::HashMap;
 
