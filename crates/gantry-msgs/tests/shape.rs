@@ -2,7 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
-use gantry_msgs::gantry_cdr::{AlignedBytes, Kind, Message};
+use gantry_cdr::{AlignedBytes, Kind, Message, View};
 use gantry_msgs::sensor_msgs::{Image, PointCloud2, PointCloud2Shape, PointFieldShape};
 use gantry_msgs::std_msgs::HeaderShape;
 
@@ -24,7 +24,7 @@ fn an_owned_message_and_its_view_have_the_same_shape() {
     image.header.frame_id = "camera".into();
     let mut memory = AlignedBytes::zeroed(image.body_bytes().unwrap());
     image.write_body(memory.as_mut()).unwrap();
-    let layout = gantry_msgs::gantry_cdr::View::into_parts(Image::view(memory.as_ref()).unwrap()).1;
+    let (_, layout) = View::into_parts(Image::view(memory.as_ref()).unwrap());
     let shape = <Image as Kind>::Shape::from(<Image as Kind>::get(memory.as_ref(), layout));
     assert_eq!(shape, (&image).into());
     assert_eq!((shape.header.frame_id, shape.encoding, shape.data), ("camera", "rgb8", 12));
