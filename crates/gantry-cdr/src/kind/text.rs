@@ -22,6 +22,7 @@ impl<const BOUND: u32> Kind for Text<BOUND> {
     type Ref<'a> = &'a str;
     type Mut<'a> = &'a mut str;
 
+    #[inline]
     fn locate(cursor: &mut Cursor<'_>) -> Result<Span> {
         let length = cursor.length()?;
         let start = cursor.take(length, 1)?;
@@ -32,6 +33,7 @@ impl<const BOUND: u32> Kind for Text<BOUND> {
         Ok(Span { start, count: bytes.len() as u32 })
     }
 
+    #[inline]
     fn compose(composer: &mut Composer<'_>, text: &str) -> Result<Span> {
         check_bound(text.len(), BOUND).map_err(|problem| composer.error(problem))?;
         let count = text.len() as u32;
@@ -72,6 +74,7 @@ impl<const BOUND: u32> Kind for Text<BOUND> {
 }
 
 /// The bytes before the closing 0.
+#[inline]
 fn text_of(bytes: &[u8]) -> core::result::Result<&[u8], Problem> {
     match bytes {
         [] => Ok(bytes),
