@@ -58,7 +58,7 @@ pub fn all(session: u32, side: Side, cpus: &Cpus) -> Result<[Box<dyn Hop>; 4]> {
 /// Round trips at the beginning of a turn that are not counted, and those that are.
 fn round_trips(touch: Touch) -> (usize, usize) {
     match touch {
-        Touch::Whole => (2, 12),
+        Touch::Whole => (1, 9),
         Touch::Stamped => (100, 1000),
     }
 }

@@ -16,7 +16,6 @@ mod options;
 mod peer;
 mod report;
 mod row;
-#[path = "../../../gantry-shm/benches/hop/statistics.rs"]
 mod statistics;
 #[path = "../../../gantry-shm/benches/hop/ticks.rs"]
 mod ticks;

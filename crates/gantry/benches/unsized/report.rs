@@ -52,12 +52,13 @@ pub fn print(cpus: &Cpus, clock: &Clock, options: &Options, cycles: usize, rows:
     }
     writeln!(output, "clock     {:.3} ns a tick{steady}", clock.ns_per_tick)?;
     writeln!(output, "turns     {cycles} cycles in {} s, each with one turn of each row; a ratio is", options.seconds)?;
-    writeln!(output, "          the median over cycles of the ratio of both medians in a cycle\n")?;
+    writeln!(output, "          the median over cycles of the ratio of both turns' lower quartiles\n")?;
     write!(output, "{:>11} {:>11} {:>11} {:>8}  ", "p50", "p90", "p99", "n")?;
     writeln!(output, "{:<24} {:>8}  payload", "variant", "bytes")?;
     for row in rows {
-        let ns = |fraction| row.statistics.percentile(fraction) * clock.ns_per_tick / row.divisor as f64;
-        write!(output, "{:>11.1} {:>11.1} {:>11.1} {:>8}  ", ns(0.5), ns(0.9), ns(0.99), row.statistics.n())?;
+        let [p50, p90, p99] =
+            row.statistics.percentiles([0.5, 0.9, 0.99]).map(|ticks| ticks * clock.ns_per_tick / row.divisor as f64);
+        write!(output, "{p50:>11.1} {p90:>11.1} {p99:>11.1} {:>8}  ", row.statistics.n())?;
         writeln!(output, "{:<24} {:>8}  {}", row.name, row.bytes, row.way)?;
     }
     writeln!(output)?;
