@@ -31,7 +31,7 @@ pub struct Place {
 }
 
 /// All that is wrong, by file and line. Never empty.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Errors(Vec<Error>);
 
 /// Longer lines are not shown, and longer sentences are cut.
@@ -138,6 +138,13 @@ impl fmt::Display for Error {
             f.write_str(" ")?;
         }
         f.write_str(&self.sentence)
+    }
+}
+
+/// As `Display`: this is what cargo shows when a build script's `main` returns them.
+impl fmt::Debug for Errors {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the messages cannot be compiled\n\n{self}\n")
     }
 }
 
