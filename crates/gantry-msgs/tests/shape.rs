@@ -1,7 +1,5 @@
 //! Shapes of messages that are there: a message of the same shape has the same texts and lengths, whichever it came from.
 
-#![expect(clippy::unwrap_used, reason = "a test may panic")]
-
 use gantry_cdr::{AlignedBytes, Kind, Message, View};
 use gantry_msgs::sensor_msgs::{Image, PointCloud2, PointCloud2Shape, PointFieldShape};
 use gantry_msgs::std_msgs::HeaderShape;
