@@ -11,7 +11,7 @@ Measures ROS 2's messages of any length in place, beside plain arrays of the sam
 
 cargo bench -p gantry --bench unsized [-- OPTIONS]
 
-  --quick       measure for 5 seconds instead of 20
+  --quick       measure for 5 seconds instead of 16
   --help        this
 ";
 
