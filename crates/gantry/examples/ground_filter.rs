@@ -2,7 +2,7 @@
 //!
 //! `cargo run --release -p gantry --example ground_filter` reads `/points` (the example `lidar`) and writes `/points_above_ground`.
 //! Shown here: how long the new cloud is must be known before it is loaned, so a first pass counts and a second one writes; points
-//! go from the one's memory to the other's, with no copy between. The input may have any fields as long as x, y and z are there.
+//! go from the one's memory to the other's, with no copy between. The input may have any fields as long as z is among them.
 
 #![expect(clippy::print_stdout, reason = "this is a program")]
 
