@@ -17,6 +17,7 @@
 
 mod comment;
 mod definitions;
+pub mod dynamic;
 mod error;
 mod field_type;
 mod generate;

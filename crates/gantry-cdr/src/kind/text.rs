@@ -58,13 +58,15 @@ impl<const BOUND: u32> Kind for Text<BOUND> {
 
     fn read(value: &mut String, input: &mut Input<'_>) -> Result<()> {
         let length = input.length(UNBOUNDED)?;
-        let bytes = text_of(input.take(length, 1)?).map_err(|problem| input.error(problem))?;
-        check_bound(bytes.len(), BOUND).map_err(|problem| input.error(problem))?;
+        let start = input.position();
+        let at = |problem| Error::new(problem, start);
+        let bytes = text_of(input.take(length, 1)?).map_err(at)?;
+        check_bound(bytes.len(), BOUND).map_err(at)?;
         // Copied first, checked afterwards.
         let mut copy = core::mem::take(value).into_bytes();
         copy.clear();
         copy.extend_from_slice(bytes);
-        *value = String::from_utf8(copy).map_err(|_| input.error(Problem::NotUtf8))?;
+        *value = String::from_utf8(copy).map_err(|_| at(Problem::NotUtf8))?;
         Ok(())
     }
 }

@@ -1,0 +1,95 @@
+//! A message that is looked at by a definition known at run time: its fields by name, by path, or one after the other.
+
+use std::fmt;
+
+use super::cursor::Cursor;
+use super::value::Value;
+use super::yaml::Yaml;
+use crate::model::{Field, MessageDefinition};
+
+/// A message in place; made by [`MessageType::view`](super::MessageType::view).
+///
+/// It was checked when it was made. If its bytes are changed afterwards, by another process for example, fields may be
+/// missing; nothing worse.
+#[derive(Clone, Copy)]
+pub struct DynamicMessage<'a> {
+    /// At its first field.
+    pub(super) cursor: Cursor<'a>,
+    pub(super) index: usize,
+}
+
+/// The fields of a message in order, each with its definition.
+#[derive(Clone, Copy)]
+pub struct Fields<'a> {
+    message: DynamicMessage<'a>,
+    next: usize,
+}
+
+impl<'a> DynamicMessage<'a> {
+    /// Its definition.
+    pub fn definition(&self) -> &'a MessageDefinition {
+        &self.cursor.types.structure(self.index).definition
+    }
+
+    /// Its fields in order.
+    pub fn fields(&self) -> Fields<'a> {
+        Fields { message: *self, next: 0 }
+    }
+
+    /// The field with this path, as `header.stamp.sec` or `fields[2].name`; passes over what lies before it.
+    pub fn get(&self, path: &str) -> Option<Value<'a>> {
+        let (name, mut rest) = split(path);
+        let mut value = self.field(name)?;
+        while !rest.is_empty() {
+            value = match value {
+                Value::Message(message) => {
+                    let (name, after) = split(rest.strip_prefix('.')?);
+                    rest = after;
+                    message.field(name)?
+                }
+                Value::List(list) => {
+                    let (index, after) = rest.strip_prefix('[')?.split_once(']')?;
+                    rest = after;
+                    list.get(index.parse().ok()?)?
+                }
+                _ => return None,
+            };
+        }
+        Some(value)
+    }
+
+    fn field(&self, name: &str) -> Option<Value<'a>> {
+        let index = self.definition().fields.iter().position(|field| field.name == name)?;
+        self.fields().nth(index).map(|(_, value)| value)
+    }
+}
+
+/// A field's name, and what follows it in a path.
+fn split(path: &str) -> (&str, &str) {
+    path.split_at(path.find(['.', '[']).unwrap_or(path.len()))
+}
+
+impl<'a> Iterator for Fields<'a> {
+    type Item = (&'a Field, Value<'a>);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let cursor = &mut self.message.cursor;
+        let (field, nested) = cursor.types.structure(self.message.index).field(self.next)?;
+        let value = cursor.field(&field.field_type, nested).ok()?;
+        self.next += 1;
+        Some((field, value))
+    }
+}
+
+/// As `ros2 topic echo` shows it when nothing is said, that is long texts and lists in part.
+impl fmt::Display for DynamicMessage<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        Yaml::default().write(self, f)
+    }
+}
+
+impl fmt::Debug for DynamicMessage<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_map().entries(self.fields().map(|(field, value)| (&field.name, value))).finish()
+    }
+}

@@ -1,0 +1,150 @@
+//! Random messages are read completely; damaged ones are refused or read, without panic and in bounded work.
+
+use fastrand::Rng;
+use gantry_cdr::ByteOrder::{self, BigEndian, LittleEndian};
+use gantry_idl::Definitions;
+use gantry_idl::dynamic::testing::random_body;
+use gantry_idl::dynamic::{DynamicMessage, MessageType, Value, Yaml};
+
+use super::message_type;
+
+const EVERYTHING: &str =
+    "bool flag\nbyte b\nchar c\nstring text\nfloat64 number\nwstring wide\nEmpty empty\nPlain plain\n\
+    Nested[] nested\nNested[2] two\nPlain[<=3] plains\nEmpty[] empties\nstring<=5[<=4] texts\nwstring<=3[2] wides\n\
+    bool[] flags\nuint16[] shorts\nfloat32[3] floats\nint64[<=2] longs\nbyte[] bytes\nuint8 last
+===
+MSG: test/Empty
+===
+MSG: test/Plain
+int64 a
+float32 b
+int32[3] c
+===
+MSG: test/Nested
+uint8 a
+Plain plain
+string text
+Deeper[] deeper
+===
+MSG: test/Deeper
+bool flag
+float64[] numbers
+string[] texts";
+
+/// Walks all of it; how many values there are.
+fn visit(message: &DynamicMessage<'_>) -> usize {
+    message.fields().map(|(_, value)| visit_value(value)).sum()
+}
+
+fn visit_value(value: Value<'_>) -> usize {
+    match value {
+        Value::Message(message) => 1 + visit(&message),
+        Value::List(list) => {
+            let visited = 1 + list.iter().map(visit_value).sum::<usize>();
+            // The last one by index is the last one in order.
+            let last = list.len().checked_sub(1).and_then(|last| list.get(last));
+            assert_eq!(format!("{last:?}"), format!("{:?}", list.iter().last()));
+            visited
+        }
+        Value::WideText(text) => 1 + text.chars().count(),
+        _ => 1,
+    }
+}
+
+fn full_yaml(message: &DynamicMessage<'_>) -> String {
+    let mut text = String::new();
+    Yaml::FULL_LENGTH.write(message, &mut text).unwrap();
+    text
+}
+
+#[test]
+fn a_random_message_reads_alike_in_both_orders() {
+    let test = message_type(EVERYTHING);
+    for seed in 0..100 {
+        let body = |order| random_body(&test, &mut Rng::with_seed(seed), order);
+        let (little, big) = (body(LittleEndian), body(BigEndian));
+        let (little, big) = (test.view(&little, LittleEndian).unwrap(), test.view(&big, BigEndian).unwrap());
+        assert_eq!(little.fields().count(), test.definition().fields.len());
+        assert_eq!(full_yaml(&little), full_yaml(&big));
+        assert_eq!(visit(&little), visit(&big));
+    }
+}
+
+#[test]
+fn a_cut_message_is_refused() {
+    let test = message_type(EVERYTHING);
+    let body = |seed| random_body(&test, &mut Rng::with_seed(seed), LittleEndian);
+    let body = (0..50).map(body).min_by_key(Vec::len).unwrap();
+    for length in 0..body.len() {
+        assert!(test.view(&body[..length], LittleEndian).is_err(), "{length} of {} bytes", body.len());
+    }
+}
+
+#[test]
+fn a_damaged_message_is_refused_or_read() {
+    let test = message_type(EVERYTHING);
+    let mut rng = Rng::with_seed(1);
+    let (mut read, mut refused) = (0, 0);
+    for _ in 0..100 {
+        let order: ByteOrder = if rng.bool() { LittleEndian } else { BigEndian };
+        let original = random_body(&test, &mut rng, order);
+        for _ in 0..20 {
+            let mut body = original.clone();
+            for _ in 0..rng.usize(1..4) {
+                let at = rng.usize(..body.len());
+                body[at] = if rng.bool() { rng.u8(..) } else { body[at] ^ 1 << rng.u8(..8) };
+            }
+            body.truncate(if rng.bool() { body.len() } else { rng.usize(..body.len()) });
+            match test.view(&body, order) {
+                Ok(message) => {
+                    // Every message, text and list and every element takes at least a byte.
+                    assert!(visit(&message) <= 2 * body.len(), "{} values in {} bytes", visit(&message), body.len());
+                    full_yaml(&message);
+                    read += 1;
+                }
+                Err(error) => {
+                    assert!(error.offset_bytes() <= body.len(), "{error}");
+                    refused += 1;
+                }
+            }
+        }
+    }
+    assert!(read > 100 && refused > 100, "{read} were read and {refused} refused: the damage is not of both kinds");
+}
+
+#[test]
+fn random_bytes_are_refused_or_read() {
+    let test = message_type(EVERYTHING);
+    let mut rng = Rng::with_seed(2);
+    for _ in 0..2000 {
+        let body: Vec<u8> = (0..rng.usize(..300)).map(|_| if rng.bool() { 0 } else { rng.u8(..4) }).collect();
+        if let Ok(message) = test.view(&body, LittleEndian) {
+            visit(&message);
+        }
+    }
+}
+
+/// Nested so that there are 2^60 numbers, in a definition of a few lines.
+#[test]
+fn a_definition_that_doubles_sixty_times_takes_no_longer_than_its_bytes() {
+    for innermost in ["uint8 number", "string text"] {
+        let mut definition = "M1 a\nM1 b\n".to_owned();
+        for level in 1..60 {
+            definition += &format!("===\nMSG: test/M{level}\nM{0} a\nM{0} b\n", level + 1);
+        }
+        let test = message_type(&(definition + "===\nMSG: test/M60\n" + innermost));
+        assert!(test.view(&[0; 1000], LittleEndian).is_err());
+    }
+}
+
+#[test]
+fn a_definition_that_nests_without_end_is_refused() {
+    let mut definition = "M1 a\n".to_owned();
+    for level in 1..900 {
+        definition += &format!("{}\nMSG: test/M{level}\nM{} a\n", "=".repeat(80), level + 1);
+    }
+    definition += &format!("{}\nMSG: test/M900\nuint8 a\n", "=".repeat(80));
+    let name = "test/msg/Test".parse().unwrap();
+    // Reading it says so; if it did not, this would overflow the stack.
+    assert!(Definitions::from_text(&name, &definition).and_then(|found| MessageType::new(&found, &name)).is_err());
+}

@@ -1,0 +1,74 @@
+//! Messages looked at by a definition that is known at run time only: what a user of `topic echo` or of a bridge would miss.
+
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
+
+mod agreement;
+mod damaged;
+mod errors;
+mod reading;
+mod screen;
+mod yaml;
+
+use gantry_cdr::ByteOrder;
+use gantry_idl::Definitions;
+use gantry_idl::dynamic::MessageType;
+
+/// The type `test/msg/Test` from its definition, in which further types stand below lines of `=`.
+fn message_type(definition: &str) -> MessageType {
+    let separator = "=".repeat(80);
+    let definition: Vec<&str> =
+        definition.lines().map(|line| if line == "===" { &separator } else { line.trim() }).collect();
+    let name = "test/msg/Test".parse().unwrap();
+    MessageType::new(&Definitions::from_text(&name, &definition.join("\n")).unwrap(), &name).unwrap()
+}
+
+/// A body in the making: each value aligned as CDR wants it.
+#[derive(Default)]
+struct Body(Vec<u8>);
+
+impl Body {
+    fn number<const N: usize>(mut self, little_endian: [u8; N]) -> Self {
+        self.0.resize(self.0.len().next_multiple_of(N), 0);
+        self.0.extend(little_endian);
+        self
+    }
+
+    fn u8(self, value: u8) -> Self {
+        self.number([value])
+    }
+
+    fn u32(self, value: u32) -> Self {
+        self.number(value.to_le_bytes())
+    }
+
+    fn f64(self, value: f64) -> Self {
+        self.number(value.to_le_bytes())
+    }
+
+    fn text(self, text: &str) -> Self {
+        let mut body = self.u32(text.len() as u32 + 1);
+        body.0.extend(text.bytes().chain([0]));
+        body
+    }
+
+    /// `std_msgs/Header`.
+    fn header(self, sec: u32, nanosec: u32, frame_id: &str) -> Self {
+        self.u32(sec).u32(nanosec).text(frame_id)
+    }
+
+    /// How `ros2 topic echo` shows it.
+    fn yaml(&self, definition: &str) -> String {
+        message_type(definition).view(&self.0, ByteOrder::LittleEndian).unwrap().to_string()
+    }
+}
+
+/// What messages with a header need at the end of their definition.
+const HEADER: &str = "===
+    MSG: std_msgs/Header
+    builtin_interfaces/Time stamp
+    string frame_id
+===
+    MSG: builtin_interfaces/Time
+    int32 sec
+    uint32 nanosec
+    ";
