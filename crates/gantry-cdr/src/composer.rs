@@ -94,6 +94,7 @@ impl<'a> Composer<'a> {
     }
 
     /// Passes over `length_bytes` and makes them zeros.
+    #[inline]
     pub(crate) fn zeros(&mut self, length_bytes: usize, align: usize) -> Result<u32> {
         let start = self.reserve(length_bytes, align)?;
         if let Some(memory) = &mut self.memory {
@@ -103,6 +104,7 @@ impl<'a> Composer<'a> {
     }
 
     /// Writes the length of a sequence, within its bound.
+    #[inline]
     pub(crate) fn length(&mut self, length: usize, bound: u32) -> Result<u32> {
         check_bound(length, bound).map_err(|problem| self.error(problem))?;
         self.put(&(length as u32), 4)?;

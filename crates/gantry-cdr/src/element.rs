@@ -125,12 +125,13 @@ impl Element for bool {
 
     #[inline]
     fn slice(bytes: &[u8]) -> &[bool] {
-        <[bool]>::try_ref_from_bytes(bytes).unwrap_or_else(|_| moved())
+        // As above; if the writer put something else there since, there is nothing to be shown.
+        <[bool]>::try_ref_from_bytes(bytes).unwrap_or_default()
     }
 
     #[inline]
     fn slice_mut(bytes: &mut [u8]) -> &mut [bool] {
-        <[bool]>::try_mut_from_bytes(bytes).unwrap_or_else(|_| moved())
+        <[bool]>::try_mut_from_bytes(bytes).unwrap_or_default()
     }
 
     fn check(bytes: &[u8]) -> Result<(), Problem> {

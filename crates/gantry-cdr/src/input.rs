@@ -87,6 +87,12 @@ impl<'a> Input<'a> {
         self.bytes.len().saturating_sub(self.at)
     }
 
+    /// The offset from the start of the body.
+    #[inline]
+    pub(crate) fn position(&self) -> usize {
+        self.at
+    }
+
     /// A problem here.
     #[cold]
     pub(crate) fn error(&self, problem: Problem) -> Error {

@@ -27,6 +27,7 @@ use zerocopy::{FromBytes, FromZeros, Immutable, IntoBytes, KnownLayout};
 /// use gantry_cdr::{PlainMessage, zerocopy::*};
 ///
 /// #[derive(FromBytes, IntoBytes, KnownLayout, Immutable)]
+/// #[zerocopy(crate = "gantry_cdr::zerocopy")] // or a dependency on `zerocopy`
 /// #[repr(C)]
 /// struct Twist {
 ///     linear_m_per_s: [f64; 3],

@@ -26,13 +26,16 @@ pub struct Place {
     pub column: usize,
     /// How many characters from there on.
     pub length: usize,
-    /// The whole line.
+    /// The whole line; empty if it is too long to be shown.
     pub source_line: String,
 }
 
 /// All that is wrong, by file and line. Never empty.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Errors(Vec<Error>);
+
+/// Longer lines are not shown, and longer sentences are cut.
+const LENGTH_LIMIT: usize = 500;
 
 /// What is wrong with a line, and in which of its bytes.
 #[derive(Debug)]
@@ -62,12 +65,16 @@ impl Place {
             line,
             column: before.chars().count() + 1,
             length: spoken_of.chars().count().max(1),
-            // What came from elsewhere shall not steer a terminal.
-            source_line: text.replace(char::is_control, " "),
+            // What came from elsewhere shall not steer a terminal, nor fill it.
+            source_line: if text.len() > LENGTH_LIMIT { String::new() } else { text.replace(char::is_control, " ") },
         }
     }
 
-    pub(crate) fn error(self, sentence: String) -> Error {
+    pub(crate) fn error(self, mut sentence: String) -> Error {
+        if let Some((end, _)) = sentence.char_indices().nth(LENGTH_LIMIT) {
+            sentence.truncate(end);
+            sentence.push('…');
+        }
         Error { place: self, sentence }
     }
 }
@@ -134,6 +141,13 @@ impl fmt::Display for Error {
     }
 }
 
+/// As `Display`: this is what cargo shows when a build script's `main` returns them.
+impl fmt::Debug for Errors {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the messages cannot be compiled\n\n{self}\n")
+    }
+}
+
 impl fmt::Display for Errors {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (index, error) in self.0.iter().enumerate() {
@@ -142,7 +156,7 @@ impl fmt::Display for Errors {
             }
             error.fmt(f)?;
             let Place { line, column, length, source_line, .. } = &error.place;
-            if *line > 0 {
+            if !source_line.is_empty() {
                 let margin = line.to_string().len();
                 write!(f, "\n{:margin$} |\n{line} | {source_line}\n{:margin$} | ", "", "")?;
                 write!(f, "{}{}", " ".repeat(column - 1), "^".repeat(*length))?;

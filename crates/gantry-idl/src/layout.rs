@@ -1,8 +1,8 @@
 //! How many bytes a message can take, and whether it is a plain struct.
 //!
-//! Used for the size of slots, and by the generator. Sizes are those of XCDR1: a number is aligned to its own size, a
-//! string is a length, its bytes and a zero, a wide string a length and four bytes for each UTF-16 unit (as ROS 2 writes
-//! it), a sequence a length and its elements.
+//! Used for the size of slots, by the generator and by `dynamic`. Sizes are those of XCDR1: a number is aligned to its own
+//! size, a string is a length, its bytes and a zero, a wide string a length and four bytes for each UTF-16 unit (as ROS 2
+//! writes it), a sequence a length and its elements.
 
 use std::collections::HashMap;
 
@@ -21,7 +21,7 @@ type Ends = [Option<u64>; ALIGNMENTS];
 type Part = [Ends; ALIGNMENTS];
 
 /// A plain message's C struct; its size is a multiple of its alignment.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Plain {
     pub(crate) size_bytes: u64,
     pub(crate) alignment_bytes: u64,
@@ -32,7 +32,11 @@ impl Definitions {
     /// one: exactly, with all padding.
     pub fn max_size_bytes(&self, name: &TypeName) -> Option<usize> {
         let message = self.messages.get(name)?;
-        let part = self.message_part(message, &mut HashMap::new())?;
+        let mut known = HashMap::new();
+        for message in self.nested_first(message) {
+            known.insert(&message.name, message_part(message, &known)?);
+        }
+        let part = known.get(name)?;
         let longest = part[0].iter().flatten().max()?;
         // Lengths saturate.
         if *longest == u64::MAX { None } else { usize::try_from(*longest).ok() }
@@ -41,98 +45,71 @@ impl Definitions {
     /// Whether the message's bytes are those of a C struct with the same fields, wherever it stands: it consists of
     /// numbers, and there is no padding in it, before it or at its end.
     pub fn is_plain(&self, name: &TypeName) -> bool {
-        self.messages.get(name).is_some_and(|message| self.plain(message, &mut HashMap::new()).is_some())
-    }
-
-    /// Nesting is bounded, so that this may recurse; each message is looked at once.
-    fn message_part<'a>(
-        &'a self,
-        message: &'a MessageDefinition,
-        known: &mut HashMap<&'a TypeName, Option<Part>>,
-    ) -> Option<Part> {
-        if let Some(part) = known.get(&message.name) {
-            return *part;
+        let Some(message) = self.messages.get(name) else { return false };
+        let mut known = HashMap::new();
+        for message in self.nested_first(message) {
+            let Some(plain) = plain(message, &known) else { return false };
+            known.insert(&message.name, plain);
         }
-        let mut fields = message.fields.iter().map(|field| self.field_part(&field.field_type, known));
-        let part = if message.fields.is_empty() {
-            Some(bytes(1))
-        } else {
-            fields.try_fold(NOTHING, |before, field| Some(then(&before, &field?)))
-        };
-        known.insert(&message.name, part);
-        part
+        true
     }
+}
 
-    fn field_part<'a>(
-        &'a self,
-        field_type: &'a FieldType,
-        known: &mut HashMap<&'a TypeName, Option<Part>>,
-    ) -> Option<Part> {
-        let length = || then(&aligned(4), &bytes(4));
-        let element = match &field_type.base {
+/// All that is nested in it is known.
+fn message_part(message: &MessageDefinition, known: &HashMap<&TypeName, Part>) -> Option<Part> {
+    if message.fields.is_empty() {
+        return Some(bytes(1));
+    }
+    let mut fields = message.fields.iter().map(|field| field_part(&field.field_type, known));
+    fields.try_fold(NOTHING, |before, field| Some(then(&before, &field?)))
+}
+
+fn field_part(field_type: &FieldType, known: &HashMap<&TypeName, Part>) -> Option<Part> {
+    let length = || then(&aligned(4), &bytes(4));
+    let element = match &field_type.base {
+        BaseType::Primitive(primitive) => {
+            let size = primitive.size_bytes();
+            then(&aligned(size), &bytes(size as u64))
+        }
+        BaseType::String { bound } => then(&length(), &then(&repeated(&bytes(1), (*bound)?, true), &bytes(1))),
+        BaseType::WString { bound } => then(&length(), &repeated(&bytes(4), (*bound)?, true)),
+        BaseType::Message(name) => *known.get(name)?,
+    };
+    Some(match field_type.count {
+        Count::One => element,
+        Count::Array(count) => repeated(&element, count, false),
+        Count::Sequence { bound } => then(&length(), &repeated(&element, bound?, true)),
+    })
+}
+
+/// The message's C struct, if it is plain. All plain messages that are nested in it are known.
+pub(crate) fn plain(message: &MessageDefinition, known: &HashMap<&TypeName, Plain>) -> Option<Plain> {
+    let mut whole = Plain { size_bytes: 0, alignment_bytes: 1 };
+    for (index, field) in message.fields.iter().enumerate() {
+        let element = match &field.field_type.base {
+            BaseType::Primitive(Primitive::Bool) | BaseType::String { .. } | BaseType::WString { .. } => return None,
             BaseType::Primitive(primitive) => {
-                let size = primitive.size_bytes();
-                then(&aligned(size), &bytes(size as u64))
+                let size = primitive.size_bytes() as u64;
+                Plain { size_bytes: size, alignment_bytes: size }
             }
-            BaseType::String { bound } => then(&length(), &then(&repeated(&bytes(1), (*bound)?, true), &bytes(1))),
-            BaseType::WString { bound } => then(&length(), &repeated(&bytes(4), (*bound)?, true)),
-            BaseType::Message(name) => self.message_part(self.messages.get(name)?, known)?,
+            BaseType::Message(name) => *known.get(name)?,
         };
-        Some(match field_type.count {
-            Count::One => element,
-            Count::Array(count) => repeated(&element, count, false),
-            Count::Sequence { bound } => then(&length(), &repeated(&element, bound?, true)),
-        })
-    }
-
-    /// The message's C struct, if it is plain; each message is looked at once.
-    pub(crate) fn plain<'a>(
-        &'a self,
-        message: &'a MessageDefinition,
-        known: &mut HashMap<&'a TypeName, Option<Plain>>,
-    ) -> Option<Plain> {
-        if let Some(plain) = known.get(&message.name) {
-            return *plain;
+        let count = match field.field_type.count {
+            Count::One => 1,
+            Count::Array(count) => count,
+            Count::Sequence { .. } => return None,
+        };
+        if index == 0 {
+            whole.alignment_bytes = element.alignment_bytes;
         }
-        let plain = self.plain_struct(message, known);
-        known.insert(&message.name, plain);
-        plain
-    }
-
-    fn plain_struct<'a>(
-        &'a self,
-        message: &'a MessageDefinition,
-        known: &mut HashMap<&'a TypeName, Option<Plain>>,
-    ) -> Option<Plain> {
-        let mut whole = Plain { size_bytes: 0, alignment_bytes: 1 };
-        for (index, field) in message.fields.iter().enumerate() {
-            let element = match &field.field_type.base {
-                BaseType::Primitive(Primitive::Bool) => return None,
-                BaseType::Primitive(primitive) => {
-                    let size = primitive.size_bytes() as u64;
-                    Plain { size_bytes: size, alignment_bytes: size }
-                }
-                BaseType::Message(name) => self.plain(self.messages.get(name)?, known)?,
-                BaseType::String { .. } | BaseType::WString { .. } => return None,
-            };
-            let count = match field.field_type.count {
-                Count::One => 1,
-                Count::Array(count) => count,
-                Count::Sequence { .. } => return None,
-            };
-            if index == 0 {
-                whole.alignment_bytes = element.alignment_bytes;
-            }
-            if element.alignment_bytes > whole.alignment_bytes
-                || !whole.size_bytes.is_multiple_of(element.alignment_bytes)
-            {
-                return None;
-            }
-            whole.size_bytes = whole.size_bytes.checked_add(element.size_bytes.checked_mul(count.into())?)?;
+        let is_padded = !whole.size_bytes.is_multiple_of(element.alignment_bytes);
+        if is_padded || element.alignment_bytes > whole.alignment_bytes {
+            return None;
         }
-        whole.size_bytes = whole.size_bytes.max(1);
-        whole.size_bytes.is_multiple_of(whole.alignment_bytes).then_some(whole)
+        whole.size_bytes = whole.size_bytes.checked_add(element.size_bytes.checked_mul(count.into())?)?;
     }
+    whole.size_bytes = whole.size_bytes.max(1);
+    whole.size_bytes.is_multiple_of(whole.alignment_bytes).then_some(whole)
 }
 
 const IMPOSSIBLE: Part = [[None; ALIGNMENTS]; ALIGNMENTS];

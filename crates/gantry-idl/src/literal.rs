@@ -1,8 +1,8 @@
 //! Values of constants and defaults as text: read as ROS 2's `rosidl_adapter` reads them, and written so that they read
 //! back the same.
 //!
-//! Quotes may be left out. In quotes, a backslash makes the same quote part of the text, and is nothing special otherwise.
-//! No value holds a control character (the parser sees to that).
+//! Quotes around a text may be left out. Of the escapes, those are known that ROS 2 carries through to a message's default:
+//! `\\`, `\"`, `\'`, `\t`, `\n`, `\r` and `\x41`; any other backslash is itself.
 
 use crate::error::Problem;
 use crate::model::{BaseType, Count, FieldType, Primitive};
@@ -17,7 +17,7 @@ pub(crate) fn parse(field_type: &FieldType, token: Token<'_>) -> Result<Value, P
         return Err(token.problem(format!("a field of type `{}/{}` cannot have a default", name.package, name.name)));
     }
     if field_type.count == Count::One {
-        let text = if is_text(&field_type.base) { unquoted(token)? } else { token.text.to_owned() };
+        let text = if is_text(&field_type.base) { text(token)? } else { token.text.to_owned() };
         return one(&field_type.base, token, text);
     }
     let Some(inner) = token.strip_prefix("[").and_then(|rest| rest.strip_suffix("]")) else {
@@ -118,18 +118,19 @@ fn without_underscores(text: &str) -> Option<String> {
     bytes.iter().enumerate().all(well_placed).then(|| text.replace('_', ""))
 }
 
-/// Without the quotes around, if it has them.
-fn unquoted(token: Token<'_>) -> Result<String, Problem> {
+/// What a text says, with quotes around it or without.
+fn text(token: Token<'_>) -> Result<String, Problem> {
     for quote in QUOTES {
         let inner = token.text.strip_prefix(quote).and_then(|rest| rest.strip_suffix(quote));
         let Some(inner) = inner else { continue };
-        let escaped = format!("\\{quote}");
-        if inner.replace(&escaped, "").contains(quote) {
-            return Err(token.problem(format!("a quote inside the text needs a backslash: `{escaped}`")));
+        if closing_quote(token.text, quote) != Some(token.text.len() - 1) {
+            let sentence =
+                format!("inside the text a {quote} needs a backslash before it, and the last one must have none");
+            return Err(token.problem(sentence));
         }
-        return Ok(inner.replace(&escaped, &quote.to_string()));
+        return Ok(unescaped(inner));
     }
-    Ok(token.text.to_owned())
+    Ok(unescaped(token.text))
 }
 
 fn elements(inner: Token<'_>) -> Vec<(Token<'_>, String)> {
@@ -155,18 +156,16 @@ fn text_elements(inner: Token<'_>) -> Result<Vec<(Token<'_>, String)>, Problem> 
                 let (element, more) = rest.split_before(|c| c == ',');
                 let element = element.trim();
                 if element.text.is_empty() {
-                    return Err(more
-                        .split_at(1)
-                        .0
-                        .problem("there is no text before this comma; an empty text is `\"\"`"));
+                    let (comma, _) = more.split_at(1);
+                    return Err(comma.problem("there is no text before this comma; an empty text is `\"\"`"));
                 }
-                (element, element.text.to_owned(), more)
+                (element, unescaped(element.text), more)
             }
             Some(quote) => {
                 let end = closing_quote(rest.text, quote)
                     .ok_or_else(|| rest.problem(format!("the text is not closed with {quote}")))?;
                 let (element, more) = rest.split_at(end + 1);
-                let text = rest.text[1..end].replace(&format!("\\{quote}"), &quote.to_string());
+                let text = unescaped(&rest.text[1..end]);
                 (element, text, more.trim())
             }
         };
@@ -182,10 +181,44 @@ fn text_elements(inner: Token<'_>) -> Result<Vec<(Token<'_>, String)>, Problem> 
 
 /// Where the text that begins with `quote` ends: the first such quote without a backslash before it.
 fn closing_quote(text: &str, quote: char) -> Option<usize> {
-    text.char_indices()
-        .skip(1)
-        .find(|(index, c)| *c == quote && !text[..*index].ends_with('\\'))
-        .map(|(index, _)| index)
+    let mut characters = text.char_indices().skip(1);
+    while let Some((index, character)) = characters.next() {
+        match character {
+            '\\' => _ = characters.next(),
+            _ if character == quote => return Some(index),
+            _ => {}
+        }
+    }
+    None
+}
+
+fn unescaped(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(backslash) = rest.find('\\') {
+        plain.push_str(&rest[..backslash]);
+        let escape = &rest[backslash..];
+        let (character, length) = escaped_character(escape).unwrap_or(('\\', 1));
+        plain.push(character);
+        rest = &escape[length..];
+    }
+    plain + rest
+}
+
+/// The character that an escape at the beginning of `text` stands for, and its length in bytes.
+fn escaped_character(text: &str) -> Option<(char, usize)> {
+    let character = match text.as_bytes().get(1)? {
+        b't' => '\t',
+        b'n' => '\n',
+        b'r' => '\r',
+        byte @ (b'\\' | b'"' | b'\'') => char::from(*byte),
+        b'x' => {
+            let digits = text.get(2..4).filter(|digits| digits.bytes().all(|byte| byte.is_ascii_hexdigit()))?;
+            return Some((char::from(u8::from_str_radix(digits, 16).ok()?), 4));
+        }
+        _ => return None,
+    };
+    Some((character, 2))
 }
 
 /// The form that `parse` reads.
@@ -195,18 +228,19 @@ pub(crate) fn write(value: &Value) -> String {
         Value::Integer(value) => value.to_string(),
         // With a point or an exponent, and as many digits as it takes to read the same number back.
         Value::Float(value) => format!("{value:?}"),
-        Value::Text(text) => format!("\"{}\"", text.replace('"', "\\\"")),
+        Value::Text(text) => format!("\"{}\"", text.chars().map(escaped).collect::<String>()),
         Value::List(values) => {
-            let elements: Vec<String> = values.iter().map(write_element).collect();
+            let elements: Vec<String> = values.iter().map(write).collect();
             format!("[{}]", elements.join(", "))
         }
     }
 }
 
-/// In a list, a backslash before the closing quote would hide it; such a text can only have been written without quotes.
-fn write_element(value: &Value) -> String {
-    match value {
-        Value::Text(text) if text.ends_with('\\') => text.clone(),
-        value => write(value),
+fn escaped(character: char) -> String {
+    match character {
+        '\\' | '"' => format!("\\{character}"),
+        // A `#` would begin a comment. No control character is above U+009F.
+        _ if character == '#' || character.is_control() => format!("\\x{:02x}", u32::from(character)),
+        character => character.to_string(),
     }
 }

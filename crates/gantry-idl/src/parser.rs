@@ -255,7 +255,7 @@ fn check_comment(value: Token<'_>, comment: &str) -> Result<(), Problem> {
     let is_cut =
         |quote: char| value.text.starts_with(quote) && !value.text[1..].ends_with(quote) && comment.contains(quote);
     if ['"', '\''].into_iter().any(is_cut) {
-        return Err(value.problem("a `#` begins a comment in ROS 2, even in a text: this one cannot hold a `#`"));
+        return Err(value.problem("a `#` begins a comment in ROS 2, even in a text; write it as `\\x23` there"));
     }
     Ok(())
 }

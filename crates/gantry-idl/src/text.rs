@@ -3,13 +3,12 @@
 //! Written canonically: constants, then fields, one a line, without comments; nested types with their package. Read with
 //! limits, as it may come from another process.
 
-use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use crate::definitions::Definitions;
 use crate::error::{Errors, Place, Report};
 use crate::literal;
-use crate::model::{BaseType, MessageDefinition};
+use crate::model::MessageDefinition;
 use crate::name::{Namespace, TypeName, is_part_of_service};
 use crate::parser::{Line, Parser, lines};
 use crate::resolve;
@@ -92,23 +91,6 @@ impl Definitions {
             text.push_str(&own_text(nested));
         }
         Some(text)
-    }
-
-    /// All messages nested in these, at any depth, by name.
-    pub(crate) fn needed_by<'a>(&'a self, roots: &[&'a MessageDefinition]) -> Vec<&'a MessageDefinition> {
-        let mut found = BTreeSet::new();
-        let mut open = roots.to_vec();
-        while let Some(message) = open.pop() {
-            for field in &message.fields {
-                if let BaseType::Message(name) = &field.field_type.base
-                    && let Some(nested) = self.messages.get(name)
-                    && found.insert(name)
-                {
-                    open.push(nested);
-                }
-            }
-        }
-        found.into_iter().filter_map(|name| self.messages.get(name)).collect()
     }
 
     /// Reads the lines of one definition; false if there is already one of this name.

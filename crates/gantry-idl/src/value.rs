@@ -11,7 +11,7 @@ pub enum Value {
     Integer(i128),
     /// Of `float32` and `float64`.
     Float(f64),
-    /// Of `string` and `wstring`.
+    /// Of `string` and `wstring`; any characters.
     Text(String),
     /// Of arrays and sequences.
     List(Vec<Value>),

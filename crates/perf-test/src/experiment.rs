@@ -29,6 +29,29 @@ impl Layout {
     }
 }
 
+/// What a message is made of, and so what is done besides stamping and, without zero copy, copying.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Content {
+    /// An array, always of the same size.
+    Array,
+    /// Many fields, always of the same size.
+    Fields,
+    /// A sequence that is sent at its capacity.
+    BoundedSequence,
+    /// A sequence as long as `--unbounded-msg-size` says.
+    Sequence,
+    /// A text as long as `--unbounded-msg-size` says.
+    Text,
+}
+
+impl Content {
+    /// Whether `--unbounded-msg-size` applies.
+    #[must_use]
+    pub fn is_unbounded(self) -> bool {
+        matches!(self, Content::Sequence | Content::Text)
+    }
+}
+
 /// Where publishers and subscriptions run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
 pub enum Strategy {
@@ -89,8 +112,12 @@ pub struct Experiment {
     pub message: String,
     /// Generation of its layout.
     pub layout: Layout,
+    /// What it is made of.
+    pub content: Content,
     /// Its true size in bytes, time and id included.
     pub message_bytes: usize,
+    /// Payload of a message that has no size of its own, bytes.
+    pub unbounded_bytes: u32,
     /// The topic as given.
     pub topic: String,
     /// ROS 2 domain, 0 to 232.

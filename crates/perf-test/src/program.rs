@@ -124,8 +124,17 @@ fn measure(
 
 fn list_messages(options: &RunOptions) -> Result<(), Failure> {
     let layout = options.message_layout.unwrap_or_default();
-    let mut lines = vec![format!("messages of the {} layout, sizes in bytes with time and id:", layout.name())];
-    lines.extend(messages::sizes_bytes(layout).iter().map(|(name, bytes)| format!("  {name:<12}{bytes:>9}")));
+    let mut lines =
+        vec![format!("messages of the {} layout, sizes in bytes as they are sent, with time and id:", layout.name())];
+    let unbounded_bytes = options.unbounded_msg_size.unwrap_or(0);
+    lines.extend(messages::list(layout, unbounded_bytes as usize).map(|message| {
+        let by_option = if message.content.is_unbounded() {
+            format!(", with --unbounded-msg-size {unbounded_bytes}")
+        } else {
+            String::new()
+        };
+        format!("  {:<20}{:>9}  {}{by_option}", message.name, message.bytes, message.type_name)
+    }));
     write_lines(&lines).map_err(|error| cannot_write(&error))
 }
 

@@ -19,8 +19,6 @@ pub struct Row {
     pub sent: Sent,
     /// All subscriptions.
     pub received: Received,
-    /// Size of one message, bytes.
-    pub message_bytes: usize,
     /// All workers, since each started.
     pub usage: Usage,
     /// CPU time of all workers in this row, percent of one core.
@@ -51,7 +49,7 @@ impl Row {
     /// Bytes received per second, whole messages.
     #[must_use]
     pub fn data_received(&self) -> u64 {
-        self.per_second(self.received.samples * self.message_bytes as u64)
+        self.per_second(self.received.bytes)
     }
 
     /// Lost samples as a fraction of those that should have come, 0 to 1.
@@ -90,8 +88,12 @@ pub(crate) fn documented_row() -> Row {
         end_ns: 31 * SECOND_NS,
         length_ns: SECOND_NS,
         sent: Sent { samples: 100, reserve_ns: reserve_s.scaled(1e9), ..Sent::default() },
-        received: Received { samples: 99, latency_ns: latency_s.scaled(1e9), ..Received::default() },
-        message_bytes: 4_194_304,
+        received: Received {
+            samples: 99,
+            bytes: 99 * 4_194_304,
+            latency_ns: latency_s.scaled(1e9),
+            ..Received::default()
+        },
         usage: Usage {
             utime_ns: 23_120_954_000,
             stime_ns: 121_597_000,
@@ -113,7 +115,7 @@ mod tests {
 
     #[test]
     fn a_longer_row_shows_the_same_rate() {
-        let received = Received { samples: 300, missed: 100, ..Received::default() };
+        let received = Received { samples: 300, bytes: 300 * 4_194_304, missed: 100, ..Received::default() };
         let row = Row { length_ns: 3 * SECOND_NS, received, ..documented_row() };
         assert_eq!(row.per_second(row.received.samples), 100);
         assert_eq!(row.data_received(), 419_430_400);

@@ -22,6 +22,7 @@ impl<const BOUND: u32> Kind for Text<BOUND> {
     type Ref<'a> = &'a str;
     type Mut<'a> = &'a mut str;
 
+    #[inline]
     fn locate(cursor: &mut Cursor<'_>) -> Result<Span> {
         let length = cursor.length()?;
         let start = cursor.take(length, 1)?;
@@ -32,6 +33,7 @@ impl<const BOUND: u32> Kind for Text<BOUND> {
         Ok(Span { start, count: bytes.len() as u32 })
     }
 
+    #[inline]
     fn compose(composer: &mut Composer<'_>, text: &str) -> Result<Span> {
         check_bound(text.len(), BOUND).map_err(|problem| composer.error(problem))?;
         let count = text.len() as u32;
@@ -58,18 +60,21 @@ impl<const BOUND: u32> Kind for Text<BOUND> {
 
     fn read(value: &mut String, input: &mut Input<'_>) -> Result<()> {
         let length = input.length(UNBOUNDED)?;
-        let bytes = text_of(input.take(length, 1)?).map_err(|problem| input.error(problem))?;
-        check_bound(bytes.len(), BOUND).map_err(|problem| input.error(problem))?;
+        let start = input.position();
+        let at = |problem| Error::new(problem, start);
+        let bytes = text_of(input.take(length, 1)?).map_err(at)?;
+        check_bound(bytes.len(), BOUND).map_err(at)?;
         // Copied first, checked afterwards.
         let mut copy = core::mem::take(value).into_bytes();
         copy.clear();
         copy.extend_from_slice(bytes);
-        *value = String::from_utf8(copy).map_err(|_| input.error(Problem::NotUtf8))?;
+        *value = String::from_utf8(copy).map_err(|_| at(Problem::NotUtf8))?;
         Ok(())
     }
 }
 
 /// The bytes before the closing 0.
+#[inline]
 fn text_of(bytes: &[u8]) -> core::result::Result<&[u8], Problem> {
     match bytes {
         [] => Ok(bytes),

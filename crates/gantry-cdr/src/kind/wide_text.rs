@@ -98,11 +98,13 @@ impl<const BOUND: u32> Kind for WideText<BOUND> {
 
     fn read(value: &mut String, input: &mut Input<'_>) -> Result<()> {
         let count = input.length(UNBOUNDED)?;
-        check_bound(count, BOUND).map_err(|problem| input.error(problem))?;
+        let start = input.position();
+        let at = |problem| Error::new(problem, start);
         let units = input.numbers(count)?;
+        check_bound(count, BOUND).map_err(at)?;
         value.clear();
         for char in decode(units) {
-            value.push(char.ok_or_else(|| input.error(Problem::NotUtf16))?);
+            value.push(char.ok_or_else(|| at(Problem::NotUtf16))?);
         }
         Ok(())
     }

@@ -11,7 +11,7 @@ use super::cursor::Cursor;
 use super::message::DynamicMessage;
 use crate::definitions::Definitions;
 use crate::error::{Errors, Place};
-use crate::layout::Plain;
+use crate::layout::{self, Plain};
 use crate::model::{BaseType, Field, MessageDefinition};
 use crate::name::TypeName;
 
@@ -45,9 +45,27 @@ impl MessageType {
     /// # Errors
     /// It is not among the definitions.
     pub fn new(definitions: &Definitions, name: &TypeName) -> Result<Self, Errors> {
-        let mut found = Self { structures: Vec::new() };
-        found.add(definitions, name, &mut HashMap::new(), &mut HashMap::new())?;
-        Ok(found)
+        let Some(root) = definitions.message(name) else {
+            let sentence = format!("the message `{name}` is not among the definitions");
+            return Err(Place::default().error(sentence).into());
+        };
+        let (mut structures, mut indices, mut plains) = (Vec::new(), HashMap::new(), HashMap::new());
+        for definition in definitions.nested_first(root) {
+            let nested = definition.fields.iter().map(|field| match &field.field_type.base {
+                BaseType::Message(inner) => indices.get(inner).copied().unwrap_or_default(),
+                _ => 0,
+            });
+            let nested = nested.collect();
+            let plain = layout::plain(definition, &plains);
+            plains.extend(plain.map(|plain| (&definition.name, plain)));
+            indices.insert(&definition.name, structures.len());
+            structures.push(Structure {
+                definition: definition.clone(),
+                nested,
+                plain: plain.and_then(Layout::of_struct),
+            });
+        }
+        Ok(Self { structures })
     }
 
     /// The definition.
@@ -84,36 +102,12 @@ impl MessageType {
     pub(super) fn root_index(&self) -> usize {
         self.structures.len() - 1
     }
+}
 
-    /// Adds a type after those that it needs, each once; where it is. Nesting in definitions is bounded, so that this may
-    /// recurse.
-    fn add<'d>(
-        &mut self,
-        definitions: &'d Definitions,
-        name: &'d TypeName,
-        known: &mut HashMap<&'d TypeName, usize>,
-        plain: &mut HashMap<&'d TypeName, Option<Plain>>,
-    ) -> Result<usize, Errors> {
-        if let Some(index) = known.get(name) {
-            return Ok(*index);
-        }
-        let Some(definition) = definitions.message(name) else {
-            return Err(Place::default().error(format!("the message `{name}` is not among the definitions")).into());
-        };
-        let mut nested = Vec::with_capacity(definition.fields.len());
-        for field in &definition.fields {
-            nested.push(match &field.field_type.base {
-                BaseType::Message(inner) => self.add(definitions, inner, known, plain)?,
-                _ => 0,
-            });
-        }
-        let plain = definitions.plain(definition, plain).and_then(|plain| {
-            let size_bytes = usize::try_from(plain.size_bytes).ok()?;
-            Some(Layout { size_bytes, align: usize::try_from(plain.alignment_bytes).ok()? })
-        });
-        known.insert(name, self.structures.len());
-        self.structures.push(Structure { definition: definition.clone(), nested, plain });
-        Ok(self.structures.len() - 1)
+impl Layout {
+    fn of_struct(plain: Plain) -> Option<Self> {
+        let size_bytes = usize::try_from(plain.size_bytes).ok()?;
+        Some(Self { size_bytes, align: usize::try_from(plain.alignment_bytes).ok()? })
     }
 }
 

@@ -33,6 +33,14 @@ pub(super) enum Write {
     Borrow(String),
 }
 
+/// The field in the shape of a message that is there: expressions.
+pub(super) struct ShapeOf {
+    /// From the owned struct.
+    pub owned: String,
+    /// From the view.
+    pub view: String,
+}
+
 /// What a getter returns: a type, with `{}` where a lifetime stands.
 pub(super) struct Get(String);
 
@@ -64,8 +72,8 @@ pub(super) struct FieldCode<'a> {
     pub build: Build,
     /// Its type in the shape and its default there, if it is there.
     pub shape: Option<(String, String)>,
-    /// Whether `Shape::from(&message)` can say it.
-    pub shape_from: Option<String>,
+    /// How `Shape::from` can say it of a message that is there, if it can.
+    pub shape_from: Option<ShapeOf>,
     /// Its default in the owned struct, if `Default::default()` is not that or does not exist.
     pub default: Option<String>,
     /// For a plain message: an expression that turns its bytes around.
@@ -209,14 +217,15 @@ impl Base {
     }
 }
 
-/// How it is built, its type and default in the shape, and its value in `Shape::from(&message)`.
+/// How it is built, its type and default in the shape, and its value in `Shape::from`.
 fn build(
     base: &Base,
     count: Count,
     default: Option<&Value>,
     identifier: &str,
-) -> (Build, Option<(String, String)>, Option<String>) {
-    let length = || Some(format!("message.{identifier}.len()"));
+) -> (Build, Option<(String, String)>, Option<ShapeOf>) {
+    let field = format!("message.{identifier}");
+    let length = || Some(ShapeOf { owned: format!("{field}.len()"), view: format!("{field}().len()") });
     match (base, count, base.shape()) {
         (Base::Number(number, zero), Count::One, _) => {
             let value = default.map_or_else(|| (*zero).to_owned(), text::literal);
@@ -229,11 +238,12 @@ fn build(
         (Base::Plain { .. }, Count::One, _) | (_, Count::One, None) => (Build::Fixed("()"), None, None),
         (Base::Text { .. }, Count::One, Some((shape, zero))) => {
             let value = default.map_or(zero, text::literal);
-            (Build::Shape, Some((shape, value)), Some(format!("&message.{identifier}")))
+            let of = ShapeOf { owned: format!("&{field}"), view: format!("{field}()") };
+            (Build::Shape, Some((shape, value)), Some(of))
         }
         (Base::Message { shape_from, .. }, Count::One, Some(shape)) => {
-            let from = shape_from.then(|| format!("(&message.{identifier}).into()"));
-            (Build::Shape, Some(shape), from)
+            let of = ShapeOf { owned: format!("(&{field}).into()"), view: format!("{field}().into()") };
+            (Build::Shape, Some(shape), shape_from.then_some(of))
         }
         (_, Count::Sequence { .. }, _) if base.is_flat() => {
             (Build::Shape, Some(("usize".to_owned(), "0".to_owned())), length())

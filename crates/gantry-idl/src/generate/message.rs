@@ -64,6 +64,16 @@ impl Names<'_> {
             BaseType::Message(nested) => self.has_shape(nested),
         })
     }
+
+    /// Whether its shape can be had from a view as well: texts are `&str` there, but wide ones are not.
+    pub(super) fn shape_from_view(&self, name: &TypeName) -> bool {
+        self.shape_from(name)
+            && !self.any_field(name, &|field| match &field.base {
+                BaseType::Primitive(_) | BaseType::String { .. } => false,
+                BaseType::WString { .. } => true,
+                BaseType::Message(nested) => field.count == Count::One && !self.shape_from_view(nested),
+            })
+    }
 }
 
 /// All code of one message.

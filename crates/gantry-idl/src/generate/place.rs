@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::field::{Build, FieldCode};
+use super::field::{Build, FieldCode, ShapeOf};
 use super::message::{Names, constants};
 use super::text;
 use crate::model::MessageDefinition;
@@ -36,17 +36,31 @@ pub(super) fn shape(definition: &MessageDefinition, fields: &[FieldCode<'_>], na
          Self::DEFAULT\n    }}\n}}\n\n"
     );
     if names.shape_from(&definition.name) {
-        let _ = writeln!(
-            code,
-            "impl<'a> From<&'a {name}> for {name}Shape{lifetime} {{\n    fn from(message: &'a {name}) -> Self {{\n        Self {{"
-        );
-        for field in fields {
-            if let Some(from) = &field.shape_from {
-                let _ = writeln!(code, "            {}: {from},", field.identifier);
-            }
-        }
-        code.push_str("        }\n    }\n}\n\n");
+        code.push_str(&shape_from(name, lifetime, &format!("&'a {name}"), &|of| of.owned.clone(), fields));
     }
+    if names.shape_from_view(&definition.name) {
+        code.push_str(&shape_from(name, lifetime, &format!("{name}Ref<'a>"), &|of| of.view.clone(), fields));
+    }
+    code
+}
+
+/// The shape of a message that is there, owned or in place.
+fn shape_from(
+    name: &str,
+    lifetime: &str,
+    source: &str,
+    value: &dyn Fn(&ShapeOf) -> String,
+    fields: &[FieldCode<'_>],
+) -> String {
+    let mut code = format!(
+        "impl<'a> From<{source}> for {name}Shape{lifetime} {{\n    fn from(message: {source}) -> Self {{\n        Self {{\n"
+    );
+    for field in fields {
+        if let Some(of) = &field.shape_from {
+            let _ = writeln!(code, "            {}: {},", field.identifier, value(of));
+        }
+    }
+    code.push_str("        }\n    }\n}\n\n");
     code
 }
 

@@ -51,9 +51,11 @@ fn push_impl(code: &mut String, head: &str, functions: String) {
 }
 
 fn getter(field: &FieldCode<'_>) -> String {
-    let FieldCode { identifier, documentation, get, .. } = field;
+    let FieldCode { identifier, documentation, get, kind, .. } = field;
+    // Not by way of the borrowed view: the compiler takes minutes over copies of a layout of thousands of fields.
     format!(
-        "{}    #[inline]\n    pub fn {identifier}(&self) -> {} {{\n        self.borrowed_().{identifier}()\n    }}\n\n",
+        "{}    #[inline]\n    pub fn {identifier}(&self) -> {} {{\n        \
+         <{kind}>::get(self.memory.as_ref(), self.layout.{identifier})\n    }}\n\n",
         text::indented(documentation, 4),
         get.of("'_")
     )

@@ -151,6 +151,12 @@ fn numbers_are_slices_where_memory_allows() {
     assert_eq!(words.as_slice::<u32>(), None, "they are not aligned");
     assert_eq!(words.iter().filter_map(|word| word.as_integer()).collect::<Vec<_>>(), [1, 2]);
     assert_eq!(list(&message, "bytes").as_slice::<u8>(), Some(&b"abc"[..]));
+
+    let body = b"\0\0\0\x01\0\0\0\x05\0\0\0\x01a\0\0\0\0\0\0\0\0\0\0\0";
+    let foreign: &'static AlignedBytes = Box::leak(Box::new(AlignedBytes::copy_of(body)));
+    let message = test.view(foreign.as_ref(), BigEndian).unwrap();
+    assert_eq!(list(&message, "words").as_slice::<u32>(), None, "they are in the other order");
+    assert_eq!(list(&message, "bytes").as_slice::<u8>(), Some(&b"a"[..]));
 }
 
 #[test]

@@ -19,6 +19,8 @@ pub use resolve::{Defaults, Outputs, resolve};
 
 /// The longest run, seconds.
 const LONGEST_S: u32 = 1_000_000_000;
+/// The largest payload of a message that has no size of its own.
+const LARGEST_PAYLOAD_BYTES: u32 = 1 << 30;
 
 /// Measures publish and subscribe between real processes: latency, losses, CPU and memory.
 ///
@@ -77,12 +79,17 @@ pub enum Output {
 /// The options of one run. Whatever is not given has a default that depends on the command.
 #[derive(Clone, Debug, Default, Args)]
 pub struct RunOptions {
-    /// Message type [default: Array128, with --message-layout 1.x Array1k] [example: -m Array4m]
+    /// Message type: performance_test's or iRobot's, which may also be spelt as in topologies (stamped9_float32) [default:
+    /// Array128, with --message-layout 1.x Array1k] [example: -m Array4m]
     #[arg(short, long, value_name = "NAME")]
     pub msg: Option<String>,
     /// Lists the messages with their sizes in bytes, and exits
     #[arg(long)]
     pub msg_list: bool,
+    /// Payload of UnboundedSequence, UnboundedString and StampedVector in bytes, 0 to 1073741824 [default: 0] [example:
+    /// --unbounded-msg-size 65536]
+    #[arg(long, value_name = "BYTES", value_parser = within(0..=LARGEST_PAYLOAD_BYTES), allow_hyphen_values = true)]
+    pub unbounded_msg_size: Option<u32>,
     /// Generation of the message layouts: Array1k is 1040 bytes in 1.x, 1024 in 2.x; 1.x also adds the loop columns to
     /// CSV logs [default: 2.x]
     #[arg(long, value_name = "LAYOUT", ignore_case = true)]

@@ -10,7 +10,8 @@ use clap::ValueEnum;
 use super::{Output, RunOptions};
 use crate::error::Failure;
 use crate::experiment::{Durability, Experiment, History, Layout, Reliability, name_of};
-use crate::{messages, topic};
+use crate::messages::{self, Found};
+use crate::topic;
 
 /// What an option means that is not given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,16 +53,18 @@ fn experiment(options: &RunOptions, defaults: Defaults) -> Result<Experiment, St
         (false, Layout::V1) => "Array1k",
         (false, Layout::V2) => "Array128",
     };
-    let (message, message_bytes) = messages::find(options.msg.as_deref().unwrap_or(default_message), layout)?;
+    let message = message(options, default_message, layout)?;
     let reliability =
         switch(options.reliable, "--reliable", Reliability::Reliable, "--reliability", options.reliability)?;
     let transient = Durability::TransientLocal;
     let durability = switch(options.transient, "--transient", transient, "--durability", options.durability)?;
     let history = switch(options.keep_last, "--keep-last", History::KeepLast, "--history", options.history)?;
     let experiment = Experiment {
-        message: message.to_owned(),
+        message: message.name.to_owned(),
         layout,
-        message_bytes,
+        content: message.content,
+        message_bytes: message.bytes,
+        unbounded_bytes: options.unbounded_msg_size.unwrap_or(0),
         topic: topic(options.topic.as_deref())?,
         domain_id: domain_id(options.dds_domain_id)?,
         rate_hz: options.rate.unwrap_or(if of_experiment { 100 } else { 1000 }),
@@ -79,6 +82,19 @@ fn experiment(options: &RunOptions, defaults: Defaults) -> Result<Experiment, St
     };
     check(&experiment, defaults)?;
     Ok(experiment)
+}
+
+fn message(options: &RunOptions, default: &str, layout: Layout) -> Result<Found, String> {
+    let unbounded_bytes = options.unbounded_msg_size.unwrap_or(0) as usize;
+    let found = messages::find(options.msg.as_deref().unwrap_or(default), layout, unbounded_bytes)?;
+    if options.unbounded_msg_size.is_some() && !found.content.is_unbounded() {
+        return Err(format!(
+            "--unbounded-msg-size {unbounded_bytes} does not apply: {} always has {} bytes. Leave it out, or give -m \
+             UnboundedSequence, UnboundedString or StampedVector",
+            found.name, found.bytes
+        ));
+    }
+    Ok(found)
 }
 
 fn check(experiment: &Experiment, defaults: Defaults) -> Result<(), String> {

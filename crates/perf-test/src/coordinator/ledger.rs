@@ -55,7 +55,6 @@ struct OpenRow {
 /// The books.
 #[derive(Debug)]
 pub struct Ledger {
-    message_bytes: usize,
     ignore_s: u64,
     cores: usize,
     expected: BTreeSet<Endpoint>,
@@ -73,14 +72,8 @@ pub struct Ledger {
 
 impl Ledger {
     /// Empty books for these endpoints, living in `workers` processes.
-    pub fn new(
-        endpoints: impl IntoIterator<Item = Endpoint>,
-        workers: usize,
-        message_bytes: usize,
-        ignore_s: u32,
-    ) -> Self {
+    pub fn new(endpoints: impl IntoIterator<Item = Endpoint>, workers: usize, ignore_s: u32) -> Self {
         Ledger {
-            message_bytes,
             ignore_s: u64::from(ignore_s),
             cores: std::thread::available_parallelism().map_or(1, usize::from),
             expected: endpoints.into_iter().collect(),
@@ -190,16 +183,7 @@ impl Ledger {
             }
             usage.add(&account.row);
         }
-        Row {
-            end_ns,
-            length_ns,
-            sent: open.sent,
-            received: open.received,
-            message_bytes: self.message_bytes,
-            usage,
-            core_percent,
-            cores: self.cores,
-        }
+        Row { end_ns, length_ns, sent: open.sent, received: open.received, usage, core_percent, cores: self.cores }
     }
 
     /// Cores that this program may use.

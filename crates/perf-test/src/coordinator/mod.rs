@@ -41,7 +41,7 @@ pub fn run(
     let before = calibrate()?;
     let plans = plans(experiment, topic);
     let endpoints: Vec<Endpoint> = plans.iter().flat_map(|plan| plan.endpoints.clone()).collect();
-    let ledger = Ledger::new(endpoints.iter().copied(), plans.len(), experiment.message_bytes, experiment.ignore_s);
+    let ledger = Ledger::new(endpoints.iter().copied(), plans.len(), experiment.ignore_s);
     let fleet = Fleet::start(plans).map_err(Failure::Measurement)?;
     let mut run = Run {
         experiment,

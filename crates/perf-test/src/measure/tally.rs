@@ -50,6 +50,8 @@ impl Sent {
 pub struct Received {
     /// Samples taken, duplicates not counted.
     pub samples: u64,
+    /// The bytes of their bodies.
+    pub bytes: u64,
     /// Samples taken that were sent before the run began: a late joiner's history. They are in no other count.
     pub history: u64,
     /// Samples skipped in the publishers' sequences.
@@ -86,6 +88,7 @@ impl Received {
     /// Adds another stretch or another subscription.
     pub fn merge(&mut self, other: &Received) {
         self.samples += other.samples;
+        self.bytes += other.bytes;
         self.history += other.history;
         self.missed += other.missed;
         self.reordered += other.reordered;

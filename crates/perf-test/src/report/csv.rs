@@ -75,7 +75,7 @@ fn header(path: &Path, experiment: &Experiment, run_id: &str) -> String {
         ("Memory check enabled", "0".to_owned()),
         ("With security", "0".to_owned()),
         ("Zero copy transfer", yes_or_no(experiment.zero_copy).to_owned()),
-        ("Unbounded message size", "0".to_owned()),
+        ("Unbounded message size", experiment.unbounded_bytes.to_string()),
         ("Roundtrip Mode", "None".to_owned()),
         ("Ignore seconds from beginning", experiment.ignore_s.to_string()),
     ];

@@ -3,7 +3,7 @@
 //! Used by `main` before a run begins. What the payload goes through and how readers wait stand here,
 //! because they explain most unfair comparisons.
 
-use crate::experiment::{Experiment, name_of};
+use crate::experiment::{Content, Experiment, name_of};
 
 /// The heading of a run as lines of text; `topic` is the full name.
 #[must_use]
@@ -33,7 +33,7 @@ pub fn heading(experiment: &Experiment, topic: &str) -> Vec<String> {
             format!("{}, {} bytes ({} layout)", experiment.message, experiment.message_bytes, experiment.layout.name()),
         ),
         ("path", format!("{path}{shared}")),
-        ("payload", "stamped: only time and id are written, right before publish".to_owned()),
+        ("payload", format!("stamped: time and id are written right before publish; {}", besides(experiment))),
         ("rate", rate),
         ("QoS", experiment.qos()),
         (
@@ -50,6 +50,21 @@ pub fn heading(experiment: &Experiment, topic: &str) -> Vec<String> {
         ("runtime", format!("{runtime}{ignored}")),
     ];
     lines.into_iter().map(|(name, value)| format!("{name:<9}{value}")).chain([String::new()]).collect()
+}
+
+/// What is done to the payload besides the stamp.
+fn besides(experiment: &Experiment) -> &'static str {
+    match (experiment.content, experiment.zero_copy) {
+        (Content::Array, true) => "the other bytes stay as they are",
+        (Content::BoundedSequence | Content::Sequence, true) => "a loan's length too; the other bytes stay as they are",
+        (Content::Fields, true) => {
+            "each loan writes all single fields, each take looks at them; the bytes of arrays stay as they are"
+        }
+        (Content::Text, true) => "each loan writes the whole text, each take checks it: both take time in its bytes",
+        (Content::Array | Content::BoundedSequence | Content::Sequence, false) => "all bytes are copied",
+        (Content::Fields, false) => "all is copied, field by field",
+        (Content::Text, false) => "all bytes are copied, and each take checks the text",
+    }
 }
 
 /// How a subscription waits for samples on this machine.

@@ -16,12 +16,11 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{self, Receiver, Sender, SyncSender};
 use std::time::Duration;
 
-use gantry::Message;
 use rustix::process::{Signal, set_parent_process_death_signal};
 
 use crate::experiment::{Durability, Experiment, History, Reliability};
 use crate::measure::usage::Usage;
-use crate::messages::{Stamped, WithType, with_type};
+use crate::messages::{Benchmark, WithType, with_type};
 use protocol::{Counts, Endpoint, Order, Plan, Report};
 use rows::Outgoing;
 
@@ -29,6 +28,8 @@ use rows::Outgoing;
 const OUTGOING_CAPACITY: usize = 1024;
 /// How long an orderly end may take once the coordinator is gone.
 const LAST_MOMENT: Duration = Duration::from_secs(2);
+/// A view of Struct32k knows where each of its 36 864 fields is, and lies on the stack, in debug builds several times.
+const STACK_BYTES: usize = 16 << 20;
 /// `Flags::expected` before the order to drain.
 const NOT_DRAINING: u64 = u64::MAX;
 
@@ -91,7 +92,7 @@ impl Context {
 impl WithType for &mut Context {
     type Output = Result<(), String>;
 
-    fn run<M: Message + Stamped>(self) -> Self::Output {
+    fn run<M: Benchmark>(self) -> Self::Output {
         match self.endpoint {
             Endpoint::Publisher(_) => publisher::run::<M>(self),
             Endpoint::Subscription(_) => subscriber::run::<M>(self),
@@ -131,7 +132,8 @@ fn work() -> Result<(), String> {
             flags: flags.clone(),
             outgoing: outgoing.clone(),
         };
-        let thread = std::thread::Builder::new().name(endpoint.to_string()).spawn(move || run_endpoint(context));
+        let builder = std::thread::Builder::new().name(endpoint.to_string()).stack_size(STACK_BYTES);
+        let thread = builder.spawn(move || run_endpoint(context));
         threads.push(thread.map_err(|error| format!("cannot start a thread for {endpoint}: {error}"))?);
     }
     let to_main = outgoing.clone();

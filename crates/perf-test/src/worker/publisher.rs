@@ -1,21 +1,22 @@
 //! The publisher's loop: messages on an open-loop schedule, each stamped right before it is published.
 //!
-//! Runs on a thread of a worker. With zero copy the message is loaned, stamped and published in place;
-//! without it one private message is stamped and copied in. In both modes the payload itself is left
-//! as it is. No allocation, lock or report between due time and publish; rows go out once a second.
+//! Runs on a thread of a worker. One message is prepared before the start. With zero copy a loan of its shape is
+//! stamped and published in place; without it the message itself is stamped and copied in. In both modes the payload is
+//! left as it is, but for texts, which are written when they are loaned. No allocation, lock or report between due time and
+//! publish; rows go out once a second.
 
 use std::num::NonZeroU64;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use gantry::{MemoryError, Message, Publisher};
+use gantry::{MemoryError, Publisher};
 
 use super::Context;
 use super::protocol::{Closing, MATCH_TIMEOUT_S, Order, Report};
 use super::rows::{Outgoing, Rows};
 use crate::clock::{SECOND_NS, now_ns, sleep_until};
 use crate::measure::tally::Sent;
-use crate::messages::Stamped;
+use crate::messages::{Benchmark, Stamp};
 use crate::pacing::Schedule;
 
 /// How long anything may take to notice that the run is over.
@@ -24,7 +25,7 @@ const SLICE_NS: i64 = SECOND_NS / 10;
 const REFUSALS_IN_A_ROW: u32 = 100;
 
 /// Creates the publisher, waits for the others and the start, publishes, and stays until the run is over.
-pub fn run<M: Message + Stamped>(context: &mut Context) -> Result<(), String> {
+pub fn run<M: Benchmark>(context: &mut Context) -> Result<(), String> {
     // The default slack of 50 µs would make every message late. Without permission it stays as it is.
     let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
     let node = context.node().map_err(|error| error.to_string())?;
@@ -35,7 +36,7 @@ pub fn run<M: Message + Stamped>(context: &mut Context) -> Result<(), String> {
         return Ok(());
     }
     let Ok(Order::Go { start_ns }) = context.orders.recv() else { return Ok(()) };
-    let mut publishing = Publishing::new(context, publisher, start_ns)?;
+    let mut publishing = Publishing::new(context, publisher, start_ns);
     publishing.publish_all()?;
     let closing = Closing { mismatches: std::mem::take(&mut publishing.mismatches), ..Closing::default() };
     let _ = context.outgoing.send(Outgoing::Finished { endpoint: context.endpoint, closing });
@@ -45,7 +46,7 @@ pub fn run<M: Message + Stamped>(context: &mut Context) -> Result<(), String> {
 }
 
 /// Whether all subscriptions of the run are matched; false if the run is over before.
-fn wait_until_matched<M: Message>(context: &Context, publisher: &mut Publisher<M>) -> Result<bool, String> {
+fn wait_until_matched<M: Benchmark>(context: &Context, publisher: &mut Publisher<M>) -> Result<bool, String> {
     let wanted = context.experiment.subscriptions as usize;
     let give_up_ns = now_ns() + MATCH_TIMEOUT_S * SECOND_NS;
     let slice = Duration::from_nanos(SLICE_NS as u64);
@@ -69,11 +70,11 @@ fn wait_until_matched<M: Message>(context: &Context, publisher: &mut Publisher<M
     Ok(true)
 }
 
-struct Publishing<'a, M: Message> {
+struct Publishing<'a, M: Benchmark> {
     context: &'a Context,
     publisher: Publisher<M>,
-    /// The message that is copied in; none with zero copy.
-    private: Option<Box<M>>,
+    /// The message that is copied in; with zero copy the one whose shape is loaned.
+    message: Box<M>,
     schedule: Schedule,
     end_ns: i64,
     rows: Rows<Sent>,
@@ -86,15 +87,18 @@ struct Publishing<'a, M: Message> {
     refusals_in_a_row: u32,
 }
 
-impl<'a, M: Message + Stamped> Publishing<'a, M> {
-    fn new(context: &'a Context, publisher: Publisher<M>, start_ns: i64) -> Result<Self, String> {
+impl<'a, M: Benchmark> Publishing<'a, M> {
+    fn new(context: &'a Context, publisher: Publisher<M>, start_ns: i64) -> Self {
         let experiment = &context.experiment;
-        let private = if experiment.zero_copy { None } else { Some(touched_message::<M>()?) };
+        let mut message = M::prepared(experiment.unbounded_bytes as usize);
+        if !experiment.zero_copy {
+            message.touch();
+        }
         let run_ns = i64::from(experiment.max_runtime_s) * SECOND_NS;
-        Ok(Publishing {
+        Publishing {
             context,
             publisher,
-            private,
+            message,
             schedule: Schedule::new(start_ns, experiment.rate_hz),
             end_ns: if run_ns == 0 { i64::MAX } else { start_ns + run_ns },
             rows: Rows::new(context.endpoint, context.outgoing.clone(), start_ns),
@@ -104,7 +108,7 @@ impl<'a, M: Message + Stamped> Publishing<'a, M> {
             ever_matched: experiment.is_private(),
             look_again_ns: start_ns,
             refusals_in_a_row: 0,
-        })
+        }
     }
 
     fn publish_all(&mut self) -> Result<(), String> {
@@ -136,17 +140,17 @@ impl<'a, M: Message + Stamped> Publishing<'a, M> {
     }
 
     fn publish_one(&mut self, due_ns: Option<i64>, awake_ns: i64) -> Result<(), String> {
-        let published = match &mut self.private {
-            Some(message) => {
+        let stamp = |time_ns| Stamp { time_ns, id: self.next_id, rate_hz: self.context.experiment.rate_hz };
+        let published = if self.context.experiment.zero_copy {
+            self.publisher.loan_with(self.message.shape()).and_then(|mut loan| {
                 let stamp_ns = now_ns();
-                message.stamp(stamp_ns, self.next_id);
-                self.publisher.publish_copy(message).map(|_| stamp_ns)
-            }
-            None => self.publisher.loan().and_then(|mut message| {
-                let stamp_ns = now_ns();
-                message.stamp(stamp_ns, self.next_id);
-                Ok(self.publisher.publish(message).map(|_| stamp_ns)?)
-            }),
+                M::stamp_loan(&mut loan, stamp(stamp_ns));
+                Ok(self.publisher.publish(loan).map(|_| stamp_ns)?)
+            })
+        } else {
+            let stamp_ns = now_ns();
+            self.message.stamp(stamp(stamp_ns));
+            self.publisher.publish_copy(&self.message).map(|_| stamp_ns)
         };
         let stamp_ns = match published {
             Ok(stamp_ns) => stamp_ns,
@@ -212,12 +216,4 @@ impl<'a, M: Message + Stamped> Publishing<'a, M> {
     fn stopped(&self) -> bool {
         self.context.flags.stop.load(Ordering::Relaxed) || self.context.flags.abandoned()
     }
-}
-
-/// A private message of which every page has been touched, so that no fault falls into the measurement.
-pub fn touched_message<M: Message>() -> Result<Box<M>, String> {
-    let bytes = size_of::<M>();
-    let mut message = M::new_box_zeroed().map_err(|_| format!("no memory for a private message of {bytes} bytes"))?;
-    message.as_mut_bytes().fill(0x5a);
-    Ok(message)
 }

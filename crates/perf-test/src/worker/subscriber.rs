@@ -9,15 +9,14 @@ use std::sync::atomic::Ordering;
 use std::sync::mpsc::RecvTimeoutError;
 use std::time::Duration;
 
-use gantry::{MemoryError, Message, SampleInfo, Subscription};
+use gantry::{MemoryError, SampleInfo, Subscription};
 
 use super::protocol::{Closing, Order, Report};
-use super::publisher::touched_message;
 use super::rows::{Outgoing, Rows, Tallies};
 use super::{Context, NOT_DRAINING};
 use crate::clock::{SECOND_NS, now_ns};
 use crate::measure::loss::{Arrival, Sequences};
-use crate::messages::Stamped;
+use crate::messages::{Benchmark, Stamped};
 
 /// The longest wait for a sample; how long anything may take to notice that the run is over.
 const LONGEST_WAIT_NS: i64 = SECOND_NS / 10;
@@ -31,11 +30,11 @@ const GRACE_NS: i64 = SECOND_NS / 4;
 const REFUSALS_IN_A_ROW: u32 = 100;
 
 /// Creates the subscription, waits for the start, takes until nothing more comes.
-pub fn run<M: Message + Stamped>(context: &mut Context) -> Result<(), String> {
+pub fn run<M: Benchmark>(context: &mut Context) -> Result<(), String> {
     let node = context.node().map_err(|error| error.to_string())?;
     let created = node.create_subscription::<M>(&context.topic, context.qos());
     let mut subscription = created.map_err(|error| error.to_string())?;
-    let private = if context.experiment.zero_copy { None } else { Some(touched_message::<M>()?) };
+    let private = if context.experiment.zero_copy { None } else { Some(touched_message::<M>(context)) };
     context.report(Report::Ready(context.endpoint));
     let start_ns = loop {
         match context.orders.recv_timeout(LOOK_AGAIN) {
@@ -55,14 +54,21 @@ pub fn run<M: Message + Stamped>(context: &mut Context) -> Result<(), String> {
     Ok(())
 }
 
-fn explain<M: Message>(context: &Context, subscription: &mut Subscription<M>) -> Result<(), String> {
+fn explain<M: Benchmark>(context: &Context, subscription: &mut Subscription<M>) -> Result<(), String> {
     let publishers = subscription.publisher_count().map_err(|error| error.to_string())?;
     let mismatches = subscription.mismatches();
     context.report(Report::Explained { endpoint: context.endpoint, publishers, mismatches });
     Ok(())
 }
 
-struct Taking<'a, M: Message> {
+/// A private message of which every page has been touched.
+fn touched_message<M: Benchmark>(context: &Context) -> Box<M> {
+    let mut message = M::prepared(context.experiment.unbounded_bytes as usize);
+    message.touch();
+    message
+}
+
+struct Taking<'a, M: Benchmark> {
     context: &'a Context,
     subscription: Subscription<M>,
     /// Where messages are copied to; none with zero copy.
@@ -84,7 +90,7 @@ struct Taking<'a, M: Message> {
     mismatches: Vec<String>,
 }
 
-impl<'a, M: Message + Stamped> Taking<'a, M> {
+impl<'a, M: Benchmark> Taking<'a, M> {
     fn new(context: &'a Context, subscription: Subscription<M>, private: Option<Box<M>>, start_ns: i64) -> Self {
         let rows = Rows::new(context.endpoint, context.outgoing.clone(), start_ns);
         let experiment = &context.experiment;
@@ -145,36 +151,35 @@ impl<'a, M: Message + Stamped> Taking<'a, M> {
 
     /// Takes one sample, if there is one.
     fn take_one(&mut self) -> Result<bool, String> {
-        let sample = match self.subscription.take() {
-            Ok(Some(sample)) => sample,
+        let taken = match &mut self.private {
+            Some(private) => self.subscription.take_copy_into(private).map(|info| {
+                let received_ns = now_ns();
+                info.map(|info| (private.stamped(), received_ns, info))
+            }),
+            None => self.subscription.take().map(|sample| {
+                let received_ns = now_ns();
+                sample.map(|sample| (M::stamped_sample(&sample), received_ns, sample.message_info()))
+            }),
+        };
+        let (stamped, received_ns, info) = match taken {
+            Ok(Some(taken)) => taken,
             Ok(None) => return Ok(false),
             Err(error) => return self.refused(&error).map(|()| true),
         };
-        let (time_ns, id, received_ns) = match &mut self.private {
-            Some(private) => {
-                private.as_mut_bytes().copy_from_slice(sample.as_bytes());
-                (private.time_ns(), private.id(), now_ns())
-            }
-            None => {
-                let received_ns = now_ns();
-                (sample.time_ns(), sample.id(), received_ns)
-            }
-        };
-        let info = sample.message_info();
-        drop(sample);
         self.refusals_in_a_row = 0;
         self.rows.until(received_ns);
-        self.note(time_ns, id, received_ns, info);
+        self.note(stamped, received_ns, info);
         Ok(true)
     }
 
-    fn note(&mut self, time_ns: i64, id: u64, received_ns: i64, info: SampleInfo) {
+    fn note(&mut self, stamped: Stamped, received_ns: i64, info: SampleInfo) {
+        let Stamped { time_ns, id, bytes } = stamped;
         let passed_over = self.passed_over();
         let arrival = self.sequences.arrived(info.publisher_gid.0, info.sequence, passed_over);
         self.last_arrival_ns = received_ns;
         self.taken += u64::from(arrival != Arrival::Duplicate);
         let received = &mut self.rows.open.tally.received;
-        received.misnumbered += u64::from(id != info.sequence);
+        received.misnumbered += u64::from(id != info.sequence & M::LAST_ID);
         received.history += u64::from(time_ns < self.start_ns);
         // A sample belongs to the measurement by the time when it was sent, here as with the publishers.
         if !self.scope_ns.contains(&time_ns) {
@@ -190,6 +195,7 @@ impl<'a, M: Message + Stamped> Taking<'a, M> {
             }
         }
         received.samples += 1;
+        received.bytes += bytes as u64;
         match u64::try_from(received_ns - time_ns) {
             Ok(latency_ns) => {
                 received.latency_ns.add(latency_ns as f64);

@@ -70,6 +70,18 @@ fn defaults_follow_the_generation() {
 }
 
 #[test]
+fn the_unbounded_size_is_zero_if_it_is_not_given() {
+    for (line, bytes, message_bytes) in [
+        ("-m UnboundedSequence", 0, 24),
+        ("-m unboundedsequence --unbounded_msg_size 8", 8, 32),
+        ("-m stamped_vector --unbounded-msg-size=6", 6, 30),
+    ] {
+        let (run, _) = run(line).unwrap();
+        assert_eq!((run.unbounded_bytes, run.message_bytes), (bytes, message_bytes), "{line}");
+    }
+}
+
+#[test]
 fn outputs_are_chosen_by_kind_name_and_suffix() {
     let outputs = |line| run(line).unwrap().1;
     assert_eq!(
@@ -107,6 +119,9 @@ fn contradictions_are_named() {
         ("experiment zero-copy --zero-copy", ["experiment zero-copy", "--zero-copy"]),
         ("experiment zero-copy --max-runtime 0", ["experiment zero-copy", "--max-runtime"]),
         ("-l log.txt", [".csv", ".json"]),
+        ("-m Array4m --unbounded-msg-size 10", ["--unbounded-msg-size 10", "Array4m always has 4194304 bytes"]),
+        ("-m BoundedSequence1k --unbounded-msg-size 0", ["does not apply", "UnboundedSequence"]),
+        ("--unbounded-msg-size 10", ["does not apply", "Array128"]),
     ] {
         let sentence = refused(line);
         assert!(words.iter().all(|word| sentence.contains(word)), "{line}: {sentence}");
@@ -127,6 +142,8 @@ fn what_is_out_of_range_is_told_the_range() {
         ("--dds-domain-id 233", "from 0 to 232"),
         ("--max-runtime -1", "from 0 to 1000000000"),
         ("--ignore 1s", "from 0 to 1000000000"),
+        ("-m UnboundedString --unbounded-msg-size 1073741825", "from 0 to 1073741824"),
+        ("-m UnboundedString --unbounded-msg-size 1k", "from 0 to 1073741824"),
     ] {
         let sentence = refused(line);
         assert!(sentence.contains(range), "{line}: {sentence}");

@@ -16,7 +16,8 @@ fn sent(second: u64, samples: u64) -> Entry {
 }
 
 fn received(endpoint: Endpoint, second: u64, latencies_ns: &[u64]) -> Entry {
-    let mut received = Received { samples: latencies_ns.len() as u64, ..Received::default() };
+    let samples = latencies_ns.len() as u64;
+    let mut received = Received { samples, bytes: 1000 * samples, ..Received::default() };
     latencies_ns.iter().for_each(|latency| received.latency_ns.add(*latency as f64));
     let cells = latencies_ns.iter().map(|latency| (*latency, 1)).collect();
     let Endpoint::Subscription(index) = endpoint else { panic!("{endpoint}") };
@@ -29,7 +30,7 @@ fn never(_: u64) -> bool {
 }
 
 fn ledger(ignore_s: u32) -> Ledger {
-    Ledger::new([P, S0, S1], 3, 1000, ignore_s)
+    Ledger::new([P, S0, S1], 3, ignore_s)
 }
 
 #[test]

@@ -3,6 +3,7 @@
 //! Used by `main` through [`Summary::lines`].
 
 use super::Summary;
+use crate::experiment::Content;
 use crate::measure::calibration::Calibration;
 use crate::measure::moments::Moments;
 use crate::report::heading::how_readers_wait;
@@ -241,6 +242,13 @@ impl Summary {
         if known && self.measured_s > 0.0 && achieved_hz < asked_hz * RATE_HELD {
             doubts.push(format!(
                 "the rate was not held: {achieved_hz:.2} of {asked_hz} per second; ask for less, or look at lateness and CPU"
+            ));
+        }
+        if self.experiment.zero_copy && self.experiment.content == Content::Text {
+            doubts.push(format!(
+                "zero copy of {} writes and checks each text of {} bytes: a loan's texts are given when it is made, so that they \
+                 are valid from then on. For bytes that stay as they are take UnboundedSequence",
+                self.experiment.message, self.experiment.unbounded_bytes
             ));
         }
         let (received, sent) = (&self.received, &self.sent);

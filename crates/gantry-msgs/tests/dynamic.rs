@@ -1,0 +1,91 @@
+//! The generated and the dynamic view of each message agree: what one reads the other reads, and what one refuses the other
+//! refuses, with the same field, offset and sentence.
+
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
+
+use fastrand::Rng;
+use gantry_idl::Definitions;
+use gantry_idl::dynamic::MessageType;
+use gantry_idl::dynamic::testing::random_body;
+use gantry_msgs::gantry_cdr::ByteOrder::{BigEndian, LittleEndian};
+use gantry_msgs::gantry_cdr::{AlignedBytes, Message};
+
+/// Longer messages only repeat what is in shorter ones.
+const MOST_BYTES: usize = 64 * 1024;
+
+fn message_type<T: Message>() -> MessageType {
+    let name = T::TYPE_NAME.parse().unwrap();
+    MessageType::new(&Definitions::from_text(&name, T::DEFINITION).unwrap(), &name).unwrap()
+}
+
+/// Whether the message is short enough to be looked at.
+fn is_short<T: Message>() -> bool {
+    T::MAX_BYTES <= MOST_BYTES || T::MAX_BYTES == usize::MAX
+}
+
+/// The owned message read from either order is written as the little endian one.
+fn reads_random_values<T: Message>() {
+    let message_type = message_type::<T>();
+    for seed in 0..5 {
+        let little = random_body(&message_type, &mut Rng::with_seed(seed), LittleEndian);
+        let big = random_body(&message_type, &mut Rng::with_seed(seed), BigEndian);
+        T::view(AlignedBytes::copy_of(&little)).unwrap_or_else(|error| panic!("{}: {error}", T::TYPE_NAME));
+        message_type.view(&little, LittleEndian).unwrap_or_else(|error| panic!("{}: {error}", T::TYPE_NAME));
+        message_type.view(&big, BigEndian).unwrap_or_else(|error| panic!("{}: {error}", T::TYPE_NAME));
+        for (body, order) in [(&little, LittleEndian), (&big, BigEndian)] {
+            let mut message = T::new_box();
+            message.read_body(body, order).unwrap();
+            let mut again = vec![0; message.body_bytes().unwrap()];
+            message.write_body(&mut again).unwrap();
+            assert!(again == little, "{} from {order:?} is not written as it was", T::TYPE_NAME);
+        }
+    }
+}
+
+fn refuses_damage<T: Message>() {
+    let message_type = message_type::<T>();
+    let mut rng = Rng::with_seed(1);
+    for _ in 0..40 {
+        let mut body = random_body(&message_type, &mut rng, LittleEndian);
+        for _ in 0..rng.usize(..3) {
+            let at = rng.usize(..body.len());
+            body[at] = rng.u8(..);
+        }
+        if rng.bool() {
+            body.truncate(rng.usize(..body.len()));
+        }
+        let generated = T::view(AlignedBytes::copy_of(&body)).err();
+        let dynamic = message_type.view(&body, LittleEndian).err();
+        assert_eq!(dynamic, generated, "{} of {body:?}", T::TYPE_NAME);
+    }
+}
+
+#[test]
+fn both_read_random_values_of_each_message() {
+    let mut count = 0;
+    macro_rules! each {
+        ($message:path) => {
+            if is_short::<$message>() {
+                reads_random_values::<$message>();
+                count += 1;
+            }
+        };
+    }
+    gantry_msgs::for_each_message!(each);
+    assert!(count > 150, "only {count} messages were looked at");
+}
+
+#[test]
+fn both_refuse_the_same_damage_to_each_message() {
+    let mut count = 0;
+    macro_rules! each {
+        ($message:path) => {
+            if is_short::<$message>() {
+                refuses_damage::<$message>();
+                count += 1;
+            }
+        };
+    }
+    gantry_msgs::for_each_message!(each);
+    assert!(count > 150, "only {count} messages were looked at");
+}

@@ -1,0 +1,166 @@
+//! A ping-pong of one message type between two processes, in place.
+//!
+//! Used by `row` (the side that measures) and `peer` (the side that answers). Samples are round trips, back to back. Nobody waits
+//! for ever: if the other side is silent for `PATIENCE`, that is an error.
+
+use crate::{
+    Result,
+    cpus::Cpus,
+    message::{Array4m, Array6m, Bulk},
+    ticks,
+    touch::Touch,
+};
+use gantry::{Node, Publisher, Qos, Subscription};
+use gantry_msgs::sensor_msgs::{Image, PointCloud2};
+use std::time::{Duration, Instant};
+
+/// How long the other side may be silent.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// Looks between two readings of the clock, while polling.
+const LOOKS_PER_CLOCK: usize = 1 << 20;
+/// Messages that are kept: few, because they are large and both sides keep theirs.
+const DEPTH: u32 = 4;
+
+/// Which of the two processes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    /// It begins, and measures.
+    Ping,
+    /// It answers.
+    Pong,
+}
+
+/// One side of a ping-pong.
+pub trait Hop {
+    /// Returns when both sides see each other. Called on both at the same time.
+    fn meet(&mut self) -> Result<()>;
+    /// Measures a turn, in ticks.
+    fn measure(&mut self, touch: Touch, samples: &mut Vec<u64>) -> Result<()>;
+    /// What the other side does meanwhile.
+    fn answer(&mut self, touch: Touch) -> Result<()>;
+}
+
+/// All ping-pongs, the same on both sides.
+pub fn all(session: u32, side: Side, cpus: &Cpus) -> Result<[Box<dyn Hop>; 4]> {
+    // A publisher and a subscription decide now whether spinning is worth it, by the CPUs that they may use.
+    Cpus::pin(&cpus.all())?;
+    let node = Node::new("unsized_bench")?;
+    let name = |what: &str| format!("/unsized_bench_{session}/{what}");
+    let polls = cpus.second.is_some();
+    Ok([
+        Box::new(PingPong::<Array6m>::new(&node, &name("array_6m"), side, polls)?),
+        Box::new(PingPong::<Image>::new(&node, &name("image"), side, polls)?),
+        Box::new(PingPong::<Array4m>::new(&node, &name("array_4m"), side, polls)?),
+        Box::new(PingPong::<PointCloud2>::new(&node, &name("pointcloud2"), side, polls)?),
+    ])
+}
+
+/// Round trips at the beginning of a turn that are not counted, and those that are.
+fn round_trips(touch: Touch) -> (usize, usize) {
+    match touch {
+        Touch::Whole => (1, 9),
+        Touch::Stamped => (100, 1000),
+    }
+}
+
+struct PingPong<M: Bulk> {
+    publisher: Publisher<M>,
+    subscription: Subscription<M>,
+    polls: bool,
+}
+
+impl<M: Bulk> PingPong<M> {
+    fn new(node: &Node, topic: &str, side: Side, polls: bool) -> Result<PingPong<M>> {
+        let (ping, pong) = (format!("{topic}/ping"), format!("{topic}/pong"));
+        let (outgoing, incoming) = if side == Side::Ping { (ping, pong) } else { (pong, ping) };
+        let qos = Qos::default().reliable().volatile().keep_last(DEPTH);
+        let publisher = node.create_publisher(&outgoing, qos)?;
+        let subscription = node.create_subscription(&incoming, qos)?;
+        Ok(PingPong { publisher, subscription, polls })
+    }
+
+    #[inline(always)]
+    fn send(&mut self, touch: Touch, value: u8) -> Result<()> {
+        let mut loan = M::loan(&mut self.publisher)?;
+        touch.write(M::payload_mut(&mut loan), value);
+        self.publisher.publish(loan).map_err(gantry::Error::from)?;
+        Ok(())
+    }
+
+    /// Waits for the next message, and returns what it says.
+    #[inline(always)]
+    fn take(&mut self, touch: Touch) -> Result<u8> {
+        let since = Instant::now();
+        loop {
+            for _ in 0..LOOKS_PER_CLOCK {
+                if !self.polls {
+                    self.subscription.wait(PATIENCE)?;
+                }
+                if let Some(sample) = self.subscription.take()? {
+                    return touch.read(M::payload(&sample)).ok_or_else(|| damaged(M::TYPE_NAME));
+                }
+                std::hint::spin_loop();
+            }
+            if since.elapsed() > PATIENCE {
+                return Err(silence());
+            }
+        }
+    }
+}
+
+impl<M: Bulk> Hop for PingPong<M> {
+    fn meet(&mut self) -> Result<()> {
+        if !self.publisher.wait_for_subscriptions(1, PATIENCE)? {
+            return Err(
+                format!("{} has no subscription: {}", M::TYPE_NAME, self.publisher.mismatches()?.join("; ")).into()
+            );
+        }
+        let since = Instant::now();
+        while self.subscription.publisher_count()? == 0 {
+            if since.elapsed() > PATIENCE {
+                let why = self.subscription.mismatches().join("; ");
+                return Err(format!("{} has no publisher: {why}", M::TYPE_NAME).into());
+            }
+            std::thread::yield_now();
+        }
+        Ok(())
+    }
+
+    fn measure(&mut self, touch: Touch, samples: &mut Vec<u64>) -> Result<()> {
+        let (warm_up, count) = round_trips(touch);
+        let mut before = 0;
+        for turn in 0..(warm_up + count) {
+            let value = turn as u8;
+            self.send(touch, value)?;
+            let answer = self.take(touch)?;
+            if answer != value {
+                return Err(format!("the answer to message {value} says {answer}: a message was lost").into());
+            }
+            let now = ticks::now();
+            if turn >= warm_up {
+                samples.push(now - before);
+            }
+            before = now;
+        }
+        Ok(())
+    }
+
+    fn answer(&mut self, touch: Touch) -> Result<()> {
+        let (warm_up, count) = round_trips(touch);
+        for _ in 0..(warm_up + count) {
+            let value = self.take(touch)?;
+            self.send(touch, value)?;
+        }
+        Ok(())
+    }
+}
+
+#[cold]
+fn silence() -> Box<dyn std::error::Error> {
+    format!("the other process said nothing for {} s; it may have ended or stand still", PATIENCE.as_secs()).into()
+}
+
+#[cold]
+fn damaged(type_name: &str) -> Box<dyn std::error::Error> {
+    format!("a {type_name} arrived with a payload that nobody wrote").into()
+}

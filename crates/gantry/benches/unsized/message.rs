@@ -1,0 +1,136 @@
+//! The messages that are compared, each with a payload of bytes: how it is loaned, and where the payload is.
+//!
+//! Used by `hop`, generic over `Bulk`, and by `local`. The plain arrays have the payload of the message that they are compared
+//! with and nothing else: the least that Gantry can do for so many bytes.
+
+use gantry::{Loan, Publisher, Sample};
+use gantry_cdr::{Message, PlainMessage};
+use gantry_msgs::{
+    builtin_interfaces::Time,
+    sensor_msgs::{Image, ImageShape, PointCloud2, PointCloud2Shape, PointField, PointFieldShape},
+    std_msgs::HeaderShape,
+};
+use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
+
+/// An image of 1080p in rgb8.
+pub const IMAGE_WIDTH: usize = 1920;
+pub const IMAGE_HEIGHT: usize = 1080;
+pub const IMAGE_BYTES: usize = IMAGE_WIDTH * IMAGE_HEIGHT * 3;
+/// A cloud of 128 beams, 2048 points each, of x, y, z and intensity.
+pub const CLOUD_WIDTH: usize = 2048;
+pub const CLOUD_HEIGHT: usize = 128;
+pub const POINT_BYTES: usize = 16;
+pub const CLOUD_BYTES: usize = CLOUD_WIDTH * CLOUD_HEIGHT * POINT_BYTES;
+
+/// What the points of the cloud consist of, four bytes each.
+pub const POINT_FIELDS: [&str; 4] = ["x", "y", "z", "intensity"];
+
+/// A message with a payload.
+pub trait Bulk: Message {
+    /// A loan with all fields but the payload written.
+    fn loan(publisher: &mut Publisher<Self>) -> gantry::Result<Loan<Self>>;
+    /// The payload, to be written.
+    fn payload_mut(loan: &mut Loan<Self>) -> &mut [u8];
+    /// The payload.
+    fn payload(sample: &Sample<Self>) -> &[u8];
+}
+
+impl Bulk for Image {
+    fn loan(publisher: &mut Publisher<Image>) -> gantry::Result<Loan<Image>> {
+        let header = HeaderShape { frame_id: "camera" };
+        let mut image = publisher.loan_with(ImageShape { header, encoding: "rgb8", data: IMAGE_BYTES })?;
+        *image.header_mut().stamp_mut() = Time { sec: 1, nanosec: 2 };
+        image.set_height(IMAGE_HEIGHT as u32);
+        image.set_width(IMAGE_WIDTH as u32);
+        image.set_step(IMAGE_WIDTH as u32 * 3);
+        Ok(image)
+    }
+
+    fn payload_mut(loan: &mut Loan<Image>) -> &mut [u8] {
+        loan.data_mut()
+    }
+
+    fn payload(sample: &Sample<Image>) -> &[u8] {
+        sample.data()
+    }
+}
+
+/// The shape of the cloud.
+pub const CLOUD_SHAPE: PointCloud2Shape<'static> = PointCloud2Shape {
+    header: HeaderShape { frame_id: "lidar" },
+    fields: &[
+        PointFieldShape { name: POINT_FIELDS[0] },
+        PointFieldShape { name: POINT_FIELDS[1] },
+        PointFieldShape { name: POINT_FIELDS[2] },
+        PointFieldShape { name: POINT_FIELDS[3] },
+    ],
+    data: CLOUD_BYTES,
+};
+
+impl Bulk for PointCloud2 {
+    fn loan(publisher: &mut Publisher<PointCloud2>) -> gantry::Result<Loan<PointCloud2>> {
+        let mut cloud = publisher.loan_with(CLOUD_SHAPE)?;
+        write_numbers(&mut cloud);
+        Ok(cloud)
+    }
+
+    fn payload_mut(loan: &mut Loan<PointCloud2>) -> &mut [u8] {
+        loan.data_mut()
+    }
+
+    fn payload(sample: &Sample<PointCloud2>) -> &[u8] {
+        sample.data()
+    }
+}
+
+/// Writes all of a cloud that is neither text nor payload.
+pub fn write_numbers<B: AsRef<[u8]> + AsMut<[u8]>>(cloud: &mut gantry_msgs::sensor_msgs::msg::PointCloud2View<B>) {
+    *cloud.header_mut().stamp_mut() = Time { sec: 1, nanosec: 2 };
+    cloud.set_height(CLOUD_HEIGHT as u32);
+    cloud.set_width(CLOUD_WIDTH as u32);
+    cloud.set_point_step(POINT_BYTES as u32);
+    cloud.set_row_step((CLOUD_WIDTH * POINT_BYTES) as u32);
+    cloud.set_is_dense(true);
+    let (mut fields, mut offset) = (cloud.fields_mut(), 0);
+    while let Some(mut field) = fields.next() {
+        field.set_offset(offset);
+        field.set_datatype(PointField::FLOAT32);
+        field.set_count(1);
+        offset += 4;
+    }
+}
+
+macro_rules! array {
+    ($(#[$documentation:meta] $name:ident = $bytes:literal;)+) => {$(
+        #[$documentation]
+        #[derive(FromBytes, IntoBytes, KnownLayout, Immutable)]
+        #[repr(C)]
+        pub struct $name([u8; $bytes]);
+
+        impl PlainMessage for $name {
+            const TYPE_NAME: &'static str = concat!("unsized_bench/msg/", stringify!($name));
+            const DEFINITION: &'static str = concat!("uint8[", $bytes, "] data\n");
+        }
+
+        impl Bulk for $name {
+            fn loan(publisher: &mut Publisher<$name>) -> gantry::Result<Loan<$name>> {
+                publisher.loan()
+            }
+
+            fn payload_mut(loan: &mut Loan<$name>) -> &mut [u8] {
+                &mut loan.0
+            }
+
+            fn payload(sample: &Sample<$name>) -> &[u8] {
+                &sample.0
+            }
+        }
+    )+};
+}
+array! {
+    /// As many bytes as the image.
+    Array6m = 6_220_800;
+    /// As many bytes as the cloud.
+    Array4m = 4_194_304;
+}
+const _: () = assert!(size_of::<Array6m>() == IMAGE_BYTES && size_of::<Array4m>() == CLOUD_BYTES);

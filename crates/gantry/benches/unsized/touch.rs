@@ -1,0 +1,49 @@
+//! What happens to a payload: the same for every message.
+//!
+//! Used by `hop`. *Whole*: each byte is written by the one side and read by the other, as a camera and a viewer do. *Stamped*: the
+//! first eight bytes are, the rest is left alone: what is left is the price of the message itself.
+
+/// What is written and read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Touch {
+    /// Every byte.
+    Whole,
+    /// The first eight.
+    Stamped,
+}
+
+const WORD_BYTES: usize = 8;
+
+impl Touch {
+    /// Its name on the command line of the other process, and in the table.
+    pub fn name(self) -> &'static str {
+        match self {
+            Touch::Whole => "whole",
+            Touch::Stamped => "stamped",
+        }
+    }
+
+    /// Writes a payload that says `value`. Not inlined, so that every message is written by the same instructions.
+    #[inline(never)]
+    pub fn write(self, payload: &mut [u8], value: u8) {
+        let part = self.part_bytes(payload);
+        payload[..part].fill(value);
+    }
+
+    /// Reads a payload and returns what it says; `None` if it does not say one thing. Not inlined, as `write`.
+    #[inline(never)]
+    pub fn read(self, payload: &[u8]) -> Option<u8> {
+        let (words, rest) = payload[..self.part_bytes(payload)].as_chunks::<WORD_BYTES>();
+        let first = words.first().map_or(0, |word| word[0]);
+        let expected = u64::from_ne_bytes([first; WORD_BYTES]);
+        let different = words.iter().fold(0, |different, word| different | (u64::from_ne_bytes(*word) ^ expected));
+        (different == 0 && rest.iter().all(|byte| *byte == first)).then_some(first)
+    }
+
+    fn part_bytes(self, payload: &[u8]) -> usize {
+        match self {
+            Touch::Whole => payload.len(),
+            Touch::Stamped => WORD_BYTES,
+        }
+    }
+}

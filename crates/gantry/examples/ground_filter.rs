@@ -1,0 +1,148 @@
+//! A node between two topics: takes point clouds and publishes what stands above the ground, from memory to memory.
+//!
+//! `cargo run --release -p gantry --example ground_filter` reads `/points` (the example `lidar`) and writes `/points_above_ground`.
+//! Shown here: how long the new cloud is must be known before it is loaned, so a first pass counts and a second one writes; points
+//! go from the one's memory to the other's, with no copy between. The input may have any fields as long as z is among them.
+
+#![expect(clippy::print_stdout, reason = "this is a program")]
+
+use clap::Parser;
+use gantry::{Node, Publisher, Qos, Sample};
+use gantry_msgs::sensor_msgs::{PointCloud2, PointCloud2Shape, PointField, PointFieldShape};
+use std::{
+    error::Error,
+    process::ExitCode,
+    time::{Duration, Instant},
+};
+
+/// Publishes the points of a cloud that are above the ground.
+#[derive(Parser)]
+struct Arguments {
+    /// Where to take clouds from
+    #[arg(long, default_value = "/points")]
+    input: String,
+    /// Where to publish
+    #[arg(long, default_value = "/points_above_ground")]
+    output: String,
+    /// z of the ground, in metres, in the frame of the cloud
+    #[arg(long, default_value_t = -1.7, allow_negative_numbers = true)]
+    ground: f32,
+    /// How long to run [default: until Ctrl-C]
+    #[arg(long)]
+    seconds: Option<u32>,
+}
+
+fn main() -> ExitCode {
+    match run(&Arguments::parse()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("ground_filter: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
+    let node = Node::new("ground_filter")?;
+    let qos = Qos::default().best_effort().keep_last(2);
+    let mut clouds = node.create_subscription::<PointCloud2>(&arguments.input, qos)?;
+    let mut publisher = node.create_publisher::<PointCloud2>(&arguments.output, qos)?;
+    println!("{} -> {}", clouds.topic(), publisher.topic());
+    let end = arguments.seconds.map(|seconds| Instant::now() + Duration::from_secs(seconds.into()));
+    while end.is_none_or(|end| Instant::now() < end) {
+        clouds.wait(Duration::from_millis(500))?;
+        while let Some(cloud) = clouds.take()? {
+            let points = filter(&cloud, &mut publisher, arguments.ground)?;
+            println!("{} of {} points are above the ground", points, cloud.width() as usize * cloud.height() as usize);
+        }
+    }
+    Ok(())
+}
+
+/// Publishes the points above the ground, and returns how many those are.
+fn filter(
+    cloud: &Sample<PointCloud2>,
+    publisher: &mut Publisher<PointCloud2>,
+    ground_m: f32,
+) -> Result<usize, Box<dyn Error>> {
+    let layout = PointLayout::of(cloud)?;
+    let is_above = |point: &&[u8]| layout.z_m(point) > ground_m;
+    let points = layout.points(cloud).filter(is_above).count();
+
+    let fields: Vec<_> = cloud.fields().map(PointFieldShape::from).collect();
+    let mut above = publisher.loan_with(PointCloud2Shape {
+        header: cloud.header().into(),
+        fields: &fields,
+        data: points * layout.point_bytes,
+    })?;
+    *above.header_mut().stamp_mut() = *cloud.header().stamp();
+    above.set_height(1); // in no order any more
+    above.set_width(points as u32);
+    above.set_point_step(layout.point_bytes as u32);
+    above.set_row_step((points * layout.point_bytes) as u32);
+    above.set_is_dense(cloud.is_dense());
+    let mut fields = above.fields_mut();
+    for field in cloud.fields() {
+        let Some(mut same) = fields.next() else { break };
+        same.set_offset(field.offset());
+        same.set_datatype(field.datatype());
+        same.set_count(field.count());
+    }
+    let places = above.data_mut().chunks_exact_mut(layout.point_bytes);
+    for (place, point) in places.zip(layout.points(cloud).filter(is_above)) {
+        place.copy_from_slice(point);
+    }
+    publisher.publish(above)?;
+    Ok(points)
+}
+
+/// Where the points of a cloud are, and where z is in them.
+struct PointLayout {
+    point_bytes: usize,
+    row_bytes: usize,
+    width: usize,
+    z_offset: usize,
+}
+
+impl PointLayout {
+    /// What the cloud says, if it can be.
+    fn of(cloud: &Sample<PointCloud2>) -> Result<PointLayout, String> {
+        let z = cloud.fields().find(|field| field.name() == "z").ok_or("a cloud has no field z")?;
+        if z.datatype() != PointField::FLOAT32 || cloud.is_bigendian() {
+            return Err("z of a cloud is no little-endian FLOAT32, which is all that is understood here".into());
+        }
+        let layout = PointLayout {
+            point_bytes: cloud.point_step() as usize,
+            row_bytes: cloud.row_step() as usize,
+            width: cloud.width() as usize,
+            z_offset: z.offset() as usize,
+        };
+        let (length_bytes, height) = (cloud.data().len(), cloud.height() as usize);
+        if layout.z_offset + size_of::<f32>() > layout.point_bytes
+            || layout.width.saturating_mul(layout.point_bytes) > layout.row_bytes
+            || layout.row_bytes.saturating_mul(height) > length_bytes
+        {
+            return Err(format!(
+                "a cloud says that it has {height} rows of {} points of {} bytes, {} bytes each row, and z at {}, but it has \
+                 {length_bytes} bytes; its publisher is wrong",
+                layout.width, layout.point_bytes, layout.row_bytes, layout.z_offset
+            ));
+        }
+        Ok(layout)
+    }
+
+    /// The bytes of each point, in place.
+    fn points<'a>(&self, cloud: &'a Sample<PointCloud2>) -> impl Iterator<Item = &'a [u8]> + use<'a> {
+        let (point_bytes, row_bytes) = (self.point_bytes, self.row_bytes);
+        let row_points_bytes = self.width * point_bytes;
+        // `max`: an empty cloud may say that its rows have no bytes.
+        let rows = cloud.data().chunks_exact(row_bytes.max(1)).take(cloud.height() as usize);
+        rows.flat_map(move |row| row[..row_points_bytes].chunks_exact(point_bytes))
+    }
+
+    fn z_m(&self, point: &[u8]) -> f32 {
+        let mut bytes = [0; size_of::<f32>()];
+        bytes.copy_from_slice(&point[self.z_offset..][..size_of::<f32>()]);
+        f32::from_le_bytes(bytes)
+    }
+}

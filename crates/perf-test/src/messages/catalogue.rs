@@ -1,0 +1,134 @@
+//! The messages by name: which there are in each generation, and what a name on the command line means.
+//!
+//! Used by the command line and, through [`with_type`], by workers. What both generations define alike is listed once.
+
+use gantry_msgs::v1::performance_test as v1;
+use gantry_msgs::{irobot_interfaces_plugin, performance_test, performance_test_msgs};
+
+use super::Benchmark;
+use crate::experiment::{Content, Layout};
+
+/// Something to do with a message type that is known only at run time.
+pub trait WithType {
+    /// What comes of it.
+    type Output;
+    /// Does it for the type `M`.
+    fn run<M: Benchmark>(self) -> Self::Output;
+}
+
+/// Gives `work` back if the name is not among these.
+macro_rules! catalogue {
+    ($names:ident, $dispatch:ident: $($package:ident { $($name:ident)+ })+) => {
+        const $names: &[&str] = &[$($(stringify!($name),)+)+];
+
+        fn $dispatch<W: WithType>(name: &str, work: W) -> Result<W::Output, W> {
+            match name {
+                $($(stringify!($name) => Ok(work.run::<$package::$name>()),)+)+
+                _ => Err(work),
+            }
+        }
+    };
+}
+
+catalogue!(ONLY_V1, run_v1: v1 {
+    Array1k Array4k Array16k Array32k Array60k Array64k Array256k Array1m Array2m Array4m Array8m
+    PointCloud512k PointCloud1m PointCloud2m PointCloud4m PointCloud8m NavSatFix Range RadarDetection RadarTrack });
+catalogue!(ONLY_V2, run_v2: performance_test {
+    Array32 Array64 Array128 Array256 Array512 Array1k Array4k Array16k Array32k Array60k Array64k Array256k Array1m Array2m
+    Array4m Array8m PointCloud512k PointCloud1m PointCloud2m PointCloud4m PointCloud8m });
+catalogue!(BOTH, run_both:
+    performance_test {
+        Struct16 Struct256 Struct4k Struct32k BoundedSequence1k BoundedSequence4k BoundedSequence16k BoundedSequence32k
+        BoundedSequence64k BoundedSequence256k BoundedSequence1m BoundedSequence2m BoundedSequence4m BoundedSequence8m
+        UnboundedSequence UnboundedString }
+    irobot_interfaces_plugin {
+        Stamped10b Stamped100b Stamped250b Stamped1kb Stamped10kb Stamped50kb Stamped100kb Stamped250kb Stamped500kb
+        Stamped600kb Stamped1mb Stamped4mb Stamped5mb Stamped8mb Stamped3Float32 Stamped4Float32 Stamped9Float32
+        Stamped12Float32 Stamped4Int32 StampedInt64 StampedVector }
+    performance_test_msgs { Sample });
+
+fn names(layout: Layout) -> impl Iterator<Item = &'static str> {
+    let only = match layout {
+        Layout::V1 => ONLY_V1,
+        Layout::V2 => ONLY_V2,
+    };
+    only.iter().chain(BOTH).copied()
+}
+
+/// Does `work` for the message `name`; `None` if this generation has no such message.
+pub fn with_type<W: WithType>(name: &str, layout: Layout, work: W) -> Option<W::Output> {
+    let only = match layout {
+        Layout::V1 => run_v1(name, work),
+        Layout::V2 => run_v2(name, work),
+    };
+    only.or_else(|work| run_both(name, work)).ok()
+}
+
+/// A message of the catalogue.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Found {
+    /// Its name here, as `Array4m`.
+    pub name: &'static str,
+    /// Its full name, as `performance_test/msg/Array4m`.
+    pub type_name: &'static str,
+    /// What it is made of.
+    pub content: Content,
+    /// Length of its body as it is sent.
+    pub bytes: usize,
+}
+
+struct Describe {
+    name: &'static str,
+    unbounded_bytes: usize,
+}
+
+impl WithType for Describe {
+    type Output = Found;
+
+    fn run<M: Benchmark>(self) -> Found {
+        let bytes = super::length_of::<M>(M::prepared(self.unbounded_bytes).shape());
+        Found { name: self.name, type_name: M::TYPE_NAME, content: M::CONTENT, bytes }
+    }
+}
+
+/// All messages of a generation, with `unbounded_bytes` in those that have no size of their own.
+pub fn list(layout: Layout, unbounded_bytes: usize) -> impl Iterator<Item = Found> {
+    names(layout).filter_map(move |name| with_type(name, layout, Describe { name, unbounded_bytes }))
+}
+
+/// How alike two names must be, of 1, for the one to be a misspelling of the other.
+const NEAR: f64 = 0.85;
+
+/// The message that is meant by `name`, with `unbounded_bytes` if it has no size of its own: in any mixture of cases, in
+/// ROS 2's full form (`performance_test/msg/Array4m`), or as topologies spell it (`irobot_interfaces_plugin::stamped_vector`).
+///
+/// # Errors
+/// A sentence that names the nearest message, if one is near, and says how to list them.
+pub fn find(name: &str, layout: Layout, unbounded_bytes: usize) -> Result<Found, String> {
+    let (package, wanted) = parts(name);
+    if let Some(known) = names(layout).find(|known| known.to_lowercase() == wanted)
+        && let Some(found) = with_type(known, layout, Describe { name: known, unbounded_bytes })
+        && package.is_none_or(|package| found.type_name.split('/').next() == Some(package))
+    {
+        return Ok(found);
+    }
+    let nearest = names(layout)
+        .map(|known| (strsim::jaro_winkler(&wanted, &known.to_lowercase()), known))
+        .filter(|(likeness, _)| *likeness >= NEAR)
+        .max_by(|a, b| a.0.total_cmp(&b.0))
+        .map_or(String::new(), |(_, nearest)| format!("; the nearest is `{nearest}`"));
+    let layout = layout.name();
+    Err(format!(
+        "there is no message `{name}` in the {layout} layout{nearest}. \
+         `perf_test --msg-list --message-layout {layout}` lists them all"
+    ))
+}
+
+/// The package, if one is given, and the name in lower case without the underscores of topologies.
+fn parts(name: &str) -> (Option<&str>, String) {
+    let (package, short) = match name.split_once("::").or_else(|| name.split_once('/')) {
+        Some((package, rest)) => (Some(package), rest.strip_prefix("msg/").unwrap_or(rest)),
+        None => (None, name),
+    };
+    (package, short.to_lowercase().replace('_', ""))
+}

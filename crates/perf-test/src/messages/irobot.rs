@@ -1,0 +1,131 @@
+//! iRobot's messages: time and number are in their header, and so are the rate and the size of the payload.
+
+use std::hint::black_box;
+
+use gantry::gantry_cdr::zerocopy::FromZeros;
+use gantry::{Loan, Message, Sample};
+use gantry_msgs::builtin_interfaces::Time;
+use gantry_msgs::irobot_interfaces_plugin as plugin;
+use gantry_msgs::performance_test_msgs::{self as base, PerformanceHeader};
+
+use super::{Benchmark, Stamp, Stamped, length_of};
+use crate::clock::SECOND_NS;
+use crate::experiment::Content;
+
+/// The header of a message with that many bytes of payload.
+fn header(stamp: Stamp, payload_bytes: usize) -> PerformanceHeader {
+    let Stamp { time_ns, id, rate_hz } = stamp;
+    PerformanceHeader {
+        stamp: Time { sec: (time_ns / SECOND_NS) as i32, nanosec: (time_ns % SECOND_NS) as u32 },
+        tracking_number: id as u32,
+        frequency: rate_hz as f32,
+        size: payload_bytes as u32,
+    }
+}
+
+fn stamped(header: &PerformanceHeader, bytes: usize) -> Stamped {
+    let time_ns = i64::from(header.stamp.sec) * SECOND_NS + i64::from(header.stamp.nanosec);
+    Stamped { time_ns, id: u64::from(header.tracking_number), bytes }
+}
+
+/// What is alike in all: a number of 32 bits, and the owned message.
+macro_rules! owned {
+    () => {
+        const LAST_ID: u64 = u32::MAX as u64;
+
+        fn stamp(&mut self, stamp: Stamp) {
+            self.header = header(stamp, size_of_val(&self.data[..]));
+        }
+    };
+}
+
+macro_rules! fixed {
+    () => {
+        const CONTENT: Content = Content::Array;
+
+        owned!();
+
+        fn prepared(_: usize) -> Box<Self> {
+            Self::new_box()
+        }
+
+        fn touch(&mut self) {
+            black_box(self).zero();
+        }
+
+        fn shape(&self) {}
+
+        fn stamped(&self) -> Stamped {
+            stamped(&self.header, Self::MAX_BYTES)
+        }
+    };
+}
+
+/// Messages that are structs in place.
+macro_rules! plain {
+    ($($name:ident)+) => {
+        $(impl Benchmark for plugin::$name {
+            fixed!();
+
+            fn stamp_loan(loan: &mut Loan<Self>, stamp: Stamp) {
+                (**loan).stamp(stamp);
+            }
+
+            fn stamped_sample(sample: &Sample<Self>) -> Stamped {
+                (**sample).stamped()
+            }
+        })+
+    };
+}
+
+/// Messages whose C struct has padding: they have a view in place.
+macro_rules! viewed {
+    ($($package:ident::$name:ident)+) => {
+        $(impl Benchmark for $package::$name {
+            fixed!();
+
+            fn stamp_loan(loan: &mut Loan<Self>, stamp: Stamp) {
+                *loan.header_mut() = header(stamp, size_of_val(loan.data()));
+            }
+
+            fn stamped_sample(sample: &Sample<Self>) -> Stamped {
+                stamped(sample.header(), Self::MAX_BYTES)
+            }
+        })+
+    };
+}
+
+plain!(Stamped100b Stamped1kb Stamped10kb Stamped50kb Stamped100kb Stamped250kb Stamped500kb Stamped600kb Stamped1mb
+       Stamped4mb Stamped5mb Stamped8mb Stamped3Float32 Stamped4Float32 Stamped9Float32 Stamped12Float32 Stamped4Int32);
+viewed!(plugin::Stamped10b plugin::Stamped250b plugin::StampedInt64 base::Sample);
+
+impl Benchmark for plugin::StampedVector {
+    const CONTENT: Content = Content::Sequence;
+
+    owned!();
+
+    fn prepared(unbounded_bytes: usize) -> Box<Self> {
+        Box::new(Self { data: vec![0; unbounded_bytes], ..Self::default() })
+    }
+
+    fn touch(&mut self) {
+        black_box(&mut self.data).fill(0x5a);
+    }
+
+    fn shape(&self) -> Self::Shape<'_> {
+        self.into()
+    }
+
+    fn stamp_loan(loan: &mut Loan<Self>, stamp: Stamp) {
+        *loan.header_mut() = header(stamp, loan.data().len());
+    }
+
+    fn stamped(&self) -> Stamped {
+        stamped(&self.header, length_of::<Self>(self.shape()))
+    }
+
+    fn stamped_sample(sample: &Sample<Self>) -> Stamped {
+        let shape = plugin::StampedVectorShape { data: sample.data().len() };
+        stamped(sample.header(), length_of::<Self>(shape))
+    }
+}

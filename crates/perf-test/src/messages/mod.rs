@@ -1,0 +1,69 @@
+//! The benchmark messages: performance_test's in both generations of their layouts, and iRobot's.
+//!
+//! Used by the worker loops (as types) and by the command line (as names and sizes). The types are those of `gantry-msgs`;
+//! here stands what makes them messages of a measurement: each carries when it was sent and its number, is prepared once, and
+//! neither stamped nor read with an allocation. A name that comes at run time is turned into a type by [`with_type`].
+
+mod catalogue;
+mod irobot;
+mod performance_test;
+
+use gantry::{Loan, Message, Sample};
+
+use crate::experiment::Content;
+
+pub use catalogue::{Found, WithType, find, list, with_type};
+
+/// What a publisher writes into every message.
+#[derive(Clone, Copy, Debug)]
+pub struct Stamp {
+    /// The time of sending, ns of CLOCK_MONOTONIC.
+    pub time_ns: i64,
+    /// The number of the message; the first is 1.
+    pub id: u64,
+    /// Messages per second, 0 if as many as possible; only iRobot's messages carry it.
+    pub rate_hz: u32,
+}
+
+/// What a subscription reads from every message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stamped {
+    /// When it was sent, ns of CLOCK_MONOTONIC.
+    pub time_ns: i64,
+    /// The number of the message, as far as it carries it: see [`Benchmark::LAST_ID`].
+    pub id: u64,
+    /// Length of its body.
+    pub bytes: usize,
+}
+
+/// A message that carries when it was sent and its number.
+pub trait Benchmark: Message {
+    /// What it is made of.
+    const CONTENT: Content;
+    /// The largest number that it can carry, all ones; the next one is carried as 0.
+    const LAST_ID: u64 = u64::MAX;
+
+    /// An owned message as the publishers send it, not stamped; `unbounded_bytes` is the payload of one that has no size of its
+    /// own. What is large in it is zeros that no page was touched for.
+    fn prepared(unbounded_bytes: usize) -> Box<Self>;
+    /// Touches every page, so that no fault falls into the measurement.
+    fn touch(&mut self);
+    /// The shape of a loan for such a message.
+    fn shape(&self) -> Self::Shape<'_>;
+    /// Stamps the owned message.
+    fn stamp(&mut self, stamp: Stamp);
+    /// Stamps a loan in place.
+    fn stamp_loan(loan: &mut Loan<Self>, stamp: Stamp);
+    /// Reads the owned message.
+    fn stamped(&self) -> Stamped;
+    /// Reads a sample in place.
+    fn stamped_sample(sample: &Sample<Self>) -> Stamped;
+}
+
+/// How many bytes a message has that exists, and so is not too long.
+fn length_of<M: Message>(shape: M::Shape<'_>) -> usize {
+    M::shape_bytes(shape).unwrap_or(usize::MAX)
+}
+
+#[cfg(test)]
+mod tests;

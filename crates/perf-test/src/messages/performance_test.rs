@@ -1,0 +1,134 @@
+//! performance_test's messages: `time` and `id` are their last fields.
+
+use std::hint::black_box;
+
+use gantry::gantry_cdr::Kind;
+use gantry::gantry_cdr::zerocopy::FromZeros;
+use gantry::{Loan, Message, Sample};
+use gantry_msgs::performance_test as v2;
+use gantry_msgs::v1::performance_test as v1;
+
+use super::{Benchmark, Stamp, Stamped, length_of};
+use crate::experiment::Content;
+
+/// The same in every message.
+macro_rules! time_and_id {
+    () => {
+        fn stamp(&mut self, stamp: Stamp) {
+            self.time = stamp.time_ns;
+            self.id = stamp.id;
+        }
+
+        fn stamp_loan(loan: &mut Loan<Self>, stamp: Stamp) {
+            loan.set_time(stamp.time_ns);
+            loan.set_id(stamp.id);
+        }
+    };
+}
+
+macro_rules! fixed {
+    ($content:ident: $($generation:ident { $($name:ident)+ })+) => {
+        $($(impl Benchmark for $generation::$name {
+            const CONTENT: Content = Content::$content;
+
+            time_and_id!();
+
+            fn prepared(_: usize) -> Box<Self> {
+                Self::new_box()
+            }
+
+            fn touch(&mut self) {
+                black_box(self).zero();
+            }
+
+            fn shape(&self) {}
+
+            fn stamped(&self) -> Stamped {
+                Stamped { time_ns: self.time, id: self.id, bytes: Self::MAX_BYTES }
+            }
+
+            fn stamped_sample(sample: &Sample<Self>) -> Stamped {
+                Stamped { time_ns: sample.time(), id: sample.id(), bytes: Self::MAX_BYTES }
+            }
+        })+)+
+    };
+}
+
+fixed!(Array:
+    v2 { Array32 Array64 Array128 Array256 Array512 Array1k Array4k Array16k Array32k Array60k Array64k Array256k Array1m
+         Array2m Array4m Array8m }
+    v1 { Array1k Array4k Array16k Array32k Array60k Array64k Array256k Array1m Array2m Array4m Array8m });
+fixed!(Fields:
+    v2 { Struct16 Struct256 Struct4k Struct32k PointCloud512k PointCloud1m PointCloud2m PointCloud4m PointCloud8m }
+    v1 { PointCloud512k PointCloud1m PointCloud2m PointCloud4m PointCloud8m NavSatFix Range RadarDetection RadarTrack });
+
+/// A sequence of `$length` bytes.
+macro_rules! sequence {
+    ($content:ident, $field:ident, |$unbounded_bytes:pat_param|: $($name:ident $length:expr;)+) => {
+        $(impl Benchmark for v2::$name {
+            const CONTENT: Content = Content::$content;
+
+            time_and_id!();
+
+            fn prepared($unbounded_bytes: usize) -> Box<Self> {
+                Box::new(Self { $field: vec![0; $length], ..Self::default() })
+            }
+
+            fn touch(&mut self) {
+                black_box(&mut self.$field).fill(0x5a);
+            }
+
+            fn shape(&self) -> Self::Shape<'_> {
+                self.into()
+            }
+
+            fn stamped(&self) -> Stamped {
+                Stamped { time_ns: self.time, id: self.id, bytes: length_of::<Self>(self.shape()) }
+            }
+
+            fn stamped_sample(sample: &Sample<Self>) -> Stamped {
+                type Shape = <v2::$name as Kind>::Shape<'static>;
+                let shape = Shape { $field: sample.$field().len() };
+                Stamped { time_ns: sample.time(), id: sample.id(), bytes: length_of::<Self>(shape) }
+            }
+        })+
+    };
+}
+
+sequence!(BoundedSequence, bounded_sequence, |_|:
+    BoundedSequence1k 1024;
+    BoundedSequence4k 4096;
+    BoundedSequence16k 16384;
+    BoundedSequence32k 32768;
+    BoundedSequence64k 65536;
+    BoundedSequence256k 262_144;
+    BoundedSequence1m 1_048_576;
+    BoundedSequence2m 2_097_152;
+    BoundedSequence4m 4_194_304;
+    BoundedSequence8m 8_388_608;);
+sequence!(Sequence, unbounded_sequence, |unbounded_bytes|: UnboundedSequence unbounded_bytes;);
+
+impl Benchmark for v2::UnboundedString {
+    const CONTENT: Content = Content::Text;
+
+    time_and_id!();
+
+    fn prepared(unbounded_bytes: usize) -> Box<Self> {
+        Box::new(Self { unbounded_string: "Z".repeat(unbounded_bytes), ..Self::default() })
+    }
+
+    fn touch(&mut self) {}
+
+    fn shape(&self) -> Self::Shape<'_> {
+        self.into()
+    }
+
+    fn stamped(&self) -> Stamped {
+        Stamped { time_ns: self.time, id: self.id, bytes: length_of::<Self>(self.shape()) }
+    }
+
+    fn stamped_sample(sample: &Sample<Self>) -> Stamped {
+        let shape = v2::UnboundedStringShape { unbounded_string: sample.unbounded_string() };
+        Stamped { time_ns: sample.time(), id: sample.id(), bytes: length_of::<Self>(shape) }
+    }
+}

@@ -1,0 +1,174 @@
+//! Every message over the real middleware, loaned and copied; and whole runs of one of each kind.
+
+use std::time::Duration;
+
+use gantry::{Node, Qos};
+use perf_test::experiment::{Content, Layout};
+use perf_test::messages::{Benchmark, Stamp, Stamped, WithType, list, with_type};
+
+use crate::program::Memory;
+
+/// Payload of messages that have no size of their own.
+const UNBOUNDED_BYTES: usize = 3000;
+
+/// Sends messages of one type to a subscription of the same process, on both paths, and takes each on both paths.
+struct BothPaths<'a> {
+    node: &'a Node,
+    bytes: usize,
+}
+
+impl WithType for BothPaths<'_> {
+    type Output = ();
+
+    fn run<M: Benchmark>(self) {
+        let qos = || Qos::default().reliable().keep_last(4);
+        let topic = format!("messages_{}", std::process::id());
+        let mut publisher = self.node.create_publisher::<M>(&topic, qos()).unwrap();
+        let mut in_place = self.node.create_subscription::<M>(&topic, qos()).unwrap();
+        let mut copying = self.node.create_subscription::<M>(&topic, qos()).unwrap();
+        assert!(publisher.wait_for_subscriptions(2, Duration::from_secs(10)).unwrap(), "{}", M::TYPE_NAME);
+        let (mut sent, mut copy) = (M::prepared(UNBOUNDED_BYTES), M::prepared(0));
+        for id in 1..=2 {
+            let stamp = Stamp { time_ns: 5_000_000_000 + id as i64, id, rate_hz: 10 };
+            if id == 1 {
+                let mut loan = publisher.loan_with(sent.shape()).unwrap();
+                M::stamp_loan(&mut loan, stamp);
+                publisher.publish(loan).unwrap();
+            } else {
+                sent.stamp(stamp);
+                publisher.publish_copy(&sent).unwrap();
+            }
+            let expected = Stamped { time_ns: stamp.time_ns, id, bytes: self.bytes };
+            let sample = in_place.take().unwrap().unwrap();
+            assert_eq!(M::stamped_sample(&sample), expected, "{}", M::TYPE_NAME);
+            assert_eq!(copying.take_copy_into(&mut copy).unwrap().unwrap().sequence, id);
+            assert_eq!(copy.stamped(), expected, "{}", M::TYPE_NAME);
+        }
+    }
+}
+
+#[test]
+fn every_message_goes_both_ways() {
+    let all = || {
+        // This process has the default folder.
+        let node = Node::builder("messages").domain_id(231).build().unwrap();
+        for layout in [Layout::V1, Layout::V2] {
+            for message in list(layout, UNBOUNDED_BYTES) {
+                with_type(message.name, layout, BothPaths { node: &node, bytes: message.bytes }).unwrap();
+            }
+        }
+    };
+    // As much as the workers' threads have.
+    std::thread::Builder::new().stack_size(16 << 20).spawn(all).unwrap().join().unwrap();
+}
+
+#[test]
+fn one_of_each_kind_runs_with_and_without_zero_copy() {
+    let memory = Memory::new();
+    for messages in [
+        [
+            "-m Struct32k",
+            "-m PointCloud1m --message-layout 1.x",
+            "-m RadarTrack --message-layout 1.x",
+            "-m BoundedSequence1m",
+        ],
+        ["-m UnboundedString --unbounded-msg-size 5000", "-m stamped9_float32", "-m stamped10b", "-m Sample"],
+    ] {
+        for zero_copy in ["", "--zero-copy"] {
+            let runs = messages.map(|message| {
+                let options = format!("{message} {zero_copy} --reliable -r 100 --max-runtime 1");
+                (memory.start(&options), options)
+            });
+            for (run, options) in runs {
+                let run = run.finish();
+                assert_eq!(run.status.code(), Some(0), "{options}: {}", run.everything());
+                let counts = (run.number("sent"), run.number("received"), run.number("lost"));
+                assert_eq!(counts, (100, 100, 0), "{options}: {}", run.everything());
+            }
+        }
+    }
+    memory.assert_empty();
+}
+
+#[test]
+fn the_unbounded_size_is_what_is_sent_received_and_logged() {
+    let memory = Memory::new();
+    let folder = tempfile::tempdir().unwrap();
+    let log = folder.path().join("run.json");
+    let options =
+        "-m irobot_interfaces_plugin::stamped_vector --unbounded-msg-size 100000 --reliable -r 50 --max-runtime 1";
+    let run = memory.run(&format!("{options} --zero-copy -o stdout --json-logfile {}", log.display()));
+    run.assert_good();
+    assert!(run.stdout.contains("StampedVector, 100024 bytes"), "{}", run.stdout);
+    let log: serde_json::Value = serde_json::from_slice(&std::fs::read(log).unwrap()).unwrap();
+    assert_eq!(log["message_bytes"], 100_024);
+    let rows = log["analysis_results"].as_array().unwrap();
+    let sum = |name: &str| rows.iter().map(|row| row[name].as_u64().unwrap()).sum::<u64>();
+    assert_eq!((sum("num_samples_received"), sum("total_data_received")), (50, 50 * 100_024), "{rows:?}");
+    memory.assert_empty();
+}
+
+#[test]
+fn the_bytes_received_are_those_of_another_program_s_messages() {
+    let memory = Memory::new();
+    let folder = tempfile::tempdir().unwrap();
+    let log = folder.path().join("run.json");
+    let options = "-m UnboundedSequence -t sizes --reliable";
+    let mut publisher = memory.start(&format!("-s 0 -r 100 --unbounded-msg-size 40000 {options}"));
+    publisher.wait_for("| T_experiment |");
+    let subscriber = memory.run(&format!("-p 0 --max-runtime 1 --json-logfile {} {options}", log.display()));
+    publisher.signal(rustix::process::Signal::INT);
+    publisher.finish().assert_good();
+    subscriber.assert_good();
+    let log: serde_json::Value = serde_json::from_slice(&std::fs::read(log).unwrap()).unwrap();
+    let row = &log["analysis_results"][0];
+    let received = row["num_samples_received"].as_u64().unwrap();
+    assert_eq!(row["total_data_received"].as_u64().unwrap(), received * 40_024, "{row}");
+    memory.assert_empty();
+}
+
+#[test]
+fn the_heading_says_what_the_payload_goes_through() {
+    let memory = Memory::new();
+    for (options, words) in [
+        ("-m Array1k --zero-copy", "the other bytes stay as they are"),
+        ("-m Array1k", "all bytes are copied"),
+        ("-m Struct4k --zero-copy", "each loan writes all single fields"),
+        ("-m UnboundedString --unbounded-msg-size 70 --zero-copy", "writes and checks each text of 70 bytes"),
+    ] {
+        let run = memory.run(&format!("{options} -r 1000 --max-runtime 1"));
+        run.assert_good();
+        assert!(run.stdout.contains(words), "{options}: {}", run.stdout);
+    }
+    memory.assert_empty();
+}
+
+#[test]
+fn generations_of_a_layout_that_differ_do_not_meet() {
+    let memory = Memory::new();
+    let mut subscriber = memory.start("-p 0 -m Array1k --message-layout 1.x -t generations --max-runtime 0");
+    subscriber.wait_for("| T_experiment |");
+    let publisher = memory.run("-s 0 -m Array1k --message-layout 2.x -t generations --max-runtime 1");
+    assert_eq!(publisher.status.code(), Some(1), "{}", publisher.everything());
+    assert!(publisher.stderr.contains("no subscription was matched"), "{}", publisher.stderr);
+    subscriber.signal(rustix::process::Signal::INT);
+    assert_eq!(subscriber.finish().status.code(), Some(1));
+    memory.assert_empty();
+}
+
+#[test]
+fn the_list_says_how_the_size_of_unbounded_messages_is_set() {
+    let memory = Memory::new();
+    let list = memory.run("--msg-list --unbounded-msg-size 1000");
+    list.assert_good();
+    for (name, words) in [
+        ("UnboundedString", "1024  performance_test/msg/UnboundedString, with --unbounded-msg-size 1000"),
+        ("StampedVector", "1024  irobot_interfaces_plugin/msg/StampedVector, with --unbounded-msg-size 1000"),
+        ("BoundedSequence1k", "1048  performance_test/msg/BoundedSequence1k"),
+    ] {
+        let line = list.stdout.lines().find(|line| line.contains(name)).unwrap();
+        assert!(line.ends_with(words), "{line}");
+    }
+    let unbounded = perf_test::messages::list(Layout::V2, 0).filter(|message| message.content == Content::Text).count();
+    assert_eq!(list.stdout.matches("UnboundedString,").count(), unbounded);
+}

@@ -1,0 +1,58 @@
+//! Messages of one's own: a package of `.msg` and `.srv` files, compiled by one call in `build.rs`, published and taken in place.
+//!
+//! `cargo run -p custom_messages`. For a project of one's own, take over `Cargo.toml`'s dependencies, `build.rs`, the folder
+//! `packages` and the line with `include!`. The code that comes out is in `target/*/build/custom_messages-*/out/messages.rs`, or
+//! readable with `cargo doc -p custom_messages --document-private-items --open`.
+
+#![expect(clippy::print_stdout, reason = "this is a program")]
+
+include!(concat!(env!("OUT_DIR"), "/messages.rs"));
+
+use gantry::{Node, Qos};
+use gantry_cdr::{Message, Service};
+use gantry_msgs::{geometry_msgs::Point, std_msgs::HeaderShape};
+use my_robot::{Obstacle, ObstacleShape, srv::ClearObstacles};
+use std::{process::ExitCode, time::Duration};
+
+fn main() -> ExitCode {
+    match run() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("custom_messages: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run() -> gantry::Result<()> {
+    let node = Node::new("custom_messages")?;
+    let mut publisher = node.create_publisher::<Obstacle>("/obstacles", Qos::default())?;
+    let mut subscription = node.create_subscription::<Obstacle>("/obstacles", Qos::default())?;
+
+    // Texts and lengths are fixed when the message is loaned; the rest is written where its readers look at it.
+    let header = HeaderShape { frame_id: "map" };
+    let mut obstacle = publisher.loan_with(ObstacleShape { header, label: "forklift", outline: 3 })?;
+    obstacle.set_kind(Obstacle::VEHICLE);
+    for (corner, (x, y)) in obstacle.outline_mut().iter_mut().zip([(4.0, 1.0), (6.0, 1.0), (5.0, 2.5)]) {
+        *corner = Point { x, y, z: 0.0 };
+    }
+    publisher.publish(obstacle)?;
+
+    if subscription.wait(Duration::from_secs(1))? {
+        while let Some(obstacle) = subscription.take()? {
+            let (label, frame) = (obstacle.label(), obstacle.header().frame_id());
+            println!("{label} in {frame}, confidence {}, outline {:?}", obstacle.confidence(), obstacle.outline());
+        }
+    }
+
+    // The copy path takes and gives the owned struct, whose fields have the definition's defaults.
+    publisher.publish_copy(&Obstacle { kind: Obstacle::PERSON, label: "somebody".into(), ..Obstacle::default() })?;
+    if let Some((obstacle, info)) = subscription.take_copy()? {
+        println!("message {}: {obstacle:?}", info.sequence);
+    }
+
+    let default = <ClearObstacles as Service>::Request::default();
+    println!("{}: {default:?}", ClearObstacles::TYPE_NAME);
+    println!("{}:\n{}", Obstacle::TYPE_NAME, Obstacle::DEFINITION);
+    Ok(())
+}
