@@ -32,9 +32,9 @@ impl Layout {
 /// What a message is made of, and so what is done besides stamping and, without zero copy, copying.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Content {
-    /// An array, always of the same size.
-    Array,
-    /// Many fields, always of the same size.
+    /// A struct in place, always of the same size.
+    Plain,
+    /// Fields that are not all numbers, always of the same size.
     Fields,
     /// A sequence that is sent at its capacity.
     BoundedSequence,

@@ -41,7 +41,7 @@ macro_rules! owned {
 
 macro_rules! fixed {
     () => {
-        const CONTENT: Content = Content::Array;
+        const CONTENT: Content = Content::Plain;
 
         owned!();
 

@@ -11,7 +11,7 @@ use gantry_msgs::v1::performance_test as v1;
 use super::{Benchmark, Stamp, Stamped, length_of};
 use crate::experiment::Content;
 
-/// The same in every message.
+/// The same in every message that is looked at by a view.
 macro_rules! time_and_id {
     () => {
         fn stamp(&mut self, stamp: Stamp) {
@@ -26,12 +26,41 @@ macro_rules! time_and_id {
     };
 }
 
+/// The same in every message that is a struct in place.
+macro_rules! plain {
+    () => {
+        fn stamp(&mut self, stamp: Stamp) {
+            self.time = stamp.time_ns;
+            self.id = stamp.id;
+        }
+
+        fn stamp_loan(loan: &mut Loan<Self>, stamp: Stamp) {
+            loan.stamp(stamp);
+        }
+
+        fn stamped_sample(sample: &Sample<Self>) -> Stamped {
+            sample.stamped()
+        }
+    };
+}
+
+/// The same in every message of fixed size that is looked at by a view.
+macro_rules! viewed {
+    () => {
+        time_and_id!();
+
+        fn stamped_sample(sample: &Sample<Self>) -> Stamped {
+            Stamped { time_ns: sample.time(), id: sample.id(), bytes: Self::MAX_BYTES }
+        }
+    };
+}
+
 macro_rules! fixed {
-    ($content:ident: $($generation:ident { $($name:ident)+ })+) => {
+    ($content:ident, $in_place:ident: $($generation:ident { $($name:ident)+ })+) => {
         $($(impl Benchmark for $generation::$name {
             const CONTENT: Content = Content::$content;
 
-            time_and_id!();
+            $in_place!();
 
             fn prepared(_: usize) -> Box<Self> {
                 Self::new_box()
@@ -46,20 +75,16 @@ macro_rules! fixed {
             fn stamped(&self) -> Stamped {
                 Stamped { time_ns: self.time, id: self.id, bytes: Self::MAX_BYTES }
             }
-
-            fn stamped_sample(sample: &Sample<Self>) -> Stamped {
-                Stamped { time_ns: sample.time(), id: sample.id(), bytes: Self::MAX_BYTES }
-            }
         })+)+
     };
 }
 
-fixed!(Array:
+fixed!(Plain, plain:
     v2 { Array32 Array64 Array128 Array256 Array512 Array1k Array4k Array16k Array32k Array60k Array64k Array256k Array1m
-         Array2m Array4m Array8m }
+         Array2m Array4m Array8m Struct16 Struct256 Struct4k Struct32k }
     v1 { Array1k Array4k Array16k Array32k Array60k Array64k Array256k Array1m Array2m Array4m Array8m });
-fixed!(Fields:
-    v2 { Struct16 Struct256 Struct4k Struct32k PointCloud512k PointCloud1m PointCloud2m PointCloud4m PointCloud8m }
+fixed!(Fields, viewed:
+    v2 { PointCloud512k PointCloud1m PointCloud2m PointCloud4m PointCloud8m }
     v1 { PointCloud512k PointCloud1m PointCloud2m PointCloud4m PointCloud8m NavSatFix Range RadarDetection RadarTrack });
 
 /// A sequence of `$length` bytes.

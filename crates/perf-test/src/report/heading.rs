@@ -55,13 +55,13 @@ pub fn heading(experiment: &Experiment, topic: &str) -> Vec<String> {
 /// What is done to the payload besides the stamp.
 fn besides(experiment: &Experiment) -> &'static str {
     match (experiment.content, experiment.zero_copy) {
-        (Content::Array, true) => "the other bytes stay as they are",
+        (Content::Plain, true) => "the other bytes stay as they are",
         (Content::BoundedSequence | Content::Sequence, true) => "a loan's length too; the other bytes stay as they are",
         (Content::Fields, true) => {
             "each loan writes all single fields, each take looks at them; the bytes of arrays stay as they are"
         }
         (Content::Text, true) => "each loan writes the whole text, each take checks it: both take time in its bytes",
-        (Content::Array | Content::BoundedSequence | Content::Sequence, false) => "all bytes are copied",
+        (Content::Plain | Content::BoundedSequence | Content::Sequence, false) => "all bytes are copied",
         (Content::Fields, false) => "all is copied, field by field",
         (Content::Text, false) => "all bytes are copied, and each take checks the text",
     }

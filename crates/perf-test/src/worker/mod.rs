@@ -28,8 +28,6 @@ use rows::Outgoing;
 const OUTGOING_CAPACITY: usize = 1024;
 /// How long an orderly end may take once the coordinator is gone.
 const LAST_MOMENT: Duration = Duration::from_secs(2);
-/// A view of Struct32k knows where each of its 36 864 fields is, and lies on the stack, in debug builds several times.
-const STACK_BYTES: usize = 16 << 20;
 /// `Flags::expected` before the order to drain.
 const NOT_DRAINING: u64 = u64::MAX;
 
@@ -132,7 +130,7 @@ fn work() -> Result<(), String> {
             flags: flags.clone(),
             outgoing: outgoing.clone(),
         };
-        let builder = std::thread::Builder::new().name(endpoint.to_string()).stack_size(STACK_BYTES);
+        let builder = std::thread::Builder::new().name(endpoint.to_string());
         let thread = builder.spawn(move || run_endpoint(context));
         threads.push(thread.map_err(|error| format!("cannot start a thread for {endpoint}: {error}"))?);
     }
