@@ -6,8 +6,11 @@
 
 #[path = "../support/by_field.rs"]
 mod by_field;
+mod corpus;
 mod damaged;
 mod definitions;
+#[path = "../support/fuzzing.rs"]
+mod fuzzing;
 mod valid;
 
 use by_field::ByField;
@@ -48,7 +51,7 @@ fn aligned_random_body(message_type: &MessageType, rng: &mut Rng) -> AlignedByte
 
 /// How often something is tried whose work grows with the bytes.
 fn tries(body: &AlignedBytes, most: usize) -> usize {
-    ((1 << 16) / body.as_ref().len().max(1)).clamp(2, most)
+    ((1 << 16) / body.as_ref().len().max(1)).clamp(1, most)
 }
 
 /// Says which type and which random numbers it was, if the work panics.

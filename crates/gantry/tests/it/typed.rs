@@ -5,7 +5,9 @@ use gantry::{Error, Message, Node, Publisher, Qos, TypeDescription, gantry_cdr::
 use gantry_msgs::{
     builtin_interfaces::Time,
     geometry_msgs::Point,
-    sensor_msgs::{Image, ImageShape, JointState, JointStateShape, PointCloud2, PointCloud2Shape, PointField, PointFieldShape},
+    sensor_msgs::{
+        Image, ImageShape, JointState, JointStateShape, PointCloud2, PointCloud2Shape, PointField, PointFieldShape,
+    },
     std_msgs::{Header, HeaderShape},
     std_srvs::srv::{SetBool_Request, SetBool_Response, SetBool_ResponseShape},
 };
@@ -84,7 +86,8 @@ impl Talker {
 
     pub fn publish_in_place(&mut self) {
         let message = image();
-        let shape = ImageShape { header: HeaderShape { frame_id: "camera" }, encoding: "rgb8", data: message.data.len() };
+        let shape =
+            ImageShape { header: HeaderShape { frame_id: "camera" }, encoding: "rgb8", data: message.data.len() };
         let mut loan = self.images.loan_with(shape).unwrap();
         loan.header_mut().stamp_mut().sec = 5;
         loan.header_mut().stamp_mut().nanosec = 6;
@@ -96,7 +99,8 @@ impl Talker {
 
         let message = cloud();
         let fields = [PointFieldShape { name: "x" }, PointFieldShape { name: "intensity" }];
-        let shape = PointCloud2Shape { header: HeaderShape { frame_id: "lidar" }, fields: &fields, data: message.data.len() };
+        let shape =
+            PointCloud2Shape { header: HeaderShape { frame_id: "lidar" }, fields: &fields, data: message.data.len() };
         let mut loan = self.clouds.loan_with(shape).unwrap();
         *loan.header_mut().stamp_mut() = message.header.stamp;
         loan.set_height(message.height);
@@ -132,7 +136,6 @@ impl Talker {
         self.responses.publish_copy(&SetBool_Response { success: true, message: "done".into() }).unwrap();
     }
 }
-
 
 /// What a subscription to `T` says of itself, for generic ends.
 fn description<T: Message>() -> TypeDescription {
@@ -184,7 +187,8 @@ fn a_shape_above_a_bound_is_refused_with_field_and_bound() {
     let mut publisher = node().create_publisher::<BoundedSequence1k>("bound", Qos::default()).unwrap();
     let most = 1024;
     publisher.loan_with(BoundedSequence1kShape { bounded_sequence: most }).unwrap();
-    let told = publisher.loan_with(BoundedSequence1kShape { bounded_sequence: most + 1 }).map(drop).unwrap_err().to_string();
+    let told =
+        publisher.loan_with(BoundedSequence1kShape { bounded_sequence: most + 1 }).map(drop).unwrap_err().to_string();
     let expected = format!(
         "a performance_test/msg/BoundedSequence1k for /bound cannot be built: `bounded_sequence` at byte 0: its length is {} and \
          may be {most}",

@@ -13,7 +13,10 @@ fn zeroed<T: Message>(shape: T::Shape<'_>) -> AlignedBytes {
 fn constants_have_their_values_and_their_texts() {
     assert_eq!(Constants::TEXT, "it's \"quoted\"");
     assert_eq!((Constants::BRACES, Constants::EMPTY), ("{} {0}", ""));
-    assert_eq!((Constants::INT8, Constants::UINT8, Constants::INT64, Constants::UINT64), (-128, 255, i64::MIN, u64::MAX));
+    assert_eq!(
+        (Constants::INT8, Constants::UINT8, Constants::INT64, Constants::UINT64),
+        (-128, 255, i64::MIN, u64::MAX)
+    );
     assert_eq!((Constants::FLOAT32, Constants::FLOAT64, Constants::WHOLE), (-1.5, 1e-300, 3.0));
     assert_eq!((Constants::YES, Constants::BYTE, Constants::CHAR), (true, 255, 65));
     assert_eq!((Constants::TYPE_NAME, <Constants as Message>::TYPE_NAME), (1, "ugly_msgs/msg/Constants"));
@@ -25,7 +28,11 @@ fn definitions_are_as_they_were_written() {
     for line in <Keywords as Message>::DEFINITION.lines() {
         assert_eq!(line, line.trim(), "no line is moved");
     }
-    assert!(<Comments as Message>::DEFINITION.starts_with("int32 a\nstring b \"x\"\nfloat64 c\nuint8[] d\n"), "{}", <Comments as Message>::DEFINITION);
+    assert!(
+        <Comments as Message>::DEFINITION.starts_with("int32 a\nstring b \"x\"\nfloat64 c\nuint8[] d\n"),
+        "{}",
+        <Comments as Message>::DEFINITION
+    );
 }
 
 #[test]
@@ -33,16 +40,31 @@ fn defaults_are_in_owned_messages_and_numbers_and_texts_in_built_ones() {
     let owned = Defaults::default();
     assert_eq!((owned.yes, owned.no, owned.least, owned.most, owned.hex), (true, false, -128, 255, 127));
     assert_eq!((owned.low, owned.high, owned.f, owned.g, owned.whole), (i64::MIN, u64::MAX, -1.5e-3, 1e300, 3.0));
-    assert_eq!((owned.b, owned.c, owned.t.as_str(), owned.w.as_str(), owned.short.as_str()), (7, 65, "it", "wide é", "five!"));
-    assert_eq!((owned.list.as_slice(), owned.array, owned.some.as_slice()), (&[1, -2, 3][..], [1, 2, 3], &[1.0, 2.5][..]));
-    assert_eq!((owned.texts.as_slice(), owned.two), (&["a".to_owned(), "b".into(), "c]".into()][..], ["x".into(), "y".into()]));
+    assert_eq!(
+        (owned.b, owned.c, owned.t.as_str(), owned.w.as_str(), owned.short.as_str()),
+        (7, 65, "it", "wide é", "five!")
+    );
+    assert_eq!(
+        (owned.list.as_slice(), owned.array, owned.some.as_slice()),
+        (&[1, -2, 3][..], [1, 2, 3], &[1.0, 2.5][..])
+    );
+    assert_eq!(
+        (owned.texts.as_slice(), owned.two),
+        (&["a".to_owned(), "b".into(), "c]".into()][..], ["x".into(), "y".into()])
+    );
     assert_eq!((owned.flags.as_slice(), owned.long, owned.zeros), (&[true, false][..], [0; 40], [0.0; 33]));
 
     let shape = DefaultsShape::default();
     let built = Defaults::build(zeroed::<Defaults>(shape), shape).unwrap();
     assert_eq!((built.yes(), built.no(), built.least(), built.most(), built.hex()), (true, false, -128, 255, 127));
-    assert_eq!((built.low(), built.high(), built.f(), built.g(), built.whole()), (i64::MIN, u64::MAX, -1.5e-3, 1e300, 3.0));
-    assert_eq!((built.b(), built.c(), built.s(), built.t(), built.short()), (7, 65, Defaults::default().s.as_str(), "it", "five!"));
+    assert_eq!(
+        (built.low(), built.high(), built.f(), built.g(), built.whole()),
+        (i64::MIN, u64::MAX, -1.5e-3, 1e300, 3.0)
+    );
+    assert_eq!(
+        (built.b(), built.c(), built.s(), built.t(), built.short()),
+        (7, 65, Defaults::default().s.as_str(), "it", "five!")
+    );
     assert!(built.w() == *"wide é");
     assert_eq!((PlainDefaults::default().gain, PlainDefaults::default().pair), (1.5, [-1, 2]));
 }
@@ -73,7 +95,10 @@ fn fields_of_any_name_are_written_and_read() {
     view.async_mut().x = 1.5;
     view.await_mut()[1].z = 2.5;
     view.dyn_mut().next().unwrap().set_yes(true);
-    assert_eq!((view.r#type(), view.r#match(), view.self_(), view.super_(), view.crate_()), (1, "m", &[7, 8, 9][..], true, 0.5));
+    assert_eq!(
+        (view.r#type(), view.r#match(), view.self_(), view.super_(), view.crate_()),
+        (1, "m", &[7, 8, 9][..], true, 0.5)
+    );
     assert_eq!((view.memory(), view.layout(), view.start(), view.len(), view.fmt()), (2, "l", &[6][..], 3, "f"));
     assert_eq!((view.to_message(), view.into_parts(), view.clone()), (4, 5, "c"));
     assert_eq!((view.r#async().x, view.r#await()[1].z, view.r#yield().last()), (1.5, 2.5, Some("b")));
