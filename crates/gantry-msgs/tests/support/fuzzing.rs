@@ -17,8 +17,11 @@ use gantry_msgs::{
 };
 use std::fmt::{Debug, Write};
 
+/// What is done with an input.
+type Target = fn(&[u8]);
+
 /// A function for each target, by its name.
-pub const TARGETS: &[(&str, fn(&[u8]))] =
+pub const TARGETS: &[(&str, Target)] =
     &[("typed_views", typed_views), ("definitions", definitions), ("dynamic_views", dynamic_views)];
 
 /// The first byte chooses a type, the rest is its body.
