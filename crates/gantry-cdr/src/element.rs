@@ -34,7 +34,7 @@ pub trait Element: FromZeros + IntoBytes + Immutable + Sized + 'static {
 
 /// What a view says whose bytes are not where they were when it was made: its memory is not the kind that stays in place.
 #[cold]
-fn moved() -> ! {
+pub(crate) fn moved() -> ! {
     panic!(
         "the memory of a message moved after its view was made; use memory that stays where it is, as a slice or a `Vec`"
     )

@@ -47,7 +47,7 @@ pub use error::{Error, Problem, Result};
 pub use input::Input;
 pub use kind::{Kind, Layout};
 pub use message::{Message, Service, View, read_at, type_hash};
-pub use plain::{InPlace, PlainMessage, zeroed_box};
+pub use plain::{InPlace, PlainBody, PlainMessage, read_plain, write_plain, zeroed_box};
 pub use zerocopy;
 
 /// The largest alignment of a number in CDR, and so what the start of a body must be aligned to.

@@ -298,8 +298,9 @@ pub trait Message: Kind<Owned = Self> + Send + Sized + 'static {
     }
 }
 
+/// Refuses a body that does not lie as one must.
 #[inline]
-fn aligned(body: &[u8]) -> Result<&[u8]> {
+pub(crate) fn aligned(body: &[u8]) -> Result<&[u8]> {
     if body.as_ptr().addr().is_multiple_of(BODY_ALIGN) || body.is_empty() {
         Ok(body)
     } else {

@@ -3,11 +3,12 @@
 use crate::{
     composer::Composer,
     cursor::Cursor,
-    element::Element,
-    error::Result,
+    element::{Element, moved},
+    encapsulation::ByteOrder,
+    error::{Error, Problem, Result},
     input::Input,
-    kind::Kind,
-    message::{Message, View, read_at},
+    kind::{Kind, Layout},
+    message::{Message, View, aligned},
 };
 use alloc::boxed::Box;
 use core::{
@@ -53,35 +54,48 @@ pub trait PlainMessage: FromBytes + IntoBytes + KnownLayout + Immutable + Send +
     }
 }
 
-/// A [`PlainMessage`] in place, in memory `B`. Derefs to the struct, in its memory.
+/// A struct whose memory is its CDR where a body begins, if not wherever it stands: one that begins with a smaller number than its
+/// largest, as `uint8[1008] array` before `uint64 id`. Generated; every [`PlainMessage`] is one.
+pub trait PlainBody: FromBytes + IntoBytes + KnownLayout + Immutable + Send + 'static {
+    /// As [`PlainMessage::swap_bytes`].
+    fn swap_bytes(&mut self) -> bool;
+}
+
+impl<T: PlainMessage> PlainBody for T {
+    fn swap_bytes(&mut self) -> bool {
+        PlainMessage::swap_bytes(self)
+    }
+}
+
+/// A [`PlainBody`] in place, in memory `B`. Derefs to the struct, in its memory.
 pub struct InPlace<T, B> {
     memory: B,
     message: PhantomData<T>,
 }
 
-impl<T: PlainMessage, B: AsRef<[u8]>> Deref for InPlace<T, B> {
+impl<T: PlainBody, B: AsRef<[u8]>> Deref for InPlace<T, B> {
     type Target = T;
 
     #[inline]
     fn deref(&self) -> &T {
-        T::at(self.memory.as_ref(), 0)
+        T::ref_from_bytes(&self.memory.as_ref()[..size_of::<T>()]).unwrap_or_else(|_| moved())
     }
 }
 
-impl<T: PlainMessage, B: AsRef<[u8]> + AsMut<[u8]>> DerefMut for InPlace<T, B> {
+impl<T: PlainBody, B: AsRef<[u8]> + AsMut<[u8]>> DerefMut for InPlace<T, B> {
     #[inline]
     fn deref_mut(&mut self) -> &mut T {
-        T::at_mut(self.memory.as_mut(), 0)
+        T::mut_from_bytes(&mut self.memory.as_mut()[..size_of::<T>()]).unwrap_or_else(|_| moved())
     }
 }
 
-impl<T: PlainMessage + fmt::Debug, B: AsRef<[u8]>> fmt::Debug for InPlace<T, B> {
+impl<T: PlainBody + fmt::Debug, B: AsRef<[u8]>> fmt::Debug for InPlace<T, B> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         T::fmt(self, f)
     }
 }
 
-impl<T: PlainMessage, B: AsRef<[u8]>> View<B> for InPlace<T, B> {
+impl<T: PlainBody + Message + Kind<Layout: Default>, B: AsRef<[u8]>> View<B> for InPlace<T, B> {
     type Message = T;
     type Target = T;
 
@@ -104,12 +118,14 @@ impl<T: PlainMessage, B: AsRef<[u8]>> View<B> for InPlace<T, B> {
     }
 
     #[inline]
-    fn into_parts(self) -> (B, u32) {
-        (self.memory, 0)
+    fn into_parts(self) -> (B, Layout<T>) {
+        (self.memory, Layout::<T>::default())
     }
 
     fn to_message(&self) -> Result<Box<T>> {
-        read_at(self.memory.as_ref(), 0)
+        let mut message = T::new_box();
+        message.as_mut_bytes().copy_from_slice(&self.memory.as_ref()[..size_of::<T>()]);
+        Ok(message)
     }
 }
 
@@ -155,18 +171,110 @@ impl<T: PlainMessage> Message for T {
     const TYPE_NAME: &'static str = T::TYPE_NAME;
     const DEFINITION: &'static str = T::DEFINITION;
     const TYPE_HASH: [u8; 32] = T::TYPE_HASH;
-    const MAX_BYTES: usize = size_of::<T>();
-    type View<B: AsRef<[u8]>> = InPlace<T, B>;
 
+    crate::plain_body!();
+}
+
+/// What [`Message`] does for a [`PlainBody`]: nothing by its fields, all by its bytes; for generated code.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! plain_body {
+    () => {
+        const MAX_BYTES: usize = ::core::mem::size_of::<Self>();
+        type View<B: AsRef<[u8]>> = $crate::InPlace<Self, B>;
+
+        #[inline]
+        fn in_memory<B: AsRef<[u8]>>(memory: B, _: $crate::Layout<Self>) -> $crate::InPlace<Self, B> {
+            $crate::InPlace::new(memory)
+        }
+
+        fn new_box() -> $crate::alloc::boxed::Box<Self> {
+            $crate::zeroed_box()
+        }
+
+        #[inline]
+        fn view<B: AsRef<[u8]>>(memory: B) -> $crate::Result<$crate::InPlace<Self, B>> {
+            $crate::InPlace::view(memory)
+        }
+
+        #[inline]
+        fn shape_bytes((): ()) -> $crate::Result<usize> {
+            Ok(::core::mem::size_of::<Self>())
+        }
+
+        #[inline]
+        fn build<B: AsRef<[u8]> + AsMut<[u8]>>(memory: B, (): ()) -> $crate::Result<$crate::InPlace<Self, B>> {
+            $crate::InPlace::build(memory)
+        }
+
+        #[inline]
+        fn body_bytes(&self) -> $crate::Result<usize> {
+            Ok(::core::mem::size_of::<Self>())
+        }
+
+        fn write_body(&self, body: &mut [u8]) -> $crate::Result<()> {
+            $crate::write_plain(self, body)
+        }
+
+        fn read_body(&mut self, body: &[u8], order: $crate::ByteOrder) -> $crate::Result<()> {
+            $crate::read_plain(self, body, order)
+        }
+    };
+}
+
+impl<T: PlainBody, B: AsRef<[u8]>> InPlace<T, B> {
+    /// As [`Message::in_memory`].
     #[inline]
-    fn in_memory<B: AsRef<[u8]>>(memory: B, _: u32) -> InPlace<T, B> {
+    #[doc(hidden)]
+    pub fn new(memory: B) -> InPlace<T, B> {
         const { assert!(align_of::<T>() <= crate::BODY_ALIGN, "CDR has no alignment above 8") };
         InPlace { memory, message: PhantomData }
     }
 
-    fn new_box() -> Box<T> {
-        zeroed_box()
+    /// As [`Message::view`].
+    #[inline]
+    #[doc(hidden)]
+    pub fn view(memory: B) -> Result<InPlace<T, B>> {
+        let mut cursor = Cursor::new(aligned(memory.as_ref())?, 0)?;
+        cursor.take(size_of::<T>(), 1)?;
+        cursor.finish()?;
+        Ok(InPlace::new(memory))
     }
+
+    /// As [`Message::build`].
+    #[inline]
+    #[doc(hidden)]
+    pub fn build(memory: B) -> Result<InPlace<T, B>>
+    where
+        B: AsMut<[u8]>,
+    {
+        let body = aligned(memory.as_ref())?;
+        match body.len().checked_sub(size_of::<T>()) {
+            Some(0) => Ok(InPlace::new(memory)),
+            Some(bytes) => Err(Error::new(Problem::TooLong { bytes }, size_of::<T>())),
+            None => {
+                let problem = Problem::TooShort { needed_bytes: size_of::<T>(), left_bytes: body.len() };
+                Err(Error::new(problem, 0))
+            }
+        }
+    }
+}
+
+/// As [`Message::write_body`].
+#[doc(hidden)]
+pub fn write_plain<T: PlainBody>(message: &T, body: &mut [u8]) -> Result<()> {
+    Composer::writing(body, 0).put(message, 1).map(drop)
+}
+
+/// As [`Message::read_body`].
+#[doc(hidden)]
+pub fn read_plain<T: PlainBody>(message: &mut T, body: &[u8], order: ByteOrder) -> Result<()> {
+    let mut input = Input::new(body, 0, order);
+    message.as_mut_bytes().copy_from_slice(input.take(size_of::<T>(), 1)?);
+    if order == ByteOrder::BigEndian && !message.swap_bytes() {
+        return Err(Error::new(Problem::OtherByteOrder, 0));
+    }
+    input.finish()
 }
 
 /// Zeros on the heap, without a detour over the stack; for generated code.

@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 
 use crate::definitions::Definitions;
-use crate::model::{BaseType, Count, FieldType, MessageDefinition, Primitive};
+use crate::model::{BaseType, Count, Field, FieldType, MessageDefinition, Primitive};
 use crate::name::TypeName;
 
 /// The greatest alignment.
@@ -25,6 +25,8 @@ type Part = [Ends; ALIGNMENTS];
 pub(crate) struct Plain {
     pub(crate) size_bytes: u64,
     pub(crate) alignment_bytes: u64,
+    /// Whether its first number has that alignment, so that no other message's field can put it where it does not belong.
+    pub(crate) anywhere: bool,
 }
 
 impl Definitions {
@@ -45,13 +47,53 @@ impl Definitions {
     /// Whether the message's bytes are those of a C struct with the same fields, wherever it stands: it consists of
     /// numbers, and there is no padding in it, before it or at its end.
     pub fn is_plain(&self, name: &TypeName) -> bool {
-        let Some(message) = self.messages.get(name) else { return false };
+        self.plain(name).is_some_and(|plain| plain.anywhere)
+    }
+
+    /// Whether that is so at least where a body begins, which is a multiple of 8.
+    pub fn is_plain_body(&self, name: &TypeName) -> bool {
+        self.plain(name).is_some()
+    }
+
+    fn plain(&self, name: &TypeName) -> Option<Plain> {
+        let mut known = HashMap::new();
+        for message in self.nested_first(self.messages.get(name)?) {
+            known.insert(&message.name, plain(message, &known)?);
+        }
+        known.get(name).copied()
+    }
+
+    /// How far the fields of a message of fixed size are behind its beginning: eight numbers for each field, by where the message
+    /// begins, modulo 8. The padding before a number or a list of them counts, that before a nested message does not: it is its
+    /// own. None if messages of the type differ in length.
+    pub fn field_offsets(&self, name: &TypeName) -> Option<Vec<[u32; ALIGNMENTS]>> {
+        let message = self.messages.get(name)?;
         let mut known = HashMap::new();
         for message in self.nested_first(message) {
-            let Some(plain) = plain(message, &known) else { return false };
-            known.insert(&message.name, plain);
+            let is_fixed = message.fields.iter().all(|field| {
+                let text = matches!(field.field_type.base, BaseType::String { .. } | BaseType::WString { .. });
+                !text && !matches!(field.field_type.count, Count::Sequence { .. })
+            });
+            known.insert(&message.name, message_part(message, &known).filter(|_| is_fixed)?);
         }
-        true
+        let (mut offsets, mut before) = (Vec::new(), NOTHING);
+        for Field { field_type, .. } in &message.fields {
+            let align = match &field_type.base {
+                BaseType::Primitive(primitive) => primitive.size_bytes(),
+                BaseType::Message(nested) => {
+                    self.plain(nested).filter(|plain| plain.anywhere).map_or(1, |plain| plain.alignment_bytes as usize)
+                }
+                BaseType::String { .. } | BaseType::WString { .. } => return None,
+            };
+            let start = then(&before, &aligned(align));
+            let mut by_start = [0; ALIGNMENTS];
+            for (offset, ends) in by_start.iter_mut().zip(&start) {
+                *offset = u32::try_from(ends.iter().flatten().copied().next()?).ok()?;
+            }
+            offsets.push(by_start);
+            before = then(&before, &field_part(field_type, &known)?);
+        }
+        Some(offsets)
     }
 }
 
@@ -84,13 +126,14 @@ fn field_part(field_type: &FieldType, known: &HashMap<&TypeName, Part>) -> Optio
 
 /// The message's C struct, if it is plain. All plain messages that are nested in it are known.
 pub(crate) fn plain(message: &MessageDefinition, known: &HashMap<&TypeName, Plain>) -> Option<Plain> {
-    let mut whole = Plain { size_bytes: 0, alignment_bytes: 1 };
+    let mut whole = Plain { size_bytes: 0, alignment_bytes: 1, anywhere: true };
+    let mut first_alignment_bytes = 1;
     for (index, field) in message.fields.iter().enumerate() {
         let element = match &field.field_type.base {
             BaseType::Primitive(Primitive::Bool) | BaseType::String { .. } | BaseType::WString { .. } => return None,
             BaseType::Primitive(primitive) => {
                 let size = primitive.size_bytes() as u64;
-                Plain { size_bytes: size, alignment_bytes: size }
+                Plain { size_bytes: size, alignment_bytes: size, anywhere: true }
             }
             BaseType::Message(name) => *known.get(name)?,
         };
@@ -100,15 +143,17 @@ pub(crate) fn plain(message: &MessageDefinition, known: &HashMap<&TypeName, Plai
             Count::Sequence { .. } => return None,
         };
         if index == 0 {
-            whole.alignment_bytes = element.alignment_bytes;
+            first_alignment_bytes = element.alignment_bytes;
+            whole.anywhere = element.anywhere;
         }
-        let is_padded = !whole.size_bytes.is_multiple_of(element.alignment_bytes);
-        if is_padded || element.alignment_bytes > whole.alignment_bytes {
+        if !whole.size_bytes.is_multiple_of(element.alignment_bytes) {
             return None;
         }
+        whole.alignment_bytes = whole.alignment_bytes.max(element.alignment_bytes);
         whole.size_bytes = whole.size_bytes.checked_add(element.size_bytes.checked_mul(count.into())?)?;
     }
     whole.size_bytes = whole.size_bytes.max(1);
+    whole.anywhere &= first_alignment_bytes == whole.alignment_bytes;
     whole.size_bytes.is_multiple_of(whole.alignment_bytes).then_some(whole)
 }
 

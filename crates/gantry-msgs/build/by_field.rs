@@ -75,7 +75,12 @@ impl Names<'_> {
         if same.is_empty() {
             same = format!("same_bytes(&view.{EMPTY_MESSAGE_FIELD}(), &self.{EMPTY_MESSAGE_FIELD})");
         }
-        let view = if plain { "&*view" } else { "view" };
+        // What is plain where a body begins is looked at as a struct there, by its getters elsewhere.
+        let (view, same_in_place) = if self.definitions.is_plain_body(&message.name) {
+            ("&**view", "view.as_bytes() == self.as_bytes()".to_owned())
+        } else {
+            ("view", same.clone())
+        };
         format!(
             "impl ByField for {path} {{
     fn shape(&self) -> <Self as Kind>::Shape<'_> {{
@@ -90,7 +95,7 @@ impl Names<'_> {
     }}
     fn same_view<B: AsRef<[u8]>>(&self, view: &<Self as Message>::View<B>) -> bool {{
         let view = {view};
-        {same}
+        {same_in_place}
     }}
     fn print<B: AsRef<[u8]>>(view: &<Self as Message>::View<B>, out: &mut dyn std::fmt::Write) -> std::fmt::Result {{
         write!(out, \"{{view:?}}\")

@@ -235,6 +235,16 @@ impl<K: Kind<Owned: Default> + 'static, const BOUND: u32> Kind for List<K, BOUND
     }
 }
 
+impl<K, const N: usize> Row<K, N> {
+    /// The layout of an array whose first element begins at `start`, or behind padding there. For generated code.
+    #[doc(hidden)]
+    #[inline]
+    #[must_use]
+    pub fn at(start: u32) -> Span {
+        Span { start, count: N as u32 }
+    }
+}
+
 impl<K: Kind + 'static, const N: usize> Kind for Row<K, N> {
     type Owned = [K::Owned; N];
     type Layout = Span;

@@ -70,6 +70,14 @@ pub trait Kind {
     fn read(value: &mut Self::Owned, input: &mut Input<'_>) -> Result<()>;
 }
 
+/// Where a field of a message of fixed size is that begins at `start`: all padding depends on that modulo 8. For generated code.
+#[doc(hidden)]
+#[inline]
+#[must_use]
+pub fn place(start: u32, offsets: &[u32; crate::BODY_ALIGN]) -> u32 {
+    start + offsets[start as usize % crate::BODY_ALIGN]
+}
+
 /// Where elements or characters are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Span {

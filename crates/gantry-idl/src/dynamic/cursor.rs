@@ -58,6 +58,17 @@ impl<'a> Cursor<'a> {
         }
     }
 
+    /// The message that a body is, which is passed over as a whole if it is plain there.
+    pub(super) fn root(&mut self, index: usize) -> Result<DynamicMessage<'a>> {
+        match self.types.structure(index).plain_body {
+            Some(Layout { size_bytes, .. }) => {
+                let at = self.take(size_bytes, 1)?;
+                Ok(DynamicMessage { cursor: Self { at, ..*self }, index })
+            }
+            None => self.message(index),
+        }
+    }
+
     /// A message, which is passed over as a whole if it is plain.
     pub(super) fn message(&mut self, index: usize) -> Result<DynamicMessage<'a>> {
         let structure = self.types.structure(index);

@@ -30,6 +30,8 @@ pub(super) struct Structure {
     nested: Vec<usize>,
     /// Set if its bytes are those of a C struct without padding and without booleans, wherever it stands.
     pub(super) plain: Option<Layout>,
+    /// Set if that is so at least where a body begins.
+    pub(super) plain_body: Option<Layout>,
 }
 
 /// The memory that each of equal elements takes.
@@ -62,7 +64,8 @@ impl MessageType {
             structures.push(Structure {
                 definition: definition.clone(),
                 nested,
-                plain: plain.and_then(Layout::of_struct),
+                plain: plain.filter(|plain| plain.anywhere).and_then(Layout::of_struct),
+                plain_body: plain.and_then(Layout::of_struct),
             });
         }
         Ok(Self { structures })
@@ -80,7 +83,7 @@ impl MessageType {
     /// The bytes are no such message: the field and the offset.
     pub fn view<'a>(&'a self, body: &'a [u8], order: ByteOrder) -> gantry_cdr::Result<DynamicMessage<'a>> {
         let mut cursor = Cursor::new(self, body, order)?;
-        let message = cursor.message(self.root_index())?;
+        let message = cursor.root(self.root_index())?;
         cursor.finish()?;
         Ok(message)
     }

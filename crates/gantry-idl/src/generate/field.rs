@@ -78,18 +78,33 @@ pub(super) struct FieldCode<'a> {
     pub default: Option<String>,
     /// For a plain message: an expression that turns its bytes around.
     pub swap: String,
+    /// In a view: an expression for where it is.
+    pub place: String,
 }
 
 impl<'a> FieldCode<'a> {
-    pub(super) fn new(field: &'a Field, names: &Names<'_>) -> FieldCode<'a> {
+    /// `offsets` are those of a field in a message of fixed size.
+    pub(super) fn new(field: &'a Field, names: &Names<'_>, offsets: Option<[u32; 8]>) -> FieldCode<'a> {
         let identifier = text::identifier(&field.name);
         let base = Base::new(&field.field_type.base, names);
         let (count, default) = (field.field_type.count, field.default.as_ref());
         let (build, shape, shape_from) = build(&base, count, default, &identifier);
+        let kind = base.kind(count);
+        let place = match offsets {
+            None => format!("self.layout.{identifier}"),
+            Some(offsets) if kind.starts_with("kind::Row") => {
+                format!("<{kind}>::at(kind::place(self.layout.start_, &{offsets:?}))")
+            }
+            Some(offsets) => {
+                let start = format!("kind::place(self.layout.start_, &{offsets:?})");
+                if base.is_flat() { start } else { format!("{}Layout {{ start_: {start} }}", base.element()) }
+            }
+        };
         FieldCode {
             name: &field.name,
+            place,
             documentation: text::documentation(&field.comment, &format!("`{}`", field.field_type)),
-            kind: base.kind(count),
+            kind,
             owned: base.owned_of(count),
             get: base.get(count),
             write: base.write(count),
@@ -97,11 +112,13 @@ impl<'a> FieldCode<'a> {
             shape,
             shape_from,
             default: owned_default(&base, count, default),
-            swap: match count {
-                Count::One => {
+            swap: match (&base, count) {
+                (Base::Number(..), Count::One) => {
                     format!("::gantry_cdr::Element::swap_bytes(::core::slice::from_mut(&mut self.{identifier}))")
                 }
-                _ => format!("::gantry_cdr::Element::swap_bytes(&mut self.{identifier})"),
+                (Base::Number(..), _) => format!("::gantry_cdr::Element::swap_bytes(&mut self.{identifier})"),
+                (_, Count::One) => format!("::gantry_cdr::PlainBody::swap_bytes(&mut self.{identifier})"),
+                _ => format!("self.{identifier}.iter_mut().all(::gantry_cdr::PlainBody::swap_bytes)"),
             },
             identifier,
         }

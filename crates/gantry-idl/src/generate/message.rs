@@ -86,20 +86,27 @@ pub(super) fn code(definition: &MessageDefinition, names: &Names<'_>) -> String 
         comment: "The one byte that an empty message has.".to_owned(),
     }];
     let fields = if definition.fields.is_empty() { &placeholder } else { definition.fields.as_slice() };
-    let fields: Vec<FieldCode<'_>> = fields.iter().map(|field| FieldCode::new(field, names)).collect();
-    let plain = names.definitions.is_plain(&definition.name);
+    let offsets = names.definitions.field_offsets(&definition.name);
+    let offset = |index: usize| offsets.as_ref().map(|offsets| offsets.get(index).copied().unwrap_or_default());
+    let code_of = |(index, field)| FieldCode::new(field, names, offset(index));
+    let fields: Vec<FieldCode<'_>> = fields.iter().enumerate().map(code_of).collect();
+    let plain_body = names.definitions.is_plain_body(&definition.name);
     let has_shape = names.has_shape(&definition.name);
-    let mut code = owned::code(definition, &fields, plain, has_shape, names);
-    if plain {
+    let mut code = owned::code(definition, &fields, plain_body, has_shape, names);
+    if names.definitions.is_plain(&definition.name) {
         code.push_str(&owned::plain(definition, &fields, names));
         return code;
     }
     if has_shape {
         code.push_str(&place::shape(definition, &fields, names));
     }
-    code.push_str(&view::code(name, &fields));
+    code.push_str(&view::code(name, &fields, has_shape));
     code.push_str(&place::kind(definition, &fields, names));
-    code.push_str(&place::message(definition, has_shape, names));
+    if plain_body {
+        code.push_str(&owned::plain_body(definition, &fields, names));
+    } else {
+        code.push_str(&place::message(definition, has_shape, names));
+    }
     code
 }
 

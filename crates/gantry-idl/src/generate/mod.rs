@@ -10,7 +10,7 @@ mod place;
 mod text;
 mod view;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -49,8 +49,9 @@ pub fn compile_to(folder: impl AsRef<Path>, file_name: &str) -> Result<Definitio
     println_cargo(&format!("rerun-if-changed={}", folder.display()));
     let foreign = foreign_packages()?;
     let mut folders = vec![folder.to_owned()];
-    folders.extend(foreign.values().map(|(_, path)| path.clone()));
-    folders.dedup();
+    // Each once: the packages of several crates may alternate in the alphabet.
+    let dependencies: BTreeSet<&PathBuf> = foreign.values().map(|(_, path)| path).collect();
+    folders.extend(dependencies.into_iter().cloned());
     let definitions = Definitions::read_packages(&folders)?;
     let crates = foreign.into_iter().map(|(package, (name, _))| (package, name)).collect();
     let code = generate(&definitions, &crates);

@@ -14,7 +14,7 @@ const COPY_BYTES: usize = 128;
 pub(super) fn code(
     definition: &MessageDefinition,
     fields: &[FieldCode<'_>],
-    plain: bool,
+    plain_body: bool,
     has_shape: bool,
     names: &Names<'_>,
 ) -> String {
@@ -22,7 +22,7 @@ pub(super) fn code(
     let mut code = text::documentation(&definition.comment, &format!("`{}`", definition.name));
     let defaults = fields.iter().any(|field| field.default.is_some());
     let default = if defaults { "" } else { ", Default" };
-    if plain {
+    if plain_body {
         let small = names.definitions.max_size_bytes(&definition.name).is_some_and(|bytes| bytes <= COPY_BYTES);
         let copy = if small { "Clone, Copy" } else { "Clone" };
         let _ = write!(
@@ -78,11 +78,21 @@ fn constant_code(constant: &Constant) -> String {
 
 /// What makes a struct a plain message.
 pub(super) fn plain(definition: &MessageDefinition, fields: &[FieldCode<'_>], names: &Names<'_>) -> String {
-    let swaps: Vec<&str> = fields.iter().map(|field| field.swap.as_str()).collect();
+    let (name, constants) = (&definition.name.name, constants(definition, names));
+    format!("impl ::gantry_cdr::PlainMessage for {name} {{\n{constants}\n{}}}\n\n", swap_bytes(fields))
+}
+
+/// What makes a struct a message that is plain where a body begins.
+pub(super) fn plain_body(definition: &MessageDefinition, fields: &[FieldCode<'_>], names: &Names<'_>) -> String {
+    let (name, constants) = (&definition.name.name, constants(definition, names));
     format!(
-        "impl ::gantry_cdr::PlainMessage for {} {{\n{}\n    fn swap_bytes(&mut self) -> bool {{\n        {}\n    }}\n}}\n\n",
-        definition.name.name,
-        constants(definition, names),
-        swaps.join("\n            && ")
+        "impl ::gantry_cdr::PlainBody for {name} {{\n{}}}\n\n\
+         impl ::gantry_cdr::Message for {name} {{\n{constants}\n    ::gantry_cdr::plain_body!();\n}}\n\n",
+        swap_bytes(fields)
     )
+}
+
+fn swap_bytes(fields: &[FieldCode<'_>]) -> String {
+    let swaps: Vec<&str> = fields.iter().map(|field| field.swap.as_str()).collect();
+    format!("    fn swap_bytes(&mut self) -> bool {{\n        {}\n    }}\n", swaps.join("\n            && "))
 }

@@ -79,22 +79,32 @@ pub(super) fn kind(definition: &MessageDefinition, fields: &[FieldCode<'_>], nam
     let argument = if names.has_shape(&definition.name) { "shape" } else { "()" };
     let anonymous = shape.replace("'a", "'_");
     let lines = |line: &dyn Fn(&FieldCode<'_>) -> String| fields.iter().map(line).collect::<String>();
-    let locate = lines(&|field| {
-        format!("            {}: cursor.field::<{}>(\"{}\")?,\n", field.identifier, field.kind, field.name)
-    });
+    // In a message of fixed size all else follows from the start.
+    let has_shape = names.has_shape(&definition.name);
+    let part = |identifier: &str| if has_shape { format!("            {identifier}: ") } else { "        ".to_owned() };
+    let end = if has_shape { "?,\n" } else { "?;\n" };
+    let locate =
+        lines(&|field| format!("{}cursor.field::<{}>(\"{}\"){end}", part(&field.identifier), field.kind, field.name));
     let compose = lines(&|field| {
         let FieldCode { identifier, kind, name, .. } = field;
         let value = match &field.build {
             Build::Value(value) => {
-                return format!("            {identifier}: composer.value(\"{name}\", &{value})?,\n");
+                return format!("{}composer.value(\"{name}\", &{value}){end}", part(identifier));
             }
             Build::Fixed(shape) => (*shape).to_owned(),
             // Units take no memory, so neither does a list of them.
             Build::Counted => format!("&::gantry_cdr::alloc::vec![(); shape.{identifier}]"),
             Build::Shape => format!("shape.{identifier}"),
         };
-        format!("            {identifier}: composer.field::<{kind}>(\"{name}\", {value})?,\n")
+        format!("{}composer.field::<{kind}>(\"{name}\", {value}){end}", part(identifier))
     });
+    let found = |place: &str, fields: &str| {
+        if has_shape {
+            format!("        Ok({name}Layout {{\n            start_: {place}.position(),\n{fields}        }})\n")
+        } else {
+            format!("        let start_ = {place}.position();\n{fields}        Ok({name}Layout {{ start_ }})\n")
+        }
+    };
     let each = |call: &str, reference: &str| {
         lines(&|field| {
             format!("        {call}::<{}>(\"{}\", {reference}message.{})?;\n", field.kind, field.name, field.identifier)
@@ -109,16 +119,10 @@ pub(super) fn kind(definition: &MessageDefinition, fields: &[FieldCode<'_>], nam
     type Mut<'a> = {name}View<&'a mut [u8]>;
 
     fn locate(cursor: &mut ::gantry_cdr::Cursor<'_>) -> ::gantry_cdr::Result<{name}Layout> {{
-        Ok({name}Layout {{
-            start_: cursor.position(),
-{locate}        }})
-    }}
+{}    }}
 
     fn compose(composer: &mut ::gantry_cdr::Composer<'_>, {argument}: {anonymous}) -> ::gantry_cdr::Result<{name}Layout> {{
-        Ok({name}Layout {{
-            start_: composer.position(),
-{compose}        }})
-    }}
+{}    }}
 
     #[inline]
     fn get(body: &[u8], layout: {name}Layout) -> {name}Ref<'_> {{
@@ -140,6 +144,8 @@ pub(super) fn kind(definition: &MessageDefinition, fields: &[FieldCode<'_>], nam
 }}
 
 ",
+        found("cursor", &locate),
+        found("composer", &compose),
         each("composer.write", "&"),
         each("input.field", "&mut ")
     )

@@ -9,12 +9,14 @@ use super::field::{FieldCode, Write};
 use super::text;
 
 /// Layout, structs, getters and setters.
-pub(super) fn code(name: &str, fields: &[FieldCode<'_>]) -> String {
+pub(super) fn code(name: &str, fields: &[FieldCode<'_>], has_shape: bool) -> String {
+    let default = if has_shape { "" } else { ", Default" };
     let mut code = format!(
-        "/// Where the fields of [`{name}`] are.\n#[doc(hidden)]\n#[derive(Clone, Copy, Debug, PartialEq)]\n\
-         pub struct {name}Layout {{\n    start_: u32,\n"
+        "/// Where the fields of [`{name}`] are.\n#[doc(hidden)]\n#[derive(Clone, Copy, Debug, PartialEq{default})]\n\
+         pub struct {name}Layout {{\n    pub start_: u32,\n"
     );
-    for field in fields {
+    // In a message of fixed size all else follows from the start.
+    for field in fields.iter().filter(|_| has_shape) {
         let _ = writeln!(code, "    {}: kind::Layout<{}>,", field.identifier, field.kind);
     }
     let _ = write!(
@@ -26,11 +28,11 @@ pub(super) fn code(name: &str, fields: &[FieldCode<'_>]) -> String {
          ::gantry_cdr::view!({name}Ref, {name}View of {name});\n\n"
     );
     let borrowed = |field: &FieldCode<'_>| {
-        let FieldCode { identifier, documentation, get, kind, .. } = field;
+        let FieldCode { identifier, documentation, get, kind, place, .. } = field;
         let get = get.of("'a");
         format!(
             "{}    #[inline]\n    pub fn {identifier}(self) -> {get} {{\n        \
-             <{kind}>::get(self.memory, self.layout.{identifier})\n    }}\n\n",
+             <{kind}>::get(self.memory, {place})\n    }}\n\n",
             text::indented(documentation, 4)
         )
     };
@@ -51,24 +53,24 @@ fn push_impl(code: &mut String, head: &str, functions: String) {
 }
 
 fn getter(field: &FieldCode<'_>) -> String {
-    let FieldCode { identifier, documentation, get, kind, .. } = field;
+    let FieldCode { identifier, documentation, get, kind, place, .. } = field;
     // Not by way of the borrowed view: the compiler takes minutes over copies of a layout of thousands of fields.
     format!(
         "{}    #[inline]\n    pub fn {identifier}(&self) -> {} {{\n        \
-         <{kind}>::get(self.memory.as_ref(), self.layout.{identifier})\n    }}\n\n",
+         <{kind}>::get(self.memory.as_ref(), {place})\n    }}\n\n",
         text::indented(documentation, 4),
         get.of("'_")
     )
 }
 
 fn setter(field: &FieldCode<'_>) -> String {
-    let FieldCode { name, identifier, documentation, kind, .. } = field;
+    let FieldCode { name, identifier, documentation, kind, place, .. } = field;
     let (signature, statement) = match &field.write {
         Write::Never => return String::new(),
         Write::Set(number) => (format!("set_{name}(&mut self, {identifier}: {number})"), format!("= {identifier};")),
         Write::Borrow(target) => (format!("{name}_mut(&mut self) -> {target}"), String::new()),
     };
-    let target = format!("<{kind}>::get_mut(self.memory.as_mut(), self.layout.{identifier})");
+    let target = format!("<{kind}>::get_mut(self.memory.as_mut(), {place})");
     let body = if statement.is_empty() { target } else { format!("*{target} {statement}") };
     format!("{}    #[inline]\n    pub fn {signature} {{\n        {body}\n    }}\n\n", text::indented(documentation, 4))
 }
