@@ -93,7 +93,7 @@ pub fn generate(definitions: &Definitions, crates: &BTreeMap<String, String>) ->
                 let _ = writeln!(
                     code,
                     "    /// The {what} of `{package}`.\n    \
-                     #[allow(non_camel_case_types, reason = \"the names are ROS 2's\")]\n    pub mod {module} {{\n        \
+                     #[allow(non_camel_case_types, clippy::len_without_is_empty, clippy::should_implement_trait, reason = \"the names are ROS 2's\")]\n    pub mod {module} {{\n        \
                      #[allow(unused_imports, reason = \"not every package needs all\")]\n        \
                      use ::gantry_cdr::{{kind, kind::Kind as _, zerocopy}};\n\n{}    }}",
                     text::indented(&content, 8)

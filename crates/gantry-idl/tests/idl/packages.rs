@@ -64,3 +64,16 @@ fn what_cannot_be_read_is_named() {
     let errors = Definitions::read_packages(&[folder.path()]).unwrap_err().to_string();
     assert!(errors.contains("A.msg: it cannot be read: "), "{errors}");
 }
+
+#[test]
+fn a_build_script_that_returns_errors_shows_file_line_and_column() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("my_robot/msg/Bad.msg");
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    std::fs::write(&path, "int32 good\nflot64 x\n").unwrap();
+    let errors = Definitions::read_packages(&[folder.path()]).unwrap_err();
+    // As cargo shows what `main` returns.
+    let shown = format!("Error: {errors:?}");
+    assert!(shown.contains(&format!("{}:2:1: unknown type `flot64`", path.display())), "{shown}");
+    assert!(shown.contains("\n2 | flot64 x\n  | ^^^^^^"), "{shown}");
+}

@@ -61,4 +61,10 @@ fn same_list<'a, K: Kind>(
     got.len() == owned.len() && got.zip(owned).all(|(got, owned)| same(got, owned))
 }
 
-include!(concat!(env!("OUT_DIR"), "/by_field.rs"));
+#[allow(clippy::all, clippy::unwrap_used, reason = "written by a program for a program")]
+mod code {
+    use super::*;
+    include!(concat!(env!("OUT_DIR"), "/by_field.rs"));
+}
+#[allow(unused_imports, reason = "not every user needs it")]
+pub use code::SERVICES;

@@ -40,6 +40,17 @@ pub fn play(role: &str, topic: &str) {
                 publisher.publish_copy(&path_bytes(points * 1000)).unwrap();
             }
         }
+        // Publishes messages of five types: twice in place, then by copying.
+        "message-talker" => {
+            let mut talker = crate::typed::Talker::new(&node, topic);
+            say("ready");
+            for number in 0.. {
+                if !told() {
+                    break;
+                }
+                if number < 2 { talker.publish_in_place() } else { talker.publish_copies() }
+            }
+        }
         other => panic!("no role {other}"),
     }
 }

@@ -5,9 +5,12 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on may say so by panicking")]
 
+#[path = "../../../gantry-shm/tests/it/allocations.rs"]
+mod allocations;
 mod child;
 mod generic;
 mod support;
+mod typed;
 mod types;
 
 use libtest_mimic::{Arguments, Trial};
@@ -29,7 +32,7 @@ fn main() -> ExitCode {
     if std::env::var_os(INNER_VARIABLE).is_none() {
         return in_own_directory(&arguments[1..]);
     }
-    let tests = [generic::TESTS, types::TESTS];
+    let tests = [generic::TESTS, typed::TESTS, types::TESTS];
     let trial = |&(name, test): &support::Test| {
         Trial::test(name, move || {
             test();

@@ -1,0 +1,115 @@
+//! Messages and definitions that somebody else chose: what `fuzz/` runs, and, for a moment, `cargo test`.
+//!
+//! The functions panic if anything comes of it but a message or a sentence.
+
+use gantry_idl::{
+    Definitions,
+    dynamic::{MessageType, Yaml},
+};
+use gantry_msgs::{
+    diagnostic_msgs::DiagnosticArray,
+    example_interfaces::WString,
+    gantry_cdr::{AlignedBytes, ByteOrder, Message, View},
+    nav_msgs::Odometry,
+    performance_test::{BoundedSequence1k, Struct256},
+    sensor_msgs::{JointState, MultiEchoLaserScan, PointCloud2},
+    std_srvs::srv::SetBool_Response,
+};
+use std::fmt::{Debug, Write};
+
+/// What is done with an input.
+type Target = fn(&[u8]);
+
+/// A function for each target, by its name.
+pub const TARGETS: &[(&str, Target)] =
+    &[("typed_views", typed_views), ("definitions", definitions), ("dynamic_views", dynamic_views)];
+
+/// The first byte chooses a type, the rest is its body.
+pub fn typed_views(input: &[u8]) {
+    let Some((choice, body)) = input.split_first() else { return };
+    match choice % 8 {
+        0 => typed_view::<DiagnosticArray>(body),
+        1 => typed_view::<WString>(body),
+        2 => typed_view::<Odometry>(body),
+        3 => typed_view::<BoundedSequence1k>(body),
+        4 => typed_view::<Struct256>(body),
+        5 => typed_view::<JointState>(body),
+        6 => typed_view::<MultiEchoLaserScan>(body),
+        _ => {
+            typed_view::<PointCloud2>(body);
+            typed_view::<SetBool_Response>(body);
+        }
+    }
+}
+
+/// The typed view, the dynamic view and the copy path accept the same bytes and refuse the others with the same sentence.
+fn typed_view<T: Message + Debug>(body: &[u8]) {
+    let name = T::TYPE_NAME.parse().unwrap();
+    let definitions = Definitions::from_text(&name, T::DEFINITION).unwrap();
+    let message_type = MessageType::new(&definitions, &name).unwrap();
+    let memory = AlignedBytes::copy_of(body);
+    let mut copy = T::new_box();
+    let copied = copy.read_body(body, ByteOrder::LittleEndian);
+    match (T::view(&memory), message_type.view(body, ByteOrder::LittleEndian)) {
+        (Ok(view), Ok(dynamic)) => {
+            copied.unwrap();
+            let message = view.to_message().unwrap();
+            assert_eq!(format!("{message:?}"), format!("{copy:?}"));
+            Yaml::FULL_LENGTH.write(&dynamic, &mut String::new()).unwrap();
+            // What is written of it is a message again, and the same.
+            let again = AlignedBytes::copy_of(&message.to_cdr().unwrap()[4..]);
+            let again = T::view(&again).unwrap().to_message().unwrap();
+            assert_eq!(format!("{message:?}"), format!("{again:?}"));
+        }
+        (Err(typed), Err(dynamic)) => {
+            assert_eq!(typed.to_string(), dynamic.to_string());
+            copied.unwrap_err();
+        }
+        (typed, dynamic) => panic!("typed: {:?}, dynamic: {:?}", typed.map(drop), dynamic.map(drop)),
+    }
+    // In the other order, where most of it is too long.
+    let _ = T::new_box().read_body(body, ByteOrder::BigEndian);
+}
+
+/// A definition.
+pub fn definitions(input: &[u8]) {
+    let text = String::from_utf8_lossy(input);
+    let name = "fuzz_msgs/msg/Fuzz".parse().unwrap();
+    match Definitions::from_text(&name, &text) {
+        Ok(definitions) => {
+            let canonical = definitions.definition_text(&name).unwrap();
+            let again = Definitions::from_text(&name, &canonical).unwrap();
+            assert_eq!(again.definition_text(&name).as_deref(), Some(&canonical[..]));
+            assert_eq!(again.hash(&name), definitions.hash(&name));
+            assert_eq!(again.max_size_bytes(&name), definitions.max_size_bytes(&name));
+            assert_eq!(again.is_plain(&name), definitions.is_plain(&name));
+            MessageType::new(&definitions, &name).unwrap();
+        }
+        Err(errors) => assert!(!errors.to_string().is_empty()),
+    }
+}
+
+/// A definition up to the first byte 0xff, and bytes that should be such a message.
+pub fn dynamic_views(input: &[u8]) {
+    let end = input.iter().position(|byte| *byte == 0xff).unwrap_or(input.len());
+    let (text, body) = (String::from_utf8_lossy(&input[..end]), input.get(end + 1..).unwrap_or_default());
+    let name = "fuzz_msgs/msg/Fuzz".parse().unwrap();
+    let Ok(definitions) = Definitions::from_text(&name, &text) else { return };
+    let message_type = MessageType::new(&definitions, &name).unwrap();
+    for order in [ByteOrder::LittleEndian, ByteOrder::BigEndian] {
+        match message_type.view(body, order) {
+            Ok(message) => {
+                let most = definitions.max_size_bytes(&name).unwrap_or(usize::MAX);
+                assert!(body.len() <= most.saturating_add(3), "{} bytes of at most {most}", body.len());
+                for (field, _) in message.fields() {
+                    assert!(message.get(&field.name).is_some(), "{}", field.name);
+                }
+                assert_eq!(message.fields().count(), message.definition().fields.len());
+                let mut text = String::new();
+                Yaml::FULL_LENGTH.write(&message, &mut text).unwrap();
+                write!(text, "{message}{message:?}").unwrap();
+            }
+            Err(error) => assert!(error.offset_bytes() <= body.len() + 8),
+        }
+    }
+}

@@ -1,0 +1,321 @@
+//! ROS 2's messages of any length: between processes, in place and by copying; loans; what is no such message.
+
+use crate::{allocations::count, support::*};
+use gantry::{Error, Message, Node, Publisher, Qos, TypeDescription, gantry_cdr::View};
+use gantry_msgs::{
+    builtin_interfaces::Time,
+    geometry_msgs::Point,
+    sensor_msgs::{
+        Image, ImageShape, JointState, JointStateShape, PointCloud2, PointCloud2Shape, PointField, PointFieldShape,
+    },
+    std_msgs::{Header, HeaderShape},
+    std_srvs::srv::{SetBool_Request, SetBool_Response, SetBool_ResponseShape},
+};
+
+tests![
+    messages_of_any_length_come_from_another_process_in_place_and_by_copying,
+    a_shape_above_a_bound_is_refused_with_field_and_bound,
+    bytes_that_are_no_such_message_are_passed_over_and_named,
+    a_copy_is_checked_too,
+    a_copy_keeps_its_allocations,
+    a_loan_that_could_not_be_published_comes_back_whole,
+    a_plain_message_is_assigned_as_a_whole,
+    the_data_path_of_messages_of_any_length_allocates_nothing,
+];
+
+const WIDTH: u32 = 64;
+const HEIGHT: u32 = 48;
+const NAMES: [&str; 3] = ["hip", "knee", ""];
+
+pub fn image() -> Image {
+    Image {
+        header: Header { stamp: Time { sec: 5, nanosec: 6 }, frame_id: "camera".into() },
+        height: HEIGHT,
+        width: WIDTH,
+        encoding: "rgb8".into(),
+        step: WIDTH * 3,
+        data: (0..WIDTH * HEIGHT * 3).map(|place| place as u8).collect(),
+        ..Image::default()
+    }
+}
+
+pub fn cloud() -> PointCloud2 {
+    let field = |name: &str, offset| PointField { name: name.into(), offset, datatype: PointField::FLOAT32, count: 1 };
+    PointCloud2 {
+        header: Header { stamp: Time { sec: -1, nanosec: 999_999_999 }, frame_id: "lidar".into() },
+        height: 1,
+        width: 100,
+        fields: vec![field("x", 0), field("intensity", 4)],
+        point_step: 8,
+        row_step: 800,
+        data: (0..800_u32).map(|place| (place / 3) as u8).collect(),
+        is_dense: true,
+        ..PointCloud2::default()
+    }
+}
+
+pub fn joints() -> JointState {
+    JointState {
+        header: Header { frame_id: "é".into(), ..Header::default() },
+        name: NAMES.map(str::to_owned).into(),
+        position: vec![0.5, -1.0, f64::MAX],
+        velocity: vec![],
+        effort: vec![1.0],
+    }
+}
+
+/// The other process: publishes all of them in place when it is told to, then by copying.
+pub struct Talker {
+    images: Publisher<Image>,
+    clouds: Publisher<PointCloud2>,
+    joints: Publisher<JointState>,
+    requests: Publisher<SetBool_Request>,
+    responses: Publisher<SetBool_Response>,
+}
+
+impl Talker {
+    pub fn new(node: &Node, topic: &str) -> Talker {
+        Talker {
+            images: node.create_publisher(&format!("{topic}/image"), Qos::default()).unwrap(),
+            clouds: node.create_publisher(&format!("{topic}/cloud"), Qos::default()).unwrap(),
+            joints: node.create_publisher(&format!("{topic}/joints"), Qos::default()).unwrap(),
+            requests: node.create_publisher(&format!("{topic}/request"), Qos::default()).unwrap(),
+            responses: node.create_publisher(&format!("{topic}/response"), Qos::default()).unwrap(),
+        }
+    }
+
+    pub fn publish_in_place(&mut self) {
+        let message = image();
+        let shape =
+            ImageShape { header: HeaderShape { frame_id: "camera" }, encoding: "rgb8", data: message.data.len() };
+        let mut loan = self.images.loan_with(shape).unwrap();
+        loan.header_mut().stamp_mut().sec = 5;
+        loan.header_mut().stamp_mut().nanosec = 6;
+        loan.set_height(HEIGHT);
+        loan.set_width(WIDTH);
+        loan.set_step(WIDTH * 3);
+        loan.data_mut().copy_from_slice(&message.data);
+        self.images.publish(loan).unwrap();
+
+        let message = cloud();
+        let fields = [PointFieldShape { name: "x" }, PointFieldShape { name: "intensity" }];
+        let shape =
+            PointCloud2Shape { header: HeaderShape { frame_id: "lidar" }, fields: &fields, data: message.data.len() };
+        let mut loan = self.clouds.loan_with(shape).unwrap();
+        *loan.header_mut().stamp_mut() = message.header.stamp;
+        loan.set_height(message.height);
+        loan.set_width(message.width);
+        loan.fields_mut().assign(&message.fields).unwrap();
+        loan.set_point_step(message.point_step);
+        loan.set_row_step(message.row_step);
+        loan.data_mut().copy_from_slice(&message.data);
+        loan.set_is_dense(true);
+        self.clouds.publish(loan).unwrap();
+
+        let header = HeaderShape { frame_id: "é" };
+        let shape = JointStateShape { header, name: &NAMES, position: 3, velocity: 0, effort: 1 };
+        let mut loan = self.joints.loan_with(shape).unwrap();
+        loan.position_mut().copy_from_slice(&joints().position);
+        loan.effort_mut()[0] = 1.0;
+        self.joints.publish(loan).unwrap();
+
+        let mut loan = self.requests.loan().unwrap();
+        loan.set_data(true);
+        self.requests.publish(loan).unwrap();
+
+        let mut loan = self.responses.loan_with(SetBool_ResponseShape { message: "done" }).unwrap();
+        loan.set_success(true);
+        self.responses.publish(loan).unwrap();
+    }
+
+    pub fn publish_copies(&mut self) {
+        self.images.publish_copy(&image()).unwrap();
+        self.clouds.publish_copy(&cloud()).unwrap();
+        self.joints.publish_copy(&joints()).unwrap();
+        self.requests.publish_copy(&SetBool_Request { data: true }).unwrap();
+        self.responses.publish_copy(&SetBool_Response { success: true, message: "done".into() }).unwrap();
+    }
+}
+
+/// What a subscription to `T` says of itself, for generic ends.
+fn description<T: Message>() -> TypeDescription {
+    TypeDescription {
+        name: T::TYPE_NAME.into(),
+        hash: T::TYPE_HASH,
+        definition: T::DEFINITION.into(),
+        payload_bytes: T::MAX_BYTES,
+    }
+}
+
+fn messages_of_any_length_come_from_another_process_in_place_and_by_copying() {
+    let (mut peer, node) = (Peer::start("message-talker", "/any"), node());
+    macro_rules! subscribe {
+        ($($name:ident: $message:ty = $topic:literal),*) => {$(
+            let mut $name = node.create_subscription::<$message>($topic, Qos::default()).unwrap();
+            assert_eq!($name.publisher_count().unwrap(), 1);
+        )*};
+    }
+    subscribe!(images: Image = "/any/image", clouds: PointCloud2 = "/any/cloud", joint_states: JointState = "/any/joints");
+    subscribe!(requests: SetBool_Request = "/any/request", responses: SetBool_Response = "/any/response");
+    let (request, response) =
+        (SetBool_Request { data: true }, SetBool_Response { success: true, message: "done".into() });
+    for _ in ["in place", "by copying"] {
+        peer.go_on();
+        macro_rules! check {
+            ($($subscription:ident: $expected:expr),*) => {$(
+                assert!($subscription.wait(PATIENCE).unwrap());
+                let sample = $subscription.take().unwrap().unwrap();
+                assert_eq!(*View::to_message(&*sample).unwrap(), $expected);
+            )*};
+        }
+        check!(images: image(), clouds: cloud(), joint_states: joints(), requests: request, responses: response);
+    }
+    peer.go_on();
+    macro_rules! check_copies {
+        ($($subscription:ident: $expected:expr),*) => {$(
+            assert!($subscription.wait(PATIENCE).unwrap());
+            let (message, info) = $subscription.take_copy().unwrap().unwrap();
+            assert_eq!((*message, info.sequence), ($expected, 3));
+        )*};
+    }
+    check_copies!(images: image(), clouds: cloud(), joint_states: joints(), requests: request, responses: response);
+    peer.finish();
+}
+
+fn a_shape_above_a_bound_is_refused_with_field_and_bound() {
+    use gantry_msgs::performance_test::{BoundedSequence1k, BoundedSequence1kShape};
+    let mut publisher = node().create_publisher::<BoundedSequence1k>("bound", Qos::default()).unwrap();
+    let most = 1024;
+    publisher.loan_with(BoundedSequence1kShape { bounded_sequence: most }).unwrap();
+    let told =
+        publisher.loan_with(BoundedSequence1kShape { bounded_sequence: most + 1 }).map(drop).unwrap_err().to_string();
+    let expected = format!(
+        "a performance_test/msg/BoundedSequence1k for /bound cannot be built: `bounded_sequence` at byte 0: its length is {} and \
+         may be {most}",
+        most + 1
+    );
+    assert_eq!(told, expected);
+    let too_long = BoundedSequence1k { bounded_sequence: vec![0; most + 1], ..BoundedSequence1k::default() };
+    assert_eq!(publisher.publish_copy(&too_long).unwrap_err().to_string(), expected);
+}
+
+fn bytes_that_are_no_such_message_are_passed_over_and_named() {
+    let (node, qos) = (node(), Qos::default().keep_last(8));
+    let mut publisher = node.create_generic_publisher("noise", description::<JointState>(), qos).unwrap();
+    let mut subscription = node.create_subscription::<JointState>("noise", qos).unwrap();
+    let good = &joints().to_cdr().unwrap()[4..];
+    // The second name's length, behind stamp, frame_id, their number and the first.
+    let at = good.windows(4).position(|window| window == b"hip\0").unwrap() + 4;
+    let bad = [&good[..at], &u32::MAX.to_le_bytes(), &good[at + 4..]].concat();
+    publisher.publish_copy(&bad).unwrap();
+    publisher.publish_copy(&[]).unwrap();
+    publisher.publish_copy(good).unwrap();
+    assert!(subscription.wait(PATIENCE).unwrap());
+    let error = subscription.take().map(drop).unwrap_err();
+    assert!(matches!(error, Error::Malformed { .. }), "{error}");
+    let left = good.len() - at - 4;
+    assert_eq!(
+        error.to_string(),
+        format!(
+            "a sample on /noise is no sensor_msgs/msg/JointState: `name[1]` at byte {}: 4294967295 bytes are needed and \
+             {left} are left; it was passed over",
+            at + 4
+        )
+    );
+    assert_eq!(
+        subscription.take().map(drop).unwrap_err().to_string(),
+        "a sample on /noise is no sensor_msgs/msg/JointState: `header.stamp` at byte 0: 8 bytes are needed and 0 are left; it \
+         was passed over"
+    );
+    let sample = subscription.take().unwrap().unwrap();
+    assert!(sample.name().eq(NAMES));
+    assert!(subscription.take().unwrap().is_none());
+}
+
+fn a_copy_is_checked_too() {
+    let (node, qos) = (node(), Qos::default().keep_last(8));
+    let mut publisher = node.create_generic_publisher("copies", description::<SetBool_Request>(), qos).unwrap();
+    let mut subscription = node.create_subscription::<SetBool_Request>("copies", qos).unwrap();
+    for byte in [2, 1] {
+        publisher.publish_copy(&[byte]).unwrap();
+    }
+    assert!(subscription.wait(PATIENCE).unwrap());
+    assert_eq!(
+        subscription.take_copy().unwrap_err().to_string(),
+        "a sample on /copies is no std_srvs/srv/SetBool_Request: `data` at byte 0: a boolean is 2; it may be 0 or 1; it was \
+         passed over"
+    );
+    assert!(subscription.take_copy().unwrap().unwrap().0.data);
+}
+
+fn a_copy_keeps_its_allocations() {
+    let (node, qos) = (node(), Qos::default().keep_last(8));
+    let mut publisher = node.create_publisher::<Image>("kept", qos).unwrap();
+    let mut subscription = node.create_subscription::<Image>("kept", qos).unwrap();
+    let mut kept = Image::default();
+    for number in 0..3 {
+        publisher.publish_copy(&image()).unwrap();
+        assert!(subscription.wait(PATIENCE).unwrap());
+        let counts = count(|| assert!(subscription.take_copy_into(&mut kept).unwrap().is_some()));
+        assert_eq!(kept, image());
+        assert!(number == 0 || counts.allocations == 0, "{counts:?}");
+    }
+}
+
+fn a_loan_that_could_not_be_published_comes_back_whole() {
+    let node = node();
+    let [mut own, mut other] =
+        ["own", "other"].map(|topic| node.create_publisher::<SetBool_Response>(topic, Qos::default()).unwrap());
+    let mut subscription = node.create_subscription::<SetBool_Response>("own", Qos::default()).unwrap();
+    let mut loan = own.loan_with(SetBool_ResponseShape { message: "whole" }).unwrap();
+    loan.set_success(true);
+    let unpublished = other.publish(loan).unwrap_err();
+    assert!(unpublished.to_string().contains("another publisher"), "{unpublished}");
+    let loan = unpublished.loan;
+    assert_eq!((loan.success(), loan.message()), (true, "whole"));
+    assert_eq!(own.publish(loan).unwrap(), 1);
+    assert!(subscription.wait(PATIENCE).unwrap());
+    let sample = subscription.take().unwrap().unwrap();
+    assert_eq!((sample.success(), sample.message()), (true, "whole"));
+}
+
+fn a_plain_message_is_assigned_as_a_whole() {
+    let node = node();
+    let mut publisher = node.create_publisher::<Point>("plain", Qos::default()).unwrap();
+    let mut subscription = node.create_subscription::<Point>("plain", Qos::default()).unwrap();
+    let mut loan = publisher.loan().unwrap();
+    *loan = Point { x: 1.0, y: 2.0, z: 3.0 };
+    loan.z += 1.0;
+    publisher.publish(loan).unwrap();
+    assert!(subscription.wait(PATIENCE).unwrap());
+    assert_eq!(*subscription.take().unwrap().unwrap(), Point { x: 1.0, y: 2.0, z: 4.0 });
+}
+
+fn the_data_path_of_messages_of_any_length_allocates_nothing() {
+    let node = node();
+    let mut publisher = node.create_publisher::<PointCloud2>("quiet", Qos::default()).unwrap();
+    let mut subscription = node.create_subscription::<PointCloud2>("quiet", Qos::default()).unwrap();
+    assert_eq!((publisher.subscription_count().unwrap(), subscription.publisher_count().unwrap()), (1, 1));
+    let fields = [PointFieldShape { name: "x" }, PointFieldShape { name: "intensity" }];
+    let message = cloud();
+    let mut cycle = |number: usize| {
+        let shape = PointCloud2Shape {
+            header: HeaderShape { frame_id: &"a frame of some length"[..number % 20] },
+            fields: &fields[..number % 3],
+            data: 3000 + number % 200,
+        };
+        let mut loan = publisher.loan_with(shape).unwrap();
+        loan.header_mut().stamp_mut().sec = number as i32;
+        loan.fields_mut().assign(&message.fields[..number % 3]).unwrap();
+        loan.data_mut().fill(number as u8);
+        publisher.publish(loan).unwrap();
+        let sample = subscription.take().unwrap().unwrap();
+        assert_eq!((sample.header().frame_id().len(), sample.fields().len()), (number % 20, number % 3));
+        assert!(sample.fields().zip(&message.fields).all(|(got, expected)| got.name() == expected.name));
+        assert_eq!((sample.data().len(), sample.header().stamp().sec), (3000 + number % 200, number as i32));
+    };
+    // Lengths that slots of one size are for: the engine keeps free what it cut, by size.
+    (0..5000).for_each(&mut cycle);
+    let counts = count(|| (0..20_000).for_each(&mut cycle));
+    assert_eq!((counts.allocations, counts.frees), (0, 0));
+}
