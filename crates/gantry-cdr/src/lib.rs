@@ -13,7 +13,8 @@
 //!
 //! # Invariants
 //! - Bytes come from elsewhere. A view checks lengths, texts, booleans and nested messages when it is made, by each length read
-//!   once; what is wrong is an [`Error`] with the field's path and the offset, never a panic.
+//!   once; what is wrong is an [`Error`] with the field's path and the offset, never a panic. A view in memory that another process
+//!   can still write trusts that process as Rust trusts memory: who must not does copies first ([`Message::read_body`]).
 //! - Work is bounded by the number of bytes: each element of a sequence takes at least one.
 //! - In place is little endian, like every machine that Gantry runs on; the copy path reads both orders.
 //! - No I/O, no clock, no unsafe code. Views and building allocate nothing, but for errors.
@@ -54,4 +55,4 @@ pub use zerocopy;
 pub const BODY_ALIGN: usize = 8;
 
 /// The most bytes that may follow a message in its body: some implementations fill up to a multiple of four.
-const MOST_TRAILING_BYTES: usize = 3;
+pub const MOST_TRAILING_BYTES: usize = 3;

@@ -55,7 +55,7 @@ macro_rules! view {
             #[inline]
             fn target_mut(&mut self) -> &mut Self
             where
-                &'a [u8]: AsMut<[u8]>,
+                &'a [u8]: ::core::convert::AsMut<[u8]>,
             {
                 self
             }
@@ -85,7 +85,7 @@ macro_rules! view {
             }
         }
 
-        impl<B: AsRef<[u8]>> $view<B> {
+        impl<B_: ::core::convert::AsRef<[u8]>> $view<B_> {
             // No field's name ends like this.
             #[inline]
             fn borrowed_(&self) -> $borrowed<'_> {
@@ -93,7 +93,7 @@ macro_rules! view {
             }
         }
 
-        impl<B: AsRef<[u8]>> $crate::View<B> for $view<B> {
+        impl<B_: ::core::convert::AsRef<[u8]>> $crate::View<B_> for $view<B_> {
             type Message = $message;
             type Target = Self;
 
@@ -105,18 +105,18 @@ macro_rules! view {
             #[inline]
             fn target_mut(&mut self) -> &mut Self
             where
-                B: AsMut<[u8]>,
+                B_: ::core::convert::AsMut<[u8]>,
             {
                 self
             }
 
             #[inline]
-            fn memory(&self) -> &B {
+            fn memory(&self) -> &B_ {
                 &self.memory
             }
 
             #[inline]
-            fn into_parts(self) -> (B, $crate::Layout<$message>) {
+            fn into_parts(self) -> (B_, $crate::Layout<$message>) {
                 (self.memory, self.layout)
             }
 
@@ -125,7 +125,7 @@ macro_rules! view {
             }
         }
 
-        impl<B: AsRef<[u8]>> ::core::fmt::Debug for $view<B> {
+        impl<B_: ::core::convert::AsRef<[u8]>> ::core::fmt::Debug for $view<B_> {
             fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
                 ::core::fmt::Debug::fmt(&self.borrowed_(), f)
             }
@@ -196,8 +196,8 @@ pub trait Message: Kind<Owned = Self> + Send + Sized + 'static {
     /// The view of a body that is known to have that layout: no look is taken.
     fn in_memory<B: AsRef<[u8]>>(memory: B, layout: Self::Layout) -> Self::View<B>;
 
-    /// A message on the heap to copy another one into: zeros if it is of fixed size, else the defaults. For arrays that are
-    /// too large for the stack.
+    /// A message on the heap to copy another one into: zeros if it is of fixed size, else the defaults. Large arrays of
+    /// numbers in it never lie on the stack.
     #[must_use]
     fn new_box() -> Box<Self>;
 

@@ -181,10 +181,13 @@ impl<T: PlainMessage> Message for T {
 macro_rules! plain_body {
     () => {
         const MAX_BYTES: usize = ::core::mem::size_of::<Self>();
-        type View<B: AsRef<[u8]>> = $crate::InPlace<Self, B>;
+        type View<B_: ::core::convert::AsRef<[u8]>> = $crate::InPlace<Self, B_>;
 
         #[inline]
-        fn in_memory<B: AsRef<[u8]>>(memory: B, _: $crate::Layout<Self>) -> $crate::InPlace<Self, B> {
+        fn in_memory<B_: ::core::convert::AsRef<[u8]>>(
+            memory: B_,
+            _: $crate::Layout<Self>,
+        ) -> $crate::InPlace<Self, B_> {
             $crate::InPlace::new(memory)
         }
 
@@ -193,7 +196,7 @@ macro_rules! plain_body {
         }
 
         #[inline]
-        fn view<B: AsRef<[u8]>>(memory: B) -> $crate::Result<$crate::InPlace<Self, B>> {
+        fn view<B_: ::core::convert::AsRef<[u8]>>(memory: B_) -> $crate::Result<$crate::InPlace<Self, B_>> {
             $crate::InPlace::view(memory)
         }
 
@@ -203,7 +206,10 @@ macro_rules! plain_body {
         }
 
         #[inline]
-        fn build<B: AsRef<[u8]> + AsMut<[u8]>>(memory: B, (): ()) -> $crate::Result<$crate::InPlace<Self, B>> {
+        fn build<B_: ::core::convert::AsRef<[u8]> + ::core::convert::AsMut<[u8]>>(
+            memory: B_,
+            (): (),
+        ) -> $crate::Result<$crate::InPlace<Self, B_>> {
             $crate::InPlace::build(memory)
         }
 

@@ -87,22 +87,6 @@ impl Loan {
     }
 }
 
-/// Data path.
-impl AsRef<[u8]> for Loan {
-    #[inline]
-    fn as_ref(&self) -> &[u8] {
-        self.bytes()
-    }
-}
-
-/// Data path.
-impl AsMut<[u8]> for Loan {
-    #[inline]
-    fn as_mut(&mut self) -> &mut [u8] {
-        self.bytes_mut()
-    }
-}
-
 impl Drop for Loan {
     #[inline]
     fn drop(&mut self) {

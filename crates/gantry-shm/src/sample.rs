@@ -118,14 +118,6 @@ impl Sample {
     }
 }
 
-/// Data path.
-impl AsRef<[u8]> for Sample {
-    #[inline]
-    fn as_ref(&self) -> &[u8] {
-        self.bytes()
-    }
-}
-
 impl Drop for Sample {
     #[inline]
     fn drop(&mut self) {

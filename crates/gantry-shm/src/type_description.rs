@@ -36,14 +36,16 @@ impl TypeDescription {
         (self.hash != [0; 32]).then(|| format!("RIHS01_{}", digits.collect::<String>()))
     }
 
-    /// Whether endpoints of these types can meet: the names are equal, and the hashes. Where a hash is not known, definitions
-    /// and sizes must be equal instead.
+    /// Whether endpoints of these types can meet: the names are equal, and the hashes. Where a hash is not known, the lines of the
+    /// definitions must be equal instead, and sizes where both are stated.
     pub(crate) fn matches(&self, other: &TypeDescription) -> bool {
         let is_known = self.hash != [0; 32] && other.hash != [0; 32];
         let is_same = if is_known {
             self.hash == other.hash
         } else {
-            self.definition == other.definition && self.payload_bytes == other.payload_bytes
+            let is_stated = self.payload_bytes != usize::MAX && other.payload_bytes != usize::MAX;
+            self.definition.lines().eq(other.definition.lines())
+                && (!is_stated || self.payload_bytes == other.payload_bytes)
         };
         self.name == other.name && is_same
     }
@@ -144,7 +146,11 @@ mod tests {
         assert!(!pose(1, "float64 x").matches(&pose(2, "float64 x")));
         assert!(pose(0, "float64 x").matches(&pose(2, "float64 x")));
         assert!(!pose(0, "float64 x").matches(&pose(2, "float64 y")));
-        assert!(!pose(0, "float64 x").matches(&bounded));
+        assert!(pose(0, "float64 x").matches(&bounded), "a size that is not stated is no other size");
+        let (longer, mut unfinished) = (TypeDescription { payload_bytes: 64, ..pose(1, "") }, pose(0, ""));
+        assert!(!unfinished.matches(&longer));
+        unfinished.definition.truncate(unfinished.definition.trim_end().len());
+        assert!(unfinished.matches(&pose(1, "")), "a last line is a line also without its end");
         let renamed = TypeDescription { name: "my_msgs/msg/Pose".into(), ..pose(1, "float64 x") };
         assert!(!pose(1, "float64 x").matches(&renamed));
     }

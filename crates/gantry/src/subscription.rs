@@ -134,6 +134,14 @@ impl<T: Message> Sample<T> {
     pub fn message_info(&self) -> SampleInfo {
         self.view.memory().message_info()
     }
+
+    /// A copy of the message in an owned struct. Allocates.
+    ///
+    /// # Errors
+    /// The publisher changed the message after it had published it, which Gantry's do not.
+    pub fn to_message(&self) -> gantry_cdr::Result<Box<T>> {
+        self.view.to_message()
+    }
 }
 
 impl<T: Message> std::fmt::Debug for Sample<T> {

@@ -1,7 +1,10 @@
 //! An array of numbers, booleans or plain messages: a Rust array in place.
+//!
+//! Generated code takes [`BoxedArray`] for what is large in messages that cannot be made of zeros on the heap.
 
 use super::Kind;
 use crate::{composer::Composer, cursor::Cursor, element::Element, error::Error, error::Result, input::Input};
+use alloc::boxed::Box;
 use core::marker::PhantomData;
 
 /// `N` elements, as `float64[9] covariance`.
@@ -50,5 +53,46 @@ impl<T: Element, const N: usize> Kind for Array<T, N> {
     #[inline]
     fn read(value: &mut [T; N], input: &mut Input<'_>) -> Result<()> {
         input.elements(value)
+    }
+}
+
+/// As [`Array`], but on the heap in the owned message, which may have to be moved over the stack.
+pub struct BoxedArray<T, const N: usize>(PhantomData<T>);
+
+impl<T: Element, const N: usize> Kind for BoxedArray<T, N> {
+    type Owned = Box<[T; N]>;
+    type Layout = u32;
+    type Shape<'a> = ();
+    type Ref<'a> = &'a [T];
+    type Mut<'a> = &'a mut [T];
+
+    #[inline]
+    fn locate(cursor: &mut Cursor<'_>) -> Result<u32> {
+        Array::<T, N>::locate(cursor)
+    }
+
+    #[inline]
+    fn compose(composer: &mut Composer<'_>, (): ()) -> Result<u32> {
+        Array::<T, N>::compose(composer, ())
+    }
+
+    #[inline]
+    fn get(body: &[u8], layout: u32) -> &[T] {
+        Array::<T, N>::get(body, layout)
+    }
+
+    #[inline]
+    fn get_mut(body: &mut [u8], layout: u32) -> &mut [T] {
+        Array::<T, N>::get_mut(body, layout)
+    }
+
+    #[inline]
+    fn write(value: &Box<[T; N]>, composer: &mut Composer<'_>) -> Result<()> {
+        Array::<T, N>::write(value, composer)
+    }
+
+    #[inline]
+    fn read(value: &mut Box<[T; N]>, input: &mut Input<'_>) -> Result<()> {
+        Array::<T, N>::read(value, input)
     }
 }

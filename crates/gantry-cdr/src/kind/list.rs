@@ -156,7 +156,8 @@ fn assign<K: Kind>(body: &mut [u8], span: &mut Span, value: &K::Owned) -> Result
 #[inline]
 fn pass<K: Kind>(body: &[u8], span: &mut Span) -> Option<K::Layout> {
     let count = span.count.checked_sub(1)?;
-    let mut cursor = Cursor::new(body, span.start as usize).ok()?;
+    let start = core::mem::replace(span, Span { start: span.start, count: 0 }).start;
+    let mut cursor = Cursor::new(body, start as usize).ok()?;
     let layout = K::locate(&mut cursor).ok()?;
     *span = Span { start: cursor.position(), count };
     Some(layout)

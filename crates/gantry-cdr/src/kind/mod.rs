@@ -10,7 +10,7 @@ mod slice;
 mod text;
 mod wide_text;
 
-pub use array::Array;
+pub use array::{Array, BoxedArray};
 pub use list::{List, ListMut, ListRef, Row};
 pub use number::Number;
 pub use slice::Slice;

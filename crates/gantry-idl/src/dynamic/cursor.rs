@@ -3,7 +3,7 @@
 //! Used to check a whole message when its view is made, and again for each access: passing over a field and reading it are
 //! the same code, so that they cannot disagree. Rules, and errors with their offsets, are those of `gantry-cdr`'s kinds.
 
-use gantry_cdr::{ByteOrder, Error, Problem, Result};
+use gantry_cdr::{ByteOrder, Error, MOST_TRAILING_BYTES, Problem, Result};
 
 use super::list::{Element, List};
 use super::message::DynamicMessage;
@@ -11,9 +11,6 @@ use super::message_type::{Layout, MessageType};
 use super::value::Value;
 use super::wide_text::WideText;
 use crate::model::{BaseType, Count, FieldType, Primitive};
-
-/// The most bytes that may follow a message: some implementations fill up to a multiple of four.
-const MOST_TRAILING_BYTES: usize = 3;
 
 /// A place in a body, which moves on as it is read.
 #[derive(Clone, Copy)]

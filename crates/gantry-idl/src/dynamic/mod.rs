@@ -26,6 +26,7 @@ mod cursor;
 mod list;
 mod message;
 mod message_type;
+#[cfg(feature = "testing")]
 pub mod testing;
 mod value;
 mod wide_text;

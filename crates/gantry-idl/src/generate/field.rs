@@ -8,6 +8,9 @@ use crate::value::Value;
 /// Plain messages up to this size start with their default when a message is built in place; larger ones are left as they are.
 const SMALL_BYTES: usize = 1024;
 
+/// Arrays of more numbers are on the heap in owned messages that are not all on the heap.
+const LARGE_LENGTH: u32 = 4096;
+
 /// Lists of no more elements have a `Default` in Rust.
 const DEFAULT_LENGTH: u32 = 32;
 
@@ -100,18 +103,33 @@ impl<'a> FieldCode<'a> {
                 if base.is_flat() { start } else { format!("{}Layout {{ start_: {start} }}", base.element()) }
             }
         };
+        // A message of fixed size is made of zeros on the heap; another one is moved there, and must not be large itself.
+        let boxed = match (&base, count, default) {
+            (Base::Number(number, _), Count::Array(length), None) if length > LARGE_LENGTH && offsets.is_none() => {
+                Some((
+                    format!("kind::BoxedArray<{number}, {length}>"),
+                    format!("::gantry_cdr::alloc::boxed::Box<[{number}; {length}]>"),
+                    "::gantry_cdr::zeroed_box()".to_owned(),
+                ))
+            }
+            _ => None,
+        };
+        let (kind, owned, default) = match boxed {
+            Some((kind, owned, default)) => (kind, owned, Some(default)),
+            None => (kind, base.owned_of(count), owned_default(&base, count, default)),
+        };
         FieldCode {
             name: &field.name,
             place,
             documentation: text::documentation(&field.comment, &format!("`{}`", field.field_type)),
             kind,
-            owned: base.owned_of(count),
+            owned,
             get: base.get(count),
             write: base.write(count),
             build,
             shape,
             shape_from,
-            default: owned_default(&base, count, default),
+            default,
             swap: match (&base, count) {
                 (Base::Number(..), Count::One) => {
                     format!("::gantry_cdr::Element::swap_bytes(::core::slice::from_mut(&mut self.{identifier}))")
@@ -152,10 +170,10 @@ impl Base {
                 small: names.definitions.max_size_bytes(name).is_some_and(|bytes| bytes <= SMALL_BYTES),
             },
             BaseType::Message(name) => {
-                let (path, has_shape) = (names.path(name), names.has_shape(name));
-                let lifetime = if names.shape_borrows(name) { "<'a>" } else { "" };
-                let shape = has_shape.then(|| format!("{path}Shape{lifetime}"));
-                Base::Message { path, shape, shape_from: names.shape_from(name) }
+                let (path, its_shape) = (names.path(name), names.shape(name));
+                let lifetime = if its_shape.borrows { "<'a>" } else { "" };
+                let shape = its_shape.exists.then(|| format!("{path}Shape{lifetime}"));
+                Base::Message { path, shape, shape_from: its_shape.from_owned }
             }
         }
     }

@@ -7,6 +7,7 @@ mod field;
 mod message;
 mod owned;
 mod place;
+mod shapes;
 mod text;
 mod view;
 
@@ -15,6 +16,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use self::message::Names;
+use self::shapes::Shapes;
 use crate::definitions::Definitions;
 use crate::error::{Error, Errors, Place};
 use crate::name::{Namespace, TypeName};
@@ -52,7 +54,9 @@ pub fn compile_to(folder: impl AsRef<Path>, file_name: &str) -> Result<Definitio
     // Each once: the packages of several crates may alternate in the alphabet.
     let dependencies: BTreeSet<&PathBuf> = foreign.values().map(|(_, path)| path).collect();
     folders.extend(dependencies.into_iter().cloned());
+    check_packages(folder, &foreign)?;
     let definitions = Definitions::read_packages(&folders)?;
+    check_names(&definitions)?;
     let crates = foreign.into_iter().map(|(package, (name, _))| (package, name)).collect();
     let code = generate(&definitions, &crates);
     let out = std::env::var_os("OUT_DIR")
@@ -73,18 +77,26 @@ pub fn export(folder: impl AsRef<Path>) {
 #[must_use]
 pub fn generate(definitions: &Definitions, crates: &BTreeMap<String, String>) -> String {
     let mut packages: BTreeMap<&str, [String; 2]> = BTreeMap::new();
+    let shapes = &Shapes::new(definitions);
     for definition in definitions.messages().filter(|message| !crates.contains_key(&message.name.package)) {
         let modules = packages.entry(&definition.name.package).or_default();
         modules[module_index(&definition.name)]
-            .push_str(&message::code(definition, &Names { definitions, crates, own: &definition.name }));
+            .push_str(&message::code(definition, &Names { definitions, shapes, crates, own: &definition.name }));
     }
     for service in definitions.services().filter(|service| !crates.contains_key(&service.name.package)) {
         let modules = packages.entry(&service.name.package).or_default();
-        modules[1].push_str(&message::service_code(service, &Names { definitions, crates, own: &service.name }));
+        modules[1]
+            .push_str(&message::service_code(service, &Names { definitions, shapes, crates, own: &service.name }));
     }
     let mut code = String::new();
     for (package, [messages, services]) in packages {
-        let _ = writeln!(code, "/// ROS 2's package `{package}`.\npub mod {} {{", text::identifier(package));
+        let _ = writeln!(
+            code,
+            "/// ROS 2's package `{package}`.\n#[allow(\n    dead_code,\n    unused_imports,\n    non_camel_case_types,\n    \
+             clippy::all,\n    clippy::pedantic,\n    rustdoc::bare_urls,\n    \
+             reason = \"names and comments are the package's, and not everybody needs all of it\"\n)]\npub mod {} {{",
+            text::identifier(package)
+        );
         if !messages.is_empty() {
             code.push_str("    #[doc(inline)]\n    pub use msg::*;\n\n");
         }
@@ -92,9 +104,7 @@ pub fn generate(definitions: &Definitions, crates: &BTreeMap<String, String>) ->
             if !content.is_empty() {
                 let _ = writeln!(
                     code,
-                    "    /// The {what} of `{package}`.\n    \
-                     #[allow(non_camel_case_types, clippy::len_without_is_empty, clippy::should_implement_trait, reason = \"the names are ROS 2's\")]\n    pub mod {module} {{\n        \
-                     #[allow(unused_imports, reason = \"not every package needs all\")]\n        \
+                    "    /// The {what} of `{package}`.\n    pub mod {module} {{\n        \
                      use ::gantry_cdr::{{kind, kind::Kind as _, zerocopy}};\n\n{}    }}",
                     text::indented(&content, 8)
                 );
@@ -110,6 +120,36 @@ fn module_index(name: &TypeName) -> usize {
         Namespace::Msg => 0,
         Namespace::Srv => 1,
     }
+}
+
+/// Refuses a package that another crate has already: two crates cannot share one.
+fn check_packages(folder: &Path, foreign: &BTreeMap<String, (String, PathBuf)>) -> Result<(), Errors> {
+    for (package, (its_crate, _)) in foreign {
+        let own = folder.join(package);
+        if own.is_dir() {
+            let sentence =
+                format!("the package `{package}` is that of the crate `{its_crate}`; give your own another name");
+            return Err(Place::whole(&own.display().to_string()).error(sentence).into());
+        }
+    }
+    Ok(())
+}
+
+/// Refuses a message whose name the code of another one needs.
+fn check_names(definitions: &Definitions) -> Result<(), Errors> {
+    for message in definitions.messages().filter(|message| !definitions.is_plain(&message.name)) {
+        for end in ["Ref", "View", "Shape", "Layout"] {
+            let taken = TypeName { name: format!("{}{end}", message.name.name), ..message.name.clone() };
+            if definitions.message(&taken).is_some() || definitions.service(&taken).is_some() {
+                let of = &message.name;
+                let sentence = format!(
+                    "in Rust, this is the name of something that belongs to `{of}`; call one of them otherwise"
+                );
+                return Err(Place::whole(&taken.to_string()).error(sentence).into());
+            }
+        }
+    }
+    Ok(())
 }
 
 /// The packages that direct dependencies export: the crate's name and the folder.
@@ -137,4 +177,58 @@ fn println_cargo(line: &str) {
 /// An error that is in no line of a definition.
 fn unplaced(sentence: String) -> Error {
     Place::default().error(sentence)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn definitions(files: &[(&str, &str)]) -> (tempfile::TempDir, Definitions) {
+        let folder = tempfile::tempdir().unwrap();
+        for (path, text) in files {
+            let path = folder.path().join(path);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        }
+        let definitions = Definitions::read_packages(&[folder.path()]).unwrap();
+        (folder, definitions)
+    }
+
+    #[test]
+    fn a_message_that_has_the_name_of_anothers_view_is_refused() {
+        let files = [("camera_msgs/msg/Camera.msg", "string name"), ("camera_msgs/msg/CameraView.msg", "string name")];
+        let sentence = check_names(&definitions(&files).1).unwrap_err().to_string();
+        for part in ["camera_msgs/msg/CameraView: ", "belongs to `camera_msgs/msg/Camera`", "otherwise"] {
+            assert!(sentence.contains(part), "{part} is not in: {sentence}");
+        }
+        let files = [("camera_msgs/msg/Camera.msg", "uint8 id"), ("camera_msgs/msg/CameraView.msg", "string name")];
+        assert!(check_names(&definitions(&files).1).is_ok(), "a struct in place has no view");
+    }
+
+    #[test]
+    fn a_package_that_another_crate_has_is_refused() {
+        let (folder, _) = definitions(&[("std_msgs/msg/Mine.msg", "uint8 id")]);
+        let foreign = |package: &str| {
+            BTreeMap::from([(package.to_owned(), ("gantry_msgs".to_owned(), PathBuf::from("elsewhere")))])
+        };
+        let sentence = check_packages(folder.path(), &foreign("std_msgs")).unwrap_err().to_string();
+        assert!(sentence.contains("`std_msgs` is that of the crate `gantry_msgs`"), "{sentence}");
+        assert!(check_packages(folder.path(), &foreign("nav_msgs")).is_ok());
+    }
+
+    #[test]
+    fn shapes_of_deeply_nested_messages_are_found_at_once() {
+        let files: Vec<(String, String)> = (0..60)
+            .map(|level| {
+                let text = match level {
+                    0 => "string text".to_owned(),
+                    _ => format!("M{0} a\nM{0} b\n", level - 1),
+                };
+                (format!("deep_msgs/msg/M{level}.msg"), text)
+            })
+            .collect();
+        let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
+        let (_folder, definitions) = definitions(&files);
+        assert!(generate(&definitions, &BTreeMap::new()).contains("pub struct M59Shape<'a>"));
+    }
 }

@@ -18,7 +18,7 @@ pub(super) fn code(
     has_shape: bool,
     names: &Names<'_>,
 ) -> String {
-    let name = &definition.name.name;
+    let name = &text::type_name(&definition.name.name);
     let mut code = text::documentation(&definition.comment, &format!("`{}`", definition.name));
     let defaults = fields.iter().any(|field| field.default.is_some());
     let default = if defaults { "" } else { ", Default" };
@@ -78,13 +78,13 @@ fn constant_code(constant: &Constant) -> String {
 
 /// What makes a struct a plain message.
 pub(super) fn plain(definition: &MessageDefinition, fields: &[FieldCode<'_>], names: &Names<'_>) -> String {
-    let (name, constants) = (&definition.name.name, constants(definition, names));
+    let (name, constants) = (text::type_name(&definition.name.name), constants(definition, names));
     format!("impl ::gantry_cdr::PlainMessage for {name} {{\n{constants}\n{}}}\n\n", swap_bytes(fields))
 }
 
 /// What makes a struct a message that is plain where a body begins.
 pub(super) fn plain_body(definition: &MessageDefinition, fields: &[FieldCode<'_>], names: &Names<'_>) -> String {
-    let (name, constants) = (&definition.name.name, constants(definition, names));
+    let (name, constants) = (text::type_name(&definition.name.name), constants(definition, names));
     format!(
         "impl ::gantry_cdr::PlainBody for {name} {{\n{}}}\n\n\
          impl ::gantry_cdr::Message for {name} {{\n{constants}\n    ::gantry_cdr::plain_body!();\n}}\n\n",

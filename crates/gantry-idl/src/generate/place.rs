@@ -9,8 +9,8 @@ use crate::model::MessageDefinition;
 
 /// The struct that says what of a message must be known before it is built.
 pub(super) fn shape(definition: &MessageDefinition, fields: &[FieldCode<'_>], names: &Names<'_>) -> String {
-    let name = &definition.name.name;
-    let lifetime = if names.shape_borrows(&definition.name) { "<'a>" } else { "" };
+    let name = &text::type_name(&definition.name.name);
+    let lifetime = if names.shape(&definition.name).borrows { "<'a>" } else { "" };
     let mut code = format!(
         "/// What must be known of [`{name}`] before it is built in place: texts, and the lengths of sequences.\n\
          #[derive(Clone, Copy, Debug, PartialEq)]\npub struct {name}Shape{lifetime} {{\n"
@@ -35,10 +35,10 @@ pub(super) fn shape(definition: &MessageDefinition, fields: &[FieldCode<'_>], na
         "    }};\n}}\n\nimpl ::core::default::Default for {name}Shape{anonymous} {{\n    fn default() -> Self {{\n        \
          Self::DEFAULT\n    }}\n}}\n\n"
     );
-    if names.shape_from(&definition.name) {
+    if names.shape(&definition.name).from_owned {
         code.push_str(&shape_from(name, lifetime, &format!("&'a {name}"), &|of| of.owned.clone(), fields));
     }
-    if names.shape_from_view(&definition.name) {
+    if names.shape(&definition.name).from_view {
         code.push_str(&shape_from(name, lifetime, &format!("{name}Ref<'a>"), &|of| of.view.clone(), fields));
     }
     code
@@ -53,7 +53,7 @@ fn shape_from(
     fields: &[FieldCode<'_>],
 ) -> String {
     let mut code = format!(
-        "impl<'a> From<{source}> for {name}Shape{lifetime} {{\n    fn from(message: {source}) -> Self {{\n        Self {{\n"
+        "impl<'a> ::core::convert::From<{source}> for {name}Shape{lifetime} {{\n    fn from(message: {source}) -> Self {{\n        Self {{\n"
     );
     for field in fields {
         if let Some(of) = &field.shape_from {
@@ -66,21 +66,22 @@ fn shape_from(
 
 /// The type of a message's shape.
 fn shape_type(definition: &MessageDefinition, names: &Names<'_>) -> String {
-    match (names.has_shape(&definition.name), names.shape_borrows(&definition.name)) {
+    let (name, shape) = (text::type_name(&definition.name.name), names.shape(&definition.name));
+    match (shape.exists, shape.borrows) {
         (false, _) => "()".to_owned(),
-        (true, false) => format!("{}Shape", definition.name.name),
-        (true, true) => format!("{}Shape<'a>", definition.name.name),
+        (true, false) => format!("{name}Shape"),
+        (true, true) => format!("{name}Shape<'a>"),
     }
 }
 
 /// A message as a kind of field.
 pub(super) fn kind(definition: &MessageDefinition, fields: &[FieldCode<'_>], names: &Names<'_>) -> String {
-    let (name, shape) = (&definition.name.name, shape_type(definition, names));
-    let argument = if names.has_shape(&definition.name) { "shape" } else { "()" };
+    let (name, shape) = (text::type_name(&definition.name.name), shape_type(definition, names));
+    let argument = if names.shape(&definition.name).exists { "shape" } else { "()" };
     let anonymous = shape.replace("'a", "'_");
     let lines = |line: &dyn Fn(&FieldCode<'_>) -> String| fields.iter().map(line).collect::<String>();
     // In a message of fixed size all else follows from the start.
-    let has_shape = names.has_shape(&definition.name);
+    let has_shape = names.shape(&definition.name).exists;
     let part = |identifier: &str| if has_shape { format!("            {identifier}: ") } else { "        ".to_owned() };
     let end = if has_shape { "?,\n" } else { "?;\n" };
     let locate =
@@ -153,7 +154,7 @@ pub(super) fn kind(definition: &MessageDefinition, fields: &[FieldCode<'_>], nam
 
 /// A message as a message.
 pub(super) fn message(definition: &MessageDefinition, has_shape: bool, names: &Names<'_>) -> String {
-    let name = &definition.name.name;
+    let name = &text::type_name(&definition.name.name);
     let max_bytes = match names.definitions.max_size_bytes(&definition.name) {
         Some(bytes) => bytes.to_string(),
         None => "usize::MAX".to_owned(),
@@ -163,10 +164,10 @@ pub(super) fn message(definition: &MessageDefinition, has_shape: bool, names: &N
     format!(
         "impl ::gantry_cdr::Message for {name} {{
 {}    const MAX_BYTES: usize = {max_bytes};
-    type View<B: AsRef<[u8]>> = {name}View<B>;
+    type View<B_: ::core::convert::AsRef<[u8]>> = {name}View<B_>;
 
     #[inline]
-    fn in_memory<B: AsRef<[u8]>>(memory: B, layout: {name}Layout) -> {name}View<B> {{
+    fn in_memory<B_: ::core::convert::AsRef<[u8]>>(memory: B_, layout: {name}Layout) -> {name}View<B_> {{
         {name}View {{ memory, layout }}
     }}
 

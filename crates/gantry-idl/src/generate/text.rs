@@ -13,6 +13,26 @@ pub(super) fn identifier(name: &str) -> String {
     }
 }
 
+/// A message's name as a Rust identifier.
+pub(super) fn type_name(name: &str) -> String {
+    // The only keyword that a type could be called; no type's name ends like this.
+    if name == "Self" { "Self_".to_owned() } else { name.to_owned() }
+}
+
+/// Characters that change the direction of what follows; Rust refuses them in comments and in texts.
+fn turns_direction(character: char) -> bool {
+    matches!(character, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+/// A text of several lines, readable if it can be.
+pub(super) fn raw_literal(text: &str) -> String {
+    if text.contains(turns_direction) || text.contains("\"#") || text.contains('\r') {
+        format!("{text:?}")
+    } else {
+        format!("r#\"{text}\"#")
+    }
+}
+
 /// Rust's keywords of lower-case letters, reserved ones too (reference, edition 2024).
 fn is_keyword(name: &str) -> bool {
     const KEYWORDS: &[&str] = &[
@@ -35,7 +55,7 @@ pub(super) fn documentation(comment: &str, otherwise: &str) -> String {
 fn escaped(comment: &str) -> String {
     let mut text = String::new();
     for line in comment.lines() {
-        for character in line.trim().chars() {
+        for character in line.trim().chars().filter(|character| !turns_direction(*character)) {
             if "[]<>*_`\\#".contains(character) {
                 text.push('\\');
             }

@@ -23,8 +23,8 @@ pub(super) fn code(name: &str, fields: &[FieldCode<'_>], has_shape: bool) -> Str
         code,
         "}}\n\n/// [`{name}`] in place, borrowed.\n#[derive(Clone, Copy)]\npub struct {name}Ref<'a> {{\n    memory: &'a [u8],\n    \
          layout: {name}Layout,\n}}\n\n\
-         /// [`{name}`] in place, in memory `B`: looked at, and written if `B` can be.\n\
-         pub struct {name}View<B> {{\n    memory: B,\n    layout: {name}Layout,\n}}\n\n\
+         /// [`{name}`] in place, in memory `B_`: looked at, and written if `B_` can be.\n\
+         pub struct {name}View<B_> {{\n    memory: B_,\n    layout: {name}Layout,\n}}\n\n\
          ::gantry_cdr::view!({name}Ref, {name}View of {name});\n\n"
     );
     let borrowed = |field: &FieldCode<'_>| {
@@ -37,11 +37,15 @@ pub(super) fn code(name: &str, fields: &[FieldCode<'_>], has_shape: bool) -> Str
         )
     };
     push_impl(&mut code, &format!("impl<'a> {name}Ref<'a>"), fields.iter().map(borrowed).collect());
-    push_impl(&mut code, &format!("impl<B: AsRef<[u8]>> {name}View<B>"), fields.iter().map(getter).collect());
     push_impl(
         &mut code,
-        &format!("impl<B: AsRef<[u8]> + AsMut<[u8]>> {name}View<B>"),
-        fields.iter().map(setter).collect(),
+        &format!("impl<B_: ::core::convert::AsRef<[u8]>> {name}View<B_>"),
+        fields.iter().map(getter).collect(),
+    );
+    push_impl(
+        &mut code,
+        &format!("impl<B_: ::core::convert::AsRef<[u8]> + ::core::convert::AsMut<[u8]>> {name}View<B_>"),
+        fields.iter().map(|field| setter(field, fields)).collect(),
     );
     code
 }
@@ -63,12 +67,16 @@ fn getter(field: &FieldCode<'_>) -> String {
     )
 }
 
-fn setter(field: &FieldCode<'_>) -> String {
+fn setter(field: &FieldCode<'_>, fields: &[FieldCode<'_>]) -> String {
+    // No field's name ends with an underscore.
+    let free = |name: String| if fields.iter().any(|field| field.name == name) { name + "_" } else { name };
     let FieldCode { name, identifier, documentation, kind, place, .. } = field;
     let (signature, statement) = match &field.write {
         Write::Never => return String::new(),
-        Write::Set(number) => (format!("set_{name}(&mut self, {identifier}: {number})"), format!("= {identifier};")),
-        Write::Borrow(target) => (format!("{name}_mut(&mut self) -> {target}"), String::new()),
+        Write::Set(number) => {
+            (format!("{}(&mut self, {identifier}: {number})", free(format!("set_{name}"))), format!("= {identifier};"))
+        }
+        Write::Borrow(target) => (format!("{}(&mut self) -> {target}", free(format!("{name}_mut"))), String::new()),
     };
     let target = format!("<{kind}>::get_mut(self.memory.as_mut(), {place})");
     let body = if statement.is_empty() { target } else { format!("*{target} {statement}") };

@@ -81,7 +81,7 @@ fn a_known_hash_decides_and_an_unknown_one_does_not() {
         (commented.clone(), true),
         (of_unknown_hash(path()), true),
         (of_unknown_hash(commented), false),
-        (TypeDescription { payload_bytes: 100, ..of_unknown_hash(path()) }, false),
+        (TypeDescription { payload_bytes: 100, ..of_unknown_hash(path()) }, true), // the other's is not stated
     ];
     for (description, meets) in meets {
         let mut subscription = node.create_generic_subscription("hashes", description.clone(), Qos::default()).unwrap();

@@ -129,3 +129,20 @@ fn empty_messages_have_a_byte() {
     let view = NestsEmpty::build(zeroed::<NestsEmpty>(shape), shape).unwrap();
     assert_eq!((view.many().len(), gantry_cdr::View::memory(&view).as_ref().len()), (2, 14));
 }
+
+#[test]
+fn a_message_with_a_text_may_be_larger_than_a_stack() {
+    let cdr = Large { name: "a".into(), ..Large::default() }.to_cdr().unwrap();
+    let large = Large::from_cdr(&cdr).unwrap();
+    assert_eq!((large.name.as_str(), large.bytes.len()), ("a", 5_000_000));
+}
+
+#[test]
+fn a_setter_gives_way_to_a_field_of_its_name() {
+    let shape = SettersShape { data_mut: "text" };
+    let mut setters = Setters::build(zeroed::<Setters>(shape), shape).unwrap();
+    setters.set_x_(1);
+    setters.set_set_x(2);
+    setters.data_mut_().fill(3);
+    assert_eq!((setters.x(), setters.set_x(), setters.data(), setters.data_mut()), (1, 2, &[3; 4][..], "text"));
+}
