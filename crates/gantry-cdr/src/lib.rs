@@ -38,6 +38,8 @@ mod input;
 pub mod kind;
 mod message;
 mod plain;
+mod service;
+mod view;
 
 pub use aligned::AlignedBytes;
 pub use composer::Composer;
@@ -47,8 +49,10 @@ pub use encapsulation::{ByteOrder, ENCAPSULATION, split as split_encapsulation};
 pub use error::{Error, Problem, Result};
 pub use input::Input;
 pub use kind::{Kind, Layout};
-pub use message::{Message, Service, View, read_at, type_hash};
+pub use message::{Message, type_hash};
 pub use plain::{InPlace, PlainBody, PlainMessage, read_plain, write_plain, zeroed_box};
+pub use service::Service;
+pub use view::{View, read_at};
 pub use zerocopy;
 
 /// The largest alignment of a number in CDR, and so what the start of a body must be aligned to.

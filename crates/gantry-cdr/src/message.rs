@@ -7,175 +7,10 @@ use crate::{
     encapsulation::{self, ByteOrder, ENCAPSULATION},
     error::{Error, Problem, Result},
     input::Input,
-    kind::{Kind, Layout},
+    kind::Kind,
+    view::View,
 };
 use alloc::{boxed::Box, vec, vec::Vec};
-
-/// A message in place, in memory `B`; made by [`Message::view`] and [`Message::build`].
-///
-/// The fields' getters and setters are the generated type's own; what is here has no names that fields could have, unless
-/// this trait is in scope.
-pub trait View<B> {
-    /// The message's type.
-    type Message: Message;
-    /// What a loan or a sample of the message derefs to: the struct if it is plain, else this view.
-    type Target;
-    /// What a sample derefs to.
-    fn target(&self) -> &Self::Target;
-    /// What a loan derefs to.
-    fn target_mut(&mut self) -> &mut Self::Target
-    where
-        B: AsMut<[u8]>;
-    /// The memory that the message lies in.
-    fn memory(&self) -> &B;
-    /// The memory back, and what [`Message::in_memory`] makes the view of again.
-    fn into_parts(self) -> (B, Layout<Self::Message>);
-    /// A copy of the message in an owned struct.
-    ///
-    /// # Errors
-    /// The memory is not what it was when the view was made.
-    fn to_message(&self) -> Result<Box<Self::Message>>;
-}
-
-/// Gives the two views of a generated message their [`View`] and `Debug`. Both have the fields `memory` and `layout`, the layout a
-/// field `start_`.
-#[doc(hidden)]
-#[macro_export]
-macro_rules! view {
-    ($borrowed:ident, $view:ident of $message:ident) => {
-        impl<'a> $crate::View<&'a [u8]> for $borrowed<'a> {
-            type Message = $message;
-            type Target = Self;
-
-            #[inline]
-            fn target(&self) -> &Self {
-                self
-            }
-
-            #[inline]
-            fn target_mut(&mut self) -> &mut Self
-            where
-                &'a [u8]: ::core::convert::AsMut<[u8]>,
-            {
-                self
-            }
-
-            #[inline]
-            fn memory(&self) -> &&'a [u8] {
-                &self.memory
-            }
-
-            #[inline]
-            fn into_parts(self) -> (&'a [u8], $crate::Layout<$message>) {
-                (self.memory, self.layout)
-            }
-
-            fn to_message(&self) -> $crate::Result<$crate::alloc::boxed::Box<$message>> {
-                $crate::read_at(self.memory, self.layout.start_)
-            }
-        }
-
-        impl ::core::fmt::Debug for $borrowed<'_> {
-            fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
-                match $crate::View::to_message(self) {
-                    // A getter could be called `fmt`.
-                    Ok(message) => ::core::fmt::Debug::fmt(&message, f),
-                    Err(error) => ::core::fmt::Debug::fmt(&error, f),
-                }
-            }
-        }
-
-        impl<B_: ::core::convert::AsRef<[u8]>> $view<B_> {
-            // No field's name ends like this.
-            #[inline]
-            fn borrowed_(&self) -> $borrowed<'_> {
-                $borrowed { memory: self.memory.as_ref(), layout: self.layout }
-            }
-        }
-
-        impl<B_: ::core::convert::AsRef<[u8]>> $crate::View<B_> for $view<B_> {
-            type Message = $message;
-            type Target = Self;
-
-            #[inline]
-            fn target(&self) -> &Self {
-                self
-            }
-
-            #[inline]
-            fn target_mut(&mut self) -> &mut Self
-            where
-                B_: ::core::convert::AsMut<[u8]>,
-            {
-                self
-            }
-
-            #[inline]
-            fn memory(&self) -> &B_ {
-                &self.memory
-            }
-
-            #[inline]
-            fn into_parts(self) -> (B_, $crate::Layout<$message>) {
-                (self.memory, self.layout)
-            }
-
-            fn to_message(&self) -> $crate::Result<$crate::alloc::boxed::Box<$message>> {
-                $crate::View::to_message(&self.borrowed_())
-            }
-        }
-
-        impl<B_: ::core::convert::AsRef<[u8]>> ::core::fmt::Debug for $view<B_> {
-            fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
-                ::core::fmt::Debug::fmt(&self.borrowed_(), f)
-            }
-        }
-    };
-}
-
-/// A service: what is asked, and what is answered.
-pub trait Service: 'static {
-    /// What a client sends.
-    type Request: Message;
-    /// What it gets back.
-    type Response: Message;
-    /// ROS 2's name of the type, as `std_srvs/srv/SetBool`.
-    const TYPE_NAME: &'static str;
-    /// The RIHS01 hash of the service.
-    const TYPE_HASH: [u8; 32];
-}
-
-/// The bytes of a hash in ROS 2's form, `RIHS01_` and 64 hexadecimal digits. For generated constants: what has another form is a
-/// compile-time error there.
-#[must_use]
-pub const fn type_hash(text: &str) -> [u8; 32] {
-    const PREFIX: usize = "RIHS01_".len();
-    let text = text.as_bytes();
-    assert!(text.len() == PREFIX + 64, "a hash has the form RIHS01_<64 hexadecimal digits>");
-    let mut hash = [0; 32];
-    let mut index = 0;
-    while index < hash.len() {
-        hash[index] = digit(text[PREFIX + 2 * index]) << 4 | digit(text[PREFIX + 2 * index + 1]);
-        index += 1;
-    }
-    hash
-}
-
-const fn digit(character: u8) -> u8 {
-    match character {
-        b'0'..=b'9' => character - b'0',
-        b'a'..=b'f' => character - b'a' + 10,
-        _ => panic!("a hash is written in lower-case hexadecimal digits"),
-    }
-}
-
-/// An owned message from where it begins in a body; for [`view!`].
-#[doc(hidden)]
-pub fn read_at<T: Message>(body: &[u8], start: u32) -> Result<Box<T>> {
-    let mut message = T::new_box();
-    T::read(&mut message, &mut Input::new(body, start as usize, ByteOrder::LittleEndian))?;
-    Ok(message)
-}
 
 /// A message type. Implemented by generated code, and for every [`PlainMessage`](crate::PlainMessage).
 ///
@@ -305,5 +140,29 @@ pub(crate) fn aligned(body: &[u8]) -> Result<&[u8]> {
         Ok(body)
     } else {
         Err(Error::new(Problem::NotAligned, 0))
+    }
+}
+
+/// The bytes of a hash in ROS 2's form, `RIHS01_` and 64 hexadecimal digits. For generated constants: what has another form is a
+/// compile-time error there.
+#[must_use]
+pub const fn type_hash(text: &str) -> [u8; 32] {
+    const PREFIX: usize = "RIHS01_".len();
+    let text = text.as_bytes();
+    assert!(text.len() == PREFIX + 64, "a hash has the form RIHS01_<64 hexadecimal digits>");
+    let mut hash = [0; 32];
+    let mut index = 0;
+    while index < hash.len() {
+        hash[index] = digit(text[PREFIX + 2 * index]) << 4 | digit(text[PREFIX + 2 * index + 1]);
+        index += 1;
+    }
+    hash
+}
+
+const fn digit(character: u8) -> u8 {
+    match character {
+        b'0'..=b'9' => character - b'0',
+        b'a'..=b'f' => character - b'a' + 10,
+        _ => panic!("a hash is written in lower-case hexadecimal digits"),
     }
 }

@@ -8,7 +8,8 @@ use crate::{
     error::{Error, Problem, Result},
     input::Input,
     kind::{Kind, Layout},
-    message::{Message, View, aligned},
+    message::{Message, aligned},
+    view::View,
 };
 use alloc::boxed::Box;
 use core::{

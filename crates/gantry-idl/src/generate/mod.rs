@@ -3,6 +3,7 @@
 //! For each message an owned struct, and either (if it is plain) that struct in place, or a shape and a view; see
 //! `gantry_cdr` for what they are. The code says of every field which kind it is and leaves the rest to `gantry_cdr::kind`.
 
+mod base;
 mod field;
 mod message;
 mod owned;

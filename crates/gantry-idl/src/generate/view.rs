@@ -5,7 +5,8 @@
 
 use std::fmt::Write as _;
 
-use super::field::{FieldCode, Write};
+use super::base::Write;
+use super::field::FieldCode;
 use super::text;
 
 /// Layout, structs, getters and setters.

@@ -1,0 +1,134 @@
+//! A message in place: what all views have in common, generated ones and structs.
+
+use crate::{encapsulation::ByteOrder, error::Result, input::Input, kind::Layout, message::Message};
+use alloc::boxed::Box;
+
+/// A message in place, in memory `B`; made by [`Message::view`] and [`Message::build`].
+///
+/// The fields' getters and setters are the generated type's own; what is here has no names that fields could have, unless
+/// this trait is in scope.
+pub trait View<B> {
+    /// The message's type.
+    type Message: Message;
+    /// What a loan or a sample of the message derefs to: the struct if it is plain, else this view.
+    type Target;
+    /// What a sample derefs to.
+    fn target(&self) -> &Self::Target;
+    /// What a loan derefs to.
+    fn target_mut(&mut self) -> &mut Self::Target
+    where
+        B: AsMut<[u8]>;
+    /// The memory that the message lies in.
+    fn memory(&self) -> &B;
+    /// The memory back, and what [`Message::in_memory`] makes the view of again.
+    fn into_parts(self) -> (B, Layout<Self::Message>);
+    /// A copy of the message in an owned struct.
+    ///
+    /// # Errors
+    /// The memory is not what it was when the view was made.
+    fn to_message(&self) -> Result<Box<Self::Message>>;
+}
+
+/// Gives the two views of a generated message their [`View`] and `Debug`. Both have the fields `memory` and `layout`, the layout a
+/// field `start_`.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! view {
+    ($borrowed:ident, $view:ident of $message:ident) => {
+        impl<'a> $crate::View<&'a [u8]> for $borrowed<'a> {
+            type Message = $message;
+            type Target = Self;
+
+            #[inline]
+            fn target(&self) -> &Self {
+                self
+            }
+
+            #[inline]
+            fn target_mut(&mut self) -> &mut Self
+            where
+                &'a [u8]: ::core::convert::AsMut<[u8]>,
+            {
+                self
+            }
+
+            #[inline]
+            fn memory(&self) -> &&'a [u8] {
+                &self.memory
+            }
+
+            #[inline]
+            fn into_parts(self) -> (&'a [u8], $crate::Layout<$message>) {
+                (self.memory, self.layout)
+            }
+
+            fn to_message(&self) -> $crate::Result<$crate::alloc::boxed::Box<$message>> {
+                $crate::read_at(self.memory, self.layout.start_)
+            }
+        }
+
+        impl ::core::fmt::Debug for $borrowed<'_> {
+            fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                match $crate::View::to_message(self) {
+                    // A getter could be called `fmt`.
+                    Ok(message) => ::core::fmt::Debug::fmt(&message, f),
+                    Err(error) => ::core::fmt::Debug::fmt(&error, f),
+                }
+            }
+        }
+
+        impl<B_: ::core::convert::AsRef<[u8]>> $view<B_> {
+            // No field's name ends like this.
+            #[inline]
+            fn borrowed_(&self) -> $borrowed<'_> {
+                $borrowed { memory: self.memory.as_ref(), layout: self.layout }
+            }
+        }
+
+        impl<B_: ::core::convert::AsRef<[u8]>> $crate::View<B_> for $view<B_> {
+            type Message = $message;
+            type Target = Self;
+
+            #[inline]
+            fn target(&self) -> &Self {
+                self
+            }
+
+            #[inline]
+            fn target_mut(&mut self) -> &mut Self
+            where
+                B_: ::core::convert::AsMut<[u8]>,
+            {
+                self
+            }
+
+            #[inline]
+            fn memory(&self) -> &B_ {
+                &self.memory
+            }
+
+            #[inline]
+            fn into_parts(self) -> (B_, $crate::Layout<$message>) {
+                (self.memory, self.layout)
+            }
+
+            fn to_message(&self) -> $crate::Result<$crate::alloc::boxed::Box<$message>> {
+                $crate::View::to_message(&self.borrowed_())
+            }
+        }
+
+        impl<B_: ::core::convert::AsRef<[u8]>> ::core::fmt::Debug for $view<B_> {
+            fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                ::core::fmt::Debug::fmt(&self.borrowed_(), f)
+            }
+        }
+    };
+}
+
+/// An owned message from where it begins in a body; for [`view!`].
+#[doc(hidden)]
+pub fn read_at<T: Message>(body: &[u8], start: u32) -> Result<Box<T>> {
+    let mut message = T::new_box();
+    T::read(&mut message, &mut Input::new(body, start as usize, ByteOrder::LittleEndian))?;
+    Ok(message)
+}
