@@ -12,7 +12,7 @@ pub(super) fn shape(definition: &MessageDefinition, fields: &[FieldCode<'_>], na
     let name = &text::type_name(&definition.name.name);
     let lifetime = if names.shape(&definition.name).borrows { "<'a>" } else { "" };
     let mut code = format!(
-        "/// What must be known of [`{name}`] before it is built in place: texts, and the lengths of sequences.\n\
+        "/// What must be known of [`{name}`](struct@{name}) before it is built in place: texts, and the lengths of sequences.\n\
          #[derive(Clone, Copy, Debug, PartialEq)]\npub struct {name}Shape{lifetime} {{\n"
     );
     let shaped = || fields.iter().filter_map(|field| Some((field, field.shape.as_ref()?)));

@@ -13,7 +13,7 @@ use super::text;
 pub(super) fn code(name: &str, fields: &[FieldCode<'_>], has_shape: bool) -> String {
     let default = if has_shape { "" } else { ", Default" };
     let mut code = format!(
-        "/// Where the fields of [`{name}`] are.\n#[doc(hidden)]\n#[derive(Clone, Copy, Debug, PartialEq{default})]\n\
+        "/// Where the fields of [`{name}`](struct@{name}) are.\n#[doc(hidden)]\n#[derive(Clone, Copy, Debug, PartialEq{default})]\n\
          pub struct {name}Layout {{\n    pub start_: u32,\n"
     );
     // In a message of fixed size all else follows from the start.
@@ -22,9 +22,9 @@ pub(super) fn code(name: &str, fields: &[FieldCode<'_>], has_shape: bool) -> Str
     }
     let _ = write!(
         code,
-        "}}\n\n/// [`{name}`] in place, borrowed.\n#[derive(Clone, Copy)]\npub struct {name}Ref<'a> {{\n    memory: &'a [u8],\n    \
+        "}}\n\n/// [`{name}`](struct@{name}) in place, borrowed.\n#[derive(Clone, Copy)]\npub struct {name}Ref<'a> {{\n    memory: &'a [u8],\n    \
          layout: {name}Layout,\n}}\n\n\
-         /// [`{name}`] in place, in memory `B_`: looked at, and written if `B_` can be.\n\
+         /// [`{name}`](struct@{name}) in place, in memory `B_`: looked at, and written if `B_` can be.\n\
          pub struct {name}View<B_> {{\n    memory: B_,\n    layout: {name}Layout,\n}}\n\n\
          ::gantry_cdr::view!({name}Ref, {name}View of {name});\n\n"
     );
