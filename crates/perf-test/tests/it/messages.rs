@@ -129,7 +129,7 @@ fn the_heading_says_what_the_payload_goes_through() {
     for (options, words) in [
         ("-m Array1k --zero-copy", "the other bytes stay as they are"),
         ("-m Array1k", "all bytes are copied"),
-        ("-m Struct4k --zero-copy", "each loan writes all single fields"),
+        ("-m PointCloud512k --zero-copy", "each loan writes all single fields"),
         ("-m UnboundedString --unbounded-msg-size 70 --zero-copy", "writes and checks each text of 70 bytes"),
     ] {
         let run = memory.run(&format!("{options} -r 1000 --max-runtime 1"));
