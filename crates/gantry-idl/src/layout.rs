@@ -66,7 +66,7 @@ impl Definitions {
     /// How far the fields of a message of fixed size are behind its beginning: eight numbers for each field, by where the message
     /// begins, modulo 8. The padding before a number or a list of them counts, that before a nested message does not: it is its
     /// own. None if messages of the type differ in length.
-    pub fn field_offsets(&self, name: &TypeName) -> Option<Vec<[u32; ALIGNMENTS]>> {
+    pub(crate) fn field_offsets(&self, name: &TypeName) -> Option<Vec<[u32; ALIGNMENTS]>> {
         let message = self.messages.get(name)?;
         let mut known = HashMap::new();
         for message in self.nested_first(message) {
