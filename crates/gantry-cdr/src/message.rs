@@ -31,8 +31,8 @@ pub trait Message: Kind<Owned = Self> + Send + Sized + 'static {
     /// The view of a body that is known to have that layout: no look is taken.
     fn in_memory<B: AsRef<[u8]>>(memory: B, layout: Self::Layout) -> Self::View<B>;
 
-    /// A message on the heap to copy another one into: zeros if it is of fixed size, else the defaults. Large arrays of
-    /// numbers in it never lie on the stack.
+    /// A message on the heap to copy another one into: zeros if it is of fixed size, else the defaults. Of the latter,
+    /// arrays of more than 4096 numbers never lie on the stack; other arrays and large structs may, on their way to the heap.
     #[must_use]
     fn new_box() -> Box<Self>;
 

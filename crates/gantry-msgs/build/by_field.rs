@@ -3,7 +3,7 @@
 //! Included by `tests` and by the example `interop`, which say what the traits are; no part of the library. It knows of the
 //! generated code only what its users know: names of shapes, setters and getters.
 
-use gantry_idl::{BaseType, Count, Definitions, EMPTY_MESSAGE_FIELD, Field, MessageDefinition, TypeName};
+use gantry_idl::{BaseType, Count, Definitions, EMPTY_MESSAGE_FIELD, Field, MessageDefinition, Primitive, TypeName};
 use std::fmt::Write as _;
 
 /// An `impl ByField` for every message of the roots, each with the path of its module, and the list `SERVICES`.
@@ -128,6 +128,9 @@ impl Names<'_> {
             (BaseType::String { .. } | BaseType::WString { .. }, _) => String::new(),
             (BaseType::Primitive(_), Count::One) => format!("target.set_{name}(self.r#{name});\n        "),
             (_, Count::One) => format!("self.r#{name}.fill(target.{name}_mut());\n        "),
+            (BaseType::Primitive(Primitive::Bool), _) => {
+                format!("target.{name}_mut().copy_from_slice(&self.r#{name}[..]);\n        ")
+            }
             _ if flat => {
                 format!("target.{name}_mut().as_mut_bytes().copy_from_slice(self.r#{name}.as_bytes());\n        ")
             }

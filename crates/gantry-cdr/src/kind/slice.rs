@@ -72,7 +72,10 @@ impl<T: Element, const BOUND: u32> Kind for Slice<T, BOUND> {
         if needed_bytes > left_bytes {
             return Err(input.error(Problem::TooShort { needed_bytes, left_bytes }));
         }
-        value.resize_with(length, T::new_zeroed);
+        value.truncate(length);
+        // Not by way of the stack: an element may be a large struct.
+        T::extend_vec_zeroed(value, length - value.len())
+            .unwrap_or_else(|_| alloc::alloc::handle_alloc_error(core::alloc::Layout::new::<T>()));
         input.elements(value)
     }
 }

@@ -58,6 +58,7 @@ pub fn compile_to(folder: impl AsRef<Path>, file_name: &str) -> Result<Definitio
     check_packages(folder, &foreign)?;
     let definitions = Definitions::read_packages(&folders)?;
     check_names(&definitions)?;
+    check_sizes(&definitions)?;
     let crates = foreign.into_iter().map(|(package, (name, _))| (package, name)).collect();
     let code = generate(&definitions, &crates);
     let out = std::env::var_os("OUT_DIR")
@@ -138,8 +139,10 @@ fn check_packages(folder: &Path, foreign: &BTreeMap<String, (String, PathBuf)>) 
 
 /// Refuses a message whose name the code of another one needs.
 fn check_names(definitions: &Definitions) -> Result<(), Errors> {
+    let shapes = Shapes::new(definitions);
     for message in definitions.messages().filter(|message| !definitions.is_plain(&message.name)) {
-        for end in ["Ref", "View", "Shape", "Layout"] {
+        let shape = shapes.of(&message.name).exists.then_some("Shape");
+        for end in ["Ref", "View", "Layout"].into_iter().chain(shape) {
             let taken = TypeName { name: format!("{}{end}", message.name.name), ..message.name.clone() };
             if definitions.message(&taken).is_some() || definitions.service(&taken).is_some() {
                 let of = &message.name;
@@ -148,6 +151,18 @@ fn check_names(definitions: &Definitions) -> Result<(), Errors> {
                 );
                 return Err(Place::whole(&taken.to_string()).error(sentence).into());
             }
+        }
+    }
+    Ok(())
+}
+
+/// Refuses a message of fixed size that no body can hold.
+fn check_sizes(definitions: &Definitions) -> Result<(), Errors> {
+    let shapes = Shapes::new(definitions);
+    for message in definitions.messages().filter(|message| !shapes.of(&message.name).exists) {
+        if definitions.max_size_bytes(&message.name).is_none_or(|bytes| u32::try_from(bytes).is_err()) {
+            let sentence = "every message of this type would have more than 4 GiB, which CDR cannot hold".to_owned();
+            return Err(Place::whole(&message.name.to_string()).error(sentence).into());
         }
     }
     Ok(())
@@ -204,6 +219,17 @@ mod tests {
         }
         let files = [("camera_msgs/msg/Camera.msg", "uint8 id"), ("camera_msgs/msg/CameraView.msg", "string name")];
         assert!(check_names(&definitions(&files).1).is_ok(), "a struct in place has no view");
+        let files = [("camera_msgs/msg/Camera.msg", "bool on"), ("camera_msgs/msg/CameraShape.msg", "uint8 id")];
+        assert!(check_names(&definitions(&files).1).is_ok(), "a message of fixed size has no shape");
+    }
+
+    #[test]
+    fn a_message_that_no_body_can_hold_is_refused() {
+        let text = "uint8[4294967295] a\nuint8[4294967295] b\nbool c";
+        let sentence = check_sizes(&definitions(&[("huge_msgs/msg/Huge.msg", text)]).1).unwrap_err().to_string();
+        assert!(sentence.starts_with("huge_msgs/msg/Huge: every message"), "{sentence}");
+        let bounded = "uint8[<=4294967295] a\nuint8[<=4294967295] b";
+        assert!(check_sizes(&definitions(&[("huge_msgs/msg/Bounded.msg", bounded)]).1).is_ok());
     }
 
     #[test]

@@ -53,12 +53,12 @@ pub fn print(cpus: &Cpus, clock: &Clock, options: &Options, cycles: usize, rows:
     writeln!(output, "clock     {:.3} ns a tick{steady}", clock.ns_per_tick)?;
     writeln!(output, "turns     {cycles} cycles in {} s, each with one turn of each row; a ratio is", options.seconds)?;
     writeln!(output, "          the median over cycles of the ratio of both turns' lower quartiles\n")?;
-    write!(output, "{:>11} {:>11} {:>11} {:>8}  ", "p50", "p90", "p99", "n")?;
+    write!(output, "{:>11} {:>11} {:>11} {:>11} {:>8}  ", "p25", "p50", "p90", "p99", "n")?;
     writeln!(output, "{:<24} {:>8}  payload", "variant", "bytes")?;
     for row in rows {
-        let [p50, p90, p99] =
-            row.statistics.percentiles([0.5, 0.9, 0.99]).map(|ticks| ticks * clock.ns_per_tick / row.divisor as f64);
-        write!(output, "{p50:>11.1} {p90:>11.1} {p99:>11.1} {:>8}  ", row.statistics.n())?;
+        let ns = |ticks| ticks * clock.ns_per_tick / row.divisor as f64;
+        let [p25, p50, p90, p99] = row.statistics.percentiles([0.25, 0.5, 0.9, 0.99]).map(ns);
+        write!(output, "{p25:>11.1} {p50:>11.1} {p90:>11.1} {p99:>11.1} {:>8}  ", row.statistics.n())?;
         writeln!(output, "{:<24} {:>8}  {}", row.name, row.bytes, row.way)?;
     }
     writeln!(output)?;

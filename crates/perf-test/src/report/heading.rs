@@ -33,7 +33,13 @@ pub fn heading(experiment: &Experiment, topic: &str) -> Vec<String> {
             format!("{}, {} bytes ({} layout)", experiment.message, experiment.message_bytes, experiment.layout.name()),
         ),
         ("path", format!("{path}{shared}")),
-        ("payload", format!("stamped: time and id are written right before publish; {}", besides(experiment))),
+        (
+            "payload",
+            format!(
+                "stamped: time and id (of iRobot's, the header) are written right before publish; {}",
+                besides(experiment)
+            ),
+        ),
         ("rate", rate),
         ("QoS", experiment.qos()),
         (
