@@ -19,6 +19,7 @@ mod one_line;
 mod options;
 mod payload;
 mod peer;
+mod play;
 mod report;
 mod root;
 mod schedule;
@@ -34,7 +35,7 @@ type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let outcome = match peer::Role::parse(&arguments) {
-        Ok(Some(role)) => peer::play(&role),
+        Ok(Some(role)) => play::play(&role),
         Ok(None) => measure(&arguments),
         Err(error) => Err(error),
     };

@@ -1,18 +1,13 @@
 //! The other process: this program again, told by lines on its standard input what to do.
 //!
-//! `Peer` is how `schedule` holds it, `play` is what it does. Lines are `build`, `meet`, `turn PLACE COUNT` and `end`; each but
-//! the last is answered by a line, `ok` or what went wrong; a turn first says `ready`. Between lines it sleeps in a read. If its
-//! input ends without `end`, the benchmark was killed: it then removes what both made. It has its own process group, so that an
-//! interrupt from a terminal reaches it this way too.
+//! Used by the benchmarks `hop` and, of `gantry`, `unsized`. `Peer` is how the benchmark holds it, `Role::play` is how it listens. The last line is
+//! `end`; each is answered by a line, `ok` or what went wrong; one that takes a turn says `ready` first. Between lines it sleeps in a
+//! read. If its input ends without `end`, the benchmark was killed. It has its own process group, so that an interrupt from a
+//! terminal reaches it this way too.
 
-use crate::{
-    Result,
-    contestant::{Contestant, Side},
-    cpus::Cpus,
-    root::Root,
-    variant::{self, Variant},
-};
+use crate::{Result, cpus::Cpus};
 use std::{
+    ffi::OsStr,
     io::{BufRead, BufReader, Write},
     os::unix::process::CommandExt,
     process::{Child, ChildStdin, ChildStdout, Command, Stdio},
@@ -24,74 +19,47 @@ const OK: &str = "ok";
 
 /// What the other process is told when it is started.
 pub struct Role {
-    root: String,
-    cpus: Cpus,
+    /// Where both meet.
+    pub place: String,
+    /// What both may use.
+    pub cpus: Cpus,
 }
 
 impl Role {
     /// `None`: this is not the other process.
     pub fn parse(arguments: &[String]) -> Result<Option<Role>> {
-        let [first, root, cpus @ ..] = arguments else { return Ok(None) };
+        let [first, place, cpus @ ..] = arguments else { return Ok(None) };
         if first != CHILD {
             return Ok(None);
         }
         let cpus: std::result::Result<Vec<usize>, _> = cpus.iter().map(|cpu| cpu.parse()).collect();
-        let cpus = cpus.map_err(|why| format!("{CHILD} needs a directory and CPU numbers: {why}"))?;
+        let cpus = cpus.map_err(|why| format!("{CHILD} needs a place and CPU numbers: {why}"))?;
         let first = *cpus.first().ok_or_else(|| format!("{CHILD} needs at least one CPU number"))?;
-        Ok(Some(Role { root: root.clone(), cpus: Cpus { first, second: cpus.get(1).copied() } }))
+        Ok(Some(Role { place: place.clone(), cpus: Cpus { first, second: cpus.get(1).copied() } }))
     }
-}
 
-/// What the other process does, until it is told to end.
-pub fn play(role: &Role) -> Result<()> {
-    let root = Root::at(&role.root);
-    let (mut built, variants) = (Vec::new(), variant::usable(&role.cpus));
-    let mut output = std::io::stdout().lock();
-    for line in std::io::stdin().lock().lines() {
-        let line = line?;
-        if line == "end" {
-            built.clear();
-            writeln!(output, "{OK}")?;
-            return Ok(());
-        }
-        match obey(&line, &root, &role.cpus, &variants, &mut built, &mut output) {
-            Ok(()) => writeln!(output, "{OK}")?,
-            Err(error) => writeln!(output, "{}", error.to_string().replace('\n', " "))?,
-        }
-        output.flush()?;
-    }
-    Err("the benchmark ended without a word; what it made is removed".into())
-}
-
-fn obey(
-    line: &str,
-    root: &Root,
-    cpus: &Cpus,
-    variants: &[Variant],
-    built: &mut Vec<Box<dyn Contestant>>,
-    output: &mut impl Write,
-) -> Result<()> {
-    let words: Vec<&str> = line.split(' ').collect();
-    match words[..] {
-        ["build"] => {
-            for (place, variant) in variants.iter().enumerate() {
-                built.push(variant.build(root, place, cpus, Side::Pong)?);
+    /// Does what it is told, line by line, until the line `end` is done. Who takes a turn gets the output to say so (`ready`).
+    pub fn play(&self, mut obey: impl FnMut(&str, &mut dyn Write) -> Result<()>) -> Result<()> {
+        let mut output = std::io::stdout().lock();
+        for line in std::io::stdin().lock().lines() {
+            let line = line?;
+            match obey(&line, &mut output) {
+                Ok(()) => writeln!(output, "{OK}")?,
+                Err(error) => writeln!(output, "{}", error.to_string().replace('\n', " "))?,
             }
-            Ok(())
-        }
-        ["meet"] => built.iter_mut().try_for_each(|contestant| contestant.meet()),
-        ["turn", place, count] => {
-            let (place, count): (usize, usize) = (place.parse()?, count.parse()?);
-            let (Some(variant), Some(contestant)) = (variants.get(place), built.get_mut(place)) else {
-                return Err(format!("there is no variant {place}").into());
-            };
-            Cpus::pin(&[variant.cpu(cpus, Side::Pong)])?;
-            writeln!(output, "{READY}")?;
             output.flush()?;
-            contestant.answer(count)
+            if line == "end" {
+                return Ok(());
+            }
         }
-        _ => Err(format!("the benchmark said {line:?}, which means nothing").into()),
+        Err("the benchmark ended without a word; what it made is removed".into())
     }
+}
+
+/// Says that the turn begins.
+pub fn ready(output: &mut dyn Write) -> Result<()> {
+    writeln!(output, "{READY}")?;
+    Ok(output.flush()?)
 }
 
 /// The other process, held by the benchmark. Killed when dropped, if it was not ended.
@@ -102,12 +70,12 @@ pub struct Peer {
 }
 
 impl Peer {
-    /// Starts it.
-    pub fn start(root: &Root, cpus: &Cpus) -> Result<Peer> {
+    /// Starts it, to play a role on those CPUs.
+    pub fn start(place: impl AsRef<OsStr>, cpus: &Cpus) -> Result<Peer> {
         let program = std::env::current_exe().map_err(|why| format!("cannot find this program's own file: {why}"))?;
         let mut child = Command::new(program)
             .arg(CHILD)
-            .arg(root.path())
+            .arg(place)
             .args(cpus.all().iter().map(usize::to_string))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())

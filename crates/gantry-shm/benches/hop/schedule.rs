@@ -40,7 +40,7 @@ pub struct Measured {
 impl Schedule {
     /// Starts the other process and builds both sides.
     pub fn new(root: &Root, cpus: &Cpus, seconds: f64) -> Result<Schedule> {
-        let mut peer = Peer::start(root, cpus)?;
+        let mut peer = Peer::start(root.path(), cpus)?;
         let variants = variant::usable(cpus);
         let mut built = Vec::new();
         for (place, variant) in variants.iter().enumerate() {

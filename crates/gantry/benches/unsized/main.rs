@@ -13,7 +13,9 @@ mod hop;
 mod local;
 mod message;
 mod options;
+#[path = "../../../gantry-shm/benches/hop/peer.rs"]
 mod peer;
+mod play;
 mod report;
 mod row;
 mod statistics;
@@ -36,7 +38,7 @@ const LEAST_CYCLES: usize = 3;
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let outcome = match peer::Role::parse(&arguments) {
-        Ok(Some(role)) => peer::play(&role),
+        Ok(Some(role)) => play::play(&role),
         Ok(None) => measure(&arguments),
         Err(error) => Err(error),
     };
@@ -57,7 +59,7 @@ fn measure(arguments: &[String]) -> Result<()> {
     }
     let cpus = Cpus::of_this_process()?;
     let clock = ticks::Clock::calibrate(Duration::from_millis(50));
-    let mut peer = peer::Peer::start(&cpus)?;
+    let mut peer = peer::Peer::start(std::process::id().to_string(), &cpus)?;
     let mut rows = row::all(&mut peer, &cpus)?;
     Cpus::pin(&[cpus.first])?;
     let (mut samples, mut cycles) = (Vec::new(), 0);
