@@ -72,12 +72,13 @@ impl<'a> FieldCode<'a> {
         let kind = base.kind(count);
         let place = match offsets {
             None => format!("self.layout.{identifier}"),
-            Some(offsets) if kind.starts_with("kind::Row") => {
-                format!("<{kind}>::at(kind::place(self.layout.start_, &{offsets:?}))")
-            }
             Some(offsets) => {
                 let start = format!("kind::place(self.layout.start_, &{offsets:?})");
-                if base.is_flat() { start } else { format!("{}Layout {{ start_: {start} }}", base.element()) }
+                match count {
+                    _ if base.is_flat() => start,
+                    Count::One => format!("{}Layout {{ start_: {start} }}", base.element()),
+                    _ => format!("<{kind}>::at({start})"),
+                }
             }
         };
         // A message of fixed size is made of zeros on the heap; another one is moved there, and must not be large itself.
