@@ -60,6 +60,8 @@ pub struct SampleInfo {
     pub source_wall_time_ns: u64,
     /// The publisher it came from.
     pub publisher_gid: Gid,
+    /// How long its payload is.
+    pub length_bytes: usize,
 }
 
 /// A taken sample, in place.
@@ -114,6 +116,7 @@ impl Sample {
             source_time_ns: header.source_time_ns,
             source_wall_time_ns: header.source_wall_time_ns,
             publisher_gid: Gid(self.pins.source.gid),
+            length_bytes: self.length_bytes as usize,
         }
     }
 }

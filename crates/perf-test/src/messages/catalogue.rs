@@ -86,7 +86,9 @@ impl WithType for Describe {
     type Output = Found;
 
     fn run<M: Benchmark>(self) -> Found {
-        let bytes = super::length_of::<M>(M::prepared(self.unbounded_bytes).shape());
+        let message = M::prepared(self.unbounded_bytes);
+        // Messages that would be too long are refused before.
+        let bytes = M::shape_bytes(message.shape()).unwrap_or(usize::MAX);
         Found { name: self.name, type_name: M::TYPE_NAME, content: M::CONTENT, bytes }
     }
 }

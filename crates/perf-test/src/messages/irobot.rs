@@ -8,7 +8,7 @@ use gantry_msgs::builtin_interfaces::Time;
 use gantry_msgs::irobot_interfaces_plugin as plugin;
 use gantry_msgs::performance_test_msgs::{self as base, PerformanceHeader};
 
-use super::{Benchmark, Stamp, Stamped, length_of};
+use super::{Benchmark, Stamp, Stamped};
 use crate::clock::SECOND_NS;
 use crate::experiment::Content;
 
@@ -23,9 +23,9 @@ fn header(stamp: Stamp, payload_bytes: usize) -> PerformanceHeader {
     }
 }
 
-fn stamped(header: &PerformanceHeader, bytes: usize) -> Stamped {
+fn stamped(header: &PerformanceHeader) -> Stamped {
     let time_ns = i64::from(header.stamp.sec) * SECOND_NS + i64::from(header.stamp.nanosec);
-    Stamped { time_ns, id: u64::from(header.tracking_number), bytes }
+    Stamped { time_ns, id: u64::from(header.tracking_number) }
 }
 
 /// What is alike in all: a number of 32 bits, and the owned message.
@@ -56,7 +56,7 @@ macro_rules! fixed {
         fn shape(&self) {}
 
         fn stamped(&self) -> Stamped {
-            stamped(&self.header, Self::MAX_BYTES)
+            stamped(&self.header)
         }
     };
 }
@@ -89,7 +89,7 @@ macro_rules! viewed {
             }
 
             fn stamped_sample(sample: &Sample<Self>) -> Stamped {
-                stamped(sample.header(), Self::MAX_BYTES)
+                stamped(sample.header())
             }
         })+
     };
@@ -121,11 +121,10 @@ impl Benchmark for plugin::StampedVector {
     }
 
     fn stamped(&self) -> Stamped {
-        stamped(&self.header, length_of::<Self>(self.shape()))
+        stamped(&self.header)
     }
 
     fn stamped_sample(sample: &Sample<Self>) -> Stamped {
-        let shape = plugin::StampedVectorShape { data: sample.data().len() };
-        stamped(sample.header(), length_of::<Self>(shape))
+        stamped(sample.header())
     }
 }

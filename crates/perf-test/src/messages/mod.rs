@@ -32,8 +32,6 @@ pub struct Stamped {
     pub time_ns: i64,
     /// The number of the message, as far as it carries it: see [`Benchmark::LAST_ID`].
     pub id: u64,
-    /// Length of its body.
-    pub bytes: usize,
 }
 
 /// A message that carries when it was sent and its number.
@@ -58,11 +56,6 @@ pub trait Benchmark: Message {
     fn stamped(&self) -> Stamped;
     /// Reads a sample in place.
     fn stamped_sample(sample: &Sample<Self>) -> Stamped;
-}
-
-/// How many bytes a message has that exists, and so is not too long.
-fn length_of<M: Message>(shape: M::Shape<'_>) -> usize {
-    M::shape_bytes(shape).unwrap_or(usize::MAX)
 }
 
 #[cfg(test)]

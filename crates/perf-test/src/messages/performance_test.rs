@@ -2,13 +2,12 @@
 
 use std::hint::black_box;
 
-use gantry::gantry_cdr::Kind;
 use gantry::gantry_cdr::zerocopy::FromZeros;
 use gantry::{Loan, Message, Sample};
 use gantry_msgs::performance_test as v2;
 use gantry_msgs::v1::performance_test as v1;
 
-use super::{Benchmark, Stamp, Stamped, length_of};
+use super::{Benchmark, Stamp, Stamped};
 use crate::experiment::Content;
 
 /// The same in every message that is looked at by a view.
@@ -50,7 +49,7 @@ macro_rules! viewed {
         time_and_id!();
 
         fn stamped_sample(sample: &Sample<Self>) -> Stamped {
-            Stamped { time_ns: sample.time(), id: sample.id(), bytes: Self::MAX_BYTES }
+            Stamped { time_ns: sample.time(), id: sample.id() }
         }
     };
 }
@@ -73,7 +72,7 @@ macro_rules! fixed {
             fn shape(&self) {}
 
             fn stamped(&self) -> Stamped {
-                Stamped { time_ns: self.time, id: self.id, bytes: Self::MAX_BYTES }
+                Stamped { time_ns: self.time, id: self.id }
             }
         })+)+
     };
@@ -108,13 +107,11 @@ macro_rules! sequence {
             }
 
             fn stamped(&self) -> Stamped {
-                Stamped { time_ns: self.time, id: self.id, bytes: length_of::<Self>(self.shape()) }
+                Stamped { time_ns: self.time, id: self.id }
             }
 
             fn stamped_sample(sample: &Sample<Self>) -> Stamped {
-                type Shape = <v2::$name as Kind>::Shape<'static>;
-                let shape = Shape { $field: sample.$field().len() };
-                Stamped { time_ns: sample.time(), id: sample.id(), bytes: length_of::<Self>(shape) }
+                Stamped { time_ns: sample.time(), id: sample.id() }
             }
         })+
     };
@@ -149,11 +146,10 @@ impl Benchmark for v2::UnboundedString {
     }
 
     fn stamped(&self) -> Stamped {
-        Stamped { time_ns: self.time, id: self.id, bytes: length_of::<Self>(self.shape()) }
+        Stamped { time_ns: self.time, id: self.id }
     }
 
     fn stamped_sample(sample: &Sample<Self>) -> Stamped {
-        let shape = v2::UnboundedStringShape { unbounded_string: sample.unbounded_string() };
-        Stamped { time_ns: sample.time(), id: sample.id(), bytes: length_of::<Self>(shape) }
+        Stamped { time_ns: sample.time(), id: sample.id() }
     }
 }

@@ -173,7 +173,7 @@ impl<'a, M: Benchmark> Taking<'a, M> {
     }
 
     fn note(&mut self, stamped: Stamped, received_ns: i64, info: SampleInfo) {
-        let Stamped { time_ns, id, bytes } = stamped;
+        let Stamped { time_ns, id } = stamped;
         let passed_over = self.passed_over();
         let arrival = self.sequences.arrived(info.publisher_gid.0, info.sequence, passed_over);
         self.last_arrival_ns = received_ns;
@@ -195,7 +195,7 @@ impl<'a, M: Benchmark> Taking<'a, M> {
             }
         }
         received.samples += 1;
-        received.bytes += bytes as u64;
+        received.bytes += info.length_bytes as u64;
         match u64::try_from(received_ns - time_ns) {
             Ok(latency_ns) => {
                 received.latency_ns.add(latency_ns as f64);

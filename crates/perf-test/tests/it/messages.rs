@@ -38,10 +38,12 @@ impl WithType for BothPaths<'_> {
                 sent.stamp(stamp);
                 publisher.publish_copy(&sent).unwrap();
             }
-            let expected = Stamped { time_ns: stamp.time_ns, id, bytes: self.bytes };
+            let expected = Stamped { time_ns: stamp.time_ns, id };
             let sample = in_place.take().unwrap().unwrap();
             assert_eq!(M::stamped_sample(&sample), expected, "{}", M::TYPE_NAME);
-            assert_eq!(copying.take_copy_into(&mut copy).unwrap().unwrap().sequence, id);
+            let info = copying.take_copy_into(&mut copy).unwrap().unwrap();
+            assert_eq!((info.sequence, info.length_bytes), (id, self.bytes), "{}", M::TYPE_NAME);
+            assert_eq!(sample.message_info().length_bytes, self.bytes, "{}", M::TYPE_NAME);
             assert_eq!(copy.stamped(), expected, "{}", M::TYPE_NAME);
         }
     }
