@@ -161,6 +161,18 @@ impl Subscription {
         taken
     }
 
+    /// Whether there is something to take now. Joins publishers that came (control path); else a look at each publisher.
+    ///
+    /// # Errors
+    /// The process forked.
+    pub fn is_ready(&mut self) -> Result<bool> {
+        self.domain.epoch.check()?;
+        if self.generation_changed() {
+            self.discover();
+        }
+        Ok(self.has_news())
+    }
+
     /// Waits until there is something to take; `false` if there was nothing within `timeout`. A bounded spin (none where
     /// only one CPU is usable), then a futex.
     ///

@@ -3,7 +3,10 @@
 //! For recorders, bridges, bindings and tools; `subscription` is a typed layer over it. The bytes are what another process wrote:
 //! nobody checked them.
 
-use crate::error::Result;
+use crate::{
+    error::Result,
+    waitable::{Take, Waitable},
+};
 use gantry_shm::SampleInfo;
 use std::{os::fd::BorrowedFd, time::Duration};
 
@@ -83,6 +86,24 @@ impl GenericSubscription {
     #[must_use]
     pub fn topic(&self) -> &str {
         &self.engine.description().topic
+    }
+}
+
+impl Waitable for GenericSubscription {
+    fn is_ready(&mut self) -> Result<bool> {
+        Ok(self.engine.is_ready()?)
+    }
+
+    fn subscription(&mut self) -> Option<&mut gantry_shm::Subscription> {
+        Some(&mut self.engine)
+    }
+}
+
+impl Take for GenericSubscription {
+    type Taken = GenericSample;
+
+    fn take_next(&mut self) -> Result<Option<GenericSample>> {
+        self.take()
     }
 }
 

@@ -70,6 +70,7 @@ mod names;
 mod node;
 mod publisher;
 mod subscription;
+mod waitable;
 
 pub use error::{Error, Result};
 pub use gantry_cdr::{self, ENCAPSULATION, Message, PlainMessage};
@@ -83,6 +84,7 @@ pub use names::expand_topic_name;
 pub use node::{MAX_DOMAIN_ID, Node, NodeBuilder};
 pub use publisher::{Loan, Publisher};
 pub use subscription::{Sample, Subscription};
+pub use waitable::{Take, Waitable};
 
 /// Compiles the README's example.
 #[cfg(doctest)]

@@ -3,6 +3,7 @@
 use crate::{
     error::{Error, Result},
     generic_subscription::{GenericSample, GenericSubscription},
+    waitable::{Take, Waitable},
 };
 use gantry_cdr::{ByteOrder, Message, View};
 use gantry_shm::SampleInfo;
@@ -124,6 +125,24 @@ impl<T: Message> Subscription<T> {
     #[must_use]
     pub fn topic(&self) -> &str {
         self.generic.topic()
+    }
+}
+
+impl<T: Message> Waitable for Subscription<T> {
+    fn is_ready(&mut self) -> Result<bool> {
+        self.generic.is_ready()
+    }
+
+    fn subscription(&mut self) -> Option<&mut gantry_shm::Subscription> {
+        self.generic.subscription()
+    }
+}
+
+impl<T: Message> Take for Subscription<T> {
+    type Taken = Sample<T>;
+
+    fn take_next(&mut self) -> Result<Option<Sample<T>>> {
+        self.take()
     }
 }
 
