@@ -12,7 +12,10 @@ use crate::{
     file::SharedFile,
     layout::*,
     lock,
-    protocol::sleep::{self, Side, WaiterIndex},
+    protocol::{
+        collect::{self, READY_BITS, ReadyBit},
+        sleep::{self, Side, WaiterIndex},
+    },
     reaper::{check_one_board, may_live},
     region::Region,
     registry::wait_for_lock,
@@ -42,6 +45,14 @@ pub(crate) struct Board {
 /// A topic's line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct TopicIndex(usize);
+
+impl TopicIndex {
+    /// Which bit says that it has news.
+    #[inline]
+    pub(crate) fn ready_bit(self) -> ReadyBit {
+        ReadyBit(self.0 % READY_BITS)
+    }
+}
 
 impl Board {
     /// Opens the domain's board, or makes it. `Ok(None)`: somebody else was quicker; begin again.
@@ -176,19 +187,23 @@ impl Board {
 
     /// Says that one side of a topic changed, wakes whom it concerns, and returns the new generation.
     pub(crate) fn topic_changed(&self, topic: TopicIndex, side: Side) -> u64 {
-        sleep::topic_changed(self.line(topic), side, |waiter| self.bell(waiter).ring())
+        sleep::topic_changed(self.line(topic), side, |waiter| self.notify(waiter, topic))
     }
 
     /// Makes the control threads of a topic's readers look.
     pub(crate) fn call_readers(&self, topic: TopicIndex) {
-        sleep::wake(&self.line(topic).publishers_watchers, |waiter| self.bell(waiter).ring());
+        sleep::wake(&self.line(topic).publishers_watchers, |waiter| self.notify(waiter, topic));
     }
 
     /// Rings everybody who sleeps on the topic. A SeqCst fence must stand between the news and this (3).
     /// Makes a system call for each sleeper, none if there is none.
     #[inline]
-    pub(crate) fn wake(&self, line: &TopicLine) {
-        sleep::wake_sleepers(line, |waiter| self.bell(waiter).ring());
+    pub(crate) fn wake(&self, topic: TopicIndex) {
+        sleep::wake_sleepers(self.line(topic), |waiter| self.notify(waiter, topic));
+    }
+
+    fn notify(&self, waiter: WaiterIndex, topic: TopicIndex) {
+        collect::notify(self.waiter(waiter), topic.ready_bit());
     }
 
     /// The pid of who holds the registry lock just now, as far as it said so; not of this process.
@@ -217,7 +232,12 @@ impl Board {
     pub(crate) fn sleepers(&self, name_hash: u64) -> Vec<u64> {
         let mut owners = Vec::new();
         if let Some(line) = self.line_of(name_hash) {
-            sleep::each(&line.sleepers, |waiter| owners.push(self.waiters[waiter.0].owner.load(Relaxed)));
+            sleep::each(&line.sleepers, |waiter| {
+                let line = self.waiter(waiter);
+                if line.state.load(Relaxed) != WAITER_AWAKE {
+                    owners.push(line.owner.load(Relaxed));
+                }
+            });
         }
         owners
     }
@@ -229,7 +249,13 @@ impl Board {
 
     /// A waiter's bell.
     pub(crate) fn bell(&self, waiter: WaiterIndex) -> &Futex {
-        &self.waiters[waiter.0 % WAITER_LINES].bell
+        &self.waiter(waiter).bell
+    }
+
+    /// A waiter's line.
+    #[inline]
+    pub(crate) fn waiter(&self, waiter: WaiterIndex) -> &WaiterLine {
+        &self.waiters[waiter.0 % WAITER_LINES]
     }
 }
 

@@ -50,6 +50,12 @@ points! {
     GenerationRaised,
     /// A waiter was rung, out of several perhaps.
     WaiterRung,
+    /// A waiter was told which topic has news.
+    ReadyMarked,
+    /// It was said that a waiter wakes, and it is not rung yet.
+    SleeperClaimed,
+    /// A waiter that collects says that it sleeps.
+    CollectorAsleep,
     /// A waiter line was taken.
     WaiterTaken,
     /// Waiters to be freed are in no topic's sets any more.

@@ -124,12 +124,23 @@ shared_struct! {
     WaiterLine: 64 bytes, align 64 {
         /// Counts rings. W: publishers and joiners. R: the waiter, and the kernel's futex compare.
         bell: Futex = 0,
-        reserved_word: u32 = 4,
+        /// [`WAITER_PLAIN`], [`WAITER_AWAKE`] or [`WAITER_ASLEEP`]. W: the waiter; who has news turns ASLEEP into AWAKE. R: both.
+        state: AtomicU32 = 4,
         /// Whose it is: the first half of a process's id, 0 = nobody's. W, R: holders of the registry lock.
         owner: AtomicU64 = 8,
-        reserved: [u64; 6] = 16,
+        /// Topics that have news, a bit for each line modulo 384. W: who has news sets, the waiter clears. R: both. Used unless
+        /// `state` is PLAIN.
+        ready: [AtomicU64; 6] = 16,
     }
 }
+/// Words of the bits for topics that have news.
+pub(crate) const READY_WORDS: usize = 6;
+/// The waiter wants to be rung for all news.
+pub(crate) const WAITER_PLAIN: u32 = 0;
+/// The waiter collects bits, and is about to look at them.
+pub(crate) const WAITER_AWAKE: u32 = 1;
+/// The waiter collects bits, and sleeps.
+pub(crate) const WAITER_ASLEEP: u32 = 2;
 
 shared_struct! {
     /// Start of a process file. W: the process. R: everyone in the domain.

@@ -27,6 +27,8 @@
 #[cfg(not(loom))]
 mod board;
 #[cfg(not(loom))]
+mod collector;
+#[cfg(not(loom))]
 mod control;
 #[cfg(crash_points)]
 pub mod crash;
@@ -104,6 +106,8 @@ mod type_description;
 #[cfg(not(loom))]
 mod waiter;
 
+#[cfg(not(loom))]
+pub use collector::{Bell, Collector};
 #[cfg(not(loom))]
 pub use description::{EndpointDescription, Gid, Role};
 #[cfg(not(loom))]

@@ -193,7 +193,7 @@ impl Publisher {
             Err(error) => return Err(Unpublished { loan, error: Box::new(error) }),
         };
         let (sequence, retires) = self.writer.publish(slot, loan.length_bytes() as u32);
-        self.domain.board.wake(self.domain.board.line(self.topic));
+        self.domain.board.wake(self.topic);
         if retires {
             self.writer.reclaim();
         }

@@ -19,6 +19,7 @@ use crate::{
 };
 use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
+    task::Waker,
     time::{Duration, Instant},
 };
 
@@ -52,6 +53,8 @@ pub(crate) struct Found {
     retry_at: Option<Instant>,
     /// The descriptor on which the subscription's user waits.
     pub(crate) event: Option<Event>,
+    /// Who else waits for samples, or for publishers to come and go; woken once.
+    pub(crate) waker: Option<Waker>,
     /// The subscription is gone.
     is_closed: bool,
 }
@@ -165,7 +168,8 @@ impl Found {
     /// The subscription goes: lets go of all publishers.
     pub(crate) fn close(&mut self) {
         self.is_closed = true;
-        (self.links, self.joined, self.event) = (Vec::new(), Vec::new(), None);
+        (self.links, self.joined) = (Vec::new(), Vec::new());
+        (self.event, self.waker) = (None, None);
     }
 }
 
@@ -192,10 +196,12 @@ impl Watched for PublisherSearch {
     }
 
     fn update(&self, domain: &Arc<Domain>) {
-        let found = &mut *self.found();
+        let mut guard = self.found();
+        let found = &mut *guard;
         if found.is_closed {
             return;
         }
+        let count = found.count;
         if found.retry_at.is_some_and(|at| Instant::now() >= at) {
             found.generation = None;
         }
@@ -215,20 +221,25 @@ impl Watched for PublisherSearch {
         }
         found.forget_gone();
         found.joined.iter().for_each(|joined| joined.source.prefault_new(&domain.directory));
+        let waker = if found.count == count { None } else { found.waker.take() };
+        drop(guard); // whoever wakes up now may look at what was found
+        waker.into_iter().for_each(Waker::wake);
     }
 
     fn wants_news(&self) -> bool {
-        self.found().event.as_ref().is_some_and(|event| !event.is_set())
+        let found = self.found();
+        found.waker.is_some() || found.event.as_ref().is_some_and(|event| !event.is_set())
     }
 
     fn announce_news(&self) -> bool {
-        let found = self.found();
-        let news = found.joined.iter().any(Joined::has_news);
-        let event = found.event.clone();
-        drop(found); // whoever wakes up now may take over what was found
-        if let (true, Some(event)) = (news, event) {
-            event.set();
+        let mut found = self.found();
+        if !found.joined.iter().any(Joined::has_news) {
+            return false;
         }
-        news
+        let (event, waker) = (found.event.clone(), found.waker.take());
+        drop(found); // whoever wakes up now may take over what was found
+        event.filter(|event| !event.is_set()).iter().for_each(Event::set);
+        waker.into_iter().for_each(Waker::wake);
+        true
     }
 }

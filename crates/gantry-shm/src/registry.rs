@@ -9,7 +9,7 @@ use crate::{
     directory::Directory,
     error::{Error, Result},
     file::SharedFile,
-    layout::{WAITER_LINES, WAITER_WORDS},
+    layout::{WAITER_LINES, WAITER_PLAIN, WAITER_WORDS},
     lock,
     protocol::sleep::{SHARED_WAITER, WaiterIndex},
     sync::Ordering::Relaxed,
@@ -60,6 +60,7 @@ impl Registry<'_> {
         // Relaxed: the registry lock orders its holders.
         let Some(free) = lines.iter().position(|line| line.owner.load(Relaxed) == 0) else { return SHARED_WAITER };
         lines[free].owner.store(owner, Relaxed);
+        lines[free].state.store(WAITER_PLAIN, Relaxed); // whoever had it may have died asleep
         crash::point(Point::WaiterTaken);
         WaiterIndex(free)
     }

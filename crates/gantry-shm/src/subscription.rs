@@ -23,7 +23,7 @@ use crate::{
     type_description::TypeDescription,
     waiter::Waiter,
 };
-use std::{os::fd::BorrowedFd, sync::Arc, time::Duration};
+use std::{os::fd::BorrowedFd, sync::Arc, task::Waker, time::Duration};
 
 /// Takes samples from its topic's publishers.
 pub struct Subscription {
@@ -219,6 +219,26 @@ impl Subscription {
         Ok(self.event.insert(event).descriptor())
     }
 
+    /// Wakes `waker` once, when there is something to take or publishers came or went: at once if there is now. Costs a hop over
+    /// the control thread, as [`Subscription::descriptor`] does. `None`: nobody is waked any more.
+    ///
+    /// # Errors
+    /// The process forked.
+    pub fn set_waker(&mut self, waker: Option<Waker>) -> Result<()> {
+        self.domain.epoch.check()?;
+        match waker {
+            Some(waker) if self.is_ready()? => waker.wake(),
+            waker => {
+                let calls = waker.is_some();
+                self.search.found().waker = waker;
+                if calls {
+                    self.participant.call_control();
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// How many publishers are matched now. Control path.
     ///
     /// # Errors
@@ -261,6 +281,11 @@ impl Subscription {
     pub(crate) fn generation_changed(&self) -> bool {
         // Relaxed: the search reads it again with acquire.
         Some(self.line.publishers_generation.load(Relaxed)) != self.seen_generation
+    }
+
+    /// Its topic's place on the board.
+    pub(crate) fn topic_index(&self) -> TopicIndex {
+        self.topic
     }
 
     /// The topic's line.

@@ -36,6 +36,12 @@ pub(crate) enum Site {
     /// (3) not an ordering: a ring counts, so that the kernel refuses to sleep.
     #[cfg(loom)]
     RingCounts,
+    /// (8) between a topic's bit and the look whether the waiter sleeps.
+    ReadyFence,
+    /// (8) between the bits and the look at the topics.
+    CollectFence,
+    /// (8) between saying "asleep" and the look at the bits.
+    AsleepFence,
     /// (4) a pin that may follow another sample's.
     PinStore,
     /// (4) a released pin.

@@ -6,10 +6,14 @@
 //! what damage to the board may cost, and grow, so that who sleeps long costs nothing.
 
 use crate::{
+    board::Board,
     domain::Domain,
     error::{Error, Result},
     participant::Participant,
-    protocol::sleep::{self, WaiterIndex, Waiters},
+    protocol::{
+        collect,
+        sleep::{self, WaiterIndex, Waiters},
+    },
     registry::REGISTRY_PATIENCE,
     subscription::Subscription,
 };
@@ -111,7 +115,25 @@ impl Waiter {
         &mut self,
         deadline: Option<Instant>,
         sets: impl Iterator<Item = &'a Waiters> + Clone,
-        mut look: impl FnMut() -> bool,
+        look: impl FnMut() -> bool,
+    ) -> Result<()> {
+        self.rest(deadline, look, |board, index, limit, look| {
+            let bell = board.bell(index);
+            let rings = bell.rings(); // before the last look
+            sleep::sleep(bell, rings, index, sets, limit, look);
+        })
+    }
+
+    /// The same for a waiter that collects, which is announced already.
+    pub(crate) fn collect_once(&mut self, deadline: Option<Instant>, look: impl FnMut() -> bool) -> Result<()> {
+        self.rest(deadline, look, |board, index, limit, look| collect::sleep(board.waiter(index), limit, look))
+    }
+
+    fn rest<L: FnMut() -> bool>(
+        &mut self,
+        deadline: Option<Instant>,
+        mut look: L,
+        sleep: impl FnOnce(&Board, WaiterIndex, Duration, &mut L),
     ) -> Result<()> {
         if look() || self.spin(&mut look) {
             self.slice = MIN_SLICE;
@@ -127,10 +149,9 @@ impl Waiter {
             Err(Error::RegistryBusy { .. }) if remaining < REGISTRY_PATIENCE => return Ok(()),
             Err(e) => return Err(e),
         };
-        let bell = self.domain.board.bell(index);
-        let rings = bell.rings(); // before the last look
-        sleep::sleep(bell, rings, index, sets, remaining.min(self.slice), look);
-        let in_vain = bell.rings() == rings;
+        let (board, rings) = (&self.domain.board, self.domain.board.bell(index).rings());
+        sleep(board, index, remaining.min(self.slice), &mut look);
+        let in_vain = board.bell(index).rings() == rings;
         self.slice = if in_vain { (self.slice * 2).min(MAX_SLICE) } else { MIN_SLICE };
         Ok(())
     }

@@ -252,7 +252,7 @@ fn use_board(board: &Board, directory: &Directory, input: &mut Input<'_>) {
     board.topic_changed(topic, Side::Publishers);
     board.topic_changed(topic, Side::Readers);
     board.call_readers(topic);
-    board.wake(board.line(topic));
+    board.wake(topic);
     let _ = (board.holder(), board.waiters_of(0), board.sleepers(topic_hash(TOPIC)));
     let registry = board.lock(directory, REGISTRY_PATIENCE).unwrap();
     let waiter = registry.take_waiter(7);

@@ -1,9 +1,9 @@
 //! The protocol by which one publisher and many readers share memory without locks: atomics and private books only, no
 //! files, no system calls but the futex. Models in `models` run this very code under loom.
 //!
-//! Used by `publisher`, `link`, `sample` and `waiter`. What lies where: `ring` (which slot holds which sequence), `writer`
+//! Used by `publisher`, `link`, `sample`, `waiter` and `collector`. What lies where: `ring` (which slot holds which sequence), `writer`
 //! (publish, retire, reclaim, with its books in `history` and its readers' rows in `roster`), `reader` (take, release) and
-//! `sleep` (wait, wake).
+//! `sleep` (wait, wake) and `collect` (wait for many topics).
 //!
 //! # Pairs
 //! 1. An entry is stored after its payload (Release); a reader loads the entry, then the payload (Acquire).
@@ -22,7 +22,12 @@
 //! 7. Length and sequence on an entry's line are written after the dead mark of the entry's last sample and the SeqCst fence of
 //!    a publish that followed; a reader looks at the entry, at them, fences (Acquire) and looks again: if the entry is still
 //!    alive, they are its own.
+//! 8. A waiter that collects stays among the sleepers (3). Who has news fenced (SeqCst) before it reads the waiter's bits; if the
+//!    topic's bit is not set, sets it and fences (SeqCst); then reads whether the waiter sleeps, and rings if so. The waiter takes the
+//!    bits, fences (SeqCst), then looks at the topics; before it sleeps it reads its bell, says that it sleeps, fences (SeqCst), and
+//!    looks at the bits. So a bit that is found set is taken after that news was stored, and one that is set is seen or rung for.
 
+pub(crate) mod collect;
 pub(crate) mod history;
 #[cfg(all(test, loom))]
 mod models;

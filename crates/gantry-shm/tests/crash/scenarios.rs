@@ -5,7 +5,7 @@ use crate::{
     support::{PATIENCE, bytes_type, eventually, match_up, publisher_with, subscription},
     survivors::Others,
 };
-use gantry_shm::{Participant, Publisher, PublisherOptions, Qos, Subscription, WaitSet, crash};
+use gantry_shm::{Collector, Participant, Publisher, PublisherOptions, Qos, Subscription, WaitSet, crash};
 use rustix::{
     event::{PollFd, PollFlags, poll},
     process::{Signal, getpid, kill_process},
@@ -14,7 +14,7 @@ use std::{
     io::{BufRead, Write},
     path::Path,
     sync::Arc,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 /// What is played, and among whom.
@@ -216,4 +216,27 @@ fn sleep_and_wake(root: &Path) {
             listener.take_all();
         }
     }
+    wake_a_collector(&participant, &mut talker, &mut listener);
+}
+
+/// A collector of this process that sleeps, and one that is awake.
+fn wake_a_collector(participant: &Arc<Participant>, talker: &mut Talker, listener: &mut Listener) {
+    let mut collector = Collector::new(participant).unwrap();
+    collector.attach(&listener.subscription).unwrap();
+    collector.wait(Some(Instant::now() + NAP), || false).unwrap();
+    let (begins, began) = std::sync::mpsc::channel();
+    std::thread::scope(|scope| {
+        let sleeper = scope.spawn(|| {
+            begins.send(rustix::thread::gettid()).unwrap();
+            collector.wait(None, || false).unwrap();
+        });
+        let status = format!("/proc/self/task/{}/status", began.recv().unwrap());
+        while std::fs::read_to_string(&status).is_ok_and(|status| !status.contains("State:\tS")) {
+            std::thread::yield_now();
+        }
+        talker.send(64);
+        sleeper.join().unwrap();
+    });
+    collector.collect(|_| listener.take_all());
+    collector.detach(&listener.subscription);
 }

@@ -7,6 +7,7 @@
 mod allocations;
 mod behaviour;
 mod child;
+mod collector;
 mod control;
 mod death;
 mod descriptor;
@@ -40,6 +41,7 @@ fn main() -> std::process::ExitCode {
     }
     let in_any_order = [
         behaviour::TESTS,
+        collector::TESTS,
         control::TESTS,
         death::TESTS,
         descriptor::TESTS,

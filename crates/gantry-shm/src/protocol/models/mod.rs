@@ -47,6 +47,9 @@ models! {
     two_publishers_wake: &wake::TWO;
     two_publishers_wake_a_shared_line: &wake::SHARED;
     joiner_wakes: &wake::JOINER;
+    one_publisher_wakes_a_collector: &wake::COLLECT;
+    two_publishers_wake_a_collector: &wake::COLLECT_TWO;
+    a_publisher_wakes_a_collector_again: &wake::COLLECT_AGAIN;
 }
 
 /// Every site, with the reason if no model can show that it is needed. A site that is not listed does not compile.
@@ -68,6 +71,9 @@ sites! {
     SleepFence,
     RingsBeforeLook,
     RingCounts,
+    ReadyFence,
+    CollectFence,
+    AsleepFence,
     PinStore,
     Unpin,
     PinsLook,

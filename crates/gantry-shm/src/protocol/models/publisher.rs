@@ -102,7 +102,7 @@ impl Publisher {
         let sequence = self.writer.history.head() + 1;
         self.world.write(slot, sequence);
         let (_, retires) = self.writer.publish(slot, length_of(sequence));
-        sleep::wake_sleepers(&self.world.board.topic, |waiter| self.world.board.bell(waiter).ring());
+        sleep::wake_sleepers(&self.world.board.topic, |waiter| self.world.board.notify(waiter));
         if retires {
             self.writer.reclaim();
         }

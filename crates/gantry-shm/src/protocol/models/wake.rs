@@ -7,8 +7,11 @@ use super::{
     world::{Board, READER_BELL, World},
 };
 use crate::{
-    layout::ROW_ACTIVE,
-    protocol::sleep::{self, SHARED_WAITER, WaiterIndex},
+    layout::{ROW_ACTIVE, WAITER_AWAKE},
+    protocol::{
+        collect,
+        sleep::{self, SHARED_WAITER, WaiterIndex},
+    },
     sync::{Ordering::Relaxed, Site},
 };
 use loom::thread;
@@ -41,12 +44,33 @@ pub(super) const JOINER: Model = Model {
         let board = Arc::<Board>::default();
         let joiner = board.clone();
         thread::spawn(move || {
-            sleep::topic_changed(&joiner.topic, sleep::Side::Publishers, |waiter| joiner.bell(waiter).ring())
+            sleep::topic_changed(&joiner.topic, sleep::Side::Publishers, |waiter| joiner.notify(waiter))
         });
         wait(&board, READER_BELL, || board.topic.publishers_generation.load(Relaxed) == 1);
     },
     preemptions: None,
     needs: &[Site::NewsFence, Site::SleepFence, Site::RingsBeforeLook, Site::RingCounts],
+};
+
+/// One publisher, one who collects.
+pub(super) const COLLECT: Model = Model {
+    run: || collector(1, 1),
+    preemptions: None,
+    needs: &[Site::ReadyFence, Site::AsleepFence, Site::RingsBeforeLook, Site::RingCounts],
+};
+
+/// Two publishers, one who collects: the second may find the bit set.
+pub(super) const COLLECT_TWO: Model = Model {
+    run: || collector(2, 1),
+    preemptions: Some(3),
+    needs: &[Site::PublishFence, Site::CollectFence, Site::ReadyFence, Site::AsleepFence, Site::RingsBeforeLook],
+};
+
+/// One publisher that publishes again before the first bit is collected, or after.
+pub(super) const COLLECT_AGAIN: Model = Model {
+    run: || collector(1, 2),
+    preemptions: Some(3),
+    needs: &[Site::CollectFence, Site::ReadyFence, Site::AsleepFence, Site::RingsBeforeLook],
 };
 
 fn publishers(count: usize, waiter: WaiterIndex) {
@@ -64,6 +88,40 @@ fn publishers(count: usize, waiter: WaiterIndex) {
     while !subscriptions.is_empty() {
         wait(&board, waiter, || subscriptions.iter().any(|subscription| subscription.has_news()));
         subscriptions.retain_mut(|subscription| subscription.take().map(|sample| sample.read()).is_none());
+    }
+}
+
+/// What `Collector` does, for publishers that publish so many samples each.
+fn collector(publishers: usize, samples: usize) {
+    let board = Arc::<Board>::default();
+    let line = board.waiter(READER_BELL);
+    line.state.store(WAITER_AWAKE, Relaxed);
+    sleep::enter(&board.topic.sleepers, READER_BELL);
+    let mut subscriptions: Vec<Subscription> = (0..publishers)
+        .map(|_| {
+            let world = World::new(&board, samples, (2 * samples).next_power_of_two());
+            let mut publisher = Publisher::new(&world, keep_last(samples));
+            let subscription = Subscription::join(&world, ROW_ACTIVE, samples as u32, true);
+            publisher.find_readers();
+            thread::spawn(move || (0..samples).for_each(|_| assert!(publisher.publish())));
+            subscription
+        })
+        .collect();
+    let mut missing = publishers * samples;
+    while missing > 0 {
+        // Only what a bit says is looked at.
+        if collect::collect(line).iter().any(|&bits| bits != 0) {
+            for subscription in &mut subscriptions {
+                // As `Link::take`, which does not pin before a look found something.
+                while subscription.has_news() {
+                    let Some(sample) = subscription.take() else { break };
+                    sample.read();
+                    missing -= 1;
+                }
+            }
+        } else {
+            collect::sleep(line, Duration::MAX, || false);
+        }
     }
 }
 

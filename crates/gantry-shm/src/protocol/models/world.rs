@@ -4,8 +4,9 @@
 //! the memory of a larger ring.
 
 use crate::{
-    layout::{LINE_BYTES, PublisherHeader, RingLine, Row, TopicLine},
+    layout::{LINE_BYTES, PublisherHeader, RingLine, Row, TopicLine, WaiterLine},
     protocol::{
+        collect::{self, ReadyBit},
         history::Slot,
         ring::{Descriptor, Ring},
         sleep::WaiterIndex,
@@ -18,6 +19,8 @@ use std::sync::Arc;
 
 /// What rows of the publisher say.
 pub(super) const KEY: u64 = 7;
+/// The topic's among the bits of waiters that collect.
+const TOPIC_BIT: ReadyBit = ReadyBit(70);
 /// Waiter of a subscription.
 pub(super) const READER_BELL: WaiterIndex = WaiterIndex(0);
 /// Waiter of a publisher.
@@ -28,12 +31,21 @@ pub(super) const PUBLISHER_BELL: WaiterIndex = WaiterIndex(1);
 pub(super) struct Board {
     pub(super) topic: TopicLine,
     /// The third is the one that is shared.
-    bells: [Futex; 3],
+    waiters: [WaiterLine; 3],
 }
 
 impl Board {
+    pub(super) fn waiter(&self, waiter: WaiterIndex) -> &WaiterLine {
+        &self.waiters[waiter.0.min(2)]
+    }
+
     pub(super) fn bell(&self, waiter: WaiterIndex) -> &Futex {
-        &self.bells[waiter.0.min(2)]
+        &self.waiter(waiter).bell
+    }
+
+    /// What the crate's board does for who has news.
+    pub(super) fn notify(&self, waiter: WaiterIndex) {
+        collect::notify(self.waiter(waiter), TOPIC_BIT);
     }
 }
 

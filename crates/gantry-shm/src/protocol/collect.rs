@@ -1,0 +1,85 @@
+//! How a waiter that waits for many topics learns which of them have news, without looking at all of them (pair 8).
+//!
+//! Used by `collector` (who waits) and `board` (who has news). Such a waiter stays announced among the sleepers of its topics.
+//! Who has news sets the topic's bit in the waiter's line, and rings only if the waiter sleeps; so publishing to one that is busy
+//! makes no system call. Bits are hints: one too many costs a look, one lost a slice of sleep. Several topics may share a bit.
+
+use crate::{
+    crash::{self, Point},
+    layout::{READY_WORDS, WAITER_ASLEEP, WAITER_AWAKE, WAITER_PLAIN, WaiterLine},
+    sync::{Ordering::*, Site, full_fence, is_weakened},
+};
+use std::time::Duration;
+
+/// How many topics can be told apart.
+pub(crate) const READY_BITS: usize = 64 * READY_WORDS;
+
+/// A topic's bit, of [`READY_BITS`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct ReadyBit(pub(crate) usize);
+
+/// Topics that have news.
+pub(crate) type ReadyBits = [u64; READY_WORDS];
+
+/// Tells a waiter that a topic has news. A SeqCst fence must stand between the news and this (3).
+#[inline]
+pub(crate) fn notify(line: &WaiterLine, bit: ReadyBit) {
+    if line.state.load(Relaxed) == WAITER_PLAIN {
+        line.bell.ring();
+        return;
+    }
+    let (word, bit) = (&line.ready[bit.0 / 64 % READY_WORDS], 1 << (bit.0 % 64));
+    // Who finds it set need do nothing: the waiter has not begun to look at the topic, and will see this news, too (8).
+    if word.load(Relaxed) & bit == 0 {
+        word.fetch_or(bit, Relaxed);
+        crash::point(Point::ReadyMarked);
+        full_fence(Site::ReadyFence);
+    }
+    rouse(line);
+}
+
+/// Rings if the waiter sleeps, once for each sleep. A SeqCst fence must stand between the news and this (8).
+#[inline]
+pub(crate) fn rouse(line: &WaiterLine) {
+    if line.state.load(Relaxed) == WAITER_ASLEEP
+        && line.state.compare_exchange(WAITER_ASLEEP, WAITER_AWAKE, Relaxed, Relaxed).is_ok()
+    {
+        crash::point(Point::SleeperClaimed);
+        line.bell.ring();
+    }
+}
+
+/// The waiter: takes the bits of all topics that have news, to look at them afterwards.
+#[inline]
+pub(crate) fn collect(line: &WaiterLine) -> ReadyBits {
+    let mut ready = ReadyBits::default();
+    for (word, bits) in line.ready.iter().zip(&mut ready) {
+        if word.load(Relaxed) != 0 {
+            *bits = word.swap(0, Relaxed);
+        }
+    }
+    if ready != ReadyBits::default() {
+        full_fence(Site::CollectFence); // (8) the bits before the look at the topics
+    }
+    ready
+}
+
+/// The waiter: whether there is something to collect.
+#[inline]
+pub(crate) fn has_ready(line: &WaiterLine) -> bool {
+    line.ready.iter().any(|word| word.load(Relaxed) != 0)
+}
+
+/// The waiter: sleeps until a ring, or until `limit` is over; not at all if there is something to collect or `look` finds
+/// something.
+pub(crate) fn sleep(line: &WaiterLine, limit: Duration, look: impl FnOnce() -> bool) {
+    let rings = line.bell.rings(); // before anybody can see that we sleep
+    line.state.store(WAITER_ASLEEP, Relaxed);
+    crash::point(Point::CollectorAsleep);
+    full_fence(Site::AsleepFence); // (8)
+    if !has_ready(line) && !look() {
+        let rings = if is_weakened(Site::RingsBeforeLook) { line.bell.rings() } else { rings };
+        line.bell.sleep(rings, limit);
+    }
+    line.state.store(WAITER_AWAKE, Relaxed);
+}

@@ -1,0 +1,174 @@
+//! A collector names the topics that have news, misses none, and is woken from anywhere in its process.
+
+use crate::{
+    support::*,
+    waiting::{BYTES, publisher_on, subscription_to, topic},
+};
+use gantry_shm::{Collector, Participant, Publisher, Qos, Subscription};
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering::*},
+    },
+    time::{Duration, Instant},
+};
+
+tests![
+    only_topics_with_news_are_named,
+    a_topic_stays_attached_while_one_of_its_subscriptions_is,
+    nothing_is_missed_while_publishers_run_and_the_collector_sleeps,
+    a_bell_wakes_it_once_for_what_look_finds,
+    publishers_that_come_are_news,
+    on_the_shared_line_everything_is_named,
+];
+
+const TOPICS: usize = 40;
+
+fn pairs(participant: &Arc<Participant>, qos: Qos) -> (Vec<Publisher>, Vec<Subscription>) {
+    let publishers = (0..TOPICS).map(|number| publisher_on(participant, &topic(number), qos)).collect();
+    (publishers, (0..TOPICS).map(|number| subscription_to(participant, &topic(number), qos)).collect())
+}
+
+fn attach(collector: &mut Collector, subscriptions: &[Subscription]) -> Vec<usize> {
+    subscriptions.iter().map(|subscription| collector.attach(subscription).unwrap()).collect()
+}
+
+fn collected(collector: &mut Collector) -> Vec<usize> {
+    let mut bits = Vec::new();
+    collector.collect(|bit| bits.push(bit));
+    bits
+}
+
+fn soon() -> Option<Instant> {
+    Some(Instant::now() + Duration::from_millis(1))
+}
+
+fn only_topics_with_news_are_named() {
+    let root = Root::new();
+    let participant = root.join();
+    let (mut publishers, subscriptions) = pairs(&participant, Qos::default());
+    let mut collector = Collector::new(&participant).unwrap();
+    let bits = attach(&mut collector, &subscriptions);
+    collected(&mut collector);
+    collector.wait(soon(), || false).unwrap();
+    assert_eq!(collected(&mut collector), []);
+    for chosen in [3, 17] {
+        send(&mut publishers[chosen], BYTES, 1);
+        send(&mut publishers[chosen], BYTES, 2);
+        collector.wait(None, || false).unwrap();
+        assert_eq!(collected(&mut collector), [bits[chosen]]);
+        assert_eq!(collected(&mut collector), []);
+    }
+}
+
+fn a_topic_stays_attached_while_one_of_its_subscriptions_is() {
+    let root = Root::new();
+    let participant = root.join();
+    let mut publisher = publisher_on(&participant, &topic(0), Qos::default());
+    let subscriptions = [0, 0].map(|number| subscription_to(&participant, &topic(number), Qos::default()));
+    let mut collector = Collector::new(&participant).unwrap();
+    let bits = attach(&mut collector, &subscriptions);
+    assert_eq!(bits[0], bits[1]);
+    collected(&mut collector);
+    for (detached, named) in [(0, vec![bits[0]]), (1, vec![])] {
+        collector.detach(&subscriptions[detached]);
+        send(&mut publisher, BYTES, 1);
+        assert_eq!(collected(&mut collector), named);
+    }
+}
+
+fn nothing_is_missed_while_publishers_run_and_the_collector_sleeps() {
+    const SAMPLES: u64 = 3_000;
+    let root = Root::new();
+    let participant = root.join();
+    let (mut publishers, mut subscriptions) = pairs(&participant, Qos::default().keep_all());
+    let mut collector = Collector::new(&participant).unwrap();
+    let bits = attach(&mut collector, &subscriptions);
+    let mut taken = 0;
+    std::thread::scope(|scope| {
+        for (part, publishers) in publishers.chunks_mut(TOPICS / 2).enumerate() {
+            scope.spawn(move || {
+                for number in 0..SAMPLES / 2 {
+                    let count = publishers.len();
+                    send(&mut publishers[(number as usize * 7 + part) % count], BYTES, number);
+                    if number % 16 == 0 {
+                        std::thread::yield_now();
+                    }
+                }
+            });
+        }
+        let give_up = Instant::now() + PATIENCE;
+        while taken < SAMPLES {
+            assert!(Instant::now() < give_up, "{taken} of {SAMPLES}");
+            collector.wait(Some(give_up), || false).unwrap();
+            for bit in collected(&mut collector) {
+                for (subscription, _) in subscriptions.iter_mut().zip(&bits).filter(|(_, its)| **its == bit) {
+                    while subscription.take().unwrap().is_some() {
+                        taken += 1;
+                    }
+                }
+            }
+        }
+    });
+    assert_eq!(taken, SAMPLES);
+    assert!(subscriptions.iter_mut().all(|subscription| !subscription.is_ready().unwrap()));
+}
+
+fn a_bell_wakes_it_once_for_what_look_finds() {
+    let root = Root::new();
+    let participant = root.join();
+    let mut collector = Collector::new(&participant).unwrap();
+    let (bell, news) = (collector.bell(), Arc::new(AtomicBool::new(false)));
+    for _ in 0..100 {
+        let (bell, heard) = (bell.clone(), news.clone());
+        let ringer = std::thread::spawn(move || {
+            heard.store(true, Release);
+            bell.ring();
+        });
+        let deadline = Instant::now() + PATIENCE;
+        while !news.swap(false, Acquire) {
+            assert!(Instant::now() < deadline);
+            collector.wait(Some(deadline), || news.load(Acquire)).unwrap();
+        }
+        ringer.join().unwrap();
+    }
+    drop(collector);
+    bell.ring(); // nobody's
+}
+
+fn publishers_that_come_are_news() {
+    let root = Root::new();
+    let participant = root.join();
+    let mut subscription = subscription_to(&participant, &topic(0), Qos::default());
+    let mut collector = Collector::new(&participant).unwrap();
+    let bit = collector.attach(&subscription).unwrap();
+    assert!(!subscription.is_ready().unwrap());
+    let qos = Qos::default();
+    let other = participant.clone();
+    let publisher = std::thread::spawn(move || publisher_on(&other, &topic(0), qos));
+    collector.wait(None, || false).unwrap();
+    assert_eq!(collected(&mut collector), [bit]);
+    let mut publisher = publisher.join().unwrap();
+    assert!(!subscription.is_ready().unwrap());
+    send(&mut publisher, BYTES, 5);
+    assert!(subscription.is_ready().unwrap());
+}
+
+fn on_the_shared_line_everything_is_named() {
+    let root = Root::new();
+    let participant = root.join();
+    let taken: Vec<Collector> = (0..511).map(|_| Collector::new(&participant).unwrap()).collect();
+    let (mut publishers, mut subscriptions) = pairs(&participant, Qos::default());
+    let mut collector = Collector::new(&participant).unwrap();
+    attach(&mut collector, &subscriptions);
+    assert_eq!(collected(&mut collector).len(), TOPICS);
+    let publisher = std::thread::spawn(move || {
+        send(&mut publishers[9], BYTES, 1);
+        publishers
+    });
+    while subscriptions[9].take().unwrap().is_none() {
+        collector.wait(None, || false).unwrap();
+    }
+    publisher.join().unwrap();
+    drop(taken);
+}
