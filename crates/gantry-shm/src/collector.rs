@@ -8,7 +8,7 @@ use crate::{
     board::TopicIndex,
     domain::Domain,
     error::Result,
-    layout::WAITER_AWAKE,
+    layout::{WAITER_AWAKE, WAITER_PLAIN},
     participant::Participant,
     protocol::{
         collect,
@@ -36,7 +36,11 @@ pub struct Collector {
     topics: Vec<(TopicIndex, usize)>,
 }
 
-/// Wakes a collector from any thread of this process.
+/// What [`Collector::detach`] takes back.
+#[derive(Debug)]
+pub struct Attachment(TopicIndex);
+
+/// Wakes a collector or a wait set from any thread of this process.
 #[derive(Clone)]
 pub struct Bell {
     /// Whoever forgets a bell somewhere does not keep the domain.
@@ -66,14 +70,14 @@ impl Collector {
     /// Who wakes it.
     #[must_use]
     pub fn bell(&self) -> Bell {
-        Bell { domain: Arc::downgrade(&self.domain), index: self.index }
+        Bell::new(&self.domain, self.index)
     }
 
-    /// Attaches a subscription, and returns its bit. What it has already is not named: look at it once.
+    /// Attaches a subscription. What it has already is not named: look at it once.
     ///
     /// # Errors
     /// The subscription is of another domain; the process forked.
-    pub fn attach(&mut self, subscription: &Subscription) -> Result<usize> {
+    pub fn attach(&mut self, subscription: &Subscription) -> Result<Attachment> {
         subscription.check_waiter(&self.domain)?;
         let topic = subscription.topic_index();
         match self.topics.iter_mut().find(|(attached, _)| *attached == topic) {
@@ -86,12 +90,11 @@ impl Collector {
                 }
             }
         }
-        Ok(topic.ready_bit().0)
+        Ok(Attachment(topic))
     }
 
     /// Detaches what was attached.
-    pub fn detach(&mut self, subscription: &Subscription) {
-        let topic = subscription.topic_index();
+    pub fn detach(&mut self, Attachment(topic): Attachment) {
         let Some(place) = self.topics.iter().position(|(attached, _)| *attached == topic) else { return };
         self.topics[place].1 -= 1;
         if self.topics[place].1 == 0 {
@@ -137,6 +140,14 @@ impl Collector {
     }
 }
 
+impl Attachment {
+    /// Its topic's bit, less than [`Collector::BITS`].
+    #[must_use]
+    pub fn bit(&self) -> usize {
+        self.0.ready_bit().0
+    }
+}
+
 impl std::fmt::Debug for Collector {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "Collector({:?}, {} topics)", self.waiter, self.topics.len())
@@ -144,17 +155,19 @@ impl std::fmt::Debug for Collector {
 }
 
 impl Bell {
-    /// Wakes the collector if it sleeps. What is rung for must have been stored before. At most one system call.
+    pub(crate) fn new(domain: &Arc<Domain>, index: WaiterIndex) -> Bell {
+        Bell { domain: Arc::downgrade(domain), index }
+    }
+
+    /// Wakes who waits, if it sleeps. What is rung for must have been stored before. At most one system call.
     pub fn ring(&self) {
         let Some(domain) = self.domain.upgrade() else { return };
         if !domain.epoch.is_current() {
             return;
         }
         full_fence(Site::NewsFence); // (8) the news, then the look whether it sleeps
-        match self.index {
-            SHARED_WAITER => domain.board.bell(SHARED_WAITER).ring(),
-            index => collect::rouse(domain.board.waiter(index)),
-        }
+        let line = domain.board.waiter(self.index);
+        if line.state.load(Relaxed) == WAITER_PLAIN { line.bell.ring() } else { collect::rouse(line) }
     }
 }
 

@@ -107,7 +107,7 @@ mod type_description;
 mod waiter;
 
 #[cfg(not(loom))]
-pub use collector::{Bell, Collector};
+pub use collector::{Attachment, Bell, Collector};
 #[cfg(not(loom))]
 pub use description::{EndpointDescription, Gid, Role};
 #[cfg(not(loom))]

@@ -182,7 +182,7 @@ impl Subscription {
     pub fn wait(&mut self, timeout: Duration) -> Result<bool> {
         // It waits for several, and one of them is this.
         let mut waiter = self.waiter.take().unwrap_or_else(|| Waiter::new(self.domain.clone()));
-        let waited = waiter.wait(&mut [self], timeout);
+        let waited = waiter.wait(&mut [self], timeout, || false);
         self.waiter = Some(waiter);
         match waited {
             Ok(false) => self.type_mismatch().map_or(Ok(false), Err),

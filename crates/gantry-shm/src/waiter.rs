@@ -7,6 +7,7 @@
 
 use crate::{
     board::Board,
+    collector::Bell,
     domain::Domain,
     error::{Error, Result},
     participant::Participant,
@@ -62,7 +63,30 @@ impl WaitSet {
     /// # Errors
     /// As [`Subscription::take`]; a subscription is of another domain; no waiter could be set up.
     pub fn wait(&mut self, subscriptions: &mut [&mut Subscription], timeout: Duration) -> Result<bool> {
-        self.waiter.wait(subscriptions, timeout)
+        self.wait_or(subscriptions, timeout, || false)
+    }
+
+    /// The same, but waits also for `look` to find something, which it is asked again when the [`WaitSet::bell`] rings.
+    ///
+    /// # Errors
+    /// As [`WaitSet::wait`].
+    pub fn wait_or(
+        &mut self,
+        subscriptions: &mut [&mut Subscription],
+        timeout: Duration,
+        look: impl FnMut() -> bool,
+    ) -> Result<bool> {
+        self.waiter.wait(subscriptions, timeout, look)
+    }
+
+    /// Wakes it from any thread of this process.
+    ///
+    /// # Errors
+    /// The registry lock is held too long; the process forked.
+    pub fn bell(&mut self) -> Result<Bell> {
+        self.waiter.domain.epoch.check()?;
+        let index = self.waiter.index(REGISTRY_PATIENCE)?;
+        Ok(Bell::new(&self.waiter.domain, index))
     }
 }
 
@@ -84,7 +108,12 @@ impl Waiter {
     }
 
     /// What [`WaitSet::wait`] says.
-    pub(crate) fn wait(&mut self, subscriptions: &mut [&mut Subscription], timeout: Duration) -> Result<bool> {
+    pub(crate) fn wait(
+        &mut self,
+        subscriptions: &mut [&mut Subscription],
+        timeout: Duration,
+        mut look: impl FnMut() -> bool,
+    ) -> Result<bool> {
         self.domain.epoch.check()?;
         // On another board our bell is another's.
         subscriptions.iter().try_for_each(|subscription| subscription.check_waiter(&self.domain))?;
@@ -95,7 +124,7 @@ impl Waiter {
                     subscription.discover();
                 }
             }
-            if subscriptions.iter().any(|subscription| subscription.has_news()) {
+            if subscriptions.iter().any(|subscription| subscription.has_news()) || look() {
                 return Ok(true);
             }
             if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
@@ -104,7 +133,7 @@ impl Waiter {
             let waited: &[&mut Subscription] = subscriptions;
             let sleepers = waited.iter().map(|subscription| &subscription.line().sleepers);
             self.sleep_once(deadline, sleepers, || {
-                waited.iter().any(|subscription| subscription.has_news() || subscription.generation_changed())
+                waited.iter().any(|subscription| subscription.has_news() || subscription.generation_changed()) || look()
             })?;
         }
     }

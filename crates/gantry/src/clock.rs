@@ -1,32 +1,100 @@
-//! The only place of the library that reads a clock for samples.
+//! What timers go by: the steady clock of the system, or one that somebody sets (simulated time, tests).
+//!
+//! Used by `timer`; `stamp` and deadlines read the system's.
 
-use gantry_shm::SourceTime;
 use rustix::time::{ClockId, clock_gettime};
+use std::{
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicU64, Ordering::*},
+    },
+    task::Waker,
+    time::Duration,
+};
 
-/// How long the distance between the two clocks is believed: wall time is stepped and slewed rarely.
-const WALL_VALID_NS: u64 = 1_000_000_000;
+/// A clock; clones are the same clock.
+#[derive(Clone, Debug)]
+pub struct Clock(Kind);
 
-/// Stamps samples with one reading of the monotonic clock each, and one of the wall clock a second.
-#[derive(Debug, Default)]
-pub(crate) struct SampleClock {
-    wall_minus_monotonic_ns: u64,
-    valid_until_ns: u64,
+#[derive(Clone, Debug)]
+enum Kind {
+    Steady,
+    Manual(Arc<Manual>),
 }
 
-impl SampleClock {
-    /// Now. Neither allocates nor makes system calls (vDSO).
+#[derive(Debug, Default)]
+struct Manual {
+    now_ns: AtomicU64,
+    /// Who waits for a time; woken when it is set.
+    waiting: Mutex<Vec<Waker>>,
+}
+
+impl Clock {
+    /// CLOCK_MONOTONIC: never steps, and goes on while nobody looks.
+    #[must_use]
+    pub fn steady() -> Clock {
+        Clock(Kind::Steady)
+    }
+
+    /// A clock that begins at `now` and stands until [`Clock::set`].
+    #[must_use]
+    pub fn manual(now: Duration) -> Clock {
+        let manual = Manual { now_ns: AtomicU64::new(in_ns(now)), waiting: Mutex::default() };
+        Clock(Kind::Manual(Arc::new(manual)))
+    }
+
+    /// Time since its beginning. Neither allocates nor makes system calls (vDSO).
+    #[must_use]
+    pub fn now(&self) -> Duration {
+        Duration::from_nanos(self.now_ns())
+    }
+
+    /// Sets a manual clock and wakes who waits for it; the steady one takes no orders, and `false` says so.
+    pub fn set(&self, now: Duration) -> bool {
+        let Kind::Manual(manual) = &self.0 else { return false };
+        manual.now_ns.store(in_ns(now), Release);
+        let waiting = std::mem::take(&mut *manual.waiting.lock().unwrap_or_else(PoisonError::into_inner));
+        waiting.into_iter().for_each(Waker::wake);
+        true
+    }
+
     #[inline]
-    pub(crate) fn now(&mut self) -> SourceTime {
-        let monotonic_ns = read(ClockId::Monotonic);
-        if monotonic_ns >= self.valid_until_ns {
-            self.wall_minus_monotonic_ns = read(ClockId::Realtime).wrapping_sub(monotonic_ns);
-            self.valid_until_ns = monotonic_ns + WALL_VALID_NS;
+    pub(crate) fn now_ns(&self) -> u64 {
+        match &self.0 {
+            Kind::Steady => monotonic_ns(),
+            Kind::Manual(manual) => manual.now_ns.load(Acquire),
         }
-        SourceTime { monotonic_ns, wall_ns: monotonic_ns.wrapping_add(self.wall_minus_monotonic_ns) }
+    }
+
+    /// When it will show `time_ns`, in CLOCK_MONOTONIC; `None`: nobody knows, [`Clock::wake_when_set`] tells.
+    pub(crate) fn due_ns(&self, time_ns: u64) -> Option<u64> {
+        matches!(self.0, Kind::Steady).then_some(time_ns)
+    }
+
+    /// Wakes `waker` once, when somebody sets the clock.
+    pub(crate) fn wake_when_set(&self, waker: &Waker) {
+        if let Kind::Manual(manual) = &self.0 {
+            let mut waiting = manual.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+            if !waiting.iter().any(|other| other.will_wake(waker)) {
+                waiting.push(waker.clone());
+            }
+        }
     }
 }
 
-fn read(clock: ClockId) -> u64 {
+/// CLOCK_MONOTONIC.
+#[inline]
+pub(crate) fn monotonic_ns() -> u64 {
+    read(ClockId::Monotonic)
+}
+
+#[inline]
+pub(crate) fn read(clock: ClockId) -> u64 {
     let time = clock_gettime(clock);
     (time.tv_sec as u64).wrapping_mul(1_000_000_000).wrapping_add(time.tv_nsec as u64)
+}
+
+/// As many nanoseconds as fit: 584 years.
+pub(crate) fn in_ns(duration: Duration) -> u64 {
+    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }

@@ -28,6 +28,34 @@ pub enum Error {
         value: String,
     },
 
+    /// A timer without a period.
+    #[error("a timer's period is 0, so it would be due for ever; give it at least 1 ns")]
+    ZeroPeriod,
+
+    /// An executor that has nothing to do.
+    #[error("this executor has no node; add one before it spins")]
+    NoNode,
+
+    /// A node whose callbacks another executor runs.
+    #[error("node {node} is in an executor already; remove it there first, or make a node of its own")]
+    NodeInUse {
+        /// The node's full name.
+        node: String,
+    },
+
+    /// Nodes of several domains in one executor.
+    #[error(
+        "node {node} is in domain {domain_id}, and this executor works in domain {executors}; use an executor for each domain"
+    )]
+    ForeignNode {
+        /// The node's full name.
+        node: String,
+        /// Its domain.
+        domain_id: u32,
+        /// The executor's.
+        executors: u32,
+    },
+
     /// A sample that is no message of the type.
     #[error("a sample on {topic} is no {type_name}: {error}; it was passed over")]
     Malformed {

@@ -4,8 +4,8 @@
 //! checks them here.
 
 use crate::{
-    clock::SampleClock,
     error::{Error, Result},
+    stamp::SampleClock,
 };
 use std::time::Duration;
 

@@ -105,6 +105,10 @@ impl Take for GenericSubscription {
     fn take_next(&mut self) -> Result<Option<GenericSample>> {
         self.take()
     }
+
+    fn time_ns(sample: &GenericSample) -> Option<u64> {
+        Some(sample.message_info().source_time_ns)
+    }
 }
 
 impl GenericSample {

@@ -62,17 +62,26 @@
 
 #![forbid(unsafe_code)]
 
+mod callback;
+mod callback_group;
 mod clock;
 mod error;
+mod executor;
 mod generic_publisher;
 mod generic_subscription;
 mod names;
 mod node;
 mod publisher;
+mod stamp;
 mod subscription;
+mod timer;
+mod wait_set;
 mod waitable;
 
+pub use callback_group::{CallbackGroup, CallbackGroupType, CallbackHandle};
+pub use clock::Clock;
 pub use error::{Error, Result};
+pub use executor::{Canceler, EventsExecutor, Executor, MultiThreadedExecutor, Overflow, SingleThreadedExecutor};
 pub use gantry_cdr::{self, ENCAPSULATION, Message, PlainMessage};
 pub use gantry_shm::{
     Durability, Error as MemoryError, Gid, History, Liveliness, PublisherOptions, Qos, Reliability, SampleInfo,
@@ -84,6 +93,8 @@ pub use names::expand_topic_name;
 pub use node::{MAX_DOMAIN_ID, Node, NodeBuilder};
 pub use publisher::{Loan, Publisher};
 pub use subscription::{Sample, Subscription};
+pub use timer::{Tick, Timer};
+pub use wait_set::WaitSet;
 pub use waitable::{Take, Waitable};
 
 /// Compiles the README's example.

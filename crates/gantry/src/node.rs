@@ -1,27 +1,35 @@
 //! A node: a name in a domain, from which publishers and subscriptions are made. Control path.
 
 use crate::{
+    callback_group::{CallbackGroup, CallbackGroupType, CallbackHandle, Callbacks},
+    clock::Clock,
     error::{Error, Result},
     generic_publisher::GenericPublisher,
     generic_subscription::GenericSubscription,
     names,
     publisher::Publisher,
-    subscription::Subscription,
+    subscription::{Sample, Subscription},
+    timer::{Tick, Timer},
+    waitable::Take,
 };
 use gantry_cdr::Message;
 use gantry_shm::{Participant, PublisherOptions, Qos, TypeDescription};
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 /// Largest domain: ROS 2's on Linux.
 pub const MAX_DOMAIN_ID: u32 = 232;
 const DOMAIN_VARIABLE: &str = "ROS_DOMAIN_ID";
 
-/// A named member of a domain. Nodes of one process share its part in the domain.
-#[derive(Clone, Debug)]
-pub struct Node {
+/// A named member of a domain; clones are the same node. Nodes of one process share its part in the domain.
+#[derive(Clone)]
+pub struct Node(Arc<Inner>);
+
+struct Inner {
     participant: Arc<Participant>,
     name: String,
     namespace: String,
+    callbacks: Arc<Callbacks>,
+    default_group: CallbackGroup,
 }
 
 /// How a node is to be made.
@@ -50,13 +58,13 @@ impl Node {
     /// Its name, with the namespace.
     #[must_use]
     pub fn fully_qualified_name(&self) -> String {
-        format!("{}/{}", self.namespace.trim_end_matches('/'), self.name)
+        format!("{}/{}", self.0.namespace.trim_end_matches('/'), self.0.name)
     }
 
     /// Its domain.
     #[must_use]
     pub fn domain_id(&self) -> u32 {
-        self.participant.domain_id()
+        self.participant().domain_id()
     }
 
     /// A publisher of `T` on `topic` (`/absolute`, `relative` to the namespace, or `~/private`).
@@ -89,6 +97,66 @@ impl Node {
         Ok(Subscription::new(self.create_generic_subscription(topic, type_description::<T>(), qos)?))
     }
 
+    /// A subscription whose messages an executor that has this node gives to `callback`, one at a time.
+    ///
+    /// # Errors
+    /// As [`Node::create_subscription`].
+    pub fn create_subscription_with_callback<T>(
+        &self,
+        topic: &str,
+        qos: Qos,
+        mut callback: impl FnMut(Sample<T>) + Send + 'static,
+    ) -> Result<CallbackHandle>
+    where
+        T: Message,
+        Sample<T>: Send,
+    {
+        let subscription = self.create_subscription::<T>(topic, qos)?;
+        Ok(self.add_callback(subscription, move |_, sample| callback(sample)))
+    }
+
+    /// A timer on the steady clock that goes off every `period`; [`Timer`] has others.
+    ///
+    /// # Errors
+    /// A period of 0.
+    pub fn create_timer(&self, period: Duration) -> Result<Timer> {
+        Timer::new(&Clock::steady(), period)
+    }
+
+    /// A timer at each of whose ticks an executor that has this node calls `callback`; what is returned cancels and resets it.
+    ///
+    /// # Errors
+    /// A period of 0.
+    pub fn create_timer_with_callback(
+        &self,
+        period: Duration,
+        mut callback: impl FnMut(Tick) + Send + 'static,
+    ) -> Result<Timer> {
+        let timer = self.create_timer(period)?;
+        self.add_callback(timer.clone(), move |_, tick| callback(tick));
+        Ok(timer)
+    }
+
+    /// A group for callbacks of this node.
+    #[must_use]
+    pub fn create_callback_group(&self, kind: CallbackGroupType) -> CallbackGroup {
+        CallbackGroup::new(self.callbacks().clone(), kind)
+    }
+
+    /// Gives `waitable` to this node's executor, in the node's default group, which is mutually exclusive; see
+    /// [`CallbackGroup::add_callback`].
+    pub fn add_callback<W>(
+        &self,
+        waitable: W,
+        callback: impl FnMut(&mut W, W::Taken) + Send + 'static,
+    ) -> CallbackHandle
+    where
+        W: Take + 'static,
+        W::Taken: Send,
+    {
+        self.0.default_group.add_callback(waitable, callback)
+    }
+
     /// A publisher of bytes on `topic`, whose type is `message_type`: a [`GenericPublisher`] says what the bytes must be.
     ///
     /// # Errors
@@ -114,7 +182,7 @@ impl Node {
         options: PublisherOptions,
     ) -> Result<GenericPublisher> {
         let (topic, node) = (self.topic_name(topic)?, self.fully_qualified_name());
-        let participant = self.participant.clone();
+        let participant = self.participant().clone();
         let engine = gantry_shm::Publisher::new(participant, &node, &topic, message_type, qos, options)?;
         Ok(GenericPublisher::new(engine))
     }
@@ -130,7 +198,7 @@ impl Node {
         qos: Qos,
     ) -> Result<GenericSubscription> {
         let (topic, node) = (self.topic_name(topic)?, self.fully_qualified_name());
-        let engine = gantry_shm::Subscription::new(self.participant.clone(), &node, &topic, message_type, qos)?;
+        let engine = gantry_shm::Subscription::new(self.participant().clone(), &node, &topic, message_type, qos)?;
         Ok(GenericSubscription::new(engine))
     }
 
@@ -140,7 +208,7 @@ impl Node {
     /// # Errors
     /// A name that ROS 2 does not allow; the domain cannot be read.
     pub fn topic_types(&self, topic: &str) -> Result<Vec<TypeDescription>> {
-        let publishers = self.participant.publishers(&self.topic_name(topic)?)?;
+        let publishers = self.participant().publishers(&self.topic_name(topic)?)?;
         let mut types: Vec<_> = publishers.into_iter().map(|publisher| publisher.message_type).collect();
         types.sort_unstable();
         types.dedup();
@@ -148,7 +216,23 @@ impl Node {
     }
 
     fn topic_name(&self, topic: &str) -> Result<String> {
-        names::expand_topic_name(topic, &self.name, &self.namespace)
+        names::expand_topic_name(topic, &self.0.name, &self.0.namespace)
+    }
+
+    /// This process's part in the domain.
+    pub(crate) fn participant(&self) -> &Arc<Participant> {
+        &self.0.participant
+    }
+
+    /// What an executor runs.
+    pub(crate) fn callbacks(&self) -> &Arc<Callbacks> {
+        &self.0.callbacks
+    }
+}
+
+impl std::fmt::Debug for Node {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Node({}, domain {})", self.fully_qualified_name(), self.domain_id())
     }
 }
 
@@ -177,7 +261,10 @@ impl NodeBuilder {
             Some(id) => return Err(Error::InvalidDomain { origin: "the domain", value: id.to_string() }),
             None => domain_of_environment()?,
         };
-        Ok(Node { participant: Participant::join(domain_id)?, name: self.name, namespace })
+        let participant = Participant::join(domain_id)?;
+        let callbacks = Arc::<Callbacks>::default();
+        let default_group = CallbackGroup::new(callbacks.clone(), CallbackGroupType::MutuallyExclusive);
+        Ok(Node(Arc::new(Inner { participant, name: self.name, namespace, callbacks, default_group })))
     }
 }
 

@@ -144,6 +144,10 @@ impl<T: Message> Take for Subscription<T> {
     fn take_next(&mut self) -> Result<Option<Sample<T>>> {
         self.take()
     }
+
+    fn time_ns(sample: &Sample<T>) -> Option<u64> {
+        Some(sample.message_info().source_time_ns)
+    }
 }
 
 impl<T: Message> Sample<T> {

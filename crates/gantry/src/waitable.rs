@@ -26,6 +26,12 @@ pub trait Waitable: Send {
         None
     }
 
+    /// Whether it ever becomes ready by itself: then it is asked when, before each sleep.
+    #[doc(hidden)]
+    fn is_timed(&self) -> bool {
+        false
+    }
+
     /// Who is told of news that is neither a sample nor the time.
     #[doc(hidden)]
     fn set_waker(&mut self, _waker: Option<Waker>) {}
@@ -41,4 +47,10 @@ pub trait Take: Waitable {
     /// # Errors
     /// As the type's own method to take.
     fn take_next(&mut self) -> Result<Option<Self::Taken>>;
+
+    /// When it came into being, CLOCK_MONOTONIC in ns; `None`: when it is taken.
+    #[doc(hidden)]
+    fn time_ns(_taken: &Self::Taken) -> Option<u64> {
+        None
+    }
 }

@@ -222,7 +222,7 @@ fn sleep_and_wake(root: &Path) {
 /// A collector of this process that sleeps, and one that is awake.
 fn wake_a_collector(participant: &Arc<Participant>, talker: &mut Talker, listener: &mut Listener) {
     let mut collector = Collector::new(participant).unwrap();
-    collector.attach(&listener.subscription).unwrap();
+    let attachment = collector.attach(&listener.subscription).unwrap();
     collector.wait(Some(Instant::now() + NAP), || false).unwrap();
     let (begins, began) = std::sync::mpsc::channel();
     std::thread::scope(|scope| {
@@ -238,5 +238,5 @@ fn wake_a_collector(participant: &Arc<Participant>, talker: &mut Talker, listene
         sleeper.join().unwrap();
     });
     collector.collect(|_| listener.take_all());
-    collector.detach(&listener.subscription);
+    collector.detach(attachment);
 }

@@ -30,7 +30,7 @@ fn pairs(participant: &Arc<Participant>, qos: Qos) -> (Vec<Publisher>, Vec<Subsc
 }
 
 fn attach(collector: &mut Collector, subscriptions: &[Subscription]) -> Vec<usize> {
-    subscriptions.iter().map(|subscription| collector.attach(subscription).unwrap()).collect()
+    subscriptions.iter().map(|subscription| collector.attach(subscription).unwrap().bit()).collect()
 }
 
 fn collected(collector: &mut Collector) -> Vec<usize> {
@@ -67,11 +67,12 @@ fn a_topic_stays_attached_while_one_of_its_subscriptions_is() {
     let mut publisher = publisher_on(&participant, &topic(0), Qos::default());
     let subscriptions = [0, 0].map(|number| subscription_to(&participant, &topic(number), Qos::default()));
     let mut collector = Collector::new(&participant).unwrap();
-    let bits = attach(&mut collector, &subscriptions);
+    let attachments = subscriptions.each_ref().map(|subscription| collector.attach(subscription).unwrap());
+    let bits = attachments.each_ref().map(|attachment| attachment.bit());
     assert_eq!(bits[0], bits[1]);
     collected(&mut collector);
-    for (detached, named) in [(0, vec![bits[0]]), (1, vec![])] {
-        collector.detach(&subscriptions[detached]);
+    for (attachment, named) in attachments.into_iter().zip([vec![bits[0]], vec![]]) {
+        collector.detach(attachment);
         send(&mut publisher, BYTES, 1);
         assert_eq!(collected(&mut collector), named);
     }
@@ -141,7 +142,7 @@ fn publishers_that_come_are_news() {
     let participant = root.join();
     let mut subscription = subscription_to(&participant, &topic(0), Qos::default());
     let mut collector = Collector::new(&participant).unwrap();
-    let bit = collector.attach(&subscription).unwrap();
+    let bit = collector.attach(&subscription).unwrap().bit();
     assert!(!subscription.is_ready().unwrap());
     let qos = Qos::default();
     let other = participant.clone();

@@ -8,6 +8,7 @@
 #[path = "../../../gantry-shm/tests/it/allocations.rs"]
 mod allocations;
 mod child;
+mod executors;
 mod generic;
 mod support;
 mod typed;
@@ -32,7 +33,7 @@ fn main() -> ExitCode {
     if std::env::var_os(INNER_VARIABLE).is_none() {
         return in_own_directory(&arguments[1..]);
     }
-    let tests = [generic::TESTS, typed::TESTS, types::TESTS];
+    let tests = [executors::TESTS, generic::TESTS, typed::TESTS, types::TESTS];
     let trial = |&(name, test): &support::Test| {
         Trial::test(name, move || {
             test();

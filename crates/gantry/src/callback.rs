@@ -1,0 +1,178 @@
+//! A callback with what it waits for, whatever their types: what executors run.
+//!
+//! Made by `callback_group`, kept by its node, run by at most one thread at a time: an executor sees to that, and a mutex that nobody
+//! else holds makes it so.
+
+use crate::{
+    callback_group::Group,
+    error::Result,
+    waitable::{Take, Waitable},
+};
+use std::{
+    collections::VecDeque,
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, AtomicUsize, Ordering::*},
+    },
+};
+
+/// A callback of a node.
+pub(crate) struct Callback {
+    pub(crate) group: Arc<Group>,
+    /// Its place in the executor that has it. W, R: that, under its lock if it has one.
+    pub(crate) place: AtomicUsize,
+    /// Told of news that is neither a sample nor the time.
+    is_told: AtomicBool,
+    removed: AtomicBool,
+    body: Mutex<Box<dyn Body>>,
+}
+
+/// What taking something for a callback came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ran {
+    /// It ran, or what was taken is kept; there may be more.
+    Once,
+    /// There was nothing to take.
+    Nothing,
+    /// Taking failed, which was logged; to be tried again later.
+    Failed,
+}
+
+/// What is done with a callback, whatever it waits for.
+pub(crate) trait Body: Send {
+    /// What it waits for.
+    fn waitable(&mut self) -> &mut dyn Waitable;
+    /// Takes one thing and gives it to the callback.
+    fn run(&mut self) -> Result<bool>;
+    /// Takes one thing and keeps it; says when it came into being, if it knows.
+    fn enqueue(&mut self) -> Result<Option<Option<u64>>>;
+    /// Gives the oldest thing that it kept to the callback.
+    fn run_queued(&mut self);
+    /// Drops the oldest thing that it kept, or the newest.
+    fn discard(&mut self, oldest: bool);
+}
+
+struct Typed<W: Take, F> {
+    waitable: W,
+    callback: F,
+    queue: VecDeque<W::Taken>,
+}
+
+impl<W, F> Body for Typed<W, F>
+where
+    W: Take,
+    W::Taken: Send,
+    F: FnMut(&mut W, W::Taken) + Send,
+{
+    fn waitable(&mut self) -> &mut dyn Waitable {
+        &mut self.waitable
+    }
+
+    fn run(&mut self) -> Result<bool> {
+        let Some(taken) = self.waitable.take_next()? else { return Ok(false) };
+        (self.callback)(&mut self.waitable, taken);
+        Ok(true)
+    }
+
+    fn enqueue(&mut self) -> Result<Option<Option<u64>>> {
+        let Some(taken) = self.waitable.take_next()? else { return Ok(None) };
+        let time_ns = W::time_ns(&taken);
+        self.queue.push_back(taken);
+        Ok(Some(time_ns))
+    }
+
+    fn run_queued(&mut self) {
+        if let Some(taken) = self.queue.pop_front() {
+            (self.callback)(&mut self.waitable, taken);
+        }
+    }
+
+    fn discard(&mut self, oldest: bool) {
+        if oldest {
+            self.queue.pop_front()
+        } else {
+            self.queue.pop_back()
+        };
+    }
+}
+
+impl Callback {
+    pub(crate) fn new<W>(
+        group: Arc<Group>,
+        waitable: W,
+        callback: impl FnMut(&mut W, W::Taken) + Send + 'static,
+    ) -> Callback
+    where
+        W: Take + 'static,
+        W::Taken: Send,
+    {
+        let body = Box::new(Typed { waitable, callback, queue: VecDeque::new() });
+        let place = AtomicUsize::new(0);
+        Callback {
+            group,
+            place,
+            is_told: AtomicBool::new(false),
+            removed: AtomicBool::new(false),
+            body: Mutex::new(body),
+        }
+    }
+
+    /// What it waits for, and the callback. Waits while it runs.
+    pub(crate) fn body(&self) -> MutexGuard<'_, Box<dyn Body>> {
+        self.body.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The same, unless it runs.
+    pub(crate) fn try_body(&self) -> Option<MutexGuard<'_, Box<dyn Body>>> {
+        self.body.try_lock().ok()
+    }
+
+    /// Runs it for one thing, if there is one.
+    pub(crate) fn run(&self) -> Ran {
+        if self.is_removed() {
+            return Ran::Nothing;
+        }
+        match self.body().run() {
+            Ok(true) => Ran::Once,
+            Ok(false) => Ran::Nothing,
+            Err(error) => log_failure(&error),
+        }
+    }
+
+    /// Takes one thing and keeps it, to be run later; with when it came into being, if it knows.
+    pub(crate) fn enqueue(&self) -> (Ran, Option<u64>) {
+        if self.is_removed() {
+            return (Ran::Nothing, None);
+        }
+        match self.body().enqueue() {
+            Ok(Some(time_ns)) => (Ran::Once, time_ns),
+            Ok(None) => (Ran::Nothing, None),
+            Err(error) => (log_failure(&error), None),
+        }
+    }
+
+    /// There is news for it.
+    pub(crate) fn tell(&self) {
+        self.is_told.store(true, Release);
+    }
+
+    /// Whether there was since the last time.
+    pub(crate) fn was_told(&self) -> bool {
+        self.is_told.swap(false, Acquire)
+    }
+
+    /// Lets it never run again.
+    pub(crate) fn remove(&self) {
+        self.removed.store(true, Release);
+    }
+
+    pub(crate) fn is_removed(&self) -> bool {
+        self.removed.load(Acquire)
+    }
+}
+
+/// There is nobody to return it to.
+fn log_failure(error: &crate::Error) -> Ran {
+    tracing::error!(%error, "a callback got nothing");
+    Ran::Failed
+}

@@ -1,0 +1,228 @@
+//! Timers on a schedule that does not drift.
+//!
+//! Made by a node or from a clock; waited for by wait sets and executors. A handle: clones are the same timer, and any thread may
+//! cancel or reset it. Invariant: what is due next is always the first due time plus a whole number of periods, until a reset.
+
+use crate::{
+    clock::{Clock, in_ns},
+    error::{Error, Result},
+    waitable::{Take, Waitable},
+};
+use std::{
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    task::Waker,
+    time::Duration,
+};
+
+/// A timer, periodic or for once.
+#[derive(Clone, Debug)]
+pub struct Timer {
+    clock: Clock,
+    schedule: Arc<Mutex<Schedule>>,
+}
+
+#[derive(Debug)]
+struct Schedule {
+    period_ns: u64,
+    is_one_shot: bool,
+    /// `None`: canceled, or over.
+    next_ns: Option<u64>,
+    overruns: u64,
+    waker: Option<Waker>,
+}
+
+/// A timer that went off.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tick {
+    /// When it was due, by its clock.
+    pub scheduled: Duration,
+    /// When that was noticed.
+    pub noticed: Duration,
+    /// How many periods since the last tick were over before it was taken: they have no tick.
+    pub overruns: u64,
+}
+
+impl Timer {
+    /// A timer that goes off every `period`, for the first time in a `period` from now.
+    ///
+    /// # Errors
+    /// A period of 0, which would be due for ever.
+    pub fn new(clock: &Clock, period: Duration) -> Result<Timer> {
+        Timer::with(clock, period, false)
+    }
+
+    /// A timer that goes off once, in `delay` from now, and again after each reset.
+    ///
+    /// # Errors
+    /// As [`Timer::new`].
+    pub fn one_shot(clock: &Clock, delay: Duration) -> Result<Timer> {
+        Timer::with(clock, delay, true)
+    }
+
+    fn with(clock: &Clock, period: Duration, is_one_shot: bool) -> Result<Timer> {
+        if period.is_zero() {
+            return Err(Error::ZeroPeriod);
+        }
+        let period_ns = in_ns(period);
+        let next_ns = Some(clock.now_ns().saturating_add(period_ns));
+        let schedule = Schedule { period_ns, is_one_shot, next_ns, overruns: 0, waker: None };
+        Ok(Timer { clock: clock.clone(), schedule: Arc::new(Mutex::new(schedule)) })
+    }
+
+    /// The tick that is due, if one is. If several are, the newest: the others are overruns.
+    ///
+    /// # Real-time
+    /// No allocation and no system call. A lock for a few instructions, which only this timer's other handles take.
+    pub fn take(&mut self) -> Option<Tick> {
+        let now_ns = self.clock.now_ns();
+        let schedule = &mut *self.schedule();
+        let due_ns = schedule.next_ns.filter(|next_ns| *next_ns <= now_ns)?;
+        let overruns = if schedule.is_one_shot { 0 } else { (now_ns - due_ns) / schedule.period_ns };
+        let scheduled_ns = due_ns + overruns * schedule.period_ns;
+        schedule.next_ns = if schedule.is_one_shot { None } else { scheduled_ns.checked_add(schedule.period_ns) };
+        schedule.overruns += overruns;
+        let (scheduled, noticed) = (Duration::from_nanos(scheduled_ns), Duration::from_nanos(now_ns));
+        Some(Tick { scheduled, noticed, overruns })
+    }
+
+    /// Stops it: nothing is due until a reset.
+    pub fn cancel(&self) {
+        self.change(|schedule, _| schedule.next_ns = None);
+    }
+
+    /// Starts it anew: due in a period from now.
+    pub fn reset(&self) {
+        self.change(|schedule, now_ns| schedule.next_ns = now_ns.checked_add(schedule.period_ns));
+    }
+
+    /// Whether it was canceled, or went off for once, and was not reset since.
+    #[must_use]
+    pub fn is_canceled(&self) -> bool {
+        self.schedule().next_ns.is_none()
+    }
+
+    /// How long it is until the next tick is due: 0 if it is, `None` if none will be.
+    #[must_use]
+    pub fn time_until_trigger(&self) -> Option<Duration> {
+        let next_ns = self.schedule().next_ns?;
+        Some(Duration::from_nanos(next_ns.saturating_sub(self.clock.now_ns())))
+    }
+
+    /// Periods that were over before their tick was taken, since it was made.
+    #[must_use]
+    pub fn overruns(&self) -> u64 {
+        self.schedule().overruns
+    }
+
+    fn change(&self, change: impl FnOnce(&mut Schedule, u64)) {
+        let now_ns = self.clock.now_ns();
+        let mut schedule = self.schedule();
+        change(&mut schedule, now_ns);
+        let waker = schedule.waker.clone();
+        drop(schedule);
+        waker.into_iter().for_each(Waker::wake); // it may be due earlier than who waits thinks
+    }
+
+    fn schedule(&self) -> MutexGuard<'_, Schedule> {
+        self.schedule.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Waitable for Timer {
+    fn is_ready(&mut self) -> Result<bool> {
+        let now_ns = self.clock.now_ns();
+        Ok(self.schedule().next_ns.is_some_and(|next_ns| next_ns <= now_ns))
+    }
+
+    fn due_ns(&mut self) -> Option<u64> {
+        let schedule = self.schedule();
+        let due_ns = self.clock.due_ns(schedule.next_ns?);
+        if let (None, Some(waker)) = (due_ns, &schedule.waker) {
+            self.clock.wake_when_set(waker);
+            // It may have been set since anybody looked.
+            if schedule.next_ns.is_some_and(|next_ns| next_ns <= self.clock.now_ns()) {
+                return Some(0);
+            }
+        }
+        due_ns
+    }
+
+    fn is_timed(&self) -> bool {
+        true
+    }
+
+    fn set_waker(&mut self, waker: Option<Waker>) {
+        self.schedule().waker = waker;
+    }
+}
+
+impl Take for Timer {
+    type Taken = Tick;
+
+    fn take_next(&mut self) -> Result<Option<Tick>> {
+        Ok(self.take())
+    }
+
+    fn time_ns(tick: &Tick) -> Option<u64> {
+        Some(in_ns(tick.noticed))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test that cannot go on may say so by panicking")]
+
+    use super::*;
+
+    const fn ms(ms: u64) -> Duration {
+        Duration::from_millis(ms)
+    }
+
+    #[test]
+    fn a_schedule_does_not_drift_and_counts_what_it_skips() {
+        let clock = Clock::manual(ms(1000));
+        let mut timer = Timer::new(&clock, ms(10)).unwrap();
+        assert_eq!((timer.take(), timer.time_until_trigger()), (None, Some(ms(10))));
+        for (now, scheduled, overruns) in [(1013, 1010, 0), (1029, 1020, 0), (1030, 1030, 0), (1075, 1070, 3)] {
+            clock.set(ms(now));
+            assert_eq!(timer.take(), Some(Tick { scheduled: ms(scheduled), noticed: ms(now), overruns }));
+            assert_eq!(timer.take(), None);
+        }
+        assert_eq!((timer.overruns(), timer.time_until_trigger()), (3, Some(ms(5))));
+    }
+
+    #[test]
+    fn cancel_and_reset_work_from_any_handle() {
+        let clock = Clock::manual(ms(0));
+        let mut timer = Timer::new(&clock, ms(10)).unwrap();
+        let handle = timer.clone();
+        clock.set(ms(10));
+        handle.cancel();
+        assert!(timer.is_canceled() && timer.take().is_none());
+        clock.set(ms(17));
+        handle.reset();
+        assert_eq!(timer.time_until_trigger(), Some(ms(10)));
+        clock.set(ms(27));
+        assert_eq!(timer.take().unwrap().scheduled, ms(27));
+    }
+
+    #[test]
+    fn a_one_shot_goes_off_once_after_each_reset() {
+        let clock = Clock::manual(ms(0));
+        let mut timer = Timer::one_shot(&clock, ms(10)).unwrap();
+        for _ in 0..2 {
+            clock.set(clock.now() + ms(35));
+            let tick = timer.take().unwrap();
+            assert_eq!((tick.noticed - tick.scheduled, tick.overruns), (ms(25), 0));
+            assert!(timer.is_canceled() && timer.take().is_none());
+            timer.reset();
+        }
+    }
+
+    #[test]
+    fn a_period_of_nothing_is_refused_and_a_long_one_never_ends() {
+        assert!(Timer::new(&Clock::steady(), ms(0)).unwrap_err().to_string().contains("period"));
+        let mut timer = Timer::new(&Clock::steady(), Duration::MAX).unwrap();
+        assert_eq!(timer.take(), None);
+    }
+}

@@ -1,0 +1,99 @@
+//! Waiting for several things without an executor.
+
+use crate::{error::Result, node::Node, waitable::Waitable};
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering::*},
+    },
+    task::{Wake, Waker},
+    time::{Duration, Instant},
+};
+
+/// Waits for several subscriptions, timers, services, clients and events at once; belongs to one thread at a time.
+///
+/// ```no_run
+/// # use gantry::{Node, Qos, WaitSet, gantry_cdr::Message};
+/// # use std::time::Duration;
+/// # fn example<A: Message, B: Message>(node: &Node) -> gantry::Result<()> {
+/// let mut scans = node.create_subscription::<A>("scan", Qos::default())?;
+/// let mut images = node.create_subscription::<B>("image", Qos::default())?;
+/// let mut timer = node.create_timer(Duration::from_millis(100))?;
+/// let mut wait_set = WaitSet::new(node)?;
+/// while wait_set.wait(&mut [&mut scans, &mut images, &mut timer], Duration::from_secs(1))? {
+///     while let Some(scan) = scans.take()? { /* … */ }
+///     while let Some(image) = images.take()? { /* … */ }
+///     if let Some(tick) = timer.take() { /* … */ }
+/// }
+/// # Ok(()) }
+/// ```
+#[derive(Debug)]
+pub struct WaitSet {
+    engine: gantry_shm::WaitSet,
+    news: Arc<News>,
+}
+
+/// Rung by what is neither a sample nor the time.
+#[derive(Debug)]
+struct News {
+    is_there: AtomicBool,
+    bell: gantry_shm::Bell,
+}
+
+impl Wake for News {
+    fn wake(self: Arc<News>) {
+        self.is_there.store(true, Release);
+        self.bell.ring();
+    }
+}
+
+impl WaitSet {
+    /// A way to wait, for one thread, for what belongs to nodes of this one's domain.
+    ///
+    /// # Errors
+    /// The registry lock is held too long; the process forked.
+    pub fn new(node: &Node) -> Result<WaitSet> {
+        let mut engine = gantry_shm::WaitSet::new(node.participant());
+        let news = News { is_there: AtomicBool::new(false), bell: engine.bell()? };
+        Ok(WaitSet { engine, news: Arc::new(news) })
+    }
+
+    /// Waits until there is something to take from one of `waitables`; `false` if there was nothing within `timeout`. Take from each
+    /// until it has nothing: it is not said which has. A bounded spin (none where only one CPU is usable), then one futex.
+    ///
+    /// # Errors
+    /// As taking from them; one is of another domain.
+    pub fn wait(&mut self, waitables: &mut [&mut dyn Waitable], timeout: Duration) -> Result<bool> {
+        let deadline = Instant::now().checked_add(timeout);
+        let waker: Waker = self.news.clone().into();
+        waitables.iter_mut().for_each(|waitable| waitable.set_waker(Some(waker.clone())));
+        let waited = self.wait_until(waitables, deadline);
+        waitables.iter_mut().for_each(|waitable| waitable.set_waker(None));
+        waited
+    }
+
+    fn wait_until(&mut self, waitables: &mut [&mut dyn Waitable], deadline: Option<Instant>) -> Result<bool> {
+        loop {
+            self.news.is_there.store(false, Relaxed);
+            // All of them: whoever is asked when it is due may have to be told of a clock that is set.
+            let due_ns = waitables.iter_mut().filter_map(|waitable| waitable.due_ns()).min();
+            for waitable in waitables.iter_mut() {
+                if waitable.is_ready()? {
+                    return Ok(true);
+                }
+            }
+            let until_due = due_ns.map_or(Duration::MAX, |due_ns| {
+                Duration::from_nanos(due_ns.saturating_sub(crate::clock::monotonic_ns()))
+            });
+            let remaining =
+                deadline.map_or(Duration::MAX, |deadline| deadline.saturating_duration_since(Instant::now()));
+            if remaining.is_zero() {
+                return Ok(false);
+            }
+            let mut subscriptions: Vec<_> =
+                waitables.iter_mut().filter_map(|waitable| waitable.subscription()).collect();
+            let news = &self.news.is_there;
+            self.engine.wait_or(&mut subscriptions, until_due.min(remaining), || news.load(Acquire))?;
+        }
+    }
+}
