@@ -58,6 +58,16 @@ struct Typed<W: Take, F> {
     queue: VecDeque<W::Taken>,
 }
 
+impl<W: Take, F> Typed<W, F> {
+    /// The next thing. Taking does not wait for publishers that came to be joined, and nobody would ring when they are.
+    fn take(&mut self) -> Result<Option<W::Taken>> {
+        match self.waitable.take_next()? {
+            None if self.waitable.is_ready()? => self.waitable.take_next(),
+            taken => Ok(taken),
+        }
+    }
+}
+
 impl<W, F> Body for Typed<W, F>
 where
     W: Take,
@@ -69,13 +79,13 @@ where
     }
 
     fn run(&mut self) -> Result<bool> {
-        let Some(taken) = self.waitable.take_next()? else { return Ok(false) };
+        let Some(taken) = self.take()? else { return Ok(false) };
         (self.callback)(&mut self.waitable, taken);
         Ok(true)
     }
 
     fn enqueue(&mut self) -> Result<Option<Option<u64>>> {
-        let Some(taken) = self.waitable.take_next()? else { return Ok(None) };
+        let Some(taken) = self.take()? else { return Ok(None) };
         let time_ns = W::time_ns(&taken);
         self.queue.push_back(taken);
         Ok(Some(time_ns))

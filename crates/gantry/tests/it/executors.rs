@@ -45,6 +45,7 @@ fn samples_come_in_order_and_none_is_missed() {
         })
         .unwrap();
         executor.add_node(&node).unwrap();
+        assert!(publisher.wait_for_subscriptions(1, PATIENCE).unwrap());
         let talker = std::thread::spawn(move || {
             for number in 0..1000 {
                 let mut loan = publisher.loan().unwrap();
