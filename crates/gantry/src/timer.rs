@@ -170,7 +170,6 @@ impl Take for Timer {
 
 #[cfg(test)]
 mod tests {
-    #![expect(clippy::unwrap_used, reason = "a test that cannot go on may say so by panicking")]
 
     use super::*;
 
