@@ -91,7 +91,14 @@ impl GenericPublisher {
     pub fn publish_copy(&mut self, message: &[u8]) -> Result<u64> {
         let mut loan = self.loan(message.len())?;
         loan.bytes_mut().copy_from_slice(message);
-        Ok(self.publish(loan)?)
+        self.publish_copied(loan)
+    }
+
+    /// Publishes what was copied into a loan, and counts that.
+    pub(crate) fn publish_copied(&mut self, loan: GenericLoan) -> Result<u64> {
+        let sequence = self.publish(loan)?;
+        self.engine.count_copy();
+        Ok(sequence)
     }
 
     /// How many subscriptions are matched now. Control path.

@@ -43,6 +43,11 @@ impl GenericSubscription {
         Ok(self.engine.take()?.map(GenericSample))
     }
 
+    /// Counts a sample that was copied out of its slot.
+    pub(crate) fn count_copy(&mut self) {
+        self.engine.count_copy();
+    }
+
     /// Waits until there is something to take; `false` if there was nothing within `timeout`. A bounded spin (none where
     /// only one CPU is usable), then a futex.
     ///

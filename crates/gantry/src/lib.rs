@@ -63,23 +63,29 @@
 #![forbid(unsafe_code)]
 
 mod clock;
+mod endpoint_info;
 mod error;
 mod generic_publisher;
 mod generic_subscription;
+mod graph;
+mod graph_events;
 mod names;
 mod node;
 mod publisher;
+mod remap;
 mod subscription;
 mod waitable;
 
+pub use endpoint_info::{Connection, EndpointType, TopicEndpointInfo};
 pub use error::{Error, Result};
 pub use gantry_cdr::{self, ENCAPSULATION, Message, PlainMessage};
 pub use gantry_shm::{
-    Durability, Error as MemoryError, Gid, History, Liveliness, PublisherOptions, Qos, Reliability, SampleInfo,
-    TypeDescription,
+    ConnectionState, Durability, Error as MemoryError, Gid, History, Liveliness, PublisherOptions, Qos, Reliability,
+    SampleInfo, TypeDescription,
 };
 pub use generic_publisher::{GenericLoan, GenericPublisher, Unpublished};
 pub use generic_subscription::{GenericSample, GenericSubscription};
+pub use graph_events::{GraphEntity, GraphEvent, GraphEvents};
 pub use names::expand_topic_name;
 pub use node::{MAX_DOMAIN_ID, Node, NodeBuilder};
 pub use publisher::{Loan, Publisher};

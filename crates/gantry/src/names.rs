@@ -75,7 +75,29 @@ pub(crate) fn expand(kind: &'static str, name: &str, node: &str, namespace: &str
     Ok(full)
 }
 
-pub(crate) fn invalid(kind: &'static str, name: &str, why: &'static str) -> Error {
+/// Which half of a service a topic is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ServiceTopic<'a> {
+    /// Of requests to the service with this full name.
+    Request(&'a str),
+    /// Of replies.
+    Reply,
+}
+
+/// Whether a topic is half of a service, by ROS 2's prefixes: "rq/addRequest" and "rr/addReply" for "/add". Topics begin with a
+/// slash.
+pub(crate) fn service_topic(topic: &str) -> Option<ServiceTopic<'_>> {
+    let service = |prefix, suffix| {
+        topic.strip_prefix(prefix)?.strip_suffix(suffix).filter(|service: &&str| service.starts_with('/'))
+    };
+    match (service("rq", "Request"), service("rr", "Reply")) {
+        (Some(service), _) => Some(ServiceTopic::Request(service)),
+        (_, Some(_)) => Some(ServiceTopic::Reply),
+        _ => None,
+    }
+}
+
+fn invalid(kind: &'static str, name: &str, why: &'static str) -> Error {
     Error::InvalidName { kind, name: name.to_owned(), why }
 }
 
@@ -87,7 +109,7 @@ fn check_given(name: &str) -> std::result::Result<(), Broken> {
     if name.starts_with('~') && name.len() > 1 && !name.starts_with("~/") {
         return Err("a slash must follow ~");
     }
-    if name[1..].contains('~') {
+    if name.char_indices().any(|(place, c)| c == '~' && place > 0) {
         return Err("~ may only stand at the beginning");
     }
     let mut rest = name;
@@ -198,6 +220,7 @@ mod tests {
             ("a/2", "begins with a digit"),
             ("foo bar", "only letters"),
             ("größe", "only letters"),
+            ("ö", "only letters"),
             ("größe~", "~ may only"),
             ("/~", "~ may only"),
             ("~foo", "a slash must follow ~"),
@@ -221,9 +244,18 @@ mod tests {
         let name = |length: usize| "a".repeat(length);
         assert_eq!(expand_topic_name(&format!("/{}", name(246)), "n", "/").unwrap().len(), MAX_TOPIC_BYTES);
         assert!(why(&format!("/{}", name(247))).contains("247 characters"));
-        assert!(why(&name(243)).contains("247 characters"), "its full name counts");
+        assert!(why(&name(244)).contains("247 characters"), "its full name counts");
         assert!(check_node(&name(255)).is_ok() && check_node(&name(256)).is_err());
         assert!(full_namespace(&name(244)).is_ok() && full_namespace(&name(245)).is_err());
+    }
+
+    #[test]
+    fn topics_of_services_are_recognised() {
+        assert_eq!(service_topic("rq/arm/addRequest"), Some(ServiceTopic::Request("/arm/add")));
+        assert_eq!(service_topic("rr/arm/addReply"), Some(ServiceTopic::Reply));
+        for topic in ["/rq/addRequest", "rq/add", "rr/addRequest", "rqRequest", "rq", ""] {
+            assert_eq!(service_topic(topic), None, "{topic}");
+        }
     }
 
     #[test]

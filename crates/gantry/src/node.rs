@@ -4,24 +4,26 @@ use crate::{
     error::{Error, Result},
     generic_publisher::GenericPublisher,
     generic_subscription::GenericSubscription,
-    names,
+    graph::Presence,
     publisher::Publisher,
+    remap::{self, NameKind, Remapped},
     subscription::Subscription,
 };
 use gantry_cdr::Message;
-use gantry_shm::{Participant, PublisherOptions, Qos, TypeDescription};
+use gantry_shm::{Participant, PublisherOptions, Qos, Role, TypeDescription};
 use std::sync::Arc;
 
 /// Largest domain: ROS 2's on Linux.
 pub const MAX_DOMAIN_ID: u32 = 232;
 const DOMAIN_VARIABLE: &str = "ROS_DOMAIN_ID";
 
-/// A named member of a domain. Nodes of one process share its part in the domain.
+/// A named member of a domain, visible to the others until its last clone is dropped or its process dies. Nodes of one process share
+/// its part in the domain; a name may be given to several.
 #[derive(Clone, Debug)]
 pub struct Node {
     participant: Arc<Participant>,
-    name: String,
-    namespace: String,
+    names: Arc<Remapped>,
+    presence: Arc<Presence>,
 }
 
 /// How a node is to be made.
@@ -30,6 +32,9 @@ pub struct NodeBuilder {
     name: String,
     namespace: String,
     domain_id: Option<u32>,
+    /// Rules, and arguments in which there may be more.
+    remappings: Vec<String>,
+    arguments: Vec<String>,
 }
 
 impl Node {
@@ -44,13 +49,26 @@ impl Node {
     /// A node with a namespace or a domain of its own choice.
     #[must_use]
     pub fn builder(name: &str) -> NodeBuilder {
-        NodeBuilder { name: name.to_owned(), namespace: "/".to_owned(), domain_id: None }
+        let (remappings, arguments) = (Vec::new(), Vec::new());
+        NodeBuilder { name: name.to_owned(), namespace: "/".to_owned(), domain_id: None, remappings, arguments }
+    }
+
+    /// Its name, after remapping.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.names.node
+    }
+
+    /// Its namespace, after remapping, beginning with a slash.
+    #[must_use]
+    pub fn namespace(&self) -> &str {
+        &self.names.namespace
     }
 
     /// Its name, with the namespace.
     #[must_use]
     pub fn fully_qualified_name(&self) -> String {
-        format!("{}/{}", self.namespace.trim_end_matches('/'), self.name)
+        self.names.fully_qualified_name()
     }
 
     /// Its domain.
@@ -113,7 +131,7 @@ impl Node {
         qos: Qos,
         options: PublisherOptions,
     ) -> Result<GenericPublisher> {
-        let (topic, node) = (self.topic_name(topic)?, self.fully_qualified_name());
+        let (topic, node) = (self.resolve_topic_name(topic)?, self.fully_qualified_name());
         let participant = self.participant.clone();
         let engine = gantry_shm::Publisher::new(participant, &node, &topic, message_type, qos, options)?;
         Ok(GenericPublisher::new(engine))
@@ -129,7 +147,7 @@ impl Node {
         message_type: TypeDescription,
         qos: Qos,
     ) -> Result<GenericSubscription> {
-        let (topic, node) = (self.topic_name(topic)?, self.fully_qualified_name());
+        let (topic, node) = (self.resolve_topic_name(topic)?, self.fully_qualified_name());
         let engine = gantry_shm::Subscription::new(self.participant.clone(), &node, &topic, message_type, qos)?;
         Ok(GenericSubscription::new(engine))
     }
@@ -140,15 +158,38 @@ impl Node {
     /// # Errors
     /// A name that ROS 2 does not allow; the domain cannot be read.
     pub fn topic_types(&self, topic: &str) -> Result<Vec<TypeDescription>> {
-        let publishers = self.participant.publishers(&self.topic_name(topic)?)?;
-        let mut types: Vec<_> = publishers.into_iter().map(|publisher| publisher.message_type).collect();
+        let endpoints =
+            self.participant.endpoints_of(&self.resolve_topic_name(topic)?)?.into_iter().map(|entry| entry.description);
+        let publishers = endpoints.filter(|endpoint| endpoint.role == Role::Publisher);
+        let mut types: Vec<_> = publishers.map(|publisher| publisher.message_type).collect();
         types.sort_unstable();
         types.dedup();
         Ok(types)
     }
 
-    fn topic_name(&self, topic: &str) -> Result<String> {
-        names::expand_topic_name(topic, &self.name, &self.namespace)
+    /// The full name of a topic as this node uses it: expanded ([`expand_topic_name`](crate::expand_topic_name)), then remapped
+    /// ([`NodeBuilder::remap`]).
+    ///
+    /// # Errors
+    /// A name that ROS 2 does not allow.
+    pub fn resolve_topic_name(&self, topic: &str) -> Result<String> {
+        self.names.resolve(NameKind::Topic, topic)
+    }
+
+    /// The same of a service.
+    ///
+    /// # Errors
+    /// A name that ROS 2 does not allow.
+    pub fn resolve_service_name(&self, service: &str) -> Result<String> {
+        self.names.resolve(NameKind::Service, service)
+    }
+
+    pub(crate) fn participant(&self) -> &Arc<Participant> {
+        &self.participant
+    }
+
+    pub(crate) fn presence(&self) -> &Presence {
+        &self.presence
     }
 }
 
@@ -165,19 +206,44 @@ impl NodeBuilder {
         NodeBuilder { domain_id: Some(domain_id), ..self }
     }
 
+    /// Uses another name for a topic or service: `from` and `to` are what a remapping rule of ROS 2 has on its two sides, as
+    /// `("chatter", "news")`, `("__ns", "/left")`, `("rosservice:///map", "/old_map")`. Of several rules, the first that fits a name
+    /// is applied; those given so come before those of [`NodeBuilder::ros_arguments`].
+    #[must_use]
+    pub fn remap(mut self, from: &str, to: &str) -> Self {
+        self.remappings.push(format!("{from}:={to}"));
+        self
+    }
+
+    /// Heeds the remapping rules among the program's arguments: `--ros-args -r from:=to`, also `node:from:=to`, `__node:=name` and
+    /// `__ns:=/namespace`.
+    ///
+    /// ```
+    /// # fn main() -> gantry::Result<()> {
+    /// let node = gantry::Node::builder("talker").ros_arguments(std::env::args()).build()?;
+    /// # Ok(()) }
+    /// ```
+    #[must_use]
+    pub fn ros_arguments(self, arguments: impl IntoIterator<Item = String>) -> Self {
+        NodeBuilder { arguments: arguments.into_iter().collect(), ..self }
+    }
+
     /// Joins the domain, under `/dev/shm` or where `GANTRY_SHM_DIR` says.
     ///
     /// # Errors
-    /// A name or domain that ROS 2 does not allow; the shared memory cannot be set up or trusted.
+    /// A name or domain that ROS 2 does not allow; a rule or argument that is not understood; the shared memory cannot be set up or
+    /// trusted.
     pub fn build(self) -> Result<Node> {
-        names::check_node(&self.name)?;
-        let namespace = names::full_namespace(&self.namespace)?;
+        let rules = [self.remappings, remap::rules_of(&self.arguments)?].concat();
+        let names = Remapped::new(&self.name, &self.namespace, &rules)?;
         let domain_id = match self.domain_id {
             Some(id) if id <= MAX_DOMAIN_ID => id,
             Some(id) => return Err(Error::InvalidDomain { origin: "the domain", value: id.to_string() }),
             None => domain_of_environment()?,
         };
-        Ok(Node { participant: Participant::join(domain_id)?, name: self.name, namespace })
+        let participant = Participant::join(domain_id)?;
+        let presence = Arc::new(Presence::new(&participant, &names.fully_qualified_name())?);
+        Ok(Node { participant, names: Arc::new(names), presence })
     }
 }
 

@@ -9,6 +9,7 @@
 mod allocations;
 mod child;
 mod generic;
+mod graph;
 mod support;
 mod typed;
 mod types;
@@ -32,7 +33,7 @@ fn main() -> ExitCode {
     if std::env::var_os(INNER_VARIABLE).is_none() {
         return in_own_directory(&arguments[1..]);
     }
-    let tests = [generic::TESTS, typed::TESTS, types::TESTS];
+    let tests = [generic::TESTS, graph::TESTS, typed::TESTS, types::TESTS];
     let trial = |&(name, test): &support::Test| {
         Trial::test(name, move || {
             test();
