@@ -70,9 +70,12 @@ impl Participant {
     }
 
     /// Counts the changes of the graph. Read it before the graph: what changes later raises it again.
-    #[must_use]
-    pub fn graph_generation(&self) -> u64 {
-        generation(&self.domain, self.domain.board.graph())
+    ///
+    /// # Errors
+    /// The process forked.
+    pub fn graph_generation(&self) -> Result<u64> {
+        self.domain.epoch.check()?;
+        Ok(generation(&self.domain, self.domain.board.graph()))
     }
 
     /// Waits until [`Participant::graph_generation`] is another than `seen`; `false` if it was not within `timeout`. The death of

@@ -145,7 +145,8 @@ impl Node {
     /// # Ok(()) }
     /// ```
     ///
-    /// Clones of a node are one node here. The death of a process is noticed within a second or so.
+    /// Clones of a node are one node here, so one thread should wait; others have [`Node::graph_events`] of their own. The death of a
+    /// process is noticed within a second or so.
     ///
     /// # Errors
     /// No waiter could be set up; the process forked.
@@ -174,14 +175,14 @@ impl Presence {
     /// Shows the node of that full name to the domain.
     pub(crate) fn new(participant: &Arc<Participant>, node: &str) -> Result<Presence> {
         let record = NodeRecord::new(participant.clone(), node)?;
-        Ok(Presence { _record: record, seen_generation: AtomicU64::new(participant.graph_generation()) })
+        Ok(Presence { _record: record, seen_generation: AtomicU64::new(participant.graph_generation()?) })
     }
 
     fn wait_for_change(&self, participant: &Participant, timeout: Duration) -> Result<bool> {
         // Relaxed: a number, of which an older one costs a look.
         let seen = self.seen_generation.load(Relaxed);
         let changed = participant.wait_for_graph_change(seen, timeout)?;
-        self.seen_generation.store(participant.graph_generation(), Relaxed);
+        self.seen_generation.store(participant.graph_generation()?, Relaxed);
         Ok(changed)
     }
 }

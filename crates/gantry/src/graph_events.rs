@@ -87,7 +87,7 @@ impl GraphEvents {
     pub(crate) fn new(participant: Arc<Participant>) -> Result<GraphEvents> {
         let watch = GraphWatch::new(participant)?;
         // The generation first: what comes after it was read raises it again.
-        let seen_generation = watch.participant().graph_generation();
+        let seen_generation = watch.participant().graph_generation()?;
         let known = entities(watch.participant())?;
         Ok(GraphEvents { watch, seen_generation, known, found: VecDeque::new() })
     }
@@ -104,7 +104,7 @@ impl GraphEvents {
     /// Compares the graph with what is known of it, if it changed.
     fn look(&mut self) -> Result<()> {
         let participant = self.watch.participant();
-        let generation = participant.graph_generation();
+        let generation = participant.graph_generation()?;
         if generation == self.seen_generation {
             return Ok(());
         }

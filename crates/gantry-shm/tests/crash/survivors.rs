@@ -72,12 +72,12 @@ struct Graph {
 
 impl Graph {
     fn new(participant: &Participant) -> Graph {
-        Graph { generation: participant.graph_generation(), entries: participant.graph().unwrap() }
+        Graph { generation: participant.graph_generation().unwrap(), entries: participant.graph().unwrap() }
     }
 
     /// Looks again only if it is told to.
     fn look(&mut self, participant: &Participant) {
-        if self.generation != participant.graph_generation() {
+        if self.generation != participant.graph_generation().unwrap() {
             *self = Graph::new(participant);
         }
     }

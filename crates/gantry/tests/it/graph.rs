@@ -8,9 +8,11 @@ use gantry::{
 use gantry_shm::{Participant, PublisherOptions};
 use std::{
     collections::BTreeMap,
-    sync::Arc,
+    sync::{
+        Arc,
+        mpsc::{Sender, channel},
+    },
     task::{Wake, Waker},
-    thread::Thread,
     time::{Duration, Instant},
 };
 
@@ -148,50 +150,45 @@ fn events_tell_what_came_and_went() {
     assert!(!events.is_ready().unwrap());
 }
 
-/// Wakes a thread.
-struct Unpark(Thread);
+/// Says that it was woken.
+struct Woken(Sender<()>);
 
-impl Wake for Unpark {
+impl Wake for Woken {
     fn wake(self: Arc<Self>) {
-        self.0.unpark();
+        let _ = self.0.send(());
     }
 }
 
 fn events_wake_whoever_waits() {
     let node = node_in(105, "observer");
     let mut events = node.graph_events().unwrap();
-    events.set_waker(Some(Waker::from(Arc::new(Unpark(std::thread::current())))));
-    for round in 0..5 {
-        // A process of its own, and a node of this one.
-        let (child, other);
-        if round % 2 == 0 {
-            child = Some(Peer::start_in(105, "typed-talker", "/points"));
-            other = None;
-        } else {
-            other = Some(node_in(105, "other"));
-            child = None;
+    let (sender, woken) = channel();
+    events.set_waker(Some(Waker::from(Arc::new(Woken(sender)))));
+    let mut next = || loop {
+        // A change is told of once more at most, if it was seen before.
+        assert!(woken.recv_timeout(PATIENCE).is_ok(), "nobody woke us");
+        if events.is_ready().unwrap() {
+            return std::iter::from_fn(|| events.take().unwrap()).collect::<Vec<_>>();
         }
-        let until_event = |events: &mut GraphEvents| {
-            let deadline = Instant::now() + PATIENCE;
-            while !events.is_ready().unwrap() {
-                std::thread::park_timeout(PATIENCE);
-                assert!(Instant::now() < deadline, "nobody woke us");
-            }
-            events.take().unwrap().unwrap()
-        };
-        assert!(matches!(until_event(&mut events), GraphEvent::Added(_)));
-        child.into_iter().for_each(Peer::finish);
-        drop(other);
-        while !matches!(until_event(&mut events), GraphEvent::Removed(GraphEntity::Node(_))) {}
-        while events.take().unwrap().is_some() {}
+    };
+    let other = node_in(105, "other"); // of this process
+    assert_eq!(next(), [GraphEvent::Added(GraphEntity::Node("/other".into()))]);
+    drop(other);
+    assert_eq!(next(), [GraphEvent::Removed(GraphEntity::Node("/other".into()))]);
+    let child = Peer::start_in(105, "typed-talker", "/points"); // of another
+    let mut came = next().len();
+    while came < 2 {
+        came += next().len();
     }
+    drop(child); // it is killed
+    assert_eq!(next().len(), 2);
 }
 
 fn no_change_is_missed_between_a_look_and_a_wait() {
     let node = node_in(106, "observer");
     for _ in 0..20 {
         std::thread::scope(|threads| {
-            let (came, may_go) = std::sync::mpsc::channel::<()>();
+            let (came, may_go) = channel::<()>();
             let other = node.clone();
             threads.spawn(move || {
                 let publisher = other.create_publisher::<Point>("point", Qos::default()).unwrap();
