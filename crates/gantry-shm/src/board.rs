@@ -190,6 +190,16 @@ impl Board {
         sleep::topic_changed(self.line(topic), side, |waiter| self.notify(waiter, topic))
     }
 
+    /// The line whose readers' side counts the changes of the graph.
+    pub(crate) fn graph(&self) -> TopicIndex {
+        self.topic(topic_hash(GRAPH_TOPIC))
+    }
+
+    /// Says that an endpoint or a node came or went; whoever is told finds it in its process's file, or does not.
+    pub(crate) fn graph_changed(&self) {
+        self.topic_changed(self.graph(), Side::Readers);
+    }
+
     /// Makes the control threads of a topic's readers look.
     pub(crate) fn call_readers(&self, topic: TopicIndex) {
         sleep::wake(&self.line(topic).publishers_watchers, |waiter| self.notify(waiter, topic));

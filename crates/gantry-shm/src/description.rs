@@ -1,11 +1,11 @@
-//! What an endpoint says about itself: node, topic, type, definition, quality of service, ids.
+//! What an endpoint, or a node, says about itself: node, topic, type, definition, quality of service, ids.
 //!
 //! Written once by the owner into its process file and, for a publisher, into its own file too, so that each file says
 //! what it is; read by `peer` when endpoints are matched. Control path. Bytes from outside are checked before use.
 
 use crate::{
     error::{Error, Result},
-    layout::{DescriptionHeader, ROLE_PUBLISHER, ROLE_SUBSCRIPTION},
+    layout::{DescriptionHeader, ROLE_NODE, ROLE_PUBLISHER, ROLE_SUBSCRIPTION},
     qos::{Durability, History, Liveliness, Qos, Reliability},
     type_description::TypeDescription,
 };
@@ -19,13 +19,15 @@ pub(crate) const MAX_DESCRIPTION_BYTES: usize = 1 << 20;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Gid(pub [u8; 16]);
 
-/// Which end of a topic.
+/// Which end of a topic, or none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
     /// It publishes.
     Publisher,
     /// It subscribes.
     Subscription,
+    /// It is a node, which is there even if it has no endpoints; its description has neither topic nor type.
+    Node,
 }
 
 /// Everything an endpoint says about itself.
@@ -58,6 +60,7 @@ impl EndpointDescription {
             role: match self.role {
                 Role::Publisher => ROLE_PUBLISHER,
                 Role::Subscription => ROLE_SUBSCRIPTION,
+                Role::Node => ROLE_NODE,
             },
             domain_id: self.domain_id,
             gid: self.gid.0,
@@ -126,7 +129,8 @@ impl EndpointDescription {
         let role = match header.role {
             ROLE_PUBLISHER => Role::Publisher,
             ROLE_SUBSCRIPTION => Role::Subscription,
-            other => return Err(bad("the role", "1 or 2", other.to_string())),
+            ROLE_NODE => Role::Node,
+            other => return Err(bad("the role", "1, 2 or 3", other.to_string())),
         };
         let payload_bytes = usize::try_from(header.payload_bytes)
             .map_err(|_| bad("the payload size", "a size", header.payload_bytes.to_string()))?;

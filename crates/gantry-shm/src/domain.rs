@@ -207,6 +207,7 @@ impl Domain {
             Role::Subscription => {
                 others(Role::Publisher).iter().find_map(|(_, publisher)| publisher.type_mismatch(own))
             }
+            Role::Node => None,
         };
         mismatch.map(|mismatch| Error::TypeMismatch { mismatch })
     }

@@ -163,10 +163,13 @@ impl Inspection<'_> {
             Vec::new()
         });
         let waiters = self.board.map_or(0, |board| board.waiters_of(waiter_owner(&peer.id)).len());
+        let (nodes, endpoints): (Vec<_>, Vec<_>) =
+            endpoints.into_iter().partition(|endpoint| endpoint.role == Role::Node);
+        let nodes = nodes.into_iter().map(|node| node.node).collect();
         let (publishers, subscriptions): (Vec<_>, Vec<_>) =
             endpoints.into_iter().partition(|endpoint| endpoint.role == Role::Publisher);
         let publishers = publishers.into_iter().map(|publisher| self.publisher(peer, publisher, rows)).collect();
-        ProcessReport { process: peer.to_string(), pid: peer.pid, is_alive, waiters, publishers, subscriptions }
+        ProcessReport { process: peer.to_string(), pid: peer.pid, is_alive, waiters, nodes, publishers, subscriptions }
     }
 
     fn publisher(
@@ -257,6 +260,7 @@ impl Inspection<'_> {
             match endpoint.role {
                 Role::Publisher => topic.publishers += 1,
                 Role::Subscription => topic.subscriptions += 1,
+                Role::Node => {} // not among them
             }
         }
         topics.into_values().collect()

@@ -189,7 +189,9 @@ shared_struct! {
         description_bytes: AtomicU64 = 0,
         /// Hash of the topic's name, so that others can pass by quickly.
         topic_hash: AtomicU64 = 8,
-        reserved: [u64; 6] = 16,
+        /// How many samples the endpoint copied: into its slots, or out of another's. W: the endpoint. R: who asks.
+        copied_samples: AtomicU64 = 16,
+        reserved: [u64; 5] = 24,
     }
 }
 /// A block of `ROWS_PER_BLOCK` rows.
@@ -323,7 +325,7 @@ shared_struct! {
     /// topic, the type's name and its definition follow as UTF-8, without separators.
     #[derive(Clone, Copy, FromBytes, IntoBytes, Immutable, KnownLayout)]
     DescriptionHeader: 168 bytes, align 8 {
-        /// [`ROLE_PUBLISHER`] or [`ROLE_SUBSCRIPTION`].
+        /// [`ROLE_PUBLISHER`], [`ROLE_SUBSCRIPTION`] or [`ROLE_NODE`].
         role: u32 = 0,
         domain_id: u32 = 4,
         gid: [u8; 16] = 8,
@@ -361,6 +363,10 @@ shared_struct! {
 pub(crate) const ROLE_PUBLISHER: u32 = 1;
 /// The endpoint subscribes.
 pub(crate) const ROLE_SUBSCRIPTION: u32 = 2;
+/// No endpoint, but a node, which may have none: its topic is [`GRAPH_TOPIC`], and it has no type.
+pub(crate) const ROLE_NODE: u32 = 3;
+/// The topic whose changes (of the readers' side) are those of the graph: every endpoint and node that comes or goes.
+pub(crate) const GRAPH_TOPIC: &str = "";
 
 /// Where the payload starts in a slot: on a line of its own, so that a small message is one line to fetch.
 pub(crate) const PAYLOAD_OFFSET: usize = size_of::<SlotHeader>();
@@ -439,6 +445,7 @@ const CONSTANTS: &[u64] = &[
     HEAD_EVERY,
     ROLE_PUBLISHER as u64,
     ROLE_SUBSCRIPTION as u64,
+    ROLE_NODE as u64,
 ];
 
 const FNV_OFFSET: u64 = 0xcbf2_9ce4_8422_2325;

@@ -29,6 +29,8 @@ mod board;
 #[cfg(not(loom))]
 mod collector;
 #[cfg(not(loom))]
+mod connections;
+#[cfg(not(loom))]
 mod control;
 #[cfg(crash_points)]
 pub mod crash;
@@ -50,6 +52,8 @@ mod file;
 mod fork;
 #[cfg(all(any(fuzzing, test), not(loom)))]
 pub mod fuzzing;
+#[cfg(not(loom))]
+mod graph;
 #[cfg(not(loom))]
 mod inspect;
 mod layout;
@@ -109,11 +113,15 @@ mod waiter;
 #[cfg(not(loom))]
 pub use collector::{Attachment, Bell, Collector};
 #[cfg(not(loom))]
+pub use connections::{ConnectionState, Pair};
+#[cfg(not(loom))]
 pub use description::{EndpointDescription, Gid, Role};
 #[cfg(not(loom))]
 pub use directory::DEFAULT_ROOT;
 #[cfg(not(loom))]
 pub use error::{Error, Result, Unpublished};
+#[cfg(not(loom))]
+pub use graph::{GraphEntry, GraphWatch, NodeRecord};
 #[cfg(not(loom))]
 pub use inspect::{domains, domains_under, inspect, inspect_under};
 pub use layout::{ENCAPSULATION, PAYLOAD_ALIGN, describe as describe_layout};

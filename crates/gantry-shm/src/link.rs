@@ -52,6 +52,14 @@ pub(crate) struct Link {
     pub(crate) gone: bool,
 }
 
+/// State and depth of the row that a subscription has for a publisher that it is matched with.
+pub(crate) fn row_words(publisher: &Qos, subscription: &Qos) -> (u32, u32) {
+    let keeps_all = |qos: &Qos| qos.history == History::KeepAll && qos.reliability == Reliability::Reliable;
+    let state = if keeps_all(subscription) && keeps_all(publisher) { ROW_GATING } else { ROW_ACTIVE };
+    let depth = if subscription.history == History::KeepLast { subscription.depth } else { MAX_DEPTH };
+    (state, depth)
+}
+
 /// A publisher for which there is a row that it does not look for yet: several are made before the generation is raised, once.
 pub(crate) struct Joining {
     key: u64,
@@ -72,10 +80,7 @@ impl Joining {
     ) -> Result<Joining> {
         let source = Arc::new(Source::open(&domain.directory, file_name, publisher.key)?);
         source.prefault_new(&domain.directory);
-        let keeps_all = |qos: &Qos| qos.history == History::KeepAll && qos.reliability == Reliability::Reliable;
-        let gates = keeps_all(qos) && keeps_all(&publisher.qos);
-        let state = if gates { ROW_GATING } else { ROW_ACTIVE };
-        let depth = if qos.history == History::KeepLast { qos.depth } else { MAX_DEPTH };
+        let (state, depth) = row_words(&publisher.qos, qos);
         // The publisher may have more than its depth, for others or not retired yet; no late joiner can count on that.
         let offered = if publisher.qos.history == History::KeepLast { publisher.qos.depth } else { MAX_DEPTH };
         let start = match qos.durability {
@@ -85,7 +90,7 @@ impl Joining {
         };
         let row = domain.process.take_row(&domain.directory, publisher.key, state, depth)?;
         let row = Arc::new(PinRow::new(domain.clone(), source.clone(), row));
-        Ok(Joining { key: publisher.key, source, row, start, depth, gates })
+        Ok(Joining { key: publisher.key, source, row, start, depth, gates: state == ROW_GATING })
     }
 
     /// Joins: looks at what there is. `generation` was raised after [`Joining::new`], so that a publisher that reclaims from here

@@ -4,7 +4,6 @@
 
 use crate::{
     control::{Control, Watched},
-    description::{EndpointDescription, Role},
     domain::Domain,
     error::Result,
     fork::Epoch,
@@ -63,17 +62,6 @@ impl Participant {
     #[must_use]
     pub fn domain_id(&self) -> u32 {
         self.domain.domain_id()
-    }
-
-    /// What the publishers of a topic say about themselves. Those of processes that cannot be read are passed over
-    /// ([`Participant::inspect`] says why).
-    ///
-    /// # Errors
-    /// The directory cannot be read; a process cannot be mapped; the process forked.
-    pub fn publishers(&self, topic: &str) -> Result<Vec<EndpointDescription>> {
-        self.domain.epoch.check()?;
-        let publishers = self.domain.endpoints(topic, Role::Publisher, &mut Vec::new())?;
-        Ok(publishers.into_iter().map(|(_, publisher)| publisher).collect())
     }
 
     /// Lets the control thread work for an endpoint for as long as that keeps the `Arc`.

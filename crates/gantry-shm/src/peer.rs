@@ -109,10 +109,15 @@ impl Peer {
 
     /// Its endpoints, of one topic or of all.
     pub(crate) fn endpoints(&self, topic_hash: Option<u64>) -> Result<Vec<EndpointDescription>> {
+        Ok(self.endpoints_and_copies(topic_hash)?.into_iter().map(|(endpoint, _)| endpoint).collect())
+    }
+
+    /// The same, each with the number of samples that it copied.
+    pub(crate) fn endpoints_and_copies(&self, topic_hash: Option<u64>) -> Result<Vec<(EndpointDescription, u64)>> {
         let mut endpoints = Vec::new();
         for (offset, size_bytes) in self.blocks(BLOCK_ENDPOINT)? {
-            if let Some(bytes) = self.read_endpoint(offset, size_bytes, topic_hash)? {
-                endpoints.push(EndpointDescription::from_bytes(&bytes, self.region.name())?);
+            if let Some((bytes, copied_samples)) = self.read_endpoint(offset, size_bytes, topic_hash)? {
+                endpoints.push((EndpointDescription::from_bytes(&bytes, self.region.name())?, copied_samples));
             }
         }
         Ok(endpoints)
@@ -131,8 +136,13 @@ impl Peer {
         Ok(topics)
     }
 
-    /// The reader's side of `ProcessFile::write_endpoint`.
-    fn read_endpoint(&self, offset: usize, size_bytes: usize, topic_hash: Option<u64>) -> Result<Option<Vec<u8>>> {
+    /// The reader's side of `ProcessFile::write_endpoint`: the description, and the copied samples.
+    fn read_endpoint(
+        &self,
+        offset: usize,
+        size_bytes: usize,
+        topic_hash: Option<u64>,
+    ) -> Result<Option<(Vec<u8>, u64)>> {
         let block: &BlockHeader = self.region.at(offset)?;
         let contents = offset + size_of::<BlockHeader>();
         let header: &EndpointHeader = self.region.at(contents)?;
@@ -158,9 +168,10 @@ impl Peer {
                 bytes.extend_from_slice(&word.to_le_bytes());
             }
             bytes.truncate(length_bytes);
+            let copied_samples = header.copied_samples.load(Relaxed);
             fence(Acquire); // the words before the second look at the version
             if block.version.load(Relaxed) == version {
-                return Ok(Some(bytes));
+                return Ok(Some((bytes, copied_samples)));
             }
         }
         Ok(None)

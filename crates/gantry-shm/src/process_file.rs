@@ -42,11 +42,21 @@ struct Books {
     used_bytes: usize,
 }
 
-/// Where an endpoint's description lies.
+/// Where an endpoint's description lies; used no longer than the file.
 #[derive(Clone, Copy)]
 pub(crate) struct EndpointBlock {
     offset: usize,
     capacity_bytes: usize,
+    header: InRegion<EndpointHeader>,
+}
+
+impl EndpointBlock {
+    /// Counts one more copied sample. Only the endpoint itself does, so no other store can get lost.
+    #[inline]
+    pub(crate) fn count_copy(&self) {
+        let copied_samples = &self.header.copied_samples;
+        copied_samples.store(copied_samples.load(Relaxed).wrapping_add(1), Relaxed);
+    }
 }
 
 impl ProcessFile {
@@ -128,7 +138,9 @@ impl ProcessFile {
             None => {
                 let contents_bytes = size_of::<EndpointHeader>() + bytes.len().next_multiple_of(LINE_BYTES);
                 let offset = self.add_block(&mut books, directory, BLOCK_ENDPOINT, contents_bytes)?;
-                EndpointBlock { offset, capacity_bytes: contents_bytes - size_of::<EndpointHeader>() }
+                // SAFETY: whoever has the block keeps this file.
+                let header = unsafe { InRegion::new(self.region.at(offset + size_of::<BlockHeader>())?) };
+                EndpointBlock { offset, capacity_bytes: contents_bytes - size_of::<EndpointHeader>(), header }
             }
         };
         self.write_endpoint(block, Some(topic_hash(&description.topic)), &bytes)?;
@@ -149,8 +161,8 @@ impl ProcessFile {
     /// A sequence lock: readers (`Peer::endpoints`) copy the words and believe them if the version did not move.
     fn write_endpoint(&self, block: EndpointBlock, topic_hash: Option<u64>, bytes: &[u8]) -> Result<()> {
         let block_header: &BlockHeader = self.region.at(block.offset)?;
-        let contents = block.offset + size_of::<BlockHeader>();
-        let header: &EndpointHeader = self.region.at(contents)?;
+        let header = block.header;
+        let description = block.offset + size_of::<BlockHeader>() + size_of::<EndpointHeader>();
         let version = block_header.version.load(Relaxed); // we are the only writer
         block_header.version.store(version.wrapping_add(1), Relaxed);
         fence(Release); // the odd version before the words
@@ -158,12 +170,12 @@ impl ProcessFile {
         crash::point(Point::EndpointOpened);
         if let Some(topic_hash) = topic_hash {
             header.topic_hash.store(topic_hash, Relaxed);
+            header.copied_samples.store(0, Relaxed);
         }
         for (place, chunk) in bytes.chunks(8).enumerate() {
             let mut word = [0; 8];
             word[..chunk.len()].copy_from_slice(chunk);
-            let place = contents + size_of::<EndpointHeader>() + place * 8;
-            self.region.at::<AtomicU64>(place)?.store(u64::from_le_bytes(word), Relaxed);
+            self.region.at::<AtomicU64>(description + place * 8)?.store(u64::from_le_bytes(word), Relaxed);
         }
         block_header.version.store(version.wrapping_add(2), Release); // the words before the even version
         crash::point(Point::EndpointClosed);

@@ -143,6 +143,7 @@ impl Publisher {
             waiter,
         };
         publisher.domain.board.topic_changed(topic, Side::Publishers);
+        publisher.domain.board.graph_changed();
         publisher.find_readers();
         Ok(publisher)
     }
@@ -284,6 +285,15 @@ impl Publisher {
         Ok(sentences)
     }
 
+    /// Counts a sample that was copied into its slot, for whoever asks why a connection is not zero-copy
+    /// ([`Participant::connections`]).
+    ///
+    /// # Real-time
+    /// One store.
+    pub fn count_copy(&mut self) {
+        self.block.count_copy();
+    }
+
     /// What this publisher says about itself.
     #[must_use]
     pub fn description(&self) -> &EndpointDescription {
@@ -355,6 +365,7 @@ impl Drop for Publisher {
         let _ = self.domain.process.remove_endpoint(self.block);
         let _ = self.domain.directory.unlink(&self.file.name);
         self.domain.board.topic_changed(self.topic, Side::Publishers);
+        self.domain.board.graph_changed();
         self.domain.process.free_endpoint(self.block);
     }
 }

@@ -120,6 +120,7 @@ pub(crate) fn tell_of(peer: &Peer, board: &Board, registry: &Registry<'_>) {
         board.topic_changed(topic, Side::Readers);
         board.topic_changed(topic, Side::Publishers);
     }
+    board.graph_changed();
     // It may have withdrawn the announcement of those who share this line, and not rung.
     board.bell(SHARED_WAITER).ring();
     registry.free_waiters_of(waiter_owner(&peer.id));

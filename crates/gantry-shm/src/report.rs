@@ -36,6 +36,8 @@ pub struct ProcessReport {
     /// How many waiter lines of the board it has: one for its control thread, and for each subscription, wait set and publisher
     /// that ever slept.
     pub waiters: usize,
+    /// Full names of its nodes.
+    pub nodes: Vec<String>,
     /// Its publishers.
     pub publishers: Vec<PublisherReport>,
     /// Its subscriptions.
@@ -143,6 +145,7 @@ impl fmt::Display for ProcessReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let state = if self.is_alive { "" } else { ", dead" };
         writeln!(f, "  {}{state}", self.process)?;
+        self.nodes.iter().try_for_each(|node| writeln!(f, "    node {node}"))?;
         self.publishers.iter().try_for_each(|publisher| write!(f, "{publisher}"))?;
         for EndpointDescription { node, topic, message_type, .. } in &self.subscriptions {
             writeln!(f, "    {node} subscribes to {topic} ({})", message_type.name)?;

@@ -86,6 +86,7 @@ impl Subscription {
             waiter,
         };
         subscription.discover();
+        subscription.domain.board.graph_changed();
         Ok(subscription)
     }
 
@@ -265,6 +266,15 @@ impl Subscription {
         self.search.found().mismatches.clone()
     }
 
+    /// Counts a sample that was copied out of its slot, for whoever asks why a connection is not zero-copy
+    /// ([`Participant::connections`]).
+    ///
+    /// # Real-time
+    /// One store.
+    pub fn count_copy(&mut self) {
+        self.block.count_copy();
+    }
+
     /// What this subscription says about itself.
     #[must_use]
     pub fn description(&self) -> &EndpointDescription {
@@ -369,6 +379,7 @@ impl Drop for Subscription {
         // Nobody to tell; the reaper finds what is left when this process is gone.
         let _ = self.domain.process.remove_endpoint(self.block);
         self.domain.board.topic_changed(self.topic, Side::Readers);
+        self.domain.board.graph_changed();
         self.domain.process.free_endpoint(self.block);
     }
 }

@@ -11,12 +11,21 @@ pub enum Error {
     /// A name that ROS 2 does not allow.
     #[error("{kind} name \"{name}\" is not allowed: {why}")]
     InvalidName {
-        /// "topic", "node" or "namespace".
+        /// "topic", "service", "node" or "namespace".
         kind: &'static str,
         /// What was given.
         name: String,
         /// Which rule it breaks.
         why: &'static str,
+    },
+
+    /// A remapping rule, or another argument for ROS, that is not understood.
+    #[error("the ROS argument \"{argument}\" cannot be used: {why}")]
+    InvalidRosArgument {
+        /// The rule or argument.
+        argument: String,
+        /// Why not, and what can be.
+        why: String,
     },
 
     /// A domain that ROS 2 does not know.

@@ -5,9 +5,10 @@
 
 use crate::{
     error::{Error, Result},
+    graph::Presence,
     stamp::SampleClock,
 };
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 /// Publishes messages as bytes; belongs to one thread at a time.
 ///
@@ -17,6 +18,8 @@ use std::time::Duration;
 pub struct GenericPublisher {
     engine: gantry_shm::Publisher,
     clock: SampleClock,
+    /// Its node is there as long as it is.
+    _presence: Arc<Presence>,
 }
 
 /// Bytes on loan: shared memory, to be written in place and given to [`GenericPublisher::publish`].
@@ -48,8 +51,8 @@ impl<L> From<Unpublished<L>> for Error {
 }
 
 impl GenericPublisher {
-    pub(crate) fn new(engine: gantry_shm::Publisher) -> GenericPublisher {
-        GenericPublisher { engine, clock: SampleClock::default() }
+    pub(crate) fn new(engine: gantry_shm::Publisher, presence: Arc<Presence>) -> GenericPublisher {
+        GenericPublisher { engine, clock: SampleClock::default(), _presence: presence }
     }
 
     /// Memory for a message of `length_bytes`. Several loans may be out at once; one that is dropped unpublished goes back.
@@ -91,7 +94,14 @@ impl GenericPublisher {
     pub fn publish_copy(&mut self, message: &[u8]) -> Result<u64> {
         let mut loan = self.loan(message.len())?;
         loan.bytes_mut().copy_from_slice(message);
-        Ok(self.publish(loan)?)
+        self.publish_copied(loan)
+    }
+
+    /// Publishes what was copied into a loan, and counts that.
+    pub(crate) fn publish_copied(&mut self, loan: GenericLoan) -> Result<u64> {
+        let sequence = self.publish(loan)?;
+        self.engine.count_copy();
+        Ok(sequence)
     }
 
     /// How many subscriptions are matched now. Control path.

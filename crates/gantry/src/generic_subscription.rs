@@ -5,10 +5,11 @@
 
 use crate::{
     error::Result,
+    graph::Presence,
     waitable::{Take, Waitable},
 };
 use gantry_shm::SampleInfo;
-use std::{os::fd::BorrowedFd, time::Duration};
+use std::{os::fd::BorrowedFd, sync::Arc, time::Duration};
 
 /// Takes messages as bytes; belongs to one thread at a time.
 ///
@@ -16,6 +17,8 @@ use std::{os::fd::BorrowedFd, time::Duration};
 #[derive(Debug)]
 pub struct GenericSubscription {
     engine: gantry_shm::Subscription,
+    /// Its node is there as long as it is.
+    _presence: Arc<Presence>,
 }
 
 /// A taken message, in place. It owns its loan: keep it, send it to another thread, drop it in any order.
@@ -26,8 +29,8 @@ pub struct GenericSubscription {
 pub struct GenericSample(gantry_shm::Sample);
 
 impl GenericSubscription {
-    pub(crate) fn new(engine: gantry_shm::Subscription) -> GenericSubscription {
-        GenericSubscription { engine }
+    pub(crate) fn new(engine: gantry_shm::Subscription, presence: Arc<Presence>) -> GenericSubscription {
+        GenericSubscription { engine, _presence: presence }
     }
 
     /// The next message, in place; `None` if there is none now. Publishers take turns.
@@ -41,6 +44,11 @@ impl GenericSubscription {
     #[inline]
     pub fn take(&mut self) -> Result<Option<GenericSample>> {
         Ok(self.engine.take()?.map(GenericSample))
+    }
+
+    /// Counts a sample that was copied out of its slot.
+    pub(crate) fn count_copy(&mut self) {
+        self.engine.count_copy();
     }
 
     /// Waits until there is something to take; `false` if there was nothing within `timeout`. A bounded spin (none where

@@ -65,13 +65,17 @@
 mod callback;
 mod callback_group;
 mod clock;
+mod endpoint_info;
 mod error;
 mod executor;
 mod generic_publisher;
 mod generic_subscription;
+mod graph;
+mod graph_events;
 mod names;
 mod node;
 mod publisher;
+mod remap;
 mod stamp;
 mod subscription;
 mod timer;
@@ -80,15 +84,17 @@ mod waitable;
 
 pub use callback_group::{CallbackGroup, CallbackGroupType, CallbackHandle};
 pub use clock::Clock;
+pub use endpoint_info::{Connection, EndpointType, TopicEndpointInfo};
 pub use error::{Error, Result};
 pub use executor::{Canceler, EventsExecutor, Executor, MultiThreadedExecutor, Overflow, SingleThreadedExecutor};
 pub use gantry_cdr::{self, ENCAPSULATION, Message, PlainMessage};
 pub use gantry_shm::{
-    Durability, Error as MemoryError, Gid, History, Liveliness, PublisherOptions, Qos, Reliability, SampleInfo,
-    TypeDescription,
+    ConnectionState, Durability, Error as MemoryError, Gid, History, Liveliness, PublisherOptions, Qos, Reliability,
+    SampleInfo, TypeDescription,
 };
 pub use generic_publisher::{GenericLoan, GenericPublisher, Unpublished};
 pub use generic_subscription::{GenericSample, GenericSubscription};
+pub use graph_events::{GraphEntity, GraphEvent, GraphEvents};
 pub use names::expand_topic_name;
 pub use node::{MAX_DOMAIN_ID, Node, NodeBuilder};
 pub use publisher::{Loan, Publisher};

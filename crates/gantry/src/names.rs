@@ -1,57 +1,170 @@
-//! ROS 2's rules for names of nodes, namespaces and topics.
+//! ROS 2's rules for names of nodes, namespaces, topics and services.
 //!
-//! Used by `node`, and through [`expand_topic_name`] by whoever must know a name before there is a node. Rules as in the ROS 2 design article "Topic and Service name mapping to DDS".
+//! Used by `node`, `remap` and `graph`, and through [`expand_topic_name`] by whoever must know a name before there is a node. The
+//! rules are those of the ROS 2 design article "Topic and Service name mapping to DDS"; where that leaves a choice, what rcl and
+//! rmw do (`rcl_validate_topic_name`, `rcl_expand_topic_name`, `rmw_validate_full_topic_name`, `rmw_validate_namespace`,
+//! `rmw_validate_node_name`), whose limits of length these are. In one thing they differ: the article forbids repeated underscores
+//! in names of topics and services, rcl lets them pass; here they are refused.
 
 use crate::error::{Error, Result};
 
+/// Longest full name of a topic or service: 255 characters of DDS without 8 for prefixes (`RMW_TOPIC_MAX_NAME_LENGTH`).
+pub(crate) const MAX_TOPIC_BYTES: usize = 255 - 8;
+/// Longest namespace (`RMW_NAMESPACE_MAX_LENGTH`).
+const MAX_NAMESPACE_BYTES: usize = MAX_TOPIC_BYTES - 2;
+/// Longest name of a node (`RMW_NODE_NAME_MAX_NAME_LENGTH`).
+const MAX_NODE_BYTES: usize = 255;
+
+/// Which rule a name breaks.
+type Broken = &'static str;
+
 /// Checks a node's name: letters, digits and underscores, not beginning with a digit.
 pub(crate) fn check_node(name: &str) -> Result<()> {
-    check_token(name).map_err(|why| Error::InvalidName { kind: "node", name: name.to_owned(), why })
+    let broken = match name.len() {
+        0 => Err("it is empty"),
+        length if length > MAX_NODE_BYTES => Err("it has more than 255 characters"),
+        _ => check_characters(name),
+    };
+    broken.map_err(|why| invalid("node", name, why))
 }
 
-/// A namespace in its full form: beginning with `/`, not ending with it (but for the root).
+/// A namespace in its full form, as rcl makes it: an empty one is the root, a missing `/` is put before it.
 pub(crate) fn full_namespace(namespace: &str) -> Result<String> {
-    let inner = namespace.trim_matches('/');
-    if inner.is_empty() {
+    if namespace.is_empty() || namespace == "/" {
         return Ok("/".to_owned());
     }
-    check_path(inner).map_err(|why| Error::InvalidName { kind: "namespace", name: namespace.to_owned(), why })?;
-    Ok(format!("/{inner}"))
-}
-
-/// A topic's full name, as a node with this name and namespace would make it: `/absolute` as it is, `relative` in the
-/// namespace, `~/private` under the node's own name.
-///
-/// # Errors
-/// The name breaks one of ROS 2's rules; the error says which.
-///
-/// ```
-/// assert_eq!(gantry::expand_topic_name("scan", "lidar", "/robot").unwrap(), "/robot/scan");
-/// assert!(gantry::expand_topic_name("scan 2", "lidar", "/robot").is_err());
-/// ```
-pub fn expand_topic_name(topic: &str, node: &str, namespace: &str) -> Result<String> {
-    let namespace = namespace.trim_end_matches('/');
-    let full = match topic.strip_prefix('~') {
-        Some(private) if private.is_empty() || private.starts_with('/') => format!("{namespace}/{node}{private}"),
-        _ if topic.starts_with('/') => topic.to_owned(),
-        _ => format!("{namespace}/{topic}"),
+    let full = if namespace.starts_with('/') { namespace.to_owned() } else { format!("/{namespace}") };
+    let broken = match full.len() {
+        length if length > MAX_NAMESPACE_BYTES => Err("it has more than 245 characters"),
+        _ => check_full(&full),
     };
-    // The part after the leading slash; an empty topic leaves an empty token there.
-    check_path(&full[1..]).map_err(|why| Error::InvalidName { kind: "topic", name: topic.to_owned(), why })?;
+    broken.map_err(|why| invalid("namespace", namespace, why))?;
     Ok(full)
 }
 
-fn check_path(path: &str) -> std::result::Result<(), &'static str> {
-    path.split('/').try_for_each(check_token)
+/// A topic's (or service's) full name, as a node with this name and namespace would make it: `/absolute` as it is, `relative` in
+/// the namespace, `~/private` under the node's own name; `{node}`, `{ns}` and `{namespace}` stand for these.
+///
+/// # Errors
+/// One of the names breaks one of ROS 2's rules; the error says which.
+///
+/// ```
+/// assert_eq!(gantry::expand_topic_name("scan", "lidar", "/robot").unwrap(), "/robot/scan");
+/// assert_eq!(gantry::expand_topic_name("{node}/scan", "lidar", "/robot").unwrap(), "/robot/lidar/scan");
+/// assert!(gantry::expand_topic_name("scan 2", "lidar", "/robot").is_err());
+/// ```
+pub fn expand_topic_name(topic: &str, node: &str, namespace: &str) -> Result<String> {
+    expand("topic", topic, node, namespace)
 }
 
-fn check_token(token: &str) -> std::result::Result<(), &'static str> {
-    if token.is_empty() {
-        Err("a part of it is empty")
+/// The same; `kind` is what an error calls it.
+pub(crate) fn expand(kind: &'static str, name: &str, node: &str, namespace: &str) -> Result<String> {
+    check_node(node)?;
+    let namespace = full_namespace(namespace)?;
+    let broken = |why| invalid(kind, name, why);
+    check_given(name).map_err(broken)?;
+    let inside = |inner: &str| format!("{}/{inner}", if namespace == "/" { "" } else { &namespace });
+    // The tilde first, then substitutions, then what is still relative.
+    let tilde = name.strip_prefix('~').map(|rest| inside(&format!("{node}{rest}")));
+    let substituted = substitute(tilde.as_deref().unwrap_or(name), node, &namespace).map_err(broken)?;
+    let full = if substituted.starts_with('/') { substituted } else { inside(&substituted) };
+    check_full(&full).map_err(broken)?;
+    if full.len() > MAX_TOPIC_BYTES {
+        return Err(broken("its full name has more than 247 characters"));
+    }
+    Ok(full)
+}
+
+/// Which half of a service a topic is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ServiceTopic<'a> {
+    /// Of requests to the service with this full name.
+    Request(&'a str),
+    /// Of replies.
+    Reply,
+}
+
+/// Whether a topic is half of a service, by ROS 2's prefixes: "rq/addRequest" and "rr/addReply" for "/add". Topics begin with a
+/// slash.
+pub(crate) fn service_topic(topic: &str) -> Option<ServiceTopic<'_>> {
+    let service = |prefix, suffix| {
+        topic.strip_prefix(prefix)?.strip_suffix(suffix).filter(|service: &&str| service.starts_with('/'))
+    };
+    match (service("rq", "Request"), service("rr", "Reply")) {
+        (Some(service), _) => Some(ServiceTopic::Request(service)),
+        (_, Some(_)) => Some(ServiceTopic::Reply),
+        _ => None,
+    }
+}
+
+fn invalid(kind: &'static str, name: &str, why: &'static str) -> Error {
+    Error::InvalidName { kind, name: name.to_owned(), why }
+}
+
+/// The rules for names as they are given: what braces and the tilde need.
+fn check_given(name: &str) -> std::result::Result<(), Broken> {
+    if name.is_empty() {
+        return Err("it is empty");
+    }
+    if name.starts_with('~') && name.len() > 1 && !name.starts_with("~/") {
+        return Err("a slash must follow ~");
+    }
+    if name.char_indices().any(|(place, c)| c == '~' && place > 0) {
+        return Err("~ may only stand at the beginning");
+    }
+    let mut rest = name;
+    while let Some((before, inside)) = rest.split_once('{') {
+        let (key, after) = inside.split_once('}').ok_or("a { has no }")?;
+        if before.contains('}') {
+            return Err("a } has no {");
+        }
+        if key.is_empty() {
+            return Err("a substitution has no name between { and }");
+        }
+        check_characters(key)
+            .map_err(|_| "a substitution's name has letters, digits and underscores, no digit first")?;
+        rest = after;
+    }
+    if rest.contains('}') { Err("a } has no {") } else { Ok(()) }
+}
+
+/// Puts in what braces stand for.
+fn substitute(name: &str, node: &str, namespace: &str) -> std::result::Result<String, Broken> {
+    let (mut full, mut rest) = (String::new(), name);
+    while let Some((before, inside)) = rest.split_once('{') {
+        let (key, after) = inside.split_once('}').unwrap_or((inside, ""));
+        full.push_str(before);
+        full.push_str(match key {
+            "node" => node,
+            "ns" | "namespace" => namespace,
+            _ => return Err("the only substitutions are {node}, {ns} and {namespace}"),
+        });
+        rest = after;
+    }
+    full.push_str(rest);
+    Ok(full)
+}
+
+/// The rules for full names, of which the first character is a slash.
+fn check_full(name: &str) -> std::result::Result<(), Broken> {
+    if name.ends_with('/') {
+        return Err("it ends with a slash");
+    }
+    if name.contains("__") {
+        return Err("it has repeated underscores");
+    }
+    name[1..].split('/').try_for_each(|token| match token {
+        "" => Err("it has repeated slashes"),
+        token => check_characters(token),
+    })
+}
+
+/// What holds for each part between slashes.
+fn check_characters(token: &str) -> std::result::Result<(), Broken> {
+    if !token.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') {
+        Err("only letters, digits and underscores are allowed (and, in topics and services, slashes between them)")
     } else if token.starts_with(|c: char| c.is_ascii_digit()) {
         Err("a part of it begins with a digit")
-    } else if !token.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') {
-        Err("only letters, digits and underscores are allowed between slashes")
     } else {
         Ok(())
     }
@@ -61,28 +174,98 @@ fn check_token(token: &str) -> std::result::Result<(), &'static str> {
 mod tests {
     use super::*;
 
-    #[test]
-    fn topics_resolve_as_in_ros_2() {
-        for (topic, full) in [
-            ("scan", "/robot/scan"),
-            ("/scan", "/scan"),
-            ("~/scan", "/robot/lidar/scan"),
-            ("~", "/robot/lidar"),
-            ("front/scan", "/robot/front/scan"),
-        ] {
-            assert_eq!(expand_topic_name(topic, "lidar", "/robot").unwrap(), full);
-        }
-        assert_eq!(expand_topic_name("scan", "lidar", "/").unwrap(), "/scan");
-        assert_eq!(full_namespace("robot/").unwrap(), "/robot");
-        assert_eq!(full_namespace("").unwrap(), "/");
+    fn why(name: &str) -> String {
+        expand_topic_name(name, "node", "/ns").unwrap_err().to_string()
     }
 
     #[test]
-    fn names_that_ros_2_refuses_are_refused() {
-        for topic in ["", "/", "a//b", "a/", "1a", "a b", "a/2", "~a", "größe"] {
-            assert!(expand_topic_name(topic, "node", "/").is_err(), "{topic}");
+    fn topics_resolve_as_in_ros_2() {
+        // The design article's tables, and rcl's own tests.
+        for (topic, in_root, in_namespace) in [
+            ("ping", "/ping", "/my_ns/ping"),
+            ("/ping", "/ping", "/ping"),
+            ("~", "/my_node", "/my_ns/my_node"),
+            ("~/ping", "/my_node/ping", "/my_ns/my_node/ping"),
+            ("front/scan", "/front/scan", "/my_ns/front/scan"),
+            ("{node}", "/my_node", "/my_ns/my_node"),
+            ("{node}/chatter", "/my_node/chatter", "/my_ns/my_node/chatter"),
+            ("/{node}", "/my_node", "/my_node"),
+            ("~/{node}", "/my_node/my_node", "/my_ns/my_node/my_node"),
+            ("foo_{node}_bar/{node}", "/foo_my_node_bar/my_node", "/my_ns/foo_my_node_bar/my_node"),
+            ("_foo", "/_foo", "/my_ns/_foo"),
+            ("foo_/bar", "/foo_/bar", "/my_ns/foo_/bar"),
+            ("foo_", "/foo_", "/my_ns/foo_"),
+        ] {
+            assert_eq!(expand_topic_name(topic, "my_node", "/").unwrap(), in_root, "{topic}");
+            assert_eq!(expand_topic_name(topic, "my_node", "/my_ns").unwrap(), in_namespace, "{topic}");
         }
-        assert!(check_node("a/b").is_err());
-        assert!(full_namespace("a//b").is_err());
+        for topic in ["{ns}/foo", "{namespace}/foo", "/foo/bar{ns}"] {
+            let full = topic.replace("{ns}", "/my_ns").replace("{namespace}", "/my_ns");
+            assert_eq!(expand_topic_name(topic, "my_node", "/my_ns").unwrap(), full);
+        }
+        for (namespace, full) in [("robot", "/robot"), ("/robot/arm", "/robot/arm"), ("", "/"), ("/", "/")] {
+            assert_eq!(full_namespace(namespace).unwrap(), full);
+        }
+    }
+
+    #[test]
+    fn names_that_ros_2_refuses_are_refused_with_the_rule() {
+        for (topic, rule) in [
+            ("", "it is empty"),
+            ("/", "ends with a slash"),
+            ("foo/", "ends with a slash"),
+            ("foo//bar", "repeated slashes"),
+            ("foo__bar", "repeated underscores"),
+            ("123abc", "begins with a digit"),
+            ("a/2", "begins with a digit"),
+            ("foo bar", "only letters"),
+            ("größe", "only letters"),
+            ("ö", "only letters"),
+            ("größe~", "~ may only"),
+            ("/~", "~ may only"),
+            ("~foo", "a slash must follow ~"),
+            ("foo/~bar", "~ may only"),
+            ("{sub/foo", "a { has no }"),
+            ("/foo}", "a } has no {"),
+            ("{}", "no name between"),
+            ("{{node}_bar}", "a substitution's name"),
+            ("{4bar}", "a substitution's name"),
+            ("{my_key}/foo", "the only substitutions"),
+            ("rostopic://foo", "only letters"),
+        ] {
+            let sentence = why(topic);
+            assert!(sentence.contains(rule) && sentence.contains(&format!("\"{topic}\"")), "{sentence}");
+        }
+        assert!(expand_topic_name("{ns}/foo", "node", "/").is_err(), "that is //foo, for rcl, too");
+    }
+
+    #[test]
+    fn names_have_rmw_s_lengths() {
+        let name = |length: usize| "a".repeat(length);
+        assert_eq!(expand_topic_name(&format!("/{}", name(246)), "n", "/").unwrap().len(), MAX_TOPIC_BYTES);
+        assert!(why(&format!("/{}", name(247))).contains("247 characters"));
+        assert!(why(&name(244)).contains("247 characters"), "its full name counts");
+        assert!(check_node(&name(255)).is_ok() && check_node(&name(256)).is_err());
+        assert!(full_namespace(&name(244)).is_ok() && full_namespace(&name(245)).is_err());
+    }
+
+    #[test]
+    fn topics_of_services_are_recognised() {
+        assert_eq!(service_topic("rq/arm/addRequest"), Some(ServiceTopic::Request("/arm/add")));
+        assert_eq!(service_topic("rr/arm/addReply"), Some(ServiceTopic::Reply));
+        for topic in ["/rq/addRequest", "rq/add", "rr/addRequest", "rqRequest", "rq", ""] {
+            assert_eq!(service_topic(topic), None, "{topic}");
+        }
+    }
+
+    #[test]
+    fn nodes_and_namespaces_have_their_rules() {
+        for node in ["", "a/b", "2a", "a b", "~a", "{node}"] {
+            assert!(check_node(node).is_err(), "{node}");
+        }
+        assert!(check_node("a__b").is_ok(), "as rmw_validate_node_name says");
+        for namespace in ["a//b", "robot/", "/robot/", "//", "~", "/{ns}", "/2"] {
+            assert!(full_namespace(namespace).is_err(), "{namespace}");
+        }
     }
 }

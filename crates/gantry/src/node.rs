@@ -1,33 +1,32 @@
 //! A node: a name in a domain, from which publishers and subscriptions are made. Control path.
 
 use crate::{
-    callback_group::{CallbackGroup, CallbackGroupType, CallbackHandle, Callbacks},
-    clock::Clock,
+    callback_group::{CallbackGroup, CallbackGroupType, Callbacks},
     error::{Error, Result},
     generic_publisher::GenericPublisher,
     generic_subscription::GenericSubscription,
-    names,
+    graph::Presence,
     publisher::Publisher,
-    subscription::{Sample, Subscription},
-    timer::{Tick, Timer},
-    waitable::Take,
+    remap::{self, NameKind, Remapped},
+    subscription::Subscription,
 };
 use gantry_cdr::Message;
-use gantry_shm::{Participant, PublisherOptions, Qos, TypeDescription};
-use std::{sync::Arc, time::Duration};
+use gantry_shm::{Participant, PublisherOptions, Qos, Role, TypeDescription};
+use std::sync::Arc;
 
 /// Largest domain: ROS 2's on Linux.
 pub const MAX_DOMAIN_ID: u32 = 232;
 const DOMAIN_VARIABLE: &str = "ROS_DOMAIN_ID";
 
-/// A named member of a domain; clones are the same node. Nodes of one process share its part in the domain.
+/// A named member of a domain; clones are the same node. The others see it until the last clone and all that was made of it are dropped,
+/// or its process dies. Nodes of one process share its part in the domain; a name may be given to several.
 #[derive(Clone)]
 pub struct Node(Arc<Inner>);
 
 struct Inner {
     participant: Arc<Participant>,
-    name: String,
-    namespace: String,
+    names: Remapped,
+    presence: Arc<Presence>,
     callbacks: Arc<Callbacks>,
     default_group: CallbackGroup,
 }
@@ -38,6 +37,9 @@ pub struct NodeBuilder {
     name: String,
     namespace: String,
     domain_id: Option<u32>,
+    /// Rules, and arguments in which there may be more.
+    remappings: Vec<String>,
+    arguments: Vec<String>,
 }
 
 impl Node {
@@ -52,19 +54,32 @@ impl Node {
     /// A node with a namespace or a domain of its own choice.
     #[must_use]
     pub fn builder(name: &str) -> NodeBuilder {
-        NodeBuilder { name: name.to_owned(), namespace: "/".to_owned(), domain_id: None }
+        let (remappings, arguments) = (Vec::new(), Vec::new());
+        NodeBuilder { name: name.to_owned(), namespace: "/".to_owned(), domain_id: None, remappings, arguments }
+    }
+
+    /// Its name, after remapping.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.0.names.node
+    }
+
+    /// Its namespace, after remapping, beginning with a slash.
+    #[must_use]
+    pub fn namespace(&self) -> &str {
+        &self.0.names.namespace
     }
 
     /// Its name, with the namespace.
     #[must_use]
     pub fn fully_qualified_name(&self) -> String {
-        format!("{}/{}", self.0.namespace.trim_end_matches('/'), self.0.name)
+        self.0.names.fully_qualified_name()
     }
 
     /// Its domain.
     #[must_use]
     pub fn domain_id(&self) -> u32 {
-        self.participant().domain_id()
+        self.0.participant.domain_id()
     }
 
     /// A publisher of `T` on `topic` (`/absolute`, `relative` to the namespace, or `~/private`).
@@ -97,66 +112,6 @@ impl Node {
         Ok(Subscription::new(self.create_generic_subscription(topic, type_description::<T>(), qos)?))
     }
 
-    /// A subscription whose messages an executor that has this node gives to `callback`, one at a time.
-    ///
-    /// # Errors
-    /// As [`Node::create_subscription`].
-    pub fn create_subscription_with_callback<T>(
-        &self,
-        topic: &str,
-        qos: Qos,
-        mut callback: impl FnMut(Sample<T>) + Send + 'static,
-    ) -> Result<CallbackHandle>
-    where
-        T: Message,
-        Sample<T>: Send,
-    {
-        let subscription = self.create_subscription::<T>(topic, qos)?;
-        Ok(self.add_callback(subscription, move |_, sample| callback(sample)))
-    }
-
-    /// A timer on the steady clock that goes off every `period`; [`Timer`] has others.
-    ///
-    /// # Errors
-    /// A period of 0.
-    pub fn create_timer(&self, period: Duration) -> Result<Timer> {
-        Timer::new(&Clock::steady(), period)
-    }
-
-    /// A timer at each of whose ticks an executor that has this node calls `callback`; what is returned cancels and resets it.
-    ///
-    /// # Errors
-    /// A period of 0.
-    pub fn create_timer_with_callback(
-        &self,
-        period: Duration,
-        mut callback: impl FnMut(Tick) + Send + 'static,
-    ) -> Result<Timer> {
-        let timer = self.create_timer(period)?;
-        self.add_callback(timer.clone(), move |_, tick| callback(tick));
-        Ok(timer)
-    }
-
-    /// A group for callbacks of this node.
-    #[must_use]
-    pub fn create_callback_group(&self, kind: CallbackGroupType) -> CallbackGroup {
-        CallbackGroup::new(self.callbacks().clone(), kind)
-    }
-
-    /// Gives `waitable` to this node's executor, in the node's default group, which is mutually exclusive; see
-    /// [`CallbackGroup::add_callback`].
-    pub fn add_callback<W>(
-        &self,
-        waitable: W,
-        callback: impl FnMut(&mut W, W::Taken) + Send + 'static,
-    ) -> CallbackHandle
-    where
-        W: Take + 'static,
-        W::Taken: Send,
-    {
-        self.0.default_group.add_callback(waitable, callback)
-    }
-
     /// A publisher of bytes on `topic`, whose type is `message_type`: a [`GenericPublisher`] says what the bytes must be.
     ///
     /// # Errors
@@ -181,10 +136,10 @@ impl Node {
         qos: Qos,
         options: PublisherOptions,
     ) -> Result<GenericPublisher> {
-        let (topic, node) = (self.topic_name(topic)?, self.fully_qualified_name());
-        let participant = self.participant().clone();
+        let (topic, node) = (self.resolve_topic_name(topic)?, self.fully_qualified_name());
+        let participant = self.0.participant.clone();
         let engine = gantry_shm::Publisher::new(participant, &node, &topic, message_type, qos, options)?;
-        Ok(GenericPublisher::new(engine))
+        Ok(GenericPublisher::new(engine, self.0.presence.clone()))
     }
 
     /// A subscription to bytes on `topic`, whose type is `message_type`.
@@ -197,9 +152,9 @@ impl Node {
         message_type: TypeDescription,
         qos: Qos,
     ) -> Result<GenericSubscription> {
-        let (topic, node) = (self.topic_name(topic)?, self.fully_qualified_name());
-        let engine = gantry_shm::Subscription::new(self.participant().clone(), &node, &topic, message_type, qos)?;
-        Ok(GenericSubscription::new(engine))
+        let (topic, node) = (self.resolve_topic_name(topic)?, self.fully_qualified_name());
+        let engine = gantry_shm::Subscription::new(self.0.participant.clone(), &node, &topic, message_type, qos)?;
+        Ok(GenericSubscription::new(engine, self.0.presence.clone()))
     }
 
     /// The types that are published on `topic` now, each once, for a tool that knows only the topic's name; none if it has no
@@ -208,18 +163,36 @@ impl Node {
     /// # Errors
     /// A name that ROS 2 does not allow; the domain cannot be read.
     pub fn topic_types(&self, topic: &str) -> Result<Vec<TypeDescription>> {
-        let publishers = self.participant().publishers(&self.topic_name(topic)?)?;
-        let mut types: Vec<_> = publishers.into_iter().map(|publisher| publisher.message_type).collect();
+        let endpoints = self
+            .0
+            .participant
+            .endpoints_of(&self.resolve_topic_name(topic)?)?
+            .into_iter()
+            .map(|entry| entry.description);
+        let publishers = endpoints.filter(|endpoint| endpoint.role == Role::Publisher);
+        let mut types: Vec<_> = publishers.map(|publisher| publisher.message_type).collect();
         types.sort_unstable();
         types.dedup();
         Ok(types)
     }
 
-    fn topic_name(&self, topic: &str) -> Result<String> {
-        names::expand_topic_name(topic, &self.0.name, &self.0.namespace)
+    /// The full name of a topic as this node uses it: expanded ([`expand_topic_name`](crate::expand_topic_name)), then remapped
+    /// ([`NodeBuilder::remap`]).
+    ///
+    /// # Errors
+    /// A name that ROS 2 does not allow.
+    pub fn resolve_topic_name(&self, topic: &str) -> Result<String> {
+        self.0.names.resolve(NameKind::Topic, topic)
     }
 
-    /// This process's part in the domain.
+    /// The same of a service.
+    ///
+    /// # Errors
+    /// A name that ROS 2 does not allow.
+    pub fn resolve_service_name(&self, service: &str) -> Result<String> {
+        self.0.names.resolve(NameKind::Service, service)
+    }
+
     pub(crate) fn participant(&self) -> &Arc<Participant> {
         &self.0.participant
     }
@@ -227,6 +200,14 @@ impl Node {
     /// What an executor runs.
     pub(crate) fn callbacks(&self) -> &Arc<Callbacks> {
         &self.0.callbacks
+    }
+
+    pub(crate) fn default_group(&self) -> &CallbackGroup {
+        &self.0.default_group
+    }
+
+    pub(crate) fn presence(&self) -> &Arc<Presence> {
+        &self.0.presence
     }
 }
 
@@ -249,22 +230,46 @@ impl NodeBuilder {
         NodeBuilder { domain_id: Some(domain_id), ..self }
     }
 
+    /// Uses another name for a topic or service: `from` and `to` are what a remapping rule of ROS 2 has on its two sides, as
+    /// `("chatter", "news")`, `("__ns", "/left")`, `("rosservice:///map", "/old_map")`. Of several rules, the first that fits a name
+    /// is applied; those given so come before those of [`NodeBuilder::ros_arguments`].
+    #[must_use]
+    pub fn remap(mut self, from: &str, to: &str) -> Self {
+        self.remappings.push(format!("{from}:={to}"));
+        self
+    }
+
+    /// Heeds the remapping rules among the program's arguments: `--ros-args -r from:=to`, also `node:from:=to`, `__node:=name` and
+    /// `__ns:=/namespace`.
+    ///
+    /// ```
+    /// # fn main() -> gantry::Result<()> {
+    /// let node = gantry::Node::builder("talker").ros_arguments(std::env::args()).build()?;
+    /// # Ok(()) }
+    /// ```
+    #[must_use]
+    pub fn ros_arguments(self, arguments: impl IntoIterator<Item = String>) -> Self {
+        NodeBuilder { arguments: arguments.into_iter().collect(), ..self }
+    }
+
     /// Joins the domain, under `/dev/shm` or where `GANTRY_SHM_DIR` says.
     ///
     /// # Errors
-    /// A name or domain that ROS 2 does not allow; the shared memory cannot be set up or trusted.
+    /// A name or domain that ROS 2 does not allow; a rule or argument that is not understood; the shared memory cannot be set up or
+    /// trusted.
     pub fn build(self) -> Result<Node> {
-        names::check_node(&self.name)?;
-        let namespace = names::full_namespace(&self.namespace)?;
+        let rules = [self.remappings, remap::rules_of(&self.arguments)?].concat();
+        let names = Remapped::new(&self.name, &self.namespace, &rules)?;
         let domain_id = match self.domain_id {
             Some(id) if id <= MAX_DOMAIN_ID => id,
             Some(id) => return Err(Error::InvalidDomain { origin: "the domain", value: id.to_string() }),
             None => domain_of_environment()?,
         };
         let participant = Participant::join(domain_id)?;
+        let presence = Arc::new(Presence::new(&participant, &names.fully_qualified_name())?);
         let callbacks = Arc::<Callbacks>::default();
         let default_group = CallbackGroup::new(callbacks.clone(), CallbackGroupType::MutuallyExclusive);
-        Ok(Node(Arc::new(Inner { participant, name: self.name, namespace, callbacks, default_group })))
+        Ok(Node(Arc::new(Inner { participant, names, presence, callbacks, default_group })))
     }
 }
 

@@ -82,7 +82,7 @@ impl<T: Message> Publisher<T> {
         let length_bytes = message.body_bytes().map_err(|error| self.cannot_build(error))?;
         let mut loan = self.generic.loan(length_bytes)?;
         message.write_body(loan.bytes_mut()).map_err(|error| self.cannot_build(error))?;
-        Ok(self.generic.publish(loan)?)
+        self.generic.publish_copied(loan)
     }
 
     #[cold]

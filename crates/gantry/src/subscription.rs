@@ -73,8 +73,10 @@ impl<T: Message> Subscription<T> {
         Ok(Some(sample.message_info()))
     }
 
-    fn copy(&self, sample: &GenericSample, message: &mut T) -> Result<()> {
-        message.read_body(sample.bytes(), ByteOrder::LittleEndian).map_err(|error| self.malformed(error))
+    fn copy(&mut self, sample: &GenericSample, message: &mut T) -> Result<()> {
+        message.read_body(sample.bytes(), ByteOrder::LittleEndian).map_err(|error| self.malformed(error))?;
+        self.generic.count_copy();
+        Ok(())
     }
 
     #[cold]

@@ -19,8 +19,8 @@ pub fn check(topic: &str) -> Result<(), String> {
     let refuse = |why: &str| {
         Err(format!("topic name \"{topic}\" is not allowed: {why}. Give a name like `test_topic` or `/camera/image`"))
     };
-    if topic.starts_with('~') {
-        return refuse("`~` is a node's own name, and the nodes of a run have several");
+    if topic.starts_with('~') || topic.contains(['{', '}']) {
+        return refuse("`~` and `{…}` are a node's own names, and the nodes of a run have several");
     }
     let longest_bytes = LONGEST_BYTES - PRIVATE.len() - ID_BYTES - 2;
     if topic.len() > longest_bytes {
@@ -60,15 +60,16 @@ mod tests {
         }
         for (topic, rule) in [
             ("", "empty"),
-            ("/", "empty"),
-            ("a//b", "empty"),
-            ("//a", "empty"),
-            ("a/", "empty"),
+            ("/", "ends with a slash"),
+            ("a//b", "repeated slashes"),
+            ("//a", "repeated slashes"),
+            ("a/", "ends with a slash"),
+            ("a__b", "repeated underscores"),
             ("1a", "digit"),
             ("a/2", "digit"),
             ("a b", "only letters"),
             ("größe", "only letters"),
-            ("{node}/a", "only letters"),
+            ("{node}/a", "node's own name"),
             ("~/a", "node's own name"),
             ("~", "node's own name"),
             (&long, "220 bytes and may have 219"),

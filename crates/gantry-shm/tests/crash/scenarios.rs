@@ -5,7 +5,7 @@ use crate::{
     support::{PATIENCE, bytes_type, eventually, match_up, publisher_with, subscription},
     survivors::Others,
 };
-use gantry_shm::{Collector, Participant, Publisher, PublisherOptions, Qos, Subscription, WaitSet, crash};
+use gantry_shm::{Collector, NodeRecord, Participant, Publisher, PublisherOptions, Qos, Subscription, WaitSet, crash};
 use rustix::{
     event::{PollFd, PollFlags, poll},
     process::{Signal, getpid, kill_process},
@@ -102,6 +102,7 @@ fn exchange_with_survivors(root: &Path, others: Others) {
 fn make_and_remove_everything(root: &Path) {
     let participants = [0, 7].map(|domain| Participant::join_under(root, domain).unwrap());
     for participant in &participants {
+        let _node = NodeRecord::new(participant.clone(), "/node").unwrap();
         let (mut publisher, mut subscription) = alone_on_topic(participant, "/chatter");
         match_up(&mut publisher, &mut subscription);
         let (mut talker, mut listener) = (Talker::new(publisher), Listener::new(subscription, 2));
@@ -132,6 +133,7 @@ fn leave_remains(root: &Path) {
 /// Loan, publish, retire, reclaim, take, hold, release.
 fn publish_and_take(root: &Path) {
     let participant = join(root);
+    let _node = NodeRecord::new(participant.clone(), "/node").unwrap();
     let (mut talker, mut listener) = pair_among(Others::Small, &participant, PublisherOptions::default());
     for _ in 0..6 {
         drop(talker.publisher.loan(64).unwrap());

@@ -6,7 +6,7 @@ use crate::{
     endpoints::{Listener, Talker},
     support::{PATIENCE, Root, eventually, match_up, publisher, publisher_with, send, subscription},
 };
-use gantry_shm::{Loan, Participant, PublisherOptions, Qos};
+use gantry_shm::{GraphEntry, Loan, Participant, PublisherOptions, Qos};
 use std::{
     sync::{
         Arc,
@@ -61,6 +61,26 @@ pub struct Survivors<'a> {
     sleeper: Option<Sleeper>,
     /// How many messages it can have on loan.
     capacity: usize,
+    graph: Graph,
+}
+
+/// The graph as it was when it was last told to have changed.
+struct Graph {
+    generation: u64,
+    entries: Vec<GraphEntry>,
+}
+
+impl Graph {
+    fn new(participant: &Participant) -> Graph {
+        Graph { generation: participant.graph_generation().unwrap(), entries: participant.graph().unwrap() }
+    }
+
+    /// Looks again only if it is told to.
+    fn look(&mut self, participant: &Participant) {
+        if self.generation != participant.graph_generation().unwrap() {
+            *self = Graph::new(participant);
+        }
+    }
 }
 
 /// A thread that listens.
@@ -98,7 +118,9 @@ impl Survivors<'_> {
             Sleeper::start(listener)
         });
         let talker = Talker::new(publisher);
-        let mut survivors = Survivors { root, others, participant, talker, listener, deep: None, sleeper, capacity: 0 };
+        let graph = Graph::new(&participant);
+        let mut survivors =
+            Survivors { root, others, participant, talker, listener, deep: None, sleeper, capacity: 0, graph };
         survivors.exchange(20);
         survivors.capacity = survivors.capacity();
         assert!(survivors.capacity > 2);
@@ -107,6 +129,7 @@ impl Survivors<'_> {
 
     /// Does what the process asks for that is to die, and answers with `answer` how many subscriptions there are.
     pub fn obey(&mut self, request: &str, mut answer: impl FnMut(usize)) {
+        self.graph.look(&self.participant);
         let (verb, count) = request.split_once(' ').unwrap_or((request, "0"));
         let count = count.parse().unwrap();
         let answers_first = matches!(verb, "stream" | "soon");
@@ -179,6 +202,10 @@ impl Survivors<'_> {
             (talker.subscription_count().unwrap(), listener.publisher_count().unwrap()) == (own, 1)
         });
         self.wait_for_sleeper(); // the dead may not have rung
+        eventually("the graph is told to be without the dead", || {
+            self.graph.look(&self.participant);
+            self.graph.entries.len() == 1 + own
+        });
         self.exchange(100);
         assert_eq!(self.capacity(), self.capacity, "slots were lost");
         self.meet_a_newcomer(scenario);

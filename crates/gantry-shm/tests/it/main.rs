@@ -14,6 +14,7 @@ mod descriptor;
 mod files;
 mod fork;
 mod gating;
+mod graph;
 mod growth;
 mod history;
 mod inspect;
@@ -47,6 +48,7 @@ fn main() -> std::process::ExitCode {
         descriptor::TESTS,
         files::TESTS,
         gating::TESTS,
+        graph::TESTS,
         growth::TESTS,
         history::TESTS,
         inspect::TESTS,

@@ -89,8 +89,14 @@ pub struct Peer {
 impl Peer {
     /// Starts this program in a role, and waits until it is ready.
     pub fn start(role: &str, topic: &str) -> Peer {
+        Peer::start_in(0, role, topic)
+    }
+
+    /// The same in a domain of the test's own, where nobody else is.
+    pub fn start_in(domain_id: u32, role: &str, topic: &str) -> Peer {
         let mut child = Command::new(std::env::current_exe().unwrap())
             .args(["--child", role, topic])
+            .env("ROS_DOMAIN_ID", domain_id.to_string())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
@@ -109,6 +115,10 @@ impl Peer {
             Ok(line) => line,
             Err(why) => panic!("the child says nothing ({why}); it is {:?}", self.child.try_wait()),
         }
+    }
+
+    pub fn id(&self) -> u32 {
+        self.child.id()
     }
 
     /// Tells it to go on.

@@ -14,7 +14,7 @@ fn wrong_usage_is_exit_code_2_and_starts_nothing() {
         ("-l a.txt", ".csv or .json"),
         ("-t ~/x", "topic name \"~/x\" is not allowed"),
         ("-t 1st", "begins with a digit"),
-        ("-p 0 -t a//b", "a part of it is empty"),
+        ("-p 0 -t a//b", "repeated slashes"),
     ] {
         let run = memory.run(options);
         assert_eq!(run.status.code(), Some(2), "{options}: {}", run.everything());

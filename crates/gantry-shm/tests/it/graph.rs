@@ -1,0 +1,159 @@
+//! The graph: who is there, who is connected with whom, and news of it.
+
+use crate::{child::*, support::*};
+use gantry_shm::{ConnectionState, GraphWatch, NodeRecord, Participant, Publisher, PublisherOptions, Qos, Role};
+use rustix::process::{Signal, kill_process};
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering::SeqCst},
+    },
+    task::{Wake, Waker},
+    time::Duration,
+};
+
+tests![
+    a_node_is_in_the_graph_as_long_as_its_record,
+    a_killed_process_leaves_the_graph_and_this_is_told,
+    each_pair_says_whether_it_is_connected,
+    a_pair_that_is_not_mapped_says_why,
+    a_subscription_of_a_stopped_process_is_not_mapped_until_it_goes_on,
+    copies_are_counted_for_each_endpoint,
+];
+
+/// Counts how often it is woken.
+#[derive(Default)]
+struct Count(AtomicU64);
+
+impl Wake for Count {
+    fn wake(self: Arc<Self>) {
+        self.0.fetch_add(1, SeqCst);
+    }
+}
+
+fn nodes(participant: &Participant) -> Vec<String> {
+    let graph = participant.graph().unwrap().into_iter().map(|entry| entry.description);
+    let mut names: Vec<_> = graph.filter(|entry| entry.role == Role::Node).map(|node| node.node).collect();
+    names.sort_unstable();
+    names
+}
+
+fn states(participant: &Participant) -> Vec<ConnectionState> {
+    participant.connections("/chatter").unwrap().into_iter().map(|pair| pair.state).collect()
+}
+
+fn a_node_is_in_the_graph_as_long_as_its_record() {
+    let root = Root::new();
+    let participant = root.join();
+    let count = Arc::new(Count::default());
+    let watch = GraphWatch::new(participant.clone()).unwrap();
+    watch.set_waker(Some(Waker::from(count.clone())));
+    let told = |before: u64| eventually("the watch is told", || count.0.load(SeqCst) > before);
+    let before = participant.graph_generation().unwrap();
+    let first = NodeRecord::new(participant.clone(), "/eye").unwrap();
+    told(0);
+    assert!(participant.wait_for_graph_change(before, Duration::ZERO).unwrap());
+    let second = NodeRecord::new(participant.clone(), "/eye").unwrap();
+    assert_eq!(nodes(&participant), ["/eye", "/eye"], "two of one name are two");
+    drop(first);
+    assert_eq!(nodes(&participant), ["/eye"]);
+    let text = participant.inspect().unwrap().to_string();
+    assert!(text.contains("node /eye") && text.contains("0 topics"), "{text}");
+    let (seen, woken) = (participant.graph_generation().unwrap(), count.0.load(SeqCst));
+    assert!(!participant.wait_for_graph_change(seen, Duration::ZERO).unwrap());
+    drop(second);
+    told(woken);
+    assert_eq!(nodes(&participant), [""; 0]);
+}
+
+fn a_killed_process_leaves_the_graph_and_this_is_told() {
+    let root = Root::new();
+    let participant = root.join();
+    let mut child = root.child("check", &[]);
+    assert_eq!(child.line(), "ready");
+    let listeners = || participant.endpoints_of("/chatter").unwrap();
+    let [listener] = &listeners()[..] else { panic!("{:?}", listeners()) };
+    assert_eq!((listener.description.role, &*listener.description.node), (Role::Subscription, "/listener"));
+    assert!(listener.process.ends_with(&format!("(pid {})", child.child.id())), "{}", listener.process);
+    let seen = participant.graph_generation().unwrap();
+    child.kill();
+    assert_eq!(listeners(), [], "a dead process has no endpoints, told or not");
+    assert!(participant.wait_for_graph_change(seen, PATIENCE).unwrap());
+}
+
+fn each_pair_says_whether_it_is_connected() {
+    let root = Root::new();
+    let participant = root.join();
+    let qos = Qos::default().keep_last(2);
+    let _offer = publisher(&participant, 64, qos.best_effort());
+    // Of one process, and so with rows of which none says whose it is.
+    let _fast = subscription(&participant, 64, qos.best_effort().keep_last(1));
+    let _fussy = subscription(&participant, 64, qos.reliable());
+    let _slow = subscription(&participant, 64, qos.best_effort().keep_last(9));
+    let _stranger = subscription(&participant, 128, qos.best_effort());
+    let states = states(&participant);
+    let [ConnectionState::ZeroCopy, qos, ConnectionState::ZeroCopy, stranger] = &states[..] else {
+        panic!("{states:?}")
+    };
+    assert!(matches!(qos, ConnectionState::IncompatibleQos(_)), "{qos:?}");
+    assert!(matches!(stranger, ConnectionState::IncompatibleType(_)), "{stranger:?}");
+    assert!(qos.to_string().starts_with("not connected: ") && qos.to_string().contains("RELIABLE"), "{qos}");
+    assert!(stranger.to_string().contains("64") && stranger.to_string().contains("128"), "{stranger}");
+    assert_eq!(states[0].to_string(), "zero-copy");
+}
+
+fn a_pair_that_is_not_mapped_says_why() {
+    let root = Root::new();
+    let participant = root.join();
+    let _publisher = publisher(&participant, 64, Qos::default());
+    let file = root.files().into_iter().find(|path| path.extension().is_some_and(|end| end == "pub")).unwrap();
+    std::fs::remove_file(file).unwrap();
+    let _subscription = subscription(&participant, 64, Qos::default());
+    let states = states(&participant);
+    let [ConnectionState::Unmapped(why)] = &states[..] else { panic!("{states:?}") };
+    let we = format!("(pid {}) is not there", std::process::id());
+    assert!(why.contains(&we) && why.contains("restart"), "{why}");
+}
+
+fn a_subscription_of_a_stopped_process_is_not_mapped_until_it_goes_on() {
+    let root = Root::new();
+    let participant = root.join();
+    let mut child = root.child("check", &[]);
+    assert_eq!(child.line(), "ready");
+    kill_process(child.pid(), Signal::STOP).unwrap();
+    let publisher = publisher(&participant, STREAM_BYTES, stream_qos());
+    let stopped = states(&participant);
+    kill_process(child.pid(), Signal::CONT).unwrap();
+    let [ConnectionState::Unmapped(why)] = &stopped[..] else { panic!("{stopped:?}") };
+    assert!(why.contains(&format!("(pid {}) has not mapped", child.child.id())), "{why}");
+    eventually("it maps the publisher", || states(&participant) == [ConnectionState::ZeroCopy]);
+    drop(publisher);
+    child.finish();
+}
+
+fn copies_are_counted_for_each_endpoint() {
+    let root = Root::new();
+    let participant = root.join();
+    let mut talker = publisher(&participant, 64, Qos::default());
+    let mut listener = subscription(&participant, 64, Qos::default());
+    let counts = || {
+        let pair = participant.connections("/chatter").unwrap().remove(0);
+        (pair.publisher.copied_samples, pair.subscription.copied_samples)
+    };
+    assert_eq!(counts(), (0, 0));
+    (0..3).for_each(|_| talker.count_copy());
+    listener.count_copy();
+    assert_eq!(counts(), (3, 1));
+    // Its block is used again, and counts from the beginning.
+    let message_type = bytes_type(64);
+    drop(talker);
+    let again = Publisher::new(
+        participant.clone(),
+        "/talker",
+        "/chatter",
+        message_type,
+        Qos::default(),
+        PublisherOptions::default(),
+    );
+    assert_eq!((again.is_ok(), counts()), (true, (0, 1)));
+}

@@ -1,0 +1,107 @@
+//! What is known of endpoints of any process, and of what connects them.
+//!
+//! Plain values, made by `graph` and `graph_events` of what the endpoints say about themselves.
+
+use gantry_shm::{ConnectionState, EndpointDescription, Gid, GraphEntry, Pair, Qos, Role};
+use std::fmt;
+
+/// Which end of a topic.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EndpointType {
+    /// It publishes.
+    Publisher,
+    /// It subscribes.
+    Subscription,
+}
+
+/// A publisher or a subscription, as it says of itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct TopicEndpointInfo {
+    /// Name of its node.
+    pub node_name: String,
+    /// Namespace of its node.
+    pub node_namespace: String,
+    /// Full name of its topic.
+    pub topic_name: String,
+    /// Name of its messages' type.
+    pub topic_type: String,
+    /// RIHS01 hash of that type, zero if it is not known.
+    pub topic_type_hash: [u8; 32],
+    /// Which end it is.
+    pub endpoint_type: EndpointType,
+    /// Its id.
+    pub endpoint_gid: Gid,
+    /// What it offers or asks for.
+    pub qos_profile: Qos,
+    /// Its process: program and pid.
+    pub process: String,
+    /// How many messages it copied: a publisher with `publish_copy`, a subscription with `take_copy`.
+    pub copied_messages: u64,
+}
+
+impl TopicEndpointInfo {
+    /// `None` for what is no endpoint.
+    pub(crate) fn new(entry: GraphEntry) -> Option<TopicEndpointInfo> {
+        let GraphEntry { description, process, copied_samples, .. } = entry;
+        let EndpointDescription { role, gid, node, topic, message_type, qos, .. } = description;
+        let endpoint_type = match role {
+            Role::Publisher => EndpointType::Publisher,
+            Role::Subscription => EndpointType::Subscription,
+            Role::Node => return None,
+        };
+        // From another process: a name may be anything.
+        let (namespace, name) = node.rsplit_once('/').unwrap_or(("", &node));
+        Some(TopicEndpointInfo {
+            node_name: name.to_owned(),
+            node_namespace: if namespace.is_empty() { "/".to_owned() } else { namespace.to_owned() },
+            topic_name: topic,
+            topic_type: message_type.name,
+            topic_type_hash: message_type.hash,
+            endpoint_type,
+            endpoint_gid: gid,
+            qos_profile: qos,
+            process,
+            copied_messages: copied_samples,
+        })
+    }
+
+    /// Its node's name, with the namespace.
+    #[must_use]
+    pub fn node_fully_qualified_name(&self) -> String {
+        format!("{}/{}", self.node_namespace.trim_end_matches('/'), self.node_name)
+    }
+}
+
+/// A publisher and a subscription of one topic, and what is between them. It prints itself as a sentence.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Connection {
+    /// The one.
+    pub publisher: TopicEndpointInfo,
+    /// The other.
+    pub subscription: TopicEndpointInfo,
+    /// Zero-copy, or why not.
+    pub state: ConnectionState,
+}
+
+impl Connection {
+    pub(crate) fn new(pair: Pair) -> Option<Connection> {
+        let publisher = TopicEndpointInfo::new(pair.publisher)?;
+        Some(Connection { publisher, subscription: TopicEndpointInfo::new(pair.subscription)?, state: pair.state })
+    }
+}
+
+impl fmt::Display for Connection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let end = |end: &TopicEndpointInfo| format!("{} in {}", end.node_fully_qualified_name(), end.process);
+        write!(f, "{} to {}: {}", end(&self.publisher), end(&self.subscription), self.state)?;
+        match (self.publisher.copied_messages, self.subscription.copied_messages) {
+            (0, 0) => Ok(()),
+            (copied_in, copied_out) => write!(
+                f,
+                " ({copied_in} messages were copied in by publish_copy, {copied_out} copied out by take_copy)"
+            ),
+        }
+    }
+}

@@ -1,0 +1,188 @@
+//! The graph as a node sees it: which nodes, topics, services and endpoints there are.
+//!
+//! Names as in rclcpp and rclpy. It is read from the processes' own files each time that somebody asks (the engine's `graph`), so
+//! that nothing can be out of date. A service is a pair of topics, which are shown as the service. Control path.
+
+use crate::{
+    endpoint_info::{Connection, EndpointType, TopicEndpointInfo},
+    error::Result,
+    graph_events::GraphEvents,
+    names::{ServiceTopic, service_topic},
+    node::Node,
+};
+use gantry_shm::{EndpointDescription, NodeRecord, Participant, Role};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering::Relaxed},
+    },
+    time::Duration,
+};
+
+/// What a service's request type is called beyond the service.
+const REQUEST_TYPE_SUFFIX: &str = "_Request";
+
+impl Node {
+    /// The full names of all nodes of the domain, sorted; a name that several nodes have is there as often.
+    ///
+    /// # Errors
+    /// The domain cannot be read; the process forked.
+    pub fn node_names(&self) -> Result<Vec<String>> {
+        let nodes = self.participant().graph()?.into_iter().map(|entry| entry.description);
+        let mut names: Vec<_> = nodes.filter(|entry| entry.role == Role::Node).map(|entry| entry.node).collect();
+        names.sort_unstable();
+        Ok(names)
+    }
+
+    /// The topics that somebody publishes or subscribes to, each with the types that its ends have; without those of services.
+    ///
+    /// # Errors
+    /// As [`Node::node_names`].
+    pub fn topic_names_and_types(&self) -> Result<BTreeMap<String, Vec<String>>> {
+        self.names_and_types(|topic, type_name| match service_topic(topic) {
+            Some(_) => None,
+            None => Some((topic.to_owned(), type_name.to_owned())),
+        })
+    }
+
+    /// The services that somebody offers or calls, each with the types that its ends have.
+    ///
+    /// # Errors
+    /// As [`Node::node_names`].
+    pub fn service_names_and_types(&self) -> Result<BTreeMap<String, Vec<String>>> {
+        self.names_and_types(|topic, type_name| match service_topic(topic) {
+            Some(ServiceTopic::Request(service)) => {
+                Some((service.to_owned(), type_name.strip_suffix(REQUEST_TYPE_SUFFIX).unwrap_or(type_name).to_owned()))
+            }
+            _ => None,
+        })
+    }
+
+    fn names_and_types(
+        &self,
+        shown: impl Fn(&str, &str) -> Option<(String, String)>,
+    ) -> Result<BTreeMap<String, Vec<String>>> {
+        let mut found: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+        for EndpointDescription { role, topic, message_type, .. } in
+            self.participant().graph()?.into_iter().map(|entry| entry.description)
+        {
+            if let (true, Some((name, type_name))) = (role != Role::Node, shown(&topic, &message_type.name)) {
+                found.entry(name).or_default().insert(type_name);
+            }
+        }
+        Ok(found.into_iter().map(|(name, types)| (name, types.into_iter().collect())).collect())
+    }
+
+    /// The publishers of a topic, given by the name that this node would use.
+    ///
+    /// # Errors
+    /// A name that ROS 2 does not allow; as [`Node::node_names`].
+    pub fn publishers_info_by_topic(&self, topic: &str) -> Result<Vec<TopicEndpointInfo>> {
+        self.endpoints_info(topic, EndpointType::Publisher)
+    }
+
+    /// The subscriptions to a topic, given by the name that this node would use.
+    ///
+    /// # Errors
+    /// As [`Node::publishers_info_by_topic`].
+    pub fn subscriptions_info_by_topic(&self, topic: &str) -> Result<Vec<TopicEndpointInfo>> {
+        self.endpoints_info(topic, EndpointType::Subscription)
+    }
+
+    /// How many publishers a topic has, whoever they match.
+    ///
+    /// # Errors
+    /// As [`Node::publishers_info_by_topic`].
+    pub fn count_publishers(&self, topic: &str) -> Result<usize> {
+        Ok(self.publishers_info_by_topic(topic)?.len())
+    }
+
+    /// How many subscriptions a topic has, whoever they match.
+    ///
+    /// # Errors
+    /// As [`Node::publishers_info_by_topic`].
+    pub fn count_subscribers(&self, topic: &str) -> Result<usize> {
+        Ok(self.subscriptions_info_by_topic(topic)?.len())
+    }
+
+    fn endpoints_info(&self, topic: &str, endpoint_type: EndpointType) -> Result<Vec<TopicEndpointInfo>> {
+        let endpoints = self.participant().endpoints_of(&self.resolve_topic_name(topic)?)?;
+        let endpoints = endpoints.into_iter().filter_map(TopicEndpointInfo::new);
+        Ok(endpoints.filter(|endpoint| endpoint.endpoint_type == endpoint_type).collect())
+    }
+
+    /// Why messages of a topic arrive or do not, and what they cost: each publisher with each subscription, whether they are
+    /// connected, which is always zero-copy, if not why, and how many messages they copied nonetheless.
+    ///
+    /// ```
+    /// # fn main() -> gantry::Result<()> {
+    /// # let node = gantry::Node::builder("explain_example").domain_id(88).build()?;
+    /// # let publisher = node.create_publisher::<gantry_msgs::std_msgs::String>("explained", gantry::Qos::default())?;
+    /// # let subscription = node.create_subscription::<gantry_msgs::std_msgs::String>("explained", gantry::Qos::default())?;
+    /// for connection in node.explain("explained")? {
+    ///     println!("{connection}"); // /talker in talker (pid 7) to /listener in listener (pid 8): zero-copy
+    ///     # assert!(connection.to_string().ends_with(": zero-copy"), "{connection}");
+    /// }
+    /// # Ok(()) }
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Node::publishers_info_by_topic`].
+    pub fn explain(&self, topic: &str) -> Result<Vec<Connection>> {
+        let pairs = self.participant().connections(&self.resolve_topic_name(topic)?)?.into_iter();
+        Ok(pairs.filter_map(Connection::new).collect())
+    }
+
+    /// Waits until the graph changed since the last call that said so, or since this node was made; `false` if it did not within
+    /// `timeout`. So nothing is missed between a look at the graph and this:
+    ///
+    /// ```no_run
+    /// # fn example(node: &gantry::Node) -> gantry::Result<()> {
+    /// while node.count_subscribers("chatter")? == 0 {
+    ///     node.wait_for_graph_change(std::time::Duration::from_secs(1))?;
+    /// }
+    /// # Ok(()) }
+    /// ```
+    ///
+    /// Clones of a node are one node here, so one thread should wait; others have [`Node::graph_events`] of their own. The death of a
+    /// process is noticed within a second or so.
+    ///
+    /// # Errors
+    /// No waiter could be set up; the process forked.
+    pub fn wait_for_graph_change(&self, timeout: Duration) -> Result<bool> {
+        self.presence().wait_for_change(self.participant(), timeout)
+    }
+
+    /// What comes and goes from now on, to be taken, or given to a wait set or an executor.
+    ///
+    /// # Errors
+    /// As [`Node::node_names`].
+    pub fn graph_events(&self) -> Result<GraphEvents> {
+        GraphEvents::new(self.participant().clone())
+    }
+}
+
+/// A node's place in the graph, which all its clones share.
+#[derive(Debug)]
+pub(crate) struct Presence {
+    _record: NodeRecord,
+    /// The graph's generation when somebody last waited for a change of it.
+    seen_generation: AtomicU64,
+}
+
+impl Presence {
+    /// Shows the node of that full name to the domain.
+    pub(crate) fn new(participant: &Arc<Participant>, node: &str) -> Result<Presence> {
+        let record = NodeRecord::new(participant.clone(), node)?;
+        Ok(Presence { _record: record, seen_generation: AtomicU64::new(participant.graph_generation()?) })
+    }
+
+    fn wait_for_change(&self, participant: &Participant, timeout: Duration) -> Result<bool> {
+        // Relaxed: a number, of which an older one costs a look.
+        let seen = self.seen_generation.load(Relaxed);
+        let changed = participant.wait_for_graph_change(seen, timeout)?;
+        self.seen_generation.store(participant.graph_generation()?, Relaxed);
+        Ok(changed)
+    }
+}

@@ -1,0 +1,144 @@
+//! What comes and goes in a domain, as events.
+//!
+//! Made by `graph`. The graph is read when its generation changed, and compared with what it was; the control thread wakes who waits.
+
+use crate::{
+    endpoint_info::{EndpointType, TopicEndpointInfo},
+    error::Result,
+    names::{ServiceTopic, service_topic},
+    waitable::{Take, Waitable},
+};
+use gantry_shm::{Gid, GraphEntry, GraphWatch, Participant, Role};
+use std::{
+    collections::{BTreeMap, VecDeque},
+    sync::Arc,
+    task::Waker,
+};
+
+/// What comes or goes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum GraphEntity {
+    /// A node: its full name.
+    Node(String),
+    /// A publisher.
+    Publisher(TopicEndpointInfo),
+    /// A subscription.
+    Subscription(TopicEndpointInfo),
+    /// Somebody who offers a service.
+    Service {
+        /// Full name of the service.
+        service_name: String,
+        /// Full name of the node.
+        node: String,
+    },
+    /// Somebody who calls one.
+    Client {
+        /// Full name of the service.
+        service_name: String,
+        /// Full name of the node.
+        node: String,
+    },
+}
+
+impl GraphEntity {
+    /// `None` for the replies' half of a service, whose requests' half says it all.
+    fn new(entry: GraphEntry) -> Option<GraphEntity> {
+        if entry.description.role == Role::Node {
+            return Some(GraphEntity::Node(entry.description.node));
+        }
+        let endpoint = TopicEndpointInfo::new(entry)?;
+        let node = || endpoint.node_fully_qualified_name();
+        Some(match (service_topic(&endpoint.topic_name), endpoint.endpoint_type) {
+            (None, EndpointType::Publisher) => GraphEntity::Publisher(endpoint),
+            (None, EndpointType::Subscription) => GraphEntity::Subscription(endpoint),
+            (Some(ServiceTopic::Request(service)), EndpointType::Publisher) => {
+                GraphEntity::Client { service_name: service.to_owned(), node: node() }
+            }
+            (Some(ServiceTopic::Request(service)), EndpointType::Subscription) => {
+                GraphEntity::Service { service_name: service.to_owned(), node: node() }
+            }
+            (Some(ServiceTopic::Reply), _) => return None,
+        })
+    }
+}
+
+/// A change of the graph.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum GraphEvent {
+    /// This came.
+    Added(GraphEntity),
+    /// This went, or its process died.
+    Removed(GraphEntity),
+}
+
+/// Tells what comes and goes in a domain: [`Node::graph_events`](crate::Node::graph_events). What comes and goes again before anybody looks is not told.
+#[derive(Debug)]
+pub struct GraphEvents {
+    watch: GraphWatch,
+    /// The graph's generation that `known` is true for.
+    seen_generation: u64,
+    known: BTreeMap<Gid, GraphEntity>,
+    /// Found, and not taken yet.
+    found: VecDeque<GraphEvent>,
+}
+
+impl GraphEvents {
+    pub(crate) fn new(participant: Arc<Participant>) -> Result<GraphEvents> {
+        let watch = GraphWatch::new(participant)?;
+        // The generation first: what comes after it was read raises it again.
+        let seen_generation = watch.participant().graph_generation()?;
+        let known = entities(watch.participant())?;
+        Ok(GraphEvents { watch, seen_generation, known, found: VecDeque::new() })
+    }
+
+    /// The next change; `None` if there is none now.
+    ///
+    /// # Errors
+    /// The domain cannot be read; the process forked.
+    pub fn take(&mut self) -> Result<Option<GraphEvent>> {
+        self.look()?;
+        Ok(self.found.pop_front())
+    }
+
+    /// Compares the graph with what is known of it, if it changed.
+    fn look(&mut self) -> Result<()> {
+        let participant = self.watch.participant();
+        let generation = participant.graph_generation()?;
+        if generation == self.seen_generation {
+            return Ok(());
+        }
+        let now = entities(participant)?;
+        let known = std::mem::take(&mut self.known);
+        let removed = known.iter().filter(|(gid, _)| !now.contains_key(gid));
+        self.found.extend(removed.map(|(_, entity)| GraphEvent::Removed(entity.clone())));
+        let added = now.iter().filter(|(gid, _)| !known.contains_key(gid));
+        self.found.extend(added.map(|(_, entity)| GraphEvent::Added(entity.clone())));
+        (self.known, self.seen_generation) = (now, generation);
+        Ok(())
+    }
+}
+
+impl Waitable for GraphEvents {
+    fn is_ready(&mut self) -> Result<bool> {
+        self.look()?;
+        Ok(!self.found.is_empty())
+    }
+
+    fn set_waker(&mut self, waker: Option<Waker>) {
+        self.watch.set_waker(waker);
+    }
+}
+
+impl Take for GraphEvents {
+    type Taken = GraphEvent;
+
+    fn take_next(&mut self) -> Result<Option<GraphEvent>> {
+        self.take()
+    }
+}
+
+fn entities(participant: &Participant) -> Result<BTreeMap<Gid, GraphEntity>> {
+    let entries = participant.graph()?.into_iter();
+    Ok(entries.filter_map(|entry| Some((entry.description.gid, GraphEntity::new(entry)?))).collect())
+}

@@ -1,0 +1,262 @@
+//! Remapping rules: names that a node is told to use in place of its own.
+//!
+//! Used by `node`. Rules, and the arguments that carry them, are those of the ROS 2 design articles "Remapping Names" and "ROS
+//! Command Line Arguments", as far as rcl has them (`rcl_remap.c`, `arguments.c`): the first rule that fits is applied, once;
+//! wildcards and back references are not implemented there either.
+
+use crate::{
+    error::{Error, Result},
+    names,
+};
+
+/// What a name is of; a rule may be for one of the two.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum NameKind {
+    Topic,
+    Service,
+}
+
+impl NameKind {
+    fn word(self) -> &'static str {
+        match self {
+            NameKind::Topic => "topic",
+            NameKind::Service => "service",
+        }
+    }
+}
+
+/// A rule as it is given.
+#[derive(Debug)]
+struct Rule<'a> {
+    text: &'a str,
+    /// The only node that it is for.
+    node: Option<&'a str>,
+    from: Match<'a>,
+    to: &'a str,
+}
+
+/// What a rule replaces.
+#[derive(Debug, PartialEq, Eq)]
+enum Match<'a> {
+    NodeName,
+    Namespace,
+    Name { name: &'a str, kind: Option<NameKind> },
+}
+
+/// A node's names after remapping, and the rules for the names that it uses.
+#[derive(Debug)]
+pub(crate) struct Remapped {
+    pub(crate) node: String,
+    /// In its full form.
+    pub(crate) namespace: String,
+    /// Full names: this, of that kind if one is given, becomes that.
+    names: Vec<(Option<NameKind>, String, String)>,
+}
+
+impl Remapped {
+    /// Applies `rules` to a node of that name and namespace.
+    pub(crate) fn new(node: &str, namespace: &str, rules: &[String]) -> Result<Remapped> {
+        names::check_node(node)?;
+        names::full_namespace(namespace)?;
+        let rules: Vec<Rule<'_>> = rules.iter().map(|rule| parse(rule)).collect::<Result<_>>()?;
+        let first = |name: &str, from: Match<'_>| {
+            rules.iter().find(|rule| rule.from == from && rule.is_for(name)).map(|rule| rule.to)
+        };
+        // As in rcl: a rule for a node by its old name can change the name, but nothing else.
+        let node = first(node, Match::NodeName).unwrap_or(node);
+        let namespace = names::full_namespace(first(node, Match::Namespace).unwrap_or(namespace))?;
+        names::check_node(node)?;
+        let mut replaced = Vec::new();
+        for rule in &rules {
+            let Match::Name { name, kind } = rule.from else { continue };
+            let expand = |name| {
+                names::expand("remapped", name, node, &namespace).map_err(|e| misunderstood(rule.text, e.to_string()))
+            };
+            let (from, to) = (expand(name)?, expand(rule.to)?);
+            if rule.is_for(node) {
+                replaced.push((kind, from, to));
+            }
+        }
+        Ok(Remapped { node: node.to_owned(), namespace, names: replaced })
+    }
+
+    /// The node's name, with the namespace.
+    pub(crate) fn fully_qualified_name(&self) -> String {
+        format!("{}/{}", self.namespace.trim_end_matches('/'), self.node)
+    }
+
+    /// The full name that the node is to use for `name`.
+    pub(crate) fn resolve(&self, kind: NameKind, name: &str) -> Result<String> {
+        let full = names::expand(kind.word(), name, &self.node, &self.namespace)?;
+        let fits =
+            |(of, from, _): &&(Option<NameKind>, String, String)| of.is_none_or(|of| of == kind) && *from == full;
+        Ok(self.names.iter().find(fits).map_or(full.clone(), |(_, _, to)| to.clone()))
+    }
+}
+
+impl Rule<'_> {
+    fn is_for(&self, node: &str) -> bool {
+        self.node.is_none_or(|only| only == node)
+    }
+}
+
+/// The rules among a program's arguments: what follows `-r` or `--remap` between `--ros-args` and `--`.
+pub(crate) fn rules_of(arguments: &[String]) -> Result<Vec<String>> {
+    let (mut rules, mut is_ros) = (Vec::new(), false);
+    let mut arguments = arguments.iter();
+    while let Some(argument) = arguments.next() {
+        match argument.as_str() {
+            "--ros-args" => is_ros = true,
+            _ if !is_ros => {}
+            "--" => is_ros = false,
+            "-r" | "--remap" => match arguments.next() {
+                Some(rule) => rules.push(rule.clone()),
+                None => return Err(misunderstood(argument, "a rule must follow it, as from:=to".to_owned())),
+            },
+            "-p" | "--param" | "--params-file" => {
+                let why = "Gantry has no parameters yet: give the value to the program in another way".to_owned();
+                return Err(misunderstood(argument, why));
+            }
+            _ => {
+                let why = "Gantry knows --ros-args -r RULE (or --remap RULE), and -- to end these".to_owned();
+                return Err(misunderstood(argument, why));
+            }
+        }
+    }
+    Ok(rules)
+}
+
+fn parse(text: &str) -> Result<Rule<'_>> {
+    let broken = |why: &str| misunderstood(text, why.to_owned());
+    let Some((from, to)) = text.split_once(":=") else {
+        return Err(broken("a rule is from:=to, node:from:=to, __node:=name or __ns:=/namespace"));
+    };
+    if from.contains('*') || to.contains('\\') {
+        return Err(broken("wildcards and back references are not implemented (nor in rcl)"));
+    }
+    let (node, from) = match from.split_once(':') {
+        Some((node, from)) if !from.starts_with("//") => (Some(node), from),
+        _ => (None, from),
+    };
+    if let Some(node) = node {
+        names::check_node(node).map_err(|e| broken(&e.to_string()))?;
+    }
+    let from = match from {
+        "__node" | "__name" => {
+            names::check_node(to).map_err(|e| broken(&e.to_string()))?;
+            Match::NodeName
+        }
+        "__ns" if to.starts_with('/') => {
+            names::full_namespace(to).map_err(|e| broken(&e.to_string()))?;
+            Match::Namespace
+        }
+        "__ns" => return Err(broken("the namespace must begin with a slash")),
+        name => match (name.strip_prefix("rostopic://"), name.strip_prefix("rosservice://")) {
+            (Some(name), _) => Match::Name { name, kind: Some(NameKind::Topic) },
+            (_, Some(name)) => Match::Name { name, kind: Some(NameKind::Service) },
+            _ => Match::Name { name, kind: None },
+        },
+    };
+    Ok(Rule { text, node, from, to })
+}
+
+fn misunderstood(argument: &str, why: String) -> Error {
+    Error::InvalidRosArgument { argument: argument.to_owned(), why }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn remapped(rules: &[&str]) -> Result<Remapped> {
+        Remapped::new("talker", "/ns", &rules.iter().map(ToString::to_string).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn names_are_replaced_as_in_rcl() {
+        for (rule, name, full) in [
+            ("chatter:=news", "chatter", "/ns/news"),
+            ("chatter:=news", "/ns/chatter", "/ns/news"),
+            ("chatter:=news", "/chatter", "/chatter"),
+            ("/ns/chatter:=/news", "chatter", "/news"),
+            ("/ns/bar:=/ns/foo", "barista", "/ns/barista"),
+            ("~/scan:=scan", "~/scan", "/ns/scan"),
+            ("scan:=~/scan", "scan", "/ns/talker/scan"),
+            ("talker:chatter:=news", "chatter", "/ns/news"),
+            ("other:chatter:=news", "chatter", "/ns/chatter"),
+            ("rostopic://chatter:=news", "chatter", "/ns/news"),
+            ("rosservice://chatter:=news", "chatter", "/ns/chatter"),
+            ("talker:rostopic://chatter:=news", "chatter", "/ns/news"),
+            ("{node}/x:=y", "talker/x", "/ns/y"),
+        ] {
+            assert_eq!(remapped(&[rule]).unwrap().resolve(NameKind::Topic, name).unwrap(), full, "{rule}");
+        }
+        let service = |rule, name| remapped(&[rule]).unwrap().resolve(NameKind::Service, name).unwrap();
+        assert_eq!(service("rosservice://map:=other", "map"), "/ns/other");
+        assert_eq!(service("rostopic://map:=other", "map"), "/ns/map");
+        // The first that fits, and only once.
+        let both = remapped(&["a:=b", "a:=c", "b:=d"]).unwrap();
+        assert_eq!(both.resolve(NameKind::Topic, "a").unwrap(), "/ns/b");
+    }
+
+    #[test]
+    fn nodes_and_namespaces_are_replaced_first() {
+        let remapped = |rules: &[&str]| {
+            let remapped = remapped(rules).unwrap();
+            (remapped.resolve(NameKind::Topic, "~/x").unwrap(), remapped.resolve(NameKind::Topic, "y").unwrap())
+        };
+        let names = |private: &str, relative: &str| (private.to_owned(), relative.to_owned());
+        assert_eq!(remapped(&["__node:=eye", "__ns:=/left"]), names("/left/eye/x", "/left/y"));
+        assert_eq!(remapped(&["__name:=eye"]), names("/ns/eye/x", "/ns/y"));
+        assert_eq!(remapped(&["__ns:=/"]), names("/talker/x", "/y"));
+        assert_eq!(remapped(&["other:__node:=eye", "other:__ns:=/left"]), names("/ns/talker/x", "/ns/y"));
+        // The node goes by its new name in all rules after that of its name.
+        assert_eq!(remapped(&["talker:__node:=eye", "talker:__ns:=/left", "talker:y:=z"]), names("/ns/eye/x", "/ns/y"));
+        assert_eq!(remapped(&["talker:__node:=eye", "eye:__ns:=/left", "eye:y:=z"]), names("/left/eye/x", "/left/z"));
+    }
+
+    #[test]
+    fn rules_that_make_no_sense_are_refused_with_a_sentence() {
+        for (rule, why) in [
+            ("chatter", "a rule is from:=to"),
+            ("a:=", "it is empty"),
+            (":=a", "it is empty"),
+            ("a b:=c", "only letters"),
+            ("a:=b c", "only letters"),
+            ("a:=rostopic://b", "only letters"),
+            ("2:a:=b", "begins with a digit"),
+            ("other:a:=b/", "ends with a slash"),
+            ("a/*:=b", "not implemented"),
+            ("a:=b/\\1", "not implemented"),
+            ("__node:=/a", "only letters"),
+            ("__node:=", "it is empty"),
+            ("__ns:=left", "begin with a slash"),
+            ("__ns:=/left/", "ends with a slash"),
+            ("__other:=b", "repeated underscores"),
+        ] {
+            let sentence = remapped(&[rule]).unwrap_err().to_string();
+            assert!(sentence.contains(why) && sentence.contains(&format!("\"{rule}\"")), "{sentence}");
+        }
+    }
+
+    #[test]
+    fn rules_are_found_among_a_program_s_arguments() {
+        let rules = |arguments: &str| {
+            rules_of(&arguments.split(' ').map(str::to_owned).collect::<Vec<_>>()).map_err(|error| error.to_string())
+        };
+        assert_eq!(rules("talker --rate 5 -r a:=b").unwrap(), [""; 0], "only after --ros-args");
+        assert_eq!(
+            rules("talker --ros-args -r a:=b --remap c:=d -- --loud -p 5 --ros-args -r __ns:=/x").unwrap(),
+            ["a:=b", "c:=d", "__ns:=/x"]
+        );
+        for (arguments, why) in [
+            ("talker --ros-args -r", "a rule must follow"),
+            ("talker --ros-args -p rate:=5", "no parameters yet"),
+            ("talker --ros-args --params-file a.yaml", "no parameters yet"),
+            ("talker --ros-args --log-level debug", "\"--log-level\""),
+        ] {
+            let sentence = rules(arguments).unwrap_err();
+            assert!(sentence.contains(why), "{sentence}");
+        }
+    }
+}
