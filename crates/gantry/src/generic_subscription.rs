@@ -6,6 +6,7 @@
 use crate::{
     error::Result,
     graph::Presence,
+    taking::Taking,
     waitable::{Take, Waitable},
 };
 use gantry_shm::SampleInfo;
@@ -49,6 +50,14 @@ impl GenericSubscription {
     /// Counts a sample that was copied out of its slot.
     pub(crate) fn count_copy(&mut self) {
         self.engine.count_copy();
+    }
+
+    /// The next message, in place, when there is one: see [`Subscription::take_async`](crate::Subscription::take_async).
+    ///
+    /// # Errors
+    /// As [`GenericSubscription::take`].
+    pub fn take_async(&mut self) -> Taking<'_, GenericSubscription> {
+        Taking::new(self)
     }
 
     /// Waits until there is something to take; `false` if there was nothing within `timeout`. A bounded spin (none where

@@ -3,6 +3,7 @@
 use crate::{
     error::{Error, Result},
     generic_subscription::{GenericSample, GenericSubscription},
+    taking::Taking,
     waitable::{Take, Waitable},
 };
 use gantry_cdr::{ByteOrder, Message, View};
@@ -49,6 +50,24 @@ impl<T: Message> Subscription<T> {
             Ok(view) => Ok(Some(Sample { view })),
             Err(error) => Err(self.malformed(error)),
         }
+    }
+
+    /// The next message, in place, when there is one: for async runtimes, of any kind. It costs a hop over the control thread.
+    ///
+    /// ```no_run
+    /// # use gantry::{Subscription, gantry_cdr::Message};
+    /// # async fn example<T: Message>(mut subscription: Subscription<T>) -> gantry::Result<()> {
+    /// loop {
+    ///     let sample = subscription.take_async().await?;
+    ///     println!("{:?}", sample.message_info());
+    /// }
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Subscription::take`].
+    pub fn take_async(&mut self) -> Taking<'_, Subscription<T>> {
+        Taking::new(self)
     }
 
     /// A copy of the next message in private memory, for readers that do not trust the writer: all bytes are copied once, and

@@ -7,6 +7,7 @@
 
 #[path = "../../../gantry-shm/tests/it/allocations.rs"]
 mod allocations;
+mod awaiting;
 mod child;
 mod executors;
 mod generic;
@@ -34,7 +35,7 @@ fn main() -> ExitCode {
     if std::env::var_os(INNER_VARIABLE).is_none() {
         return in_own_directory(&arguments[1..]);
     }
-    let tests = [executors::TESTS, generic::TESTS, graph::TESTS, typed::TESTS, types::TESTS];
+    let tests = [awaiting::TESTS, executors::TESTS, generic::TESTS, graph::TESTS, typed::TESTS, types::TESTS];
     let trial = |&(name, test): &support::Test| {
         Trial::test(name, move || {
             test();

@@ -1,0 +1,51 @@
+//! Taking as a future: for those who live on an async runtime, whichever it is.
+//!
+//! Made by `Subscription::take_async` and its likes. It costs a hop over this process's control thread, which an executor does not.
+
+use crate::{error::Result, waitable::Take};
+use std::{
+    pin::Pin,
+    task::{Context, Poll},
+};
+
+/// The next thing, when there is one. Dropping it loses nothing.
+#[derive(Debug)]
+#[must_use = "a future does nothing unless it is awaited"]
+pub struct Taking<'a, W: Take> {
+    source: &'a mut W,
+}
+
+impl<'a, W: Take> Taking<'a, W> {
+    /// Of a source that has no times of its own: nobody would wake the task at them.
+    pub(crate) fn new(source: &'a mut W) -> Taking<'a, W> {
+        Taking { source }
+    }
+}
+
+impl<W: Take> Future for Taking<'_, W> {
+    type Output = Result<W::Taken>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Result<W::Taken>> {
+        let source = &mut *self.source;
+        if let Some(taken) = source.take_next()? {
+            return Poll::Ready(Ok(taken));
+        }
+        source.set_waker(Some(context.waker().clone()));
+        if let Some(subscription) = source.subscription() {
+            subscription.set_waker(Some(context.waker().clone()))?; // wakes at once if there is something by now
+        } else if source.is_ready()? {
+            context.waker().wake_by_ref();
+        }
+        Poll::Pending
+    }
+}
+
+impl<W: Take> Drop for Taking<'_, W> {
+    fn drop(&mut self) {
+        self.source.set_waker(None);
+        if let Some(subscription) = self.source.subscription() {
+            // It fails in a forked child only, where nobody wakes anybody.
+            let _ = subscription.set_waker(None);
+        }
+    }
+}

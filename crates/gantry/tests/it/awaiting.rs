@@ -1,0 +1,117 @@
+//! Futures and wait sets: the ways to wait without an executor.
+
+use crate::support::*;
+use gantry::*;
+use std::{
+    pin::pin,
+    sync::Arc,
+    task::{Context, Poll, Wake, Waker},
+    thread::Thread,
+    time::{Duration, Instant},
+};
+
+tests![
+    a_future_is_woken_by_each_sample,
+    a_future_that_is_dropped_loses_nothing,
+    a_future_meets_a_publisher_of_another_process,
+    a_wait_set_waits_for_topics_and_timers,
+    a_wait_set_is_told_of_a_clock_that_is_set,
+];
+
+struct Unpark(Thread);
+
+impl Wake for Unpark {
+    fn wake(self: Arc<Unpark>) {
+        self.0.unpark();
+    }
+}
+
+/// Runs a future on this thread; panics if it takes too long.
+fn block_on<F: Future>(future: F) -> F::Output {
+    let waker: Waker = Arc::new(Unpark(std::thread::current())).into();
+    let (mut future, give_up) = (pin!(future), Instant::now() + PATIENCE);
+    loop {
+        if let Poll::Ready(output) = future.as_mut().poll(&mut Context::from_waker(&waker)) {
+            return output;
+        }
+        let remaining = give_up.saturating_duration_since(Instant::now());
+        assert!(!remaining.is_zero(), "nobody woke the task");
+        std::thread::park_timeout(remaining);
+    }
+}
+
+fn send(publisher: &mut Publisher<Point>, x: f64) {
+    let mut loan = publisher.loan().unwrap();
+    *loan = Point { x, y: 0.0 };
+    publisher.publish(loan).unwrap();
+}
+
+fn a_future_is_woken_by_each_sample() {
+    let node = node();
+    let mut subscription = node.create_subscription::<Point>("awaiting_sample", Qos::default()).unwrap();
+    let mut publisher = node.create_publisher::<Point>("awaiting_sample", Qos::default()).unwrap();
+    assert_eq!(subscription.publisher_count().unwrap(), 1);
+    let (taken, takes) = std::sync::mpsc::channel();
+    let talker = std::thread::spawn(move || {
+        for number in 0..200 {
+            send(&mut publisher, f64::from(number));
+            takes.recv().unwrap();
+        }
+    });
+    for number in 0..200 {
+        assert_eq!(block_on(subscription.take_async()).unwrap().x, f64::from(number));
+        taken.send(()).unwrap();
+    }
+    talker.join().unwrap();
+}
+
+fn a_future_that_is_dropped_loses_nothing() {
+    let node = node();
+    let mut subscription = node.create_subscription::<Point>("awaiting_drop", Qos::default()).unwrap();
+    let mut publisher = node.create_publisher::<Point>("awaiting_drop", Qos::default()).unwrap();
+    assert_eq!(subscription.publisher_count().unwrap(), 1);
+    let waker: Waker = Arc::new(Unpark(std::thread::current())).into();
+    {
+        let mut future = pin!(subscription.take_async());
+        assert!(future.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
+        send(&mut publisher, 1.0);
+    }
+    assert_eq!(block_on(subscription.take_async()).unwrap().x, 1.0);
+    assert!(subscription.take().unwrap().is_none());
+}
+
+fn a_future_meets_a_publisher_of_another_process() {
+    let mut subscription = node().create_subscription::<Point>("awaiting_peer", Qos::default()).unwrap();
+    let mut talker = Peer::start("typed-talker", "awaiting_peer");
+    talker.go_on();
+    assert_eq!(block_on(subscription.take_async()).unwrap().x, 1.0);
+    talker.finish();
+}
+
+fn a_wait_set_waits_for_topics_and_timers() {
+    let node = node();
+    let mut points = node.create_subscription::<Point>("awaiting_points", Qos::default()).unwrap();
+    let mut bytes = node.create_generic_subscription("awaiting_bytes", path(), Qos::default()).unwrap();
+    let mut publisher = node.create_publisher::<Point>("awaiting_points", Qos::default()).unwrap();
+    let mut wait_set = WaitSet::new(&node).unwrap();
+    assert!(!wait_set.wait(&mut [&mut points, &mut bytes], Duration::from_millis(5)).unwrap());
+    assert_eq!(points.publisher_count().unwrap(), 1);
+    send(&mut publisher, 1.0);
+    assert!(wait_set.wait(&mut [&mut points, &mut bytes], PATIENCE).unwrap());
+    assert!(points.take().unwrap().is_some() && bytes.take().unwrap().is_none());
+    let mut timer = node.create_timer(Duration::from_millis(2)).unwrap();
+    for _ in 0..10 {
+        assert!(wait_set.wait(&mut [&mut points, &mut timer, &mut bytes], PATIENCE).unwrap());
+        assert!(timer.take().is_some());
+    }
+}
+
+fn a_wait_set_is_told_of_a_clock_that_is_set() {
+    let (node, clock) = (node(), Clock::manual(Duration::ZERO));
+    let mut timer = Timer::new(&clock, Duration::from_secs(3600)).unwrap();
+    let mut wait_set = WaitSet::new(&node).unwrap();
+    let setter = std::thread::spawn(move || clock.set(Duration::from_secs(4000)));
+    assert!(wait_set.wait(&mut [&mut timer], PATIENCE).unwrap());
+    assert_eq!(timer.take().unwrap().scheduled, Duration::from_secs(3600));
+    assert!(setter.join().unwrap());
+}
