@@ -139,6 +139,10 @@ impl Node {
         let (topic, node) = (self.resolve_topic_name(topic)?, self.fully_qualified_name());
         let participant = self.0.participant.clone();
         let engine = gantry_shm::Publisher::new(participant, &node, &topic, message_type, qos, options)?;
+        tracing::debug!(%node, %topic, "publishes");
+        if tracing::enabled!(tracing::Level::WARN) {
+            engine.mismatches()?.iter().for_each(|why| tracing::warn!("{why}"));
+        }
         Ok(GenericPublisher::new(engine, self.0.presence.clone()))
     }
 
@@ -154,6 +158,8 @@ impl Node {
     ) -> Result<GenericSubscription> {
         let (topic, node) = (self.resolve_topic_name(topic)?, self.fully_qualified_name());
         let engine = gantry_shm::Subscription::new(self.0.participant.clone(), &node, &topic, message_type, qos)?;
+        tracing::debug!(%node, %topic, "subscribes");
+        engine.mismatches().iter().for_each(|why| tracing::warn!("{why}"));
         Ok(GenericSubscription::new(engine, self.0.presence.clone()))
     }
 
@@ -269,6 +275,7 @@ impl NodeBuilder {
         let presence = Arc::new(Presence::new(&participant, &names.fully_qualified_name())?);
         let callbacks = Arc::<Callbacks>::default();
         let default_group = CallbackGroup::new(callbacks.clone(), CallbackGroupType::MutuallyExclusive);
+        tracing::debug!(node = names.fully_qualified_name(), domain_id, "joins");
         Ok(Node(Arc::new(Inner { participant, names, presence, callbacks, default_group })))
     }
 }
