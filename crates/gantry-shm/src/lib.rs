@@ -82,6 +82,8 @@ mod publishers;
 #[cfg(not(loom))]
 mod qos;
 #[cfg(not(loom))]
+mod qos_policy;
+#[cfg(not(loom))]
 mod readers;
 #[cfg(not(loom))]
 mod reaper;
@@ -129,6 +131,8 @@ pub use participant::{DIRECTORY_VARIABLE, Participant};
 pub use publisher::{Publisher, SourceTime};
 #[cfg(not(loom))]
 pub use qos::{Durability, History, Liveliness, MAX_DEPTH, Qos, Reliability};
+#[cfg(not(loom))]
+pub use qos_policy::QosPolicy;
 #[cfg(not(loom))]
 pub use report::{DomainReport, Holder, ProcessReport, PublisherReport, PublisherState, ReaderReport, TopicReport};
 #[cfg(not(loom))]

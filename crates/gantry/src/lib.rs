@@ -84,8 +84,8 @@ pub use error::{Error, Result};
 pub use executor::{Canceler, EventsExecutor, Executor, MultiThreadedExecutor, Overflow, SingleThreadedExecutor};
 pub use gantry_cdr::{self, ENCAPSULATION, Message, PlainMessage};
 pub use gantry_shm::{
-    Durability, Error as MemoryError, Gid, History, Liveliness, PublisherOptions, Qos, Reliability, SampleInfo,
-    TypeDescription,
+    Durability, Error as MemoryError, Gid, History, Liveliness, PublisherOptions, Qos, QosPolicy, Reliability,
+    SampleInfo, TypeDescription,
 };
 pub use generic_publisher::{GenericLoan, GenericPublisher, Unpublished};
 pub use generic_subscription::{GenericSample, GenericSubscription};
