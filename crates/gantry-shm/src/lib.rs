@@ -27,6 +27,8 @@
 #[cfg(not(loom))]
 mod board;
 #[cfg(not(loom))]
+mod clock;
+#[cfg(not(loom))]
 mod collector;
 #[cfg(not(loom))]
 mod control;

@@ -90,7 +90,8 @@ impl Subscription {
     }
 
     /// The next sample, in place; `None` if there is none now. Publishers take turns; but what they published before a
-    /// TRANSIENT_LOCAL subscription joined comes oldest first.
+    /// TRANSIENT_LOCAL subscription joined comes oldest first. What is older than its publisher's lifespan is passed over and
+    /// counted in [`Losses::expired`].
     ///
     /// # Errors
     /// Bytes of a publisher make no sense (it is then left out for good); no room for more pins; the process forked.

@@ -30,7 +30,8 @@ impl GenericSubscription {
         GenericSubscription { engine }
     }
 
-    /// The next message, in place; `None` if there is none now. Publishers take turns.
+    /// The next message, in place; `None` if there is none now. Publishers take turns. What is older than its publisher's
+    /// lifespan is passed over.
     ///
     /// # Errors
     /// A publisher whose memory makes no sense (it is then left out for good); the process forked.
@@ -74,6 +75,13 @@ impl GenericSubscription {
     #[must_use]
     pub fn overwritten(&self) -> u64 {
         self.engine.losses().overwritten
+    }
+
+    /// Samples that were older than their publisher's lifespan when they would have been taken, since the subscription was
+    /// made.
+    #[must_use]
+    pub fn expired(&self) -> u64 {
+        self.engine.losses().expired
     }
 
     /// Why publishers of this topic are not matched (another type, QoS that do not agree), a sentence each.

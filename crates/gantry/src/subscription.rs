@@ -31,7 +31,8 @@ impl<T: Message> Subscription<T> {
         Subscription { generic, message: PhantomData }
     }
 
-    /// The next message, in place; `None` if there is none now. Publishers take turns. The message is checked once, here, in
+    /// The next message, in place; `None` if there is none now. Publishers take turns; what is older than its publisher's
+    /// lifespan is passed over. The message is checked once, here, in
     /// time proportional to its fields and texts, not to its bytes. It lies in its publisher's memory: a publisher that is not
     /// trusted could change it afterwards; see [`Subscription::take_copy`].
     ///
@@ -113,6 +114,13 @@ impl<T: Message> Subscription<T> {
     #[must_use]
     pub fn overwritten(&self) -> u64 {
         self.generic.overwritten()
+    }
+
+    /// Samples that were older than their publisher's lifespan when they would have been taken, since the subscription was
+    /// made.
+    #[must_use]
+    pub fn expired(&self) -> u64 {
+        self.generic.expired()
     }
 
     /// Why publishers of this topic are not matched (another type, QoS that do not agree), a sentence each.
