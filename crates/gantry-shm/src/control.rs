@@ -94,6 +94,9 @@ impl Drop for Control {
             return;
         }
         self.shared.stop.store(true, Release);
+        if thread.thread().id() == std::thread::current().id() {
+            return; // it dropped, or woke, who owned the last of us, and ends when it is done with that
+        }
         self.call();
         // A panic there has been printed; nothing is left to be done for it.
         let _ = thread.join();
