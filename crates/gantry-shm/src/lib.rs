@@ -47,6 +47,8 @@ mod error;
 #[cfg(not(loom))]
 mod event;
 #[cfg(not(loom))]
+mod events;
+#[cfg(not(loom))]
 mod file;
 #[cfg(not(loom))]
 mod fork;
@@ -118,6 +120,8 @@ pub use description::{EndpointDescription, Gid, Role};
 pub use directory::DEFAULT_ROOT;
 #[cfg(not(loom))]
 pub use error::{Error, Result, Unpublished};
+#[cfg(not(loom))]
+pub use events::{Events, PublisherEvent, SubscriptionEvent};
 #[cfg(not(loom))]
 pub use inspect::{domains, domains_under, inspect, inspect_under};
 pub use layout::{ENCAPSULATION, PAYLOAD_ALIGN, describe as describe_layout};

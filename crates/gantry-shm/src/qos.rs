@@ -150,6 +150,11 @@ impl Qos {
         Qos { liveliness_lease_duration: Some(lease_duration), ..self }
     }
 
+    /// Whether the publisher has to say by itself, and within some time, that it is alive.
+    pub(crate) fn has_manual_lease(&self) -> bool {
+        self.liveliness == Liveliness::ManualByTopic && self.liveliness_lease_duration.is_some()
+    }
+
     /// Refuses what makes no sense.
     pub(crate) fn check(&self) -> Result<()> {
         if self.history == History::KeepLast && !(1..=MAX_DEPTH).contains(&self.depth) {

@@ -5,11 +5,13 @@
 
 use crate::{
     board::TopicIndex,
+    clock::monotonic_ns,
     control::Watched,
     description::{EndpointDescription, Role},
     domain::Domain,
     error::{Error, Result},
     event::Event,
+    events::{Events, SubscriptionEvent, SubscriptionSubject},
     layout::TopicLine,
     link::{Link, Losses},
     participant::Participant,
@@ -86,6 +88,10 @@ impl Subscription {
             waiter,
         };
         subscription.discover();
+        if subscription.links.is_empty() {
+            // Who joins a publisher says so to all; here there may be some that it does not fit, who should know.
+            subscription.domain.board.topic_changed(subscription.topic, Side::Readers);
+        }
         Ok(subscription)
     }
 
@@ -264,6 +270,17 @@ impl Subscription {
             return Vec::new(); // the control thread may have held the lock at the fork
         }
         self.search.found().mismatches.clone()
+    }
+
+    /// What happens to it from now on besides samples, on a handle of its own: publishers that come and go, deadlines, their
+    /// liveliness. Control path.
+    ///
+    /// # Errors
+    /// Other processes' endpoints cannot be read; the process forked.
+    pub fn events(&self) -> Result<Events<SubscriptionEvent>> {
+        self.domain.epoch.check()?;
+        let subject = SubscriptionSubject::new(self.search.clone(), monotonic_ns());
+        Events::new(&self.participant, self.topic, Side::Publishers, subject)
     }
 
     /// What this subscription says about itself.

@@ -5,6 +5,7 @@
 
 use crate::{
     error::Result,
+    events::{Events, SubscriptionEvents},
     waitable::{Take, Waitable},
 };
 use gantry_shm::SampleInfo;
@@ -61,6 +62,18 @@ impl GenericSubscription {
     /// No descriptor could be made; the process forked.
     pub fn descriptor(&mut self) -> Result<BorrowedFd<'_>> {
         Ok(self.engine.descriptor()?)
+    }
+
+    /// What happens to the subscription from now on besides messages, on a handle of its own for any thread: publishers that come
+    /// and go, or do not fit; deadlines that they missed; their liveliness. What is matched now is the first event.
+    ///
+    /// # Errors
+    /// Other processes' endpoints cannot be read; the process forked.
+    ///
+    /// # Real-time
+    /// Control path: locks, allocates and makes system calls. Taking stays as it is.
+    pub fn events(&self) -> Result<SubscriptionEvents> {
+        Ok(Events::new(self.engine.events()?))
     }
 
     /// How many publishers are matched now. Control path.

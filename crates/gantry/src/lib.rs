@@ -66,6 +66,7 @@ mod callback;
 mod callback_group;
 mod clock;
 mod error;
+mod events;
 mod executor;
 mod generic_publisher;
 mod generic_subscription;
@@ -81,11 +82,12 @@ mod waitable;
 pub use callback_group::{CallbackGroup, CallbackGroupType, CallbackHandle};
 pub use clock::Clock;
 pub use error::{Error, Result};
+pub use events::{Events, PublisherEvents, SubscriptionEvents};
 pub use executor::{Canceler, EventsExecutor, Executor, MultiThreadedExecutor, Overflow, SingleThreadedExecutor};
 pub use gantry_cdr::{self, ENCAPSULATION, Message, PlainMessage};
 pub use gantry_shm::{
-    Durability, Error as MemoryError, Gid, History, Liveliness, PublisherOptions, Qos, QosPolicy, Reliability,
-    SampleInfo, TypeDescription,
+    Durability, Error as MemoryError, Gid, History, Liveliness, PublisherEvent, PublisherOptions, Qos, QosPolicy,
+    Reliability, SampleInfo, SubscriptionEvent, TypeDescription,
 };
 pub use generic_publisher::{GenericLoan, GenericPublisher, Unpublished};
 pub use generic_subscription::{GenericSample, GenericSubscription};

@@ -2,6 +2,7 @@
 
 use crate::{
     error::{Error, Result},
+    events::SubscriptionEvents,
     generic_subscription::{GenericSample, GenericSubscription},
     waitable::{Take, Waitable},
 };
@@ -100,6 +101,18 @@ impl<T: Message> Subscription<T> {
     /// No descriptor could be made; the process forked.
     pub fn descriptor(&mut self) -> Result<BorrowedFd<'_>> {
         self.generic.descriptor()
+    }
+
+    /// What happens to the subscription from now on besides messages, on a handle of its own for any thread: publishers that come
+    /// and go, or do not fit; deadlines that they missed; their liveliness. What is matched now is the first event.
+    ///
+    /// # Errors
+    /// Other processes' endpoints cannot be read; the process forked.
+    ///
+    /// # Real-time
+    /// Control path: locks, allocates and makes system calls. Taking stays as it is.
+    pub fn events(&self) -> Result<SubscriptionEvents> {
+        self.generic.events()
     }
 
     /// How many publishers are matched now. Control path.

@@ -10,6 +10,7 @@ mod allocations;
 mod child;
 mod executors;
 mod generic;
+mod qos;
 mod support;
 mod typed;
 mod types;
@@ -33,7 +34,7 @@ fn main() -> ExitCode {
     if std::env::var_os(INNER_VARIABLE).is_none() {
         return in_own_directory(&arguments[1..]);
     }
-    let tests = [executors::TESTS, generic::TESTS, typed::TESTS, types::TESTS];
+    let tests = [executors::TESTS, generic::TESTS, qos::TESTS, typed::TESTS, types::TESTS];
     let trial = |&(name, test): &support::Test| {
         Trial::test(name, move || {
             test();
