@@ -8,6 +8,7 @@
 
 use crate::{
     board::TopicIndex,
+    clock::monotonic_ns,
     domain::{Domain, WATCH_PERIOD},
     error::{Error, Result},
     protocol::sleep::{self, Side, WaiterIndex},
@@ -23,7 +24,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Least time between two searches.
+/// Least time between two searches, and between two looks for time's sake.
 const PAUSE: Duration = Duration::from_millis(1);
 /// It calls no deep functions.
 const STACK_BYTES: usize = 256 << 10;
@@ -36,6 +37,10 @@ pub(crate) trait Watched: Send + Sync {
     fn side(&self) -> Side;
     /// Brings what the endpoint knows of others up to date. May block.
     fn update(&self, domain: &Arc<Domain>);
+    /// When that is to be done even if nobody joined or left, CLOCK_MONOTONIC.
+    fn due_ns(&self) -> Option<u64> {
+        None
+    }
     /// Whether the endpoint's user waits on a descriptor, on which nothing was announced yet.
     fn wants_news(&self) -> bool {
         false
@@ -94,6 +99,9 @@ impl Drop for Control {
             return;
         }
         self.shared.stop.store(true, Release);
+        if thread.thread().id() == std::thread::current().id() {
+            return; // it dropped, or woke, who owned the last of us, and ends when it is done with that
+        }
         self.call();
         // A panic there has been printed; nothing is left to be done for it.
         let _ = thread.join();
@@ -103,6 +111,7 @@ impl Drop for Control {
 fn run(domain: &Arc<Domain>, shared: &Shared, bell: WaiterIndex) {
     let (mut next_watch, mut round) = (Instant::now() + WATCH_PERIOD, 0);
     let (mut looked_at, mut announces) = (None::<Instant>, false);
+    let mut seen_rings = None;
     loop {
         // Many who join at once call us many times; not if somebody waits on a descriptor, for whom time matters.
         if let (Some(since), false) = (looked_at.map(|at| at.elapsed()), announces) {
@@ -114,7 +123,12 @@ fn run(domain: &Arc<Domain>, shared: &Shared, bell: WaiterIndex) {
             return;
         }
         let watched = living(shared);
-        watched.iter().for_each(|watched| watched.update(domain));
+        let now_ns = monotonic_ns();
+        // If nobody rang, it is time for some, and the others need not be asked.
+        let is_for_all = seen_rings.replace(rings) != Some(rings) || Instant::now() >= next_watch;
+        let is_due =
+            |watched: &&Arc<dyn Watched>| is_for_all || watched.due_ns().is_some_and(|due_ns| due_ns <= now_ns);
+        watched.iter().filter(is_due).for_each(|watched| watched.update(domain));
         if Instant::now() >= next_watch {
             // What fails here is tried again next time.
             next_watch = Instant::now() + domain.watch_for_deaths(round).unwrap_or(WATCH_PERIOD);
@@ -123,7 +137,10 @@ fn run(domain: &Arc<Domain>, shared: &Shared, bell: WaiterIndex) {
         let curious: Vec<&Arc<dyn Watched>> = watched.iter().filter(|watched| watched.wants_news()).collect();
         announces = !curious.is_empty();
         let sleepers = curious.iter().map(|watched| &domain.board.line(watched.topic()).sleepers);
-        let limit = next_watch.saturating_duration_since(Instant::now());
+        let mut limit = next_watch.saturating_duration_since(Instant::now());
+        if let Some(due_ns) = watched.iter().filter_map(|watched| watched.due_ns()).min() {
+            limit = limit.min(Duration::from_nanos(due_ns.saturating_sub(monotonic_ns())).max(PAUSE));
+        }
         sleep::sleep(domain.board.bell(bell), rings, bell, sleepers, limit, || {
             curious.iter().filter(|watched| watched.announce_news()).count() > 0
         });

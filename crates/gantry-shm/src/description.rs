@@ -6,7 +6,7 @@
 use crate::{
     error::{Error, Result},
     layout::{DescriptionHeader, ROLE_NODE, ROLE_PUBLISHER, ROLE_SUBSCRIPTION},
-    qos::{Durability, History, Liveliness, Qos, Reliability},
+    qos::{Durability, History, Liveliness, Qos, Reliability, limit_ns},
     type_description::TypeDescription,
 };
 use std::time::Duration;
@@ -53,8 +53,6 @@ pub struct EndpointDescription {
 
 impl EndpointDescription {
     pub(crate) fn to_bytes(&self) -> Vec<u8> {
-        let limit =
-            |duration: Option<Duration>| duration.map_or(u64::MAX, |d| u64::try_from(d.as_nanos()).unwrap_or(u64::MAX));
         let (qos, message_type) = (&self.qos, &self.message_type);
         let header = DescriptionHeader {
             role: match self.role {
@@ -75,9 +73,9 @@ impl EndpointDescription {
             reliability: (qos.reliability == Reliability::Reliable).into(),
             durability: (qos.durability == Durability::TransientLocal).into(),
             liveliness: (qos.liveliness == Liveliness::ManualByTopic).into(),
-            deadline_ns: limit(qos.deadline),
-            lifespan_ns: limit(qos.lifespan),
-            liveliness_lease_duration_ns: limit(qos.liveliness_lease_duration),
+            deadline_ns: limit_ns(qos.deadline),
+            lifespan_ns: limit_ns(qos.lifespan),
+            liveliness_lease_duration_ns: limit_ns(qos.liveliness_lease_duration),
             avoid_ros_namespace_conventions: qos.avoid_ros_namespace_conventions.into(),
             reserved_word: 0,
             payload_bytes: message_type.payload_bytes as u64,

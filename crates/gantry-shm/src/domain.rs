@@ -8,6 +8,7 @@
 
 use crate::{
     board::{Board, TopicIndex, random_word},
+    clock::monotonic_ns,
     crash::{self, Point},
     description::{EndpointDescription, Gid, Role},
     directory::{Directory, PROCESS_SUFFIX},
@@ -22,7 +23,6 @@ use crate::{
     registry::REGISTRY_PATIENCE,
     type_description::TypeDescription,
 };
-use rustix::time::{ClockId, clock_gettime};
 use std::{
     io::ErrorKind,
     path::{Path, PathBuf},
@@ -309,8 +309,7 @@ fn remove_empty(user_directory: &Path, domain_id: u32) {
 /// Time to the next of the periods, counted on the clock that all processes share, which is the turn of the process at that
 /// place.
 fn until_turn(place: usize) -> Duration {
-    let now = clock_gettime(ClockId::Monotonic);
-    let (period, now_ns) = (WATCH_PERIOD.as_nanos() as u64, now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64);
+    let (period, now_ns) = (WATCH_PERIOD.as_nanos() as u64, monotonic_ns());
     let turns = NEIGHBOURS as u64;
     let (current, own) = (now_ns / period % turns, place as u64 % turns);
     let ahead = match (own + turns - current) % turns {

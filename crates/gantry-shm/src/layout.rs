@@ -255,7 +255,12 @@ shared_struct! {
         /// [`PUBLISHER_LIVE`] or [`PUBLISHER_LEFT`].
         state: AtomicU32 = 160,
         reserved_word: u32 = 164,
-        reserved_dynamic: [u64; 3] = 168,
+        /// When it published last, CLOCK_MONOTONIC; 0 = not yet. Stored only if it offers a deadline or, with
+        /// MANUAL_BY_TOPIC, a lease duration. R: whoever watches those.
+        published_ns: AtomicU64 = 168,
+        /// When it last said that it is alive, by other means: it was made, or asserted its liveliness. Else as `published_ns`.
+        asserted_ns: AtomicU64 = 176,
+        reserved_dynamic: [u64; 1] = 184,
         /// Sequence of the newest sample, 0 = none yet; stored every [`HEAD_EVERY`] samples; the ring tells
         /// the rest.
         head: AtomicU64 = 192,

@@ -27,6 +27,8 @@
 #[cfg(not(loom))]
 mod board;
 #[cfg(not(loom))]
+mod clock;
+#[cfg(not(loom))]
 mod collector;
 #[cfg(not(loom))]
 mod connections;
@@ -46,6 +48,8 @@ mod domain;
 mod error;
 #[cfg(not(loom))]
 mod event;
+#[cfg(not(loom))]
+mod events;
 #[cfg(not(loom))]
 mod file;
 #[cfg(not(loom))]
@@ -86,6 +90,8 @@ mod publishers;
 #[cfg(not(loom))]
 mod qos;
 #[cfg(not(loom))]
+mod qos_policy;
+#[cfg(not(loom))]
 mod readers;
 #[cfg(not(loom))]
 mod reaper;
@@ -120,6 +126,7 @@ pub use description::{EndpointDescription, Gid, Role};
 pub use directory::DEFAULT_ROOT;
 #[cfg(not(loom))]
 pub use error::{Error, Result, Unpublished};
+pub use events::{Events, PublisherEvent, SubscriptionEvent};
 #[cfg(not(loom))]
 pub use graph::{GraphEntry, GraphWatch, NodeRecord};
 #[cfg(not(loom))]
@@ -137,6 +144,8 @@ pub use participant::{DIRECTORY_VARIABLE, Participant};
 pub use publisher::{Publisher, SourceTime};
 #[cfg(not(loom))]
 pub use qos::{Durability, History, Liveliness, MAX_DEPTH, Qos, Reliability};
+#[cfg(not(loom))]
+pub use qos_policy::QosPolicy;
 #[cfg(not(loom))]
 pub use report::{DomainReport, Holder, ProcessReport, PublisherReport, PublisherState, ReaderReport, TopicReport};
 #[cfg(not(loom))]

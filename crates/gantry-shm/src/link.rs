@@ -4,6 +4,7 @@
 
 use crate::{
     board::TopicIndex,
+    clock::monotonic_ns,
     crash::{self, Point},
     description::EndpointDescription,
     domain::Domain,
@@ -13,7 +14,7 @@ use crate::{
         reader::{Reader, Start, Taken, free_pin},
         sleep::{Side, WaiterIndex},
     },
-    qos::{Durability, History, MAX_DEPTH, Qos, Reliability},
+    qos::{Durability, History, MAX_DEPTH, Qos, Reliability, limit_ns},
     sample::{PinRow, Sample},
     source::{MOVES, Source},
     sync::Ordering::*,
@@ -27,6 +28,8 @@ pub struct Losses {
     pub overwritten: u64,
     /// Left the history before the publisher knew the subscription.
     pub before_matched: u64,
+    /// Were there, but older than their publisher's lifespan.
+    pub expired: u64,
 }
 
 /// A matched publisher.
@@ -40,6 +43,8 @@ pub(crate) struct Link {
     rows: Vec<Arc<PinRow>>,
     /// The publisher waits for us.
     gates: bool,
+    /// Samples that are older are not delivered; `u64::MAX`: all are.
+    lifespan_ns: u64,
     /// The publisher honours our pins once it has seen this generation.
     joined_generation: u64,
     /// If it waits: the oldest sample that it had when we first saw that it does; from there on nothing is lost.
@@ -68,6 +73,7 @@ pub(crate) struct Joining {
     start: Start,
     depth: u32,
     gates: bool,
+    lifespan_ns: u64,
 }
 
 impl Joining {
@@ -90,7 +96,9 @@ impl Joining {
         };
         let row = domain.process.take_row(&domain.directory, publisher.key, state, depth)?;
         let row = Arc::new(PinRow::new(domain.clone(), source.clone(), row));
-        Ok(Joining { key: publisher.key, source, row, start, depth, gates: state == ROW_GATING })
+        let gates = state == ROW_GATING;
+        let lifespan_ns = limit_ns(publisher.qos.lifespan);
+        Ok(Joining { key: publisher.key, source, row, start, depth, gates, lifespan_ns })
     }
 
     /// Joins: looks at what there is. `generation` was raised after [`Joining::new`], so that a publisher that reclaims from here
@@ -106,6 +114,7 @@ impl Joining {
             reader,
             rows: vec![self.row],
             gates: self.gates,
+            lifespan_ns: self.lifespan_ns,
             joined_generation: generation,
             kept_from: None,
             history_end: if matches!(self.start, Start::History(_)) { newest } else { 0 },
@@ -152,6 +161,29 @@ impl Link {
     /// The next sample, or `None` if there is none now. What was passed over is counted in `losses`.
     #[inline]
     pub(crate) fn take(&mut self, losses: &mut Losses) -> Result<Option<Sample>> {
+        if self.lifespan_ns == u64::MAX { self.take_any(losses) } else { self.take_valid(losses) }
+    }
+
+    /// The next sample that has not expired. Of those that come meanwhile none is passed over: a publisher whose samples
+    /// expire as fast as they are looked at could keep us for ever.
+    fn take_valid(&mut self, losses: &mut Losses) -> Result<Option<Sample>> {
+        let newest = self.reader.newest();
+        while let Some(sample) = self.take_any(losses)? {
+            let info = sample.info();
+            if monotonic_ns().saturating_sub(info.source_time_ns) <= self.lifespan_ns {
+                return Ok(Some(sample));
+            }
+            losses.expired = losses.expired.saturating_add(1);
+            if info.sequence >= newest {
+                break;
+            }
+        }
+        Ok(None)
+    }
+
+    /// The next sample, however old.
+    #[inline]
+    fn take_any(&mut self, losses: &mut Losses) -> Result<Option<Sample>> {
         if let Some(sample) = self.ahead.take() {
             return Ok(Some(sample));
         }

@@ -4,15 +4,18 @@
 //! are its memory (`memory`), its readers as the control thread found them (`readers`), and waiting for gating readers.
 
 mod gate;
+mod liveliness;
 mod room;
 
 use crate::{
     board::TopicIndex,
+    clock::monotonic_ns,
     control::Watched,
     crash::{self, Point},
     description::{EndpointDescription, Role},
     domain::Domain,
     error::{Error, Result, Unpublished},
+    events::{Events, PublisherEvent, PublisherSubject},
     layout::*,
     loan::Loan,
     memory::{Memory, slot_bytes},
@@ -53,7 +56,7 @@ pub struct SourceTime {
 
 /// Puts samples into its own shared memory.
 pub struct Publisher {
-    _participant: Arc<Participant>,
+    participant: Arc<Participant>,
     domain: Arc<Domain>,
     description: EndpointDescription,
     options: PublisherOptions,
@@ -67,6 +70,8 @@ pub struct Publisher {
     search: Arc<ReaderSearch>,
     /// Some reader is in another process, so likely on another core.
     has_remote_readers: bool,
+    /// It says when it published: its deadline or its lease is counted from there.
+    says_when: bool,
     /// Loans since the clock was looked at.
     loans: u32,
     /// The most bytes in use since `peak_since`.
@@ -104,6 +109,7 @@ impl Publisher {
         let mut file = PublisherFile::create(&domain, &description, log2_capacity, limit_bytes).map_err(removed)?;
         let header = file.header()?;
         let ring = file.ring(Descriptor::from_word(header.ring.load(Relaxed)))?;
+        let says_when = liveliness::begin(header, &qos);
         let topic = domain.topic(topic);
         // SAFETY: the publisher keeps the file as long as the writer.
         let header = unsafe { InRegion::new(header) };
@@ -125,7 +131,7 @@ impl Publisher {
         participant.watch(&search);
         let waiter = Waiter::new(domain.clone());
         let mut publisher = Publisher {
-            _participant: participant,
+            participant,
             domain,
             description,
             options,
@@ -137,6 +143,7 @@ impl Publisher {
             writer,
             search,
             has_remote_readers: false,
+            says_when,
             loans: 0,
             peak_bytes: 0,
             peak_since: Instant::now(),
@@ -194,6 +201,9 @@ impl Publisher {
             Err(error) => return Err(Unpublished { loan, error: Box::new(error) }),
         };
         let (sequence, retires) = self.writer.publish(slot, loan.length_bytes() as u32);
+        if self.says_when {
+            self.say_when(time);
+        }
         self.domain.board.wake(self.topic);
         if retires {
             self.writer.reclaim();
@@ -292,6 +302,17 @@ impl Publisher {
     /// One store.
     pub fn count_copy(&mut self) {
         self.block.count_copy();
+    }
+
+    /// What happens to it from now on besides publishing, on a handle of its own: subscriptions that come and go, deadlines, its
+    /// liveliness. Control path.
+    ///
+    /// # Errors
+    /// Other processes' endpoints cannot be read; the process forked.
+    pub fn events(&self) -> Result<Events<PublisherEvent>> {
+        let (description, now_ns) = (self.description.clone(), monotonic_ns());
+        let subject = PublisherSubject::new(description, self.topic, self.file.clone(), now_ns);
+        Events::new(&self.participant, self.topic, Side::Readers, subject)
     }
 
     /// What this publisher says about itself.

@@ -43,6 +43,8 @@ pub(crate) struct Found {
     generation: Option<u64>,
     /// Counts the searches.
     pub(crate) count: u64,
+    /// Counts the publishers that were joined.
+    pub(crate) joined_total: u64,
     /// Joined, and not yet taken by the subscription.
     pub(crate) links: Vec<Link>,
     /// The publishers that were joined and are there, the broken ones too; and those that left and are not drained.
@@ -136,6 +138,7 @@ impl Found {
             Ok(link) => {
                 let (source, row) = (link.source.clone(), link.row());
                 self.joined.push(Joined { key: link.key, source, row, gone: false });
+                self.joined_total += 1;
                 self.links.push(link);
             }
             // It leaves just now, and says so; or somebody meddled.
@@ -165,9 +168,15 @@ impl Found {
         self.joined.iter().any(|joined| joined.key == key && !joined.gone)
     }
 
+    /// The publishers that were joined and did not leave, by their keys.
+    pub(crate) fn present(&self) -> impl Iterator<Item = (u64, &Arc<Source>)> {
+        self.joined.iter().filter(|joined| !joined.gone).map(|joined| (joined.key, &joined.source))
+    }
+
     /// The subscription goes: lets go of all publishers.
     pub(crate) fn close(&mut self) {
         self.is_closed = true;
+        self.count += 1;
         (self.links, self.joined) = (Vec::new(), Vec::new());
         (self.event, self.waker) = (None, None);
     }

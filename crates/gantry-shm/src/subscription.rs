@@ -5,11 +5,13 @@
 
 use crate::{
     board::TopicIndex,
+    clock::monotonic_ns,
     control::Watched,
     description::{EndpointDescription, Role},
     domain::Domain,
     error::{Error, Result},
     event::Event,
+    events::{Events, SubscriptionEvent, SubscriptionSubject},
     layout::TopicLine,
     link::{Link, Losses},
     participant::Participant,
@@ -87,11 +89,16 @@ impl Subscription {
         };
         subscription.discover();
         subscription.domain.board.graph_changed();
+        if subscription.links.is_empty() {
+            // Who joins a publisher says so to all; here there may be some that it does not fit, who should know.
+            subscription.domain.board.topic_changed(subscription.topic, Side::Readers);
+        }
         Ok(subscription)
     }
 
     /// The next sample, in place; `None` if there is none now. Publishers take turns; but what they published before a
-    /// TRANSIENT_LOCAL subscription joined comes oldest first.
+    /// TRANSIENT_LOCAL subscription joined comes oldest first. What is older than its publisher's lifespan is passed over and
+    /// counted in [`Losses::expired`].
     ///
     /// # Errors
     /// Bytes of a publisher make no sense (it is then left out for good); no room for more pins; the process forked.
@@ -273,6 +280,17 @@ impl Subscription {
     /// One store.
     pub fn count_copy(&mut self) {
         self.block.count_copy();
+    }
+
+    /// What happens to it from now on besides samples, on a handle of its own: publishers that come and go, deadlines, their
+    /// liveliness. Control path.
+    ///
+    /// # Errors
+    /// Other processes' endpoints cannot be read; the process forked.
+    pub fn events(&self) -> Result<Events<SubscriptionEvent>> {
+        self.domain.epoch.check()?;
+        let subject = SubscriptionSubject::new(self.search.clone(), monotonic_ns());
+        Events::new(&self.participant, self.topic, Side::Publishers, subject)
     }
 
     /// What this subscription says about itself.

@@ -5,6 +5,7 @@
 
 use crate::{
     error::{Error, Result},
+    events::{Events, PublisherEvents},
     graph::Presence,
     stamp::SampleClock,
 };
@@ -102,6 +103,30 @@ impl GenericPublisher {
         let sequence = self.publish(loan)?;
         self.engine.count_copy();
         Ok(sequence)
+    }
+
+    /// Says that the publisher is alive, as [`Liveliness::ManualByTopic`](crate::Liveliness::ManualByTopic) asks for within the
+    /// lease duration; to publish says so, too. With `Automatic` it does nothing.
+    ///
+    /// # Errors
+    /// The process forked.
+    ///
+    /// # Real-time
+    /// No allocation, lock or system call.
+    pub fn assert_liveliness(&self) -> Result<()> {
+        Ok(self.engine.assert_liveliness()?)
+    }
+
+    /// What happens to the publisher from now on besides publishing, on a handle of its own for any thread: subscriptions that
+    /// come and go, or do not fit; deadlines that it missed; its liveliness. What is matched now is the first event.
+    ///
+    /// # Errors
+    /// Other processes' endpoints cannot be read; the process forked.
+    ///
+    /// # Real-time
+    /// Control path: locks, allocates and makes system calls. Publishing stays as it is.
+    pub fn events(&self) -> Result<PublisherEvents> {
+        Ok(Events::new(self.engine.events()?))
     }
 
     /// How many subscriptions are matched now. Control path.

@@ -5,6 +5,7 @@
 
 use crate::{
     error::Result,
+    events::{Events, SubscriptionEvents},
     graph::Presence,
     taking::Taking,
     waitable::{Take, Waitable},
@@ -34,7 +35,8 @@ impl GenericSubscription {
         GenericSubscription { engine, _presence: presence }
     }
 
-    /// The next message, in place; `None` if there is none now. Publishers take turns.
+    /// The next message, in place; `None` if there is none now. Publishers take turns. What is older than its publisher's
+    /// lifespan is passed over.
     ///
     /// # Errors
     /// A publisher whose memory makes no sense (it is then left out for good); the process forked.
@@ -79,6 +81,18 @@ impl GenericSubscription {
         Ok(self.engine.descriptor()?)
     }
 
+    /// What happens to the subscription from now on besides messages, on a handle of its own for any thread: publishers that come
+    /// and go, or do not fit; deadlines that they missed; their liveliness. What is matched now is the first event.
+    ///
+    /// # Errors
+    /// Other processes' endpoints cannot be read; the process forked.
+    ///
+    /// # Real-time
+    /// Control path: locks, allocates and makes system calls. Taking stays as it is.
+    pub fn events(&self) -> Result<SubscriptionEvents> {
+        Ok(Events::new(self.engine.events()?))
+    }
+
     /// How many publishers are matched now. Control path.
     ///
     /// # Errors
@@ -91,6 +105,13 @@ impl GenericSubscription {
     #[must_use]
     pub fn overwritten(&self) -> u64 {
         self.engine.losses().overwritten
+    }
+
+    /// Samples that were older than their publisher's lifespan when they would have been taken, since the subscription was
+    /// made.
+    #[must_use]
+    pub fn expired(&self) -> u64 {
+        self.engine.losses().expired
     }
 
     /// Why publishers of this topic are not matched (another type, QoS that do not agree), a sentence each.

@@ -67,6 +67,7 @@ mod callback_group;
 mod clock;
 mod endpoint_info;
 mod error;
+mod events;
 mod executor;
 mod generic_publisher;
 mod generic_subscription;
@@ -87,11 +88,12 @@ pub use callback_group::{CallbackGroup, CallbackGroupType, CallbackHandle};
 pub use clock::Clock;
 pub use endpoint_info::{Connection, EndpointType, TopicEndpointInfo};
 pub use error::{Error, Result};
+pub use events::{Events, PublisherEvents, SubscriptionEvents};
 pub use executor::{Canceler, EventsExecutor, Executor, MultiThreadedExecutor, Overflow, SingleThreadedExecutor};
 pub use gantry_cdr::{self, ENCAPSULATION, Message, PlainMessage};
 pub use gantry_shm::{
-    ConnectionState, Durability, Error as MemoryError, Gid, History, Liveliness, PublisherOptions, Qos, Reliability,
-    SampleInfo, TypeDescription,
+    ConnectionState, Durability, Error as MemoryError, Gid, History, Liveliness, PublisherEvent, PublisherOptions, Qos,
+    QosPolicy, Reliability, SampleInfo, SubscriptionEvent, TypeDescription,
 };
 pub use generic_publisher::{GenericLoan, GenericPublisher, Unpublished};
 pub use generic_subscription::{GenericSample, GenericSubscription};

@@ -2,6 +2,7 @@
 
 use crate::{
     error::{Error, Result},
+    events::PublisherEvents,
     generic_publisher::{GenericLoan, GenericPublisher, Unpublished},
 };
 use gantry_cdr::{Kind, Message, View};
@@ -88,6 +89,30 @@ impl<T: Message> Publisher<T> {
     #[cold]
     fn cannot_build(&self, error: gantry_cdr::Error) -> Error {
         Error::CannotBuild { topic: self.topic().to_owned(), type_name: T::TYPE_NAME, error }
+    }
+
+    /// Says that the publisher is alive, as [`Liveliness::ManualByTopic`](crate::Liveliness::ManualByTopic) asks for within the
+    /// lease duration; to publish says so, too. With `Automatic` it does nothing.
+    ///
+    /// # Errors
+    /// The process forked.
+    ///
+    /// # Real-time
+    /// No allocation, lock or system call.
+    pub fn assert_liveliness(&self) -> Result<()> {
+        self.generic.assert_liveliness()
+    }
+
+    /// What happens to the publisher from now on besides publishing, on a handle of its own for any thread: subscriptions that
+    /// come and go, or do not fit; deadlines that it missed; its liveliness. What is matched now is the first event.
+    ///
+    /// # Errors
+    /// Other processes' endpoints cannot be read; the process forked.
+    ///
+    /// # Real-time
+    /// Control path: locks, allocates and makes system calls. Publishing stays as it is.
+    pub fn events(&self) -> Result<PublisherEvents> {
+        self.generic.events()
     }
 
     /// How many subscriptions are matched now. Control path.

@@ -2,6 +2,7 @@
 
 use crate::{
     error::{Error, Result},
+    events::SubscriptionEvents,
     generic_subscription::{GenericSample, GenericSubscription},
     taking::Taking,
     waitable::{Take, Waitable},
@@ -32,7 +33,8 @@ impl<T: Message> Subscription<T> {
         Subscription { generic, message: PhantomData }
     }
 
-    /// The next message, in place; `None` if there is none now. Publishers take turns. The message is checked once, here, in
+    /// The next message, in place; `None` if there is none now. Publishers take turns; what is older than its publisher's
+    /// lifespan is passed over. The message is checked once, here, in
     /// time proportional to its fields and texts, not to its bytes. It lies in its publisher's memory: a publisher that is not
     /// trusted could change it afterwards; see [`Subscription::take_copy`].
     ///
@@ -122,6 +124,18 @@ impl<T: Message> Subscription<T> {
         self.generic.descriptor()
     }
 
+    /// What happens to the subscription from now on besides messages, on a handle of its own for any thread: publishers that come
+    /// and go, or do not fit; deadlines that they missed; their liveliness. What is matched now is the first event.
+    ///
+    /// # Errors
+    /// Other processes' endpoints cannot be read; the process forked.
+    ///
+    /// # Real-time
+    /// Control path: locks, allocates and makes system calls. Taking stays as it is.
+    pub fn events(&self) -> Result<SubscriptionEvents> {
+        self.generic.events()
+    }
+
     /// How many publishers are matched now. Control path.
     ///
     /// # Errors
@@ -134,6 +148,13 @@ impl<T: Message> Subscription<T> {
     #[must_use]
     pub fn overwritten(&self) -> u64 {
         self.generic.overwritten()
+    }
+
+    /// Samples that were older than their publisher's lifespan when they would have been taken, since the subscription was
+    /// made.
+    #[must_use]
+    pub fn expired(&self) -> u64 {
+        self.generic.expired()
     }
 
     /// Why publishers of this topic are not matched (another type, QoS that do not agree), a sentence each.

@@ -92,6 +92,7 @@ pub fn forked_child_gets_errors(root: &Path, participant: Arc<Participant>) {
     let sample = subscription.take().unwrap().unwrap();
     let loan = publisher.loan(STREAM_BYTES).unwrap();
     let mut spare = publisher.loan(STREAM_BYTES).unwrap();
+    let mut events = publisher.events().unwrap();
     // SAFETY: this process has one thread.
     let pid = unsafe { libc::fork() };
     if pid == 0 {
@@ -99,6 +100,9 @@ pub fn forked_child_gets_errors(root: &Path, participant: Arc<Participant>) {
         is_forked(publisher.loan(STREAM_BYTES).err());
         is_forked(publisher.publish(loan, SourceTime::default()).err().map(Error::from));
         is_forked(publisher.subscription_count().err());
+        is_forked(publisher.assert_liveliness().err());
+        is_forked(publisher.events().err());
+        is_forked(events.take().err());
         is_forked(subscription.take().err());
         is_forked(subscription.wait(Duration::ZERO).err());
         // What the parent may write is not there.
@@ -113,7 +117,7 @@ pub fn forked_child_gets_errors(root: &Path, participant: Arc<Participant>) {
         // SAFETY: plain system call; `status` is ours.
         unsafe { libc::waitpid(stray, &mut status, 0) };
         assert!(libc::WIFSIGNALED(status) && libc::WTERMSIG(status) == libc::SIGSEGV, "{status}");
-        drop((sample, spare, publisher, subscription, participant));
+        drop((sample, spare, events, publisher, subscription, participant));
         // A domain of its own, after the parent's handles are gone, and a child that holds copies of all of it: still this
         // process's death will be seen.
         let own = Participant::join_under(root, 0).unwrap();
@@ -167,6 +171,7 @@ pub fn fork_while_control_is_busy(root: &Path, participant: &Arc<Participant>) {
     let (mut subscription, mut wait_set) =
         (subscription_to(participant, "/events", Qos::default()), WaitSet::new(participant));
     subscription.descriptor().unwrap();
+    let mut events = subscription.events().unwrap();
     assert!(!wait_set.wait(&mut [], Duration::from_micros(100)).unwrap());
     for round in 0..40 {
         // SAFETY: the child uses what works in a child of a process with threads, which is what is tested here.
@@ -175,11 +180,13 @@ pub fn fork_while_control_is_busy(root: &Path, participant: &Arc<Participant>) {
             let is_forked = |error: Option<Error>| assert!(matches!(error, Some(Error::Forked)), "{error:?}");
             is_forked(subscription.take().err());
             is_forked(subscription.descriptor().err());
+            is_forked(events.is_ready().err());
+            is_forked(events.set_waker(None).err());
             is_forked(wait_set.wait(&mut [], Duration::ZERO).err());
             is_forked(wait_set.wait(&mut [&mut subscription], PATIENCE).err());
             assert!(subscription.mismatches().is_empty());
             if round % 2 == 0 {
-                drop((subscription, wait_set));
+                drop((subscription, wait_set, events));
                 let own = Participant::join_under(root, 0).unwrap();
                 let mut publisher = publisher_on(&own, "/own", Qos::default());
                 let loan = publisher.loan(1).unwrap();
@@ -198,6 +205,6 @@ pub fn fork_while_control_is_busy(root: &Path, participant: &Arc<Participant>) {
     }
     ended.store(true, Relaxed);
     thread.join().unwrap();
-    drop((subscription, wait_set));
+    drop((subscription, wait_set, events));
     say("done");
 }

@@ -19,6 +19,7 @@ tests![
     the_history_of_several_publishers_comes_in_order,
     the_history_of_idle_processes_comes_in_order,
     a_holder_of_thousands_stops_nobody,
+    expired_samples_are_passed_over_wherever_they_stand,
 ];
 
 pub const BYTES: usize = 64;
@@ -208,4 +209,26 @@ fn a_holder_of_thousands_stops_nobody() {
     }
     assert!(held.iter().map(|sample| check(sample.bytes())).eq(1..=2000));
     assert_eq!((holder.losses(), other.losses()), Default::default());
+}
+
+fn expired_samples_are_passed_over_wherever_they_stand() {
+    let root = Root::new();
+    let participant = root.join();
+    let qos = keep_last(10).transient_local();
+    // Microseconds after the machine started, or in the future.
+    let (old, new) = (1, u64::MAX);
+    for (times, valid) in
+        [(vec![old; 10], 0), (vec![new; 10], 10), (vec![old, new, old, old, new], 2), (vec![new, old], 1)]
+    {
+        let mut publisher = publisher(&participant, BYTES, qos.lifespan(Duration::from_micros(1)));
+        let mut live = subscription(&participant, BYTES, qos);
+        times.iter().for_each(|&time| send_at(&mut publisher, time));
+        let mut late = subscription(&participant, BYTES, qos);
+        for reader in [&mut live, &mut late] {
+            assert_eq!(drain(reader), vec![new; valid], "of {times:?}");
+            let (losses, count) = (reader.losses(), times.len() as u64);
+            assert_eq!((losses.expired, losses.overwritten), (count - valid as u64, 0), "of {times:?}");
+            assert!(!reader.is_ready().unwrap());
+        }
+    }
 }

@@ -7,7 +7,7 @@ use crate::{
     support::*,
     trap::{self, step},
 };
-use gantry_shm::{Participant, Publisher, PublisherOptions, Qos, Sample, SourceTime, Subscription};
+use gantry_shm::{Liveliness, Participant, Publisher, PublisherOptions, Qos, Sample, SourceTime, Subscription};
 use libtest_mimic::Trial;
 use std::{
     hint::black_box,
@@ -94,6 +94,7 @@ fn scenarios() -> Vec<Scenario> {
         Scenario { name: "large_messages_of_depth_1", qos: qos.keep_last(1), ..large },
         Scenario { name: "keep_all", qos: qos.keep_all(), ..one },
         Scenario { name: "transient_local", qos: qos.transient_local(), ..one },
+        Scenario { name: "promises", qos: promises(qos), ..one },
         Scenario { name: "large_transient_local_messages", qos: qos.transient_local(), ..large },
         Scenario { name: "samples_held", subscriptions: 2, held: 5, ..one },
         Scenario { name: "large_samples_held", subscriptions: 2, held: 5, ..large },
@@ -104,6 +105,13 @@ fn scenarios() -> Vec<Scenario> {
         Scenario { name: "nothing_to_take", publish_every: 100, ..one },
         Scenario { name: "no_publisher_to_take_from", publishers: 0, ..one },
     ]
+}
+
+/// All that makes publish and take look at times; nothing expires, for samples are of the time 0.
+fn promises(qos: Qos) -> Qos {
+    let century = Duration::from_secs(100 * 365 * 24 * 3600);
+    let manual = qos.liveliness(Liveliness::ManualByTopic).liveliness_lease_duration(century);
+    manual.deadline(century).lifespan(century)
 }
 
 fn without_allocation(scenario: Scenario) {
@@ -291,6 +299,8 @@ impl Cast {
             stamp(loan.bytes_mut(), self.published);
             step("publish");
             publisher.publish(loan, SourceTime::default()).unwrap();
+            step("asserting liveliness");
+            publisher.assert_liveliness().unwrap();
         }
     }
 

@@ -29,6 +29,29 @@ pub fn play(role: &str, topic: &str) {
                 }
             }
         }
+        // Promises to publish and to say that it is alive, and does so when it is told to.
+        "qos-talker" => {
+            let mut publisher = node.create_publisher::<Point>(topic, crate::qos::promised()).unwrap();
+            say("ready");
+            while let Some(order) = order() {
+                match &*order {
+                    "assert" => publisher.assert_liveliness().unwrap(),
+                    "publish" => drop(publisher.publish_copy(&Point { x: 0.0, y: 0.0 }).unwrap()),
+                    other => panic!("no order {other}"),
+                }
+                say("done");
+            }
+        }
+        // Asks for more than what is offered by default.
+        "demanding-listener" => {
+            let _subscription = node.create_subscription::<Point>(topic, crate::qos::promised()).unwrap();
+            say("ready");
+            while told() {}
+        }
+        "task" => {
+            crate::qos::play_task(node, topic);
+            say("ready");
+        }
         // Publishes a path each time, longer than the one before.
         "path-talker" => {
             let mut publisher = node.create_generic_publisher(topic, path(), Qos::default()).unwrap();
@@ -57,7 +80,13 @@ pub fn play(role: &str, topic: &str) {
 
 /// Whether to go on; `false` if the parent wants us to end.
 fn told() -> bool {
-    std::io::stdin().read_line(&mut String::new()).unwrap() > 0
+    order().is_some()
+}
+
+/// What to do; `None` if the parent wants us to end.
+fn order() -> Option<String> {
+    let mut line = String::new();
+    (std::io::stdin().read_line(&mut line).unwrap() > 0).then(|| line.trim_end().to_owned())
 }
 
 fn say(line: &str) {

@@ -123,7 +123,12 @@ impl Peer {
 
     /// Tells it to go on.
     pub fn go_on(&mut self) {
-        writeln!(self.stdin.as_mut().unwrap()).unwrap();
+        self.tell("");
+    }
+
+    /// Tells it what to do.
+    pub fn tell(&mut self, order: &str) {
+        writeln!(self.stdin.as_mut().unwrap(), "{order}").unwrap();
     }
 
     /// Lets it end by itself.

@@ -1,0 +1,12 @@
+//! The clock that all processes of a machine share.
+//!
+//! Samples are stamped with it; lifespans, deadlines and leases are counted on it.
+
+use rustix::time::{ClockId, clock_gettime};
+
+/// CLOCK_MONOTONIC. Neither allocates nor makes system calls (vDSO).
+#[inline]
+pub(crate) fn monotonic_ns() -> u64 {
+    let now = clock_gettime(ClockId::Monotonic);
+    (now.tv_sec as u64).wrapping_mul(1_000_000_000).wrapping_add(now.tv_nsec as u64)
+}

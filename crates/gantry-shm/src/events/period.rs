@@ -1,0 +1,109 @@
+//! Time that passes while nothing happens: deadlines that are missed, and leases that run out.
+//!
+//! All times are CLOCK_MONOTONIC in ns. Those of other processes may be anything: a time in the future counts as now.
+
+/// How often whoever seems dead is looked at, whatever its lease.
+const LOOK_AGAIN_NS: std::ops::RangeInclusive<u64> = 1_000_000..=1_000_000_000;
+
+/// Counts the periods that went by without a sample.
+pub(super) struct Deadline {
+    period_ns: u64,
+    /// The newest sample, or the beginning.
+    since_ns: u64,
+    /// Periods since then that were counted.
+    counted: u64,
+}
+
+impl Deadline {
+    pub(super) fn new(period_ns: u64, now_ns: u64) -> Deadline {
+        Deadline { period_ns, since_ns: now_ns, counted: 0 }
+    }
+
+    /// Begins anew.
+    pub(super) fn restart(&mut self, now_ns: u64) {
+        *self = Deadline::new(self.period_ns, now_ns);
+    }
+
+    /// How many periods more went by, if the newest sample is of `newest_ns`.
+    pub(super) fn missed(&mut self, newest_ns: u64, now_ns: u64) -> u64 {
+        if newest_ns > self.since_ns {
+            self.restart(newest_ns.min(now_ns));
+        }
+        let periods = now_ns.saturating_sub(self.since_ns) / self.period_ns;
+        let more = periods.saturating_sub(self.counted);
+        self.counted += more;
+        more
+    }
+
+    /// When the next period is over.
+    pub(super) fn due_ns(&self) -> u64 {
+        self.since_ns.saturating_add(self.period_ns.saturating_mul(self.counted + 1))
+    }
+}
+
+/// Says whether somebody is alive who has to say so every now and then.
+pub(super) struct Lease {
+    lease_ns: u64,
+    pub(super) is_alive: bool,
+    due_ns: u64,
+}
+
+impl Lease {
+    pub(super) fn new(lease_ns: u64) -> Lease {
+        Lease { lease_ns, is_alive: true, due_ns: 0 }
+    }
+
+    /// Whether it is alive, if it was last heard of at `heard_ns`.
+    pub(super) fn look(&mut self, heard_ns: u64, now_ns: u64) -> bool {
+        self.is_alive = now_ns.saturating_sub(heard_ns) <= self.lease_ns;
+        self.due_ns = match self.is_alive {
+            true => heard_ns.min(now_ns).saturating_add(self.lease_ns).saturating_add(1),
+            // Nobody rings when it is heard of again: saying so must cost nothing.
+            false => now_ns.saturating_add(self.lease_ns.clamp(*LOOK_AGAIN_NS.start(), *LOOK_AGAIN_NS.end())),
+        };
+        self.is_alive
+    }
+
+    /// When to look again.
+    pub(super) fn due_ns(&self) -> u64 {
+        self.due_ns
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_period_without_a_sample_is_counted_once() {
+        let mut deadline = Deadline::new(100, 1000);
+        assert_eq!((deadline.missed(0, 1099), deadline.due_ns()), (0, 1100));
+        assert_eq!((deadline.missed(0, 1100), deadline.due_ns()), (1, 1200));
+        assert_eq!(deadline.missed(0, 1100), 0, "looking again counts nothing");
+        assert_eq!((deadline.missed(0, 1350), deadline.due_ns()), (2, 1400));
+        assert_eq!((deadline.missed(1390, 1480), deadline.due_ns()), (0, 1490), "a sample begins a new period");
+        assert_eq!(deadline.missed(1390, 1490), 1);
+        assert_eq!(deadline.missed(u64::MAX, 1500), 0, "a time in the future is now");
+        assert_eq!(deadline.missed(u64::MAX, 1599), 0);
+        deadline.restart(5000);
+        assert_eq!((deadline.missed(0, 5099), deadline.missed(0, 5100)), (0, 1));
+    }
+
+    #[test]
+    fn a_deadline_without_end_is_never_due() {
+        let mut deadline = Deadline::new(u64::MAX - 1, 1000);
+        assert_eq!((deadline.missed(0, u64::MAX), deadline.due_ns()), (0, u64::MAX));
+    }
+
+    #[test]
+    fn a_lease_runs_out_and_is_taken_up_again() {
+        let mut lease = Lease::new(100);
+        assert!(lease.look(1000, 1100));
+        assert_eq!(lease.due_ns(), 1101);
+        assert!(!lease.look(1000, 1101));
+        assert_eq!(lease.due_ns(), 1101 + LOOK_AGAIN_NS.start(), "not all the time");
+        assert!(lease.look(1200, 1300));
+        assert!(lease.look(u64::MAX, 1300), "a time in the future is now");
+        assert_eq!(lease.due_ns(), 1401);
+    }
+}
