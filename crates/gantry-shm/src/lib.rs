@@ -140,7 +140,7 @@ pub use qos::{Durability, History, Liveliness, MAX_DEPTH, Qos, Reliability};
 #[cfg(not(loom))]
 pub use report::{DomainReport, Holder, ProcessReport, PublisherReport, PublisherState, ReaderReport, TopicReport};
 #[cfg(not(loom))]
-pub use sample::{Sample, SampleInfo};
+pub use sample::{RequestId, Sample, SampleInfo};
 #[cfg(not(loom))]
 pub use subscription::Subscription;
 #[cfg(not(loom))]

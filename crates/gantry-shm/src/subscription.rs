@@ -6,7 +6,7 @@
 use crate::{
     board::TopicIndex,
     control::Watched,
-    description::{EndpointDescription, Role},
+    description::{EndpointDescription, Gid, Role},
     domain::Domain,
     error::{Error, Result},
     event::Event,
@@ -23,7 +23,12 @@ use crate::{
     type_description::TypeDescription,
     waiter::Waiter,
 };
-use std::{os::fd::BorrowedFd, sync::Arc, task::Waker, time::Duration};
+use std::{
+    os::fd::BorrowedFd,
+    sync::Arc,
+    task::Waker,
+    time::{Duration, Instant},
+};
 
 /// Takes samples from its topic's publishers.
 pub struct Subscription {
@@ -38,6 +43,8 @@ pub struct Subscription {
     seen_search: u64,
     seen_generation: Option<u64>,
     links: Vec<Link>,
+    /// Counts changes of `links`.
+    links_version: u64,
     /// The link that is asked first next time, so that no publisher starves another.
     turn: usize,
     /// Some link may have samples from before we joined: these are taken oldest first.
@@ -79,6 +86,7 @@ impl Subscription {
             seen_search: 0,
             seen_generation: None,
             links: Vec::new(),
+            links_version: 0,
             turn: 0,
             in_history: false,
             losses: Losses::default(),
@@ -137,6 +145,7 @@ impl Subscription {
     #[cold]
     fn leave_out(&mut self, place: usize) {
         drop(self.links.remove(place));
+        self.links_version += 1;
         self.turn = 0;
     }
 
@@ -189,6 +198,36 @@ impl Subscription {
             Ok(false) => self.type_mismatch().map_or(Ok(false), Err),
             waited => waited,
         }
+    }
+
+    /// Waits until there is something to take, or [`Subscription::publishers`] changed; `false` if neither happened within
+    /// `timeout`. For whoever waits for what only the publishers of now can publish.
+    ///
+    /// # Errors
+    /// The process forked; no waiter could be set up.
+    pub fn wait_for_change(&mut self, timeout: Duration) -> Result<bool> {
+        self.domain.epoch.check()?;
+        let deadline = Instant::now().checked_add(timeout);
+        let mut waiter = self.waiter.take().unwrap_or_else(|| Waiter::new(self.domain.clone()));
+        let version = self.links_version;
+        let waited = loop {
+            if self.generation_changed() {
+                self.discover();
+            }
+            if self.has_news() || self.links_version != version {
+                break Ok(true);
+            }
+            if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+                break Ok(false);
+            }
+            let sleepers = std::iter::once(&self.line.sleepers);
+            let look = || self.has_news() || self.generation_changed();
+            if let Err(error) = waiter.sleep_once(deadline, sleepers, look) {
+                break Err(error);
+            }
+        };
+        self.waiter = Some(waiter);
+        waited
     }
 
     /// Whether the types are why no publisher is matched.
@@ -249,6 +288,27 @@ impl Subscription {
         self.domain.look_for_deaths()?;
         self.discover();
         Ok(self.links.iter().filter(|link| !link.gone).count())
+    }
+
+    /// The publishers from which there may be something to take: those that are matched, and those that are gone and not
+    /// drained. As of the last take or look.
+    pub fn publishers(&self) -> impl Iterator<Item = Gid> {
+        self.links.iter().map(|link| Gid(link.source.gid))
+    }
+
+    /// Another number whenever [`Subscription::publishers`] changed.
+    #[must_use]
+    pub fn publishers_version(&self) -> u64 {
+        self.links_version
+    }
+
+    /// Whether it is to be noticed soon, not only within a second, if a publisher's process dies. A system call if nobody in this
+    /// process asked for that lately.
+    pub fn watch_closely(&self, closely: bool) {
+        self.search.watch_closely(closely);
+        if closely && self.domain.epoch.is_current() {
+            self.participant.call_for_close_watch();
+        }
     }
 
     /// Samples that were passed over since the beginning.
@@ -333,6 +393,7 @@ impl Subscription {
         if found.count != self.seen_search {
             self.seen_search = found.count;
             self.links.append(&mut found.links);
+            self.links_version += 1;
             for link in &mut self.links {
                 link.gone = !found.is_present(link.key);
             }
@@ -358,6 +419,7 @@ impl Subscription {
     fn drop_drained(&mut self) {
         if self.links.iter().any(|link| link.gone) {
             self.links.retain(|link| !link.gone || link.has_news());
+            self.links_version += 1;
             self.turn = 0;
         }
     }
