@@ -51,16 +51,16 @@ pub fn play(role: &str, topic: &str) {
                 if number < 2 { talker.publish_in_place() } else { talker.publish_copies() }
             }
         }
-        other => panic!("no role {other}"),
+        other => crate::services::play(other, topic),
     }
 }
 
 /// Whether to go on; `false` if the parent wants us to end.
-fn told() -> bool {
+pub fn told() -> bool {
     std::io::stdin().read_line(&mut String::new()).unwrap() > 0
 }
 
-fn say(line: &str) {
+pub fn say(line: &str) {
     let mut stdout = std::io::stdout().lock();
     writeln!(stdout, "{line}").unwrap();
     stdout.flush().unwrap();
