@@ -23,12 +23,7 @@ use crate::{
     type_description::TypeDescription,
     waiter::Waiter,
 };
-use std::{
-    os::fd::BorrowedFd,
-    sync::Arc,
-    task::Waker,
-    time::{Duration, Instant},
-};
+use std::{os::fd::BorrowedFd, sync::Arc, task::Waker, time::Duration};
 
 /// Takes samples from its topic's publishers.
 pub struct Subscription {
@@ -190,11 +185,7 @@ impl Subscription {
     /// The time is over, no publisher is matched and there is one of another type; as [`Subscription::take`]; no waiter could be
     /// set up.
     pub fn wait(&mut self, timeout: Duration) -> Result<bool> {
-        // It waits for several, and one of them is this.
-        let mut waiter = self.waiter.take().unwrap_or_else(|| Waiter::new(self.domain.clone()));
-        let waited = waiter.wait(&mut [self], timeout, || false);
-        self.waiter = Some(waiter);
-        match waited {
+        match self.wait_or(timeout, |_| false) {
             Ok(false) => self.type_mismatch().map_or(Ok(false), Err),
             waited => waited,
         }
@@ -206,26 +197,15 @@ impl Subscription {
     /// # Errors
     /// The process forked; no waiter could be set up.
     pub fn wait_for_change(&mut self, timeout: Duration) -> Result<bool> {
-        self.domain.epoch.check()?;
-        let deadline = Instant::now().checked_add(timeout);
-        let mut waiter = self.waiter.take().unwrap_or_else(|| Waiter::new(self.domain.clone()));
         let version = self.links_version;
-        let waited = loop {
-            if self.generation_changed() {
-                self.discover();
-            }
-            if self.has_news() || self.links_version != version {
-                break Ok(true);
-            }
-            if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
-                break Ok(false);
-            }
-            let sleepers = std::iter::once(&self.line.sleepers);
-            let look = || self.has_news() || self.generation_changed();
-            if let Err(error) = waiter.sleep_once(deadline, sleepers, look) {
-                break Err(error);
-            }
-        };
+        self.wait_or(timeout, |this| this.links_version != version)
+    }
+
+    /// Waits until there is something to take, or `look` finds something.
+    fn wait_or(&mut self, timeout: Duration, mut look: impl FnMut(&Subscription) -> bool) -> Result<bool> {
+        // It waits for several, and one of them is this.
+        let mut waiter = self.waiter.take().unwrap_or_else(|| Waiter::new(self.domain.clone()));
+        let waited = waiter.wait(&mut [self], timeout, |this| this.iter().any(|this| look(this)));
         self.waiter = Some(waiter);
         waited
     }

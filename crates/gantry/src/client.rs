@@ -164,10 +164,7 @@ impl<S: ServiceType> Client<S> {
     /// # Real-time
     /// As [`Subscription::take`](crate::Subscription::take), for each response to another client that came before.
     pub fn take_response(&mut self) -> Result<Option<Response<S>>> {
-        let outcome = match self.arrived.pop_front() {
-            Some(outcome) => Some(outcome),
-            None => self.next_outcome()?,
-        };
+        let outcome = self.take_outcome()?;
         outcome.map(|outcome| self.response(outcome)).transpose()
     }
 
@@ -371,10 +368,12 @@ impl<S: ServiceType> Waitable for Client<S> {
 }
 
 impl<S: ServiceType> Take for Client<S> {
-    type Taken = Response<S>;
+    /// A response, or why a request will not be answered.
+    type Taken = Result<Response<S>>;
 
-    fn take_next(&mut self) -> Result<Option<Response<S>>> {
-        self.take_response()
+    fn take_next(&mut self) -> Result<Option<Result<Response<S>>>> {
+        let outcome = self.take_outcome()?;
+        Ok(outcome.map(|outcome| self.response(outcome)))
     }
 }
 

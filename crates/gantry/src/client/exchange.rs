@@ -77,6 +77,14 @@ impl<S: ServiceType> Client<S> {
         }
     }
 
+    /// What came while another was waited for, then what comes.
+    pub(super) fn take_outcome(&mut self) -> Result<Option<Outcome>> {
+        match self.arrived.pop_front() {
+            Some(outcome) => Ok(Some(outcome)),
+            None => self.next_outcome(),
+        }
+    }
+
     /// The next response to a request of ours; if there is none, the next request that will not be answered any more.
     pub(super) fn next_outcome(&mut self) -> Result<Option<Outcome>> {
         while let Some(sample) = self.responses.take()? {
