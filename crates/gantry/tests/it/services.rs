@@ -163,6 +163,8 @@ pub fn outcome(client: &mut Client<AddTwoInts>) -> gantry::Result<i64> {
 fn a_service_is_called_by_waiting_and_by_taking() {
     let (mut service, mut client) = pair("both_ways");
     assert_eq!((service.service_name(), client.service_name()), ("/both_ways", "/both_ways"));
+    let services = node().service_names_and_types().unwrap();
+    assert_eq!(services["/both_ways"], ["example_interfaces/srv/AddTwoInts"]);
     assert!(client.take_response().unwrap().is_none());
     let id = client.send_request_copy(&AddTwoInts_Request { a: 3, b: 4 }).unwrap();
     let request = take(&mut service);
