@@ -17,6 +17,7 @@ use crate::{
     node::{Node, type_description},
     publisher::{Loan, Publisher},
     service::request_qos,
+    taking::Taking,
     waitable::{Take, Waitable},
 };
 use awaited::Awaited;
@@ -218,6 +219,17 @@ impl<S: ServiceType> Client<S> {
     pub async fn call_copy_async(&mut self, request: &S::Request) -> Result<Response<S>> {
         let RequestId { sequence, .. } = self.send_request_copy(request)?;
         Awaited { client: self, sequence }.await
+    }
+
+    /// The next response when there is one, as [`Client::take_response`] gives it; for ever if no request is pending.
+    ///
+    /// # Errors
+    /// As [`Client::take_response`].
+    ///
+    /// # Real-time
+    /// As [`Client::call_async`].
+    pub async fn take_response_async(&mut self) -> Result<Response<S>> {
+        Taking::new(self).await?
     }
 
     /// Waits until [`Client::take_response`] has something to say; `false` if it had nothing within `timeout`.

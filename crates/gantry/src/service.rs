@@ -12,6 +12,7 @@ use crate::{
     node::{Node, type_description},
     publisher::{Loan, Publisher},
     subscription::{Sample, Subscription},
+    taking::Taking,
     waitable::{Take, Waitable},
 };
 use gantry_cdr::{Kind, Service as ServiceType};
@@ -103,6 +104,17 @@ impl<S: ServiceType> Service<S> {
     #[inline]
     pub fn take_request(&mut self) -> Result<Option<Request<S>>> {
         Ok(self.requests.take()?.map(|sample| Request { sample }))
+    }
+
+    /// The next request, in place, when there is one: for async runtimes, of any kind.
+    ///
+    /// # Errors
+    /// As [`Service::take_request`].
+    ///
+    /// # Real-time
+    /// Not for real-time threads: each wait costs locks, system calls and a hop over the control thread.
+    pub fn take_request_async(&mut self) -> Taking<'_, Service<S>> {
+        Taking::new(self)
     }
 
     /// Memory for a response of that shape, as [`Publisher::loan_with`] says.

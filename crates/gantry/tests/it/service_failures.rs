@@ -324,12 +324,16 @@ fn an_awaited_call_to_a_killed_server_is_an_error() {
     let (mut server, mut client) =
         (Peer::start("silent-server", "/awaited_killed"), client::<AddTwoInts>("/awaited_killed"));
     let caller = std::thread::spawn(move || {
-        block_on(client.call_copy_async(&AddTwoInts_Request::default())).map(drop).unwrap_err()
+        ask(&mut client, 1);
+        let called = block_on(client.call_copy_async(&AddTwoInts_Request::default())).map(drop);
+        [called, block_on(client.take_response_async()).map(drop)]
     });
     assert_eq!(server.line(), "taken");
     server.kill();
-    let error = caller.join().unwrap();
-    assert!(server_gone(&error), "{error}");
+    for ended in caller.join().unwrap() {
+        let error = ended.unwrap_err();
+        assert!(server_gone(&error), "{error}");
+    }
 }
 
 fn a_dropped_call_gives_up_its_request() {

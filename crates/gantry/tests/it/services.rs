@@ -351,6 +351,21 @@ fn calls_are_awaited() {
         async move { client.call_copy_async(&AddTwoInts_Request { a: 1, b: 2 }).await.map(|response| response.sum) };
     assert_eq!(std::thread::spawn(|| block_on(future)).join().unwrap().unwrap(), 3);
     server.finish();
+    // A server on a runtime, too.
+    let (mut service, mut client) = pair("awaiting_server");
+    let server = std::thread::spawn(move || {
+        block_on(async {
+            for _ in 0..20 {
+                let request = service.take_request_async().await.unwrap();
+                add(&mut service, &request);
+            }
+        });
+    });
+    for a in 0..20 {
+        ask(&mut client, a);
+        assert_eq!(block_on(client.take_response_async()).unwrap().sum, a);
+    }
+    server.join().unwrap();
 }
 
 fn every_executor_serves_and_asks() {
