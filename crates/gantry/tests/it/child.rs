@@ -12,6 +12,7 @@ pub fn play(role: &str, topic: &str) {
             let mut publisher = node.create_publisher::<Point>(topic, Qos::default()).unwrap();
             say("ready");
             while told() {
+                assert!(publisher.wait_for_subscriptions(1, PATIENCE).unwrap());
                 let mut loan = publisher.loan().unwrap();
                 *loan = Point { x: 1.0, y: 0.5 };
                 publisher.publish(loan).unwrap();
