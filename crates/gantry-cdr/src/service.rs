@@ -1,4 +1,4 @@
-//! What a service type is. Implemented by generated code; nothing here calls one yet.
+//! What a service type is. Implemented by generated code; `gantry` has its servers and clients.
 
 use crate::message::Message;
 

@@ -3,7 +3,7 @@
 //!
 //! Started by `participant`; works for what is [`Watched`]: the readers of a publisher, the publishers of a subscription.
 //! It sleeps on its own bell on the board, which whoever joins or leaves a watched topic rings, and looks for deaths every
-//! second, or in turn with others (`domain`). Invariant T1: it keeps the domain, never the participant, so that dropping a
+//! second, or in turn with others (`domain`); of those whose answer somebody waits for, more often. Invariant T1: it keeps the domain, never the participant, so that dropping a
 //! participant can wait for its end.
 
 use crate::{
@@ -24,6 +24,8 @@ use std::{
     time::{Duration, Instant},
 };
 
+/// How often it looks whether those died whose answer somebody waits for.
+const CLOSE_PERIOD: Duration = Duration::from_millis(20);
 /// Least time between two searches, and between two looks for time's sake.
 const PAUSE: Duration = Duration::from_millis(1);
 /// It calls no deep functions.
@@ -41,6 +43,14 @@ pub(crate) trait Watched: Send + Sync {
     fn due_ns(&self) -> Option<u64> {
         None
     }
+    /// Whether the endpoint's user waits for what only its partners of now can do, and must know soon if one dies.
+    fn watches_closely(&self) -> bool {
+        false
+    }
+    /// Whether a partner died and nobody said so yet.
+    fn partner_died(&self, _domain: &Domain) -> bool {
+        false
+    }
     /// Whether the endpoint's user waits on a descriptor, on which nothing was announced yet.
     fn wants_news(&self) -> bool {
         false
@@ -53,6 +63,8 @@ pub(crate) trait Watched: Send + Sync {
 
 struct Shared {
     stop: AtomicBool,
+    /// The thread looks at some partners every [`CLOSE_PERIOD`], so it need not be called for one more.
+    is_close: AtomicBool,
     watched: Mutex<Vec<Weak<dyn Watched>>>,
 }
 
@@ -68,7 +80,11 @@ impl Control {
     /// Starts the thread.
     pub(crate) fn start(domain: Arc<Domain>) -> Result<Control> {
         let bell = domain.control_waiter();
-        let shared = Arc::new(Shared { stop: AtomicBool::new(false), watched: Mutex::new(Vec::new()) });
+        let shared = Arc::new(Shared {
+            stop: AtomicBool::new(false),
+            is_close: AtomicBool::new(false),
+            watched: Mutex::new(Vec::new()),
+        });
         let thread = std::thread::Builder::new().name("gantry-control".to_owned()).stack_size(STACK_BYTES);
         let (its_domain, its_shared) = (domain.clone(), shared.clone());
         // The program's signal handlers must not run on a thread that it does not know of.
@@ -88,6 +104,14 @@ impl Control {
 
     pub(crate) fn call(&self) {
         self.domain.board.bell(self.bell).ring();
+    }
+
+    /// Something began to watch closely. A system call if nothing did lately.
+    pub(crate) fn call_for_close_watch(&self) {
+        // SeqCst, as the other's store before this: either the thread sees that store, or we see its.
+        if !self.shared.is_close.load(SeqCst) {
+            self.call();
+        }
     }
 }
 
@@ -110,6 +134,7 @@ impl Drop for Control {
 
 fn run(domain: &Arc<Domain>, shared: &Shared, bell: WaiterIndex) {
     let (mut next_watch, mut round) = (Instant::now() + WATCH_PERIOD, 0);
+    let mut close_until = None::<Instant>;
     let (mut looked_at, mut announces) = (None::<Instant>, false);
     let mut seen_rings = None;
     loop {
@@ -134,10 +159,14 @@ fn run(domain: &Arc<Domain>, shared: &Shared, bell: WaiterIndex) {
             next_watch = Instant::now() + domain.watch_for_deaths(round).unwrap_or(WATCH_PERIOD);
             round += 1;
         }
+        let is_close = watch_closely(domain, shared, &watched, &mut close_until);
         let curious: Vec<&Arc<dyn Watched>> = watched.iter().filter(|watched| watched.wants_news()).collect();
         announces = !curious.is_empty();
         let sleepers = curious.iter().map(|watched| &domain.board.line(watched.topic()).sleepers);
         let mut limit = next_watch.saturating_duration_since(Instant::now());
+        if is_close {
+            limit = limit.min(CLOSE_PERIOD);
+        }
         if let Some(due_ns) = watched.iter().filter_map(|watched| watched.due_ns()).min() {
             limit = limit.min(Duration::from_nanos(due_ns.saturating_sub(monotonic_ns())).max(PAUSE));
         }
@@ -145,6 +174,32 @@ fn run(domain: &Arc<Domain>, shared: &Shared, bell: WaiterIndex) {
             curious.iter().filter(|watched| watched.announce_news()).count() > 0
         });
     }
+}
+
+/// Looks at those whose answer somebody waits for; returns whether to do so again soon. It goes on for a while when nobody waits
+/// any more: who asks again and again need not call it each time.
+fn watch_closely(
+    domain: &Domain,
+    shared: &Shared,
+    watched: &[Arc<dyn Watched>],
+    close_until: &mut Option<Instant>,
+) -> bool {
+    let now = Instant::now();
+    let is_late = close_until.is_some_and(|until| now >= until);
+    if is_late {
+        shared.is_close.store(false, SeqCst); // before the look: who begins after it calls us
+        *close_until = None;
+    }
+    let mut closely = watched.iter().filter(|watched| watched.watches_closely()).peekable();
+    if closely.peek().is_some() {
+        shared.is_close.store(true, SeqCst);
+        *close_until = Some(now + WATCH_PERIOD);
+    }
+    if closely.any(|watched| watched.partner_died(domain)) {
+        // What fails here is tried again next time.
+        let _ = domain.look_for_deaths();
+    }
+    close_until.is_some()
 }
 
 /// What is still wanted.

@@ -19,6 +19,13 @@ pub(crate) const MAX_DESCRIPTION_BYTES: usize = 1 << 20;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Gid(pub [u8; 16]);
 
+impl Gid {
+    /// Whether the endpoint is one of the process with that id.
+    pub(crate) fn is_of_process(&self, id: &[u8; 16]) -> bool {
+        self.0[..12] == id[..12]
+    }
+}
+
 /// Which end of a topic, or none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {

@@ -304,13 +304,15 @@ shared_struct! {
         origin_gid: [u8; 16] = 0,
         /// For bridges: the sample's sequence there.
         origin_sequence: u64 = 16,
-        /// For services: the request that this sample asks or answers.
-        request_sequence: u64 = 24,
-        /// For services: the client of that request.
-        request_gid: [u8; 16] = 32,
-        /// The four fields above hold if this equals `sequence`; else they are left from an earlier sample.
-        origin_valid_for: u64 = 48,
-        reserved: [u64; 5] = 56,
+        /// The two fields above hold if this equals `sequence`; else they are left from an earlier sample.
+        origin_valid_for: u64 = 24,
+        reserved: [u64; 4] = 32,
+        /// For services: the client whose request this sample answers. On the line of what every reader looks at.
+        request_gid: [u8; 16] = 64,
+        /// For services: the sequence of that request.
+        request_sequence: u64 = 80,
+        /// The two fields above hold if this equals `sequence`; else they are left from an earlier sample.
+        request_valid_for: u64 = 88,
         /// The full sequence, which a reader compares with what it pinned if the entry's line was used again.
         sequence: u64 = 96,
         /// When it was published, CLOCK_MONOTONIC.

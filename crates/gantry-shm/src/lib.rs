@@ -149,7 +149,7 @@ pub use qos_policy::QosPolicy;
 #[cfg(not(loom))]
 pub use report::{DomainReport, Holder, ProcessReport, PublisherReport, PublisherState, ReaderReport, TopicReport};
 #[cfg(not(loom))]
-pub use sample::{Sample, SampleInfo};
+pub use sample::{RequestId, Sample, SampleInfo};
 #[cfg(not(loom))]
 pub use subscription::Subscription;
 #[cfg(not(loom))]

@@ -6,6 +6,7 @@ use crate::{
     layout::{PAYLOAD_OFFSET, SlotHeader},
     protocol::history::Slot,
     publisher_file::PublisherFile,
+    sample::RequestId,
 };
 use std::{ptr::NonNull, sync::Arc};
 
@@ -22,6 +23,8 @@ pub struct Loan {
     /// Of the slot; the payload follows.
     header: NonNull<SlotHeader>,
     length_bytes: usize,
+    /// The header says which request it answers.
+    is_response: bool,
     epoch: Epoch,
 }
 
@@ -35,7 +38,7 @@ impl Loan {
     #[inline]
     pub(crate) fn new(file: Arc<PublisherFile>, slot: Slot, length_bytes: usize, epoch: Epoch) -> Result<Loan> {
         let header = file.slot(slot)?;
-        Ok(Loan { slot: Some((file, slot)), header, length_bytes, epoch })
+        Ok(Loan { slot: Some((file, slot)), header, length_bytes, is_response: false, epoch })
     }
 
     #[inline]
@@ -66,6 +69,21 @@ impl Loan {
         // SAFETY: as in `bytes`; `&mut self` makes it the only borrow, and no reader looks at a slot before it is
         //   published (I4).
         unsafe { std::slice::from_raw_parts_mut(self.payload().as_ptr(), self.length_bytes) }
+    }
+
+    /// Says which request this message answers, as [`SampleInfo::request`](crate::SampleInfo::request) tells who takes it.
+    #[inline]
+    pub fn set_request(&mut self, request: RequestId) {
+        // SAFETY: in bounds and aligned (`PublisherFile::slot`); ours alone until it is published (I4).
+        let header = unsafe { self.header.as_mut() };
+        (header.request_gid, header.request_sequence) = (request.client_gid.0, request.sequence);
+        self.is_response = true;
+    }
+
+    /// Whether [`Loan::set_request`] was called.
+    #[inline]
+    pub(crate) fn is_response(&self) -> bool {
+        self.is_response
     }
 
     /// How many bytes the payload has.

@@ -69,6 +69,11 @@ impl Participant {
         self.control.watch(watched);
     }
 
+    /// Lets the control thread know that something began to watch closely.
+    pub(crate) fn call_for_close_watch(&self) {
+        self.control.call_for_close_watch();
+    }
+
     /// Makes the control thread look now.
     pub(crate) fn call_control(&self) {
         self.control.call();

@@ -12,7 +12,7 @@ use crate::{
     clock::monotonic_ns,
     control::Watched,
     crash::{self, Point},
-    description::{EndpointDescription, Role},
+    description::{EndpointDescription, Gid, Role},
     domain::Domain,
     error::{Error, Result, Unpublished},
     events::{Events, PublisherEvent, PublisherSubject},
@@ -31,7 +31,7 @@ use crate::{
     },
     publisher_file::PublisherFile,
     qos::Qos,
-    readers::{Found, ReaderSearch, drop_the_dead},
+    readers::{Found, ReaderSearch, drop_the_dead, laggards},
     shared::InRegion,
     sync::Ordering::*,
     type_description::TypeDescription,
@@ -241,6 +241,9 @@ impl Publisher {
         header.source_wall_time_ns = time.wall_ns;
         header.length_bytes = loan.length_bytes() as u32;
         header.encapsulation = ENCAPSULATION;
+        if loan.is_response() {
+            header.request_valid_for = header.sequence;
+        }
         crash::point(Point::SlotWritten);
         if self.has_remote_readers {
             crate::prefetch::both_ends(loan.bytes().as_ptr(), loan.length_bytes(), crate::prefetch::hand_over);
@@ -281,6 +284,25 @@ impl Publisher {
             let watchers = std::iter::once(line.watchers(Side::Readers));
             self.waiter.sleep_once(deadline, watchers, || writer.seems_outdated())?;
         }
+    }
+
+    /// Whether a subscription of the process that has `endpoint` is matched, as far as this publisher knows since it last
+    /// published or counted: it gets what is published from here on.
+    #[must_use]
+    pub fn reaches_process_of(&self, endpoint: Gid) -> bool {
+        self.writer.roster.keepers().any(|peer| endpoint.is_of_process(&peer.id))
+    }
+
+    /// Another number whenever other subscriptions are matched.
+    #[must_use]
+    pub fn readers_version(&self) -> u64 {
+        self.writer.roster.generation()
+    }
+
+    /// The processes of RELIABLE KEEP_ALL subscriptions that have not taken the sample with that sequence, for a sentence.
+    #[must_use]
+    pub fn laggards(&self, sequence: u64) -> Vec<String> {
+        laggards(&self.writer.roster, sequence)
     }
 
     /// Why subscriptions to this topic are not matched, a sentence each. Control path.

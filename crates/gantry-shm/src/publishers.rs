@@ -5,7 +5,7 @@
 use crate::{
     board::TopicIndex,
     control::Watched,
-    description::{EndpointDescription, Role},
+    description::{EndpointDescription, Gid, Role},
     domain::Domain,
     error::Result,
     event::Event,
@@ -18,6 +18,7 @@ use crate::{
     sync::{Ordering::Acquire, acquire},
 };
 use std::{
+    sync::atomic::{AtomicBool, Ordering::SeqCst},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     task::Waker,
     time::{Duration, Instant},
@@ -33,6 +34,8 @@ const MAX_GONE: usize = 16;
 pub(crate) struct PublisherSearch {
     description: EndpointDescription,
     topic: TopicIndex,
+    /// The subscription's user waits for what only the publishers that are there now can publish.
+    is_watched_closely: AtomicBool,
     found: Mutex<Found>,
 }
 
@@ -74,7 +77,12 @@ struct Joined {
 impl PublisherSearch {
     /// Nobody is known yet.
     pub(crate) fn new(description: EndpointDescription, topic: TopicIndex) -> PublisherSearch {
-        PublisherSearch { description, topic, found: Mutex::default() }
+        PublisherSearch { description, topic, is_watched_closely: AtomicBool::new(false), found: Mutex::default() }
+    }
+
+    /// Whether the control thread is to notice soon if a publisher dies.
+    pub(crate) fn watch_closely(&self, closely: bool) {
+        self.is_watched_closely.store(closely, SeqCst); // before the look whether the control thread must be told
     }
 
     /// What the subscription says about itself.
@@ -233,6 +241,16 @@ impl Watched for PublisherSearch {
         let waker = if found.count == count { None } else { found.waker.take() };
         drop(guard); // whoever wakes up now may look at what was found
         waker.into_iter().for_each(Waker::wake);
+    }
+
+    fn watches_closely(&self) -> bool {
+        self.is_watched_closely.load(SeqCst)
+    }
+
+    fn partner_died(&self, domain: &Domain) -> bool {
+        let (Ok(peers), found) = (domain.peers(), self.found()) else { return false };
+        let lives = |gid: Gid| peers.iter().any(|peer| gid.is_of_process(&peer.id) && peer.is_alive());
+        found.joined.iter().any(|joined| !joined.gone && !lives(Gid(joined.source.gid)))
     }
 
     fn wants_news(&self) -> bool {

@@ -49,6 +49,15 @@ impl Drop for PinRow {
     }
 }
 
+/// Which request: of which client, and the how-many-eth of its requests. As `rmw_request_id_t`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct RequestId {
+    /// The publisher of the client's requests.
+    pub client_gid: Gid,
+    /// The request's sequence there.
+    pub sequence: u64,
+}
+
 /// What is known of a sample besides its payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SampleInfo {
@@ -62,6 +71,8 @@ pub struct SampleInfo {
     pub publisher_gid: Gid,
     /// How long its payload is.
     pub length_bytes: usize,
+    /// The request that it answers ([`Loan::set_request`](crate::Loan::set_request)).
+    pub request: Option<RequestId>,
 }
 
 /// A taken sample, in place.
@@ -111,12 +122,14 @@ impl Sample {
     #[must_use]
     pub fn info(&self) -> SampleInfo {
         let header = self.header();
+        let request = RequestId { client_gid: Gid(header.request_gid), sequence: header.request_sequence };
         SampleInfo {
             sequence: header.sequence,
             source_time_ns: header.source_time_ns,
             source_wall_time_ns: header.source_wall_time_ns,
             publisher_gid: Gid(self.pins.source.gid),
             length_bytes: self.length_bytes as usize,
+            request: (header.request_valid_for == header.sequence).then_some(request),
         }
     }
 }

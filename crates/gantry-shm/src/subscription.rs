@@ -7,7 +7,7 @@ use crate::{
     board::TopicIndex,
     clock::monotonic_ns,
     control::Watched,
-    description::{EndpointDescription, Role},
+    description::{EndpointDescription, Gid, Role},
     domain::Domain,
     error::{Error, Result},
     event::Event,
@@ -40,6 +40,8 @@ pub struct Subscription {
     seen_search: u64,
     seen_generation: Option<u64>,
     links: Vec<Link>,
+    /// Counts changes of `links`.
+    links_version: u64,
     /// The link that is asked first next time, so that no publisher starves another.
     turn: usize,
     /// Some link may have samples from before we joined: these are taken oldest first.
@@ -81,6 +83,7 @@ impl Subscription {
             seen_search: 0,
             seen_generation: None,
             links: Vec::new(),
+            links_version: 0,
             turn: 0,
             in_history: false,
             losses: Losses::default(),
@@ -144,6 +147,7 @@ impl Subscription {
     #[cold]
     fn leave_out(&mut self, place: usize) {
         drop(self.links.remove(place));
+        self.links_version += 1;
         self.turn = 0;
     }
 
@@ -188,14 +192,29 @@ impl Subscription {
     /// The time is over, no publisher is matched and there is one of another type; as [`Subscription::take`]; no waiter could be
     /// set up.
     pub fn wait(&mut self, timeout: Duration) -> Result<bool> {
-        // It waits for several, and one of them is this.
-        let mut waiter = self.waiter.take().unwrap_or_else(|| Waiter::new(self.domain.clone()));
-        let waited = waiter.wait(&mut [self], timeout, || false);
-        self.waiter = Some(waiter);
-        match waited {
+        match self.wait_or(timeout, |_| false) {
             Ok(false) => self.type_mismatch().map_or(Ok(false), Err),
             waited => waited,
         }
+    }
+
+    /// Waits until there is something to take, or [`Subscription::publishers`] changed; `false` if neither happened within
+    /// `timeout`. For whoever waits for what only the publishers of now can publish.
+    ///
+    /// # Errors
+    /// The process forked; no waiter could be set up.
+    pub fn wait_for_change(&mut self, timeout: Duration) -> Result<bool> {
+        let version = self.links_version;
+        self.wait_or(timeout, |this| this.links_version != version)
+    }
+
+    /// Waits until there is something to take, or `look` finds something.
+    fn wait_or(&mut self, timeout: Duration, mut look: impl FnMut(&Subscription) -> bool) -> Result<bool> {
+        // It waits for several, and one of them is this.
+        let mut waiter = self.waiter.take().unwrap_or_else(|| Waiter::new(self.domain.clone()));
+        let waited = waiter.wait(&mut [self], timeout, |this| this.iter().any(|this| look(this)));
+        self.waiter = Some(waiter);
+        waited
     }
 
     /// Whether the types are why no publisher is matched.
@@ -256,6 +275,27 @@ impl Subscription {
         self.domain.look_for_deaths()?;
         self.discover();
         Ok(self.links.iter().filter(|link| !link.gone).count())
+    }
+
+    /// The publishers from which there may be something to take: those that are matched, and those that are gone and not
+    /// drained. As of the last take or look.
+    pub fn publishers(&self) -> impl Iterator<Item = Gid> {
+        self.links.iter().map(|link| Gid(link.source.gid))
+    }
+
+    /// Another number whenever [`Subscription::publishers`] changed.
+    #[must_use]
+    pub fn publishers_version(&self) -> u64 {
+        self.links_version
+    }
+
+    /// Whether it is to be noticed soon, not only within a second, if a publisher's process dies. A system call if nobody in this
+    /// process asked for that lately.
+    pub fn watch_closely(&self, closely: bool) {
+        self.search.watch_closely(closely);
+        if closely && self.domain.epoch.is_current() {
+            self.participant.call_for_close_watch();
+        }
     }
 
     /// Samples that were passed over since the beginning.
@@ -351,6 +391,7 @@ impl Subscription {
         if found.count != self.seen_search {
             self.seen_search = found.count;
             self.links.append(&mut found.links);
+            self.links_version += 1;
             for link in &mut self.links {
                 link.gone = !found.is_present(link.key);
             }
@@ -376,6 +417,7 @@ impl Subscription {
     fn drop_drained(&mut self) {
         if self.links.iter().any(|link| link.gone) {
             self.links.retain(|link| !link.gone || link.has_news());
+            self.links_version += 1;
             self.turn = 0;
         }
     }

@@ -63,10 +63,11 @@ impl WaitSet {
     /// # Errors
     /// As [`Subscription::take`]; a subscription is of another domain; no waiter could be set up.
     pub fn wait(&mut self, subscriptions: &mut [&mut Subscription], timeout: Duration) -> Result<bool> {
-        self.wait_or(subscriptions, timeout, || false)
+        self.wait_or(subscriptions, timeout, |_| false)
     }
 
-    /// The same, but waits also for `look` to find something, which it is asked again when the [`WaitSet::bell`] rings.
+    /// The same, but waits also for `look` to find something, which it is asked again when the [`WaitSet::bell`] rings, or
+    /// publishers came or went.
     ///
     /// # Errors
     /// As [`WaitSet::wait`].
@@ -74,7 +75,7 @@ impl WaitSet {
         &mut self,
         subscriptions: &mut [&mut Subscription],
         timeout: Duration,
-        look: impl FnMut() -> bool,
+        look: impl FnMut(&[&mut Subscription]) -> bool,
     ) -> Result<bool> {
         self.waiter.wait(subscriptions, timeout, look)
     }
@@ -112,7 +113,7 @@ impl Waiter {
         &mut self,
         subscriptions: &mut [&mut Subscription],
         timeout: Duration,
-        mut look: impl FnMut() -> bool,
+        mut look: impl FnMut(&[&mut Subscription]) -> bool,
     ) -> Result<bool> {
         self.domain.epoch.check()?;
         // On another board our bell is another's.
@@ -124,7 +125,7 @@ impl Waiter {
                     subscription.discover();
                 }
             }
-            if subscriptions.iter().any(|subscription| subscription.has_news()) || look() {
+            if subscriptions.iter().any(|subscription| subscription.has_news()) || look(subscriptions) {
                 return Ok(true);
             }
             if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
@@ -133,7 +134,8 @@ impl Waiter {
             let waited: &[&mut Subscription] = subscriptions;
             let sleepers = waited.iter().map(|subscription| &subscription.line().sleepers);
             self.sleep_once(deadline, sleepers, || {
-                waited.iter().any(|subscription| subscription.has_news() || subscription.generation_changed()) || look()
+                waited.iter().any(|subscription| subscription.has_news() || subscription.generation_changed())
+                    || look(waited)
             })?;
         }
     }

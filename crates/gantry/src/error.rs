@@ -76,6 +76,61 @@ pub enum Error {
         error: gantry_cdr::Error,
     },
 
+    /// Nobody would get a request.
+    #[error("nobody serves {service} as {type_name}{why}; start its server, or wait with wait_for_service")]
+    NoServer {
+        /// The service.
+        service: String,
+        /// Its type.
+        type_name: &'static str,
+        /// Why who is there does not count; empty if nobody is there.
+        why: String,
+    },
+
+    /// All servers that a request went to ended.
+    #[error(
+        "request {sequence} to {service} will not be answered: the {servers} server(s) that had it ended; wait for the service, \
+         and ask again"
+    )]
+    ServerGone {
+        /// The service.
+        service: String,
+        /// Which request of this client.
+        sequence: u64,
+        /// How many servers there were when it was sent.
+        servers: usize,
+    },
+
+    /// Responses were overwritten before the client took them, and a request's may have been among them.
+    #[error(
+        "the response to request {sequence} to {service} is lost: {overwritten} responses were overwritten before this client \
+         took them; take responses sooner, or ask for less at a time"
+    )]
+    ResponseLost {
+        /// The service.
+        service: String,
+        /// Which request of this client.
+        sequence: u64,
+        /// How many responses, to this client or others, it lost so far.
+        overwritten: u64,
+    },
+
+    /// A request was not answered in time.
+    #[error(
+        "request {sequence} to {service} was not answered within {waited_ms} ms; {progress}; allow more time, or find out what \
+         the server does"
+    )]
+    CallTimeout {
+        /// The service.
+        service: String,
+        /// Which request of this client.
+        sequence: u64,
+        /// How long the call waited.
+        waited_ms: u64,
+        /// Who has taken the request.
+        progress: String,
+    },
+
     /// A message that cannot be put into bytes.
     #[error("a {type_name} for {topic} cannot be built: {error}")]
     CannotBuild {

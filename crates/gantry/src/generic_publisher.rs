@@ -9,6 +9,7 @@ use crate::{
     graph::Presence,
     stamp::SampleClock,
 };
+use gantry_shm::RequestId;
 use std::{sync::Arc, time::Duration};
 
 /// Publishes messages as bytes; belongs to one thread at a time.
@@ -86,6 +87,11 @@ impl GenericPublisher {
             loan: GenericLoan(unpublished.loan),
             error: Box::new(Error::from(*unpublished.error)),
         })
+    }
+
+    /// The engine's publisher.
+    pub(crate) fn engine(&self) -> &gantry_shm::Publisher {
+        &self.engine
     }
 
     /// Copies a message into a slot and publishes that; returns its sequence.
@@ -176,6 +182,14 @@ impl GenericLoan {
     #[must_use]
     pub fn bytes_mut(&mut self) -> &mut [u8] {
         self.0.bytes_mut()
+    }
+}
+
+impl GenericLoan {
+    /// Says which request it answers.
+    #[inline]
+    pub(crate) fn set_request(&mut self, request: RequestId) {
+        self.0.set_request(request);
     }
 }
 

@@ -49,6 +49,11 @@ impl GenericSubscription {
         Ok(self.engine.take()?.map(GenericSample))
     }
 
+    /// The engine's subscription; something else says then that its node is there.
+    pub(crate) fn into_engine(self) -> gantry_shm::Subscription {
+        self.engine
+    }
+
     /// Counts a sample that was copied out of its slot.
     pub(crate) fn count_copy(&mut self) {
         self.engine.count_copy();
@@ -146,6 +151,13 @@ impl Take for GenericSubscription {
 
     fn time_ns(sample: &GenericSample) -> Option<u64> {
         Some(sample.message_info().source_time_ns)
+    }
+}
+
+impl From<gantry_shm::Sample> for GenericSample {
+    #[inline]
+    fn from(sample: gantry_shm::Sample) -> GenericSample {
+        GenericSample(sample)
     }
 }
 

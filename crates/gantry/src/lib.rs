@@ -35,6 +35,9 @@
 //! A subscription meets the publishers that are there when it is made; later ones when it next takes, waits or counts (not
 //! by itself, in this version). A publisher learns of subscriptions at its next call.
 //!
+//! Services are on the same path: [`Node::create_service`], [`Node::create_client`]. Requests and responses of any size are built
+//! and read in place.
+//!
 //! Underneath lies a generic API, which moves bytes with a description of their type that is known at run time only:
 //! [`Node::create_generic_publisher`], [`Node::create_generic_subscription`], [`Node::topic_types`]. The bytes are ROS 2's own
 //! (CDR), so a bag or a bridge needs [`ENCAPSULATION`] before them and no conversion.
@@ -64,6 +67,7 @@
 
 mod callback;
 mod callback_group;
+mod client;
 mod clock;
 mod endpoint_info;
 mod error;
@@ -77,6 +81,7 @@ mod names;
 mod node;
 mod publisher;
 mod remap;
+mod service;
 mod stamp;
 mod subscription;
 mod taking;
@@ -85,15 +90,16 @@ mod wait_set;
 mod waitable;
 
 pub use callback_group::{CallbackGroup, CallbackGroupType, CallbackHandle};
+pub use client::{Client, Response};
 pub use clock::Clock;
 pub use endpoint_info::{Connection, EndpointType, TopicEndpointInfo};
 pub use error::{Error, Result};
 pub use events::{Events, PublisherEvents, SubscriptionEvents};
 pub use executor::{Canceler, EventsExecutor, Executor, MultiThreadedExecutor, Overflow, SingleThreadedExecutor};
-pub use gantry_cdr::{self, ENCAPSULATION, Message, PlainMessage};
+pub use gantry_cdr::{self, ENCAPSULATION, Message, PlainMessage, Service as ServiceType};
 pub use gantry_shm::{
     ConnectionState, Durability, Error as MemoryError, Gid, History, Liveliness, PublisherEvent, PublisherOptions, Qos,
-    QosPolicy, Reliability, SampleInfo, SubscriptionEvent, TypeDescription,
+    QosPolicy, Reliability, RequestId, SampleInfo, SubscriptionEvent, TypeDescription,
 };
 pub use generic_publisher::{GenericLoan, GenericPublisher, Unpublished};
 pub use generic_subscription::{GenericSample, GenericSubscription};
@@ -101,6 +107,7 @@ pub use graph_events::{GraphEntity, GraphEvent, GraphEvents};
 pub use names::expand_topic_name;
 pub use node::{MAX_DOMAIN_ID, Node, NodeBuilder};
 pub use publisher::{Loan, Publisher};
+pub use service::{Request, Service};
 pub use subscription::{Sample, Subscription};
 pub use taking::Taking;
 pub use timer::{Tick, Timer};

@@ -75,6 +75,16 @@ pub(crate) fn expand(kind: &'static str, name: &str, node: &str, namespace: &str
     Ok(full)
 }
 
+/// The topic of requests to the service with this full name: ROS 2's.
+pub(crate) fn request_topic(service: &str) -> String {
+    format!("rq{service}Request")
+}
+
+/// The topic of its replies: ROS 2's.
+pub(crate) fn reply_topic(service: &str) -> String {
+    format!("rr{service}Reply")
+}
+
 /// Which half of a service a topic is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ServiceTopic<'a> {

@@ -136,14 +136,7 @@ impl Node {
         qos: Qos,
         options: PublisherOptions,
     ) -> Result<GenericPublisher> {
-        let (topic, node) = (self.resolve_topic_name(topic)?, self.fully_qualified_name());
-        let participant = self.0.participant.clone();
-        let engine = gantry_shm::Publisher::new(participant, &node, &topic, message_type, qos, options)?;
-        tracing::debug!(%node, %topic, "publishes");
-        if tracing::enabled!(tracing::Level::WARN) {
-            engine.mismatches()?.iter().for_each(|why| tracing::warn!("{why}"));
-        }
-        Ok(GenericPublisher::new(engine, self.0.presence.clone()))
+        self.publisher_on(&self.resolve_topic_name(topic)?, message_type, qos, options)
     }
 
     /// A subscription to bytes on `topic`, whose type is `message_type`.
@@ -156,8 +149,35 @@ impl Node {
         message_type: TypeDescription,
         qos: Qos,
     ) -> Result<GenericSubscription> {
-        let (topic, node) = (self.resolve_topic_name(topic)?, self.fully_qualified_name());
-        let engine = gantry_shm::Subscription::new(self.0.participant.clone(), &node, &topic, message_type, qos)?;
+        self.subscription_on(&self.resolve_topic_name(topic)?, message_type, qos)
+    }
+
+    /// A publisher on a topic whose full name is known.
+    pub(crate) fn publisher_on(
+        &self,
+        topic: &str,
+        message_type: TypeDescription,
+        qos: Qos,
+        options: PublisherOptions,
+    ) -> Result<GenericPublisher> {
+        let (node, participant) = (self.fully_qualified_name(), self.0.participant.clone());
+        let engine = gantry_shm::Publisher::new(participant, &node, topic, message_type, qos, options)?;
+        tracing::debug!(%node, %topic, "publishes");
+        if tracing::enabled!(tracing::Level::WARN) {
+            engine.mismatches()?.iter().for_each(|why| tracing::warn!("{why}"));
+        }
+        Ok(GenericPublisher::new(engine, self.0.presence.clone()))
+    }
+
+    /// A subscription to a topic whose full name is known.
+    pub(crate) fn subscription_on(
+        &self,
+        topic: &str,
+        message_type: TypeDescription,
+        qos: Qos,
+    ) -> Result<GenericSubscription> {
+        let (node, participant) = (self.fully_qualified_name(), self.0.participant.clone());
+        let engine = gantry_shm::Subscription::new(participant, &node, topic, message_type, qos)?;
         tracing::debug!(%node, %topic, "subscribes");
         engine.mismatches().iter().for_each(|why| tracing::warn!("{why}"));
         Ok(GenericSubscription::new(engine, self.0.presence.clone()))
@@ -294,7 +314,7 @@ fn domain_of_environment() -> Result<u32> {
 }
 
 /// What the engine is told about `T`.
-fn type_description<T: Message>() -> TypeDescription {
+pub(crate) fn type_description<T: Message>() -> TypeDescription {
     const {
         assert!(gantry_cdr::BODY_ALIGN <= gantry_shm::PAYLOAD_ALIGN, "a body begins where a payload does");
         let (written, said) = (gantry_cdr::ENCAPSULATION, gantry_shm::ENCAPSULATION);

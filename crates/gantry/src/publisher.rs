@@ -6,6 +6,7 @@ use crate::{
     generic_publisher::{GenericLoan, GenericPublisher, Unpublished},
 };
 use gantry_cdr::{Kind, Message, View};
+use gantry_shm::RequestId;
 use std::{
     marker::PhantomData,
     ops::{Deref, DerefMut},
@@ -80,10 +81,28 @@ impl<T: Message> Publisher<T> {
     /// # Real-time
     /// As [`Publisher::loan`] and [`Publisher::publish`]; takes time in the number of bytes.
     pub fn publish_copy(&mut self, message: &T) -> Result<u64> {
+        let loan = self.copied(message)?;
+        self.generic.publish_copied(loan)
+    }
+
+    /// As [`Publisher::publish_copy`], of the answer to a request.
+    pub(crate) fn publish_copy_for(&mut self, request: RequestId, message: &T) -> Result<u64> {
+        let mut loan = self.copied(message)?;
+        loan.set_request(request);
+        self.generic.publish_copied(loan)
+    }
+
+    /// A slot with the message in it.
+    fn copied(&mut self, message: &T) -> Result<GenericLoan> {
         let length_bytes = message.body_bytes().map_err(|error| self.cannot_build(error))?;
         let mut loan = self.generic.loan(length_bytes)?;
         message.write_body(loan.bytes_mut()).map_err(|error| self.cannot_build(error))?;
-        self.generic.publish_copied(loan)
+        Ok(loan)
+    }
+
+    /// The engine's publisher.
+    pub(crate) fn engine(&self) -> &gantry_shm::Publisher {
+        self.generic.engine()
     }
 
     #[cold]
@@ -164,6 +183,16 @@ impl<T: Message + for<'a> Kind<Shape<'a> = ()>> Publisher<T> {
     #[inline]
     pub fn loan(&mut self) -> Result<Loan<T>> {
         self.loan_with(())
+    }
+}
+
+impl<T: Message> Loan<T> {
+    /// The same, which says what request it answers.
+    #[inline]
+    pub(crate) fn answering(self, request: RequestId) -> Loan<T> {
+        let (mut loan, layout) = self.view.into_parts();
+        loan.set_request(request);
+        Loan { view: T::in_memory(loan, layout) }
     }
 }
 

@@ -48,10 +48,7 @@ impl<T: Message> Subscription<T> {
     #[inline]
     pub fn take(&mut self) -> Result<Option<Sample<T>>> {
         let Some(sample) = self.generic.take()? else { return Ok(None) };
-        match T::view(sample) {
-            Ok(view) => Ok(Some(Sample { view })),
-            Err(error) => Err(self.malformed(error)),
-        }
+        Sample::new(sample).map(Some).map_err(|error| self.malformed(error))
     }
 
     /// The next message, in place, when there is one: for async runtimes, of any kind. It costs a hop over the control thread.
@@ -193,6 +190,12 @@ impl<T: Message> Take for Subscription<T> {
 }
 
 impl<T: Message> Sample<T> {
+    /// Checks that the bytes are such a message.
+    #[inline]
+    pub(crate) fn new(sample: GenericSample) -> gantry_cdr::Result<Sample<T>> {
+        Ok(Sample { view: T::view(sample)? })
+    }
+
     /// Sequence, times, and which publisher it came from.
     #[inline]
     #[must_use]

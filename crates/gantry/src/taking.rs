@@ -33,10 +33,9 @@ impl<W: Take> Future for Taking<'_, W> {
         source.set_waker(Some(context.waker().clone()));
         if let Some(subscription) = source.subscription() {
             subscription.set_waker(Some(context.waker().clone()))?; // wakes at once if there is something by now
-        } else if source.is_ready()? {
-            context.waker().wake_by_ref();
         }
-        Poll::Pending
+        // What came before that wakes nobody: a client's server that is gone is no sample.
+        source.take_next()?.map_or(Poll::Pending, |taken| Poll::Ready(Ok(taken)))
     }
 }
 

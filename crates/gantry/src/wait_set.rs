@@ -92,8 +92,14 @@ impl WaitSet {
             }
             let mut subscriptions: Vec<_> =
                 waitables.iter_mut().filter_map(|waitable| waitable.subscription()).collect();
-            let news = &self.news.is_there;
-            self.engine.wait_or(&mut subscriptions, until_due.min(remaining), || news.load(Acquire))?;
+            let publishers = |subscriptions: &[&mut gantry_shm::Subscription]| {
+                subscriptions.iter().map(|subscription| subscription.publishers_version()).sum::<u64>()
+            };
+            let (news, before) = (&self.news.is_there, publishers(&subscriptions));
+            self.engine.wait_or(&mut subscriptions, until_due.min(remaining), |subscriptions| {
+                // A client is ready when its servers are gone.
+                news.load(Acquire) || publishers(subscriptions) != before
+            })?;
         }
     }
 }

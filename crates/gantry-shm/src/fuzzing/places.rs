@@ -59,7 +59,7 @@ pub(super) fn publisher(bytes: &[u8]) -> Vec<usize> {
         if entry != 0 {
             places.extend(words(line, 24));
             let slot = (entry >> 32) as usize * LINE_BYTES;
-            places.extend(words(slot + offset_of!(SlotHeader, sequence), 32));
+            places.extend(words(slot + offset_of!(SlotHeader, request_gid), 64));
         }
     }
     places.retain(|place| place + 8 <= bytes.len());

@@ -34,8 +34,17 @@ impl<K> Roster<K> {
 
     /// Rows of subscriptions that still take. A row whose subscription left may belong to another publisher by now.
     fn active(&self) -> impl Iterator<Item = (&Row, u32)> {
-        let rows = self.rows.iter().map(|(row, _)| (&**row, row.state.load(Relaxed)));
-        rows.filter(|&(row, state)| matches!(state, ROW_ACTIVE | ROW_GATING) && row.key.load(Relaxed) == self.key)
+        self.rows.iter().filter_map(|(row, _)| Some((&**row, self.state_of_active(row)?)))
+    }
+
+    fn state_of_active(&self, row: &Row) -> Option<u32> {
+        let state = row.state.load(Relaxed);
+        (matches!(state, ROW_ACTIVE | ROW_GATING) && row.key.load(Relaxed) == self.key).then_some(state)
+    }
+
+    /// What keeps the memory of subscriptions that still take.
+    pub(crate) fn keepers(&self) -> impl Iterator<Item = &K> {
+        self.rows.iter().filter(|(row, _)| self.state_of_active(row).is_some()).map(|(_, keeper)| keeper)
     }
 
     /// How many subscriptions there are.

@@ -5,6 +5,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on may say so by panicking")]
 
 mod allocations;
+mod answers;
 mod behaviour;
 mod child;
 mod collector;
@@ -41,6 +42,7 @@ fn main() -> std::process::ExitCode {
         return std::process::ExitCode::SUCCESS;
     }
     let in_any_order = [
+        answers::TESTS,
         behaviour::TESTS,
         collector::TESTS,
         control::TESTS,

@@ -12,6 +12,7 @@ pub fn play(role: &str, topic: &str) {
             let mut publisher = node.create_publisher::<Point>(topic, Qos::default()).unwrap();
             say("ready");
             while told() {
+                assert!(publisher.wait_for_subscriptions(1, PATIENCE).unwrap());
                 let mut loan = publisher.loan().unwrap();
                 *loan = Point { x: 1.0, y: 0.5 };
                 publisher.publish(loan).unwrap();
@@ -74,12 +75,12 @@ pub fn play(role: &str, topic: &str) {
                 if number < 2 { talker.publish_in_place() } else { talker.publish_copies() }
             }
         }
-        other => panic!("no role {other}"),
+        other => crate::services::play(other, topic),
     }
 }
 
 /// Whether to go on; `false` if the parent wants us to end.
-fn told() -> bool {
+pub fn told() -> bool {
     order().is_some()
 }
 
@@ -89,7 +90,7 @@ fn order() -> Option<String> {
     (std::io::stdin().read_line(&mut line).unwrap() > 0).then(|| line.trim_end().to_owned())
 }
 
-fn say(line: &str) {
+pub fn say(line: &str) {
     let mut stdout = std::io::stdout().lock();
     writeln!(stdout, "{line}").unwrap();
     stdout.flush().unwrap();

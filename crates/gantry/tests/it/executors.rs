@@ -11,7 +11,7 @@ use std::{
 };
 
 /// One of each kind.
-fn executors() -> Vec<(&'static str, Box<dyn Executor + Send>)> {
+pub fn executors() -> Vec<(&'static str, Box<dyn Executor + Send>)> {
     vec![
         ("single-threaded", Box::new(SingleThreadedExecutor::new())),
         ("multi-threaded", Box::new(MultiThreadedExecutor::with_threads(3))),

@@ -13,6 +13,8 @@ mod executors;
 mod generic;
 mod graph;
 mod qos;
+mod service_failures;
+mod services;
 mod support;
 mod typed;
 mod types;
@@ -36,8 +38,17 @@ fn main() -> ExitCode {
     if std::env::var_os(INNER_VARIABLE).is_none() {
         return in_own_directory(&arguments[1..]);
     }
-    let tests =
-        [awaiting::TESTS, executors::TESTS, generic::TESTS, graph::TESTS, qos::TESTS, typed::TESTS, types::TESTS];
+    let tests = [
+        awaiting::TESTS,
+        executors::TESTS,
+        generic::TESTS,
+        graph::TESTS,
+        qos::TESTS,
+        services::TESTS,
+        service_failures::TESTS,
+        typed::TESTS,
+        types::TESTS,
+    ];
     let trial = |&(name, test): &support::Test| {
         Trial::test(name, move || {
             test();

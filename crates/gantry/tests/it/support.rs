@@ -79,6 +79,15 @@ pub fn receive(subscription: &mut GenericSubscription) -> GenericSample {
     }
 }
 
+/// Waits for a condition that others bring about.
+pub fn eventually(what: &str, mut condition: impl FnMut() -> bool) {
+    let deadline = Instant::now() + PATIENCE;
+    while !condition() {
+        assert!(Instant::now() < deadline, "never: {what}");
+        std::thread::yield_now();
+    }
+}
+
 /// A child process; killed when dropped.
 pub struct Peer {
     child: Child,
@@ -129,6 +138,12 @@ impl Peer {
     /// Tells it what to do.
     pub fn tell(&mut self, order: &str) {
         writeln!(self.stdin.as_mut().unwrap(), "{order}").unwrap();
+    }
+
+    /// `kill -9`, and waits until it is gone.
+    pub fn kill(&mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
     }
 
     /// Lets it end by itself.

@@ -1,0 +1,58 @@
+//! A response that a client took.
+
+use crate::subscription::Sample;
+use gantry_cdr::Service as ServiceType;
+use gantry_shm::RequestId;
+use std::ops::Deref;
+
+/// A taken response, in place: it derefs to the message's view. It owns its loan: keep it, send it to another thread, drop it in
+/// any order.
+///
+/// # Real-time
+/// Reading and dropping it neither allocates, blocks nor makes system calls, while its client exists.
+pub struct Response<S: ServiceType> {
+    sample: Sample<S::Response>,
+    id: RequestId,
+}
+
+impl<S: ServiceType> Response<S> {
+    #[inline]
+    pub(super) fn new(sample: Sample<S::Response>, id: RequestId) -> Response<S> {
+        Response { sample, id }
+    }
+
+    /// Which request it answers.
+    ///
+    /// # Real-time
+    /// A look.
+    #[inline]
+    #[must_use]
+    pub fn id(&self) -> RequestId {
+        self.id
+    }
+
+    /// The message, with its times and the server's gid.
+    ///
+    /// # Real-time
+    /// A look.
+    #[inline]
+    #[must_use]
+    pub fn sample(&self) -> &Sample<S::Response> {
+        &self.sample
+    }
+}
+
+impl<S: ServiceType> Deref for Response<S> {
+    type Target = <Sample<S::Response> as Deref>::Target;
+
+    #[inline]
+    fn deref(&self) -> &Self::Target {
+        &self.sample
+    }
+}
+
+impl<S: ServiceType> std::fmt::Debug for Response<S> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Response({:?}, {:?})", self.id, self.sample)
+    }
+}

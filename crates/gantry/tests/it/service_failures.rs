@@ -1,0 +1,351 @@
+//! Services whose servers or clients die, end, are slow, give up, or do not fit.
+
+use crate::{services::*, support::*};
+use gantry::{Error, MemoryError, Service, WaitSet};
+use gantry_msgs::{
+    example_interfaces::srv::{AddTwoInts, AddTwoInts_Request},
+    std_srvs::srv::{SetBool, SetBool_Request},
+};
+use std::{
+    sync::{Arc, Mutex},
+    task::{Context, Waker},
+    time::{Duration, Instant},
+};
+
+tests![
+    a_killed_server_is_an_error_at_once,
+    a_killed_server_is_an_error_for_who_takes_too,
+    a_server_that_ends_is_an_error_after_its_last_answer,
+    while_one_server_is_left_its_answer_is_waited_for,
+    a_server_that_comes_later_does_not_save_a_request,
+    without_a_server_a_request_is_refused,
+    a_call_that_times_out_says_who_has_the_request,
+    a_request_that_was_given_up_is_not_answered,
+    requests_wait_for_a_slow_server_and_none_is_lost,
+    responses_that_a_slow_client_lost_are_told,
+    clients_that_were_idle_lose_nothing,
+    a_client_that_vanishes_harms_nobody,
+    a_service_of_another_type_is_no_server,
+    every_executor_tells_of_a_killed_server,
+    a_wait_set_tells_of_a_killed_server,
+    an_awaited_call_to_a_killed_server_is_an_error,
+    a_dropped_call_gives_up_its_request,
+];
+
+fn server_gone(error: &Error) -> bool {
+    matches!(error, Error::ServerGone { .. })
+}
+
+fn a_killed_server_is_an_error_at_once() {
+    let (mut server, mut client) = (Peer::start("silent-server", "/killed"), client("/killed"));
+    let caller = std::thread::spawn(move || {
+        let error = client.call_copy(&AddTwoInts_Request::default(), PATIENCE).map(drop).unwrap_err();
+        (error, client)
+    });
+    assert_eq!(server.line(), "taken");
+    server.kill();
+    let (error, mut client) = caller.join().unwrap();
+    assert_eq!(
+        error.to_string(),
+        "request 1 to /killed will not be answered: the 1 server(s) that had it ended; wait for the service, and ask again"
+    );
+    assert!(server_gone(&error));
+    assert_eq!(client.pending_requests(), 0);
+    assert!(!client.service_is_ready().unwrap());
+    // A new one serves the same client.
+    let server = Peer::start("adder", "/killed");
+    assert!(client.wait_for_service(PATIENCE).unwrap());
+    assert_eq!(call_many(&mut client, 1, 10), 10);
+    server.finish();
+}
+
+fn a_killed_server_is_an_error_for_who_takes_too() {
+    let (mut server, mut client) = (Peer::start("silent-server", "/killed_too"), client("/killed_too"));
+    let asked = [ask(&mut client, 1), ask(&mut client, 2)];
+    assert_eq!(server.line(), "taken");
+    server.kill();
+    for sequence in asked {
+        let error = outcome(&mut client).unwrap_err();
+        assert!(matches!(error, Error::ServerGone { sequence: gone, .. } if gone == sequence), "{error}");
+    }
+    assert!(client.take_response().unwrap().is_none(), "each is told once");
+}
+
+fn a_server_that_ends_is_an_error_after_its_last_answer() {
+    let (mut service, mut client) = pair("ends");
+    let [answered, not_answered] = [1, 2].map(|a| ask(&mut client, a));
+    let request = take(&mut service);
+    add(&mut service, &request);
+    assert_eq!(request.id().sequence, answered);
+    drop(service);
+    assert_eq!(outcome(&mut client).unwrap(), 1);
+    let error = outcome(&mut client).unwrap_err();
+    assert!(matches!(error, Error::ServerGone { sequence, servers: 1, .. } if sequence == not_answered), "{error}");
+    assert_eq!(client.pending_requests(), 0);
+    drop(request); // of a server that is gone
+}
+
+fn while_one_server_is_left_its_answer_is_waited_for() {
+    let (mut killed, (mut service, mut client)) = (Peer::start("silent-server", "/left"), pair("/left"));
+    eventually("both servers are matched", || client.server_count().unwrap() == 2);
+    ask(&mut client, 8);
+    assert_eq!(killed.line(), "taken");
+    killed.kill();
+    let request = take(&mut service);
+    eventually("the dead one is gone", || client.server_count().unwrap() == 1);
+    assert!(!client.wait(Duration::ZERO).unwrap());
+    add(&mut service, &request);
+    assert_eq!(outcome(&mut client).unwrap(), 8);
+}
+
+fn a_server_that_comes_later_does_not_save_a_request() {
+    let (service, mut client) = pair("replaced");
+    ask(&mut client, 1);
+    let successor = node().create_service::<AddTwoInts>("replaced").unwrap();
+    drop(service);
+    let error = outcome(&mut client).unwrap_err();
+    assert!(server_gone(&error), "{error}");
+    drop(successor);
+}
+
+fn without_a_server_a_request_is_refused() {
+    let mut client = node().create_client::<AddTwoInts>("nobody").unwrap();
+    assert!(!client.service_is_ready().unwrap());
+    assert!(!client.wait_for_service(Duration::ZERO).unwrap());
+    let mut request = client.loan_request().unwrap();
+    request.a = 7;
+    let unsent = client.send_request(request).unwrap_err();
+    assert_eq!(
+        unsent.to_string(),
+        "nobody serves /nobody as example_interfaces/srv/AddTwoInts; start its server, or wait with wait_for_service"
+    );
+    // The request came back, and can be sent when there is a server.
+    let mut service = node().create_service::<AddTwoInts>("nobody").unwrap();
+    assert!(client.wait_for_service(PATIENCE).unwrap());
+    client.send_request(unsent.loan).unwrap();
+    assert_eq!(take(&mut service).a, 7);
+}
+
+fn a_call_that_times_out_says_who_has_the_request() {
+    let (mut service, mut client) = pair("time_out");
+    let mut call = |a| {
+        let request = AddTwoInts_Request { a, b: 0 };
+        let begin = Instant::now();
+        let timeout = Duration::from_millis(20);
+        let error = client.call_copy(&request, timeout).map(drop).unwrap_err();
+        assert!(begin.elapsed() >= timeout);
+        assert!(matches!(error, Error::CallTimeout { waited_ms: 20, .. }), "{error}");
+        error.to_string()
+    };
+    let not_taken = call(1);
+    assert!(
+        not_taken.contains("request 1 to /time_out was not answered within 20 ms; not taken yet by it-"),
+        "{not_taken}"
+    );
+    assert!(not_taken.contains(&format!("(pid {})", std::process::id())), "{not_taken}");
+    let requests = std::thread::scope(|scope| {
+        let taker = scope.spawn(|| [take(&mut service), take(&mut service)]);
+        let deadline = Instant::now() + PATIENCE;
+        let mut taken = call(2);
+        while !taken.contains("; it was taken; ") {
+            assert!(Instant::now() < deadline, "{taken}");
+            taken = call(3);
+        }
+        taker.join().unwrap()
+    });
+    // Both come too late.
+    requests.iter().for_each(|request| add(&mut service, request));
+    assert_eq!(client.pending_requests(), 0);
+    assert!(client.take_response().unwrap().is_none());
+    assert_eq!(client.dropped_responses(), 2);
+}
+
+fn a_request_that_was_given_up_is_not_answered() {
+    let (mut service, mut client) = pair("given_up");
+    let given_up = client.send_request_copy(&AddTwoInts_Request::default()).unwrap();
+    ask(&mut client, 5);
+    assert!(client.remove_pending_request(given_up));
+    assert!(!client.remove_pending_request(given_up));
+    for _ in 0..2 {
+        let request = take(&mut service);
+        add(&mut service, &request);
+    }
+    assert_eq!(outcome(&mut client).unwrap(), 5);
+    assert_eq!((client.pending_requests(), client.dropped_responses()), (0, 1));
+}
+
+fn requests_wait_for_a_slow_server_and_none_is_lost() {
+    let (mut service, mut client) = pair("slow_server");
+    let mut asked = Vec::new();
+    let refused = loop {
+        let request = client.loan_request().unwrap();
+        match client.send_request(request) {
+            Ok(id) => asked.push(id),
+            Err(refused) => break refused,
+        }
+    };
+    assert!(matches!(*refused.error, Error::Memory(MemoryError::PublishTimeout { .. })), "{refused}");
+    assert!(asked.len() >= 1000, "{}", asked.len());
+    assert_eq!(client.pending_requests(), asked.len());
+    let first = take(&mut service);
+    asked.push(client.send_request(refused.loan).unwrap()); // there is room for one more
+    add(&mut service, &first);
+    assert!(outcome(&mut client).is_ok());
+    for &expected in &asked[1..] {
+        let request = take(&mut service);
+        assert_eq!(request.id(), expected, "all of them, in order");
+        add(&mut service, &request);
+        assert!(outcome(&mut client).is_ok());
+    }
+    assert!(service.take_request().unwrap().is_none());
+}
+
+fn responses_that_a_slow_client_lost_are_told() {
+    let (mut service, mut client) = pair("slow_client");
+    let mut asked = Vec::new();
+    for a in 0..1500 {
+        asked.push(ask(&mut client, a));
+        let request = take(&mut service);
+        add(&mut service, &request);
+    }
+    let (mut answered, mut lost) = (Vec::new(), Vec::new());
+    while client.pending_requests() > 0 {
+        match outcome(&mut client) {
+            Ok(sum) => answered.push(asked[sum as usize]),
+            Err(Error::ResponseLost { sequence, overwritten, .. }) => {
+                assert!(overwritten >= 400, "{overwritten}");
+                lost.push(sequence);
+            }
+            Err(error) => panic!("{error}"),
+        }
+    }
+    assert!(answered.len() >= 900 && lost.len() >= 400, "{} answered, {} lost", answered.len(), lost.len());
+    // Each ended once: the older ones lost, the newer ones answered.
+    lost.append(&mut answered);
+    assert_eq!(lost, asked);
+    // And it goes on.
+    ask(&mut client, -1);
+    let request = take(&mut service);
+    add(&mut service, &request);
+    assert_eq!(outcome(&mut client).unwrap(), -1);
+}
+
+fn clients_that_were_idle_lose_nothing() {
+    let (mut service, mut idle) = pair("idle");
+    let mut busy = client("idle");
+    let serve_one = |service: &mut Service<AddTwoInts>| {
+        let request = take(service);
+        add(service, &request);
+    };
+    ask(&mut idle, 1);
+    serve_one(&mut service);
+    assert_eq!(outcome(&mut idle).unwrap(), 1);
+    for a in 0..3000 {
+        ask(&mut busy, a);
+        serve_one(&mut service);
+        assert_eq!(outcome(&mut busy).unwrap(), a);
+    }
+    ask(&mut idle, 2);
+    assert!(!idle.wait(Duration::ZERO).unwrap(), "what it did not look at was not for it");
+    serve_one(&mut service);
+    assert_eq!(outcome(&mut idle).unwrap(), 2);
+    assert_eq!((idle.dropped_responses(), busy.dropped_responses()), (0, 0));
+}
+
+fn a_client_that_vanishes_harms_nobody() {
+    let (mut service, mut client) = pair("/vanishes");
+    for round in 0..3 {
+        let mut vanishing = Peer::start("silent-client", "/vanishes");
+        let request = take(&mut service);
+        vanishing.kill();
+        assert_eq!((request.a, request.b), (1, 1), "it stays what it was");
+        ask(&mut client, round);
+        add(&mut service, &request);
+        let request = take(&mut service);
+        add(&mut service, &request);
+        assert_eq!(outcome(&mut client).unwrap(), round);
+    }
+    eventually("the dead are gone", || service.client_count().unwrap() == 1);
+}
+
+fn a_service_of_another_type_is_no_server() {
+    let (server, mut client) = (Peer::start("switch", "/types"), node().create_client::<AddTwoInts>("/types").unwrap());
+    assert!(!client.service_is_ready().unwrap());
+    let error = client.send_request_copy(&AddTwoInts_Request::default()).unwrap_err().to_string();
+    for part in [
+        "nobody serves /types as example_interfaces/srv/AddTwoInts (",
+        "node /tester publishes example_interfaces/srv/AddTwoInts_Request",
+        "expects std_srvs/srv/SetBool_Request",
+    ] {
+        assert!(error.contains(part), "{part} is not in: {error}");
+    }
+    let error = client.wait_for_service(Duration::ZERO).unwrap_err();
+    assert!(matches!(error, Error::Memory(MemoryError::TypeMismatch { .. })), "{error}");
+    assert!(!client.mismatches().unwrap().is_empty());
+    // Who has the right type is served by it, which the other does not keep from serving.
+    let mut right = self::client::<SetBool>("/types");
+    right.call_copy(&SetBool_Request { data: true }, PATIENCE).unwrap();
+    server.finish();
+}
+
+fn every_executor_tells_of_a_killed_server() {
+    for (name, mut executor) in crate::executors::executors() {
+        let service_name = format!("/executed_killed_{}", name.len());
+        let (mut server, mut client) =
+            (Peer::start("silent-server", &service_name), client::<AddTwoInts>(&service_name));
+        let asked = [ask(&mut client, 1), ask(&mut client, 2)];
+        let (node, failed) = (node(), Arc::new(Mutex::new(Vec::new())));
+        let list = failed.clone();
+        node.add_callback(client, move |_, response| {
+            let error = response.map(drop).unwrap_err();
+            assert!(server_gone(&error), "{error}");
+            list.lock().unwrap().push(error);
+        });
+        executor.add_node(&node).unwrap();
+        assert_eq!(server.line(), "taken");
+        server.kill();
+        assert!(executor.spin_until(PATIENCE, &mut || failed.lock().unwrap().len() == asked.len()).unwrap(), "{name}");
+    }
+}
+
+fn a_wait_set_tells_of_a_killed_server() {
+    let (mut server, mut client) = (Peer::start("silent-server", "/wait_set"), client::<AddTwoInts>("/wait_set"));
+    let mut wait_set = WaitSet::new(&node()).unwrap();
+    ask(&mut client, 1);
+    assert_eq!(server.line(), "taken");
+    assert!(!wait_set.wait(&mut [&mut client], Duration::ZERO).unwrap());
+    let killer = std::thread::spawn(move || server.kill());
+    assert!(wait_set.wait(&mut [&mut client], PATIENCE).unwrap());
+    assert!(server_gone(&client.take_response().map(drop).unwrap_err()));
+    killer.join().unwrap();
+}
+
+fn an_awaited_call_to_a_killed_server_is_an_error() {
+    let (mut server, mut client) =
+        (Peer::start("silent-server", "/awaited_killed"), client::<AddTwoInts>("/awaited_killed"));
+    let caller = std::thread::spawn(move || {
+        ask(&mut client, 1);
+        let called = block_on(client.call_copy_async(&AddTwoInts_Request::default())).map(drop);
+        [called, block_on(client.take_response_async()).map(drop)]
+    });
+    assert_eq!(server.line(), "taken");
+    server.kill();
+    for ended in caller.join().unwrap() {
+        let error = ended.unwrap_err();
+        assert!(server_gone(&error), "{error}");
+    }
+}
+
+fn a_dropped_call_gives_up_its_request() {
+    let (mut service, mut client) = pair("dropped_call");
+    {
+        let request = AddTwoInts_Request::default();
+        let call = std::pin::pin!(client.call_copy_async(&request));
+        assert!(call.poll(&mut Context::from_waker(Waker::noop())).is_pending());
+    }
+    assert_eq!(client.pending_requests(), 0);
+    let request = take(&mut service);
+    add(&mut service, &request);
+    assert!(client.take_response().unwrap().is_none());
+    assert_eq!(client.dropped_responses(), 1);
+}
