@@ -1,0 +1,53 @@
+//! A service: adds two integers, as ROS 2's `add_two_ints_server` does.
+//!
+//! `cargo run --release -p gantry --example add_two_ints_server`, and `--example add_two_ints_client -- 2 3` beside it. Shown here: a
+//! service with a callback, a request read and a response written in place, and an executor.
+
+use clap::Parser;
+use gantry::{Executor, Node, Request, Service, SingleThreadedExecutor};
+use gantry_msgs::example_interfaces::srv::AddTwoInts;
+use std::{process::ExitCode, time::Duration};
+
+/// Adds two integers for whoever asks.
+#[derive(Parser)]
+struct Arguments {
+    /// Name of the service
+    #[arg(long, default_value = "add_two_ints")]
+    service: String,
+    /// How long to run [default: until Ctrl-C]
+    #[arg(long)]
+    seconds: Option<u64>,
+}
+
+fn main() -> ExitCode {
+    match run(&Arguments::parse()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("add_two_ints_server: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(arguments: &Arguments) -> gantry::Result<()> {
+    let node = Node::new("add_two_ints_server")?;
+    node.create_service_with_callback::<AddTwoInts>(&arguments.service, |service, request| {
+        let (a, b) = (request.a, request.b);
+        match answer(service, &request) {
+            Ok(()) => eprintln!("add_two_ints_server: {a} + {b}"),
+            Err(error) => eprintln!("add_two_ints_server: {a} + {b} was not answered: {error}"),
+        }
+    })?;
+    let mut executor = SingleThreadedExecutor::new();
+    executor.add_node(&node)?;
+    match arguments.seconds {
+        Some(seconds) => executor.spin_until(Duration::from_secs(seconds), &mut || false).map(|_| ()),
+        None => executor.spin(),
+    }
+}
+
+fn answer(service: &mut Service<AddTwoInts>, request: &Request<AddTwoInts>) -> gantry::Result<()> {
+    let mut response = service.loan_response()?; // shared memory
+    response.sum = request.a.wrapping_add(request.b);
+    Ok(service.send_response(request.id(), response)?)
+}
