@@ -126,6 +126,7 @@ pub use description::{EndpointDescription, Gid, Role};
 pub use directory::DEFAULT_ROOT;
 #[cfg(not(loom))]
 pub use error::{Error, Result, Unpublished};
+#[cfg(not(loom))]
 pub use events::{Events, PublisherEvent, SubscriptionEvent};
 #[cfg(not(loom))]
 pub use graph::{GraphEntry, GraphWatch, NodeRecord};
