@@ -4,6 +4,7 @@
 
 use crate::{
     error::Result,
+    taking::Taking,
     waitable::{Take, Waitable},
 };
 use gantry_shm::{PublisherEvent, SubscriptionEvent};
@@ -42,6 +43,17 @@ impl<E> Events<E> {
     /// Control path: locks, and may allocate and make system calls.
     pub fn take(&mut self) -> Result<Option<E>> {
         Ok(self.engine.take()?)
+    }
+
+    /// The next event, when there is one, on any async runtime.
+    ///
+    /// # Errors
+    /// As [`Events::take`].
+    ///
+    /// # Real-time
+    /// As [`Events::take`].
+    pub fn take_async(&mut self) -> Taking<'_, Events<E>> {
+        Taking::new(self)
     }
 }
 

@@ -12,6 +12,7 @@ use std::{
 
 tests![
     a_future_is_woken_by_each_sample,
+    a_future_is_woken_by_each_event,
     a_future_that_is_dropped_loses_nothing,
     a_future_meets_a_publisher_of_another_process,
     a_wait_set_waits_for_topics_and_timers,
@@ -63,6 +64,33 @@ fn a_future_is_woken_by_each_sample() {
         taken.send(()).unwrap();
     }
     talker.join().unwrap();
+}
+
+fn a_future_is_woken_by_each_event() {
+    let (node, topic) = (node(), "awaiting_event");
+    let publisher = node.create_publisher::<Point>(topic, Qos::default()).unwrap();
+    let mut events = publisher.events().unwrap();
+    let (seen, sees) = std::sync::mpsc::channel();
+    let others = node.clone();
+    let comes_and_goes = std::thread::spawn(move || {
+        for _ in 0..20 {
+            let subscription = others.create_subscription::<Point>(topic, Qos::default()).unwrap();
+            sees.recv().unwrap();
+            drop(subscription);
+            sees.recv().unwrap();
+        }
+    });
+    for round in 1..=20 {
+        for count in [1, 0] {
+            let PublisherEvent::Matched { total_count, current_count, .. } = block_on(events.take_async()).unwrap()
+            else {
+                panic!("not that event")
+            };
+            assert_eq!((total_count, current_count), (round, count));
+            seen.send(()).unwrap();
+        }
+    }
+    comes_and_goes.join().unwrap();
 }
 
 fn a_future_that_is_dropped_loses_nothing() {
