@@ -55,6 +55,9 @@ pub struct SourceTime {
 }
 
 /// Puts samples into its own shared memory.
+// Aligned, and so on cache lines of its own, wherever a program puts it: beside a subscription that another thread polls it
+// would cost both of them 100 ns a sample. Two lines, for processors fetch pairs of them.
+#[repr(align(128))]
 pub struct Publisher {
     participant: Arc<Participant>,
     domain: Arc<Domain>,
