@@ -102,6 +102,8 @@ mod registry;
 #[cfg(not(loom))]
 mod report;
 #[cfg(not(loom))]
+mod returns;
+#[cfg(not(loom))]
 mod sample;
 mod shared;
 #[cfg(not(loom))]

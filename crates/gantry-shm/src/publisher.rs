@@ -42,7 +42,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// So often (in loans) it is looked whether memory has become of no use.
+/// So often (in loans) it is looked whether loans came back unpublished, and whether memory has become of no use.
 const LOANS_PER_LOOK: u32 = 64;
 
 /// When a sample was published.

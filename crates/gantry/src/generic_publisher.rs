@@ -29,8 +29,8 @@ pub struct GenericPublisher {
 /// It holds what its slot last held (zeros at first): write every byte, padding too.
 ///
 /// # Real-time
-/// Reading and writing it neither allocates, blocks nor makes system calls. Dropping it unpublished takes a lock, and may
-/// allocate.
+/// Reading, writing and dropping it neither allocates, blocks nor makes system calls. But of more than 64 loans that are
+/// out at once and are dropped unpublished, further ones take a lock; and the last loan of a publisher that is gone unmaps its memory.
 #[derive(Debug)]
 pub struct GenericLoan(gantry_shm::Loan);
 
