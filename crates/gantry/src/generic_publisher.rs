@@ -21,7 +21,7 @@ pub struct GenericPublisher {
     engine: gantry_shm::Publisher,
     clock: SampleClock,
     /// Its node is there as long as it is.
-    _presence: Arc<Presence>,
+    presence: Arc<Presence>,
 }
 
 /// Bytes on loan: shared memory, to be written in place and given to [`GenericPublisher::publish`].
@@ -54,7 +54,16 @@ impl<L> From<Unpublished<L>> for Error {
 
 impl GenericPublisher {
     pub(crate) fn new(engine: gantry_shm::Publisher, presence: Arc<Presence>) -> GenericPublisher {
-        GenericPublisher { engine, clock: SampleClock::default(), _presence: presence }
+        GenericPublisher { engine, clock: SampleClock::default(), presence }
+    }
+
+    /// Another publisher of the same topic, type, QoS and options, for another thread: with memory and sequences of its own, it
+    /// shares nothing with this one that publishing would have to lock. Control path.
+    ///
+    /// # Errors
+    /// As [`Node::create_generic_publisher`](crate::Node::create_generic_publisher).
+    pub fn try_clone(&self) -> Result<GenericPublisher> {
+        Ok(GenericPublisher::new(self.engine.try_clone()?, self.presence.clone()))
     }
 
     /// Memory for a message of `length_bytes`. Several loans may be out at once; one that is dropped unpublished goes back.

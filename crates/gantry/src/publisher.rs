@@ -37,6 +37,15 @@ impl<T: Message> Publisher<T> {
         Publisher { generic, message: PhantomData }
     }
 
+    /// Another publisher of the same topic, QoS and options, for another thread: with memory and sequences of its own, it shares
+    /// nothing with this one that publishing would have to lock. Control path.
+    ///
+    /// # Errors
+    /// As [`Node::create_publisher`](crate::Node::create_publisher).
+    pub fn try_clone(&self) -> Result<Publisher<T>> {
+        Ok(Publisher::new(self.generic.try_clone()?))
+    }
+
     /// Memory for one message of that shape (texts, and lengths of sequences), built as [`Message::build`] says: the texts
     /// are there, numbers are the definition's defaults or zero, and the elements of sequences and arrays of numbers hold what the
     /// slot last held: write all that readers look at. Several loans may be out at once; one that is dropped unpublished goes
