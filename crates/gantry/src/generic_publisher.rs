@@ -54,7 +54,7 @@ impl<L> From<Unpublished<L>> for Error {
 
 impl GenericPublisher {
     pub(crate) fn new(engine: gantry_shm::Publisher, presence: Arc<Presence>) -> GenericPublisher {
-        GenericPublisher { engine, clock: SampleClock::default(), presence }
+        GenericPublisher { engine, clock: SampleClock::new(), presence }
     }
 
     /// Another publisher of the same topic, type, QoS and options, for another thread: with memory and sequences of its own, it
