@@ -264,10 +264,10 @@ shared_struct! {
         /// Sequence of the newest sample, 0 = none yet; stored every [`HEAD_EVERY`] samples; the ring tells
         /// the rest.
         head: AtomicU64 = 192,
+        reserved_line: [u64; 7] = 200,
         /// Sequence of the oldest sample that may be alive: a hint for readers that jump.
-        tail: AtomicU64 = 200,
-        reserved_line: [u64; 6] = 208,
-        reserved_end: [u64; 8] = 256,
+        tail: AtomicU64 = 256,
+        reserved_end: [u64; 7] = 264,
     }
 }
 /// The publisher stores its head so often (in samples, a power of two): readers that keep up then have that line in their cache.

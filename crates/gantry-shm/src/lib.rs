@@ -102,7 +102,11 @@ mod registry;
 #[cfg(not(loom))]
 mod report;
 #[cfg(not(loom))]
+mod returns;
+#[cfg(not(loom))]
 mod sample;
+#[cfg(not(loom))]
+mod sender;
 mod shared;
 #[cfg(not(loom))]
 mod signals;
@@ -138,7 +142,7 @@ pub use link::Losses;
 #[cfg(not(loom))]
 pub use loan::Loan;
 #[cfg(not(loom))]
-pub use options::PublisherOptions;
+pub use options::{PublishMode, PublisherOptions};
 #[cfg(not(loom))]
 pub use participant::{DIRECTORY_VARIABLE, Participant};
 #[cfg(not(loom))]

@@ -32,7 +32,8 @@ pub struct Losses {
     pub expired: u64,
 }
 
-/// A matched publisher.
+/// A matched publisher. Aligned: it is written at each take, and a publisher's own memory may lie beside it.
+#[repr(align(128))]
 pub(crate) struct Link {
     domain: Arc<Domain>,
     topic: TopicIndex,
@@ -191,7 +192,7 @@ impl Link {
             let source = &self.source;
             if !self.reader.seems_ready(|offset, length_bytes| {
                 let payload = source.hint(offset + PAYLOAD_OFFSET);
-                crate::prefetch::both_ends(payload, length_bytes, crate::prefetch::for_reading);
+                crate::prefetch::message(payload, length_bytes, crate::prefetch::for_reading);
             }) {
                 return Ok(None);
             }

@@ -7,6 +7,7 @@ use crate::{
     memory::slot_bytes,
     protocol::writer::Keep,
     qos::{History, MAX_DEPTH, Qos, Reliability},
+    sender::PERIODS,
 };
 use std::time::Duration;
 
@@ -15,9 +16,30 @@ const MIN_LIMIT_BYTES: usize = 1 << 30;
 /// The limit that is chosen by itself lets readers hold so many samples beyond the history.
 const HELD_SAMPLES: usize = 64;
 
+/// Who wakes the readers that sleep.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum PublishMode {
+    /// The thread that publishes, by one system call for each. Readers hear of a sample at once.
+    #[default]
+    Sync,
+    /// A *sender* thread, one for all such publishers of the process in the domain: publish makes no system call. The thread
+    /// looks for samples again and again as long as that finds any (20 µs at most), then sleeps for `period`, the shortest of its
+    /// publishers'. So a reader that sleeps hears of a sample up to a period later; one that polls is not concerned. A sleeping
+    /// sender costs some microseconds of CPU time each period, samples or not.
+    ///
+    /// The thread is named `gantry-sender` and has the scheduling policy, priority and CPUs of the thread that made the first
+    /// such publisher.
+    Async {
+        /// From 1 µs to 1 s.
+        period: Duration,
+    },
+}
+
 /// Limits of one publisher.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PublisherOptions {
+    /// Who wakes the readers that sleep. [`PublishMode::Sync`].
+    pub publish_mode: PublishMode,
     /// How long [`publish`](crate::Publisher::publish) waits for RELIABLE KEEP_ALL subscriptions, if the publisher is so, too
     /// (DDS's `max_blocking_time`). 100 ms.
     pub max_blocking_time: Duration,
@@ -37,6 +59,7 @@ pub struct PublisherOptions {
 impl Default for PublisherOptions {
     fn default() -> Self {
         PublisherOptions {
+            publish_mode: PublishMode::Sync,
             max_blocking_time: Duration::from_millis(100),
             max_kept_samples: 1024,
             max_kept_bytes: 64 << 20,
@@ -58,6 +81,19 @@ impl PublisherOptions {
             keeps_all,
             gates: keeps_all && qos.reliability == Reliability::Reliable,
         }
+    }
+
+    /// The sender's period; `None` if none is needed.
+    pub(crate) fn sender_period(&self) -> Result<Option<Duration>> {
+        let PublishMode::Async { period } = self.publish_mode else { return Ok(None) };
+        if PERIODS.contains(&period) {
+            return Ok(Some(period));
+        }
+        Err(Error::OutOfRange {
+            what: "the period of asynchronous publishing",
+            value: format!("{period:?}"),
+            range: format!("it may be from {:?} to {:?}", PERIODS.start(), PERIODS.end()),
+        })
     }
 
     /// How far the file may grow.

@@ -3,16 +3,20 @@
 //! One per (root, domain) and process; nodes, publishers and subscriptions share it. Control path.
 
 use crate::{
+    board::TopicIndex,
     control::{Control, Watched},
     domain::Domain,
     error::Result,
     fork::Epoch,
     inspect::default_root,
+    protocol::send::Outbox,
+    sender::Sender,
 };
 use std::{
     collections::HashMap,
     path::{Path, PathBuf},
     sync::{Arc, Mutex, PoisonError, Weak},
+    time::Duration,
 };
 
 /// Environment variable that says where the shared memory lies.
@@ -23,6 +27,8 @@ pub struct Participant {
     /// Samples that outlive their participant keep the domain.
     pub(crate) domain: Arc<Domain>,
     control: Control,
+    /// Started by the first asynchronous publisher.
+    sender: Mutex<Option<Sender>>,
 }
 
 type Joined = HashMap<(PathBuf, u32, Epoch), Weak<Participant>>;
@@ -52,7 +58,7 @@ impl Participant {
         }
         let domain = Arc::new(Domain::join(root, domain_id)?);
         let control = Control::start(domain.clone())?;
-        let participant = Arc::new(Participant { domain, control });
+        let participant = Arc::new(Participant { domain, control, sender: Mutex::new(None) });
         joined.retain(|_, weak| weak.strong_count() > 0);
         joined.insert(key, Arc::downgrade(&participant));
         Ok(participant)
@@ -72,6 +78,16 @@ impl Participant {
     /// Lets the control thread know that something began to watch closely.
     pub(crate) fn call_for_close_watch(&self) {
         self.control.call_for_close_watch();
+    }
+
+    /// Has the sender thread wake the readers of `topic` for what is announced in the outbox, as long as the caller keeps it.
+    pub(crate) fn outbox(&self, topic: TopicIndex, period: Duration) -> Result<Arc<Outbox>> {
+        let mut sender = self.sender.lock().unwrap_or_else(PoisonError::into_inner);
+        let sender = match &mut *sender {
+            Some(sender) => sender,
+            none => none.insert(Sender::start(self.domain.clone())?),
+        };
+        Ok(sender.add(topic, period))
     }
 
     /// Makes the control thread look now.

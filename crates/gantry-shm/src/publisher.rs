@@ -26,6 +26,7 @@ use crate::{
         history::Slot,
         ring::Descriptor,
         roster::Roster,
+        send::Outbox,
         sleep::Side,
         writer::{BATCH_SAMPLES, Writer, ring_entries},
     },
@@ -42,7 +43,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// So often (in loans) it is looked whether memory has become of no use.
+/// So often (in loans) it is looked whether loans came back unpublished, and whether memory has become of no use.
 const LOANS_PER_LOOK: u32 = 64;
 
 /// When a sample was published.
@@ -55,6 +56,9 @@ pub struct SourceTime {
 }
 
 /// Puts samples into its own shared memory.
+// Aligned, and so on cache lines of its own, wherever a program puts it: beside a subscription that another thread polls it
+// would cost both of them 100 ns a sample. Two lines, for processors fetch pairs of them.
+#[repr(align(128))]
 pub struct Publisher {
     participant: Arc<Participant>,
     domain: Arc<Domain>,
@@ -68,6 +72,8 @@ pub struct Publisher {
     memory: Memory,
     writer: Writer<Arc<crate::peer::Peer>>,
     search: Arc<ReaderSearch>,
+    /// Asynchronous: who wakes the readers looks here.
+    outbox: Option<Arc<Outbox>>,
     /// Some reader is in another process, so likely on another core.
     has_remote_readers: bool,
     /// It says when it published: its deadline or its lease is counted from there.
@@ -95,6 +101,7 @@ impl Publisher {
     ) -> Result<Publisher> {
         let domain = participant.domain.clone();
         let description = domain.describe(Role::Publisher, node, topic, message_type, qos)?;
+        let period = options.sender_period()?;
         let keep = options.keep(&qos);
         let kept = if keep.keeps_all { keep.samples } else { keep.guaranteed };
         let log2_capacity = ring_entries(kept, *BATCH_SAMPLES.start(), keep.gates).next_power_of_two().ilog2();
@@ -111,6 +118,7 @@ impl Publisher {
         let ring = file.ring(Descriptor::from_word(header.ring.load(Relaxed)))?;
         let says_when = liveliness::begin(header, &qos);
         let topic = domain.topic(topic);
+        let outbox = period.map(|period| participant.outbox(topic, period)).transpose()?;
         // SAFETY: the publisher keeps the file as long as the writer.
         let header = unsafe { InRegion::new(header) };
         // SAFETY: as above, the domain and its board.
@@ -142,6 +150,7 @@ impl Publisher {
             memory,
             writer,
             search,
+            outbox,
             has_remote_readers: false,
             says_when,
             loans: 0,
@@ -153,6 +162,16 @@ impl Publisher {
         publisher.domain.board.graph_changed();
         publisher.find_readers();
         Ok(publisher)
+    }
+
+    /// Another publisher of the same topic, type, QoS and options, for another thread: with memory and sequences of its own, it
+    /// shares nothing with this one that publishing would have to lock. Control path.
+    ///
+    /// # Errors
+    /// As [`Publisher::new`].
+    pub fn try_clone(&self) -> Result<Publisher> {
+        let EndpointDescription { node, topic, message_type, qos, .. } = &self.description;
+        Publisher::new(self.participant.clone(), node, topic, message_type.clone(), *qos, self.options)
     }
 
     /// A slot for `length_bytes` of payload. Several may be out at once.
@@ -191,7 +210,8 @@ impl Publisher {
     /// The loan is another publisher's; that time is over; the process forked. The loan comes back with the error.
     ///
     /// # Real-time
-    /// No allocation and no lock; a system call for each reader that sleeps. When deeper or more readers came since the last
+    /// No allocation and no lock; a system call for each reader that sleeps, none if it is asynchronous
+    /// ([`PublishMode`](crate::PublishMode)). When deeper or more readers came since the last
     /// call, memory may be added here (system calls, allocation).
     #[inline]
     pub fn publish(&mut self, loan: Loan, time: SourceTime) -> std::result::Result<u64, Unpublished> {
@@ -204,7 +224,10 @@ impl Publisher {
         if self.says_when {
             self.say_when(time);
         }
-        self.domain.board.wake(self.topic);
+        match &self.outbox {
+            Some(outbox) => outbox.announce(sequence),
+            None => self.domain.board.wake(self.topic),
+        }
         if retires {
             self.writer.reclaim();
         }
@@ -214,8 +237,9 @@ impl Publisher {
             self.spare.push(file);
         }
         if let Some(next) = self.writer.history.next_free() {
-            // The reader of the slot's last sample has it.
-            crate::prefetch::for_writing(self.file.region.base().wrapping_add(next.offset + PAYLOAD_OFFSET));
+            // The reader of the slot's last sample has its lines.
+            let payload = self.file.region.base().wrapping_add(next.offset + PAYLOAD_OFFSET);
+            crate::prefetch::beginning(payload, next.bytes - PAYLOAD_OFFSET, crate::prefetch::for_writing);
         }
         Ok(sequence)
     }

@@ -13,19 +13,17 @@ use crate::{
         ring::{Descriptor, Ring},
     },
     region::{MAX_RESERVE_BYTES, Region},
+    returns::Returns,
     shared::InRegion,
 };
-use std::{
-    ptr::NonNull,
-    sync::{Mutex, PoisonError, atomic::Ordering::*},
-};
+use std::{ptr::NonNull, sync::atomic::Ordering::*};
 
 /// The file of one publisher of this process.
 pub(crate) struct PublisherFile {
     pub(crate) region: Region,
     pub(crate) name: String,
-    /// Loans that were dropped unpublished, from whatever thread; the publisher collects them when it is short of slots.
-    returned: Mutex<Vec<Slot>>,
+    /// Loans that were dropped unpublished; the publisher collects them when it is short of slots.
+    pub(crate) returns: Returns,
 }
 
 impl PublisherFile {
@@ -58,7 +56,7 @@ impl PublisherFile {
         // SAFETY: `text.len()` bytes inside the mapping (`pointer`), not overlapping the vector, not yet visible.
         unsafe { place.copy_from_nonoverlapping(NonNull::from(text.as_slice()).cast(), text.len()) };
         crash::point(Point::PublisherWritten);
-        Ok(PublisherFile { region, name, returned: Mutex::new(Vec::new()) })
+        Ok(PublisherFile { region, name, returns: Returns::new() })
     }
 
     /// Gives it its name: from now on others can open it, and it needs no descriptor any more.
@@ -82,16 +80,6 @@ impl PublisherFile {
     #[inline]
     pub(crate) fn slot(&self, slot: Slot) -> Result<NonNull<SlotHeader>> {
         Ok(self.region.pointer(slot.offset, slot.bytes, align_of::<SlotHeader>())?.cast())
-    }
-
-    /// A loan comes back unpublished. Takes a lock; off the data path.
-    pub(crate) fn give_back(&self, slot: Slot) {
-        self.returned.lock().unwrap_or_else(PoisonError::into_inner).push(slot);
-    }
-
-    /// Calls `take` for every loan that came back.
-    pub(crate) fn take_returned(&self, take: impl FnMut(Slot)) {
-        self.returned.lock().unwrap_or_else(PoisonError::into_inner).drain(..).for_each(take);
     }
 }
 

@@ -28,6 +28,8 @@ use crate::{
 use std::{os::fd::BorrowedFd, sync::Arc, task::Waker, time::Duration};
 
 /// Takes samples from its topic's publishers.
+// Aligned as `Publisher`, and for the same reason.
+#[repr(align(128))]
 pub struct Subscription {
     participant: Arc<Participant>,
     domain: Arc<Domain>,

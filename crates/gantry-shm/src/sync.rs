@@ -29,6 +29,8 @@ pub(crate) enum Site {
     GenerationLook,
     /// (3) between a generation and the look at the sleepers.
     NewsFence,
+    /// (3) between the sender's look at a publisher's outbox and its look at the sleepers.
+    SenderFence,
     /// (3) between the sleepers bit and the last look.
     SleepFence,
     /// (3) not an ordering: the count of rings is read before the last look.

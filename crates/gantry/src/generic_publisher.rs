@@ -21,7 +21,7 @@ pub struct GenericPublisher {
     engine: gantry_shm::Publisher,
     clock: SampleClock,
     /// Its node is there as long as it is.
-    _presence: Arc<Presence>,
+    presence: Arc<Presence>,
 }
 
 /// Bytes on loan: shared memory, to be written in place and given to [`GenericPublisher::publish`].
@@ -29,8 +29,8 @@ pub struct GenericPublisher {
 /// It holds what its slot last held (zeros at first): write every byte, padding too.
 ///
 /// # Real-time
-/// Reading and writing it neither allocates, blocks nor makes system calls. Dropping it unpublished takes a lock, and may
-/// allocate.
+/// Reading, writing and dropping it neither allocates, blocks nor makes system calls. But of more than 64 loans that are
+/// out at once and are dropped unpublished, further ones take a lock; and the last loan of a publisher that is gone unmaps its memory.
 #[derive(Debug)]
 pub struct GenericLoan(gantry_shm::Loan);
 
@@ -54,7 +54,16 @@ impl<L> From<Unpublished<L>> for Error {
 
 impl GenericPublisher {
     pub(crate) fn new(engine: gantry_shm::Publisher, presence: Arc<Presence>) -> GenericPublisher {
-        GenericPublisher { engine, clock: SampleClock::default(), _presence: presence }
+        GenericPublisher { engine, clock: SampleClock::new(), presence }
+    }
+
+    /// Another publisher of the same topic, type, QoS and options, for another thread: with memory and sequences of its own, it
+    /// shares nothing with this one that publishing would have to lock. Control path.
+    ///
+    /// # Errors
+    /// As [`Node::create_generic_publisher`](crate::Node::create_generic_publisher).
+    pub fn try_clone(&self) -> Result<GenericPublisher> {
+        Ok(GenericPublisher::new(self.engine.try_clone()?, self.presence.clone()))
     }
 
     /// Memory for a message of `length_bytes`. Several loans may be out at once; one that is dropped unpublished goes back.

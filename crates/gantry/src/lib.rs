@@ -98,8 +98,8 @@ pub use events::{Events, PublisherEvents, SubscriptionEvents};
 pub use executor::{Canceler, EventsExecutor, Executor, MultiThreadedExecutor, Overflow, SingleThreadedExecutor};
 pub use gantry_cdr::{self, ENCAPSULATION, Message, PlainMessage, Service as ServiceType};
 pub use gantry_shm::{
-    ConnectionState, Durability, Error as MemoryError, Gid, History, Liveliness, PublisherEvent, PublisherOptions, Qos,
-    QosPolicy, Reliability, RequestId, SampleInfo, SubscriptionEvent, TypeDescription,
+    ConnectionState, Durability, Error as MemoryError, Gid, History, Liveliness, PublishMode, PublisherEvent,
+    PublisherOptions, Qos, QosPolicy, Reliability, RequestId, SampleInfo, SubscriptionEvent, TypeDescription,
 };
 pub use generic_publisher::{GenericLoan, GenericPublisher, Unpublished};
 pub use generic_subscription::{GenericSample, GenericSubscription};

@@ -26,8 +26,8 @@ pub struct Publisher<T> {
 /// the rest.
 ///
 /// # Real-time
-/// Reading and writing it neither allocates, blocks nor makes system calls. Dropping it unpublished takes a lock, and may
-/// allocate.
+/// Reading, writing and dropping it neither allocates, blocks nor makes system calls. But of more than 64 loans that are
+/// out at once and are dropped unpublished, further ones take a lock; and the last loan of a publisher that is gone unmaps its memory.
 pub struct Loan<T: Message> {
     view: T::View<GenericLoan>,
 }
@@ -35,6 +35,15 @@ pub struct Loan<T: Message> {
 impl<T: Message> Publisher<T> {
     pub(crate) fn new(generic: GenericPublisher) -> Publisher<T> {
         Publisher { generic, message: PhantomData }
+    }
+
+    /// Another publisher of the same topic, QoS and options, for another thread: with memory and sequences of its own, it shares
+    /// nothing with this one that publishing would have to lock. Control path.
+    ///
+    /// # Errors
+    /// As [`Node::create_publisher`](crate::Node::create_publisher).
+    pub fn try_clone(&self) -> Result<Publisher<T>> {
+        Ok(Publisher::new(self.generic.try_clone()?))
     }
 
     /// Memory for one message of that shape (texts, and lengths of sequences), built as [`Message::build`] says: the texts

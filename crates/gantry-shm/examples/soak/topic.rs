@@ -1,7 +1,7 @@
 //! The topics, and what endpoints on them ask for.
 
 use fastrand::Rng;
-use gantry_shm::{History, PublisherOptions, Qos, Reliability, TypeDescription};
+use gantry_shm::{History, PublishMode, PublisherOptions, Qos, Reliability, TypeDescription};
 use std::time::Duration;
 
 /// Deep enough to make a ring grow.
@@ -91,7 +91,9 @@ pub fn any_qos(rng: &mut Rng) -> Qos {
 
 /// Limits that keep the whole run within a few hundred megabytes, and are met now and then.
 pub fn any_options(rng: &mut Rng) -> PublisherOptions {
+    let period = Duration::from_micros(rng.u64(20..5_000));
     PublisherOptions {
+        publish_mode: if rng.bool() { PublishMode::Async { period } } else { PublishMode::Sync },
         max_blocking_time: Duration::from_millis(rng.u64(..20)),
         max_kept_samples: 1 << rng.u32(..10),
         max_kept_bytes: 1 << rng.u32(12..=23),

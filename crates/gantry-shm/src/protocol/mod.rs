@@ -2,8 +2,8 @@
 //! files, no system calls but the futex. Models in `models` run this very code under loom.
 //!
 //! Used by `publisher`, `link`, `sample`, `waiter` and `collector`. What lies where: `ring` (which slot holds which sequence), `writer`
-//! (publish, retire, reclaim, with its books in `history` and its readers' rows in `roster`), `reader` (take, release) and
-//! `sleep` (wait, wake) and `collect` (wait for many topics).
+//! (publish, retire, reclaim, with its books in `history` and its readers' rows in `roster`), `reader` (take, release), `sleep`
+//! (wait, wake), `collect` (wait for many topics) and `send` (have readers woken).
 //!
 //! # Pairs
 //! 1. An entry is stored after its payload (Release); a reader loads the entry, then the payload (Acquire).
@@ -12,7 +12,8 @@
 //!    publisher sees the row and the pin. "The entry did not change" would be no check: it may stay as it is while its sample
 //!    leaves the history.
 //! 3. News (an entry, a generation) is stored, then a SeqCst fence, then the sleepers are read; a waiter reads its bell, sets
-//!    its sleepers bit, fences (SeqCst), looks for news, then sleeps unless the bell changed. So no wake-up is lost.
+//!    its sleepers bit, fences (SeqCst), looks for news, then sleeps unless the bell changed. So no wake-up is lost. An asynchronous
+//!    publisher stores after its fence what the sender loads before a SeqCst fence of its own; then that one reads the sleepers.
 //! 4. A pin is released after the last read (Release), as is every store that may follow a release in the same pin: since
 //!    C++20 a later Relaxed store would end the release sequence. The publisher reads pins, then fences (Acquire), then
 //!    writes the slot.
@@ -34,5 +35,6 @@ mod models;
 pub(crate) mod reader;
 pub(crate) mod ring;
 pub(crate) mod roster;
+pub(crate) mod send;
 pub(crate) mod sleep;
 pub(crate) mod writer;

@@ -67,7 +67,7 @@ impl Publisher {
     #[cold]
     pub(super) fn make_room(&mut self, bytes: usize) -> Result<Slot> {
         let history = &mut self.writer.history;
-        self.file.take_returned(|slot| history.give_back(slot));
+        self.file.returns.take(|slot| history.give_back(slot));
         if let Some(slot) = history.take_free(bytes) {
             return Ok(slot);
         }
@@ -83,6 +83,11 @@ impl Publisher {
         }
         self.writer.history.take_all_free().for_each(|slot| self.memory.give(slot));
         if let Ok(Some(slot)) = self.cut(bytes) {
+            return Ok(slot);
+        }
+        let history = &mut self.writer.history;
+        self.file.returns.take_all(|slot| history.give_back(slot));
+        if let Some(slot) = history.take_free(bytes) {
             return Ok(slot);
         }
         if drop_the_dead(&mut self.writer.roster) {
@@ -145,15 +150,16 @@ impl Publisher {
         Ok(slot)
     }
 
-    /// Gives memory back to the system if for long much more is there than was in use.
+    /// Takes loans back that were dropped unpublished, and gives memory back to the system if for long much more is there than was
+    /// in use.
     #[cold]
     pub(super) fn hand_back_unused(&mut self) {
         self.loans = 0;
+        let history = &mut self.writer.history;
+        self.file.returns.take(|slot| history.give_back(slot));
         if self.peak_since.elapsed() < self.options.keep_unused_memory {
             return;
         }
-        let history = &mut self.writer.history;
-        self.file.take_returned(|slot| history.give_back(slot));
         self.peak_since = Instant::now();
         let peak_bytes = std::mem::replace(&mut self.peak_bytes, self.writer.history.used_bytes());
         if self.memory.is_oversized(peak_bytes) {

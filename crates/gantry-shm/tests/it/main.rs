@@ -6,6 +6,7 @@
 
 mod allocations;
 mod answers;
+mod asynchronous;
 mod behaviour;
 mod child;
 mod collector;
@@ -43,6 +44,7 @@ fn main() -> std::process::ExitCode {
     }
     let in_any_order = [
         answers::TESTS,
+        asynchronous::TESTS,
         behaviour::TESTS,
         collector::TESTS,
         control::TESTS,

@@ -75,7 +75,11 @@ pub fn play(role: &str, topic: &str) {
                 if number < 2 { talker.publish_in_place() } else { talker.publish_copies() }
             }
         }
-        other => crate::services::play(other, topic),
+        "place-listener" => crate::one_allocation::listen(&node, topic),
+        other => match other.strip_prefix("realtime-") {
+            Some(role) => crate::realtime::play(&node, role, topic),
+            None => crate::services::play(other, topic),
+        },
     }
 }
 

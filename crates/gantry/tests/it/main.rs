@@ -12,10 +12,15 @@ mod child;
 mod executors;
 mod generic;
 mod graph;
+mod one_allocation;
 mod qos;
+mod realtime;
 mod service_failures;
 mod services;
+mod stopped;
 mod support;
+#[path = "../../../gantry-shm/tests/it/trap.rs"]
+mod trap;
 mod typed;
 mod types;
 
@@ -43,6 +48,7 @@ fn main() -> ExitCode {
         executors::TESTS,
         generic::TESTS,
         graph::TESTS,
+        one_allocation::TESTS,
         qos::TESTS,
         services::TESTS,
         service_failures::TESTS,
@@ -55,7 +61,9 @@ fn main() -> ExitCode {
             Ok(())
         })
     };
-    libtest_mimic::run(&Arguments::from_args(), tests.into_iter().flatten().map(trial).collect()).exit_code()
+    let mut trials: Vec<Trial> = tests.into_iter().flatten().map(trial).collect();
+    trials.extend(realtime::trials());
+    libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
 }
 
 fn in_own_directory(arguments: &[String]) -> ExitCode {

@@ -47,6 +47,7 @@ models! {
     two_publishers_wake: &wake::TWO;
     two_publishers_wake_a_shared_line: &wake::SHARED;
     joiner_wakes: &wake::JOINER;
+    sender_wakes: &wake::SENDER;
     one_publisher_wakes_a_collector: &wake::COLLECT;
     two_publishers_wake_a_collector: &wake::COLLECT_TWO;
     a_publisher_wakes_a_collector_again: &wake::COLLECT_AGAIN;
@@ -68,6 +69,7 @@ sites! {
     DeadMark,
     GenerationLook,
     NewsFence,
+    SenderFence,
     SleepFence,
     RingsBeforeLook,
     RingCounts,

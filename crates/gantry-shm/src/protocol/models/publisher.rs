@@ -8,6 +8,7 @@ use crate::{
     protocol::{
         history::Slot,
         roster::Roster,
+        send::Outbox,
         sleep,
         writer::{Keep, Writer},
     },
@@ -31,6 +32,8 @@ pub(super) struct Publisher {
     pub(super) writer: Writer<()>,
     world: Arc<World>,
     gates: bool,
+    /// Asynchronous: another thread wakes who sleeps.
+    pub(super) outbox: Option<Arc<Outbox>>,
     /// A mistake: it looks for rows before it looks at the generation.
     pub(super) looks_early: bool,
 }
@@ -46,7 +49,7 @@ impl Publisher {
             writer.history.made(slot);
             writer.history.give_back(slot);
         }
-        Publisher { writer, world: world.clone(), gates: keep.gates, looks_early: false }
+        Publisher { writer, world: world.clone(), gates: keep.gates, outbox: None, looks_early: false }
     }
 
     /// Goes over to the larger ring.
@@ -102,7 +105,10 @@ impl Publisher {
         let sequence = self.writer.history.head() + 1;
         self.world.write(slot, sequence);
         let (_, retires) = self.writer.publish(slot, length_of(sequence));
-        sleep::wake_sleepers(&self.world.board.topic, |waiter| self.world.board.notify(waiter));
+        match &self.outbox {
+            Some(outbox) => outbox.announce(sequence),
+            None => sleep::wake_sleepers(&self.world.board.topic, |waiter| self.world.board.notify(waiter)),
+        }
         if retires {
             self.writer.reclaim();
         }

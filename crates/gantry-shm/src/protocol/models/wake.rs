@@ -10,6 +10,7 @@ use crate::{
     layout::{ROW_ACTIVE, WAITER_AWAKE},
     protocol::{
         collect,
+        send::Outbox,
         sleep::{self, SHARED_WAITER, WaiterIndex},
     },
     sync::{Ordering::Relaxed, Site},
@@ -71,6 +72,36 @@ pub(super) const COLLECT_AGAIN: Model = Model {
     run: || collector(1, 2),
     preemptions: Some(3),
     needs: &[Site::CollectFence, Site::ReadyFence, Site::AsleepFence, Site::RingsBeforeLook],
+};
+
+/// An asynchronous publisher, the sender, one sleeper: the sender may see both samples at once, or wake for the first while the
+/// second is published.
+pub(super) const SENDER: Model = Model {
+    run: || {
+        let (board, outbox) = (Arc::<Board>::default(), Arc::new(Outbox::new()));
+        let world = World::new(&board, 2, 4);
+        let mut publisher = Publisher::new(&world, keep_last(2));
+        publisher.outbox = Some(outbox.clone());
+        let mut subscription = Subscription::join(&world, ROW_ACTIVE, 2, true);
+        publisher.find_readers();
+        thread::spawn(move || (0..2).for_each(|_| assert!(publisher.publish())));
+        let its_board = board.clone();
+        thread::spawn(move || {
+            let mut seen = 0;
+            while seen < 2 {
+                match outbox.has_news(&mut seen) {
+                    true => sleep::wake_sleepers(&its_board.topic, |waiter| its_board.notify(waiter)),
+                    false => thread::yield_now(),
+                }
+            }
+        });
+        for _ in 0..2 {
+            wait(&board, READER_BELL, || subscription.has_news());
+            subscription.take().unwrap().read();
+        }
+    },
+    preemptions: Some(3),
+    needs: &[Site::PublishFence, Site::SenderFence, Site::SleepFence, Site::RingsBeforeLook, Site::RingCounts],
 };
 
 fn publishers(count: usize, waiter: WaiterIndex) {

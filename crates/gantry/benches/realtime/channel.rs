@@ -1,0 +1,48 @@
+//! The standard library's channel, bounded, so that it allocates once.
+
+use crate::{
+    Result,
+    message::Message,
+    queue::{PATIENCE, Receives, Sends, full, read},
+};
+use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, sync_channel};
+
+/// Both sides.
+pub fn pair(depth: usize) -> (SyncSender<Message>, Reader) {
+    let (sender, receiver) = sync_channel(depth);
+    (sender, Reader { receiver, ahead: None })
+}
+
+/// Reads from the channel.
+pub struct Reader {
+    receiver: Receiver<Message>,
+    /// What was received by waiting, for a channel has no other way to wait.
+    ahead: Option<Message>,
+}
+
+impl Sends for SyncSender<Message> {
+    #[inline(always)]
+    fn send(&mut self, number: u64, sent: u64) -> Result<()> {
+        self.try_send(Message::new(number, sent)).map_err(|_| full())
+    }
+}
+
+impl Receives for Reader {
+    #[inline(always)]
+    fn take(&mut self) -> Result<Option<(u64, u64)>> {
+        let message = match self.ahead.take() {
+            Some(message) => message,
+            None => match self.receiver.try_recv() {
+                Ok(message) => message,
+                Err(TryRecvError::Empty) => return Ok(None),
+                Err(error) => return Err(error.into()),
+            },
+        };
+        read(&message).map(Some)
+    }
+
+    fn wait(&mut self) -> Result<()> {
+        self.ahead = Some(self.receiver.recv_timeout(PATIENCE)?);
+        Ok(())
+    }
+}

@@ -1,0 +1,35 @@
+//! What is sent: 256 bytes, every one of them written where the message lies and read there, whoever carries it.
+
+use gantry::PlainMessage;
+use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
+
+const WORDS: usize = 32;
+
+/// A number in every word but the second.
+#[derive(Clone, Copy, Debug, FromBytes, IntoBytes, KnownLayout, Immutable)]
+#[repr(C)]
+pub struct Message {
+    number: u64,
+    sent: u64,
+    rest: [u64; WORDS - 2],
+}
+
+impl PlainMessage for Message {
+    const TYPE_NAME: &'static str = "realtime_bench/msg/Bytes256";
+    const DEFINITION: &'static str = "uint64 number\nuint64 sent\nuint64[30] rest\n";
+}
+
+impl Message {
+    /// Inlined, so that it is made where it is stored.
+    #[inline(always)]
+    pub fn new(number: u64, sent: u64) -> Message {
+        Message { number, sent, rest: [number; WORDS - 2] }
+    }
+
+    /// Reads every word; number and time of sending, if all agree.
+    #[inline(always)]
+    pub fn read(&self) -> Option<(u64, u64)> {
+        let different = self.rest.iter().fold(0, |different, word| different | (word ^ self.number));
+        (different == 0).then_some((self.number, self.sent))
+    }
+}

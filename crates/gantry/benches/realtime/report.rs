@@ -1,0 +1,148 @@
+//! What is printed: the machine, two tables, the comparisons.
+//!
+//! Used by `main`, once, at the end. Lines that begin with "ratio " are read by programs: exactly `ratio NAME VALUE`, and no
+//! other line begins so.
+
+use crate::{
+    Result,
+    cpus::Cpus,
+    options::Options,
+    row::{Carrier, PERIOD, PacedRow, Row, Way},
+    statistics::Statistics,
+    ticks::Clock,
+};
+use std::io::Write;
+
+const HELP: &str = "\
+Measures messages of 256 bytes between two threads of a process, beside rtrb, a mutex with a condition variable, and a channel.
+
+cargo bench -p gantry --bench realtime [-- OPTIONS]
+
+  --quick       measure for 5 seconds instead of 16
+  --help        this
+";
+
+/// Prints the options.
+pub fn help() -> Result<()> {
+    std::io::stdout().lock().write_all(HELP.as_bytes())?;
+    Ok(())
+}
+
+/// Says why nothing is measured.
+pub fn unoptimised() -> Result<()> {
+    let mut output = std::io::stdout().lock();
+    writeln!(output, "realtime: nothing is measured in a build without optimisation; use cargo bench")?;
+    Ok(())
+}
+
+/// Prints everything.
+pub fn print(
+    cpus: &Cpus,
+    clock: &Clock,
+    options: &Options,
+    cycles: usize,
+    rows: &[Row],
+    paced: &[PacedRow],
+) -> Result<()> {
+    let output = &mut std::io::stdout().lock();
+    let steady = if clock.steady { "" } else { "; THE KERNEL DOES NOT CALL IT STEADY" };
+    writeln!(output, "Messages of 256 bytes in one process, written and read in place. All times in ns.\n")?;
+    match cpus.second {
+        Some(second) => writeln!(output, "CPUs      {} (who sends) and {second} (who reads)", cpus.first)?,
+        None => writeln!(output, "CPUs      ONLY {} IS USABLE: what needs two is left out", cpus.first)?,
+    }
+    writeln!(output, "clock     {:.3} ns a tick{steady}", clock.ns_per_tick)?;
+    writeln!(output, "turns     {cycles} cycles in {} s, each with one turn of each row; a ratio is", options.seconds)?;
+    writeln!(output, "          the median over cycles of the ratio of both turns' medians")?;
+    writeln!(output, "gantry    reliable, keep last; each message stamped with the time, which the others are not\n")?;
+    back_to_back(output, clock, rows)?;
+    writeln!(output)?;
+    at_2_khz(output, clock, paced)?;
+    writeln!(output)?;
+    ratios(output, rows, paced)
+}
+
+fn back_to_back(output: &mut impl Write, clock: &Clock, rows: &[Row]) -> Result<()> {
+    writeln!(output, "Back to back, the reader polls. Stream, and one thread: the mean of a turn is one sample.")?;
+    header(output, &["p50", "p99", "p99.9", "max", "n"])?;
+    for row in rows {
+        latency(output, clock, &row.statistics, row.way.divisor())?;
+        writeln!(output, "  {:<13} {}", row.carrier.name(), row.way.name())?;
+    }
+    Ok(())
+}
+
+fn at_2_khz(output: &mut impl Write, clock: &Clock, paced: &[PacedRow]) -> Result<()> {
+    writeln!(
+        output,
+        "At 2 kHz, the reader sleeps. First from hand to hand; then what sending takes of the sender's time;"
+    )?;
+    writeln!(
+        output,
+        "then CPU time of a message: thread that sends, thread that reads, thread that wakes (async, {PERIOD:?})."
+    )?;
+    header(output, &["p50", "p99", "p99.9", "max", "n", "p50", "p99.9", "max", "sends", "reads", "wakes"])?;
+    for row in paced {
+        latency(output, clock, &row.latency, 1)?;
+        for fraction in [0.5, 0.999, 1.0] {
+            write!(output, " {:>9.0}", row.sending.percentile(fraction) * clock.ns_per_tick)?;
+        }
+        for thread in 0..3 {
+            write!(output, " {:>9.0}", median(row.cpu_ns.iter().map(|cpu_ns| cpu_ns[thread])))?;
+        }
+        writeln!(output, "  {}", row.carrier.name())?;
+    }
+    Ok(())
+}
+
+fn header(output: &mut impl Write, columns: &[&str]) -> Result<()> {
+    columns.iter().try_for_each(|column| write!(output, " {column:>9}"))?;
+    Ok(writeln!(output)?)
+}
+
+fn latency(output: &mut impl Write, clock: &Clock, statistics: &Statistics, divisor: u64) -> Result<()> {
+    for fraction in [0.5, 0.99, 0.999, 1.0] {
+        write!(output, " {:>9.1}", statistics.percentile(fraction) * clock.ns_per_tick / divisor as f64)?;
+    }
+    Ok(write!(output, " {:>9}", statistics.n())?)
+}
+
+fn ratios(output: &mut impl Write, rows: &[Row], paced: &[PacedRow]) -> Result<()> {
+    let find = |way, carrier| rows.iter().find(|row| (row.way, row.carrier) == (way, carrier));
+    for (name, way) in [
+        ("publish-take", Way::OneAtATime),
+        ("stream", Way::Stream),
+        ("publish-take-alone", Way::Alone),
+        ("publish-alone", Way::Sending),
+    ] {
+        for other in [Carrier::Rtrb, Carrier::Mutex, Carrier::Channel] {
+            let (Some(own), Some(row)) = (find(way, Carrier::Gantry), find(way, other)) else { continue };
+            writeln!(output, "ratio {name}/{} {:.3}", other.name(), own.statistics.ratio_to(&row.statistics))?;
+        }
+    }
+    let find = |carrier| paced.iter().find(|row| row.carrier == carrier);
+    let Some(own) = find(Carrier::Gantry) else { return Ok(()) };
+    for other in [Carrier::Rtrb, Carrier::Mutex, Carrier::Channel] {
+        let Some(row) = find(other) else { continue };
+        writeln!(output, "ratio latency/{} {:.3}", other.name(), own.latency.ratio_to(&row.latency))?;
+        let jitter = jitter(&own.latency) / jitter(&row.latency);
+        writeln!(output, "ratio jitter-p99.9/{} {jitter:.3}", other.name())?;
+    }
+    let Some(row) = find(Carrier::GantryAsync) else { return Ok(()) };
+    let cpu_ns = |row: &PacedRow| median(row.cpu_ns.iter().map(|cpu_ns| cpu_ns.iter().sum()));
+    writeln!(output, "ratio async-latency/sync {:.3}", row.latency.ratio_to(&own.latency))?;
+    writeln!(output, "ratio async-publish/sync {:.3}", row.sending.ratio_to(&own.sending))?;
+    writeln!(output, "ratio async-cpu/sync {:.3}", cpu_ns(row) / cpu_ns(own))?;
+    Ok(())
+}
+
+/// By how much the slowest message of a thousand is later than usual.
+fn jitter(latency: &Statistics) -> f64 {
+    latency.percentile(0.999) - latency.percentile(0.5)
+}
+
+fn median(values: impl Iterator<Item = f64>) -> f64 {
+    let mut values: Vec<f64> = values.collect();
+    values.sort_unstable_by(f64::total_cmp);
+    values.get(values.len().saturating_sub(1) / 2).copied().unwrap_or(f64::NAN)
+}

@@ -1,0 +1,83 @@
+//! `rtrb`: a ring between two threads and nothing else. Messages are written and read in its slots.
+//!
+//! It has no way to wait. Where the reader sleeps, it parks, and is unparked if it said so: what a program would do.
+
+use crate::{
+    Result,
+    message::Message,
+    queue::{PATIENCE, Receives, Sends, full, read},
+};
+use rtrb::{Consumer, Producer, RingBuffer};
+use std::{
+    sync::{
+        Arc, OnceLock,
+        atomic::{AtomicBool, Ordering::*, fence},
+    },
+    thread::{self, Thread},
+};
+
+/// The reader, for a writer that has to wake it.
+#[derive(Default)]
+struct Sleeper {
+    sleeps: AtomicBool,
+    thread: OnceLock<Thread>,
+}
+
+/// Writes to the ring.
+pub struct Writer {
+    producer: Producer<Message>,
+    /// `None`: the reader polls.
+    sleeper: Option<Arc<Sleeper>>,
+}
+
+/// Reads from the ring.
+pub struct Reader {
+    consumer: Consumer<Message>,
+    sleeper: Arc<Sleeper>,
+}
+
+/// The ring's two ends.
+pub fn pair(depth: usize, reader_sleeps: bool) -> (Writer, Reader) {
+    let ((producer, consumer), sleeper) = (RingBuffer::new(depth), Arc::<Sleeper>::default());
+    (Writer { producer, sleeper: reader_sleeps.then(|| sleeper.clone()) }, Reader { consumer, sleeper })
+}
+
+impl Sends for Writer {
+    #[inline(always)]
+    fn send(&mut self, number: u64, sent: u64) -> Result<()> {
+        let mut chunk = self.producer.write_chunk_uninit(1).map_err(|_| full())?;
+        if let Some(place) = chunk.as_mut_slices().0.first_mut() {
+            place.write(Message::new(number, sent));
+        }
+        // SAFETY: one message was asked for, so the first slice has it, and it was written.
+        unsafe { chunk.commit(1) };
+        if let Some(sleeper) = &self.sleeper {
+            fence(SeqCst); // the message before the look: the reader says that it sleeps, then looks for messages
+            if sleeper.sleeps.load(Relaxed) {
+                sleeper.thread.get().into_iter().for_each(Thread::unpark);
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Receives for Reader {
+    #[inline(always)]
+    fn take(&mut self) -> Result<Option<(u64, u64)>> {
+        let Ok(chunk) = self.consumer.read_chunk(1) else { return Ok(None) };
+        let message = chunk.as_slices().0.first().map(read).transpose();
+        chunk.commit(1);
+        message
+    }
+
+    fn wait(&mut self) -> Result<()> {
+        self.sleeper.thread.get_or_init(thread::current);
+        self.sleeper.sleeps.store(true, Relaxed);
+        fence(SeqCst);
+        if self.consumer.is_empty() {
+            thread::park_timeout(PATIENCE);
+        }
+        self.sleeper.sleeps.store(false, Relaxed);
+        Ok(())
+    }
+}

@@ -1,0 +1,188 @@
+//! What is measured: a row for each line of the tables, in the order of a cycle. What is compared stands close together.
+
+use crate::{
+    Result, channel,
+    cpus::Cpus,
+    gantry, locked,
+    paced::{self, Paced},
+    queue::{Receives, Sends},
+    ring,
+    statistics::Statistics,
+    stream::{self, DEPTH, MESSAGES},
+};
+use ::gantry::PublishMode;
+use std::time::Duration;
+
+/// How long the thread that wakes the readers of asynchronous publishers sleeps here.
+pub const PERIOD: Duration = Duration::from_micros(100);
+
+/// Who carries the messages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Carrier {
+    /// Gantry; the publishing thread wakes the reader.
+    Gantry,
+    /// Gantry; another thread does.
+    GantryAsync,
+    /// A ring between two threads.
+    Rtrb,
+    /// A queue, a mutex and a condition variable.
+    Mutex,
+    /// The standard library's channel.
+    Channel,
+}
+
+impl Carrier {
+    /// Its name in tables and ratios.
+    pub fn name(self) -> &'static str {
+        match self {
+            Carrier::Gantry => "gantry",
+            Carrier::GantryAsync => "gantry-async",
+            Carrier::Rtrb => "rtrb",
+            Carrier::Mutex => "mutex",
+            Carrier::Channel => "channel",
+        }
+    }
+}
+
+/// What is done with messages when there is always a next one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    /// From thread to thread, the next one when the last one was taken.
+    OneAtATime,
+    /// From thread to thread, as fast as both can.
+    Stream,
+    /// Sent and taken by one thread.
+    Alone,
+    /// Sent, and not taken meanwhile.
+    Sending,
+}
+
+impl Way {
+    /// What the table says.
+    pub fn name(self) -> &'static str {
+        match self {
+            Way::OneAtATime => "one at a time",
+            Way::Stream => "stream",
+            Way::Alone => "one thread does both",
+            Way::Sending => "sending alone",
+        }
+    }
+
+    /// How many messages a sample is long.
+    pub fn divisor(self) -> u64 {
+        match self {
+            Way::OneAtATime => 1,
+            Way::Stream | Way::Alone => MESSAGES,
+            Way::Sending => DEPTH as u64,
+        }
+    }
+}
+
+/// A line of the table of messages back to back.
+pub struct Row {
+    /// What is done.
+    pub way: Way,
+    /// By whom.
+    pub carrier: Carrier,
+    /// What was measured.
+    pub statistics: Statistics,
+}
+
+/// A line of the table of messages at 2 kHz.
+pub struct PacedRow {
+    /// By whom.
+    pub carrier: Carrier,
+    /// From hand to hand.
+    pub latency: Statistics,
+    /// The sender's own time.
+    pub sending: Statistics,
+    /// CPU time of a message in each turn, as [`Paced::cpu_ns`].
+    pub cpu_ns: Vec<[f64; 3]>,
+}
+
+impl Row {
+    /// All; none that needs two CPUs if there is only one.
+    pub fn all(cpus: &Cpus) -> Vec<Row> {
+        let between: &[Way] = if cpus.second.is_some() { &[Way::OneAtATime, Way::Stream] } else { &[] };
+        let ways = between.iter().chain(&[Way::Alone, Way::Sending]);
+        let carriers = [Carrier::Gantry, Carrier::Rtrb, Carrier::Mutex, Carrier::Channel];
+        ways.flat_map(|&way| carriers.map(|carrier| Row { way, carrier, statistics: Statistics::default() })).collect()
+    }
+
+    /// Measures a turn, in ticks.
+    pub fn turn(&self, cpus: &Cpus) -> Result<Vec<u64>> {
+        let samples = match self.carrier {
+            Carrier::Gantry | Carrier::GantryAsync => {
+                let (publisher, subscription) = gantry::pair(DEPTH, PublishMode::Sync)?;
+                run(self.way, publisher, subscription, cpus)
+            }
+            Carrier::Rtrb => {
+                let (writer, reader) = ring::pair(DEPTH, false);
+                run(self.way, writer, reader, cpus)
+            }
+            Carrier::Mutex => {
+                let (sender, receiver) = locked::pair(DEPTH);
+                run(self.way, sender, receiver, cpus)
+            }
+            Carrier::Channel => {
+                let (sender, receiver) = channel::pair(DEPTH);
+                run(self.way, sender, receiver, cpus)
+            }
+        };
+        samples.map_err(|why| format!("{}, {}: {why}", self.carrier.name(), self.way.name()).into())
+    }
+}
+
+fn run(way: Way, sender: impl Sends, receiver: impl Receives, cpus: &Cpus) -> Result<Vec<u64>> {
+    match way {
+        Way::OneAtATime => stream::one_at_a_time(sender, receiver, cpus),
+        Way::Stream => stream::stream(sender, receiver, cpus),
+        Way::Alone => stream::alone(sender, receiver),
+        Way::Sending => stream::sending(sender, receiver),
+    }
+}
+
+impl PacedRow {
+    /// All.
+    pub fn all() -> Vec<PacedRow> {
+        let carriers = [Carrier::Gantry, Carrier::GantryAsync, Carrier::Rtrb, Carrier::Mutex, Carrier::Channel];
+        let row = |carrier| PacedRow {
+            carrier,
+            latency: Statistics::default(),
+            sending: Statistics::default(),
+            cpu_ns: Vec::new(),
+        };
+        carriers.map(row).into()
+    }
+
+    /// Measures a turn.
+    pub fn turn(&mut self, cpus: &Cpus) -> Result<()> {
+        let paced = self.paced(cpus).map_err(|why| format!("{}, at 2 kHz: {why}", self.carrier.name()))?;
+        let Paced { mut latencies, mut sendings, cpu_ns } = paced;
+        self.latency.add_turn(&mut latencies);
+        self.sending.add_turn(&mut sendings);
+        self.cpu_ns.push(cpu_ns);
+        Ok(())
+    }
+
+    fn paced(&self, cpus: &Cpus) -> Result<Paced> {
+        let gantry =
+            |mode| gantry::pair(paced::DEPTH, mode).and_then(|(sender, receiver)| paced::paced(sender, receiver, cpus));
+        match self.carrier {
+            Carrier::Gantry => gantry(PublishMode::Sync),
+            Carrier::GantryAsync => gantry(PublishMode::Async { period: PERIOD }),
+            Carrier::Rtrb => {
+                let (writer, reader) = ring::pair(paced::DEPTH, true);
+                paced::paced(writer, reader, cpus)
+            }
+            Carrier::Mutex => {
+                let (sender, receiver) = locked::pair(paced::DEPTH);
+                paced::paced(sender, receiver, cpus)
+            }
+            Carrier::Channel => {
+                let (sender, receiver) = channel::pair(paced::DEPTH);
+                paced::paced(sender, receiver, cpus)
+            }
+        }
+    }
+}

@@ -1,0 +1,164 @@
+//! Back to back: what a message costs when there is always a next one. The reader polls.
+//!
+//! Used by `row`. *Alone*: one thread sends and takes in turn, so nothing moves between cores. *One at a time*: one thread sends, one
+//! takes, and the next message is sent when the last one was taken: what a message takes from hand to hand. *Stream*: the same
+//! as fast as both can, at most [`DEPTH`] messages apart.
+
+use crate::{
+    Result,
+    cpus::Cpus,
+    queue::{Receives, Sends},
+    ticks,
+};
+use std::{
+    hint::spin_loop,
+    sync::{
+        Barrier,
+        atomic::{AtomicU64, Ordering::*},
+    },
+};
+
+/// How many messages are kept, and under way at most.
+pub const DEPTH: usize = 64;
+/// Messages of a turn that are not measured: pages are faulted in, and slots made.
+const WARM_UP: u64 = 5_000;
+/// Messages of a turn that are.
+pub const MESSAGES: u64 = 20_000;
+/// What a thread says that failed.
+const FAILED: u64 = u64::MAX;
+
+/// How far the reader is; on cache lines of its own.
+#[repr(align(128))]
+struct Progress(AtomicU64);
+
+/// A message that one thread sends and takes: ticks of all messages together.
+pub fn alone(mut sender: impl Sends, mut receiver: impl Receives) -> Result<Vec<u64>> {
+    let mut start = 0;
+    for number in 1..=WARM_UP + MESSAGES {
+        if number == WARM_UP + 1 {
+            start = ticks::now();
+        }
+        sender.send(number, start)?;
+        expect(number, receiver.take()?.ok_or("what was sent cannot be taken")?)?;
+    }
+    Ok(vec![ticks::now() - start])
+}
+
+/// Sending alone, [`DEPTH`] messages at a time: ticks of each time.
+pub fn sending(mut sender: impl Sends, mut receiver: impl Receives) -> Result<Vec<u64>> {
+    let (mut number, mut samples) = (0, Vec::new());
+    for batch in 0..(WARM_UP + MESSAGES) / DEPTH as u64 {
+        let start = ticks::now();
+        for _ in 0..DEPTH {
+            number += 1;
+            sender.send(number, start)?;
+        }
+        let end = ticks::now();
+        for _ in 0..DEPTH {
+            receiver.take()?.ok_or("what was sent cannot be taken")?;
+        }
+        if batch >= WARM_UP / DEPTH as u64 {
+            samples.push(end - start);
+        }
+    }
+    Ok(samples)
+}
+
+/// From before a message is written to after it was read: ticks of each message.
+pub fn one_at_a_time(sender: impl Sends, receiver: impl Receives, cpus: &Cpus) -> Result<Vec<u64>> {
+    let mut samples = Vec::with_capacity(MESSAGES as usize);
+    between(sender, receiver, cpus, 1, |number, sent| {
+        if number > WARM_UP {
+            samples.push(ticks::now().saturating_sub(sent));
+        }
+    })?;
+    Ok(samples)
+}
+
+/// With up to [`DEPTH`] messages under way: ticks of all messages together.
+pub fn stream(sender: impl Sends, receiver: impl Receives, cpus: &Cpus) -> Result<Vec<u64>> {
+    let mut start = 0;
+    between(sender, receiver, cpus, DEPTH as u64, |number, _| {
+        if number == WARM_UP {
+            start = ticks::now();
+        }
+    })?;
+    Ok(vec![ticks::now() - start])
+}
+
+/// From thread to thread, `window` messages under way at most; `taken` is called for each, with when it was sent.
+fn between(
+    mut sender: impl Sends,
+    receiver: impl Receives,
+    cpus: &Cpus,
+    window: u64,
+    taken: impl FnMut(u64, u64) + Send,
+) -> Result<()> {
+    let (progress, start) = (&Progress(AtomicU64::new(0)), &Barrier::new(2));
+    let second = cpus.second.unwrap_or(cpus.first);
+    std::thread::scope(|scope| {
+        // The receiver moves there: what both sides write must not lie side by side.
+        let reader = scope.spawn(move || {
+            let pinned = Cpus::pin(&[second]);
+            start.wait();
+            let outcome = pinned.and_then(|()| take_all(receiver, progress, window, taken));
+            if outcome.is_err() {
+                progress.0.store(FAILED, Release);
+            }
+            outcome
+        });
+        start.wait();
+        let sent = send_all(&mut sender, progress, window);
+        if sent.is_err() {
+            progress.0.store(FAILED, Release);
+        }
+        reader.join().map_err(|_| "the reader panicked")?.and(sent)
+    })
+}
+
+fn send_all(sender: &mut impl Sends, progress: &Progress, window: u64) -> Result<()> {
+    let mut acknowledged = 0;
+    for number in 1..=WARM_UP + MESSAGES {
+        while number - acknowledged > window {
+            acknowledged = progress.0.load(Acquire);
+            if acknowledged == FAILED {
+                return Ok(()); // the reader says why
+            }
+            spin_loop();
+        }
+        sender.send(number, ticks::now())?;
+    }
+    Ok(())
+}
+
+fn take_all(
+    mut receiver: impl Receives,
+    progress: &Progress,
+    window: u64,
+    mut taken: impl FnMut(u64, u64),
+) -> Result<()> {
+    // Rarely: the line goes to the sender's core and back.
+    let every = (window / 2).max(1);
+    for number in 1..=WARM_UP + MESSAGES {
+        let found = loop {
+            if let Some(found) = receiver.take()? {
+                break found;
+            }
+            if progress.0.load(Relaxed) == FAILED {
+                return Ok(()); // the sender says why
+            }
+            spin_loop();
+        };
+        taken(number, found.1);
+        expect(number, found)?;
+        if number.is_multiple_of(every) {
+            progress.0.store(number, Release);
+        }
+    }
+    Ok(())
+}
+
+#[inline(always)]
+fn expect(number: u64, found: (u64, u64)) -> Result<()> {
+    if found.0 == number { Ok(()) } else { Err(format!("message {} came where {number} should", found.0).into()) }
+}

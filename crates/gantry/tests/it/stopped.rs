@@ -1,0 +1,144 @@
+//! Nobody on the data path waits for another thread: a thread is stopped wherever it happens to be, two hundred times, while
+//! another one goes on in the trap for system calls. A lock of the one that the other needs would be a futex call, or for ever.
+//!
+//! Roles of child processes, of the tests `realtime`.
+
+use crate::{
+    realtime::{OK, options, pair, publish, take},
+    support::{PATIENCE, Point},
+    trap,
+};
+use gantry::{Loan, Node, PublishMode, Qos};
+use std::{
+    ffi::c_int,
+    os::unix::thread::JoinHandleExt,
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicBool, AtomicU64, Ordering::*},
+    },
+    thread,
+    time::Instant,
+};
+
+/// How often the thread is stopped.
+const STOPS: u64 = 200;
+/// So much the other one does meanwhile.
+const CYCLES: u64 = 50;
+const ASYNC: PublishMode = PublishMode::Async { period: std::time::Duration::from_micros(100) };
+
+/// What a thread does again and again.
+type Work = Box<dyn FnMut() + Send>;
+/// What the stopped thread does, and what the other.
+type Who = fn(&Node, &str) -> (Work, Work);
+
+/// Who is stopped.
+pub const WHO: [(&str, Who); 5] = [
+    ("reader", |node, topic| {
+        let (mut publisher, mut subscription) = pair::<Point>(node, topic, PublishMode::Sync);
+        (Box::new(move || drop(take(&mut subscription))), Box::new(move || publish(&mut publisher, 1)))
+    }),
+    ("publisher", |node, topic| {
+        let (mut publisher, mut subscription) = pair::<Point>(node, topic, PublishMode::Sync);
+        (Box::new(move || publish(&mut publisher, 1)), Box::new(move || drop(take(&mut subscription))))
+    }),
+    ("clone", |node, topic| {
+        let (mut publisher, mut subscription) = pair::<Point>(node, topic, ASYNC);
+        let mut clone = publisher.try_clone().unwrap();
+        assert_eq!(subscription.publisher_count().unwrap(), 2);
+        assert!(clone.wait_for_subscriptions(1, PATIENCE).unwrap());
+        let other = move || {
+            publish(&mut publisher, 1);
+            while take(&mut subscription).is_some() {}
+        };
+        (Box::new(move || publish(&mut clone, 2)), Box::new(other))
+    }),
+    ("subscription", |node, topic| {
+        let (mut publisher, mut subscription) = pair::<Point>(node, topic, PublishMode::Sync);
+        let mut second = node.create_subscription(topic, Qos::default().keep_last(8)).unwrap();
+        assert_eq!((publisher.subscription_count().unwrap(), second.publisher_count().unwrap()), (2, 1));
+        let other = move || {
+            publish(&mut publisher, 1);
+            while take(&mut subscription).is_some() {}
+        };
+        (Box::new(move || drop(take(&mut second))), Box::new(other))
+    }),
+    ("dropper", |node, topic| {
+        let qos = Qos::default().keep_last(8);
+        let mut publisher = node.create_publisher_with_options(topic, qos, options(PublishMode::Sync)).unwrap();
+        // As many slots as it takes while the other thread stands still with some of them.
+        drop((0..2 * CYCLES).map(|_| publisher.loan().unwrap()).collect::<Vec<Loan<Point>>>());
+        let handed_over = Arc::new(Mutex::new(None::<Loan<Point>>));
+        let its = handed_over.clone();
+        let drops = move || drop(its.try_lock().ok().and_then(|mut loan| loan.take()));
+        let other = move || {
+            publish(&mut publisher, 1);
+            let loan = publisher.loan().unwrap();
+            if let Ok(mut place) = handed_over.try_lock()
+                && place.is_none()
+            {
+                *place = Some(loan);
+            } else {
+                publisher.publish(loan).unwrap();
+            }
+        };
+        (Box::new(drops), Box::new(other))
+    }),
+];
+
+static STANDS: AtomicBool = AtomicBool::new(false);
+static SHALL_STAND: AtomicBool = AtomicBool::new(false);
+static DONE: AtomicU64 = AtomicU64::new(0);
+
+/// Stands still until it may go on.
+extern "C" fn stand(_signal: c_int) {
+    STANDS.store(true, SeqCst);
+    while SHALL_STAND.load(SeqCst) {
+        std::hint::spin_loop();
+    }
+    STANDS.store(false, SeqCst);
+}
+
+/// Role of a child process.
+pub fn play(node: &Node, topic: &str, who: &str) {
+    let (mut stopped, mut other) = WHO.iter().find(|(name, _)| *name == who).unwrap().1(node, topic);
+    for _ in 0..5_000 {
+        // Until the history is full and all slots are there.
+        other();
+        stopped();
+    }
+    // SAFETY: plain numbers, all zero: no flags, an empty set of signals.
+    let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
+    action.sa_sigaction = stand as *const () as usize;
+    // SAFETY: the handler has the signature that no flags ask for, and only touches atomics.
+    assert_eq!(unsafe { libc::sigaction(libc::SIGUSR1, &raw const action, std::ptr::null_mut()) }, 0);
+    let victim = thread::spawn(move || {
+        loop {
+            stopped();
+        }
+    });
+    thread::spawn(move || {
+        trap::set().unwrap();
+        loop {
+            other();
+            DONE.fetch_add(1, SeqCst);
+        }
+    });
+    let deadline = Instant::now() + PATIENCE;
+    for stop in 0..STOPS {
+        let wait_until = |what: &str, is_so: &dyn Fn() -> bool| {
+            while !is_so() {
+                assert!(Instant::now() < deadline, "{what} at stop {stop}: nothing goes on");
+                thread::yield_now();
+            }
+        };
+        SHALL_STAND.store(true, SeqCst);
+        // SAFETY: the thread never ends, so the handle is its own.
+        assert_eq!(unsafe { libc::pthread_kill(victim.as_pthread_t(), libc::SIGUSR1) }, 0);
+        wait_until("stopping a thread", &|| STANDS.load(SeqCst));
+        let before = DONE.load(SeqCst);
+        wait_until("going on while a thread stands", &|| DONE.load(SeqCst) >= before + CYCLES);
+        SHALL_STAND.store(false, SeqCst);
+        wait_until("letting a thread go on", &|| !STANDS.load(SeqCst));
+    }
+    trap::end(format_args!("{OK}"));
+}
