@@ -32,6 +32,9 @@ pub enum CallbackGroupType {
 }
 
 /// A group of a node's callbacks.
+///
+/// # Real-time
+/// Not for real-time threads: adding to it locks and allocates.
 #[derive(Clone)]
 pub struct CallbackGroup {
     callbacks: Arc<Callbacks>,

@@ -62,6 +62,9 @@ impl GenericPublisher {
     ///
     /// # Errors
     /// As [`Node::create_generic_publisher`](crate::Node::create_generic_publisher).
+    ///
+    /// # Real-time
+    /// Not for real-time threads: it takes locks and makes system calls.
     pub fn try_clone(&self) -> Result<GenericPublisher> {
         Ok(GenericPublisher::new(self.engine.try_clone()?, self.presence.clone()))
     }
@@ -107,6 +110,9 @@ impl GenericPublisher {
     ///
     /// # Errors
     /// As [`GenericPublisher::loan`] and [`GenericPublisher::publish`].
+    ///
+    /// # Real-time
+    /// As [`GenericPublisher::loan`] and [`GenericPublisher::publish`]; takes time in the number of bytes.
     pub fn publish_copy(&mut self, message: &[u8]) -> Result<u64> {
         let mut loan = self.loan(message.len())?;
         loan.bytes_mut().copy_from_slice(message);
@@ -148,6 +154,9 @@ impl GenericPublisher {
     ///
     /// # Errors
     /// A subscription's memory cannot be mapped; the process forked.
+    ///
+    /// # Real-time
+    /// Not for real-time threads: it takes locks and makes system calls.
     pub fn subscription_count(&mut self) -> Result<usize> {
         Ok(self.engine.subscription_count()?)
     }
@@ -158,6 +167,9 @@ impl GenericPublisher {
     /// # Errors
     /// The time is over and there is a subscription of another type
     /// ([`MemoryError::TypeMismatch`](crate::MemoryError::TypeMismatch)); as [`GenericPublisher::subscription_count`].
+    ///
+    /// # Real-time
+    /// Not for real-time threads: it sleeps (a bounded spin, then a futex).
     pub fn wait_for_subscriptions(&mut self, count: usize, timeout: Duration) -> Result<bool> {
         Ok(self.engine.wait_for_subscriptions(count, timeout)?)
     }
@@ -167,11 +179,17 @@ impl GenericPublisher {
     ///
     /// # Errors
     /// As [`GenericPublisher::subscription_count`].
+    ///
+    /// # Real-time
+    /// Not for real-time threads: it takes locks and makes system calls.
     pub fn mismatches(&self) -> Result<Vec<String>> {
         Ok(self.engine.mismatches()?)
     }
 
     /// The topic's full name.
+    ///
+    /// # Real-time
+    /// No allocation, lock or system call.
     #[must_use]
     pub fn topic(&self) -> &str {
         &self.engine.description().topic
@@ -180,6 +198,9 @@ impl GenericPublisher {
 
 impl GenericLoan {
     /// The message.
+    ///
+    /// # Real-time
+    /// No allocation, lock or system call.
     #[inline]
     #[must_use]
     pub fn bytes(&self) -> &[u8] {
@@ -187,6 +208,9 @@ impl GenericLoan {
     }
 
     /// The message, to be written.
+    ///
+    /// # Real-time
+    /// No allocation, lock or system call.
     #[inline]
     #[must_use]
     pub fn bytes_mut(&mut self) -> &mut [u8] {

@@ -63,6 +63,9 @@ impl GenericSubscription {
     ///
     /// # Errors
     /// As [`GenericSubscription::take`].
+    ///
+    /// # Real-time
+    /// Not for real-time threads: each wait costs locks, system calls and a hop over the control thread.
     pub fn take_async(&mut self) -> Taking<'_, GenericSubscription> {
         Taking::new(self)
     }
@@ -73,6 +76,9 @@ impl GenericSubscription {
     /// # Errors
     /// The time is over, no publisher is matched and there is one of another type
     /// ([`MemoryError::TypeMismatch`](crate::MemoryError::TypeMismatch)); as [`GenericSubscription::take`].
+    ///
+    /// # Real-time
+    /// Not for real-time threads: it sleeps (a bounded spin, then a futex). Who must not looks with [`GenericSubscription::take`].
     pub fn wait(&mut self, timeout: Duration) -> Result<bool> {
         Ok(self.engine.wait(timeout)?)
     }
@@ -82,6 +88,9 @@ impl GenericSubscription {
     ///
     /// # Errors
     /// No descriptor could be made; the process forked.
+    ///
+    /// # Real-time
+    /// Not for real-time threads: it makes system calls, and while somebody waits on it, so does the take that finds nothing more.
     pub fn descriptor(&mut self) -> Result<BorrowedFd<'_>> {
         Ok(self.engine.descriptor()?)
     }
@@ -102,11 +111,17 @@ impl GenericSubscription {
     ///
     /// # Errors
     /// As [`GenericSubscription::take`].
+    ///
+    /// # Real-time
+    /// Not for real-time threads: it takes locks and makes system calls.
     pub fn publisher_count(&mut self) -> Result<usize> {
         Ok(self.engine.publisher_count()?)
     }
 
     /// Samples that left the history before they were taken, since the subscription was made.
+    ///
+    /// # Real-time
+    /// No allocation, lock or system call.
     #[must_use]
     pub fn overwritten(&self) -> u64 {
         self.engine.losses().overwritten
@@ -114,18 +129,27 @@ impl GenericSubscription {
 
     /// Samples that were older than their publisher's lifespan when they would have been taken, since the subscription was
     /// made.
+    ///
+    /// # Real-time
+    /// No allocation, lock or system call.
     #[must_use]
     pub fn expired(&self) -> u64 {
         self.engine.losses().expired
     }
 
     /// Why publishers of this topic are not matched (another type, QoS that do not agree), a sentence each.
+    ///
+    /// # Real-time
+    /// Not for real-time threads: it takes locks and makes system calls.
     #[must_use]
     pub fn mismatches(&self) -> Vec<String> {
         self.engine.mismatches()
     }
 
     /// The topic's full name.
+    ///
+    /// # Real-time
+    /// No allocation, lock or system call.
     #[must_use]
     pub fn topic(&self) -> &str {
         &self.engine.description().topic
@@ -163,6 +187,9 @@ impl From<gantry_shm::Sample> for GenericSample {
 
 impl GenericSample {
     /// The message.
+    ///
+    /// # Real-time
+    /// No allocation, lock or system call.
     #[inline]
     #[must_use]
     pub fn bytes(&self) -> &[u8] {
@@ -170,6 +197,9 @@ impl GenericSample {
     }
 
     /// Sequence, times, and which publisher it came from.
+    ///
+    /// # Real-time
+    /// No allocation, lock or system call.
     #[inline]
     #[must_use]
     pub fn message_info(&self) -> SampleInfo {

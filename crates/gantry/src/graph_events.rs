@@ -73,6 +73,9 @@ pub enum GraphEvent {
 }
 
 /// Tells what comes and goes in a domain: [`Node::graph_events`](crate::Node::graph_events). What comes and goes again before anybody looks is not told.
+///
+/// # Real-time
+/// All of it is control path: it locks, and may allocate and make system calls.
 #[derive(Debug)]
 pub struct GraphEvents {
     watch: GraphWatch,

@@ -61,6 +61,17 @@
 //! # Ok(()) }
 //! ```
 //!
+//! # Real-time
+//! The *data path* is to loan, write and publish, to take, read and release. It allocates nothing, takes no lock, waits for nobody and
+//! ends after a bounded number of steps, in the number of subscriptions when memory is reclaimed; it makes one system call for each
+//! reader that sleeps, and none if the publisher is asynchronous ([`PublishMode::Async`]). What each item excepts, it says under
+//! "Real-time". Everything else is the *control path*, which may do all of that; what is not said to be real-time is not. A loop that
+//! relies on it makes its endpoints before, waits until they are matched ([`Publisher::wait_for_subscriptions`]), runs through some
+//! messages so that memory is there, and keeps that memory ([`PublisherOptions::keep_unused_memory`]): the example `control_loop`.
+//!
+//! A publisher belongs to one thread at a time (`&mut self`), so that nothing is hidden behind it; [`Publisher::try_clone`] makes one for
+//! another thread.
+//!
 //! Environment: `ROS_DOMAIN_ID` chooses the domain, `GANTRY_SHM_DIR` where the shared memory lies (default `/dev/shm`).
 
 #![forbid(unsafe_code)]

@@ -20,6 +20,9 @@ const DOMAIN_VARIABLE: &str = "ROS_DOMAIN_ID";
 
 /// A named member of a domain; clones are the same node. The others see it until the last clone and all that was made of it are dropped,
 /// or its process dies. Nodes of one process share its part in the domain; a name may be given to several.
+///
+/// # Real-time
+/// Not for real-time threads: what is made of it takes locks, allocates and makes system calls to be made.
 #[derive(Clone)]
 pub struct Node(Arc<Inner>);
 
@@ -32,6 +35,9 @@ struct Inner {
 }
 
 /// How a node is to be made.
+///
+/// # Real-time
+/// Not for real-time threads: it takes locks and makes system calls.
 #[derive(Clone, Debug)]
 pub struct NodeBuilder {
     name: String,

@@ -42,6 +42,9 @@ impl<T: Message> Publisher<T> {
     ///
     /// # Errors
     /// As [`Node::create_publisher`](crate::Node::create_publisher).
+    ///
+    /// # Real-time
+    /// Not for real-time threads: it takes locks and makes system calls.
     pub fn try_clone(&self) -> Result<Publisher<T>> {
         Ok(Publisher::new(self.generic.try_clone()?))
     }
@@ -147,6 +150,9 @@ impl<T: Message> Publisher<T> {
     ///
     /// # Errors
     /// A subscription's memory cannot be mapped; the process forked.
+    ///
+    /// # Real-time
+    /// Not for real-time threads: it takes locks and makes system calls.
     pub fn subscription_count(&mut self) -> Result<usize> {
         self.generic.subscription_count()
     }
@@ -157,6 +163,9 @@ impl<T: Message> Publisher<T> {
     /// # Errors
     /// The time is over and there is a subscription of another type
     /// ([`MemoryError::TypeMismatch`](crate::MemoryError::TypeMismatch)); as [`Publisher::subscription_count`].
+    ///
+    /// # Real-time
+    /// Not for real-time threads: it sleeps (a bounded spin, then a futex).
     pub fn wait_for_subscriptions(&mut self, count: usize, timeout: Duration) -> Result<bool> {
         self.generic.wait_for_subscriptions(count, timeout)
     }
@@ -166,11 +175,17 @@ impl<T: Message> Publisher<T> {
     ///
     /// # Errors
     /// As [`Publisher::subscription_count`].
+    ///
+    /// # Real-time
+    /// Not for real-time threads: it takes locks and makes system calls.
     pub fn mismatches(&self) -> Result<Vec<String>> {
         self.generic.mismatches()
     }
 
     /// The topic's full name.
+    ///
+    /// # Real-time
+    /// No allocation, lock or system call.
     #[must_use]
     pub fn topic(&self) -> &str {
         self.generic.topic()

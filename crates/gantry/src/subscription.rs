@@ -65,6 +65,9 @@ impl<T: Message> Subscription<T> {
     ///
     /// # Errors
     /// As [`Subscription::take`].
+    ///
+    /// # Real-time
+    /// Not for real-time threads: each wait costs locks, system calls and a hop over the control thread.
     pub fn take_async(&mut self) -> Taking<'_, Subscription<T>> {
         Taking::new(self)
     }
@@ -74,6 +77,9 @@ impl<T: Message> Subscription<T> {
     ///
     /// # Errors
     /// As [`Subscription::take`].
+    ///
+    /// # Real-time
+    /// As [`Subscription::take_copy_into`], but for the allocation of the message.
     pub fn take_copy(&mut self) -> Result<Option<(Box<T>, SampleInfo)>> {
         let Some(sample) = self.generic.take()? else { return Ok(None) };
         let mut message = T::new_box();
@@ -85,6 +91,9 @@ impl<T: Message> Subscription<T> {
     ///
     /// # Errors
     /// As [`Subscription::take`].
+    ///
+    /// # Real-time
+    /// As [`Subscription::take`], but it allocates for what grows; takes time in the number of bytes.
     pub fn take_copy_into(&mut self, message: &mut T) -> Result<Option<SampleInfo>> {
         let Some(sample) = self.generic.take()? else { return Ok(None) };
         self.copy(&sample, message)?;
@@ -108,6 +117,9 @@ impl<T: Message> Subscription<T> {
     /// # Errors
     /// The time is over, no publisher is matched and there is one of another type
     /// ([`MemoryError::TypeMismatch`](crate::MemoryError::TypeMismatch)); as [`Subscription::take`].
+    ///
+    /// # Real-time
+    /// Not for real-time threads: it sleeps (a bounded spin, then a futex). Who must not looks with [`Subscription::take`].
     pub fn wait(&mut self, timeout: Duration) -> Result<bool> {
         self.generic.wait(timeout)
     }
@@ -117,6 +129,9 @@ impl<T: Message> Subscription<T> {
     ///
     /// # Errors
     /// No descriptor could be made; the process forked.
+    ///
+    /// # Real-time
+    /// Not for real-time threads: it makes system calls, and while somebody waits on it, so does the take that finds nothing more.
     pub fn descriptor(&mut self) -> Result<BorrowedFd<'_>> {
         self.generic.descriptor()
     }
@@ -137,11 +152,17 @@ impl<T: Message> Subscription<T> {
     ///
     /// # Errors
     /// As [`Subscription::take`].
+    ///
+    /// # Real-time
+    /// Not for real-time threads: it takes locks and makes system calls.
     pub fn publisher_count(&mut self) -> Result<usize> {
         self.generic.publisher_count()
     }
 
     /// Samples that left the history before they were taken, since the subscription was made.
+    ///
+    /// # Real-time
+    /// No allocation, lock or system call.
     #[must_use]
     pub fn overwritten(&self) -> u64 {
         self.generic.overwritten()
@@ -149,18 +170,27 @@ impl<T: Message> Subscription<T> {
 
     /// Samples that were older than their publisher's lifespan when they would have been taken, since the subscription was
     /// made.
+    ///
+    /// # Real-time
+    /// No allocation, lock or system call.
     #[must_use]
     pub fn expired(&self) -> u64 {
         self.generic.expired()
     }
 
     /// Why publishers of this topic are not matched (another type, QoS that do not agree), a sentence each.
+    ///
+    /// # Real-time
+    /// Not for real-time threads: it takes locks and makes system calls.
     #[must_use]
     pub fn mismatches(&self) -> Vec<String> {
         self.generic.mismatches()
     }
 
     /// The topic's full name.
+    ///
+    /// # Real-time
+    /// No allocation, lock or system call.
     #[must_use]
     pub fn topic(&self) -> &str {
         self.generic.topic()
@@ -197,6 +227,9 @@ impl<T: Message> Sample<T> {
     }
 
     /// Sequence, times, and which publisher it came from.
+    ///
+    /// # Real-time
+    /// No allocation, lock or system call.
     #[inline]
     #[must_use]
     pub fn message_info(&self) -> SampleInfo {
@@ -207,6 +240,9 @@ impl<T: Message> Sample<T> {
     ///
     /// # Errors
     /// The publisher changed the message after it had published it, which Gantry's do not.
+    ///
+    /// # Real-time
+    /// Allocates; takes time in the number of bytes.
     pub fn to_message(&self) -> gantry_cdr::Result<Box<T>> {
         self.view.to_message()
     }

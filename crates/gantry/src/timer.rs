@@ -15,6 +15,10 @@ use std::{
 };
 
 /// A timer, periodic or for once.
+///
+/// # Real-time
+/// Whoever shares a timer shares a lock, which is held for some nanoseconds: a control loop that may not wait for any sleeps on the clock itself
+/// (example `control_loop`).
 #[derive(Clone, Debug)]
 pub struct Timer {
     clock: Clock,

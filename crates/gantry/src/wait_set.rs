@@ -27,6 +27,9 @@ use std::{
 /// }
 /// # Ok(()) }
 /// ```
+///
+/// # Real-time
+/// Not for real-time threads: it sleeps, and allocates each time.
 #[derive(Debug)]
 pub struct WaitSet {
     engine: gantry_shm::WaitSet,

@@ -24,6 +24,9 @@ use steps::Steps;
 use told::Told;
 
 /// What runs the callbacks of nodes of one domain. A node is in one executor at a time.
+///
+/// # Real-time
+/// Callbacks are run between locks, allocations and system calls of the executor's own: not for real-time threads.
 pub trait Executor: Steps {
     /// Runs the callbacks of `node` from now on, those too that are added later.
     ///
