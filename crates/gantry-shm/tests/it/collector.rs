@@ -20,13 +20,17 @@ tests![
     a_bell_wakes_it_once_for_what_look_finds,
     publishers_that_come_are_news,
     on_the_shared_line_everything_is_named,
+    publishers_that_waited_for_subscriptions_take_no_line,
 ];
 
 const TOPICS: usize = 40;
 
 fn pairs(participant: &Arc<Participant>, qos: Qos) -> (Vec<Publisher>, Vec<Subscription>) {
-    let publishers = (0..TOPICS).map(|number| publisher_on(participant, &topic(number), qos)).collect();
-    (publishers, (0..TOPICS).map(|number| subscription_to(participant, &topic(number), qos)).collect())
+    let mut publishers: Vec<_> = (0..TOPICS).map(|number| publisher_on(participant, &topic(number), qos)).collect();
+    let subscriptions = (0..TOPICS).map(|number| subscription_to(participant, &topic(number), qos)).collect();
+    // A publisher keeps nothing for subscriptions that it does not know yet.
+    assert!(publishers.iter_mut().all(|publisher| publisher.wait_for_subscriptions(1, PATIENCE).unwrap()));
+    (publishers, subscriptions)
 }
 
 fn attach(collector: &mut Collector, subscriptions: &[Subscription]) -> Vec<usize> {
@@ -172,4 +176,20 @@ fn on_the_shared_line_everything_is_named() {
     }
     publisher.join().unwrap();
     drop(taken);
+}
+
+fn publishers_that_waited_for_subscriptions_take_no_line() {
+    let root = Root::new();
+    let participant = root.join();
+    let mut publishers: Vec<_> =
+        (0..511).map(|number| publisher_on(&participant, &topic(number), Qos::default())).collect();
+    for publisher in &mut publishers {
+        assert!(!publisher.wait_for_subscriptions(1, Duration::from_millis(1)).unwrap());
+    }
+    let mut collector = Collector::new(&participant).unwrap();
+    let subscription = subscription_to(&participant, &topic(0), Qos::default());
+    let bit = collector.attach(&subscription).unwrap().bit();
+    assert_eq!(collected(&mut collector), [], "it has a line of its own");
+    send(&mut publishers[0], BYTES, 1);
+    assert_eq!(collected(&mut collector), [bit]);
 }
