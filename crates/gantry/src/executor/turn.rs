@@ -2,7 +2,8 @@
 //!
 //! Used by `single`, `events` and `multi`, each of which gathers, runs, reports what came of it, and rests when nothing is left.
 //! Invariants:
-//! - A callback is *marked* from the moment that it may have something until a run finds nothing; only gathering marks.
+//! - A callback is *marked* from the moment that it may have something until a run finds nothing, and nothing new was gathered
+//!   meanwhile; only gathering marks.
 //! - Whatever happens without a mark is a bit of the collector, the time, or told (`told`): one of them ends a rest.
 
 use super::{
@@ -185,8 +186,9 @@ impl Turn {
 
     /// The callback of a member, which runs from now on: [`Turn::ran`] is to follow.
     pub(crate) fn start(&mut self, place: usize) -> Arc<Callback> {
-        self.members[place].is_running = true;
-        self.members[place].callback.clone()
+        let member = &mut self.members[place];
+        (member.is_running, member.has_news) = (true, false);
+        member.callback.clone()
     }
 
     /// Whether a callback is here, and was not removed.
@@ -204,8 +206,10 @@ impl Turn {
     pub(crate) fn ran(&mut self, callback: &Callback, ran: Ran) {
         let place = callback.place.load(Relaxed);
         if place != NOWHERE {
-            self.members[place].is_running = false;
-            self.report(place, ran);
+            let member = &mut self.members[place];
+            member.is_running = false;
+            let is_more = ran == Ran::Nothing && member.has_news;
+            self.report(place, if is_more { Ran::Once } else { ran });
         }
     }
 
@@ -255,7 +259,10 @@ impl Turn {
 }
 
 fn mark(members: &mut [Member], ready: &mut Vec<usize>, place: usize) {
-    if !std::mem::replace(&mut members[place].is_marked, true) {
+    let member = &mut members[place];
+    if member.is_running {
+        member.has_news = true;
+    } else if !std::mem::replace(&mut member.is_marked, true) {
         ready.push(place);
     }
 }
@@ -272,5 +279,34 @@ impl Drop for Turn {
 impl std::fmt::Debug for Turn {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{} nodes, {} callbacks", self.nodes.len(), self.members.len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Clock, Timer};
+
+    /// Another thread gathers while a callback's thread has looked and not yet reported.
+    #[test]
+    fn what_is_gathered_during_a_run_that_finds_nothing_is_run() {
+        let (clock, mut turn) = (Clock::manual(Duration::ZERO), Turn::new());
+        let node = Node::builder("turn_tester").domain_id(crate::node::MAX_DOMAIN_ID).build().unwrap();
+        node.add_callback(Timer::new(&clock, Duration::from_secs(1)).unwrap(), |_, _| ());
+        turn.add_node(&node).unwrap();
+        let mut places = Vec::new();
+        turn.gather();
+        turn.take_ready(&mut places);
+        let callback = turn.start(places[0]);
+        assert_eq!(callback.run(), Ran::Nothing);
+        callback.tell();
+        turn.told.tell();
+        turn.gather();
+        turn.ran(&callback, Ran::Nothing);
+        assert_eq!(turn.rest_until(None), None);
+        let callback = turn.start(places[0]);
+        turn.ran(&callback, callback.run());
+        turn.take_ready(&mut places);
+        assert_eq!(places, [0, 0], "as often as there was news");
     }
 }
