@@ -2,8 +2,8 @@
 //!
 //! Used by `single`, `events` and `multi`, each of which gathers, runs, reports what came of it, and rests when nothing is left.
 //! Invariants:
-//! - A callback is *marked* from the moment that it may have something until a run finds nothing, and nothing new was gathered
-//!   meanwhile; only gathering marks.
+//! - A callback is *marked* from the moment that it may have something until a look at it, or after its run, finds nothing, and
+//!   nothing new was gathered meanwhile; only gathering marks.
 //! - Whatever happens without a mark is a bit of the collector, the time, or told (`told`): one of them ends a rest.
 
 use super::{
@@ -208,7 +208,7 @@ impl Turn {
         if place != NOWHERE {
             let member = &mut self.members[place];
             member.is_running = false;
-            let is_more = ran == Ran::Nothing && member.has_news;
+            let is_more = matches!(ran, Ran::Last | Ran::Nothing) && member.has_news;
             self.report(place, if is_more { Ran::Once } else { ran });
         }
     }
@@ -223,7 +223,7 @@ impl Turn {
     pub(crate) fn report(&mut self, place: usize, ran: Ran) {
         match ran {
             Ran::Once => self.ready.push(place),
-            Ran::Nothing => self.members[place].is_marked = false,
+            Ran::Last | Ran::Nothing => self.members[place].is_marked = false,
             Ran::Failed => self.failed.push(place),
         }
     }
@@ -235,9 +235,9 @@ impl Turn {
         if !self.ready.is_empty() {
             return None;
         }
-        let now = Instant::now();
-        let due = self.next_due_ns.map(|due_ns| now + Duration::from_nanos(due_ns.saturating_sub(monotonic_ns())));
-        let retry = (!self.failed.is_empty()).then(|| now + RETRY_AFTER);
+        let after = |time| Instant::now() + time;
+        let due = self.next_due_ns.map(|due_ns| after(Duration::from_nanos(due_ns.saturating_sub(monotonic_ns()))));
+        let retry = (!self.failed.is_empty()).then(|| after(RETRY_AFTER));
         Some(limit.into_iter().chain(due).chain(retry).min())
     }
 
