@@ -2,7 +2,7 @@
 //!
 //! Used by executors. It stays announced on the topics of what is attached to it, so going to sleep costs the same whatever their
 //! number (`protocol::collect`). Several topics may share a bit of [`Collector::BITS`]: who is named may have nothing.
-//! Where all waiter lines are taken it shares the last one, announces itself for each short sleep, and names everybody.
+//! Where all waiter lines are taken it shares the last one, announces itself for each short sleep, and names everybody after it.
 
 use crate::{
     board::TopicIndex,
@@ -34,6 +34,8 @@ pub struct Collector {
     index: WaiterIndex,
     /// Topics of what is attached, and how many of it.
     topics: Vec<(TopicIndex, usize)>,
+    /// On the shared line: it waited since everybody was named.
+    has_waited: bool,
 }
 
 /// What [`Collector::detach`] takes back.
@@ -64,7 +66,7 @@ impl Collector {
         if index != SHARED_WAITER {
             domain.board.waiter(index).state.store(WAITER_AWAKE, Relaxed);
         }
-        Ok(Collector { domain, waiter, index, topics: Vec::new() })
+        Ok(Collector { domain, waiter, index, topics: Vec::new(), has_waited: true })
     }
 
     /// Who wakes it.
@@ -111,7 +113,11 @@ impl Collector {
     /// No allocation, lock or system call.
     pub fn collect(&mut self, mut found: impl FnMut(usize)) {
         if self.index == SHARED_WAITER {
-            return self.topics.iter().for_each(|(topic, _)| found(topic.ready_bit().0));
+            // Once: who collects until there is nothing more comes to an end.
+            if std::mem::take(&mut self.has_waited) {
+                self.topics.iter().for_each(|(topic, _)| found(topic.ready_bit().0));
+            }
+            return;
         }
         for (word, mut bits) in collect::collect(self.domain.board.waiter(self.index)).into_iter().enumerate() {
             while bits != 0 {
@@ -129,8 +135,9 @@ impl Collector {
     /// The process forked.
     pub fn wait(&mut self, deadline: Option<Instant>, mut look: impl FnMut() -> bool) -> Result<()> {
         self.domain.epoch.check()?;
-        let Collector { domain, waiter, index, topics } = self;
+        let Collector { domain, waiter, index, topics, has_waited } = self;
         if *index == SHARED_WAITER {
+            *has_waited = true;
             let sleepers = topics.iter().map(|(topic, _)| &domain.board.line(*topic).sleepers);
             let soon = Instant::now() + SHARED_SLICE;
             return waiter.sleep_once(Some(deadline.map_or(soon, |deadline| deadline.min(soon))), sleepers, look);

@@ -296,7 +296,13 @@ impl Publisher {
     /// # Errors
     /// The time is over and there is a subscription of another type; as [`Publisher::subscription_count`].
     pub fn wait_for_subscriptions(&mut self, count: usize, timeout: Duration) -> Result<bool> {
-        let deadline = Instant::now().checked_add(timeout);
+        let matched = self.wait_for_readers(count, Instant::now().checked_add(timeout));
+        // Who waits once at its beginning must not keep a line from those who wait all their lives: there are few for all.
+        self.waiter.release();
+        matched
+    }
+
+    fn wait_for_readers(&mut self, count: usize, deadline: Option<Instant>) -> Result<bool> {
         loop {
             if self.subscription_count()? >= count {
                 return Ok(true);

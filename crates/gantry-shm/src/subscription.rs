@@ -175,7 +175,8 @@ impl Subscription {
         taken
     }
 
-    /// Whether there is something to take now. Joins publishers that came (control path); else a look at each publisher.
+    /// Whether there is something to take now. Joins publishers that came, and unmaps those that are gone and drained (control
+    /// path); else a look at each publisher.
     ///
     /// # Errors
     /// The process forked.
@@ -184,7 +185,11 @@ impl Subscription {
         if self.generation_changed() {
             self.discover();
         }
-        Ok(self.has_news())
+        let has_news = self.has_news();
+        if !has_news {
+            self.drop_drained();
+        }
+        Ok(has_news)
     }
 
     /// Waits until there is something to take; `false` if there was nothing within `timeout`. A bounded spin (none where

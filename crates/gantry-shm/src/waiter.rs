@@ -195,6 +195,15 @@ impl Waiter {
         }
     }
 
+    /// Gives the line back until the next sleep. Takes the registry lock if it slept.
+    pub(crate) fn release(&mut self) {
+        if let Some(index) = self.index.take()
+            && self.domain.epoch.is_current()
+        {
+            self.domain.free_waiter(index);
+        }
+    }
+
     /// Spins as long as spinning has been worth it: the bound doubles when it helps and halves when it does not.
     fn spin(&mut self, look: &mut impl FnMut() -> bool) -> bool {
         let Some(bound) = self.spin else { return false };
@@ -223,9 +232,7 @@ impl std::fmt::Debug for Waiter {
 
 impl Drop for Waiter {
     fn drop(&mut self) {
-        if let (Some(index), true) = (self.index, self.domain.epoch.is_current()) {
-            self.domain.free_waiter(index);
-        }
+        self.release();
     }
 }
 

@@ -32,6 +32,8 @@ pub(crate) struct Callback {
 pub(crate) enum Ran {
     /// It ran, or what was taken is kept; there may be more.
     Once,
+    /// It ran, and there is nothing more.
+    Last,
     /// There was nothing to take.
     Nothing,
     /// Taking failed, which was logged; to be tried again later.
@@ -43,11 +45,11 @@ pub(crate) trait Body: Send {
     /// What it waits for.
     fn waitable(&mut self) -> &mut dyn Waitable;
     /// Takes one thing and gives it to the callback.
-    fn run(&mut self) -> Result<bool>;
+    fn run(&mut self) -> Result<Ran>;
     /// Takes one thing and keeps it; says when it came into being, if it knows.
     fn enqueue(&mut self) -> Result<Option<Option<u64>>>;
     /// Gives the oldest thing that it kept to the callback.
-    fn run_queued(&mut self);
+    fn run_queued(&mut self) -> Ran;
     /// Drops the oldest thing that it kept, or the newest.
     fn discard(&mut self, oldest: bool);
 }
@@ -59,12 +61,15 @@ struct Typed<W: Take, F> {
 }
 
 impl<W: Take, F> Typed<W, F> {
-    /// The next thing. Taking does not wait for publishers that came to be joined, and nobody would ring when they are.
+    /// The next thing. The look before joins publishers that came, for which taking does not wait, and nobody would ring when they
+    /// are; and it is cheap where several topics share a bit of the collector.
     fn take(&mut self) -> Result<Option<W::Taken>> {
-        match self.waitable.take_next()? {
-            None if self.waitable.is_ready()? => self.waitable.take_next(),
-            taken => Ok(taken),
-        }
+        if self.waitable.is_ready()? { self.waitable.take_next() } else { Ok(None) }
+    }
+
+    /// What a run comes to. What fails now does so again when it is taken from.
+    fn after_run(&mut self) -> Ran {
+        if self.waitable.is_ready().is_ok_and(|is_ready| !is_ready) { Ran::Last } else { Ran::Once }
     }
 }
 
@@ -78,10 +83,10 @@ where
         &mut self.waitable
     }
 
-    fn run(&mut self) -> Result<bool> {
-        let Some(taken) = self.take()? else { return Ok(false) };
+    fn run(&mut self) -> Result<Ran> {
+        let Some(taken) = self.take()? else { return Ok(Ran::Nothing) };
         (self.callback)(&mut self.waitable, taken);
-        Ok(true)
+        Ok(self.after_run())
     }
 
     fn enqueue(&mut self) -> Result<Option<Option<u64>>> {
@@ -91,10 +96,11 @@ where
         Ok(Some(time_ns))
     }
 
-    fn run_queued(&mut self) {
+    fn run_queued(&mut self) -> Ran {
         if let Some(taken) = self.queue.pop_front() {
             (self.callback)(&mut self.waitable, taken);
         }
+        self.after_run()
     }
 
     fn discard(&mut self, oldest: bool) {
@@ -103,6 +109,13 @@ where
         } else {
             self.queue.pop_back()
         };
+    }
+}
+
+impl Ran {
+    /// Whether the callback ran.
+    pub(crate) fn has_run(self) -> bool {
+        matches!(self, Ran::Once | Ran::Last)
     }
 }
 
@@ -142,11 +155,7 @@ impl Callback {
         if self.is_removed() {
             return Ran::Nothing;
         }
-        match self.body().run() {
-            Ok(true) => Ran::Once,
-            Ok(false) => Ran::Nothing,
-            Err(error) => log_failure(&error),
-        }
+        self.body().run().unwrap_or_else(|error| log_failure(&error))
     }
 
     /// Takes one thing and keeps it, to be run later; with when it came into being, if it knows.

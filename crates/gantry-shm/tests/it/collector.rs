@@ -19,14 +19,18 @@ tests![
     nothing_is_missed_while_publishers_run_and_the_collector_sleeps,
     a_bell_wakes_it_once_for_what_look_finds,
     publishers_that_come_are_news,
-    on_the_shared_line_everything_is_named,
+    on_the_shared_line_everything_is_named_after_each_wait,
+    publishers_that_waited_for_subscriptions_take_no_line,
 ];
 
 const TOPICS: usize = 40;
 
 fn pairs(participant: &Arc<Participant>, qos: Qos) -> (Vec<Publisher>, Vec<Subscription>) {
-    let publishers = (0..TOPICS).map(|number| publisher_on(participant, &topic(number), qos)).collect();
-    (publishers, (0..TOPICS).map(|number| subscription_to(participant, &topic(number), qos)).collect())
+    let mut publishers: Vec<_> = (0..TOPICS).map(|number| publisher_on(participant, &topic(number), qos)).collect();
+    let subscriptions = (0..TOPICS).map(|number| subscription_to(participant, &topic(number), qos)).collect();
+    // A publisher keeps nothing for subscriptions that it does not know yet.
+    assert!(publishers.iter_mut().all(|publisher| publisher.wait_for_subscriptions(1, PATIENCE).unwrap()));
+    (publishers, subscriptions)
 }
 
 fn attach(collector: &mut Collector, subscriptions: &[Subscription]) -> Vec<usize> {
@@ -155,13 +159,16 @@ fn publishers_that_come_are_news() {
     assert!(subscription.is_ready().unwrap());
 }
 
-fn on_the_shared_line_everything_is_named() {
+fn on_the_shared_line_everything_is_named_after_each_wait() {
     let root = Root::new();
     let participant = root.join();
     let taken: Vec<Collector> = (0..511).map(|_| Collector::new(&participant).unwrap()).collect();
     let (mut publishers, mut subscriptions) = pairs(&participant, Qos::default());
     let mut collector = Collector::new(&participant).unwrap();
     attach(&mut collector, &subscriptions);
+    assert_eq!(collected(&mut collector).len(), TOPICS);
+    assert_eq!(collected(&mut collector), [], "once, or who collects until there is nothing more would never end");
+    collector.wait(soon(), || false).unwrap();
     assert_eq!(collected(&mut collector).len(), TOPICS);
     let publisher = std::thread::spawn(move || {
         send(&mut publishers[9], BYTES, 1);
@@ -172,4 +179,20 @@ fn on_the_shared_line_everything_is_named() {
     }
     publisher.join().unwrap();
     drop(taken);
+}
+
+fn publishers_that_waited_for_subscriptions_take_no_line() {
+    let root = Root::new();
+    let participant = root.join();
+    let mut publishers: Vec<_> =
+        (0..511).map(|number| publisher_on(&participant, &topic(number), Qos::default())).collect();
+    for publisher in &mut publishers {
+        assert!(!publisher.wait_for_subscriptions(1, Duration::from_millis(1)).unwrap());
+    }
+    let mut collector = Collector::new(&participant).unwrap();
+    let subscription = subscription_to(&participant, &topic(0), Qos::default());
+    let bit = collector.attach(&subscription).unwrap().bit();
+    assert_eq!(collected(&mut collector), [], "it has a line of its own");
+    send(&mut publishers[0], BYTES, 1);
+    assert_eq!(collected(&mut collector), [bit]);
 }

@@ -36,6 +36,8 @@ pub struct EventsExecutor {
     dropped: u64,
     /// Taken from `turn`, to be looked at.
     places: Vec<usize>,
+    /// The only one that has something, and the queue is empty: it needs no place in an order.
+    only: Option<usize>,
 }
 
 /// Priority, time, count.
@@ -57,8 +59,8 @@ impl EventsExecutor {
     /// With room for `capacity` events (at least 1).
     #[must_use]
     pub fn with_queue(capacity: usize, overflow: Overflow) -> EventsExecutor {
-        let (turn, queue, places) = (Turn::new(), BTreeMap::new(), Vec::new());
-        EventsExecutor { turn, queue, capacity: capacity.max(1), overflow, found: 0, dropped: 0, places }
+        let (turn, queue, capacity) = (Turn::new(), BTreeMap::new(), capacity.max(1));
+        EventsExecutor { turn, queue, capacity, overflow, found: 0, dropped: 0, places: Vec::new(), only: None }
     }
 
     /// Events for which there was no room, since it was made.
@@ -118,9 +120,17 @@ impl Steps for EventsExecutor {
     }
 
     fn gather(&mut self) {
-        self.turn.gather();
+        let is_changed = self.turn.gather();
+        // It was found before a cancel.
+        if let Some(place) = self.only.take().filter(|_| !is_changed) {
+            self.turn.report(place, Ran::Once);
+        }
         let mut places = std::mem::take(&mut self.places);
         self.turn.take_ready(&mut places);
+        if let ([place], true, Overflow::Wait) = (&places[..], self.queue.is_empty(), self.overflow) {
+            self.only = Some(*place);
+            places.clear();
+        }
         for place in places.drain(..) {
             let waits = self.overflow == Overflow::Wait;
             // No more at a time than fit, or one that is quicker than all others would keep us here.
@@ -131,7 +141,9 @@ impl Steps for EventsExecutor {
             };
             let ran = self.enqueue(place, most);
             // If its only event is in the queue, it is reported when that ran.
-            if !waits || ran != Ran::Once || most == 0 {
+            if waits && ran == Ran::Once && most == 1 {
+                self.turn.start(place);
+            } else {
                 self.turn.report(place, ran);
             }
         }
@@ -139,15 +151,25 @@ impl Steps for EventsExecutor {
     }
 
     fn step(&mut self) -> bool {
+        if let Some(place) = self.only.take() {
+            let ran = self.turn.member(place).callback.run();
+            self.turn.report(place, ran);
+            return ran.has_run();
+        }
         while let Some((_, callback)) = self.queue.pop_first() {
+            let is_here = self.turn.has(&callback);
+            let ran = if is_here {
+                callback.body().run_queued()
+            } else {
+                callback.body().discard(true);
+                Ran::Nothing
+            };
             if self.overflow == Overflow::Wait {
-                self.turn.ran(&callback, Ran::Once);
+                self.turn.ran(&callback, ran);
             }
-            if self.turn.has(&callback) {
-                callback.body().run_queued();
+            if is_here {
                 return true;
             }
-            callback.body().discard(true);
         }
         false
     }

@@ -1,7 +1,6 @@
 //! One thread that goes round: each callback that has something runs once, in the order of registration, then the next round.
 
 use super::{Executor, steps::Steps, turn::Turn};
-use crate::callback::Ran;
 use std::collections::VecDeque;
 
 /// Runs callbacks one after the other on the thread that spins it, in rounds: in each, every callback for which there is something
@@ -84,7 +83,7 @@ impl Round {
         while let Some(place) = self.next(|_, _| true) {
             let ran = self.turn.member(place).callback.run();
             self.turn.report(place, ran);
-            if ran == Ran::Once {
+            if ran.has_run() {
                 return true;
             }
         }

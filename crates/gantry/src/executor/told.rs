@@ -49,7 +49,7 @@ impl Told {
 
     /// Whether there is something new since the last time.
     pub(crate) fn take_news(&self) -> bool {
-        self.is_news.swap(false, Acquire)
+        self.is_news() && self.is_news.swap(false, Acquire)
     }
 
     /// Whether there is something that a rest must end for.

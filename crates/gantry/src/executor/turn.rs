@@ -2,7 +2,8 @@
 //!
 //! Used by `single`, `events` and `multi`, each of which gathers, runs, reports what came of it, and rests when nothing is left.
 //! Invariants:
-//! - A callback is *marked* from the moment that it may have something until a run finds nothing; only gathering marks.
+//! - A callback is *marked* from the moment that it may have something until a look at it, or after its run, finds nothing, and
+//!   nothing new was gathered meanwhile; only gathering marks.
 //! - Whatever happens without a mark is a bit of the collector, the time, or told (`told`): one of them ends a rest.
 
 use super::{
@@ -40,6 +41,8 @@ pub struct Turn {
     ready: Vec<usize>,
     failed: Vec<usize>,
     next_due_ns: Option<u64>,
+    /// The members are others, in other places, than whoever gathers knows.
+    is_changed: bool,
 }
 
 struct Hosted {
@@ -60,6 +63,7 @@ impl Turn {
             ready: Vec::new(),
             failed: Vec::new(),
             next_due_ns: None,
+            is_changed: false,
         }
     }
 
@@ -130,14 +134,14 @@ impl Turn {
                 self.timed.push(place);
             }
         }
+        self.is_changed = true;
         // Who runs is reported by whoever runs it.
         self.ready = (0..self.members.len()).filter(|&place| !self.members[place].is_running).collect();
     }
 
-    /// Marks what may have something to do. Returns whether the members are others than before, in other places.
+    /// Marks what may have something to do. Returns whether the members are others than the last time, in other places.
     pub(crate) fn gather(&mut self) -> bool {
-        let is_changed = self.nodes.iter().any(|hosted| hosted.version != Some(hosted.node.callbacks().version()));
-        if is_changed {
+        if self.nodes.iter().any(|hosted| hosted.version != Some(hosted.node.callbacks().version())) {
             self.update_members();
         }
         let Turn { collector, members, by_bit, ready, .. } = self;
@@ -152,7 +156,7 @@ impl Turn {
             collector.collect(|bit| by_bit[bit].iter().for_each(|&place| mark(members, ready, place)));
         }
         self.mark_due();
-        is_changed
+        std::mem::take(&mut self.is_changed)
     }
 
     /// Marks whose time has come, and notes when the next comes.
@@ -182,8 +186,9 @@ impl Turn {
 
     /// The callback of a member, which runs from now on: [`Turn::ran`] is to follow.
     pub(crate) fn start(&mut self, place: usize) -> Arc<Callback> {
-        self.members[place].is_running = true;
-        self.members[place].callback.clone()
+        let member = &mut self.members[place];
+        (member.is_running, member.has_news) = (true, false);
+        member.callback.clone()
     }
 
     /// Whether a callback is here, and was not removed.
@@ -201,8 +206,10 @@ impl Turn {
     pub(crate) fn ran(&mut self, callback: &Callback, ran: Ran) {
         let place = callback.place.load(Relaxed);
         if place != NOWHERE {
-            self.members[place].is_running = false;
-            self.report(place, ran);
+            let member = &mut self.members[place];
+            member.is_running = false;
+            let is_more = matches!(ran, Ran::Last | Ran::Nothing) && member.has_news;
+            self.report(place, if is_more { Ran::Once } else { ran });
         }
     }
 
@@ -216,7 +223,7 @@ impl Turn {
     pub(crate) fn report(&mut self, place: usize, ran: Ran) {
         match ran {
             Ran::Once => self.ready.push(place),
-            Ran::Nothing => self.members[place].is_marked = false,
+            Ran::Last | Ran::Nothing => self.members[place].is_marked = false,
             Ran::Failed => self.failed.push(place),
         }
     }
@@ -228,9 +235,9 @@ impl Turn {
         if !self.ready.is_empty() {
             return None;
         }
-        let now = Instant::now();
-        let due = self.next_due_ns.map(|due_ns| now + Duration::from_nanos(due_ns.saturating_sub(monotonic_ns())));
-        let retry = (!self.failed.is_empty()).then(|| now + RETRY_AFTER);
+        let after = |time| Instant::now() + time;
+        let due = self.next_due_ns.map(|due_ns| after(Duration::from_nanos(due_ns.saturating_sub(monotonic_ns()))));
+        let retry = (!self.failed.is_empty()).then(|| after(RETRY_AFTER));
         Some(limit.into_iter().chain(due).chain(retry).min())
     }
 
@@ -252,7 +259,10 @@ impl Turn {
 }
 
 fn mark(members: &mut [Member], ready: &mut Vec<usize>, place: usize) {
-    if !std::mem::replace(&mut members[place].is_marked, true) {
+    let member = &mut members[place];
+    if member.is_running {
+        member.has_news = true;
+    } else if !std::mem::replace(&mut member.is_marked, true) {
         ready.push(place);
     }
 }
@@ -269,5 +279,34 @@ impl Drop for Turn {
 impl std::fmt::Debug for Turn {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{} nodes, {} callbacks", self.nodes.len(), self.members.len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Clock, Timer};
+
+    /// Another thread gathers while a callback's thread has looked and not yet reported.
+    #[test]
+    fn what_is_gathered_during_a_run_that_finds_nothing_is_run() {
+        let (clock, mut turn) = (Clock::manual(Duration::ZERO), Turn::new());
+        let node = Node::builder("turn_tester").domain_id(crate::node::MAX_DOMAIN_ID).build().unwrap();
+        node.add_callback(Timer::new(&clock, Duration::from_secs(1)).unwrap(), |_, _| ());
+        turn.add_node(&node).unwrap();
+        let mut places = Vec::new();
+        turn.gather();
+        turn.take_ready(&mut places);
+        let callback = turn.start(places[0]);
+        assert_eq!(callback.run(), Ran::Nothing);
+        callback.tell();
+        turn.told.tell();
+        turn.gather();
+        turn.ran(&callback, Ran::Nothing);
+        assert_eq!(turn.rest_until(None), None);
+        let callback = turn.start(places[0]);
+        turn.ran(&callback, callback.run());
+        turn.take_ready(&mut places);
+        assert_eq!(places, [0, 0], "as often as there was news");
     }
 }

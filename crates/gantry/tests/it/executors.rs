@@ -24,6 +24,7 @@ tests![
     samples_come_in_order_and_none_is_missed,
     timers_run_beside_topics_and_stop_when_canceled,
     callbacks_that_come_and_go_while_it_spins,
+    a_node_that_goes_between_two_steps_leaves_the_others,
     a_cancel_ends_the_spin_or_the_next_one,
     an_idle_executor_uses_no_cpu,
     a_manual_clock_drives_timers,
@@ -110,6 +111,25 @@ fn callbacks_that_come_and_go_while_it_spins() {
             canceler.cancel();
             spinner.join().unwrap();
         });
+    }
+}
+
+fn a_node_that_goes_between_two_steps_leaves_the_others() {
+    for (name, mut executor) in executors() {
+        let ran = Arc::new(Mutex::new(Vec::new()));
+        let nodes = [0, 1, 2].map(|number| {
+            let (node, list) = (node(), ran.clone());
+            let timer = Timer::new(&Clock::steady(), Duration::from_nanos(1)).unwrap();
+            node.add_callback(timer, move |_, _| list.lock().unwrap().push(number));
+            executor.add_node(&node).unwrap();
+            node
+        });
+        assert!(executor.spin_once(PATIENCE).unwrap(), "{name}");
+        executor.remove_node(&nodes[0]);
+        executor.remove_node(&nodes[1]);
+        ran.lock().unwrap().clear();
+        assert!(executor.spin_once(PATIENCE).unwrap() && executor.spin_once(PATIENCE).unwrap(), "{name}");
+        assert_eq!(*ran.lock().unwrap(), [2, 2], "{name}");
     }
 }
 

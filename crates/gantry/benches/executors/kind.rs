@@ -1,0 +1,41 @@
+//! Who delivers messages to callbacks.
+
+use gantry::{EventsExecutor, Executor, MultiThreadedExecutor, SingleThreadedExecutor};
+
+/// Who delivers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// [`SingleThreadedExecutor`]: what the others are compared with.
+    SingleThreaded,
+    /// [`EventsExecutor`], as it is made if nothing is said.
+    Events,
+    /// [`MultiThreadedExecutor`], with as many threads as CPUs.
+    MultiThreaded,
+    /// No executor: a loop around a wait set, that takes from every subscription.
+    WaitSet,
+}
+
+impl Kind {
+    /// All of them.
+    pub const ALL: [Kind; 4] = [Kind::SingleThreaded, Kind::Events, Kind::MultiThreaded, Kind::WaitSet];
+
+    /// What it is called in the table and in comparisons.
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::SingleThreaded => "single-threaded",
+            Kind::Events => "events",
+            Kind::MultiThreaded => "multi-threaded",
+            Kind::WaitSet => "wait-set",
+        }
+    }
+
+    /// A new one, if it is an executor.
+    pub fn executor(self) -> Option<Box<dyn Executor>> {
+        match self {
+            Kind::SingleThreaded => Some(Box::new(SingleThreadedExecutor::new())),
+            Kind::Events => Some(Box::new(EventsExecutor::new())),
+            Kind::MultiThreaded => Some(Box::new(MultiThreadedExecutor::new())),
+            Kind::WaitSet => None,
+        }
+    }
+}

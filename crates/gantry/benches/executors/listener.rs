@@ -1,0 +1,115 @@
+//! The side that is measured: callbacks for a number of topics, and a wait set for the same topics.
+
+use crate::{
+    Result,
+    kind::Kind,
+    meter::{Meter, Turn},
+    peer::Peer,
+    play::{Note, name, qos},
+    row::Load,
+};
+use gantry::{CallbackGroupType, Node, Subscription, WaitSet, Waitable};
+use std::{sync::Arc, time::Duration};
+
+/// How long after the last message was published all must have come.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// The subscriptions to so many topics.
+pub struct Listener {
+    /// It has the callbacks.
+    node: Node,
+    meter: Arc<Meter>,
+    /// Those of the wait set.
+    subscriptions: Vec<Subscription<Note>>,
+    wait_set: WaitSet,
+}
+
+impl Listener {
+    /// Subscribes, and lets the other side publish on so many topics; returns when both see each other.
+    pub fn new(peer: &mut Peer, meter: &Arc<Meter>, topics: usize) -> Result<Listener> {
+        let node = Node::new(&format!("executors_bench_{topics}"))?;
+        // The threads of a multi-threaded executor may run any of them.
+        let group = node.create_callback_group(CallbackGroupType::Reentrant);
+        let mut subscriptions = Vec::new();
+        for topic in 0..topics {
+            let name = name(std::process::id(), topics, topic);
+            subscriptions.push(node.create_subscription(&name, qos(topics))?);
+            let meter = meter.clone();
+            let subscription = node.create_subscription::<Note>(&name, qos(topics))?;
+            group.add_callback(subscription, move |_, note| meter.note(note.message_info()));
+        }
+        peer.say(&format!("publish {topics}"))?;
+        peer.expect_ok()?;
+        for subscription in &mut subscriptions {
+            if subscription.publisher_count()? != 1 {
+                return Err(format!("{} has not one publisher", subscription.topic()).into());
+            }
+        }
+        let wait_set = WaitSet::new(&node)?;
+        Ok(Listener { node, meter: meter.clone(), subscriptions, wait_set })
+    }
+
+    /// To how many topics.
+    pub fn topics(&self) -> usize {
+        self.subscriptions.len()
+    }
+
+    /// Where the callbacks are.
+    pub fn node(&self) -> &Node {
+        &self.node
+    }
+
+    /// One turn of one kind.
+    pub fn turn(&mut self, peer: &mut Peer, kind: Kind, load: Load) -> Result<Turn> {
+        let Some(mut executor) = kind.executor() else { return self.wait_set_turn(peer, load) };
+        executor.add_node(&self.node)?;
+        // What was published for the wait set is there, too.
+        while executor.spin_some(Duration::MAX)? > 0 {}
+        self.meter.begin(load.count, Some(executor.canceler()));
+        while_publishing(peer, load, &self.meter, || Ok(executor.spin()?))?;
+        Ok(self.meter.result())
+    }
+
+    fn wait_set_turn(&mut self, peer: &mut Peer, load: Load) -> Result<Turn> {
+        let Listener { meter, subscriptions, wait_set, .. } = self;
+        take_all(subscriptions, meter)?;
+        meter.begin(load.count, None);
+        while_publishing(peer, load, meter, || {
+            while !meter.is_over() {
+                let mut waitables: Vec<&mut dyn Waitable> =
+                    subscriptions.iter_mut().map(|subscription| subscription as &mut dyn Waitable).collect();
+                // It is not rung at the end if messages were lost.
+                if wait_set.wait(&mut waitables, PATIENCE)? {
+                    take_all(subscriptions, meter)?;
+                }
+            }
+            Ok(())
+        })?;
+        Ok(meter.result())
+    }
+}
+
+fn take_all(subscriptions: &mut [Subscription<Note>], meter: &Meter) -> Result<()> {
+    for subscription in subscriptions {
+        while let Some(note) = subscription.take()? {
+            meter.note(note.message_info());
+        }
+    }
+    Ok(())
+}
+
+/// Spins while the other side publishes; ends that if messages were lost.
+fn while_publishing(peer: &mut Peer, load: Load, meter: &Meter, spin: impl FnOnce() -> Result<()>) -> Result<()> {
+    peer.say(&format!("turn {} {} {}", load.topics, load.rate, load.count))?;
+    peer.expect_ready()?;
+    std::thread::scope(|scope| {
+        let watch = scope.spawn(|| {
+            let done = peer.expect_ok().map_err(|error| error.to_string());
+            meter.stop_after(PATIENCE);
+            done
+        });
+        spin()?;
+        watch.join().map_err(|_| "the thread that waits for the other process panicked")??;
+        Ok(())
+    })
+}

@@ -1,0 +1,124 @@
+//! What the other process does: publishes on many topics, one after the other, at times that were fixed before.
+//!
+//! Lines are `publish TOPICS` (makes the publishers), `turn TOPICS RATE COUNT` and `end` (`peer`).
+
+use crate::{
+    Result,
+    cpus::Cpus,
+    meter,
+    peer::{self, Role},
+    row::Load,
+};
+use gantry::{Node, Publisher, Qos};
+use gantry_cdr::PlainMessage;
+use rustix::{
+    thread::{clock_nanosleep_absolute, set_current_timer_slack},
+    time::{ClockId, Timespec},
+};
+use std::{io::Write, num::NonZeroU64, time::Duration};
+use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
+
+/// How long to wait for the other side's subscriptions.
+const PATIENCE: Duration = Duration::from_secs(60);
+/// From `ready` to the first message: the executor spins by then. From the last one to `ok`: it has ended.
+const PAUSE: Duration = Duration::from_millis(10);
+/// Messages that are kept on all topics together: those of a turn, so that who stands still for a moment loses none.
+const DEPTH: usize = 2000;
+/// ... but on each so many.
+const LEAST_DEPTH: usize = 16;
+
+/// What is published.
+#[derive(FromBytes, IntoBytes, KnownLayout, Immutable)]
+#[repr(C)]
+pub struct Note([u64; 8]);
+
+impl PlainMessage for Note {
+    const TYPE_NAME: &'static str = "executors_bench/msg/Note";
+    const DEFINITION: &'static str = "uint64[8] data\n";
+}
+
+/// The name of a topic, of so many.
+pub fn name(session: u32, topics: usize, topic: usize) -> String {
+    format!("/executors_bench_{session}/of_{topics}/topic_{topic}")
+}
+
+/// Of all publishers and subscriptions on one of so many topics.
+pub fn qos(topics: usize) -> Qos {
+    Qos::default().reliable().volatile().keep_last((DEPTH / topics).max(LEAST_DEPTH) as u32)
+}
+
+/// The publishers on so many topics.
+struct Talker {
+    publishers: Vec<Publisher<Note>>,
+    /// Whose turn it is.
+    next: usize,
+}
+
+/// Until it is told to end.
+pub fn play(role: &Role) -> Result<()> {
+    let session = role.place.parse()?;
+    Cpus::pin(&role.cpus.all())?;
+    let node = Node::new("executors_bench_talker")?;
+    // Sleeps end when they should.
+    set_current_timer_slack(NonZeroU64::new(1))?;
+    let mut talkers = Vec::new();
+    role.play(|line, output| obey(line, session, &node, &mut talkers, output))
+}
+
+fn obey(line: &str, session: u32, node: &Node, talkers: &mut Vec<Talker>, output: &mut dyn Write) -> Result<()> {
+    let words: Vec<&str> = line.split(' ').collect();
+    match words[..] {
+        ["publish", topics] => {
+            talkers.push(Talker::new(node, session, topics.parse()?)?);
+            Ok(())
+        }
+        ["turn", topics, rate, count] => {
+            let load = Load { topics: topics.parse()?, rate: rate.parse()?, count: count.parse()? };
+            let talker = talkers.iter_mut().find(|talker| talker.publishers.len() == load.topics);
+            peer::ready(output)?;
+            talker.ok_or_else(|| format!("nobody publishes on {topics} topics"))?.publish(load)
+        }
+        ["end"] => Ok(()),
+        _ => Err(format!("the benchmark said {line:?}, which means nothing").into()),
+    }
+}
+
+impl Talker {
+    fn new(node: &Node, session: u32, topics: usize) -> Result<Talker> {
+        let mut publishers = Vec::new();
+        for topic in 0..topics {
+            let mut publisher = node.create_publisher(&name(session, topics, topic), qos(topics))?;
+            if !publisher.wait_for_subscriptions(2, PATIENCE)? {
+                let why = publisher.mismatches()?.join("; ");
+                return Err(format!("{} has not two subscriptions: {why}", publisher.topic()).into());
+            }
+            publishers.push(publisher);
+        }
+        Ok(Talker { publishers, next: 0 })
+    }
+
+    fn publish(&mut self, load: Load) -> Result<()> {
+        let mut due_ns = meter::ns(ClockId::Monotonic) + PAUSE.as_nanos() as u64;
+        for _ in 0..load.count {
+            sleep_until(due_ns)?;
+            let publisher = &mut self.publishers[self.next];
+            let mut note = publisher.loan()?;
+            note.0 = [due_ns; 8];
+            publisher.publish(note).map_err(gantry::Error::from)?;
+            self.next = (self.next + 1) % load.topics;
+            due_ns += load.period().as_nanos() as u64;
+        }
+        std::thread::sleep(PAUSE);
+        Ok(())
+    }
+}
+
+fn sleep_until(due_ns: u64) -> Result<()> {
+    let due = Timespec { tv_sec: (due_ns / 1_000_000_000) as i64, tv_nsec: (due_ns % 1_000_000_000) as i64 };
+    loop {
+        match clock_nanosleep_absolute(ClockId::Monotonic, &due) {
+            Err(rustix::io::Errno::INTR) => {}
+            slept => return Ok(slept?),
+        }
+    }
+}

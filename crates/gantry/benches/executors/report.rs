@@ -1,0 +1,94 @@
+//! What is printed: the machine, two tables, the comparisons.
+//!
+//! Used by `main`, once, at the end. Lines that begin with "ratio " are read by programs: exactly `ratio NAME LOAD VALUE`, and no
+//! other line begins so. LOAD is TOPICS@RATE, or `all`: the geometric mean of all loads.
+
+use crate::{Result, cpus::Cpus, idle::Idle, kind::Kind, row::Row, statistics::Statistics};
+use std::io::Write;
+
+const HELP: &str = "\
+Measures what executors cost for each message, and what idle ones do.
+
+cargo bench -p gantry --bench executors [-- OPTIONS]
+
+  --quick       measure for 10 seconds instead of 150, in shorter turns
+  --only NAMES  only what has one of these in its name, as in \"events 10@,single-threaded 10@\"; for profilers
+  --help        this
+";
+
+/// What single-threaded is compared with.
+const COMPARED: [Kind; 2] = [Kind::Events, Kind::MultiThreaded];
+
+/// Prints the options.
+pub fn help() -> Result<()> {
+    std::io::stdout().lock().write_all(HELP.as_bytes())?;
+    Ok(())
+}
+
+/// Says why nothing is measured.
+pub fn unoptimised() -> Result<()> {
+    writeln!(
+        std::io::stdout().lock(),
+        "executors: nothing is measured in a build without optimisation; use cargo bench"
+    )?;
+    Ok(())
+}
+
+/// Prints everything.
+pub fn print(cpus: &Cpus, cycles: usize, rows: &[Row], idle: &[Idle]) -> Result<()> {
+    let mut output = std::io::stdout().lock();
+    writeln!(output, "CPUs      {:?}, of both processes", cpus.all())?;
+    writeln!(output, "turns     {cycles} cycles, each with one turn of each row")?;
+    writeln!(
+        output,
+        "CPU       time of the whole process, user and system, for each message: lower quartile of turns"
+    )?;
+    writeln!(output, "latency   from the publisher's stamp to the callback, of all turns together")?;
+    writeln!(
+        output,
+        "ratios    of the lower quartiles of turns: of CPU time, and of the 99th percentile of latency\n"
+    )?;
+    for Idle { kind, topics, cpu_us } in idle {
+        let (name, percent) = (kind.name(), cpu_us / 1e4);
+        writeln!(output, "idle      {name:<15} {topics} topics: {cpu_us:.0} µs of CPU a second ({percent:.3} %)")?;
+    }
+    write!(output, "\n{:>10} {:<15} {:>9}", "load", "", "CPU ns")?;
+    writeln!(output, " {:>9} {:>9} {:>9} {:>9} {:>9}", "p50 µs", "p99 µs", "p99.9 µs", "max µs", "delivered")?;
+    for Row { kind, load, statistics } in rows {
+        write!(output, "{:>10} {:<15} {:>9.0}", load.name(), kind.name(), statistics.cpu_ns())?;
+        for latency_ns in statistics.latencies_ns([0.5, 0.99, 0.999, 1.0]) {
+            write!(output, " {:>9.1}", latency_ns / 1e3)?;
+        }
+        let (delivered, published) = (statistics.delivered(), statistics.published);
+        let lost = if delivered == published { String::new() } else { format!(" OF {published}") };
+        writeln!(output, " {delivered:>9}{lost}")?;
+    }
+    writeln!(output)?;
+    for kind in COMPARED {
+        print_ratios(&mut output, rows, kind, "cpu", Statistics::cpu_ns)?;
+        print_ratios(&mut output, rows, kind, "p99", Statistics::p99_ns)?;
+    }
+    Ok(())
+}
+
+fn print_ratios(
+    output: &mut impl Write,
+    rows: &[Row],
+    kind: Kind,
+    what: &str,
+    figure: fn(&Statistics) -> f64,
+) -> Result<()> {
+    let name = format!("{}/{}-{what}", kind.name(), Kind::SingleThreaded.name());
+    let (mut logarithms, mut count) = (0.0, 0);
+    for row in rows.iter().filter(|row| row.kind == kind) {
+        let base = rows.iter().find(|base| base.kind == Kind::SingleThreaded && base.load == row.load);
+        let Some(base) = base else { continue };
+        let ratio = figure(&row.statistics) / figure(&base.statistics);
+        writeln!(output, "ratio {name} {} {ratio:.3}", row.load.name())?;
+        (logarithms, count) = (logarithms + ratio.ln(), count + 1);
+    }
+    if count > 0 {
+        writeln!(output, "ratio {name} all {:.3}", (logarithms / f64::from(count)).exp())?;
+    }
+    Ok(())
+}

@@ -1,0 +1,67 @@
+//! What is measured: one `Row` for each executor and load. What is compared stands close together.
+
+use crate::{kind::Kind, options::Options, statistics::Statistics};
+use std::time::Duration;
+
+/// How many topics.
+pub const TOPICS: [usize; 4] = [1, 10, 100, 1000];
+/// Messages a second, on all topics together, and how many make a turn.
+const RATES: [(u32, usize); 3] = [(100, 50), (1000, 200), (10_000, 2000)];
+
+/// What is published in a turn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Load {
+    /// On so many topics, one after the other.
+    pub topics: usize,
+    /// Messages a second, on all of them together.
+    pub rate: u32,
+    /// Messages.
+    pub count: usize,
+}
+
+/// A line of the table.
+pub struct Row {
+    /// Who delivers.
+    pub kind: Kind,
+    /// What.
+    pub load: Load,
+    /// What was measured.
+    pub statistics: Statistics,
+}
+
+impl Load {
+    /// What it is called in comparisons.
+    pub fn name(&self) -> String {
+        format!("{}@{}", self.topics, self.rate)
+    }
+
+    /// From one message to the next.
+    pub fn period(&self) -> Duration {
+        Duration::from_secs(1) / self.rate
+    }
+}
+
+/// All that was asked for.
+pub fn all(options: &Options) -> Vec<Row> {
+    let mut rows = Vec::new();
+    for topics in TOPICS {
+        for (rate, count) in RATES {
+            let load = Load { topics, rate, count: count / options.shorter as usize };
+            for kind in Kind::ALL {
+                let name = format!("{} {}", kind.name(), load.name());
+                if options.only.split(',').any(|part| name.contains(part)) {
+                    rows.push(Row { kind, load, statistics: Statistics::default() });
+                }
+            }
+        }
+    }
+    rows
+}
+
+/// Which row is at that place of a cycle: those of a load begin with another executor each time.
+pub fn rotated(place: usize, cycle: usize, count: usize) -> usize {
+    let kinds = Kind::ALL.len();
+    let (first, nth) = (place / kinds * kinds, place % kinds);
+    let here = kinds.min(count - first);
+    first + (nth + cycle) % here
+}

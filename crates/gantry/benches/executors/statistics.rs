@@ -1,0 +1,61 @@
+//! What is kept of a row's turns: latencies of all messages for the table, and each turn's figures for comparisons.
+//!
+//! Compared are lower quartiles over turns: whatever else a machine has to do makes turns longer, and a few of them by far.
+
+use crate::meter::Turn;
+
+/// The turns of a row.
+#[derive(Default)]
+pub struct Statistics {
+    /// Messages that were published.
+    pub published: usize,
+    latencies_ns: Vec<u64>,
+    /// For each turn.
+    cpus_ns: Vec<f64>,
+    p99s_ns: Vec<f64>,
+}
+
+impl Statistics {
+    /// Adds a turn.
+    pub fn add_turn(&mut self, turn: Turn) {
+        let Turn { published, mut latencies_ns, cpu_ns } = turn;
+        latencies_ns.sort_unstable();
+        self.published += published;
+        self.cpus_ns.push(cpu_ns);
+        self.p99s_ns.push(percentile(&latencies_ns, 0.99));
+        self.latencies_ns.append(&mut latencies_ns);
+    }
+
+    /// Messages that were delivered.
+    pub fn delivered(&self) -> usize {
+        self.latencies_ns.len()
+    }
+
+    /// CPU time for each message, ns, which a quarter of the turns did not exceed.
+    pub fn cpu_ns(&self) -> f64 {
+        lower_quartile(&self.cpus_ns)
+    }
+
+    /// The 99th percentile of a turn's latencies, ns, which a quarter of the turns did not exceed.
+    pub fn p99_ns(&self) -> f64 {
+        lower_quartile(&self.p99s_ns)
+    }
+
+    /// The smallest latencies, ns, that these shares of all do not exceed (nearest rank).
+    pub fn latencies_ns<const N: usize>(&self, fractions: [f64; N]) -> [f64; N] {
+        let mut sorted = self.latencies_ns.clone();
+        sorted.sort_unstable();
+        fractions.map(|fraction| percentile(&sorted, fraction))
+    }
+}
+
+fn lower_quartile(values: &[f64]) -> f64 {
+    let mut sorted = values.to_vec();
+    sorted.sort_unstable_by(f64::total_cmp);
+    sorted.get(sorted.len().saturating_sub(1) / 4).copied().unwrap_or(f64::NAN)
+}
+
+fn percentile(sorted: &[u64], fraction: f64) -> f64 {
+    let rank = ((fraction * sorted.len() as f64).ceil() as usize).max(1);
+    sorted.get(rank - 1).map_or(f64::NAN, |value| *value as f64)
+}
