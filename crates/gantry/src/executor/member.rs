@@ -17,8 +17,10 @@ pub(crate) struct Member {
     pub(super) attachment: Option<Attachment>,
     pub(super) is_timed: bool,
     pub(super) is_marked: bool,
-    /// Runs on some thread: nobody may wait for its mutex.
+    /// Runs on some thread, or its only event is queued: nobody may wait for its mutex.
     pub(super) is_running: bool,
+    /// There was news since its run began: that may find nothing, and have looked before.
+    pub(super) has_news: bool,
 }
 
 impl Member {
@@ -37,7 +39,7 @@ impl Member {
         });
         let is_timed = waitable.is_timed();
         drop(body);
-        Member { callback, attachment, is_timed, is_marked: false, is_running: false }
+        Member { callback, attachment, is_timed, is_marked: false, is_running: false, has_news: false }
     }
 
     pub(super) fn detach(self, collector: &mut Collector) {

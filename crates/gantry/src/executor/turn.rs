@@ -40,6 +40,8 @@ pub struct Turn {
     ready: Vec<usize>,
     failed: Vec<usize>,
     next_due_ns: Option<u64>,
+    /// Members have other places than at the last gathering.
+    is_changed: bool,
 }
 
 struct Hosted {
@@ -60,6 +62,7 @@ impl Turn {
             ready: Vec::new(),
             failed: Vec::new(),
             next_due_ns: None,
+            is_changed: false,
         }
     }
 
@@ -130,14 +133,14 @@ impl Turn {
                 self.timed.push(place);
             }
         }
+        self.is_changed = true;
         // Who runs is reported by whoever runs it.
         self.ready = (0..self.members.len()).filter(|&place| !self.members[place].is_running).collect();
     }
 
-    /// Marks what may have something to do. Returns whether the members are others than before, in other places.
+    /// Marks what may have something to do. Returns whether members have other places than at the last gathering.
     pub(crate) fn gather(&mut self) -> bool {
-        let is_changed = self.nodes.iter().any(|hosted| hosted.version != Some(hosted.node.callbacks().version()));
-        if is_changed {
+        if self.nodes.iter().any(|hosted| hosted.version != Some(hosted.node.callbacks().version())) {
             self.update_members();
         }
         let Turn { collector, members, by_bit, ready, .. } = self;
@@ -152,7 +155,7 @@ impl Turn {
             collector.collect(|bit| by_bit[bit].iter().for_each(|&place| mark(members, ready, place)));
         }
         self.mark_due();
-        is_changed
+        std::mem::take(&mut self.is_changed)
     }
 
     /// Marks whose time has come, and notes when the next comes.
@@ -201,8 +204,10 @@ impl Turn {
     pub(crate) fn ran(&mut self, callback: &Callback, ran: Ran) {
         let place = callback.place.load(Relaxed);
         if place != NOWHERE {
-            self.members[place].is_running = false;
-            self.report(place, ran);
+            let member = &mut self.members[place];
+            member.is_running = false;
+            let has_news = std::mem::take(&mut member.has_news);
+            self.report(place, if ran == Ran::Nothing && has_news { Ran::Once } else { ran });
         }
     }
 
@@ -252,7 +257,10 @@ impl Turn {
 }
 
 fn mark(members: &mut [Member], ready: &mut Vec<usize>, place: usize) {
-    if !std::mem::replace(&mut members[place].is_marked, true) {
+    let member = &mut members[place];
+    if member.is_running {
+        member.has_news = true;
+    } else if !std::mem::replace(&mut member.is_marked, true) {
         ready.push(place);
     }
 }
