@@ -5,7 +5,7 @@
 
 use crate::{
     callback_group::Group,
-    error::Result,
+    error::{Error, Result},
     waitable::{Take, Waitable},
 };
 use std::{
@@ -34,6 +34,8 @@ pub(crate) enum Ran {
     Once,
     /// There was nothing to take.
     Nothing,
+    /// What came is no message, which was logged; there may be more.
+    PassedOver,
     /// Taking failed, which was logged; to be tried again later.
     Failed,
 }
@@ -145,7 +147,7 @@ impl Callback {
         match self.body().run() {
             Ok(true) => Ran::Once,
             Ok(false) => Ran::Nothing,
-            Err(error) => log_failure(&error),
+            Err(error) => log(&error),
         }
     }
 
@@ -157,7 +159,7 @@ impl Callback {
         match self.body().enqueue() {
             Ok(Some(time_ns)) => (Ran::Once, time_ns),
             Ok(None) => (Ran::Nothing, None),
-            Err(error) => (log_failure(&error), None),
+            Err(error) => (log(&error), None),
         }
     }
 
@@ -182,7 +184,7 @@ impl Callback {
 }
 
 /// There is nobody to return it to.
-fn log_failure(error: &crate::Error) -> Ran {
+fn log(error: &Error) -> Ran {
     tracing::error!(%error, "a callback got nothing");
-    Ran::Failed
+    if matches!(error, Error::Malformed { .. }) { Ran::PassedOver } else { Ran::Failed }
 }

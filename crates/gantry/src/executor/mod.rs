@@ -78,7 +78,6 @@ pub trait Executor: Steps {
     fn spin_some(&mut self, max_duration: Duration) -> Result<usize> {
         let deadline = Instant::now().checked_add(max_duration);
         self.turn().check()?;
-        self.turn().rested();
         self.gather();
         let mut ran = 0;
         while !self.turn().told.is_canceled() && self.step() {

@@ -144,7 +144,6 @@ impl Crew {
         let mut work = self.work();
         work.is_watched = false;
         work.round.turn.collector = Some(collector);
-        work.round.turn.rested();
         work.error = waited.err().map(Error::from).or(work.error.take());
         work
     }

@@ -38,7 +38,9 @@ pub struct Turn {
     timed: Vec<usize>,
     /// Places of marked members that wait for their run.
     ready: Vec<usize>,
+    /// Places of marked members whose source failed, which are left alone until then.
     failed: Vec<usize>,
+    retry: Option<Instant>,
     next_due_ns: Option<u64>,
     /// Members have other places than at the last gathering.
     is_changed: bool,
@@ -61,6 +63,7 @@ impl Turn {
             timed: Vec::new(),
             ready: Vec::new(),
             failed: Vec::new(),
+            retry: None,
             next_due_ns: None,
             is_changed: false,
         }
@@ -122,7 +125,7 @@ impl Turn {
         }
         old.into_iter().for_each(|member| member.detach(collector));
         self.by_bit.iter_mut().for_each(Vec::clear);
-        (self.timed, self.failed) = (Vec::new(), Vec::new());
+        (self.timed, self.failed, self.retry) = (Vec::new(), Vec::new(), None);
         for (place, member) in self.members.iter_mut().enumerate() {
             member.is_marked = true;
             member.callback.place.store(place, Relaxed);
@@ -153,6 +156,10 @@ impl Turn {
         }
         if let Some(collector) = collector {
             collector.collect(|bit| by_bit[bit].iter().for_each(|&place| mark(members, ready, place)));
+        }
+        if self.retry.is_some_and(|retry| retry <= Instant::now()) {
+            self.ready.append(&mut self.failed);
+            self.retry = None;
         }
         self.mark_due();
         std::mem::take(&mut self.is_changed)
@@ -220,9 +227,12 @@ impl Turn {
     /// What a run came to.
     pub(crate) fn report(&mut self, place: usize, ran: Ran) {
         match ran {
-            Ran::Once => self.ready.push(place),
+            Ran::Once | Ran::PassedOver => self.ready.push(place),
             Ran::Nothing => self.members[place].is_marked = false,
-            Ran::Failed => self.failed.push(place),
+            Ran::Failed => {
+                self.failed.push(place);
+                self.retry.get_or_insert_with(|| Instant::now() + RETRY_AFTER);
+            }
         }
     }
 
@@ -233,10 +243,9 @@ impl Turn {
         if !self.ready.is_empty() {
             return None;
         }
-        let now = Instant::now();
-        let due = self.next_due_ns.map(|due_ns| now + Duration::from_nanos(due_ns.saturating_sub(monotonic_ns())));
-        let retry = (!self.failed.is_empty()).then(|| now + RETRY_AFTER);
-        Some(limit.into_iter().chain(due).chain(retry).min())
+        let until_ns = self.next_due_ns.map(|due_ns| due_ns.saturating_sub(monotonic_ns()));
+        let due = until_ns.and_then(|ns| Instant::now().checked_add(Duration::from_nanos(ns)));
+        Some(limit.into_iter().chain(due).chain(self.retry).min())
     }
 
     /// Rests until there is news, or `limit`.
@@ -245,14 +254,8 @@ impl Turn {
             && let Some(collector) = &mut self.collector
         {
             collector.wait(until, || self.told.is_news())?;
-            self.rested();
         }
         Ok(())
-    }
-
-    /// After a rest, what failed is tried again.
-    pub(crate) fn rested(&mut self) {
-        self.ready.append(&mut self.failed);
     }
 }
 
