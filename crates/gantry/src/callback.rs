@@ -11,7 +11,7 @@ use crate::{
 use std::{
     collections::VecDeque,
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc, Mutex, MutexGuard, PoisonError, TryLockError,
         atomic::{AtomicBool, AtomicUsize, Ordering::*},
     },
 };
@@ -136,7 +136,11 @@ impl Callback {
 
     /// The same, unless it runs.
     pub(crate) fn try_body(&self) -> Option<MutexGuard<'_, Box<dyn Body>>> {
-        self.body.try_lock().ok()
+        match self.body.try_lock() {
+            Ok(body) => Some(body),
+            Err(TryLockError::Poisoned(body)) => Some(body.into_inner()), // it panicked once
+            Err(TryLockError::WouldBlock) => None,
+        }
     }
 
     /// Runs it for one thing, if there is one.

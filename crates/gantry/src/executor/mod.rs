@@ -38,7 +38,8 @@ pub trait Executor: Steps {
         self.turn().remove_node(node);
     }
 
-    /// Runs callbacks until it is canceled. What goes wrong with a single callback's source is logged, and tried again.
+    /// Runs callbacks until it is canceled. What goes wrong with a single callback's source is logged, and tried again. A panic in
+    /// a callback ends it with that panic, on whatever thread it happened; the executor can spin again.
     ///
     /// # Errors
     /// There is no node; the process forked.
