@@ -52,17 +52,25 @@ pub(crate) trait Body: Send {
     fn run_queued(&mut self);
     /// Drops the oldest thing that it kept, or the newest.
     fn discard(&mut self, oldest: bool);
+    /// Leaves what it kept to be taken again.
+    fn give_back(&mut self);
 }
 
 struct Typed<W: Take, F> {
     waitable: W,
     callback: F,
+    /// Kept, and to be run when the executor says so.
     queue: VecDeque<W::Taken>,
+    /// Was kept for an executor that has the callback no more: comes before anything else.
+    returned: VecDeque<W::Taken>,
 }
 
 impl<W: Take, F> Typed<W, F> {
     /// The next thing. Taking does not wait for publishers that came to be joined, and nobody would ring when they are.
     fn take(&mut self) -> Result<Option<W::Taken>> {
+        if let Some(taken) = self.returned.pop_front() {
+            return Ok(Some(taken));
+        }
         match self.waitable.take_next()? {
             None if self.waitable.is_ready()? => self.waitable.take_next(),
             taken => Ok(taken),
@@ -88,7 +96,7 @@ where
 
     fn enqueue(&mut self) -> Result<Option<Option<u64>>> {
         let Some(taken) = self.take()? else { return Ok(None) };
-        let time_ns = W::time_ns(&taken);
+        let time_ns = self.waitable.time_ns(&taken);
         self.queue.push_back(taken);
         Ok(Some(time_ns))
     }
@@ -106,6 +114,11 @@ where
             self.queue.pop_back()
         };
     }
+
+    fn give_back(&mut self) {
+        self.queue.append(&mut self.returned);
+        std::mem::swap(&mut self.queue, &mut self.returned);
+    }
 }
 
 impl Callback {
@@ -118,7 +131,7 @@ impl Callback {
         W: Take + 'static,
         W::Taken: Send,
     {
-        let body = Box::new(Typed { waitable, callback, queue: VecDeque::new() });
+        let body = Box::new(Typed { waitable, callback, queue: VecDeque::new(), returned: VecDeque::new() });
         let place = AtomicUsize::new(0);
         Callback {
             group,

@@ -137,6 +137,10 @@ impl Waitable for GenericSubscription {
         Ok(self.engine.is_ready()?)
     }
 
+    fn is_lossy(&self) -> bool {
+        true
+    }
+
     fn subscription(&mut self) -> Option<&mut gantry_shm::Subscription> {
         Some(&mut self.engine)
     }
@@ -149,7 +153,7 @@ impl Take for GenericSubscription {
         self.take()
     }
 
-    fn time_ns(sample: &GenericSample) -> Option<u64> {
+    fn time_ns(&self, sample: &GenericSample) -> Option<u64> {
         Some(sample.message_info().source_time_ns)
     }
 }

@@ -4,8 +4,13 @@ use super::{Executor, steps::Steps, turn::Turn};
 use crate::{
     callback::{Callback, Ran},
     clock::monotonic_ns,
+    node::Node,
 };
-use std::{cmp::Reverse, collections::BTreeMap, sync::Arc};
+use std::{
+    cmp::Reverse,
+    collections::{BTreeMap, VecDeque},
+    sync::Arc,
+};
 
 /// Room for so many events, if nothing else is said.
 const DEFAULT_CAPACITY: usize = 1000;
@@ -18,28 +23,39 @@ pub enum Overflow {
     /// waits), ticks in their timers, which count overruns. The order is the same, and callbacks get the newest that QoS allows.
     #[default]
     Wait,
-    /// All that comes is queued; the oldest of the lowest priority goes, and is counted as [`dropped`](EventsExecutor::dropped).
+    /// All samples that come are queued; the oldest of the lowest priority goes, and is counted as
+    /// [`dropped`](EventsExecutor::dropped). Whatever else comes (ticks, requests, events) waits, and takes no room.
     DropOldest,
-    /// All that comes is queued; what comes last goes, and is counted as [`dropped`](EventsExecutor::dropped).
+    /// The same, but what comes last goes.
     DropNewest,
 }
 
 /// Runs callbacks one after the other on the thread that spins it, in the order in which samples were published, timers were due
-/// and so on; those of groups with a higher [priority](crate::CallbackGroup::with_priority) first. The queue is bounded.
+/// and so on; those of groups with a higher [priority](crate::CallbackGroup::with_priority) first. The publishers of one topic take turns.
+/// The queue is bounded.
 pub struct EventsExecutor {
     turn: Turn,
-    queue: BTreeMap<Key, Arc<Callback>>,
+    queue: BTreeMap<Key, Event>,
+    /// How many of it may be dropped.
+    lossy: usize,
     capacity: usize,
     overflow: Overflow,
     /// Tells events of the same time apart: the one that was found first comes first.
     found: u64,
     dropped: u64,
-    /// Taken from `turn`, to be looked at.
-    places: Vec<usize>,
+    /// Taken from `turn`, to be looked at when there is room.
+    places: VecDeque<usize>,
 }
 
 /// Priority, time, count.
 type Key = (Reverse<i32>, u64, u64);
+
+/// What was taken for a callback, and is kept there.
+struct Event {
+    callback: Arc<Callback>,
+    /// Else it is the only one of its callback, which counts as running.
+    is_lossy: bool,
+}
 
 impl Default for EventsExecutor {
     fn default() -> EventsExecutor {
@@ -57,8 +73,16 @@ impl EventsExecutor {
     /// With room for `capacity` events (at least 1).
     #[must_use]
     pub fn with_queue(capacity: usize, overflow: Overflow) -> EventsExecutor {
-        let (turn, queue, places) = (Turn::new(), BTreeMap::new(), Vec::new());
-        EventsExecutor { turn, queue, capacity: capacity.max(1), overflow, found: 0, dropped: 0, places }
+        EventsExecutor {
+            turn: Turn::new(),
+            queue: BTreeMap::new(),
+            lossy: 0,
+            capacity: capacity.max(1),
+            overflow,
+            found: 0,
+            dropped: 0,
+            places: VecDeque::new(),
+        }
     }
 
     /// Events for which there was no room, since it was made.
@@ -73,44 +97,64 @@ impl EventsExecutor {
         self.queue.len()
     }
 
-    /// Takes from a callback's source what goes into the queue, up to `most` events.
-    fn enqueue(&mut self, place: usize, most: usize) -> Ran {
-        let callback = self.turn.member(place).callback.clone();
-        for _ in 0..most {
+    fn has_room(&self) -> bool {
+        self.overflow != Overflow::Wait || self.queue.len() < self.capacity
+    }
+
+    /// Takes from a callback's source what goes into the queue.
+    fn enqueue(&mut self, place: usize) {
+        let is_lossy = self.overflow != Overflow::Wait && self.turn.member(place).is_lossy;
+        let callback = self.turn.start(place);
+        // No more at a time than fit, or one that is quicker than all others would keep us here.
+        for _ in 0..if is_lossy { self.capacity } else { 1 } {
             let (ran, time_ns) = callback.enqueue();
             if ran != Ran::Once {
-                return ran;
+                return self.turn.ran(&callback, ran);
             }
             self.found += 1;
             let key = (Reverse(callback.group.priority), time_ns.unwrap_or_else(monotonic_ns), self.found);
-            if self.queue.len() < self.capacity {
-                self.queue.insert(key, callback.clone());
-            } else {
+            if is_lossy && self.lossy == self.capacity {
                 self.drop_for(key, &callback);
+            } else {
+                self.lossy += usize::from(is_lossy);
+                self.queue.insert(key, Event { callback: callback.clone(), is_lossy });
             }
         }
-        Ran::Once
+        if is_lossy {
+            self.turn.ran(&callback, Ran::Once);
+        }
     }
 
     /// There is no room for this event: it goes, or another one does.
     fn drop_for(&mut self, key: Key, callback: &Arc<Callback>) {
         self.dropped += 1;
-        let lowest =
-            self.queue.last_key_value().map(|(last, _)| last.0).filter(|_| self.overflow == Overflow::DropOldest);
+        let is_lossy = |(_, event): &(&Key, &Event)| event.is_lossy;
+        let lowest = self.queue.iter().rev().find(is_lossy).map(|(last, _)| last.0);
         // Nothing goes for what is less urgent than all of it.
-        match lowest.filter(|lowest| key.0 <= *lowest).and_then(|lowest| self.queue.range((lowest, 0, 0)..).next()) {
+        let lowest = lowest.filter(|lowest| self.overflow == Overflow::DropOldest && key.0 <= *lowest);
+        match lowest.and_then(|lowest| self.queue.range((lowest, 0, 0)..).find(is_lossy)) {
             Some((&oldest, _)) => {
                 if let Some(loser) = self.queue.remove(&oldest) {
-                    loser.body().discard(true);
+                    loser.callback.body().discard(true);
                 }
-                self.queue.insert(key, callback.clone());
+                self.queue.insert(key, Event { callback: callback.clone(), is_lossy: true });
             }
             None => callback.body().discard(false),
         }
     }
 }
 
-impl Executor for EventsExecutor {}
+impl Executor for EventsExecutor {
+    fn remove_node(&mut self, node: &Node) {
+        self.turn.remove_node(node);
+        let (turn, lossy) = (&self.turn, &mut self.lossy);
+        self.queue.retain(|_, event| {
+            let stays = turn.has(&event.callback);
+            *lossy -= usize::from(!stays && event.is_lossy);
+            stays
+        });
+    }
+}
 
 impl Steps for EventsExecutor {
     fn turn(&mut self) -> &mut Turn {
@@ -118,36 +162,33 @@ impl Steps for EventsExecutor {
     }
 
     fn gather(&mut self) {
-        self.turn.gather();
-        let mut places = std::mem::take(&mut self.places);
-        self.turn.take_ready(&mut places);
-        for place in places.drain(..) {
-            let waits = self.overflow == Overflow::Wait;
-            // No more at a time than fit, or one that is quicker than all others would keep us here.
-            let most = match self.capacity - self.queue.len() {
-                0 if waits => 0,
-                _ if waits => 1,
-                _ => self.capacity,
-            };
-            let ran = self.enqueue(place, most);
-            // If its only event is in the queue, it is reported when that ran.
-            if !waits || ran != Ran::Once || most == 0 {
-                self.turn.report(place, ran);
-            }
+        if self.turn.gather() {
+            self.places.clear();
         }
-        self.places = places;
+        self.turn.take_ready(&mut self.places);
+        if self.overflow == Overflow::Wait && self.queue.len() + self.places.len() > self.capacity {
+            // Among the same priority, who has waited longest for room comes first.
+            let priority = |place: &usize| Reverse(self.turn.member(*place).callback.group.priority);
+            self.places.make_contiguous().sort_by_key(priority);
+        }
+        while self.has_room()
+            && let Some(place) = self.places.pop_front()
+        {
+            self.enqueue(place);
+        }
     }
 
     fn step(&mut self) -> bool {
-        while let Some((_, callback)) = self.queue.pop_first() {
-            if self.overflow == Overflow::Wait {
+        while let Some((_, Event { callback, is_lossy })) = self.queue.pop_first() {
+            if is_lossy {
+                self.lossy -= 1;
+            } else {
                 self.turn.ran(&callback, Ran::Once);
             }
-            if self.turn.has(&callback) {
+            if !callback.is_removed() {
                 callback.body().run_queued();
                 return true;
             }
-            callback.body().discard(true);
         }
         false
     }

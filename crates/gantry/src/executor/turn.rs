@@ -196,9 +196,9 @@ impl Turn {
         self.members[place].callback.clone()
     }
 
-    /// Whether a callback is here, and was not removed.
+    /// Whether a callback that was here still is.
     pub(crate) fn has(&self, callback: &Callback) -> bool {
-        callback.place.load(Relaxed) != NOWHERE && !callback.is_removed()
+        callback.place.load(Relaxed) != NOWHERE
     }
 
     /// Whether a rest may have to end earlier than was thought before the callback ran.
