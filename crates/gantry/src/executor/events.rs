@@ -6,6 +6,7 @@ use crate::{
     clock::monotonic_ns,
     node::Node,
 };
+use gantry_shm::MAX_DEPTH;
 use std::{
     cmp::Reverse,
     collections::{BTreeMap, VecDeque},
@@ -102,22 +103,25 @@ impl EventsExecutor {
     }
 
     /// Takes from a callback's source what goes into the queue.
-    fn enqueue(&mut self, place: usize) {
+    fn enqueue(&mut self, place: usize, now_ns: u64) {
         let is_lossy = self.overflow != Overflow::Wait && self.turn.member(place).is_lossy;
         let callback = self.turn.start(place);
-        // No more at a time than fit, or one that is quicker than all others would keep us here.
-        for _ in 0..if is_lossy { self.capacity } else { 1 } {
+        // What is there now and no more, or a publisher that is quicker than this would keep us here; and no history is longer.
+        for _ in 0..if is_lossy { MAX_DEPTH } else { 1 } {
             let (ran, time_ns) = callback.enqueue();
             if ran != Ran::Once {
                 return self.turn.ran(&callback, ran);
             }
             self.found += 1;
-            let key = (Reverse(callback.group.priority), time_ns.unwrap_or_else(monotonic_ns), self.found);
+            let key = (Reverse(callback.group.priority), time_ns.unwrap_or(now_ns), self.found);
             if is_lossy && self.lossy == self.capacity {
                 self.drop_for(key, &callback);
             } else {
                 self.lossy += usize::from(is_lossy);
                 self.queue.insert(key, Event { callback: callback.clone(), is_lossy });
+            }
+            if key.1 >= now_ns {
+                break;
             }
         }
         if is_lossy {
@@ -171,10 +175,14 @@ impl Steps for EventsExecutor {
             let priority = |place: &usize| Reverse(self.turn.member(*place).callback.group.priority);
             self.places.make_contiguous().sort_by_key(priority);
         }
+        if self.places.is_empty() {
+            return;
+        }
+        let now_ns = monotonic_ns();
         while self.has_room()
             && let Some(place) = self.places.pop_front()
         {
-            self.enqueue(place);
+            self.enqueue(place, now_ns);
         }
     }
 

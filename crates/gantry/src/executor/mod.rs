@@ -72,7 +72,8 @@ pub trait Executor: Steps {
     }
 
     /// Runs callbacks for what is there now, without waiting, for `max_duration` at most (which is looked at between two callbacks), and
-    /// returns how many ran. What comes meanwhile is left for the next call.
+    /// returns how many ran. A callback runs once, however much there is for it (in an [`EventsExecutor`] that drops, for all of it); what
+    /// comes meanwhile is left for the next call.
     ///
     /// # Errors
     /// As [`Executor::spin`].
