@@ -5,13 +5,13 @@
 
 use crate::{
     callback_group::Group,
-    error::Result,
+    error::{Error, Result},
     waitable::{Take, Waitable},
 };
 use std::{
     collections::VecDeque,
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc, Mutex, MutexGuard, PoisonError, TryLockError,
         atomic::{AtomicBool, AtomicUsize, Ordering::*},
     },
 };
@@ -36,6 +36,8 @@ pub(crate) enum Ran {
     Last,
     /// There was nothing to take.
     Nothing,
+    /// What came is no message, which was logged; there may be more.
+    PassedOver,
     /// Taking failed, which was logged; to be tried again later.
     Failed,
 }
@@ -52,24 +54,33 @@ pub(crate) trait Body: Send {
     fn run_queued(&mut self) -> Ran;
     /// Drops the oldest thing that it kept, or the newest.
     fn discard(&mut self, oldest: bool);
+    /// Leaves what it kept to be taken again.
+    fn give_back(&mut self);
 }
 
 struct Typed<W: Take, F> {
     waitable: W,
     callback: F,
+    /// Kept, and to be run when the executor says so.
     queue: VecDeque<W::Taken>,
+    /// Was kept for an executor that has the callback no more: comes before anything else.
+    returned: VecDeque<W::Taken>,
 }
 
 impl<W: Take, F> Typed<W, F> {
     /// The next thing. The look before joins publishers that came, for which taking does not wait, and nobody would ring when they
     /// are; and it is cheap where several topics share a bit of the collector.
     fn take(&mut self) -> Result<Option<W::Taken>> {
+        if let Some(taken) = self.returned.pop_front() {
+            return Ok(Some(taken));
+        }
         if self.waitable.is_ready()? { self.waitable.take_next() } else { Ok(None) }
     }
 
     /// What a run comes to. What fails now does so again when it is taken from.
     fn after_run(&mut self) -> Ran {
-        if self.waitable.is_ready().is_ok_and(|is_ready| !is_ready) { Ran::Last } else { Ran::Once }
+        let is_over = self.returned.is_empty() && self.waitable.is_ready().is_ok_and(|is_ready| !is_ready);
+        if is_over { Ran::Last } else { Ran::Once }
     }
 }
 
@@ -91,7 +102,7 @@ where
 
     fn enqueue(&mut self) -> Result<Option<Option<u64>>> {
         let Some(taken) = self.take()? else { return Ok(None) };
-        let time_ns = W::time_ns(&taken);
+        let time_ns = self.waitable.time_ns(&taken);
         self.queue.push_back(taken);
         Ok(Some(time_ns))
     }
@@ -109,6 +120,11 @@ where
         } else {
             self.queue.pop_back()
         };
+    }
+
+    fn give_back(&mut self) {
+        self.queue.append(&mut self.returned);
+        std::mem::swap(&mut self.queue, &mut self.returned);
     }
 }
 
@@ -129,7 +145,7 @@ impl Callback {
         W: Take + 'static,
         W::Taken: Send,
     {
-        let body = Box::new(Typed { waitable, callback, queue: VecDeque::new() });
+        let body = Box::new(Typed { waitable, callback, queue: VecDeque::new(), returned: VecDeque::new() });
         let place = AtomicUsize::new(0);
         Callback {
             group,
@@ -147,7 +163,11 @@ impl Callback {
 
     /// The same, unless it runs.
     pub(crate) fn try_body(&self) -> Option<MutexGuard<'_, Box<dyn Body>>> {
-        self.body.try_lock().ok()
+        match self.body.try_lock() {
+            Ok(body) => Some(body),
+            Err(TryLockError::Poisoned(body)) => Some(body.into_inner()), // it panicked once
+            Err(TryLockError::WouldBlock) => None,
+        }
     }
 
     /// Runs it for one thing, if there is one.
@@ -155,7 +175,7 @@ impl Callback {
         if self.is_removed() {
             return Ran::Nothing;
         }
-        self.body().run().unwrap_or_else(|error| log_failure(&error))
+        self.body().run().unwrap_or_else(|error| log(&error))
     }
 
     /// Takes one thing and keeps it, to be run later; with when it came into being, if it knows.
@@ -166,7 +186,7 @@ impl Callback {
         match self.body().enqueue() {
             Ok(Some(time_ns)) => (Ran::Once, time_ns),
             Ok(None) => (Ran::Nothing, None),
-            Err(error) => (log_failure(&error), None),
+            Err(error) => (log(&error), None),
         }
     }
 
@@ -191,7 +211,7 @@ impl Callback {
 }
 
 /// There is nobody to return it to.
-fn log_failure(error: &crate::Error) -> Ran {
+fn log(error: &Error) -> Ran {
     tracing::error!(%error, "a callback got nothing");
-    Ran::Failed
+    if matches!(error, Error::Malformed { .. }) { Ran::PassedOver } else { Ran::Failed }
 }

@@ -161,6 +161,10 @@ impl Waitable for GenericSubscription {
         Ok(self.engine.is_ready()?)
     }
 
+    fn is_lossy(&self) -> bool {
+        true
+    }
+
     fn subscription(&mut self) -> Option<&mut gantry_shm::Subscription> {
         Some(&mut self.engine)
     }
@@ -173,7 +177,7 @@ impl Take for GenericSubscription {
         self.take()
     }
 
-    fn time_ns(sample: &GenericSample) -> Option<u64> {
+    fn time_ns(&self, sample: &GenericSample) -> Option<u64> {
         Some(sample.message_info().source_time_ns)
     }
 }

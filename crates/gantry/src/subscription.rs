@@ -202,6 +202,10 @@ impl<T: Message> Waitable for Subscription<T> {
         self.generic.is_ready()
     }
 
+    fn is_lossy(&self) -> bool {
+        true
+    }
+
     fn subscription(&mut self) -> Option<&mut gantry_shm::Subscription> {
         self.generic.subscription()
     }
@@ -214,7 +218,7 @@ impl<T: Message> Take for Subscription<T> {
         self.take()
     }
 
-    fn time_ns(sample: &Sample<T>) -> Option<u64> {
+    fn time_ns(&self, sample: &Sample<T>) -> Option<u64> {
         Some(sample.message_info().source_time_ns)
     }
 }

@@ -32,6 +32,12 @@ pub trait Waitable: Send {
         false
     }
 
+    /// Whether what it has may be lost where there is no room, and counted, as topics do.
+    #[doc(hidden)]
+    fn is_lossy(&self) -> bool {
+        false
+    }
+
     /// Who is told of news that is neither a sample nor the time.
     #[doc(hidden)]
     fn set_waker(&mut self, _waker: Option<Waker>) {}
@@ -50,7 +56,7 @@ pub trait Take: Waitable {
 
     /// When it came into being, CLOCK_MONOTONIC in ns; `None`: when it is taken.
     #[doc(hidden)]
-    fn time_ns(_taken: &Self::Taken) -> Option<u64> {
+    fn time_ns(&self, _taken: &Self::Taken) -> Option<u64> {
         None
     }
 }

@@ -4,8 +4,14 @@ use super::{Executor, steps::Steps, turn::Turn};
 use crate::{
     callback::{Callback, Ran},
     clock::monotonic_ns,
+    node::Node,
 };
-use std::{cmp::Reverse, collections::BTreeMap, sync::Arc};
+use gantry_shm::MAX_DEPTH;
+use std::{
+    cmp::Reverse,
+    collections::{BTreeMap, VecDeque},
+    sync::Arc,
+};
 
 /// Room for so many events, if nothing else is said.
 const DEFAULT_CAPACITY: usize = 1000;
@@ -18,30 +24,43 @@ pub enum Overflow {
     /// waits), ticks in their timers, which count overruns. The order is the same, and callbacks get the newest that QoS allows.
     #[default]
     Wait,
-    /// All that comes is queued; the oldest of the lowest priority goes, and is counted as [`dropped`](EventsExecutor::dropped).
+    /// All samples that come are queued; the oldest of the lowest priority goes, and is counted as
+    /// [`dropped`](EventsExecutor::dropped). Whatever else comes (ticks, requests, events) waits, and takes no room.
     DropOldest,
-    /// All that comes is queued; what comes last goes, and is counted as [`dropped`](EventsExecutor::dropped).
+    /// The same, but what comes last goes.
     DropNewest,
 }
 
 /// Runs callbacks one after the other on the thread that spins it, in the order in which samples were published, timers were due
-/// and so on; those of groups with a higher [priority](crate::CallbackGroup::with_priority) first. The queue is bounded.
+/// and so on; those of groups with a higher [priority](crate::CallbackGroup::with_priority) first. The publishers of one topic take turns.
+/// The queue is bounded.
 pub struct EventsExecutor {
     turn: Turn,
-    queue: BTreeMap<Key, Arc<Callback>>,
+    queue: BTreeMap<Key, Event>,
+    /// How many of it may be dropped.
+    lossy: usize,
     capacity: usize,
     overflow: Overflow,
     /// Tells events of the same time apart: the one that was found first comes first.
     found: u64,
     dropped: u64,
-    /// Taken from `turn`, to be looked at.
-    places: Vec<usize>,
-    /// The only one that has something, and the queue is empty: it needs no place in an order.
-    only: Option<usize>,
+    /// Taken from `turn`, to be looked at when there is room.
+    places: VecDeque<usize>,
+    /// The only one that has something, while the queue is empty: it needs no place in an order.
+    only: Option<Arc<Callback>>,
+    /// Whose callback runs, or panicked.
+    current: Option<Arc<Callback>>,
 }
 
 /// Priority, time, count.
 type Key = (Reverse<i32>, u64, u64);
+
+/// What was taken for a callback, and is kept there.
+struct Event {
+    callback: Arc<Callback>,
+    /// Else it is the only one of its callback, which counts as running.
+    is_lossy: bool,
+}
 
 impl Default for EventsExecutor {
     fn default() -> EventsExecutor {
@@ -59,8 +78,18 @@ impl EventsExecutor {
     /// With room for `capacity` events (at least 1).
     #[must_use]
     pub fn with_queue(capacity: usize, overflow: Overflow) -> EventsExecutor {
-        let (turn, queue, capacity) = (Turn::new(), BTreeMap::new(), capacity.max(1));
-        EventsExecutor { turn, queue, capacity, overflow, found: 0, dropped: 0, places: Vec::new(), only: None }
+        EventsExecutor {
+            turn: Turn::new(),
+            queue: BTreeMap::new(),
+            lossy: 0,
+            capacity: capacity.max(1),
+            overflow,
+            found: 0,
+            dropped: 0,
+            places: VecDeque::new(),
+            only: None,
+            current: None,
+        }
     }
 
     /// Events for which there was no room, since it was made.
@@ -75,44 +104,78 @@ impl EventsExecutor {
         self.queue.len()
     }
 
-    /// Takes from a callback's source what goes into the queue, up to `most` events.
-    fn enqueue(&mut self, place: usize, most: usize) -> Ran {
-        let callback = self.turn.member(place).callback.clone();
-        for _ in 0..most {
+    fn has_room(&self) -> bool {
+        self.overflow != Overflow::Wait || self.queue.len() < self.capacity
+    }
+
+    /// Takes from a callback's source what goes into the queue.
+    fn enqueue(&mut self, place: usize, now_ns: u64) {
+        let is_lossy = self.overflow != Overflow::Wait && self.turn.member(place).is_lossy;
+        let callback = self.turn.start(place);
+        // What is there now and no more, or a publisher that is quicker than this would keep us here; and no history is longer.
+        for _ in 0..if is_lossy { MAX_DEPTH } else { 1 } {
             let (ran, time_ns) = callback.enqueue();
             if ran != Ran::Once {
-                return ran;
+                return self.turn.ran(&callback, ran);
             }
             self.found += 1;
-            let key = (Reverse(callback.group.priority), time_ns.unwrap_or_else(monotonic_ns), self.found);
-            if self.queue.len() < self.capacity {
-                self.queue.insert(key, callback.clone());
-            } else {
+            let key = (Reverse(callback.group.priority), time_ns.unwrap_or(now_ns), self.found);
+            if is_lossy && self.lossy == self.capacity {
                 self.drop_for(key, &callback);
+            } else {
+                self.lossy += usize::from(is_lossy);
+                self.queue.insert(key, Event { callback: callback.clone(), is_lossy });
+            }
+            if key.1 >= now_ns {
+                break;
             }
         }
-        Ran::Once
+        if is_lossy {
+            self.turn.ran(&callback, Ran::Once);
+        }
     }
 
     /// There is no room for this event: it goes, or another one does.
     fn drop_for(&mut self, key: Key, callback: &Arc<Callback>) {
         self.dropped += 1;
-        let lowest =
-            self.queue.last_key_value().map(|(last, _)| last.0).filter(|_| self.overflow == Overflow::DropOldest);
+        let is_lossy = |(_, event): &(&Key, &Event)| event.is_lossy;
+        let lowest = self.queue.iter().rev().find(is_lossy).map(|(last, _)| last.0);
         // Nothing goes for what is less urgent than all of it.
-        match lowest.filter(|lowest| key.0 <= *lowest).and_then(|lowest| self.queue.range((lowest, 0, 0)..).next()) {
+        let lowest = lowest.filter(|lowest| self.overflow == Overflow::DropOldest && key.0 <= *lowest);
+        match lowest.and_then(|lowest| self.queue.range((lowest, 0, 0)..).find(is_lossy)) {
             Some((&oldest, _)) => {
                 if let Some(loser) = self.queue.remove(&oldest) {
-                    loser.body().discard(true);
+                    loser.callback.body().discard(true);
                 }
-                self.queue.insert(key, callback.clone());
+                self.queue.insert(key, Event { callback: callback.clone(), is_lossy: true });
             }
             None => callback.body().discard(false),
         }
     }
 }
 
-impl Executor for EventsExecutor {}
+impl EventsExecutor {
+    /// Runs a callback that was started, and reports what came of it, at the next gathering if it panics.
+    fn run(&mut self, callback: Arc<Callback>, run: impl FnOnce(&Callback) -> Ran) -> Ran {
+        let ran = run(self.current.insert(callback));
+        if let Some(callback) = self.current.take() {
+            self.turn.ran(&callback, ran);
+        }
+        ran
+    }
+}
+
+impl Executor for EventsExecutor {
+    fn remove_node(&mut self, node: &Node) {
+        self.turn.remove_node(node);
+        let (turn, lossy) = (&self.turn, &mut self.lossy);
+        self.queue.retain(|_, event| {
+            let stays = turn.has(&event.callback);
+            *lossy -= usize::from(!stays && event.is_lossy);
+            stays
+        });
+    }
+}
 
 impl Steps for EventsExecutor {
     fn turn(&mut self) -> &mut Turn {
@@ -120,54 +183,46 @@ impl Steps for EventsExecutor {
     }
 
     fn gather(&mut self) {
-        let is_changed = self.turn.gather();
-        // It was found before a cancel.
-        if let Some(place) = self.only.take().filter(|_| !is_changed) {
-            self.turn.report(place, Ran::Once);
+        if self.turn.gather() {
+            self.places.clear();
         }
-        let mut places = std::mem::take(&mut self.places);
-        self.turn.take_ready(&mut places);
-        if let ([place], true, Overflow::Wait) = (&places[..], self.queue.is_empty(), self.overflow) {
-            self.only = Some(*place);
-            places.clear();
+        // It panicked; or it was found before a cancel.
+        if let Some(callback) = self.current.take().or_else(|| self.only.take()) {
+            self.turn.ran(&callback, Ran::Once);
         }
-        for place in places.drain(..) {
-            let waits = self.overflow == Overflow::Wait;
-            // No more at a time than fit, or one that is quicker than all others would keep us here.
-            let most = match self.capacity - self.queue.len() {
-                0 if waits => 0,
-                _ if waits => 1,
-                _ => self.capacity,
-            };
-            let ran = self.enqueue(place, most);
-            // If its only event is in the queue, it is reported when that ran.
-            if waits && ran == Ran::Once && most == 1 {
-                self.turn.start(place);
-            } else {
-                self.turn.report(place, ran);
-            }
+        self.turn.take_ready(&mut self.places);
+        if self.overflow == Overflow::Wait && self.queue.is_empty() && self.places.len() == 1 {
+            self.only = self.places.pop_front().map(|place| self.turn.start(place));
         }
-        self.places = places;
+        if self.overflow == Overflow::Wait && self.queue.len() + self.places.len() > self.capacity {
+            // Among the same priority, who has waited longest for room comes first.
+            let priority = |place: &usize| Reverse(self.turn.member(*place).callback.group.priority);
+            self.places.make_contiguous().sort_by_key(priority);
+        }
+        if self.places.is_empty() {
+            return;
+        }
+        let now_ns = monotonic_ns();
+        while self.has_room()
+            && let Some(place) = self.places.pop_front()
+        {
+            self.enqueue(place, now_ns);
+        }
     }
 
     fn step(&mut self) -> bool {
-        if let Some(place) = self.only.take() {
-            let ran = self.turn.member(place).callback.run();
-            self.turn.report(place, ran);
-            return ran.has_run();
+        if let Some(callback) = self.only.take() {
+            return self.run(callback, |callback| callback.run()).has_run();
         }
-        while let Some((_, callback)) = self.queue.pop_first() {
-            let is_here = self.turn.has(&callback);
-            let ran = if is_here {
-                callback.body().run_queued()
+        while let Some((_, Event { callback, is_lossy })) = self.queue.pop_first() {
+            if callback.is_removed() {
+                self.lossy -= usize::from(is_lossy);
+            } else if is_lossy {
+                self.lossy -= 1; // it was reported when it was queued
+                callback.body().run_queued();
+                return true;
             } else {
-                callback.body().discard(true);
-                Ran::Nothing
-            };
-            if self.overflow == Overflow::Wait {
-                self.turn.ran(&callback, ran);
-            }
-            if is_here {
+                self.run(callback, |callback| callback.body().run_queued());
                 return true;
             }
         }

@@ -16,10 +16,12 @@ pub(crate) struct Member {
     pub(crate) callback: Arc<Callback>,
     pub(super) attachment: Option<Attachment>,
     pub(super) is_timed: bool,
+    /// What it has may be dropped.
+    pub(super) is_lossy: bool,
     pub(super) is_marked: bool,
-    /// Runs on some thread, where nobody may wait for its mutex, or is in a queue to.
+    /// Runs on some thread, or its only event is queued: nobody may wait for its mutex.
     pub(super) is_running: bool,
-    /// There was news since: whoever runs it may have looked before that.
+    /// There was news since its run began: that may find nothing, and have looked before.
     pub(super) has_news: bool,
 }
 
@@ -37,9 +39,9 @@ impl Member {
                 None
             }
         });
-        let is_timed = waitable.is_timed();
+        let (is_timed, is_lossy) = (waitable.is_timed(), waitable.is_lossy());
         drop(body);
-        Member { callback, attachment, is_timed, is_marked: false, is_running: false, has_news: false }
+        Member { callback, attachment, is_timed, is_lossy, is_marked: false, is_running: false, has_news: false }
     }
 
     pub(super) fn detach(self, collector: &mut Collector) {
@@ -47,6 +49,7 @@ impl Member {
         // One that runs just now may wait for another of this executor; its waker is of no use to anybody, and does no harm.
         if let Some(mut body) = self.callback.try_body() {
             body.waitable().set_waker(None);
+            body.give_back();
         }
         self.attachment.into_iter().for_each(|attachment| collector.detach(attachment));
     }

@@ -41,7 +41,8 @@ pub trait Executor: Steps {
         self.turn().remove_node(node);
     }
 
-    /// Runs callbacks until it is canceled. What goes wrong with a single callback's source is logged, and tried again.
+    /// Runs callbacks until it is canceled. What goes wrong with a single callback's source is logged, and tried again. A panic in
+    /// a callback ends it with that panic, on whatever thread it happened; the executor can spin again.
     ///
     /// # Errors
     /// There is no node; the process forked.
@@ -74,14 +75,14 @@ pub trait Executor: Steps {
     }
 
     /// Runs callbacks for what is there now, without waiting, for `max_duration` at most (which is looked at between two callbacks), and
-    /// returns how many ran. What comes meanwhile is left for the next call.
+    /// returns how many ran. A callback runs once, however much there is for it (in an [`EventsExecutor`] that drops, for all of it); what
+    /// comes meanwhile is left for the next call.
     ///
     /// # Errors
     /// As [`Executor::spin`].
     fn spin_some(&mut self, max_duration: Duration) -> Result<usize> {
         let deadline = Instant::now().checked_add(max_duration);
         self.turn().check()?;
-        self.turn().rested();
         self.gather();
         let mut ran = 0;
         while !self.turn().told.is_canceled() && self.step() {

@@ -9,7 +9,11 @@ use crate::{
     callback_group::CallbackGroupType,
     error::{Error, Result},
 };
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, atomic::Ordering::Relaxed};
+use std::{
+    any::Any,
+    panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
+    sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, atomic::Ordering::Relaxed},
+};
 
 /// Runs callbacks on several threads. Each callback runs on one thread at a time, those of a mutually exclusive group one at a time
 /// in all; else in rounds, as a [`SingleThreadedExecutor`](super::SingleThreadedExecutor) does. Only [`spin`](Executor::spin) starts threads:
@@ -34,6 +38,8 @@ struct Work {
     /// Threads that wait for a call.
     idle: usize,
     error: Option<Error>,
+    /// Of a callback, to go on with where it was called to spin.
+    panic: Option<Box<dyn Any + Send>>,
 }
 
 impl Default for MultiThreadedExecutor {
@@ -61,7 +67,8 @@ impl Executor for MultiThreadedExecutor {
     fn spin(&mut self) -> Result<()> {
         self.round.turn.check()?;
         let told = self.round.turn.told.clone();
-        let work = Work { round: std::mem::take(&mut self.round), is_watched: false, idle: 0, error: None };
+        let round = std::mem::take(&mut self.round);
+        let work = Work { round, is_watched: false, idle: 0, error: None, panic: None };
         let crew = Crew { told, work: Mutex::new(work), call: Condvar::new() };
         let started = std::thread::scope(|scope| {
             for _ in 1..self.threads {
@@ -77,6 +84,9 @@ impl Executor for MultiThreadedExecutor {
         let work = crew.work.into_inner().unwrap_or_else(PoisonError::into_inner);
         self.round = work.round;
         crew.told.forget_cancel();
+        if let Some(panic) = work.panic {
+            resume_unwind(panic);
+        }
         started
             .map_err(|source| gantry_shm::Error::System { action: "start an executor's thread".to_owned(), source })?;
         work.error.map_or(Ok(()), Err)
@@ -102,13 +112,14 @@ impl Crew {
     fn run(&self) {
         let _end = End(self);
         let mut work = self.work();
-        while !self.told.is_canceled() && work.error.is_none() {
+        while !self.told.is_canceled() && work.error.is_none() && work.panic.is_none() {
             work.gather();
             if let Some(callback) = work.start() {
                 self.call_another(&work);
                 drop(work);
-                let ran = callback.run();
+                let ran = catch_unwind(AssertUnwindSafe(|| callback.run()));
                 work = self.work();
+                let ran = work.or_end(ran);
                 work.finish(&callback, ran);
                 if work.is_watched && work.round.turn.changes_rest(&callback, ran) {
                     self.told.tell();
@@ -144,7 +155,6 @@ impl Crew {
         let mut work = self.work();
         work.is_watched = false;
         work.round.turn.collector = Some(collector);
-        work.round.turn.rested();
         work.error = waited.err().map(Error::from).or(work.error.take());
         work
     }
@@ -174,6 +184,14 @@ impl Work {
         let callback = self.round.turn.start(place);
         callback.group.is_busy.store(true, Relaxed);
         Some(callback)
+    }
+
+    /// What came of a run: if it was a panic, the spin ends with that.
+    fn or_end(&mut self, ran: std::thread::Result<Ran>) -> Ran {
+        ran.unwrap_or_else(|panic| {
+            self.panic.get_or_insert(panic);
+            Ran::Once
+        })
     }
 
     fn finish(&mut self, callback: &Callback, ran: Ran) {

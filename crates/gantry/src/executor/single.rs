@@ -1,6 +1,7 @@
 //! One thread that goes round: each callback that has something runs once, in the order of registration, then the next round.
 
 use super::{Executor, steps::Steps, turn::Turn};
+use crate::callback::Ran;
 use std::collections::VecDeque;
 
 /// Runs callbacks one after the other on the thread that spins it, in rounds: in each, every callback for which there is something
@@ -14,6 +15,8 @@ pub struct SingleThreadedExecutor {
 pub(super) struct Round {
     pub(super) turn: Turn,
     places: VecDeque<usize>,
+    /// Whose callback runs, or panicked.
+    current: Option<usize>,
 }
 
 impl SingleThreadedExecutor {
@@ -42,7 +45,7 @@ impl Steps for SingleThreadedExecutor {
 
 impl Default for Round {
     fn default() -> Round {
-        Round { turn: Turn::new(), places: VecDeque::new() }
+        Round { turn: Turn::new(), places: VecDeque::new(), current: None }
     }
 }
 
@@ -52,6 +55,9 @@ impl Round {
         if self.turn.gather() {
             self.forget();
         }
+        if let Some(place) = self.current.take() {
+            self.turn.report(place, Ran::Once);
+        }
         if self.places.is_empty() {
             self.add_ready();
         }
@@ -60,6 +66,7 @@ impl Round {
     /// Places mean other members now, and all are marked anew.
     pub(super) fn forget(&mut self) {
         self.places.clear();
+        self.current = None;
     }
 
     /// Whether somebody of the round may run.
@@ -81,7 +88,9 @@ impl Round {
     /// Runs the next one that has something.
     pub(super) fn step(&mut self) -> bool {
         while let Some(place) = self.next(|_, _| true) {
+            self.current = Some(place);
             let ran = self.turn.member(place).callback.run();
+            self.current = None;
             self.turn.report(place, ran);
             if ran.has_run() {
                 return true;

@@ -2,8 +2,7 @@
 //!
 //! Used by `single`, `events` and `multi`, each of which gathers, runs, reports what came of it, and rests when nothing is left.
 //! Invariants:
-//! - A callback is *marked* from the moment that it may have something until a look at it, or after its run, finds nothing, and
-//!   nothing new was gathered meanwhile; only gathering marks.
+//! - A callback is *marked* from the moment that it may have something until a run finds nothing; only gathering marks.
 //! - Whatever happens without a mark is a bit of the collector, the time, or told (`told`): one of them ends a rest.
 
 use super::{
@@ -39,9 +38,11 @@ pub struct Turn {
     timed: Vec<usize>,
     /// Places of marked members that wait for their run.
     ready: Vec<usize>,
+    /// Places of marked members whose source failed, which are left alone until then.
     failed: Vec<usize>,
+    retry: Option<Instant>,
     next_due_ns: Option<u64>,
-    /// The members are others, in other places, than whoever gathers knows.
+    /// Members have other places than at the last gathering.
     is_changed: bool,
 }
 
@@ -62,6 +63,7 @@ impl Turn {
             timed: Vec::new(),
             ready: Vec::new(),
             failed: Vec::new(),
+            retry: None,
             next_due_ns: None,
             is_changed: false,
         }
@@ -123,7 +125,7 @@ impl Turn {
         }
         old.into_iter().for_each(|member| member.detach(collector));
         self.by_bit.iter_mut().for_each(Vec::clear);
-        (self.timed, self.failed) = (Vec::new(), Vec::new());
+        (self.timed, self.failed, self.retry) = (Vec::new(), Vec::new(), None);
         for (place, member) in self.members.iter_mut().enumerate() {
             member.is_marked = true;
             member.callback.place.store(place, Relaxed);
@@ -139,7 +141,7 @@ impl Turn {
         self.ready = (0..self.members.len()).filter(|&place| !self.members[place].is_running).collect();
     }
 
-    /// Marks what may have something to do. Returns whether the members are others than the last time, in other places.
+    /// Marks what may have something to do. Returns whether members have other places than at the last gathering.
     pub(crate) fn gather(&mut self) -> bool {
         if self.nodes.iter().any(|hosted| hosted.version != Some(hosted.node.callbacks().version())) {
             self.update_members();
@@ -154,6 +156,10 @@ impl Turn {
         }
         if let Some(collector) = collector {
             collector.collect(|bit| by_bit[bit].iter().for_each(|&place| mark(members, ready, place)));
+        }
+        if self.retry.is_some_and(|retry| retry <= Instant::now()) {
+            self.ready.append(&mut self.failed);
+            self.retry = None;
         }
         self.mark_due();
         std::mem::take(&mut self.is_changed)
@@ -186,14 +192,13 @@ impl Turn {
 
     /// The callback of a member, which runs from now on: [`Turn::ran`] is to follow.
     pub(crate) fn start(&mut self, place: usize) -> Arc<Callback> {
-        let member = &mut self.members[place];
-        (member.is_running, member.has_news) = (true, false);
-        member.callback.clone()
+        self.members[place].is_running = true;
+        self.members[place].callback.clone()
     }
 
-    /// Whether a callback is here, and was not removed.
+    /// Whether a callback that was here still is.
     pub(crate) fn has(&self, callback: &Callback) -> bool {
-        callback.place.load(Relaxed) != NOWHERE && !callback.is_removed()
+        callback.place.load(Relaxed) != NOWHERE
     }
 
     /// Whether a rest may have to end earlier than was thought before the callback ran.
@@ -208,8 +213,8 @@ impl Turn {
         if place != NOWHERE {
             let member = &mut self.members[place];
             member.is_running = false;
-            let is_more = matches!(ran, Ran::Last | Ran::Nothing) && member.has_news;
-            self.report(place, if is_more { Ran::Once } else { ran });
+            let has_news = std::mem::take(&mut member.has_news);
+            self.report(place, if matches!(ran, Ran::Last | Ran::Nothing) && has_news { Ran::Once } else { ran });
         }
     }
 
@@ -222,9 +227,12 @@ impl Turn {
     /// What a run came to.
     pub(crate) fn report(&mut self, place: usize, ran: Ran) {
         match ran {
-            Ran::Once => self.ready.push(place),
+            Ran::Once | Ran::PassedOver => self.ready.push(place),
             Ran::Last | Ran::Nothing => self.members[place].is_marked = false,
-            Ran::Failed => self.failed.push(place),
+            Ran::Failed => {
+                self.failed.push(place);
+                self.retry.get_or_insert_with(|| Instant::now() + RETRY_AFTER);
+            }
         }
     }
 
@@ -235,10 +243,9 @@ impl Turn {
         if !self.ready.is_empty() {
             return None;
         }
-        let after = |time| Instant::now() + time;
-        let due = self.next_due_ns.map(|due_ns| after(Duration::from_nanos(due_ns.saturating_sub(monotonic_ns()))));
-        let retry = (!self.failed.is_empty()).then(|| after(RETRY_AFTER));
-        Some(limit.into_iter().chain(due).chain(retry).min())
+        let until_ns = self.next_due_ns.map(|due_ns| due_ns.saturating_sub(monotonic_ns()));
+        let due = until_ns.and_then(|ns| Instant::now().checked_add(Duration::from_nanos(ns)));
+        Some(limit.into_iter().chain(due).chain(self.retry).min())
     }
 
     /// Rests until there is news, or `limit`.
@@ -247,14 +254,8 @@ impl Turn {
             && let Some(collector) = &mut self.collector
         {
             collector.wait(until, || self.told.is_news())?;
-            self.rested();
         }
         Ok(())
-    }
-
-    /// After a rest, what failed is tried again.
-    pub(crate) fn rested(&mut self) {
-        self.ready.append(&mut self.failed);
     }
 }
 
