@@ -182,7 +182,9 @@ impl Presence {
         // Relaxed: a number, of which an older one costs a look.
         let seen = self.seen_generation.load(Relaxed);
         let changed = participant.wait_for_graph_change(seen, timeout)?;
-        self.seen_generation.store(participant.graph_generation()?, Relaxed);
+        if changed {
+            self.seen_generation.store(participant.graph_generation()?, Relaxed); // else it may have changed just now, unsaid
+        }
         Ok(changed)
     }
 }
