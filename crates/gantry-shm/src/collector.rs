@@ -107,11 +107,15 @@ impl Collector {
         }
     }
 
-    /// Calls `found` with the bits of those that had news since the last time. Look at each until it has none.
+    /// Calls `found` with the bits of those that had news since the last time. Look at each until it has none. A forked child,
+    /// which does not have the board, finds nothing.
     ///
     /// # Real-time
     /// No allocation, lock or system call.
     pub fn collect(&mut self, mut found: impl FnMut(usize)) {
+        if !self.domain.epoch.is_current() {
+            return;
+        }
         if self.index == SHARED_WAITER {
             // Once: who collects until there is nothing more comes to an end.
             if std::mem::take(&mut self.has_waited) {

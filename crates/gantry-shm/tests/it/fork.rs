@@ -8,7 +8,7 @@ use crate::{
     support::*,
     waiting::{publisher_on, subscription_to},
 };
-use gantry_shm::{Error, Participant, Qos, SourceTime, WaitSet};
+use gantry_shm::{Collector, Error, Participant, Qos, SourceTime, WaitSet};
 use rustix::{
     io::Errno,
     mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous, munmap},
@@ -93,6 +93,11 @@ pub fn forked_child_gets_errors(root: &Path, participant: Arc<Participant>) {
     let loan = publisher.loan(STREAM_BYTES).unwrap();
     let mut spare = publisher.loan(STREAM_BYTES).unwrap();
     let mut events = publisher.events().unwrap();
+    let mut collector = Collector::new(&participant).unwrap();
+    let attachment = collector.attach(&subscription).unwrap();
+    let bell = collector.bell();
+    collector.collect(|_| ());
+    send(&mut publisher, STREAM_BYTES, 1);
     // SAFETY: this process has one thread.
     let pid = unsafe { libc::fork() };
     if pid == 0 {
@@ -105,6 +110,12 @@ pub fn forked_child_gets_errors(root: &Path, participant: Arc<Participant>) {
         is_forked(events.take().err());
         is_forked(subscription.take().err());
         is_forked(subscription.wait(Duration::ZERO).err());
+        is_forked(collector.attach(&subscription).err());
+        is_forked(collector.wait(None, || false).err());
+        collector.collect(|_| panic!("the parent's news"));
+        collector.detach(attachment);
+        bell.ring();
+        drop(collector);
         // What the parent may write is not there.
         // SAFETY: this process has one thread.
         let stray = unsafe { libc::fork() };
