@@ -1,10 +1,16 @@
 //! The roles that child processes play. Each says `ready` when its endpoint is there, and goes on when it is told to.
 
-use crate::support::*;
+use crate::{executors, support::*};
 use gantry::Qos;
 use std::io::Write;
 
 pub fn play(role: &str, topic: &str) {
+    let kind = role.strip_prefix("idle-");
+    match (role, kind) {
+        ("far", _) => return executors::far::serve(std::io::stdin().lines().map_while(Result::ok), |line| say(&line)),
+        (_, Some(kind)) => return executors::idle(kind, topic, told, say),
+        _ => {}
+    }
     let node = node();
     match role {
         // Publishes a typed message each time that it is told to go on.

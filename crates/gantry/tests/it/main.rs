@@ -45,7 +45,6 @@ fn main() -> ExitCode {
     }
     let tests = [
         awaiting::TESTS,
-        executors::TESTS,
         generic::TESTS,
         graph::TESTS,
         one_allocation::TESTS,
@@ -63,6 +62,7 @@ fn main() -> ExitCode {
     };
     let mut trials: Vec<Trial> = tests.into_iter().flatten().map(trial).collect();
     trials.extend(realtime::trials());
+    trials.extend(executors::trials());
     libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
 }
 
