@@ -96,7 +96,7 @@ impl Timer {
 
     /// Starts it anew: due in a period from now.
     pub fn reset(&self) {
-        self.change(|schedule, now_ns| schedule.next_ns = now_ns.checked_add(schedule.period_ns));
+        self.change(|schedule, now_ns| schedule.next_ns = Some(now_ns.saturating_add(schedule.period_ns)));
     }
 
     /// Whether it was canceled, or went off for once, and was not reset since.
@@ -227,5 +227,7 @@ mod tests {
         assert!(Timer::new(&Clock::steady(), ms(0)).unwrap_err().to_string().contains("period"));
         let mut timer = Timer::new(&Clock::steady(), Duration::MAX).unwrap();
         assert_eq!(timer.take(), None);
+        timer.reset();
+        assert!(!timer.is_canceled());
     }
 }

@@ -76,13 +76,13 @@ impl Turn {
             let (executors, domain_id) = (other.domain_id(), node.domain_id());
             return Err(Error::ForeignNode { node: node.fully_qualified_name(), domain_id, executors });
         }
-        if self.collector.is_none() {
-            let collector = Collector::new(node.participant())?;
-            *self.told.bell() = Some(collector.bell());
-            self.collector = Some(collector);
-        }
+        let collector = if self.collector.is_none() { Some(Collector::new(node.participant())?) } else { None };
         if !node.callbacks().give_to(&self.told.clone().into()) {
             return Err(Error::NodeInUse { node: node.fully_qualified_name() });
+        }
+        if let Some(collector) = collector {
+            *self.told.bell() = Some(collector.bell());
+            self.collector = Some(collector);
         }
         tracing::debug!(node = node.fully_qualified_name(), "an executor has this node");
         self.nodes.push(Hosted { node: node.clone(), version: None });

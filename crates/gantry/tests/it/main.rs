@@ -9,6 +9,7 @@
 mod allocations;
 mod awaiting;
 mod child;
+mod executor_losses;
 mod executors;
 mod generic;
 mod graph;
@@ -45,7 +46,7 @@ fn main() -> ExitCode {
     }
     let tests = [
         awaiting::TESTS,
-        executors::TESTS,
+        executor_losses::TESTS,
         generic::TESTS,
         graph::TESTS,
         one_allocation::TESTS,
@@ -63,6 +64,7 @@ fn main() -> ExitCode {
     };
     let mut trials: Vec<Trial> = tests.into_iter().flatten().map(trial).collect();
     trials.extend(realtime::trials());
+    trials.extend(executors::trials());
     libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
 }
 
