@@ -37,7 +37,9 @@ fn main() -> ExitCode {
     if let [_, child, role, topic] = &arguments[..]
         && child == "--child"
     {
-        child::play(role, topic);
+        if !executors::play(role, topic) {
+            child::play(role, topic);
+        }
         return ExitCode::SUCCESS;
     }
     if std::env::var_os(INNER_VARIABLE).is_none() {
@@ -45,7 +47,6 @@ fn main() -> ExitCode {
     }
     let tests = [
         awaiting::TESTS,
-        executors::TESTS,
         generic::TESTS,
         graph::TESTS,
         one_allocation::TESTS,
@@ -63,6 +64,7 @@ fn main() -> ExitCode {
     };
     let mut trials: Vec<Trial> = tests.into_iter().flatten().map(trial).collect();
     trials.extend(realtime::trials());
+    trials.extend(executors::trials());
     libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
 }
 

@@ -7,7 +7,6 @@ use gantry_msgs::{
     std_srvs::srv::{SetBool, SetBool_Request},
 };
 use std::{
-    sync::{Arc, Mutex},
     task::{Context, Waker},
     time::{Duration, Instant},
 };
@@ -26,7 +25,6 @@ tests![
     clients_that_were_idle_lose_nothing,
     a_client_that_vanishes_harms_nobody,
     a_service_of_another_type_is_no_server,
-    every_executor_tells_of_a_killed_server,
     a_wait_set_tells_of_a_killed_server,
     an_awaited_call_to_a_killed_server_is_an_error,
     a_dropped_call_gives_up_its_request,
@@ -286,26 +284,6 @@ fn a_service_of_another_type_is_no_server() {
     let mut right = self::client::<SetBool>("/types");
     right.call_copy(&SetBool_Request { data: true }, PATIENCE).unwrap();
     server.finish();
-}
-
-fn every_executor_tells_of_a_killed_server() {
-    for (name, mut executor) in crate::executors::executors() {
-        let service_name = format!("/executed_killed_{}", name.len());
-        let (mut server, mut client) =
-            (Peer::start("silent-server", &service_name), client::<AddTwoInts>(&service_name));
-        let asked = [ask(&mut client, 1), ask(&mut client, 2)];
-        let (node, failed) = (node(), Arc::new(Mutex::new(Vec::new())));
-        let list = failed.clone();
-        node.add_callback(client, move |_, response| {
-            let error = response.map(drop).unwrap_err();
-            assert!(server_gone(&error), "{error}");
-            list.lock().unwrap().push(error);
-        });
-        executor.add_node(&node).unwrap();
-        assert_eq!(server.line(), "taken");
-        server.kill();
-        assert!(executor.spin_until(PATIENCE, &mut || failed.lock().unwrap().len() == asked.len()).unwrap(), "{name}");
-    }
 }
 
 fn a_wait_set_tells_of_a_killed_server() {

@@ -18,7 +18,7 @@ use gantry_msgs::{
 };
 use std::{
     collections::BTreeMap,
-    sync::{Arc, Mutex},
+    sync::Arc,
     task::{Context, Poll, Wake, Waker},
     time::{Duration, Instant},
 };
@@ -33,7 +33,6 @@ tests![
     a_server_that_comes_later_can_be_waited_for,
     a_name_that_ros_2_refuses_is_refused,
     calls_are_awaited,
-    every_executor_serves_and_asks,
     calls_allocate_nothing,
 ];
 
@@ -366,29 +365,6 @@ fn calls_are_awaited() {
         assert_eq!(block_on(client.take_response_async()).unwrap().sum, a);
     }
     server.join().unwrap();
-}
-
-fn every_executor_serves_and_asks() {
-    for (name, mut executor) in crate::executors::executors() {
-        let node = node();
-        let service_name = format!("executed_{}", name.len());
-        node.create_service_with_callback::<AddTwoInts>(&service_name, |service, request| add(service, &request))
-            .unwrap();
-        let mut asker = client::<AddTwoInts>(&service_name);
-        asker.send_request_copy(&AddTwoInts_Request { a: 0, b: 0 }).unwrap();
-        let sums = Arc::new(Mutex::new(Vec::new()));
-        let seen = sums.clone();
-        node.add_callback(asker, move |asker, response| {
-            let sum = response.unwrap().sum;
-            seen.lock().unwrap().push(sum);
-            if sum < 20 {
-                asker.send_request_copy(&AddTwoInts_Request { a: sum, b: 1 }).unwrap();
-            }
-        });
-        executor.add_node(&node).unwrap();
-        assert!(executor.spin_until(PATIENCE, &mut || sums.lock().unwrap().len() == 21).unwrap(), "{name}");
-        assert!(sums.lock().unwrap().iter().copied().eq(0..=20), "{name}");
-    }
 }
 
 fn calls_allocate_nothing() {

@@ -1,0 +1,174 @@
+//! Which callbacks run at the same time: proofs that wait for each other, so no luck is needed.
+
+use super::*;
+use std::sync::{
+    Condvar,
+    atomic::{AtomicUsize, Ordering::*},
+};
+
+behaviours! {
+    with_a_far_end: [callbacks_of_an_exclusive_group_never_overlap, callbacks_of_a_reentrant_group_run_at_once],
+    alone: [exclusive_groups_run_beside_each_other, a_callback_never_overlaps_itself, the_group_of_a_removed_callback_goes_on],
+}
+
+const NAMES: [&str; 3] = ["a", "b", "c"];
+
+/// Counts who is inside.
+#[derive(Default)]
+struct Inside {
+    count: AtomicUsize,
+    most: AtomicUsize,
+}
+
+impl Inside {
+    /// Is inside for a while in which others have every chance to come.
+    fn stay(&self) {
+        self.most.fetch_max(self.count.fetch_add(1, SeqCst) + 1, SeqCst);
+        (0..20).for_each(|_| std::thread::yield_now());
+        self.count.fetch_sub(1, SeqCst);
+    }
+}
+
+/// Where `parties` wait for each other.
+struct Meeting {
+    parties: usize,
+    arrived: Mutex<usize>,
+    all_here: Condvar,
+}
+
+impl Meeting {
+    fn of(parties: usize) -> Arc<Meeting> {
+        Arc::new(Meeting { parties, arrived: Mutex::default(), all_here: Condvar::new() })
+    }
+
+    /// Whether all came.
+    fn attend(&self) -> bool {
+        let mut arrived = self.arrived.lock().unwrap();
+        *arrived += 1;
+        self.all_here.notify_all();
+        let is_short = |arrived: &mut usize| *arrived < self.parties;
+        !self.all_here.wait_timeout_while(arrived, PATIENCE, is_short).unwrap().1.timed_out()
+    }
+}
+
+fn callbacks_of_an_exclusive_group_never_overlap(case: &Case) {
+    const EACH: usize = 150;
+    let (mut far, mut executor, node) = (case.far(), case.executor(), node());
+    executor.add_node(&node).unwrap();
+    let (inside, (sender, told)) = (Arc::new(Inside::default()), telling());
+    let group = node.create_callback_group(CallbackGroupType::MutuallyExclusive);
+    for name in NAMES {
+        let (inside, sender) = (inside.clone(), sender.clone());
+        let subscription = node.create_subscription::<Point>(&case.topic(name), all()).unwrap();
+        group.add_callback(subscription, move |_, point| {
+            inside.stay();
+            sender.send((name, point.x as usize)).unwrap();
+        });
+        far.advertise(&case.topic(name), "keep_all");
+    }
+    let heard = spinning(&mut *executor, || {
+        NAMES.iter().for_each(|name| far.publish(&case.topic(name), 1, EACH));
+        told.take(NAMES.len() * EACH)
+    });
+    assert_eq!(inside.most.load(SeqCst), 1);
+    for name in NAMES {
+        let numbers: Vec<_> = heard.iter().filter(|heard| heard.0 == name).map(|heard| heard.1).collect();
+        assert_eq!(numbers, (1..=EACH).collect::<Vec<_>>());
+    }
+}
+
+/// Three callbacks wait for each other: on as many threads all come. Where there is one thread they run one after the other.
+fn run_at_once(case: &Case, groups: &[CallbackGroup], node: &Node, feed: impl FnOnce()) {
+    let is_one_thread = case.kind != Kind::MultiThreaded;
+    let (meeting, inside, (sender, told)) = (Meeting::of(NAMES.len()), Arc::new(Inside::default()), telling());
+    for (name, group) in NAMES.iter().zip(groups.iter().cycle()) {
+        let (meeting, inside, sender) = (meeting.clone(), inside.clone(), sender.clone());
+        let subscription = node.create_subscription::<Point>(&case.topic(name), all()).unwrap();
+        group.add_callback(subscription, move |_, _| {
+            let is_right = if is_one_thread {
+                inside.stay();
+                inside.most.load(SeqCst) == 1
+            } else {
+                meeting.attend()
+            };
+            sender.send(is_right).unwrap();
+        });
+    }
+    let mut executor = case.executor();
+    executor.add_node(node).unwrap();
+    spinning(&mut *executor, || {
+        feed();
+        assert_eq!(told.take(NAMES.len()), [true; 3]);
+    });
+}
+
+fn callbacks_of_a_reentrant_group_run_at_once(case: &Case) {
+    let (mut far, node) = (case.far(), node());
+    let group = node.create_callback_group(CallbackGroupType::Reentrant);
+    run_at_once(case, &[group], &node, || {
+        for name in NAMES {
+            far.advertise(&case.topic(name), "keep_all");
+            far.publish(&case.topic(name), 1, 1);
+        }
+    });
+}
+
+fn exclusive_groups_run_beside_each_other(case: &Case) {
+    let node = node();
+    let groups = NAMES.map(|_| node.create_callback_group(CallbackGroupType::MutuallyExclusive));
+    let mut publishers = NAMES.map(|name| node.create_publisher::<Point>(&case.topic(name), all()).unwrap());
+    run_at_once(case, &groups, &node, || {
+        for publisher in &mut publishers {
+            assert!(publisher.wait_for_subscriptions(1, PATIENCE).unwrap());
+            publisher.publish_copy(&Point { x: 1.0, y: 0.0 }).unwrap();
+        }
+    });
+}
+
+fn a_callback_never_overlaps_itself(case: &Case) {
+    let (mut executor, node, inside) = (case.executor(), node(), Arc::new(Inside::default()));
+    let (group, (sender, told)) = (node.create_callback_group(CallbackGroupType::Reentrant), telling());
+    let mut publisher = node.create_publisher::<Point>(&case.topic("self"), all()).unwrap();
+    let (subscription, own) = (node.create_subscription::<Point>(&case.topic("self"), all()).unwrap(), inside.clone());
+    group.add_callback(subscription, move |_, point| {
+        own.stay();
+        sender.send(point.x as usize).unwrap();
+    });
+    executor.add_node(&node).unwrap();
+    assert!(publisher.wait_for_subscriptions(1, PATIENCE).unwrap());
+    spinning(&mut *executor, || {
+        for number in 0..300 {
+            publisher.publish_copy(&Point { x: f64::from(number), y: 0.0 }).unwrap();
+        }
+        assert_eq!(told.take(300), (0..300).collect::<Vec<_>>());
+    });
+    assert_eq!(inside.most.load(SeqCst), 1);
+}
+
+/// It is removed while it runs: it comes to its end, nobody runs it again, and it holds nobody up.
+fn the_group_of_a_removed_callback_goes_on(case: &Case) {
+    let (mut executor, node) = (case.executor(), node());
+    executor.add_node(&node).unwrap();
+    let (sender, told) = telling();
+    let ((begun, begins), (gone, goes)) = (telling(), telling::<()>());
+    let told_first = sender.clone();
+    let first = node.add_callback(node.create_timer(ms(1)).unwrap(), move |_, _| {
+        begun.send(()).unwrap();
+        goes.next();
+        told_first.send("first").unwrap();
+    });
+    let other = node
+        .create_timer_with_callback(ms(1), move |_| {
+            let _ = sender.send("other");
+        })
+        .unwrap();
+    spinning(&mut *executor, || {
+        begins.next();
+        first.remove();
+        let _ = told.rest();
+        gone.send(()).unwrap();
+        assert_eq!(told.take(4), ["first", "other", "other", "other"]);
+        assert!(begins.rest().is_empty());
+    });
+    other.cancel();
+}

@@ -1,0 +1,243 @@
+//! What executors do, all of them alike: each behaviour is a test of its own for every executor, with the other end on a thread of this
+//! process and in a process of its own (`far`), or without another end.
+//!
+//! Names are `executors::EXECUTOR::PLACE::BEHAVIOUR`. Where executors differ, in order and in what is lost, the behaviour says how.
+
+mod changes;
+mod delivery;
+mod ends;
+mod failures;
+mod far;
+mod groups;
+mod listening;
+mod overload;
+mod queue;
+mod services;
+mod timers;
+
+use crate::{
+    child::{say, told},
+    support::*,
+};
+use far::Far;
+use gantry::*;
+use libtest_mimic::Trial;
+use listening::{Heard, Listener, Told, feed_itself, telling};
+use std::{
+    ops::DerefMut,
+    sync::{Arc, Mutex},
+    time::{Duration, Instant},
+};
+
+/// Room in the queues of executors that drop, where nothing is to be dropped.
+const AMPLE: usize = 5000;
+
+/// Which executor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    SingleThreaded,
+    MultiThreaded,
+    Events(Overflow),
+}
+
+impl Kind {
+    pub const ALL: [(Kind, &str); 5] = [
+        (Kind::SingleThreaded, "single_threaded"),
+        (Kind::MultiThreaded, "multi_threaded"),
+        (Kind::Events(Overflow::Wait), "events_wait"),
+        (Kind::Events(Overflow::DropOldest), "events_drop_oldest"),
+        (Kind::Events(Overflow::DropNewest), "events_drop_newest"),
+    ];
+
+    pub fn is_events(self) -> bool {
+        matches!(self, Kind::Events(_))
+    }
+
+    pub fn executor(self) -> Box<dyn Tested> {
+        self.executor_with_queue(AMPLE)
+    }
+
+    /// The capacity is for those that have a queue.
+    pub fn executor_with_queue(self, capacity: usize) -> Box<dyn Tested> {
+        match self {
+            Kind::SingleThreaded => Box::new(SingleThreadedExecutor::new()),
+            Kind::MultiThreaded => Box::new(MultiThreadedExecutor::with_threads(3)),
+            Kind::Events(overflow) => Box::new(EventsExecutor::with_queue(capacity, overflow)),
+        }
+    }
+}
+
+/// An executor, and what only some have to say.
+pub trait Tested: Executor + Send {
+    fn dropped(&self) -> u64 {
+        0
+    }
+}
+
+impl Tested for SingleThreadedExecutor {}
+impl Tested for MultiThreadedExecutor {}
+impl Tested for EventsExecutor {
+    fn dropped(&self) -> u64 {
+        EventsExecutor::dropped(self)
+    }
+}
+
+/// Where the other end is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Place {
+    /// On a thread of this process.
+    Threads,
+    /// In another process.
+    Processes,
+    /// There is none.
+    Alone,
+}
+
+/// A behaviour: its name, whether there is another end, and the test.
+type Behaviour = (&'static str, bool, fn(&Case));
+
+macro_rules! behaviours {
+    (with_a_far_end: [$($far:ident),* $(,)?], alone: [$($alone:ident),* $(,)?] $(,)?) => {
+        pub(super) const BEHAVIOURS: &[super::Behaviour] =
+            &[$((stringify!($far), true, $far)),*, $((stringify!($alone), false, $alone)),*];
+    };
+}
+use behaviours;
+
+/// What a test runs with.
+pub struct Case {
+    kind: Kind,
+    place: Place,
+    name: String,
+}
+
+impl Case {
+    fn executor(&self) -> Box<dyn Tested> {
+        self.kind.executor()
+    }
+
+    /// A topic of this test's own.
+    fn topic(&self, name: &str) -> String {
+        format!("/{}/{name}", self.name.replace("::", "/"))
+    }
+
+    /// The other end, where the test wants it.
+    fn far(&self) -> Far {
+        match self.place {
+            Place::Threads => Far::on_thread(),
+            Place::Processes => Far::in_process(),
+            Place::Alone => panic!("{} is to have no other end", self.name),
+        }
+    }
+}
+
+/// Each behaviour with each executor in each place.
+pub fn trials() -> Vec<Trial> {
+    let behaviours = [
+        delivery::BEHAVIOURS,
+        timers::BEHAVIOURS,
+        groups::BEHAVIOURS,
+        queue::BEHAVIOURS,
+        overload::BEHAVIOURS,
+        changes::BEHAVIOURS,
+        ends::BEHAVIOURS,
+        failures::BEHAVIOURS,
+        services::BEHAVIOURS,
+    ];
+    let mut trials = Vec::new();
+    for &(behaviour, has_far_end, test) in behaviours.into_iter().flatten() {
+        let places = if has_far_end {
+            &[(Place::Threads, "threads"), (Place::Processes, "processes")][..]
+        } else {
+            &[(Place::Alone, "alone")]
+        };
+        for (kind, executor) in Kind::ALL {
+            for &(place, place_name) in places {
+                let name = format!("executors::{executor}::{place_name}::{behaviour}");
+                let case = Case { kind, place, name: name.clone() };
+                trials.push(Trial::test(name, move || {
+                    test(&case);
+                    Ok(())
+                }));
+            }
+        }
+    }
+    trials
+}
+
+/// Spins on a thread of its own while `work` is done here, then cancels.
+fn spinning<R>(executor: &mut dyn Tested, work: impl FnOnce() -> R) -> R {
+    let cancel = CancelAtEnd(executor.canceler());
+    std::thread::scope(|scope| {
+        let spinner = scope.spawn(|| executor.spin());
+        let result = work();
+        drop(cancel);
+        spinner.join().unwrap().unwrap();
+        result
+    })
+}
+
+/// A test that fails is not to wait for its executor.
+struct CancelAtEnd(Canceler);
+
+impl Drop for CancelAtEnd {
+    fn drop(&mut self) {
+        self.0.cancel();
+    }
+}
+
+/// Runs all that is there, on this thread.
+fn drain(executor: &mut dyn Tested) {
+    let give_up = Instant::now() + PATIENCE;
+    while executor.spin_some(PATIENCE).unwrap() > 0 {
+        assert!(Instant::now() < give_up, "there is always more");
+    }
+}
+
+const fn ms(ms: u64) -> Duration {
+    Duration::from_millis(ms)
+}
+
+fn all() -> Qos {
+    Qos::default().keep_all()
+}
+
+/// Plays the roles of this module; `false` if it is another's.
+pub fn play(role: &str, topic: &str) -> bool {
+    if let Some(kind) = role.strip_prefix("idle-") {
+        idle(kind, topic);
+    } else if role == "far" {
+        far::serve(std::io::stdin().lines().map_while(std::io::Result::ok), |line| say(&line));
+    } else {
+        return false;
+    }
+    true
+}
+
+/// A child that has an executor of that kind with 50 idle topics, and says what CPU it used of what time.
+fn idle(kind: &str, topic: &str) {
+    let (kind, _) = Kind::ALL.into_iter().find(|(_, name)| *name == kind).unwrap();
+    let (node, mut executor) = (node(), kind.executor());
+    for number in 0..50 {
+        let topic = format!("{topic}/topic_{number}");
+        node.create_subscription_with_callback::<Point>(&topic, Qos::default(), |_| ()).unwrap();
+    }
+    let (sender, ticks) = telling();
+    node.create_timer_with_callback(ms(20), move |_| sender.send(()).unwrap()).unwrap();
+    executor.add_node(&node).unwrap();
+    spinning(executor.deref_mut(), || {
+        ticks.next();
+        say("ready");
+        while told() {
+            let process_ns = || {
+                let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
+                time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+            };
+            let (cpu_ns, wall) = (process_ns(), Instant::now());
+            while wall.elapsed() < ms(400) {
+                ticks.next();
+            }
+            say(&format!("{} {}", process_ns() - cpu_ns, wall.elapsed().as_nanos()));
+        }
+    });
+}

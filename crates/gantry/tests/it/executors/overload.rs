@@ -1,0 +1,65 @@
+//! More comes than callbacks can take: what is lost is counted, and what may not be lost waits.
+
+use super::*;
+
+behaviours! {
+    with_a_far_end: [slow_callbacks_lose_only_what_is_counted, who_keeps_all_waits_for_slow_callbacks],
+    alone: [a_topic_that_always_has_more_keeps_nobody_waiting],
+}
+
+fn slow_callbacks_lose_only_what_is_counted(case: &Case) {
+    let (mut far, mut executor, node) = (case.far(), case.kind.executor_with_queue(8), node());
+    executor.add_node(&node).unwrap();
+    let (topic, (sender, told)) = (case.topic("flood"), telling());
+    let subscription = node.create_subscription::<Point>(&topic, Qos::default().keep_last(5)).unwrap();
+    node.add_callback(subscription, move |subscription, point| {
+        std::thread::sleep(ms(1));
+        sender.send((point.x as usize, subscription.overwritten())).unwrap();
+    });
+    far.advertise(&topic, "keep_last=5");
+    let mut heard = spinning(&mut *executor, || {
+        far.tell(&format!("flood {topic} 20"));
+        told.take(100)
+    });
+    let published: u64 = far.tell(&format!("calm {topic}")).parse().unwrap();
+    drain(&mut *executor);
+    heard.extend(told.rest());
+    assert!(heard.windows(2).all(|pair| pair[0].0 < pair[1].0), "{heard:?}");
+    let (delivered, overwritten, dropped) = (heard.len() as u64, heard.last().unwrap().1, executor.dropped());
+    assert_eq!(
+        published,
+        delivered + overwritten + dropped,
+        "{delivered}, {overwritten} overwritten, {dropped} dropped"
+    );
+    assert!(published > delivered, "{published} were not too many");
+}
+
+fn who_keeps_all_waits_for_slow_callbacks(case: &Case) {
+    const LAST: usize = 3000; // more than a publisher keeps
+    let (mut far, mut executor, listener) = (case.far(), case.executor(), Listener::new());
+    executor.add_node(&listener.node).unwrap();
+    listener.hear(case, "kept", all());
+    let topic = case.topic("kept");
+    far.advertise(&topic, "keep_all");
+    far.begin(&format!("publish {topic} 1 {LAST}"));
+    spinning(&mut *executor, || {
+        assert_eq!(listener.take(LAST), (1..=LAST).map(|number| ("kept", number)).collect::<Vec<_>>());
+    });
+    far.end();
+    assert_eq!(executor.dropped(), 0);
+}
+
+fn a_topic_that_always_has_more_keeps_nobody_waiting(case: &Case) {
+    let (mut executor, listener) = (case.executor(), Listener::new());
+    feed_itself(&listener.node, &case.topic("own"), || ())();
+    listener.hear(case, "other", all());
+    executor.add_node(&listener.node).unwrap();
+    let mut publisher = listener.node.create_publisher::<Point>(&case.topic("other"), all()).unwrap();
+    assert!(publisher.wait_for_subscriptions(1, PATIENCE).unwrap());
+    spinning(&mut *executor, || {
+        for number in 1..=50 {
+            publisher.publish_copy(&Point { x: f64::from(number), y: 0.0 }).unwrap();
+            assert_eq!(listener.next(), ("other", number as usize));
+        }
+    });
+}

@@ -1,0 +1,157 @@
+//! In which order callbacks run that could all run now, and what a queue does that is full.
+
+use super::*;
+
+behaviours! {
+    with_a_far_end: [
+        what_came_first_runs_first,
+        what_is_urgent_runs_first,
+        what_finds_no_room_waits_or_goes_and_is_counted,
+        room_goes_to_whoever_waited_longest,
+    ],
+    alone: [the_least_urgent_goes_first, what_was_queued_survives_the_executor],
+}
+
+/// Runs all that is there on this thread: the order is the executor's alone.
+fn run(executor: &mut dyn Tested, listener: &Listener) -> Vec<Heard> {
+    while executor.spin_once(Duration::ZERO).unwrap() {}
+    listener.rest()
+}
+
+fn what_came_first_runs_first(case: &Case) {
+    let (mut far, mut executor, listener) = (case.far(), case.executor(), Listener::new());
+    executor.add_node(&listener.node).unwrap();
+    for name in ["a", "b"] {
+        listener.hear(case, name, all());
+        far.advertise(&case.topic(name), "keep_all");
+    }
+    for (name, number) in [("b", 1), ("a", 1), ("a", 2), ("b", 2)] {
+        far.publish(&case.topic(name), number, number);
+    }
+    let expected = if case.kind.is_events() {
+        [("b", 1), ("a", 1), ("a", 2), ("b", 2)]
+    } else {
+        [("a", 1), ("b", 1), ("a", 2), ("b", 2)] // rounds, in the order of registration
+    };
+    assert_eq!(run(&mut *executor, &listener), expected);
+}
+
+fn what_is_urgent_runs_first(case: &Case) {
+    let (mut far, mut executor, listener) = (case.far(), case.executor(), Listener::new());
+    executor.add_node(&listener.node).unwrap();
+    for (name, priority) in [("low", -1), ("usual", 0), ("high", 1)] {
+        let group = listener.node.create_callback_group(CallbackGroupType::MutuallyExclusive).with_priority(priority);
+        listener.hear_in(case, &group, name, all());
+        far.advertise(&case.topic(name), "keep_all");
+    }
+    for name in ["low", "usual", "high"] {
+        far.publish(&case.topic(name), 1, 2);
+    }
+    let expected = if case.kind.is_events() {
+        [("high", 1), ("high", 2), ("usual", 1), ("usual", 2), ("low", 1), ("low", 2)]
+    } else {
+        [("low", 1), ("usual", 1), ("high", 1), ("low", 2), ("usual", 2), ("high", 2)]
+    };
+    assert_eq!(run(&mut *executor, &listener), expected);
+}
+
+fn what_finds_no_room_waits_or_goes_and_is_counted(case: &Case) {
+    let (mut far, mut executor, listener) = (case.far(), case.kind.executor_with_queue(4), Listener::new());
+    executor.add_node(&listener.node).unwrap();
+    listener.hear(case, "many", all());
+    far.advertise(&case.topic("many"), "keep_all");
+    for round in 0..2 {
+        let first = 10 * round;
+        far.publish(&case.topic("many"), first + 1, first + 10);
+        let (kept, dropped) = match case.kind {
+            Kind::Events(Overflow::DropOldest) => (7..=10, 6),
+            Kind::Events(Overflow::DropNewest) => (1..=4, 6),
+            _ => (1..=10, 0),
+        };
+        let expected: Vec<_> = kept.map(|number| ("many", first + number)).collect();
+        assert_eq!(run(&mut *executor, &listener), expected);
+        assert_eq!(executor.dropped(), dropped * (round as u64 + 1));
+    }
+}
+
+/// Of two that always have more than fits, both are heard.
+fn room_goes_to_whoever_waited_longest(case: &Case) {
+    let (mut far, mut executor, listener) = (case.far(), case.kind.executor_with_queue(1), Listener::new());
+    executor.add_node(&listener.node).unwrap();
+    for name in ["a", "b", "c"] {
+        listener.hear(case, name, all());
+        far.advertise(&case.topic(name), "keep_all");
+        far.publish(&case.topic(name), 1, 30);
+    }
+    let heard = run(&mut *executor, &listener);
+    match case.kind {
+        Kind::Events(Overflow::DropOldest) => assert_eq!(heard, [("c", 30)]),
+        Kind::Events(Overflow::DropNewest) => assert_eq!(heard, [("a", 1)]),
+        _ => {
+            for (place, turn) in heard.chunks(3).enumerate() {
+                let mut names: Vec<_> = turn.iter().map(|heard| heard.0).collect();
+                names.sort_unstable();
+                assert_eq!(names, ["a", "b", "c"], "turn {place} of {heard:?}");
+            }
+            assert_eq!(heard.len(), 90);
+        }
+    }
+    assert_eq!(executor.dropped(), 90 - heard.len() as u64);
+}
+
+fn the_least_urgent_goes_first(case: &Case) {
+    let (mut executor, listener) = (case.kind.executor_with_queue(3), Listener::new());
+    executor.add_node(&listener.node).unwrap();
+    let mut publishers = [("low", 1), ("high", 2)].map(|(name, priority)| {
+        let group = listener.node.create_callback_group(CallbackGroupType::MutuallyExclusive).with_priority(priority);
+        listener.hear_in(case, &group, name, all());
+        listener.node.create_publisher::<Point>(&case.topic(name), all()).unwrap()
+    });
+    for publisher in &mut publishers {
+        assert!(publisher.wait_for_subscriptions(1, PATIENCE).unwrap());
+        for number in 1..=2 {
+            publisher.publish_copy(&Point { x: f64::from(number), y: 0.0 }).unwrap();
+        }
+    }
+    let expected = match case.kind {
+        Kind::Events(Overflow::Wait) => vec![("high", 1), ("high", 2), ("low", 1), ("low", 2)],
+        Kind::Events(Overflow::DropOldest) => vec![("high", 1), ("high", 2), ("low", 2)],
+        Kind::Events(Overflow::DropNewest) => vec![("high", 1), ("low", 1), ("low", 2)],
+        _ => vec![("low", 1), ("high", 1), ("low", 2), ("high", 2)],
+    };
+    assert_eq!(run(&mut *executor, &listener), expected);
+    assert_eq!(executor.dropped(), 4 - expected.len() as u64);
+}
+
+/// What an executor took for a callback is not lost with it: the next one goes on there.
+fn what_was_queued_survives_the_executor(case: &Case) {
+    let listener = Listener::new();
+    let mut publishers = ["a", "b"].map(|name| {
+        listener.hear(case, name, all());
+        listener.node.create_publisher::<Point>(&case.topic(name), all()).unwrap()
+    });
+    for publisher in &mut publishers {
+        assert!(publisher.wait_for_subscriptions(1, PATIENCE).unwrap());
+        for number in 1..=20 {
+            publisher.publish_copy(&Point { x: f64::from(number), y: 0.0 }).unwrap();
+        }
+    }
+    let mut heard = Vec::new();
+    for round in 0..9 {
+        // One of its kind, then one of each.
+        let kind = if round < 3 { case.kind } else { Kind::ALL[round % Kind::ALL.len()].0 };
+        let mut executor = kind.executor();
+        executor.add_node(&listener.node).unwrap();
+        for _ in 0..4 {
+            assert!(executor.spin_once(Duration::ZERO).unwrap());
+        }
+        heard.extend(listener.rest());
+    }
+    let mut last = case.executor();
+    last.add_node(&listener.node).unwrap();
+    heard.extend(run(&mut *last, &listener));
+    for name in ["a", "b"] {
+        let numbers: Vec<_> = heard.iter().filter(|heard| heard.0 == name).map(|heard| heard.1).collect();
+        assert_eq!(numbers, (1..=20).collect::<Vec<_>>(), "{name} of {heard:?}");
+    }
+}

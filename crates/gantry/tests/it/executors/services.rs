@@ -1,0 +1,96 @@
+//! Servers and clients whose callbacks an executor runs.
+
+use super::*;
+use gantry_msgs::example_interfaces::srv::{AddTwoInts, AddTwoInts_Request, AddTwoInts_Response};
+
+behaviours! {
+    with_a_far_end: [
+        a_server_answers_calls,
+        a_client_is_told_each_answer,
+        a_server_that_is_killed_is_told,
+        no_request_is_dropped_under_a_flood,
+    ],
+    alone: [who_serves_and_who_asks_may_share_an_executor],
+}
+
+/// Answers with the sum.
+pub fn add(service: &mut Service<AddTwoInts>, request: Request<AddTwoInts>) {
+    service.send_response_copy(request.id(), &AddTwoInts_Response { sum: request.a + request.b }).unwrap();
+}
+
+/// A client that asks for the next sum with each answer, up to `last`, and tells them all.
+fn ask_on(node: &Node, name: &str, last: i64) -> Told<i64> {
+    let (mut client, (sender, told)) = (node.create_client::<AddTwoInts>(name).unwrap(), telling());
+    assert!(client.wait_for_service(PATIENCE).unwrap());
+    client.send_request_copy(&AddTwoInts_Request { a: 0, b: 1 }).unwrap();
+    node.add_callback(client, move |client, response| {
+        let sum = response.unwrap().sum;
+        if sum < last {
+            client.send_request_copy(&AddTwoInts_Request { a: sum, b: 1 }).unwrap();
+        }
+        let _ = sender.send(sum);
+    });
+    told
+}
+
+fn a_server_answers_calls(case: &Case) {
+    let (mut far, mut executor, node, name) = (case.far(), case.executor(), node(), case.topic("add"));
+    executor.add_node(&node).unwrap();
+    node.create_service_with_callback(&name, add).unwrap();
+    spinning(&mut *executor, || {
+        for number in 0..100 {
+            assert_eq!(far.tell(&format!("call {name} {number} 1000")), (number + 1000).to_string());
+        }
+    });
+}
+
+fn a_client_is_told_each_answer(case: &Case) {
+    let (mut far, mut executor, node, name) = (case.far(), case.executor(), node(), case.topic("add"));
+    executor.add_node(&node).unwrap();
+    far.tell(&format!("serve {name}"));
+    let sums = ask_on(&node, &name, 100);
+    spinning(&mut *executor, || assert_eq!(sums.take(100), (1..=100).collect::<Vec<_>>()));
+}
+
+fn who_serves_and_who_asks_may_share_an_executor(case: &Case) {
+    let (mut executor, node, name) = (case.executor(), node(), case.topic("add"));
+    executor.add_node(&node).unwrap();
+    node.create_service_with_callback(&name, add).unwrap();
+    let sums = ask_on(&node, &name, 100);
+    spinning(&mut *executor, || assert_eq!(sums.take(100), (1..=100).collect::<Vec<_>>()));
+}
+
+fn a_server_that_is_killed_is_told(case: &Case) {
+    let (mut far, mut executor, node, name) = (case.far(), case.executor(), node(), case.topic("silent"));
+    executor.add_node(&node).unwrap();
+    far.tell(&format!("serve-silently {name}"));
+    let (mut client, (sender, told)) = (node.create_client::<AddTwoInts>(&name).unwrap(), telling());
+    assert!(client.wait_for_service(PATIENCE).unwrap());
+    for a in 0..2 {
+        client.send_request_copy(&AddTwoInts_Request { a, b: 0 }).unwrap();
+    }
+    node.add_callback(client, move |_, response| sender.send(response.map(drop).unwrap_err()).unwrap());
+    spinning(&mut *executor, || {
+        far.vanish();
+        for error in told.take(2) {
+            assert!(matches!(error, Error::ServerGone { .. }), "{error}");
+        }
+    });
+}
+
+/// Samples go where a queue is full; who asked would wait for ever.
+fn no_request_is_dropped_under_a_flood(case: &Case) {
+    let (mut far, mut executor, node) = (case.far(), case.kind.executor_with_queue(4), node());
+    executor.add_node(&node).unwrap();
+    let (topic, name) = (case.topic("flood"), case.topic("add"));
+    let slow = |_: Sample<Point>| std::thread::sleep(Duration::from_micros(500));
+    node.create_subscription_with_callback(&topic, Qos::default(), slow).unwrap();
+    node.create_service_with_callback(&name, add).unwrap();
+    far.advertise(&topic, "keep_last=10");
+    spinning(&mut *executor, || {
+        far.tell(&format!("flood {topic} 50"));
+        for number in 0..20 {
+            assert_eq!(far.tell(&format!("call {name} {number} 1")), (number + 1).to_string());
+        }
+    });
+}

@@ -1,0 +1,148 @@
+//! Timers beside everything else: on their schedule, however busy the executor is.
+
+use super::*;
+use std::sync::{
+    Arc,
+    atomic::{AtomicUsize, Ordering::*},
+};
+
+behaviours! {
+    with_a_far_end: [timers_tick_on_under_a_flood],
+    alone: [
+        ticks_are_on_a_schedule_without_drift,
+        a_timer_can_be_canceled_and_reset_from_anywhere,
+        a_one_shot_goes_off_once_after_each_reset,
+        a_manual_clock_drives_timers,
+        a_clock_of_another_time_does_not_make_ticks_wait,
+    ],
+}
+
+/// Periods between the first and the last, which are ticks or overruns.
+fn check_schedule(ticks: &[Tick], period: Duration) {
+    for pair in ticks.windows(2) {
+        let periods = u32::try_from(pair[1].overruns).unwrap() + 1;
+        assert_eq!(pair[1].scheduled - pair[0].scheduled, period * periods, "{pair:?}");
+        assert!(pair[1].noticed >= pair[1].scheduled && pair[1].noticed - pair[1].scheduled < period, "{pair:?}");
+    }
+}
+
+fn timers_tick_on_under_a_flood(case: &Case) {
+    // No more fits than a tenth of a second of it takes to run.
+    let (mut far, mut executor, node) = (case.far(), case.kind.executor_with_queue(50), node());
+    executor.add_node(&node).unwrap();
+    let slow = |_: Sample<Point>| std::thread::sleep(ms(2));
+    for topic in ["flood_a", "flood_b"].map(|name| case.topic(name)) {
+        node.create_subscription_with_callback(&topic, Qos::default(), slow).unwrap();
+        far.advertise(&topic, "keep_last=10");
+        far.tell(&format!("flood {topic} 100"));
+    }
+    // Added last: it is nobody's first choice.
+    let (sender, ticks) = telling();
+    let timer = node
+        .create_timer_with_callback(ms(5), move |tick| {
+            let _ = sender.send(tick);
+        })
+        .unwrap();
+    let taken = spinning(&mut *executor, || ticks.take(15));
+    check_schedule(&taken, ms(5));
+    let counted: u64 = taken.iter().chain(&ticks.rest()).map(|tick| tick.overruns).sum();
+    assert!(timer.overruns() >= counted);
+}
+
+fn ticks_are_on_a_schedule_without_drift(case: &Case) {
+    let (mut executor, node, (sender, ticks)) = (case.executor(), node(), telling());
+    executor.add_node(&node).unwrap();
+    let periods = [ms(1), ms(3)];
+    for (number, period) in periods.into_iter().enumerate() {
+        let sender = sender.clone();
+        let tell = move |tick| {
+            let _ = sender.send((number, tick));
+        };
+        node.create_timer_with_callback(period, tell).unwrap();
+    }
+    let taken = spinning(&mut *executor, || ticks.take(80));
+    for (number, period) in periods.into_iter().enumerate() {
+        let own: Vec<_> = taken.iter().filter(|tick| tick.0 == number).map(|tick| tick.1).collect();
+        assert!(own.len() > 5, "{number} ticked {} times", own.len());
+        check_schedule(&own, period);
+    }
+}
+
+fn a_timer_can_be_canceled_and_reset_from_anywhere(case: &Case) {
+    let (mut executor, node, (sender, ticks)) = (case.executor(), node(), telling());
+    executor.add_node(&node).unwrap();
+    let timer = node.create_timer(ms(1)).unwrap();
+    let mut count = 0;
+    node.add_callback(timer.clone(), move |timer, _| {
+        count += 1;
+        if count % 5 == 0 {
+            timer.cancel();
+        }
+        let _ = sender.send(count);
+    });
+    spinning(&mut *executor, || {
+        assert_eq!(ticks.take(5), [1, 2, 3, 4, 5]);
+        for round in 1..20 {
+            assert!(timer.is_canceled());
+            timer.reset();
+            assert_eq!(ticks.take(5), (1..=5).map(|tick| 5 * round + tick).collect::<Vec<_>>());
+        }
+    });
+    assert!(!executor.spin_once(ms(5)).unwrap());
+    timer.reset();
+    assert!(executor.spin_once(PATIENCE).unwrap());
+    timer.cancel();
+    drain(&mut *executor); // what is queued was due before
+    assert!(!executor.spin_once(ms(5)).unwrap());
+}
+
+fn a_one_shot_goes_off_once_after_each_reset(case: &Case) {
+    let (mut executor, node, (sender, ticks)) = (case.executor(), node(), telling());
+    executor.add_node(&node).unwrap();
+    let timer = Timer::one_shot(&Clock::steady(), ms(2)).unwrap();
+    node.add_callback(timer.clone(), move |_, tick| sender.send(tick.overruns).unwrap());
+    for _ in 0..3 {
+        assert!(executor.spin_once(PATIENCE).unwrap());
+        assert!(!executor.spin_once(ms(5)).unwrap());
+        assert_eq!(ticks.rest(), [0]);
+        timer.reset();
+    }
+}
+
+fn a_manual_clock_drives_timers(case: &Case) {
+    let (mut executor, node, clock) = (case.executor(), node(), Clock::manual(Duration::ZERO));
+    let ((sender, ticks), hour) = (telling(), Duration::from_secs(3600));
+    let timer = Timer::new(&clock, hour).unwrap();
+    node.add_callback(timer.clone(), move |_, tick| sender.send(tick.scheduled).unwrap());
+    executor.add_node(&node).unwrap();
+    assert!(!executor.spin_once(ms(1)).unwrap());
+    spinning(&mut *executor, || {
+        for count in 1..=20 {
+            clock.set(hour * count);
+            assert_eq!(ticks.next(), hour * count);
+        }
+    });
+    assert_eq!((timer.overruns(), ticks.rest()), (0, vec![]));
+}
+
+/// Ticks by such a clock are not compared with times of another one.
+fn a_clock_of_another_time_does_not_make_ticks_wait(case: &Case) {
+    let (mut executor, node) = (case.executor(), node());
+    executor.add_node(&node).unwrap();
+    let since_1970 = Duration::from_secs(1_700_000_000);
+    let clock = Clock::manual(since_1970);
+    let (ticks, count) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+    let (ticked, counted) = (ticks.clone(), count.clone());
+    let feed = feed_itself(&node, &case.topic("own"), move || {
+        counted.fetch_add(1, Relaxed);
+    });
+    let timer = Timer::new(&clock, ms(1)).unwrap();
+    node.add_callback(timer, move |_, _| {
+        ticked.fetch_add(1, Relaxed);
+    });
+    feed();
+    clock.set(since_1970 + ms(1));
+    let is_there = &mut || ticks.load(Relaxed) == 1 || count.load(Relaxed) > 100;
+    assert!(executor.spin_until(PATIENCE, is_there).unwrap());
+    assert_eq!(ticks.load(Relaxed), 1, "after {} others", count.load(Relaxed));
+}
