@@ -19,10 +19,12 @@ use std::{
 /// # Real-time
 /// Whoever shares a timer shares a lock, which is held for some nanoseconds: a control loop that may not wait for any sleeps on the clock itself
 /// (example `control_loop`).
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Timer {
     clock: Clock,
     schedule: Arc<Mutex<Schedule>>,
+    /// Which of the handles this is.
+    handle: u64,
 }
 
 #[derive(Debug)]
@@ -32,7 +34,10 @@ struct Schedule {
     /// `None`: canceled, or over.
     next_ns: Option<u64>,
     overruns: u64,
-    waker: Option<Waker>,
+    /// So many handles were made.
+    handles: u64,
+    /// Who waits for the timer by one of its handles.
+    wakers: Vec<(u64, Waker)>,
 }
 
 /// A timer that went off.
@@ -69,8 +74,8 @@ impl Timer {
         }
         let period_ns = in_ns(period);
         let next_ns = Some(clock.now_ns().saturating_add(period_ns));
-        let schedule = Schedule { period_ns, is_one_shot, next_ns, overruns: 0, waker: None };
-        Ok(Timer { clock: clock.clone(), schedule: Arc::new(Mutex::new(schedule)) })
+        let schedule = Schedule { period_ns, is_one_shot, next_ns, overruns: 0, handles: 1, wakers: Vec::new() };
+        Ok(Timer { clock: clock.clone(), schedule: Arc::new(Mutex::new(schedule)), handle: 0 })
     }
 
     /// The tick that is due, if one is. If several are, the newest: the others are overruns.
@@ -122,9 +127,9 @@ impl Timer {
         let now_ns = self.clock.now_ns();
         let mut schedule = self.schedule();
         change(&mut schedule, now_ns);
-        let waker = schedule.waker.clone();
+        let wakers = schedule.wakers.clone();
         drop(schedule);
-        waker.into_iter().for_each(Waker::wake); // it may be due earlier than who waits thinks
+        wakers.into_iter().for_each(|(_, waker)| waker.wake()); // it may be due earlier than who waits thinks
     }
 
     fn schedule(&self) -> MutexGuard<'_, Schedule> {
@@ -140,11 +145,12 @@ impl Waitable for Timer {
 
     fn due_ns(&mut self) -> Option<u64> {
         let schedule = self.schedule();
-        let due_ns = self.clock.due_ns(schedule.next_ns?);
-        if let (None, Some(waker)) = (due_ns, &schedule.waker) {
-            self.clock.wake_when_set(waker);
+        let next_ns = schedule.next_ns?;
+        let due_ns = self.clock.due_ns(next_ns);
+        if due_ns.is_none() {
+            schedule.wakers.iter().for_each(|(_, waker)| self.clock.wake_when_set(waker));
             // It may have been set since anybody looked.
-            if schedule.next_ns.is_some_and(|next_ns| next_ns <= self.clock.now_ns()) {
+            if next_ns <= self.clock.now_ns() {
                 return Some(0);
             }
         }
@@ -156,7 +162,25 @@ impl Waitable for Timer {
     }
 
     fn set_waker(&mut self, waker: Option<Waker>) {
-        self.schedule().waker = waker;
+        let (handle, mut schedule) = (self.handle, self.schedule());
+        schedule.wakers.retain(|(other, _)| *other != handle);
+        schedule.wakers.extend(waker.map(|waker| (handle, waker)));
+    }
+}
+
+impl Clone for Timer {
+    /// Another handle to the same timer.
+    fn clone(&self) -> Timer {
+        let mut schedule = self.schedule();
+        let handle = schedule.handles;
+        schedule.handles += 1;
+        Timer { clock: self.clock.clone(), schedule: self.schedule.clone(), handle }
+    }
+}
+
+impl Drop for Timer {
+    fn drop(&mut self) {
+        self.set_waker(None);
     }
 }
 
@@ -176,6 +200,21 @@ impl Take for Timer {
 mod tests {
 
     use super::*;
+
+    #[derive(Default)]
+    struct Flag(std::sync::atomic::AtomicBool);
+
+    impl Flag {
+        fn is_set(&self) -> bool {
+            self.0.load(std::sync::atomic::Ordering::Relaxed)
+        }
+    }
+
+    impl std::task::Wake for Flag {
+        fn wake(self: Arc<Flag>) {
+            self.0.store(true, std::sync::atomic::Ordering::Relaxed);
+        }
+    }
 
     const fn ms(ms: u64) -> Duration {
         Duration::from_millis(ms)
@@ -207,6 +246,18 @@ mod tests {
         assert_eq!(timer.time_until_trigger(), Some(ms(10)));
         clock.set(ms(27));
         assert_eq!(timer.take().unwrap().scheduled, ms(27));
+    }
+
+    #[test]
+    fn who_waits_by_one_handle_is_woken_whatever_others_do() {
+        let (woken, woken_too) = (Arc::new(Flag::default()), Arc::new(Flag::default()));
+        let mut timer = Timer::new(&Clock::manual(ms(0)), ms(10)).unwrap();
+        let mut handle = timer.clone();
+        timer.set_waker(Some(woken.clone().into()));
+        handle.set_waker(Some(woken_too.clone().into()));
+        handle.set_waker(None);
+        handle.reset();
+        assert_eq!((woken.is_set(), woken_too.is_set()), (true, false));
     }
 
     #[test]

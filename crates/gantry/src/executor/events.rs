@@ -174,6 +174,8 @@ impl Executor for EventsExecutor {
             *lossy -= usize::from(!stays && event.is_lossy);
             stays
         });
+        self.only.take_if(|callback| !turn.has(callback));
+        self.current.take_if(|callback| !turn.has(callback));
     }
 }
 

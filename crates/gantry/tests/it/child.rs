@@ -1,16 +1,10 @@
 //! The roles that child processes play. Each says `ready` when its endpoint is there, and goes on when it is told to.
 
-use crate::{executors, support::*};
-use gantry::{Node, Qos};
+use crate::support::*;
+use gantry::Qos;
 use std::io::Write;
 
 pub fn play(role: &str, topic: &str) {
-    let kind = role.strip_prefix("idle-");
-    match (role, kind) {
-        ("far", _) => return executors::far::serve(std::io::stdin().lines().map_while(Result::ok), |line| say(&line)),
-        (_, Some(kind)) => return executors::idle(kind, topic, told, say),
-        _ => {}
-    }
     let node = node();
     match role {
         // Publishes a typed message each time that it is told to go on.
@@ -36,7 +30,29 @@ pub fn play(role: &str, topic: &str) {
                 }
             }
         }
-        "qos-talker" | "demanding-listener" | "task" => play_qos(role, node, topic),
+        // Promises to publish and to say that it is alive, and does so when it is told to.
+        "qos-talker" => {
+            let mut publisher = node.create_publisher::<Point>(topic, crate::qos::promised()).unwrap();
+            say("ready");
+            while let Some(order) = order() {
+                match &*order {
+                    "assert" => publisher.assert_liveliness().unwrap(),
+                    "publish" => drop(publisher.publish_copy(&Point { x: 0.0, y: 0.0 }).unwrap()),
+                    other => panic!("no order {other}"),
+                }
+                say("done");
+            }
+        }
+        // Asks for more than what is offered by default.
+        "demanding-listener" => {
+            let _subscription = node.create_subscription::<Point>(topic, crate::qos::promised()).unwrap();
+            say("ready");
+            while told() {}
+        }
+        "task" => {
+            crate::qos::play_task(node, topic);
+            say("ready");
+        }
         // Publishes a path each time, longer than the one before.
         "path-talker" => {
             let mut publisher = node.create_generic_publisher(topic, path(), Qos::default()).unwrap();
@@ -64,36 +80,6 @@ pub fn play(role: &str, topic: &str) {
             Some(role) => crate::realtime::play(&node, role, topic),
             None => crate::services::play(other, topic),
         },
-    }
-}
-
-/// The roles of the QoS tests.
-fn play_qos(role: &str, node: Node, topic: &str) {
-    match role {
-        // Promises to publish and to say that it is alive, and does so when it is told to.
-        "qos-talker" => {
-            let mut publisher = node.create_publisher::<Point>(topic, crate::qos::promised()).unwrap();
-            say("ready");
-            while let Some(order) = order() {
-                match &*order {
-                    "assert" => publisher.assert_liveliness().unwrap(),
-                    "publish" => drop(publisher.publish_copy(&Point { x: 0.0, y: 0.0 }).unwrap()),
-                    other => panic!("no order {other}"),
-                }
-                say("done");
-            }
-        }
-        // Asks for more than what is offered by default.
-        "demanding-listener" => {
-            let _subscription = node.create_subscription::<Point>(topic, crate::qos::promised()).unwrap();
-            say("ready");
-            while told() {}
-        }
-        "task" => {
-            crate::qos::play_task(node, topic);
-            say("ready");
-        }
-        other => panic!("no role {other}"),
     }
 }
 

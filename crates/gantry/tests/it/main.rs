@@ -38,7 +38,9 @@ fn main() -> ExitCode {
     if let [_, child, role, topic] = &arguments[..]
         && child == "--child"
     {
-        child::play(role, topic);
+        if !executors::play(role, topic) {
+            child::play(role, topic);
+        }
         return ExitCode::SUCCESS;
     }
     if std::env::var_os(INNER_VARIABLE).is_none() {

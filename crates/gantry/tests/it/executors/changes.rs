@@ -1,13 +1,17 @@
 //! Callbacks and nodes that come and go, while an executor spins and between its spins.
 
 use super::*;
-use std::sync::atomic::{AtomicUsize, Ordering::*};
+use std::{
+    panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
+    sync::atomic::{AtomicUsize, Ordering::*},
+};
 
 behaviours! {
     with_a_far_end: [callbacks_come_and_go_while_it_spins, a_node_moves_between_executors_and_loses_nothing],
     alone: [
         callbacks_add_and_remove_callbacks,
         a_node_that_leaves_takes_its_callbacks,
+        a_node_that_had_its_turn_when_it_left_is_another_executors,
         a_node_that_is_let_go_stays_until_its_executor_goes,
         a_node_is_in_one_executor,
         callbacks_that_are_added_do_not_multiply_what_is_queued,
@@ -110,6 +114,44 @@ fn a_node_that_leaves_takes_its_callbacks(case: &Case) {
     let mut after = leaves.rest();
     after.sort_unstable();
     assert_eq!(after, [("a", 2), ("b", 1), ("b", 2), ("c", 1), ("c", 2)]);
+}
+
+/// It was found to have something, and not run, because of a cancel or a panic of its callback.
+fn a_node_that_had_its_turn_when_it_left_is_another_executors(case: &Case) {
+    let (mut executor, mut other, others) = (case.executor(), case.executor(), [0, 1, 2].map(|_| Listener::new()));
+    for listener in &others {
+        listener.hear(case, "other", all());
+        other.add_node(&listener.node).unwrap();
+    }
+    let moves = Listener::new();
+    let mut publisher = moves.node.create_publisher::<Point>(&case.topic("moves"), all()).unwrap();
+    let (subscription, sender) =
+        (moves.node.create_subscription(&case.topic("moves"), all()).unwrap(), moves.sender.clone());
+    moves.node.add_callback(subscription, move |_, point: Sample<Point>| {
+        if point.x == 1.0 {
+            resume_unwind(Box::new("a panic that is not printed"));
+        }
+        sender.send(("moves", point.x as usize)).unwrap();
+    });
+    executor.add_node(&moves.node).unwrap();
+    assert!(publisher.wait_for_subscriptions(1, PATIENCE).unwrap());
+    for number in 1..=3 {
+        publisher.publish_copy(&Point { x: f64::from(number), y: 0.0 }).unwrap();
+        if number == 1 {
+            catch_unwind(AssertUnwindSafe(|| executor.spin_once(PATIENCE))).unwrap_err();
+        } else {
+            executor.canceler().cancel();
+            assert!(!executor.spin_once(Duration::ZERO).unwrap());
+        }
+        executor.remove_node(&moves.node);
+        other.add_node(&moves.node).unwrap();
+        executor.add_node(&node()).unwrap();
+        drain(&mut *other); // from now on it has a place there
+        drain(&mut *executor);
+        assert_eq!(moves.rest(), if number == 1 { vec![] } else { vec![("moves", number as usize)] });
+        other.remove_node(&moves.node);
+        executor.add_node(&moves.node).unwrap();
+    }
 }
 
 fn a_node_that_is_let_go_stays_until_its_executor_goes(case: &Case) {

@@ -1,6 +1,6 @@
 //! The other end of a topic: does what it is told, a line at a time, on a thread or in a process; the same code in both.
 
-use super::services::add;
+use super::{all, services::add};
 use crate::support::*;
 use gantry::*;
 use gantry_msgs::example_interfaces::srv::{AddTwoInts, AddTwoInts_Request};
@@ -138,76 +138,16 @@ impl End {
                 let publisher = self.publishers.get_mut(topic).unwrap();
                 (number(first)..=number(last)).for_each(|x| send(publisher, x));
             }
-            // Bytes that are no message, then a message.
-            ["garbage", topic] => {
-                let qos = Qos::default();
-                let mut publisher = self
-                    .node
-                    .create_generic_publisher(topic, TypeDescription { payload_bytes: usize::MAX, ..point() }, qos)
-                    .unwrap();
-                assert!(publisher.wait_for_subscriptions(1, PATIENCE).unwrap());
-                publisher.publish_copy(&[1, 2, 3]).unwrap();
-                publisher.publish_copy(&[0; size_of::<Point>()]).unwrap();
-            }
-            // Hears a number, says the next, until it heard `last`.
-            ["reply", from, to, last] => {
-                let mut heard = self.node.create_subscription::<Point>(from, all()).unwrap();
-                let publisher = self.publishers.get_mut(to).unwrap();
-                assert!(publisher.wait_for_subscriptions(1, PATIENCE).unwrap());
-                send(publisher, 1);
-                loop {
-                    assert!(heard.wait(PATIENCE).unwrap(), "nobody answers");
-                    let Some(point) = heard.take().unwrap() else { continue };
-                    if point.x as usize >= number(last) {
-                        break;
-                    }
-                    send(publisher, point.x as usize + 1);
-                }
-            }
+            ["garbage", topic] => self.publish_garbage(topic),
+            ["reply", from, to, last] => self.reply(from, to, number(last)),
+            ["flood", topic, period_us] => self.flood(topic, Duration::from_micros(period_us.parse().unwrap())),
             // Says how many it published.
             ["calm", topic] => {
                 let (end, flood) = self.threads.remove(topic).unwrap();
                 end.store(true, Relaxed);
                 return flood.join().unwrap().to_string();
             }
-            ["leave", topic] => drop(self.publishers.remove(topic).unwrap()),
-            _ => return self.obey_at_length(words),
-        }
-        "done".to_owned()
-    }
-
-    /// What goes on after the answer, and what has to do with services.
-    fn obey_at_length(&mut self, words: &[&str]) -> String {
-        match *words {
-            ["flood", topic, period_us] => {
-                let (mut publisher, ends) = (self.publishers.remove(topic).unwrap(), Arc::new(AtomicBool::new(false)));
-                let (period, end) = (Duration::from_micros(period_us.parse().unwrap()), ends.clone());
-                let flood = move || {
-                    let mut count = 0;
-                    while !end.load(Relaxed) {
-                        count += 1;
-                        send(&mut publisher, count);
-                        std::thread::sleep(period);
-                    }
-                    count
-                };
-                self.threads.insert(topic.to_owned(), (ends, std::thread::spawn(flood)));
-            }
-            // Answers requests with the sum, until the end.
-            ["serve", name] => {
-                let (end, mut service) = (Arc::new(AtomicBool::new(false)), self.node.create_service(name).unwrap());
-                let ends = end.clone();
-                let serve = move || {
-                    while !ends.load(Relaxed) {
-                        service.wait(Duration::from_millis(5)).unwrap();
-                        while let Some(request) = service.take_request().unwrap() {
-                            add(&mut service, request);
-                        }
-                    }
-                    0
-                };
-                self.threads.insert(name.to_owned(), (end, std::thread::spawn(serve)));
-            }
+            ["serve", name] => self.serve(name),
             // Does not answer.
             ["serve-silently", name] => self.silent = Some(self.node.create_service(name).unwrap()),
             ["call", name, a, b] => {
@@ -217,9 +157,67 @@ impl End {
                 let request = AddTwoInts_Request { a: a.parse().unwrap(), b: b.parse().unwrap() };
                 return client.call_copy(&request, PATIENCE).unwrap().sum.to_string();
             }
+            ["leave", topic] => drop(self.publishers.remove(topic).unwrap()),
             _ => panic!("no command {words:?}"),
         }
         "done".to_owned()
+    }
+
+    /// Publishes until it is told to be calm.
+    fn flood(&mut self, topic: &str, period: Duration) {
+        let (mut publisher, ends) = (self.publishers.remove(topic).unwrap(), Arc::new(AtomicBool::new(false)));
+        let end = ends.clone();
+        let flood = move || {
+            let mut count = 0;
+            while !end.load(Relaxed) {
+                count += 1;
+                send(&mut publisher, count);
+                std::thread::sleep(period);
+            }
+            count
+        };
+        self.threads.insert(topic.to_owned(), (ends, std::thread::spawn(flood)));
+    }
+
+    /// Answers requests with the sum, until the end.
+    fn serve(&mut self, name: &str) {
+        let (end, mut service) = (Arc::new(AtomicBool::new(false)), self.node.create_service(name).unwrap());
+        let ends = end.clone();
+        let serve = move || {
+            while !ends.load(Relaxed) {
+                service.wait(Duration::from_millis(5)).unwrap();
+                while let Some(request) = service.take_request().unwrap() {
+                    add(&mut service, request);
+                }
+            }
+            0
+        };
+        self.threads.insert(name.to_owned(), (end, std::thread::spawn(serve)));
+    }
+
+    /// Publishes bytes that are no message, then a message.
+    fn publish_garbage(&mut self, topic: &str) {
+        let of_any_size = TypeDescription { payload_bytes: usize::MAX, ..point() };
+        let mut publisher = self.node.create_generic_publisher(topic, of_any_size, Qos::default()).unwrap();
+        assert!(publisher.wait_for_subscriptions(1, PATIENCE).unwrap());
+        publisher.publish_copy(&[1, 2, 3]).unwrap();
+        publisher.publish_copy(&[0; size_of::<Point>()]).unwrap();
+    }
+
+    /// Says 1; hears a number, says the next, until it heard `last`.
+    fn reply(&mut self, from: &str, to: &str, last: usize) {
+        let mut heard = self.node.create_subscription::<Point>(from, all()).unwrap();
+        let publisher = self.publishers.get_mut(to).unwrap();
+        assert!(publisher.wait_for_subscriptions(1, PATIENCE).unwrap());
+        send(publisher, 1);
+        loop {
+            assert!(heard.wait(PATIENCE).unwrap(), "nobody answers");
+            let Some(point) = heard.take().unwrap() else { continue };
+            if point.x as usize >= last {
+                break;
+            }
+            send(publisher, point.x as usize + 1);
+        }
     }
 }
 
@@ -236,10 +234,6 @@ fn send(publisher: &mut Publisher<Point>, x: usize) {
     let mut loan = publisher.loan().unwrap();
     *loan = Point { x: x as f64, y: 0.0 };
     publisher.publish(loan).unwrap();
-}
-
-fn all() -> Qos {
-    Qos::default().keep_all()
 }
 
 /// `keep_all`, `keep_last=3`, `best_effort`, `transient_local`, with commas between.

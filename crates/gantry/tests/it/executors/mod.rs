@@ -7,23 +7,25 @@ mod changes;
 mod delivery;
 mod ends;
 mod failures;
-pub mod far;
+mod far;
 mod groups;
+mod listening;
 mod overload;
 mod queue;
 mod services;
 mod timers;
 
-use crate::support::*;
+use crate::{
+    child::{say, told},
+    support::*,
+};
 use far::Far;
 use gantry::*;
 use libtest_mimic::Trial;
+use listening::{Heard, Listener, Told, feed_itself, telling};
 use std::{
-    ops::{Deref, DerefMut},
-    sync::{
-        Arc, Mutex,
-        mpsc::{Receiver, Sender, channel},
-    },
+    ops::DerefMut,
+    sync::{Arc, Mutex},
     time::{Duration, Instant},
 };
 
@@ -184,74 +186,6 @@ impl Drop for CancelAtEnd {
     }
 }
 
-/// What callbacks tell a test.
-struct Told<T>(Receiver<T>);
-
-fn telling<T>() -> (Sender<T>, Told<T>) {
-    let (sender, receiver) = channel();
-    (sender, Told(receiver))
-}
-
-impl<T> Told<T> {
-    /// The next thing, waited for.
-    fn next(&self) -> T {
-        self.0.recv_timeout(PATIENCE).unwrap()
-    }
-
-    fn take(&self, count: usize) -> Vec<T> {
-        (0..count).map(|_| self.next()).collect()
-    }
-
-    /// What was told and not taken.
-    fn rest(&self) -> Vec<T> {
-        self.0.try_iter().collect()
-    }
-}
-
-/// A node whose callbacks tell what they hear.
-struct Listener {
-    node: Node,
-    sender: Sender<Heard>,
-    told: Told<Heard>,
-}
-
-/// The topic's letter, and the number that it said.
-type Heard = (&'static str, usize);
-
-impl Listener {
-    fn new() -> Listener {
-        let (sender, told) = telling();
-        Listener { node: node(), sender, told }
-    }
-
-    /// Listens to a topic, in the node's own group.
-    fn hear(&self, case: &Case, name: &'static str, qos: Qos) -> CallbackHandle {
-        let sender = self.sender.clone();
-        self.node
-            .create_subscription_with_callback::<Point>(&case.topic(name), qos, move |point| {
-                let _ = sender.send((name, point.x as usize)); // the test may be over
-            })
-            .unwrap()
-    }
-
-    /// The same in a group.
-    fn hear_in(&self, case: &Case, group: &CallbackGroup, name: &'static str, qos: Qos) -> CallbackHandle {
-        let (sender, subscription) =
-            (self.sender.clone(), self.node.create_subscription::<Point>(&case.topic(name), qos));
-        group.add_callback(subscription.unwrap(), move |_, point| {
-            let _ = sender.send((name, point.x as usize));
-        })
-    }
-}
-
-impl Deref for Listener {
-    type Target = Told<Heard>;
-
-    fn deref(&self) -> &Told<Heard> {
-        &self.told
-    }
-}
-
 /// Runs all that is there, on this thread.
 fn drain(executor: &mut dyn Tested) {
     let give_up = Instant::now() + PATIENCE;
@@ -268,8 +202,20 @@ fn all() -> Qos {
     Qos::default().keep_all()
 }
 
+/// Plays the roles of this module; `false` if it is another's.
+pub fn play(role: &str, topic: &str) -> bool {
+    if let Some(kind) = role.strip_prefix("idle-") {
+        idle(kind, topic);
+    } else if role == "far" {
+        far::serve(std::io::stdin().lines().map_while(std::io::Result::ok), |line| say(&line));
+    } else {
+        return false;
+    }
+    true
+}
+
 /// A child that has an executor of that kind with 50 idle topics, and says what CPU it used of what time.
-pub fn idle(kind: &str, topic: &str, mut told: impl FnMut() -> bool, mut say: impl FnMut(&str)) {
+fn idle(kind: &str, topic: &str) {
     let (kind, _) = Kind::ALL.into_iter().find(|(_, name)| *name == kind).unwrap();
     let (node, mut executor) = (node(), kind.executor());
     for number in 0..50 {
@@ -294,22 +240,4 @@ pub fn idle(kind: &str, topic: &str, mut told: impl FnMut() -> bool, mut say: im
             say(&format!("{} {}", process_ns() - cpu_ns, wall.elapsed().as_nanos()));
         }
     });
-}
-
-/// A callback each of whose runs is the reason of the next one, once it is fed.
-fn feed_itself(node: &Node, topic: &str, mut each: impl FnMut() + Send + 'static) -> Box<dyn FnOnce()> {
-    let publisher = Arc::new(Mutex::new(node.create_publisher::<Point>(topic, Qos::default()).unwrap()));
-    let feed = move |publisher: &Mutex<Publisher<Point>>| {
-        let mut publisher = publisher.lock().unwrap();
-        let loan = publisher.loan().unwrap();
-        publisher.publish(loan).unwrap();
-    };
-    let food = publisher.clone();
-    let run = move |_: Sample<Point>| {
-        each();
-        feed(&food);
-    };
-    node.create_subscription_with_callback(topic, Qos::default(), run).unwrap();
-    assert!(publisher.lock().unwrap().wait_for_subscriptions(1, PATIENCE).unwrap());
-    Box::new(move || feed(&publisher))
 }

@@ -1,0 +1,98 @@
+//! How callbacks tell tests what they hear.
+
+use super::Case;
+use crate::support::*;
+use gantry::*;
+use std::{
+    ops::Deref,
+    sync::{
+        Arc, Mutex,
+        mpsc::{Receiver, Sender, channel},
+    },
+};
+
+/// What callbacks tell a test.
+pub struct Told<T>(pub Receiver<T>);
+
+pub fn telling<T>() -> (Sender<T>, Told<T>) {
+    let (sender, receiver) = channel();
+    (sender, Told(receiver))
+}
+
+impl<T> Told<T> {
+    /// The next thing, waited for.
+    pub fn next(&self) -> T {
+        self.0.recv_timeout(PATIENCE).unwrap()
+    }
+
+    pub fn take(&self, count: usize) -> Vec<T> {
+        (0..count).map(|_| self.next()).collect()
+    }
+
+    /// What was told and not taken.
+    pub fn rest(&self) -> Vec<T> {
+        self.0.try_iter().collect()
+    }
+}
+
+/// A node whose callbacks tell what they hear.
+pub struct Listener {
+    pub node: Node,
+    pub sender: Sender<Heard>,
+    told: Told<Heard>,
+}
+
+/// The topic's letter, and the number that it said.
+pub type Heard = (&'static str, usize);
+
+impl Listener {
+    pub fn new() -> Listener {
+        let (sender, told) = telling();
+        Listener { node: node(), sender, told }
+    }
+
+    /// Listens to a topic, in the node's own group.
+    pub fn hear(&self, case: &Case, name: &'static str, qos: Qos) -> CallbackHandle {
+        let sender = self.sender.clone();
+        self.node
+            .create_subscription_with_callback::<Point>(&case.topic(name), qos, move |point| {
+                let _ = sender.send((name, point.x as usize)); // the test may be over
+            })
+            .unwrap()
+    }
+
+    /// The same in a group.
+    pub fn hear_in(&self, case: &Case, group: &CallbackGroup, name: &'static str, qos: Qos) -> CallbackHandle {
+        let (sender, subscription) =
+            (self.sender.clone(), self.node.create_subscription::<Point>(&case.topic(name), qos));
+        group.add_callback(subscription.unwrap(), move |_, point| {
+            let _ = sender.send((name, point.x as usize));
+        })
+    }
+}
+
+impl Deref for Listener {
+    type Target = Told<Heard>;
+
+    fn deref(&self) -> &Told<Heard> {
+        &self.told
+    }
+}
+
+/// A callback each of whose runs is the reason of the next one, once it is fed.
+pub fn feed_itself(node: &Node, topic: &str, mut each: impl FnMut() + Send + 'static) -> Box<dyn FnOnce()> {
+    let publisher = Arc::new(Mutex::new(node.create_publisher::<Point>(topic, Qos::default()).unwrap()));
+    let feed = move |publisher: &Mutex<Publisher<Point>>| {
+        let mut publisher = publisher.lock().unwrap();
+        let loan = publisher.loan().unwrap();
+        publisher.publish(loan).unwrap();
+    };
+    let food = publisher.clone();
+    let run = move |_: Sample<Point>| {
+        each();
+        feed(&food);
+    };
+    node.create_subscription_with_callback(topic, Qos::default(), run).unwrap();
+    assert!(publisher.lock().unwrap().wait_for_subscriptions(1, PATIENCE).unwrap());
+    Box::new(move || feed(&publisher))
+}
