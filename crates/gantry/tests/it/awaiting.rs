@@ -2,6 +2,7 @@
 
 use crate::support::*;
 use gantry::*;
+use gantry_msgs::example_interfaces::srv::{AddTwoInts, AddTwoInts_Request};
 use std::{
     pin::pin,
     sync::Arc,
@@ -16,6 +17,7 @@ tests![
     a_future_that_is_dropped_loses_nothing,
     a_future_meets_a_publisher_of_another_process,
     a_wait_set_waits_for_topics_and_timers,
+    a_wait_set_waits_for_every_kind,
     a_wait_set_is_told_of_a_clock_that_is_set,
 ];
 
@@ -131,6 +133,48 @@ fn a_wait_set_waits_for_topics_and_timers() {
     for _ in 0..10 {
         assert!(wait_set.wait(&mut [&mut points, &mut timer, &mut bytes], PATIENCE).unwrap());
         assert!(timer.take().is_some());
+    }
+}
+
+fn a_wait_set_waits_for_every_kind() {
+    // Where nobody else changes the graph.
+    let (node, name) = (Node::builder("tester").domain_id(78).build().unwrap(), "awaiting_kinds");
+    let mut points = node.create_subscription::<Point>(name, Qos::default()).unwrap();
+    let mut publisher = node.create_publisher::<Point>(name, Qos::default()).unwrap();
+    let mut service = node.create_service::<AddTwoInts>(name).unwrap();
+    let mut client = node.create_client::<AddTwoInts>(name).unwrap();
+    assert!(client.wait_for_service(PATIENCE).unwrap() && publisher.wait_for_subscriptions(1, PATIENCE).unwrap());
+    let mut timer = Timer::one_shot(&Clock::steady(), Duration::from_millis(1)).unwrap();
+    timer.cancel();
+    let (mut events, mut graph) = (publisher.events().unwrap(), node.graph_events().unwrap());
+    while events.take().unwrap().is_some() || graph.take().unwrap().is_some() {}
+    let (mut wait_set, mut other, clock) = (WaitSet::new(&node).unwrap(), None, timer.clone());
+    for round in 0..5 {
+        std::thread::scope(|scope| {
+            // It may sleep by then, or not yet.
+            scope.spawn(|| match round {
+                0 => send(&mut publisher, 1.0),
+                1 => clock.reset(),
+                2 => other = Some(node.create_subscription::<Point>(name, Qos::default()).unwrap()),
+                3 => drop(other.take()),
+                _ => drop(client.send_request_copy(&AddTwoInts_Request { a: 1, b: 2 }).unwrap()),
+            });
+            let mut took = Vec::new();
+            let expected: &[&str] =
+                [&["point"][..], &["tick"], &["event", "graph"], &["event", "graph"], &["request"]][round];
+            while took.len() < expected.len() {
+                let all: &mut [&mut dyn Waitable] =
+                    &mut [&mut points, &mut timer, &mut service, &mut events, &mut graph];
+                assert!(wait_set.wait(all, PATIENCE).unwrap(), "{round}: {took:?}");
+                took.extend(points.take().unwrap().map(|_| "point"));
+                took.extend(timer.take().map(|_| "tick"));
+                took.extend(service.take_request().unwrap().map(|_| "request"));
+                took.extend(events.take().unwrap().map(|_| "event"));
+                took.extend(graph.take().unwrap().map(|_| "graph"));
+            }
+            took.sort_unstable();
+            assert_eq!(took, expected, "{round}");
+        });
     }
 }
 

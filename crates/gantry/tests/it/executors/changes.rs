@@ -7,7 +7,7 @@ use std::{
 };
 
 behaviours! {
-    with_a_far_end: [callbacks_come_and_go_while_it_spins, a_node_moves_between_executors_and_loses_nothing],
+    with_a_far_end: [callbacks_come_and_go_while_it_spins, nothing_is_lost_while_others_come_and_go, a_node_moves_between_executors_and_loses_nothing],
     alone: [
         callbacks_add_and_remove_callbacks,
         a_node_that_leaves_takes_its_callbacks,
@@ -38,6 +38,40 @@ fn callbacks_come_and_go_while_it_spins(case: &Case) {
         }
     });
     assert_eq!(listener.rest(), []);
+}
+
+/// Places change at every moment, while others run, wait for their group or for their run.
+fn nothing_is_lost_while_others_come_and_go(case: &Case) {
+    const NAMES: [&str; 6] = ["a", "b", "c", "d", "e", "f"];
+    let (mut fars, mut executor, listener) = ([case.far(), case.far()], case.executor(), Listener::new());
+    executor.add_node(&listener.node).unwrap();
+    let kinds = [CallbackGroupType::MutuallyExclusive, CallbackGroupType::Reentrant];
+    let groups = kinds.map(|kind| listener.node.create_callback_group(kind));
+    for (place, name) in NAMES.iter().enumerate() {
+        listener.hear_in(case, &groups[place % 2], name, all());
+        fars[place % 2].advertise(&case.topic(name), "keep_all");
+    }
+    let heard = spinning(&mut *executor, || {
+        let mut heard = Vec::new();
+        for round in 0..10 {
+            for (place, name) in NAMES.iter().enumerate() {
+                fars[place % 2].begin(&format!("publish {} {} {}", case.topic(name), 20 * round + 1, 20 * round + 20));
+            }
+            for _ in 0..10 {
+                let comes = listener.hear_in(case, &groups[round % 2], "nobody", all());
+                let ticks = listener.node.add_callback(listener.node.create_timer(ms(1)).unwrap(), |_, _| ());
+                heard.extend(listener.take(NAMES.len() * 2));
+                comes.remove();
+                ticks.remove();
+            }
+            NAMES.iter().enumerate().for_each(|(place, _)| drop(fars[place % 2].end()));
+        }
+        heard
+    });
+    for name in NAMES {
+        let numbers: Vec<_> = heard.iter().filter(|heard| heard.0 == name).map(|heard| heard.1).collect();
+        assert_eq!(numbers, (1..=200).collect::<Vec<_>>(), "{name}");
+    }
 }
 
 fn a_node_moves_between_executors_and_loses_nothing(case: &Case) {
