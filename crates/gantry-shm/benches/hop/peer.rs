@@ -1,9 +1,9 @@
 //! The other process: this program again, told by lines on its standard input what to do.
 //!
-//! Used by the benchmarks `hop` and, of `gantry`, `unsized`. `Peer` is how the benchmark holds it, `Role::play` is how it listens. The last line is
-//! `end`; each is answered by a line, `ok` or what went wrong; one that takes a turn says `ready` first. Between lines it sleeps in a
-//! read. If its input ends without `end`, the benchmark was killed. It has its own process group, so that an interrupt from a
-//! terminal reaches it this way too.
+//! Used by the benchmarks `hop` and, of `gantry`, `unsized` and `executors`. `Peer` is how the benchmark holds it, `Role::play` is
+//! how it listens. The last line is `end`; each is answered by a line, `ok` or what went wrong; one that takes a turn says `ready`
+//! first. Between lines it sleeps in a read. If its input ends without `end`, the benchmark was killed. It has its own process
+//! group, so that an interrupt from a terminal reaches it this way too.
 
 use crate::{Result, cpus::Cpus};
 use std::{

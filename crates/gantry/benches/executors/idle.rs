@@ -1,7 +1,6 @@
 //! What executors do while nothing happens.
 
-use crate::{Result, kind::Kind, listener::Listener, meter::ns};
-use rustix::time::ClockId;
+use crate::{Result, kind::Kind, listener::Listener, usage::Usage};
 use std::time::{Duration, Instant};
 
 /// Until an executor sleeps.
@@ -13,8 +12,8 @@ pub struct Idle {
     pub kind: Kind,
     /// How many topics it waits for.
     pub topics: usize,
-    /// CPU time of the whole process for each second, µs.
-    pub cpu_us: f64,
+    /// What the whole process used in a second.
+    pub usage: Usage,
 }
 
 /// Lets each executor wait for all the listener's topics, on which nobody publishes.
@@ -24,20 +23,24 @@ pub fn measure(listener: &mut Listener, time: Duration) -> Result<Vec<Idle>> {
         let Some(mut executor) = kind.executor() else { continue };
         executor.add_node(listener.node())?;
         let canceler = executor.canceler();
-        let used = std::thread::scope(|scope| {
+        let usage: Result<Usage> = std::thread::scope(|scope| {
             let watch = scope.spawn(move || {
-                std::thread::sleep(SETTLE);
-                let (start, before_ns) = (Instant::now(), ns(ClockId::ProcessCPUTime));
-                std::thread::sleep(time);
-                let (used_ns, elapsed) = (ns(ClockId::ProcessCPUTime) - before_ns, start.elapsed());
+                let usage = watch(time).map_err(|error| error.to_string());
                 canceler.cancel();
-                used_ns as f64 / 1e3 / elapsed.as_secs_f64()
+                usage
             });
             executor.spin()?;
-            watch.join().map_err(|_| "the thread that measures an idle executor panicked".into())
+            Ok(watch.join().map_err(|_| "the thread that measures an idle executor panicked")??)
         });
-        let used: Result<f64> = used;
-        rows.push(Idle { kind, topics: listener.topics(), cpu_us: used? });
+        rows.push(Idle { kind, topics: listener.topics(), usage: usage? });
     }
     Ok(rows)
+}
+
+/// What this process uses in a second of that time.
+fn watch(time: Duration) -> Result<Usage> {
+    std::thread::sleep(SETTLE);
+    let (start, before) = (Instant::now(), Usage::of(std::process::id())?);
+    std::thread::sleep(time);
+    Ok(Usage::of(std::process::id())?.since(before).per_second(start.elapsed()))
 }

@@ -5,7 +5,7 @@ use crate::{
     kind::Kind,
     meter::{Meter, Turn},
     peer::Peer,
-    play::{Note, name, qos},
+    play::{self, Note, name, qos},
     row::Load,
 };
 use gantry::{CallbackGroupType, Node, Subscription, WaitSet, Waitable};
@@ -27,12 +27,12 @@ pub struct Listener {
 impl Listener {
     /// Subscribes, and lets the other side publish on so many topics; returns when both see each other.
     pub fn new(peer: &mut Peer, meter: &Arc<Meter>, topics: usize) -> Result<Listener> {
-        let node = Node::new(&format!("executors_bench_{topics}"))?;
+        let node = play::node(std::process::id(), &format!("listener_{topics}"))?;
         // The threads of a multi-threaded executor may run any of them.
         let group = node.create_callback_group(CallbackGroupType::Reentrant);
         let mut subscriptions = Vec::new();
         for topic in 0..topics {
-            let name = name(std::process::id(), topics, topic);
+            let name = name(topics, topic);
             subscriptions.push(node.create_subscription(&name, qos(topics))?);
             let meter = meter.clone();
             let subscription = node.create_subscription::<Note>(&name, qos(topics))?;

@@ -20,6 +20,8 @@ mod play;
 mod report;
 mod row;
 mod statistics;
+#[path = "../../../gantry-shm/benches/idle/usage.rs"]
+mod usage;
 
 use cpus::Cpus;
 use listener::Listener;
@@ -60,7 +62,8 @@ fn measure(arguments: &[String]) -> Result<()> {
     }
     let cpus = Cpus::of_this_process()?;
     let mut peer = peer::Peer::start(std::process::id().to_string(), &cpus)?;
-    let meter = Arc::new(Meter::default());
+    let _joined = play::node(std::process::id(), "measure")?;
+    let meter = Arc::new(Meter::new()?);
     let mut rows = row::all(&options);
     let mut listeners = Vec::new();
     for topics in row::TOPICS.into_iter().filter(|&topics| rows.iter().any(|row| row.load.topics == topics)) {

@@ -1,11 +1,14 @@
 //! What each callback tells: that its message came, and how old it was.
 //!
-//! Callbacks of a multi-threaded executor do so at the same time. The process's CPU time is read at the first message of a turn and at
-//! the last one: what executors need to begin and to end is not counted.
+//! Callbacks of a multi-threaded executor do so at the same time. CPU time is read at the first message of a turn and at the last one:
+//! what executors need to begin and to end is not counted. It is that of the process without the engine's control thread, which looks
+//! at all endpoints once a second, whatever happens: a turn in which it does would look far worse than the next.
 
+use crate::Result;
 use gantry::{Canceler, SampleInfo};
 use rustix::time::{ClockId, clock_gettime};
 use std::{
+    path::PathBuf,
     sync::{
         Condvar, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicU64, AtomicUsize, Ordering::*},
@@ -14,7 +17,7 @@ use std::{
 };
 
 /// The most messages of a turn.
-const MOST: usize = 2000;
+const MOST: usize = 1000;
 
 /// What callbacks tell.
 pub struct Meter {
@@ -24,6 +27,8 @@ pub struct Meter {
     latencies_ns: Vec<AtomicU64>,
     first_cpu_ns: AtomicU64,
     last_cpu_ns: AtomicU64,
+    /// What the scheduler says of the control thread.
+    control: PathBuf,
     end: Mutex<End>,
     ended: Condvar,
 }
@@ -40,25 +45,32 @@ pub struct Turn {
     pub published: usize,
     /// From the publisher's stamp to the callback, ns, of each message that was delivered.
     pub latencies_ns: Vec<u64>,
-    /// CPU time of the process for each message, ns.
+    /// CPU time of the executor's threads for each message, ns.
     pub cpu_ns: f64,
 }
 
-impl Default for Meter {
-    fn default() -> Meter {
-        Meter {
+impl Meter {
+    /// Of this process, which has joined a domain.
+    pub fn new() -> Result<Meter> {
+        let mut control = None;
+        for task in std::fs::read_dir("/proc/self/task")? {
+            let task = task?.path();
+            if std::fs::read_to_string(task.join("comm"))?.trim_end() == "gantry-control" {
+                control = Some(task.join("schedstat"));
+            }
+        }
+        Ok(Meter {
             expected: AtomicUsize::new(0),
             delivered: AtomicUsize::new(0),
             latencies_ns: (0..MOST).map(|_| AtomicU64::new(0)).collect(),
             first_cpu_ns: AtomicU64::new(0),
             last_cpu_ns: AtomicU64::new(0),
+            control: control.ok_or("there is no control thread whose CPU time could be told from the executors'")?,
             end: Mutex::default(),
             ended: Condvar::new(),
-        }
+        })
     }
-}
 
-impl Meter {
     /// A turn of so many messages begins, at whose end this executor is stopped.
     pub fn begin(&self, expected: usize, canceler: Option<Canceler>) {
         *self.end() = End { is_over: false, canceler };
@@ -79,7 +91,7 @@ impl Meter {
             slot.store(latency_ns, Relaxed);
         }
         if place == 0 {
-            self.first_cpu_ns.store(ns(ClockId::ProcessCPUTime), Relaxed);
+            self.first_cpu_ns.store(self.cpu_ns(), Relaxed);
         }
         if place + 1 == expected {
             self.stop();
@@ -90,7 +102,7 @@ impl Meter {
     pub fn stop(&self) {
         let mut end = self.end();
         if !std::mem::replace(&mut end.is_over, true) {
-            self.last_cpu_ns.store(ns(ClockId::ProcessCPUTime), Relaxed);
+            self.last_cpu_ns.store(self.cpu_ns(), Relaxed);
             end.canceler.take().iter().for_each(Canceler::cancel);
             self.ended.notify_all();
         }
@@ -115,6 +127,13 @@ impl Meter {
         let cpu_ns = self.last_cpu_ns.load(Relaxed).saturating_sub(self.first_cpu_ns.load(Relaxed));
         let cpu_ns = cpu_ns as f64 / latencies_ns.len().saturating_sub(1).max(1) as f64;
         Turn { published, latencies_ns, cpu_ns }
+    }
+
+    /// Of all threads but one; of that one, too, if the kernel does not say.
+    fn cpu_ns(&self) -> u64 {
+        let control = std::fs::read_to_string(&self.control).unwrap_or_default();
+        let control_ns: u64 = control.split(' ').next().and_then(|word| word.parse().ok()).unwrap_or_default();
+        ns(ClockId::ProcessCPUTime).saturating_sub(control_ns)
     }
 
     fn end(&self) -> MutexGuard<'_, End> {

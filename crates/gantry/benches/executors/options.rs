@@ -24,7 +24,7 @@ impl Options {
             match argument.as_str() {
                 "--bench" => {} // cargo says this to every benchmark
                 "--quick" => {
-                    (options.seconds, options.idle, options.shorter) = (10.0, Duration::from_millis(500), 4);
+                    (options.seconds, options.idle, options.shorter) = (11.0, Duration::from_millis(500), 2);
                 }
                 "--only" => options.only = rest.next().ok_or("--only needs a name, as in --only events@100")?.clone(),
                 "--help" | "-h" => return Ok(None),

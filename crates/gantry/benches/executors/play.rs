@@ -23,7 +23,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// From `ready` to the first message: the executor spins by then. From the last one to `ok`: it has ended.
 const PAUSE: Duration = Duration::from_millis(10);
 /// Messages that are kept on all topics together: those of a turn, so that who stands still for a moment loses none.
-const DEPTH: usize = 2000;
+const DEPTH: usize = 1000;
 /// ... but on each so many.
 const LEAST_DEPTH: usize = 16;
 
@@ -38,8 +38,13 @@ impl PlainMessage for Note {
 }
 
 /// The name of a topic, of so many.
-pub fn name(session: u32, topics: usize, topic: usize) -> String {
-    format!("/executors_bench_{session}/of_{topics}/topic_{topic}")
+pub fn name(topics: usize, topic: usize) -> String {
+    format!("/of_{topics}/topic_{topic}")
+}
+
+/// A node in a domain of this run: who else uses this machine is in another one.
+pub fn node(session: u32, name: &str) -> Result<Node> {
+    Ok(Node::builder(name).domain_id(1 + session % gantry::MAX_DOMAIN_ID).build()?)
 }
 
 /// Of all publishers and subscriptions on one of so many topics.
@@ -56,20 +61,19 @@ struct Talker {
 
 /// Until it is told to end.
 pub fn play(role: &Role) -> Result<()> {
-    let session = role.place.parse()?;
     Cpus::pin(&role.cpus.all())?;
-    let node = Node::new("executors_bench_talker")?;
+    let node = node(role.place.parse()?, "talker")?;
     // Sleeps end when they should.
     set_current_timer_slack(NonZeroU64::new(1))?;
     let mut talkers = Vec::new();
-    role.play(|line, output| obey(line, session, &node, &mut talkers, output))
+    role.play(|line, output| obey(line, &node, &mut talkers, output))
 }
 
-fn obey(line: &str, session: u32, node: &Node, talkers: &mut Vec<Talker>, output: &mut dyn Write) -> Result<()> {
+fn obey(line: &str, node: &Node, talkers: &mut Vec<Talker>, output: &mut dyn Write) -> Result<()> {
     let words: Vec<&str> = line.split(' ').collect();
     match words[..] {
         ["publish", topics] => {
-            talkers.push(Talker::new(node, session, topics.parse()?)?);
+            talkers.push(Talker::new(node, topics.parse()?)?);
             Ok(())
         }
         ["turn", topics, rate, count] => {
@@ -84,10 +88,10 @@ fn obey(line: &str, session: u32, node: &Node, talkers: &mut Vec<Talker>, output
 }
 
 impl Talker {
-    fn new(node: &Node, session: u32, topics: usize) -> Result<Talker> {
+    fn new(node: &Node, topics: usize) -> Result<Talker> {
         let mut publishers = Vec::new();
         for topic in 0..topics {
-            let mut publisher = node.create_publisher(&name(session, topics, topic), qos(topics))?;
+            let mut publisher = node.create_publisher(&name(topics, topic), qos(topics))?;
             if !publisher.wait_for_subscriptions(2, PATIENCE)? {
                 let why = publisher.mismatches()?.join("; ");
                 return Err(format!("{} has not two subscriptions: {why}", publisher.topic()).into());

@@ -3,7 +3,7 @@
 //! Used by `main`, once, at the end. Lines that begin with "ratio " are read by programs: exactly `ratio NAME LOAD VALUE`, and no
 //! other line begins so. LOAD is TOPICS@RATE, or `all`: the geometric mean of all loads.
 
-use crate::{Result, cpus::Cpus, idle::Idle, kind::Kind, row::Row, statistics::Statistics};
+use crate::{Result, cpus::Cpus, idle::Idle, kind::Kind, row::Row, statistics::Statistics, usage::Usage};
 use std::io::Write;
 
 const HELP: &str = "\
@@ -11,7 +11,7 @@ Measures what executors cost for each message, and what idle ones do.
 
 cargo bench -p gantry --bench executors [-- OPTIONS]
 
-  --quick       measure for 10 seconds instead of 150, in shorter turns
+  --quick       measure for 11 seconds instead of 150, in shorter turns
   --only NAMES  only what has one of these in its name, as in \"events 10@,single-threaded 10@\"; for profilers
   --help        this
 ";
@@ -41,16 +41,16 @@ pub fn print(cpus: &Cpus, cycles: usize, rows: &[Row], idle: &[Idle]) -> Result<
     writeln!(output, "turns     {cycles} cycles, each with one turn of each row")?;
     writeln!(
         output,
-        "CPU       time of the whole process, user and system, for each message: lower quartile of turns"
+        "CPU       time of the executor's threads, user and system, for each message: lower quartile of turns"
     )?;
     writeln!(output, "latency   from the publisher's stamp to the callback, of all turns together")?;
     writeln!(
         output,
         "ratios    of the lower quartiles of turns: of CPU time, and of the 99th percentile of latency\n"
     )?;
-    for Idle { kind, topics, cpu_us } in idle {
-        let (name, percent) = (kind.name(), cpu_us / 1e4);
-        writeln!(output, "idle      {name:<15} {topics} topics: {cpu_us:.0} µs of CPU a second ({percent:.3} %)")?;
+    for Idle { kind, topics, usage: Usage { cpu_ms, control_ms, wakes } } in idle {
+        write!(output, "idle      {:<15} {topics} topics: {cpu_ms:.2} ms of CPU a second, ", kind.name())?;
+        writeln!(output, "{control_ms:.2} of them in the control thread; {wakes:.0} wake-ups")?;
     }
     write!(output, "\n{:>10} {:<15} {:>9}", "load", "", "CPU ns")?;
     writeln!(output, " {:>9} {:>9} {:>9} {:>9} {:>9}", "p50 µs", "p99 µs", "p99.9 µs", "max µs", "delivered")?;

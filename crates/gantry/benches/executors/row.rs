@@ -6,7 +6,7 @@ use std::time::Duration;
 /// How many topics.
 pub const TOPICS: [usize; 4] = [1, 10, 100, 1000];
 /// Messages a second, on all topics together, and how many make a turn.
-const RATES: [(u32, usize); 3] = [(100, 50), (1000, 200), (10_000, 2000)];
+const RATES: [(u32, usize); 3] = [(100, 25), (1000, 100), (10_000, 1000)];
 
 /// What is published in a turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
