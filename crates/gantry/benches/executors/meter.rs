@@ -13,9 +13,11 @@ use std::{
         Condvar, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicU64, AtomicUsize, Ordering::*},
     },
-    time::Duration,
+    time::{Duration, Instant},
 };
 
+/// How long a thread may take to begin.
+const PATIENCE: Duration = Duration::from_secs(10);
 /// The most messages of a turn.
 const MOST: usize = 1000;
 
@@ -52,20 +54,24 @@ pub struct Turn {
 impl Meter {
     /// Of this process, which has joined a domain.
     pub fn new() -> Result<Meter> {
-        let mut control = None;
-        for task in std::fs::read_dir("/proc/self/task")? {
-            let task = task?.path();
-            if std::fs::read_to_string(task.join("comm"))?.trim_end() == "gantry-control" {
-                control = Some(task.join("schedstat"));
+        let since = Instant::now();
+        // A thread gives itself its name, when it has begun to run.
+        let control = loop {
+            match thread_named("gantry-control")? {
+                Some(task) => break task.join("schedstat"),
+                None if since.elapsed() < PATIENCE => std::thread::yield_now(),
+                None => {
+                    return Err("there is no control thread whose CPU time could be told from the executors'".into());
+                }
             }
-        }
+        };
         Ok(Meter {
             expected: AtomicUsize::new(0),
             delivered: AtomicUsize::new(0),
             latencies_ns: (0..MOST).map(|_| AtomicU64::new(0)).collect(),
             first_cpu_ns: AtomicU64::new(0),
             last_cpu_ns: AtomicU64::new(0),
-            control: control.ok_or("there is no control thread whose CPU time could be told from the executors'")?,
+            control,
             end: Mutex::default(),
             ended: Condvar::new(),
         })
@@ -139,6 +145,17 @@ impl Meter {
     fn end(&self) -> MutexGuard<'_, End> {
         self.end.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// What the kernel shows of a thread of this process.
+fn thread_named(name: &str) -> Result<Option<PathBuf>> {
+    for task in std::fs::read_dir("/proc/self/task")? {
+        let task = task?.path();
+        if std::fs::read_to_string(task.join("comm"))?.trim_end() == name {
+            return Ok(Some(task));
+        }
+    }
+    Ok(None)
 }
 
 /// What a clock says.

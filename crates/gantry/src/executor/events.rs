@@ -4,13 +4,11 @@ use super::{Executor, steps::Steps, turn::Turn};
 use crate::{
     callback::{Callback, Ran},
     clock::monotonic_ns,
-    node::Node,
 };
 use gantry_shm::MAX_DEPTH;
 use std::{
     cmp::Reverse,
     collections::{BTreeMap, VecDeque},
-    sync::Arc,
 };
 
 /// Room for so many events, if nothing else is said.
@@ -46,10 +44,10 @@ pub struct EventsExecutor {
     dropped: u64,
     /// Taken from `turn`, to be looked at when there is room.
     places: VecDeque<usize>,
-    /// The only one that has something, while the queue is empty: it needs no place in an order.
-    only: Option<Arc<Callback>>,
-    /// Whose callback runs, or panicked.
-    current: Option<Arc<Callback>>,
+    /// Of the only one that has something, while the queue is empty: it needs no order.
+    only: Option<usize>,
+    /// Of whose callback runs, or panicked.
+    current: Option<usize>,
 }
 
 /// Priority, time, count.
@@ -57,8 +55,8 @@ type Key = (Reverse<i32>, u64, u64);
 
 /// What was taken for a callback, and is kept there.
 struct Event {
-    callback: Arc<Callback>,
-    /// Else it is the only one of its callback, which counts as running.
+    place: usize,
+    /// Else it is the only one of its callback, which is reported when it ran.
     is_lossy: bool,
 }
 
@@ -108,76 +106,80 @@ impl EventsExecutor {
         self.overflow != Overflow::Wait || self.queue.len() < self.capacity
     }
 
-    /// Takes from a callback's source what goes into the queue.
-    fn enqueue(&mut self, place: usize, now_ns: u64) {
-        let is_lossy = self.overflow != Overflow::Wait && self.turn.member(place).is_lossy;
-        let callback = self.turn.start(place);
-        // What is there now and no more, or a publisher that is quicker than this would keep us here; and no history is longer.
-        for _ in 0..if is_lossy { MAX_DEPTH } else { 1 } {
-            let (ran, time_ns) = callback.enqueue();
-            if ran != Ran::Once {
-                return self.turn.ran(&callback, ran);
+    /// Takes one thing from a callback's source into the queue.
+    fn enqueue(&mut self, place: usize) {
+        match self.turn.member(place).callback.enqueue() {
+            (Ran::Once, time_ns) => {
+                let key = self.key(place, time_ns.unwrap_or_else(monotonic_ns));
+                self.queue.insert(key, Event { place, is_lossy: false });
             }
-            self.found += 1;
-            let key = (Reverse(callback.group.priority), time_ns.unwrap_or(now_ns), self.found);
-            if is_lossy && self.lossy == self.capacity {
-                self.drop_for(key, &callback);
+            (ran, _) => self.turn.report(place, ran),
+        }
+    }
+
+    /// Takes what is there now and no more, or a publisher that is quicker than this would keep us here; and no history is longer.
+    fn enqueue_all(&mut self, place: usize) {
+        let now_ns = monotonic_ns();
+        for _ in 0..MAX_DEPTH {
+            let (ran, time_ns) = self.turn.member(place).callback.enqueue();
+            if ran != Ran::Once {
+                return self.turn.report(place, ran);
+            }
+            let key = self.key(place, time_ns.unwrap_or(now_ns));
+            if self.lossy == self.capacity {
+                self.drop_for(key, place);
             } else {
-                self.lossy += usize::from(is_lossy);
-                self.queue.insert(key, Event { callback: callback.clone(), is_lossy });
+                self.lossy += 1;
+                self.queue.insert(key, Event { place, is_lossy: true });
             }
             if key.1 >= now_ns {
                 break;
             }
         }
-        if is_lossy {
-            self.turn.ran(&callback, Ran::Once);
-        }
+        self.turn.report(place, Ran::Once);
+    }
+
+    fn key(&mut self, place: usize, time_ns: u64) -> Key {
+        self.found += 1;
+        (Reverse(self.turn.member(place).callback.group.priority), time_ns, self.found)
     }
 
     /// There is no room for this event: it goes, or another one does.
-    fn drop_for(&mut self, key: Key, callback: &Arc<Callback>) {
+    fn drop_for(&mut self, key: Key, place: usize) {
         self.dropped += 1;
         let is_lossy = |(_, event): &(&Key, &Event)| event.is_lossy;
         let lowest = self.queue.iter().rev().find(is_lossy).map(|(last, _)| last.0);
         // Nothing goes for what is less urgent than all of it.
         let lowest = lowest.filter(|lowest| self.overflow == Overflow::DropOldest && key.0 <= *lowest);
         match lowest.and_then(|lowest| self.queue.range((lowest, 0, 0)..).find(is_lossy)) {
-            Some((&oldest, _)) => {
-                if let Some(loser) = self.queue.remove(&oldest) {
-                    loser.callback.body().discard(true);
-                }
-                self.queue.insert(key, Event { callback: callback.clone(), is_lossy: true });
+            Some((&oldest, &Event { place: loser, .. })) => {
+                self.turn.member(loser).callback.body().discard(true);
+                self.queue.remove(&oldest);
+                self.queue.insert(key, Event { place, is_lossy: true });
             }
-            None => callback.body().discard(false),
+            None => self.turn.member(place).callback.body().discard(false),
         }
     }
-}
 
-impl EventsExecutor {
-    /// Runs a callback that was started, and reports what came of it, at the next gathering if it panics.
-    fn run(&mut self, callback: Arc<Callback>, run: impl FnOnce(&Callback) -> Ran) -> Ran {
-        let ran = run(self.current.insert(callback));
-        if let Some(callback) = self.current.take() {
-            self.turn.ran(&callback, ran);
-        }
+    /// Places mean other callbacks now, and all are marked anew; what was kept for them is taken again, before anything else.
+    fn forget(&mut self) {
+        self.turn.give_back();
+        self.queue.clear();
+        self.places.clear();
+        (self.lossy, self.only, self.current) = (0, None, None);
+    }
+
+    /// Runs a callback, and reports what came of it: at the next gathering if it panics.
+    fn run(&mut self, place: usize, run: impl FnOnce(&Callback) -> Ran) -> Ran {
+        self.current = Some(place);
+        let ran = run(&self.turn.member(place).callback);
+        self.current = None;
+        self.turn.report(place, ran);
         ran
     }
 }
 
-impl Executor for EventsExecutor {
-    fn remove_node(&mut self, node: &Node) {
-        self.turn.remove_node(node);
-        let (turn, lossy) = (&self.turn, &mut self.lossy);
-        self.queue.retain(|_, event| {
-            let stays = turn.has(&event.callback);
-            *lossy -= usize::from(!stays && event.is_lossy);
-            stays
-        });
-        self.only.take_if(|callback| !turn.has(callback));
-        self.current.take_if(|callback| !turn.has(callback));
-    }
-}
+impl Executor for EventsExecutor {}
 
 impl Steps for EventsExecutor {
     fn turn(&mut self) -> &mut Turn {
@@ -186,47 +188,48 @@ impl Steps for EventsExecutor {
 
     fn gather(&mut self) {
         if self.turn.gather() {
-            self.places.clear();
+            self.forget();
         }
         // It panicked; or it was found before a cancel.
-        if let Some(callback) = self.current.take().or_else(|| self.only.take()) {
-            self.turn.ran(&callback, Ran::Once);
+        if let Some(place) = self.current.take().or_else(|| self.only.take()) {
+            self.turn.report(place, Ran::Once);
         }
         self.turn.take_ready(&mut self.places);
         if self.overflow == Overflow::Wait && self.queue.is_empty() && self.places.len() == 1 {
-            self.only = self.places.pop_front().map(|place| self.turn.start(place));
+            self.only = self.places.pop_front();
         }
         if self.overflow == Overflow::Wait && self.queue.len() + self.places.len() > self.capacity {
             // Among the same priority, who has waited longest for room comes first.
             let priority = |place: &usize| Reverse(self.turn.member(*place).callback.group.priority);
             self.places.make_contiguous().sort_by_key(priority);
         }
-        if self.places.is_empty() {
-            return;
-        }
-        let now_ns = monotonic_ns();
         while self.has_room()
             && let Some(place) = self.places.pop_front()
         {
-            self.enqueue(place, now_ns);
+            if self.overflow != Overflow::Wait && self.turn.member(place).is_lossy {
+                self.enqueue_all(place);
+            } else {
+                self.enqueue(place);
+            }
         }
     }
 
     fn step(&mut self) -> bool {
-        if let Some(callback) = self.only.take() {
-            return self.run(callback, |callback| callback.run()).has_run();
+        if let Some(place) = self.only.take() {
+            return self.run(place, Callback::run).has_run();
         }
-        while let Some((_, Event { callback, is_lossy })) = self.queue.pop_first() {
+        while let Some((_, Event { place, is_lossy })) = self.queue.pop_first() {
+            self.lossy -= usize::from(is_lossy);
+            let callback = &self.turn.member(place).callback;
             if callback.is_removed() {
-                self.lossy -= usize::from(is_lossy);
-            } else if is_lossy {
-                self.lossy -= 1; // it was reported when it was queued
-                callback.body().run_queued();
-                return true;
-            } else {
-                self.run(callback, |callback| callback.body().run_queued());
-                return true;
+                continue;
             }
+            if is_lossy {
+                callback.body().run_queued(); // it was reported when it was queued
+            } else {
+                self.run(place, |callback| callback.body().run_queued());
+            }
+            return true;
         }
         false
     }

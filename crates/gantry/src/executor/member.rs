@@ -19,7 +19,7 @@ pub(crate) struct Member {
     /// What it has may be dropped.
     pub(super) is_lossy: bool,
     pub(super) is_marked: bool,
-    /// Runs on some thread, or its only event is queued: nobody may wait for its mutex.
+    /// Runs on some thread, where nobody may wait for its mutex.
     pub(super) is_running: bool,
     /// There was news since its run began: that may find nothing, and have looked before.
     pub(super) has_news: bool,

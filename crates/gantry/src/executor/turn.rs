@@ -196,9 +196,9 @@ impl Turn {
         self.members[place].callback.clone()
     }
 
-    /// Whether a callback that was here still is.
-    pub(crate) fn has(&self, callback: &Callback) -> bool {
-        callback.place.load(Relaxed) != NOWHERE
+    /// Leaves what callbacks kept to be taken again.
+    pub(crate) fn give_back(&self) {
+        self.members.iter().for_each(|member| member.callback.body().give_back());
     }
 
     /// Whether a rest may have to end earlier than was thought before the callback ran.
