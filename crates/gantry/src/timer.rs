@@ -162,9 +162,12 @@ impl Waitable for Timer {
     }
 
     fn set_waker(&mut self, waker: Option<Waker>) {
-        let (handle, mut schedule) = (self.handle, self.schedule());
-        schedule.wakers.retain(|(other, _)| *other != handle);
-        schedule.wakers.extend(waker.map(|waker| (handle, waker)));
+        let mut schedule = self.schedule();
+        let place = schedule.wakers.iter().position(|(handle, _)| *handle == self.handle);
+        let old = place.map(|place| schedule.wakers.swap_remove(place));
+        schedule.wakers.extend(waker.map(|waker| (self.handle, waker)));
+        drop(schedule);
+        drop(old); // it may own this timer
     }
 }
 
