@@ -19,7 +19,7 @@ use std::{
 /// How long a thread may take to begin.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// The most messages of a turn.
-const MOST: usize = 1000;
+const MOST: usize = 400;
 
 /// What callbacks tell.
 pub struct Meter {

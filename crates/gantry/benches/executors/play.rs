@@ -23,7 +23,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// From `ready` to the first message: the executor spins by then. From the last one to `ok`: it has ended.
 const PAUSE: Duration = Duration::from_millis(10);
 /// Messages that are kept on all topics together: those of a turn, so that who stands still for a moment loses none.
-const DEPTH: usize = 1000;
+const DEPTH: usize = 400;
 /// ... but on each so many.
 const LEAST_DEPTH: usize = 16;
 

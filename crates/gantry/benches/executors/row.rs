@@ -5,8 +5,9 @@ use std::time::Duration;
 
 /// How many topics.
 pub const TOPICS: [usize; 4] = [1, 10, 100, 1000];
-/// Messages a second, on all topics together, and how many make a turn.
-const RATES: [(u32, usize); 3] = [(100, 25), (1000, 100), (10_000, 1000)];
+/// Messages a second, on all topics together, and how many make a turn: few, so that most turns are over before this machine has
+/// something else to do.
+const RATES: [(u32, usize); 3] = [(100, 20), (1000, 60), (10_000, 400)];
 
 /// What is published in a turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
