@@ -32,6 +32,9 @@ pub struct Losses {
     pub expired: u64,
 }
 
+/// What can fail in a take. An error is boxed, for it is long, and what may be one is copied from function to function.
+pub(crate) type Attempt<T> = std::result::Result<T, Box<Error>>;
+
 /// A matched publisher. Aligned: it is written at each take, and a publisher's own memory may lie beside it.
 #[repr(align(128))]
 pub(crate) struct Link {
@@ -152,7 +155,7 @@ impl Link {
     }
 
     /// When the next sample was published, and by whom; it is taken for that, and kept for [`Link::take`].
-    pub(crate) fn next_time(&mut self, losses: &mut Losses) -> Result<Option<(u64, u64)>> {
+    pub(crate) fn next_time(&mut self, losses: &mut Losses) -> Attempt<Option<(u64, u64)>> {
         if self.ahead.is_none() {
             self.ahead = self.take(losses)?;
         }
@@ -161,13 +164,13 @@ impl Link {
 
     /// The next sample, or `None` if there is none now. What was passed over is counted in `losses`.
     #[inline]
-    pub(crate) fn take(&mut self, losses: &mut Losses) -> Result<Option<Sample>> {
+    pub(crate) fn take(&mut self, losses: &mut Losses) -> Attempt<Option<Sample>> {
         if self.lifespan_ns == u64::MAX { self.take_any(losses) } else { self.take_valid(losses) }
     }
 
     /// The next sample that has not expired. Of those that come meanwhile none is passed over: a publisher whose samples
     /// expire as fast as they are looked at could keep us for ever.
-    fn take_valid(&mut self, losses: &mut Losses) -> Result<Option<Sample>> {
+    fn take_valid(&mut self, losses: &mut Losses) -> Attempt<Option<Sample>> {
         let newest = self.reader.newest();
         while let Some(sample) = self.take_any(losses)? {
             let info = sample.info();
@@ -184,7 +187,7 @@ impl Link {
 
     /// The next sample, however old.
     #[inline]
-    fn take_any(&mut self, losses: &mut Losses) -> Result<Option<Sample>> {
+    fn take_any(&mut self, losses: &mut Losses) -> Attempt<Option<Sample>> {
         if let Some(sample) = self.ahead.take() {
             return Ok(Some(sample));
         }
@@ -210,12 +213,22 @@ impl Link {
                 Taken::Nothing => return Ok(None),
                 Taken::Moved => self.reader.ring = self.source.ring()?,
                 Taken::Nonsense { head } => {
-                    let expected = format!("a head and entries that agree about sequence {}", self.reader.next);
-                    return Err(Error::corrupt(self.source.name(), "the ring", expected, format!("head {head}")));
+                    return Err(self.nonsense(head));
                 }
             }
         }
-        Err(Error::corrupt(self.source.name(), "the ring", "a ring that is in use", "only replaced ones"))
+        Err(self.always_moved())
+    }
+
+    #[cold]
+    fn nonsense(&self, head: u64) -> Box<Error> {
+        let expected = format!("a head and entries that agree about sequence {}", self.reader.next);
+        Error::corrupt(self.source.name(), "the ring", expected, format!("head {head}")).into()
+    }
+
+    #[cold]
+    fn always_moved(&self) -> Box<Error> {
+        Error::corrupt(self.source.name(), "the ring", "a ring that is in use", "only replaced ones").into()
     }
 
     #[cold]
@@ -248,35 +261,43 @@ impl Link {
 
     /// The sample at `offset`, which is pinned and was alive after that.
     #[inline]
-    fn sample_at(&mut self, offset: usize, length_bytes: Option<u64>, row: usize, index: usize) -> Result<Sample> {
+    fn sample_at(&mut self, offset: usize, length_bytes: Option<u64>, row: usize, index: usize) -> Attempt<Sample> {
         if self.gates {
             self.call_blocked_publisher();
             if self.kept_from.is_none() {
                 self.note_match();
             }
         }
-        let sample = self.source.slot(offset).and_then(|slot| {
-            let length_bytes = match length_bytes {
-                Some(length_bytes) => length_bytes as usize,
-                None => self.length_in_header(offset, slot)?,
-            };
-            self.source.check_payload(offset, length_bytes)?;
-            Ok(Sample::new(self.rows[row].clone(), index, slot, length_bytes as u32))
-        });
-        if sample.is_err() {
-            crate::protocol::reader::unpin(self.rows[row].pin(index));
+        match self.checked(offset, length_bytes) {
+            Ok((slot, length_bytes)) => Ok(Sample::new(self.rows[row].clone(), index, slot, length_bytes as u32)),
+            Err(error) => {
+                crate::protocol::reader::unpin(self.rows[row].pin(index));
+                Err(error)
+            }
         }
-        sample
+    }
+
+    /// Address and length of the sample at `offset`.
+    #[inline]
+    fn checked(&self, offset: usize, length_bytes: Option<u64>) -> Attempt<(NonNull<SlotHeader>, usize)> {
+        let slot = self.source.slot(offset)?;
+        let length_bytes = match length_bytes {
+            Some(length_bytes) => length_bytes as usize,
+            None => self.length_in_header(offset, slot)?,
+        };
+        self.source.check_payload(offset, length_bytes)?;
+        Ok((slot, length_bytes))
     }
 
     /// The length, if the ring's line went to another sample meanwhile.
     #[cold]
-    fn length_in_header(&self, offset: usize, slot: NonNull<SlotHeader>) -> Result<usize> {
+    fn length_in_header(&self, offset: usize, slot: NonNull<SlotHeader>) -> Attempt<usize> {
         // SAFETY: a header lies there, aligned (`Source::slot`); it is not written while it is pinned (I4).
         let header = unsafe { slot.as_ref() };
         let (sequence, expected) = (header.sequence, self.reader.next - 1);
         if sequence != expected {
-            return Err(Error::corrupt(self.source.name(), format!("the slot at {offset}"), expected, sequence));
+            let what = format!("the slot at {offset}");
+            return Err(Error::corrupt(self.source.name(), what, expected, sequence).into());
         }
         Ok(header.length_bytes as usize)
     }
@@ -292,7 +313,7 @@ impl Link {
 
     /// A pin that is free, as row and place in it; one more row if all are in use.
     #[inline]
-    fn free_pin(&mut self) -> Result<(usize, usize)> {
+    fn free_pin(&mut self) -> Attempt<(usize, usize)> {
         for (place, row) in self.rows.iter().enumerate() {
             if let Some(index) = free_pin(&row.row()) {
                 return Ok((place, index));
@@ -303,7 +324,7 @@ impl Link {
 
     /// Adding memory in which pins may appear is a join: the row, then the generation, then the pin.
     #[cold]
-    fn add_row(&mut self) -> Result<(usize, usize)> {
+    fn add_row(&mut self) -> Attempt<(usize, usize)> {
         let row = self.domain.process.take_row(&self.domain.directory, self.key, ROW_EXTENSION, 0)?;
         self.rows.push(Arc::new(PinRow::new(self.domain.clone(), self.source.clone(), row)));
         self.domain.board.topic_changed(self.topic, Side::Readers);

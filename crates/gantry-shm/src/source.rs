@@ -89,8 +89,7 @@ impl Source {
     #[inline]
     pub(crate) fn slot(&self, offset: usize) -> Result<NonNull<SlotHeader>> {
         if offset < self.memory_offset {
-            let expected = format!("at least {}", self.memory_offset);
-            return Err(Error::corrupt(self.region.name(), "a ring entry", expected, offset));
+            return Err(self.before_memory(offset));
         }
         self.reach(offset + PAYLOAD_OFFSET)?;
         Ok(self.region.pointer(offset, PAYLOAD_OFFSET, align_of::<SlotHeader>())?.cast())
@@ -100,11 +99,22 @@ impl Source {
     #[inline]
     pub(crate) fn check_payload(&self, offset: usize, length_bytes: usize) -> Result<()> {
         if length_bytes > self.payload_bytes {
-            let expected = format!("at most {} bytes", self.payload_bytes);
-            return Err(Error::corrupt(self.region.name(), format!("the slot at {offset}"), expected, length_bytes));
+            return Err(self.too_long(offset, length_bytes));
         }
         self.reach((offset + PAYLOAD_OFFSET).saturating_add(length_bytes))?;
         self.region.pointer(offset + PAYLOAD_OFFSET, length_bytes, 1).map(|_| ())
+    }
+
+    #[cold]
+    fn before_memory(&self, offset: usize) -> Error {
+        let expected = format!("at least {}", self.memory_offset);
+        Error::corrupt(self.region.name(), "a ring entry", expected, offset)
+    }
+
+    #[cold]
+    fn too_long(&self, offset: usize, length_bytes: usize) -> Error {
+        let expected = format!("at most {} bytes", self.payload_bytes);
+        Error::corrupt(self.region.name(), format!("the slot at {offset}"), expected, length_bytes)
     }
 
     /// Looks how long the file is now if it is not known to reach to `end`.

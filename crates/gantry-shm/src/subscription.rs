@@ -13,7 +13,7 @@ use crate::{
     event::Event,
     events::{Events, SubscriptionEvent, SubscriptionSubject},
     layout::TopicLine,
-    link::{Link, Losses},
+    link::{Attempt, Link, Losses},
     participant::Participant,
     process_file::EndpointBlock,
     protocol::sleep::Side,
@@ -114,6 +114,11 @@ impl Subscription {
     /// drained is unmapped); when a publisher's file grew, one system call looks how far.
     #[inline]
     pub fn take(&mut self) -> Result<Option<Sample>> {
+        self.attempt().map_err(|error| *error)
+    }
+
+    #[inline]
+    fn attempt(&mut self) -> Attempt<Option<Sample>> {
         self.domain.epoch.check()?;
         if self.generation_changed() {
             self.accept_found();
@@ -137,9 +142,11 @@ impl Subscription {
     }
 
     #[inline]
-    fn taken_from(&mut self, place: usize, taken: Result<Option<Sample>>) -> Result<Option<Sample>> {
+    fn taken_from(&mut self, place: usize, taken: Attempt<Option<Sample>>) -> Attempt<Option<Sample>> {
         self.turn = if place + 1 < self.links.len() { place + 1 } else { 0 };
-        if matches!(taken, Err(Error::Corrupt { .. })) {
+        if let Err(error) = &taken
+            && matches!(**error, Error::Corrupt { .. })
+        {
             self.leave_out(place);
         }
         taken
@@ -155,7 +162,7 @@ impl Subscription {
 
     /// Of several publishers' history, the oldest sample; two of the same time in the order of their publishers' keys.
     #[cold]
-    fn take_oldest(&mut self) -> Result<Option<Sample>> {
+    fn take_oldest(&mut self) -> Attempt<Option<Sample>> {
         let mut oldest: Option<((u64, u64), usize)> = None;
         for place in 0..self.links.len() {
             let time = match self.links[place].next_time(&mut self.losses) {

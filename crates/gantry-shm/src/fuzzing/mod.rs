@@ -218,9 +218,9 @@ impl Stage {
             let (mut losses, mut held) = (Losses::default(), Vec::new());
             for _ in 0..bytes.len() + 4 {
                 match input.byte() % 8 {
-                    0..=3 => held.extend(believed(link.take(&mut losses)).flatten()),
+                    0..=3 => held.extend(believed(link.take(&mut losses).map_err(|error| *error)).flatten()),
                     4 => drop((!held.is_empty()).then(|| held.swap_remove(input.below(held.len())))),
-                    5 => _ = believed(link.next_time(&mut losses)),
+                    5 => _ = believed(link.next_time(&mut losses).map_err(|error| *error)),
                     6 => file.poke(&mut input),
                     _ => link.source.prefault_new(&self.domain.directory),
                 }

@@ -20,6 +20,7 @@ mod queue;
 mod report;
 mod ring;
 mod row;
+mod stamp;
 #[path = "../../../gantry-shm/benches/hop/statistics.rs"]
 mod statistics;
 mod stream;

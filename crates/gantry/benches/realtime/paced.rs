@@ -7,7 +7,7 @@ use crate::{
     Result,
     cpus::Cpus,
     queue::{PATIENCE, Receives, Sends},
-    ticks,
+    stamp,
 };
 use rustix::{
     thread::{clock_nanosleep_absolute, set_current_timer_slack},
@@ -71,9 +71,9 @@ fn send_all(sender: &mut impl Sends) -> Result<(Vec<u64>, f64)> {
         let due_ns = start_ns + (number - WARM_UP_AT_ONCE) * PERIOD_NS;
         let due = Timespec { tv_sec: (due_ns / 1_000_000_000) as i64, tv_nsec: (due_ns % 1_000_000_000) as i64 };
         while clock_nanosleep_absolute(ClockId::Monotonic, &due).is_err() {} // a signal
-        let before = ticks::now();
+        let before = stamp::now();
         sender.send(number, before)?;
-        let after = ticks::now();
+        let after = stamp::now();
         if number > WARM_UP {
             sendings.push(after - before);
         }
@@ -87,7 +87,7 @@ fn take_all(mut receiver: impl Receives) -> Result<(Vec<u64>, f64)> {
     while expected <= WARM_UP + MESSAGES {
         receiver.wait()?;
         while let Some((number, sent)) = receiver.take()? {
-            let now = ticks::now();
+            let now = stamp::now();
             if number != expected {
                 return Err(format!("message {number} came where {expected} should").into());
             }

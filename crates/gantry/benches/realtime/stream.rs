@@ -1,14 +1,15 @@
 //! Back to back: what a message costs when there is always a next one. The reader polls.
 //!
 //! Used by `row`. *Alone*: one thread sends and takes in turn, so nothing moves between cores. *One at a time*: one thread sends, one
-//! takes, and the next message is sent when the last one was taken: what a message takes from hand to hand. *Stream*: the same
+//! takes, and the next message is sent when the last one was taken and a random time after that has passed, for in step with
+//! the reader's looks a message is seen early or late for a whole turn: what a message takes from hand to hand. *Stream*: the same
 //! as fast as both can, at most [`DEPTH`] messages apart.
 
 use crate::{
     Result,
     cpus::Cpus,
     queue::{Receives, Sends},
-    ticks,
+    stamp,
 };
 use std::{
     hint::spin_loop,
@@ -36,24 +37,24 @@ pub fn alone(mut sender: impl Sends, mut receiver: impl Receives) -> Result<Vec<
     let mut start = 0;
     for number in 1..=WARM_UP + MESSAGES {
         if number == WARM_UP + 1 {
-            start = ticks::now();
+            start = stamp::now();
         }
         sender.send(number, start)?;
         expect(number, receiver.take()?.ok_or("what was sent cannot be taken")?)?;
     }
-    Ok(vec![ticks::now() - start])
+    Ok(vec![stamp::now() - start])
 }
 
 /// Sending alone, [`DEPTH`] messages at a time: ticks of each time.
 pub fn sending(mut sender: impl Sends, mut receiver: impl Receives) -> Result<Vec<u64>> {
     let (mut number, mut samples) = (0, Vec::new());
     for batch in 0..(WARM_UP + MESSAGES) / DEPTH as u64 {
-        let start = ticks::now();
+        let start = stamp::now();
         for _ in 0..DEPTH {
             number += 1;
             sender.send(number, start)?;
         }
-        let end = ticks::now();
+        let end = stamp::now();
         for _ in 0..DEPTH {
             receiver.take()?.ok_or("what was sent cannot be taken")?;
         }
@@ -69,7 +70,7 @@ pub fn one_at_a_time(sender: impl Sends, receiver: impl Receives, cpus: &Cpus) -
     let mut samples = Vec::with_capacity(MESSAGES as usize);
     between(sender, receiver, cpus, 1, |number, sent| {
         if number > WARM_UP {
-            samples.push(ticks::now().saturating_sub(sent));
+            samples.push(stamp::now().saturating_sub(sent));
         }
     })?;
     Ok(samples)
@@ -80,10 +81,10 @@ pub fn stream(sender: impl Sends, receiver: impl Receives, cpus: &Cpus) -> Resul
     let mut start = 0;
     between(sender, receiver, cpus, DEPTH as u64, |number, _| {
         if number == WARM_UP {
-            start = ticks::now();
+            start = stamp::now();
         }
     })?;
-    Ok(vec![ticks::now() - start])
+    Ok(vec![stamp::now() - start])
 }
 
 /// From thread to thread, `window` messages under way at most; `taken` is called for each, with when it was sent.
@@ -117,7 +118,7 @@ fn between(
 }
 
 fn send_all(sender: &mut impl Sends, progress: &Progress, window: u64) -> Result<()> {
-    let mut acknowledged = 0;
+    let (mut acknowledged, mut random) = (0, 1_u64);
     for number in 1..=WARM_UP + MESSAGES {
         while number - acknowledged > window {
             acknowledged = progress.0.load(Acquire);
@@ -126,7 +127,11 @@ fn send_all(sender: &mut impl Sends, progress: &Progress, window: u64) -> Result
             }
             spin_loop();
         }
-        sender.send(number, ticks::now())?;
+        if window == 1 {
+            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            std::hint::black_box((0..random >> 55).fold(0, |sum, step| std::hint::black_box(sum ^ step)));
+        }
+        sender.send(number, stamp::now())?;
     }
     Ok(())
 }
