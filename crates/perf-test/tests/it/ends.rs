@@ -9,7 +9,7 @@ use crate::program::{Memory, parent_of, send, wait_until_gone, wait_until_it_has
 #[test]
 fn a_killed_subscription_is_reported_and_the_others_go_on() {
     let memory = Memory::new();
-    let mut run = memory.start("--reliable -s 2 -m Array64k -r 100 --max-runtime 3");
+    let mut run = memory.start("--reliable --history-depth 1000 -s 2 -m Array64k -r 100 --max-runtime 3");
     run.wait_for("T_experiment |");
     let victim = run.worker("subscription 1");
     send(victim, Signal::KILL);
@@ -28,7 +28,7 @@ fn a_killed_subscription_is_reported_and_the_others_go_on() {
 #[test]
 fn a_killed_publisher_ends_the_run_with_its_summary_and_exit_code_1() {
     let memory = Memory::new();
-    let mut run = memory.start("--reliable -s 1 -m Array64k -r 100 --max-runtime 60");
+    let mut run = memory.start("--reliable --history-depth 1000 -s 1 -m Array64k -r 100 --max-runtime 60");
     run.wait_for("T_experiment |");
     let victim = run.worker("publisher 0");
     send(victim, Signal::KILL);
@@ -45,7 +45,7 @@ fn a_killed_publisher_ends_the_run_with_its_summary_and_exit_code_1() {
 #[test]
 fn a_publisher_killed_before_the_first_row_is_told_by_what_it_sent() {
     let memory = Memory::new();
-    let mut run = memory.start("--reliable -s 1 -m Array1k -r 1000 --max-runtime 60");
+    let mut run = memory.start("--reliable --history-depth 1000 -s 1 -m Array1k -r 1000 --max-runtime 60");
     run.wait_for("getrusage(2)");
     let publisher = run.wait_for_worker("publisher 0");
     // It publishes once it has its order to go: then it has slept for messages, which are a millisecond apart.
@@ -64,7 +64,7 @@ fn a_publisher_killed_before_the_first_row_is_told_by_what_it_sent() {
 #[test]
 fn a_subscription_that_hangs_is_charged_for_what_it_did_not_take() {
     let memory = Memory::new();
-    let mut run = memory.start("--reliable -s 2 -m Array1k -r 100 --max-runtime 2");
+    let mut run = memory.start("--reliable --history-depth 1000 -s 2 -m Array1k -r 100 --max-runtime 2");
     run.wait_for("| T_experiment |");
     send(run.worker("subscription 1"), Signal::STOP);
     let run = run.finish();
@@ -79,7 +79,7 @@ fn a_subscription_that_hangs_is_charged_for_what_it_did_not_take() {
 #[test]
 fn a_publisher_that_hangs_is_given_up_and_nobody_else_is_killed() {
     let memory = Memory::new();
-    let mut run = memory.start("--reliable -m Array1k -r 100 --max-runtime 1");
+    let mut run = memory.start("--reliable --history-depth 1000 -m Array1k -r 100 --max-runtime 1");
     run.wait_for("getrusage(2)");
     let publisher = run.wait_for_worker("publisher 0");
     wait_until_it_has_slept(publisher, 50);
@@ -98,7 +98,8 @@ fn workers_do_not_outlive_a_killed_coordinator_and_its_logs_are_whole() {
     let folder = tempfile::tempdir().unwrap();
     let (csv, json) = (folder.path().join("run.csv"), folder.path().join("run.json"));
     let logs = format!("--csv-logfile {} --json-logfile {}", csv.display(), json.display());
-    let mut run = memory.start(&format!("--reliable -s 2 -m Array1k -r 100 --max-runtime 60 -o stdout {logs}"));
+    let mut run = memory
+        .start(&format!("--reliable --history-depth 1000 -s 2 -m Array1k -r 100 --max-runtime 60 -o stdout {logs}"));
     run.wait_for("T_experiment |");
     let workers = run.workers();
     assert_eq!(workers.len(), 3);
@@ -127,7 +128,7 @@ fn workers_do_not_outlive_a_killed_coordinator_and_its_logs_are_whole() {
 fn ctrl_c_ends_a_run_with_its_summary() {
     for signal in [Signal::INT, Signal::TERM] {
         let memory = Memory::new();
-        let mut run = memory.start("--reliable -s 2 -m Array4k -r 100");
+        let mut run = memory.start("--reliable --history-depth 1000 -s 2 -m Array4k -r 100");
         run.wait_for("T_experiment |");
         // As a terminal does it: to the whole foreground group.
         for (pid, _) in run.workers() {
@@ -167,7 +168,7 @@ fn ctrl_c_within_the_seconds_to_ignore_says_so() {
 #[test]
 fn a_console_that_is_not_read_for_a_while_makes_nobody_late() {
     let memory = Memory::new();
-    let run = memory.start("--reliable -m Array64 -r 100 --max-runtime 2");
+    let run = memory.start("--reliable --history-depth 1000 -m Array64 -r 100 --max-runtime 2");
     run.narrow_console();
     // Another run is the clock: longer than anybody may take to finish.
     memory.run("-r 1 --max-runtime 14 -o none").assert_good();

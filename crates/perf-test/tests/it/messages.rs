@@ -74,7 +74,7 @@ fn one_of_each_kind_runs_with_and_without_zero_copy() {
     ] {
         for zero_copy in ["", "--zero-copy"] {
             let runs = messages.map(|message| {
-                let options = format!("{message} {zero_copy} --reliable -r 100 --max-runtime 1");
+                let options = format!("{message} {zero_copy} --reliable --history-depth 100 -r 100 --max-runtime 1");
                 (memory.start(&options), options)
             });
             for (run, options) in runs {
@@ -93,8 +93,7 @@ fn the_unbounded_size_is_what_is_sent_received_and_logged() {
     let memory = Memory::new();
     let folder = tempfile::tempdir().unwrap();
     let log = folder.path().join("run.json");
-    let options =
-        "-m irobot_interfaces_plugin::stamped_vector --unbounded-msg-size 100000 --reliable -r 50 --max-runtime 1";
+    let options = "-m irobot_interfaces_plugin::stamped_vector --unbounded-msg-size 100000 --reliable --history-depth 100 -r 50 --max-runtime 1";
     let run = memory.run(&format!("{options} --zero-copy -o stdout --json-logfile {}", log.display()));
     run.assert_good();
     assert!(run.stdout.contains("StampedVector, 100024 bytes"), "{}", run.stdout);

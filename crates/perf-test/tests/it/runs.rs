@@ -26,7 +26,7 @@ fn the_documented_commands_lose_nothing_and_leave_nothing() {
 #[test]
 fn every_subscription_is_a_process_of_its_own_and_gets_everything() {
     let memory = Memory::new();
-    let mut run = memory.start("--reliable -s 3 -m Array1k -r 100 --max-runtime 2");
+    let mut run = memory.start("--reliable --history-depth 1000 -s 3 -m Array1k -r 100 --max-runtime 2");
     run.wait_for("T_experiment |");
     let labels: Vec<String> = run.workers().into_iter().map(|(_, label)| label).collect();
     assert_eq!(labels, ["publisher 0", "subscription 0", "subscription 1", "subscription 2"]);
@@ -39,7 +39,7 @@ fn every_subscription_is_a_process_of_its_own_and_gets_everything() {
 #[test]
 fn several_publishers_are_counted_apart_and_together() {
     let memory = Memory::new();
-    let run = memory.run("--reliable -p 3 -s 2 -m Struct4k -r 50 --max-runtime 2 --zero-copy");
+    let run = memory.run("--reliable --history-depth 1000 -p 3 -s 2 -m Struct4k -r 50 --max-runtime 2 --zero-copy");
     run.assert_good();
     assert_eq!((run.number("sent"), run.number("received"), run.number("lost")), (300, 600, 0), "{}", run.stdout);
     memory.assert_empty();
@@ -48,7 +48,8 @@ fn several_publishers_are_counted_apart_and_together() {
 #[test]
 fn threads_of_one_process_measure_the_same() {
     let memory = Memory::new();
-    let mut run = memory.start("-e inter_thread --reliable -s 2 -m Array16k -r 100 --max-runtime 2 --zero-copy");
+    let mut run = memory
+        .start("-e inter_thread --reliable --history-depth 1000 -s 2 -m Array16k -r 100 --max-runtime 2 --zero-copy");
     run.wait_for("T_experiment |");
     assert_eq!(run.workers().len(), 1);
     let run = run.finish();
@@ -72,7 +73,7 @@ fn as_fast_as_possible_accounts_for_every_sample() {
 #[test]
 fn seconds_to_ignore_are_in_nothing() {
     let memory = Memory::new();
-    let run = memory.run("--reliable -r 100 --ignore 1 --max-runtime 3");
+    let run = memory.run("--reliable --history-depth 1000 -r 100 --ignore 1 --max-runtime 3");
     run.assert_good();
     assert_eq!((run.rows(), run.number("sent"), run.number("received"), run.number("lost")), (2, 200, 200, 0));
     assert!(!run.stdout.contains("| T_experiment | 1.000000 |"));
@@ -85,7 +86,7 @@ fn logs_agree_with_each_other_and_with_the_layout() {
     let folder = tempfile::tempdir().unwrap();
     let (csv, json) = (folder.path().join("run.csv"), folder.path().join("run.json"));
     let options = format!(
-        "--reliable -r 100 --max-runtime 2 -o none --message-layout 1.x -m Array1k --csv-logfile {} --json-logfile {}",
+        "--reliable --history-depth 1000 -r 100 --max-runtime 2 -o none --message-layout 1.x -m Array1k --csv-logfile {} --json-logfile {}",
         csv.display(),
         json.display()
     );
@@ -121,8 +122,8 @@ fn logs_agree_with_each_other_and_with_the_layout() {
 #[test]
 fn two_experiments_at_once_do_not_meet() {
     let memory = Memory::new();
-    let slow = memory.start("--reliable -m Array1k -r 10 --max-runtime 2");
-    let fast = memory.start("--reliable -m Array4k -r 100 --max-runtime 2");
+    let slow = memory.start("--reliable --history-depth 1000 -m Array1k -r 10 --max-runtime 2");
+    let fast = memory.start("--reliable --history-depth 1000 -m Array4k -r 100 --max-runtime 2");
     for (run, sent) in [(slow.finish(), 20), (fast.finish(), 200)] {
         run.assert_good();
         assert_eq!((run.number("sent"), run.number("received"), run.number("lost")), (sent, sent, 0), "{}", run.stdout);
@@ -133,8 +134,8 @@ fn two_experiments_at_once_do_not_meet() {
 #[test]
 fn an_absolute_topic_is_private_too_and_the_heading_says_its_full_name() {
     let memory = Memory::new();
-    let slow = memory.start("--reliable -t /shared/name -m Array1k -r 10 --max-runtime 2");
-    let fast = memory.start("--reliable -t /shared/name -m Array1k -r 100 --max-runtime 2");
+    let slow = memory.start("--reliable --history-depth 1000 -t /shared/name -m Array1k -r 10 --max-runtime 2");
+    let fast = memory.start("--reliable --history-depth 1000 -t /shared/name -m Array1k -r 100 --max-runtime 2");
     let mut topics = Vec::new();
     for (run, sent) in [(slow.finish(), 20), (fast.finish(), 200)] {
         run.assert_good();
@@ -150,9 +151,12 @@ fn an_absolute_topic_is_private_too_and_the_heading_says_its_full_name() {
 #[test]
 fn two_programs_started_by_hand_meet() {
     let memory = Memory::new();
-    let mut subscriber = memory.start("-p 0 -s 1 --reliable -m Array1k -t by_hand --dds-domain-id 7 --max-runtime 0");
+    let mut subscriber = memory
+        .start("-p 0 -s 1 --reliable --history-depth 1000 -m Array1k -t by_hand --dds-domain-id 7 --max-runtime 0");
     subscriber.wait_for("| T_experiment |");
-    let publisher = memory.run("-p 1 -s 0 --reliable -m Array1k -t by_hand --dds-domain-id 7 -r 100 --max-runtime 2");
+    let publisher = memory.run(
+        "-p 1 -s 0 --reliable --history-depth 1000 -m Array1k -t by_hand --dds-domain-id 7 -r 100 --max-runtime 2",
+    );
     publisher.assert_good();
     assert_eq!(publisher.number("sent"), 200);
     // The rows of the publisher's two seconds are out when two empty ones have followed.
