@@ -65,6 +65,7 @@ pub trait Executor: Steps {
                 return Ok(false);
             }
             if self.step() {
+                self.turn().told.forget_cancel(); // the callback's, or one that came while it ran
                 return Ok(true);
             }
             if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
