@@ -227,8 +227,8 @@ impl Steps for EventsExecutor {
             }
             if is_lossy {
                 callback.body().run_queued(); // it was reported when it was queued
-            } else {
-                self.run(place, |callback| callback.body().run_queued());
+            } else if !self.run(place, |callback| callback.body().run_queued()).has_run() {
+                continue;
             }
             return true;
         }
