@@ -97,23 +97,35 @@ impl Timer {
         Some(Tick { scheduled, noticed, overruns })
     }
 
-    /// Stops it: nothing is due until a reset.
+    /// Stops it: nothing is due until a reset, and what was due before runs no callback any more.
+    ///
+    /// # Real-time
+    /// Not for real-time threads: it takes the timer's lock, allocates, and wakes who waits by a system call.
     pub fn cancel(&self) {
         self.change(|schedule, _| schedule.next_ns = None);
     }
 
-    /// Starts it anew: due in a period from now.
+    /// Starts it anew: due in a period from now, and not for what was due before.
+    ///
+    /// # Real-time
+    /// Not for real-time threads: it takes the timer's lock, allocates, and wakes who waits by a system call.
     pub fn reset(&self) {
         self.change(|schedule, now_ns| schedule.next_ns = Some(now_ns.saturating_add(schedule.period_ns)));
     }
 
     /// Whether it was canceled, or went off for once, and was not reset since.
+    ///
+    /// # Real-time
+    /// No allocation and no system call. The timer's lock for a few instructions.
     #[must_use]
     pub fn is_canceled(&self) -> bool {
         self.schedule().next_ns.is_none()
     }
 
     /// How long it is until the next tick is due: 0 if it is, `None` if none will be.
+    ///
+    /// # Real-time
+    /// No allocation and no system call. The timer's lock for a few instructions.
     #[must_use]
     pub fn time_until_trigger(&self) -> Option<Duration> {
         let next_ns = self.schedule().next_ns?;
@@ -121,6 +133,9 @@ impl Timer {
     }
 
     /// Periods that were over before their tick was taken, since it was made.
+    ///
+    /// # Real-time
+    /// No allocation and no system call. The timer's lock for a few instructions.
     #[must_use]
     pub fn overruns(&self) -> u64 {
         self.schedule().overruns
