@@ -36,7 +36,7 @@ pub(crate) enum Ran {
     Last,
     /// There was nothing to take.
     Nothing,
-    /// What came is no message, which was logged; there may be more.
+    /// What came is no message, which was logged, or is not to be given to anybody any more; there may be more.
     PassedOver,
     /// Taking failed, which was logged; to be tried again later.
     Failed,
@@ -50,7 +50,7 @@ pub(crate) trait Body: Send {
     fn run(&mut self) -> Result<Ran>;
     /// Takes one thing and keeps it; says when it came into being, if it knows.
     fn enqueue(&mut self) -> Result<Option<Option<u64>>>;
-    /// Gives the oldest thing that it kept to the callback.
+    /// Gives the oldest thing that it kept to the callback, unless that was called off.
     fn run_queued(&mut self) -> Ran;
     /// Drops the oldest thing that it kept, or the newest.
     fn discard(&mut self, oldest: bool);
@@ -71,7 +71,8 @@ impl<W: Take, F> Typed<W, F> {
     /// The next thing. The look before joins publishers that came, for which taking does not wait, and nobody would ring when they
     /// are; and it is cheap where several topics share a bit of the collector.
     fn take(&mut self) -> Result<Option<W::Taken>> {
-        if let Some(taken) = self.returned.pop_front() {
+        let mut returned = std::iter::from_fn(|| self.returned.pop_front());
+        if let Some(taken) = returned.find(|taken| self.waitable.is_current(taken)) {
             return Ok(Some(taken));
         }
         if self.waitable.is_ready()? { self.waitable.take_next() } else { Ok(None) }
@@ -108,8 +109,9 @@ where
     }
 
     fn run_queued(&mut self) -> Ran {
-        if let Some(taken) = self.queue.pop_front() {
-            (self.callback)(&mut self.waitable, taken);
+        match self.queue.pop_front() {
+            Some(taken) if self.waitable.is_current(&taken) => (self.callback)(&mut self.waitable, taken),
+            _ => return Ran::PassedOver,
         }
         self.after_run()
     }

@@ -50,6 +50,9 @@ pub(crate) struct Group {
 }
 
 /// A callback that was added; dropping the handle changes nothing.
+///
+/// # Real-time
+/// Not for real-time threads: removing it locks and allocates.
 #[derive(Clone)]
 pub struct CallbackHandle {
     callbacks: Arc<Callbacks>,
@@ -85,8 +88,8 @@ impl CallbackGroup {
         CallbackGroup { group: Arc::new(group), ..self }
     }
 
-    /// Gives `waitable` to the node's executor, which calls `callback` with it and whatever is taken from it. A callback that owns
-    /// a clone of its node keeps the node for ever; give it publishers and clients.
+    /// Gives `waitable`, which is of the same domain, to the node's executor, which calls `callback` with it and whatever is taken
+    /// from it. A callback that owns a clone of its node keeps the node for ever; give it publishers and clients.
     pub fn add_callback<W>(
         &self,
         waitable: W,

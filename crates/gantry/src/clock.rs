@@ -43,13 +43,19 @@ impl Clock {
         Clock(Kind::Manual(Arc::new(manual)))
     }
 
-    /// Time since its beginning. Neither allocates nor makes system calls (vDSO).
+    /// Time since its beginning.
+    ///
+    /// # Real-time
+    /// No allocation, lock or system call (vDSO).
     #[must_use]
     pub fn now(&self) -> Duration {
         Duration::from_nanos(self.now_ns())
     }
 
     /// Sets a manual clock and wakes who waits for it; the steady one takes no orders, and `false` says so.
+    ///
+    /// # Real-time
+    /// Not for real-time threads: it takes a lock, and wakes who waits by system calls.
     pub fn set(&self, now: Duration) -> bool {
         let Kind::Manual(manual) = &self.0 else { return false };
         manual.now_ns.store(in_ns(now), Release);

@@ -34,6 +34,8 @@ struct Schedule {
     /// `None`: canceled, or over.
     next_ns: Option<u64>,
     overruns: u64,
+    /// When it was canceled or reset last: a tick of before counts no more.
+    changed_ns: Option<u64>,
     /// So many handles were made.
     handles: u64,
     /// Who waits for the timer by one of its handles.
@@ -74,7 +76,8 @@ impl Timer {
         }
         let period_ns = in_ns(period);
         let next_ns = Some(clock.now_ns().saturating_add(period_ns));
-        let schedule = Schedule { period_ns, is_one_shot, next_ns, overruns: 0, handles: 1, wakers: Vec::new() };
+        let schedule =
+            Schedule { period_ns, is_one_shot, next_ns, overruns: 0, changed_ns: None, handles: 1, wakers: Vec::new() };
         Ok(Timer { clock: clock.clone(), schedule: Arc::new(Mutex::new(schedule)), handle: 0 })
     }
 
@@ -94,23 +97,35 @@ impl Timer {
         Some(Tick { scheduled, noticed, overruns })
     }
 
-    /// Stops it: nothing is due until a reset.
+    /// Stops it: nothing is due until a reset, and what was due before runs no callback any more.
+    ///
+    /// # Real-time
+    /// Not for real-time threads: it takes the timer's lock, allocates, and wakes who waits by a system call.
     pub fn cancel(&self) {
         self.change(|schedule, _| schedule.next_ns = None);
     }
 
-    /// Starts it anew: due in a period from now.
+    /// Starts it anew: due in a period from now, and not for what was due before.
+    ///
+    /// # Real-time
+    /// Not for real-time threads: it takes the timer's lock, allocates, and wakes who waits by a system call.
     pub fn reset(&self) {
         self.change(|schedule, now_ns| schedule.next_ns = Some(now_ns.saturating_add(schedule.period_ns)));
     }
 
     /// Whether it was canceled, or went off for once, and was not reset since.
+    ///
+    /// # Real-time
+    /// No allocation and no system call. The timer's lock for a few instructions.
     #[must_use]
     pub fn is_canceled(&self) -> bool {
         self.schedule().next_ns.is_none()
     }
 
     /// How long it is until the next tick is due: 0 if it is, `None` if none will be.
+    ///
+    /// # Real-time
+    /// No allocation and no system call. The timer's lock for a few instructions.
     #[must_use]
     pub fn time_until_trigger(&self) -> Option<Duration> {
         let next_ns = self.schedule().next_ns?;
@@ -118,15 +133,19 @@ impl Timer {
     }
 
     /// Periods that were over before their tick was taken, since it was made.
+    ///
+    /// # Real-time
+    /// No allocation and no system call. The timer's lock for a few instructions.
     #[must_use]
     pub fn overruns(&self) -> u64 {
         self.schedule().overruns
     }
 
     fn change(&self, change: impl FnOnce(&mut Schedule, u64)) {
-        let now_ns = self.clock.now_ns();
         let mut schedule = self.schedule();
+        let now_ns = self.clock.now_ns(); // under the lock: no tick that was taken before is later
         change(&mut schedule, now_ns);
+        schedule.changed_ns = Some(now_ns);
         let wakers = schedule.wakers.clone();
         drop(schedule);
         wakers.into_iter().for_each(|(_, waker)| waker.wake()); // it may be due earlier than who waits thinks
@@ -196,6 +215,11 @@ impl Take for Timer {
 
     fn time_ns(&self, tick: &Tick) -> Option<u64> {
         self.clock.due_ns(in_ns(tick.scheduled)) // a clock that somebody sets shows another time
+    }
+
+    fn is_current(&self, tick: &Tick) -> bool {
+        // The first tick after a change is noticed at least a period later.
+        self.schedule().changed_ns.is_none_or(|changed_ns| changed_ns < in_ns(tick.noticed))
     }
 }
 

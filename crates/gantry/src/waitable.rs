@@ -59,4 +59,10 @@ pub trait Take: Waitable {
     fn time_ns(&self, _taken: &Self::Taken) -> Option<u64> {
         None
     }
+
+    /// Whether what was taken, and kept for a callback, is still to be given to it: a timer may have been canceled.
+    #[doc(hidden)]
+    fn is_current(&self, _taken: &Self::Taken) -> bool {
+        true
+    }
 }

@@ -152,12 +152,13 @@ impl EventsExecutor {
         // Nothing goes for what is less urgent than all of it.
         let lowest = lowest.filter(|lowest| self.overflow == Overflow::DropOldest && key.0 <= *lowest);
         match lowest.and_then(|lowest| self.queue.range((lowest, 0, 0)..).find(is_lossy)) {
-            Some((&oldest, &Event { place: loser, .. })) => {
+            // What is found last may be the oldest: it is of another topic.
+            Some((&oldest, &Event { place: loser, .. })) if oldest < key || key.0 < oldest.0 => {
                 self.turn.member(loser).callback.body().discard(true);
                 self.queue.remove(&oldest);
                 self.queue.insert(key, Event { place, is_lossy: true });
             }
-            None => self.turn.member(place).callback.body().discard(false),
+            _ => self.turn.member(place).callback.body().discard(false),
         }
     }
 
@@ -226,8 +227,8 @@ impl Steps for EventsExecutor {
             }
             if is_lossy {
                 callback.body().run_queued(); // it was reported when it was queued
-            } else {
-                self.run(place, |callback| callback.body().run_queued());
+            } else if !self.run(place, |callback| callback.body().run_queued()).has_run() {
+                continue;
             }
             return true;
         }

@@ -31,7 +31,7 @@ impl Member {
         let mut body = callback.body();
         let waitable = body.waitable();
         waitable.set_waker(Some(Arc::new(tell).into()));
-        // A subscription of another domain cannot be, but for a participant that was joined under another path.
+        // One of another domain's node: the callback was added when no executor, whose domain it must be, was known.
         let attachment = waitable.subscription().and_then(|subscription| match collector.attach(subscription) {
             Ok(attachment) => Some(attachment),
             Err(error) => {

@@ -49,12 +49,13 @@ impl Told {
 
     /// Whether there is something new since the last time.
     pub(crate) fn take_news(&self) -> bool {
-        self.is_news() && self.is_news.swap(false, Acquire)
+        self.is_news.load(Relaxed) && self.is_news.swap(false, Acquire)
     }
 
-    /// Whether there is something that a rest must end for.
+    /// Whether there is something that a rest must end for. A cancel is, though its news may have been taken before anybody looked
+    /// whether it was one.
     pub(crate) fn is_news(&self) -> bool {
-        self.is_news.load(Acquire)
+        self.is_news.load(Acquire) || self.is_canceled()
     }
 }
 

@@ -288,6 +288,19 @@ mod tests {
     use super::*;
     use crate::{Clock, Timer};
 
+    /// It comes between the look whether one came and the gathering, which takes its news.
+    #[test]
+    fn a_cancel_whose_news_is_taken_ends_the_rest() {
+        let mut turn = Turn::new();
+        let node = Node::builder("turn_tester").domain_id(crate::node::MAX_DOMAIN_ID).build().unwrap();
+        turn.add_node(&node).unwrap();
+        turn.told.cancel();
+        turn.gather();
+        let begin = Instant::now();
+        turn.rest(Some(begin + Duration::from_millis(500))).unwrap();
+        assert!(begin.elapsed() < Duration::from_millis(500), "it slept until the limit");
+    }
+
     /// Another thread gathers while a callback's thread has looked and not yet reported.
     #[test]
     fn what_is_gathered_during_a_run_that_finds_nothing_is_run() {

@@ -61,6 +61,10 @@ fn a_callback_cancels(case: &Case) {
         executor.spin().unwrap();
         assert_eq!(*count.lock().unwrap(), round);
     }
+    for round in 51..=53 {
+        assert!(executor.spin_once(PATIENCE).unwrap(), "the cancel was for the spin before");
+        assert_eq!(*count.lock().unwrap(), round);
+    }
 }
 
 fn a_spin_until_ends_with_its_condition_or_in_time(case: &Case) {

@@ -9,7 +9,7 @@ behaviours! {
         what_finds_no_room_waits_or_goes_and_is_counted,
         room_goes_to_whoever_waited_longest,
     ],
-    alone: [the_least_urgent_goes_first, what_was_queued_survives_the_executor],
+    alone: [the_least_urgent_goes_first, the_oldest_goes_first, what_was_queued_survives_the_executor],
 }
 
 /// Runs all that is there on this thread: the order is the executor's alone.
@@ -121,6 +121,27 @@ fn the_least_urgent_goes_first(case: &Case) {
     };
     assert_eq!(run(&mut *executor, &listener), expected);
     assert_eq!(executor.dropped(), 4 - expected.len() as u64);
+}
+
+/// Though it is found last: its topic is looked at after the other.
+fn the_oldest_goes_first(case: &Case) {
+    let (mut executor, listener) = (case.kind.executor_with_queue(3), Listener::new());
+    executor.add_node(&listener.node).unwrap();
+    let mut publishers = ["a", "b"].map(|name| {
+        listener.hear(case, name, all());
+        listener.node.create_publisher::<Point>(&case.topic(name), all()).unwrap()
+    });
+    for publisher in publishers.iter_mut().rev() {
+        assert!(publisher.wait_for_subscriptions(1, PATIENCE).unwrap());
+        for number in 1..=3 {
+            publisher.publish_copy(&Point { x: f64::from(number), y: 0.0 }).unwrap();
+        }
+    }
+    let heard = run(&mut *executor, &listener);
+    match case.kind {
+        Kind::Events(Overflow::DropOldest) => assert_eq!(heard, [("a", 1), ("a", 2), ("a", 3)]),
+        _ => assert_eq!(heard.len() as u64, 6 - executor.dropped()),
+    }
 }
 
 /// What an executor took for a callback is not lost with it: the next one goes on there.

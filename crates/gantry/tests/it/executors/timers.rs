@@ -11,6 +11,7 @@ behaviours! {
     alone: [
         ticks_are_on_a_schedule_without_drift,
         a_timer_can_be_canceled_and_reset_from_anywhere,
+        a_timer_that_was_canceled_does_not_tick,
         a_one_shot_goes_off_once_after_each_reset,
         a_manual_clock_drives_timers,
         a_clock_of_another_time_does_not_make_ticks_wait,
@@ -94,6 +95,30 @@ fn a_timer_can_be_canceled_and_reset_from_anywhere(case: &Case) {
     timer.cancel();
     drain(&mut *executor); // what is queued was due before
     assert!(!executor.spin_once(ms(5)).unwrap());
+}
+
+/// Nor one that was reset, though both were due, and found to be so, when that happened.
+fn a_timer_that_was_canceled_does_not_tick(case: &Case) {
+    let (mut executor, node, clock) = (case.executor(), node(), Clock::manual(ms(0)));
+    executor.add_node(&node).unwrap();
+    let timers: Vec<_> = (0..3).map(|_| Timer::new(&clock, ms(10)).unwrap()).collect();
+    let (canceled, reset) = (timers[1].clone(), timers[2].clone());
+    let (sender, ticks) = telling();
+    for (number, timer) in timers.into_iter().enumerate() {
+        let (sender, canceled, reset) = (sender.clone(), canceled.clone(), reset.clone());
+        node.add_callback(timer, move |_, tick| {
+            sender.send((number, tick.scheduled)).unwrap();
+            if number == 0 {
+                canceled.cancel();
+                reset.reset();
+            }
+        });
+    }
+    clock.set(ms(10));
+    assert_eq!(executor.spin_some(PATIENCE).unwrap(), 1);
+    assert_eq!(ticks.rest(), [(0, ms(10))]);
+    clock.set(ms(19));
+    assert_eq!(executor.spin_some(PATIENCE).unwrap(), 0, "what was reset is due in a period");
 }
 
 fn a_one_shot_goes_off_once_after_each_reset(case: &Case) {
