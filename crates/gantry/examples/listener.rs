@@ -25,7 +25,8 @@ struct Arguments {
 }
 
 fn main() -> ExitCode {
-    match run(&Arguments::parse()) {
+    // What follows `--ros-args` is for the node.
+    match run(&Arguments::parse_from(std::env::args().take_while(|argument| argument != "--ros-args"))) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("listener: {error}");
@@ -35,7 +36,7 @@ fn main() -> ExitCode {
 }
 
 fn run(arguments: &Arguments) -> Result<(), Box<dyn std::error::Error>> {
-    let node = Node::new("listener")?;
+    let node = Node::builder("listener").ros_arguments(std::env::args()).build()?;
     let (heard, hears) = mpsc::channel();
     node.create_subscription_with_callback::<Text>(&arguments.topic, Qos::default(), move |message| {
         println!("I heard: '{}'", message.data());

@@ -25,7 +25,8 @@ struct Arguments {
 }
 
 fn main() -> ExitCode {
-    match run(&Arguments::parse()) {
+    // What follows `--ros-args` is for the node.
+    match run(&Arguments::parse_from(std::env::args().take_while(|argument| argument != "--ros-args"))) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("talker: {error}");
@@ -35,7 +36,7 @@ fn main() -> ExitCode {
 }
 
 fn run(arguments: &Arguments) -> gantry::Result<()> {
-    let node = Node::new("talker")?;
+    let node = Node::builder("talker").ros_arguments(std::env::args()).build()?;
     let mut publisher = node.create_publisher::<Text>(&arguments.topic, Qos::default())?;
     let mut count = 0;
     node.create_timer_with_callback(Duration::from_millis(arguments.period), move |_| {

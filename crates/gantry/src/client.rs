@@ -63,6 +63,9 @@ const HALF_READY_PAUSE: Duration = Duration::from_millis(5);
 /// assert_eq!(response.sum, 42);
 /// # Ok(()) }
 /// ```
+///
+/// # Real-time
+/// Making and dropping it is control path; of each method it is said apart.
 pub struct Client<S: ServiceType> {
     name: String,
     gid: Gid,

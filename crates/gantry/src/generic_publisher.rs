@@ -16,6 +16,9 @@ use std::{sync::Arc, time::Duration};
 ///
 /// A message is a CDR body as ROS 2 has it on the wire, XCDR1 in little endian, without the four bytes of encapsulation
 /// ([`ENCAPSULATION`](crate::ENCAPSULATION)) before it. It begins at a multiple of 8, so alignment counts from its first byte.
+///
+/// # Real-time
+/// Making and dropping it is control path; of each method it is said apart.
 #[derive(Debug)]
 pub struct GenericPublisher {
     engine: gantry_shm::Publisher,

@@ -16,6 +16,9 @@ use std::{os::fd::BorrowedFd, sync::Arc, time::Duration};
 /// Takes messages as bytes; belongs to one thread at a time.
 ///
 /// A message is a CDR body, as [`GenericPublisher`](crate::GenericPublisher) says.
+///
+/// # Real-time
+/// Making and dropping it is control path; of each method it is said apart.
 #[derive(Debug)]
 pub struct GenericSubscription {
     engine: gantry_shm::Subscription,

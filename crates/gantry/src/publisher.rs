@@ -14,6 +14,9 @@ use std::{
 };
 
 /// Publishes messages of type `T`; belongs to one thread at a time.
+///
+/// # Real-time
+/// Making and dropping it is control path; of each method it is said apart.
 #[derive(Debug)]
 pub struct Publisher<T> {
     generic: GenericPublisher,

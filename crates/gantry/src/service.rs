@@ -43,6 +43,9 @@ use std::{ops::Deref, time::Duration};
 /// # assert_eq!(client.take_response()?.unwrap().sum, 3);
 /// # Ok(()) }
 /// ```
+///
+/// # Real-time
+/// Making and dropping it is control path; of each method it is said apart.
 #[derive(Debug)]
 pub struct Service<S: ServiceType> {
     name: String,

@@ -12,6 +12,9 @@ use gantry_shm::SampleInfo;
 use std::{marker::PhantomData, ops::Deref, os::fd::BorrowedFd, time::Duration};
 
 /// Takes messages of type `T`; belongs to one thread at a time.
+///
+/// # Real-time
+/// Making and dropping it is control path; of each method it is said apart.
 #[derive(Debug)]
 pub struct Subscription<T> {
     generic: GenericSubscription,

@@ -9,6 +9,9 @@ use std::{
 };
 
 /// The next thing, when there is one. Dropping it loses nothing.
+///
+/// # Real-time
+/// Not for real-time threads: each wait costs locks, system calls and a hop over the control thread.
 #[derive(Debug)]
 #[must_use = "a future does nothing unless it is awaited"]
 pub struct Taking<'a, W: Take> {

@@ -32,6 +32,9 @@ pub enum Overflow {
 /// Runs callbacks one after the other on the thread that spins it, in the order in which samples were published, timers were due
 /// and so on; those of groups with a higher [priority](crate::CallbackGroup::with_priority) first. The publishers of one topic take turns.
 /// The queue is bounded.
+///
+/// # Real-time
+/// Not for real-time threads: it locks each callback, and may allocate. A real-time loop takes and publishes itself.
 pub struct EventsExecutor {
     turn: Turn,
     queue: BTreeMap<Key, Event>,

@@ -75,14 +75,14 @@ pub trait Executor: Steps {
         }
     }
 
-    /// Runs callbacks for what is there now, without waiting, for `max_duration` at most (which is looked at between two callbacks), and
+    /// Runs callbacks for what is there now, without waiting, for `max_duration` at most (looked at between two callbacks; 0: no limit), and
     /// returns how many ran. A callback runs once, however much there is for it (in an [`EventsExecutor`] that drops, for all of it); what
     /// comes meanwhile is left for the next call.
     ///
     /// # Errors
     /// As [`Executor::spin`].
     fn spin_some(&mut self, max_duration: Duration) -> Result<usize> {
-        let deadline = Instant::now().checked_add(max_duration);
+        let deadline = (!max_duration.is_zero()).then(|| Instant::now().checked_add(max_duration)).flatten();
         self.turn().check()?;
         self.gather();
         let mut ran = 0;

@@ -18,6 +18,9 @@ use std::{
 /// Runs callbacks on several threads. Each callback runs on one thread at a time, those of a mutually exclusive group one at a time
 /// in all; else in rounds, as a [`SingleThreadedExecutor`](super::SingleThreadedExecutor) does. Only [`spin`](Executor::spin) starts threads:
 /// the others use the calling one.
+///
+/// # Real-time
+/// Not for real-time threads: it locks each callback, and may allocate. A real-time loop takes and publishes itself.
 pub struct MultiThreadedExecutor {
     threads: usize,
     round: Round,

@@ -6,6 +6,9 @@ use std::collections::VecDeque;
 
 /// Runs callbacks one after the other on the thread that spins it, in rounds: in each, every callback for which there is something
 /// runs once, in the order in which nodes and callbacks were added. So no topic starves another.
+///
+/// # Real-time
+/// Not for real-time threads: it locks each callback, and may allocate. A real-time loop takes and publishes itself.
 #[derive(Default)]
 pub struct SingleThreadedExecutor {
     round: Round,
