@@ -113,6 +113,8 @@ mod signals;
 #[cfg(not(loom))]
 mod source;
 #[cfg(not(loom))]
+mod spin;
+#[cfg(not(loom))]
 mod subscription;
 mod sync;
 #[cfg(not(loom))]

@@ -12,6 +12,7 @@ use crate::{
     error::{Error, Result},
     protocol::send::Outbox,
     signals,
+    spin::Spin,
 };
 use std::{
     num::NonZeroU64,
@@ -20,15 +21,11 @@ use std::{
         atomic::{AtomicBool, Ordering::*},
     },
     thread::JoinHandle,
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 /// What a period may be: shorter ones would be longer in truth, since a sleep takes that long; longer ones help nobody.
 pub(crate) const PERIODS: std::ops::RangeInclusive<Duration> = Duration::from_micros(1)..=Duration::from_secs(1);
-/// Longest look without finding anything ...
-const MAX_SPIN: Duration = Duration::from_micros(20);
-/// ... and what it still tries when that never helped.
-const MIN_SPIN: Duration = Duration::from_nanos(250);
 /// It calls no deep functions.
 const STACK_BYTES: usize = 256 << 10;
 
@@ -100,10 +97,10 @@ impl Drop for Sender {
 fn run(domain: &Domain, shared: &Shared) {
     // The kernel would add 50 µs to each sleep. If it does, the sender is that much later.
     let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
-    let mut spin = std::thread::available_parallelism().is_ok_and(|cpus| cpus.get() > 1).then_some(MAX_SPIN);
+    let mut spin = Spin::new();
     while !shared.stop.load(Acquire) {
         let (found, period) = wake_readers(domain, shared);
-        if found || goes_on(&mut spin, || wake_readers(domain, shared).0) {
+        if found || spin.finds(&mut || wake_readers(domain, shared).0) {
             continue;
         }
         match period {
@@ -130,22 +127,4 @@ fn wake_readers(domain: &Domain, shared: &Shared) -> (bool, Option<Duration>) {
         is_there
     });
     (found, period)
-}
-
-/// Looks again and again as long as that has been worth it: the bound doubles when it helps and halves when it does not. `None`:
-/// one CPU is usable, and this would keep the publishers from running.
-fn goes_on(bound: &mut Option<Duration>, mut look: impl FnMut() -> bool) -> bool {
-    let Some(bound) = bound else { return false };
-    let end = Instant::now() + *bound;
-    loop {
-        if look() {
-            *bound = (*bound * 2).min(MAX_SPIN);
-            return true;
-        }
-        if Instant::now() >= end {
-            *bound = (*bound / 2).max(MIN_SPIN);
-            return false;
-        }
-        std::hint::spin_loop();
-    }
 }

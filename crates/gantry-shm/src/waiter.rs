@@ -16,6 +16,7 @@ use crate::{
         sleep::{self, WaiterIndex, Waiters},
     },
     registry::REGISTRY_PATIENCE,
+    spin::Spin,
     subscription::Subscription,
 };
 use std::{
@@ -23,16 +24,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Longest spin before a sleep.
-const MAX_SPIN: Duration = Duration::from_micros(20);
-/// Shortest spin: what a waiter whose spins never helped still tries.
-const MIN_SPIN: Duration = Duration::from_nanos(250);
 /// Longest sleep of a waiter that had something to do lately.
 const MIN_SLICE: Duration = Duration::from_secs(1);
 /// Longest sleep of all.
 const MAX_SLICE: Duration = Duration::from_secs(16);
-/// Looks between two readings of the clock.
-const LOOKS_PER_CLOCK: usize = 8;
 
 /// Waits for several subscriptions at once.
 ///
@@ -96,16 +91,14 @@ pub(crate) struct Waiter {
     domain: Arc<Domain>,
     /// Taken at the first sleep.
     index: Option<WaiterIndex>,
-    /// `None`: only one CPU is usable, spinning would keep the other side from running.
-    spin: Option<Duration>,
+    spin: Spin,
     /// Longest sleep now: doubles when it was slept in vain.
     slice: Duration,
 }
 
 impl Waiter {
     pub(crate) fn new(domain: Arc<Domain>) -> Waiter {
-        let cpus = std::thread::available_parallelism().map_or(1, usize::from);
-        Waiter { domain, index: None, spin: (cpus > 1).then_some(MAX_SPIN), slice: MIN_SLICE }
+        Waiter { domain, index: None, spin: Spin::new(), slice: MIN_SLICE }
     }
 
     /// What [`WaitSet::wait`] says.
@@ -166,7 +159,7 @@ impl Waiter {
         mut look: L,
         sleep: impl FnOnce(&Board, WaiterIndex, Duration, &mut L),
     ) -> Result<()> {
-        if look() || self.spin(&mut look) {
+        if look() || self.spin.finds(&mut look) {
             self.slice = MIN_SLICE;
             return Ok(());
         }
@@ -203,25 +196,6 @@ impl Waiter {
             self.domain.free_waiter(index);
         }
     }
-
-    /// Spins as long as spinning has been worth it: the bound doubles when it helps and halves when it does not.
-    fn spin(&mut self, look: &mut impl FnMut() -> bool) -> bool {
-        let Some(bound) = self.spin else { return false };
-        let end = Instant::now() + bound;
-        loop {
-            for _ in 0..LOOKS_PER_CLOCK {
-                if look() {
-                    self.spin = Some((bound * 2).min(MAX_SPIN));
-                    return true;
-                }
-                std::hint::spin_loop();
-            }
-            if Instant::now() >= end {
-                self.spin = Some((bound / 2).max(MIN_SPIN));
-                return false;
-            }
-        }
-    }
 }
 
 impl std::fmt::Debug for Waiter {
@@ -239,36 +213,11 @@ impl Drop for Waiter {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
     #[test]
-    fn nobody_spins_where_one_cpu_is_usable() {
-        let root = tempfile::tempdir_in("/dev/shm").unwrap();
-        let domain = Arc::new(Domain::join(root.path(), 0).unwrap());
-        let all = sched_getaffinity(None).unwrap(); // of this thread alone
-        let first = (0..CpuSet::MAX_CPU).find(|&cpu| all.is_set(cpu)).unwrap();
-        let mut one = CpuSet::new();
-        one.set(first);
-        sched_setaffinity(None, &one).unwrap();
-        assert_eq!(Waiter::new(domain.clone()).spin, None);
-        sched_setaffinity(None, &all).unwrap();
-        let several = std::thread::available_parallelism().unwrap().get() > 1;
-        assert_eq!(Waiter::new(domain).spin, several.then_some(MAX_SPIN));
-    }
-
-    #[test]
-    fn spins_and_sleeps_adapt_and_are_bounded() {
+    fn sleeps_adapt_and_are_bounded() {
         let root = tempfile::tempdir_in("/dev/shm").unwrap();
         let mut waiter = Waiter::new(Arc::new(Domain::join(root.path(), 0).unwrap()));
-        waiter.spin = Some(MAX_SPIN);
-        for _ in 0..20 {
-            assert!(!waiter.spin(&mut || false));
-        }
-        assert_eq!(waiter.spin, Some(MIN_SPIN), "it gives up when nothing comes");
-        for _ in 0..20 {
-            assert!(waiter.spin(&mut || true));
-        }
-        assert_eq!(waiter.spin, Some(MAX_SPIN), "and takes it up again");
         for slept in 0..20 {
             assert!(slept == 0 || waiter.slice > MIN_SLICE);
             // Beyond the spin before it, on a slow machine, too: a time that is over is not slept.
