@@ -4,6 +4,7 @@
 //! know nothing of it: what it sees are endpoints, rows, and words in publishers' headers. Control path, with a lock of its own.
 
 mod misfits;
+mod partners;
 mod period;
 mod publisher;
 mod subscription;

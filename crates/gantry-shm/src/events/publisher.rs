@@ -3,8 +3,9 @@
 //! Its subscriptions are seen by their endpoints and rows; its own activity in its header, so its thread does nothing for this.
 
 use super::{
-    Subject, advance, difference, earlier,
-    misfits::{MisfitCounts, Misfits},
+    Subject, advance, earlier,
+    misfits::Misfits,
+    partners::{PartnerCounts, PartnerNews},
     period::{Deadline, Lease},
 };
 use crate::{
@@ -91,9 +92,7 @@ pub(crate) struct PublisherSubject {
 
 #[derive(Clone, Copy, Default, PartialEq)]
 struct Counts {
-    matched_total: u64,
-    matched: u64,
-    misfits: MisfitCounts,
+    partners: PartnerCounts,
     deadlines_missed: u64,
     liveliness_lost: u64,
 }
@@ -144,10 +143,26 @@ impl PublisherSubject {
                 matched.insert(subscription.gid);
             }
         }
-        self.counts.matched_total += matched.difference(&self.matched).count() as u64;
-        (self.counts.matched, self.counts.misfits) = (matched.len() as u64, self.misfits.counts);
+        self.counts.partners.matched_total += matched.difference(&self.matched).count() as u64;
+        (self.counts.partners.matched, self.counts.partners.misfits) = (matched.len() as u64, self.misfits.counts);
         (self.matched, self.generation) = (matched, Some(generation));
         Ok(())
+    }
+}
+
+impl From<PartnerNews> for PublisherEvent {
+    fn from(news: PartnerNews) -> PublisherEvent {
+        match news {
+            PartnerNews::IncompatibleType { total_count, total_count_change } => {
+                PublisherEvent::IncompatibleType { total_count, total_count_change }
+            }
+            PartnerNews::IncompatibleQos { total_count, total_count_change, last_policy } => {
+                PublisherEvent::OfferedIncompatibleQos { total_count, total_count_change, last_policy }
+            }
+            PartnerNews::Matched { total_count, total_count_change, current_count, current_count_change } => {
+                PublisherEvent::Matched { total_count, total_count_change, current_count, current_count_change }
+            }
+        }
     }
 }
 
@@ -156,7 +171,7 @@ impl Subject<PublisherEvent> for PublisherSubject {
         let Some(file) = &self.file else { return Ok(()) };
         let header = file.header()?;
         if header.state.load(Relaxed) == PUBLISHER_LEFT {
-            (self.file, self.deadline, self.lease, self.counts.matched) = (None, None, None, 0);
+            (self.file, self.deadline, self.lease, self.counts.partners.matched) = (None, None, None, 0);
             return Ok(());
         }
         let (published_ns, asserted_ns) = (header.published_ns.load(Relaxed), header.asserted_ns.load(Relaxed));
@@ -182,26 +197,8 @@ impl Subject<PublisherEvent> for PublisherSubject {
 
     fn tell(&mut self) -> Option<PublisherEvent> {
         let (counts, told) = (&self.counts, &mut self.told);
-        if let Some(total_count_change) = advance(&mut told.misfits.types, counts.misfits.types) {
-            let total_count = counts.misfits.types;
-            return Some(PublisherEvent::IncompatibleType { total_count, total_count_change });
-        }
-        if let Some(total_count_change) = advance(&mut told.misfits.qos, counts.misfits.qos)
-            && let Some(last_policy) = counts.misfits.last_policy
-        {
-            told.misfits = counts.misfits;
-            let total_count = counts.misfits.qos;
-            return Some(PublisherEvent::OfferedIncompatibleQos { total_count, total_count_change, last_policy });
-        }
-        if (told.matched_total, told.matched) != (counts.matched_total, counts.matched) {
-            let current_count_change = difference(counts.matched, told.matched);
-            told.matched = counts.matched;
-            return Some(PublisherEvent::Matched {
-                total_count: counts.matched_total,
-                total_count_change: advance(&mut told.matched_total, counts.matched_total).unwrap_or(0),
-                current_count: counts.matched,
-                current_count_change,
-            });
+        if let Some(news) = told.partners.tell(&counts.partners) {
+            return Some(news.into());
         }
         if let Some(total_count_change) = advance(&mut told.liveliness_lost, counts.liveliness_lost) {
             let total_count = counts.liveliness_lost;

@@ -4,7 +4,8 @@
 
 use super::{
     Subject, advance, difference, earlier,
-    misfits::{MisfitCounts, Misfits},
+    misfits::Misfits,
+    partners::{PartnerCounts, PartnerNews},
     period::{Deadline, Lease},
 };
 use crate::{
@@ -96,9 +97,7 @@ struct Matched {
 
 #[derive(Clone, Copy, Default, PartialEq)]
 struct Counts {
-    matched_total: u64,
-    matched: u64,
-    misfits: MisfitCounts,
+    partners: PartnerCounts,
     alive: u64,
     not_alive: u64,
     deadlines_missed: u64,
@@ -143,8 +142,9 @@ impl SubscriptionSubject {
             });
         }
         let joined_before = *self.joined_before.get_or_insert(joined_total - self.publishers.len() as u64);
-        self.counts.matched_total = joined_total - joined_before;
-        (self.counts.matched, self.counts.misfits) = (self.publishers.len() as u64, self.misfits.counts);
+        self.counts.partners.matched_total = joined_total - joined_before;
+        (self.counts.partners.matched, self.counts.partners.misfits) =
+            (self.publishers.len() as u64, self.misfits.counts);
         self.seen_search = Some(count);
         Ok(())
     }
@@ -154,6 +154,22 @@ impl SubscriptionSubject {
 fn lease_of<'a>(key: u64, mut publishers: impl Iterator<Item = &'a EndpointDescription>) -> Option<Lease> {
     let publisher = publishers.find(|publisher| publisher.key == key)?;
     publisher.qos.has_manual_lease().then(|| Lease::new(limit_ns(publisher.qos.liveliness_lease_duration)))
+}
+
+impl From<PartnerNews> for SubscriptionEvent {
+    fn from(news: PartnerNews) -> SubscriptionEvent {
+        match news {
+            PartnerNews::IncompatibleType { total_count, total_count_change } => {
+                SubscriptionEvent::IncompatibleType { total_count, total_count_change }
+            }
+            PartnerNews::IncompatibleQos { total_count, total_count_change, last_policy } => {
+                SubscriptionEvent::RequestedIncompatibleQos { total_count, total_count_change, last_policy }
+            }
+            PartnerNews::Matched { total_count, total_count_change, current_count, current_count_change } => {
+                SubscriptionEvent::Matched { total_count, total_count_change, current_count, current_count_change }
+            }
+        }
+    }
 }
 
 impl Subject<SubscriptionEvent> for SubscriptionSubject {
@@ -167,7 +183,7 @@ impl Subject<SubscriptionEvent> for SubscriptionSubject {
             let lease = publisher.lease.as_mut();
             alive += u64::from(lease.is_none_or(|lease| lease.look(published_ns.max(asserted_ns), now_ns)));
         }
-        (self.counts.alive, self.counts.not_alive) = (alive, self.counts.matched - alive);
+        (self.counts.alive, self.counts.not_alive) = (alive, self.counts.partners.matched - alive);
         if let Some(deadline) = &mut self.deadline
             && !self.publishers.is_empty()
         {
@@ -188,26 +204,8 @@ impl Subject<SubscriptionEvent> for SubscriptionSubject {
 
     fn tell(&mut self) -> Option<SubscriptionEvent> {
         let (counts, told) = (&self.counts, &mut self.told);
-        if let Some(total_count_change) = advance(&mut told.misfits.types, counts.misfits.types) {
-            let total_count = counts.misfits.types;
-            return Some(SubscriptionEvent::IncompatibleType { total_count, total_count_change });
-        }
-        if let Some(total_count_change) = advance(&mut told.misfits.qos, counts.misfits.qos)
-            && let Some(last_policy) = counts.misfits.last_policy
-        {
-            told.misfits = counts.misfits;
-            let total_count = counts.misfits.qos;
-            return Some(SubscriptionEvent::RequestedIncompatibleQos { total_count, total_count_change, last_policy });
-        }
-        if (told.matched_total, told.matched) != (counts.matched_total, counts.matched) {
-            let current_count_change = difference(counts.matched, told.matched);
-            told.matched = counts.matched;
-            return Some(SubscriptionEvent::Matched {
-                total_count: counts.matched_total,
-                total_count_change: advance(&mut told.matched_total, counts.matched_total).unwrap_or(0),
-                current_count: counts.matched,
-                current_count_change,
-            });
+        if let Some(news) = told.partners.tell(&counts.partners) {
+            return Some(news.into());
         }
         if (told.alive, told.not_alive) != (counts.alive, counts.not_alive) {
             let alive_count_change = difference(counts.alive, told.alive);
