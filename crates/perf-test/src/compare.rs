@@ -21,9 +21,7 @@ struct Figure {
 }
 
 impl Figure {
-    fn of_seconds(value: f64, seconds: impl Iterator<Item = f64>) -> Figure {
-        let mut moments = Moments::default();
-        seconds.for_each(|second| moments.add(second));
+    fn of_seconds(value: f64, moments: &Moments) -> Figure {
         // The value may be in another unit than the seconds: what carries over is the relative error.
         let relative = if moments.mean == 0.0 { 0.0 } else { moments.standard_error() / moments.mean };
         Figure { value, error: value * relative }
@@ -87,12 +85,11 @@ fn analysis_row(method: &str, summary: &Summary) -> Vec<String> {
 }
 
 fn latency(summary: &Summary) -> Figure {
-    let seconds = summary.seconds.iter().filter_map(|second| second.latency_ns);
-    Figure::of_seconds(summary.received.latency_ns.mean, seconds)
+    Figure::of_seconds(summary.received.latency_ns.mean, &summary.second_latencies_ns)
 }
 
 fn cpu_time(summary: &Summary, cpu_ns: i64) -> Figure {
-    Figure::of_seconds(cpu_ns as f64, summary.seconds.iter().map(|second| second.core_percent))
+    Figure::of_seconds(cpu_ns as f64, &summary.second_core_percents)
 }
 
 /// What was measured, in words. Less is better in everything that is compared here.
@@ -121,7 +118,6 @@ fn ratio(copy: f64, zero_copy: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::summary::Second;
     use crate::report::summary::tests::summary;
 
     fn lines_about(lines: &[String], what: &str) -> String {
@@ -156,9 +152,13 @@ mod tests {
     #[test]
     fn what_varies_more_than_it_differs_is_no_difference() {
         let (mut before, mut after) = (summary("", 100_000), summary("--zero-copy", 80_000));
-        let noisy = |i: usize, mean: f64| Second { latency_ns: Some(mean * [0.2, 1.8][i % 2]), core_percent: 9.0 };
-        before.seconds = (0..30).map(|i| noisy(i, 100_000.0)).collect();
-        after.seconds = (0..30).map(|i| noisy(i, 80_000.0)).collect();
+        let noisy = |mean: f64| {
+            let mut seconds = Moments::default();
+            (0..30).for_each(|i| seconds.add(mean * [0.2, 1.8][i % 2]));
+            seconds
+        };
+        before.second_latencies_ns = noisy(100_000.0);
+        after.second_latencies_ns = noisy(80_000.0);
         let sentence = lines_about(&compare(&before, &after), "mean latency");
         assert!(sentence.contains("no difference beyond noise"), "{sentence}");
         // The same means without that variation do differ.

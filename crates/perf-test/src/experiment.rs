@@ -6,6 +6,8 @@
 use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 
+use crate::backend::mock::Script;
+
 /// Which generation of the benchmark messages' layouts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
 pub enum Layout {
@@ -62,6 +64,81 @@ pub enum Strategy {
     /// Everything on threads of one process.
     #[value(name = "INTER_THREAD")]
     InterThread,
+    /// One publisher and its subscriptions on one thread, which publishes and then takes.
+    #[value(name = "INTRA_THREAD")]
+    IntraThread,
+}
+
+/// Whether messages go to a relay and back, and which part of that this run is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
+pub enum Roundtrip {
+    /// They go one way.
+    #[default]
+    #[value(name = "None")]
+    None,
+    /// This run publishes and gets its messages back from another program's relay.
+    #[value(name = "Main")]
+    Main,
+    /// This run is the relay of another program.
+    #[value(name = "Relay")]
+    Relay,
+    /// This run is both: the relay is a process of its own.
+    #[value(name = "Both")]
+    Both,
+}
+
+/// How a subscription waits for samples.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
+pub enum Wait {
+    /// It looks again and again and never sleeps.
+    #[value(name = "spin")]
+    Spin,
+    /// It sleeps at once.
+    #[value(name = "block")]
+    Block,
+    /// As the middleware does it by itself.
+    #[default]
+    #[value(name = "adaptive")]
+    Adaptive,
+}
+
+/// What is written of each payload before it is sent, and read of it after it was received.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
+pub enum Touch {
+    /// Time and id only.
+    #[default]
+    #[value(name = "stamp")]
+    Stamp,
+    /// A byte of every page, too.
+    #[value(name = "page")]
+    Page,
+    /// Every byte.
+    #[value(name = "full")]
+    Full,
+}
+
+/// A latency above which a sample is late: the smaller one of a part of the period and a time.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Threshold {
+    /// Part of the period, 1 is a whole one; of no meaning where messages have no period.
+    pub part_of_period: Option<f64>,
+    /// A time, nanoseconds.
+    pub absolute_ns: Option<u64>,
+}
+
+impl Threshold {
+    /// iRobot's and the executor study's bounds: 25 % of the period, 5 ms.
+    pub const LATE: Threshold = Threshold { part_of_period: Some(0.25), absolute_ns: Some(5_000_000) };
+    /// One period, 50 ms.
+    pub const TOO_LATE: Threshold = Threshold { part_of_period: Some(1.0), absolute_ns: Some(50_000_000) };
+
+    /// The latency that is not yet too long at this rate, nanoseconds; the longest there is if nothing bounds it.
+    #[must_use]
+    pub fn limit_ns(&self, rate_hz: u32) -> u64 {
+        let period_ns = 1e9 / f64::from(rate_hz);
+        let part = self.part_of_period.filter(|_| rate_hz > 0).map(|part| (part * period_ns) as u64);
+        [part, self.absolute_ns].into_iter().flatten().min().unwrap_or(u64::MAX)
+    }
 }
 
 /// Whether losses are allowed.
@@ -108,6 +185,8 @@ pub fn name_of(value: impl ValueEnum) -> String {
 /// One run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Experiment {
+    /// The middleware, by the name of its back end: `Gantry`, `Mock`, or another program's.
+    pub communicator: String,
     /// Name of the message type, as `Array4m`.
     pub message: String,
     /// Generation of its layout.
@@ -116,6 +195,8 @@ pub struct Experiment {
     pub content: Content,
     /// Its true size in bytes, time and id included.
     pub message_bytes: usize,
+    /// The largest id that it can carry, all ones; the next one is carried as 0.
+    pub last_id: u64,
     /// Payload of a message that has no size of its own, bytes.
     pub unbounded_bytes: u32,
     /// The topic as given.
@@ -130,6 +211,14 @@ pub struct Experiment {
     pub subscriptions: u32,
     /// Where they run.
     pub strategy: Strategy,
+    /// Whether messages come back.
+    pub roundtrip: Roundtrip,
+    /// Publishers that each subscription waits for before the start, with those of other programs.
+    pub expected_publishers: u32,
+    /// Subscriptions that each publisher waits for before the start, with those of other programs.
+    pub expected_subscriptions: u32,
+    /// How long they wait, seconds.
+    pub match_timeout_s: u32,
     /// Quality of service: reliability.
     pub reliability: Reliability,
     /// Quality of service: durability.
@@ -138,21 +227,63 @@ pub struct Experiment {
     pub history: History,
     /// Quality of service: samples kept by KEEP_LAST.
     pub history_depth: u32,
-    /// Seconds from the first message to the last; 0 is until interrupted.
+    /// Seconds before those of `max_runtime_s`, in no row and no statistic.
+    pub warmup_s: u32,
+    /// Seconds from the end of the warm-up to the last message; 0 is until interrupted.
     pub max_runtime_s: u32,
-    /// Seconds at the beginning that are in no row and no statistic.
+    /// Seconds at the beginning of `max_runtime_s` that are in no row and no statistic.
     pub ignore_s: u32,
     /// Messages are loaned and read in place, not copied in and out.
     pub zero_copy: bool,
-    /// `--shared-memory` was given: said in the heading, changes nothing.
-    pub shared_memory: bool,
+    /// How subscriptions wait.
+    pub wait: Wait,
+    /// What is written and read of each payload.
+    pub touch: Touch,
+    /// Above this latency a sample is late.
+    pub late: Threshold,
+    /// Above this latency a sample is too late, and not late.
+    pub too_late: Threshold,
+    /// Real-time priority (SCHED_FIFO) of the endpoints' threads; 0 is none.
+    pub rt_priority: u32,
+    /// CPUs that the workers may use; empty: all.
+    pub rt_cpus: Vec<u32>,
+    /// CPUs that the endpoints' threads are put on in turn, publishers first; empty: not put anywhere.
+    pub pins: Vec<u32>,
+    /// Allocations per message are counted.
+    pub check_memory: bool,
+    /// CPUs are kept from sleeping deeply.
+    pub prevent_cpu_idle: bool,
+    /// What the middleware that is known is to do to the messages.
+    pub mock: Script,
+    /// What is to be said of options that change nothing here.
+    pub remarks: Vec<String>,
 }
 
 impl Experiment {
     /// Whether both ends belong to this run, so that it gets a name space of its own.
     #[must_use]
     pub fn is_private(&self) -> bool {
-        self.publishers > 0 && self.subscriptions > 0
+        let one_way = self.roundtrip == Roundtrip::None && self.publishers > 0 && self.subscriptions > 0;
+        one_way || self.roundtrip == Roundtrip::Both
+    }
+
+    /// Whether the publishers of the topics that are subscribed to belong to this run, so that their schedule is known and each
+    /// subscription sees them from their first message.
+    #[must_use]
+    pub fn has_publishers(&self) -> bool {
+        self.publishers > 0
+    }
+
+    /// Seconds at the beginning that are in no statistic.
+    #[must_use]
+    pub fn left_out_s(&self) -> u32 {
+        self.warmup_s + self.ignore_s
+    }
+
+    /// Seconds from the first message to the last; `None` is until interrupted.
+    #[must_use]
+    pub fn length_s(&self) -> Option<u32> {
+        (self.max_runtime_s > 0).then_some(self.warmup_s + self.max_runtime_s)
     }
 
     /// The quality of service in one line.

@@ -13,17 +13,18 @@
 //! It does not measure across hosts: latencies are differences of one clock.
 #![forbid(unsafe_code)]
 
+pub mod backend;
 pub mod cli;
 pub mod clock;
 pub mod compare;
 pub mod coordinator;
-pub mod domain;
 pub mod error;
 pub mod experiment;
 pub mod interrupt;
 pub mod measure;
 pub mod messages;
 pub mod pacing;
+pub mod payload;
 pub mod program;
 pub mod report;
 pub mod row;

@@ -7,9 +7,10 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use crate::backend::BUILT_IN;
 use crate::cli::{self, Command, Defaults, Outputs, Question, RunOptions};
 use crate::compare::compare;
-use crate::coordinator;
+use crate::coordinator::{self, communicator::Communicator};
 use crate::error::Failure;
 use crate::experiment::Experiment;
 use crate::interrupt::Interrupt;
@@ -18,7 +19,7 @@ use crate::report::summary::Summary;
 use crate::report::terminal::write_lines;
 use crate::report::{Reports, cannot_write};
 use crate::topic::full_name;
-use crate::{domain, messages, worker};
+use crate::{messages, worker};
 
 /// Runs the program: 0 good, 1 the measurement failed, 2 wrong usage.
 #[must_use]
@@ -32,7 +33,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         }
     };
     let done = match cli.command {
-        Some(Command::Worker { .. }) => return worker::run(),
+        Some(Command::Worker { .. }) => return worker::run(&BUILT_IN),
         Some(Command::Experiment(Question::ZeroCopy(options))) => experiment_zero_copy(&options),
         None => one_run(&cli.options),
     };
@@ -97,10 +98,11 @@ fn measure(
     interrupt: &Interrupt,
     title: &[String],
 ) -> Result<Summary, Failure> {
+    let communicator = Communicator::find(&experiment.communicator).map_err(Failure::Usage)?;
     let run_id = random_id()?;
     let topic = full_name(&experiment.topic, experiment.is_private().then_some(&run_id));
     // Also takes away what an earlier run left that was killed.
-    domain::visit(experiment.domain_id).map_err(Failure::Measurement)?;
+    communicator.clean_up(experiment).map_err(Failure::Measurement)?;
     let mut reports = Reports::open(outputs, experiment, &run_id)?;
     reports.lines(title)?;
     reports.lines(&heading(experiment, &topic))?;
@@ -115,7 +117,7 @@ fn measure(
         }
     }
     reports.lines(&legend())?;
-    let summary = coordinator::run(experiment, &topic, &mut reports, interrupt)?;
+    let summary = coordinator::run(experiment, &communicator, &topic, &mut reports, interrupt)?;
     let ending = if summary.stopped_early { "Stopped early. Exiting." } else { "Maximum runtime reached. Exiting." };
     reports.lines(&[ending.to_owned()])?;
     reports.lines(&summary.lines())?;

@@ -4,8 +4,10 @@
 //! which may be shorter or longer: counts are shown divided by the row's length.
 
 use crate::clock::SECOND_NS;
+use crate::measure::histogram::Latencies;
+use crate::measure::memory::Memory;
 use crate::measure::moments::Moments;
-use crate::measure::tally::{Received, Sent};
+use crate::measure::tally::{Received, Relayed, Sent};
 use crate::measure::usage::Usage;
 
 /// One second of all workers together, or the piece of a second that a run ends with.
@@ -19,8 +21,18 @@ pub struct Row {
     pub sent: Sent,
     /// All subscriptions.
     pub received: Received,
+    /// The relay, if it belongs to this run.
+    pub relayed: Relayed,
+    /// Latencies from the stamps, those of `received.latency_ns`.
+    pub latencies: Latencies,
+    /// Latencies from the schedule, those of `received.response_ns`.
+    pub responses: Latencies,
+    /// How late messages were sent, as `sent.lateness_ns`.
+    pub lateness: Latencies,
     /// All workers, since each started.
     pub usage: Usage,
+    /// All workers, at the end of this row.
+    pub memory: Memory,
     /// CPU time of all workers in this row, percent of one core.
     pub core_percent: f64,
     /// Cores that this program may use.
@@ -93,6 +105,17 @@ pub(crate) fn documented_row() -> Row {
             bytes: 99 * 4_194_304,
             latency_ns: latency_s.scaled(1e9),
             ..Received::default()
+        },
+        relayed: Relayed::default(),
+        latencies: Latencies::default(),
+        responses: Latencies::default(),
+        lateness: Latencies::default(),
+        memory: Memory {
+            rss_kib: 40_000,
+            anonymous_kib: 20_000,
+            file_kib: 4000,
+            shared_kib: 16_000,
+            peak_rss_kib: 65_092,
         },
         usage: Usage {
             utime_ns: 23_120_954_000,

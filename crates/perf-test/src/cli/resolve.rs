@@ -8,8 +8,11 @@ use std::path::{Path, PathBuf};
 use clap::ValueEnum;
 
 use super::{Output, RunOptions};
+use crate::backend::mock::Script;
 use crate::error::Failure;
-use crate::experiment::{Durability, Experiment, History, Layout, Reliability, name_of};
+use crate::experiment::{
+    Durability, Experiment, History, Layout, Reliability, Roundtrip, Threshold, Touch, Wait, name_of,
+};
 use crate::messages::{self, Found};
 use crate::topic;
 
@@ -59,18 +62,25 @@ fn experiment(options: &RunOptions, defaults: Defaults) -> Result<Experiment, St
     let transient = Durability::TransientLocal;
     let durability = switch(options.transient, "--transient", transient, "--durability", options.durability)?;
     let history = switch(options.keep_last, "--keep-last", History::KeepLast, "--history", options.history)?;
+    let (publishers, subscriptions) = (options.num_pub_threads.unwrap_or(1), options.num_sub_threads.unwrap_or(1));
     let experiment = Experiment {
+        communicator: "Gantry".to_owned(),
         message: message.name.to_owned(),
         layout,
         content: message.content,
         message_bytes: message.bytes,
+        last_id: message.last_id,
         unbounded_bytes: options.unbounded_msg_size.unwrap_or(0),
         topic: topic(options.topic.as_deref())?,
         domain_id: domain_id(options.dds_domain_id)?,
         rate_hz: options.rate.unwrap_or(if of_experiment { 100 } else { 1000 }),
-        publishers: options.num_pub_threads.unwrap_or(1),
-        subscriptions: options.num_sub_threads.unwrap_or(1),
+        publishers,
+        subscriptions,
         strategy: options.execution_strategy.unwrap_or_default(),
+        roundtrip: Roundtrip::None,
+        expected_publishers: publishers,
+        expected_subscriptions: subscriptions,
+        match_timeout_s: 30,
         reliability: reliability.unwrap_or(if of_experiment { Reliability::Reliable } else { Reliability::BestEffort }),
         durability: durability.unwrap_or_default(),
         history: history.unwrap_or_default(),
@@ -78,7 +88,18 @@ fn experiment(options: &RunOptions, defaults: Defaults) -> Result<Experiment, St
         max_runtime_s: options.max_runtime.unwrap_or(if of_experiment { 30 } else { 0 }),
         ignore_s: options.ignore.unwrap_or(0),
         zero_copy: options.zero_copy,
-        shared_memory: options.shared_memory,
+        warmup_s: 0,
+        wait: Wait::default(),
+        touch: Touch::default(),
+        late: Threshold::LATE,
+        too_late: Threshold::TOO_LATE,
+        rt_priority: 0,
+        rt_cpus: Vec::new(),
+        pins: Vec::new(),
+        check_memory: false,
+        prevent_cpu_idle: false,
+        mock: Script::default(),
+        remarks: Vec::new(),
     };
     check(&experiment, defaults)?;
     Ok(experiment)

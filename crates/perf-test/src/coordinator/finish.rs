@@ -4,7 +4,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{Fate, Run, is_publisher};
+use super::{Fate, KINDS, Run, is_publisher};
 use crate::clock::{SECOND_NS, now_ns};
 use crate::measure::calibration::Calibrations;
 use crate::measure::usage::Usage;
@@ -14,38 +14,47 @@ use crate::worker::protocol::Endpoint;
 impl Run<'_> {
     /// Sums up; the workers have ended.
     pub(super) fn finish(mut self, calibrations: Calibrations) -> Summary {
-        let ended_ns = self.stopped_ns.unwrap_or(match self.experiment.max_runtime_s {
-            0 => now_ns(),
-            run_s => self.start_ns + i64::from(run_s) * SECOND_NS,
+        let ended_ns = self.stopped_ns.unwrap_or_else(|| match self.experiment.length_s() {
+            None => now_ns(),
+            Some(run_s) => self.start_ns + i64::from(run_s) * SECOND_NS,
         });
         let mismatches: BTreeSet<String> =
             self.closings.values().flat_map(|closing| closing.mismatches.clone()).collect();
         self.notes.extend(mismatches);
         self.note_the_mute_and_the_alone();
-        let (measured_cpu_ns, core_percent) = self.ledger.measured_cpu();
         let workers = self.fleet.workers.iter().enumerate().map(|(index, worker)| WorkerUsage {
             label: worker.label.clone(),
             pid: worker.pid,
-            usage: self.ledger.usage_of(index),
+            resources: self.ledger.resources_of(index),
+            ended: self.ended.remove(&index),
         });
+        let workers = workers.collect();
         let sent_at_least = self.sent_at_least();
+        let (measured, core_percent) = self.ledger.measured();
+        let (second_latencies_ns, second_core_percents) = self.ledger.seconds();
+        let sums = self.ledger.sums();
         Summary {
             experiment: self.experiment.clone(),
             stopped_early: self.stopped_ns.is_some(),
-            measured_s: (seconds(ended_ns - self.start_ns) - f64::from(self.experiment.ignore_s)).max(0.0),
-            sent: self.ledger.sent(),
+            measured_s: (seconds(ended_ns - self.start_ns) - f64::from(self.experiment.left_out_s())).max(0.0),
+            matched_after_ns: self.matched_after_ns,
+            sent: sums.sent,
             sent_at_least,
-            received: self.ledger.received(),
+            received: sums.received,
+            relayed: sums.relayed,
             lost: self.subscriptions().map(|endpoint| self.lost_by(endpoint, sent_at_least)).sum(),
             before_matched: self.closings.values().map(|closing| closing.before_matched).sum(),
-            latencies: self.ledger.latencies().clone(),
-            workers: workers.collect(),
-            measured_cpu_ns,
+            latencies: sums.latencies.clone(),
+            responses: sums.responses.clone(),
+            lateness: sums.lateness.clone(),
+            workers,
+            measured,
             core_percent,
             cores: self.ledger.cores(),
             own_usage: Usage::of_this_process().unwrap_or_default(),
             calibrations,
-            seconds: std::mem::take(&mut self.seconds),
+            second_latencies_ns,
+            second_core_percents,
             gone: self.gone(),
             notes: std::mem::take(&mut self.notes),
         }
@@ -53,11 +62,12 @@ impl Run<'_> {
 
     /// Samples sent after the seconds left out, including those of a killed publisher's last moment that somebody saw.
     fn sent_at_least(&self) -> u64 {
+        let sent = self.ledger.sums().sent.samples;
         if !self.lost_endpoints.keys().any(is_publisher) {
-            return self.ledger.sent().samples;
+            return sent;
         }
         let seen = self.closings.values().map(|closing| closing.last_seen).max().unwrap_or(0);
-        self.ledger.sent().samples + seen.saturating_sub(self.ledger.sent_samples_ever())
+        sent + seen.saturating_sub(self.ledger.ids_ever())
     }
 
     /// Samples that were sent after matching and that a subscription did not receive. One that died did not owe all of
@@ -65,7 +75,7 @@ impl Run<'_> {
     fn lost_by(&self, subscription: Endpoint, sent_at_least: u64) -> u64 {
         let received = self.ledger.received_by(subscription);
         let died = self.lost_endpoints.get(&subscription) == Some(&Fate::Died);
-        if self.experiment.is_private() && !died {
+        if self.experiment.has_publishers() && !died {
             sent_at_least.saturating_sub(received.samples)
         } else {
             received.lost()
@@ -79,30 +89,24 @@ impl Run<'_> {
     fn note_the_mute_and_the_alone(&mut self) {
         let sent_at_least = self.sent_at_least();
         for endpoint in self.subscriptions() {
-            if self.experiment.is_private() && self.lost_endpoints.get(&endpoint) == Some(&Fate::Mute) {
+            if self.experiment.has_publishers() && self.lost_endpoints.get(&endpoint) == Some(&Fate::Mute) {
                 let lost = self.lost_by(endpoint, sent_at_least);
                 self.notes.push(format!("{endpoint}: {lost} samples that it did not report count as lost"));
             }
         }
         let alone_since_ns = self.closings.values().filter_map(|closing| closing.alone_since_ns).max();
-        if let Some(alone_since_ns) = alone_since_ns.filter(|_| !self.experiment.is_private()) {
+        if let Some(alone_since_ns) = alone_since_ns.filter(|_| !self.experiment.has_publishers()) {
             let since_s = seconds(alone_since_ns);
             self.notes.push(format!("no publisher of the topic was left after {since_s:.1} s: it ended or died"));
         }
     }
 
-    /// Which side has nobody left who lived to the end.
+    /// Which kind of endpoint has nobody left who lived to the end.
     fn gone(&self) -> Option<&'static str> {
-        let gone = |of_kind: bool, count: u32| {
-            count > 0 && !self.closings.keys().any(|endpoint| is_publisher(endpoint) == of_kind)
-        };
-        if gone(true, self.experiment.publishers) {
-            Some("publishers")
-        } else if gone(false, self.experiment.subscriptions) {
-            Some("subscriptions")
-        } else {
-            None
-        }
+        KINDS.into_iter().find_map(|(kind, of_kind)| {
+            let existed = self.closings.keys().chain(self.lost_endpoints.keys()).any(of_kind);
+            (existed && !self.closings.keys().any(of_kind)).then_some(kind)
+        })
     }
 }
 

@@ -5,6 +5,7 @@
 
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::PathBuf;
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::time::{Duration, Instant};
@@ -13,6 +14,15 @@ use crate::worker::protocol::{Endpoint, Order, Plan, Report};
 
 /// How long workers may take to end by themselves.
 const ORDERLY_END: Duration = Duration::from_secs(3);
+
+/// The program that workers run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Program {
+    /// This one.
+    This,
+    /// One that brings another middleware along.
+    Other(PathBuf),
+}
 
 /// What a worker process did.
 #[derive(Debug)]
@@ -53,13 +63,13 @@ impl Fleet {
     ///
     /// # Errors
     /// A sentence; workers that were started before are ended.
-    pub fn start(plans: Vec<Plan>) -> Result<Fleet, String> {
+    pub fn start(program: &Program, plans: Vec<Plan>) -> Result<Fleet, String> {
         let (sender, events) = mpsc::channel();
         let mut fleet = Fleet { workers: Vec::new(), events };
         for (index, plan) in plans.into_iter().enumerate() {
-            let label = label(&plan.endpoints);
-            let worker = start_worker(index, plan, &label, &sender)
-                .map_err(|error| format!("cannot start the worker process for {label}: {error}"))?;
+            let worker = start_worker(program, index, &plan, &sender).map_err(|error| {
+                format!("cannot start the worker process for {}: {error}", label(&endpoints_of(&plan)))
+            })?;
             fleet.workers.push(worker);
         }
         Ok(fleet)
@@ -158,25 +168,29 @@ fn label(endpoints: &[Endpoint]) -> String {
     }
 }
 
-fn start_worker(index: usize, plan: Plan, label: &str, events: &Sender<(usize, Event)>) -> std::io::Result<Worker> {
-    // This very executable, even if the file has been replaced meanwhile.
-    let mut child = Command::new("/proc/self/exe")
-        .arg0("perf_test")
-        .args(["worker", label])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()?;
-    let (stdin, stdout) = (child.stdin.take(), child.stdout.take());
-    let mut worker = Worker {
-        label: label.to_owned(),
-        pid: child.id(),
-        endpoints: plan.endpoints.clone(),
-        child,
-        stdin,
-        status: None,
+fn endpoints_of(plan: &Plan) -> Vec<Endpoint> {
+    plan.endpoints.iter().map(|plan| plan.endpoint).collect()
+}
+
+fn start_worker(
+    program: &Program,
+    index: usize,
+    plan: &Plan,
+    events: &Sender<(usize, Event)>,
+) -> std::io::Result<Worker> {
+    let endpoints = endpoints_of(plan);
+    let label = label(&endpoints);
+    let mut command = match program {
+        // This very executable, even if the file has been replaced meanwhile.
+        Program::This => Command::new("/proc/self/exe"),
+        Program::Other(path) => Command::new(path),
     };
+    let command = command.arg0("perf_test").args(["worker", &label]);
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
+    let (stdin, stdout) = (child.stdin.take(), child.stdout.take());
+    let mut worker = Worker { label: label.clone(), pid: child.id(), endpoints, child, stdin, status: None };
     if let Some(stdin) = &mut worker.stdin {
-        let mut line = serde_json::to_vec(&plan)?;
+        let mut line = serde_json::to_vec(plan)?;
         line.push(b'\n');
         // A worker that is gone already says so by its closed stdout.
         let _ = stdin.write_all(&line);

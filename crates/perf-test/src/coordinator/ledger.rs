@@ -10,10 +10,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::clock::SECOND_NS;
 use crate::measure::histogram::Latencies;
-use crate::measure::tally::{Received, Sent};
+use crate::measure::memory::Memory;
+use crate::measure::moments::Moments;
+use crate::measure::tally::{Received, Relayed, Sent};
 use crate::measure::usage::Usage;
 use crate::row::Row;
-use crate::worker::protocol::{Counts, Endpoint};
+use crate::worker::protocol::{Counts, Endpoint, Resources};
 
 /// One report of one endpoint.
 #[derive(Clone, Debug)]
@@ -29,7 +31,7 @@ pub struct Entry {
     /// What was counted.
     pub counts: Counts,
     /// What the process has used so far.
-    pub usage: Usage,
+    pub resources: Resources,
 }
 
 /// What one worker process has used.
@@ -38,16 +40,51 @@ struct Account {
     /// When the statistics begin.
     begin: Usage,
     /// At the last row that was given out.
-    row: Usage,
-    latest: Usage,
+    row: Resources,
+    latest: Resources,
+}
+
+/// Counts with their distributions, of a row or of the whole run.
+#[derive(Debug, Default)]
+pub struct Sums {
+    /// All publishers.
+    pub sent: Sent,
+    /// How late they sent.
+    pub lateness: Latencies,
+    /// All subscriptions.
+    pub received: Received,
+    /// Latencies from the stamps.
+    pub latencies: Latencies,
+    /// Latencies from the schedule.
+    pub responses: Latencies,
+    /// All relays.
+    pub relayed: Relayed,
+}
+
+impl Sums {
+    fn add(&mut self, counts: &Counts) {
+        self.add_sent(counts);
+        self.add_received(counts);
+    }
+
+    fn add_received(&mut self, counts: &Counts) {
+        self.received.merge(&counts.received);
+        self.latencies.add_cells(&counts.latencies);
+        self.responses.add_cells(&counts.responses);
+    }
+
+    fn add_sent(&mut self, counts: &Counts) {
+        self.sent.merge(&counts.sent);
+        self.lateness.add_cells(&counts.lateness);
+        self.relayed.merge(&counts.relayed);
+    }
 }
 
 #[derive(Debug, Default)]
 struct OpenRow {
-    sent: Sent,
-    received: Received,
+    sums: Sums,
     reported: BTreeSet<Endpoint>,
-    usages: BTreeMap<usize, Usage>,
+    resources: BTreeMap<usize, Resources>,
     /// When the last report was taken that says that something happened.
     until_ns: i64,
 }
@@ -55,7 +92,7 @@ struct OpenRow {
 /// The books.
 #[derive(Debug)]
 pub struct Ledger {
-    ignore_s: u64,
+    left_out_s: u64,
     cores: usize,
     expected: BTreeSet<Endpoint>,
     open: BTreeMap<u64, OpenRow>,
@@ -65,16 +102,20 @@ pub struct Ledger {
     tail: OpenRow,
     accounts: Vec<Account>,
     by_endpoint: BTreeMap<Endpoint, Received>,
-    sent: Sent,
-    sent_samples_ever: u64,
-    latencies: Latencies,
+    sums: Sums,
+    /// Messages from the first second on: sent, and due to be sent but refused.
+    ever: (u64, u64),
+    /// CPU time of each second that was given out, percent of one core.
+    core_percents: Moments,
+    /// Mean latency of each second that was given out and has one.
+    mean_latencies: Moments,
 }
 
 impl Ledger {
     /// Empty books for these endpoints, living in `workers` processes.
-    pub fn new(endpoints: impl IntoIterator<Item = Endpoint>, workers: usize, ignore_s: u32) -> Self {
+    pub fn new(endpoints: impl IntoIterator<Item = Endpoint>, workers: usize, left_out_s: u32) -> Self {
         Ledger {
-            ignore_s: u64::from(ignore_s),
+            left_out_s: u64::from(left_out_s),
             cores: std::thread::available_parallelism().map_or(1, usize::from),
             expected: endpoints.into_iter().collect(),
             open: BTreeMap::new(),
@@ -83,23 +124,24 @@ impl Ledger {
             tail: OpenRow::default(),
             accounts: vec![Account::default(); workers],
             by_endpoint: BTreeMap::new(),
-            sent: Sent::default(),
-            sent_samples_ever: 0,
-            latencies: Latencies::new(),
+            sums: Sums::default(),
+            ever: (0, 0),
+            core_percents: Moments::default(),
+            mean_latencies: Moments::default(),
         }
     }
 
-    /// A worker begins to measure, having used `usage` for setting up.
-    pub fn begin(&mut self, worker: usize, usage: Usage) {
+    /// A worker begins to measure, having used `resources` for setting up.
+    pub fn begin(&mut self, worker: usize, resources: Resources) {
         if let Some(account) = self.accounts.get_mut(worker) {
-            *account = Account { begin: usage, row: usage, latest: usage };
+            *account = Account { begin: resources.usage, row: resources, latest: resources };
         }
     }
 
     /// What a worker has used in the end.
-    pub fn close_account(&mut self, worker: usize, usage: Usage) {
+    pub fn close_account(&mut self, worker: usize, resources: Resources) {
         if let Some(account) = self.accounts.get_mut(worker) {
-            account.latest = usage;
+            account.latest = resources;
         }
     }
 
@@ -116,22 +158,18 @@ impl Ledger {
     /// Enters one report.
     pub fn enter(&mut self, entry: Entry) {
         if let Some(account) = self.accounts.get_mut(entry.worker) {
-            account.latest = entry.usage;
-            if entry.whole && entry.second < self.ignore_s {
-                account.begin = entry.usage;
+            account.latest = entry.resources;
+            if entry.whole && entry.second < self.left_out_s {
+                account.begin = entry.resources.usage;
             }
         }
-        match &entry.counts {
-            Counts::Sent(sent) => {
-                self.sent_samples_ever += sent.samples;
-                if entry.second >= self.ignore_s {
-                    self.sent.merge(sent);
-                }
-            }
-            Counts::Received(received, cells) => {
-                self.by_endpoint.entry(entry.endpoint).or_default().merge(received);
-                self.latencies.add_cells(cells);
-            }
+        let counts = &entry.counts;
+        self.ever.0 += counts.sent.samples;
+        self.ever.1 += counts.sent.refused;
+        self.by_endpoint.entry(entry.endpoint).or_default().merge(&counts.received);
+        self.sums.add_received(counts);
+        if entry.second >= self.left_out_s {
+            self.sums.add_sent(counts);
         }
         if !entry.whole || entry.second >= self.rows_end {
             self.tail.enter(entry);
@@ -156,7 +194,11 @@ impl Ledger {
             self.next_second += 1;
             let open = self.open.remove(&second).unwrap_or_default();
             let row = self.close((second as i64 + 1) * SECOND_NS, SECOND_NS, open);
-            if second >= self.ignore_s {
+            if second >= self.left_out_s {
+                self.core_percents.add(row.core_percent);
+                if row.received.latency_ns.n > 0 {
+                    self.mean_latencies.add(row.received.latency_ns.mean);
+                }
                 return Some(row);
             }
         }
@@ -166,7 +208,7 @@ impl Ledger {
     /// once, when everybody has finished; the measurement began at `start_ns`.
     pub fn last_row(&mut self, start_ns: i64) -> Option<Row> {
         let tail = std::mem::take(&mut self.tail);
-        if tail.until_ns == 0 || self.rows_end < self.ignore_s {
+        if tail.until_ns == 0 || self.rows_end < self.left_out_s {
             return None;
         }
         let end_ns = tail.until_ns - start_ns;
@@ -175,15 +217,30 @@ impl Ledger {
     }
 
     fn close(&mut self, end_ns: i64, length_ns: i64, open: OpenRow) -> Row {
-        let (mut usage, mut core_percent) = (Usage::default(), 0.0);
+        let (mut usage, mut memory, mut core_percent) = (Usage::default(), Memory::default(), 0.0);
         for (worker, account) in self.accounts.iter_mut().enumerate() {
-            if let Some(at_row) = open.usages.get(&worker) {
-                core_percent += at_row.core_percent_since(&account.row);
+            if let Some(at_row) = open.resources.get(&worker) {
+                core_percent += at_row.usage.core_percent_since(&account.row.usage);
                 account.row = *at_row;
             }
-            usage.add(&account.row);
+            usage.add(&account.row.usage);
+            memory.add(&account.row.memory);
         }
-        Row { end_ns, length_ns, sent: open.sent, received: open.received, usage, core_percent, cores: self.cores }
+        let Sums { sent, lateness, received, latencies, responses, relayed } = open.sums;
+        Row {
+            end_ns,
+            length_ns,
+            sent,
+            received,
+            relayed,
+            latencies,
+            responses,
+            lateness,
+            usage,
+            memory,
+            core_percent,
+            cores: self.cores,
+        }
     }
 
     /// Cores that this program may use.
@@ -191,14 +248,19 @@ impl Ledger {
         self.cores
     }
 
-    /// What all publishers sent, after the seconds left out.
-    pub fn sent(&self) -> Sent {
-        self.sent
+    /// All endpoints, after the seconds left out.
+    pub fn sums(&self) -> &Sums {
+        &self.sums
     }
 
     /// How many samples were sent from the first second on.
     pub fn sent_samples_ever(&self) -> u64 {
-        self.sent_samples_ever
+        self.ever.0
+    }
+
+    /// How many ids were used for them, and for those that were refused.
+    pub fn ids_ever(&self) -> u64 {
+        self.ever.0 + self.ever.1
     }
 
     /// What one subscription received, after the seconds left out.
@@ -206,49 +268,34 @@ impl Ledger {
         self.by_endpoint.get(&endpoint).copied().unwrap_or_default()
     }
 
-    /// What all subscriptions received, after the seconds left out.
-    pub fn received(&self) -> Received {
-        let mut sum = Received::default();
-        self.by_endpoint.values().for_each(|received| sum.merge(received));
-        sum
-    }
-
-    /// The distribution of all latencies, after the seconds left out.
-    pub fn latencies(&self) -> &Latencies {
-        &self.latencies
-    }
-
     /// What a worker has used since it started.
-    pub fn usage_of(&self, worker: usize) -> Usage {
+    pub fn resources_of(&self, worker: usize) -> Resources {
         self.accounts.get(worker).map(|account| account.latest).unwrap_or_default()
     }
 
-    /// CPU time of all workers while they measured: ns, and percent of one core.
-    pub fn measured_cpu(&self) -> (i64, f64) {
-        let cpu_ns = self.accounts.iter().map(|account| account.latest.cpu_ns() - account.begin.cpu_ns()).sum();
-        let percent = self.accounts.iter().map(|account| account.latest.core_percent_since(&account.begin)).sum();
-        (cpu_ns, percent)
+    /// CPU time of all workers while they measured: all accounts since the statistics began, and percent of one core.
+    pub fn measured(&self) -> (Usage, f64) {
+        let mut usage = Usage::default();
+        self.accounts.iter().for_each(|account| usage.add(&account.latest.usage.since(&account.begin)));
+        let percent = |account: &Account| account.latest.usage.core_percent_since(&account.begin);
+        (usage, self.accounts.iter().map(percent).sum())
+    }
+
+    /// How the seconds that were given out differ: mean latencies in ns, CPU time in percent of one core.
+    pub fn seconds(&self) -> (Moments, Moments) {
+        (self.mean_latencies, self.core_percents)
     }
 }
 
 impl OpenRow {
     fn enter(&mut self, entry: Entry) {
-        let empty = match &entry.counts {
-            Counts::Sent(sent) => {
-                self.sent.merge(sent);
-                sent.is_empty()
-            }
-            Counts::Received(received, _) => {
-                self.received.merge(received);
-                received.is_empty()
-            }
-        };
-        if !empty {
-            self.until_ns = self.until_ns.max(entry.usage.taken_ns);
+        if !entry.counts.is_empty() {
+            self.until_ns = self.until_ns.max(entry.resources.usage.taken_ns);
         }
+        self.sums.add(&entry.counts);
         self.reported.insert(entry.endpoint);
         // The endpoints of one process report one after the other: the last account covers all.
-        self.usages.insert(entry.worker, entry.usage);
+        self.resources.insert(entry.worker, entry.resources);
     }
 }
 

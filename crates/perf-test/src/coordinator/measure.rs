@@ -7,25 +7,26 @@ use std::time::Duration;
 
 use super::fleet::Event;
 use super::ledger::Entry;
-use super::{Fate, Run, TICK, is_publisher};
+use super::{Fate, KINDS, Run, TICK, is_publisher};
 use crate::clock::{SECOND_NS, now_ns};
 use crate::error::Failure;
-use crate::report::summary::Second;
 use crate::worker::protocol::{Endpoint, Order, Report};
 
 /// How much later than its second a row may come before it is shown without those that are missing.
 const ROW_OVERDUE_NS: i64 = 2 * SECOND_NS;
 /// How long an endpoint may take to finish.
 const FINISH_NS: i64 = 10 * SECOND_NS;
+/// How long a worker may take to look at its memory in the end.
+const ENDED_NS: i64 = 2 * SECOND_NS;
 
 impl Run<'_> {
     /// Reports rows until the publishers are done, the time is up, or somebody ends it.
     pub(super) fn measure(&mut self) -> Result<(), Failure> {
-        let run_ns = i64::from(self.experiment.max_runtime_s) * SECOND_NS;
-        let end_ns = if run_ns == 0 { i64::MAX } else { self.start_ns + run_ns };
+        let length_s = self.experiment.length_s();
+        let end_ns = length_s.map_or(i64::MAX, |run_s| self.start_ns + i64::from(run_s) * SECOND_NS);
         let mut stop_by_ns = end_ns.saturating_add(FINISH_NS);
-        if run_ns > 0 {
-            self.ledger.end_after(u64::from(self.experiment.max_runtime_s));
+        if let Some(run_s) = length_s {
+            self.ledger.end_after(u64::from(run_s));
         }
         loop {
             self.turn()?;
@@ -63,21 +64,20 @@ impl Run<'_> {
         if self.interrupt.requested() {
             return Some(None);
         }
-        for (of_kind, kind) in [(true, "publishers"), (false, "subscriptions")] {
-            let existed = self.lost_endpoints.keys().any(|endpoint| is_publisher(endpoint) == of_kind);
-            let left = self.working.iter().any(|endpoint| is_publisher(endpoint) == of_kind);
-            if existed && !left {
-                return Some(Some(format!("the run ended early: no {kind} were left")));
-            }
-        }
-        None
+        KINDS.into_iter().find_map(|(kind, of_kind)| {
+            let existed = self.lost_endpoints.keys().any(of_kind);
+            let left = self.working.iter().any(of_kind);
+            (existed && !left).then(|| Some(format!("the run ended early: no {kind} were left")))
+        })
     }
 
     /// Lets the subscriptions take what is left.
     pub(super) fn drain(&mut self) -> Result<(), Failure> {
         let publisher_lost = self.lost_endpoints.keys().any(is_publisher);
         // What a lost publisher has sent is not known: then only silence tells that nothing more comes.
-        let expected = if publisher_lost { u64::MAX - 1 } else { self.ledger.sent_samples_ever() };
+        let relay_lost = self.lost_endpoints.keys().any(|endpoint| matches!(endpoint, Endpoint::Relay(_)));
+        let unknown = publisher_lost || relay_lost;
+        let expected = if unknown { u64::MAX - 1 } else { self.ledger.sent_samples_ever() };
         self.fleet.order(Order::Drain { expected });
         let give_up_ns = now_ns() + FINISH_NS;
         while self.working.iter().any(|endpoint| !is_publisher(endpoint)) {
@@ -86,10 +86,24 @@ impl Run<'_> {
                 self.give_up_on(|endpoint| !is_publisher(endpoint));
             }
         }
+        self.wait_for_ended()?;
         self.show_rows(|_| true)?;
         if let Some(row) = self.ledger.last_row(self.start_ns) {
             // Not one of the seconds: it may be too short to be compared with them.
             self.notes.extend(self.reports.row(&row)?);
+        }
+        Ok(())
+    }
+
+    /// What is said after the last endpoint of a worker has finished: of those that lost none.
+    fn wait_for_ended(&mut self) -> Result<(), Failure> {
+        let give_up_ns = now_ns() + ENDED_NS;
+        let owes = |run: &Self, worker: usize| {
+            let endpoints = run.fleet.workers.get(worker).map(|worker| worker.endpoints.as_slice()).unwrap_or_default();
+            endpoints.iter().all(|endpoint| run.closings.contains_key(endpoint)) && !run.ended.contains_key(&worker)
+        };
+        while (0..self.fleet.workers.len()).any(|worker| owes(self, worker)) && now_ns() < give_up_ns {
+            self.turn()?;
         }
         Ok(())
     }
@@ -124,15 +138,18 @@ impl Run<'_> {
 
     fn handle(&mut self, worker: usize, event: Event) {
         match event {
-            Event::Said(Report::Started(usage)) => self.ledger.begin(worker, usage),
-            Event::Said(Report::Row { endpoint, second, whole, counts, usage }) => {
-                self.ledger.enter(Entry { worker, endpoint, second, whole, counts, usage });
+            Event::Said(Report::Started(resources)) => self.ledger.begin(worker, resources),
+            Event::Said(Report::Row { endpoint, second, whole, counts, resources }) => {
+                self.ledger.enter(Entry { worker, endpoint, second, whole, counts, resources });
             }
-            Event::Said(Report::Finished { endpoint, closing, usage }) => {
-                self.ledger.close_account(worker, usage);
+            Event::Said(Report::Finished { endpoint, closing, resources }) => {
+                self.ledger.close_account(worker, resources);
                 self.ledger.no_more_from(endpoint);
                 self.working.remove(&endpoint);
                 self.closings.insert(endpoint, closing);
+            }
+            Event::Said(Report::Ended { footprint, threads }) => {
+                self.ended.insert(worker, (footprint, threads));
             }
             Event::Said(Report::Doubt(endpoint, sentence)) => self.notes.push(format!("{endpoint}: {sentence}")),
             Event::Said(Report::Failed(Some(endpoint), sentence)) => {
@@ -160,8 +177,6 @@ impl Run<'_> {
     fn show_rows(&mut self, overdue: impl Fn(u64) -> bool) -> Result<(), Failure> {
         while let Some(row) = self.ledger.next_row(&overdue) {
             self.notes.extend(self.reports.row(&row)?);
-            let latency_ns = (row.received.latency_ns.n > 0).then_some(row.received.latency_ns.mean);
-            self.seconds.push(Second { latency_ns, core_percent: row.core_percent });
         }
         Ok(())
     }

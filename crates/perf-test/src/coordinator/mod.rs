@@ -4,6 +4,7 @@
 //! each other, gives the start, merges and reports their rows, lets them drain, and ends them. It is
 //! never in their way while they measure. What each side says is in `worker::protocol`.
 
+pub mod communicator;
 mod finish;
 mod fleet;
 mod ledger;
@@ -13,14 +14,16 @@ mod set_up;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use crate::domain;
 use crate::error::Failure;
-use crate::experiment::{Experiment, Strategy};
+use crate::experiment::{Experiment, Roundtrip, Strategy};
 use crate::interrupt::Interrupt;
 use crate::measure::calibration::{Calibration, Calibrations};
+use crate::measure::memory::Footprint;
+use crate::measure::threads::ThreadUsage;
 use crate::report::Reports;
-use crate::report::summary::{Second, Summary};
-use crate::worker::protocol::{Closing, Endpoint, Plan};
+use crate::report::summary::Summary;
+use crate::worker::protocol::{Closing, Endpoint, EndpointPlan, PROTOCOL, Plan};
+use communicator::Communicator;
 use fleet::{Event, Fleet};
 use ledger::Ledger;
 
@@ -33,6 +36,7 @@ const TICK: Duration = Duration::from_millis(50);
 /// [`Failure::Measurement`] if the run cannot begin or nobody can be told of it.
 pub fn run(
     experiment: &Experiment,
+    communicator: &Communicator,
     topic: &str,
     reports: &mut Reports,
     interrupt: &Interrupt,
@@ -40,11 +44,13 @@ pub fn run(
     let calibrate = || Calibration::measure(experiment.message_bytes, experiment.rate_hz).map_err(Failure::Measurement);
     let before = calibrate()?;
     let plans = plans(experiment, topic);
-    let endpoints: Vec<Endpoint> = plans.iter().flat_map(|plan| plan.endpoints.clone()).collect();
-    let ledger = Ledger::new(endpoints.iter().copied(), plans.len(), experiment.ignore_s);
-    let fleet = Fleet::start(plans).map_err(Failure::Measurement)?;
+    let endpoints: Vec<Endpoint> =
+        plans.iter().flat_map(|plan| plan.endpoints.iter().map(|plan| plan.endpoint)).collect();
+    let ledger = Ledger::new(endpoints.iter().copied(), plans.len(), experiment.left_out_s());
+    let fleet = Fleet::start(communicator.program(), plans).map_err(Failure::Measurement)?;
     let mut run = Run {
         experiment,
+        communicator,
         reports,
         interrupt,
         fleet,
@@ -52,8 +58,9 @@ pub fn run(
         working: endpoints.iter().copied().collect(),
         closings: BTreeMap::new(),
         lost_endpoints: BTreeMap::new(),
+        ended: BTreeMap::new(),
         notes: Vec::new(),
-        seconds: Vec::new(),
+        matched_after_ns: 0,
         start_ns: 0,
         stopped_ns: None,
     };
@@ -69,21 +76,48 @@ pub fn run(
 }
 
 fn plans(experiment: &Experiment, topic: &str) -> Vec<Plan> {
-    let publishers: Vec<Endpoint> = (0..experiment.publishers).map(Endpoint::Publisher).collect();
-    let subscriptions = (0..experiment.subscriptions).map(Endpoint::Subscription);
-    let groups: Vec<Vec<Endpoint>> = match experiment.strategy {
-        Strategy::InterThread => vec![publishers.into_iter().chain(subscriptions).collect()],
-        Strategy::InterProcess => {
-            std::iter::once(publishers).chain(subscriptions.map(|subscription| vec![subscription])).collect()
-        }
+    let there = format!("{topic}_main");
+    let back = format!("{topic}_relay");
+    let (to, from) = match experiment.roundtrip {
+        Roundtrip::None => (topic, topic),
+        _ => (there.as_str(), back.as_str()),
     };
-    let plan = |endpoints| Plan { experiment: experiment.clone(), topic: topic.to_owned(), endpoints };
-    groups.into_iter().filter(|endpoints| !endpoints.is_empty()).map(plan).collect()
+    let plan = |endpoint, topic: &str| EndpointPlan {
+        endpoint,
+        topic: topic.to_owned(),
+        relay_topic: String::new(),
+        place: 0,
+    };
+    let publishers = (0..experiment.publishers).map(|index| plan(Endpoint::Publisher(index), to));
+    let subscriptions = (0..experiment.subscriptions).map(|index| plan(Endpoint::Subscription(index), from));
+    let relays = matches!(experiment.roundtrip, Roundtrip::Relay | Roundtrip::Both)
+        .then(|| EndpointPlan { relay_topic: from.to_owned(), ..plan(Endpoint::Relay(0), to) });
+    let endpoints = publishers.chain(relays).chain(subscriptions);
+    let endpoints: Vec<EndpointPlan> =
+        endpoints.zip(0..).map(|(endpoint, place)| EndpointPlan { place, ..endpoint }).collect();
+    let together = experiment.strategy != Strategy::InterProcess;
+    // All publishers share a process, every other endpoint has one of its own; or all are in one.
+    let same = |one: &EndpointPlan, other: &EndpointPlan| {
+        together || (is_publisher(&one.endpoint) && is_publisher(&other.endpoint))
+    };
+    let plan = |endpoints: &[EndpointPlan]| Plan {
+        protocol: PROTOCOL,
+        experiment: experiment.clone(),
+        endpoints: endpoints.to_vec(),
+    };
+    endpoints.chunk_by(same).map(plan).collect()
 }
 
 fn is_publisher(endpoint: &Endpoint) -> bool {
     matches!(endpoint, Endpoint::Publisher(_))
 }
+
+/// The kinds of endpoints, by their names in sentences.
+const KINDS: [(&str, fn(&Endpoint) -> bool); 3] = [
+    ("publishers", is_publisher),
+    ("subscriptions", |endpoint| matches!(endpoint, Endpoint::Subscription(_))),
+    ("relays", |endpoint| matches!(endpoint, Endpoint::Relay(_))),
+];
 
 /// Why an endpoint did not finish.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -96,6 +130,7 @@ enum Fate {
 
 struct Run<'a> {
     experiment: &'a Experiment,
+    communicator: &'a Communicator,
     reports: &'a mut Reports,
     interrupt: &'a Interrupt,
     fleet: Fleet,
@@ -105,8 +140,11 @@ struct Run<'a> {
     closings: BTreeMap<Endpoint, Closing>,
     /// Endpoints that did not finish.
     lost_endpoints: BTreeMap<Endpoint, Fate>,
+    /// What workers said last of themselves.
+    ended: BTreeMap<usize, (Footprint, Vec<ThreadUsage>)>,
     notes: Vec<String>,
-    seconds: Vec<Second>,
+    /// From the last endpoint's creation until all were matched.
+    matched_after_ns: i64,
     start_ns: i64,
     /// When the run was ended early.
     stopped_ns: Option<i64>,
@@ -118,9 +156,9 @@ impl Run<'_> {
         let killed = self.fleet.end();
         self.notes.extend(killed);
         if !self.fleet.ended_well()
-            && let Err(sentence) = domain::visit(self.experiment.domain_id)
+            && let Err(sentence) = self.communicator.clean_up(self.experiment)
         {
-            self.notes.push(format!("what a worker left in shared memory is still there: {sentence}"));
+            self.notes.push(format!("what a worker left is still there: {sentence}"));
         }
     }
 

@@ -10,7 +10,7 @@ use hdrhistogram::Histogram;
 const LONGEST_NS: u64 = 100 * 1_000_000_000;
 
 /// A distribution of latencies in nanoseconds.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Latencies(Histogram<u64>);
 
 impl Default for Latencies {
@@ -48,6 +48,12 @@ impl Latencies {
     #[must_use]
     pub fn cells(&self) -> Vec<(u64, u64)> {
         self.0.iter_recorded().map(|cell| (cell.value_iterated_to(), cell.count_at_value())).collect()
+    }
+
+    /// Adds another distribution.
+    pub fn merge(&mut self, other: &Latencies) {
+        // Both have the same bounds, so nothing is refused.
+        let _ = self.0.add(&other.0);
     }
 
     /// Adds cells from another distribution.

@@ -1,13 +1,13 @@
-//! Which samples a subscription missed, got twice or got out of order, by each publisher's sequence numbers.
+//! Which samples a subscription missed, got twice or got out of order, by the ids that each publisher wrote into them.
 //!
 //! Used by the subscriber loop. The table of publishers is allocated beforehand; duplicates and
-//! reordered samples are counted, never fatal. A window of the last 64 sequence numbers tells the one
-//! from the other; what is older than the window counts as a duplicate, so a loss is never unsaid.
+//! reordered samples are counted, never fatal. A window of the last 64 ids tells the one from the other;
+//! what is older than the window counts as a duplicate, so a loss is never unsaid.
 
 /// Publishers that the table has room for before it must grow.
 const EXPECTED_PUBLISHERS: usize = 64;
 
-/// What a sample's sequence number says.
+/// What a sample's id says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Arrival {
     /// New, and `missed` samples between it and the last one have not come (yet).
@@ -21,43 +21,45 @@ pub enum Arrival {
     Duplicate,
 }
 
-/// The sequence numbers seen of each publisher.
+/// The ids seen of each publisher.
 #[derive(Debug)]
 pub struct Sequences {
     from_first: bool,
+    last_id: u64,
     publishers: Vec<([u8; 16], Window)>,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Window {
-    /// Sequence of the first sample that was seen.
+    /// Id of the first sample that was seen.
     first: u64,
     last: u64,
-    /// Bit `i`: sequence `last - i` was seen.
+    /// Bit `i`: id `last - i` was seen.
     seen: u64,
 }
 
 impl Sequences {
     /// Of publishers that this subscription was matched with before their first sample (`from_first`), or of others,
-    /// which count from the first sample that is seen.
+    /// which count from the first sample that is seen. Ids that a message carries begin again after `last_id`, all ones.
     #[must_use]
-    pub fn new(from_first: bool) -> Self {
-        Sequences { from_first, publishers: Vec::with_capacity(EXPECTED_PUBLISHERS) }
+    pub fn new(from_first: bool, last_id: u64) -> Self {
+        Sequences { from_first, last_id, publishers: Vec::with_capacity(EXPECTED_PUBLISHERS) }
     }
 
-    /// Notes one sample. `passed_over` samples left the history just before it: they were sent after matching, so the
-    /// count of a publisher that is new here begins with them.
-    pub fn arrived(&mut self, publisher: [u8; 16], sequence: u64, passed_over: u64) -> Arrival {
-        let known = self.publishers.iter_mut().find(|(gid, _)| *gid == publisher);
+    /// Notes one sample. Returns its whole id and what that says. `passed_over` samples left the history just before it: they were
+    /// sent after matching, so the count of a publisher that is new here begins with them.
+    pub fn arrived(&mut self, publisher: [u8; 16], carried_id: u64, passed_over: u64) -> (u64, Arrival) {
+        let known = self.publishers.iter_mut().find(|(source, _)| *source == publisher);
         let Some((_, window)) = known else {
-            let first = if self.from_first { 1 } else { sequence.saturating_sub(passed_over).max(1) };
-            self.publishers.push((publisher, Window { first, last: sequence, seen: 1 }));
-            return Arrival::New { missed: sequence.saturating_sub(first) };
+            let first = if self.from_first { 1 } else { carried_id.saturating_sub(passed_over).max(1) };
+            self.publishers.push((publisher, Window { first, last: carried_id, seen: 1 }));
+            return (carried_id, Arrival::New { missed: carried_id.saturating_sub(first) });
         };
-        window.arrived(sequence)
+        let id = whole(carried_id, window.last, self.last_id);
+        (id, window.arrived(id))
     }
 
-    /// The highest sequence seen of each publisher, summed: a lower bound of what they sent.
+    /// The highest id seen of each publisher, summed: a lower bound of what they tried to send.
     #[must_use]
     pub fn last_seen(&self) -> u64 {
         self.publishers.iter().map(|(_, window)| window.last).sum()
@@ -67,6 +69,17 @@ impl Sequences {
     #[must_use]
     pub fn before_matched(&self) -> u64 {
         self.publishers.iter().map(|(_, window)| window.first.saturating_sub(1)).sum()
+    }
+}
+
+/// The id that is carried as `carried` and is the nearest to `near`.
+fn whole(carried: u64, near: u64, last_id: u64) -> u64 {
+    let ahead = carried.wrapping_sub(near) & last_id;
+    // Of all differences the half is backwards.
+    if ahead > last_id / 2 {
+        near.saturating_sub((last_id - ahead).saturating_add(1))
+    } else {
+        near.saturating_add(ahead)
     }
 }
 
@@ -96,59 +109,80 @@ mod tests {
 
     #[test]
     fn a_gap_is_missed_and_a_late_arrival_takes_it_back() {
-        let mut sequences = Sequences::new(true);
-        assert_eq!(sequences.arrived(A, 1, 0), Arrival::New { missed: 0 });
-        assert_eq!(sequences.arrived(A, 5, 0), Arrival::New { missed: 3 });
-        assert_eq!(sequences.arrived(A, 3, 0), Arrival::Reordered);
-        assert_eq!(sequences.arrived(A, 3, 0), Arrival::Duplicate);
-        assert_eq!(sequences.arrived(A, 5, 0), Arrival::Duplicate);
-        assert_eq!(sequences.arrived(A, 6, 0), Arrival::New { missed: 0 });
+        let mut sequences = Sequences::new(true, u64::MAX);
+        assert_eq!(sequences.arrived(A, 1, 0).1, Arrival::New { missed: 0 });
+        assert_eq!(sequences.arrived(A, 5, 0).1, Arrival::New { missed: 3 });
+        assert_eq!(sequences.arrived(A, 3, 0).1, Arrival::Reordered);
+        assert_eq!(sequences.arrived(A, 3, 0).1, Arrival::Duplicate);
+        assert_eq!(sequences.arrived(A, 5, 0).1, Arrival::Duplicate);
+        assert_eq!(sequences.arrived(A, 6, 0).1, Arrival::New { missed: 0 });
         assert_eq!(sequences.last_seen(), 6);
     }
 
     #[test]
     fn each_publisher_has_its_own_numbers() {
-        let mut sequences = Sequences::new(true);
-        assert_eq!(sequences.arrived(A, 1, 0), Arrival::New { missed: 0 });
-        assert_eq!(sequences.arrived(B, 2, 0), Arrival::New { missed: 1 });
-        assert_eq!(sequences.arrived(A, 2, 0), Arrival::New { missed: 0 });
+        let mut sequences = Sequences::new(true, u64::MAX);
+        assert_eq!(sequences.arrived(A, 1, 0).1, Arrival::New { missed: 0 });
+        assert_eq!(sequences.arrived(B, 2, 0).1, Arrival::New { missed: 1 });
+        assert_eq!(sequences.arrived(A, 2, 0).1, Arrival::New { missed: 0 });
         assert_eq!(sequences.last_seen(), 4);
     }
 
     #[test]
     fn what_came_before_a_late_join_is_not_lost() {
-        let mut sequences = Sequences::new(false);
-        assert_eq!(sequences.arrived(A, 1000, 0), Arrival::New { missed: 0 });
+        let mut sequences = Sequences::new(false, u64::MAX);
+        assert_eq!(sequences.arrived(A, 1000, 0).1, Arrival::New { missed: 0 });
         assert_eq!(sequences.before_matched(), 999);
         // A sample from before the join cannot make up for a loss after it.
-        assert_eq!(sequences.arrived(A, 998, 0), Arrival::Duplicate);
-        assert_eq!(sequences.arrived(A, 1002, 0), Arrival::New { missed: 1 });
+        assert_eq!(sequences.arrived(A, 998, 0).1, Arrival::Duplicate);
+        assert_eq!(sequences.arrived(A, 1002, 0).1, Arrival::New { missed: 1 });
     }
 
     #[test]
     fn what_left_the_history_after_a_late_join_is_lost_and_nothing_else() {
-        let mut sequences = Sequences::new(false);
-        assert_eq!(sequences.arrived(A, 1000, 30), Arrival::New { missed: 30 });
+        let mut sequences = Sequences::new(false, u64::MAX);
+        assert_eq!(sequences.arrived(A, 1000, 30).1, Arrival::New { missed: 30 });
         assert_eq!(sequences.before_matched(), 969);
         // From now on the numbers tell.
-        assert_eq!(sequences.arrived(A, 1011, 10), Arrival::New { missed: 10 });
+        assert_eq!(sequences.arrived(A, 1011, 10).1, Arrival::New { missed: 10 });
     }
 
     #[test]
     fn a_publisher_known_from_its_first_sample_is_charged_for_it() {
-        let mut sequences = Sequences::new(true);
-        assert_eq!(sequences.arrived(A, 4, 0), Arrival::New { missed: 3 });
+        let mut sequences = Sequences::new(true, u64::MAX);
+        assert_eq!(sequences.arrived(A, 4, 0).1, Arrival::New { missed: 3 });
         assert_eq!(sequences.before_matched(), 0);
-        assert_eq!(sequences.arrived(A, 2, 0), Arrival::Reordered);
+        assert_eq!(sequences.arrived(A, 2, 0).1, Arrival::Reordered);
     }
 
     #[test]
     fn the_window_is_64_wide() {
-        let mut sequences = Sequences::new(true);
-        assert_eq!(sequences.arrived(A, 100, 0), Arrival::New { missed: 99 });
-        assert_eq!(sequences.arrived(A, 37, 0), Arrival::Reordered);
-        assert_eq!(sequences.arrived(A, 36, 0), Arrival::Duplicate);
-        assert_eq!(sequences.arrived(A, 1000, 0), Arrival::New { missed: 899 });
-        assert_eq!(sequences.arrived(A, 100, 0), Arrival::Duplicate);
+        let mut sequences = Sequences::new(true, u64::MAX);
+        assert_eq!(sequences.arrived(A, 100, 0).1, Arrival::New { missed: 99 });
+        assert_eq!(sequences.arrived(A, 37, 0).1, Arrival::Reordered);
+        assert_eq!(sequences.arrived(A, 36, 0).1, Arrival::Duplicate);
+        assert_eq!(sequences.arrived(A, 1000, 0).1, Arrival::New { missed: 899 });
+        assert_eq!(sequences.arrived(A, 100, 0).1, Arrival::Duplicate);
+    }
+
+    #[test]
+    fn ids_of_32_bits_go_on_after_the_last_one() {
+        let last_id = u64::from(u32::MAX);
+        let mut sequences = Sequences::new(false, last_id);
+        assert_eq!(sequences.arrived(A, last_id - 1, 0), (last_id - 1, Arrival::New { missed: 0 }));
+        assert_eq!(sequences.arrived(A, 1, 0), (last_id + 2, Arrival::New { missed: 2 }));
+        assert_eq!(sequences.arrived(A, last_id, 0), (last_id, Arrival::Reordered));
+        assert_eq!(sequences.arrived(A, 0, 0), (last_id + 1, Arrival::Reordered));
+        assert_eq!(sequences.arrived(A, 0, 0), (last_id + 1, Arrival::Duplicate));
+        assert_eq!(sequences.last_seen(), last_id + 2);
+    }
+
+    #[test]
+    fn an_absurd_id_is_no_overflow() {
+        let mut sequences = Sequences::new(true, u64::MAX);
+        assert_eq!(sequences.arrived(A, u64::MAX, 0).1, Arrival::New { missed: u64::MAX - 1 });
+        assert_eq!(sequences.arrived(A, 0, 0).0, u64::MAX);
+        assert_eq!(sequences.arrived(B, 0, 9).1, Arrival::New { missed: 0 });
+        assert_eq!(sequences.arrived(B, u64::MAX, 0).0, 0);
     }
 }

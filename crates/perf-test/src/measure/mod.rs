@@ -6,6 +6,8 @@
 pub mod calibration;
 pub mod histogram;
 pub mod loss;
+pub mod memory;
 pub mod moments;
 pub mod tally;
+pub mod threads;
 pub mod usage;

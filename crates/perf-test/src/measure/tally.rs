@@ -1,4 +1,4 @@
-//! What one publisher or one subscription counted over a stretch of time.
+//! What one publisher, subscription or relay counted over a stretch of time.
 //!
 //! Filled by the worker loops, one per second; merged by the coordinator into rows and into the whole
 //! run. Plain sums and moments, so that merging in any order gives the same result.
@@ -22,8 +22,10 @@ pub struct Sent {
     pub reserve_ns: Moments,
     /// Actual send time minus the time when the message was due.
     pub lateness_ns: Moments,
-    /// From having woken up for a message to its time stamp: loaning the slot.
+    /// From having woken up for a message to its time stamp: loaning the slot, writing the payload.
     pub prepare_ns: Moments,
+    /// Allocations of the publishing threads, if they are counted.
+    pub allocations: u64,
 }
 
 impl Sent {
@@ -36,6 +38,7 @@ impl Sent {
         self.reserve_ns.merge(&other.reserve_ns);
         self.lateness_ns.merge(&other.lateness_ns);
         self.prepare_ns.merge(&other.prepare_ns);
+        self.allocations += other.allocations;
     }
 
     /// Whether nothing was sent or tried.
@@ -62,14 +65,48 @@ pub struct Received {
     pub duplicates: u64,
     /// Samples that left the history before they were taken, by the middleware's count.
     pub overwritten: u64,
-    /// Samples whose own number was not the one under which they came: their memory was not theirs.
-    pub misnumbered: u64,
+    /// Samples whose payload was not the one that was written with their id: their memory was not theirs. Seen only where the
+    /// payload is written.
+    pub corrupt: u64,
     /// Samples received before they were sent, by the clock; they are in no latency statistic.
     pub negative: u64,
     /// Attempts to take that the middleware refused.
     pub refused: u64,
-    /// From the stamp in the message to its reception.
+    /// Samples whose latency was above the limit of being late, and not above that of being too late.
+    pub late: u64,
+    /// Samples whose latency was above the limit of being too late.
+    pub too_late: u64,
+    /// From the stamp in the message to its reception: what the middleware takes.
     pub latency_ns: Moments,
+    /// From the time when the message was due to its reception: what its user waits for, also if it was sent late.
+    pub response_ns: Moments,
+    /// From its reception until its payload had been read.
+    pub read_ns: Moments,
+    /// Allocations of the taking threads, if they are counted.
+    pub allocations: u64,
+}
+
+/// What a relay passed on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Relayed {
+    /// Samples taken and sent again.
+    pub samples: u64,
+    /// The bytes of their bodies.
+    pub bytes: u64,
+    /// Samples that left the history before the relay took them.
+    pub overwritten: u64,
+    /// Samples that could not be taken, or not be sent again.
+    pub refused: u64,
+}
+
+impl Relayed {
+    /// Adds another stretch.
+    pub fn merge(&mut self, other: &Relayed) {
+        self.samples += other.samples;
+        self.bytes += other.bytes;
+        self.overwritten += other.overwritten;
+        self.refused += other.refused;
+    }
 }
 
 impl Received {
@@ -94,9 +131,14 @@ impl Received {
         self.reordered += other.reordered;
         self.duplicates += other.duplicates;
         self.overwritten += other.overwritten;
-        self.misnumbered += other.misnumbered;
+        self.corrupt += other.corrupt;
         self.negative += other.negative;
         self.refused += other.refused;
+        self.late += other.late;
+        self.too_late += other.too_late;
         self.latency_ns.merge(&other.latency_ns);
+        self.response_ns.merge(&other.response_ns);
+        self.read_ns.merge(&other.read_ns);
+        self.allocations += other.allocations;
     }
 }

@@ -117,6 +117,16 @@ impl Usage {
         }
     }
 
+    /// What was used since `earlier`; of the peak of memory, what it is now.
+    #[must_use]
+    pub fn since(&self, earlier: &Usage) -> Usage {
+        let mut difference = *self;
+        for (ours, theirs) in difference.fields_mut().into_iter().zip(earlier.fields()) {
+            *ours -= theirs;
+        }
+        Usage { maxrss_kib: self.maxrss_kib, ..difference }
+    }
+
     /// CPU time used between `earlier` and this, in percent of one core; 0 if no time passed.
     #[must_use]
     pub fn core_percent_since(&self, earlier: &Usage) -> f64 {

@@ -75,6 +75,8 @@ pub struct Found {
     pub content: Content,
     /// Length of its body as it is sent.
     pub bytes: usize,
+    /// The largest id that it can carry.
+    pub last_id: u64,
 }
 
 struct Describe {
@@ -89,7 +91,7 @@ impl WithType for Describe {
         let message = M::prepared(self.unbounded_bytes);
         // Messages that would be too long are refused before.
         let bytes = M::shape_bytes(message.shape()).unwrap_or(usize::MAX);
-        Found { name: self.name, type_name: M::TYPE_NAME, content: M::CONTENT, bytes }
+        Found { name: self.name, type_name: M::TYPE_NAME, content: M::CONTENT, bytes, last_id: M::LAST_ID }
     }
 }
 

@@ -2,13 +2,14 @@
 
 use std::hint::black_box;
 
-use gantry::gantry_cdr::zerocopy::FromZeros;
+use gantry::gantry_cdr::zerocopy::{FromZeros, IntoBytes};
 use gantry::{Loan, Message, Sample};
 use gantry_msgs::builtin_interfaces::Time;
 use gantry_msgs::irobot_interfaces_plugin as plugin;
 use gantry_msgs::performance_test_msgs::{self as base, PerformanceHeader};
 
-use super::{Benchmark, Stamp, Stamped};
+use super::{Benchmark, Stamped};
+use crate::backend::Stamp;
 use crate::clock::SECOND_NS;
 use crate::experiment::Content;
 
@@ -35,6 +36,27 @@ macro_rules! owned {
 
         fn stamp(&mut self, stamp: Stamp) {
             self.header = header(stamp, size_of_val(&self.data[..]));
+        }
+
+        fn payload(&self) -> &[u8] {
+            self.data[..].as_bytes()
+        }
+
+        fn payload_mut(&mut self) -> &mut [u8] {
+            self.data[..].as_mut_bytes()
+        }
+    };
+}
+
+/// The payload in place, where there is a view.
+macro_rules! payload_in_place {
+    () => {
+        fn payload_of_loan(loan: &mut Loan<Self>) -> &mut [u8] {
+            loan.data_mut()[..].as_mut_bytes()
+        }
+
+        fn payload_of_sample(sample: &Sample<Self>) -> &[u8] {
+            sample.data()[..].as_bytes()
         }
     };
 }
@@ -74,6 +96,14 @@ macro_rules! plain {
             fn stamped_sample(sample: &Sample<Self>) -> Stamped {
                 (**sample).stamped()
             }
+
+            fn payload_of_loan(loan: &mut Loan<Self>) -> &mut [u8] {
+                (**loan).payload_mut()
+            }
+
+            fn payload_of_sample(sample: &Sample<Self>) -> &[u8] {
+                (**sample).payload()
+            }
         })+
     };
 }
@@ -83,6 +113,7 @@ macro_rules! viewed {
     ($($package:ident::$name:ident)+) => {
         $(impl Benchmark for $package::$name {
             fixed!();
+            payload_in_place!();
 
             fn stamp_loan(loan: &mut Loan<Self>, stamp: Stamp) {
                 *loan.header_mut() = header(stamp, size_of_val(loan.data()));
@@ -103,6 +134,7 @@ impl Benchmark for plugin::StampedVector {
     const CONTENT: Content = Content::Sequence;
 
     owned!();
+    payload_in_place!();
 
     fn prepared(unbounded_bytes: usize) -> Box<Self> {
         Box::new(Self { data: vec![0; unbounded_bytes], ..Self::default() })

@@ -10,20 +10,10 @@ mod performance_test;
 
 use gantry::{Loan, Message, Sample};
 
+use crate::backend::Stamp;
 use crate::experiment::Content;
 
 pub use catalogue::{Found, WithType, find, list, with_type};
-
-/// What a publisher writes into every message.
-#[derive(Clone, Copy, Debug)]
-pub struct Stamp {
-    /// The time of sending, ns of CLOCK_MONOTONIC.
-    pub time_ns: i64,
-    /// The number of the message; the first is 1.
-    pub id: u64,
-    /// Messages per second, 0 if as many as possible; only iRobot's messages carry it.
-    pub rate_hz: u32,
-}
 
 /// What a subscription reads from every message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,6 +46,15 @@ pub trait Benchmark: Message {
     fn stamped(&self) -> Stamped;
     /// Reads a sample in place.
     fn stamped_sample(sample: &Sample<Self>) -> Stamped;
+    /// The bytes of the owned message that `--touch` writes and reads: those of its array, or all but the stamp if it has only
+    /// numbers. Empty where there is neither: such a message is written and looked at whole anyway.
+    fn payload(&self) -> &[u8];
+    /// The same, to be written.
+    fn payload_mut(&mut self) -> &mut [u8];
+    /// The same in a loan.
+    fn payload_of_loan(loan: &mut Loan<Self>) -> &mut [u8];
+    /// The same in a sample.
+    fn payload_of_sample(sample: &Sample<Self>) -> &[u8];
 }
 
 #[cfg(test)]

@@ -2,13 +2,17 @@
 
 use std::hint::black_box;
 
-use gantry::gantry_cdr::zerocopy::FromZeros;
+use gantry::gantry_cdr::zerocopy::{FromZeros, IntoBytes};
 use gantry::{Loan, Message, Sample};
 use gantry_msgs::performance_test as v2;
 use gantry_msgs::v1::performance_test as v1;
 
-use super::{Benchmark, Stamp, Stamped};
+use super::{Benchmark, Stamped};
+use crate::backend::Stamp;
 use crate::experiment::Content;
+
+/// Length of time and id, with which every message ends.
+const STAMP_BYTES: usize = 16;
 
 /// The same in every message that is looked at by a view.
 macro_rules! time_and_id {
@@ -40,6 +44,66 @@ macro_rules! plain {
         fn stamped_sample(sample: &Sample<Self>) -> Stamped {
             sample.stamped()
         }
+
+        fn payload(&self) -> &[u8] {
+            let bytes = self.as_bytes();
+            bytes.split_at(bytes.len() - STAMP_BYTES).0
+        }
+
+        fn payload_mut(&mut self) -> &mut [u8] {
+            let bytes = self.as_mut_bytes();
+            bytes.split_at_mut(bytes.len() - STAMP_BYTES).0
+        }
+
+        fn payload_of_loan(loan: &mut Loan<Self>) -> &mut [u8] {
+            (**loan).payload_mut()
+        }
+
+        fn payload_of_sample(sample: &Sample<Self>) -> &[u8] {
+            (**sample).payload()
+        }
+    };
+}
+
+/// The payload of a message that is looked at by a view and has a sequence or an array of bytes.
+macro_rules! payload {
+    ($field:ident, $field_mut:ident) => {
+        fn payload(&self) -> &[u8] {
+            &self.$field
+        }
+
+        fn payload_mut(&mut self) -> &mut [u8] {
+            &mut self.$field
+        }
+
+        fn payload_of_loan(loan: &mut Loan<Self>) -> &mut [u8] {
+            loan.$field_mut()
+        }
+
+        fn payload_of_sample(sample: &Sample<Self>) -> &[u8] {
+            sample.$field()
+        }
+    };
+}
+
+/// For a message that is written whole with each loan and looked at whole with each take: single fields, texts.
+macro_rules! no_payload {
+    () => {
+        fn payload(&self) -> &[u8] {
+            &[]
+        }
+
+        fn payload_mut(&mut self) -> &mut [u8] {
+            &mut []
+        }
+
+        fn payload_of_loan(_: &mut Loan<Self>) -> &mut [u8] {
+            &mut []
+        }
+
+        fn payload_of_sample(_: &Sample<Self>) -> &[u8] {
+            &[]
+        }
     };
 }
 
@@ -47,6 +111,19 @@ macro_rules! plain {
 macro_rules! viewed {
     () => {
         time_and_id!();
+        no_payload!();
+
+        fn stamped_sample(sample: &Sample<Self>) -> Stamped {
+            Stamped { time_ns: sample.time(), id: sample.id() }
+        }
+    };
+}
+
+/// The same in every point cloud.
+macro_rules! cloud {
+    () => {
+        time_and_id!();
+        payload!(data, data_mut);
 
         fn stamped_sample(sample: &Sample<Self>) -> Stamped {
             Stamped { time_ns: sample.time(), id: sample.id() }
@@ -82,17 +159,19 @@ fixed!(Plain, plain:
     v2 { Array32 Array64 Array128 Array256 Array512 Array1k Array4k Array16k Array32k Array60k Array64k Array256k Array1m
          Array2m Array4m Array8m Struct16 Struct256 Struct4k Struct32k }
     v1 { Array1k Array4k Array16k Array32k Array60k Array64k Array256k Array1m Array2m Array4m Array8m });
-fixed!(Fields, viewed:
+fixed!(Fields, cloud:
     v2 { PointCloud512k PointCloud1m PointCloud2m PointCloud4m PointCloud8m }
-    v1 { PointCloud512k PointCloud1m PointCloud2m PointCloud4m PointCloud8m NavSatFix Range RadarDetection RadarTrack });
+    v1 { PointCloud512k PointCloud1m PointCloud2m PointCloud4m PointCloud8m });
+fixed!(Fields, viewed: v1 { NavSatFix Range RadarDetection RadarTrack });
 
 /// A sequence of `$length` bytes.
 macro_rules! sequence {
-    ($content:ident, $field:ident, |$unbounded_bytes:pat_param|: $($name:ident $length:expr;)+) => {
+    ($content:ident, $field:ident, $field_mut:ident, |$unbounded_bytes:pat_param|: $($name:ident $length:expr;)+) => {
         $(impl Benchmark for v2::$name {
             const CONTENT: Content = Content::$content;
 
             time_and_id!();
+            payload!($field, $field_mut);
 
             fn prepared($unbounded_bytes: usize) -> Box<Self> {
                 Box::new(Self { $field: vec![0; $length], ..Self::default() })
@@ -117,7 +196,7 @@ macro_rules! sequence {
     };
 }
 
-sequence!(BoundedSequence, bounded_sequence, |_|:
+sequence!(BoundedSequence, bounded_sequence, bounded_sequence_mut, |_|:
     BoundedSequence1k 1024;
     BoundedSequence4k 4096;
     BoundedSequence16k 16384;
@@ -128,12 +207,13 @@ sequence!(BoundedSequence, bounded_sequence, |_|:
     BoundedSequence2m 2_097_152;
     BoundedSequence4m 4_194_304;
     BoundedSequence8m 8_388_608;);
-sequence!(Sequence, unbounded_sequence, |unbounded_bytes|: UnboundedSequence unbounded_bytes;);
+sequence!(Sequence, unbounded_sequence, unbounded_sequence_mut, |unbounded_bytes|: UnboundedSequence unbounded_bytes;);
 
 impl Benchmark for v2::UnboundedString {
     const CONTENT: Content = Content::Text;
 
     time_and_id!();
+    no_payload!();
 
     fn prepared(unbounded_bytes: usize) -> Box<Self> {
         Box::new(Self { unbounded_string: "Z".repeat(unbounded_bytes), ..Self::default() })

@@ -17,7 +17,6 @@ pub fn heading(experiment: &Experiment, topic: &str) -> Vec<String> {
     } else {
         "copy: copied into shared memory on publish, copied out on take"
     };
-    let shared = if experiment.shared_memory { " (--shared-memory is always so)" } else { "" };
     let runtime = match experiment.max_runtime_s {
         0 => "until interrupted".to_owned(),
         run_s => format!("{run_s} s"),
@@ -32,7 +31,7 @@ pub fn heading(experiment: &Experiment, topic: &str) -> Vec<String> {
             "message",
             format!("{}, {} bytes ({} layout)", experiment.message, experiment.message_bytes, experiment.layout.name()),
         ),
-        ("path", format!("{path}{shared}")),
+        ("path", path.to_owned()),
         (
             "payload",
             format!(

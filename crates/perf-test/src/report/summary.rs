@@ -8,20 +8,15 @@ mod text;
 use crate::experiment::Experiment;
 use crate::measure::calibration::Calibrations;
 use crate::measure::histogram::Latencies;
-use crate::measure::tally::{Received, Sent};
+use crate::measure::memory::Footprint;
+use crate::measure::moments::Moments;
+use crate::measure::tally::{Received, Relayed, Sent};
+use crate::measure::threads::ThreadUsage;
 use crate::measure::usage::Usage;
+use crate::worker::protocol::Resources;
 
 /// The copies must cost this many wake-ups to be judged.
 const COPIES_OVER_WAKE_UP: f64 = 5.0;
-
-/// One second of the run, for comparisons.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Second {
-    /// Mean latency, nanoseconds; none if nothing was received.
-    pub latency_ns: Option<f64>,
-    /// CPU time of all workers, percent of one core.
-    pub core_percent: f64,
-}
 
 /// What one worker process has used.
 #[derive(Clone, Debug)]
@@ -30,8 +25,10 @@ pub struct WorkerUsage {
     pub label: String,
     /// Its process id.
     pub pid: u32,
-    /// Since it started.
-    pub usage: Usage,
+    /// Since it started, and what it had in memory at last.
+    pub resources: Resources,
+    /// Its memory by kind, and what its threads used while they measured; none of one that did not live to the end.
+    pub ended: Option<(Footprint, Vec<ThreadUsage>)>,
 }
 
 /// The whole run, without the seconds that `--ignore` leaves out.
@@ -43,23 +40,31 @@ pub struct Summary {
     pub stopped_early: bool,
     /// Time measured, seconds.
     pub measured_s: f64,
+    /// From the last endpoint's creation until all were matched, nanoseconds.
+    pub matched_after_ns: i64,
     /// All publishers, as they reported it.
     pub sent: Sent,
     /// Samples sent, including a killed publisher's last ones that somebody received.
     pub sent_at_least: u64,
     /// All subscriptions.
     pub received: Received,
+    /// The relay, if there is one.
+    pub relayed: Relayed,
     /// Sent after matching and not received, summed over the subscriptions.
     pub lost: u64,
     /// Sent by others before a subscription of this run was matched.
     pub before_matched: u64,
-    /// All latencies.
+    /// All latencies from the stamps.
     pub latencies: Latencies,
+    /// All latencies from the schedule.
+    pub responses: Latencies,
+    /// How late all messages were sent.
+    pub lateness: Latencies,
     /// Each worker.
     pub workers: Vec<WorkerUsage>,
-    /// CPU time of all workers while they measured, nanoseconds.
-    pub measured_cpu_ns: i64,
-    /// The same in percent of one core.
+    /// What all workers used while they measured.
+    pub measured: Usage,
+    /// CPU time of all workers while they measured, percent of one core.
     pub core_percent: f64,
     /// Cores that the program may use.
     pub cores: usize,
@@ -67,9 +72,11 @@ pub struct Summary {
     pub own_usage: Usage,
     /// What the machine itself costs.
     pub calibrations: Calibrations,
-    /// The run second by second.
-    pub seconds: Vec<Second>,
-    /// The side of which nobody lived to the end.
+    /// The mean latencies of single seconds, nanoseconds.
+    pub second_latencies_ns: Moments,
+    /// CPU time of all workers in single seconds, percent of one core.
+    pub second_core_percents: Moments,
+    /// The kind of endpoints of which none lived to the end.
     pub gone: Option<&'static str>,
     /// What else happened, one sentence each.
     pub notes: Vec<String>,
@@ -84,19 +91,17 @@ impl Summary {
             return Some(format!("none of the {gone} lived to the end of the run"));
         }
         if self.measured_s <= 0.0 {
-            let ignore_s = self.experiment.ignore_s;
+            let left_out_s = self.experiment.left_out_s();
             return Some(format!(
-                "it was ended within the {ignore_s} s that --ignore leaves out: nothing was measured. Let it run longer"
+                "it was ended within the {left_out_s} s that --warmup and --ignore leave out: nothing was measured. Let it run longer"
             ));
         }
         if self.experiment.publishers > 0 && self.sent_at_least == 0 {
             return Some("no sample was sent".to_owned());
         }
-        if self.received.misnumbered > 0 {
-            let n = self.received.misnumbered;
-            return Some(format!(
-                "{n} samples carried another sample's number: their memory was overwritten or mixed up"
-            ));
+        if self.received.corrupt > 0 {
+            let n = self.received.corrupt;
+            return Some(format!("{n} samples carried another payload than was written: their memory was overwritten"));
         }
         if self.experiment.subscriptions > 0 && self.received.samples + self.received.history == 0 {
             return Some(format!(
@@ -119,7 +124,7 @@ impl Summary {
     #[must_use]
     pub fn usage(&self) -> Usage {
         let mut sum = Usage::default();
-        self.workers.iter().for_each(|worker| sum.add(&worker.usage));
+        self.workers.iter().for_each(|worker| sum.add(&worker.resources.usage));
         sum
     }
 

@@ -1,11 +1,14 @@
 //! A worker process: one or more endpoints on threads, their orders on stdin, their reports on stdout.
 //!
-//! Started by the coordinator as the same executable. The endpoints' threads never write or wait for
+//! Started by the coordinator as the same executable, or as another one that brings a middleware along. The endpoints' threads never write or wait for
 //! anybody while they measure: they hand finished rows to the main thread, which reports them. The
 //! worker ends when its stdin ends, so it never outlives the coordinator.
 
+mod intra_thread;
+mod matching;
 pub mod protocol;
 mod publisher;
+mod relay;
 mod rows;
 mod subscriber;
 
@@ -18,10 +21,11 @@ use std::time::Duration;
 
 use rustix::process::{Signal, set_parent_process_death_signal};
 
-use crate::experiment::{Durability, Experiment, History, Reliability};
-use crate::measure::usage::Usage;
-use crate::messages::{Benchmark, WithType, with_type};
-use protocol::{Counts, Endpoint, Order, Plan, Report};
+use crate::backend::Backend;
+use crate::experiment::{Experiment, Strategy};
+use crate::measure::memory::Footprint;
+use crate::measure::threads::ThreadUsage;
+use protocol::{Closing, Endpoint, EndpointPlan, Order, PROTOCOL, Plan, Report, Resources};
 use rows::Outgoing;
 
 /// Rows that may wait for the reporting thread before an endpoint has to wait for it.
@@ -50,10 +54,8 @@ impl Flags {
 
 /// What every endpoint has.
 struct Context {
-    endpoint: Endpoint,
-    experiment: Experiment,
-    /// The full name.
-    topic: String,
+    plan: EndpointPlan,
+    experiment: Arc<Experiment>,
     orders: Receiver<Order>,
     flags: Arc<Flags>,
     outgoing: SyncSender<Outgoing>,
@@ -65,43 +67,21 @@ impl Context {
         let _ = self.outgoing.send(Outgoing::Control(report));
     }
 
-    fn node(&self) -> Result<gantry::Node, gantry::Error> {
-        let name = self.endpoint.to_string().replace(' ', "_");
-        gantry::Node::builder(&format!("perf_test_{name}")).domain_id(self.experiment.domain_id).build()
+    /// Says that all is done, and stays: others may still read what is this endpoint's, and its memory is yet to be looked at.
+    fn finish(&self, closing: Closing) {
+        let _ = self.outgoing.send(Outgoing::Finished { endpoint: self.plan.endpoint, closing });
     }
 
-    fn qos(&self) -> gantry::Qos {
-        let qos = gantry::Qos::default();
-        let qos = match self.experiment.reliability {
-            Reliability::Reliable => qos.reliable(),
-            Reliability::BestEffort => qos.best_effort(),
-        };
-        let qos = match self.experiment.durability {
-            Durability::TransientLocal => qos.transient_local(),
-            Durability::Volatile => qos.volatile(),
-        };
-        match self.experiment.history {
-            History::KeepLast => qos.keep_last(self.experiment.history_depth),
-            History::KeepAll => qos.keep_all(),
-        }
+    fn stay_until_the_end(&self) {
+        while !self.flags.abandoned() && self.orders.recv().is_ok() {}
     }
 }
 
-impl WithType for &mut Context {
-    type Output = Result<(), String>;
-
-    fn run<M: Benchmark>(self) -> Self::Output {
-        match self.endpoint {
-            Endpoint::Publisher(_) => publisher::run::<M>(self),
-            Endpoint::Subscription(_) => subscriber::run::<M>(self),
-        }
-    }
-}
-
-/// Runs this process as a worker until its endpoints are done or the coordinator is gone.
+/// Runs this process as a worker until its endpoints are done or the coordinator is gone. `backends` are the middlewares that it
+/// can measure.
 #[must_use]
-pub fn run() -> ExitCode {
-    match work() {
+pub fn run(backends: &[&'static dyn Backend]) -> ExitCode {
+    match work(backends) {
         Ok(()) => ExitCode::SUCCESS,
         Err(sentence) => {
             // If nobody reads this any more, nobody is left to tell.
@@ -111,38 +91,46 @@ pub fn run() -> ExitCode {
     }
 }
 
-fn work() -> Result<(), String> {
+fn work(backends: &[&'static dyn Backend]) -> Result<(), String> {
     let abandon = Arc::new(AtomicBool::new(false));
     prepare_process(&abandon).map_err(|error| format!("a worker cannot set up its signals: {error}"))?;
     let plan = read_plan()?;
+    let named = |backend: &&&dyn Backend| backend.name() == plan.experiment.communicator;
+    let Some(backend) = backends.iter().find(named).copied() else {
+        return Err(format!("this worker does not know the communicator {}", plan.experiment.communicator));
+    };
+    let experiment = Arc::new(plan.experiment);
     let flags = Arc::new(Flags { stop: AtomicBool::new(false), abandon, expected: AtomicU64::new(NOT_DRAINING) });
     let (outgoing, reports) = mpsc::sync_channel(OUTGOING_CAPACITY);
     let mut senders = Vec::new();
-    let mut threads = Vec::new();
-    for endpoint in plan.endpoints {
-        let (sender, orders) = mpsc::channel();
-        senders.push(sender);
-        let context = Context {
-            endpoint,
-            experiment: plan.experiment.clone(),
-            topic: plan.topic.clone(),
-            orders,
-            flags: flags.clone(),
-            outgoing: outgoing.clone(),
-        };
-        let builder = std::thread::Builder::new().name(endpoint.to_string());
-        let thread = builder.spawn(move || run_endpoint(context));
-        threads.push(thread.map_err(|error| format!("cannot start a thread for {endpoint}: {error}"))?);
+    let contexts: Vec<Context> = plan
+        .endpoints
+        .into_iter()
+        .map(|plan| {
+            let (sender, orders) = mpsc::channel();
+            senders.push(sender);
+            Context { plan, experiment: experiment.clone(), orders, flags: flags.clone(), outgoing: outgoing.clone() }
+        })
+        .collect();
+    let endpoints = contexts.len();
+    let threads = if experiment.strategy == Strategy::IntraThread { vec![contexts] } else { one_each(contexts) };
+    for contexts in threads {
+        let name = contexts.first().map(|context| context.plan.endpoint.to_string()).unwrap_or_default();
+        let builder = std::thread::Builder::new().name(name.clone());
+        let thread = builder.spawn(move || run_endpoints(&contexts, backend));
+        thread.map_err(|error| format!("cannot start a thread for {name}: {error}"))?;
     }
     let to_main = outgoing.clone();
     drop(outgoing);
-    std::thread::spawn(move || obey(&senders, &flags, &to_main));
-    report_until_done(&reports, threads.len())?;
-    for thread in threads {
-        // A panic was printed by its own thread; the endpoint's `Guard` has reported it.
-        let _ = thread.join();
-    }
-    Ok(())
+    std::thread::Builder::new()
+        .name("orders".to_owned())
+        .spawn(move || obey(&senders, &flags, &to_main))
+        .map_err(|error| format!("cannot start a thread for orders: {error}"))?;
+    report_until_done(&reports, endpoints)
+}
+
+fn one_each(contexts: Vec<Context>) -> Vec<Vec<Context>> {
+    contexts.into_iter().map(|context| vec![context]).collect()
 }
 
 /// The terminal's signals are the coordinator's to handle; its death is this process's end.
@@ -161,8 +149,13 @@ fn prepare_process(abandon: &Arc<AtomicBool>) -> std::io::Result<()> {
 fn read_plan() -> Result<Plan, String> {
     let mut line = String::new();
     std::io::stdin().lock().read_line(&mut line).map_err(|error| format!("a worker cannot read its plan: {error}"))?;
-    serde_json::from_str(&line)
-        .map_err(|error| format!("a worker does not understand its plan ({error}); it is started by perf_test only"))
+    let plan: Plan = serde_json::from_str(&line)
+        .map_err(|error| format!("a worker does not understand its plan ({error}); it is started by perf_test only"))?;
+    if plan.protocol != PROTOCOL {
+        let theirs = plan.protocol;
+        return Err(format!("the worker speaks protocol {PROTOCOL}, perf_test {theirs}: install both of one version"));
+    }
+    Ok(plan)
 }
 
 /// Tells the main thread that an endpoint's thread is over, whichever way it ended.
@@ -181,14 +174,22 @@ impl Drop for Guard {
     }
 }
 
-fn run_endpoint(mut context: Context) {
-    let endpoint = context.endpoint;
-    let _guard = Guard { outgoing: context.outgoing.clone(), endpoint };
-    let (message, layout) = (context.experiment.message.clone(), context.experiment.layout);
-    let result = with_type(&message, layout, &mut context)
-        .unwrap_or_else(|| Err(format!("there is no message `{message}` in the {} layout", layout.name())));
+/// A thread's work: one endpoint, or with INTRA_THREAD all.
+fn run_endpoints(contexts: &[Context], backend: &dyn Backend) {
+    let guard = |context: &Context| Guard { outgoing: context.outgoing.clone(), endpoint: context.plan.endpoint };
+    let _guards: Vec<Guard> = contexts.iter().map(guard).collect();
+    let [context, others @ ..] = contexts else { return };
+    let result = if !others.is_empty() {
+        intra_thread::run(context, others, backend)
+    } else {
+        match context.plan.endpoint {
+            Endpoint::Publisher(_) => publisher::run(context, backend),
+            Endpoint::Subscription(_) => subscriber::run(context, backend),
+            Endpoint::Relay(_) => relay::run(context, backend),
+        }
+    };
     if let Err(sentence) = result {
-        context.report(Report::Failed(Some(endpoint), sentence));
+        context.report(Report::Failed(Some(context.plan.endpoint), sentence));
     }
 }
 
@@ -222,34 +223,45 @@ fn tell(endpoints: &[Sender<Order>], order: Order) {
 }
 
 /// The main thread: everything that is said goes through here.
-fn report_until_done(reports: &Receiver<Outgoing>, mut endpoints: usize) -> Result<(), String> {
-    while endpoints > 0 {
+fn report_until_done(reports: &Receiver<Outgoing>, endpoints: usize) -> Result<(), String> {
+    let (mut alive, mut unfinished) = (endpoints, endpoints);
+    let mut threads_before = Vec::new();
+    while alive > 0 {
         let Ok(outgoing) = reports.recv() else { break };
         let report = match outgoing {
             Outgoing::Over => {
-                endpoints -= 1;
+                alive -= 1;
                 continue;
             }
             Outgoing::Control(report) => report,
-            Outgoing::Started => Report::Started(Usage::of_this_process()?),
-            Outgoing::Finished { endpoint, closing } => {
-                Report::Finished { endpoint, closing, usage: Usage::of_this_process()? }
+            Outgoing::Started => {
+                threads_before = ThreadUsage::all_of_this_process()?;
+                Report::Started(Resources::of_this_process()?)
             }
-            Outgoing::Sent { endpoint, second, whole, sent } => {
-                let usage = Usage::of_this_process()?;
-                Report::Row { endpoint, second, whole, counts: Counts::Sent(sent), usage }
-            }
-            Outgoing::Received { endpoint, second, whole, mut tally, give_back } => {
-                let counts = Counts::Received(tally.received, tally.latencies.cells());
+            Outgoing::Row { endpoint, second, whole, mut tally, give_back } => {
+                let counts = tally.counts();
                 tally.clear();
                 // The endpoint may be over already; then the memory is not needed again.
                 let _ = give_back.try_send(tally);
-                Report::Row { endpoint, second, whole, counts, usage: Usage::of_this_process()? }
+                Report::Row { endpoint, second, whole, counts, resources: Resources::of_this_process()? }
+            }
+            Outgoing::Finished { endpoint, closing } => {
+                unfinished = unfinished.saturating_sub(1);
+                say(&Report::Finished { endpoint, closing, resources: Resources::of_this_process()? })?;
+                if unfinished > 0 {
+                    continue;
+                }
+                let threads = ThreadUsage::since(&ThreadUsage::all_of_this_process()?, &threads_before);
+                Report::Ended { footprint: Footprint::of_this_process()?, threads }
             }
         };
-        write_line(&report).map_err(|error| format!("a worker cannot report: {error}"))?;
+        say(&report)?;
     }
     Ok(())
+}
+
+fn say(report: &Report) -> Result<(), String> {
+    write_line(report).map_err(|error| format!("a worker cannot report: {error}"))
 }
 
 fn write_line(report: &Report) -> std::io::Result<()> {

@@ -1,12 +1,14 @@
 //! What coordinator and workers say to each other: one JSON value a line, on the worker's stdin and stdout.
 //!
+//! For whoever writes a worker in another language, `docs/worker-protocol.md` has every field.
+//!
 //! ```text
 //! coordinator                                  worker
 //!   Plan                          ->
 //!                                 <-  Ready             each endpoint, when it exists
-//!                                 <-  Matched           each publisher, when all subscriptions are there
+//!                                 <-  Matched           each endpoint, when those that it waits for are there
 //!                                 <-  Unmatched         … or when it has waited too long;
-//!   Explain                       ->                    then the subscriptions are asked
+//!   Explain                       ->                    then all are asked
 //!                                 <-  Explained
 //!   Go { start_ns }               ->
 //!                                 <-  Started           once, with what the set-up has used
@@ -14,7 +16,8 @@
 //!   Stop                          ->                    only if the run ends early
 //!                                 <-  Row, Finished     each publisher; it stays alive until stdin ends
 //!   Drain { expected }            ->
-//!                                 <-  Row, Finished     each subscription
+//!                                 <-  Row, Finished     each relay and subscription; these stay alive, too
+//!                                 <-  Ended             once, when all its endpoints have finished
 //!   end of file                   ->                    the worker ends, whatever it is doing
 //! ```
 //! `Failed` may come instead of anything an endpoint owes; `Doubt` at any time. Every row carries the
@@ -23,16 +26,20 @@
 use serde::{Deserialize, Serialize};
 
 use crate::experiment::Experiment;
-use crate::measure::tally::{Received, Sent};
+use crate::measure::memory::{Footprint, Memory};
+use crate::measure::tally::{Received, Relayed, Sent};
+use crate::measure::threads::ThreadUsage;
 use crate::measure::usage::Usage;
 
-/// One publisher or one subscription of a run, by its index.
+/// One publisher, subscription or relay of a run, by its index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Endpoint {
     /// A publisher.
     Publisher(u32),
     /// A subscription.
     Subscription(u32),
+    /// A relay: a subscription to the one topic and a publisher of the other.
+    Relay(u32),
 }
 
 impl std::fmt::Display for Endpoint {
@@ -40,28 +47,42 @@ impl std::fmt::Display for Endpoint {
         match self {
             Endpoint::Publisher(index) => write!(f, "publisher {index}"),
             Endpoint::Subscription(index) => write!(f, "subscription {index}"),
+            Endpoint::Relay(index) => write!(f, "relay {index}"),
         }
     }
 }
 
-/// How long a publisher waits for the subscriptions of its run, seconds.
-pub const MATCH_TIMEOUT_S: i64 = 30;
+/// Version of this protocol: a worker of another one refuses its plan.
+pub const PROTOCOL: u32 = 1;
+
+/// One endpoint and where it lives.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EndpointPlan {
+    /// Which.
+    pub endpoint: Endpoint,
+    /// The full name of its topic, as `/perf_test_1f00…/test_topic`; a relay's is the one that it takes from.
+    pub topic: String,
+    /// The topic to which a relay sends; empty otherwise.
+    pub relay_topic: String,
+    /// Its place among the endpoints of the run, publishers first: which of the CPUs of `--pin` is its.
+    pub place: u32,
+}
 
 /// What one worker process is to do.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Plan {
+    /// [`PROTOCOL`].
+    pub protocol: u32,
     /// The run.
     pub experiment: Experiment,
-    /// The full name of its topic, as `/perf_test_1f00…/test_topic`.
-    pub topic: String,
-    /// The endpoints that live in this worker, each on a thread.
-    pub endpoints: Vec<Endpoint>,
+    /// The endpoints that live in this worker, each on a thread; with INTRA_THREAD all on one.
+    pub endpoints: Vec<EndpointPlan>,
 }
 
 /// What the coordinator tells a worker.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub enum Order {
-    /// Say which publishers are missing, and why.
+    /// Say who is missing, and why.
     Explain,
     /// Start at this time of CLOCK_MONOTONIC.
     Go {
@@ -77,40 +98,84 @@ pub enum Order {
     },
 }
 
-/// What an endpoint counted in one row.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub enum Counts {
-    /// A publisher.
-    Sent(Sent),
-    /// A subscription, with the cells of its latency histogram.
-    Received(Received, Vec<(u64, u64)>),
+/// What an endpoint counted in one row. Of what it is not, everything is left out.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Counts {
+    /// What a publisher sent.
+    #[serde(skip_serializing_if = "is_default")]
+    pub sent: Sent,
+    /// How late it sent: the cells of a histogram as (ns, how many messages).
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub lateness: Vec<(u64, u64)>,
+    /// What a subscription received.
+    #[serde(skip_serializing_if = "is_default")]
+    pub received: Received,
+    /// Latencies from the stamps: cells.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub latencies: Vec<(u64, u64)>,
+    /// Latencies from the schedule: cells.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub responses: Vec<(u64, u64)>,
+    /// What a relay passed on.
+    #[serde(skip_serializing_if = "is_default")]
+    pub relayed: Relayed,
+}
+
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}
+
+impl Counts {
+    /// Whether nothing happened.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.sent.is_empty() && self.received.is_empty() && is_default(&self.relayed)
+    }
+}
+
+/// What a process has used so far, and what it has in memory now.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Resources {
+    /// The kernel's accounts.
+    pub usage: Usage,
+    /// Resident memory.
+    pub memory: Memory,
+}
+
+impl Resources {
+    /// Those of this process.
+    ///
+    /// # Errors
+    /// A sentence: the system does not tell.
+    pub fn of_this_process() -> Result<Resources, String> {
+        Ok(Resources { usage: Usage::of_this_process()?, memory: Memory::of_this_process()? })
+    }
 }
 
 /// What a worker tells the coordinator.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum Report {
     /// The endpoint exists.
-    Ready(Endpoint),
-    /// The publisher sees all subscriptions of the run.
-    Matched(Endpoint),
-    /// The publisher has waited in vain.
-    Unmatched {
-        /// Which publisher.
+    Ready {
+        /// Which.
         endpoint: Endpoint,
-        /// Subscriptions that it sees.
-        matched: usize,
+        /// Since when, ns of CLOCK_MONOTONIC.
+        created_ns: i64,
     },
-    /// How a subscription stands.
-    Explained {
-        /// Which subscription.
+    /// The endpoint sees all that it waits for.
+    Matched {
+        /// Which.
         endpoint: Endpoint,
-        /// Publishers that it is matched with.
-        publishers: usize,
-        /// Why it is not matched with others.
-        mismatches: Vec<String>,
+        /// Since when, ns of CLOCK_MONOTONIC.
+        matched_ns: i64,
     },
+    /// The endpoint has waited in vain.
+    Unmatched(Standing),
+    /// How an endpoint stands.
+    Explained(Standing),
     /// The measurement begins in this process; what it has used so far is set-up.
-    Started(Usage),
+    Started(Resources),
     /// One second of one endpoint.
     Row {
         /// Whose.
@@ -122,7 +187,7 @@ pub enum Report {
         /// What it counted.
         counts: Counts,
         /// What its process has used so far.
-        usage: Usage,
+        resources: Resources,
     },
     /// The endpoint has done all it had to do.
     Finished {
@@ -131,12 +196,32 @@ pub enum Report {
         /// What it knows at the end.
         closing: Closing,
         /// What its process has used in the end.
-        usage: Usage,
+        resources: Resources,
+    },
+    /// All endpoints of this process have finished; they still exist.
+    Ended {
+        /// Its memory by kind.
+        footprint: Footprint,
+        /// What each of its threads used while it measured.
+        threads: Vec<ThreadUsage>,
     },
     /// Something odd that does not end the run.
     Doubt(Endpoint, String),
     /// The endpoint cannot go on. None: the whole worker.
     Failed(Option<Endpoint>, String),
+}
+
+/// Whom an endpoint sees before the start.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Standing {
+    /// Which endpoint.
+    pub endpoint: Endpoint,
+    /// How many of the other side it is matched with.
+    pub matched: usize,
+    /// How many it waits for.
+    pub expected: usize,
+    /// Why it is not matched with others.
+    pub mismatches: Vec<String>,
 }
 
 /// What an endpoint knows at the end; a publisher knows only `mismatches`.

@@ -1,14 +1,13 @@
-//! From a measuring thread to the reporting thread: rows of one second each.
+//! One-second rows of an endpoint on their way to the coordinator.
 //!
-//! Used by both worker loops. Invariant: a sample with stamp `t` is counted in the row whose second
-//! contains `t`, so [`Rows::until`] is called before it is counted.
-//! Handing over a row moves a value or a box into a bounded channel whose memory exists beforehand.
+//! The loops fill the open row and hand it over when its second is over. They never format or write: the reporting thread turns
+//! rows into reports and gives the memory back, so that the measurement allocates nothing.
 
 use std::sync::mpsc::{self, Receiver, SyncSender};
 
-use super::protocol::{Closing, Endpoint, Report};
+use super::protocol::{Closing, Counts, Endpoint, Report};
 use crate::measure::histogram::Latencies;
-use crate::measure::tally::{Received, Sent};
+use crate::measure::tally::{Received, Relayed, Sent};
 use crate::pacing::Seconds;
 
 /// What goes to the reporting thread.
@@ -17,19 +16,8 @@ pub enum Outgoing {
     Control(Report),
     /// The measurement begins.
     Started,
-    /// A publisher's row.
-    Sent {
-        /// Whose.
-        endpoint: Endpoint,
-        /// Which second.
-        second: u64,
-        /// Whether all of it.
-        whole: bool,
-        /// The counts.
-        sent: Sent,
-    },
-    /// A subscription's row.
-    Received {
+    /// A row.
+    Row {
         /// Whose.
         endpoint: Endpoint,
         /// Which second.
@@ -52,42 +40,66 @@ pub enum Outgoing {
     Over,
 }
 
-/// The counts of a subscription with their latency histogram.
+/// What one endpoint counts in one row; of what it is not, everything is empty.
 #[derive(Default)]
 pub struct Tally {
-    /// The counts.
+    /// A publisher's counts.
+    pub sent: Sent,
+    /// How late it sent, ns.
+    pub lateness: Latencies,
+    /// A subscription's counts.
     pub received: Received,
-    /// The latencies.
+    /// Latencies from the stamps, ns.
     pub latencies: Latencies,
+    /// Latencies from the schedule, ns.
+    pub responses: Latencies,
+    /// A relay's counts.
+    pub relayed: Relayed,
 }
 
 impl Tally {
+    /// As it is reported.
+    #[must_use]
+    pub fn counts(&self) -> Counts {
+        Counts {
+            sent: self.sent,
+            lateness: self.lateness.cells(),
+            received: self.received,
+            latencies: self.latencies.cells(),
+            responses: self.responses.cells(),
+            relayed: self.relayed,
+        }
+    }
+
     /// Forgets everything, keeps the memory.
     pub fn clear(&mut self) {
-        self.received = Received::default();
-        self.latencies.clear();
+        (self.sent, self.received, self.relayed) = Default::default();
+        for distribution in [&mut self.lateness, &mut self.latencies, &mut self.responses] {
+            distribution.clear();
+        }
     }
 }
 
-/// What one row counts: a publisher's [`Sent`], or a subscription's [`Tallies`].
-pub trait Counted {
-    /// The counts as a row of `second`; what is left is empty.
-    fn take(&mut self, endpoint: Endpoint, second: u64, whole: bool) -> Outgoing;
-}
-
 /// The rows of one endpoint.
-pub struct Rows<C> {
+pub struct Rows {
     endpoint: Endpoint,
     outgoing: SyncSender<Outgoing>,
     seconds: Seconds,
     /// The open row.
-    pub open: C,
+    pub open: Box<Tally>,
+    give_back: SyncSender<Box<Tally>>,
+    empty: Receiver<Box<Tally>>,
 }
 
-impl<C: Counted + Default> Rows<C> {
+impl Rows {
     /// Rows counted from `start_ns`.
     pub fn new(endpoint: Endpoint, outgoing: SyncSender<Outgoing>, start_ns: i64) -> Self {
-        Rows { endpoint, outgoing, seconds: Seconds::new(start_ns), open: C::default() }
+        // One row is open, one with the reporting thread, one spare.
+        let (give_back, empty) = mpsc::sync_channel(3);
+        for _ in 0..2 {
+            let _ = give_back.try_send(Box::default());
+        }
+        Rows { endpoint, outgoing, seconds: Seconds::new(start_ns), open: Box::default(), give_back, empty }
     }
 
     /// When the open row ends, ns.
@@ -108,41 +120,11 @@ impl<C: Counted + Default> Rows<C> {
     }
 
     fn send(&mut self, second: u64, whole: bool) {
-        // Fails only if the reporting thread is gone, and then the process is ending.
-        let _ = self.outgoing.send(self.open.take(self.endpoint, second, whole));
-    }
-}
-
-impl Counted for Sent {
-    fn take(&mut self, endpoint: Endpoint, second: u64, whole: bool) -> Outgoing {
-        Outgoing::Sent { endpoint, second, whole, sent: std::mem::take(self) }
-    }
-}
-
-/// A subscription's open tally, with empty ones to follow it.
-pub struct Tallies {
-    /// The counts of the open row.
-    pub tally: Box<Tally>,
-    give_back: SyncSender<Box<Tally>>,
-    empty: Receiver<Box<Tally>>,
-}
-
-impl Default for Tallies {
-    fn default() -> Self {
-        // One tally is open, one with the reporting thread, one spare.
-        let (give_back, empty) = mpsc::sync_channel(3);
-        for _ in 0..2 {
-            let _ = give_back.try_send(Box::default());
-        }
-        Tallies { tally: Box::default(), give_back, empty }
-    }
-}
-
-impl Counted for Tallies {
-    fn take(&mut self, endpoint: Endpoint, second: u64, whole: bool) -> Outgoing {
         // Allocates only if the reporting thread is seconds behind: better than to hold up the measurement.
         let empty = self.empty.try_recv().unwrap_or_default();
-        let tally = std::mem::replace(&mut self.tally, empty);
-        Outgoing::Received { endpoint, second, whole, tally, give_back: self.give_back.clone() }
+        let tally = std::mem::replace(&mut self.open, empty);
+        let (endpoint, give_back) = (self.endpoint, self.give_back.clone());
+        // Fails only if the reporting thread is gone, and then the process is ending.
+        let _ = self.outgoing.send(Outgoing::Row { endpoint, second, whole, tally, give_back });
     }
 }

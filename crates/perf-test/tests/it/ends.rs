@@ -160,7 +160,7 @@ fn ctrl_c_within_the_seconds_to_ignore_says_so() {
     run.signal(Signal::INT);
     let run = run.finish();
     assert_eq!(run.status.code(), Some(1), "{}", run.everything());
-    assert!(run.stderr.contains("within the 3600 s that --ignore leaves out"), "{}", run.stderr);
+    assert!(run.stderr.contains("within the 3600 s that --warmup and --ignore leave out"), "{}", run.stderr);
     assert!(run.stdout.contains("summary of 0.0 s"), "{}", run.stdout);
     memory.assert_empty();
 }

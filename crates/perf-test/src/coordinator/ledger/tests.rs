@@ -6,23 +6,26 @@ const P: Endpoint = Endpoint::Publisher(0);
 const S0: Endpoint = Endpoint::Subscription(0);
 const S1: Endpoint = Endpoint::Subscription(1);
 
-fn usage(second: u64, cpu_ns: i64) -> Usage {
-    Usage { taken_ns: (second as i64 + 1) * SECOND_NS, utime_ns: cpu_ns, maxrss_kib: 1000, ..Usage::default() }
+fn resources(second: u64, cpu_ns: i64) -> Resources {
+    let taken_ns = (second as i64 + 1) * SECOND_NS;
+    let usage = Usage { taken_ns, utime_ns: cpu_ns, maxrss_kib: 1000, ..Usage::default() };
+    Resources { usage, memory: Memory { rss_kib: 700, ..Memory::default() } }
 }
 
 fn sent(second: u64, samples: u64) -> Entry {
-    let counts = Counts::Sent(Sent { samples, ..Sent::default() });
-    Entry { worker: 0, endpoint: P, second, whole: true, counts, usage: usage(second, 1000) }
+    let counts = Counts { sent: Sent { samples, ..Sent::default() }, ..Counts::default() };
+    Entry { worker: 0, endpoint: P, second, whole: true, counts, resources: resources(second, 1000) }
 }
 
 fn received(endpoint: Endpoint, second: u64, latencies_ns: &[u64]) -> Entry {
     let samples = latencies_ns.len() as u64;
     let mut received = Received { samples, bytes: 1000 * samples, ..Received::default() };
     latencies_ns.iter().for_each(|latency| received.latency_ns.add(*latency as f64));
-    let cells = latencies_ns.iter().map(|latency| (*latency, 1)).collect();
+    let latencies = latencies_ns.iter().map(|latency| (*latency, 1)).collect();
     let Endpoint::Subscription(index) = endpoint else { panic!("{endpoint}") };
-    let (worker, counts) = (1 + index as usize, Counts::Received(received, cells));
-    Entry { worker, endpoint, second, whole: true, counts, usage: usage(second, (second as i64 + 1) * SECOND_NS / 2) }
+    let (worker, counts) = (1 + index as usize, Counts { received, latencies, ..Counts::default() });
+    let resources = resources(second, (second as i64 + 1) * SECOND_NS / 2);
+    Entry { worker, endpoint, second, whole: true, counts, resources }
 }
 
 fn never(_: u64) -> bool {
@@ -36,7 +39,7 @@ fn ledger(ignore_s: u32) -> Ledger {
 #[test]
 fn a_row_waits_for_every_endpoint_and_adds_them_up() {
     let mut ledger = ledger(0);
-    ledger.begin(1, Usage { taken_ns: 0, ..Usage::default() });
+    ledger.begin(1, Resources::default());
     ledger.enter(sent(0, 2));
     ledger.enter(received(S0, 0, &[10, 20]));
     assert!(ledger.next_row(never).is_none());
@@ -44,7 +47,7 @@ fn a_row_waits_for_every_endpoint_and_adds_them_up() {
     let row = ledger.next_row(never).unwrap();
     assert_eq!((row.sent.samples, row.received.samples, row.received.latency_ns.mean), (2, 3, 30.0));
     assert_eq!((row.data_received(), row.t_experiment_s(), row.t_loop_s()), (3000, 1.0, 1.0));
-    assert_eq!(row.usage.maxrss_kib, 3000);
+    assert_eq!((row.usage.maxrss_kib, row.memory.rss_kib, row.latencies.n()), (3000, 2100, 3));
     assert!(row.core_percent >= 50.0, "{}", row.core_percent);
     assert!(ledger.next_row(never).is_none());
 }
@@ -62,7 +65,7 @@ fn a_dead_worker_holds_up_no_row_and_keeps_its_account() {
     ledger.no_more_from(S1);
     let row = ledger.next_row(never).unwrap();
     assert_eq!((row.received.samples, row.usage.maxrss_kib), (1, 3000));
-    assert_eq!((ledger.received().samples, ledger.latencies().n()), (3, 3));
+    assert_eq!((ledger.sums().received.samples, ledger.sums().latencies.n()), (3, 3));
 }
 
 #[test]
@@ -89,15 +92,16 @@ fn seconds_to_ignore_are_in_no_row_and_no_sum() {
     let row = ledger.next_row(never).unwrap();
     assert_eq!(row.t_experiment_s(), 3.0);
     assert!(ledger.next_row(never).is_none());
-    assert_eq!((ledger.sent().samples, ledger.received().samples, ledger.latencies().n()), (10, 2, 2));
+    assert_eq!((ledger.sums().sent.samples, ledger.sums().received.samples, ledger.sums().latencies.n()), (10, 2, 2));
     assert_eq!(ledger.sent_samples_ever(), 30);
     // CPU of the third second only: half a second in each of the two subscriptions.
-    assert_eq!(ledger.measured_cpu(), (SECOND_NS, 100.0));
+    let (usage, core_percent) = ledger.measured();
+    assert_eq!((usage.cpu_ns(), core_percent), (SECOND_NS, 100.0));
 }
 
 /// A report taken `ns` after the beginning of its second.
 fn at(ns: i64, whole: bool, mut entry: Entry) -> Entry {
-    entry.usage.taken_ns = entry.second as i64 * SECOND_NS + ns;
+    entry.resources.usage.taken_ns = entry.second as i64 * SECOND_NS + ns;
     Entry { whole, ..entry }
 }
 
@@ -118,7 +122,7 @@ fn what_comes_after_the_last_whole_second_is_one_row_of_its_true_length() {
     let row = ledger.last_row(0).unwrap();
     assert_eq!((row.t_experiment_s(), row.t_loop_s()), (2.0, 1.0));
     assert_eq!((row.sent.samples, row.received.samples), (3, 6));
-    assert_eq!((ledger.sent().samples, ledger.received().samples), (13, 26));
+    assert_eq!((ledger.sums().sent.samples, ledger.sums().received.samples), (13, 26));
     assert!(ledger.last_row(0).is_none());
 }
 

@@ -19,24 +19,30 @@ pub(crate) fn summary(options: &str, latency_ns: u64) -> Summary {
     let usage = Usage { utime_ns: 1_000_000_000, stime_ns: 500_000_000, maxrss_kib: 60_000, ..Usage::default() };
     let calibration =
         Calibration { clock_ns: 25.0, wake_up_ns: 20_000.0, fill_ns: 2e5, warm_copy_ns: 4e5, paced_copy_ns: 5e5 };
-    let worker = |label: &str, pid| WorkerUsage { label: label.to_owned(), pid, usage };
+    let resources = Resources { usage, ..Resources::default() };
+    let worker = |label: &str, pid| WorkerUsage { label: label.to_owned(), pid, resources, ended: None };
     Summary {
         experiment,
         stopped_early: false,
         measured_s: 30.0,
+        matched_after_ns: 12_000_000,
         sent: Sent { samples: 3000, ..Sent::default() },
         sent_at_least: 3000,
         received,
+        relayed: Relayed::default(),
         lost: 0,
         before_matched: 0,
+        responses: latencies.clone(),
+        lateness: Latencies::new(),
         latencies,
         workers: vec![worker("publisher 0", 10), worker("subscription 0", 11)],
-        measured_cpu_ns: 2_700_000_000,
+        measured: Usage { utime_ns: 2_000_000_000, stime_ns: 700_000_000, ..Usage::default() },
         core_percent: 9.0,
         cores: 2,
         own_usage: usage,
         calibrations: Calibrations { before: calibration, after: calibration },
-        seconds: vec![Second { latency_ns: Some(latency_ns as f64), core_percent: 9.0 }; 30],
+        second_latencies_ns: Moments { n: 30, mean: latency_ns as f64, ..Moments::default() },
+        second_core_percents: Moments { n: 30, mean: 9.0, ..Moments::default() },
         gone: None,
         notes: Vec::new(),
     }
@@ -117,7 +123,7 @@ fn a_run_that_measured_nothing_has_failed_and_says_why() {
     unmatched.sent.unmatched = unmatched.sent.samples;
     assert!(unmatched.failure().unwrap().contains("no subscription was matched"));
     let mut mixed = summary("", 1000);
-    mixed.received.misnumbered = 1;
+    mixed.received.corrupt = 1;
     assert!(mixed.failure().is_some());
 }
 

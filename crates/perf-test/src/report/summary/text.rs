@@ -150,7 +150,7 @@ impl Summary {
             self.received.samples.max(if self.experiment.subscriptions == 0 { self.sent.samples } else { 0 });
         let per_message = match messages {
             0 => String::new(),
-            n => format!(", {} per message", time(self.measured_cpu_ns as f64 / n as f64)),
+            n => format!(", {} per message", time(self.measured.cpu_ns() as f64 / n as f64)),
         };
         let mut lines = vec![
             labelled(
@@ -166,7 +166,7 @@ impl Summary {
                 "",
                 &format!(
                     "{} while measuring, {} with set-up; coordinator apart: {}",
-                    time(self.measured_cpu_ns as f64),
+                    time(self.measured.cpu_ns() as f64),
                     time(usage.cpu_ns() as f64),
                     time(self.own_usage.cpu_ns() as f64)
                 ),
@@ -178,8 +178,8 @@ impl Summary {
                 let own = format!(
                     "{:<24} {:>8} KiB {:>10} CPU",
                     worker.label,
-                    worker.usage.maxrss_kib,
-                    time(worker.usage.cpu_ns() as f64)
+                    worker.resources.usage.maxrss_kib,
+                    time(worker.resources.usage.cpu_ns() as f64)
                 );
                 labelled("", &format!("{own}   pid {}", worker.pid))
             }));
@@ -254,7 +254,7 @@ impl Summary {
         let (received, sent) = (&self.received, &self.sent);
         for (count, what) in [
             (received.negative, "samples were received before they were sent: the clock is not monotonic across cores"),
-            (received.misnumbered, "samples carried another sample's number"),
+            (received.corrupt, "samples carried another payload than was written"),
             (received.refused, "attempts to take a sample were refused"),
             (sent.refused, "messages were refused by the middleware and not sent"),
             (sent.unsent, "messages were due before the end and not sent: the publishers were behind their schedule"),

@@ -1,0 +1,195 @@
+//! Gantry as one contestant: its public API only.
+//!
+//! With zero copy a message is loaned, written and read in place; without it an owned message is copied in and out. What a loan has to
+//! have written to be valid (lengths, texts, single fields) belongs to the middleware's cost.
+
+use std::time::Duration;
+
+use ::gantry::{MemoryError, Node};
+
+use super::{Backend, Draft, Matched, Publisher, Subscription, Taken};
+use crate::clock::now_ns;
+use crate::experiment::{Durability, Experiment, History, Reliability};
+use crate::messages::{Benchmark, Stamped, WithType, with_type};
+use crate::worker::protocol::EndpointPlan;
+
+/// The back end `Gantry`.
+#[derive(Debug)]
+pub struct Gantry;
+
+impl Backend for Gantry {
+    fn name(&self) -> &'static str {
+        "Gantry"
+    }
+
+    fn check(&self, _: &Experiment) -> Result<(), String> {
+        Ok(())
+    }
+
+    fn publisher(&self, experiment: &Experiment, plan: &EndpointPlan) -> Result<Box<dyn Publisher>, String> {
+        for_message(experiment, MakePublisher(experiment, plan))
+    }
+
+    fn subscription(&self, experiment: &Experiment, plan: &EndpointPlan) -> Result<Box<dyn Subscription>, String> {
+        for_message(experiment, MakeSubscription(experiment, plan))
+    }
+
+    /// Joining a domain removes what dead processes left there, and leaving it removes what is empty then.
+    fn clean_up(&self, experiment: &Experiment) -> Result<(), String> {
+        Node::builder("perf_test_coordinator").domain_id(experiment.domain_id).build().map(drop).map_err(sentence)
+    }
+}
+
+fn for_message<T, W: WithType<Output = Result<T, String>>>(experiment: &Experiment, make: W) -> Result<T, String> {
+    let (message, layout) = (&experiment.message, experiment.layout);
+    with_type(message, layout, make)
+        .unwrap_or_else(|| Err(format!("there is no message `{message}` in the {} layout", layout.name())))
+}
+
+fn sentence(error: ::gantry::Error) -> String {
+    error.to_string()
+}
+
+fn node(experiment: &Experiment, plan: &EndpointPlan) -> Result<Node, String> {
+    let name = plan.endpoint.to_string().replace(' ', "_");
+    Node::builder(&format!("perf_test_{name}")).domain_id(experiment.domain_id).build().map_err(sentence)
+}
+
+fn qos(experiment: &Experiment) -> ::gantry::Qos {
+    let qos = ::gantry::Qos::default();
+    let qos = match experiment.reliability {
+        Reliability::Reliable => qos.reliable(),
+        Reliability::BestEffort => qos.best_effort(),
+    };
+    let qos = match experiment.durability {
+        Durability::TransientLocal => qos.transient_local(),
+        Durability::Volatile => qos.volatile(),
+    };
+    match experiment.history {
+        History::KeepLast => qos.keep_last(experiment.history_depth),
+        History::KeepAll => qos.keep_all(),
+    }
+}
+
+/// A message of which every page has been touched, so that no fault falls into the measurement.
+fn touched<M: Benchmark>(experiment: &Experiment) -> Box<M> {
+    let mut message = M::prepared(experiment.unbounded_bytes as usize);
+    message.touch();
+    message
+}
+
+struct MakePublisher<'a>(&'a Experiment, &'a EndpointPlan);
+
+impl WithType for MakePublisher<'_> {
+    type Output = Result<Box<dyn Publisher>, String>;
+
+    fn run<M: Benchmark>(self) -> Self::Output {
+        let MakePublisher(experiment, plan) = self;
+        let created = node(experiment, plan)?.create_publisher::<M>(&plan.topic, qos(experiment));
+        let message =
+            if experiment.zero_copy { M::prepared(experiment.unbounded_bytes as usize) } else { touched(experiment) };
+        Ok(Box::new(TypedPublisher { publisher: created.map_err(sentence)?, message, zero_copy: experiment.zero_copy }))
+    }
+}
+
+struct TypedPublisher<M: Benchmark> {
+    publisher: ::gantry::Publisher<M>,
+    /// The message that is copied in; with zero copy the one whose shape is loaned.
+    message: Box<M>,
+    zero_copy: bool,
+}
+
+impl<M: Benchmark> Matched for TypedPublisher<M> {
+    fn matched(&mut self) -> Result<usize, String> {
+        self.publisher.subscription_count().map_err(sentence)
+    }
+
+    fn mismatches(&mut self) -> Vec<String> {
+        self.publisher.mismatches().unwrap_or_else(|error| vec![sentence(error)])
+    }
+}
+
+impl<M: Benchmark> Publisher for TypedPublisher<M> {
+    fn publish(&mut self, draft: &mut dyn Draft) -> Result<(), String> {
+        if self.zero_copy {
+            let mut loan = self.publisher.loan_with(self.message.shape()).map_err(sentence)?;
+            draft.write(M::payload_of_loan(&mut loan));
+            M::stamp_loan(&mut loan, draft.stamp());
+            self.publisher.publish(loan).map(drop).map_err(|unpublished| sentence(unpublished.into()))
+        } else {
+            draft.write(self.message.payload_mut());
+            self.message.stamp(draft.stamp());
+            self.publisher.publish_copy(&self.message).map(drop).map_err(sentence)
+        }
+    }
+}
+
+struct MakeSubscription<'a>(&'a Experiment, &'a EndpointPlan);
+
+impl WithType for MakeSubscription<'_> {
+    type Output = Result<Box<dyn Subscription>, String>;
+
+    fn run<M: Benchmark>(self) -> Self::Output {
+        let MakeSubscription(experiment, plan) = self;
+        let created = node(experiment, plan)?.create_subscription::<M>(&plan.topic, qos(experiment));
+        let subscription = created.map_err(sentence)?;
+        let private = (!experiment.zero_copy).then(|| touched(experiment));
+        Ok(Box::new(TypedSubscription { subscription, private }))
+    }
+}
+
+struct TypedSubscription<M: Benchmark> {
+    subscription: ::gantry::Subscription<M>,
+    /// Where messages are copied to; none with zero copy.
+    private: Option<Box<M>>,
+}
+
+impl<M: Benchmark> Matched for TypedSubscription<M> {
+    fn matched(&mut self) -> Result<usize, String> {
+        self.subscription.publisher_count().map_err(sentence)
+    }
+
+    fn mismatches(&mut self) -> Vec<String> {
+        self.subscription.mismatches()
+    }
+}
+
+impl<M: Benchmark> Subscription for TypedSubscription<M> {
+    fn take(&mut self, reader: &mut dyn FnMut(&Taken<'_>)) -> Result<bool, String> {
+        let mut show = |received_ns, stamped: Stamped, info: ::gantry::SampleInfo, overwritten, payload| {
+            reader(&Taken {
+                source: info.publisher_gid.0,
+                time_ns: stamped.time_ns,
+                id: stamped.id,
+                received_ns,
+                length_bytes: info.length_bytes as u64,
+                overwritten,
+                payload,
+            });
+        };
+        let subscription = &mut self.subscription;
+        if let Some(private) = &mut self.private {
+            let Some(info) = subscription.take_copy_into(private).map_err(sentence)? else { return Ok(false) };
+            let received_ns = now_ns();
+            show(received_ns, private.stamped(), info, subscription.overwritten(), private.payload());
+        } else {
+            let Some(sample) = subscription.take().map_err(sentence)? else { return Ok(false) };
+            let received_ns = now_ns();
+            let (stamped, payload) = (M::stamped_sample(&sample), M::payload_of_sample(&sample));
+            show(received_ns, stamped, sample.message_info(), subscription.overwritten(), payload);
+        }
+        Ok(true)
+    }
+
+    fn wait(&mut self, timeout: Duration) -> Result<(), String> {
+        match self.subscription.wait(timeout) {
+            // Publishers of another type are noted where it is asked who is matched.
+            Ok(_) | Err(::gantry::Error::Memory(MemoryError::TypeMismatch { .. })) => Ok(()),
+            Err(error) => Err(sentence(error)),
+        }
+    }
+
+    fn overwritten(&self) -> u64 {
+        self.subscription.overwritten()
+    }
+}

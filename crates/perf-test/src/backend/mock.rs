@@ -1,0 +1,36 @@
+//! placeholder
+use serde::{Deserialize, Serialize};
+
+use super::{Backend, Publisher, Subscription};
+use crate::experiment::Experiment;
+use crate::worker::protocol::EndpointPlan;
+
+/// placeholder
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Script {}
+
+/// The back end `Mock`.
+#[derive(Debug)]
+pub struct Mock;
+
+impl Backend for Mock {
+    fn name(&self) -> &'static str {
+        "Mock"
+    }
+
+    fn check(&self, _: &Experiment) -> Result<(), String> {
+        Ok(())
+    }
+
+    fn publisher(&self, _: &Experiment, _: &EndpointPlan) -> Result<Box<dyn Publisher>, String> {
+        Err("not there yet".to_owned())
+    }
+
+    fn subscription(&self, _: &Experiment, _: &EndpointPlan) -> Result<Box<dyn Subscription>, String> {
+        Err("not there yet".to_owned())
+    }
+
+    fn clean_up(&self, _: &Experiment) -> Result<(), String> {
+        Ok(())
+    }
+}

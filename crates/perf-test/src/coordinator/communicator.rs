@@ -1,0 +1,86 @@
+//! What `-c` names: a back end that this program brings along, or another program that brings one.
+//!
+//! Used by the command line, which finds it and asks whether it can do what is wanted, and by the coordinator, which starts its
+//! workers.
+
+use std::path::PathBuf;
+use std::process::Command;
+
+use super::fleet::Program;
+use crate::backend::{BUILT_IN, Backend};
+use crate::experiment::Experiment;
+
+/// Names of worker programs begin so.
+const PREFIX: &str = "perf_test_";
+
+/// A middleware that was found.
+#[derive(Clone)]
+pub struct Communicator {
+    name: String,
+    backend: Option<&'static dyn Backend>,
+    program: Program,
+}
+
+impl Communicator {
+    /// The middleware `name`, in any mixture of cases.
+    ///
+    /// # Errors
+    /// A sentence with all names that there are.
+    pub fn find(name: &str) -> Result<Communicator, String> {
+        if let Some(backend) = BUILT_IN.into_iter().find(|backend| backend.name().eq_ignore_ascii_case(name)) {
+            let name = backend.name().to_owned();
+            return Ok(Communicator { name, backend: Some(backend), program: Program::This });
+        }
+        let file = format!("{PREFIX}{}", name.to_lowercase().replace('-', "_"));
+        let folders = std::env::var_os("PATH").map(|path| std::env::split_paths(&path).collect()).unwrap_or_default();
+        let beside = std::env::current_exe().ok().and_then(|path| Some(path.parent()?.to_owned()));
+        let places: Vec<PathBuf> = beside.into_iter().chain::<Vec<PathBuf>>(folders).collect();
+        let found = places.into_iter().map(|folder| folder.join(&file)).find(|path| path.is_file());
+        let names: Vec<&str> = BUILT_IN.iter().map(|backend| backend.name()).collect();
+        let program = found.filter(|_| !name.contains('/')).ok_or_else(|| {
+            format!(
+                "there is no communicator `{name}`: this program has {}, and no worker program {file} lies beside it or on the PATH",
+                names.join(" and ")
+            )
+        })?;
+        Ok(Communicator { name: name.to_owned(), backend: None, program: Program::Other(program) })
+    }
+
+    /// Its name, as the worker knows it.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Whether it can do what the experiment asks for; of other programs only their workers know.
+    ///
+    /// # Errors
+    /// The back end's sentence.
+    pub fn check(&self, experiment: &Experiment) -> Result<(), String> {
+        self.backend.map_or(Ok(()), |backend| backend.check(experiment))
+    }
+
+    /// The program that workers run.
+    #[must_use]
+    pub fn program(&self) -> &Program {
+        &self.program
+    }
+
+    /// Takes away what dead workers left.
+    ///
+    /// # Errors
+    /// A sentence: the middleware cannot work here, or something is still there.
+    pub fn clean_up(&self, experiment: &Experiment) -> Result<(), String> {
+        if let Some(backend) = self.backend {
+            return backend.clean_up(experiment);
+        }
+        let Program::Other(path) = &self.program else { return Ok(()) };
+        let order = serde_json::to_string(experiment).map_err(|error| error.to_string())?;
+        let output = Command::new(path).args(["clean-up", &order]).output();
+        let output = output.map_err(|error| format!("cannot start {}: {error}", path.display()))?;
+        if output.status.success() {
+            return Ok(());
+        }
+        Err(format!("{} clean-up: {}", path.display(), String::from_utf8_lossy(&output.stderr).trim()))
+    }
+}

@@ -1,0 +1,81 @@
+//! Before the start: endpoints wait for those that they are to see, answer questions, and hear when to begin.
+//!
+//! Used by all loops. Nothing here is measured but the time that matching takes.
+
+use std::sync::mpsc::RecvTimeoutError;
+use std::time::Duration;
+
+use super::Context;
+use super::protocol::{Endpoint, Order, Report, Standing};
+use crate::backend::Matched;
+use crate::clock::{SECOND_NS, now_ns};
+use crate::experiment::{Experiment, Roundtrip};
+
+/// How often an endpoint looks for the others.
+const LOOK_AGAIN: Duration = Duration::from_millis(5);
+
+/// The endpoints of a thread, usually one.
+type Endpoints<'a, 'b> = [(&'a Context, &'b mut dyn Matched)];
+
+/// Says that the endpoints of this thread are there, waits for the others and for the start, which the first one is told.
+/// `None`: the run is over before.
+///
+/// # Errors
+/// The middleware's sentence.
+pub fn wait_for_start(endpoints: &mut Endpoints<'_, '_>) -> Result<Option<i64>, String> {
+    let created_ns = now_ns();
+    for (context, _) in endpoints.iter() {
+        context.report(Report::Ready { endpoint: context.plan.endpoint, created_ns });
+    }
+    let mut waiting = vec![true; endpoints.len()];
+    loop {
+        // Also when all are matched: new ones are met only when one looks, and here is the time to map their memory.
+        for ((context, matching), waiting) in endpoints.iter_mut().zip(&mut waiting) {
+            *waiting = look(context, *matching, *waiting, created_ns)?;
+        }
+        let Some((context, _)) = endpoints.first() else { return Ok(None) };
+        match context.orders.recv_timeout(LOOK_AGAIN) {
+            Ok(Order::Go { start_ns }) => return Ok(Some(start_ns)),
+            Ok(Order::Explain) => {
+                for (context, matching) in endpoints.iter_mut() {
+                    context.report(Report::Explained(standing(context, *matching)?));
+                }
+            }
+            Err(RecvTimeoutError::Timeout) if !context.flags.abandoned() => {}
+            _ => return Ok(None),
+        }
+    }
+}
+
+/// Whether an endpoint still waits for others; says if that changes.
+fn look(context: &Context, matching: &mut dyn Matched, waiting: bool, created_ns: i64) -> Result<bool, String> {
+    let endpoint = context.plan.endpoint;
+    let enough = matching.matched()? >= expected(&context.experiment, endpoint);
+    let give_up_ns = created_ns + i64::from(context.experiment.match_timeout_s) * SECOND_NS;
+    if waiting && enough {
+        context.report(Report::Matched { endpoint, matched_ns: now_ns() });
+    } else if waiting && now_ns() > give_up_ns {
+        context.report(Report::Unmatched(standing(context, matching)?));
+    } else {
+        return Ok(waiting);
+    }
+    Ok(false)
+}
+
+fn standing(context: &Context, matching: &mut dyn Matched) -> Result<Standing, String> {
+    let endpoint = context.plan.endpoint;
+    let (matched, expected) = (matching.matched()?, expected(&context.experiment, endpoint));
+    Ok(Standing { endpoint, matched, expected, mismatches: matching.mismatches() })
+}
+
+/// How many of the other side an endpoint waits for.
+fn expected(experiment: &Experiment, endpoint: Endpoint) -> usize {
+    let count = match endpoint {
+        // Each of the two topics of a round trip has one of each.
+        Endpoint::Relay(_) => 1,
+        _ if experiment.roundtrip == Roundtrip::Both => 1,
+        Endpoint::Publisher(_) => experiment.expected_subscriptions,
+        Endpoint::Subscription(_) => experiment.expected_publishers,
+    };
+    count as usize
+}

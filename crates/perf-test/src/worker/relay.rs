@@ -1,0 +1,153 @@
+//! The relay's loop: takes each message from the one topic and sends it on to the other with its original stamp.
+//!
+//! Runs on a thread of a worker, for round trips. What it measures is the other end's; here messages are only counted.
+
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use super::matching::wait_for_start;
+use super::protocol::{Closing, EndpointPlan, Report};
+use super::rows::Rows;
+use super::{Context, NOT_DRAINING};
+use crate::backend::{Backend, Draft, Matched, Publisher, Stamp, Subscription};
+use crate::clock::{SECOND_NS, now_ns};
+use crate::experiment::{Experiment, Touch, Wait};
+use crate::payload;
+
+/// The longest wait for a message; how long anything may take to notice that the run is over.
+const LONGEST_WAIT_NS: i64 = SECOND_NS / 10;
+/// The same while draining.
+const DRAIN_WAIT_NS: i64 = SECOND_NS / 100;
+/// Silence after which nothing more is expected although messages are missing.
+const GRACE_NS: i64 = SECOND_NS / 4;
+
+/// Creates both ends, waits for the others and the start, and passes messages on until nothing more comes.
+pub fn run(context: &Context, backend: &dyn Backend) -> Result<(), String> {
+    let to = EndpointPlan { topic: context.plan.relay_topic.clone(), ..context.plan.clone() };
+    let mut ends = Ends {
+        subscription: backend.subscription(&context.experiment, &context.plan)?,
+        publisher: backend.publisher(&context.experiment, &to)?,
+    };
+    let Some(start_ns) = wait_for_start(&mut [(context, &mut ends)])? else { return Ok(()) };
+    let rows = Rows::new(context.plan.endpoint, context.outgoing.clone(), start_ns);
+    Relaying { context, ends, rows, overwritten: 0, taken: 0, last_arrival_ns: start_ns, said: false }.relay_all()?;
+    context.finish(Closing::default());
+    context.stay_until_the_end();
+    Ok(())
+}
+
+struct Ends {
+    subscription: Box<dyn Subscription>,
+    publisher: Box<dyn Publisher>,
+}
+
+impl Matched for Ends {
+    /// On the side where there are fewer.
+    fn matched(&mut self) -> Result<usize, String> {
+        Ok(self.subscription.matched()?.min(self.publisher.matched()?))
+    }
+
+    fn mismatches(&mut self) -> Vec<String> {
+        [self.subscription.mismatches(), self.publisher.mismatches()].concat()
+    }
+}
+
+struct Relaying<'a> {
+    context: &'a Context,
+    ends: Ends,
+    rows: Rows,
+    overwritten: u64,
+    taken: u64,
+    last_arrival_ns: i64,
+    /// Why a message could not be passed on has been said.
+    said: bool,
+}
+
+impl Relaying<'_> {
+    fn relay_all(&mut self) -> Result<(), String> {
+        let experiment = self.context.experiment.clone();
+        let mut draining_since_ns = None;
+        // A relay that is alone with its publishers elsewhere ends when it is told to.
+        while !self.context.flags.abandoned() {
+            let expected = self.context.flags.expected.load(Ordering::Relaxed);
+            let draining = expected != NOT_DRAINING;
+            if draining && self.taken + self.overwritten >= expected {
+                break;
+            }
+            let before_ns = now_ns();
+            if self.relay_one(&experiment)? {
+                continue;
+            }
+            self.rows.until(before_ns);
+            if draining {
+                let since_ns = *draining_since_ns.get_or_insert(before_ns);
+                if before_ns - self.last_arrival_ns.max(since_ns) > GRACE_NS {
+                    break;
+                }
+            }
+            if experiment.wait == Wait::Spin {
+                std::hint::spin_loop();
+            } else {
+                let longest_ns = if draining { DRAIN_WAIT_NS } else { LONGEST_WAIT_NS };
+                let wait_ns = (self.rows.end_ns() - before_ns).clamp(1, longest_ns);
+                self.ends.subscription.wait(Duration::from_nanos(wait_ns as u64))?;
+            }
+        }
+        self.rows.until(now_ns());
+        self.rows.last();
+        Ok(())
+    }
+
+    /// Passes one message on, if there is one.
+    fn relay_one(&mut self, experiment: &Experiment) -> Result<bool, String> {
+        let Ends { subscription, publisher } = &mut self.ends;
+        let (mut refused, mut passed) = (None, None);
+        let taken = subscription.take(&mut |taken| {
+            let stamp = Stamp { time_ns: taken.time_ns, id: taken.id, rate_hz: experiment.rate_hz };
+            passed = Some((taken.received_ns, taken.length_bytes));
+            refused = publisher.publish(&mut Passed { stamp, touch: experiment.touch }).err();
+        });
+        let taken = match taken {
+            Ok(taken) => taken,
+            Err(sentence) => {
+                refused = Some(sentence);
+                true
+            }
+        };
+        if let Some((received_ns, length_bytes)) = passed {
+            self.rows.until(received_ns);
+            self.last_arrival_ns = received_ns;
+            self.taken += 1;
+            let relayed = &mut self.rows.open.relayed;
+            relayed.samples += u64::from(refused.is_none());
+            relayed.bytes += length_bytes;
+        }
+        let overwritten = self.ends.subscription.overwritten();
+        self.rows.open.relayed.overwritten += overwritten.saturating_sub(self.overwritten);
+        self.overwritten = overwritten;
+        if let Some(sentence) = refused {
+            self.rows.open.relayed.refused += 1;
+            if !std::mem::replace(&mut self.said, true) {
+                let sentence = format!("a message was not passed on: {sentence}");
+                self.context.report(Report::Doubt(self.context.plan.endpoint, sentence));
+            }
+        }
+        Ok(taken)
+    }
+}
+
+/// A message that is passed on.
+struct Passed {
+    stamp: Stamp,
+    touch: Touch,
+}
+
+impl Draft for Passed {
+    fn write(&mut self, bytes: &mut [u8]) {
+        payload::write(bytes, self.touch, self.stamp.id);
+    }
+
+    fn stamp(&mut self) -> Stamp {
+        self.stamp
+    }
+}
