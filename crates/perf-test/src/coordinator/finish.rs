@@ -7,7 +7,9 @@ use std::collections::BTreeSet;
 use super::{Fate, KINDS, Run, is_publisher};
 use crate::clock::{SECOND_NS, now_ns};
 use crate::measure::calibration::Calibrations;
+use crate::measure::own_cost::OwnCost;
 use crate::measure::usage::Usage;
+use crate::report::doubts::Doubt;
 use crate::report::summary::{Summary, WorkerUsage};
 use crate::worker::protocol::Endpoint;
 
@@ -20,7 +22,8 @@ impl Run<'_> {
         });
         let mismatches: BTreeSet<String> =
             self.closings.values().flat_map(|closing| closing.mismatches.clone()).collect();
-        self.notes.extend(mismatches);
+        let mismatch = |sentence| Doubt::new("mismatch", sentence, "Give both sides the same type and compatible QoS");
+        self.notes.extend(mismatches.into_iter().map(mismatch));
         self.note_the_mute_and_the_alone();
         let workers = self.fleet.workers.iter().enumerate().map(|(index, worker)| WorkerUsage {
             label: worker.label.clone(),
@@ -56,6 +59,7 @@ impl Run<'_> {
             second_latencies_ns,
             second_core_percents,
             gone: self.gone(),
+            own_cost: OwnCost::measure(),
             notes: std::mem::take(&mut self.notes),
         }
     }
@@ -91,13 +95,15 @@ impl Run<'_> {
         for endpoint in self.subscriptions() {
             if self.experiment.has_publishers() && self.lost_endpoints.get(&endpoint) == Some(&Fate::Mute) {
                 let lost = self.lost_by(endpoint, sent_at_least);
-                self.notes.push(format!("{endpoint}: {lost} samples that it did not report count as lost"));
+                let sentence = format!("{endpoint}: {lost} samples that it did not report count as lost");
+                self.notes.push(Doubt::new("worker", sentence, ""));
             }
         }
         let alone_since_ns = self.closings.values().filter_map(|closing| closing.alone_since_ns).max();
         if let Some(alone_since_ns) = alone_since_ns.filter(|_| !self.experiment.has_publishers()) {
             let since_s = seconds(alone_since_ns);
-            self.notes.push(format!("no publisher of the topic was left after {since_s:.1} s: it ended or died"));
+            let sentence = format!("no publisher of the topic was left after {since_s:.1} s: it ended or died");
+            self.notes.push(Doubt::new("alone", sentence, ""));
         }
     }
 

@@ -10,6 +10,8 @@ use super::ledger::Entry;
 use super::{Fate, KINDS, Run, TICK, is_publisher};
 use crate::clock::{SECOND_NS, now_ns};
 use crate::error::Failure;
+use crate::report::doubts::Doubt;
+use crate::row::Row;
 use crate::worker::protocol::{Endpoint, Order, Report};
 
 /// How much later than its second a row may come before it is shown without those that are missing.
@@ -35,7 +37,7 @@ impl Run<'_> {
             if self.stopped_ns.is_none()
                 && let Some(reason) = self.reason_to_stop(now_ns < end_ns)
             {
-                self.notes.extend(reason);
+                self.notes.extend(reason.map(|sentence| Doubt::new("early-end", sentence, "")));
                 self.stopped_ns = Some(now_ns);
                 self.ledger.end_after(u64::try_from((now_ns - self.start_ns) / SECOND_NS).unwrap_or(0));
                 stop_by_ns = now_ns + FINISH_NS;
@@ -90,7 +92,7 @@ impl Run<'_> {
         self.show_rows(|_| true)?;
         if let Some(row) = self.ledger.last_row(self.start_ns) {
             // Not one of the seconds: it may be too short to be compared with them.
-            self.notes.extend(self.reports.row(&row)?);
+            self.log(&row)?;
         }
         Ok(())
     }
@@ -111,7 +113,7 @@ impl Run<'_> {
     fn give_up_on(&mut self, which: impl Fn(&Endpoint) -> bool) {
         let given_up: Vec<Endpoint> = self.working.iter().copied().filter(which).collect();
         for endpoint in given_up {
-            self.notes.push(format!("{endpoint} did not finish within {} s", FINISH_NS / SECOND_NS));
+            self.note_worker(format!("{endpoint} did not finish within {} s", FINISH_NS / SECOND_NS));
             self.lose(endpoint, Fate::Mute);
         }
     }
@@ -151,12 +153,14 @@ impl Run<'_> {
             Event::Said(Report::Ended { footprint, threads }) => {
                 self.ended.insert(worker, (footprint, threads));
             }
-            Event::Said(Report::Doubt(endpoint, sentence)) => self.notes.push(format!("{endpoint}: {sentence}")),
+            Event::Said(Report::Doubt(endpoint, sentence)) => {
+                self.notes.push(Doubt::new("endpoint", format!("{endpoint}: {sentence}"), ""));
+            }
             Event::Said(Report::Failed(Some(endpoint), sentence)) => {
-                self.notes.push(format!("{endpoint} failed: {sentence}"));
+                self.note_worker(format!("{endpoint} failed: {sentence}"));
                 self.lose(endpoint, Fate::Mute);
             }
-            Event::Said(Report::Failed(None, sentence)) => self.notes.push(sentence),
+            Event::Said(Report::Failed(None, sentence)) => self.note_worker(sentence),
             Event::Said(_) => {}
             event @ (Event::Garbled(_) | Event::Closed) => self.bury(worker, &event),
         }
@@ -167,16 +171,29 @@ impl Run<'_> {
         let endpoints = self.fleet.workers.get(worker).map(|worker| worker.endpoints.clone()).unwrap_or_default();
         if endpoints.iter().any(|endpoint| self.working.contains(endpoint)) {
             let obituary = self.obituary(worker, event);
-            self.notes.push(format!("{obituary} after {:.1} s", (now_ns() - self.start_ns) as f64 / SECOND_NS as f64));
+            let after_s = (now_ns() - self.start_ns) as f64 / SECOND_NS as f64;
+            self.note_worker(format!("{obituary} after {after_s:.1} s"));
         }
         if matches!(event, Event::Closed) {
             endpoints.into_iter().for_each(|endpoint| self.lose(endpoint, Fate::Died));
         }
     }
 
+    /// Something that happened to a worker.
+    fn note_worker(&mut self, sentence: String) {
+        self.notes.push(Doubt::new("worker", sentence, ""));
+    }
+
+    fn log(&mut self, row: &Row) -> Result<(), Failure> {
+        let given_up = self.reports.row(row)?;
+        let doubt = |sentence| Doubt::new("log", sentence, "Make room and run again");
+        self.notes.extend(given_up.into_iter().map(doubt));
+        Ok(())
+    }
+
     fn show_rows(&mut self, overdue: impl Fn(u64) -> bool) -> Result<(), Failure> {
         while let Some(row) = self.ledger.next_row(&overdue) {
-            self.notes.extend(self.reports.row(&row)?);
+            self.log(&row)?;
         }
         Ok(())
     }

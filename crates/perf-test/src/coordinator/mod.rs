@@ -21,6 +21,7 @@ use crate::measure::calibration::{Calibration, Calibrations};
 use crate::measure::memory::Footprint;
 use crate::measure::threads::ThreadUsage;
 use crate::report::Reports;
+use crate::report::doubts::Doubt;
 use crate::report::summary::Summary;
 use crate::worker::protocol::{Closing, Endpoint, EndpointPlan, PROTOCOL, Plan};
 use communicator::Communicator;
@@ -69,7 +70,8 @@ pub fn run(
     run.end_workers();
     measured?;
     let after = calibrate().unwrap_or_else(|failure| {
-        run.notes.push(format!("the machine could not be measured again after the run: {failure}"));
+        let sentence = format!("the machine could not be measured again after the run: {failure}");
+        run.notes.push(Doubt::new("calibration", sentence, ""));
         before
     });
     Ok(run.finish(Calibrations { before, after }))
@@ -142,7 +144,7 @@ struct Run<'a> {
     lost_endpoints: BTreeMap<Endpoint, Fate>,
     /// What workers said last of themselves.
     ended: BTreeMap<usize, (Footprint, Vec<ThreadUsage>)>,
-    notes: Vec<String>,
+    notes: Vec<Doubt>,
     /// From the last endpoint's creation until all were matched.
     matched_after_ns: i64,
     start_ns: i64,
@@ -154,11 +156,12 @@ impl Run<'_> {
     /// Ends all workers and takes away what those left that did not end well.
     fn end_workers(&mut self) {
         let killed = self.fleet.end();
-        self.notes.extend(killed);
+        self.notes.extend(killed.into_iter().map(|sentence| Doubt::new("worker", sentence, "")));
         if !self.fleet.ended_well()
             && let Err(sentence) = self.communicator.clean_up(self.experiment)
         {
-            self.notes.push(format!("what a worker left is still there: {sentence}"));
+            let sentence = format!("what a worker left is still there: {sentence}");
+            self.notes.push(Doubt::new("left-behind", sentence, ""));
         }
     }
 

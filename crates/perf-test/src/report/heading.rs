@@ -3,7 +3,7 @@
 //! Used by `main` before a run begins. What the payload goes through and how readers wait stand here,
 //! because they explain most unfair comparisons.
 
-use crate::experiment::{Content, Experiment, name_of};
+use crate::experiment::{Content, Experiment, Wait, name_of};
 
 /// The heading of a run as lines of text; `topic` is the full name.
 #[must_use]
@@ -50,7 +50,7 @@ pub fn heading(experiment: &Experiment, topic: &str) -> Vec<String> {
                 name_of(experiment.strategy)
             ),
         ),
-        ("readers", format!("wait by {}", how_readers_wait())),
+        ("readers", format!("wait by {}", how_readers_wait(experiment.wait))),
         ("topic", format!("{topic} in domain {}", experiment.domain_id)),
         ("runtime", format!("{runtime}{ignored}")),
     ];
@@ -72,13 +72,13 @@ fn besides(experiment: &Experiment) -> &'static str {
     }
 }
 
-/// How a subscription waits for samples on this machine.
+/// How subscriptions wait for samples.
 #[must_use]
-pub fn how_readers_wait() -> &'static str {
-    if std::thread::available_parallelism().map_or(1, usize::from) > 1 {
-        "a bounded adaptive spin, then a futex"
-    } else {
-        "a futex (no spin: one CPU)"
+pub fn how_readers_wait(wait: Wait) -> &'static str {
+    match wait {
+        Wait::Spin => "spinning",
+        Wait::Block => "sleeping at once",
+        Wait::Adaptive => "the middleware's own way",
     }
 }
 

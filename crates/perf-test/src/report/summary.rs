@@ -3,16 +3,19 @@
 //! Filled by the coordinator, printed by `main`, compared by `compare`. Every statistic stands beside
 //! its number of samples; what cannot be trusted is marked, never left out.
 
-mod text;
+pub mod text;
+mod machine;
 
 use crate::experiment::Experiment;
 use crate::measure::calibration::Calibrations;
 use crate::measure::histogram::Latencies;
 use crate::measure::memory::Footprint;
 use crate::measure::moments::Moments;
+use crate::measure::own_cost::OwnCost;
 use crate::measure::tally::{Received, Relayed, Sent};
 use crate::measure::threads::ThreadUsage;
 use crate::measure::usage::Usage;
+use crate::report::doubts::Doubt;
 use crate::worker::protocol::Resources;
 
 /// The copies must cost this many wake-ups to be judged.
@@ -78,8 +81,10 @@ pub struct Summary {
     pub second_core_percents: Moments,
     /// The kind of endpoints of which none lived to the end.
     pub gone: Option<&'static str>,
-    /// What else happened, one sentence each.
-    pub notes: Vec<String>,
+    /// What the instrument itself spends on each message.
+    pub own_cost: OwnCost,
+    /// What happened, and what the machine did meanwhile.
+    pub notes: Vec<Doubt>,
 }
 
 impl Summary {
@@ -112,6 +117,23 @@ impl Summary {
             return Some(format!("no subscription was matched on topic {topic} at any time"));
         }
         None
+    }
+
+    /// Messages per second of each publisher.
+    #[must_use]
+    pub fn achieved_hz(&self) -> f64 {
+        if self.measured_s <= 0.0 || self.experiment.publishers == 0 {
+            return 0.0;
+        }
+        self.sent_at_least as f64 / self.measured_s / f64::from(self.experiment.publishers)
+    }
+
+    /// CPU time of all workers for each message that was received, or sent if nobody of this run receives, nanoseconds.
+    #[must_use]
+    pub fn cpu_per_message_ns(&self) -> Option<f64> {
+        let alone = self.experiment.subscriptions == 0;
+        let messages = if alone { self.sent.samples.max(self.relayed.samples) } else { self.received.samples };
+        (messages > 0).then(|| self.measured.cpu_ns() as f64 / messages as f64)
     }
 
     /// Lost samples that had not left the history.

@@ -1,0 +1,210 @@
+//! A doubt: what speaks against trusting a run without a second look, with its cause and what to do.
+//!
+//! Raised by what happens during a run, by the watch over the machine, and here, from a summary's figures. Printed with the summary,
+//! kept in the logs. Invariant: a run that nothing speaks against has none.
+
+use std::fmt;
+
+use serde::Serialize;
+
+use super::summary::Summary;
+use super::summary::text::time;
+use crate::experiment::{Content, Strategy, Wait};
+
+/// A percentile with fewer samples beyond it is not to be trusted.
+pub const ENOUGH_BEYOND: f64 = 10.0;
+/// The part of the asked rate below which a run is said not to have held it.
+const RATE_HELD: f64 = 0.99;
+/// The part of all cores above which workers wait for each other to be scheduled.
+const CORES_FULL: f64 = 0.9;
+/// The part of the median latency above which the instrument shows in it.
+const OWN_COST: f64 = 0.1;
+
+/// One doubt.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Doubt {
+    /// What it is about, one word for programs: `governor`, `steal`, …
+    pub kind: &'static str,
+    /// What was found, with its values; without a full stop.
+    pub sentence: String,
+    /// What to do about it; without a full stop. May be empty.
+    pub hint: String,
+}
+
+impl Doubt {
+    /// Of that kind.
+    #[must_use]
+    pub fn new(kind: &'static str, sentence: impl Into<String>, hint: impl Into<String>) -> Doubt {
+        Doubt { kind, sentence: sentence.into(), hint: hint.into() }
+    }
+}
+
+impl fmt::Display for Doubt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.sentence)?;
+        if self.hint.is_empty() { Ok(()) } else { write!(f, ". {}", self.hint) }
+    }
+}
+
+impl Summary {
+    /// What speaks against trusting the run without a second look: what happened, what the machine did, and what the figures show.
+    #[must_use]
+    pub fn doubts(&self) -> Vec<Doubt> {
+        let mut doubts = self.notes.clone();
+        doubts.extend(self.about_sending());
+        doubts.extend(self.about_losses());
+        doubts.extend(self.about_latencies());
+        doubts.extend(self.about_set_up());
+        doubts
+    }
+
+    fn about_sending(&self) -> Vec<Doubt> {
+        let mut doubts = Vec::new();
+        let asked_hz = f64::from(self.experiment.rate_hz);
+        let achieved_hz = self.achieved_hz();
+        // What the last one to die has sent is not known.
+        let known = self.experiment.publishers > 0 && self.gone != Some("publishers");
+        if known && self.measured_s > 0.0 && achieved_hz < asked_hz * RATE_HELD {
+            doubts.push(Doubt::new(
+                "rate-not-held",
+                format!("the rate was not held: {achieved_hz:.2} of {asked_hz} per second"),
+                "Ask for less, or look at lateness and CPU: the publishers waited for the middleware or for a core",
+            ));
+        }
+        let sent = &self.sent;
+        if sent.unsent > 0 {
+            doubts.push(Doubt::new(
+                "unsent",
+                format!("{} messages were due before the end and not sent", sent.unsent),
+                "The publishers were behind their schedule: ask for less, or look at lateness and CPU",
+            ));
+        }
+        if sent.refused > 0 {
+            doubts.push(Doubt::new(
+                "refused",
+                format!("{} messages were refused by the middleware and not sent", sent.refused),
+                "They are in no loss; with KEEP_ALL a slow subscription holds its publishers up",
+            ));
+        }
+        if sent.unmatched > 0 && self.experiment.subscriptions == 0 {
+            doubts.push(Doubt::new(
+                "unmatched",
+                format!("{} of {} messages were sent while no subscription was matched", sent.unmatched, sent.samples),
+                "Start the subscriptions first, or wait for them with --expected-num-subs",
+            ));
+        }
+        doubts
+    }
+
+    fn about_losses(&self) -> Vec<Doubt> {
+        let received = &self.received;
+        let mut doubts = Vec::new();
+        let mut counted = |count: u64, kind, what: &str, hint: &str| {
+            if count > 0 {
+                doubts.push(Doubt::new(kind, format!("{count} {what}"), hint));
+            }
+        };
+        counted(
+            received.overwritten,
+            "overwritten",
+            "samples left the history before they were taken",
+            "A deeper --history-depth bridges longer stalls; latencies are of the others only",
+        );
+        counted(
+            self.unexplained(),
+            "lost",
+            "samples were lost and had not left the history",
+            "The middleware, or a buffer below it, dropped them; latencies are of the others only",
+        );
+        counted(received.duplicates, "duplicates", "samples came twice", "They are counted once, by their first arrival");
+        counted(received.reordered, "reordered", "samples came after a later one", "They are counted, and not as lost");
+        counted(
+            received.corrupt,
+            "corrupt",
+            "samples carried another payload than was written",
+            "Their memory was written while it was read: the middleware gave a slot away that was in use",
+        );
+        counted(
+            received.refused,
+            "refused-samples",
+            "attempts to take a sample were refused",
+            "What was to be taken there may be among the lost",
+        );
+        doubts
+    }
+
+    fn about_latencies(&self) -> Vec<Doubt> {
+        let received = &self.received;
+        let mut doubts = Vec::new();
+        if received.negative > 0 {
+            doubts.push(Doubt::new(
+                "negative-latency",
+                format!("{} samples were received before they were sent, by the clock", received.negative),
+                "They are in no latency figure; the clock differs between cores, or another host's stamp was read",
+            ));
+        }
+        let n = received.latency_ns.n;
+        if let Some(percentile) = PERCENTILES.into_iter().find(|percentile| n > 0 && !enough_beyond(n, *percentile)) {
+            let needed = (ENOUGH_BEYOND / (1.0 - percentile / 100.0)).round();
+            doubts.push(Doubt::new(
+                "few-samples",
+                format!("p{percentile} and what lies above rest on fewer than {ENOUGH_BEYOND} of {n} samples"),
+                format!("For p{percentile} let it run for {needed} samples, or do not look at it"),
+            ));
+        }
+        let median_ns = self.latencies.quantile_ns(0.5) as f64;
+        let own_ns = self.own_cost.send_ns + self.own_cost.receive_ns;
+        if n > 0 && own_ns > OWN_COST * median_ns {
+            doubts.push(Doubt::new(
+                "own-cost",
+                format!(
+                    "the instrument spends {} on each message, of a median latency of {}",
+                    time(own_ns),
+                    time(median_ns)
+                ),
+                "Part of it lies between stamp and reception: compare such latencies only with each other",
+            ));
+        }
+        if self.experiment.zero_copy && self.experiment.content == Content::Text {
+            let (message, bytes) = (&self.experiment.message, self.experiment.unbounded_bytes);
+            doubts.push(Doubt::new(
+                "text",
+                format!("zero copy of {message} writes and checks each text of {bytes} bytes"),
+                "A loan's texts are given when it is made, so that they are valid from then on. For bytes that stay as they are \
+                 take UnboundedSequence",
+            ));
+        }
+        doubts
+    }
+
+    fn about_set_up(&self) -> Vec<Doubt> {
+        let mut doubts = Vec::new();
+        let cores = self.cores as f64;
+        if self.core_percent > 100.0 * CORES_FULL * cores {
+            doubts.push(Doubt::new(
+                "cores-full",
+                format!("the workers used {:.0} % of {} cores", self.core_percent, self.cores),
+                "They waited for each other to be scheduled: ask for less, or take more cores",
+            ));
+        }
+        let experiment = &self.experiment;
+        let spinning = experiment.subscriptions as usize;
+        if experiment.wait == Wait::Spin && experiment.strategy != Strategy::IntraThread && spinning >= self.cores {
+            doubts.push(Doubt::new(
+                "spin-on-few-cores",
+                format!("{spinning} subscriptions spin on {} cores, and nothing is left for the publishers", self.cores),
+                "Take fewer subscriptions or --wait adaptive",
+            ));
+        }
+        doubts
+    }
+}
+
+/// The percentiles that are reported.
+pub const PERCENTILES: [f64; 5] = [50.0, 90.0, 99.0, 99.9, 99.99];
+
+/// Whether enough of `n` samples lie beyond a percentile.
+#[must_use]
+pub fn enough_beyond(n: u64, percentile: f64) -> bool {
+    n as f64 * (1.0 - percentile / 100.0) >= ENOUGH_BEYOND - 1e-6
+}

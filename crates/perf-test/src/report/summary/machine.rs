@@ -1,0 +1,167 @@
+//! The summary's second half: what the run cost, in CPU time and memory, and what the machine and the instrument cost themselves.
+//!
+//! Part of [`Summary::lines`](super::Summary::lines).
+
+use super::text::{labelled, time};
+use super::{Summary, WorkerUsage};
+use crate::measure::calibration::Calibration;
+use crate::measure::memory::{Footprint, Resident};
+
+/// How much slower than its parts the copy path may be.
+const HONEST_COPY: f64 = 1.3;
+/// With more workers than this only sums are shown; the full log has each.
+const SHOWN_WORKERS: usize = 8;
+/// A thread that used less than this part of its process's CPU time is not shown.
+const SHOWN_PART: f64 = 0.01;
+
+impl Summary {
+    pub(super) fn machine_lines(&self) -> Vec<String> {
+        let mut lines = self.cpu_lines();
+        lines.extend(self.memory_lines());
+        if self.workers.len() <= SHOWN_WORKERS {
+            lines.extend(self.workers.iter().flat_map(worker_lines));
+        }
+        lines.extend(self.calibration_lines());
+        lines.extend(self.copy_path_lines());
+        lines
+    }
+
+    fn cpu_lines(&self) -> Vec<String> {
+        let measured = &self.measured;
+        let per_message = self.cpu_per_message_ns().map_or(String::new(), |ns| format!(", {} per message", time(ns)));
+        let all = self.core_percent / self.cores as f64;
+        let mut lines = vec![
+            labelled(
+                "CPU",
+                &format!("{:.2} % of one core, {all:.2} % of all {}{per_message}", self.core_percent, self.cores),
+            ),
+            labelled(
+                "",
+                &format!(
+                    "{} while measuring (user {}, system {}), {} with set-up; coordinator apart: {}",
+                    time(measured.cpu_ns() as f64),
+                    time(measured.utime_ns as f64),
+                    time(measured.stime_ns as f64),
+                    time(self.usage().cpu_ns() as f64),
+                    time(self.own_usage.cpu_ns() as f64)
+                ),
+            ),
+            labelled(
+                "",
+                &format!(
+                    "context switches {} by waiting, {} by force; page faults {} without input, {} with",
+                    measured.nvcsw, measured.nivcsw, measured.minflt, measured.majflt
+                ),
+            ),
+        ];
+        if self.experiment.check_memory {
+            let (sent, received) = (&self.sent, &self.received);
+            let per = |count: u64, messages: u64| count as f64 / messages.max(1) as f64;
+            lines.push(labelled(
+                "allocations",
+                &format!(
+                    "{} in publishing ({:.3} per message), {} in taking ({:.3} per message), after the warm-up",
+                    sent.allocations,
+                    per(sent.allocations, sent.samples),
+                    received.allocations,
+                    per(received.allocations, received.samples)
+                ),
+            ));
+        }
+        lines
+    }
+
+    fn memory_lines(&self) -> Vec<String> {
+        let mut memory = crate::measure::memory::Memory::default();
+        self.workers.iter().for_each(|worker| memory.add(&worker.resources.memory));
+        let mut footprint = Footprint::default();
+        let ended: Vec<_> = self.workers.iter().filter_map(|worker| worker.ended.as_ref()).collect();
+        ended.iter().for_each(|(of_one, _)| footprint.add(of_one));
+        let mut lines = vec![labelled(
+            "memory",
+            &format!("{} KiB resident at last, {} KiB at the peaks, sum of the workers", memory.rss_kib, memory.peak_rss_kib),
+        )];
+        if ended.is_empty() {
+            return lines;
+        }
+        let kind = |name: &str, Resident { rss_kib, pss_kib }: Resident| format!("{name} {rss_kib} ({pss_kib})");
+        let Footprint { heap, stack, shared, file, other } = footprint;
+        let kinds = [kind("heap", heap), kind("stack", stack), kind("shared", shared), kind("file", file), kind("other", other)];
+        lines.push(labelled("", &format!("{} KiB: RSS (PSS, shared pages counted once)", kinds.join(", "))));
+        lines
+    }
+
+    fn calibration_lines(&self) -> Vec<String> {
+        let found = self.calibrations.mean();
+        let machine = format!(
+            "to fill a message {}, to copy it warm {}, at the run's pace {},",
+            time(found.fill_ns),
+            time(found.warm_copy_ns),
+            time(found.paced_copy_ns)
+        );
+        let more = format!(
+            "to wake a thread {}, to read the clock {} (means of before and after the run)",
+            time(found.wake_up_ns),
+            time(found.clock_ns)
+        );
+        let own = &self.own_cost;
+        let instrument = format!(
+            "costs {} per message sent and {} per message received, in the CPU time above",
+            time(own.send_ns),
+            time(own.receive_ns)
+        );
+        vec![labelled("machine", &machine), labelled("", &more), labelled("instrument", &instrument)]
+    }
+
+    fn copy_path_lines(&self) -> Vec<String> {
+        let Some(ratio) = self.copy_ratio() else { return Vec::new() };
+        let found = self.calibrations.mean();
+        let paced = self.received.latency_ns.mean / found.paced_copy_path_ns();
+        let verdict = if ratio <= HONEST_COPY {
+            "within the goal"
+        } else if paced <= HONEST_COPY {
+            "above the goal by the first, within it by the second"
+        } else {
+            "above the goal: slower than these parts"
+        };
+        let (warm_path, paced_path) = (time(found.copy_path_ns()), time(found.paced_copy_path_ns()));
+        let parts =
+            format!("mean latency is {ratio:.2} × (2 warm copies + 1 wake-up = {warm_path}), goal ≤ {HONEST_COPY},");
+        let mut lines = vec![labelled("copy path", &parts)];
+        lines.push(labelled(
+            "",
+            &format!("and {paced:.2} × the same with copies at the run's pace ({paced_path}): {verdict}"),
+        ));
+        for (what, figure) in [
+            ("2 warm copies + 1 wake-up", Calibration::copy_path_ns as fn(&Calibration) -> f64),
+            ("the same at the run's pace", Calibration::paced_copy_path_ns),
+        ] {
+            if let Some((before, after)) = self.calibrations.drift(figure) {
+                let apart =
+                    format!("{what}: {} before the run, {} after it; the mean is used", time(before), time(after));
+                lines.push(labelled("", &apart));
+            }
+        }
+        lines
+    }
+}
+
+/// A worker, and those of its threads that did something.
+fn worker_lines(worker: &WorkerUsage) -> Vec<String> {
+    let resources = &worker.resources;
+    let own = format!(
+        "{:<24} {:>8} KiB peak {:>10} CPU",
+        worker.label,
+        resources.memory.peak_rss_kib,
+        time(resources.usage.cpu_ns() as f64)
+    );
+    let mut lines = vec![labelled("", &format!("{own}   pid {}", worker.pid))];
+    let threads = worker.ended.iter().flat_map(|(_, threads)| threads);
+    let all_ns: u64 = threads.clone().map(|thread| thread.cpu_ns).sum();
+    for thread in threads.filter(|thread| thread.cpu_ns as f64 > SHOWN_PART * all_ns as f64) {
+        let switches = format!("{} + {} switches", thread.voluntary_switches, thread.involuntary_switches);
+        let cpu = time(thread.cpu_ns as f64);
+        lines.push(labelled("", &format!("  {:<22} {:>17} {cpu:>10} CPU   {switches}", thread.name, "")));
+    }
+    lines
+}
