@@ -3,6 +3,7 @@
 //! Used by the worker loops, which feed it, and by the coordinator, which merges it. Knows no
 //! middleware. Nothing here allocates or locks while a sample is recorded.
 
+pub mod allocations;
 pub mod calibration;
 pub mod histogram;
 pub mod loss;
