@@ -11,4 +11,5 @@ pub mod loss;
 pub mod memory;
 pub mod moments;
 pub mod tally;
+pub mod threads;
 pub mod usage;
