@@ -20,6 +20,7 @@ pub mod coordinator;
 pub mod domain;
 pub mod error;
 pub mod experiment;
+pub mod idle;
 pub mod interrupt;
 pub mod measure;
 pub mod messages;
