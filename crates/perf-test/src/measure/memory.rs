@@ -2,8 +2,8 @@
 //!
 //! Used by the workers for themselves, and for the daemons of a middleware by their process numbers; the coordinator adds them up.
 //! From `/proc/<pid>/status` and `/proc/<pid>/smaps`. Two things to know of the figures:
-//! - A page of shared memory counts in the RSS of every process that touched it, so a sum of RSS counts it as often. In
-//!   the sum of PSS it counts once (less what processes that were not asked have of it).
+//! - A page of shared memory counts in the RSS of every map through which it was touched: once in each process, twice in one that
+//!   publishes and subscribes. In the sum of PSS it counts once (less what processes that were not asked have of it).
 //! - The kernel cannot say which anonymous memory is the stack of a thread: only the main thread's is `stack`, those of others
 //!   are `heap`.
 
@@ -30,7 +30,7 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// Of this process. Some ten microseconds; allocates.
+    /// Of this process. Tens of microseconds; allocates.
     ///
     /// # Errors
     /// A sentence, if the kernel does not say.
@@ -76,7 +76,7 @@ impl Memory {
 pub struct Resident {
     /// All pages that are mapped and there.
     pub rss_kib: u64,
-    /// The same, each page divided by the number of processes that have it mapped.
+    /// The same, each page divided by the number of maps that have it.
     pub pss_kib: u64,
 }
 
