@@ -4,6 +4,7 @@
 //! anybody while they measure: they hand finished rows to the main thread, which reports them. The
 //! worker ends when its stdin ends, so it never outlives the coordinator.
 
+pub mod placement;
 pub mod protocol;
 mod publisher;
 mod rows;
