@@ -10,6 +10,7 @@ pub mod histogram;
 pub mod loss;
 pub mod memory;
 pub mod moments;
+pub mod own_cost;
 pub mod tally;
 pub mod threads;
 pub mod usage;
