@@ -13,7 +13,7 @@ const LOOKS_PER_CLOCK: usize = 8;
 
 /// How long a thread spins now.
 pub(crate) struct Spin {
-    /// `None`: only one CPU is usable, spinning would keep the other side from running.
+    /// `None`: it does not spin. It is told not to, or only one CPU is usable and spinning would keep the other side from running.
     bound: Option<Duration>,
 }
 
@@ -22,6 +22,11 @@ impl Spin {
     pub(crate) fn new() -> Spin {
         let cpus = std::thread::available_parallelism().map_or(1, usize::from);
         Spin { bound: (cpus > 1).then_some(MAX_SPIN) }
+    }
+
+    /// Whether it spins at all from now on, where more than one CPU is usable.
+    pub(crate) fn set(&mut self, on: bool) {
+        *self = if on { Spin::new() } else { Spin { bound: None } };
     }
 
     /// Looks again and again; whether there was something. The bound doubles when it helps and halves when it does not.
@@ -60,6 +65,16 @@ mod tests {
         sched_setaffinity(None, &all).unwrap();
         let several = std::thread::available_parallelism().unwrap().get() > 1;
         assert_eq!(Spin::new().bound, several.then_some(MAX_SPIN));
+    }
+
+    #[test]
+    fn who_is_told_not_to_spin_does_not_even_look() {
+        let mut spin = Spin { bound: Some(MAX_SPIN) };
+        spin.set(false);
+        assert!(!spin.finds(&mut || unreachable!("it looked")));
+        assert_eq!(spin.bound, None);
+        spin.set(true);
+        assert_eq!(spin.bound, Spin::new().bound);
     }
 
     #[test]

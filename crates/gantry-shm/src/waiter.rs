@@ -101,6 +101,11 @@ impl Waiter {
         Waiter { domain, index: None, spin: Spin::new(), slice: MIN_SLICE }
     }
 
+    /// Whether it spins before it sleeps.
+    pub(crate) fn set_spinning(&mut self, on: bool) {
+        self.spin.set(on);
+    }
+
     /// What [`WaitSet::wait`] says.
     pub(crate) fn wait(
         &mut self,
@@ -213,6 +218,25 @@ impl Drop for Waiter {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn who_is_told_not_to_spin_looks_once_before_it_sleeps() {
+        let root = tempfile::tempdir_in("/dev/shm").unwrap();
+        let mut waiter = Waiter::new(Arc::new(Domain::join(root.path(), 0).unwrap()));
+        let mut looks_when = |on| {
+            let mut looks = 0;
+            waiter.set_spinning(on);
+            let over = Some(Instant::now());
+            waiter.sleep_once(over, std::iter::empty(), || {
+                looks += 1;
+                false
+            })?;
+            Ok::<_, Error>(looks)
+        };
+        assert_eq!(looks_when(false).unwrap(), 1);
+        let several = std::thread::available_parallelism().unwrap().get() > 1;
+        assert_eq!(looks_when(true).unwrap() > 1, several);
+    }
 
     #[test]
     fn sleeps_adapt_and_are_bounded() {

@@ -20,6 +20,7 @@ pub mod compare;
 pub mod coordinator;
 pub mod error;
 pub mod experiment;
+pub mod idle;
 pub mod interrupt;
 pub mod measure;
 pub mod messages;

@@ -33,19 +33,7 @@ use std::{process::ExitCode, time::Duration};
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
 fn main() -> ExitCode {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let outcome = match peer::Role::parse(&arguments) {
-        Ok(Some(role)) => play::play(&role),
-        Ok(None) => measure(&arguments),
-        Err(error) => Err(error),
-    };
-    match outcome {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("hop: {error}");
-            ExitCode::FAILURE
-        }
-    }
+    peer::begin("hop", play::play, measure)
 }
 
 fn measure(arguments: &[String]) -> Result<()> {

@@ -3,19 +3,36 @@
 //! Used by the benchmarks `hop` and, of `gantry`, `unsized` and `executors`. `Peer` is how the benchmark holds it, `Role::play` is
 //! how it listens. The last line is `end`; each is answered by a line, `ok` or what went wrong; one that takes a turn says `ready`
 //! first. Between lines it sleeps in a read. If its input ends without `end`, the benchmark was killed. It has its own process
-//! group, so that an interrupt from a terminal reaches it this way too.
+//! group, so that an interrupt from a terminal reaches it this way too. `begin` is their `main`: which of both this process is.
 
 use crate::{Result, cpus::Cpus};
 use std::{
     ffi::OsStr,
     io::{BufRead, BufReader, Write},
     os::unix::process::CommandExt,
-    process::{Child, ChildStdin, ChildStdout, Command, Stdio},
+    process::{Child, ChildStdin, ChildStdout, Command, ExitCode, Stdio},
 };
 
 const CHILD: &str = "--child";
 const READY: &str = "ready";
 const OK: &str = "ok";
+
+/// Plays the role that the command line gives, or measures with its arguments; an error is said after the benchmark's `name`.
+pub fn begin(name: &str, play: fn(&Role) -> Result<()>, measure: fn(&[String]) -> Result<()>) -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let outcome = match Role::parse(&arguments) {
+        Ok(Some(role)) => play(&role),
+        Ok(None) => measure(&arguments),
+        Err(error) => Err(error),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("{name}: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
 
 /// What the other process is told when it is started.
 pub struct Role {
@@ -27,7 +44,7 @@ pub struct Role {
 
 impl Role {
     /// `None`: this is not the other process.
-    pub fn parse(arguments: &[String]) -> Result<Option<Role>> {
+    fn parse(arguments: &[String]) -> Result<Option<Role>> {
         let [first, place, cpus @ ..] = arguments else { return Ok(None) };
         if first != CHILD {
             return Ok(None);

@@ -4,7 +4,6 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on may say so by panicking")]
 
-mod allocations;
 mod answers;
 mod asynchronous;
 mod behaviour;

@@ -3,10 +3,10 @@
 //! Every scenario runs twice: on a thread whose allocations are counted, and in a child process where a system call is a trap.
 
 use crate::{
-    allocations::{Counts, count},
     support::*,
     trap::{self, step},
 };
+use allocations::{Counts, count};
 use gantry_shm::{Liveliness, Participant, Publisher, PublisherOptions, Qos, Sample, SourceTime, Subscription};
 use libtest_mimic::Trial;
 use std::{
@@ -226,7 +226,7 @@ fn take_and_hand_over(subscription: &mut Subscription, handed_over: &Mutex<Optio
 }
 
 fn the_counter_sees_a_box() {
-    assert_eq!(count(|| drop(black_box(Box::new(1)))), Counts { allocations: 1, frees: 1 });
+    assert_eq!(count(|| drop(black_box(Box::new(1)))), Counts { allocations: 1, frees: 1, bytes: 4 });
     assert_eq!(count(|| _ = black_box(1)), Counts::default());
 }
 

@@ -18,6 +18,7 @@ tests![
     more_waiters_than_the_board_has_lines_are_all_woken,
     waits_of_no_time_and_of_all_time,
     a_wait_goes_on_after_a_signal,
+    who_does_not_spin_is_woken,
 ];
 
 pub const BYTES: usize = 64;
@@ -207,4 +208,35 @@ fn a_wait_goes_on_after_a_signal() {
     published.store(true, Relaxed);
     send(&mut publisher, BYTES, 1);
     thread.join().unwrap();
+}
+
+fn who_does_not_spin_is_woken() {
+    const ROUNDS: u64 = 2000;
+    let root = Root::new();
+    let participant = root.join();
+    let mut there = publisher_on(&participant, "/there", Qos::default());
+    let mut back = publisher_on(&participant, "/back", Qos::default());
+    let mut at_there = subscription_to(&participant, "/there", Qos::default());
+    let mut at_back = subscription_to(&participant, "/back", Qos::default());
+    match_up(&mut there, &mut at_there);
+    match_up(&mut back, &mut at_back);
+    at_there.set_spinning(false);
+    let deadline = Instant::now() + PATIENCE;
+    let echo = std::thread::spawn(move || {
+        for number in 0..ROUNDS {
+            assert!(at_there.wait(PATIENCE).unwrap());
+            assert_eq!(drain(&mut at_there), [number]);
+            send(&mut back, BYTES, number);
+        }
+    });
+    for number in 0..ROUNDS {
+        // It may be told again at any time.
+        at_back.set_spinning(number % 3 == 0);
+        send(&mut there, BYTES, number);
+        assert!(at_back.wait(PATIENCE).unwrap());
+        assert_eq!(drain(&mut at_back), [number]);
+    }
+    echo.join().unwrap();
+    // A wake-up that is lost costs a slice of a second.
+    assert!(Instant::now() < deadline, "wake-ups are lost");
 }

@@ -36,19 +36,7 @@ type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 const LEAST_CYCLES: usize = 3;
 
 fn main() -> ExitCode {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let outcome = match peer::Role::parse(&arguments) {
-        Ok(Some(role)) => play::play(&role),
-        Ok(None) => measure(&arguments),
-        Err(error) => Err(error),
-    };
-    match outcome {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("unsized: {error}");
-            ExitCode::FAILURE
-        }
-    }
+    peer::begin("unsized", play::play, measure)
 }
 
 fn measure(arguments: &[String]) -> Result<()> {

@@ -5,8 +5,6 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on may say so by panicking")]
 
-#[path = "../../../gantry-shm/tests/it/allocations.rs"]
-mod allocations;
 mod awaiting;
 mod child;
 mod executor_losses;

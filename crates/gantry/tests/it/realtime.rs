@@ -4,12 +4,12 @@
 //! nobody is waited for is shown by stopping another thread wherever it is, again and again (`stopped`).
 
 use crate::{
-    allocations::{Counts, count},
     stopped,
     support::{PATIENCE, Peer, Point, node},
     trap::{self, step},
     typed::{cloud, image},
 };
+use allocations::{Counts, count};
 use gantry::{
     GenericPublisher, GenericSubscription, Node, PublishMode, Publisher, PublisherOptions, Qos, Sample, Subscription,
 };

@@ -1,10 +1,10 @@
 //! Services and clients that work: in one process and between several, in place, by waiting, taking and awaiting.
 
 use crate::{
-    allocations::count,
     child::{say, told},
     support::*,
 };
+use allocations::count;
 use gantry::{Client, Node, Request, Service, ServiceType};
 use gantry_msgs::{
     example_interfaces::srv::{AddTwoInts, AddTwoInts_Request, AddTwoInts_Response},

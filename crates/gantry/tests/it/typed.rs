@@ -1,6 +1,7 @@
 //! ROS 2's messages of any length: between processes, in place and by copying; loans; what is no such message.
 
-use crate::{allocations::count, support::*};
+use crate::support::*;
+use allocations::count;
 use gantry::{Error, Message, Node, Publisher, Qos, TypeDescription, gantry_cdr::View};
 use gantry_msgs::{
     builtin_interfaces::Time,

@@ -9,7 +9,7 @@ use ::gantry::{MemoryError, Node};
 
 use super::{Backend, Draft, Matched, Publisher, Subscription, Taken};
 use crate::clock::now_ns;
-use crate::experiment::{Durability, Experiment, History, Reliability};
+use crate::experiment::{Durability, Experiment, History, Reliability, Wait};
 use crate::messages::{Benchmark, Stamped, WithType, with_type};
 use crate::worker::protocol::EndpointPlan;
 
@@ -132,7 +132,8 @@ impl WithType for MakeSubscription<'_> {
     fn run<M: Benchmark>(self) -> Self::Output {
         let MakeSubscription(experiment, plan) = self;
         let created = node(experiment, plan)?.create_subscription::<M>(&plan.topic, qos(experiment));
-        let subscription = created.map_err(sentence)?;
+        let mut subscription = created.map_err(sentence)?;
+        subscription.set_spinning(experiment.wait != Wait::Block);
         let private = (!experiment.zero_copy).then(|| touched(experiment));
         Ok(Box::new(TypedSubscription { subscription, private }))
     }

@@ -16,6 +16,7 @@ use std::time::Duration;
 
 use crate::error::Failure;
 use crate::experiment::{Experiment, Roundtrip, Strategy};
+use crate::idle::Awake;
 use crate::interrupt::Interrupt;
 use crate::measure::calibration::{Calibration, Calibrations};
 use crate::measure::memory::Footprint;
@@ -43,6 +44,8 @@ pub fn run(
     interrupt: &Interrupt,
 ) -> Result<Summary, Failure> {
     let calibrate = || Calibration::measure(experiment.message_bytes, experiment.rate_hz).map_err(Failure::Measurement);
+    // Held until the workers have ended.
+    let _awake = if experiment.prevent_cpu_idle { Some(Awake::hold().map_err(Failure::Usage)?) } else { None };
     let before = calibrate()?;
     let plans = plans(experiment, topic);
     let endpoints: Vec<Endpoint> =

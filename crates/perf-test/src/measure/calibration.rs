@@ -113,7 +113,7 @@ impl Calibration {
 }
 
 /// The median over batches of what one call of `work` takes, nanoseconds.
-fn median_batch_ns(mut work: impl FnMut()) -> f64 {
+pub(super) fn median_batch_ns(mut work: impl FnMut()) -> f64 {
     let mut repeats = 1_u32;
     let mut batch_ns = |repeats: u32| {
         let begin_ns = now_ns();

@@ -1,8 +1,10 @@
-//! What is measured: latencies, losses, the system's usage, and what the machine itself costs.
+//! What is measured: latencies, losses, allocations, what the system says of processes and their threads, and what the
+//! machine and the instrument themselves cost.
 //!
 //! Used by the worker loops, which feed it, and by the coordinator, which merges it. Knows no
 //! middleware. Nothing here allocates or locks while a sample is recorded.
 
+pub mod allocations;
 pub mod calibration;
 pub mod histogram;
 pub mod loss;

@@ -58,16 +58,20 @@ impl Summary {
         doubts
     }
 
+    /// Whether the publishers sent as many messages as they were asked for; so if there is nothing to say about it.
+    #[must_use]
+    pub fn rate_was_held(&self) -> bool {
+        // What the last one to die has sent is not known.
+        let known = self.experiment.publishers > 0 && self.gone != Some("publishers") && self.measured_s > 0.0;
+        !known || self.achieved_hz() >= f64::from(self.experiment.rate_hz) * RATE_HELD
+    }
+
     fn about_sending(&self) -> Vec<Doubt> {
         let mut doubts = Vec::new();
-        let asked_hz = f64::from(self.experiment.rate_hz);
-        let achieved_hz = self.achieved_hz();
-        // What the last one to die has sent is not known.
-        let known = self.experiment.publishers > 0 && self.gone != Some("publishers");
-        if known && self.measured_s > 0.0 && achieved_hz < asked_hz * RATE_HELD {
+        if !self.rate_was_held() {
             doubts.push(Doubt::new(
                 "rate-not-held",
-                format!("the rate was not held: {achieved_hz:.2} of {asked_hz} per second"),
+                format!("the rate was not held: {:.2} of {} per second", self.achieved_hz(), self.experiment.rate_hz),
                 "Ask for less, or look at lateness and CPU: the publishers waited for the middleware or for a core",
             ));
         }
@@ -116,7 +120,12 @@ impl Summary {
             "samples were lost and had not left the history",
             "The middleware, or a buffer below it, dropped them; latencies are of the others only",
         );
-        counted(received.duplicates, "duplicates", "samples came twice", "They are counted once, by their first arrival");
+        counted(
+            received.duplicates,
+            "duplicates",
+            "samples came twice",
+            "They are counted once, by their first arrival",
+        );
         counted(received.reordered, "reordered", "samples came after a later one", "They are counted, and not as lost");
         counted(
             received.corrupt,
@@ -192,7 +201,10 @@ impl Summary {
         if experiment.wait == Wait::Spin && experiment.strategy != Strategy::IntraThread && spinning >= self.cores {
             doubts.push(Doubt::new(
                 "spin-on-few-cores",
-                format!("{spinning} subscriptions spin on {} cores, and nothing is left for the publishers", self.cores),
+                format!(
+                    "{spinning} subscriptions spin on {} cores, and nothing is left for the publishers",
+                    self.cores
+                ),
                 "Take fewer subscriptions or --wait adaptive",
             ));
         }
@@ -207,4 +219,77 @@ pub const PERCENTILES: [f64; 5] = [50.0, 90.0, 99.0, 99.9, 99.99];
 #[must_use]
 pub fn enough_beyond(n: u64, percentile: f64) -> bool {
     n as f64 * (1.0 - percentile / 100.0) >= ENOUGH_BEYOND - 1e-6
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::summary::tests::summary;
+
+    /// A run of enough samples that nothing speaks against.
+    fn quiet(options: &str) -> Summary {
+        let mut summary = summary(options, 1_000_000);
+        summary.received.latency_ns.n = 1_000_000;
+        summary
+    }
+
+    fn kinds(summary: &Summary) -> Vec<&'static str> {
+        summary.doubts().iter().map(|doubt| doubt.kind).collect()
+    }
+
+    #[test]
+    fn nothing_speaks_against_a_quiet_run() {
+        for options in ["", "--zero-copy", "-s 3", "-p 0", "-s 0", "--transient"] {
+            assert_eq!(kinds(&quiet(options)), Vec::<&str>::new(), "{options}");
+        }
+    }
+
+    #[test]
+    fn each_cause_raises_its_doubt_and_no_other() {
+        let cases: [(&str, fn(&mut Summary)); 15] = [
+            ("rate-not-held", |run| run.sent_at_least = 2900),
+            ("unsent", |run| run.sent.unsent = 1),
+            ("refused", |run| run.sent.refused = 1),
+            ("overwritten", |run| (run.received.overwritten, run.lost) = (1, 1)),
+            ("lost", |run| run.lost = 1),
+            ("duplicates", |run| run.received.duplicates = 1),
+            ("reordered", |run| run.received.reordered = 1),
+            ("corrupt", |run| run.received.corrupt = 1),
+            ("refused-samples", |run| run.received.refused = 1),
+            ("negative-latency", |run| run.received.negative = 1),
+            ("few-samples", |run| run.received.latency_ns.n = 99_000),
+            ("own-cost", |run| run.own_cost.send_ns = 1e6),
+            ("cores-full", |run| run.core_percent = 195.0),
+            ("text", |run| {
+                (run.experiment.zero_copy, run.experiment.content) = (true, Content::Text);
+            }),
+            ("spin-on-few-cores", |run| {
+                (run.experiment.wait, run.experiment.subscriptions) = (Wait::Spin, 2);
+            }),
+        ];
+        for (kind, cause) in cases {
+            let mut run = quiet("");
+            cause(&mut run);
+            assert_eq!(kinds(&run), [kind]);
+            let doubt = run.doubts().remove(0);
+            assert!(!doubt.hint.is_empty() && !doubt.to_string().ends_with('.'), "{doubt}");
+            assert!(run.lines().join("\n").contains(&doubt.to_string()), "{kind} is not in the summary");
+        }
+        let mut alone = quiet("-s 0");
+        alone.sent.unmatched = 5;
+        assert_eq!(kinds(&alone), ["unmatched"]);
+    }
+
+    #[test]
+    fn what_happened_is_among_the_doubts() {
+        let mut run = quiet("");
+        run.notes.push(Doubt::new("worker", "subscription 0 failed", ""));
+        assert_eq!((kinds(&run), run.doubts()[0].to_string()), (vec!["worker"], "subscription 0 failed".to_owned()));
+    }
+
+    #[test]
+    fn percentiles_need_ten_samples_beyond_them() {
+        assert!(enough_beyond(1000, 99.0) && !enough_beyond(999, 99.0));
+        assert!(enough_beyond(100_000, 99.99) && !enough_beyond(99_999, 99.99) && !enough_beyond(0, 50.0));
+    }
 }

@@ -3,8 +3,8 @@
 //! Filled by the coordinator, printed by `main`, compared by `compare`. Every statistic stands beside
 //! its number of samples; what cannot be trusted is marked, never left out.
 
-pub mod text;
 mod machine;
+pub mod text;
 
 use crate::experiment::Experiment;
 use crate::measure::calibration::Calibrations;

@@ -17,12 +17,16 @@ const LOOK_AGAIN: Duration = Duration::from_millis(5);
 /// The endpoints of a thread, usually one.
 type Endpoints<'a, 'b> = [(&'a Context, &'b mut dyn Matched)];
 
-/// Says that the endpoints of this thread are there, waits for the others and for the start, which the first one is told.
-/// `None`: the run is over before.
+/// Puts this thread where it belongs, says that its endpoints are there, waits for the others and for the start, which the first
+/// one is told. `None`: the run is over before.
 ///
 /// # Errors
-/// The middleware's sentence.
+/// The middleware's sentence, or the system's about the placement.
 pub fn wait_for_start(endpoints: &mut Endpoints<'_, '_>) -> Result<Option<i64>, String> {
+    // Now that the middleware is set up: its own threads are to inherit nothing of it.
+    if let Some((context, _)) = endpoints.first() {
+        context.placement.apply_to_thread(context.plan.place as usize)?;
+    }
     let created_ns = now_ns();
     for (context, _) in endpoints.iter() {
         context.report(Report::Ready { endpoint: context.plan.endpoint, created_ns });

@@ -6,6 +6,7 @@
 
 mod intra_thread;
 mod matching;
+pub mod placement;
 pub mod protocol;
 mod publisher;
 mod relay;
@@ -24,7 +25,8 @@ use rustix::process::{Signal, set_parent_process_death_signal};
 use crate::backend::Backend;
 use crate::experiment::{Experiment, Strategy};
 use crate::measure::memory::Footprint;
-use crate::measure::threads::ThreadUsage;
+use crate::measure::threads::{ThreadUsage, since};
+use placement::Placement;
 use protocol::{Closing, Endpoint, EndpointPlan, Order, PROTOCOL, Plan, Report, Resources};
 use rows::Outgoing;
 
@@ -55,6 +57,7 @@ impl Flags {
 /// What every endpoint has.
 struct Context {
     plan: EndpointPlan,
+    placement: Placement,
     experiment: Arc<Experiment>,
     orders: Receiver<Order>,
     flags: Arc<Flags>,
@@ -100,6 +103,9 @@ fn work(backends: &[&'static dyn Backend]) -> Result<(), String> {
         return Err(format!("this worker does not know the communicator {}", plan.experiment.communicator));
     };
     let experiment = Arc::new(plan.experiment);
+    let placement = Placement::of(&experiment);
+    // Before there are other threads, which inherit it.
+    placement.apply_to_process()?;
     let flags = Arc::new(Flags { stop: AtomicBool::new(false), abandon, expected: AtomicU64::new(NOT_DRAINING) });
     let (outgoing, reports) = mpsc::sync_channel(OUTGOING_CAPACITY);
     let mut senders = Vec::new();
@@ -109,7 +115,14 @@ fn work(backends: &[&'static dyn Backend]) -> Result<(), String> {
         .map(|plan| {
             let (sender, orders) = mpsc::channel();
             senders.push(sender);
-            Context { plan, experiment: experiment.clone(), orders, flags: flags.clone(), outgoing: outgoing.clone() }
+            Context {
+                plan,
+                placement: placement.clone(),
+                experiment: experiment.clone(),
+                orders,
+                flags: flags.clone(),
+                outgoing: outgoing.clone(),
+            }
         })
         .collect();
     let endpoints = contexts.len();
@@ -251,7 +264,7 @@ fn report_until_done(reports: &Receiver<Outgoing>, endpoints: usize) -> Result<(
                 if unfinished > 0 {
                     continue;
                 }
-                let threads = ThreadUsage::since(&ThreadUsage::all_of_this_process()?, &threads_before);
+                let threads = since(&ThreadUsage::all_of_this_process()?, &threads_before);
                 Report::Ended { footprint: Footprint::of_this_process()?, threads }
             }
         };

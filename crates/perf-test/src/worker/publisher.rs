@@ -14,6 +14,7 @@ use super::rows::Rows;
 use crate::backend::{Backend, Draft, Publisher, Stamp};
 use crate::clock::{SECOND_NS, now_ns, sleep_until};
 use crate::experiment::Touch;
+use crate::measure::allocations::counted;
 use crate::pacing::Schedule;
 use crate::payload;
 
@@ -113,7 +114,9 @@ impl<'a> Publishing<'a> {
         let experiment = &self.context.experiment;
         let stamp = Stamp { time_ns: 0, id: index + 1, rate_hz: experiment.rate_hz };
         let mut draft = Message { stamp, touch: experiment.touch };
-        if let Err(sentence) = self.publisher.publish(&mut draft) {
+        let (published, allocated) = counted(experiment.check_memory, || self.publisher.publish(&mut draft));
+        self.rows.open.sent.allocations += allocated.allocations;
+        if let Err(sentence) = published {
             return self.refused(sentence);
         }
         let sent_ns = draft.stamp.time_ns;

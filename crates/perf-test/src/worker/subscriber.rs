@@ -15,6 +15,7 @@ use super::{Context, NOT_DRAINING};
 use crate::backend::{Backend, Subscription, Taken};
 use crate::clock::{SECOND_NS, now_ns};
 use crate::experiment::{Touch, Wait};
+use crate::measure::allocations::counted;
 use crate::measure::loss::{Arrival, Sequences};
 use crate::pacing::Schedule;
 use crate::payload;
@@ -124,14 +125,16 @@ impl<'a> Taking<'a> {
 
     /// Takes one sample, if there is one.
     fn take_one(&mut self) -> Result<bool, String> {
-        let notes = &mut self.notes;
-        match self.subscription.take(&mut |taken| notes.note(taken)) {
-            Ok(taken) => {
-                if taken {
-                    self.refusals_in_a_row = 0;
-                }
-                Ok(taken)
+        let (notes, subscription) = (&mut self.notes, &mut self.subscription);
+        let take = || subscription.take(&mut |taken| notes.note(taken));
+        let (taken, allocated) = counted(self.context.experiment.check_memory, take);
+        match taken {
+            Ok(true) => {
+                self.refusals_in_a_row = 0;
+                self.notes.allocated(allocated.allocations);
+                Ok(true)
             }
+            Ok(false) => Ok(false),
             Err(sentence) => self.refused(sentence).map(|()| true),
         }
     }
@@ -185,6 +188,8 @@ struct Notes {
     start_ns: i64,
     /// Samples sent in this time are in the statistics.
     scope_ns: Range<i64>,
+    /// The last sample was sent in this time.
+    in_scope: bool,
     /// When messages of this run's publishers are due; of others it is not known.
     schedule: Option<Schedule>,
     late_ns: u64,
@@ -208,6 +213,7 @@ impl Notes {
             start_ns,
             scope_ns: start_ns + i64::from(experiment.left_out_s()) * SECOND_NS
                 ..length_s.map_or(i64::MAX, |run_s| start_ns + i64::from(run_s) * SECOND_NS),
+            in_scope: false,
             schedule: experiment.has_publishers().then(|| Schedule::new(start_ns, experiment.rate_hz)),
             late_ns: experiment.late.limit_ns(experiment.rate_hz),
             too_late_ns: experiment.too_late.limit_ns(experiment.rate_hz),
@@ -228,7 +234,8 @@ impl Notes {
         let Tally { received, latencies, responses, .. } = &mut *self.rows.open;
         received.history += u64::from(taken.time_ns < self.start_ns);
         // A sample belongs to the measurement by the time when it was sent, here as with the publishers.
-        if !self.scope_ns.contains(&taken.time_ns) {
+        self.in_scope = self.scope_ns.contains(&taken.time_ns);
+        if !self.in_scope {
             return;
         }
         received.overwritten += passed_over;
@@ -259,6 +266,13 @@ impl Notes {
         if self.touch != Touch::Stamp {
             received.corrupt += u64::from(!payload::read(taken.payload, self.touch, id));
             received.read_ns.add((now_ns() - taken.received_ns) as f64);
+        }
+    }
+
+    /// What was allocated in taking the last sample.
+    fn allocated(&mut self, allocations: u64) {
+        if self.in_scope {
+            self.rows.open.received.allocations += allocations;
         }
     }
 

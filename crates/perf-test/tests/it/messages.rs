@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use gantry::{Node, Qos};
-use perf_test::experiment::{Content, Layout};
 use perf_test::backend::Stamp;
+use perf_test::experiment::{Content, Layout};
 use perf_test::messages::{Benchmark, Stamped, WithType, list, with_type};
 
 use crate::program::Memory;

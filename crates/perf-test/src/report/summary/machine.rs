@@ -79,14 +79,23 @@ impl Summary {
         ended.iter().for_each(|(of_one, _)| footprint.add(of_one));
         let mut lines = vec![labelled(
             "memory",
-            &format!("{} KiB resident at last, {} KiB at the peaks, sum of the workers", memory.rss_kib, memory.peak_rss_kib),
+            &format!(
+                "{} KiB resident at last, {} KiB at the peaks, sum of the workers",
+                memory.rss_kib, memory.peak_rss_kib
+            ),
         )];
         if ended.is_empty() {
             return lines;
         }
         let kind = |name: &str, Resident { rss_kib, pss_kib }: Resident| format!("{name} {rss_kib} ({pss_kib})");
         let Footprint { heap, stack, shared, file, other } = footprint;
-        let kinds = [kind("heap", heap), kind("stack", stack), kind("shared", shared), kind("file", file), kind("other", other)];
+        let kinds = [
+            kind("heap", heap),
+            kind("stack", stack),
+            kind("shared", shared),
+            kind("file", file),
+            kind("other", other),
+        ];
         lines.push(labelled("", &format!("{} KiB: RSS (PSS, shared pages counted once)", kinds.join(", "))));
         lines
     }

@@ -4,6 +4,7 @@ use super::text::time;
 use super::*;
 use crate::cli;
 use crate::measure::calibration::Calibration;
+use crate::measure::memory::Memory;
 
 /// A run of 30 s, 100 Hz, 4 MB, in which every latency is `latency_ns`.
 pub(crate) fn summary(options: &str, latency_ns: u64) -> Summary {
@@ -19,7 +20,7 @@ pub(crate) fn summary(options: &str, latency_ns: u64) -> Summary {
     let usage = Usage { utime_ns: 1_000_000_000, stime_ns: 500_000_000, maxrss_kib: 60_000, ..Usage::default() };
     let calibration =
         Calibration { clock_ns: 25.0, wake_up_ns: 20_000.0, fill_ns: 2e5, warm_copy_ns: 4e5, paced_copy_ns: 5e5 };
-    let resources = Resources { usage, ..Resources::default() };
+    let resources = Resources { usage, memory: Memory { peak_rss_kib: 60_000, ..Memory::default() } };
     let worker = |label: &str, pid| WorkerUsage { label: label.to_owned(), pid, resources, ended: None };
     Summary {
         experiment,
@@ -44,6 +45,7 @@ pub(crate) fn summary(options: &str, latency_ns: u64) -> Summary {
         second_latencies_ns: Moments { n: 30, mean: latency_ns as f64, ..Moments::default() },
         second_core_percents: Moments { n: 30, mean: 9.0, ..Moments::default() },
         gone: None,
+        own_cost: OwnCost { send_ns: 90.0, receive_ns: 110.0 },
         notes: Vec::new(),
     }
 }
@@ -53,14 +55,19 @@ fn a_good_run_is_told_in_full() {
     let summary = summary("", 1_000_000);
     let text = summary.lines().join("\n");
     for words in [
-        "summary of 30.0 s: Array4m, 4194304 bytes (2.x layout), copy",
+        "summary of 30.0 s: Array4m, 4194304 bytes (2.x layout) over Gantry, copy",
+        "in short      p50 1.00 ms, p99 1.00 ms, max 1.00 ms; lost 0; rate held; CPU 9.0 % of one core; 117.2 MiB at the peaks; 1 doubt",
         "sent 3000, received 3000, lost 0",
+        "late          0 (0.00 %, > 2.50 ms); too late 0 (0.00 %, > 10.00 ms); of 3000 received",
+        "matched       12.00 ms after the last endpoint was made",
+        "costs 90 ns per message sent and 110 ns per message received",
+        "over Gantry, copy, payload touched: stamp",
         "100.00 per second and publisher, asked 100",
         "9.00 % of one core, 4.50 % of all 2, 900.0 µs per message",
         "120000 KiB",
         "1.22 × (2 warm copies + 1 wake-up = 820.0 µs), goal ≤ 1.3",
         "and 0.98 × the same with copies at the run's pace (1.02 ms): within the goal",
-        "notes      none",
+        "doubts        p99.9 and what lies above rest on fewer than 10 of 3000 samples. For p99.9 let it run for 10000",
     ] {
         assert!(text.contains(words), "{words:?} is not in\n{text}");
     }
@@ -72,6 +79,7 @@ fn percentiles_with_fewer_than_ten_samples_beyond_are_marked() {
     let text = summary("", 1_000_000).lines().join("\n");
     // Of 3000 samples 30 lie beyond p99, 3 beyond p99.9.
     assert_eq!(text.matches("1.00 ms*").count(), 2, "{text}");
+    assert!(text.contains("   1.00 ms    1.00 ms    1.00 ms   1.00 ms*   1.00 ms*"), "{text}");
     assert!(text.contains("* fewer than 10 samples"));
 }
 

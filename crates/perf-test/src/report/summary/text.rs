@@ -29,6 +29,7 @@ impl Summary {
             ),
             String::new(),
         ];
+        lines.push(labelled("in short", &self.in_short()));
         lines.extend(self.sample_lines());
         lines.extend(self.latency_lines());
         lines.extend(self.late_lines());
@@ -43,10 +44,38 @@ impl Summary {
         lines
     }
 
+    /// What most people look for.
+    fn in_short(&self) -> String {
+        let mut parts = Vec::new();
+        let latency = &self.received.latency_ns;
+        if latency.n > 0 {
+            let [p50, p99] = [0.5, 0.99].map(|part| time((self.latencies.quantile_ns(part) as f64).min(latency.max)));
+            parts.push(format!("p50 {p50}, p99 {p99}, max {}", time(latency.max)));
+        }
+        if self.experiment.subscriptions > 0 {
+            parts.push(format!("lost {}", self.lost));
+        }
+        if self.experiment.publishers > 0 && self.experiment.rate_hz > 0 {
+            parts.push(if self.rate_was_held() { "rate held" } else { "rate NOT held" }.to_owned());
+        }
+        parts.push(format!("CPU {:.1} % of one core", self.core_percent));
+        let peak_kib: u64 = self.workers.iter().map(|worker| worker.resources.memory.peak_rss_kib).sum();
+        parts.push(format!("{:.1} MiB at the peaks", peak_kib as f64 / 1024.0));
+        parts.push(match self.doubts().len() {
+            0 => "no doubts".to_owned(),
+            1 => "1 doubt".to_owned(),
+            n => format!("{n} doubts"),
+        });
+        parts.join("; ")
+    }
+
     fn sample_lines(&self) -> Vec<String> {
         let received = &self.received;
         if self.experiment.roundtrip == Roundtrip::Relay {
-            return vec![labelled("samples", &format!("relayed {}, refused {}", self.relayed.samples, self.relayed.refused))];
+            return vec![labelled(
+                "samples",
+                &format!("relayed {}, refused {}", self.relayed.samples, self.relayed.refused),
+            )];
         }
         if self.experiment.subscriptions == 0 {
             return vec![
@@ -76,7 +105,10 @@ impl Summary {
             lines.push(labelled("", &earlier));
         }
         if self.experiment.roundtrip == Roundtrip::Both {
-            lines.push(labelled("", &format!("relayed {}; latencies are of the way there and back", self.relayed.samples)));
+            lines.push(labelled(
+                "",
+                &format!("relayed {}; latencies are of the way there and back", self.relayed.samples),
+            ));
         }
         if self.experiment.subscriptions > 1 {
             let each =
@@ -106,7 +138,10 @@ impl Summary {
             lines.push(labelled("", "* fewer than 10 samples lie beyond this percentile: run longer to trust it"));
         }
         if self.experiment.touch != Touch::Stamp {
-            lines.push(labelled("read", &format!("{} (the payload, after its reception)", spread(&self.received.read_ns))));
+            lines.push(labelled(
+                "read",
+                &format!("{} (the payload, after its reception)", spread(&self.received.read_ns)),
+            ));
         }
         lines
     }
@@ -126,7 +161,10 @@ impl Summary {
         };
         let late = class(received.late, self.experiment.late);
         let too_late = class(received.too_late, self.experiment.too_late);
-        vec![labelled("late", &format!("{late}; too late {too_late}; of {} received, all in the figures", received.samples))]
+        vec![labelled(
+            "late",
+            &format!("{late}; too late {too_late}; of {} received, all in the figures", received.samples),
+        )]
     }
 
     fn schedule_lines(&self) -> Vec<String> {
@@ -148,7 +186,10 @@ impl Summary {
             ));
         }
         lines.push(labelled("prepare", &format!("{} (awake to stamp: loan, payload)", spread(&sent.prepare_ns))));
-        lines.push(labelled("matched", &format!("{} after the last endpoint was made", time(self.matched_after_ns as f64))));
+        lines.push(labelled(
+            "matched",
+            &format!("{} after the last endpoint was made", time(self.matched_after_ns as f64)),
+        ));
         lines
     }
 }

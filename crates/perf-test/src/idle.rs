@@ -1,0 +1,88 @@
+//! Keeps processors out of deep sleep: `--prevent-cpu-idle`.
+//!
+//! Used by the coordinator, which holds an [`Awake`] while a run lasts. A processor that has slept deeply needs up to hundreds of
+//! microseconds to wake up, which a subscription that waits would be charged for; a robot that is busy does not have them.
+//! The kernel takes a bound on that time from whoever holds `/dev/cpu_dma_latency` open, and forgets it when the file is
+//! closed: also when the process is killed.
+
+use std::fs::{File, OpenOptions};
+use std::io::{ErrorKind, Write};
+use std::path::Path;
+
+const DEVICE: &str = "/dev/cpu_dma_latency";
+
+/// While it lives, no processor of this machine sleeps so that waking up takes time.
+#[derive(Debug)]
+pub struct Awake {
+    _device: File,
+}
+
+impl Awake {
+    /// From now on.
+    ///
+    /// # Errors
+    /// A sentence, if the machine has no such device, or this user may not use it.
+    pub fn hold() -> Result<Awake, String> {
+        Awake::hold_by(Path::new(DEVICE))
+    }
+
+    fn hold_by(device: &Path) -> Result<Awake, String> {
+        let mut file = OpenOptions::new().write(true).open(device).map_err(|error| refused(device, &error))?;
+        // Binary: as text, the kernel reads hexadecimal. Microseconds.
+        file.write_all(&0_i32.to_ne_bytes()).map_err(|error| refused(device, &error))?;
+        Ok(Awake { _device: file })
+    }
+}
+
+fn refused(device: &Path, error: &std::io::Error) -> String {
+    let device = device.display();
+    let way = match error.kind() {
+        ErrorKind::PermissionDenied => {
+            format!("run as root, or allow it until the next boot: sudo chmod o+rw {device}")
+        }
+        ErrorKind::NotFound => format!("a container needs it passed in: --device {device}"),
+        _ => "the kernel refused the bound".to_owned(),
+    };
+    format!(
+        "--prevent-cpu-idle: processors cannot be kept awake through {device}: {error} ({way}). Without it: boot with \
+         `cpuidle.off=1`, disable deep states with `sudo cpupower idle-set -D 0`, or keep the readers' processors busy \
+         with `--wait spin`"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The bound that holds now, whoever asked for it, µs.
+    fn bound_us() -> i32 {
+        i32::from_ne_bytes(std::fs::read(DEVICE).unwrap().try_into().unwrap())
+    }
+
+    #[test]
+    fn the_bound_is_zero_while_it_is_held() {
+        if OpenOptions::new().read(true).write(true).open(DEVICE).is_err() {
+            eprintln!("SKIPPED: {DEVICE} cannot be used here");
+            return;
+        }
+        let _held = Awake::hold().unwrap();
+        assert_eq!(bound_us(), 0);
+    }
+
+    #[test]
+    fn zero_is_written_in_binary() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let _held = Awake::hold_by(file.path()).unwrap();
+        assert_eq!(std::fs::read(file.path()).unwrap(), [0; 4]);
+    }
+
+    #[test]
+    fn who_cannot_have_it_is_told_what_else_works() {
+        let sentence = Awake::hold_by(Path::new("/nowhere/cpu_dma_latency")).unwrap_err();
+        for part in ["/nowhere/cpu_dma_latency", "No such file", "--device", "cpupower", "--wait spin"] {
+            assert!(sentence.contains(part), "{part} is not in: {sentence}");
+        }
+        let denied = refused(Path::new(DEVICE), &std::io::Error::from(ErrorKind::PermissionDenied));
+        assert!(denied.contains("root") && denied.contains("chmod"), "{denied}");
+    }
+}

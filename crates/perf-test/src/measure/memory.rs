@@ -1,0 +1,202 @@
+//! How much memory a process has resident: in all, every second, and by kind, once at the end.
+//!
+//! Used by the workers for themselves, and for the daemons of a middleware by their process numbers; the coordinator adds them up.
+//! From `/proc/<pid>/status` and `/proc/<pid>/smaps`. Two things to know of the figures:
+//! - A page of shared memory counts in the RSS of every map through which it was touched: once in each process, twice in one that
+//!   publishes and subscribes. In the sum of PSS it counts once (less what processes that were not asked have of it).
+//! - The kernel cannot say which anonymous memory is the stack of a thread: only the main thread's is `stack`, those of others
+//!   are `heap`.
+
+use procfs::process::{MMPermissions, MMapPath, MemoryMap, Process};
+use procfs::{ProcError, ProcResult};
+use serde::{Deserialize, Serialize};
+
+const KIB: u64 = 1024;
+
+/// What a process has resident now, KiB, or the sum over several. The kernel counts per CPU and adds up rarely: some hundred KiB
+/// more or less are no news.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Memory {
+    /// All of it.
+    pub rss_kib: u64,
+    /// Of this, private memory: heap, stacks, and pages of files that were written to.
+    pub anonymous_kib: u64,
+    /// Of this, pages of files.
+    pub file_kib: u64,
+    /// Of this, shared memory: tmpfs (`/dev/shm`), memfd, System V.
+    pub shared_kib: u64,
+    /// The most that was ever resident; of several processes the sum of their peaks, which need not have been at one time.
+    pub peak_rss_kib: u64,
+}
+
+impl Memory {
+    /// Of this process. Tens of microseconds; allocates.
+    ///
+    /// # Errors
+    /// A sentence, if the kernel does not say.
+    pub fn of_this_process() -> Result<Memory, String> {
+        Memory::of(&Process::myself().map_err(|error| unreadable("this process", &error))?, "this process")
+    }
+
+    /// Of another process.
+    ///
+    /// # Errors
+    /// A sentence, if it has ended or the kernel does not say.
+    pub fn of_process(pid: u32) -> Result<Memory, String> {
+        let name = format!("process {pid}");
+        Memory::of(&open(pid).map_err(|error| unreadable(&name, &error))?, &name)
+    }
+
+    fn of(process: &Process, name: &str) -> Result<Memory, String> {
+        let status = process.status().map_err(|error| unreadable(name, &error))?;
+        let known = |field: Option<u64>| {
+            field.ok_or_else(|| format!("the memory of {name} is not in /proc: it has ended, or the kernel is too old"))
+        };
+        Ok(Memory {
+            rss_kib: known(status.vmrss)?,
+            anonymous_kib: known(status.rssanon)?,
+            file_kib: known(status.rssfile)?,
+            shared_kib: known(status.rssshmem)?,
+            peak_rss_kib: known(status.vmhwm)?,
+        })
+    }
+
+    /// Adds another process.
+    pub fn add(&mut self, other: &Memory) {
+        self.rss_kib += other.rss_kib;
+        self.anonymous_kib += other.anonymous_kib;
+        self.file_kib += other.file_kib;
+        self.shared_kib += other.shared_kib;
+        self.peak_rss_kib += other.peak_rss_kib;
+    }
+}
+
+/// What is resident of one kind of memory, KiB.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Resident {
+    /// All pages that are mapped and there.
+    pub rss_kib: u64,
+    /// The same, each page divided by the number of maps that have it.
+    pub pss_kib: u64,
+}
+
+impl Resident {
+    /// Adds another mapping, kind or process.
+    pub fn add(&mut self, other: Resident) {
+        self.rss_kib += other.rss_kib;
+        self.pss_kib += other.pss_kib;
+    }
+}
+
+/// What a process has resident by kind of mapping, or the sum over several.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Footprint {
+    /// The heap and all other private memory that no file is behind, with the stacks of threads other than the main one.
+    pub heap: Resident,
+    /// The main thread's stack.
+    pub stack: Resident,
+    /// Shared memory: tmpfs (`/dev/shm`), memfd, System V, shared anonymous mappings.
+    pub shared: Resident,
+    /// Files: the program, its libraries, and what it maps besides.
+    pub file: Resident,
+    /// What the kernel and drivers map.
+    pub other: Resident,
+}
+
+impl Footprint {
+    /// Of this process. Milliseconds, more with more memory: the kernel looks at every page.
+    ///
+    /// # Errors
+    /// A sentence, if the kernel does not say.
+    pub fn of_this_process() -> Result<Footprint, String> {
+        let found = Process::myself().and_then(|process| Footprint::of(&process));
+        found.map_err(|error| unreadable("this process", &error))
+    }
+
+    /// Of another process; needs to be its user or root.
+    ///
+    /// # Errors
+    /// A sentence, if it has ended or the kernel does not say.
+    pub fn of_process(pid: u32) -> Result<Footprint, String> {
+        let found = open(pid).and_then(|process| Footprint::of(&process));
+        found.map_err(|error| unreadable(&format!("process {pid}"), &error))
+    }
+
+    fn of(process: &Process) -> ProcResult<Footprint> {
+        // A process may have its own mounts, in a container.
+        let mounts = process.mountinfo()?;
+        let tmpfs = mounts.iter().filter(|mount| mount.fs_type == "tmpfs");
+        let tmpfs: Vec<&str> = tmpfs.map(|mount| mount.majmin.as_str()).collect();
+        Ok(Footprint::of_maps(&process.smaps()?.0, &tmpfs))
+    }
+
+    /// `tmpfs`: the devices (`major:minor`) whose files are memory.
+    fn of_maps(maps: &[MemoryMap], tmpfs: &[&str]) -> Footprint {
+        let mut footprint = Footprint::default();
+        for map in maps {
+            let kib = |field: &str| map.extension.map.get(field).copied().unwrap_or(0) / KIB;
+            footprint.kind_of(map, tmpfs).add(Resident { rss_kib: kib("Rss"), pss_kib: kib("Pss") });
+        }
+        footprint
+    }
+
+    fn kind_of(&mut self, map: &MemoryMap, tmpfs: &[&str]) -> &mut Resident {
+        let is_shared = map.perms.contains(MMPermissions::SHARED);
+        match &map.pathname {
+            MMapPath::Stack | MMapPath::TStack(_) => &mut self.stack,
+            MMapPath::Vsys(_) => &mut self.shared,
+            MMapPath::Heap | MMapPath::Anonymous => &mut self.heap,
+            // Named by the program (prctl): still no file.
+            MMapPath::Other(name) if name.starts_with("anon:") => &mut self.heap,
+            MMapPath::Other(name) if name.starts_with("anon_shmem:") => &mut self.shared,
+            MMapPath::Path(path) => {
+                // The kernel's own tmpfs, which is mounted nowhere, has these names: memfd_create(2), and MAP_SHARED without a file.
+                let name = path.to_string_lossy();
+                let is_unnamed = name.starts_with("/dev/zero") || name.starts_with("/memfd:");
+                let (major, minor) = map.dev;
+                if is_shared && (is_unnamed || tmpfs.contains(&format!("{major}:{minor}").as_str())) {
+                    &mut self.shared
+                } else if name.starts_with('/') && !name.starts_with("/dev/") {
+                    &mut self.file
+                } else {
+                    &mut self.other
+                }
+            }
+            _ => &mut self.other,
+        }
+    }
+
+    /// All kinds.
+    #[must_use]
+    pub fn total(&self) -> Resident {
+        let mut total = self.heap;
+        [self.stack, self.shared, self.file, self.other].into_iter().for_each(|kind| total.add(kind));
+        total
+    }
+
+    /// Adds another process.
+    pub fn add(&mut self, other: &Footprint) {
+        self.heap.add(other.heap);
+        self.stack.add(other.stack);
+        self.shared.add(other.shared);
+        self.file.add(other.file);
+        self.other.add(other.other);
+    }
+}
+
+fn open(pid: u32) -> ProcResult<Process> {
+    Process::new(i32::try_from(pid).map_err(|_| ProcError::NotFound(None))?)
+}
+
+fn unreadable(name: &str, error: &ProcError) -> String {
+    match error {
+        ProcError::NotFound(_) => format!("the memory of {name} is unknown: it has ended, or /proc is not mounted"),
+        ProcError::PermissionDenied(_) => {
+            format!("the memory of {name} is another user's to know; run as that user or as root")
+        }
+        error => format!("the kernel does not say how much memory {name} has: {error}"),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,212 @@
+//! Where and how a worker's threads run: `--use-rt-prio`, `--use-rt-cpus`, `--pin`.
+//!
+//! Used by the coordinator, which has it checked before anything starts, and by the workers.
+//! - `rt_cpus` hold for all threads of a worker: they are set on its main thread before there are others, which inherit them.
+//! - A `pin` and the real-time priority hold for an endpoint's own thread alone. They are set when the middleware is set up, so
+//!   that its background threads, which the endpoint's thread started meanwhile, inherit neither: at SCHED_FIFO
+//!   they would run before other programs' work, and on the endpoint's processor in its way. A middleware that starts threads
+//!   later, while messages flow, passes both on to them.
+//! - With a real-time priority memory is locked as it is touched (MCL_ONFAULT), never as it is mapped: Gantry reserves far more
+//!   than it uses.
+
+use rustix::io::Errno;
+use rustix::mm::{MlockAllFlags, mlockall};
+use rustix::process::{Resource, getrlimit};
+use rustix::thread::{CapabilitySet, CpuSet, capabilities, sched_getaffinity, sched_setaffinity};
+use thread_priority::{
+    Error as PriorityError, RealtimeThreadSchedulePolicy, ThreadPriority, ThreadPriorityValue, ThreadSchedulePolicy,
+    set_thread_priority_and_policy, thread_native_id,
+};
+
+use crate::experiment::Experiment;
+
+/// The highest real-time priority that Linux has.
+const MAX_PRIORITY: u32 = 99;
+
+/// What was asked for; zero and empty lists: nothing.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Placement {
+    /// Priority of the endpoints' threads, 1 to 99 (SCHED_FIFO).
+    pub rt_priority: u32,
+    /// CPUs that the workers' threads may use.
+    pub rt_cpus: Vec<u32>,
+    /// CPUs of the endpoints' threads, one each, publishers first, from the first again when there are no more. They
+    /// need not be among `rt_cpus`.
+    pub pins: Vec<u32>,
+}
+
+impl Placement {
+    /// What an experiment asks for.
+    #[must_use]
+    pub fn of(experiment: &Experiment) -> Placement {
+        let Experiment { rt_priority, rt_cpus, pins, .. } = experiment;
+        Placement { rt_priority: *rt_priority, rt_cpus: rt_cpus.clone(), pins: pins.clone() }
+    }
+
+    /// Whether the machine can give all that, tried on a thread that ends at once.
+    ///
+    /// # Errors
+    /// A sentence: which value cannot be had, why, and what to do.
+    pub fn check(&self) -> Result<(), String> {
+        let attempt = std::thread::scope(|scope| {
+            let thread = std::thread::Builder::new().name("placement".to_owned());
+            let thread = thread.spawn_scoped(scope, || self.try_here());
+            thread.map(std::thread::ScopedJoinHandle::join)
+        });
+        match attempt {
+            Ok(Ok(checked)) => checked,
+            Ok(Err(_)) => Err("the check of priorities and CPUs panicked; the message is on standard error".to_owned()),
+            Err(error) => Err(format!("cannot start a thread to try priorities and CPUs on: {error}")),
+        }
+    }
+
+    /// On a thread that is good for nothing afterwards.
+    fn try_here(&self) -> Result<(), String> {
+        for (option, cpus) in [("--use-rt-cpus", &self.rt_cpus), ("--pin", &self.pins)] {
+            if !cpus.is_empty() {
+                all_usable(option, cpus)?;
+            }
+        }
+        if self.rt_priority > 0 {
+            may_lock_memory()?;
+            become_realtime(self.rt_priority)?;
+        }
+        Ok(())
+    }
+
+    /// On a worker's main thread, before it starts another.
+    ///
+    /// # Errors
+    /// As [`Placement::check`].
+    pub fn apply_to_process(&self) -> Result<(), String> {
+        if !self.rt_cpus.is_empty() {
+            run_on("--use-rt-cpus", &self.rt_cpus)?;
+        }
+        if self.rt_priority > 0 {
+            may_lock_memory()?;
+            lock_memory()?;
+        }
+        Ok(())
+    }
+
+    /// On the thread of an endpoint, when its middleware is set up and before messages flow. Endpoints are counted over the whole
+    /// run from 0, publishers first.
+    ///
+    /// # Errors
+    /// As [`Placement::check`].
+    pub fn apply_to_thread(&self, endpoint_index: usize) -> Result<(), String> {
+        if !self.pins.is_empty() {
+            run_on("--pin", &[self.pins[endpoint_index % self.pins.len()]])?;
+        }
+        if self.rt_priority > 0 {
+            become_realtime(self.rt_priority)?;
+        }
+        Ok(())
+    }
+}
+
+/// From now on the calling thread, and what it starts, runs on these alone.
+fn run_on(option: &str, cpus: &[u32]) -> Result<(), String> {
+    let mut set = CpuSet::new();
+    for &cpu in cpus {
+        if cpu as usize >= CpuSet::MAX_CPU {
+            return Err(format!("{option}: there is no CPU {cpu}; Linux numbers them 0 to {}", CpuSet::MAX_CPU - 1));
+        }
+        set.set(cpu as usize);
+    }
+    sched_setaffinity(None, &set).map_err(|error| match error {
+        Errno::INVAL => format!("{option}: no CPU of {cpus:?} is usable: {}", usable()),
+        error => {
+            format!("{option}: the kernel does not let this program choose its CPUs: {error}; leave the option out")
+        }
+    })
+}
+
+/// The kernel takes a list of which one is usable, and leaves out the others without a word.
+fn all_usable(option: &str, cpus: &[u32]) -> Result<(), String> {
+    cpus.iter().try_for_each(|&cpu| run_on(option, &[cpu]))
+}
+
+/// What can be chosen from, as a piece of a sentence. Leaves the calling thread with all of it.
+fn usable() -> String {
+    let mut all = CpuSet::new();
+    (0..CpuSet::MAX_CPU).for_each(|cpu| all.set(cpu));
+    match sched_setaffinity(None, &all).and_then(|()| sched_getaffinity(None)) {
+        Ok(found) => {
+            let cpus: Vec<usize> = (0..CpuSet::MAX_CPU).filter(|&cpu| found.is_set(cpu)).collect();
+            format!("online and allowed here (cgroup cpuset, see `lscpu -e` and `nproc`) are {cpus:?}")
+        }
+        Err(error) => format!("and which are, the kernel does not say: {error}"),
+    }
+}
+
+fn become_realtime(priority: u32) -> Result<(), String> {
+    let value = u8::try_from(priority).ok().filter(|&value| value > 0 && priority <= MAX_PRIORITY);
+    let Some(value) = value.and_then(|value| ThreadPriorityValue::try_from(value).ok()) else {
+        return Err(format!("--use-rt-prio {priority}: Linux has real-time priorities from 1 to {MAX_PRIORITY}"));
+    };
+    let (priority_value, fifo) = (ThreadPriority::Crossplatform(value), RealtimeThreadSchedulePolicy::Fifo);
+    set_thread_priority_and_policy(thread_native_id(), priority_value, ThreadSchedulePolicy::Realtime(fifo)).map_err(
+        |error| match error {
+            PriorityError::OS(code) if code == Errno::PERM.raw_os_error() => no_realtime(priority),
+            error => format!("--use-rt-prio {priority}: the kernel refuses the priority: {error}"),
+        },
+    )
+}
+
+/// Why a real-time priority is not permitted, and how it would be.
+fn no_realtime(priority: u32) -> String {
+    if has(CapabilitySet::SYS_NICE) {
+        return format!(
+            "--use-rt-prio {priority}: the kernel refuses real-time priorities although this program has CAP_SYS_NICE: its \
+             cgroup has no real-time CPU time (cpu.rt_runtime_us), or the capability is a user namespace's only; run it \
+             outside of the container or the service"
+        );
+    }
+    let limit = getrlimit(Resource::Rtprio).current.map_or("unlimited".to_owned(), |limit| limit.to_string());
+    format!(
+        "--use-rt-prio {priority}: this user may not have real-time priority {priority} (SCHED_FIFO): its limit is {limit} \
+         (RLIMIT_RTPRIO, `ulimit -r`), and the program lacks CAP_SYS_NICE. {}",
+        way("rtprio 99", "rtprio=99", "SYS_NICE")
+    )
+}
+
+/// Whether locked memory is bounded: then the lock could succeed and a later map of Gantry's or of the allocator's fail.
+fn may_lock_memory() -> Result<(), String> {
+    let limit = getrlimit(Resource::Memlock).current;
+    locking_refused(limit, has(CapabilitySet::IPC_LOCK)).map_or(Ok(()), Err)
+}
+
+fn locking_refused(limit_bytes: Option<u64>, is_capable: bool) -> Option<String> {
+    let limit_kib = limit_bytes.filter(|_| !is_capable)? / 1024;
+    Some(format!(
+        "--use-rt-prio: memory cannot be locked, which real-time threads need so that they wait for no page: this user may lock \
+         {limit_kib} KiB (RLIMIT_MEMLOCK, `ulimit -l`), which counts all that is mapped, and the program lacks CAP_IPC_LOCK. {}",
+        way("memlock unlimited", "memlock=-1", "IPC_LOCK")
+    ))
+}
+
+fn lock_memory() -> Result<(), String> {
+    mlockall(MlockAllFlags::CURRENT | MlockAllFlags::FUTURE | MlockAllFlags::ONFAULT).map_err(|error| {
+        format!(
+            "--use-rt-prio: memory cannot be locked (mlockall): {error}. {}",
+            way("memlock unlimited", "memlock=-1", "IPC_LOCK")
+        )
+    })
+}
+
+fn has(capability: CapabilitySet) -> bool {
+    capabilities(None).is_ok_and(|sets| sets.effective.contains(capability))
+}
+
+/// The three ways to a permission.
+fn way(limit: &str, docker_limit: &str, capability: &str) -> String {
+    let program = std::env::current_exe().map_or("perf_test".to_owned(), |path| path.display().to_string());
+    format!(
+        "Give it one of: `sudo setcap cap_sys_nice,cap_ipc_lock+ep {program}`; a line `@your_group - {limit}` in \
+         /etc/security/limits.conf and a new login; root. In a container: `--cap-add {capability} --ulimit {docker_limit}`"
+    )
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,175 @@
+//! What threads get that are placed, and what is said if they cannot have it.
+
+use std::process::Command;
+use std::sync::mpsc;
+
+use procfs::process::Process;
+use thread_priority::thread_schedule_policy_param;
+
+use super::*;
+
+/// Set in a test that has a process of its own.
+const ALONE: &str = "PERF_TEST_PLACEMENT_ALONE";
+
+fn cpus_of_this_thread() -> Vec<u32> {
+    let set = sched_getaffinity(None).unwrap();
+    (0..CpuSet::MAX_CPU).filter(|&cpu| set.is_set(cpu)).map(|cpu| cpu as u32).collect()
+}
+
+fn policy_of_this_thread() -> (ThreadSchedulePolicy, i32) {
+    let (policy, parameters) = thread_schedule_policy_param(thread_native_id()).unwrap();
+    (policy, parameters.sched_priority)
+}
+
+fn on_a_thread<T: Send>(work: impl FnOnce() -> T + Send) -> T {
+    std::thread::scope(|scope| scope.spawn(work).join().unwrap())
+}
+
+#[test]
+fn nothing_asked_is_nothing_done() {
+    let placement = Placement::default();
+    on_a_thread(|| {
+        let before = (cpus_of_this_thread(), policy_of_this_thread());
+        placement.check().unwrap();
+        placement.apply_to_process().unwrap();
+        placement.apply_to_thread(3).unwrap();
+        assert_eq!((cpus_of_this_thread(), policy_of_this_thread()), before);
+    });
+}
+
+#[test]
+fn endpoints_are_pinned_in_turn_and_their_elder_children_are_not() {
+    let all = cpus_of_this_thread();
+    let placement = Placement { pins: all.clone(), ..Placement::default() };
+    placement.check().unwrap();
+    for index in 0..2 * all.len() {
+        let (placed, is_placed) = mpsc::channel::<()>();
+        let (pinned, of_child) = on_a_thread(|| {
+            let child = std::thread::spawn(move || {
+                is_placed.recv().unwrap();
+                cpus_of_this_thread()
+            });
+            placement.apply_to_thread(index).unwrap();
+            placed.send(()).unwrap();
+            (cpus_of_this_thread(), child.join().unwrap())
+        });
+        assert_eq!(pinned, [all[index % all.len()]]);
+        assert_eq!(of_child, all, "a background thread was pinned, too");
+    }
+}
+
+#[test]
+fn all_threads_of_a_worker_stay_on_its_cpus() {
+    let last = *cpus_of_this_thread().last().unwrap();
+    let placement = Placement { rt_cpus: vec![last], ..Placement::default() };
+    placement.check().unwrap();
+    let (ours, of_child) = on_a_thread(|| {
+        placement.apply_to_process().unwrap();
+        (cpus_of_this_thread(), on_a_thread(cpus_of_this_thread))
+    });
+    assert_eq!((ours, of_child), (vec![last], vec![last]));
+}
+
+#[test]
+fn cpus_that_cannot_be_used_are_named_before_anything_starts() {
+    let first = cpus_of_this_thread()[0];
+    for unusable in [CpuSet::MAX_CPU as u32 - 1, CpuSet::MAX_CPU as u32, u32::MAX] {
+        for (option, placement) in [
+            ("--use-rt-cpus", Placement { rt_cpus: vec![first, unusable], ..Placement::default() }),
+            ("--pin", Placement { pins: vec![first, unusable], ..Placement::default() }),
+        ] {
+            let before = cpus_of_this_thread();
+            let sentence = placement.check().unwrap_err();
+            assert!(sentence.contains(option) && sentence.contains(&unusable.to_string()), "{sentence}");
+            assert_eq!(cpus_of_this_thread(), before, "the check changed who asked for it");
+        }
+    }
+    let sentence = Placement { pins: vec![CpuSet::MAX_CPU as u32 - 1], ..Placement::default() }.check().unwrap_err();
+    assert!(sentence.contains(&format!("[{first}")), "which are usable is not said: {sentence}");
+}
+
+#[test]
+fn priorities_that_linux_does_not_have_are_refused() {
+    for priority in [100, 256, u32::MAX] {
+        let sentence = become_realtime(priority).unwrap_err();
+        assert!(sentence.contains(&priority.to_string()) && sentence.contains("1 to 99"), "{sentence}");
+    }
+}
+
+#[test]
+fn a_realtime_priority_is_given_to_the_endpoint_alone_or_it_is_said_why_not() {
+    let placement = Placement { rt_priority: 7, ..Placement::default() };
+    let normal = policy_of_this_thread();
+    let (placed, is_placed) = mpsc::channel::<()>();
+    on_a_thread(|| {
+        let elder = std::thread::spawn(move || {
+            is_placed.recv().unwrap();
+            policy_of_this_thread()
+        });
+        match placement.apply_to_thread(0) {
+            Ok(()) => {
+                let fifo = ThreadSchedulePolicy::Realtime(RealtimeThreadSchedulePolicy::Fifo);
+                assert_eq!(policy_of_this_thread(), (fifo, 7));
+            }
+            Err(sentence) => {
+                eprintln!("SKIPPED: no real-time priority here: {sentence}");
+                assert!(sentence.contains("--use-rt-prio 7") && placement.check().is_err(), "{sentence}");
+            }
+        }
+        placed.send(()).unwrap();
+        assert_eq!(elder.join().unwrap(), normal, "a background thread became real-time, too");
+    });
+    assert_eq!(policy_of_this_thread(), normal);
+}
+
+#[test]
+fn what_is_missing_for_a_priority_is_named_with_the_ways_to_get_it() {
+    let sentence = no_realtime(42);
+    let parts: &[&str] = match has(CapabilitySet::SYS_NICE) {
+        true => &["--use-rt-prio 42", "cpu.rt_runtime_us"],
+        false => &[
+            "--use-rt-prio 42",
+            "RLIMIT_RTPRIO",
+            "ulimit -r",
+            "setcap cap_sys_nice",
+            "rtprio 99",
+            "--cap-add SYS_NICE",
+        ],
+    };
+    parts.iter().for_each(|part| assert!(sentence.contains(part), "{part} is not in: {sentence}"));
+}
+
+#[test]
+fn bounded_locks_are_refused_beforehand() {
+    assert_eq!(locking_refused(None, false), None);
+    assert_eq!(locking_refused(Some(8192 << 10), true), None);
+    let sentence = locking_refused(Some(8192 << 10), false).unwrap();
+    for part in ["8192 KiB", "RLIMIT_MEMLOCK", "ulimit -l", "cap_ipc_lock", "memlock unlimited", "--cap-add IPC_LOCK"] {
+        assert!(sentence.contains(part), "{part} is not in: {sentence}");
+    }
+}
+
+#[test]
+fn locked_memory_is_resident_only_where_it_was_touched() {
+    const RESERVE_KIB: u64 = 1 << 20;
+    if std::env::var_os(ALONE).is_none() {
+        // It is locked for good, and the tests beside this one are in the same process.
+        let name = std::thread::current().name().unwrap().to_owned();
+        let mut again = Command::new(std::env::current_exe().unwrap());
+        let output = again.args(["--exact", &name, "--nocapture"]).env(ALONE, "1").output().unwrap();
+        let said = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+        assert!(output.status.success() && said.contains("1 passed"), "{said}");
+        said.lines().filter(|line| line.starts_with("SKIPPED")).for_each(|line| eprintln!("{line}"));
+        return;
+    }
+    let before = vec![0_u8; RESERVE_KIB as usize * 1024];
+    if let Err(sentence) = (Placement { rt_priority: 1, ..Placement::default() }).apply_to_process() {
+        eprintln!("SKIPPED: {sentence}");
+        return;
+    }
+    let after = vec![0_u8; RESERVE_KIB as usize * 1024];
+    let status = Process::myself().unwrap().status().unwrap();
+    assert!(status.vmlck.unwrap() >= 2 * RESERVE_KIB, "not all is locked: {:?} KiB", status.vmlck);
+    assert!(status.vmrss.unwrap() < RESERVE_KIB / 2, "what nobody touched is there: {:?} KiB", status.vmrss);
+    drop((before, after));
+}
