@@ -27,6 +27,7 @@ pub mod messages;
 pub mod pacing;
 pub mod payload;
 pub mod program;
+pub mod repeat;
 pub mod report;
 pub mod row;
 pub mod topic;

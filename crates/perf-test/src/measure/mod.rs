@@ -7,6 +7,7 @@
 pub mod allocations;
 pub mod calibration;
 pub mod histogram;
+pub mod interval;
 pub mod loss;
 pub mod memory;
 pub mod moments;

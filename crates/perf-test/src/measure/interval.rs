@@ -1,0 +1,88 @@
+//! What several runs say together: the median of a figure, and an interval that holds the true one.
+//!
+//! Used by the comparisons. The interval lies between two of the values themselves (order statistics), which supposes nothing of their
+//! distribution: latencies of runs are anything but normal.
+
+/// How sure an interval should be; fewer than six values cannot be, and say so.
+const CONFIDENCE: f64 = 0.95;
+
+/// A median with its interval.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Interval {
+    /// How many values.
+    pub n: usize,
+    /// The median.
+    pub median: f64,
+    /// The lower end.
+    pub low: f64,
+    /// The upper end.
+    pub high: f64,
+    /// How probably the true median lies between them, 0 to 1.
+    pub confidence: f64,
+}
+
+impl Interval {
+    /// That of `values`; `None` if there are none.
+    #[must_use]
+    pub fn of(mut values: Vec<f64>) -> Option<Interval> {
+        values.sort_unstable_by(f64::total_cmp);
+        let n = values.len();
+        let (middle, upper) = (values.get(n.checked_sub(1)? / 2)?, values.get(n / 2)?);
+        // The number of values below the true median is binomial with 1/2: drop from both ends as many as leave enough confidence.
+        let mut tail = 0.5_f64.powi(i32::try_from(n).unwrap_or(i32::MAX));
+        let (mut dropped, mut outside, mut ways) = (0, tail, tail);
+        while dropped + 1 < n.div_ceil(2) {
+            ways *= (n - dropped) as f64 / (dropped + 1) as f64;
+            if 1.0 - 2.0 * (tail + ways) < CONFIDENCE {
+                break;
+            }
+            tail += ways;
+            dropped += 1;
+            outside = tail;
+        }
+        let (low, high) = (values.get(dropped)?, values.get(n - 1 - dropped)?);
+        let median = f64::midpoint(*middle, *upper);
+        Some(Interval { n, median, low: *low, high: *high, confidence: (1.0 - 2.0 * outside).max(0.0) })
+    }
+
+    /// Whether `value` lies within.
+    #[must_use]
+    pub fn holds(&self, value: f64) -> bool {
+        (self.low..=self.high).contains(&value)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(n: i32) -> Interval {
+        Interval::of((1..=n).rev().map(f64::from).collect()).unwrap()
+    }
+
+    #[test]
+    fn the_interval_is_that_of_the_sign_test() {
+        // From tables of the binomial distribution: which values bound the median with at least 95 %.
+        for (n, low, high, confidence) in [
+            (6, 1.0, 6.0, 0.96875),
+            (8, 1.0, 8.0, 0.9922),
+            (9, 2.0, 8.0, 0.9609),
+            (10, 2.0, 9.0, 0.9785),
+            (20, 6.0, 15.0, 0.9586),
+        ] {
+            let found = of(n);
+            assert_eq!((found.low, found.high), (low, high), "{found:?}");
+            assert!((found.confidence - confidence).abs() < 1e-3, "{found:?}");
+            assert_eq!(found.median, f64::from(n + 1) / 2.0);
+        }
+    }
+
+    #[test]
+    fn few_values_give_their_range_and_say_how_little_it_is_worth() {
+        assert_eq!(Interval::of(Vec::new()), None);
+        assert_eq!((of(1).low, of(1).high, of(1).confidence), (1.0, 1.0, 0.0));
+        assert_eq!((of(3).low, of(3).high, of(3).confidence), (1.0, 3.0, 0.75));
+        assert_eq!((of(5).low, of(5).high, of(5).confidence), (1.0, 5.0, 0.9375));
+        assert!(of(5).holds(1.0) && !of(5).holds(0.9));
+    }
+}

@@ -1,0 +1,162 @@
+//! Several runs of one experiment, or of two that are compared: what they say together.
+//!
+//! Used by `program` with `--runs`. Runs that are compared are interleaved, each pair in the other order than the pair before, so that
+//! a machine that changes slowly changes both; differences are ratios within pairs. Whatever lies within the interval's reach is called
+//! no difference.
+
+use crate::measure::interval::Interval;
+use crate::report::summary::Summary;
+use crate::report::summary::text::time;
+use crate::report::tables::table;
+
+/// A figure that is followed over runs.
+struct Figure {
+    name: &'static str,
+    value: fn(&Summary) -> Option<f64>,
+    show: fn(f64) -> String,
+}
+
+/// What is shown. Less is better in all.
+const FIGURES: [Figure; 9] = [
+    Figure { name: "latency p50", value: |run| latency_ns(run, 0.5), show: time },
+    Figure { name: "latency mean", value: |run| some_if(run, run.received.latency_ns.mean), show: time },
+    Figure { name: "latency p99", value: |run| latency_ns(run, 0.99), show: time },
+    Figure { name: "latency p99.9", value: |run| latency_ns(run, 0.999), show: time },
+    Figure { name: "latency max", value: |run| some_if(run, run.received.latency_ns.max), show: time },
+    Figure { name: "response p99", value: response_p99_ns, show: time },
+    Figure { name: "lost", value: |run| (run.experiment.subscriptions > 0).then_some(run.lost as f64), show: whole },
+    Figure { name: "CPU per message", value: Summary::cpu_per_message_ns, show: time },
+    Figure { name: "peak memory, KiB", value: peak_kib, show: whole },
+];
+
+fn some_if(run: &Summary, value: f64) -> Option<f64> {
+    (run.received.latency_ns.n > 0).then_some(value)
+}
+
+fn latency_ns(run: &Summary, quantile: f64) -> Option<f64> {
+    some_if(run, run.latencies.quantile_ns(quantile) as f64)
+}
+
+fn response_p99_ns(run: &Summary) -> Option<f64> {
+    (run.responses.n() > 0).then(|| run.responses.quantile_ns(0.99) as f64)
+}
+
+fn peak_kib(run: &Summary) -> Option<f64> {
+    Some(run.workers.iter().map(|worker| worker.resources.memory.peak_rss_kib).sum::<u64>() as f64)
+}
+
+fn whole(value: f64) -> String {
+    format!("{value:.0}")
+}
+
+/// How the same experiment came out each time, as lines of text; nothing for one run.
+#[must_use]
+pub fn repeated(runs: &[Summary]) -> Vec<String> {
+    if runs.len() < 2 {
+        return Vec::new();
+    }
+    let mut rows = vec![["figure", "median", "interval"].map(str::to_owned).to_vec()];
+    let mut confidence = 0.0;
+    for figure in &FIGURES {
+        let Some(found) = runs.iter().map(figure.value).collect::<Option<Vec<f64>>>().and_then(Interval::of) else {
+            continue;
+        };
+        let [median, low, high] = [found.median, found.low, found.high].map(figure.show);
+        rows.push(vec![figure.name.to_owned(), median, format!("{low} to {high}")]);
+        confidence = found.confidence;
+    }
+    let mut lines = vec![String::new()];
+    lines.extend(table(&format!("{} runs together", runs.len()), &rows));
+    lines.push(meaning(confidence, runs.len()));
+    lines
+}
+
+/// Two experiments against each other, run by run, as lines of text. `names` are theirs.
+#[must_use]
+pub fn paired(names: [&str; 2], runs: [&[Summary]; 2]) -> Vec<String> {
+    let [first, second] = runs;
+    let header = ["figure", names[0], names[1], "ratio", "interval", "verdict"];
+    let mut rows = vec![header.map(str::to_owned).to_vec()];
+    let mut confidence = 0.0;
+    for figure in &FIGURES {
+        let of = |runs: &[Summary]| runs.iter().map(figure.value).collect::<Option<Vec<f64>>>();
+        let (Some(before), Some(after)) = (of(first), of(second)) else { continue };
+        // Without a whole ratio, as of no losses against some, the medians say what there is to say.
+        let ratios: Vec<f64> =
+            before.iter().zip(&after).filter(|(_, after)| **after > 0.0).map(|(b, a)| b / a).collect();
+        let ratio = Interval::of(ratios).filter(|ratio| ratio.n == before.len());
+        let (ratio, interval, verdict) = match ratio {
+            Some(found) => {
+                confidence = found.confidence;
+                (format!("{:.2}", found.median), format!("{:.2} to {:.2}", found.low, found.high), verdict(&found))
+            }
+            None => (String::new(), String::new(), ""),
+        };
+        let median = |values| Interval::of(values).map_or(String::new(), |found| (figure.show)(found.median));
+        rows.push(vec![figure.name.to_owned(), median(before), median(after), ratio, interval, verdict.to_owned()]);
+    }
+    let mut lines = vec![String::new()];
+    let title = format!("{} pairs of runs, interleaved: {} over {}", first.len().min(second.len()), names[0], names[1]);
+    lines.extend(table(&title, &rows));
+    lines.push(meaning(confidence, first.len()));
+    lines
+}
+
+fn verdict(ratio: &Interval) -> &'static str {
+    if ratio.holds(1.0) {
+        "no difference shown"
+    } else if ratio.median > 1.0 {
+        "lower"
+    } else {
+        "higher"
+    }
+}
+
+fn meaning(confidence: f64, runs: usize) -> String {
+    let more = if confidence < 0.95 { "; six or more runs make it 95 %" } else { "" };
+    format!("The interval holds the true median with {:.1} % ({runs} runs{more}).", confidence * 100.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::summary::tests::summary;
+
+    fn runs(latencies_ns: &[u64]) -> Vec<Summary> {
+        latencies_ns.iter().map(|latency_ns| summary("", *latency_ns)).collect()
+    }
+
+    fn line(lines: &[String], name: &str) -> String {
+        lines.iter().find(|line| line.contains(&format!("| {name} "))).cloned().unwrap_or_default()
+    }
+
+    #[test]
+    fn repeated_runs_give_a_median_and_an_interval() {
+        let lines = repeated(&runs(&[5_000_000, 1_000_000, 3_000_000]));
+        let mean = line(&lines, "latency mean");
+        assert!(mean.contains("| 3.00 ms ") && mean.contains("| 1.00 ms to 5.00 ms "), "{lines:#?}");
+        assert!(lines.join("\n").contains("with 75.0 % (3 runs; six or more"), "{lines:#?}");
+        assert!(repeated(&runs(&[1000])).is_empty());
+    }
+
+    #[test]
+    fn a_difference_is_shown_only_if_no_ratio_within_reach_is_one() {
+        let six = |latency_ns: [u64; 6]| runs(&latency_ns);
+        let slow = six([20_000, 21_000, 22_000, 23_000, 24_000, 25_000]);
+        // Each pair drifts alike, so the ratios are steady although the values are not.
+        let fast = six([10_000, 10_500, 11_000, 11_500, 12_000, 12_500]);
+        let mean = line(&paired(["copy", "zero copy"], [&slow, &fast]), "latency mean");
+        assert!(mean.contains("| 2.00 ") && mean.ends_with("| lower               |"), "{mean}");
+        let other_way = line(&paired(["zero copy", "copy"], [&fast, &slow]), "latency mean");
+        assert!(other_way.contains("| 0.50 ") && other_way.contains("| higher "), "{other_way}");
+        let noisy = six([20_000, 21_000, 22_000, 23_000, 24_000, 9000]);
+        let mean = line(&paired(["copy", "zero copy"], [&noisy, &fast]), "latency mean");
+        assert!(mean.contains("no difference shown"), "{mean}");
+    }
+
+    #[test]
+    fn no_losses_are_no_ratio() {
+        let lost = line(&paired(["copy", "zero copy"], [&runs(&[1, 2]), &runs(&[1, 2])]), "lost");
+        assert!(lost.contains("| 0 ") && !lost.contains("NaN") && !lost.contains("inf"), "{lost}");
+    }
+}
