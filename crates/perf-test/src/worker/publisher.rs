@@ -59,6 +59,8 @@ pub struct Publishing<'a> {
     ever_matched: bool,
     look_again_ns: i64,
     refusals_in_a_row: u32,
+    /// Why a message was refused has been said; the others are only counted.
+    refusal_said: bool,
 }
 
 impl<'a> Publishing<'a> {
@@ -76,6 +78,7 @@ impl<'a> Publishing<'a> {
             ever_matched: experiment.is_private(),
             look_again_ns: start_ns,
             refusals_in_a_row: 0,
+            refusal_said: false,
         }
     }
 
@@ -141,7 +144,7 @@ impl<'a> Publishing<'a> {
                 "it gave up after {REFUSALS_IN_A_ROW} refused messages in a row; the last: {sentence}"
             ));
         }
-        if self.refusals_in_a_row == 1 {
+        if !std::mem::replace(&mut self.refusal_said, true) {
             self.context
                 .report(Report::Doubt(self.context.plan.endpoint, format!("a message was refused: {sentence}")));
         }

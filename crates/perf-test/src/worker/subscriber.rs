@@ -48,6 +48,8 @@ pub struct Taking<'a> {
     subscription: Box<dyn Subscription>,
     notes: Notes,
     refusals_in_a_row: u32,
+    /// Why a sample could not be taken has been said; the others are only counted.
+    refusal_said: bool,
     publisher_seen: bool,
     alone_since_ns: Option<i64>,
     look_again_ns: i64,
@@ -63,6 +65,7 @@ impl<'a> Taking<'a> {
             subscription,
             notes: Notes::new(context, start_ns),
             refusals_in_a_row: 0,
+            refusal_said: false,
             publisher_seen: false,
             alone_since_ns: None,
             look_again_ns: start_ns,
@@ -147,7 +150,7 @@ impl<'a> Taking<'a> {
                 "it gave up after {REFUSALS_IN_A_ROW} samples in a row that could not be taken; the last: {sentence}"
             ));
         }
-        if self.refusals_in_a_row == 1 {
+        if !std::mem::replace(&mut self.refusal_said, true) {
             let sentence = format!("a sample could not be taken: {sentence}");
             self.context.report(Report::Doubt(self.context.plan.endpoint, sentence));
         }

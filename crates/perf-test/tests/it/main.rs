@@ -6,6 +6,7 @@
 
 mod command_line;
 mod ends;
+mod kills;
 mod messages;
 mod program;
 mod runs;

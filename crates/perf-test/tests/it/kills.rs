@@ -1,0 +1,88 @@
+//! SIGKILL of anybody at random moments: what was logged stays readable, the others end, and nobody outlives the coordinator.
+
+use std::fs;
+use std::path::Path;
+
+use rustix::process::Signal;
+
+use crate::program::{Memory, Running, send, wait_until_gone, wait_until_it_has_slept};
+
+/// How often each is killed. The seed is said, so that a failure can be had again.
+const KILLS: u64 = 4;
+
+/// Runs with both logs and kills `victim` after so many of its sleeps. Returns the run and the workers that there were.
+fn run_and_kill(memory: &Memory, logs: &Path, victim: &str, sleeps: u64) -> (Running, Vec<u32>) {
+    let (csv, json) = (logs.join("run.csv"), logs.join("run.json"));
+    let run = memory.start(&format!(
+        "-p 2 -s 2 -r 500 -m Array1k --max-runtime 60 --csv-logfile {} --json-logfile {}",
+        csv.display(),
+        json.display()
+    ));
+    let pid = if victim == "coordinator" {
+        run.wait_for_worker("subscription 1");
+        run.pid()
+    } else {
+        run.wait_for_worker(victim)
+    };
+    wait_until_it_has_slept(pid, sleeps);
+    // Before: without their parent they could not be found.
+    let workers = run.workers().into_iter().map(|(pid, _)| pid).collect();
+    send(pid, Signal::KILL);
+    (run, workers)
+}
+
+/// Every row that is there is whole, in both logs, and they are the same seconds.
+#[track_caller]
+fn assert_readable(logs: &Path) -> usize {
+    let csv = fs::read_to_string(logs.join("run.csv")).unwrap();
+    let rows: Vec<&str> = csv.split_once("---EXPERIMENT-START---\n").unwrap().1.lines().collect();
+    assert!(csv.ends_with('\n') && rows.iter().all(|row| row.split(',').count() == 28), "{csv}");
+    let json: serde_json::Value = serde_json::from_slice(&fs::read(logs.join("run.json")).unwrap()).unwrap();
+    let results = json["analysis_results"].as_array().unwrap();
+    // The CSV log is written first; its line of names is no row.
+    let rows = rows.len() - 1;
+    assert!(results.len() == rows || results.len() + 1 == rows, "{} rows in JSON, {rows} in CSV", results.len());
+    assert!(results.iter().all(|row| row["num_samples_sent"].is_u64()), "{json}");
+    results.len()
+}
+
+fn seed(of: u64) -> fastrand::Rng {
+    let seed = u64::from(std::process::id()) * 1000 + of;
+    eprintln!("seed {seed}");
+    fastrand::Rng::with_seed(seed)
+}
+
+#[test]
+fn a_killed_coordinator_leaves_readable_logs_and_no_children() {
+    for round in 0..KILLS {
+        let (memory, logs) = (Memory::new(), tempfile::tempdir().unwrap());
+        // The coordinator sleeps about twenty times a second.
+        let (run, workers) = run_and_kill(&memory, logs.path(), "coordinator", seed(round).u64(1..90));
+        assert_eq!(workers.len(), 3);
+        workers.into_iter().for_each(wait_until_gone);
+        drop(run.finish());
+        assert_readable(logs.path());
+        // The next one takes away what they could not.
+        memory.run("-r 100 --max-runtime 1").assert_good();
+        memory.assert_empty();
+    }
+}
+
+#[test]
+fn killed_workers_end_the_run_in_order_and_every_row_stays() {
+    for round in 0..KILLS {
+        for (victim, side) in [("publisher 0 to publisher 1", "publishers"), ("subscription 0", "subscription 0")] {
+            let (memory, logs) = (Memory::new(), tempfile::tempdir().unwrap());
+            let (run, _) = run_and_kill(&memory, logs.path(), victim, seed(10 + round).u64(1..1200));
+            if side != "publishers" {
+                // Three others go on; they are told to end.
+                run.signal(Signal::INT);
+            }
+            let run = run.finish();
+            assert!(run.everything().contains("was killed by signal 9"), "{}", run.everything());
+            assert!(run.everything().contains(side), "{}", run.everything());
+            assert_readable(logs.path());
+            memory.assert_empty();
+        }
+    }
+}
