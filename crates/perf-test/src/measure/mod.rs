@@ -9,3 +9,4 @@ pub mod loss;
 pub mod moments;
 pub mod tally;
 pub mod usage;
+pub mod wake_up;
