@@ -4,6 +4,7 @@
 //! [`Row`] and [`Summary`](summary::Summary) only and knows no middleware.
 
 pub mod csv;
+pub mod doubts;
 pub mod heading;
 pub mod json;
 pub mod summary;

@@ -5,6 +5,8 @@
 
 mod text;
 
+pub use text::time;
+
 use crate::experiment::Experiment;
 use crate::measure::calibration::Calibrations;
 use crate::measure::histogram::Latencies;

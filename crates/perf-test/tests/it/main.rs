@@ -9,4 +9,5 @@ mod ends;
 mod messages;
 mod program;
 mod runs;
+mod system;
 mod terminal;
