@@ -10,6 +10,7 @@
 //!                 orders▼   │
 //!                       worker ─► measure, pacing, messages ─► gantry
 //! ```
+//! `system` describes the machine itself and knows none of these.
 //! It does not measure across hosts: latencies are differences of one clock.
 #![forbid(unsafe_code)]
 
@@ -30,5 +31,6 @@ pub mod program;
 pub mod repeat;
 pub mod report;
 pub mod row;
+pub mod system;
 pub mod topic;
 pub mod worker;

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use crate::backend::BUILT_IN;
-use crate::cli::{self, Command, Defaults, Outputs, Question, RunOptions};
+use crate::cli::{self, Command, Defaults, Outputs, Question, RunOptions, SystemOptions};
 use crate::compare::compare;
 use crate::coordinator::{self, communicator::Communicator};
 use crate::error::Failure;
@@ -18,8 +18,9 @@ use crate::report::heading::{heading, legend};
 use crate::report::summary::Summary;
 use crate::report::terminal::write_lines;
 use crate::report::{Reports, cannot_write};
+use crate::system::{Description, Noise, System};
 use crate::topic::full_name;
-use crate::{messages, worker};
+use crate::{messages, system, worker};
 
 /// Runs the program: 0 good, 1 the measurement failed, 2 wrong usage.
 #[must_use]
@@ -35,6 +36,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let done = match cli.command {
         Some(Command::Worker { .. }) => return worker::run(&BUILT_IN),
         Some(Command::Experiment(Question::ZeroCopy(options))) => experiment_zero_copy(&options),
+        Some(Command::System(options)) => describe_system(options),
         None => one_run(&cli.options),
     };
     match done {
@@ -122,6 +124,23 @@ fn measure(
     reports.lines(&[ending.to_owned()])?;
     reports.lines(&summary.lines())?;
     Ok(summary)
+}
+
+fn describe_system(options: SystemOptions) -> Result<(), Failure> {
+    let found = System::read(&system::root_folder());
+    let noise = match options.noise_seconds {
+        0 => None,
+        length_s => Some(Noise::measure(length_s).map_err(Failure::Measurement)?),
+    };
+    let advice = system::advice::advice(&found);
+    let lines = if options.json {
+        let description = Description { system: found, noise, advice };
+        let text = serde_json::to_string_pretty(&description);
+        vec![text.map_err(|error| Failure::Measurement(format!("cannot write the system as JSON: {error}")))?]
+    } else {
+        system::text::lines(&found, noise.as_ref(), &advice)
+    };
+    write_lines(&lines).map_err(|error| cannot_write(&error))
 }
 
 fn list_messages(options: &RunOptions) -> Result<(), Failure> {

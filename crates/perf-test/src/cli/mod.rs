@@ -45,12 +45,25 @@ pub enum Command {
     /// Several runs that answer one question.
     #[command(subcommand, disable_help_subcommand = true)]
     Experiment(Question),
+    /// Describes this machine, measures its noise, and says what to change before measuring.
+    System(SystemOptions),
     /// A worker process of a run; started by the program itself.
     #[command(hide = true)]
     Worker {
         /// What it does, for `ps`.
         label: String,
     },
+}
+
+/// The options of `system`.
+#[derive(Clone, Copy, Debug, Args)]
+pub struct SystemOptions {
+    /// Prints one JSON object (system, noise, advice) with the units in its names, instead of text
+    #[arg(long)]
+    pub json: bool,
+    /// Seconds for which timers, wake-ups and the clock are measured, 0 to 3600; 0 leaves it out [example: --noise-seconds 10]
+    #[arg(long, value_name = "S", default_value_t = 2, value_parser = within(0..=3600), allow_hyphen_values = true)]
+    pub noise_seconds: u32,
 }
 
 /// The questions that an experiment answers.

@@ -5,21 +5,16 @@
 //! prints the means of both beside the latencies, which are to be judged against them.
 
 use std::hint::black_box;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, Ordering};
 use std::thread;
 use std::time::Duration;
 
 use crate::clock::now_ns;
+use crate::measure::wake_up::Sleeper;
 
 /// Wake-ups that are timed.
 const WAKE_UPS: usize = 100;
 /// The shortest and the longest sleep before each: a processor that has slept longer wakes up more slowly.
 const SLEEP_NS: (u64, u64) = (200_000, 10_000_000);
-/// Said by the waker; the sleeper answers with the time.
-const WAKE_UP: i64 = -1;
-/// Before the first wake-up.
-const NOT_WOKEN: i64 = 0;
 /// Batches of which the median is taken.
 const BATCHES: usize = 15;
 /// A batch lasts at least this long, so that reading the clock does not count.
@@ -83,9 +78,7 @@ impl Calibration {
     pub fn measure(message_bytes: usize, rate_hz: u32) -> Result<Calibration, String> {
         let period_ns = 1_000_000_000_u64.checked_div(u64::from(rate_hz)).unwrap_or(0);
         let sleep = Duration::from_nanos(period_ns.clamp(SLEEP_NS.0, SLEEP_NS.1));
-        let clock_ns = median_batch_ns(|| {
-            black_box(now_ns());
-        });
+        let clock_ns = clock_cost_ns();
         let source = vec![0x5a_u8; message_bytes];
         let mut target = vec![0_u8; message_bytes];
         let warm_copy_ns = median_batch_ns(|| black_box(&mut target).copy_from_slice(black_box(&source)));
@@ -112,6 +105,14 @@ impl Calibration {
     }
 }
 
+/// What one reading of the clock takes, nanoseconds.
+#[must_use]
+pub fn clock_cost_ns() -> f64 {
+    median_batch_ns(|| {
+        black_box(now_ns());
+    })
+}
+
 /// The median over batches of what one call of `work` takes, nanoseconds.
 pub(super) fn median_batch_ns(mut work: impl FnMut()) -> f64 {
     let mut repeats = 1_u32;
@@ -130,38 +131,15 @@ pub(super) fn median_batch_ns(mut work: impl FnMut()) -> f64 {
 /// From a waker's clock to the sleeper's, and one `copy` after that, each time after `sleep_before`: both sleep in
 /// between, as a publisher and a subscription do. Medians.
 fn paced_ns(sleep_before: Duration, mut copy: impl FnMut()) -> Result<(f64, f64), String> {
-    let woken_ns = Arc::new(AtomicI64::new(NOT_WOKEN));
-    let waker = thread::current();
-    let sleeper = {
-        let woken_ns = woken_ns.clone();
-        let sleep = move || {
-            for _ in 0..WAKE_UPS {
-                while woken_ns.load(Ordering::Acquire) != WAKE_UP {
-                    thread::park();
-                }
-                woken_ns.store(now_ns(), Ordering::Release);
-                waker.unpark();
-            }
-        };
-        thread::Builder::new().name("calibration".to_owned()).spawn(sleep)
-    };
-    let sleeper = sleeper.map_err(|error| format!("cannot start a thread to time wake-ups: {error}"))?;
+    let mut sleeper = Sleeper::start()?;
     let (mut wake_ups_ns, mut copies_ns) = (Vec::with_capacity(WAKE_UPS), Vec::with_capacity(WAKE_UPS));
     for _ in 0..WAKE_UPS {
         thread::sleep(sleep_before);
-        let begin_ns = now_ns();
-        woken_ns.store(WAKE_UP, Ordering::Release);
-        sleeper.thread().unpark();
-        while woken_ns.load(Ordering::Acquire) == WAKE_UP {
-            thread::park();
-        }
-        wake_ups_ns.push((woken_ns.load(Ordering::Acquire) - begin_ns) as f64);
+        wake_ups_ns.push(sleeper.wake_up_ns() as f64);
         let begin_ns = now_ns();
         copy();
         copies_ns.push((now_ns() - begin_ns) as f64);
     }
-    // It has answered every time, so it has not panicked.
-    let _ = sleeper.join();
     Ok((median(wake_ups_ns), median(copies_ns)))
 }
 

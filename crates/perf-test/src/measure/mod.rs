@@ -15,3 +15,4 @@ pub mod own_cost;
 pub mod tally;
 pub mod threads;
 pub mod usage;
+pub mod wake_up;

@@ -6,6 +6,8 @@
 mod machine;
 pub mod text;
 
+pub use text::time;
+
 use crate::experiment::Experiment;
 use crate::measure::calibration::Calibrations;
 use crate::measure::histogram::Latencies;

@@ -10,4 +10,5 @@ mod kills;
 mod messages;
 mod program;
 mod runs;
+mod system;
 mod terminal;

@@ -11,7 +11,7 @@ fn run(line: &str) -> Result<(Experiment, Outputs), String> {
     let cli = parse(std::iter::once(OsString::from("perf_test")).chain(arguments)).map_err(|e| e.to_string())?;
     let resolved = match cli.command {
         Some(Command::Experiment(Question::ZeroCopy(options))) => resolve(&options, Defaults::ZeroCopyExperiment),
-        Some(Command::Worker { .. }) => panic!("a worker"),
+        Some(Command::Worker { .. } | Command::System(_)) => panic!("no run"),
         None => resolve(&cli.options, Defaults::Run),
     };
     resolved.map_err(|failure| {

@@ -1,0 +1,97 @@
+//! What it takes to wake another thread: a thread that sleeps until it is woken, and answers with the time.
+//!
+//! Used by the calibration of a run and by the noise self-test. The sleeper ends with its owner.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::thread::{self, JoinHandle};
+
+use crate::clock::now_ns;
+
+/// Said by the waker; the sleeper answers with the time.
+const WAKE_UP: i64 = -1;
+/// Said by the waker; the sleeper ends.
+const END: i64 = -2;
+/// Before the first wake-up.
+const NOT_WOKEN: i64 = 0;
+
+/// A sleeping thread. It answers the thread that started it.
+#[derive(Debug)]
+pub struct Sleeper {
+    word: Arc<AtomicI64>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Sleeper {
+    /// Starts the thread; it sleeps.
+    ///
+    /// # Errors
+    /// A sentence, if no thread can be started.
+    pub fn start() -> Result<Sleeper, String> {
+        let word = Arc::new(AtomicI64::new(NOT_WOKEN));
+        let waker = thread::current();
+        let sleep = {
+            let word = word.clone();
+            move || loop {
+                match word.load(Ordering::Acquire) {
+                    END => return,
+                    WAKE_UP => {
+                        word.store(now_ns(), Ordering::Release);
+                        waker.unpark();
+                    }
+                    _ => thread::park(),
+                }
+            }
+        };
+        let thread = thread::Builder::new().name("sleeper".to_owned()).spawn(sleep);
+        let thread = thread.map_err(|error| format!("cannot start a thread to time wake-ups: {error}"))?;
+        Ok(Sleeper { word, thread: Some(thread) })
+    }
+
+    /// Wakes it: nanoseconds from this thread's clock before to the sleeper's first reading of the clock. Only for the
+    /// thread that started it.
+    #[must_use]
+    pub fn wake_up_ns(&mut self) -> i64 {
+        let begin_ns = now_ns();
+        self.say(WAKE_UP);
+        loop {
+            match self.word.load(Ordering::Acquire) {
+                WAKE_UP => thread::park(),
+                woken_ns => return woken_ns - begin_ns,
+            }
+        }
+    }
+
+    fn say(&self, word: i64) {
+        self.word.store(word, Ordering::Release);
+        if let Some(thread) = &self.thread {
+            thread.thread().unpark();
+        }
+    }
+}
+
+impl Drop for Sleeper {
+    fn drop(&mut self) {
+        self.say(END);
+        if let Some(thread) = self.thread.take() {
+            // Its loop cannot panic.
+            let _ = thread.join();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_wake_up_takes_some_time_and_the_sleeper_ends_with_its_owner() {
+        let mut sleeper = Sleeper::start().unwrap();
+        for _ in 0..3 {
+            assert!(sleeper.wake_up_ns() > 0);
+        }
+        let word = sleeper.word.clone();
+        drop(sleeper);
+        assert_eq!(Arc::strong_count(&word), 1);
+    }
+}

@@ -1,0 +1,102 @@
+//! Advice on the CPUs: their frequency, their sleep, what shares them.
+
+use std::collections::BTreeSet;
+
+use super::Advice;
+use crate::system::System;
+use crate::system::cpu_idle::disable_command;
+use crate::system::frequency::{DEVICES, performance_command};
+use crate::system::root::list_text;
+
+/// With fewer CPUs there is none to spare for one thread alone.
+const ENOUGH_TO_ISOLATE: usize = 4;
+
+pub(super) fn governor(system: &System) -> Option<Advice> {
+    let policies = &system.frequency.policies;
+    let lowered: Vec<_> = policies.iter().filter(|policy| policy.is_lowered()).collect();
+    let governors: BTreeSet<&str> = lowered.iter().filter_map(|policy| policy.governor.as_deref()).collect();
+    if governors.is_empty() {
+        return None;
+    }
+    let governors = governors.into_iter().collect::<Vec<_>>().join(" and ");
+    let which = match (lowered.len(), policies.len()) {
+        (few, all) if few < all => format!("{few} of {all} CPU frequency policies have"),
+        _ => "the CPU frequency is decided by".to_owned(),
+    };
+    Some(Advice::new(
+        format!("{which} the governor {governors}, not performance"),
+        "Between two messages the CPUs slow down, so the same work takes several times longer when the next one comes.",
+        performance_command(policies),
+    ))
+}
+
+pub(super) fn deep_sleep(system: &System) -> Option<Advice> {
+    let deep: Vec<_> = system.cpu_idle.deep_states().collect();
+    let longest_us = deep.iter().filter_map(|state| state.latency_us).max()?;
+    let names: Vec<&str> = deep.iter().map(|state| state.label()).collect();
+    Some(Advice::new(
+        format!("idle CPUs may sleep in {}", names.join(", ")),
+        format!(
+            "A CPU takes up to {longest_us} µs to wake up from there, which is added to the latency of whatever wakes it; \
+             perf_test --prevent-cpu-idle avoids it for one run, idle=poll on the kernel's command line for good."
+        ),
+        disable_command(deep.into_iter()),
+    ))
+}
+
+pub(super) fn other_devices(system: &System) -> Option<Advice> {
+    let lowered: Vec<_> = system.frequency.devices.iter().filter(|device| device.is_lowered()).collect();
+    let files: Vec<String> = lowered.iter().map(|device| format!("/{DEVICES}/{}/governor", device.name)).collect();
+    let found: Vec<String> = lowered
+        .iter()
+        .filter_map(|device| Some(format!("{} has the governor {}", device.name, device.governor.as_ref()?)))
+        .collect();
+    if found.is_empty() {
+        return None;
+    }
+    Some(Advice::new(
+        format!("{}, not performance", found.join(", ")),
+        "Memory or a bus that slows down when little is going on makes copies of large messages slower.",
+        format!("echo performance | sudo tee {}", files.join(" ")),
+    ))
+}
+
+pub(super) fn turbo(system: &System) -> Option<Advice> {
+    let turbo = system.frequency.turbo.as_ref().filter(|turbo| turbo.on)?;
+    Some(Advice::new(
+        "turbo is on",
+        "How fast a CPU runs depends on heat and on what its neighbours do, so equal runs differ.",
+        format!("echo {} | sudo tee {}", turbo.off_value, turbo.file),
+    ))
+}
+
+pub(super) fn smt(system: &System) -> Option<Advice> {
+    (system.cpu.smt_active == Some(true)).then(|| Advice {
+        finding: "SMT is on: cores are shared by several CPUs".to_owned(),
+        why: "Who runs on a core's other CPU takes up to half of its speed and all of its caches.".to_owned(),
+        command: (system.cpu.smt_control.as_deref() == Some("on"))
+            .then(|| "echo off | sudo tee /sys/devices/system/cpu/smt/control".to_owned()),
+    })
+}
+
+pub(super) fn not_isolated(system: &System) -> Option<Advice> {
+    let cpus = system.cpu.online_cpus.as_ref().filter(|cpus| cpus.len() >= ENOUGH_TO_ISOLATE)?;
+    if !system.cpu.isolated_cpus.as_ref()?.is_empty() {
+        return None;
+    }
+    let last = list_text(cpus.get(cpus.len() - 2..)?);
+    let parameters = format!("isolcpus={last} nohz_full={last} rcu_nocbs={last}");
+    let command = system.kernel.has_grub.then(|| {
+        format!(
+            "sudo sed -i 's/^GRUB_CMDLINE_LINUX=\"/&{parameters} /' /etc/default/grub && sudo update-grub && sudo reboot"
+        )
+    });
+    Some(Advice {
+        finding: "no CPU is isolated".to_owned(),
+        why: format!(
+            "The scheduler may put any program beside a thread that waits for a message, which p99.9 and the maximum \
+             show; for workers that --pin puts on CPUs {last} add `{parameters}` to the kernel's command line."
+        ),
+        command,
+    })
+}

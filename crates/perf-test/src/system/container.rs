@@ -1,0 +1,150 @@
+//! Who encloses this process: a container, and control groups that give it less than the CPUs it sees.
+//!
+//! Used by [`System::read`](super::System::read), by the advice and by the [`Watch`](super::watch::Watch). Both
+//! generations of control groups are read; a quota counts wherever it is between the process and the root.
+
+use serde::{Deserialize, Serialize};
+
+use super::root::{Root, printable};
+
+/// Where the `cpu` controller of the first generation is mounted.
+const OLD_MOUNTS: [&str; 2] = ["sys/fs/cgroup/cpu,cpuacct", "sys/fs/cgroup/cpu"];
+/// Where the second generation is mounted: alone, or beside the first.
+const NEW_MOUNTS: [&str; 2] = ["sys/fs/cgroup", "sys/fs/cgroup/unified"];
+/// What a path of control groups contains in containers.
+const GROUP_SIGNS: [&str; 6] = ["docker", "kubepods", "containerd", "libpod", "lxc", "garden"];
+/// Deeper control groups are not believed.
+const DEEPEST: usize = 64;
+
+/// What encloses this process.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Container {
+    /// What kind of container; `None`: no sign of one was found.
+    pub kind: Option<String>,
+    /// The control group of this process, for its CPU time; `None`: not known, so that nothing is known of a quota, either.
+    pub control_group: Option<String>,
+    /// The tightest limit of CPU time; `None`: no limit was found.
+    pub quota: Option<CpuQuota>,
+}
+
+/// A limit of CPU time: whoever has used it up stands still until the period ends.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CpuQuota {
+    /// CPU time in each period, microseconds.
+    pub quota_us: u64,
+    /// The period, microseconds.
+    pub period_us: u64,
+    /// The file that sets it.
+    pub file: String,
+}
+
+impl CpuQuota {
+    /// The limit in CPUs.
+    #[must_use]
+    pub fn cpus(&self) -> f64 {
+        self.quota_us as f64 / self.period_us.max(1) as f64
+    }
+}
+
+impl Container {
+    pub(super) fn read(root: &Root) -> Container {
+        let groups = groups(root);
+        let quotas = folders(root).into_iter().filter_map(|folder| quota(root, &folder));
+        Container {
+            kind: kind(root),
+            control_group: groups.new.or(groups.old),
+            quota: quotas.min_by(|one, other| one.cpus().total_cmp(&other.cpus())),
+        }
+    }
+}
+
+/// How often this process's control groups were stopped because a quota was used up; `None` if nobody counts.
+pub(super) fn throttled(root: &Root) -> Option<u64> {
+    let count = |folder: String| -> Option<u64> {
+        let text = root.text(&format!("{folder}/cpu.stat"))?;
+        text.lines().find_map(|line| line.strip_prefix("nr_throttled "))?.trim().parse().ok()
+    };
+    folders(root).into_iter().filter_map(count).reduce(u64::saturating_add)
+}
+
+fn kind(root: &Root) -> Option<String> {
+    let from_environment = ["proc/self/environ", "proc/1/environ"].iter().find_map(|path| {
+        let text = root.text(path)?;
+        printable(text.split('\0').find_map(|variable| variable.strip_prefix("container="))?)
+    });
+    let file = |path: &str, kind: &str| root.exists(path).then(|| kind.to_owned());
+    from_environment
+        .or_else(|| root.line("run/systemd/container"))
+        .or_else(|| file(".dockerenv", "docker"))
+        .or_else(|| file("run/.containerenv", "podman"))
+        .or_else(|| {
+            let text = root.text("proc/self/cgroup")?;
+            GROUP_SIGNS.iter().find(|sign| text.contains(*sign)).map(|sign| (*sign).to_owned())
+        })
+}
+
+/// The control groups of this process that account for CPU time.
+#[derive(Default)]
+struct Groups {
+    old: Option<String>,
+    new: Option<String>,
+}
+
+fn groups(root: &Root) -> Groups {
+    let mut groups = Groups::default();
+    for line in root.text("proc/self/cgroup").unwrap_or_default().lines() {
+        let mut parts = line.splitn(3, ':').skip(1);
+        let (Some(controllers), Some(path)) = (parts.next(), parts.next().and_then(printable)) else { continue };
+        // A path with `..` lies outside of what this process sees.
+        if !path.starts_with('/') || path.split('/').any(|part| part == "..") {
+            continue;
+        }
+        if controllers.is_empty() {
+            groups.new = Some(path);
+        } else if controllers.split(',').any(|controller| controller == "cpu") {
+            groups.old = Some(path);
+        }
+    }
+    groups
+}
+
+/// The folders of this process's control groups and of those around them, each once.
+fn folders(root: &Root) -> Vec<String> {
+    let groups = groups(root);
+    let mut folders = Vec::new();
+    for (mounts, path) in [(NEW_MOUNTS, groups.new), (OLD_MOUNTS, groups.old)] {
+        let Some(path) = path else { continue };
+        let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).take(DEEPEST).collect();
+        // In a container the group's own folder is the mount itself, and the path leads nowhere.
+        for mount in mounts {
+            folders.extend((0..=parts.len()).map(|depth| {
+                let below = parts[..depth].iter().map(|part| format!("/{part}")).collect::<String>();
+                format!("{mount}{below}")
+            }));
+        }
+    }
+    folders.retain(|folder| root.exists(&format!("{folder}/cpu.stat")));
+    // One mount may be a link to the other.
+    let mut known = Vec::new();
+    folders.retain(|folder| {
+        let place = root.path(folder).canonicalize().unwrap_or_else(|_| root.path(folder));
+        let new = !known.contains(&place);
+        known.push(place);
+        new
+    });
+    folders
+}
+
+fn quota(root: &Root, folder: &str) -> Option<CpuQuota> {
+    let limit = |quota_us: u64, period_us: u64, file: String| {
+        (period_us > 0 && quota_us > 0).then(|| CpuQuota { quota_us, period_us, file: format!("/{file}") })
+    };
+    let file = format!("{folder}/cpu.max");
+    if let Some(line) = root.line(&file) {
+        let (quota_us, period_us) = line.split_once(' ')?;
+        return limit(quota_us.parse().ok()?, period_us.parse().ok()?, file);
+    }
+    let file = format!("{folder}/cpu.cfs_quota_us");
+    let quota_us: i64 = root.number(&file)?;
+    limit(u64::try_from(quota_us).ok()?, root.number(&format!("{folder}/cpu.cfs_period_us"))?, file)
+}

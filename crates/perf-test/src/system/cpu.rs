@@ -1,0 +1,119 @@
+//! The CPUs: which, how many, how they share cores, caches and memory.
+//!
+//! Used by [`System::read`](super::System::read).
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Serialize};
+
+use super::cpu_model;
+use super::root::{Root, cpu_list, field};
+
+const CPUS: &str = "sys/devices/system/cpu";
+
+/// The CPUs. What could not be read is `None`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Cpu {
+    /// What they are, equal ones counted.
+    pub model: Option<String>,
+    /// For what this program was built; the kernel's is the same or it would not run.
+    pub architecture: String,
+    /// CPUs that the kernel uses.
+    pub online_cpus: Option<Vec<u32>>,
+    /// CPUs on which this process may run.
+    pub usable_cpus: Option<Vec<u32>>,
+    /// Sockets.
+    pub sockets: Option<usize>,
+    /// Cores; each is one or more CPUs.
+    pub cores: Option<usize>,
+    /// CPUs of the core that has the most.
+    pub threads_per_core: Option<usize>,
+    /// Do cores run several CPUs now?
+    pub smt_active: Option<bool>,
+    /// May SMT be switched: `on`, `off`, `forceoff`, `notsupported`.
+    pub smt_control: Option<String>,
+    /// The caches, equal ones counted.
+    pub caches: Vec<Cache>,
+    /// NUMA nodes.
+    pub numa_nodes: Option<usize>,
+    /// CPUs on which the scheduler puts nothing by itself (isolcpus).
+    pub isolated_cpus: Option<Vec<u32>>,
+    /// CPUs without a periodic tick while one thread runs.
+    pub nohz_full_cpus: Option<Vec<u32>>,
+}
+
+/// Equal caches.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Cache {
+    /// 1 is nearest to the core.
+    pub level: u8,
+    /// `Data`, `Instruction` or `Unified`.
+    pub kind: String,
+    /// The size of each, KiB.
+    pub size_kib: u64,
+    /// How many of them there are.
+    pub count: usize,
+}
+
+impl Cpu {
+    pub(super) fn read(root: &Root) -> Cpu {
+        let names = root.numbered(CPUS, "cpu");
+        let status = root.text("proc/self/status");
+        let siblings = each(root, &names, "topology/thread_siblings_list");
+        let sockets = each(root, &names, "topology/physical_package_id");
+        let widest = siblings.iter().filter_map(|list| cpu_list(list)).map(|list| list.len()).max();
+        Cpu {
+            model: cpu_model::read(root),
+            architecture: std::env::consts::ARCH.to_owned(),
+            online_cpus: some(root.list(&format!("{CPUS}/online"))),
+            usable_cpus: some(status.as_deref().and_then(|text| cpu_list(field(text, "Cpus_allowed_list")?))),
+            sockets: (!sockets.is_empty()).then_some(sockets.len()),
+            cores: (!siblings.is_empty()).then_some(siblings.len()),
+            threads_per_core: widest.filter(|count| *count > 0),
+            smt_active: root.flag(&format!("{CPUS}/smt/active")),
+            smt_control: root.word(&format!("{CPUS}/smt/control")),
+            caches: caches(root, &names),
+            numa_nodes: some(root.list("sys/devices/system/node/online")).map(|nodes| nodes.len()),
+            isolated_cpus: root.list(&format!("{CPUS}/isolated")),
+            nohz_full_cpus: root.list(&format!("{CPUS}/nohz_full")),
+        }
+    }
+
+    /// How many CPUs the kernel uses.
+    #[must_use]
+    pub fn online(&self) -> Option<usize> {
+        self.online_cpus.as_ref().map(Vec::len)
+    }
+}
+
+/// A list that cannot be empty.
+fn some(list: Option<Vec<u32>>) -> Option<Vec<u32>> {
+    list.filter(|list| !list.is_empty())
+}
+
+/// The different values of one file over all CPUs.
+fn each(root: &Root, names: &[String], file: &str) -> BTreeSet<String> {
+    names.iter().filter_map(|name| root.line(&format!("{CPUS}/{name}/{file}"))).collect()
+}
+
+fn caches(root: &Root, names: &[String]) -> Vec<Cache> {
+    // A cache that CPUs share is in the folder of each: the CPUs that share it say which it is.
+    let mut found: BTreeSet<(u8, String, u64, String)> = BTreeSet::new();
+    for name in names {
+        let folder = format!("{CPUS}/{name}/cache");
+        found.extend(root.numbered(&folder, "index").iter().filter_map(|index| {
+            let file = |file: &str| format!("{folder}/{index}/{file}");
+            let kind =
+                root.word(&file("type")).filter(|kind| ["Data", "Instruction", "Unified"].contains(&kind.as_str()))?;
+            let size = root.word(&file("size"))?;
+            let size_kib = size.strip_suffix('K')?.parse().ok()?;
+            let shared = root.line(&file("shared_cpu_list")).unwrap_or_else(|| name.clone());
+            Some((root.number(&file("level"))?, kind, size_kib, shared))
+        }));
+    }
+    let mut counts: BTreeMap<(u8, String, u64), usize> = BTreeMap::new();
+    for (level, kind, size_kib, _) in found {
+        *counts.entry((level, kind, size_kib)).or_default() += 1;
+    }
+    counts.into_iter().map(|((level, kind, size_kib), count)| Cache { level, kind, size_kib, count }).collect()
+}

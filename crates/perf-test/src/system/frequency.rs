@@ -1,0 +1,140 @@
+//! How fast the CPUs run and who decides it: cpufreq's policies, turbo, and the governors of other devices.
+//!
+//! Used by [`System::read`](super::System::read), by the advice and by the [`Watch`](super::watch::Watch).
+
+use serde::{Deserialize, Serialize};
+
+use super::root::Root;
+
+pub(super) const POLICIES: &str = "sys/devices/system/cpu/cpufreq";
+pub(super) const DEVICES: &str = "sys/class/devfreq";
+/// Where Intel's driver says that there is no turbo, and others that there is.
+const NO_TURBO: &str = "sys/devices/system/cpu/intel_pstate/no_turbo";
+const BOOST: &str = "sys/devices/system/cpu/cpufreq/boost";
+
+/// Frequencies. A list is empty if the kernel shows none: a virtual machine, a container, a board without cpufreq.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Frequency {
+    /// The CPUs' policies.
+    pub policies: Vec<Policy>,
+    /// Memory, buses, GPUs and accelerators that change their frequency.
+    pub devices: Vec<Device>,
+    /// Whether CPUs run faster than their nominal frequency for a while.
+    pub turbo: Option<Turbo>,
+}
+
+/// Frequencies above the nominal one.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Turbo {
+    /// May CPUs run at them now?
+    pub on: bool,
+    /// The file that sets it.
+    pub file: String,
+    /// What that file holds to turn it off.
+    pub off_value: u8,
+}
+
+/// CPUs whose frequency is changed together.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Policy {
+    /// Its folder: `policy0`.
+    pub name: String,
+    /// Its CPUs.
+    pub cpus: Option<Vec<u32>>,
+    /// The driver.
+    pub driver: Option<String>,
+    /// Who decides: `performance`, `schedutil`, `powersave`, …
+    pub governor: Option<String>,
+    /// What drivers that decide by themselves are asked to prefer.
+    pub energy_performance_preference: Option<String>,
+    /// The lowest frequency allowed now, kHz.
+    pub min_khz: Option<u64>,
+    /// The highest frequency allowed now, kHz.
+    pub max_khz: Option<u64>,
+    /// The frequency when it was read, kHz.
+    pub current_khz: Option<u64>,
+}
+
+/// Another device that changes its frequency.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Device {
+    /// Its folder: `devfreq0`.
+    pub name: String,
+    /// Who decides.
+    pub governor: Option<String>,
+    /// The lowest frequency allowed now, Hz.
+    pub min_hz: Option<u64>,
+    /// The highest frequency allowed now, Hz.
+    pub max_hz: Option<u64>,
+}
+
+impl Frequency {
+    pub(super) fn read(root: &Root) -> Frequency {
+        let turbo = [(NO_TURBO, 1), (BOOST, 0)].into_iter().find_map(|(file, off_value)| {
+            let on = root.flag(file)? == (off_value == 0);
+            Some(Turbo { on, file: format!("/{file}"), off_value })
+        });
+        let devices = root.names(DEVICES, "").into_iter().map(|name| Device::read(root, name)).collect();
+        Frequency { policies: policies(root), devices, turbo }
+    }
+}
+
+/// The CPUs' policies.
+pub(super) fn policies(root: &Root) -> Vec<Policy> {
+    root.numbered(POLICIES, "policy").into_iter().map(|name| Policy::read(root, name)).collect()
+}
+
+impl Policy {
+    fn read(root: &Root, name: String) -> Policy {
+        let file = |file: &str| format!("{POLICIES}/{name}/{file}");
+        Policy {
+            cpus: root.line(&file("affected_cpus")).and_then(|text| super::root::cpu_list(&text.replace(' ', ","))),
+            driver: root.word(&file("scaling_driver")),
+            governor: root.word(&file("scaling_governor")),
+            energy_performance_preference: root.word(&file("energy_performance_preference")),
+            min_khz: root.number(&file("scaling_min_freq")),
+            max_khz: root.number(&file("scaling_max_freq")),
+            current_khz: root.number(&file("scaling_cur_freq")),
+            name,
+        }
+    }
+
+    /// Does a governor lower the frequency of these CPUs? Not if there is only one frequency to choose.
+    #[must_use]
+    pub fn is_lowered(&self) -> bool {
+        lowers(self.governor.as_deref(), self.min_khz, self.max_khz)
+    }
+}
+
+impl Device {
+    fn read(root: &Root, name: String) -> Device {
+        let file = |file: &str| format!("{DEVICES}/{name}/{file}");
+        Device {
+            governor: root.word(&file("governor")),
+            min_hz: root.number(&file("min_freq")),
+            max_hz: root.number(&file("max_freq")),
+            name,
+        }
+    }
+
+    /// Does a governor lower the frequency of this device? Not if there is only one frequency to choose.
+    #[must_use]
+    pub fn is_lowered(&self) -> bool {
+        lowers(self.governor.as_deref(), self.min_hz, self.max_hz)
+    }
+}
+
+fn lowers(governor: Option<&str>, min: Option<u64>, max: Option<u64>) -> bool {
+    governor.is_some_and(|governor| governor != "performance") && (min.is_none() || min != max)
+}
+
+/// The command that gives the governor `performance` to all policies that have another.
+pub(super) fn performance_command(policies: &[Policy]) -> String {
+    let lowered: Vec<&str> =
+        policies.iter().filter(|policy| policy.is_lowered()).map(|policy| policy.name.as_str()).collect();
+    let which = match lowered.as_slice() {
+        [one] => one,
+        _ => "policy*",
+    };
+    format!("echo performance | sudo tee /{POLICIES}/{which}/scaling_governor")
+}

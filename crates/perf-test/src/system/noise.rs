@@ -1,0 +1,212 @@
+//! The noise floor: how late timers are, what waking a thread takes, what the clock costs, and how long a thread that
+//! never sleeps is stopped. A middleware cannot be faster than this, nor a measurement finer.
+//!
+//! Used by `perf_test system`. Measured on a thread of its own, whose timer slack is as small as it can be; threads are
+//! neither pinned nor of real-time priority, as those of an ordinary run.
+
+use std::num::NonZeroU64;
+use std::thread;
+use std::time::Duration;
+
+use rustix::thread::set_current_timer_slack;
+use serde::Serialize;
+
+use crate::clock::{SECOND_NS, now_ns, sleep_until};
+use crate::measure::calibration::clock_cost_ns;
+use crate::measure::histogram::Latencies;
+use crate::measure::wake_up::Sleeper;
+use crate::report::summary::time;
+
+/// Timers fire so often.
+const TIMER_PERIOD_NS: i64 = 1_000_000;
+/// The sleep before each wake-up.
+const SLEEP: Duration = Duration::from_millis(1);
+/// Readings of the clock among which the smallest step is looked for.
+const CLOCK_READINGS: u32 = 10_000;
+/// A shorter gap between two readings of the clock is not called a stop.
+const STOP_NS: i64 = 5_000;
+/// A quiet machine is within this in 99 of 100 cases.
+const QUIET_P99_NS: u64 = 100_000;
+/// A quiet machine stops nobody for longer.
+const QUIET_GAP_NS: u64 = 1_000_000;
+
+/// How much noise the machine makes.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Noise {
+    /// How long it was listened to, seconds.
+    pub length_s: f64,
+    /// How much later than asked a sleeping thread runs: timers at 1 kHz.
+    pub timer_lateness: Spread,
+    /// From waking a thread to its first reading of the clock, after sleeps of a millisecond.
+    pub wake_up: Spread,
+    /// One reading of the clock, nanoseconds.
+    pub clock_cost_ns: f64,
+    /// The smallest step between two readings of the clock that differ, nanoseconds.
+    pub clock_step_ns: u64,
+    /// The longest time for which a thread that never sleeps was stopped, nanoseconds.
+    pub largest_gap_ns: u64,
+    /// The part of its time in which it was stopped for more than 5 µs at once, 0 to 1.
+    pub stopped_part: f64,
+    /// Is the machine quiet?
+    pub quiet: bool,
+    /// What that means for p99, in a sentence.
+    pub verdict: String,
+}
+
+/// A distribution in brief.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Spread {
+    /// How many values.
+    pub n: u64,
+    /// The median, nanoseconds.
+    pub p50_ns: u64,
+    /// 99 of 100 are not above it, nanoseconds.
+    pub p99_ns: u64,
+    /// The largest, nanoseconds.
+    pub max_ns: u64,
+}
+
+impl Spread {
+    fn of(values: &Latencies) -> Spread {
+        let [p50_ns, p99_ns, max_ns] = [0.5, 0.99, 1.0].map(|quantile| values.quantile_ns(quantile));
+        Spread { n: values.n(), p50_ns, p99_ns, max_ns }
+    }
+}
+
+impl Noise {
+    /// Listens to the machine for about `length_s` seconds.
+    ///
+    /// # Errors
+    /// A sentence, if no thread can be started.
+    pub fn measure(length_s: u32) -> Result<Noise, String> {
+        let cannot = |error| format!("cannot start a thread to measure the noise floor: {error}");
+        let listener =
+            thread::Builder::new().name("noise".to_owned()).spawn(move || listen(length_s)).map_err(cannot)?;
+        listener.join().map_err(|_| "the thread that measured the noise floor has failed".to_owned())?
+    }
+}
+
+/// On a thread of its own, whose timer slack ends with it.
+fn listen(length_s: u32) -> Result<Noise, String> {
+    // Where it is refused, timers are later by what the slack is, and that is then this machine's noise.
+    let _ = set_current_timer_slack(NonZeroU64::new(1));
+    let length_ns = i64::from(length_s) * SECOND_NS;
+    let begin_ns = now_ns();
+    let timer_lateness = timer_lateness(length_ns / 2);
+    let wake_up = wake_ups(length_ns / 4)?;
+    let (largest_gap_ns, stopped_part) = gaps(length_ns / 4);
+    let (quiet, verdict) = verdict(&timer_lateness, &wake_up, largest_gap_ns);
+    Ok(Noise {
+        timer_lateness,
+        wake_up,
+        clock_cost_ns: clock_cost_ns(),
+        clock_step_ns: clock_step_ns(),
+        largest_gap_ns,
+        stopped_part,
+        quiet,
+        verdict,
+        length_s: (now_ns() - begin_ns) as f64 / SECOND_NS as f64,
+    })
+}
+
+fn timer_lateness(length_ns: i64) -> Spread {
+    let mut values = Latencies::new();
+    let begin_ns = now_ns();
+    for timer in 1..=length_ns / TIMER_PERIOD_NS {
+        let due_ns = begin_ns + timer * TIMER_PERIOD_NS;
+        let mut awake_ns = now_ns();
+        // After a long stop the next are due at once: they are late, too, and count.
+        while awake_ns < due_ns {
+            sleep_until(due_ns);
+            awake_ns = now_ns();
+        }
+        values.record((awake_ns - due_ns).unsigned_abs());
+    }
+    Spread::of(&values)
+}
+
+fn wake_ups(length_ns: i64) -> Result<Spread, String> {
+    let mut values = Latencies::new();
+    let mut sleeper = Sleeper::start()?;
+    let end_ns = now_ns() + length_ns;
+    while now_ns() < end_ns {
+        thread::sleep(SLEEP);
+        values.record(u64::try_from(sleeper.wake_up_ns()).unwrap_or(0));
+    }
+    Ok(Spread::of(&values))
+}
+
+/// The largest gap between two readings of the clock, and the part of all time that gaps of more than [`STOP_NS`] are.
+fn gaps(length_ns: i64) -> (u64, f64) {
+    let begin_ns = now_ns();
+    let (mut before_ns, mut largest_ns, mut stopped_ns) = (begin_ns, 0, 0);
+    while before_ns - begin_ns < length_ns {
+        let time_ns = now_ns();
+        let gap_ns = time_ns - before_ns;
+        largest_ns = largest_ns.max(gap_ns);
+        stopped_ns += if gap_ns > STOP_NS { gap_ns } else { 0 };
+        before_ns = time_ns;
+    }
+    (largest_ns.unsigned_abs(), stopped_ns as f64 / (before_ns - begin_ns).max(1) as f64)
+}
+
+fn clock_step_ns() -> u64 {
+    let mut before_ns = now_ns();
+    let steps = (0..CLOCK_READINGS).filter_map(|_| {
+        let time_ns = now_ns();
+        let step_ns = u64::try_from(time_ns - before_ns).ok().filter(|step_ns| *step_ns > 0);
+        before_ns = time_ns;
+        step_ns
+    });
+    steps.min().unwrap_or(0)
+}
+
+/// Is it quiet, and what that means. A reader's latency begins when the message is sent; the publisher's timer is in the
+/// latency from the schedule only.
+fn verdict(timer: &Spread, wake_up: &Spread, gap_ns: u64) -> (bool, String) {
+    let quiet = timer.p99_ns.max(wake_up.p99_ns) <= QUIET_P99_NS && gap_ns <= QUIET_GAP_NS;
+    let parts = [wake_up.p99_ns, timer.p99_ns.saturating_add(wake_up.p99_ns), gap_ns];
+    let [woken, scheduled, gap] = parts.map(|ns| time(ns as f64));
+    let machine =
+        format!("of p99, up to {woken} is this machine waking a reader, {scheduled} in latencies from the schedule");
+    let sentence = if quiet {
+        format!("quiet: {machine}; what is above is the middleware's own")
+    } else {
+        format!("noisy: {machine}; p99.9 and the maximum also show that it stops threads for up to {gap}")
+    };
+    (quiet, sentence)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn spread(p99_ns: u64) -> Spread {
+        Spread { n: 1000, p50_ns: 5_000, p99_ns, max_ns: p99_ns }
+    }
+
+    #[test]
+    fn the_verdict_says_what_part_of_p99_is_the_machine() {
+        let (quiet, sentence) = verdict(&spread(20_000), &spread(45_000), 80_000);
+        assert!(quiet && sentence.starts_with("quiet: of p99, up to 45.0 µs"), "{sentence}");
+        assert!(sentence.contains("65.0 µs in latencies from the schedule"), "{sentence}");
+        for (timer_ns, wake_up_ns) in [(350_000, 45_000), (45_000, 350_000)] {
+            let (quiet, sentence) = verdict(&spread(timer_ns), &spread(wake_up_ns), 80_000);
+            assert!(!quiet && sentence.starts_with("noisy") && sentence.contains("395.0 µs"), "{sentence}");
+        }
+        let (quiet, sentence) = verdict(&spread(20_000), &spread(45_000), 8_000_000);
+        assert!(!quiet && sentence.contains("stops threads for up to 8.00 ms"), "{sentence}");
+    }
+
+    #[test]
+    fn every_figure_is_measured() {
+        let noise = Noise::measure(1).unwrap();
+        assert_eq!(noise.timer_lateness.n, 500);
+        assert!(noise.wake_up.n > 0 && noise.wake_up.p50_ns > 0, "{noise:?}");
+        assert!(noise.clock_cost_ns > 0.0 && noise.clock_step_ns > 0 && noise.largest_gap_ns > 0, "{noise:?}");
+        assert!((0.0..=1.0).contains(&noise.stopped_part), "{noise:?}");
+        for spread in [noise.timer_lateness, noise.wake_up] {
+            assert!(spread.p50_ns <= spread.p99_ns && spread.p99_ns <= spread.max_ns, "{noise:?}");
+        }
+    }
+}

@@ -1,0 +1,170 @@
+//! Where the machine describes itself: files below `/`, or below a folder that stands for it in tests.
+//!
+//! Used by everything in `system`. Nothing read here is trusted: what is missing, too long, not text, or not what
+//! it should be is `None`, and text with control characters never reaches a terminal.
+
+use std::fs::{self, File};
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+/// No file of interest is longer; `/proc/cpuinfo` of 1000 CPUs is.
+const LONGEST_FILE_BYTES: u64 = 4 << 20;
+/// No line of interest is longer, the kernel's own command line included.
+const LONGEST_LINE_BYTES: usize = 8192;
+/// The highest CPU number that is believed.
+const HIGHEST_CPU: u32 = 16_383;
+
+/// The folder that stands for `/`.
+#[derive(Clone, Debug)]
+pub(super) struct Root(PathBuf);
+
+impl Root {
+    pub(super) fn new(root: &Path) -> Root {
+        Root(root.to_owned())
+    }
+
+    /// Where `path`, which begins with no `/`, really is.
+    pub(super) fn path(&self, path: &str) -> PathBuf {
+        self.0.join(path)
+    }
+
+    pub(super) fn exists(&self, path: &str) -> bool {
+        self.path(path).exists()
+    }
+
+    /// A whole file, if it is text.
+    pub(super) fn text(&self, path: &str) -> Option<String> {
+        let mut bytes = Vec::new();
+        File::open(self.path(path)).ok()?.take(LONGEST_FILE_BYTES).read_to_end(&mut bytes).ok()?;
+        String::from_utf8(bytes).ok()
+    }
+
+    /// A file of one line, without the white space and the NULs around it; `None` if nothing is left.
+    pub(super) fn line(&self, path: &str) -> Option<String> {
+        printable(&self.text(path)?)
+    }
+
+    /// The first word of a file.
+    pub(super) fn word(&self, path: &str) -> Option<String> {
+        Some(self.line(path)?.split_whitespace().next()?.to_owned())
+    }
+
+    /// A file that holds one number.
+    pub(super) fn number<T: FromStr>(&self, path: &str) -> Option<T> {
+        self.line(path)?.parse().ok()
+    }
+
+    /// A file that holds 0 or 1.
+    pub(super) fn flag(&self, path: &str) -> Option<bool> {
+        match self.number::<u8>(path)? {
+            0 => Some(false),
+            1 => Some(true),
+            _ => None,
+        }
+    }
+
+    /// A file that holds a list of CPUs or nodes as the kernel writes it; empty if it says that there are none.
+    pub(super) fn list(&self, path: &str) -> Option<Vec<u32>> {
+        cpu_list(&self.text(path)?)
+    }
+
+    /// The choice between these brackets: `never` of `always madvise [never]`.
+    pub(super) fn chosen_in(&self, path: &str, (opening, closing): (char, char)) -> Option<String> {
+        let line = self.line(path)?;
+        let (_, after) = line.split_once(opening)?;
+        Some(after.split_once(closing)?.0.to_owned())
+    }
+
+    /// The names in a folder that begin with `prefix`, those with numbers in the order of the numbers.
+    pub(super) fn names(&self, folder: &str, prefix: &str) -> Vec<String> {
+        let Ok(entries) = fs::read_dir(self.path(folder)) else { return Vec::new() };
+        let names = entries.flatten().filter_map(|entry| printable(entry.file_name().to_str()?));
+        let mut names: Vec<String> = names.filter(|name| name.starts_with(prefix)).collect();
+        names.sort_by_key(|name| (name[prefix.len()..].parse::<u32>().unwrap_or(u32::MAX), name.clone()));
+        names
+    }
+
+    /// The names of the folders `prefix` and a number: `cpu0`, not `cpufreq`.
+    pub(super) fn numbered(&self, folder: &str, prefix: &str) -> Vec<String> {
+        let mut names = self.names(folder, prefix);
+        names.retain(|name| name[prefix.len()..].parse::<u32>().is_ok());
+        names
+    }
+}
+
+/// One line of text without the white space and the NULs around it; `None` if nothing is left, or what no line should hold.
+pub(super) fn printable(text: &str) -> Option<String> {
+    let text = text.trim_matches(|char: char| char.is_whitespace() || char == '\0');
+    let good = !text.is_empty() && text.len() <= LONGEST_LINE_BYTES && !text.chars().any(char::is_control);
+    good.then(|| text.to_owned())
+}
+
+/// The value after `name:` in lines like those of `/proc/self/status`.
+pub(super) fn field<'a>(text: &'a str, name: &str) -> Option<&'a str> {
+    text.lines().find_map(|line| line.strip_prefix(name)?.trim_start().strip_prefix(':')).map(str::trim)
+}
+
+/// `0-3,8` as numbers.
+pub(super) fn cpu_list(text: &str) -> Option<Vec<u32>> {
+    let text = text.trim();
+    if text.is_empty() || text == "(null)" {
+        return Some(Vec::new());
+    }
+    let mut numbers = Vec::new();
+    for part in text.split(',') {
+        let (first, last) = part.split_once('-').unwrap_or((part, part));
+        let (first, last) = (first.parse::<u32>().ok()?, last.parse::<u32>().ok()?);
+        if last > HIGHEST_CPU || first > last {
+            return None;
+        }
+        numbers.extend(first..=last);
+    }
+    numbers.sort_unstable();
+    numbers.dedup();
+    Some(numbers)
+}
+
+/// Numbers as `0-3,8`.
+pub(super) fn list_text(numbers: &[u32]) -> String {
+    let mut parts: Vec<(u32, u32)> = Vec::new();
+    for number in numbers {
+        match parts.last_mut() {
+            Some((_, last)) if *last + 1 == *number => *last = *number,
+            _ => parts.push((*number, *number)),
+        }
+    }
+    let text = |(first, last): &(u32, u32)| if first == last { first.to_string() } else { format!("{first}-{last}") };
+    parts.iter().map(text).collect::<Vec<_>>().join(",")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_of_cpus_are_read_and_written_as_the_kernel_does() {
+        assert_eq!(cpu_list("0-3,8\n"), Some(vec![0, 1, 2, 3, 8]));
+        assert_eq!(list_text(&[0, 1, 2, 3, 8]), "0-3,8");
+        assert_eq!((cpu_list("\n"), cpu_list(" (null)\n")), (Some(vec![]), Some(vec![])));
+        for garbage in ["a", "3-1", "0-4000000000", "1,,2", "-1", "0-"] {
+            assert_eq!(cpu_list(garbage), None, "{garbage}");
+        }
+    }
+
+    #[test]
+    fn text_for_a_terminal_has_no_escapes() {
+        assert_eq!(printable("RDK X3\0"), Some("RDK X3".to_owned()));
+        assert_eq!(printable(" \n"), None);
+        assert_eq!(printable("\x1b[2Jhello"), None);
+        assert_eq!(printable("two\nlines"), None);
+    }
+
+    #[test]
+    fn a_field_is_found_by_its_whole_name() {
+        let text = "Cpus_allowed_list:\t0-3\nmodel\t\t: 1\nmodel name\t: Cortex\n";
+        assert_eq!(field(text, "Cpus_allowed_list"), Some("0-3"));
+        assert_eq!((field(text, "model name"), field(text, "model")), (Some("Cortex"), Some("1")));
+        assert_eq!(field(text, "Cpus"), None);
+    }
+}

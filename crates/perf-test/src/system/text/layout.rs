@@ -1,0 +1,95 @@
+//! How lines are laid out: labels in one column, values in another, long values broken between words.
+
+use crate::system::Advice;
+
+/// The column in which values begin.
+const LABEL_WIDTH: usize = 14;
+/// Lines are broken here.
+const LINE_WIDTH: usize = 110;
+/// The column in which the words of a piece of advice begin.
+const ADVICE_INDENT: usize = 6;
+
+/// A title, and lines with labels below it.
+pub(super) struct Group {
+    lines: Vec<String>,
+    unknown: Vec<String>,
+}
+
+impl Group {
+    pub(super) fn new(title: &str) -> Group {
+        Group { lines: vec![title.to_owned()], unknown: Vec::new() }
+    }
+
+    /// A value, or the label among those of which nothing is known.
+    pub(super) fn line(&mut self, label: &str, value: Option<String>) {
+        self.several(label, value.into_iter().collect());
+    }
+
+    /// A value on each line.
+    pub(super) fn several(&mut self, label: &str, values: Vec<String>) {
+        if values.is_empty() {
+            self.unknown.push(label.to_owned());
+        }
+        let pieces = values.iter().flat_map(|value| broken(value, LINE_WIDTH - LABEL_WIDTH));
+        for (i, piece) in pieces.enumerate() {
+            let label = if i == 0 { label } else { "" };
+            let label = format!("  {label}");
+            self.lines.push(format!("{label:<LABEL_WIDTH$}{piece}").trim_end().to_owned());
+        }
+    }
+
+    /// All lines and an empty one.
+    pub(super) fn lines(mut self) -> Vec<String> {
+        if !self.unknown.is_empty() {
+            let unknown = std::mem::take(&mut self.unknown).join(", ");
+            self.line("not known", Some(unknown));
+        }
+        self.lines.push(String::new());
+        self.lines
+    }
+}
+
+/// A piece of advice with its number, its reason and its command.
+pub(super) fn numbered(number: usize, advice: &Advice) -> Vec<String> {
+    let indent = " ".repeat(ADVICE_INDENT);
+    let mut lines = vec![format!("{number:>ADVICE_NUMBER$}. {}", advice.finding, ADVICE_NUMBER = ADVICE_INDENT - 2)];
+    lines.extend(broken(&advice.why, LINE_WIDTH - ADVICE_INDENT).into_iter().map(|piece| format!("{indent}{piece}")));
+    // Commands are never broken: they are copied.
+    lines.extend(advice.command.as_ref().map(|command| format!("{indent}$ {command}")));
+    lines
+}
+
+/// `text` in pieces of at most `width` characters, broken between words; a longer word is a piece of its own.
+fn broken(text: &str, width: usize) -> Vec<String> {
+    if text.chars().count() <= width {
+        return vec![text.to_owned()];
+    }
+    let mut pieces: Vec<String> = Vec::new();
+    for word in text.split(' ') {
+        match pieces.last_mut() {
+            Some(piece) if piece.chars().count() + 1 + word.chars().count() <= width => {
+                piece.push(' ');
+                piece.push_str(word);
+            }
+            _ => pieces.push(word.to_owned()),
+        }
+    }
+    pieces
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_values_are_broken_between_words_and_stay_aligned() {
+        let mut group = Group::new("title");
+        group.line("options", Some("abcdefghi ".repeat(12).trim_end().to_owned()));
+        group.line("turbo", None);
+        let lines = group.lines();
+        assert_eq!(lines[0], "title");
+        assert!(lines[1].starts_with("  options     abcdefghi ") && lines[1].len() <= LINE_WIDTH, "{lines:?}");
+        assert!(lines[2].starts_with("              abcdefghi"), "{lines:?}");
+        assert_eq!(lines[3..], ["  not known   turbo", ""]);
+    }
+}

@@ -1,0 +1,107 @@
+//! The machine, its noise and the advice in words: aligned lines, grouped, for a look of ten seconds.
+//!
+//! Used by `perf_test system`. What is not known is gathered at the end of each group.
+
+mod layout;
+mod values;
+
+use super::{Advice, Noise, System};
+use crate::report::summary::time;
+
+use layout::{Group, numbered};
+
+/// Everything that `perf_test system` prints.
+#[must_use]
+pub fn lines(system: &System, noise: Option<&Noise>, advice: &[Advice]) -> Vec<String> {
+    let mut lines = Vec::new();
+    for group in [machine(system), speed(system), kernel(system), load(system)] {
+        lines.extend(group.lines());
+    }
+    if let Some(noise) = noise {
+        lines.extend(noise_lines(noise));
+    }
+    lines.extend(advice_lines(system, advice));
+    lines
+}
+
+fn machine(system: &System) -> Group {
+    let mut group = Group::new("machine");
+    group.line("model", system.machine.model.clone());
+    group.line("CPU", values::cpu(&system.cpu));
+    group.line("CPUs", values::cpus(&system.cpu));
+    group.line("caches", values::caches(&system.cpu));
+    group.line("memory", values::memory(&system.memory, system.cpu.numa_nodes));
+    group.line("/dev/shm", values::shared_memory(&system.memory));
+    group.line("hypervisor", system.machine.hypervisor.map(values::yes_or_no));
+    group.line("container", values::container(&system.container));
+    group.line("CPU quota", values::quota(&system.container));
+    group
+}
+
+fn speed(system: &System) -> Group {
+    let mut group = Group::new("speed");
+    let (policies, devices) = (values::policies(&system.frequency), values::devices(&system.frequency));
+    group.several("governor", policies);
+    group.several("devices", devices);
+    group.line("turbo", system.frequency.turbo.as_ref().map(|turbo| values::on_or_off(turbo.on)));
+    group.line("SMT", values::smt(&system.cpu));
+    group.line("C-states", values::sleep(&system.cpu_idle));
+    group.line("isolated", system.cpu.isolated_cpus.as_deref().map(values::cpu_list));
+    group.line("nohz_full", system.cpu.nohz_full_cpus.as_deref().map(values::cpu_list));
+    group
+}
+
+fn kernel(system: &System) -> Group {
+    let mut group = Group::new("kernel");
+    let kernel = &system.kernel;
+    group.line("release", values::release(kernel));
+    group.line("preemption", kernel.preemption.clone());
+    group.line("scheduler", values::scheduler(kernel));
+    group.line("clock", values::clock(kernel));
+    group.line("huge pages", values::huge_pages(&system.memory));
+    group.line("limits", values::limits(&system.memory));
+    group.line("sockets", values::sockets(&system.sockets));
+    group.line("options", kernel.command_line.clone());
+    group
+}
+
+fn load(system: &System) -> Group {
+    let mut group = Group::new("load");
+    group.line("average", values::load(&system.load));
+    group.line("CPU time", system.load.cpu_times.as_ref().and_then(values::cpu_times));
+    group
+}
+
+fn noise_lines(noise: &Noise) -> Vec<String> {
+    let mut group = Group::new(&format!("noise floor, measured for {:.1} s", noise.length_s));
+    let row = |cells: [String; 4]| Some(cells.iter().map(|cell| format!("{cell:<12}")).collect::<String>());
+    group.line("", row(["p50", "p99", "max", "n"].map(str::to_owned)));
+    for (label, spread) in [("timer late", &noise.timer_lateness), ("wake-up", &noise.wake_up)] {
+        let [p50, p99, max] = [spread.p50_ns, spread.p99_ns, spread.max_ns].map(|ns| time(ns as f64));
+        group.line(label, row([p50, p99, max, spread.n.to_string()]));
+    }
+    let (cost, step) = (time(noise.clock_cost_ns), time(noise.clock_step_ns as f64));
+    group.line("clock", Some(format!("{cost} to read, in steps of {step}")));
+    let stopped = format!(
+        "at most {} at once, {:.2} % of the time, of a thread that never sleeps",
+        time(noise.largest_gap_ns as f64),
+        noise.stopped_part * 100.0
+    );
+    group.line("stopped", Some(stopped));
+    group.line("verdict", Some(noise.verdict.clone()));
+    group.lines()
+}
+
+fn advice_lines(system: &System, advice: &[Advice]) -> Vec<String> {
+    if advice.is_empty() {
+        return vec!["advice: none. Nothing of what is known here disturbs measurements".to_owned()];
+    }
+    let mut lines = vec!["advice, what matters most first".to_owned()];
+    if system.container.kind.is_some() {
+        lines.push("  This is a container: type the commands on its host.".to_owned());
+    }
+    for (place, piece) in advice.iter().enumerate() {
+        lines.extend(numbered(place + 1, piece));
+    }
+    lines
+}

@@ -1,0 +1,239 @@
+//! What happened to the machine during a run: looked at before it and after it, compared at its end.
+//!
+//! Used by the coordinator. It never fails: what cannot be read raises no doubt. It costs some files before the run and
+//! some after it, nothing in between.
+
+use std::path::Path;
+
+use rustix::time::{ClockId, clock_gettime};
+
+use super::container::throttled;
+use super::cpu_idle::{SleepState, states};
+use super::frequency::{Policy, performance_command, policies};
+use super::load::{CpuTimes, own_ms};
+use super::root::Root;
+use crate::clock::{SECOND_NS, now_ns};
+use crate::report::doubts::Doubt;
+use crate::report::summary::time;
+
+/// More of all CPU time stolen is a doubt.
+const MUCH_STEAL: f64 = 0.01;
+/// More of all CPU time used by other programs is a doubt.
+const MUCH_LOAD: f64 = 0.10;
+/// More of all CPU time spent in deep sleep is a doubt.
+const MUCH_SLEEP: f64 = 0.01;
+/// A frequency that changed by more is a doubt.
+const MUCH_FREQUENCY: f64 = 0.10;
+/// The wall clock against the monotonic one: NTP slews both alike, so that a larger difference is a step.
+const STEP_NS: i64 = 1_000_000;
+/// Readings of both clocks, of which the closest pair counts.
+const CLOCK_READINGS: usize = 8;
+
+/// The machine before a run.
+#[derive(Debug)]
+pub struct Watch {
+    root: Root,
+    before: Reading,
+}
+
+/// The machine at one time.
+#[derive(Debug, Default)]
+struct Reading {
+    wall_offset_ns: i64,
+    cpu_times: Option<CpuTimes>,
+    own_ms: Option<u64>,
+    policies: Vec<Policy>,
+    states: Vec<SleepState>,
+    throttled: Option<u64>,
+}
+
+impl Watch {
+    /// Looks at the machine before a run.
+    #[must_use]
+    pub fn start(root: &Path) -> Watch {
+        let root = Root::new(root);
+        Watch { before: Reading::take(&root), root }
+    }
+
+    /// Looks at it again and says what speaks against trusting the run. Call it when the workers have ended, or while
+    /// they all live: what they used is not the load of others.
+    #[must_use]
+    pub fn end(self) -> Vec<Doubt> {
+        let after = Reading::take(&self.root);
+        let Watch { before, .. } = self;
+        let mut doubts = Vec::new();
+        doubts.extend(governor(&before, &after));
+        doubts.extend(frequency(&before, &after));
+        doubts.extend(sleep(&before, &after));
+        doubts.extend(throttling(&before, &after));
+        doubts.extend(steal(&before, &after));
+        doubts.extend(other_load(&before, &after));
+        doubts.extend(clock_step(&before, &after));
+        doubts
+    }
+}
+
+impl Reading {
+    fn take(root: &Root) -> Reading {
+        Reading {
+            wall_offset_ns: wall_offset_ns(),
+            cpu_times: CpuTimes::read(root),
+            own_ms: own_ms(root),
+            policies: policies(root),
+            states: states(root),
+            throttled: throttled(root),
+        }
+    }
+}
+
+/// How far the wall clock is ahead of the monotonic one.
+fn wall_offset_ns() -> i64 {
+    let pair = || {
+        let before_ns = now_ns();
+        let wall = clock_gettime(ClockId::Realtime);
+        let after_ns = now_ns();
+        (after_ns - before_ns, wall.tv_sec * SECOND_NS + wall.tv_nsec - i64::midpoint(before_ns, after_ns))
+    };
+    // Whoever is interrupted between the clocks finds them far apart.
+    (0..CLOCK_READINGS).map(|_| pair()).min().map_or(0, |(_, offset_ns)| offset_ns)
+}
+
+/// What the CPUs did in between; `None` if that is not known or nothing.
+fn cpu_times(before: &Reading, after: &Reading) -> Option<CpuTimes> {
+    let times = after.cpu_times?.since(&before.cpu_times?);
+    (times.total_ms() > 0).then_some(times)
+}
+
+fn governor(before: &Reading, after: &Reading) -> Option<Doubt> {
+    let hint = |policies: &[Policy]| format!("Before the next run: {}", performance_command(policies));
+    if let Some(policy) = after.policies.iter().find(|policy| policy.is_lowered()) {
+        let others = after.policies.iter().filter(|policy| policy.is_lowered()).count() - 1;
+        let others = if others > 0 { format!(" and {others} more") } else { String::new() };
+        let governor = policy.governor.as_deref().unwrap_or_default();
+        let sentence = format!(
+            "the CPU frequency governor of {}{others} is {governor}, not performance: CPUs slow down between messages",
+            policy.name
+        );
+        return Some(Doubt { kind: "governor", sentence, hint: hint(&after.policies) });
+    }
+    let policy = before.policies.iter().find(|policy| policy.is_lowered())?;
+    let sentence = format!(
+        "the CPU frequency governor of {} was {} when the run began, and is another now: its beginning is slower",
+        policy.name,
+        policy.governor.as_deref().unwrap_or_default()
+    );
+    Some(Doubt { kind: "governor", sentence, hint: "Run it again without changing governors meanwhile".to_owned() })
+}
+
+fn frequency(before: &Reading, after: &Reading) -> Option<Doubt> {
+    let hint = "Look whether the CPUs get too hot, set the governor performance and turn turbo off; \
+                `perf_test system` has the commands";
+    let doubt = |sentence| Some(Doubt { kind: "frequency", sentence, hint: hint.to_owned() });
+    let capped = after.policies.iter().find_map(|policy| {
+        let earlier = before.policies.iter().find(|earlier| earlier.name == policy.name)?;
+        let (from_khz, to_khz) = (earlier.max_khz?, policy.max_khz?);
+        (to_khz < from_khz).then_some((&policy.name, from_khz / 1000, to_khz / 1000))
+    });
+    if let Some((name, from_mhz, to_mhz)) = capped {
+        return doubt(format!(
+            "the CPU frequency of {name} was limited to {to_mhz} MHz during the run, from {from_mhz} MHz"
+        ));
+    }
+    // Frequencies of sleeping CPUs say nothing; the one that reads them is awake.
+    let fastest = |reading: &Reading| reading.policies.iter().filter_map(|policy| policy.current_khz).max();
+    let (from_khz, to_khz) = (fastest(before)?, fastest(after)?);
+    let change = to_khz.abs_diff(from_khz) as f64 / from_khz.max(1) as f64;
+    if change <= MUCH_FREQUENCY {
+        return None;
+    }
+    doubt(format!(
+        "the fastest CPU ran at {} MHz before the run and at {} MHz after it",
+        from_khz / 1000,
+        to_khz / 1000
+    ))
+}
+
+fn sleep(before: &Reading, after: &Reading) -> Option<Doubt> {
+    let all_us = cpu_times(before, after)?.total_ms() as f64 * 1000.0;
+    let (mut slept_us, mut deepest): (u64, Option<&SleepState>) = (0, None);
+    for state in after.states.iter().filter(|state| state.is_deep()) {
+        let earlier = before.states.iter().find(|earlier| earlier.folder == state.folder);
+        let Some((then_us, now_us)) = earlier.and_then(|earlier| earlier.time_us).zip(state.time_us) else { continue };
+        let time_us = now_us.saturating_sub(then_us);
+        slept_us = slept_us.saturating_add(time_us);
+        if time_us > 0 && deepest.is_none_or(|deepest| deepest.latency_us < state.latency_us) {
+            deepest = Some(state);
+        }
+    }
+    let part = slept_us as f64 / all_us;
+    let deepest = deepest.filter(|_| part > MUCH_SLEEP)?;
+    Some(Doubt {
+        kind: "cpu-idle",
+        sentence: format!(
+            "the CPUs were in deep sleep for {:.0} % of the run, down to {}, from which waking up takes up to {} µs",
+            part.min(1.0) * 100.0,
+            deepest.label(),
+            deepest.latency_us.unwrap_or_default()
+        ),
+        hint: "Run it with --prevent-cpu-idle to see the middleware without it".to_owned(),
+    })
+}
+
+fn throttling(before: &Reading, after: &Reading) -> Option<Doubt> {
+    let times = after.throttled?.saturating_sub(before.throttled?);
+    (times > 0).then(|| Doubt {
+        kind: "throttled",
+        sentence: format!("control groups were stopped {times} times because their CPU quota was used up"),
+        hint: "Take the CPU limit away from this container or service; `perf_test system` has the command".to_owned(),
+    })
+}
+
+fn steal(before: &Reading, after: &Reading) -> Option<Doubt> {
+    let part = cpu_times(before, after)?.stolen_part().filter(|part| *part > MUCH_STEAL)?;
+    Some(Doubt {
+        kind: "steal",
+        sentence: format!("the hypervisor gave {:.1} % of the CPU time to other machines", part * 100.0),
+        hint: "Measure on dedicated CPUs, or compare only runs that alternate".to_owned(),
+    })
+}
+
+fn other_load(before: &Reading, after: &Reading) -> Option<Doubt> {
+    let times = cpu_times(before, after)?;
+    let own_ms = after.own_ms?.saturating_sub(before.own_ms?);
+    let part = times.busy_ms().saturating_sub(own_ms) as f64 / times.total_ms() as f64;
+    (part > MUCH_LOAD).then(|| Doubt {
+        kind: "load",
+        sentence: format!("other programs used {:.0} % of the CPU time during the run", part * 100.0),
+        hint: "Stop those that `ps -eo pcpu,pid,comm --sort=-pcpu | head` names, or keep apart from them with --pin"
+            .to_owned(),
+    })
+}
+
+fn clock_step(before: &Reading, after: &Reading) -> Option<Doubt> {
+    let step_ns = after.wall_offset_ns.saturating_sub(before.wall_offset_ns);
+    let direction = if step_ns > 0 { "forward" } else { "back" };
+    (step_ns.saturating_abs() > STEP_NS).then(|| Doubt {
+        kind: "clock-stepped",
+        sentence: format!("the wall clock was set {direction} by {}, or the machine slept", time(step_ns.abs() as f64)),
+        hint: "Latencies are of the monotonic clock and stay true if the machine did not sleep; dates in logs, and \
+               middlewares that stamp with the wall clock, do not: let time synchronisation settle first"
+            .to_owned(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_step_of_the_wall_clock_is_a_doubt_and_noise_of_reading_it_is_not() {
+        let at = |wall_offset_ns| Reading { wall_offset_ns, ..Reading::default() };
+        let begin_ns = 1_700_000_000 * SECOND_NS;
+        assert_eq!(clock_step(&at(begin_ns), &at(begin_ns + STEP_NS)), None);
+        assert_eq!(clock_step(&at(begin_ns), &at(begin_ns - STEP_NS)), None);
+        let forward = clock_step(&at(begin_ns), &at(begin_ns + 2 * SECOND_NS)).unwrap();
+        assert_eq!((forward.kind, forward.sentence.contains("forward by 2.00 s")), ("clock-stepped", true));
+        let back = clock_step(&at(begin_ns), &at(begin_ns - 5_000_000)).unwrap();
+        assert!(back.sentence.contains("back by 5.00 ms"), "{back}");
+    }
+}
