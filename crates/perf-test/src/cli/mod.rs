@@ -92,6 +92,33 @@ pub enum Output {
 /// The options of one run. Whatever is not given has a default that depends on the command.
 #[derive(Clone, Debug, Default, Args)]
 pub struct RunOptions {
+    /// Temporary
+    #[arg(short, long, value_name = "NAME")]
+    pub communicator: Option<String>,
+    /// Temporary
+    #[arg(long, value_name = "SCRIPT")]
+    pub mock: Option<crate::backend::mock::Script>,
+    /// Temporary
+    #[arg(long)]
+    pub roundtrip_mode: Option<crate::experiment::Roundtrip>,
+    /// Temporary
+    #[arg(long)]
+    pub wait_for_matched_timeout: Option<u32>,
+    /// Temporary
+    #[arg(long)]
+    pub expected_num_pubs: Option<u32>,
+    /// Temporary
+    #[arg(long)]
+    pub expected_num_subs: Option<u32>,
+    /// Temporary
+    #[arg(long)]
+    pub touch: Option<crate::experiment::Touch>,
+    /// Temporary
+    #[arg(long)]
+    pub wait: Option<crate::experiment::Wait>,
+    /// Temporary
+    #[arg(long)]
+    pub warmup: Option<u32>,
     /// Message type: performance_test's or iRobot's, which may also be spelt as in topologies (stamped9_float32) [default:
     /// Array128, with --message-layout 1.x Array1k] [example: -m Array4m]
     #[arg(short, long, value_name = "NAME")]

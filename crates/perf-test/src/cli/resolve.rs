@@ -8,11 +8,8 @@ use std::path::{Path, PathBuf};
 use clap::ValueEnum;
 
 use super::{Output, RunOptions};
-use crate::backend::mock::Script;
 use crate::error::Failure;
-use crate::experiment::{
-    Durability, Experiment, History, Layout, Reliability, Roundtrip, Threshold, Touch, Wait, name_of,
-};
+use crate::experiment::{Durability, Experiment, History, Layout, Reliability, Roundtrip, Threshold, name_of};
 use crate::messages::{self, Found};
 use crate::topic;
 
@@ -63,8 +60,9 @@ fn experiment(options: &RunOptions, defaults: Defaults) -> Result<Experiment, St
     let durability = switch(options.transient, "--transient", transient, "--durability", options.durability)?;
     let history = switch(options.keep_last, "--keep-last", History::KeepLast, "--history", options.history)?;
     let (publishers, subscriptions) = (options.num_pub_threads.unwrap_or(1), options.num_sub_threads.unwrap_or(1));
+    #[rustfmt::skip]
     let experiment = Experiment {
-        communicator: "Gantry".to_owned(),
+        communicator: crate::coordinator::communicator::Communicator::find(options.communicator.as_deref().unwrap_or("Gantry"))?.name().to_owned(),
         message: message.name.to_owned(),
         layout,
         content: message.content,
@@ -77,10 +75,10 @@ fn experiment(options: &RunOptions, defaults: Defaults) -> Result<Experiment, St
         publishers,
         subscriptions,
         strategy: options.execution_strategy.unwrap_or_default(),
-        roundtrip: Roundtrip::None,
-        expected_publishers: publishers,
-        expected_subscriptions: subscriptions,
-        match_timeout_s: 30,
+        roundtrip: options.roundtrip_mode.unwrap_or(Roundtrip::None),
+        expected_publishers: options.expected_num_pubs.unwrap_or(publishers),
+        expected_subscriptions: options.expected_num_subs.unwrap_or(subscriptions),
+        match_timeout_s: options.wait_for_matched_timeout.unwrap_or(30),
         reliability: reliability.unwrap_or(if of_experiment { Reliability::Reliable } else { Reliability::BestEffort }),
         durability: durability.unwrap_or_default(),
         history: history.unwrap_or_default(),
@@ -88,9 +86,9 @@ fn experiment(options: &RunOptions, defaults: Defaults) -> Result<Experiment, St
         max_runtime_s: options.max_runtime.unwrap_or(if of_experiment { 30 } else { 0 }),
         ignore_s: options.ignore.unwrap_or(0),
         zero_copy: options.zero_copy,
-        warmup_s: 0,
-        wait: Wait::default(),
-        touch: Touch::default(),
+        warmup_s: options.warmup.unwrap_or(0),
+        wait: options.wait.unwrap_or_default(),
+        touch: options.touch.unwrap_or_default(),
         late: Threshold::LATE,
         too_late: Threshold::TOO_LATE,
         rt_priority: 0,
@@ -98,7 +96,7 @@ fn experiment(options: &RunOptions, defaults: Defaults) -> Result<Experiment, St
         pins: Vec::new(),
         check_memory: false,
         prevent_cpu_idle: false,
-        mock: Script::default(),
+        mock: options.mock.clone().unwrap_or_default(),
         remarks: Vec::new(),
     };
     check(&experiment, defaults)?;

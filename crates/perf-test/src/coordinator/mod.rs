@@ -24,6 +24,7 @@ use crate::measure::threads::ThreadUsage;
 use crate::report::Reports;
 use crate::report::doubts::Doubt;
 use crate::report::summary::Summary;
+use crate::system::{Watch, root_folder};
 use crate::worker::protocol::{Closing, Endpoint, EndpointPlan, PROTOCOL, Plan};
 use communicator::Communicator;
 use fleet::{Event, Fleet};
@@ -47,6 +48,7 @@ pub fn run(
     // Held until the workers have ended.
     let _awake = if experiment.prevent_cpu_idle { Some(Awake::hold().map_err(Failure::Usage)?) } else { None };
     let before = calibrate()?;
+    let watch = Watch::start(&root_folder());
     let plans = plans(experiment, topic);
     let endpoints: Vec<Endpoint> =
         plans.iter().flat_map(|plan| plan.endpoints.iter().map(|plan| plan.endpoint)).collect();
@@ -72,6 +74,7 @@ pub fn run(
         run.set_up(&endpoints).map_err(Failure::Measurement).and_then(|()| run.measure()).and_then(|()| run.drain());
     run.end_workers();
     measured?;
+    run.notes.extend(watch.end());
     let after = calibrate().unwrap_or_else(|failure| {
         let sentence = format!("the machine could not be measured again after the run: {failure}");
         run.notes.push(Doubt::new("calibration", sentence, ""));

@@ -1,0 +1,165 @@
+//! From the arrival of a message at a subscription of the mock to its delivery: here the script happens.
+//!
+//! Used by the mock's subscription. Pure: times are given. A message that departed at `t` is received at `t` + latency by what is
+//! reported, exactly, and not before that by the clock. Order is that of arrival, whatever the latencies, but for `swap`.
+
+use std::collections::VecDeque;
+
+use super::message::Message;
+use super::script::{Script, is_nth};
+
+/// Messages that are on their way without allocating.
+const ON_THEIR_WAY: usize = 4096;
+
+/// A message that is delivered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Delivered {
+    /// The message.
+    pub message: Message,
+    /// When, ns of CLOCK_MONOTONIC.
+    pub received_ns: i64,
+}
+
+/// Messages on their way to one subscription.
+#[derive(Debug)]
+pub struct Delivery {
+    script: Script,
+    /// In the order of delivery.
+    queue: VecDeque<Delivered>,
+    /// Messages that wait for the next one of their publisher.
+    held: Vec<Message>,
+    overwritten: u64,
+}
+
+impl Delivery {
+    /// Nothing on its way.
+    pub fn new(script: Script) -> Self {
+        Delivery { script, queue: VecDeque::with_capacity(ON_THEIR_WAY), held: Vec::new(), overwritten: 0 }
+    }
+
+    /// A message arrives.
+    pub fn arrived(&mut self, message: Message) {
+        if self.script.loses(message.id) {
+            return;
+        }
+        if let Some(place) = self.held.iter().position(|held| held.source == message.source) {
+            let before = self.held.swap_remove(place);
+            self.enqueue(message);
+            self.enqueue(before);
+        } else if is_nth(message.id, self.script.swap) {
+            self.held.push(message);
+        } else {
+            self.enqueue(message);
+        }
+    }
+
+    fn enqueue(&mut self, mut message: Message) {
+        let received_ns = message.departed_ns + self.script.latency_of_ns(message.id);
+        if is_nth(message.id, self.script.corrupt) {
+            message.corrupt();
+        }
+        let delivered = Delivered { message, received_ns };
+        self.queue.push_back(delivered);
+        if is_nth(message.id, self.script.duplicate) && !self.overwrites(message.id) {
+            self.queue.push_back(delivered);
+        }
+    }
+
+    fn overwrites(&self, id: u64) -> bool {
+        is_nth(id, self.script.overwrite)
+    }
+
+    /// The next message that is received at `now_ns` or before.
+    pub fn next(&mut self, now_ns: i64) -> Option<Delivered> {
+        while self.next_ns()? <= now_ns {
+            let next = self.queue.pop_front()?;
+            if !self.overwrites(next.message.id) {
+                return Some(next);
+            }
+            self.overwritten += 1;
+        }
+        None
+    }
+
+    /// When the next message is received, ns.
+    pub fn next_ns(&self) -> Option<i64> {
+        self.queue.front().map(|next| next.received_ns)
+    }
+
+    /// Messages that were overwritten so far.
+    pub fn overwritten(&self) -> u64 {
+        self.overwritten
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn message(source: u8, id: u64, departed_ns: i64) -> Message {
+        Message::new([source; 16], id, departed_ns, departed_ns, 64, &[7; 4])
+    }
+
+    /// (id, received) of all that is delivered of ten messages, sent at 100, 200, …
+    fn of_ten(script: &str) -> Vec<(u64, i64)> {
+        let mut delivery = Delivery::new(script.parse().unwrap());
+        (1..=10).for_each(|id| delivery.arrived(message(1, id, 100 * id as i64)));
+        std::iter::from_fn(|| delivery.next(i64::MAX)).map(|next| (next.message.id, next.received_ns)).collect()
+    }
+
+    #[test]
+    fn nothing_is_delivered_before_its_time_and_the_time_is_exact() {
+        let mut delivery = Delivery::new("latency=50ns".parse().unwrap());
+        delivery.arrived(message(1, 1, 100));
+        assert_eq!((delivery.next_ns(), delivery.next(149)), (Some(150), None));
+        assert_eq!(delivery.next(1000).map(|next| next.received_ns), Some(150));
+        assert_eq!((delivery.next_ns(), delivery.next(i64::MAX)), (None, None));
+    }
+
+    #[test]
+    fn each_key_does_what_it_says() {
+        let plain: Vec<(u64, i64)> = (1..=10).map(|id| (id, 100 * id as i64 + 5)).collect();
+        let ids = |script| of_ten(script).into_iter().map(|(id, _)| id).collect::<Vec<u64>>();
+        assert_eq!(of_ten("latency=5ns"), plain);
+        assert_eq!(ids("lose=4"), [1, 2, 3, 5, 6, 7, 9, 10]);
+        assert_eq!(ids("overwrite=5"), [1, 2, 3, 4, 6, 7, 8, 9]);
+        assert_eq!(ids("join=7"), [8, 9, 10]);
+        assert_eq!(ids("duplicate=5"), [1, 2, 3, 4, 5, 5, 6, 7, 8, 9, 10, 10]);
+        assert_eq!(ids("swap=4"), [1, 2, 3, 5, 4, 6, 7, 9, 8, 10]);
+        assert_eq!(ids("swap=1"), [2, 1, 4, 3, 6, 5, 8, 7, 10, 9]);
+        assert_eq!(ids("swap=10"), [1, 2, 3, 4, 5, 6, 7, 8, 9], "the last one has no successor");
+        assert_eq!(ids("duplicate=5,overwrite=5"), [1, 2, 3, 4, 6, 7, 8, 9]);
+        assert_eq!(of_ten("latency=5ns,slow=9:2us,early=8:1ns")[7..], [(8, 799), (9, 2900), (10, 1005)]);
+        assert_eq!(of_ten("latency=5ns,swap=9")[8..], [(10, 1005), (9, 905)]);
+    }
+
+    #[test]
+    fn what_is_overwritten_is_told_when_it_would_have_come() {
+        let mut delivery = Delivery::new("latency=10ns,overwrite=2".parse().unwrap());
+        (1..=4).for_each(|id| delivery.arrived(message(1, id, 100 * id as i64)));
+        assert_eq!(delivery.next(209).map(|next| (next.message.id, delivery.overwritten())), Some((1, 0)));
+        assert_eq!((delivery.next(209), delivery.overwritten()), (None, 0));
+        assert_eq!(delivery.next(310).map(|next| (next.message.id, delivery.overwritten())), Some((3, 1)));
+        assert_eq!((delivery.next(410), delivery.overwritten()), (None, 2));
+    }
+
+    #[test]
+    fn a_swap_is_within_one_publisher() {
+        let mut delivery = Delivery::new("latency=0ns,swap=2".parse().unwrap());
+        for (source, id) in [(1, 2), (2, 2), (2, 3), (1, 3)] {
+            delivery.arrived(message(source, id, 0));
+        }
+        let order: Vec<(u8, u64)> =
+            std::iter::from_fn(|| delivery.next(0)).map(|next| (next.message.source[0], next.message.id)).collect();
+        assert_eq!(order, [(2, 3), (2, 2), (1, 3), (1, 2)]);
+    }
+
+    #[test]
+    fn a_corrupt_payload_differs_in_a_byte_that_is_always_looked_at() {
+        let mut delivery = Delivery::new("corrupt=2".parse().unwrap());
+        [1, 2].into_iter().for_each(|id| delivery.arrived(message(1, id, 0)));
+        let payloads: Vec<Vec<u8>> =
+            std::iter::from_fn(|| delivery.next(i64::MAX)).map(|next| next.message.payload().to_vec()).collect();
+        assert_eq!(payloads, [[7, 7, 7, 7], [248, 7, 7, 7]]);
+    }
+}

@@ -1,0 +1,99 @@
+//! A message of the mock as it travels: what identifies it, its length, and the first bytes of its payload.
+//!
+//! Used by both ends. Large messages are not moved: the mock is there to test the instrument, not memory.
+
+/// Bytes of the payload that travel; `--touch` looks at the first of every page and at every one.
+pub const PAYLOAD_BYTES: usize = 64;
+/// Source, id, three times and lengths, and what there is of the payload.
+const HEADER_BYTES: usize = 16 + 4 * 8;
+/// The longest message that travels, bytes.
+pub const LONGEST_BYTES: usize = HEADER_BYTES + PAYLOAD_BYTES;
+
+/// A message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Message {
+    /// Who published it.
+    pub source: [u8; 16],
+    /// The id that it carries.
+    pub id: u64,
+    /// The time that it carries, ns of CLOCK_MONOTONIC.
+    pub time_ns: i64,
+    /// When it was sent on this topic: that time, or when a relay passed it on.
+    pub departed_ns: i64,
+    /// How long it would be, bytes.
+    pub length_bytes: u64,
+    payload: [u8; PAYLOAD_BYTES],
+    payload_bytes: usize,
+}
+
+impl Message {
+    /// A message with at most [`PAYLOAD_BYTES`] of its payload.
+    pub fn new(
+        source: [u8; 16],
+        id: u64,
+        time_ns: i64,
+        departed_ns: i64,
+        length_bytes: u64,
+        first_of_payload: &[u8],
+    ) -> Message {
+        let payload_bytes = first_of_payload.len().min(PAYLOAD_BYTES);
+        let mut payload = [0; PAYLOAD_BYTES];
+        payload[..payload_bytes].copy_from_slice(&first_of_payload[..payload_bytes]);
+        Message { source, id, time_ns, departed_ns, length_bytes, payload, payload_bytes }
+    }
+
+    /// The bytes of its payload that travel.
+    pub fn payload(&self) -> &[u8] {
+        &self.payload[..self.payload_bytes]
+    }
+
+    /// Damages its payload, if it has one.
+    pub fn corrupt(&mut self) {
+        self.payload[0] = !self.payload[0];
+    }
+
+    /// As it travels: the bytes and how many of them.
+    pub fn to_bytes(self) -> ([u8; LONGEST_BYTES], usize) {
+        let mut bytes = [0; LONGEST_BYTES];
+        bytes[..16].copy_from_slice(&self.source);
+        let numbers = [self.id, self.time_ns as u64, self.departed_ns as u64, self.length_bytes];
+        for (place, number) in bytes[16..].chunks_exact_mut(8).zip(numbers) {
+            place.copy_from_slice(&number.to_ne_bytes());
+        }
+        bytes[HEADER_BYTES..].copy_from_slice(&self.payload);
+        (bytes, HEADER_BYTES + self.payload_bytes)
+    }
+
+    /// From bytes that arrived; none if they are no message.
+    pub fn from_bytes(bytes: &[u8]) -> Option<Message> {
+        let (source, rest) = bytes.split_first_chunk::<16>()?;
+        let (numbers, payload) = rest.split_at_checked(HEADER_BYTES - 16)?;
+        let mut numbers =
+            numbers.chunks_exact(8).filter_map(|number| Some(u64::from_ne_bytes(number.try_into().ok()?)));
+        let (id, time, departed, length_bytes) = (numbers.next()?, numbers.next()?, numbers.next()?, numbers.next()?);
+        Some(Message::new(*source, id, time as i64, departed as i64, length_bytes, payload))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_sent_arrives() {
+        for payload in [&[][..], &[1, 2, 3], &[9; PAYLOAD_BYTES], &[9; 2 * PAYLOAD_BYTES]] {
+            let message = Message::new([3; 16], u64::MAX, -5, 1 << 40, 4_194_304, payload);
+            assert_eq!(message.payload(), &payload[..payload.len().min(PAYLOAD_BYTES)]);
+            let (bytes, length) = message.to_bytes();
+            assert_eq!(Message::from_bytes(&bytes[..length]), Some(message));
+        }
+    }
+
+    #[test]
+    fn what_is_too_short_is_no_message() {
+        let (bytes, _) = Message::new([3; 16], 1, 2, 3, 4, &[]).to_bytes();
+        for length in 0..HEADER_BYTES {
+            assert_eq!(Message::from_bytes(&bytes[..length]), None);
+        }
+    }
+}

@@ -1,0 +1,225 @@
+//! A middleware whose behaviour is known: messages have exactly the latency, the losses and the faults that a [`Script`] says.
+//!
+//! The instrument is tested with it. Its ends are in real worker processes and meet through the file system; no Gantry is involved.
+//! A message that was stamped `t` is reported as received at `t` + latency, however late the machine was: what the tool reports can
+//! be compared exactly. It is not made available before that time, so the clock agrees as far as the machine can.
+
+mod delivery;
+mod message;
+mod script;
+mod transport;
+
+use std::os::unix::net::UnixDatagram;
+use std::time::Duration;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
+use super::{Backend, Draft, Matched, Publisher, Subscription, Taken};
+use crate::clock::{SECOND_NS, now_ns, sleep_until};
+use crate::experiment::{Content, Experiment};
+use crate::worker::protocol::{Endpoint, EndpointPlan};
+use delivery::Delivery;
+use message::{LONGEST_BYTES, Message, PAYLOAD_BYTES};
+pub use script::Script;
+use script::is_nth;
+use transport::{End, Kind, Place};
+
+/// The back end `Mock`.
+#[derive(Debug)]
+pub struct Mock;
+
+impl Backend for Mock {
+    fn name(&self) -> &'static str {
+        "Mock"
+    }
+
+    fn check(&self, _: &Experiment) -> Result<(), String> {
+        Ok(())
+    }
+
+    fn publisher(&self, experiment: &Experiment, plan: &EndpointPlan) -> Result<Box<dyn Publisher>, String> {
+        let meeting = Meeting::new(experiment, plan, Kind::Publisher)?;
+        let is_text = experiment.content == Content::Text;
+        let (index, relays) = match plan.endpoint {
+            Endpoint::Relay(index) => (index, true),
+            Endpoint::Publisher(index) | Endpoint::Subscription(index) => (index, false),
+        };
+        let mut source = [0; 16];
+        source[..4].copy_from_slice(&std::process::id().to_ne_bytes());
+        source[4..8].copy_from_slice(&index.to_ne_bytes());
+        source[8..].copy_from_slice(&meeting.created_ns.to_ne_bytes());
+        Ok(Box::new(MockPublisher {
+            meeting,
+            subscriptions: Vec::new(),
+            source,
+            relays,
+            last_id: experiment.last_id,
+            length_bytes: experiment.message_bytes as u64,
+            payload: vec![0; if is_text { 0 } else { PAYLOAD_BYTES.min(experiment.message_bytes) }],
+        }))
+    }
+
+    fn subscription(&self, experiment: &Experiment, plan: &EndpointPlan) -> Result<Box<dyn Subscription>, String> {
+        let meeting = Meeting::new(experiment, plan, Kind::Subscription)?;
+        Ok(Box::new(MockSubscription { meeting, delivery: Delivery::new(experiment.mock.clone()) }))
+    }
+
+    fn clean_up(&self, _: &Experiment) -> Result<(), String> {
+        transport::clean_up()
+    }
+}
+
+/// One end and how it meets the others.
+struct Meeting {
+    end: End,
+    place: Place,
+    others: Kind,
+    script: Script,
+    created_ns: i64,
+}
+
+impl Meeting {
+    fn new(experiment: &Experiment, plan: &EndpointPlan, kind: Kind) -> Result<Meeting, String> {
+        let place = Place::new(experiment.domain_id, &plan.topic);
+        let end = End::new(&place, kind)?;
+        Ok(Meeting { end, place, others: kind.other(), script: experiment.mock.clone(), created_ns: now_ns() })
+    }
+
+    /// Sockets connected to the others, as far as the script lets them be seen.
+    fn others(&self) -> Result<Vec<UnixDatagram>, String> {
+        if self.script.mismatch || now_ns() < self.created_ns + self.script.match_ns {
+            return Ok(Vec::new());
+        }
+        transport::living(&self.place, self.others)
+    }
+
+    fn mismatches(&self) -> Vec<String> {
+        if self.script.mismatch { vec!["the script of the mock says mismatch".to_owned()] } else { Vec::new() }
+    }
+}
+
+struct MockPublisher {
+    meeting: Meeting,
+    subscriptions: Vec<UnixDatagram>,
+    source: [u8; 16],
+    /// It passes on what was taken from another topic.
+    relays: bool,
+    last_id: u64,
+    length_bytes: u64,
+    payload: Vec<u8>,
+}
+
+impl Matched for MockPublisher {
+    fn matched(&mut self) -> Result<usize, String> {
+        self.subscriptions = self.meeting.others()?;
+        Ok(self.subscriptions.len())
+    }
+
+    fn mismatches(&mut self) -> Vec<String> {
+        self.meeting.mismatches()
+    }
+}
+
+impl Publisher for MockPublisher {
+    fn publish(&mut self, draft: &mut dyn Draft) -> Result<(), String> {
+        let script = &self.meeting.script;
+        // Only the stamp says which message it is; its time is read again below.
+        let id = draft.stamp().id;
+        if is_nth(id, script.refuse) {
+            return Err(format!("the script of the mock refuses message {id}"));
+        }
+        if let Some(stall) = script.stall.filter(|stall| stall.number == id && !self.relays) {
+            sleep_until(now_ns() + stall.time_ns);
+        }
+        if !self.payload.is_empty() {
+            draft.write(&mut self.payload);
+        }
+        let stamp = draft.stamp();
+        // A relay has what it passes on since that was received.
+        let way_ns = if self.relays { script.latency_of_ns(id) } else { 0 };
+        let (id, departed_ns) = (id & self.last_id, stamp.time_ns + way_ns);
+        let message = Message::new(self.source, id, stamp.time_ns, departed_ns, self.length_bytes, &self.payload);
+        let (bytes, length) = message.to_bytes();
+        for subscription in &self.subscriptions {
+            match subscription.send(&bytes[..length]) {
+                Ok(_) => {}
+                // It died. Who is there is asked elsewhere.
+                Err(error) if error.kind() == std::io::ErrorKind::ConnectionRefused => {}
+                Err(error) => return Err(format!("a subscription of the mock takes nothing: {error}")),
+            }
+        }
+        Ok(())
+    }
+}
+
+struct MockSubscription {
+    meeting: Meeting,
+    delivery: Delivery,
+}
+
+impl MockSubscription {
+    /// Fetches one message that has arrived; whether there was one.
+    fn fetch(&mut self) -> Result<bool, String> {
+        let mut bytes = [0; LONGEST_BYTES];
+        match self.meeting.end.socket.recv(&mut bytes) {
+            Ok(length) => {
+                let message = Message::from_bytes(&bytes[..length]);
+                self.delivery.arrived(message.ok_or_else(|| format!("{length} bytes arrived that are no message"))?);
+                Ok(true)
+            }
+            Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => Ok(false),
+            Err(error) => Err(format!("the mock cannot receive: {error}")),
+        }
+    }
+}
+
+impl Matched for MockSubscription {
+    fn matched(&mut self) -> Result<usize, String> {
+        self.meeting.others().map(|others| others.len())
+    }
+
+    fn mismatches(&mut self) -> Vec<String> {
+        self.meeting.mismatches()
+    }
+}
+
+impl Subscription for MockSubscription {
+    fn take(&mut self, reader: &mut dyn FnMut(&Taken<'_>)) -> Result<bool, String> {
+        // What is due goes first, so that no more is fetched than can be given out, and senders wait instead.
+        loop {
+            if let Some(delivered) = self.delivery.next(now_ns()) {
+                let message = &delivered.message;
+                reader(&Taken {
+                    source: message.source,
+                    time_ns: message.time_ns,
+                    id: message.id,
+                    received_ns: delivered.received_ns,
+                    length_bytes: message.length_bytes,
+                    overwritten: self.delivery.overwritten(),
+                    payload: message.payload(),
+                });
+                return Ok(true);
+            }
+            if !self.fetch()? {
+                return Ok(false);
+            }
+        }
+    }
+
+    fn wait(&mut self, timeout: Duration) -> Result<(), String> {
+        let now_ns = now_ns();
+        let longest_ns = i64::try_from(timeout.as_nanos()).unwrap_or(i64::MAX);
+        let next_ns = self.delivery.next_ns().map_or(longest_ns, |next_ns| next_ns - now_ns);
+        let wait_ns = next_ns.clamp(0, longest_ns);
+        let timeout = Timespec { tv_sec: wait_ns / SECOND_NS, tv_nsec: wait_ns % SECOND_NS };
+        let mut sockets = [PollFd::new(&self.meeting.end.socket, PollFlags::IN)];
+        match poll(&mut sockets, Some(&timeout)) {
+            Ok(_) | Err(rustix::io::Errno::INTR) => Ok(()),
+            Err(error) => Err(format!("the mock cannot wait: {error}")),
+        }
+    }
+
+    fn overwritten(&self) -> u64 {
+        self.delivery.overwritten()
+    }
+}

@@ -1,0 +1,267 @@
+//! What the mock does to messages, as `--mock` says it: `latency=2ms,lose=10,duplicate=25`.
+//!
+//! Parsed by the command line, carried as text in the plan of every worker. *Every K-th* goes by the id of a message, whose first one
+//! is 1, so what happens to a message depends on nothing but its id. If several are meant for one message, the first of `refuse`,
+//! `join`, `lose` and `overwrite` takes it away; `early` goes before `slow`.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+/// All that a script may say.
+pub const KEYS: &str = "latency=TIME, slow=K:TIME, early=K:TIME, lose=K, overwrite=K, duplicate=K, swap=K, corrupt=K, refuse=K, \
+     stall=ID:TIME, join=ID, match=TIME, mismatch; a TIME is a whole number with ns, us, ms or s";
+/// The longest time, ns: beyond every bound of a run, and no sum of times overflows.
+const LONGEST_NS: i64 = 1_000_000_000_000;
+/// The units, the largest first.
+const UNITS: [(&str, i64); 4] = [("s", 1_000_000_000), ("ms", 1_000_000), ("us", 1000), ("ns", 1)];
+
+/// A number and a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Timed {
+    /// Every so many messages; of a stall, the id.
+    pub number: u64,
+    /// How long, ns.
+    pub time_ns: i64,
+}
+
+/// What happens to messages. A number of 0 means never.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Script {
+    /// From sending to reception, ns.
+    pub latency_ns: i64,
+    /// Every K-th takes so long instead. It is not overtaken: those behind it are given out after it, with their own latencies.
+    pub slow: Option<Timed>,
+    /// Every K-th is received so long before it was sent.
+    pub early: Option<Timed>,
+    /// Every K-th is never delivered, and nobody is told.
+    pub lose: u64,
+    /// Every K-th is never delivered, and told as overwritten.
+    pub overwrite: u64,
+    /// Every K-th is delivered twice.
+    pub duplicate: u64,
+    /// Every K-th is delivered after the next one of its publisher; the last one of all, which has no next one, is not.
+    pub swap: u64,
+    /// Every K-th carries another payload than was written.
+    pub corrupt: u64,
+    /// Every K-th is refused when it is published.
+    pub refuse: u64,
+    /// Publishing the message of this id takes so long before its time of sending is read; not in a relay.
+    pub stall: Option<Timed>,
+    /// Up to this id nothing is delivered.
+    pub join: u64,
+    /// An endpoint sees nobody for so long after it was made, ns.
+    pub match_ns: i64,
+    /// An endpoint never sees anybody.
+    pub mismatch: bool,
+}
+
+impl Default for Script {
+    fn default() -> Self {
+        Script {
+            latency_ns: 1_000_000,
+            slow: None,
+            early: None,
+            lose: 0,
+            overwrite: 0,
+            duplicate: 0,
+            swap: 0,
+            corrupt: 0,
+            refuse: 0,
+            stall: None,
+            join: 0,
+            match_ns: 0,
+            mismatch: false,
+        }
+    }
+}
+
+/// Whether `id` is one of every `nth`.
+#[must_use]
+pub fn is_nth(id: u64, nth: u64) -> bool {
+    nth > 0 && id.is_multiple_of(nth)
+}
+
+impl Script {
+    /// From the sending of message `id` to its reception, ns.
+    #[must_use]
+    pub fn latency_of_ns(&self, id: u64) -> i64 {
+        let of = |timed: Option<Timed>| timed.filter(|timed| is_nth(id, timed.number)).map(|timed| timed.time_ns);
+        of(self.early).map(|time_ns| -time_ns).or_else(|| of(self.slow)).unwrap_or(self.latency_ns)
+    }
+
+    /// Whether message `id` goes on its way and does not come.
+    #[must_use]
+    pub fn loses(&self, id: u64) -> bool {
+        id <= self.join || is_nth(id, self.lose)
+    }
+}
+
+impl FromStr for Script {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let mut script = Script::default();
+        let mut seen = Vec::new();
+        for part in text.split(',').map(str::trim).filter(|part| !part.is_empty()) {
+            let (key, value) = part.split_once('=').unwrap_or((part, ""));
+            if seen.contains(&key) {
+                return Err(format!("the script gives `{key}` twice: give it once"));
+            }
+            seen.push(key);
+            set(&mut script, key, value).map_err(|why| format!("the script's `{part}` {why}. There are {KEYS}"))?;
+        }
+        Ok(script)
+    }
+}
+
+fn set(script: &mut Script, key: &str, value: &str) -> Result<(), &'static str> {
+    match key {
+        "latency" => script.latency_ns = time_ns(value)?,
+        "slow" => script.slow = Some(timed(value)?),
+        "early" => script.early = Some(timed(value)?),
+        "lose" => script.lose = number(value)?,
+        "overwrite" => script.overwrite = number(value)?,
+        "duplicate" => script.duplicate = number(value)?,
+        "swap" => script.swap = number(value)?,
+        "corrupt" => script.corrupt = number(value)?,
+        "refuse" => script.refuse = number(value)?,
+        "stall" => script.stall = Some(timed(value)?),
+        "join" => script.join = number(value)?,
+        "match" => script.match_ns = time_ns(value)?,
+        "mismatch" if value.is_empty() => script.mismatch = true,
+        "mismatch" => return Err("has a value and needs none"),
+        _ => return Err("is not known"),
+    }
+    Ok(())
+}
+
+fn number(value: &str) -> Result<u64, &'static str> {
+    value.parse().ok().filter(|number| *number > 0).ok_or("needs a whole number from 1")
+}
+
+fn timed(value: &str) -> Result<Timed, &'static str> {
+    let (nth, time) = value.split_once(':').ok_or("needs a number and a time")?;
+    Ok(Timed { number: number(nth)?, time_ns: time_ns(time)? })
+}
+
+fn time_ns(value: &str) -> Result<i64, &'static str> {
+    let digits = value.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let unit = UNITS.into_iter().find(|(unit, _)| *unit == &value[digits.len()..]);
+    let time_ns = unit.and_then(|(_, unit_ns)| digits.parse::<u32>().ok().map(|count| i64::from(count) * unit_ns));
+    time_ns.filter(|time_ns| *time_ns <= LONGEST_NS).ok_or("needs a time of at most 1000s")
+}
+
+/// A time in the largest unit that leaves no fraction.
+struct Time(i64);
+
+impl fmt::Display for Time {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (unit, unit_ns) = UNITS.into_iter().find(|(_, unit_ns)| self.0 % unit_ns == 0).unwrap_or(("ns", 1));
+        write!(f, "{}{unit}", self.0 / unit_ns)
+    }
+}
+
+impl fmt::Display for Script {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "latency={}", Time(self.latency_ns))?;
+        for (key, timed) in [("slow", self.slow), ("early", self.early), ("stall", self.stall)] {
+            if let Some(Timed { number, time_ns }) = timed {
+                write!(f, ",{key}={number}:{}", Time(time_ns))?;
+            }
+        }
+        for (key, number) in [
+            ("lose", self.lose),
+            ("overwrite", self.overwrite),
+            ("duplicate", self.duplicate),
+            ("swap", self.swap),
+            ("corrupt", self.corrupt),
+            ("refuse", self.refuse),
+            ("join", self.join),
+        ] {
+            if number > 0 {
+                write!(f, ",{key}={number}")?;
+            }
+        }
+        if self.match_ns > 0 {
+            write!(f, ",match={}", Time(self.match_ns))?;
+        }
+        if self.mismatch { f.write_str(",mismatch") } else { Ok(()) }
+    }
+}
+
+impl TryFrom<String> for Script {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        text.parse()
+    }
+}
+
+impl From<Script> for String {
+    fn from(script: Script) -> String {
+        script.to_string()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ALL: &str = "latency=2ms,slow=7:20ms,early=9:1us,stall=50:300ms,lose=10,overwrite=11,duplicate=25,swap=13,corrupt=17,\
+                       refuse=19,join=5,match=200ms,mismatch";
+
+    #[test]
+    fn a_script_is_written_as_it_is_read() {
+        for text in [ALL, "latency=0s", "latency=1000s", "latency=1ms,lose=1", "latency=1500us,match=1ns"] {
+            assert_eq!(text.parse::<Script>().unwrap().to_string(), text);
+            let sent = serde_json::to_string(&text.parse::<Script>().unwrap()).unwrap();
+            assert_eq!(serde_json::from_str::<Script>(&sent).unwrap().to_string(), text);
+        }
+        assert_eq!("".parse(), Ok(Script::default()));
+        assert_eq!(" lose=3 , latency=1ms,".parse(), Ok(Script { lose: 3, ..Script::default() }));
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_quoted_beside_all_that_can() {
+        for part in [
+            "drop=3",
+            "lose",
+            "lose=",
+            "lose=0",
+            "lose=-1",
+            "lose=1.5",
+            "lose=18446744073709551616",
+            "slow=3",
+            "slow=3:",
+            "slow=20ms",
+            "latency=2",
+            "latency=ms",
+            "latency=2min",
+            "latency=-2ms",
+            "latency=1001s",
+            "latency=99999999999999999999s",
+            "latency=2µs",
+            "mismatch=1",
+        ] {
+            let sentence = format!("duplicate=2,{part}").parse::<Script>().unwrap_err();
+            assert!(sentence.contains(&format!("`{part}`")) && sentence.contains(KEYS), "{sentence}");
+        }
+        assert_eq!("lose=3,lose=4".parse::<Script>().unwrap_err(), "the script gives `lose` twice: give it once");
+        for key in ALL.split(',').map(|part| part.split('=').next().unwrap()) {
+            assert!(KEYS.contains(key), "{key}");
+        }
+    }
+
+    #[test]
+    fn every_kth_begins_with_the_kth() {
+        let script: Script = "latency=2ms,slow=3:5ms,early=4:1us,lose=5,join=2".parse().unwrap();
+        let latencies_us: Vec<i64> = (1..=8).map(|id| script.latency_of_ns(id) / 1000).collect();
+        assert_eq!(latencies_us, [2000, 2000, 5000, -1, 2000, 5000, 2000, -1]);
+        assert_eq!(script.latency_of_ns(12), -1000, "early goes before slow");
+        let lost: Vec<u64> = (1..=11).filter(|id| script.loses(*id)).collect();
+        assert_eq!(lost, [1, 2, 5, 10]);
+    }
+}
