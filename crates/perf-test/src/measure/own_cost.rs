@@ -108,16 +108,22 @@ impl Receiver {
         let received_ns = now_ns();
         while self.seconds.close(received_ns).is_some() {}
         self.sequence += 1;
-        if let Arrival::New { missed } = self.sequences.arrived([1; 16], black_box(self.sequence), 0).1 {
+        let (id, arrival) = self.sequences.arrived([1; 16], black_box(self.sequence), 0);
+        if let Arrival::New { missed } = arrival {
             self.received.missed += missed;
         }
         self.received.samples += 1;
         self.received.bytes += 1;
-        let due_ns = self.schedule.due_ns(self.sequence - 1).unwrap_or_default();
         let latency_ns = received_ns.unsigned_abs() % SPREAD_NS;
         self.received.latency_ns.add(latency_ns as f64);
         self.latencies.record(latency_ns);
-        self.responses.record(received_ns.abs_diff(due_ns) % SPREAD_NS);
+        let (late_ns, too_late_ns) = black_box((SPREAD_NS, 2 * SPREAD_NS));
+        self.received.late += u64::from(latency_ns > late_ns && latency_ns <= too_late_ns);
+        self.received.too_late += u64::from(latency_ns > too_late_ns);
+        let due_ns = self.schedule.due_ns(id.saturating_sub(1)).unwrap_or_default();
+        let response_ns = received_ns.abs_diff(due_ns) % SPREAD_NS;
+        self.received.response_ns.add(response_ns as f64);
+        self.responses.record(response_ns);
         black_box(&mut self.received);
     }
 }
