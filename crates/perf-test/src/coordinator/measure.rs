@@ -142,7 +142,7 @@ impl Run<'_> {
         match event {
             Event::Said(Report::Started(resources)) => self.ledger.begin(worker, resources),
             Event::Said(Report::Row { endpoint, second, whole, counts, resources }) => {
-                self.ledger.enter(Entry { worker, endpoint, second, whole, counts, resources });
+                self.ledger.enter(Entry { worker, endpoint, second, whole, counts: *counts, resources });
             }
             Event::Said(Report::Finished { endpoint, closing, resources }) => {
                 self.ledger.close_account(worker, resources);

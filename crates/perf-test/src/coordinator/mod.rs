@@ -25,6 +25,7 @@ use crate::report::Reports;
 use crate::report::doubts::Doubt;
 use crate::report::summary::Summary;
 use crate::system::{Watch, root_folder};
+use crate::worker::placement::Placement;
 use crate::worker::protocol::{Closing, Endpoint, EndpointPlan, PROTOCOL, Plan};
 use communicator::Communicator;
 use fleet::{Event, Fleet};
@@ -45,6 +46,7 @@ pub fn run(
     interrupt: &Interrupt,
 ) -> Result<Summary, Failure> {
     let calibrate = || Calibration::measure(experiment.message_bytes, experiment.rate_hz).map_err(Failure::Measurement);
+    Placement::of(experiment).check().map_err(Failure::Usage)?;
     // Held until the workers have ended.
     let _awake = if experiment.prevent_cpu_idle { Some(Awake::hold().map_err(Failure::Usage)?) } else { None };
     let before = calibrate()?;
@@ -120,8 +122,11 @@ fn is_publisher(endpoint: &Endpoint) -> bool {
     matches!(endpoint, Endpoint::Publisher(_))
 }
 
-/// The kinds of endpoints, by their names in sentences.
-const KINDS: [(&str, fn(&Endpoint) -> bool); 3] = [
+/// A kind of endpoint: its name in sentences, and which are of it.
+type Kind = (&'static str, fn(&Endpoint) -> bool);
+
+/// All kinds.
+const KINDS: [Kind; 3] = [
     ("publishers", is_publisher),
     ("subscriptions", |endpoint| matches!(endpoint, Endpoint::Subscription(_))),
     ("relays", |endpoint| matches!(endpoint, Endpoint::Relay(_))),

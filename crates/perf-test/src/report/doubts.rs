@@ -246,7 +246,8 @@ mod tests {
 
     #[test]
     fn each_cause_raises_its_doubt_and_no_other() {
-        let cases: [(&str, fn(&mut Summary)); 15] = [
+        type Case = (&'static str, fn(&mut Summary));
+        let cases: [Case; 15] = [
             ("rate-not-held", |run| run.sent_at_least = 2900),
             ("unsent", |run| run.sent.unsent = 1),
             ("refused", |run| run.sent.refused = 1),

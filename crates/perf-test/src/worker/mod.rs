@@ -252,7 +252,7 @@ fn report_until_done(reports: &Receiver<Outgoing>, endpoints: usize) -> Result<(
                 Report::Started(Resources::of_this_process()?)
             }
             Outgoing::Row { endpoint, second, whole, mut tally, give_back } => {
-                let counts = tally.counts();
+                let counts = Box::new(tally.counts());
                 tally.clear();
                 // The endpoint may be over already; then the memory is not needed again.
                 let _ = give_back.try_send(tally);

@@ -185,7 +185,7 @@ pub enum Report {
         /// False for the piece of a second that an endpoint ends with.
         whole: bool,
         /// What it counted.
-        counts: Counts,
+        counts: Box<Counts>,
         /// What its process has used so far.
         resources: Resources,
     },
