@@ -133,5 +133,5 @@ fn process(root: &Root, folder: &str) -> Option<(u32, u32, u64)> {
 
 /// The kernel's accounts are in ticks.
 fn milliseconds(ticks: u64) -> Option<u64> {
-    Some(ticks.checked_mul(1000)? / rustix::param::clock_ticks_per_second().max(1))
+    Some(ticks.checked_mul(1000)? / procfs::ticks_per_second().max(1))
 }
