@@ -9,6 +9,14 @@ use crate::worker::protocol::EndpointPlan;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Script {}
 
+impl std::str::FromStr for Script {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Script, String> {
+        text.is_empty().then(Script::default).ok_or_else(|| format!("`{text}` is no script"))
+    }
+}
+
 /// The back end `Mock`.
 #[derive(Debug)]
 pub struct Mock;
