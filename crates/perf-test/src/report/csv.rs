@@ -1,25 +1,30 @@
 //! The CSV log: performance_test's header lines and columns, one row each second as the run goes.
 //!
-//! Used through [`Reports`](super::Reports). Every row is one `write`; of one that fails nothing stays.
-//! Latencies are in ms, their variance in ms², `ru_utime` and `ru_stime` in ns,
-//! `ru_maxrss` in KiB, `cpu_usage` in percent of all cores. With `--message-layout 1.x` the columns
-//! of the publisher's and subscriber's loop reserve are there too, as in performance_test 1.x.
+//! Used through [`Reports`](super::Reports). Every row is one `write`; of one that fails nothing stays. Keys, column names, order,
+//! separators and units are performance_test's, of 1.x with `--message-layout 1.x`: latencies and loop reserves in ms, `ru_utime` and
+//! `ru_stime` in s (in the JSON log in ns), `ru_maxrss` in KiB, `cpu_usage` in percent of all cores. Two values are not those of
+//! performance_test, which had them wrong: variances are in ms², there they were in s² times 1000; and `relative_loss` is the part
+//! of what was due, 0 to 1, there it was divided by what was sent once for all subscriptions.
 
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::Path;
 
+use super::external_info::ExternalInfo;
 use crate::experiment::{Experiment, Layout, name_of};
 use crate::measure::moments::Moments;
 use crate::measure::usage::FIELDS;
 use crate::row::Row;
+
+/// Between two names of columns, and between two values: what scripts split at is a comma with blanks around it.
+const SEPARATORS: (&str, &str) = (",\t", ",\t\t");
 
 /// A CSV log that is being written.
 #[derive(Debug)]
 pub struct CsvLog {
     file: File,
     length_bytes: u64,
-    loop_columns: bool,
+    layout: Layout,
 }
 
 impl CsvLog {
@@ -27,15 +32,14 @@ impl CsvLog {
     ///
     /// # Errors
     /// If the file cannot be created or written.
-    pub fn create(path: &Path, experiment: &Experiment, run_id: &str) -> io::Result<CsvLog> {
+    pub fn create(path: &Path, experiment: &Experiment, run_id: &str, external: &ExternalInfo) -> io::Result<CsvLog> {
         let mut file = File::create(path)?;
-        let loop_columns = experiment.layout == Layout::V1;
-        let mut text = header(path, experiment, run_id);
-        text.push_str("\n---EXPERIMENT-START---\n");
-        text.push_str(&columns(loop_columns).join(","));
-        text.push('\n');
+        let layout = experiment.layout;
+        let columns = columns(layout).join(SEPARATORS.0);
+        let header = header(path, experiment, run_id, external);
+        let text = format!("{header}\n---EXPERIMENT-START---\n{columns}\n");
         file.write_all(text.as_bytes())?;
-        Ok(CsvLog { file, length_bytes: text.len() as u64, loop_columns })
+        Ok(CsvLog { file, length_bytes: text.len() as u64, layout })
     }
 
     /// Appends a row.
@@ -43,7 +47,7 @@ impl CsvLog {
     /// # Errors
     /// If the file cannot be written; it ends with the row before then.
     pub fn row(&mut self, row: &Row) -> io::Result<()> {
-        let mut line = values(row, self.loop_columns).join(",");
+        let mut line = values(row, self.layout).join(SEPARATORS.1);
         line.push('\n');
         self.file.write_all(line.as_bytes()).inspect_err(|_| {
             // A pipe or a device cannot be cut, and has no half row to be cut off.
@@ -54,39 +58,61 @@ impl CsvLog {
     }
 }
 
-fn header(path: &Path, experiment: &Experiment, run_id: &str) -> String {
-    let yes_or_no = |yes: bool| if yes { "1" } else { "0" };
-    let lines = [
+fn header(path: &Path, experiment: &Experiment, run_id: &str, external: &ExternalInfo) -> String {
+    let yes_or_no = |yes: bool| if yes { "1" } else { "0" }.to_owned();
+    let of_v1 = experiment.layout == Layout::V1;
+    let roundtrip = name_of(experiment.roundtrip);
+    let mut lines = vec![
         ("Experiment id", run_id.to_owned()),
         ("Performance Test Version", format!("Gantry perf_test {}", env!("CARGO_PKG_VERSION"))),
         ("Logfile name", path.display().to_string()),
-        ("Communicator", "Gantry".to_owned()),
+    ];
+    if of_v1 {
+        lines.push(("Communication mean", experiment.communicator.clone()));
+        lines.push(("RMW Implementation", "N/A".to_owned()));
+    } else {
+        lines.push(("Communicator", experiment.communicator.clone()));
+    }
+    lines.extend([
         ("DDS domain id", experiment.domain_id.to_string()),
-        ("QOS", experiment.qos()),
-        ("Execution strategy", name_of(experiment.strategy)),
+        ("QOS", qos(experiment)),
         ("Publishing rate", experiment.rate_hz.to_string()),
         ("Topic name", experiment.topic.clone()),
         ("Msg name", experiment.message.clone()),
-        ("Message layout", experiment.layout.name().to_owned()),
-        ("Message size (bytes)", experiment.message_bytes.to_string()),
         ("Maximum runtime (sec)", experiment.max_runtime_s.to_string()),
         ("Number of publishers", experiment.publishers.to_string()),
         ("Number of subscribers", experiment.subscriptions.to_string()),
-        ("Memory check enabled", "0".to_owned()),
-        ("With security", "0".to_owned()),
-        ("Zero copy transfer", yes_or_no(experiment.zero_copy).to_owned()),
+        ("Memory check enabled", yes_or_no(experiment.check_memory)),
+        ("With security", yes_or_no(false)),
+        ("Zero copy transfer", yes_or_no(experiment.zero_copy)),
         ("Unbounded message size", experiment.unbounded_bytes.to_string()),
-        ("Roundtrip Mode", "None".to_owned()),
+        ("Roundtrip Mode", if of_v1 { roundtrip.to_uppercase() } else { roundtrip }),
         ("Ignore seconds from beginning", experiment.ignore_s.to_string()),
-    ];
-    // A file name may contain anything; a header line is one line.
-    lines.iter().map(|(name, value)| format!("{name}: {}\n", value.replace(['\n', '\r'], " "))).collect()
+        // What performance_test does not say; its readers take any key.
+        ("Execution strategy", name_of(experiment.strategy)),
+        ("Message layout", experiment.layout.name().to_owned()),
+        ("Message size (bytes)", experiment.message_bytes.to_string()),
+    ]);
+    lines.extend(external.iter().map(|(name, text)| (name.as_str(), text.clone())));
+    // A file name may contain anything, and so may the environment; a header line is one line.
+    lines.iter().map(|(name, value)| format!("{name}: {value}").replace(['\n', '\r'], " ") + "\n").collect()
 }
 
-fn columns(loop_columns: bool) -> Vec<String> {
+/// The quality of service in performance_test's words, which its plotter takes apart.
+fn qos(experiment: &Experiment) -> String {
+    let (reliability, durability) = (name_of(experiment.reliability), name_of(experiment.durability));
+    let (history, depth) = (name_of(experiment.history), experiment.history_depth);
+    let sync = if experiment.layout == Layout::V1 { " Sync. pub/sub: 1" } else { "" };
+    format!("Reliability: {reliability} Durability: {durability} History kind: {history} History depth: {depth}{sync}")
+}
+
+fn columns(layout: Layout) -> Vec<String> {
     let first = ["T_experiment", "T_loop", "received", "sent", "lost", "relative_loss", "data_received"];
     let mut columns: Vec<String> = first.map(str::to_owned).into();
-    let groups: &[&str] = if loop_columns { &["latency", "pub_loop_res", "sub_loop_res"] } else { &["latency"] };
+    let groups: &[&str] = match layout {
+        Layout::V1 => &["latency", "pub_loop_res", "sub_loop_res"],
+        Layout::V2 => &["latency"],
+    };
     for group in groups {
         columns.extend(["min", "max", "mean", "variance"].map(|name| format!("{group}_{name} (ms)")));
     }
@@ -95,7 +121,7 @@ fn columns(loop_columns: bool) -> Vec<String> {
     columns
 }
 
-fn values(row: &Row, loop_columns: bool) -> Vec<String> {
+fn values(row: &Row, layout: Layout) -> Vec<String> {
     let mut values = vec![
         format!("{:.6}", row.t_experiment_s()),
         format!("{:.6}", row.t_loop_s()),
@@ -106,18 +132,23 @@ fn values(row: &Row, loop_columns: bool) -> Vec<String> {
         row.data_received().to_string(),
     ];
     values.extend(milliseconds(&row.latency_s()));
-    if loop_columns {
+    if layout == Layout::V1 {
         values.extend(milliseconds(&row.publisher_loop_s()));
         values.extend(milliseconds(&Moments::default()));
     }
-    values.extend(row.usage.fields().map(|value| value.to_string()));
+    values.extend(FIELDS.iter().zip(row.usage.fields()).map(|(name, value)| match *name {
+        "utime" | "stime" => format!("{:.6}", value as f64 / 1e9),
+        _ => value.to_string(),
+    }));
     values.push(format!("{:.6}", row.all_cores_percent()));
     values
 }
 
+/// Down to ns and ns²; never with an exponent.
 fn milliseconds(moments_s: &Moments) -> [String; 4] {
     let ms = moments_s.scaled(1e3);
-    [ms.min, ms.max, ms.mean, ms.variance()].map(|value| format!("{value:.6}"))
+    let [min, max, mean] = [ms.min, ms.max, ms.mean].map(|value| format!("{value:.6}"));
+    [min, max, mean, format!("{:.12}", ms.variance())]
 }
 
 #[cfg(test)]
@@ -138,12 +169,14 @@ mod tests {
     fn read(text: &str) -> (HashMap<String, String>, Vec<HashMap<String, String>>) {
         let (header, body) = text.split_once("\n\n---EXPERIMENT-START---\n").unwrap();
         let pair = |line: &str| line.split_once(": ").map(|(name, value)| (name.to_owned(), value.to_owned())).unwrap();
+        let cells =
+            |line: &str| line.split(',').map(|cell| cell.trim_matches([' ', '\t']).to_owned()).collect::<Vec<_>>();
         let mut lines = body.lines();
-        let columns: Vec<&str> = lines.next().unwrap().split(',').collect();
+        let columns = cells(lines.next().unwrap());
         let rows = lines.map(|line| {
-            let values: Vec<&str> = line.split(',').collect();
+            let values = cells(line);
             assert_eq!(values.len(), columns.len());
-            columns.iter().map(|name| (*name).to_owned()).zip(values.iter().map(|value| (*value).to_owned())).collect()
+            columns.iter().cloned().zip(values).collect()
         });
         (header.lines().map(pair).collect(), rows.collect())
     }
@@ -153,40 +186,35 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("log.csv");
         std::fs::write(&path, "an older log ".repeat(1000)).unwrap();
-        let mut log = CsvLog::create(&path, &experiment("-m Array4m -r 100"), "id").unwrap();
+        let external = ExternalInfo::from([("Branch".to_owned(), "ma\nin".to_owned())]);
+        let mut log = CsvLog::create(&path, &experiment("-m Array4m -r 100"), "id", &external).unwrap();
         for n in 0..3 {
             let (header, rows) = read(&std::fs::read_to_string(&path).unwrap());
             assert_eq!((header["Msg name"].as_str(), header["Publishing rate"].as_str()), ("Array4m", "100"));
+            assert_eq!((header["Communicator"].as_str(), header["Branch"].as_str()), ("Gantry", "ma in"));
             assert_eq!(rows.len(), n);
             log.row(&documented_row()).unwrap();
         }
         let (_, rows) = read(&std::fs::read_to_string(&path).unwrap());
         let row = &rows[2];
         assert_eq!(row["latency_mean (ms)"], "4.546000");
-        assert_eq!(row["latency_variance (ms)"], "0.040000"); // (0.2 ms)²
+        assert_eq!(row["latency_variance (ms)"], "0.040000000000"); // (0.2 ms)²
         assert_eq!((row["received"].as_str(), row["sent"].as_str()), ("99", "100"));
-        assert_eq!((row["ru_utime"].as_str(), row["ru_maxrss"].as_str()), ("23120954000", "65092"));
+        assert_eq!((row["ru_utime"].as_str(), row["ru_maxrss"].as_str()), ("23.120954", "65092"));
         assert_eq!(row["cpu_usage (%)"], "38.125000");
         assert!(!row.contains_key("pub_loop_res_min (ms)"));
     }
 
     #[test]
-    fn the_columns_are_in_the_order_of_performance_test() {
-        let expected = "T_experiment,T_loop,received,sent,lost,relative_loss,data_received,latency_min (ms),\
-            latency_max (ms),latency_mean (ms),latency_variance (ms),ru_utime,ru_stime,ru_maxrss,ru_ixrss,ru_idrss,\
-            ru_isrss,ru_minflt,ru_majflt,ru_nswap,ru_inblock,ru_oublock,ru_msgsnd,ru_msgrcv,ru_nsignals,ru_nvcsw,\
-            ru_nivcsw,cpu_usage (%)";
-        assert_eq!(columns(false).join(","), expected);
-    }
-
-    #[test]
-    fn the_1_x_layout_adds_the_loop_reserves() {
+    fn the_1_x_layout_has_the_keys_and_the_loop_reserves_of_1_x() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("log.csv");
-        let mut log = CsvLog::create(&path, &experiment("--message-layout 1.x"), "id").unwrap();
+        let experiment = experiment("--message-layout 1.x");
+        let mut log = CsvLog::create(&path, &experiment, "id", &ExternalInfo::new()).unwrap();
         log.row(&documented_row()).unwrap();
         let (header, rows) = read(&std::fs::read_to_string(&path).unwrap());
         assert_eq!(header["Message size (bytes)"], "1040");
+        assert_eq!((header["Communication mean"].as_str(), header["Roundtrip Mode"].as_str()), ("Gantry", "NONE"));
         assert_eq!(rows[0]["pub_loop_res_mean (ms)"], "8.057000");
         assert_eq!(rows[0]["sub_loop_res_max (ms)"], "0.000000");
     }

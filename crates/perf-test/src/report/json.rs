@@ -1,32 +1,27 @@
 //! The JSON log: performance_test's fields, and at every moment a complete document.
 //!
-//! Used through [`Reports`](super::Reports). The file appears whole under its name and always ends in
-//! `]}`. A row first makes room behind that with blanks, which a document may end in however many of
-//! them are written: here a full disk shows, and the room is cut off again. Then one `pwrite` puts the
-//! row and the ending over the old ending and the blanks. Only a kill that stops the kernel in the
-//! middle of this one write of about a kilobyte, between two pages, could leave half a row. Times are in s (variance and M2 in s²), `experiment_start`,
-//! `loop_start`, `utime` and `stime` in ns, `maxrss` in KiB, CPU usage in percent of all cores.
+//! Used through [`Reports`](super::Reports). Names, types and units are performance_test's: times in s (variance and M2 in s²),
+//! `experiment_start`, `loop_start`, `utime` and `stime` in ns, `maxrss` in KiB, CPU usage in percent of all cores. With
+//! `--message-layout 1.x` the header and the loop reserves are those of performance_test 1.x. `experiment_start` is the time since
+//! the start and `loop_start` the length of the row, as there.
 
-use std::fs::File;
 use std::io;
-use std::os::unix::fs::FileExt;
 use std::path::Path;
 
 use serde_json::{Map, Value, json};
 
-use crate::experiment::{Experiment, History, name_of};
+use super::document::Document;
+use super::external_info::ExternalInfo;
+use crate::experiment::{Experiment, Layout, name_of};
+use crate::measure::moments::Moments;
 use crate::measure::usage::FIELDS;
 use crate::row::Row;
-
-const ENDING: &str = "]}";
 
 /// A JSON log that is being written.
 #[derive(Debug)]
 pub struct JsonLog {
-    file: File,
-    /// Where the ending stands.
-    ending_at: u64,
-    empty: bool,
+    document: Document,
+    layout: Layout,
 }
 
 impl JsonLog {
@@ -34,29 +29,10 @@ impl JsonLog {
     ///
     /// # Errors
     /// If the file cannot be created or written, or the name is that of something else than a file.
-    pub fn create(path: &Path, experiment: &Experiment, run_id: &str) -> io::Result<JsonLog> {
-        // Through a link to the file itself, which is to stay what it is.
-        let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
-        if std::fs::metadata(&path).is_ok_and(|there| !there.is_file()) {
-            return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is there and is no file"));
-        }
-        let mut text = serde_json::to_string(&header(experiment, run_id))?;
-        text.pop();
-        text.push_str(",\"analysis_results\":[");
-        let ending_at = text.len() as u64;
-        text.push_str(ENDING);
-        // Its name appears when it is complete: nobody ever sees less.
-        let mut unfinished = path.clone().into_os_string();
-        unfinished.push(format!(".{run_id}"));
-        let written = File::create_new(&unfinished).and_then(|file| {
-            file.write_all_at(text.as_bytes(), 0)?;
-            std::fs::rename(&unfinished, &path)?;
-            Ok(JsonLog { file, ending_at, empty: true })
-        });
-        if written.is_err() {
-            let _ = std::fs::remove_file(&unfinished);
-        }
-        written
+    pub fn create(path: &Path, experiment: &Experiment, run_id: &str, external: &ExternalInfo) -> io::Result<JsonLog> {
+        let header = header(path, experiment, run_id, external);
+        let document = Document::create(path, run_id, &header, "analysis_results")?;
+        Ok(JsonLog { document, layout: experiment.layout })
     }
 
     /// Adds a row.
@@ -64,56 +40,59 @@ impl JsonLog {
     /// # Errors
     /// If the file cannot be written; it is the document then that it was before.
     pub fn row(&mut self, row: &Row) -> io::Result<()> {
-        let comma = if self.empty { "\n" } else { ",\n" };
-        let text = format!("{comma}{}", fields(row));
-        let end = self.ending_at + ENDING.len() as u64;
-        let added = self
-            .file
-            .write_all_at(" ".repeat(text.len()).as_bytes(), end)
-            .and_then(|()| self.file.write_all_at(format!("{text}{ENDING}").as_bytes(), self.ending_at));
-        if let Err(error) = added {
-            // What is there already can be written again. Blanks that cannot be cut off do no harm.
-            self.file.write_all_at(ENDING.as_bytes(), self.ending_at)?;
-            let _ = self.file.set_len(end);
-            return Err(error);
-        }
-        self.ending_at += text.len() as u64;
-        self.empty = false;
-        Ok(())
+        self.document.push(&fields(row, self.layout))
     }
 }
 
-fn header(experiment: &Experiment, run_id: &str) -> Value {
-    json!({
-        "id": run_id,
-        "perf_test_version": format!("Gantry perf_test {}", env!("CARGO_PKG_VERSION")),
-        "com_mean_str": "Gantry",
-        "dds_domain_id": experiment.domain_id,
-        "qos_reliability": name_of(experiment.reliability),
-        "qos_durability": name_of(experiment.durability),
-        "qos_history_kind": name_of(experiment.history),
-        "qos_history_depth": if experiment.history == History::KeepLast { experiment.history_depth } else { 0 },
-        "execution_strategy": name_of(experiment.strategy),
-        "rate": experiment.rate_hz,
-        "topic_name": experiment.topic,
-        "msg_name": experiment.message,
-        "message_layout": experiment.layout.name(),
-        "message_bytes": experiment.message_bytes,
-        "max_runtime": experiment.max_runtime_s,
-        "number_of_publishers": experiment.publishers,
-        "number_of_subscribers": experiment.subscriptions,
-        "check_memory": false,
-        "with_security": false,
-        "use_shared_memory": true,
-        "use_loaned_samples": experiment.zero_copy,
-        "is_zero_copy_transfer": experiment.zero_copy,
-        "roundtrip_mode": "None",
-        "is_rt_init_required": false,
-    })
+fn header(path: &Path, experiment: &Experiment, run_id: &str, external: &ExternalInfo) -> Map<String, Value> {
+    let roundtrip = name_of(experiment.roundtrip);
+    let mut header = Map::new();
+    let mut put = |name: &str, value: Value| header.insert(name.to_owned(), value);
+    put("id", json!(run_id));
+    put("perf_test_version", json!(format!("Gantry perf_test {}", env!("CARGO_PKG_VERSION"))));
+    put("com_mean_str", json!(experiment.communicator));
+    put("dds_domain_id", json!(experiment.domain_id));
+    put("qos_reliability", json!(name_of(experiment.reliability)));
+    put("qos_durability", json!(name_of(experiment.durability)));
+    put("qos_history_kind", json!(name_of(experiment.history)));
+    put("qos_history_depth", json!(experiment.history_depth));
+    put("execution_strategy", json!(name_of(experiment.strategy)));
+    put("rate", json!(experiment.rate_hz));
+    put("topic_name", json!(experiment.topic));
+    put("msg_name", json!(experiment.message));
+    put("message_layout", json!(experiment.layout.name()));
+    put("message_bytes", json!(experiment.message_bytes));
+    put("max_runtime", json!(experiment.max_runtime_s));
+    put("number_of_publishers", json!(experiment.publishers));
+    put("number_of_subscribers", json!(experiment.subscriptions));
+    put("check_memory", json!(experiment.check_memory));
+    put("with_security", json!(false));
+    put("use_shared_memory", json!(true));
+    put("use_loaned_samples", json!(experiment.zero_copy));
+    put("is_zero_copy_transfer", json!(experiment.zero_copy));
+    put("roundtrip_mode", json!(roundtrip));
+    put("is_rt_init_required", json!(experiment.rt_priority != 0 || !experiment.rt_cpus.is_empty()));
+    if experiment.layout == Layout::V1 {
+        put("final_logfile_name", json!(path.display().to_string()));
+        put("rmw_implementation", json!("N/A"));
+        put("qos_sync_pubsub", json!(true));
+        put("use_single_participant", json!(false));
+        put("roundtrip_mode", json!(roundtrip.to_uppercase()));
+        // There it was always these five, by names of their own; empty if not given.
+        for name in ["Githash", "Platform", "Branch", "Architecture", "CI"] {
+            put(
+                &format!("external_info_{}", name.to_lowercase()),
+                json!(external.get(name).map_or("", String::as_str)),
+            );
+        }
+    }
+    for (name, text) in external {
+        put(&format!("external_info_{name}"), json!(text));
+    }
+    header
 }
 
-fn fields(row: &Row) -> Value {
-    let latency_s = row.latency_s();
+fn fields(row: &Row, layout: Layout) -> Map<String, Value> {
     let mut fields = Map::new();
     for (name, value) in [
         ("experiment_start", json!(row.end_ns)),
@@ -122,21 +101,33 @@ fn fields(row: &Row) -> Value {
         ("num_samples_sent", json!(row.per_second(row.sent.samples))),
         ("num_samples_lost", json!(row.per_second(row.received.lost()))),
         ("total_data_received", json!(row.data_received())),
-        ("latency_min", json!(latency_s.min)),
-        ("latency_max", json!(latency_s.max)),
-        ("latency_n", json!(latency_s.n)),
-        ("latency_mean", json!(latency_s.mean)),
-        ("latency_M2", json!(latency_s.m2)),
-        ("latency_variance", json!(latency_s.variance())),
     ] {
         fields.insert(name.to_owned(), value);
+    }
+    put_moments(&mut fields, "latency", &row.latency_s());
+    if layout == Layout::V1 {
+        put_moments(&mut fields, "pub_loop_time_reserve", &row.publisher_loop_s());
+        put_moments(&mut fields, "sub_loop_time_reserve", &Moments::default());
     }
     for (name, value) in FIELDS.iter().zip(row.usage.fields()) {
         fields.insert(format!("sys_tracker_ru_{name}"), json!(value));
     }
     fields.insert("cpu_info_cpu_cores".to_owned(), json!(row.cores));
     fields.insert("cpu_info_cpu_usage".to_owned(), json!(row.all_cores_percent()));
-    Value::Object(fields)
+    fields
+}
+
+fn put_moments(fields: &mut Map<String, Value>, group: &str, moments_s: &Moments) {
+    for (name, value) in [
+        ("min", json!(moments_s.min)),
+        ("max", json!(moments_s.max)),
+        ("n", json!(moments_s.n)),
+        ("mean", json!(moments_s.mean)),
+        ("M2", json!(moments_s.m2)),
+        ("variance", json!(moments_s.variance())),
+    ] {
+        fields.insert(format!("{group}_{name}"), value);
+    }
 }
 
 #[cfg(test)]
@@ -145,29 +136,53 @@ mod tests {
     use crate::cli;
     use crate::row::documented_row;
 
-    #[test]
-    fn the_document_is_complete_before_and_after_every_row() {
+    fn log_of(options: &str, change: impl FnOnce(&mut Experiment), external: &ExternalInfo) -> Value {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("log.json");
-        std::fs::write(&path, "an older and longer log ".repeat(1000)).unwrap();
-        let line = "perf_test -m Array4m -r 100 --zero-copy -t camera/image";
+        let line = format!("perf_test {options}");
         let cli = cli::parse(line.split_whitespace().map(Into::into)).unwrap();
-        let experiment = cli::resolve(&cli.options, cli::Defaults::Run).unwrap().experiment;
-        let mut log = JsonLog::create(&path, &experiment, "id").unwrap();
-        for n in 0..3 {
-            let document: Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
-            assert_eq!(document["analysis_results"].as_array().unwrap().len(), n);
-            assert_eq!(document["topic_name"], "camera/image");
-            assert_eq!((&document["rate"], &document["use_loaned_samples"]), (&json!(100), &json!(true)));
-            log.row(&documented_row()).unwrap();
-        }
-        let document: Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
-        let row = &document["analysis_results"][2];
+        let mut experiment = cli::resolve(&cli.options, cli::Defaults::Run).unwrap().experiment;
+        change(&mut experiment);
+        let mut log = JsonLog::create(&path, &experiment, "id", external).unwrap();
+        log.row(&documented_row()).unwrap();
+        serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn a_row_reads_back_in_the_units_of_its_fields() {
+        let options = "-m Array4m -r 100 --zero-copy -t camera/image";
+        let document = log_of(options, |_| {}, &ExternalInfo::new());
+        assert_eq!(document["topic_name"], "camera/image");
+        assert_eq!((&document["rate"], &document["use_loaned_samples"]), (&json!(100), &json!(true)));
+        let row = &document["analysis_results"][0];
         assert_eq!((&row["experiment_start"], &row["latency_n"]), (&json!(31_000_000_000_i64), &json!(99)));
         assert_eq!(row["sys_tracker_ru_utime"], json!(23_120_954_000_i64));
         assert!((row["latency_mean"].as_f64().unwrap() - 0.004546).abs() < 1e-12);
         assert!((row["latency_variance"].as_f64().unwrap() - 4e-8).abs() < 1e-15);
         assert!((row["latency_M2"].as_f64().unwrap() - 98.0 * 4e-8).abs() < 1e-13);
         assert_eq!(row["cpu_info_cpu_usage"], json!(38.125));
+        assert_eq!(row.get("pub_loop_time_reserve_mean"), None);
+    }
+
+    #[test]
+    fn the_header_says_what_was_asked_for() {
+        use crate::experiment::Roundtrip;
+        let asked = |experiment: &mut Experiment| {
+            experiment.communicator = "Mock".to_owned();
+            experiment.roundtrip = Roundtrip::Main;
+            experiment.check_memory = true;
+            experiment.rt_cpus = vec![1];
+        };
+        let external = ExternalInfo::from([("Branch".to_owned(), "a\nb".to_owned())]);
+        let document = log_of("", asked, &external);
+        assert_eq!(document["com_mean_str"], "Mock");
+        assert_eq!(document["roundtrip_mode"], "Main");
+        assert_eq!((&document["check_memory"], &document["is_rt_init_required"]), (&json!(true), &json!(true)));
+        assert_eq!(document["external_info_Branch"], "a\nb");
+        let document = log_of("--message-layout 1.x", asked, &external);
+        assert_eq!((&document["roundtrip_mode"], &document["external_info_branch"]), (&json!("MAIN"), &json!("a\nb")));
+        let row = &document["analysis_results"][0];
+        assert!((row["pub_loop_time_reserve_mean"].as_f64().unwrap() - 0.008057).abs() < 1e-12);
+        assert_eq!((&row["pub_loop_time_reserve_n"], &row["sub_loop_time_reserve_n"]), (&json!(100), &json!(0)));
     }
 }

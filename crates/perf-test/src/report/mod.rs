@@ -4,7 +4,9 @@
 //! [`Row`] and [`Summary`](summary::Summary) only and knows no middleware.
 
 pub mod csv;
+mod document;
 pub mod doubts;
+pub mod external_info;
 pub mod heading;
 pub mod json;
 pub mod summary;
@@ -31,7 +33,7 @@ impl Reports {
     /// Opens the outputs; existing logs are replaced.
     ///
     /// # Errors
-    /// [`Failure::Usage`] if a log cannot be created.
+    /// [`Failure::Usage`] if a log cannot be created, or the environment has nonsense for it.
     pub fn open(outputs: &Outputs, experiment: &Experiment, run_id: &str) -> Result<Reports, Failure> {
         let refused = |kind: &str, path: &Path, error: &io::Error| {
             let path = path.display();
@@ -39,14 +41,13 @@ impl Reports {
                 "cannot create the {kind} log {path}: {error}. Name a file in a folder that exists and is writable"
             ))
         };
-        let csv = outputs
-            .csv
-            .as_deref()
-            .map(|path| csv::CsvLog::create(path, experiment, run_id).map_err(|error| refused("CSV", path, &error)));
-        let json = outputs
-            .json
-            .as_deref()
-            .map(|path| json::JsonLog::create(path, experiment, run_id).map_err(|error| refused("JSON", path, &error)));
+        let external = external_info::from_environment().map_err(Failure::Usage)?;
+        let csv = outputs.csv.as_deref().map(|path| {
+            csv::CsvLog::create(path, experiment, run_id, &external).map_err(|error| refused("CSV", path, &error))
+        });
+        let json = outputs.json.as_deref().map(|path| {
+            json::JsonLog::create(path, experiment, run_id, &external).map_err(|error| refused("JSON", path, &error))
+        });
         let terminal = outputs.console.then(terminal::Terminal::new);
         Ok(Reports { terminal, csv: csv.transpose()?, json: json.transpose()? })
     }

@@ -96,7 +96,7 @@ fn logs_agree_with_each_other_and_with_the_layout() {
     let csv = fs::read_to_string(csv).unwrap();
     let (header, body) = csv.split_once("\n---EXPERIMENT-START---\n").unwrap();
     assert!(header.contains("Message size (bytes): 1040\n"), "{header}");
-    let rows: Vec<Vec<&str>> = body.lines().map(|line| line.split(',').collect()).collect();
+    let rows: Vec<Vec<&str>> = body.lines().map(|line| line.split(',').map(str::trim).collect()).collect();
     let json: serde_json::Value = serde_json::from_slice(&fs::read(json).unwrap()).unwrap();
     let results = json["analysis_results"].as_array().unwrap();
     assert_eq!((rows.len(), results.len()), (3, 2));
@@ -104,7 +104,8 @@ fn logs_agree_with_each_other_and_with_the_layout() {
     for (row, result) in rows[1..].iter().zip(results) {
         assert_eq!(row[column("received")], result["num_samples_received"].to_string());
         assert_eq!(row[column("sent")], "100");
-        assert_eq!(row[column("ru_utime")], result["sys_tracker_ru_utime"].to_string());
+        let utime_s: f64 = row[column("ru_utime")].parse().unwrap();
+        assert!((utime_s - result["sys_tracker_ru_utime"].as_f64().unwrap() / 1e9).abs() < 1e-6);
         let ms: f64 = row[column("latency_mean (ms)")].parse().unwrap();
         assert!((ms - result["latency_mean"].as_f64().unwrap() * 1e3).abs() < 1e-5);
         // What is left until the next message is due, which is never more than the period and for once close to it.

@@ -1,0 +1,145 @@
+//! A JSON document that grows by one array and is complete at every moment.
+//!
+//! Used by the logs that are one document: `json` and `full`. The file appears whole under its name and always ends in `]}`, or in
+//! the members that follow the array and `}`. What is added first makes room behind that with blanks, which a document may end in
+//! however many of them are written: here a full disk shows, and the room is cut off again. Then one `pwrite` puts the addition and
+//! the ending over the old ending and the blanks. Only a kill that stops the kernel in the middle of this one write, between two
+//! pages, could leave half an addition.
+
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+
+use serde::Serialize;
+
+const ENDING: &str = "]}";
+
+/// A document that is being written.
+#[derive(Debug)]
+pub struct Document {
+    file: File,
+    /// Where the ending stands.
+    ending_at: u64,
+    empty: bool,
+}
+
+impl Document {
+    /// Creates the document, or replaces a file of that name: the members of `head`, an object that is not empty, and an empty array
+    /// called `array`. Until it is complete it is called as `path` with `.id` behind.
+    ///
+    /// # Errors
+    /// If the file cannot be created or written, or the name is that of something else than a file.
+    pub fn create(path: &Path, id: &str, head: &impl Serialize, array: &str) -> io::Result<Document> {
+        // Through a link to the file itself, which is to stay what it is.
+        let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        if std::fs::metadata(&path).is_ok_and(|there| !there.is_file()) {
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is there and is no file"));
+        }
+        let mut text = serde_json::to_string(head)?;
+        text.pop();
+        text.push_str(&format!(",\"{array}\":["));
+        let ending_at = text.len() as u64;
+        text.push_str(ENDING);
+        // Its name appears when it is complete: nobody ever sees less.
+        let mut unfinished = path.clone().into_os_string();
+        unfinished.push(format!(".{id}"));
+        let written = File::create_new(&unfinished).and_then(|file| {
+            file.write_all_at(text.as_bytes(), 0)?;
+            std::fs::rename(&unfinished, &path)?;
+            Ok(Document { file, ending_at, empty: true })
+        });
+        if written.is_err() {
+            let _ = std::fs::remove_file(&unfinished);
+        }
+        written
+    }
+
+    /// Adds an element to the array.
+    ///
+    /// # Errors
+    /// If the file cannot be written; it is the document then that it was before.
+    pub fn push(&mut self, element: &impl Serialize) -> io::Result<()> {
+        let comma = if self.empty { "\n" } else { ",\n" };
+        let text = format!("{comma}{}", serde_json::to_string(element)?);
+        self.replace_ending(&text, ENDING)?;
+        self.ending_at += text.len() as u64;
+        self.empty = false;
+        Ok(())
+    }
+
+    /// Adds the member `name` behind the array; nothing can be added after that.
+    ///
+    /// # Errors
+    /// If the file cannot be written; it is the document then that it was before.
+    pub fn finish(self, name: &str, value: &impl Serialize) -> io::Result<()> {
+        self.replace_ending("", &format!("],\n\"{name}\":{}}}", serde_json::to_string(value)?))
+    }
+
+    fn replace_ending(&self, text: &str, ending: &str) -> io::Result<()> {
+        let end = self.ending_at + ENDING.len() as u64;
+        let text = format!("{text}{ending}");
+        let room = " ".repeat(text.len() - ENDING.len());
+        let added = self
+            .file
+            .write_all_at(room.as_bytes(), end)
+            .and_then(|()| self.file.write_all_at(text.as_bytes(), self.ending_at));
+        if let Err(error) = added {
+            // What is there already can be written again. Blanks that cannot be cut off do no harm.
+            self.file.write_all_at(ENDING.as_bytes(), self.ending_at)?;
+            let _ = self.file.set_len(end);
+            return Err(error);
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn read(path: &Path) -> Value {
+        serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn it_is_a_document_after_every_step_and_replaces_what_was_there() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("log.json");
+        std::fs::write(&path, "an older and longer log ".repeat(1000)).unwrap();
+        let mut document = Document::create(&path, "id", &json!({"a": 1}), "rows").unwrap();
+        let mut rows = Vec::new();
+        for n in 0..3 {
+            assert_eq!(read(&path), json!({"a": 1, "rows": rows}));
+            rows.push(json!({"n": n, "text": "]}".repeat(n * 5000)}));
+            document.push(&rows[n]).unwrap();
+        }
+        assert_eq!(read(&path), json!({"a": 1, "rows": rows}));
+        document.finish("summary", &json!({"b": [2]})).unwrap();
+        assert_eq!(read(&path), json!({"a": 1, "rows": rows, "summary": {"b": [2]}}));
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "something else was left");
+    }
+
+    #[test]
+    fn without_a_row_it_can_be_finished_too() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("log.json");
+        let document = Document::create(&path, "id", &json!({"a": 1}), "rows").unwrap();
+        document.finish("end", &json!(null)).unwrap();
+        assert_eq!(read(&path), json!({"a": 1, "rows": [], "end": null}));
+    }
+
+    #[test]
+    fn a_link_stays_a_link_and_a_device_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, link) = (folder.path().join("log.json"), folder.path().join("link"));
+        std::fs::write(&path, "").unwrap();
+        std::os::unix::fs::symlink(&path, &link).unwrap();
+        Document::create(&link, "id", &json!({"a": 1}), "rows").unwrap();
+        assert!(link.is_symlink() && read(&path)["a"] == 1);
+        let error = Document::create(Path::new("/dev/null"), "id", &json!({"a": 1}), "rows").unwrap_err();
+        assert!(error.to_string().contains("is no file"), "{error}");
+    }
+}
