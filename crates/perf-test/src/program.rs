@@ -13,6 +13,7 @@ use crate::coordinator::{self, communicator::Communicator};
 use crate::error::Failure;
 use crate::experiment::Experiment;
 use crate::interrupt::Interrupt;
+use crate::repeat::{paired, repeated};
 use crate::report::heading::{heading, legend};
 use crate::report::summary::Summary;
 use crate::report::terminal::write_lines;
@@ -52,9 +53,17 @@ fn one_run(options: &RunOptions) -> Result<(), Failure> {
         return list_messages(options);
     }
     let Resolved { experiment, outputs, runs } = cli::resolve(options, Defaults::Run)?;
-    only_once(runs)?;
-    let summary = measure(&experiment, &outputs, &Interrupt::install()?, &[])?;
-    check(&summary, outputs.console)
+    let interrupt = Interrupt::install()?;
+    if runs == 1 {
+        let summary = measure(&experiment, &outputs, &interrupt, &[])?;
+        return check(&summary, outputs.console);
+    }
+    let mut summaries = Vec::new();
+    for run in 1..=runs {
+        let title = title(&format!("run {run} of {runs}"));
+        summaries.push(whole(&experiment, &outputs.named(&format!("run{run}")), &interrupt, &title)?);
+    }
+    say(&repeated(&summaries))
 }
 
 fn experiment_zero_copy(options: &RunOptions) -> Result<(), Failure> {
@@ -62,33 +71,49 @@ fn experiment_zero_copy(options: &RunOptions) -> Result<(), Failure> {
         return list_messages(options);
     }
     let Resolved { experiment, outputs, runs } = cli::resolve(options, Defaults::ZeroCopyExperiment)?;
-    only_once(runs)?;
     let interrupt = Interrupt::install()?;
-    let mut summaries = Vec::new();
-    for (title, suffix, zero_copy) in [
-        ("=== run 1 of 2: without zero copy ===", "copy", false),
-        ("=== run 2 of 2: with zero copy ===", "zero-copy", true),
-    ] {
-        let experiment = Experiment { zero_copy, ..experiment.clone() };
-        let title = [String::new(), title.to_owned(), String::new()];
-        let summary = measure(&experiment, &outputs.named(suffix), &interrupt, &title)?;
-        check(&summary, outputs.console)?;
-        if summary.stopped_early {
-            return Err(Failure::Measurement("stopped early: there are not two whole runs to compare".to_owned()));
+    let (mut copy, mut zero_copy) = (Vec::new(), Vec::new());
+    for pair in 0..runs {
+        // Interleaved, and each pair in the other order: a machine that changes slowly changes both.
+        let order = [pair % 2 == 1, pair % 2 == 0];
+        for (half, with) in (1..).zip(order) {
+            let (what, suffix) = if with { ("with", "zero-copy") } else { ("without", "copy") };
+            let suffix = if runs == 1 { suffix.to_owned() } else { format!("{suffix}-run{}", pair + 1) };
+            let title = title(&format!("run {} of {}: {what} zero copy", 2 * pair + half, 2 * runs));
+            let experiment = Experiment { zero_copy: with, ..experiment.clone() };
+            let summary = whole(&experiment, &outputs.named(&suffix), &interrupt, &title)?;
+            if with { &mut zero_copy } else { &mut copy }.push(summary);
         }
-        summaries.push(summary);
     }
-    match summaries.as_slice() {
-        [copy, zero_copy] => write_lines(&compare(copy, zero_copy)).map_err(|error| cannot_write(&error)),
-        _ => Ok(()),
+    match (copy.as_slice(), zero_copy.as_slice()) {
+        ([copy], [zero_copy]) => say(&compare(copy, zero_copy)),
+        pairs => say(&paired(["copy", "zero copy"], [pairs.0, pairs.1])),
     }
 }
 
-fn only_once(runs: u32) -> Result<(), Failure> {
-    if runs == 1 {
-        return Ok(());
+fn title(text: &str) -> [String; 3] {
+    [String::new(), format!("=== {text} ==="), String::new()]
+}
+
+/// One of several runs, to its end.
+fn whole(
+    experiment: &Experiment,
+    outputs: &Outputs,
+    interrupt: &Interrupt,
+    title: &[String],
+) -> Result<Summary, Failure> {
+    let summary = measure(experiment, outputs, interrupt, title)?;
+    check(&summary, outputs.console)?;
+    if summary.stopped_early {
+        let sentence = "stopped early: the runs that are left were not begun, and those before are not put together";
+        return Err(Failure::Measurement(sentence.to_owned()));
     }
-    Err(Failure::Usage(format!("--runs {runs}: runs cannot be repeated yet: give --runs 1, or repeat the command")))
+    Ok(summary)
+}
+
+/// What several runs say together: that is what they were run for, so it is said even if nothing else is.
+fn say(lines: &[String]) -> Result<(), Failure> {
+    write_lines(lines).map_err(|error| cannot_write(&error))
 }
 
 /// A failed run's sentence. What there is to say about a run is said on standard error if its summary was shown nowhere.

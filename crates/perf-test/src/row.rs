@@ -40,6 +40,14 @@ pub struct Row {
 }
 
 impl Row {
+    /// The row of a run that is nothing but a relay: what it passed on, it received and sent.
+    #[must_use]
+    pub fn of_relay(mut self) -> Row {
+        let Relayed { samples, bytes, .. } = self.relayed;
+        (self.sent.samples, self.received.samples, self.received.bytes) = (samples, samples, bytes);
+        self
+    }
+
     /// From the start of the experiment to the end of this row, seconds.
     #[must_use]
     pub fn t_experiment_s(&self) -> f64 {

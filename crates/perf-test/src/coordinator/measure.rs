@@ -10,6 +10,7 @@ use super::ledger::Entry;
 use super::{Fate, KINDS, Run, TICK, is_publisher};
 use crate::clock::{SECOND_NS, now_ns};
 use crate::error::Failure;
+use crate::experiment::Roundtrip;
 use crate::report::doubts::Doubt;
 use crate::row::Row;
 use crate::worker::protocol::{Endpoint, Order, Report};
@@ -92,7 +93,7 @@ impl Run<'_> {
         self.show_rows(|_| true)?;
         if let Some(row) = self.ledger.last_row(self.start_ns) {
             // Not one of the seconds: it may be too short to be compared with them.
-            self.log(&row)?;
+            self.log(row)?;
         }
         Ok(())
     }
@@ -184,8 +185,9 @@ impl Run<'_> {
         self.notes.push(Doubt::new("worker", sentence, ""));
     }
 
-    fn log(&mut self, row: &Row) -> Result<(), Failure> {
-        let given_up = self.reports.row(row)?;
+    fn log(&mut self, row: Row) -> Result<(), Failure> {
+        let row = if self.experiment.roundtrip == Roundtrip::Relay { row.of_relay() } else { row };
+        let given_up = self.reports.row(&row)?;
         let doubt = |sentence| Doubt::new("log", sentence, "Make room and run again");
         self.notes.extend(given_up.into_iter().map(doubt));
         Ok(())
@@ -193,7 +195,7 @@ impl Run<'_> {
 
     fn show_rows(&mut self, overdue: impl Fn(u64) -> bool) -> Result<(), Failure> {
         while let Some(row) = self.ledger.next_row(&overdue) {
-            self.log(&row)?;
+            self.log(row)?;
         }
         Ok(())
     }

@@ -8,7 +8,7 @@ pub mod text;
 
 pub use text::time;
 
-use crate::experiment::Experiment;
+use crate::experiment::{Experiment, Roundtrip};
 use crate::measure::calibration::Calibrations;
 use crate::measure::histogram::Latencies;
 use crate::measure::memory::Footprint;
@@ -102,6 +102,11 @@ impl Summary {
             return Some(format!(
                 "it was ended within the {left_out_s} s that --warmup and --ignore leave out: nothing was measured. Let it run longer"
             ));
+        }
+        if self.experiment.roundtrip == Roundtrip::Relay {
+            let silent = self.relayed.samples == 0;
+            return silent
+                .then(|| format!("no message was passed on: is a `--roundtrip-mode Main` on topic {topic} there?"));
         }
         if self.experiment.publishers > 0 && self.sent_at_least == 0 {
             return Some("no sample was sent".to_owned());

@@ -207,3 +207,88 @@ fn the_experiment_runs_both_ways_and_says_what_differs() {
     assert_eq!(analysis.lines().filter(|line| line.starts_with("- The ")).count(), 7, "{analysis}");
     memory.assert_empty();
 }
+
+#[test]
+fn several_runs_are_told_together_and_each_has_its_logs() {
+    let memory = Memory::new();
+    let folder = tempfile::tempdir().unwrap();
+    let run = memory.run(&format!("-r 100 --runs 2 --max-runtime 1 -l {}", folder.path().join("a.csv").display()));
+    run.assert_good();
+    let (_, together) = run.stdout.split_once("2 runs together").unwrap();
+    assert!(together.contains("| latency p50 ") && together.contains("with 50.0 % (2 runs"), "{together}");
+    for log in ["a-run1.csv", "a-run2.csv"] {
+        assert!(folder.path().join(log).is_file(), "{log}");
+    }
+    memory.assert_empty();
+}
+
+#[test]
+fn compared_runs_are_interleaved_in_pairs_of_changing_order() {
+    let memory = Memory::new();
+    let run = memory.run("experiment zero-copy -m Array1k -r 100 --max-runtime 1 --runs 2");
+    run.assert_good();
+    let order: Vec<&str> = run.stdout.lines().filter(|line| line.starts_with("=== run")).collect();
+    let expected = ["1 of 4: without", "2 of 4: with", "3 of 4: with", "4 of 4: without"];
+    assert_eq!(order, expected.map(|run| format!("=== run {run} zero copy ===")), "{}", run.stdout);
+    assert!(run.stdout.contains("2 pairs of runs, interleaved: copy over zero copy"), "{}", run.stdout);
+    memory.assert_empty();
+}
+
+#[test]
+fn one_thread_publishes_and_takes() {
+    let memory = Memory::new();
+    let mut run = memory.start("-e INTRA_THREAD -s 2 -m Array1k -r 200 --max-runtime 2 --zero-copy");
+    run.wait_for("T_experiment |");
+    assert_eq!(run.workers().len(), 1);
+    let run = run.finish();
+    run.assert_good();
+    assert_eq!((run.number("sent"), run.number("received"), run.number("lost")), (400, 800, 0), "{}", run.stdout);
+    memory.assert_empty();
+}
+
+#[test]
+fn a_round_trip_comes_back_through_a_relay_of_its_own() {
+    let memory = Memory::new();
+    let mut run = memory
+        .start("--roundtrip-mode Both --reliable --history-depth 1000 -r 200 -m Array1k --max-runtime 2 --zero-copy");
+    run.wait_for("T_experiment |");
+    let labels: Vec<String> = run.workers().into_iter().map(|(_, label)| label).collect();
+    assert_eq!(labels, ["publisher 0", "relay 0", "subscription 0"]);
+    let run = run.finish();
+    run.assert_good();
+    assert_eq!((run.number("sent"), run.number("received"), run.number("lost")), (400, 400, 0), "{}", run.stdout);
+    assert_eq!(run.number("relayed"), 400, "{}", run.stdout);
+    memory.assert_empty();
+}
+
+#[test]
+fn a_round_trip_over_two_commands_meets_whichever_comes_first() {
+    let memory = Memory::new();
+    let qos = "--reliable --history-depth 1000 -m Array1k -t round_trip -r 200";
+    let relay = memory.start(&format!("--roundtrip-mode Relay {qos}"));
+    let main = memory.run(&format!("--roundtrip-mode Main {qos} --max-runtime 2"));
+    main.assert_good();
+    assert_eq!((main.number("sent"), main.number("received"), main.number("lost")), (400, 400, 0), "{}", main.stdout);
+    relay.signal(rustix::process::Signal::INT);
+    let relay = relay.finish();
+    relay.assert_good();
+    assert_eq!(relay.number("relayed"), 400, "{}", relay.stdout);
+    assert_eq!((relay.sum("recv"), relay.sum("sent")), (400, 400), "{}", relay.stdout);
+    memory.assert_empty();
+}
+
+#[test]
+fn what_is_written_into_every_payload_is_read_from_it() {
+    let memory = Memory::new();
+    for options in [
+        "--touch full -m Array64k --zero-copy",
+        "--touch page -m Array64k",
+        "--touch full -m PointCloud512k --zero-copy",
+    ] {
+        let run = memory.run(&format!("--reliable --history-depth 100 -r 100 --max-runtime 1 {options}"));
+        run.assert_good();
+        assert_eq!((run.number("received"), run.number("lost")), (100, 0), "{}", run.stdout);
+        assert!(run.stdout.contains("(the payload, after its reception)"), "{}", run.stdout);
+    }
+    memory.assert_empty();
+}
