@@ -138,10 +138,10 @@ fn measure(
     let topic = full_name(&experiment.topic, experiment.is_private().then_some(&run_id));
     // Also takes away what an earlier run left that was killed.
     communicator.clean_up(experiment).map_err(Failure::Measurement)?;
-    let mut reports = Reports::open(outputs, experiment, &run_id)?;
+    let mut reports = Reports::open(outputs, experiment, &run_id, &topic)?;
     reports.lines(title)?;
     reports.lines(&heading(experiment, &topic))?;
-    for (kind, log) in [("CSV", &outputs.csv), ("JSON", &outputs.json)] {
+    for (kind, log) in [("CSV", &outputs.csv), ("JSON", &outputs.json), ("full", &outputs.full)] {
         if let Some(path) = log {
             let line = format!("{kind} log: {}", path.display());
             if outputs.log_named_here && !outputs.console {
@@ -152,9 +152,10 @@ fn measure(
         }
     }
     reports.lines(&legend())?;
-    let summary = coordinator::run(experiment, &communicator, &topic, &mut reports, interrupt)?;
+    let mut summary = coordinator::run(experiment, &communicator, &topic, &mut reports, interrupt)?;
     let ending = if summary.stopped_early { "Stopped early. Exiting." } else { "Maximum runtime reached. Exiting." };
     reports.lines(&[ending.to_owned()])?;
+    summary.notes.extend(reports.finish(&summary, Vec::new()));
     reports.lines(&summary.lines())?;
     Ok(summary)
 }

@@ -31,6 +31,8 @@ pub struct Row {
     pub lateness: Latencies,
     /// All workers, since each started.
     pub usage: Usage,
+    /// All workers, in this row.
+    pub used: Usage,
     /// All workers, at the end of this row.
     pub memory: Memory,
     /// CPU time of all workers in this row, percent of one core.
@@ -135,6 +137,7 @@ pub(crate) fn documented_row() -> Row {
             nivcsw: 7193,
             ..Usage::default()
         },
+        used: Usage { utime_ns: 750_000_000, stime_ns: 12_500_000, nvcsw: 320, nivcsw: 4, ..Usage::default() },
         core_percent: 76.25,
         cores: 2,
     }

@@ -217,10 +217,12 @@ impl Ledger {
     }
 
     fn close(&mut self, end_ns: i64, length_ns: i64, open: OpenRow) -> Row {
-        let (mut usage, mut memory, mut core_percent) = (Usage::default(), Memory::default(), 0.0);
+        let (mut usage, mut used) = (Usage::default(), Usage::default());
+        let (mut memory, mut core_percent) = (Memory::default(), 0.0);
         for (worker, account) in self.accounts.iter_mut().enumerate() {
             if let Some(at_row) = open.resources.get(&worker) {
                 core_percent += at_row.usage.core_percent_since(&account.row.usage);
+                used.add(&at_row.usage.since(&account.row.usage));
                 account.row = *at_row;
             }
             usage.add(&account.row.usage);
@@ -237,6 +239,7 @@ impl Ledger {
             responses,
             lateness,
             usage,
+            used,
             memory,
             core_percent,
             cores: self.cores,

@@ -8,6 +8,8 @@ use std::hint::black_box;
 use std::thread;
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 use crate::clock::now_ns;
 use crate::measure::wake_up::Sleeper;
 
@@ -55,7 +57,8 @@ impl Calibrations {
 }
 
 /// What was found at one time.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Calibration {
     /// One reading of the clock, nanoseconds.
     pub clock_ns: f64,

@@ -16,6 +16,7 @@ const KIB: u64 = 1024;
 /// What a process has resident now, KiB, or the sum over several. The kernel counts per CPU and adds up rarely: some hundred KiB
 /// more or less are no news.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Memory {
     /// All of it.
     pub rss_kib: u64,
@@ -73,6 +74,7 @@ impl Memory {
 
 /// What is resident of one kind of memory, KiB.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Resident {
     /// All pages that are mapped and there.
     pub rss_kib: u64,
@@ -90,6 +92,7 @@ impl Resident {
 
 /// What a process has resident by kind of mapping, or the sum over several.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Footprint {
     /// The heap and all other private memory that no file is behind, with the stacks of threads other than the main one.
     pub heap: Resident,

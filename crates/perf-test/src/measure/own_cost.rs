@@ -23,6 +23,7 @@ const SPREAD_NS: u64 = 100_000;
 
 /// Medians over batches, nanoseconds for each message.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct OwnCost {
     /// Of a publisher: when the message is due, when the loop woke up, the stamp, what is left until the next; their statistics.
     /// Little of it lies within a latency: the end of the reading that makes the stamp.

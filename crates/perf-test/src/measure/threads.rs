@@ -12,6 +12,7 @@ const SECOND_NS: u64 = 1_000_000_000;
 
 /// What one thread has used since it started, or between two times.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ThreadUsage {
     /// The kernel's number of the thread; the main thread has the process's.
     pub tid: u32,

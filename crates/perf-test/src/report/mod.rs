@@ -7,6 +7,7 @@ pub mod csv;
 mod document;
 pub mod doubts;
 pub mod external_info;
+pub mod full;
 pub mod heading;
 pub mod json;
 pub mod summary;
@@ -20,6 +21,10 @@ use crate::cli::Outputs;
 use crate::error::Failure;
 use crate::experiment::Experiment;
 use crate::row::Row;
+use crate::system::{System, root_folder};
+use doubts::Doubt;
+use full::RequirementEntry;
+use summary::Summary;
 
 /// All outputs of one run.
 #[derive(Debug)]
@@ -27,6 +32,7 @@ pub struct Reports {
     terminal: Option<terminal::Terminal>,
     csv: Option<csv::CsvLog>,
     json: Option<json::JsonLog>,
+    full: Option<full::FullLog>,
 }
 
 impl Reports {
@@ -34,7 +40,12 @@ impl Reports {
     ///
     /// # Errors
     /// [`Failure::Usage`] if a log cannot be created, or the environment has nonsense for it.
-    pub fn open(outputs: &Outputs, experiment: &Experiment, run_id: &str) -> Result<Reports, Failure> {
+    pub fn open(
+        outputs: &Outputs,
+        experiment: &Experiment,
+        run_id: &str,
+        full_topic: &str,
+    ) -> Result<Reports, Failure> {
         let refused = |kind: &str, path: &Path, error: &io::Error| {
             let path = path.display();
             Failure::Usage(format!(
@@ -48,8 +59,14 @@ impl Reports {
         let json = outputs.json.as_deref().map(|path| {
             json::JsonLog::create(path, experiment, run_id, &external).map_err(|error| refused("JSON", path, &error))
         });
+        let full = outputs.full.as_deref().map(|path| {
+            let run = full::RunEntry::now(experiment, run_id, full_topic, &external);
+            let environment = System::read(&root_folder());
+            let head = full::Head { schema: full::SCHEMA, run, environment };
+            full::FullLog::create(path, &head).map_err(|error| refused("full", path, &error))
+        });
         let terminal = outputs.console.then(terminal::Terminal::new);
-        Ok(Reports { terminal, csv: csv.transpose()?, json: json.transpose()? })
+        Ok(Reports { terminal, csv: csv.transpose()?, json: json.transpose()?, full: full.transpose()? })
     }
 
     /// Shows and logs one row. A log that cannot be written is given up, with a sentence that says so.
@@ -70,10 +87,21 @@ impl Reports {
             given_up.push(lost("JSON", &error));
             self.json = None;
         }
+        if let Some(Err(error)) = self.full.as_mut().map(|log| log.row(row)) {
+            given_up.push(lost("full", &error));
+            self.full = None;
+        }
         if let Some(terminal) = &mut self.terminal {
             terminal.row(row).map_err(|error| cannot_write(&error))?;
         }
         Ok(given_up)
+    }
+
+    /// Ends the log that has an end; what is to be said if it cannot be written.
+    pub fn finish(&mut self, summary: &Summary, requirements: Vec<RequirementEntry>) -> Option<Doubt> {
+        let error = self.full.take()?.finish(summary, requirements).err()?;
+        let sentence = format!("the full log ends without the summary: {error}. What it has so far is complete");
+        Some(Doubt::new("log", sentence, "Make room and run again"))
     }
 
     /// Writes lines to the console, if there is one.

@@ -1,0 +1,225 @@
+//! A stretch of a run in Gantry's own log: what was sent and received, and what it took.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Distribution, Spread};
+use crate::measure::histogram::Latencies;
+use crate::measure::memory::Memory;
+use crate::measure::tally::{Received, Relayed, Sent};
+use crate::measure::usage::Usage;
+use crate::row::Row;
+
+/// One second, or the piece of one that a run ends with.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct RowEntry {
+    /// From the start of the first second to the end of this row, s.
+    pub t_s: f64,
+    /// The length of this row, s. Counts are of exactly this time.
+    pub length_s: f64,
+    /// What was sent and received within it.
+    pub total: TotalEntry,
+    /// What all workers used within it.
+    pub used: UsedEntry,
+    /// CPU time of all workers within it, percent of one core.
+    pub core_percent: f64,
+    /// What all workers had resident at its end.
+    pub memory: Memory,
+}
+
+impl RowEntry {
+    /// Of a row.
+    #[must_use]
+    pub fn of(row: &Row) -> RowEntry {
+        RowEntry {
+            t_s: row.t_experiment_s(),
+            length_s: row.t_loop_s(),
+            total: TotalEntry::of(
+                (&row.sent, &row.lateness),
+                (&row.received, &row.latencies, &row.responses),
+                &row.relayed,
+            ),
+            used: UsedEntry::of(&row.used),
+            core_percent: row.core_percent,
+            memory: row.memory,
+        }
+    }
+}
+
+/// What was sent and received, and how long it took.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct TotalEntry {
+    /// All publishers.
+    pub sent: SentEntry,
+    /// All subscriptions.
+    pub received: ReceivedEntry,
+    /// The relay, if it belongs to this run.
+    pub relayed: RelayedEntry,
+    /// Service latency: from the stamp right before publish to the sample in hand.
+    pub latency: Distribution,
+    /// Response latency: from the time when the message was due to the sample in hand. Of none where other programs publish, or as
+    /// fast as possible.
+    pub response: Distribution,
+    /// The stamp after the time when the message was due.
+    pub send_lateness: Distribution,
+    /// Time left until the next message was due, after each publish; negative: late.
+    pub loop_reserve: Spread,
+    /// From having woken up for a message to its stamp: the loan, the payload.
+    pub prepare: Spread,
+    /// From the sample in hand until its payload was read.
+    pub read: Spread,
+}
+
+impl TotalEntry {
+    /// Of the same counts.
+    #[must_use]
+    pub fn of(
+        (sent, lateness): (&Sent, &Latencies),
+        (received, latencies, responses): (&Received, &Latencies, &Latencies),
+        relayed: &Relayed,
+    ) -> TotalEntry {
+        TotalEntry {
+            sent: SentEntry::of(sent),
+            received: ReceivedEntry::of(received),
+            relayed: RelayedEntry::of(relayed),
+            latency: Distribution::of(&received.latency_ns, latencies),
+            response: Distribution::of(&received.response_ns, responses),
+            send_lateness: Distribution::of(&sent.lateness_ns, lateness),
+            loop_reserve: Spread::of(&sent.reserve_ns),
+            prepare: Spread::of(&sent.prepare_ns),
+            read: Spread::of(&received.read_ns),
+        }
+    }
+}
+
+/// What publishers did.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct SentEntry {
+    /// Samples published.
+    pub samples: u64,
+    /// Of these, published while no subscription was matched.
+    pub unmatched: u64,
+    /// Messages that the middleware refused; they were not sent.
+    pub refused: u64,
+    /// Messages that were due before the end and not sent any more.
+    pub unsent: u64,
+    /// Allocations of the publishing threads; 0 if they were not counted.
+    pub allocations: u64,
+}
+
+impl SentEntry {
+    fn of(sent: &Sent) -> SentEntry {
+        let Sent { samples, unmatched, refused, unsent, allocations, .. } = *sent;
+        SentEntry { samples, unmatched, refused, unsent, allocations }
+    }
+}
+
+/// What subscriptions got.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct ReceivedEntry {
+    /// Samples taken, duplicates not counted.
+    pub samples: u64,
+    /// Their length, bytes.
+    pub bytes: u64,
+    /// Samples taken that were sent before the run began, which a late joiner gets; in no other count.
+    pub history: u64,
+    /// Samples skipped in the publishers' numbers. Less `reordered`: lost, as far as the numbers that came show it.
+    pub missed: u64,
+    /// Samples that came after a later one; each had been counted in `missed`.
+    pub reordered: u64,
+    /// Samples taken a second time.
+    pub duplicates: u64,
+    /// Samples that left the history before they were taken, by the middleware's count.
+    pub overwritten: u64,
+    /// Samples with another payload than was written.
+    pub corrupt: u64,
+    /// Samples received before they were sent, by the clock; in no latency.
+    pub negative: u64,
+    /// Attempts to take that the middleware refused.
+    pub refused: u64,
+    /// Samples whose latency was above `late_above_ns` and not above `too_late_above_ns`; they are in all statistics.
+    pub late: u64,
+    /// Samples whose latency was above `too_late_above_ns`; they are in all statistics.
+    pub too_late: u64,
+    /// Allocations of the taking threads; 0 if they were not counted.
+    pub allocations: u64,
+}
+
+impl ReceivedEntry {
+    fn of(received: &Received) -> ReceivedEntry {
+        let Received { samples, bytes, history, missed, reordered, duplicates, overwritten, corrupt, .. } = *received;
+        let Received { negative, refused, late, too_late, allocations, .. } = *received;
+        ReceivedEntry {
+            samples,
+            bytes,
+            history,
+            missed,
+            reordered,
+            duplicates,
+            overwritten,
+            corrupt,
+            negative,
+            refused,
+            late,
+            too_late,
+            allocations,
+        }
+    }
+}
+
+/// What a relay passed on.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct RelayedEntry {
+    /// Samples taken and sent again.
+    pub samples: u64,
+    /// Their length, bytes.
+    pub bytes: u64,
+    /// Samples that left the history before the relay took them.
+    pub overwritten: u64,
+    /// Samples that could not be taken, or not be sent again.
+    pub refused: u64,
+}
+
+impl RelayedEntry {
+    fn of(relayed: &Relayed) -> RelayedEntry {
+        let Relayed { samples, bytes, overwritten, refused } = *relayed;
+        RelayedEntry { samples, bytes, overwritten, refused }
+    }
+}
+
+/// What processes used, by the kernel's accounts.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct UsedEntry {
+    /// CPU time in user space, ns.
+    pub user_ns: i64,
+    /// CPU time in the kernel, ns.
+    pub system_ns: i64,
+    /// Context switches that were asked for by waiting.
+    pub voluntary_switches: i64,
+    /// Context switches that were forced.
+    pub involuntary_switches: i64,
+    /// Page faults without input or output.
+    pub minor_faults: i64,
+    /// Page faults that had to read.
+    pub major_faults: i64,
+}
+
+impl UsedEntry {
+    /// Of the kernel's accounts.
+    #[must_use]
+    pub fn of(usage: &Usage) -> UsedEntry {
+        UsedEntry {
+            user_ns: usage.utime_ns,
+            system_ns: usage.stime_ns,
+            voluntary_switches: usage.nvcsw,
+            involuntary_switches: usage.nivcsw,
+            minor_faults: usage.minflt,
+            major_faults: usage.majflt,
+        }
+    }
+}

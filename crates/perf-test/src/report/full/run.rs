@@ -1,0 +1,156 @@
+//! What was run, in Gantry's own log.
+
+use serde::{Deserialize, Serialize};
+
+use crate::experiment::{Experiment, Threshold, name_of};
+use crate::report::external_info::ExternalInfo;
+
+/// One run of the program.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct RunEntry {
+    /// The run's own number, 16 hexadecimal digits.
+    pub id: String,
+    /// The program that measured.
+    pub program: String,
+    /// Its version.
+    pub version: String,
+    /// The command as it was given.
+    pub command_line: Vec<String>,
+    /// When the log was created, by the system's wall clock, ms since 1970-01-01 UTC.
+    pub created_unix_ms: u64,
+    /// The full name of the topic.
+    pub full_topic: String,
+    /// The environment variable APEX_PERFORMANCE_TEST.
+    pub external_info: ExternalInfo,
+    /// Everything that was asked for, defaults included.
+    pub experiment: Conditions,
+}
+
+impl RunEntry {
+    /// Of this process.
+    #[must_use]
+    pub fn now(experiment: &Experiment, id: &str, full_topic: &str, external_info: &ExternalInfo) -> RunEntry {
+        let since_1970 = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+        RunEntry {
+            id: id.to_owned(),
+            program: "Gantry perf_test".to_owned(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            command_line: std::env::args_os().map(|argument| argument.to_string_lossy().into_owned()).collect(),
+            created_unix_ms: u64::try_from(since_1970.as_millis()).unwrap_or(u64::MAX),
+            full_topic: full_topic.to_owned(),
+            external_info: external_info.clone(),
+            experiment: Conditions::of(experiment),
+        }
+    }
+}
+
+/// What was asked for. Names and values are those of the options.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Conditions {
+    /// The middleware.
+    pub communicator: String,
+    /// The message type.
+    pub message: String,
+    /// The generation of its layout: 1.x or 2.x.
+    pub message_layout: String,
+    /// The length of a message as it is sent, time and id included, bytes.
+    pub message_bytes: u64,
+    /// The payload of a message that has no size of its own, bytes.
+    pub unbounded_payload_bytes: u32,
+    /// The topic as it was given.
+    pub topic: String,
+    /// The ROS 2 domain.
+    pub domain_id: u32,
+    /// Messages a second from each publisher; 0 is as fast as possible.
+    pub rate_hz: u32,
+    /// Publishers of this run.
+    pub publishers: u32,
+    /// Subscriptions of this run.
+    pub subscriptions: u32,
+    /// Where they run: INTER_PROCESS, INTER_THREAD or INTRA_THREAD.
+    pub execution_strategy: String,
+    /// Whether messages come back: None, Main, Relay or Both; latencies of Main and Both are of both ways.
+    pub roundtrip_mode: String,
+    /// Publishers that each subscription waited for, with those of other programs.
+    pub expected_publishers: u32,
+    /// Subscriptions that each publisher waited for, with those of other programs.
+    pub expected_subscriptions: u32,
+    /// How long they would have waited, s.
+    pub match_timeout_s: u32,
+    /// RELIABLE or BEST_EFFORT.
+    pub reliability: String,
+    /// VOLATILE or TRANSIENT_LOCAL.
+    pub durability: String,
+    /// KEEP_LAST or KEEP_ALL.
+    pub history: String,
+    /// Samples that KEEP_LAST keeps.
+    pub history_depth: u32,
+    /// Before the run, in no row and no statistic, s.
+    pub warmup_s: u32,
+    /// The length of the run, s; 0 is until interrupted.
+    pub max_runtime_s: u32,
+    /// The beginning of the run that is in no row and no statistic, s.
+    pub ignore_s: u32,
+    /// Whether messages are loaned and read in place, or copied in and out.
+    pub zero_copy: bool,
+    /// How subscriptions wait for messages: spin, block or adaptive.
+    pub wait: String,
+    /// What is written and read of each payload: stamp (time and id), page (a byte of each page, too) or full (every byte).
+    pub touch: String,
+    /// Above this latency a sample is late, ns; null if none is.
+    pub late_above_ns: Option<u64>,
+    /// Above this latency a sample is too late and not late, ns; null if none is.
+    pub too_late_above_ns: Option<u64>,
+    /// Real-time priority (SCHED_FIFO) of the measuring threads; 0 is none.
+    pub rt_priority: u32,
+    /// The CPUs that the workers may use; empty: all.
+    pub rt_cpus: Vec<u32>,
+    /// The CPUs that the measuring threads are put on in turn, publishers first; empty: not put anywhere.
+    pub pins: Vec<u32>,
+    /// Whether allocations were counted.
+    pub check_memory: bool,
+    /// Whether CPUs were kept from sleeping deeply.
+    pub prevent_cpu_idle: bool,
+}
+
+impl Conditions {
+    fn of(experiment: &Experiment) -> Conditions {
+        let limit = |threshold: &Threshold| Some(threshold.limit_ns(experiment.rate_hz)).filter(|ns| *ns < u64::MAX);
+        Conditions {
+            communicator: experiment.communicator.clone(),
+            message: experiment.message.clone(),
+            message_layout: experiment.layout.name().to_owned(),
+            message_bytes: experiment.message_bytes as u64,
+            unbounded_payload_bytes: experiment.unbounded_bytes,
+            topic: experiment.topic.clone(),
+            domain_id: experiment.domain_id,
+            rate_hz: experiment.rate_hz,
+            publishers: experiment.publishers,
+            subscriptions: experiment.subscriptions,
+            execution_strategy: name_of(experiment.strategy),
+            roundtrip_mode: name_of(experiment.roundtrip),
+            expected_publishers: experiment.expected_publishers,
+            expected_subscriptions: experiment.expected_subscriptions,
+            match_timeout_s: experiment.match_timeout_s,
+            reliability: name_of(experiment.reliability),
+            durability: name_of(experiment.durability),
+            history: name_of(experiment.history),
+            history_depth: experiment.history_depth,
+            warmup_s: experiment.warmup_s,
+            max_runtime_s: experiment.max_runtime_s,
+            ignore_s: experiment.ignore_s,
+            zero_copy: experiment.zero_copy,
+            wait: name_of(experiment.wait),
+            touch: name_of(experiment.touch),
+            late_above_ns: limit(&experiment.late),
+            too_late_above_ns: limit(&experiment.too_late),
+            rt_priority: experiment.rt_priority,
+            rt_cpus: experiment.rt_cpus.clone(),
+            pins: experiment.pins.clone(),
+            check_memory: experiment.check_memory,
+            prevent_cpu_idle: experiment.prevent_cpu_idle,
+        }
+    }
+}
