@@ -105,6 +105,8 @@ pub struct Ledger {
     sums: Sums,
     /// Messages from the first second on: sent, and due to be sent but refused.
     ever: (u64, u64),
+    /// Gaps in the ids that are still to be seen in rows and are no losses: each subscription sees one for each refused message.
+    refused_gaps: u64,
     /// CPU time of each second that was given out, percent of one core.
     core_percents: Moments,
     /// Mean latency of each second that was given out and has one.
@@ -126,6 +128,7 @@ impl Ledger {
             by_endpoint: BTreeMap::new(),
             sums: Sums::default(),
             ever: (0, 0),
+            refused_gaps: 0,
             core_percents: Moments::default(),
             mean_latencies: Moments::default(),
         }
@@ -228,7 +231,13 @@ impl Ledger {
             usage.add(&account.row.usage);
             memory.add(&account.row.memory);
         }
-        let Sums { sent, lateness, received, latencies, responses, relayed } = open.sums;
+        let Sums { sent, lateness, mut received, latencies, responses, relayed } = open.sums;
+        let subscriptions =
+            self.expected.iter().filter(|endpoint| matches!(endpoint, Endpoint::Subscription(_))).count();
+        self.refused_gaps += sent.refused * subscriptions as u64;
+        let gaps = self.refused_gaps.min(received.missed);
+        self.refused_gaps -= gaps;
+        received.missed -= gaps;
         Row {
             end_ns,
             length_ns,

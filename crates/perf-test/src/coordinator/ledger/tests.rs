@@ -134,3 +134,20 @@ fn an_end_at_which_nothing_happens_is_no_row() {
     ledger.enter(at(SECOND_NS, true, received(S0, 1, &[])));
     assert!(ledger.last_row(0).is_none());
 }
+
+#[test]
+fn a_refused_message_is_no_loss_though_its_id_is_missing() {
+    let mut ledger = ledger(0);
+    let mut refused = sent(0, 9);
+    refused.counts.sent.refused = 1;
+    ledger.enter(refused);
+    // The one sees the gap in the same second, the other in the next, and that one has lost two of its own.
+    for (second, endpoint, missed) in [(0, S0, 1), (0, S1, 0), (1, S0, 0), (1, S1, 3)] {
+        let mut entry = received(endpoint, second, &[5]);
+        entry.counts.received.missed = missed;
+        ledger.enter(entry);
+    }
+    ledger.enter(sent(1, 10));
+    let lost: Vec<u64> = std::iter::from_fn(|| ledger.next_row(never)).map(|row| row.received.lost()).collect();
+    assert_eq!(lost, [0, 2]);
+}
