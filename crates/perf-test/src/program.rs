@@ -4,11 +4,10 @@
 
 use std::ffi::OsString;
 use std::io::Write;
-use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use crate::backend::BUILT_IN;
-use crate::cli::{self, Command, Defaults, Outputs, Question, RunOptions, SystemOptions};
+use crate::cli::{self, Command, Defaults, Outputs, Question, Resolved, RunOptions, SystemOptions};
 use crate::compare::compare;
 use crate::coordinator::{self, communicator::Communicator};
 use crate::error::Failure;
@@ -49,19 +48,21 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
 }
 
 fn one_run(options: &RunOptions) -> Result<(), Failure> {
-    if options.msg_list {
+    if options.messages.msg_list {
         return list_messages(options);
     }
-    let (experiment, outputs) = cli::resolve(options, Defaults::Run)?;
+    let Resolved { experiment, outputs, runs } = cli::resolve(options, Defaults::Run)?;
+    only_once(runs)?;
     let summary = measure(&experiment, &outputs, &Interrupt::install()?, &[])?;
     check(&summary, outputs.console)
 }
 
 fn experiment_zero_copy(options: &RunOptions) -> Result<(), Failure> {
-    if options.msg_list {
+    if options.messages.msg_list {
         return list_messages(options);
     }
-    let (experiment, outputs) = cli::resolve(options, Defaults::ZeroCopyExperiment)?;
+    let Resolved { experiment, outputs, runs } = cli::resolve(options, Defaults::ZeroCopyExperiment)?;
+    only_once(runs)?;
     let interrupt = Interrupt::install()?;
     let mut summaries = Vec::new();
     for (title, suffix, zero_copy) in [
@@ -70,7 +71,7 @@ fn experiment_zero_copy(options: &RunOptions) -> Result<(), Failure> {
     ] {
         let experiment = Experiment { zero_copy, ..experiment.clone() };
         let title = [String::new(), title.to_owned(), String::new()];
-        let summary = measure(&experiment, &named(&outputs, suffix), &interrupt, &title)?;
+        let summary = measure(&experiment, &outputs.named(suffix), &interrupt, &title)?;
         check(&summary, outputs.console)?;
         if summary.stopped_early {
             return Err(Failure::Measurement("stopped early: there are not two whole runs to compare".to_owned()));
@@ -81,6 +82,13 @@ fn experiment_zero_copy(options: &RunOptions) -> Result<(), Failure> {
         [copy, zero_copy] => write_lines(&compare(copy, zero_copy)).map_err(|error| cannot_write(&error)),
         _ => Ok(()),
     }
+}
+
+fn only_once(runs: u32) -> Result<(), Failure> {
+    if runs == 1 {
+        return Ok(());
+    }
+    Err(Failure::Usage(format!("--runs {runs}: runs cannot be repeated yet: give --runs 1, or repeat the command")))
 }
 
 /// A failed run's sentence. What there is to say about a run is said on standard error if its summary was shown nowhere.
@@ -144,10 +152,10 @@ fn describe_system(options: SystemOptions) -> Result<(), Failure> {
 }
 
 fn list_messages(options: &RunOptions) -> Result<(), Failure> {
-    let layout = options.message_layout.unwrap_or_default();
+    let layout = options.messages.message_layout.unwrap_or_default();
     let mut lines =
         vec![format!("messages of the {} layout, sizes in bytes as they are sent, with time and id:", layout.name())];
-    let unbounded_bytes = options.unbounded_msg_size.unwrap_or(0);
+    let unbounded_bytes = options.messages.unbounded_msg_size.unwrap_or(0);
     lines.extend(messages::list(layout, unbounded_bytes as usize).map(|message| {
         let by_option = if message.content.is_unbounded() {
             format!(", with --unbounded-msg-size {unbounded_bytes}")
@@ -157,20 +165,6 @@ fn list_messages(options: &RunOptions) -> Result<(), Failure> {
         format!("  {:<20}{:>9}  {}{by_option}", message.name, message.bytes, message.type_name)
     }));
     write_lines(&lines).map_err(|error| cannot_write(&error))
-}
-
-/// The same outputs with `suffix` in the names of the logs.
-fn named(outputs: &Outputs, suffix: &str) -> Outputs {
-    let with_suffix = |path: &Path| -> PathBuf {
-        let mut name = path.file_stem().unwrap_or_default().to_owned();
-        name.push(format!("-{suffix}"));
-        if let Some(extension) = path.extension() {
-            name.push(".");
-            name.push(extension);
-        }
-        path.with_file_name(name)
-    };
-    Outputs { csv: outputs.csv.as_deref().map(with_suffix), json: outputs.json.as_deref().map(with_suffix), ..*outputs }
 }
 
 fn random_id() -> Result<String, Failure> {
@@ -183,13 +177,6 @@ fn random_id() -> Result<String, Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn two_runs_of_an_experiment_have_two_logs() {
-        let outputs = Outputs { csv: Some("a/run.csv".into()), json: Some("log".into()), ..Outputs::default() };
-        let named = named(&outputs, "copy");
-        assert_eq!((named.csv, named.json), (Some("a/run-copy.csv".into()), Some("log-copy".into())));
-    }
 
     #[test]
     fn every_run_has_another_id() {

@@ -1,17 +1,21 @@
 //! From options to one checked run and the places where its results go.
 //!
 //! Used by `main`. Contradictions are errors, never decided silently; everything that can be known to
-//! be wrong before a process is started is found here.
+//! be wrong before a process is started is found here, but what only the machine can tell.
 
-use std::path::{Path, PathBuf};
+mod check;
+mod older;
+mod outputs;
+mod who;
 
 use clap::ValueEnum;
 
-use super::{Output, RunOptions};
+use super::options::{MessageOptions, QosOptions, RunOptions};
 use crate::error::Failure;
-use crate::experiment::{Durability, Experiment, History, Layout, Reliability, Roundtrip, Threshold, name_of};
+use crate::experiment::{Durability, Experiment, History, Layout, Reliability, Threshold, Wait, name_of};
 use crate::messages::{self, Found};
-use crate::topic;
+
+pub use outputs::Outputs;
 
 /// What an option means that is not given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,88 +26,94 @@ pub enum Defaults {
     ZeroCopyExperiment,
 }
 
-/// Where the results of a run go.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Outputs {
-    /// Tables on the console.
-    pub console: bool,
-    /// A CSV log under this name.
-    pub csv: Option<PathBuf>,
-    /// A JSON log under this name.
-    pub json: Option<PathBuf>,
-    /// A log has a name that was not given but made up here.
-    pub log_named_here: bool,
+/// What a command line asks for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Resolved {
+    /// The run.
+    pub experiment: Experiment,
+    /// Where its results go.
+    pub outputs: Outputs,
+    /// How often it is run.
+    pub runs: u32,
 }
 
 /// The run that the options describe and where its results go.
 ///
 /// # Errors
 /// [`Failure::Usage`] if options contradict each other or name what does not exist.
-pub fn resolve(options: &RunOptions, defaults: Defaults) -> Result<(Experiment, Outputs), Failure> {
-    let experiment = experiment(options, defaults).map_err(Failure::Usage)?;
-    let outputs = outputs(options, &experiment.topic).map_err(Failure::Usage)?;
-    Ok((experiment, outputs))
+pub fn resolve(options: &RunOptions, defaults: Defaults) -> Result<Resolved, Failure> {
+    let resolved = || {
+        let experiment = experiment(options, defaults)?;
+        let outputs = outputs::outputs(&options.output, options.older.disable_logging, &experiment.topic)?;
+        Ok(Resolved { experiment, outputs, runs: options.time.runs.unwrap_or(1) })
+    };
+    resolved().map_err(Failure::Usage)
 }
 
 fn experiment(options: &RunOptions, defaults: Defaults) -> Result<Experiment, String> {
     let of_experiment = defaults == Defaults::ZeroCopyExperiment;
-    let layout = options.message_layout.unwrap_or_default();
+    older::refuse(&options.older)?;
+    let communicator = who::communicator(options.who.communicator.as_deref())?;
+    let remarks = older::remarks(&options.older, communicator.name())?;
+    let layout = options.messages.message_layout.unwrap_or_default();
     let default_message = match (of_experiment, layout) {
         (true, _) => "Array4m",
         (false, Layout::V1) => "Array1k",
         (false, Layout::V2) => "Array128",
     };
-    let message = message(options, default_message, layout)?;
-    let reliability =
-        switch(options.reliable, "--reliable", Reliability::Reliable, "--reliability", options.reliability)?;
-    let transient = Durability::TransientLocal;
-    let durability = switch(options.transient, "--transient", transient, "--durability", options.durability)?;
-    let history = switch(options.keep_last, "--keep-last", History::KeepLast, "--history", options.history)?;
-    let (publishers, subscriptions) = (options.num_pub_threads.unwrap_or(1), options.num_sub_threads.unwrap_or(1));
-    #[rustfmt::skip]
+    let message = message(&options.messages, default_message, layout)?;
+    let qos = &options.qos;
+    let (reliability, durability, history) = kinds(qos)?;
+    let (roundtrip, publishers, subscriptions) = who::counts(&options.who)?;
+    let wait = switch(options.older.no_waitset, "--no-waitset", Wait::Spin, "--wait", options.measuring.wait)?;
+    let (rt_priority, rt_cpus) = older::real_time(&options.machine, options.older.use_drive_px_rt)?;
     let experiment = Experiment {
-        communicator: crate::coordinator::communicator::Communicator::find(options.communicator.as_deref().unwrap_or("Gantry"))?.name().to_owned(),
+        communicator: communicator.name().to_owned(),
         message: message.name.to_owned(),
         layout,
         content: message.content,
         message_bytes: message.bytes,
         last_id: message.last_id,
-        unbounded_bytes: options.unbounded_msg_size.unwrap_or(0),
-        topic: topic(options.topic.as_deref())?,
-        domain_id: domain_id(options.dds_domain_id)?,
-        rate_hz: options.rate.unwrap_or(if of_experiment { 100 } else { 1000 }),
+        unbounded_bytes: options.messages.unbounded_msg_size.unwrap_or(0),
+        topic: who::topic(&options.who, options.messages.msg.is_some())?,
+        domain_id: who::domain_id(options.who.dds_domain_id)?,
+        rate_hz: options.time.rate.unwrap_or(if of_experiment { 100 } else { 1000 }),
         publishers,
         subscriptions,
-        strategy: options.execution_strategy.unwrap_or_default(),
-        roundtrip: options.roundtrip_mode.unwrap_or(Roundtrip::None),
-        expected_publishers: options.expected_num_pubs.unwrap_or(publishers),
-        expected_subscriptions: options.expected_num_subs.unwrap_or(subscriptions),
-        match_timeout_s: options.wait_for_matched_timeout.unwrap_or(30),
+        strategy: options.who.execution_strategy.unwrap_or_default(),
+        roundtrip,
+        expected_publishers: options.who.expected_num_pubs.unwrap_or(publishers),
+        expected_subscriptions: options.who.expected_num_subs.unwrap_or(subscriptions),
+        match_timeout_s: options.who.wait_for_matched_timeout.unwrap_or(30),
         reliability: reliability.unwrap_or(if of_experiment { Reliability::Reliable } else { Reliability::BestEffort }),
         durability: durability.unwrap_or_default(),
         history: history.unwrap_or_default(),
-        history_depth: options.history_depth.unwrap_or(if of_experiment { 10 } else { 16 }),
-        max_runtime_s: options.max_runtime.unwrap_or(if of_experiment { 30 } else { 0 }),
-        ignore_s: options.ignore.unwrap_or(0),
-        zero_copy: options.zero_copy,
-        warmup_s: options.warmup.unwrap_or(0),
-        wait: options.wait.unwrap_or_default(),
-        touch: options.touch.unwrap_or_default(),
-        late: Threshold::LATE,
-        too_late: Threshold::TOO_LATE,
-        rt_priority: 0,
-        rt_cpus: Vec::new(),
-        pins: Vec::new(),
-        check_memory: false,
-        prevent_cpu_idle: false,
-        mock: options.mock.clone().unwrap_or_default(),
-        remarks: Vec::new(),
+        history_depth: qos.history_depth.unwrap_or(if of_experiment { 10 } else { 16 }),
+        warmup_s: options.time.warmup.unwrap_or(0),
+        max_runtime_s: options.time.max_runtime.unwrap_or(if of_experiment { 30 } else { 0 }),
+        ignore_s: options.time.ignore.unwrap_or(0),
+        zero_copy: options.messages.zero_copy,
+        wait: wait.unwrap_or_default(),
+        touch: options.messages.touch.unwrap_or_default(),
+        late: options.measuring.late.unwrap_or(Threshold::LATE),
+        too_late: options.measuring.too_late.unwrap_or(Threshold::TOO_LATE),
+        rt_priority,
+        rt_cpus,
+        pins: options.machine.pin.clone().unwrap_or_default().0,
+        check_memory: options.measuring.check_memory,
+        prevent_cpu_idle: options.machine.prevent_cpu_idle,
+        mock: options.who.mock.clone().unwrap_or_default(),
+        remarks,
     };
-    check(&experiment, defaults)?;
-    Ok(experiment)
+    check::check(&experiment, options, defaults)?;
+    communicator.check(&experiment)?;
+    Ok(Experiment {
+        remarks: [experiment.remarks.clone(), check::remarks(&experiment, options)].concat(),
+        ..experiment
+    })
 }
 
-fn message(options: &RunOptions, default: &str, layout: Layout) -> Result<Found, String> {
+fn message(options: &MessageOptions, default: &str, layout: Layout) -> Result<Found, String> {
     let unbounded_bytes = options.unbounded_msg_size.unwrap_or(0) as usize;
     let found = messages::find(options.msg.as_deref().unwrap_or(default), layout, unbounded_bytes)?;
     if options.unbounded_msg_size.is_some() && !found.content.is_unbounded() {
@@ -116,28 +126,15 @@ fn message(options: &RunOptions, default: &str, layout: Layout) -> Result<Found,
     Ok(found)
 }
 
-fn check(experiment: &Experiment, defaults: Defaults) -> Result<(), String> {
-    if experiment.publishers == 0 && experiment.subscriptions == 0 {
-        return Err("-p 0 -s 0 leaves nothing to measure: give at least one publisher or one subscription".to_owned());
-    }
-    if experiment.max_runtime_s > 0 && experiment.ignore_s >= experiment.max_runtime_s {
-        return Err(format!(
-            "--ignore {} leaves nothing of --max-runtime {}: ignore fewer seconds or run longer",
-            experiment.ignore_s, experiment.max_runtime_s
-        ));
-    }
-    if defaults == Defaults::ZeroCopyExperiment {
-        if experiment.zero_copy {
-            return Err("`experiment zero-copy` runs without zero copy and with it: leave out --zero-copy".to_owned());
-        }
-        if experiment.max_runtime_s == 0 || !experiment.is_private() {
-            return Err(
-                "`experiment zero-copy` compares two whole runs: it needs --max-runtime, -p and -s of at least 1"
-                    .to_owned(),
-            );
-        }
-    }
-    Ok(())
+type Kinds = (Option<Reliability>, Option<Durability>, Option<History>);
+
+fn kinds(options: &QosOptions) -> Result<Kinds, String> {
+    let reliability =
+        switch(options.reliable, "--reliable", Reliability::Reliable, "--reliability", options.reliability)?;
+    let transient = Durability::TransientLocal;
+    let durability = switch(options.transient, "--transient", transient, "--durability", options.durability)?;
+    let history = switch(options.keep_last, "--keep-last", History::KeepLast, "--history", options.history)?;
+    Ok((reliability, durability, history))
 }
 
 /// The value of an option that has a short form as a switch.
@@ -156,86 +153,6 @@ fn switch<T: ValueEnum + PartialEq + Clone>(
         Some(value) => Ok(Some(value)),
         None => Ok(given.then_some(meaning)),
     }
-}
-
-fn topic(given: Option<&str>) -> Result<String, String> {
-    let topic = given.unwrap_or("test_topic");
-    topic::check(topic)?;
-    Ok(topic.to_owned())
-}
-
-fn domain_id(given: Option<u32>) -> Result<u32, String> {
-    if let Some(id) = given {
-        return Ok(id);
-    }
-    let Some(text) = std::env::var_os("ROS_DOMAIN_ID").filter(|text| !text.is_empty()) else {
-        return Ok(0);
-    };
-    text.to_str()
-        .and_then(|text| text.trim().parse().ok())
-        .filter(|id| *id <= 232)
-        .ok_or_else(|| format!("ROS_DOMAIN_ID is {text:?}: it must be a number from 0 to 232, or give --dds-domain-id"))
-}
-
-fn outputs(options: &RunOptions, topic: &str) -> Result<Outputs, String> {
-    let asked = |output| options.output.contains(&output);
-    if asked(Output::None) && (options.output.iter().any(|output| *output != Output::None) || options.print_to_console)
-    {
-        return Err("-o none contradicts another output: give the one or the other".to_owned());
-    }
-    let (mut csv, mut json) = (options.csv_logfile.clone(), options.json_logfile.clone());
-    if let Some(path) = &options.logfile {
-        let (log, option) = match suffix(path).as_str() {
-            // Without a suffix as in performance_test 1.x, whose only log was this one.
-            "csv" | "" => (&mut csv, "--csv-logfile"),
-            "json" => (&mut json, "--json-logfile"),
-            _ => {
-                return Err(format!(
-                    "--logfile {} does not say which kind of log: its name must end in .csv or .json",
-                    path.display()
-                ));
-            }
-        };
-        if log.as_ref().is_some_and(|other| other != path) {
-            return Err(format!("--logfile {} contradicts {option}: give one of them", path.display()));
-        }
-        *log = Some(path.clone());
-    }
-    let log_named_here = (asked(Output::Csv) && csv.is_none()) || (asked(Output::Json) && json.is_none());
-    if asked(Output::Csv) && csv.is_none() {
-        csv = Some(default_name(topic, "csv"));
-    }
-    if asked(Output::Json) && json.is_none() {
-        json = Some(default_name(topic, "json"));
-    }
-    if let (Some(csv), Some(json)) = (&csv, &json)
-        && location(csv) == location(json)
-    {
-        let (csv, json) = (csv.display(), json.display());
-        return Err(format!("--csv-logfile {csv} and --json-logfile {json} name the same file: give two names"));
-    }
-    let console = options.output.is_empty() || asked(Output::Stdout) || options.print_to_console;
-    Ok(Outputs { console, csv, json, log_named_here })
-}
-
-/// The same for all names of one file, as far as its folder exists.
-fn location(path: &Path) -> PathBuf {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let there = path.canonicalize();
-    there
-        .or_else(|_| Ok(folder.canonicalize()?.join(path.file_name().unwrap_or_default())))
-        .unwrap_or_else(|_: std::io::Error| path.to_owned())
-}
-
-fn suffix(path: &Path) -> String {
-    path.extension().map(|suffix| suffix.to_string_lossy().to_lowercase()).unwrap_or_default()
-}
-
-/// A name in the current folder that no earlier second's run has.
-fn default_name(topic: &str, suffix: &str) -> PathBuf {
-    let since_epoch = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
-    let topic: String = topic.chars().map(|c| if c.is_alphanumeric() || "_-".contains(c) { c } else { '_' }).collect();
-    PathBuf::from(format!("{}_{}.{suffix}", topic.trim_matches('_'), since_epoch.as_secs()))
 }
 
 #[cfg(test)]

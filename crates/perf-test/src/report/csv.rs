@@ -131,7 +131,7 @@ mod tests {
     fn experiment(options: &str) -> Experiment {
         let line = format!("perf_test {options}");
         let cli = cli::parse(line.split_whitespace().map(Into::into)).unwrap();
-        cli::resolve(&cli.options, cli::Defaults::Run).unwrap().0
+        cli::resolve(&cli.options, cli::Defaults::Run).unwrap().experiment
     }
 
     /// Reads a log as its users' scripts do: header lines, marker, columns, rows.

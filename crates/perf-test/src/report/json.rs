@@ -152,7 +152,7 @@ mod tests {
         std::fs::write(&path, "an older and longer log ".repeat(1000)).unwrap();
         let line = "perf_test -m Array4m -r 100 --zero-copy -t camera/image";
         let cli = cli::parse(line.split_whitespace().map(Into::into)).unwrap();
-        let experiment = cli::resolve(&cli.options, cli::Defaults::Run).unwrap().0;
+        let experiment = cli::resolve(&cli.options, cli::Defaults::Run).unwrap().experiment;
         let mut log = JsonLog::create(&path, &experiment, "id").unwrap();
         for n in 0..3 {
             let document: Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();

@@ -1,12 +1,14 @@
-//! What commands of both generations of performance_test mean, and what wrong ones are told.
+//! What commands mean, and what wrong ones are told.
+
+mod generations;
 
 use std::ffi::OsString;
 
 use super::*;
-use crate::cli::{Command, Question, parse};
-use crate::experiment::Strategy;
+use crate::cli::{Command, Question, Tables, parse};
+use crate::experiment::{Roundtrip, Strategy, Touch};
 
-fn run(line: &str) -> Result<(Experiment, Outputs), String> {
+fn run(line: &str) -> Result<Resolved, String> {
     let arguments = line.split_whitespace().map(OsString::from);
     let cli = parse(std::iter::once(OsString::from("perf_test")).chain(arguments)).map_err(|e| e.to_string())?;
     let resolved = match cli.command {
@@ -24,6 +26,11 @@ fn refused(line: &str) -> String {
     run(line).expect_err(line)
 }
 
+fn unpacked(line: &str) -> (Experiment, Outputs) {
+    let resolved = run(line).unwrap_or_else(|sentence| panic!("{line}: {sentence}"));
+    (resolved.experiment, resolved.outputs)
+}
+
 #[test]
 fn both_generations_spell_the_same_run() {
     let lines = [
@@ -35,37 +42,37 @@ fn both_generations_spell_the_same_run() {
         "-p 2 -s=3 --reliability reliable --durability Transient_Local --history keep_last --history-depth=10 \
          --max-runtime=30 --dds-domain-id=7 --msg array4M --message-layout 2.X -e inter_process",
     ];
-    let (expected, outputs) = run(lines[0]).unwrap();
+    let (expected, outputs) = unpacked(lines[0]);
     assert_eq!((expected.publishers, expected.subscriptions, expected.domain_id), (2, 3, 7));
     assert_eq!((expected.max_runtime_s, expected.history_depth, expected.rate_hz), (30, 10, 1000));
     assert_eq!(expected.durability, Durability::TransientLocal);
-    assert_eq!(outputs, Outputs { console: true, csv: None, json: None, log_named_here: false });
+    assert_eq!(outputs, Outputs { console: true, ..Outputs::default() });
     for line in &lines[1..] {
-        assert_eq!(run(line).unwrap().0, expected, "{line}");
+        assert_eq!(unpacked(line).0, expected, "{line}");
     }
 }
 
 #[test]
 fn the_commands_of_the_zero_copy_documentation_mean_what_they_say() {
     let line = "--reliable --keep-last --history-depth 10 -s 1 -m Array4m -r 100 --max-runtime 30";
-    let (copy, _) = run(line).unwrap();
+    let (copy, _) = unpacked(line);
     assert_eq!((copy.rate_hz, copy.message_bytes, copy.zero_copy), (100, 4_194_304, false));
     assert_eq!(copy.reliability, Reliability::Reliable);
-    let (zero_copy, _) = run(&format!("--zero-copy {line}")).unwrap();
+    let (zero_copy, _) = unpacked(&format!("--zero-copy {line}"));
     assert_eq!(zero_copy, Experiment { zero_copy: true, ..copy.clone() });
-    assert_eq!(run(&format!("--loaned-samples {line}")).unwrap().0, zero_copy);
+    assert_eq!(unpacked(&format!("--loaned-samples {line}")).0, zero_copy);
     // The experiment's defaults are the same run.
-    assert_eq!(run("experiment zero-copy").unwrap().0, copy);
-    assert_eq!(run("experiment zero-copy -r 50").unwrap().0, Experiment { rate_hz: 50, ..copy });
+    assert_eq!(unpacked("experiment zero-copy").0, copy);
+    assert_eq!(unpacked("experiment zero-copy -r 50").0, Experiment { rate_hz: 50, ..copy });
 }
 
 #[test]
 fn defaults_follow_the_generation() {
-    let (run_2, _) = run("").unwrap();
+    let (run_2, _) = unpacked("");
     assert_eq!((run_2.message.as_str(), run_2.message_bytes, run_2.rate_hz), ("Array128", 128, 1000));
     assert_eq!((run_2.topic.as_str(), run_2.history_depth, run_2.max_runtime_s), ("test_topic", 16, 0));
     assert_eq!((run_2.reliability, run_2.strategy), (Reliability::BestEffort, Strategy::InterProcess));
-    let (run_1, _) = run("--message-layout 1.x").unwrap();
+    let (run_1, _) = unpacked("--message-layout 1.x");
     assert_eq!((run_1.message.as_str(), run_1.message_bytes), ("Array1k", 1040));
 }
 
@@ -76,31 +83,80 @@ fn the_unbounded_size_is_zero_if_it_is_not_given() {
         ("-m unboundedsequence --unbounded_msg_size 8", 8, 32),
         ("-m stamped_vector --unbounded-msg-size=6", 6, 30),
     ] {
-        let (run, _) = run(line).unwrap();
+        let (run, _) = unpacked(line);
         assert_eq!((run.unbounded_bytes, run.message_bytes), (bytes, message_bytes), "{line}");
     }
 }
 
 #[test]
 fn outputs_are_chosen_by_kind_name_and_suffix() {
-    let outputs = |line| run(line).unwrap().1;
-    assert_eq!(
-        outputs("-l a.csv"),
-        Outputs { console: true, csv: Some("a.csv".into()), json: None, log_named_here: false }
-    );
-    assert_eq!(
-        outputs("-o csv -l a.CSV"),
-        Outputs { console: false, csv: Some("a.CSV".into()), json: None, log_named_here: false }
-    );
+    let outputs = |line| unpacked(line).1;
+    assert_eq!(outputs("-l a.csv"), Outputs { console: true, csv: Some("a.csv".into()), ..Outputs::default() });
+    assert_eq!(outputs("-o csv -l a.CSV"), Outputs { csv: Some("a.CSV".into()), ..Outputs::default() });
     assert_eq!(
         outputs("-o STDOUT --json-logfile b.json --csv_logfile a"),
-        Outputs { console: true, csv: Some("a".into()), json: Some("b.json".into()), log_named_here: false }
+        Outputs { console: true, csv: Some("a".into()), json: Some("b.json".into()), ..Outputs::default() }
     );
     assert_eq!(outputs("-o none"), Outputs::default());
     // As in performance_test 1.x.
     assert_eq!(outputs("-l run1").csv, Some("run1".into()));
+    assert_eq!(outputs("-l a.csv --disable-logging"), Outputs { csv: Some("a.csv".into()), ..Outputs::default() });
+    assert_eq!(outputs("--tables 2.x").tables, Tables::V2);
     let named = outputs("-o json --print-to-console -t /a/b").json.unwrap();
     assert!(named.to_str().unwrap().starts_with("a_b_") && named.extension().unwrap() == "json", "{named:?}");
+}
+
+#[test]
+fn a_plot_has_a_log_of_its_own_beside_the_one_that_is_asked_for() {
+    let full = |line| {
+        let outputs = unpacked(line).1;
+        assert!(outputs.plot, "{line}");
+        outputs.full.unwrap().to_str().unwrap().to_owned()
+    };
+    assert_eq!(full("--plot -l x/run1.csv"), "x/run1.full.json");
+    assert_eq!(full("--plot --json-logfile run1.json"), "run1.full.json");
+    assert_eq!(full("--plot --full-logfile other.json -l run1.csv"), "other.json");
+    let named = full("--plot");
+    assert!(named.starts_with("test_topic_") && named.ends_with(".full.json"), "{named}");
+    assert_eq!(unpacked("-l run1.csv").1.full, None);
+}
+
+#[test]
+fn what_has_no_equal_in_performance_test_is_taken_as_it_is_written() {
+    let (run, _) = unpacked(
+        "--wait block --touch full --warmup 2 --pin 3,0 --late 20%,5ms --too-late 1s -m Array64 --roundtrip-mode both -r 10",
+    );
+    let expected = Experiment {
+        wait: Wait::Block,
+        touch: Touch::Full,
+        warmup_s: 2,
+        pins: vec![3, 0],
+        late: Threshold { part_of_period: Some(0.2), absolute_ns: Some(5_000_000) },
+        too_late: Threshold { part_of_period: None, absolute_ns: Some(1_000_000_000) },
+        roundtrip: Roundtrip::Both,
+        ..unpacked("-m Array64 -r 10").0
+    };
+    assert_eq!(run, expected);
+}
+
+#[test]
+fn a_run_is_not_repeated_unless_that_is_asked_for() {
+    assert_eq!((run("").unwrap().runs, run("--runs 5").unwrap().runs), (1, 5));
+}
+
+#[test]
+fn what_makes_no_difference_is_said() {
+    for (line, words) in [
+        ("--history KEEP_ALL --history-depth 10", "--history-depth 10 makes no difference"),
+        ("--expected-num-pubs 1 -s 0", "--expected-num-pubs 1 makes no difference"),
+        ("--expected-num-subs 1 -p 0", "--expected-num-subs 1 makes no difference"),
+        ("--wait block -e INTRA_THREAD", "--wait block makes no difference"),
+        ("--no_waitset -s 0", "--no-waitset makes no difference"),
+    ] {
+        let remarks = unpacked(line).0.remarks;
+        assert!(remarks.len() == 1 && remarks[0].contains(words), "{line}: {remarks:?}");
+    }
+    assert_eq!(unpacked("--wait block --roundtrip-mode Relay").0.remarks, Vec::<String>::new());
 }
 
 #[test]
@@ -122,6 +178,23 @@ fn contradictions_are_named() {
         ("-m Array4m --unbounded-msg-size 10", ["--unbounded-msg-size 10", "Array4m always has 4194304 bytes"]),
         ("-m BoundedSequence1k --unbounded-msg-size 0", ["does not apply", "UnboundedSequence"]),
         ("--unbounded-msg-size 10", ["does not apply", "Array128"]),
+        ("--csv-logfile a --full-logfile a", ["--csv-logfile a", "--full-logfile a name the same file"]),
+        ("--disable-logging -o stdout", ["--disable-logging", "-o stdout"]),
+        ("--no-waitset --wait block", ["--no-waitset means --wait spin", "--wait block"]),
+        ("--use-drive-px-rt --use-rt-prio 6", ["--use-drive-px-rt means", "another --use-rt-prio"]),
+        ("--use-drive-px-rt --use-rt-cpus 1", ["--use-drive-px-rt means", "another --use-rt-cpus"]),
+        ("-p 2 --roundtrip-mode Main", ["exactly one publisher and one subscription", "leave out -p 2"]),
+        ("-s 0 --roundtrip-mode Both", ["exactly one publisher and one subscription", "leave out -s 0"]),
+        ("-p 2 -s 3 --roundtrip-mode Relay", ["no publishers of its own", "leave out -p 2 -s 3"]),
+        ("-e INTRA_THREAD -p 2", ["INTRA_THREAD needs one publisher", "-p 2 -s 1"]),
+        ("-e INTRA_THREAD -s 0", ["INTRA_THREAD needs", "-p 1 -s 0"]),
+        ("-e INTRA_THREAD --roundtrip-mode Main", ["-e INTRA_THREAD contradicts", "--roundtrip-mode Main"]),
+        ("--expected-num-subs 2", ["--expected-num-subs 2 would wait in vain", "Give -s 2, or -p 0"]),
+        ("-p 2 --expected-num-pubs 3", ["--expected-num-pubs 3 would wait in vain", "-p is 2"]),
+        ("--late 10ms --too-late 5ms -r 10", ["late begins above 10000000 ns", "too late above 5000000 ns"]),
+        ("--late 20% -r 0", ["--late in percent", "-r 0"]),
+        ("--mock lose=10", ["--mock does not apply to Gantry", "-c Mock"]),
+        ("-c Mock --shared-memory", ["--shared-memory does not apply to Mock", "leave it out"]),
     ] {
         let sentence = refused(line);
         assert!(words.iter().all(|word| sentence.contains(word)), "{line}: {sentence}");
@@ -142,6 +215,13 @@ fn what_is_out_of_range_is_told_the_range() {
         ("--dds-domain-id 233", "from 0 to 232"),
         ("--max-runtime -1", "from 0 to 1000000000"),
         ("--ignore 1s", "from 0 to 1000000000"),
+        ("--warmup -1", "from 0 to 1000000000"),
+        ("--runs 0", "from 1 to 1000"),
+        ("--use-rt-prio 100", "from 0 to 99"),
+        ("--expected-num-subs 1001", "from 0 to 1000"),
+        ("--use-rt-cpus 1,3", "10 is CPUs 1 and 3"),
+        ("--pin 1-3", "as 2,3"),
+        ("--late 5", "as 25%,5ms"),
         ("-m UnboundedString --unbounded-msg-size 1073741825", "from 0 to 1073741824"),
         ("-m UnboundedString --unbounded-msg-size 1k", "from 0 to 1073741824"),
     ] {
@@ -158,6 +238,8 @@ fn what_is_misspelt_is_told_the_nearest() {
         ("--max-runtim 3", "'--max-runtime'"),
         ("experiment zero-cpy", "'zero-copy'"),
         ("-e INTER_PROCES", "'INTER_PROCESS'"),
+        ("--wait blok", "'block'"),
+        ("-c Gantri", "this program has Gantry and Mock"),
     ] {
         let sentence = refused(line);
         assert!(sentence.contains(nearest), "{line}: {sentence}");

@@ -10,7 +10,7 @@ use crate::measure::memory::Memory;
 pub(crate) fn summary(options: &str, latency_ns: u64) -> Summary {
     let line = format!("perf_test -m Array4m -r 100 --max-runtime 30 {options}");
     let cli = cli::parse(line.split_whitespace().map(Into::into)).unwrap();
-    let experiment = cli::resolve(&cli.options, cli::Defaults::Run).unwrap().0;
+    let experiment = cli::resolve(&cli.options, cli::Defaults::Run).unwrap().experiment;
     let mut latencies = Latencies::new();
     let mut received = Received { samples: 3000, ..Received::default() };
     for _ in 0..3000 {

@@ -1,0 +1,49 @@
+//! The options of one run, by the headings under which `--help` shows them.
+//!
+//! Used by `resolve`. Whatever is not given is `None` or `false`: its default depends on the command. The first paragraph of
+//! each comment is its line in `-h`, with unit, range and default; all of it is shown by `--help`, with an example.
+
+mod machine;
+mod measuring;
+mod messages;
+mod older;
+mod output;
+mod qos;
+mod time;
+mod who;
+
+use clap::Args;
+
+pub use machine::MachineOptions;
+pub use measuring::MeasuringOptions;
+pub use messages::MessageOptions;
+pub use older::OlderOptions;
+pub use output::{Output, OutputOptions, Tables};
+pub use qos::QosOptions;
+pub use time::TimeOptions;
+pub use who::WhoOptions;
+
+/// The longest run, seconds.
+const LONGEST_S: u32 = 1_000_000_000;
+
+/// The options of one run.
+#[derive(Clone, Debug, Default, Args)]
+#[allow(missing_docs, reason = "the types say it")]
+pub struct RunOptions {
+    #[command(flatten)]
+    pub messages: MessageOptions,
+    #[command(flatten)]
+    pub who: WhoOptions,
+    #[command(flatten)]
+    pub qos: QosOptions,
+    #[command(flatten)]
+    pub time: TimeOptions,
+    #[command(flatten)]
+    pub measuring: MeasuringOptions,
+    #[command(flatten)]
+    pub machine: MachineOptions,
+    #[command(flatten)]
+    pub output: OutputOptions,
+    #[command(flatten)]
+    pub older: OlderOptions,
+}

@@ -1,0 +1,41 @@
+//! Quality of service.
+
+use clap::Args;
+
+use crate::cli::values::within;
+use crate::experiment::{Durability, History, Reliability};
+
+/// Options about quality of service.
+#[derive(Clone, Debug, Default, Args)]
+#[command(next_help_heading = "QoS")]
+pub struct QosOptions {
+    /// Whether losses are allowed [default: BEST_EFFORT]
+    ///
+    /// Example: --reliability RELIABLE
+    #[arg(long, value_name = "KIND", ignore_case = true)]
+    pub reliability: Option<Reliability>,
+    /// The same as --reliability RELIABLE
+    #[arg(long)]
+    pub reliable: bool,
+    /// Whether a late subscription gets what was sent before [default: VOLATILE]
+    ///
+    /// Example: --durability TRANSIENT_LOCAL
+    #[arg(long, value_name = "KIND", ignore_case = true)]
+    pub durability: Option<Durability>,
+    /// The same as --durability TRANSIENT_LOCAL
+    #[arg(long)]
+    pub transient: bool,
+    /// Which samples are kept for readers [default: KEEP_LAST]
+    ///
+    /// Example: --history KEEP_ALL
+    #[arg(long, value_name = "KIND", ignore_case = true)]
+    pub history: Option<History>,
+    /// The same as --history KEEP_LAST
+    #[arg(long)]
+    pub keep_last: bool,
+    /// How many samples KEEP_LAST keeps, 1 to 1000000 [default: 16]
+    ///
+    /// Example: --history-depth 10
+    #[arg(long, value_name = "SAMPLES", value_parser = within(1..=1_000_000), allow_hyphen_values = true)]
+    pub history_depth: Option<u32>,
+}

@@ -1,0 +1,242 @@
+//! Every option of performance_test in its three generations: what it becomes here.
+//!
+//! The tables are written from the lists of options in performance_test's own parsers.
+
+use clap::CommandFactory;
+
+use super::*;
+use crate::cli::{Cli, spelling};
+
+/// What becomes of an option.
+enum Becomes {
+    /// It changes this of the run and nothing else.
+    Run(fn(&mut Experiment)),
+    /// It changes this of the outputs and nothing else.
+    Outputs(fn(&mut Outputs)),
+    /// It lists the messages.
+    List,
+    /// The heading says this, and nothing is changed.
+    Said(&'static str),
+    /// The command is refused with this.
+    Refused(&'static str),
+}
+
+use Becomes::{List, Outputs as Out, Refused, Run, Said};
+
+fn nothing(_: &mut Experiment) {}
+
+fn reliable(run: &mut Experiment) {
+    run.reliability = Reliability::Reliable;
+}
+
+fn transient(run: &mut Experiment) {
+    run.durability = Durability::TransientLocal;
+}
+
+fn intra_thread(run: &mut Experiment) {
+    run.strategy = Strategy::IntraThread;
+}
+
+fn main_of_two(run: &mut Experiment) {
+    run.roundtrip = Roundtrip::Main;
+}
+
+fn relay(run: &mut Experiment) {
+    run.roundtrip = Roundtrip::Relay;
+    (run.publishers, run.subscriptions, run.expected_publishers, run.expected_subscriptions) = (0, 0, 0, 0);
+}
+
+fn no_publishers(run: &mut Experiment) {
+    (run.publishers, run.expected_publishers) = (0, 0);
+}
+
+fn three_subscriptions(run: &mut Experiment) {
+    (run.subscriptions, run.expected_subscriptions) = (3, 3);
+}
+
+fn array4k(run: &mut Experiment) {
+    run.message = "Array4k".to_owned();
+    run.message_bytes = 4096;
+}
+
+fn cpus_1_and_3(run: &mut Experiment) {
+    run.rt_cpus = vec![1, 3];
+}
+
+fn drive_px(run: &mut Experiment) {
+    (run.rt_priority, run.rt_cpus) = (5, vec![1, 2, 3, 4, 5]);
+}
+
+const V2_3_0: &[(&str, Becomes)] = &[
+    ("--print-to-console", Out(|_| ())),
+    ("-l a.csv", Out(|to| to.csv = Some("a.csv".into()))),
+    ("--logfile a.json", Out(|to| to.json = Some("a.json".into()))),
+    ("-r 7", Run(|run| run.rate_hz = 7)),
+    ("--rate 0", Run(|run| run.rate_hz = 0)),
+    ("-c gantry", Run(nothing)),
+    ("--communicator Mock", Run(|run| "Mock".clone_into(&mut run.communicator))),
+    ("-c rclcpp-single-threaded-executor", Refused("SingleThreadedExecutor")),
+    ("-c rclcpp-static-single-threaded-executor", Refused("StaticSingleThreadedExecutor")),
+    ("-c rclcpp-waitset", Refused("WaitSet, which this program does not bring along: leave -c out for Gantry")),
+    ("-c ApexOSPollingSubscription", Refused("is Apex.OS")),
+    ("-c CycloneDDS", Refused("no worker program perf_test_cyclonedds")),
+    ("-c CycloneDDS-CXX", Refused("Cyclone DDS by its C++ interface")),
+    ("-c FastRTPS", Refused("`FastRTPS` is eProsima's Fast DDS")),
+    ("-c iceoryx", Refused("Eclipse iceoryx")),
+    ("-c OpenDDS", Refused("OpenDDS")),
+    ("-c ConnextDDS", Refused("RTI Connext DDS")),
+    ("-e INTER_THREAD", Run(|run| run.strategy = Strategy::InterThread)),
+    ("--execution-strategy INTRA_THREAD", Run(intra_thread)),
+    ("-e APEX_SINGLE_EXECUTOR", Refused("APEX_SINGLE_EXECUTOR is an executor of Apex.OS")),
+    ("-e APEX_EXECUTOR_PER_COMMUNICATOR", Refused("INTER_THREAD has all endpoints on threads of one process")),
+    ("-e APEX_CHAIN", Refused("INTRA_THREAD on one thread")),
+    ("-t scan", Run(|run| "scan".clone_into(&mut run.topic))),
+    ("--topic scan", Run(|run| "scan".clone_into(&mut run.topic))),
+    ("-m Array4k", Run(array4k)),
+    ("--msg Array4k", Run(array4k)),
+    ("--dds-domain-id 7", Run(|run| run.domain_id = 7)),
+    ("--reliability RELIABLE", Run(reliable)),
+    ("--durability TRANSIENT_LOCAL", Run(transient)),
+    ("--history KEEP_ALL", Run(|run| run.history = History::KeepAll)),
+    ("--history-depth 3", Run(|run| run.history_depth = 3)),
+    ("--max-runtime 30", Run(|run| run.max_runtime_s = 30)),
+    ("-p 0", Run(no_publishers)),
+    ("--num-pub-threads 0", Run(no_publishers)),
+    ("-s 3", Run(three_subscriptions)),
+    ("--num-sub-threads 3", Run(three_subscriptions)),
+    ("--check-memory", Run(|run| run.check_memory = true)),
+    ("--use-rt-prio 50", Run(|run| run.rt_priority = 50)),
+    ("--use-rt-cpus 10", Run(cpus_1_and_3)),
+    ("--with-security", Refused("neither signed nor encrypted")),
+    ("--roundtrip-mode None", Run(nothing)),
+    ("--roundtrip-mode Main", Run(main_of_two)),
+    ("--roundtrip-mode Relay", Run(relay)),
+    ("--ignore 5", Run(|run| run.ignore_s = 5)),
+    ("--expected-num-pubs 0", Run(|run| run.expected_publishers = 0)),
+    ("--expected-num-subs 0", Run(|run| run.expected_subscriptions = 0)),
+    ("--wait-for-matched-timeout 5", Run(|run| run.match_timeout_s = 5)),
+    ("--shared-memory", Said("--shared-memory is always so: messages go through shared memory")),
+    ("--loaned-samples", Run(|run| run.zero_copy = true)),
+    ("--zero-copy", Run(|run| run.zero_copy = true)),
+    ("--unbounded-msg-size 9", Refused("Array128 always has 128 bytes")),
+    ("--prevent-cpu-idle", Run(|run| run.prevent_cpu_idle = true)),
+];
+
+/// Where they differ from the above.
+const V1: &[(&str, Becomes)] = &[
+    ("-o stdout", Out(|_| ())),
+    ("-o csv --csv-logfile a", Out(|to| (to.console, to.csv) = (false, Some("a".into())))),
+    ("--output json --json-logfile a", Out(|to| (to.console, to.json) = (false, Some("a".into())))),
+    ("-o none", Out(|to| to.console = false)),
+    ("-l log", Out(|to| to.csv = Some("log".into()))),
+    ("--csv-logfile log", Out(|to| to.csv = Some("log".into()))),
+    ("--json-logfile log", Out(|to| to.json = Some("log".into()))),
+    ("--communication Gantry", Run(nothing)),
+    ("--communication ROS2", Refused("ROS 2's rclcpp over the RMW implementation")),
+    ("-c ECAL_RAW", Refused("eCAL with bytes")),
+    ("-c ECAL_PROTO", Refused("eCAL with protobuf")),
+    ("-c FastDDS", Refused("eProsima's Fast DDS")),
+    ("-c rclcpp-events-executor", Refused("EventsExecutor")),
+    ("--msg-list", List),
+    ("--dds-domain_id 7", Run(|run| run.domain_id = 7)),
+    ("--reliable", Run(reliable)),
+    ("--transient", Run(transient)),
+    ("--keep-last", Run(nothing)),
+    ("--disable-async", Said("--disable-async is always so")),
+    ("--use-single-participant", Said("--use-single-participant is always so")),
+    ("--disable-logging", Out(|to| to.console = false)),
+    ("--db-name results", Refused("--db-name cannot apply: this program writes to no database")),
+    ("--db-user me", Refused("--db-user cannot apply")),
+    ("--db-password secret", Refused("--db-password cannot apply")),
+    ("--db-host here", Refused("--db-host cannot apply")),
+    ("--db-port 5432", Refused("give --full-logfile FILE")),
+];
+
+const FOXY: &[(&str, Becomes)] = &[
+    ("-l log --logfile=log", Refused("cannot be used multiple times")),
+    ("-c ROS2", Refused("`ROS2` is ROS 2's rclcpp")),
+    ("--communication ROS2PollingSubscription", Refused("polling subscriptions")),
+    ("-c ConnextDDSMicro", Refused("RTI Connext DDS Micro")),
+    ("-t Array1k", Refused("as -t did in performance_test of ROS 2 Foxy: give -m Array1k")),
+    ("--topic NavSatFix", Refused("give -m NavSatFix")),
+    ("--topic_list", List),
+    ("--dds_domain_id 7", Run(|run| run.domain_id = 7)),
+    ("--keep_last", Run(nothing)),
+    ("--history_depth 3", Run(|run| run.history_depth = 3)),
+    ("--disable_async", Said("the publishing thread itself delivers")),
+    ("--max_runtime 30", Run(|run| run.max_runtime_s = 30)),
+    ("--num_pub_threads 0", Run(no_publishers)),
+    ("--num_sub_threads 3", Run(three_subscriptions)),
+    ("--use_ros_shm", Said("messages go through shared memory")),
+    ("--check_memory", Run(|run| run.check_memory = true)),
+    ("--use_rt_prio 50", Run(|run| run.rt_priority = 50)),
+    ("--use_rt_cpus 10", Run(cpus_1_and_3)),
+    ("--use_drive_px_rt", Run(drive_px)),
+    ("--use_single_participant", Said("each process takes part in a domain once")),
+    ("--no_waitset", Run(|run| run.wait = Wait::Spin)),
+    ("--no_micro_intra", Refused("Connext DDS Micro, which is not in this program")),
+    ("--with_security", Refused("--with-security cannot apply")),
+    ("--roundtrip_mode Main", Run(main_of_two)),
+    ("--db_name results", Refused("--db-name cannot apply")),
+    ("--db_user me", Refused("writes to no database")),
+    ("--db_password secret", Refused("writes to no database")),
+    ("--db_host here", Refused("writes to no database")),
+    ("--db_port 5432", Refused("writes to no database")),
+];
+
+#[test]
+fn every_option_of_each_generation_has_its_effect_or_says_why_not() {
+    let nothing_given = run("").unwrap();
+    for (line, becomes) in [V2_3_0, V1, FOXY].into_iter().flatten() {
+        let mut expected = nothing_given.clone();
+        match becomes {
+            Refused(words) => {
+                let sentence = refused(line);
+                assert!(sentence.contains(words), "{line}: {sentence}");
+                continue;
+            }
+            List => {
+                let arguments = ["perf_test", line].map(OsString::from);
+                assert!(parse(arguments).unwrap().options.messages.msg_list, "{line}");
+                continue;
+            }
+            Run(change) => change(&mut expected.experiment),
+            Out(change) => change(&mut expected.outputs),
+            Said(words) => {
+                let mut found = run(line).unwrap();
+                let remarks = std::mem::take(&mut found.experiment.remarks);
+                assert!(remarks.len() == 1 && remarks[0].contains(words), "{line}: {remarks:?}");
+                assert_eq!(found, expected, "{line}");
+                continue;
+            }
+        }
+        assert_eq!(run(line), Ok(expected), "{line}");
+    }
+}
+
+#[test]
+fn help_has_every_option_of_each_generation() {
+    let help = Cli::command().render_long_help().to_string();
+    for (line, _) in [V2_3_0, V1, FOXY].into_iter().flatten() {
+        let option = spelling::normalise(line.split_whitespace().take(1).map(OsString::from)).remove(0);
+        let option = option.to_str().unwrap();
+        let there = help.match_indices(option).any(|(at, _)| {
+            help[at + option.len()..].starts_with([' ', ',', '\n', ']', ':']) && !help[..at].ends_with('-')
+        });
+        assert!(there, "{option} is not in\n{help}");
+    }
+}
+
+#[test]
+fn old_scripts_for_relays_may_name_its_two_ends() {
+    let relay = unpacked("--roundtrip-mode Relay").0;
+    assert_eq!(unpacked("-p 1 -s 1 --roundtrip_mode Relay").0, relay);
+    assert_eq!(unpacked("-p 0 -s 0 --roundtrip_mode Relay").0, relay);
+}
+
+#[test]
+fn a_topic_that_is_called_like_a_message_is_possible() {
+    assert_eq!(unpacked("-t Array1k -m Array1k").0.topic, "Array1k");
+    // As nobody would write a type.
+    assert_eq!(unpacked("-t range").0.topic, "range");
+}

@@ -1,0 +1,100 @@
+//! Who takes part and how it is called: the middleware, the counts of endpoints, topic and domain.
+//!
+//! Used by `resolve`.
+
+use crate::cli::options::WhoOptions;
+use crate::coordinator::communicator::Communicator;
+use crate::experiment::{Layout, Roundtrip, name_of};
+use crate::{messages, topic};
+
+/// What `-c` named in performance_test and its forks, in lower case, and what that is.
+const ELSEWHERE: [(&str, &str); 18] = [
+    ("ros2", "ROS 2's rclcpp over the RMW implementation that RMW_IMPLEMENTATION names"),
+    ("ros2pollingsubscription", "Apex.AI's polling subscriptions for ROS 2"),
+    ("rclcpp-single-threaded-executor", "ROS 2's rclcpp with its SingleThreadedExecutor"),
+    ("rclcpp-static-single-threaded-executor", "ROS 2's rclcpp with its StaticSingleThreadedExecutor"),
+    ("rclcpp-events-executor", "ROS 2's rclcpp with its EventsExecutor"),
+    ("rclcpp-waitset", "ROS 2's rclcpp with its WaitSet"),
+    ("apexospollingsubscription", "Apex.OS"),
+    ("fastrtps", "eProsima's Fast DDS"),
+    ("fastdds", "eProsima's Fast DDS"),
+    ("cyclonedds", "Eclipse Cyclone DDS"),
+    ("cyclonedds-cxx", "Eclipse Cyclone DDS by its C++ interface"),
+    ("iceoryx", "Eclipse iceoryx"),
+    ("iceoryx2", "Eclipse iceoryx2"),
+    ("opendds", "OpenDDS"),
+    ("connextdds", "RTI Connext DDS"),
+    ("connextddsmicro", "RTI Connext DDS Micro"),
+    ("ecal-raw", "Eclipse eCAL with bytes"),
+    ("ecal-proto", "Eclipse eCAL with protobuf"),
+];
+
+/// The middleware that `-c` names.
+pub fn communicator(given: Option<&str>) -> Result<Communicator, String> {
+    let name = given.unwrap_or("Gantry");
+    Communicator::find(name).map_err(|sentence| {
+        let known = ELSEWHERE.iter().find(|(known, _)| *known == name.to_lowercase().replace('_', "-"));
+        match known {
+            Some((_, what)) => format!(
+                "{sentence}. `{name}` is {what}, which this program does not bring along: leave -c out for Gantry, or install \
+                 that worker program"
+            ),
+            None => sentence,
+        }
+    })
+}
+
+/// Whether messages come back, publishers, subscriptions.
+pub fn counts(options: &WhoOptions) -> Result<(Roundtrip, u32, u32), String> {
+    let (publishers, subscriptions) = (options.num_pub_threads, options.num_sub_threads);
+    let roundtrip = options.roundtrip_mode.unwrap_or_default();
+    let given = |option: &str, count: Option<u32>| count.map_or(String::new(), |count| format!(" {option} {count}"));
+    let leave_out = format!("leave out{}{}", given("-p", publishers), given("-s", subscriptions));
+    match roundtrip {
+        Roundtrip::None => Ok((roundtrip, publishers.unwrap_or(1), subscriptions.unwrap_or(1))),
+        // performance_test's relay had to be given one of each, or nothing.
+        Roundtrip::Relay
+            if publishers.is_none_or(|count| count <= 1) && subscriptions.is_none_or(|count| count <= 1) =>
+        {
+            Ok((roundtrip, 0, 0))
+        }
+        Roundtrip::Relay => {
+            Err(format!("--roundtrip-mode Relay passes on what it gets and has no publishers of its own: {leave_out}"))
+        }
+        Roundtrip::Main | Roundtrip::Both if publishers.unwrap_or(1) == 1 && subscriptions.unwrap_or(1) == 1 => {
+            Ok((roundtrip, 1, 1))
+        }
+        Roundtrip::Main | Roundtrip::Both => {
+            let mode = name_of(roundtrip);
+            Err(format!("--roundtrip-mode {mode} has exactly one publisher and one subscription: {leave_out}"))
+        }
+    }
+}
+
+/// The topic; `message_given` says whether `-m` is there too.
+pub fn topic(options: &WhoOptions, message_given: bool) -> Result<String, String> {
+    let topic = options.topic.as_deref().unwrap_or("test_topic");
+    let is_message = |layout| messages::list(layout, 0).any(|message| message.name == topic);
+    if !message_given && (is_message(Layout::V1) || is_message(Layout::V2)) {
+        return Err(format!(
+            "-t {topic} names a message type, as -t did in performance_test of ROS 2 Foxy: give -m {topic}. If the topic really is \
+             called so, give -m too"
+        ));
+    }
+    topic::check(topic)?;
+    Ok(topic.to_owned())
+}
+
+/// The domain.
+pub fn domain_id(given: Option<u32>) -> Result<u32, String> {
+    if let Some(id) = given {
+        return Ok(id);
+    }
+    let Some(text) = std::env::var_os("ROS_DOMAIN_ID").filter(|text| !text.is_empty()) else {
+        return Ok(0);
+    };
+    text.to_str()
+        .and_then(|text| text.trim().parse().ok())
+        .filter(|id| *id <= 232)
+        .ok_or_else(|| format!("ROS_DOMAIN_ID is {text:?}: it must be a number from 0 to 232, or give --dds-domain-id"))
+}

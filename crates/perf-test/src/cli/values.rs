@@ -1,0 +1,150 @@
+//! Values on the command line: read into what they mean, or refused in one sentence that says how to write them.
+//!
+//! Used by the options.
+
+use std::ops::RangeInclusive;
+use std::str::FromStr;
+
+use clap::builder::{EnumValueParser, PossibleValue, TypedValueParser};
+use clap::error::ErrorKind;
+
+use crate::experiment::{Strategy, Threshold};
+
+/// The strategies of performance_test that only Apex.OS has.
+const APEX_STRATEGIES: [&str; 3] = ["APEX_SINGLE_EXECUTOR", "APEX_EXECUTOR_PER_COMMUNICATOR", "APEX_CHAIN"];
+/// The units of times, nanoseconds.
+const UNITS: [(&str, f64); 4] = [("ns", 1.0), ("us", 1e3), ("ms", 1e6), ("s", 1e9)];
+
+/// A parser of whole numbers within `range`.
+pub fn within(range: RangeInclusive<u32>) -> impl Fn(&str) -> Result<u32, String> + Clone + Send + Sync + 'static {
+    move |text| {
+        let number = text.parse().ok().filter(|number| range.contains(number));
+        number.ok_or_else(|| format!("give a whole number from {} to {}", range.start(), range.end()))
+    }
+}
+
+/// CPUs as the bits of a number.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CpuMask(pub Vec<u32>);
+
+impl FromStr for CpuMask {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<CpuMask, String> {
+        let digits = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X"));
+        let mask = digits.map_or_else(|| text.parse(), |digits| u64::from_str_radix(digits, 16));
+        let mask = mask.map_err(|_| {
+            "give a number whose bits are CPUs 0 to 63, decimal or 0x…: 10 is CPUs 1 and 3. For others run it under `taskset -c`"
+        })?;
+        Ok(CpuMask((0..u64::BITS).filter(|cpu| mask >> cpu & 1 == 1).collect()))
+    }
+}
+
+/// CPUs by their numbers.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CpuList(pub Vec<u32>);
+
+impl FromStr for CpuList {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<CpuList, String> {
+        let numbers: Result<Vec<u32>, _> = text.split(',').map(str::parse).collect();
+        Ok(CpuList(numbers.map_err(|_| "give the numbers of CPUs with commas, as 2,3")?))
+    }
+}
+
+/// A limit of latency: percent of the period, a time, or both with a comma.
+pub fn threshold(text: &str) -> Result<Threshold, String> {
+    let mut threshold = Threshold { part_of_period: None, absolute_ns: None };
+    let wrong = "give percent of the period, a time in us, ms or s, or both with a comma, as 25%,5ms";
+    for part in text.split(',') {
+        let twice = match part.strip_suffix('%') {
+            Some(percent) => {
+                let percent: f64 = percent.parse().ok().filter(|percent| (0.0..1e6).contains(percent)).ok_or(wrong)?;
+                threshold.part_of_period.replace(percent / 100.0).is_some()
+            }
+            None => threshold.absolute_ns.replace(time_ns(part).ok_or(wrong)? as u64).is_some(),
+        };
+        if twice {
+            return Err(wrong.to_owned());
+        }
+    }
+    Ok(threshold)
+}
+
+/// A time with its unit, nanoseconds.
+pub fn time_ns(text: &str) -> Option<f64> {
+    let unit_at = text.find(|c: char| c.is_ascii_alphabetic() || c == 'µ')?;
+    let (number, unit) = text.split_at(unit_at);
+    let (_, unit_ns) = UNITS.into_iter().find(|(name, _)| *name == unit || (*name == "us" && unit == "µs"))?;
+    let number: f64 = number.trim_end().parse().ok()?;
+    (0.0..1e18).contains(&(number * unit_ns)).then_some(number * unit_ns)
+}
+
+/// Reads a [`Strategy`]; says of those of Apex.OS what to take instead.
+#[derive(Clone, Copy, Debug)]
+pub struct StrategyParser;
+
+impl TypedValueParser for StrategyParser {
+    type Value = Strategy;
+
+    fn parse_ref(
+        &self,
+        command: &clap::Command,
+        argument: Option<&clap::Arg>,
+        value: &std::ffi::OsStr,
+    ) -> Result<Strategy, clap::Error> {
+        if let Some(name) = APEX_STRATEGIES.into_iter().find(|name| value.eq_ignore_ascii_case(name)) {
+            let sentence = format!(
+                "-e {name} is an executor of Apex.OS, which is not in this program: INTER_THREAD has all endpoints on threads of \
+                 one process, INTRA_THREAD on one thread\n"
+            );
+            return Err(command.clone().error(ErrorKind::ValueValidation, sentence));
+        }
+        EnumValueParser::<Strategy>::new().parse_ref(command, argument, value)
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        let values: Vec<PossibleValue> = EnumValueParser::<Strategy>::new().possible_values()?.collect();
+        Some(Box::new(values.into_iter()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mask_names_cpus_by_its_bits() {
+        for (text, cpus) in [("10", vec![1, 3]), ("0xA", vec![1, 3]), ("62", vec![1, 2, 3, 4, 5]), ("0", vec![])] {
+            assert_eq!(text.parse(), Ok(CpuMask(cpus)), "{text}");
+        }
+        assert_eq!("0x8000000000000000".parse(), Ok(CpuMask(vec![63])));
+        for text in ["", "-1", "0x", "1,3", "18446744073709551616", "CPU1"] {
+            assert!(text.parse::<CpuMask>().unwrap_err().contains("10 is CPUs 1 and 3"), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_list_keeps_its_order() {
+        assert_eq!("3,0,3".parse(), Ok(CpuList(vec![3, 0, 3])));
+        for text in ["", "1,", "1-3", "-1", "a"] {
+            assert!(text.parse::<CpuList>().unwrap_err().contains("as 2,3"), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_limit_is_a_part_of_the_period_a_time_or_both() {
+        let limit = |part_of_period, absolute_ns| Ok(Threshold { part_of_period, absolute_ns });
+        assert_eq!(threshold("25%,5ms"), limit(Some(0.25), Some(5_000_000)));
+        assert_eq!(threshold("1.5s,12.5%"), limit(Some(0.125), Some(1_500_000_000)));
+        assert_eq!(threshold("250us"), limit(None, Some(250_000)));
+        assert_eq!(threshold("250µs"), limit(None, Some(250_000)));
+        assert_eq!(threshold("100%"), limit(Some(1.0), None));
+        for text in
+            ["", "5", "5ms,6ms", "5%,6%", "-5ms", "-1%", "5 %", "ms", "%", "5min", "nan%", "nans", "infs", "5ms,"]
+        {
+            assert!(threshold(text).is_err_and(|sentence| sentence.contains("as 25%,5ms")), "{text}");
+        }
+    }
+}
