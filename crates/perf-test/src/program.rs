@@ -17,11 +17,12 @@ use crate::report::heading::{heading, legend};
 use crate::report::summary::Summary;
 use crate::report::terminal::write_lines;
 use crate::report::{Reports, cannot_write};
+use crate::requirement::{Requirement, Verdict};
 use crate::system::{Description, Noise, System};
 use crate::topic::full_name;
 use crate::{messages, system, worker};
 
-/// Runs the program: 0 good, 1 the measurement failed, 2 wrong usage.
+/// Runs the program: 0 good, 1 the measurement failed, 2 wrong usage, 3 a requirement was not met.
 #[must_use]
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let cli = match cli::parse(arguments) {
@@ -51,17 +52,18 @@ fn one_run(options: &RunOptions) -> Result<(), Failure> {
     if options.messages.msg_list {
         return list_messages(options);
     }
-    let Resolved { experiment, outputs, runs } = cli::resolve(options, Defaults::Run)?;
+    let Resolved { experiment, outputs, runs, requirements } = cli::resolve(options, Defaults::Run)?;
     only_once(runs)?;
     let summary = measure(&experiment, &outputs, &Interrupt::install()?, &[])?;
-    check(&summary, outputs.console)
+    let met = judge(&requirements, &summary, outputs.console);
+    check(&summary, outputs.console).and(met)
 }
 
 fn experiment_zero_copy(options: &RunOptions) -> Result<(), Failure> {
     if options.messages.msg_list {
         return list_messages(options);
     }
-    let Resolved { experiment, outputs, runs } = cli::resolve(options, Defaults::ZeroCopyExperiment)?;
+    let Resolved { experiment, outputs, runs, .. } = cli::resolve(options, Defaults::ZeroCopyExperiment)?;
     only_once(runs)?;
     let interrupt = Interrupt::install()?;
     let mut summaries = Vec::new();
@@ -89,6 +91,22 @@ fn only_once(runs: u32) -> Result<(), Failure> {
         return Ok(());
     }
     Err(Failure::Usage(format!("--runs {runs}: runs cannot be repeated yet: give --runs 1, or repeat the command")))
+}
+
+/// Says of each requirement whether it is met: below the summary, or on standard error if that was shown nowhere.
+fn judge(requirements: &[Requirement], summary: &Summary, shown: bool) -> Result<(), Failure> {
+    let verdicts: Vec<Verdict> = requirements.iter().map(|requirement| requirement.judge(summary)).collect();
+    for Verdict { line, .. } in &verdicts {
+        if shown {
+            write_lines(&[format!("  required     {line}")]).map_err(|error| cannot_write(&error))?;
+        } else {
+            let _ = writeln!(std::io::stderr().lock(), "perf_test: {line}");
+        }
+    }
+    match verdicts.iter().filter(|verdict| !verdict.met).count() {
+        0 => Ok(()),
+        count => Err(Failure::NotMet(format!("{count} of {} requirements not met", verdicts.len()))),
+    }
 }
 
 /// A failed run's sentence. What there is to say about a run is said on standard error if its summary was shown nowhere.
