@@ -12,15 +12,19 @@ pub enum Failure {
     /// The command is good, the measurement failed: exit code 1.
     #[error("{0}")]
     Measurement(String),
+    /// The measurement is good, and not what was required: exit code 3.
+    #[error("{0}")]
+    NotMet(String),
 }
 
 impl Failure {
-    /// The exit code of the program: 1 or 2.
+    /// The exit code of the program: 1, 2 or 3.
     #[must_use]
     pub fn exit_code(&self) -> u8 {
         match self {
             Failure::Usage(_) => 2,
             Failure::Measurement(_) => 1,
+            Failure::NotMet(_) => 3,
         }
     }
 }

@@ -30,6 +30,7 @@ pub mod payload;
 pub mod program;
 pub mod repeat;
 pub mod report;
+pub mod requirement;
 pub mod row;
 pub mod system;
 pub mod topic;

@@ -18,11 +18,12 @@ use crate::report::heading::{heading, legend};
 use crate::report::summary::Summary;
 use crate::report::terminal::write_lines;
 use crate::report::{Reports, cannot_write};
+use crate::requirement::{Requirement, Verdict};
 use crate::system::{Description, Noise, System};
 use crate::topic::full_name;
 use crate::{messages, system, worker};
 
-/// Runs the program: 0 good, 1 the measurement failed, 2 wrong usage.
+/// Runs the program: 0 good, 1 the measurement failed, 2 wrong usage, 3 a requirement was not met.
 #[must_use]
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let cli = match cli::parse(arguments) {

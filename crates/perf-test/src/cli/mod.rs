@@ -14,6 +14,7 @@ use clap::{Args, Parser, Subcommand};
 
 pub use options::{Output, RunOptions, Tables};
 pub use resolve::{Defaults, Outputs, Resolved, resolve};
+pub(crate) use values::time_ns;
 use values::within;
 
 /// Measures publish and subscribe between real processes: latency, losses, CPU and memory.
@@ -37,10 +38,12 @@ Exit codes:
   0  good
   1  the measurement failed
   2  wrong usage; nothing was started
+  3  a requirement (--require) was not met
 
 Examples:
   perf_test --zero-copy --reliable --keep-last --history-depth 10 -s 1 -m Array4m -r 100 --max-runtime 30
   perf_test -m Array1k -r 1000 --warmup 2 --max-runtime 10 --wait block -o stdout -l run1.csv
+  perf_test --warmup 2 --max-runtime 10 --require 'p99<500us' --require 'lost=0'
   perf_test --roundtrip-mode Both -m Array64 --max-runtime 10
   perf_test -p 0 -t camera --expected-num-pubs 1 --max-runtime 10     (and the publisher elsewhere: -s 0 -t camera)";
 

@@ -14,6 +14,7 @@ use super::options::{MessageOptions, QosOptions, RunOptions};
 use crate::error::Failure;
 use crate::experiment::{Durability, Experiment, History, Layout, Reliability, Threshold, Wait, name_of};
 use crate::messages::{self, Found};
+use crate::requirement::Requirement;
 
 pub use outputs::Outputs;
 
@@ -35,6 +36,8 @@ pub struct Resolved {
     pub outputs: Outputs,
     /// How often it is run.
     pub runs: u32,
+    /// What it must reach.
+    pub requirements: Vec<Requirement>,
 }
 
 /// The run that the options describe and where its results go.
@@ -45,7 +48,8 @@ pub fn resolve(options: &RunOptions, defaults: Defaults) -> Result<Resolved, Fai
     let resolved = || {
         let experiment = experiment(options, defaults)?;
         let outputs = outputs::outputs(&options.output, options.older.disable_logging, &experiment.topic)?;
-        Ok(Resolved { experiment, outputs, runs: options.time.runs.unwrap_or(1) })
+        let (runs, requirements) = (options.time.runs.unwrap_or(1), options.gate.require.clone());
+        Ok(Resolved { experiment, outputs, runs, requirements })
     };
     resolved().map_err(Failure::Usage)
 }

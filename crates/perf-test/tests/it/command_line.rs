@@ -105,3 +105,23 @@ fn memory_that_the_system_refuses_is_named_with_its_size_and_the_reason() {
     }
     memory.assert_empty();
 }
+
+#[test]
+fn requirements_decide_the_exit_code_and_are_answered_one_by_one() {
+    let memory = Memory::new();
+    let run = "-c Mock --mock latency=2ms,lose=10 -r 100 --max-runtime 1 -o none";
+    for (requirements, code, answers) in [
+        ("--require min>=2ms --require lost=10", 0, ["met      min>=2ms: 2.00 ms", "met      lost=10: 10"]),
+        ("--require min>=2ms --require lost=0", 3, ["NOT met  lost=0: 10", "1 of 2 requirements not met"]),
+        ("--require lost=10 --require p99>1ms", 3, ["met      lost=10: 10", "of 90 samples lie beyond it"]),
+    ] {
+        let run = memory.run(&format!("{run} {requirements}"));
+        assert_eq!((run.status.code(), run.stdout.as_str()), (Some(code), ""), "{}", run.everything());
+        assert!(answers.iter().all(|answer| run.stderr.contains(answer)), "{}", run.stderr);
+    }
+    // A measurement that failed is more than one that is not good enough.
+    let failed = memory.run("-p 0 -s 1 -t nobody --max-runtime 1 --require received>0 -o stdout");
+    assert_eq!(failed.status.code(), Some(1), "{}", failed.everything());
+    assert!(failed.stdout.contains("  required     NOT met  received>0: 0"), "{}", failed.stdout);
+    memory.assert_empty();
+}

@@ -3,6 +3,7 @@
 //! Used by `resolve`. Whatever is not given is `None` or `false`: its default depends on the command. The first paragraph of
 //! each comment is its line in `-h`, with unit, range and default; all of it is shown by `--help`, with an example.
 
+mod gate;
 mod machine;
 mod measuring;
 mod messages;
@@ -14,6 +15,7 @@ mod who;
 
 use clap::Args;
 
+pub use gate::GateOptions;
 pub use machine::MachineOptions;
 pub use measuring::MeasuringOptions;
 pub use messages::MessageOptions;
@@ -44,6 +46,8 @@ pub struct RunOptions {
     pub machine: MachineOptions,
     #[command(flatten)]
     pub output: OutputOptions,
+    #[command(flatten)]
+    pub gate: GateOptions,
     #[command(flatten)]
     pub older: OlderOptions,
 }

@@ -17,9 +17,10 @@ pub struct WhoOptions {
     /// so that the instrument itself can be tested. Example: -c Mock
     #[arg(short, long, value_name = "NAME", visible_alias = "communication")]
     pub communicator: Option<String>,
-    /// What -c Mock does to the messages
+    /// What -c Mock does to the messages [default: latency=1ms]
     ///
-    /// Example: -c Mock --mock latency=2ms,lose=10
+    /// An unknown word is answered with all that there are. Example, 2 ms, and every tenth is lost:
+    /// -c Mock --mock latency=2ms,lose=10
     #[arg(long, value_name = "SCRIPT")]
     pub mock: Option<Script>,
     /// Publishers, 0 to 64; 0 measures another program's [default: 1]

@@ -20,6 +20,10 @@ pub fn check(experiment: &Experiment, options: &RunOptions, defaults: Defaults) 
     }
     if defaults == Defaults::ZeroCopyExperiment {
         two_runs_can_be_compared(experiment)?;
+        if !options.gate.require.is_empty() {
+            return Err("`experiment zero-copy` compares two runs, --require is about one: give it to that run alone"
+                .to_owned());
+        }
     }
     Ok(())
 }

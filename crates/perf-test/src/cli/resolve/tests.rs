@@ -193,7 +193,9 @@ fn contradictions_are_named() {
         ("-p 2 --expected-num-pubs 3", ["--expected-num-pubs 3 would wait in vain", "-p is 2"]),
         ("--late 10ms --too-late 5ms -r 10", ["late begins above 10000000 ns", "too late above 5000000 ns"]),
         ("--late 20% -r 0", ["--late in percent", "-r 0"]),
-        ("--mock=", ["--mock does not apply to Gantry", "-c Mock"]),
+        ("experiment zero-copy --require lost=0", ["--require is about one", "experiment zero-copy"]),
+        ("--require p95<1ms", ["`p95` cannot be required", "p99.99, max"]),
+        ("--mock lose=10", ["--mock does not apply to Gantry", "-c Mock"]),
         ("-c Mock --shared-memory", ["--shared-memory does not apply to Mock", "leave it out"]),
     ] {
         let sentence = refused(line);

@@ -1,0 +1,277 @@
+//! What a run must reach: `--require 'p99<500us'`, so that a run gates a CI job.
+//!
+//! Parsed by the command line, judged by `program` on the summary. Invariant: what is not known, or rests on too few samples, is not
+//! met; nobody passes a gate by measuring too little.
+
+use std::str::FromStr;
+
+use crate::cli::time_ns;
+use crate::measure::histogram::Latencies;
+use crate::measure::moments::Moments;
+use crate::report::doubts::{ENOUGH_BEYOND, PERCENTILES, enough_beyond};
+use crate::report::summary::Summary;
+use crate::report::summary::text::time;
+
+/// All that can be required, for sentences.
+const THERE_ARE: &str = "min, mean, p50, p90, p99, p99.9, p99.99, max (latency from the stamp, as p99<500us; from the schedule: \
+     response.p99<1ms; lateness of sending: lateness.p99<1ms), lost, lost%, late%, too_late%, duplicates, reordered, received, rate \
+     (per second and publisher), cpu (% of one core), cpu_per_message, rss (at the peaks), doubts; with <, <=, >, >= or =; times in ns, \
+     us, ms or s, memory in KiB or MiB";
+/// Whether a value and its bound are as required.
+type Holds = fn(f64, f64) -> bool;
+
+/// The operators; longer ones first, as the shorter begin them.
+const OPERATORS: [(&str, Holds); 5] = [
+    ("<=", |value, bound| value <= bound),
+    (">=", |value, bound| value >= bound),
+    ("<", |value, bound| value < bound),
+    (">", |value, bound| value > bound),
+    ("=", |value, bound| value == bound),
+];
+
+/// What a number counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Unit {
+    /// Nanoseconds.
+    Time,
+    /// Percent.
+    Percent,
+    /// KiB.
+    Memory,
+    /// Per second.
+    Rate,
+    /// Things.
+    Count,
+}
+
+/// Values that are known or not: a value, or why there is none.
+type Known = Result<f64, &'static str>;
+
+/// A number of a summary.
+#[derive(Clone, Copy, Debug)]
+struct Metric {
+    name: &'static str,
+    unit: Unit,
+    value: fn(&Summary) -> Known,
+}
+
+const METRICS: [Metric; 12] = [
+    Metric { name: "lost", unit: Unit::Count, value: |run| received(run, run.lost as f64) },
+    Metric { name: "lost%", unit: Unit::Percent, value: |run| part(run, run.lost, run.lost + run.received.samples) },
+    Metric { name: "late%", unit: Unit::Percent, value: |run| part(run, run.received.late, run.received.samples) },
+    Metric {
+        name: "too_late%",
+        unit: Unit::Percent,
+        value: |run| part(run, run.received.too_late, run.received.samples),
+    },
+    Metric { name: "duplicates", unit: Unit::Count, value: |run| received(run, run.received.duplicates as f64) },
+    Metric { name: "reordered", unit: Unit::Count, value: |run| received(run, run.received.reordered as f64) },
+    Metric { name: "received", unit: Unit::Count, value: |run| received(run, run.received.samples as f64) },
+    Metric { name: "rate", unit: Unit::Rate, value: rate },
+    Metric { name: "cpu", unit: Unit::Percent, value: |run| Ok(run.core_percent) },
+    Metric {
+        name: "cpu_per_message",
+        unit: Unit::Time,
+        value: |run| run.cpu_per_message_ns().ok_or("there was no message"),
+    },
+    Metric { name: "rss", unit: Unit::Memory, value: peak_kib },
+    Metric { name: "doubts", unit: Unit::Count, value: |run| Ok(run.doubts().len() as f64) },
+];
+
+fn received(run: &Summary, value: f64) -> Known {
+    if run.experiment.subscriptions > 0 { Ok(value) } else { Err("this run has no subscription") }
+}
+
+fn part(run: &Summary, count: u64, of: u64) -> Known {
+    received(run, 0.0)?;
+    if of == 0 { Err("there was no sample") } else { Ok(100.0 * count as f64 / of as f64) }
+}
+
+fn rate(run: &Summary) -> Known {
+    if run.experiment.publishers > 0 { Ok(run.achieved_hz()) } else { Err("this run has no publisher") }
+}
+
+fn peak_kib(run: &Summary) -> Known {
+    Ok(run.workers.iter().map(|worker| worker.resources.memory.peak_rss_kib).sum::<u64>() as f64)
+}
+
+/// Which series of times.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Series {
+    Latency,
+    Response,
+    Lateness,
+}
+
+impl Series {
+    fn of(self, run: &Summary) -> (&Moments, &Latencies) {
+        match self {
+            Series::Latency => (&run.received.latency_ns, &run.latencies),
+            Series::Response => (&run.received.response_ns, &run.responses),
+            Series::Lateness => (&run.sent.lateness_ns, &run.lateness),
+        }
+    }
+}
+
+/// Which figure of a series.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Figure {
+    Min,
+    Mean,
+    Percentile(f64),
+    Max,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Subject {
+    OfSeries(Series, Figure),
+    Other(Metric),
+}
+
+impl Subject {
+    fn find(name: &str) -> Option<Subject> {
+        if let Some(metric) = METRICS.into_iter().find(|metric| metric.name == name) {
+            return Some(Subject::Other(metric));
+        }
+        let (series, figure) = match name.split_once('.') {
+            Some(("latency", figure)) => (Series::Latency, figure),
+            Some(("response", figure)) => (Series::Response, figure),
+            Some(("lateness", figure)) => (Series::Lateness, figure),
+            _ => (Series::Latency, name),
+        };
+        let figure = match figure {
+            "min" => Figure::Min,
+            "mean" => Figure::Mean,
+            "max" => Figure::Max,
+            _ => Figure::Percentile(PERCENTILES.into_iter().find(|percentile| format!("p{percentile}") == figure)?),
+        };
+        Some(Subject::OfSeries(series, figure))
+    }
+
+    fn unit(&self) -> Unit {
+        match self {
+            Subject::OfSeries(..) => Unit::Time,
+            Subject::Other(metric) => metric.unit,
+        }
+    }
+}
+
+/// One requirement.
+#[derive(Clone, Debug)]
+pub struct Requirement {
+    text: String,
+    subject: Subject,
+    holds: Holds,
+    bound: f64,
+}
+
+/// Two of the same words.
+impl PartialEq for Requirement {
+    fn eq(&self, other: &Requirement) -> bool {
+        self.text == other.text
+    }
+}
+
+impl FromStr for Requirement {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Requirement, String> {
+        let at = text.find(['<', '>', '=']).ok_or_else(|| format!("there is no comparison. There are {THERE_ARE}"))?;
+        let (name, rest) = text.split_at(at);
+        let found = OPERATORS.into_iter().find_map(|(sign, holds)| Some((holds, rest.strip_prefix(sign)?)));
+        let (holds, value) = found.ok_or("write <, <=, >, >= or =")?;
+        let (name, value) = (name.trim(), value.trim());
+        let subject =
+            Subject::find(name).ok_or_else(|| format!("`{name}` cannot be required. There are {THERE_ARE}"))?;
+        let bound = bound(value, subject.unit()).map_err(|how| format!("`{value}` is no bound for {name}: {how}"))?;
+        Ok(Requirement { text: text.to_owned(), subject, holds, bound })
+    }
+}
+
+fn bound(text: &str, unit: Unit) -> Result<f64, &'static str> {
+    let number = |text: &str| text.trim_end().parse().ok().filter(|number: &f64| number.is_finite());
+    match unit {
+        Unit::Time => time_ns(text).ok_or("give a time with ns, us, ms or s, as 500us"),
+        Unit::Percent => number(text.strip_suffix('%').unwrap_or(text)).ok_or("give percent, as 0.1%"),
+        Unit::Rate => number(text.strip_suffix("Hz").unwrap_or(text)).ok_or("give a number per second, as 99.5"),
+        Unit::Count => number(text).ok_or("give a number, as 0"),
+        Unit::Memory => {
+            let units = [("KiB", 1.0), ("MiB", 1024.0)];
+            let found = units.into_iter().find_map(|(unit, kib)| Some(number(text.strip_suffix(unit)?)? * kib));
+            found.ok_or("give memory with KiB or MiB, as 64MiB")
+        }
+    }
+}
+
+/// Whether a requirement is met, and what was measured.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Verdict {
+    /// It is.
+    pub met: bool,
+    /// As `NOT met  p99<500us: 812.3 µs`.
+    pub line: String,
+}
+
+impl Requirement {
+    /// What a run came to.
+    #[must_use]
+    pub fn judge(&self, run: &Summary) -> Verdict {
+        let (met, measured) = match self.value(run) {
+            Err(why) => (false, format!("not known: {why}")),
+            Ok((value, reservation)) => {
+                let holds = (self.holds)(value, self.bound);
+                let measured = shown(value, self.subject.unit());
+                match reservation {
+                    // What is missed is missed by few samples, too.
+                    Some(reservation) if holds => (false, format!("{measured}, but {reservation}")),
+                    _ => (holds, measured),
+                }
+            }
+        };
+        let verdict = if met { "met    " } else { "NOT met" };
+        Verdict { met, line: format!("{verdict}  {}: {measured}", self.text) }
+    }
+
+    /// The value, and why it is not to be trusted.
+    fn value(&self, run: &Summary) -> Result<(f64, Option<String>), &'static str> {
+        let (series, figure) = match self.subject {
+            Subject::Other(metric) => return (metric.value)(run).map(|value| (value, None)),
+            Subject::OfSeries(series, figure) => (series, figure),
+        };
+        let (moments, distribution) = series.of(run);
+        if moments.n == 0 {
+            return Err(match series {
+                Series::Latency => "no sample has a latency",
+                Series::Response => "no sample's schedule is known, as with -p 0, or there is none, as with -r 0",
+                Series::Lateness => "no message was due at a time, as with -s 0 -r 0 or -p 0",
+            });
+        }
+        Ok(match figure {
+            Figure::Min => (moments.min, None),
+            Figure::Mean => (moments.mean, None),
+            Figure::Max => (moments.max, None),
+            Figure::Percentile(percentile) => {
+                let value_ns = (distribution.quantile_ns(percentile / 100.0) as f64).min(moments.max);
+                let n = moments.n;
+                let few = !enough_beyond(n, percentile);
+                let needed = (ENOUGH_BEYOND / (1.0 - percentile / 100.0)).round();
+                let why =
+                    || format!("fewer than {ENOUGH_BEYOND} of {n} samples lie beyond it: run for {needed} samples");
+                (value_ns, few.then(why))
+            }
+        })
+    }
+}
+
+fn shown(value: f64, unit: Unit) -> String {
+    match unit {
+        Unit::Time => time(value),
+        Unit::Percent => format!("{value:.4} %"),
+        Unit::Memory => format!("{:.1} MiB", value / 1024.0),
+        Unit::Rate => format!("{value:.2} per second"),
+        Unit::Count => format!("{value}"),
+    }
+}
+
+#[cfg(test)]
+mod tests;
