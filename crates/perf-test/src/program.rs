@@ -7,7 +7,7 @@ use std::io::Write;
 use std::process::ExitCode;
 
 use crate::backend::BUILT_IN;
-use crate::cli::{self, Command, Defaults, Outputs, Question, Resolved, RunOptions, SystemOptions};
+use crate::cli::{self, Command, Defaults, Outputs, PlotOptions, Question, Resolved, RunOptions, SystemOptions};
 use crate::compare::compare;
 use crate::coordinator::{self, communicator::Communicator};
 use crate::error::Failure;
@@ -16,7 +16,7 @@ use crate::interrupt::Interrupt;
 use crate::report::heading::{heading, legend};
 use crate::report::summary::Summary;
 use crate::report::terminal::write_lines;
-use crate::report::{Reports, cannot_write};
+use crate::report::{Reports, cannot_write, plot};
 use crate::system::{Description, Noise, System};
 use crate::topic::full_name;
 use crate::{messages, system, worker};
@@ -36,6 +36,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Some(Command::Worker { .. }) => return worker::run(&BUILT_IN),
         Some(Command::Experiment(Question::ZeroCopy(options))) => experiment_zero_copy(&options),
         Some(Command::System(options)) => describe_system(options),
+        Some(Command::Plot(options)) => plot_logs(&options),
         None => one_run(&cli.options),
     };
     match done {
@@ -132,7 +133,26 @@ fn measure(
     reports.lines(&[ending.to_owned()])?;
     summary.notes.extend(reports.finish(&summary, Vec::new()));
     reports.lines(&summary.lines())?;
+    if outputs.plot {
+        for picture in plot::write_beside_each(outputs).map_err(Failure::Measurement)? {
+            reports.lines(&[format!("plot: {}", picture.display())])?;
+        }
+    }
     Ok(summary)
+}
+
+fn plot_logs(options: &PlotOptions) -> Result<(), Failure> {
+    if options.output.is_some() && options.logs.len() > 1 {
+        let n = options.logs.len();
+        return Err(Failure::Usage(format!(
+            "--output names one picture and {n} logs were given: give one, or leave it out"
+        )));
+    }
+    for log in &options.logs {
+        let picture = plot::write(log, options.output.as_deref()).map_err(Failure::Usage)?;
+        write_lines(&[format!("plot: {}", picture.display())]).map_err(|error| cannot_write(&error))?;
+    }
+    Ok(())
 }
 
 fn describe_system(options: SystemOptions) -> Result<(), Failure> {
