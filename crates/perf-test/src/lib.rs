@@ -32,6 +32,7 @@ pub mod repeat;
 pub mod report;
 pub mod requirement;
 pub mod row;
+pub mod session;
 pub mod system;
 pub mod topic;
 pub mod worker;

@@ -7,20 +7,16 @@ use std::io::Write;
 use std::process::ExitCode;
 
 use crate::backend::BUILT_IN;
-use crate::cli::{self, Command, Defaults, Outputs, Question, Resolved, RunOptions, SystemOptions};
+use crate::cli::{self, Command, Defaults, PlotOptions, Question, Resolved, RunOptions, SystemOptions};
 use crate::compare::compare;
-use crate::coordinator::{self, communicator::Communicator};
 use crate::error::Failure;
 use crate::experiment::Experiment;
 use crate::interrupt::Interrupt;
 use crate::repeat::{paired, repeated};
-use crate::report::heading::{heading, legend};
-use crate::report::summary::Summary;
 use crate::report::terminal::write_lines;
-use crate::report::{Reports, cannot_write};
-use crate::requirement::{Requirement, Verdict};
+use crate::report::{cannot_write, plot};
+use crate::session::Session;
 use crate::system::{Description, Noise, System};
-use crate::topic::full_name;
 use crate::{messages, system, worker};
 
 /// Runs the program: 0 good, 1 the measurement failed, 2 wrong usage, 3 a requirement was not met.
@@ -38,6 +34,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Some(Command::Worker { .. }) => return worker::run(&BUILT_IN),
         Some(Command::Experiment(Question::ZeroCopy(options))) => experiment_zero_copy(&options),
         Some(Command::System(options)) => describe_system(options),
+        Some(Command::Plot(options)) => plot_logs(&options),
         None => one_run(&cli.options),
     };
     match done {
@@ -53,16 +50,14 @@ fn one_run(options: &RunOptions) -> Result<(), Failure> {
     if options.messages.msg_list {
         return list_messages(options);
     }
-    let Resolved { experiment, outputs, runs } = cli::resolve(options, Defaults::Run)?;
-    let interrupt = Interrupt::install()?;
+    let Resolved { experiment, outputs, runs, requirements } = cli::resolve(options, Defaults::Run)?;
+    let session = Session { outputs, requirements, interrupt: Interrupt::install()? };
     if runs == 1 {
-        let summary = measure(&experiment, &outputs, &interrupt, &[])?;
-        return check(&summary, outputs.console);
+        return session.once(&experiment);
     }
     let mut summaries = Vec::new();
     for run in 1..=runs {
-        let title = title(&format!("run {run} of {runs}"));
-        summaries.push(whole(&experiment, &outputs.named(&format!("run{run}")), &interrupt, &title)?);
+        summaries.push(session.one_of_several(&experiment, &format!("run {run} of {runs}"), &format!("run{run}"))?);
     }
     say(&repeated(&summaries))
 }
@@ -71,8 +66,8 @@ fn experiment_zero_copy(options: &RunOptions) -> Result<(), Failure> {
     if options.messages.msg_list {
         return list_messages(options);
     }
-    let Resolved { experiment, outputs, runs } = cli::resolve(options, Defaults::ZeroCopyExperiment)?;
-    let interrupt = Interrupt::install()?;
+    let Resolved { experiment, outputs, runs, requirements } = cli::resolve(options, Defaults::ZeroCopyExperiment)?;
+    let session = Session { outputs, requirements, interrupt: Interrupt::install()? };
     let (mut copy, mut zero_copy) = (Vec::new(), Vec::new());
     for pair in 0..runs {
         // Interleaved, and each pair in the other order: a machine that changes slowly changes both.
@@ -80,9 +75,9 @@ fn experiment_zero_copy(options: &RunOptions) -> Result<(), Failure> {
         for (half, with) in (1..).zip(order) {
             let (what, suffix) = if with { ("with", "zero-copy") } else { ("without", "copy") };
             let suffix = if runs == 1 { suffix.to_owned() } else { format!("{suffix}-run{}", pair + 1) };
-            let title = title(&format!("run {} of {}: {what} zero copy", 2 * pair + half, 2 * runs));
+            let title = format!("run {} of {}: {what} zero copy", 2 * pair + half, 2 * runs);
             let experiment = Experiment { zero_copy: with, ..experiment.clone() };
-            let summary = whole(&experiment, &outputs.named(&suffix), &interrupt, &title)?;
+            let summary = session.one_of_several(&experiment, &title, &suffix)?;
             if with { &mut zero_copy } else { &mut copy }.push(summary);
         }
     }
@@ -92,73 +87,23 @@ fn experiment_zero_copy(options: &RunOptions) -> Result<(), Failure> {
     }
 }
 
-fn title(text: &str) -> [String; 3] {
-    [String::new(), format!("=== {text} ==="), String::new()]
-}
-
-/// One of several runs, to its end.
-fn whole(
-    experiment: &Experiment,
-    outputs: &Outputs,
-    interrupt: &Interrupt,
-    title: &[String],
-) -> Result<Summary, Failure> {
-    let summary = measure(experiment, outputs, interrupt, title)?;
-    check(&summary, outputs.console)?;
-    if summary.stopped_early {
-        let sentence = "stopped early: the runs that are left were not begun, and those before are not put together";
-        return Err(Failure::Measurement(sentence.to_owned()));
-    }
-    Ok(summary)
-}
-
 /// What several runs say together: that is what they were run for, so it is said even if nothing else is.
 fn say(lines: &[String]) -> Result<(), Failure> {
     write_lines(lines).map_err(|error| cannot_write(&error))
 }
 
-/// A failed run's sentence. What there is to say about a run is said on standard error if its summary was shown nowhere.
-fn check(summary: &Summary, shown: bool) -> Result<(), Failure> {
-    if !shown {
-        for doubt in summary.doubts() {
-            let _ = writeln!(std::io::stderr().lock(), "perf_test: {doubt}");
-        }
+fn plot_logs(options: &PlotOptions) -> Result<(), Failure> {
+    if options.output.is_some() && options.logs.len() > 1 {
+        let n = options.logs.len();
+        return Err(Failure::Usage(format!(
+            "--output names one picture and {n} logs were given: give one, or leave it out"
+        )));
     }
-    summary.failure().map_or(Ok(()), |sentence| Err(Failure::Measurement(sentence)))
-}
-
-/// One run with its heading, tables and summary.
-fn measure(
-    experiment: &Experiment,
-    outputs: &Outputs,
-    interrupt: &Interrupt,
-    title: &[String],
-) -> Result<Summary, Failure> {
-    let communicator = Communicator::find(&experiment.communicator).map_err(Failure::Usage)?;
-    let run_id = random_id()?;
-    let topic = full_name(&experiment.topic, experiment.is_private().then_some(&run_id));
-    // Also takes away what an earlier run left that was killed.
-    communicator.clean_up(experiment).map_err(Failure::Measurement)?;
-    let mut reports = Reports::open(outputs, experiment, &run_id, &topic)?;
-    reports.lines(title)?;
-    reports.lines(&heading(experiment, &topic))?;
-    for (kind, log) in [("CSV", &outputs.csv), ("JSON", &outputs.json), ("full", &outputs.full)] {
-        if let Some(path) = log {
-            let line = format!("{kind} log: {}", path.display());
-            if outputs.log_named_here && !outputs.console {
-                // Nobody could know the name otherwise.
-                let _ = writeln!(std::io::stderr().lock(), "perf_test: {line}");
-            }
-            reports.lines(&[line, String::new()])?;
-        }
+    for log in &options.logs {
+        let picture = plot::write(log, options.output.as_deref()).map_err(Failure::Usage)?;
+        say(&[format!("plot: {}", picture.display())])?;
     }
-    reports.lines(&legend())?;
-    let mut summary = coordinator::run(experiment, &communicator, &topic, &mut reports, interrupt)?;
-    let ending = if summary.stopped_early { "Stopped early. Exiting." } else { "Maximum runtime reached. Exiting." };
-    reports.lines(&[ending.to_owned()])?;
-    summary.notes.extend(reports.finish(&summary, Vec::new()));
-    reports.lines(&summary.lines())?;
-    Ok(summary)
+    Ok(())
 }
 
 fn describe_system(options: SystemOptions) -> Result<(), Failure> {
@@ -175,7 +120,7 @@ fn describe_system(options: SystemOptions) -> Result<(), Failure> {
     } else {
         system::text::lines(&found, noise.as_ref(), &advice)
     };
-    write_lines(&lines).map_err(|error| cannot_write(&error))
+    say(&lines)
 }
 
 fn list_messages(options: &RunOptions) -> Result<(), Failure> {
@@ -191,23 +136,5 @@ fn list_messages(options: &RunOptions) -> Result<(), Failure> {
         };
         format!("  {:<20}{:>9}  {}{by_option}", message.name, message.bytes, message.type_name)
     }));
-    write_lines(&lines).map_err(|error| cannot_write(&error))
-}
-
-fn random_id() -> Result<String, Failure> {
-    let mut bytes = [0_u8; 8];
-    rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty())
-        .map_err(|error| Failure::Measurement(format!("the system gives no random number for the run: {error}")))?;
-    Ok(format!("{:016x}", u64::from_ne_bytes(bytes)))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_run_has_another_id() {
-        let (one, other) = (random_id().unwrap(), random_id().unwrap());
-        assert_eq!((one.len(), one == other), (16, false));
-    }
+    say(&lines)
 }

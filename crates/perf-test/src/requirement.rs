@@ -1,6 +1,6 @@
 //! What a run must reach: `--require 'p99<500us'`, so that a run gates a CI job.
 //!
-//! Parsed by the command line, judged by `program` on the summary. Invariant: what is not known, or rests on too few samples, is not
+//! Parsed by the command line, judged by `session` on the summary. Invariant: what is not known, or rests on too few samples, is not
 //! met; nobody passes a gate by measuring too little.
 
 use std::str::FromStr;
@@ -9,6 +9,7 @@ use crate::cli::time_ns;
 use crate::measure::histogram::Latencies;
 use crate::measure::moments::Moments;
 use crate::report::doubts::{ENOUGH_BEYOND, PERCENTILES, enough_beyond};
+use crate::report::full::RequirementEntry;
 use crate::report::summary::Summary;
 use crate::report::summary::text::time;
 
@@ -203,20 +204,11 @@ fn bound(text: &str, unit: Unit) -> Result<f64, &'static str> {
     }
 }
 
-/// Whether a requirement is met, and what was measured.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Verdict {
-    /// It is.
-    pub met: bool,
-    /// As `NOT met  p99<500us: 812.3 µs`.
-    pub line: String,
-}
-
 impl Requirement {
     /// What a run came to.
     #[must_use]
-    pub fn judge(&self, run: &Summary) -> Verdict {
-        let (met, measured) = match self.value(run) {
+    pub fn judge(&self, run: &Summary) -> RequirementEntry {
+        let (met, found) = match self.value(run) {
             Err(why) => (false, format!("not known: {why}")),
             Ok((value, reservation)) => {
                 let holds = (self.holds)(value, self.bound);
@@ -228,8 +220,7 @@ impl Requirement {
                 }
             }
         };
-        let verdict = if met { "met    " } else { "NOT met" };
-        Verdict { met, line: format!("{verdict}  {}: {measured}", self.text) }
+        RequirementEntry { requirement: self.text.clone(), met, found }
     }
 
     /// The value, and why it is not to be trusted.

@@ -9,6 +9,7 @@ mod spelling;
 mod values;
 
 use std::ffi::OsString;
+use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
@@ -55,6 +56,8 @@ pub enum Command {
     Experiment(Question),
     /// Describes this machine, measures its noise, and says what to change before measuring.
     System(SystemOptions),
+    /// Draws logs of runs as SVG: latency over time and by percentile, CPU and memory over time.
+    Plot(PlotOptions),
     /// A worker process of a run; started by the program itself.
     #[command(hide = true)]
     Worker {
@@ -72,6 +75,17 @@ pub struct SystemOptions {
     /// Seconds for which timers, wake-ups and the clock are measured, 0 to 3600; 0 leaves it out [example: --noise-seconds 10]
     #[arg(long, value_name = "S", default_value_t = 2, value_parser = within(0..=3600), allow_hyphen_values = true)]
     pub noise_seconds: u32,
+}
+
+/// The options of `plot`.
+#[derive(Clone, Debug, Args)]
+pub struct PlotOptions {
+    /// Logs that --full-logfile wrote, also of runs that were killed; each is drawn beside itself [example: run1.full.json]
+    #[arg(required = true, value_name = "LOG")]
+    pub logs: Vec<PathBuf>,
+    /// Where the picture of a single log goes [example: --output run1.svg]
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
 }
 
 /// The questions that an experiment answers.

@@ -10,6 +10,7 @@ pub mod external_info;
 pub mod full;
 pub mod heading;
 pub mod json;
+pub mod plot;
 pub mod summary;
 pub mod tables;
 pub mod terminal;

@@ -5,7 +5,7 @@ use crate::report::summary::tests::summary;
 
 fn verdict(text: &str, run: &Summary) -> (bool, String) {
     let verdict = text.parse::<Requirement>().unwrap_or_else(|sentence| panic!("{text}: {sentence}")).judge(run);
-    (verdict.met, verdict.line)
+    (verdict.met, verdict.to_string())
 }
 
 /// A run of 3000 samples, each after 1 ms.

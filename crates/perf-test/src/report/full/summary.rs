@@ -1,5 +1,7 @@
 //! The whole run in Gantry's own log.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
 use super::TotalEntry;
@@ -119,6 +121,13 @@ pub struct RequirementEntry {
     pub met: bool,
     /// What was found, with its unit.
     pub found: String,
+}
+
+impl fmt::Display for RequirementEntry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let verdict = if self.met { "met    " } else { "NOT met" };
+        write!(f, "{verdict}  {}: {}", self.requirement, self.found)
+    }
 }
 
 impl SummaryEntry {

@@ -1,0 +1,132 @@
+//! A picture of a run: latency over time, latency by percentile, CPU and memory over time, in one SVG.
+//!
+//! Used by `perf_test plot` and `--plot`. It is drawn from Gantry's own log alone, also of a run that was killed or still runs, and
+//! needs no fonts: whoever shows it has them. `series` takes the lines out of the log, `panel` draws them.
+
+mod panel;
+mod series;
+
+use std::path::{Path, PathBuf};
+
+use plotters::coord::Shift;
+use plotters::prelude::{DrawingArea, IntoDrawingArea, IntoFont, SVGBackend, Text, WHITE};
+
+use super::full::{Conditions, Log};
+use crate::cli::Outputs;
+use panel::{Drawing, INK, PALE, Panel};
+use series::Series;
+
+const SIZE: (u32, u32) = (1280, 960);
+const HEAD: u32 = 92;
+const MARGIN: i32 = 24;
+
+/// Draws a log beside it, or where `output` says. Returns the name of the picture.
+///
+/// # Errors
+/// A sentence: the log cannot be read, or the picture not be written.
+pub fn write(log: &Path, output: Option<&Path>) -> Result<PathBuf, String> {
+    let picture = draw(&Log::read(log)?).map_err(|error| format!("cannot draw {}: {error}", log.display()))?;
+    let path = output.map_or_else(|| beside(log), Path::to_owned);
+    std::fs::write(&path, picture).map_err(|error| format!("cannot write the plot {}: {error}", path.display()))?;
+    Ok(path)
+}
+
+/// Draws the run whose logs these are beside each of them. Returns the names of the pictures; none if there is no full log.
+///
+/// # Errors
+/// As [`write`].
+pub fn write_beside_each(outputs: &Outputs) -> Result<Vec<PathBuf>, String> {
+    let Some(full) = &outputs.full else { return Ok(Vec::new()) };
+    let mut pictures: Vec<PathBuf> =
+        [&outputs.csv, &outputs.json].into_iter().flatten().map(|log| beside(log)).collect();
+    pictures.push(beside(full));
+    pictures.sort();
+    pictures.dedup();
+    for picture in &pictures {
+        write(full, Some(picture))?;
+    }
+    Ok(pictures)
+}
+
+/// `run.svg` for `run.csv`, `run.json` and `run.full.json`.
+fn beside(log: &Path) -> PathBuf {
+    let name = log.file_name().unwrap_or_default().to_string_lossy();
+    match name.strip_suffix(".full.json").filter(|stem| !stem.is_empty()) {
+        Some(stem) => log.with_file_name(format!("{stem}.svg")),
+        None => log.with_extension("svg"),
+    }
+}
+
+/// The picture as SVG.
+fn draw(log: &Log) -> Result<String, String> {
+    let series = Series::of(log);
+    let mut picture = String::new();
+    let root = SVGBackend::with_string(&mut picture, SIZE).into_drawing_area();
+    draw_all(&root, log, &series).map_err(|error| error.to_string())?;
+    drop(root);
+    Ok(picture)
+}
+
+fn draw_all(root: &DrawingArea<SVGBackend<'_>, Shift>, log: &Log, series: &Series) -> Drawing {
+    root.fill(&WHITE)?;
+    let (head, body) = root.split_vertically(HEAD);
+    let [title, conditions] = titles(log, series);
+    head.draw(&Text::new(title, (MARGIN, 22), ("sans-serif", 24).into_font().color(&INK)))?;
+    head.draw(&Text::new(conditions, (MARGIN, 56), ("sans-serif", 15).into_font().color(&PALE)))?;
+    let areas = body.split_evenly((2, 2));
+    let panels: [Panel<'_>; 4] =
+        [series.latency_over_time(), series.latency_by_percentile(), series.cpu_over_time(), series.memory_over_time()];
+    for (area, panel) in areas.iter().zip(&panels) {
+        panel.draw(area)?;
+    }
+    root.present()
+}
+
+/// What was run in two lines: what explains most differences between two runs.
+fn titles(log: &Log, series: &Series) -> [String; 2] {
+    let asked = &log.run.experiment;
+    let rate = match asked.rate_hz {
+        0 => "as fast as possible".to_owned(),
+        rate_hz => format!("{} Hz", thousands(u64::from(rate_hz))),
+    };
+    let path = if asked.zero_copy { "zero copy" } else { "copy" };
+    let title = format!(
+        "{}, {} bytes, {rate}, {path} over {}",
+        asked.message,
+        thousands(asked.message_bytes),
+        asked.communicator
+    );
+    let mut parts = vec![
+        format!("payload touched: {}", asked.touch),
+        format!("readers wait: {}", asked.wait),
+        who(asked),
+        format!("n {}", thousands(series.latency.n())),
+        format!("lost {}", thousands(series.lost)),
+    ];
+    if asked.roundtrip_mode == "Main" || asked.roundtrip_mode == "Both" {
+        parts.push("latencies of the way there and back".to_owned());
+    }
+    if log.summary.is_none() {
+        parts.push("no summary: the run was killed, or still runs".to_owned());
+    }
+    [title, parts.join("   ·   ")]
+}
+
+fn who(asked: &Conditions) -> String {
+    let publishers = if asked.publishers == 1 { "publisher" } else { "publishers" };
+    let subscriptions = if asked.subscriptions == 1 { "subscription" } else { "subscriptions" };
+    format!("{} {publishers}, {} {subscriptions}, {}", asked.publishers, asked.subscriptions, asked.execution_strategy)
+}
+
+/// A count with commas between its thousands.
+fn thousands(n: u64) -> String {
+    let digits = n.to_string();
+    let first = digits.len() % 3;
+    let (head, tail) = digits.split_at(first);
+    let mut groups: Vec<&str> = if head.is_empty() { Vec::new() } else { vec![head] };
+    groups.extend((0..tail.len()).step_by(3).filter_map(|at| tail.get(at..at + 3)));
+    groups.join(",")
+}
+
+#[cfg(test)]
+mod tests;

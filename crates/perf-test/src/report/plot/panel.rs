@@ -1,0 +1,115 @@
+//! One panel of a plot: a title, a legend above the lines, two axes with units, and lines.
+//!
+//! Used by `plot`. Axes are linear in what they are given; who wants a logarithm gives logarithms and says in `mark` what they mean.
+
+use plotters::coord::Shift;
+use plotters::coord::ranged1d::{KeyPointHint, NoDefaultFormatting, Ranged, ValueFormatter};
+use plotters::prelude::{
+    ChartBuilder, Circle, Color, DrawingArea, DrawingAreaErrorKind, DrawingBackend, IntoFont, LabelAreaPosition,
+    LineSeries, PathElement, RGBColor, SVGBackend, Text,
+};
+
+/// The colour of titles, of marks, and of what is behind.
+pub const INK: RGBColor = RGBColor(0x22, 0x26, 0x2b);
+pub const PALE: RGBColor = RGBColor(0x5b, 0x64, 0x6e);
+const GRID: RGBColor = RGBColor(0xe4, 0xe7, 0xea);
+/// Told apart by everybody (Okabe and Ito).
+pub const BLUE: RGBColor = RGBColor(0x00, 0x72, 0xb2);
+pub const ORANGE: RGBColor = RGBColor(0xe6, 0x9f, 0x00);
+pub const RED: RGBColor = RGBColor(0xd5, 0x5e, 0x00);
+
+/// A line of few points shows each of them.
+const FEW_POINTS: usize = 40;
+const LEGEND_STEP: i32 = 150;
+
+/// What drawing comes to.
+pub type Drawing = Result<(), DrawingAreaErrorKind<<SVGBackend<'static> as DrawingBackend>::ErrorType>>;
+
+/// An axis.
+#[derive(Clone, Debug)]
+pub struct Axis {
+    /// What it shows, with the unit.
+    pub name: &'static str,
+    /// From the least to the most.
+    pub range: (f64, f64),
+    /// Where it is marked.
+    pub marks: Vec<f64>,
+    /// What stands at a mark.
+    pub mark: fn(f64) -> String,
+}
+
+impl Ranged for Axis {
+    type FormatOption = NoDefaultFormatting;
+    type ValueType = f64;
+
+    fn map(&self, value: &f64, (first, last): (i32, i32)) -> i32 {
+        let (low, high) = self.range;
+        first + ((value - low) / (high - low) * f64::from(last - first)).round() as i32
+    }
+
+    fn key_points<Hint: KeyPointHint>(&self, hint: Hint) -> Vec<f64> {
+        if hint.weight().allow_light_points() { Vec::new() } else { self.marks.clone() }
+    }
+
+    fn range(&self) -> std::ops::Range<f64> {
+        self.range.0..self.range.1
+    }
+}
+
+impl ValueFormatter<f64> for Axis {
+    fn format_ext(&self, value: &f64) -> String {
+        (self.mark)(*value)
+    }
+}
+
+/// A line.
+pub struct Line {
+    pub name: &'static str,
+    pub colour: RGBColor,
+    pub points: Vec<(f64, f64)>,
+}
+
+/// A panel.
+pub struct Panel<'a> {
+    pub title: &'a str,
+    pub x: Axis,
+    pub y: Axis,
+    pub lines: Vec<Line>,
+}
+
+impl Panel<'_> {
+    /// Draws it into its area.
+    pub fn draw(&self, area: &DrawingArea<SVGBackend<'_>, Shift>) -> Drawing {
+        let (head, body) = area.split_vertically(52);
+        head.draw(&Text::new(self.title.to_owned(), (24, 4), ("sans-serif", 18).into_font().color(&INK)))?;
+        for (line, place) in self.lines.iter().zip(0..) {
+            let x = 100 + place * LEGEND_STEP;
+            head.draw(&PathElement::new(vec![(x, 40), (x + 26, 40)], line.colour.stroke_width(3)))?;
+            head.draw(&Text::new(line.name, (x + 34, 33), ("sans-serif", 14).into_font().color(&INK)))?;
+        }
+        let mut chart = ChartBuilder::on(&body)
+            .margin_right(28)
+            .margin_bottom(10)
+            .set_label_area_size(LabelAreaPosition::Left, 92)
+            .set_label_area_size(LabelAreaPosition::Bottom, 48)
+            .build_cartesian_2d(self.x.clone(), self.y.clone())?;
+        chart
+            .configure_mesh()
+            .max_light_lines(0)
+            .bold_line_style(GRID)
+            .axis_style(PALE)
+            .label_style(("sans-serif", 13).into_font().color(&INK))
+            .axis_desc_style(("sans-serif", 14).into_font().color(&PALE))
+            .x_desc(self.x.name)
+            .y_desc(self.y.name)
+            .draw()?;
+        for line in &self.lines {
+            chart.draw_series(LineSeries::new(line.points.iter().copied(), line.colour.stroke_width(2)))?;
+            if line.points.len() <= FEW_POINTS {
+                let dots = line.points.iter().map(|point| Circle::new(*point, 3, line.colour.filled()));
+                chart.draw_series(dots)?;
+            }
+        }
+        Ok(())
+    }
+}

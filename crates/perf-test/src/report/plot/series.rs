@@ -1,0 +1,260 @@
+//! The lines of a plot, taken out of a log.
+//!
+//! Used by `plot`. A run of more rows than a panel has room for is drawn in groups of rows, whose histograms are added up: nothing is
+//! left out.
+
+use super::panel::{Axis, BLUE, Line, ORANGE, Panel, RED};
+use crate::measure::histogram::Latencies;
+use crate::report::full::{Distribution, Log, RowEntry};
+
+/// Points that a line over time has at most.
+const POINTS: usize = 600;
+
+/// What is drawn at one time.
+struct Moment {
+    t_s: f64,
+    /// p50, p99 and max, ns; none if nothing was received.
+    latency_ns: Option<[f64; 3]>,
+    core_percent: f64,
+    kernel_percent: f64,
+    rss_mib: f64,
+    anonymous_mib: f64,
+    shared_mib: f64,
+}
+
+/// All that is drawn.
+pub struct Series {
+    moments: Vec<Moment>,
+    /// All service latencies.
+    pub latency: Latencies,
+    response: Latencies,
+    longest_ns: [f64; 2],
+    /// Samples lost.
+    pub lost: u64,
+}
+
+impl Series {
+    /// Of a log with or without its summary.
+    pub fn of(log: &Log) -> Series {
+        let group = log.rows.len().div_ceil(POINTS).max(1);
+        let total = log.summary.as_ref().map(|summary| &summary.total);
+        let whole = |which: fn(&RowEntry) -> &Distribution, of_summary: Option<&Distribution>| {
+            let found: Vec<&Distribution> = match of_summary {
+                Some(whole) => vec![whole],
+                None => log.rows.iter().map(which).collect(),
+            };
+            (added_up(&found), longest_ns(&found))
+        };
+        let (latency, longest) = whole(|row| &row.total.latency, total.map(|total| &total.latency));
+        let (response, longest_response) = whole(|row| &row.total.response, total.map(|total| &total.response));
+        let lost = |row: &RowEntry| row.total.received.missed.saturating_sub(row.total.received.reordered);
+        Series {
+            moments: log.rows.chunks(group).map(moment).collect(),
+            latency,
+            response,
+            longest_ns: [longest, longest_response],
+            lost: log.summary.as_ref().map_or_else(|| log.rows.iter().map(lost).sum(), |summary| summary.lost),
+        }
+    }
+
+    /// The median, p99 and the longest of each second.
+    pub fn latency_over_time(&self) -> Panel<'static> {
+        let line = |name, colour, which: fn(&[f64; 3]) -> f64| Line {
+            name,
+            colour,
+            points: self.over_time(|moment| moment.latency_ns.as_ref().map(|latency| which(latency).max(1.0).log10())),
+        };
+        let lines = vec![
+            line("max", RED, |[_, _, max]| *max),
+            line("p99", ORANGE, |[_, p99, _]| *p99),
+            line("p50", BLUE, |[p50, _, _]| *p50),
+        ];
+        Panel { title: "Latency over time", x: self.time_axis(), y: times_axis(&lines), lines }
+    }
+
+    /// The latency that each part of all samples does not exceed.
+    pub fn latency_by_percentile(&self) -> Panel<'static> {
+        let [longest_ns, longest_response_ns] = self.longest_ns;
+        let mut lines = Vec::new();
+        if self.response.n() > 0 {
+            let points = by_percentile(&self.response, longest_response_ns);
+            lines.push(Line { name: "from due time", colour: ORANGE, points });
+        }
+        let points = by_percentile(&self.latency, longest_ns);
+        lines.push(Line { name: "from send time", colour: BLUE, points });
+        let nines = (self.latency.n().max(self.response.n()).max(100) as f64).log10().ceil();
+        let x = Axis {
+            name: "percent of all samples that take no longer",
+            range: (0.0, nines),
+            marks: (0..=nines as u32).map(f64::from).collect(),
+            mark: percent,
+        };
+        Panel { title: "Latency by percentile", x, y: times_axis(&lines), lines }
+    }
+
+    /// All workers, of one core.
+    pub fn cpu_over_time(&self) -> Panel<'static> {
+        let line = |name, colour, which: fn(&Moment) -> f64| Line {
+            name,
+            colour,
+            points: self.over_time(|moment| Some(which(moment))),
+        };
+        let lines =
+            vec![line("user and kernel", BLUE, |m| m.core_percent), line("kernel", ORANGE, |m| m.kernel_percent)];
+        let y = from_zero("CPU of all workers (% of one core)", &lines);
+        Panel { title: "CPU over time", x: self.time_axis(), y, lines }
+    }
+
+    /// All workers.
+    pub fn memory_over_time(&self) -> Panel<'static> {
+        let line = |name, colour, which: fn(&Moment) -> f64| Line {
+            name,
+            colour,
+            points: self.over_time(|moment| Some(which(moment))),
+        };
+        let lines = vec![
+            line("resident", BLUE, |m| m.rss_mib),
+            line("of it private", ORANGE, |m| m.anonymous_mib),
+            line("of it shared", RED, |m| m.shared_mib),
+        ];
+        let y = from_zero("memory, sum of all workers (MiB)", &lines);
+        Panel { title: "Memory over time", x: self.time_axis(), y, lines }
+    }
+
+    fn over_time(&self, which: impl Fn(&Moment) -> Option<f64>) -> Vec<(f64, f64)> {
+        self.moments.iter().filter_map(|moment| Some((moment.t_s, which(moment)?))).collect()
+    }
+
+    fn time_axis(&self) -> Axis {
+        let first = self.moments.first().map_or(0.0, |moment| (moment.t_s - 1.0).max(0.0));
+        let last = self.moments.last().map_or(1.0, |moment| moment.t_s).max(first + 1.0);
+        Axis { name: "time since the start (s)", range: (first, last), marks: marks(first, last), mark: plain }
+    }
+}
+
+fn moment(rows: &[RowEntry]) -> Moment {
+    let sum = |which: fn(&RowEntry) -> f64| rows.iter().map(which).sum::<f64>();
+    let length_s = sum(|row| row.length_s).max(f64::MIN_POSITIVE);
+    let mib = |which: fn(&RowEntry) -> u64| rows.iter().map(which).max().unwrap_or(0) as f64 / 1024.0;
+    let latencies: Vec<&Distribution> = rows.iter().map(|row| &row.total.latency).collect();
+    let (histogram, longest_ns) = (added_up(&latencies), longest_ns(&latencies));
+    let quantile = |part| (histogram.quantile_ns(part) as f64).min(longest_ns);
+    Moment {
+        t_s: rows.last().map_or(0.0, |row| row.t_s),
+        latency_ns: (histogram.n() > 0).then(|| [quantile(0.5), quantile(0.99), longest_ns]),
+        core_percent: sum(|row| row.core_percent * row.length_s) / length_s,
+        kernel_percent: sum(|row| row.used.system_ns as f64) / 1e9 / length_s * 100.0,
+        rss_mib: mib(|row| row.memory.rss_kib),
+        anonymous_mib: mib(|row| row.memory.anonymous_kib),
+        shared_mib: mib(|row| row.memory.shared_kib),
+    }
+}
+
+fn added_up(parts: &[&Distribution]) -> Latencies {
+    let mut sum = Latencies::new();
+    parts.iter().for_each(|part| sum.add_cells(&part.cells));
+    sum
+}
+
+fn longest_ns(parts: &[&Distribution]) -> f64 {
+    parts.iter().filter_map(|part| part.max_ns).fold(0.0, f64::max)
+}
+
+/// Points (number of nines, logarithm of the latency) of a whole distribution; the last one stands where one sample is left.
+fn by_percentile(latencies: &Latencies, longest_ns: f64) -> Vec<(f64, f64)> {
+    let n = latencies.n() as f64;
+    let mut points = Vec::new();
+    let mut up_to = 0;
+    for (ns, count) in latencies.cells() {
+        let nines = |samples: u64| -((n - samples as f64).max(1.0) / n).log10();
+        let height = (ns as f64).min(longest_ns).max(1.0).log10();
+        points.push((nines(up_to), height));
+        up_to += count;
+        points.push((nines(up_to), height));
+    }
+    points
+}
+
+/// From the shortest to the longest of the lines, whose heights are logarithms of ns.
+fn times_axis(lines: &[Line]) -> Axis {
+    let heights = || lines.iter().flat_map(|line| &line.points).map(|(_, height)| *height);
+    let (low, high) = (heights().fold(f64::INFINITY, f64::min), heights().fold(f64::NEG_INFINITY, f64::max));
+    let (low, high) = if low.is_finite() { (low, high) } else { (3.0, 6.0) };
+    let (low, high) = (low - 0.1, high + 0.1);
+    let marked = |steps: &[f64]| -> Vec<f64> {
+        let decades = low.floor() as i32..=high.ceil() as i32;
+        let all = decades.flat_map(|decade| steps.iter().map(move |step| f64::from(decade) + step.log10()));
+        all.filter(|mark| (low..=high).contains(mark)).collect()
+    };
+    let marks = if high - low > 3.0 { marked(&[1.0]) } else { marked(&[1.0, 2.0, 5.0]) };
+    Axis { name: "latency (log scale)", range: (low, high), marks, mark: time }
+}
+
+fn from_zero(name: &'static str, lines: &[Line]) -> Axis {
+    let highest = lines.iter().flat_map(|line| &line.points).map(|(_, height)| *height).fold(0.0, f64::max);
+    let high = if highest > 0.0 { highest * 1.1 } else { 1.0 };
+    Axis { name, range: (0.0, high), marks: marks(0.0, high), mark: plain }
+}
+
+/// About six round numbers within a range.
+fn marks(low: f64, high: f64) -> Vec<f64> {
+    let rough = (high - low) / 6.0;
+    let decade = 10_f64.powf(rough.log10().floor());
+    let step = [1.0, 2.0, 5.0, 10.0].into_iter().map(|step| step * decade).find(|step| *step >= rough).unwrap_or(rough);
+    let first = (low / step).ceil() as i64;
+    (first..).map(|i| i as f64 * step).take_while(|mark| *mark <= high + step * 1e-9).collect()
+}
+
+/// A round number.
+fn plain(value: f64) -> String {
+    let rounded = (value * 1000.0).round() / 1000.0;
+    if rounded.abs() >= 10_000.0 { super::thousands(rounded as u64) } else { rounded.to_string() }
+}
+
+/// The time whose logarithm in ns this is.
+fn time(height: f64) -> String {
+    let ns = 10_f64.powf(height);
+    let (value, unit) = match ns {
+        ns if ns < 999.5 => (ns, "ns"),
+        ns if ns < 999_500.0 => (ns / 1e3, "µs"),
+        ns if ns < 999_500_000.0 => (ns / 1e6, "ms"),
+        ns => (ns / 1e9, "s"),
+    };
+    format!("{} {unit}", plain(value))
+}
+
+/// The percentile with so many nines.
+fn percent(nines: f64) -> String {
+    match nines.round() as i32 {
+        0 => "0".to_owned(),
+        1 => "90".to_owned(),
+        2 => "99".to_owned(),
+        more => format!("99.{}", "9".repeat(usize::try_from(more - 2).unwrap_or(0))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn marks_are_round_and_within_the_range() {
+        assert_eq!(marks(0.0, 30.0), [0.0, 5.0, 10.0, 15.0, 20.0, 25.0, 30.0]);
+        assert_eq!(marks(0.0, 0.7).len(), 4);
+        assert_eq!(marks(4.0, 5.0).len(), 6);
+        assert_eq!([2.0, 0.2, 12_000.0].map(plain), ["2", "0.2", "12,000"]);
+        assert_eq!([3.0, 2_f64.log10() + 4.0, 6.0, 9.0, 0.0].map(time), ["1 µs", "20 µs", "1 ms", "1 s", "1 ns"]);
+        assert_eq!([0.0, 1.0, 2.0, 3.0, 5.0].map(percent), ["0", "90", "99", "99.9", "99.999"]);
+    }
+
+    #[test]
+    fn a_percentile_line_goes_through_the_percentiles() {
+        let mut latencies = Latencies::new();
+        (0..90).for_each(|_| latencies.record(1000));
+        (0..10).for_each(|_| latencies.record(100_000));
+        let points = by_percentile(&latencies, 100_000.0);
+        let near = |(x, y): (f64, f64), (a, b): (f64, f64)| (x - a).abs() < 1e-9 && (y - b).abs() < 1e-3;
+        assert!(near(points[0], (0.0, 3.0)) && near(points[1], (1.0, 3.0)), "{points:?}");
+        assert!(near(points[2], (1.0, 5.0)) && near(points[3], (2.0, 5.0)), "{points:?}");
+    }
+}

@@ -1,0 +1,73 @@
+//! What pictures say, and that every log gives one.
+
+use super::*;
+use crate::report::full::{RowEntry, SummaryEntry};
+use crate::report::summary::tests::summary;
+use crate::row::{Row, documented_row};
+
+fn log(rows: u32, with_summary: bool) -> Log {
+    let summary = summary("--zero-copy", 1_000_000);
+    let mut row = documented_row();
+    (0..99).for_each(|i| row.latencies.record(4_327_000 + i * 10_000));
+    let row = |second: u32| RowEntry::of(&Row { end_ns: i64::from(second + 1) * 1_000_000_000, ..row.clone() });
+    Log {
+        schema: String::new(),
+        run: crate::report::full::RunEntry::now(&summary.experiment, "id", "/topic", &Default::default()),
+        environment: serde_json::Map::new(),
+        rows: (0..rows).map(row).collect(),
+        summary: with_summary.then(|| SummaryEntry::of(&summary, Vec::new())),
+    }
+}
+
+#[test]
+fn a_picture_says_what_was_run_and_names_axes_lines_and_units() {
+    let picture = draw(&log(30, true)).unwrap();
+    for words in [
+        "Array4m, 4,194,304 bytes, 100 Hz, zero copy over Gantry",
+        "payload touched: stamp",
+        "readers wait: adaptive",
+        "n 3,000",
+        "lost 0",
+        "Latency over time",
+        "Latency by percentile",
+        "99.9",
+        "CPU of all workers (% of one core)",
+        "memory, sum of all workers (MiB)",
+        "time since the start (s)",
+        "p99",
+        "5 ms",
+    ] {
+        assert!(picture.contains(words), "{words:?} is not in the picture");
+    }
+    assert!(!picture.contains("NaN") && !picture.contains("inf"), "{picture}");
+}
+
+#[test]
+fn every_log_has_a_picture_also_a_killed_runs_and_one_without_rows() {
+    for (rows, with_summary) in [(0, false), (0, true), (1, false), (2, true), (3600, false)] {
+        let picture = draw(&log(rows, with_summary)).unwrap();
+        assert!(!picture.contains("NaN") && picture.ends_with("</svg>\n"), "{rows} rows: {picture}");
+        assert_eq!(picture.contains("no summary: the run was killed"), !with_summary);
+        assert!(picture.len() < 200_000, "{} bytes for {rows} rows", picture.len());
+    }
+}
+
+#[test]
+fn the_latencies_of_a_killed_run_are_those_of_its_rows() {
+    let series = Series::of(&log(1300, false));
+    assert_eq!(series.latency.n(), 1300 * 99);
+    let panel = series.latency_over_time();
+    // In groups of three rows; the longest of each is still there.
+    assert_eq!(panel.lines[0].points.len(), 434);
+    assert!(panel.lines[0].points.iter().all(|(_, height)| (height - 5_605_000_f64.log10()).abs() < 1e-9));
+}
+
+#[test]
+fn pictures_are_called_like_their_logs() {
+    for (log, picture) in
+        [("a/run.csv", "a/run.svg"), ("run.json", "run.svg"), ("a/run.1.full.json", "a/run.1.svg"), ("run", "run.svg")]
+    {
+        assert_eq!(beside(Path::new(log)), Path::new(picture));
+    }
+    assert_eq!([7, 1000, 1_234_567].map(thousands), ["7", "1,000", "1,234,567"]);
+}
