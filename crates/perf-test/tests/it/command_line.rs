@@ -122,6 +122,6 @@ fn requirements_decide_the_exit_code_and_are_answered_one_by_one() {
     // A measurement that failed is more than one that is not good enough.
     let failed = memory.run("-p 0 -s 1 -t nobody --max-runtime 1 --require received>0 -o stdout");
     assert_eq!(failed.status.code(), Some(1), "{}", failed.everything());
-    assert!(failed.stdout.contains("  required     NOT met  received>0: 0"), "{}", failed.stdout);
+    assert!(failed.stdout.contains("  required      NOT met  received>0: 0"), "{}", failed.stdout);
     memory.assert_empty();
 }
