@@ -66,7 +66,7 @@ impl Reports {
             let head = full::Head { schema: full::SCHEMA, run, environment };
             full::FullLog::create(path, &head).map_err(|error| refused("full", path, &error))
         });
-        let terminal = outputs.console.then(terminal::Terminal::new);
+        let terminal = outputs.console.then(|| terminal::Terminal::new(experiment, outputs.tables));
         Ok(Reports { terminal, csv: csv.transpose()?, json: json.transpose()?, full: full.transpose()? })
     }
 

@@ -30,14 +30,56 @@ fn shown_in_window(rows: u16) -> String {
     String::from_utf8(shown).unwrap()
 }
 
+/// The lines that a window shows in the end, however far back one scrolls; knows what this program says to terminals.
+fn seen(shown: &str) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    let mut rest = shown;
+    while let Some(c) = rest.chars().next() {
+        rest = &rest[c.len_utf8()..];
+        match c {
+            '\n' => lines.push(String::new()),
+            '\r' => {}
+            '\x1b' => {
+                let sequence = rest.split_inclusive(|c: char| c.is_ascii_alphabetic()).next().unwrap();
+                rest = &rest[sequence.len()..];
+                let up: usize = match sequence {
+                    "[J" => continue,
+                    up => up.strip_prefix('[').unwrap().strip_suffix('F').unwrap().parse().unwrap(),
+                };
+                assert!(rest.starts_with("\x1b[J"), "what is left behind below?");
+                lines.truncate(lines.len() - up);
+                lines.last_mut().unwrap().clear();
+            }
+            c => lines.last_mut().unwrap().push(c),
+        }
+    }
+    lines
+}
+
+fn count(lines: &[String], words: &str) -> usize {
+    lines.iter().filter(|line| line.contains(words)).count()
+}
+
 #[test]
 fn tables_are_drawn_over_the_last_ones_only_if_they_fit_the_window() {
     let large = shown_in_window(60);
-    assert_eq!(large.matches("\x1b[37F").count(), 1, "two sets, the second over the first");
-    let set = large.split("run time").nth(1).unwrap();
-    let lines = set.split("\x1b[37F").next().unwrap().matches('\n').count();
-    assert_eq!(lines, 37, "the cursor goes up as many lines as were drawn");
-    let small = shown_in_window(24);
-    assert!(!small.contains('\x1b'), "{small:?}");
-    assert_eq!(small.matches("| T_experiment |").count(), 2);
+    assert_eq!(large.matches("| T_experiment |").count(), 2);
+    let lines = seen(&large);
+    assert_eq!(count(&lines, "| T_experiment |"), 1, "two sets, the second over the first: {lines:#?}");
+    assert_eq!(count(&lines, "| T_experiment | 2.000000 |"), 1);
+    assert_eq!((count(&lines, "getrusage(2)"), count(&lines, "Maximum runtime reached")), (1, 1), "{lines:#?}");
+    let small = seen(&shown_in_window(24));
+    assert_eq!(count(&small, "| T_experiment |"), 2, "{small:#?}");
+    assert_eq!((count(&small, "getrusage(2)"), count(&small, "nvcsw  |")), (1, 2), "{small:#?}");
+}
+
+#[test]
+fn progress_is_below_the_tables_of_any_window_and_gone_in_the_end() {
+    for rows in [60, 24] {
+        let shown = shown_in_window(rows);
+        let progress = ["[###############---------------] 1 s of 2 s, 1 s left; 10 sent/s", "2 s of 2 s, 0 s left"];
+        assert!(progress.iter().all(|line| shown.contains(line)), "{shown}");
+        let lines = seen(&shown);
+        assert_eq!(count(&lines, " s left"), 0, "{lines:#?}");
+    }
 }

@@ -1,0 +1,96 @@
+//! How far a run is: a bar, the time that has passed and is left, the rates of the last second.
+//!
+//! Used by the terminal report.
+
+use crate::experiment::Experiment;
+use crate::row::Row;
+
+/// The longest bar, characters.
+const LONGEST_BAR: usize = 30;
+/// A shorter one shows nothing.
+const SHORTEST_BAR: usize = 10;
+
+/// What is known of a run from the beginning.
+#[derive(Clone, Copy, Debug)]
+pub struct Progress {
+    /// Seconds from the first message to the last; none: until interrupted.
+    length_s: Option<u32>,
+    sends: bool,
+    receives: bool,
+}
+
+impl Progress {
+    /// Of that run.
+    #[must_use]
+    pub fn of(experiment: &Experiment) -> Progress {
+        let (sends, receives) = (experiment.publishers > 0, experiment.subscriptions > 0);
+        Progress { length_s: experiment.length_s(), sends, receives }
+    }
+
+    /// The line after `row`, shorter than a window of so many columns; none if that is too narrow.
+    #[must_use]
+    pub fn line(&self, row: &Row, columns: usize) -> Option<String> {
+        let elapsed_s = row.t_experiment_s().round() as u64;
+        let mut parts = vec![match self.length_s {
+            None => format!("{}, until Ctrl-C", duration(elapsed_s)),
+            Some(length_s) => {
+                let left_s = u64::from(length_s).saturating_sub(elapsed_s);
+                format!("{} of {}, {} left", duration(elapsed_s), duration(length_s.into()), duration(left_s))
+            }
+        }];
+        if self.sends {
+            parts.push(format!("{} sent/s", row.per_second(row.sent.samples)));
+        }
+        if self.receives {
+            parts.push(format!("{} received/s", row.per_second(row.received.samples)));
+        }
+        let text = parts.join("; ");
+        let room = columns.checked_sub(text.chars().count() + 1)?;
+        // With brackets and a space.
+        let bar = room.saturating_sub(3).min(LONGEST_BAR);
+        let Some(length_s) = self.length_s.filter(|_| bar >= SHORTEST_BAR) else { return Some(text) };
+        let done = (bar as u64 * elapsed_s / u64::from(length_s).max(1)).min(bar as u64) as usize;
+        Some(format!("[{}{}] {text}", "#".repeat(done), "-".repeat(bar - done)))
+    }
+}
+
+/// Whole seconds in the units that people use.
+fn duration(time_s: u64) -> String {
+    match time_s {
+        0..100 => format!("{time_s} s"),
+        100..3600 => format!("{} min {:02} s", time_s / 60, time_s % 60),
+        _ => format!("{} h {:02} min", time_s / 3600, time_s / 60 % 60),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::row::documented_row;
+
+    const HOUR: Progress = Progress { length_s: Some(3600), sends: true, receives: true };
+
+    #[test]
+    fn the_bar_gives_way_to_the_figures() {
+        // 31 s, 100 sent, 99 received.
+        let half = Progress { length_s: Some(62), ..HOUR };
+        let text = "31 s of 62 s, 31 s left; 100 sent/s; 99 received/s";
+        let row = documented_row();
+        assert_eq!(half.line(&row, 200).unwrap(), format!("[{}{}] {text}", "#".repeat(15), "-".repeat(15)));
+        assert_eq!(half.line(&row, text.len() + 14).unwrap(), format!("[#####-----] {text}"));
+        assert_eq!(half.line(&row, text.len() + 13).unwrap(), text);
+        assert_eq!(half.line(&row, text.len() + 1).unwrap(), text);
+        assert_eq!(half.line(&row, text.len()), None);
+    }
+
+    #[test]
+    fn it_says_what_the_run_knows() {
+        let row = documented_row();
+        let line = |progress: Progress| progress.line(&row, 200).unwrap();
+        assert!(line(HOUR).ends_with("31 s of 1 h 00 min, 59 min 29 s left; 100 sent/s; 99 received/s"));
+        assert_eq!(line(Progress { length_s: None, sends: false, ..HOUR }), "31 s, until Ctrl-C; 99 received/s");
+        // The piece at the end may reach beyond it.
+        let over = Progress { length_s: Some(30), receives: false, ..HOUR };
+        assert_eq!(line(over), format!("[{}] 31 s of 30 s, 0 s left; 100 sent/s", "#".repeat(30)));
+    }
+}

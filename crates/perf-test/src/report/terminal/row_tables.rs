@@ -1,0 +1,123 @@
+//! The tables of one second: titles and columns as in performance_test, of either generation.
+//!
+//! Used by the terminal report.
+
+use crate::cli::Tables;
+use crate::measure::moments::Moments;
+use crate::measure::usage::FIELDS;
+use crate::report::tables::{cells, side_by_side, table};
+use crate::row::Row;
+
+/// All tables of a row.
+#[must_use]
+pub fn lines(row: &Row, tables: Tables) -> Vec<String> {
+    let run_time =
+        ["T_experiment".to_owned(), seconds(row.t_experiment_s()), "T_loop".to_owned(), seconds(row.t_loop_s())];
+    let mut lines = table("run time", &[run_time.into()]);
+    lines.push(String::new());
+    let mut pairs = vec![(samples(row), moments("latency", &row.latency_s()))];
+    if tables == Tables::V1 {
+        let reserve = moments("publisher loop", &row.publisher_loop_s());
+        pairs.push((reserve, moments("subscriber loop", &Moments::default())));
+    }
+    lines.extend(side_by_side(&pairs));
+    lines.extend(system_usage(row));
+    lines.push(String::new());
+    let received = &row.received;
+    let (lost, overwritten) = (received.lost(), received.overwritten);
+    lines.push(format!(
+        "lost: {overwritten} left the history, {} unexplained; {} duplicates, {} reordered",
+        lost.saturating_sub(overwritten),
+        received.duplicates,
+        received.reordered
+    ));
+    lines.push(format!(
+        "CPU:  {:.1} % of one core, {:.1} % of all {}",
+        row.core_percent,
+        row.all_cores_percent(),
+        row.cores
+    ));
+    lines.push(String::new());
+    lines
+}
+
+fn samples(row: &Row) -> Vec<String> {
+    let values = vec![
+        row.per_second(row.received.samples).to_string(),
+        row.per_second(row.sent.samples).to_string(),
+        row.per_second(row.received.lost()).to_string(),
+        row.data_received().to_string(),
+        seconds(row.relative_loss()),
+    ];
+    table("samples", &[cells(["recv", "sent", "lost", "data_recv", "relative_loss"]), values])
+}
+
+fn moments(title: &str, moments: &Moments) -> Vec<String> {
+    let values = [moments.min, moments.max, moments.mean, moments.variance()].map(seconds);
+    table(title, &[cells(["min", "max", "mean", "variance"]), values.into()])
+}
+
+fn system_usage(row: &Row) -> Vec<String> {
+    let values = row.usage.fields().map(|value| value.to_string());
+    let names = FIELDS.map(str::to_owned);
+    let rows = [names[..8].into(), values[..8].into(), names[8..].into(), values[8..].into()];
+    table("system usage", &rows)
+}
+
+fn seconds(value: f64) -> String {
+    format!("{value:.6}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::row::documented_row;
+
+    #[test]
+    fn the_tables_are_those_of_the_zero_copy_documentation() {
+        let expected = "\
+run time
+
++--------------+-----------+--------+----------+
+| T_experiment | 31.000000 | T_loop | 1.000000 |
++--------------+-----------+--------+----------+
+
+samples                                              latency
+
++------+------+------+-----------+---------------+   +----------+----------+----------+----------+
+| recv | sent | lost | data_recv | relative_loss |   | min      | max      | mean     | variance |
++------+------+------+-----------+---------------+   +----------+----------+----------+----------+
+| 99   | 100  | 0    | 415236096 | 0.000000      |   | 0.004327 | 0.005605 | 0.004546 | 0.000000 |
++------+------+------+-----------+---------------+   +----------+----------+----------+----------+
+
+publisher loop                                       subscriber loop
+
++----------+----------+----------+----------+        +----------+----------+----------+----------+
+| min      | max      | mean     | variance |        | min      | max      | mean     | variance |
++----------+----------+----------+----------+        +----------+----------+----------+----------+
+| 0.007260 | 0.008229 | 0.008057 | 0.000000 |        | 0.000000 | 0.000000 | 0.000000 | 0.000000 |
++----------+----------+----------+----------+        +----------+----------+----------+----------+
+
+system usage
+
++-------------+-----------+---------+--------+--------+----------+--------+--------+
+| utime       | stime     | maxrss  | ixrss  | idrss  | isrss    | minflt | majflt |
++-------------+-----------+---------+--------+--------+----------+--------+--------+
+| 23120954000 | 121597000 | 65092   | 0      | 0      | 0        | 11578  | 2      |
++-------------+-----------+---------+--------+--------+----------+--------+--------+
+| nswap       | inblock   | oublock | msgsnd | msgrcv | nsignals | nvcsw  | nivcsw |
++-------------+-----------+---------+--------+--------+----------+--------+--------+
+| 0           | 0         | 0       | 0      | 0      | 0        | 9885   | 7193   |
++-------------+-----------+---------+--------+--------+----------+--------+--------+
+
+lost: 0 left the history, 0 unexplained; 0 duplicates, 0 reordered
+CPU:  76.2 % of one core, 38.1 % of all 2
+";
+        assert_eq!(lines(&documented_row(), Tables::V1).join("\n"), expected);
+        // The later generation left out the loops, and nothing else.
+        let (above, below) = expected.split_once("publisher loop").unwrap();
+        let (_, below) = below.split_once("\n\nsystem usage").unwrap();
+        let without_loops = format!("{above}system usage{below}");
+        assert_eq!(lines(&documented_row(), Tables::V2).join("\n"), without_loops);
+    }
+}
