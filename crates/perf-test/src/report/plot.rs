@@ -13,12 +13,12 @@ use plotters::prelude::{DrawingArea, IntoDrawingArea, IntoFont, SVGBackend, Text
 
 use super::full::{Conditions, Log};
 use crate::cli::Outputs;
-use panel::{Drawing, INK, PALE, Panel};
+use panel::{Drawing, INK, MARGIN, PALE, Panel};
 use series::Series;
 
 const SIZE: (u32, u32) = (1280, 960);
-const HEAD: u32 = 92;
-const MARGIN: i32 = 24;
+const HEAD: u32 = 100;
+const BETWEEN: &str = "   ·   ";
 
 /// Draws a log beside it, or where `output` says. Returns the name of the picture.
 ///
@@ -71,10 +71,11 @@ fn draw_all(root: &DrawingArea<SVGBackend<'_>, Shift>, log: &Log, series: &Serie
     root.fill(&WHITE)?;
     let (head, body) = root.split_vertically(HEAD);
     let [title, conditions] = titles(log, series);
-    head.draw(&Text::new(title, (MARGIN, 22), ("sans-serif", 24).into_font().color(&INK)))?;
-    head.draw(&Text::new(conditions, (MARGIN, 56), ("sans-serif", 15).into_font().color(&PALE)))?;
+    head.draw(&Text::new(title, (MARGIN, 16), ("sans-serif", 24).into_font().color(&INK)))?;
+    head.draw(&Text::new(conditions, (MARGIN, 50), ("sans-serif", 15).into_font().color(&PALE)))?;
+    head.draw(&Text::new(machine(log), (MARGIN, 70), ("sans-serif", 13).into_font().color(&PALE)))?;
     let areas = body.split_evenly((2, 2));
-    let panels: [Panel<'_>; 4] =
+    let panels: [Panel; 4] =
         [series.latency_over_time(), series.latency_by_percentile(), series.cpu_over_time(), series.memory_over_time()];
     for (area, panel) in areas.iter().zip(&panels) {
         panel.draw(area)?;
@@ -109,7 +110,16 @@ fn titles(log: &Log, series: &Series) -> [String; 2] {
     if log.summary.is_none() {
         parts.push("no summary: the run was killed, or still runs".to_owned());
     }
-    [title, parts.join("   ·   ")]
+    [title, parts.join(BETWEEN)]
+}
+
+/// Where it was run, as far as the log knows, and which run it was.
+fn machine(log: &Log) -> String {
+    let known = |part: &str, name: &str| Some(log.environment.get(part)?.get(name)?.as_str()?.to_owned());
+    let mut parts: Vec<String> = known("cpu", "model").into_iter().collect();
+    parts.extend(known("kernel", "release").map(|release| format!("Linux {release}")));
+    parts.push(format!("{} {}, run {}", log.run.program, log.run.version, log.run.id));
+    parts.join(BETWEEN)
 }
 
 fn who(asked: &Conditions) -> String {

@@ -6,13 +6,16 @@ use plotters::coord::Shift;
 use plotters::coord::ranged1d::{KeyPointHint, NoDefaultFormatting, Ranged, ValueFormatter};
 use plotters::prelude::{
     ChartBuilder, Circle, Color, DrawingArea, DrawingAreaErrorKind, DrawingBackend, IntoFont, LabelAreaPosition,
-    LineSeries, PathElement, RGBColor, SVGBackend, Text,
+    LineSeries, PathElement, RGBColor, Rectangle, SVGBackend, Text,
 };
 
+/// From the edge of the picture.
+pub const MARGIN: i32 = 24;
 /// The colour of titles, of marks, and of what is behind.
 pub const INK: RGBColor = RGBColor(0x22, 0x26, 0x2b);
 pub const PALE: RGBColor = RGBColor(0x5b, 0x64, 0x6e);
 const GRID: RGBColor = RGBColor(0xe4, 0xe7, 0xea);
+const SHADE: RGBColor = RGBColor(0xf3, 0xf0, 0xea);
 /// Told apart by everybody (Okabe and Ito).
 pub const BLUE: RGBColor = RGBColor(0x00, 0x72, 0xb2);
 pub const ORANGE: RGBColor = RGBColor(0xe6, 0x9f, 0x00);
@@ -20,7 +23,9 @@ pub const RED: RGBColor = RGBColor(0xd5, 0x5e, 0x00);
 
 /// A line of few points shows each of them.
 const FEW_POINTS: usize = 40;
-const LEGEND_STEP: i32 = 150;
+/// Left of where a panel's lines begin.
+const LEFT: i32 = 76;
+const LEGEND_STEP: i32 = 142;
 
 /// What drawing comes to.
 pub type Drawing = Result<(), DrawingAreaErrorKind<<SVGBackend<'static> as DrawingBackend>::ErrorType>>;
@@ -28,8 +33,6 @@ pub type Drawing = Result<(), DrawingAreaErrorKind<<SVGBackend<'static> as Drawi
 /// An axis.
 #[derive(Clone, Debug)]
 pub struct Axis {
-    /// What it shows, with the unit.
-    pub name: &'static str,
     /// From the least to the most.
     pub range: (f64, f64),
     /// Where it is marked.
@@ -69,30 +72,47 @@ pub struct Line {
     pub points: Vec<(f64, f64)>,
 }
 
+/// A part of the panel that is not to be trusted.
+pub struct Shade {
+    /// It begins at this x.
+    pub from: f64,
+    pub name: &'static str,
+}
+
 /// A panel.
-pub struct Panel<'a> {
-    pub title: &'a str,
+pub struct Panel {
+    /// What is drawn upwards, with the unit.
+    pub title: &'static str,
+    /// What is drawn to the right, with the unit.
+    pub across: &'static str,
     pub x: Axis,
     pub y: Axis,
+    pub shade: Option<Shade>,
     pub lines: Vec<Line>,
 }
 
-impl Panel<'_> {
+impl Panel {
     /// Draws it into its area.
     pub fn draw(&self, area: &DrawingArea<SVGBackend<'_>, Shift>) -> Drawing {
         let (head, body) = area.split_vertically(52);
-        head.draw(&Text::new(self.title.to_owned(), (24, 4), ("sans-serif", 18).into_font().color(&INK)))?;
-        for (line, place) in self.lines.iter().zip(0..) {
-            let x = 100 + place * LEGEND_STEP;
-            head.draw(&PathElement::new(vec![(x, 40), (x + 26, 40)], line.colour.stroke_width(3)))?;
-            head.draw(&Text::new(line.name, (x + 34, 33), ("sans-serif", 14).into_font().color(&INK)))?;
+        head.draw(&Text::new(self.title, (MARGIN, 4), ("sans-serif", 18).into_font().color(&INK)))?;
+        let keys = self.lines.iter().map(|line| (line.name, line.colour.stroke_width(3)));
+        let shade_key = self.shade.iter().map(|shade| (shade.name, SHADE.stroke_width(12)));
+        for ((name, style), place) in keys.chain(shade_key).zip(0..) {
+            let x = LEFT + place * LEGEND_STEP;
+            head.draw(&PathElement::new(vec![(x, 40), (x + 24, 40)], style))?;
+            head.draw(&Text::new(name, (x + 31, 33), ("sans-serif", 14).into_font().color(&INK)))?;
         }
         let mut chart = ChartBuilder::on(&body)
             .margin_right(28)
             .margin_bottom(10)
-            .set_label_area_size(LabelAreaPosition::Left, 92)
+            .set_label_area_size(LabelAreaPosition::Left, LEFT)
             .set_label_area_size(LabelAreaPosition::Bottom, 48)
             .build_cartesian_2d(self.x.clone(), self.y.clone())?;
+        if let Some(shade) = &self.shade {
+            let ((_, right), (low, high)) = (self.x.range, self.y.range);
+            chart.draw_series([Rectangle::new([(shade.from, high), (right, low)], SHADE.filled())])?;
+        }
         chart
             .configure_mesh()
             .max_light_lines(0)
@@ -100,8 +120,7 @@ impl Panel<'_> {
             .axis_style(PALE)
             .label_style(("sans-serif", 13).into_font().color(&INK))
             .axis_desc_style(("sans-serif", 14).into_font().color(&PALE))
-            .x_desc(self.x.name)
-            .y_desc(self.y.name)
+            .x_desc(self.across)
             .draw()?;
         for line in &self.lines {
             chart.draw_series(LineSeries::new(line.points.iter().copied(), line.colour.stroke_width(2)))?;

@@ -3,10 +3,12 @@
 //! Used by `plot`. A run of more rows than a panel has room for is drawn in groups of rows, whose histograms are added up: nothing is
 //! left out.
 
-use super::panel::{Axis, BLUE, Line, ORANGE, Panel, RED};
+use super::panel::{Axis, BLUE, Line, ORANGE, Panel, RED, Shade};
 use crate::measure::histogram::Latencies;
+use crate::report::doubts::ENOUGH_BEYOND;
 use crate::report::full::{Distribution, Log, RowEntry};
 
+const TIME: &str = "time since the start (s)";
 /// Points that a line over time has at most.
 const POINTS: usize = 600;
 
@@ -58,7 +60,7 @@ impl Series {
     }
 
     /// The median, p99 and the longest of each second.
-    pub fn latency_over_time(&self) -> Panel<'static> {
+    pub fn latency_over_time(&self) -> Panel {
         let line = |name, colour, which: fn(&[f64; 3]) -> f64| Line {
             name,
             colour,
@@ -69,11 +71,18 @@ impl Series {
             line("p99", ORANGE, |[_, p99, _]| *p99),
             line("p50", BLUE, |[p50, _, _]| *p50),
         ];
-        Panel { title: "Latency over time", x: self.time_axis(), y: times_axis(&lines), lines }
+        Panel {
+            title: "Latency from send time (log scale)",
+            across: TIME,
+            shade: None,
+            x: self.time_axis(),
+            y: times_axis(&lines),
+            lines,
+        }
     }
 
     /// The latency that each part of all samples does not exceed.
-    pub fn latency_by_percentile(&self) -> Panel<'static> {
+    pub fn latency_by_percentile(&self) -> Panel {
         let [longest_ns, longest_response_ns] = self.longest_ns;
         let mut lines = Vec::new();
         if self.response.n() > 0 {
@@ -82,18 +91,23 @@ impl Series {
         }
         let points = by_percentile(&self.latency, longest_ns);
         lines.push(Line { name: "from send time", colour: BLUE, points });
+        let n = self.latency.n() as f64;
+        let shade =
+            (n > 0.0).then(|| Shade { from: (n / ENOUGH_BEYOND).log10().max(0.0), name: "fewer than 10 beyond" });
         let nines = (self.latency.n().max(self.response.n()).max(100) as f64).log10().ceil();
-        let x = Axis {
-            name: "percent of all samples that take no longer",
-            range: (0.0, nines),
-            marks: (0..=nines as u32).map(f64::from).collect(),
-            mark: percent,
-        };
-        Panel { title: "Latency by percentile", x, y: times_axis(&lines), lines }
+        let x = Axis { range: (0.0, nines), marks: (0..=nines as u32).map(f64::from).collect(), mark: percent };
+        Panel {
+            title: "Latency by percentile (log scale)",
+            across: "percent of all samples that take no longer",
+            shade,
+            x,
+            y: times_axis(&lines),
+            lines,
+        }
     }
 
     /// All workers, of one core.
-    pub fn cpu_over_time(&self) -> Panel<'static> {
+    pub fn cpu_over_time(&self) -> Panel {
         let line = |name, colour, which: fn(&Moment) -> f64| Line {
             name,
             colour,
@@ -101,12 +115,12 @@ impl Series {
         };
         let lines =
             vec![line("user and kernel", BLUE, |m| m.core_percent), line("kernel", ORANGE, |m| m.kernel_percent)];
-        let y = from_zero("CPU of all workers (% of one core)", &lines);
-        Panel { title: "CPU over time", x: self.time_axis(), y, lines }
+        let y = from_zero(&lines);
+        Panel { title: "CPU of all workers (% of one core)", across: TIME, shade: None, x: self.time_axis(), y, lines }
     }
 
     /// All workers.
-    pub fn memory_over_time(&self) -> Panel<'static> {
+    pub fn memory_over_time(&self) -> Panel {
         let line = |name, colour, which: fn(&Moment) -> f64| Line {
             name,
             colour,
@@ -117,8 +131,8 @@ impl Series {
             line("of it private", ORANGE, |m| m.anonymous_mib),
             line("of it shared", RED, |m| m.shared_mib),
         ];
-        let y = from_zero("memory, sum of all workers (MiB)", &lines);
-        Panel { title: "Memory over time", x: self.time_axis(), y, lines }
+        let y = from_zero(&lines);
+        Panel { title: "Memory, sum of all workers (MiB)", across: TIME, shade: None, x: self.time_axis(), y, lines }
     }
 
     fn over_time(&self, which: impl Fn(&Moment) -> Option<f64>) -> Vec<(f64, f64)> {
@@ -128,7 +142,7 @@ impl Series {
     fn time_axis(&self) -> Axis {
         let first = self.moments.first().map_or(0.0, |moment| (moment.t_s - 1.0).max(0.0));
         let last = self.moments.last().map_or(1.0, |moment| moment.t_s).max(first + 1.0);
-        Axis { name: "time since the start (s)", range: (first, last), marks: marks(first, last), mark: plain }
+        Axis { range: (first, last), marks: marks(first, last), mark: plain }
     }
 }
 
@@ -186,14 +200,16 @@ fn times_axis(lines: &[Line]) -> Axis {
         let all = decades.flat_map(|decade| steps.iter().map(move |step| f64::from(decade) + step.log10()));
         all.filter(|mark| (low..=high).contains(mark)).collect()
     };
-    let marks = if high - low > 3.0 { marked(&[1.0]) } else { marked(&[1.0, 2.0, 5.0]) };
-    Axis { name: "latency (log scale)", range: (low, high), marks, mark: time }
+    let steps: [&[f64]; 3] = [&[1.0], &[1.0, 2.0, 5.0], &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0]];
+    let marks = steps.map(marked);
+    let marks = marks.iter().find(|marks| marks.len() > 3).or(marks.last()).cloned().unwrap_or_default();
+    Axis { range: (low, high), marks, mark: time }
 }
 
-fn from_zero(name: &'static str, lines: &[Line]) -> Axis {
+fn from_zero(lines: &[Line]) -> Axis {
     let highest = lines.iter().flat_map(|line| &line.points).map(|(_, height)| *height).fold(0.0, f64::max);
     let high = if highest > 0.0 { highest * 1.1 } else { 1.0 };
-    Axis { name, range: (0.0, high), marks: marks(0.0, high), mark: plain }
+    Axis { range: (0.0, high), marks: marks(0.0, high), mark: plain }
 }
 
 /// About six round numbers within a range.

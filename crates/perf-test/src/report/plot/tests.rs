@@ -3,13 +3,14 @@
 use super::*;
 use crate::report::full::{RowEntry, SummaryEntry};
 use crate::report::summary::tests::summary;
-use crate::row::{Row, documented_row};
+use crate::row::documented_row;
 
 fn log(rows: u32, with_summary: bool) -> Log {
     let summary = summary("--zero-copy", 1_000_000);
     let mut row = documented_row();
     (0..99).for_each(|i| row.latencies.record(4_327_000 + i * 10_000));
-    let row = |second: u32| RowEntry::of(&Row { end_ns: i64::from(second + 1) * 1_000_000_000, ..row.clone() });
+    let row = RowEntry::of(&row);
+    let row = |second: u32| RowEntry { t_s: f64::from(second + 1), ..row.clone() };
     Log {
         schema: String::new(),
         run: crate::report::full::RunEntry::now(&summary.experiment, "id", "/topic", &Default::default()),
@@ -28,11 +29,11 @@ fn a_picture_says_what_was_run_and_names_axes_lines_and_units() {
         "readers wait: adaptive",
         "n 3,000",
         "lost 0",
-        "Latency over time",
-        "Latency by percentile",
+        "Latency from send time (log scale)",
+        "fewer than 10 beyond",
         "99.9",
         "CPU of all workers (% of one core)",
-        "memory, sum of all workers (MiB)",
+        "Memory, sum of all workers (MiB)",
         "time since the start (s)",
         "p99",
         "5 ms",
