@@ -134,7 +134,7 @@ pub fn play_in_trap(participant: &Arc<Participant>, name: &str) {
     let mut cast = Cast::new(participant, scenario);
     cast.run(WARM_UP_CYCLES);
     panics_end_the_process();
-    trap::set().unwrap();
+    trap::set(&[]).unwrap();
     cast.run(CYCLES);
     cast.assert_complete();
     trap::end(format_args!("{OK}"));
@@ -168,7 +168,7 @@ pub fn play_on_two_threads(participant: &Arc<Participant>, instrument: &str, byt
     let watch = |work: &mut dyn FnMut()| {
         warm.wait();
         if instrument == "trap" {
-            trap::set().unwrap();
+            trap::set(&[]).unwrap();
         }
         let counts = count(work);
         assert!(instrument == "trap" || counts == Counts::default(), "{counts:?}");
@@ -237,7 +237,7 @@ fn the_trap_catches_a_system_call() {
 
 /// Role of a child process: makes a system call in the trap.
 pub fn make_a_system_call() {
-    trap::set().unwrap();
+    trap::set(&[]).unwrap();
     step("a test");
     black_box(rustix::process::getppid());
     trap::end(format_args!("not caught"));

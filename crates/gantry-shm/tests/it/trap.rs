@@ -16,8 +16,8 @@ pub fn step(name: &'static str) {
     STEP.set(name);
 }
 
-/// From here on this thread can only write and end the process.
-pub fn set() -> Result<()> {
+/// From here on this thread can only write, end the process, and make the calls with these numbers.
+pub fn set(allowed: &[libc::c_long]) -> Result<()> {
     // SAFETY: plain numbers, all zero: no flags, an empty set of signals.
     let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
     action.sa_sigaction = caught as *const () as usize;
@@ -27,14 +27,13 @@ pub fn set() -> Result<()> {
         return Err(last_error());
     }
     let jump_if_equal = (libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K) as u16;
-    filter(&mut [
-        // The first word of `seccomp_data` is the number of the call.
-        instruction((libc::BPF_LD | libc::BPF_W | libc::BPF_ABS) as u16, 0, 0),
-        instruction(jump_if_equal, libc::SYS_write as u32, 2),
-        instruction(jump_if_equal, libc::SYS_exit_group as u32, 1),
-        return_(libc::SECCOMP_RET_TRAP),
-        return_(libc::SECCOMP_RET_ALLOW),
-    ])
+    // The first word of `seccomp_data` is the number of the call.
+    let mut program = vec![instruction((libc::BPF_LD | libc::BPF_W | libc::BPF_ABS) as u16, 0, 0)];
+    let allowed = [allowed, &[libc::SYS_write, libc::SYS_exit_group]].concat();
+    let skips = (1..=allowed.len() as u8).rev(); // to behind the trap
+    program.extend(allowed.iter().zip(skips).map(|(call, skip)| instruction(jump_if_equal, *call as u32, skip)));
+    program.extend([return_(libc::SECCOMP_RET_TRAP), return_(libc::SECCOMP_RET_ALLOW)]);
+    filter(&mut program)
 }
 
 /// Why no trap can be set here; `None` if it can.

@@ -101,7 +101,7 @@ pub fn play(node: &Node, role: &str, topic: &str) {
             let scenario = SCENARIOS.iter().find(|(name, _)| *name == what).unwrap().1;
             let mut cycle = scenario(node, topic, find_mode());
             (0..WARM_UP).for_each(&mut cycle);
-            trap::set().unwrap();
+            trap::set(&[]).unwrap();
             (WARM_UP..WARM_UP + CYCLES).for_each(&mut cycle);
             trap::end(format_args!("{OK}"));
         }
@@ -236,7 +236,7 @@ fn wake_a_sleeper(node: &Node, topic: &str, mode: PublishMode) {
     while !std::fs::read_to_string(&status).unwrap().contains("State:\tS") {
         thread::yield_now();
     }
-    trap::set().unwrap();
+    trap::set(&[]).unwrap();
     for number in 1..=MESSAGES {
         publish(&mut publisher, number);
         step("waiting");

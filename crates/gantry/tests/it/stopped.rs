@@ -117,7 +117,7 @@ pub fn play(node: &Node, topic: &str, who: &str) {
         }
     });
     thread::spawn(move || {
-        trap::set().unwrap();
+        trap::set(&[]).unwrap();
         loop {
             other();
             DONE.fetch_add(1, SeqCst);

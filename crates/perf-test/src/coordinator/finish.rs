@@ -7,10 +7,10 @@ use std::collections::BTreeSet;
 use super::{Fate, KINDS, Run, is_publisher};
 use crate::clock::{SECOND_NS, now_ns};
 use crate::measure::calibration::Calibrations;
-use crate::measure::own_cost::OwnCost;
 use crate::measure::usage::Usage;
 use crate::report::doubts::Doubt;
 use crate::report::summary::{Summary, WorkerUsage};
+use crate::worker::own_cost::OwnCost;
 use crate::worker::protocol::Endpoint;
 
 impl Run<'_> {
@@ -59,7 +59,7 @@ impl Run<'_> {
             second_latencies_ns,
             second_core_percents,
             gone: self.gone(),
-            own_cost: OwnCost::measure(),
+            own_cost: OwnCost::measure(self.experiment),
             notes: std::mem::take(&mut self.notes),
         }
     }

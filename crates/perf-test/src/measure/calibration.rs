@@ -117,7 +117,7 @@ pub fn clock_cost_ns() -> f64 {
 }
 
 /// The median over batches of what one call of `work` takes, nanoseconds.
-pub(super) fn median_batch_ns(mut work: impl FnMut()) -> f64 {
+fn median_batch_ns(mut work: impl FnMut()) -> f64 {
     let mut repeats = 1_u32;
     let mut batch_ns = |repeats: u32| {
         let begin_ns = now_ns();
@@ -146,7 +146,8 @@ fn paced_ns(sleep_before: Duration, mut copy: impl FnMut()) -> Result<(f64, f64)
     Ok((median(wake_ups_ns), median(copies_ns)))
 }
 
-fn median(mut values: Vec<f64>) -> f64 {
+/// The middle value; 0 if there is none.
+pub fn median(mut values: Vec<f64>) -> f64 {
     values.sort_unstable_by(f64::total_cmp);
     values.get(values.len() / 2).copied().unwrap_or(0.0)
 }

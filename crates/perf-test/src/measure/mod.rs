@@ -1,5 +1,5 @@
 //! What is measured: latencies, losses, allocations, what the system says of processes and their threads, and what the
-//! machine and the instrument themselves cost.
+//! machine itself costs.
 //!
 //! Used by the worker loops, which feed it, and by the coordinator, which merges it. Knows no
 //! middleware. Nothing here allocates or locks while a sample is recorded.
@@ -11,7 +11,6 @@ pub mod interval;
 pub mod loss;
 pub mod memory;
 pub mod moments;
-pub mod own_cost;
 pub mod tally;
 pub mod threads;
 pub mod usage;

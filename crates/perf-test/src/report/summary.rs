@@ -13,11 +13,11 @@ use crate::measure::calibration::Calibrations;
 use crate::measure::histogram::Latencies;
 use crate::measure::memory::Footprint;
 use crate::measure::moments::Moments;
-use crate::measure::own_cost::OwnCost;
 use crate::measure::tally::{Received, Relayed, Sent};
 use crate::measure::threads::ThreadUsage;
 use crate::measure::usage::Usage;
 use crate::report::doubts::Doubt;
+use crate::worker::own_cost::OwnCost;
 use crate::worker::protocol::Resources;
 
 /// The copies must cost this many wake-ups to be judged.

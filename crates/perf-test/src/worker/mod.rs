@@ -6,6 +6,7 @@
 
 mod intra_thread;
 mod matching;
+pub mod own_cost;
 pub mod placement;
 pub mod protocol;
 mod publisher;

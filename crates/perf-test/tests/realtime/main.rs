@@ -1,0 +1,120 @@
+//! The real-time contract of the measuring loops: from message to message they allocate nothing and make no system call, but for
+//! the publisher's sleep until the next one is due. Reading the clock is none.
+//!
+//! The program is also a worker, as the coordinator starts it, with a middleware that does nothing: a thread of its loops is
+//! counted and trapped in the middle of the first second. At the end of each second a row is handed over, which wakes the reporting
+//! thread. Where no trap can be set, the tests are shown as ignored, with the reason.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on may say so by panicking")]
+
+#[path = "../../../gantry-shm/tests/it/trap.rs"]
+mod trap;
+mod worker;
+
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Child, Command, ExitCode, Stdio};
+
+use libtest_mimic::{Arguments, Trial};
+use perf_test::cli;
+use perf_test::clock::{SECOND_NS, now_ns};
+use perf_test::worker::protocol::Endpoint::{Publisher, Relay, Subscription};
+use perf_test::worker::protocol::{Endpoint, EndpointPlan, Order, PROTOCOL, Plan, Report};
+
+/// A worker that goes through this says it.
+const OK: &str = "nothing was allocated, and no system call made";
+
+/// A test: its name, the options of the run, and the endpoints of the worker; the first one is in the trap.
+type Scenario = (&'static str, &'static str, &'static [Endpoint]);
+
+const SCENARIOS: [Scenario; 6] = [
+    ("a_publisher_on_schedule", "-r 20000", &[Publisher(0)]),
+    ("a_publisher_as_fast_as_it_goes", "-r 0", &[Publisher(0)]),
+    ("a_publisher_that_does_all_it_can", "-r 20000 --touch full --check-memory", &[Publisher(0)]),
+    ("a_subscription_that_does_all_it_can", "-r 20000 --touch full --check-memory --wait spin", &[Subscription(0)]),
+    ("a_relay", "--roundtrip-mode Relay --wait spin", &[Relay(0)]),
+    ("both_on_one_thread", "-e INTRA_THREAD -r 20000", &[Publisher(0), Subscription(0)]),
+];
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().collect();
+    match arguments.get(1).map(String::as_str) {
+        Some("worker") => return worker::run(worker::MESSAGES),
+        Some("worker-without-end") => return worker::run(u64::MAX),
+        _ => {}
+    }
+    let why_not = trap::why_not();
+    if let Some(why) = &why_not {
+        eprintln!("ignored: {why}");
+    }
+    let trial = |name: &str, test: Box<dyn FnOnce() + Send>| {
+        let run = move || {
+            test();
+            Ok(())
+        };
+        Trial::test(name, run).with_ignored_flag(why_not.is_some())
+    };
+    let mut trials: Vec<Trial> = SCENARIOS
+        .into_iter()
+        .map(|(name, options, endpoints)| {
+            trial(name, Box::new(move || assert_eq!(said_within_a_second(options, endpoints), OK)))
+        })
+        .collect();
+    trials.push(trial("a_row_that_is_handed_over_is_caught", Box::new(a_row_that_is_handed_over_is_caught)));
+    libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
+}
+
+fn a_row_that_is_handed_over_is_caught() {
+    let (said, _) = said("worker-without-end", "-r 20000", &[Publisher(0)]);
+    assert_eq!(said, format!("publisher 0 made system call {}", libc::SYS_futex));
+}
+
+/// What a worker says whose first row was not over then: a stalled machine gets another chance.
+fn said_within_a_second(options: &str, endpoints: &[Endpoint]) -> String {
+    loop {
+        let (said, after_ns) = said("worker", options, endpoints);
+        if after_ns < SECOND_NS {
+            return said;
+        }
+    }
+}
+
+/// The one line of a worker that is no report, and how long after the start it came.
+fn said(role: &str, options: &str, endpoints: &[Endpoint]) -> (String, i64) {
+    let arguments = format!("perf_test {options}");
+    let cli = cli::parse(arguments.split_whitespace().map(Into::into)).unwrap();
+    let experiment = cli::resolve(&cli.options, cli::Defaults::Run).unwrap().experiment;
+    let of_endpoint = |endpoint: &Endpoint| EndpointPlan {
+        endpoint: *endpoint,
+        topic: "/topic".to_owned(),
+        relay_topic: String::new(),
+        place: 0,
+    };
+    let endpoints: Vec<EndpointPlan> = endpoints.iter().map(of_endpoint).collect();
+    let mut unmatched = endpoints.len();
+    let plan = Plan { protocol: PROTOCOL, experiment, endpoints };
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    let mut worker = command.arg(role).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    order(&mut worker, &serde_json::to_string(&plan).unwrap());
+    let mut start_ns = i64::MAX;
+    for line in BufReader::new(worker.stdout.take().unwrap()).lines().map(Result::unwrap) {
+        match serde_json::from_str(&line) {
+            Ok(Report::Matched { .. }) => unmatched -= 1,
+            Ok(report @ (Report::Failed(..) | Report::Unmatched(_))) => panic!("{report:?}"),
+            Ok(_) => continue,
+            Err(_) => {
+                let after_ns = now_ns() - start_ns;
+                worker.wait().unwrap();
+                return (line, after_ns);
+            }
+        }
+        if unmatched == 0 {
+            start_ns = now_ns() + SECOND_NS / 20;
+            order(&mut worker, &serde_json::to_string(&Order::Go { start_ns }).unwrap());
+        }
+    }
+    panic!("the worker said nothing and ended: {:?}", worker.wait());
+}
+
+fn order(worker: &mut Child, line: &str) {
+    writeln!(worker.stdin.as_mut().unwrap(), "{line}").unwrap();
+}

@@ -1,0 +1,155 @@
+//! A worker with a middleware that does nothing but count its messages, and set the trap after some of them.
+
+use std::process::ExitCode;
+use std::sync::OnceLock;
+use std::time::Duration;
+
+use allocations::Counts;
+use perf_test::backend::{Backend, Draft, Matched, Publisher, Subscription, Taken};
+use perf_test::clock::now_ns;
+use perf_test::experiment::{Experiment, Strategy, Touch};
+use perf_test::payload;
+use perf_test::worker::protocol::{Endpoint, EndpointPlan};
+
+use crate::{OK, trap};
+
+/// Before the trap is set.
+const WARM_UP: u64 = 1000;
+/// In the trap. All of them take a third of a second at the pace of the tests.
+pub const MESSAGES: u64 = 5000;
+/// Length of a payload.
+const PAYLOAD_BYTES: usize = 10_000;
+
+/// Runs this process as a worker which goes into the trap for so many messages.
+pub fn run(messages: u64) -> ExitCode {
+    static NOTHING: OnceLock<Nothing> = OnceLock::new();
+    std::panic::set_hook(Box::new(|panic| trap::end(format_args!("{panic}"))));
+    perf_test::worker::run(&[NOTHING.get_or_init(|| Nothing { messages })])
+}
+
+/// The middleware.
+struct Nothing {
+    messages: u64,
+}
+
+impl Backend for Nothing {
+    /// The one that plans are made for if nothing else is said.
+    fn name(&self) -> &'static str {
+        "Gantry"
+    }
+
+    fn check(&self, _: &Experiment) -> Result<(), String> {
+        Ok(())
+    }
+
+    fn publisher(&self, experiment: &Experiment, plan: &EndpointPlan) -> Result<Box<dyn Publisher>, String> {
+        Ok(Box::new(self.end(experiment, matches!(plan.endpoint, Endpoint::Publisher(_)))))
+    }
+
+    fn subscription(&self, experiment: &Experiment, _: &EndpointPlan) -> Result<Box<dyn Subscription>, String> {
+        // The publisher of the same thread counts for both.
+        Ok(Box::new(self.end(experiment, experiment.strategy != Strategy::IntraThread)))
+    }
+
+    fn clean_up(&self, _: &Experiment) -> Result<(), String> {
+        Ok(())
+    }
+}
+
+impl Nothing {
+    fn end(&self, experiment: &Experiment, watched: bool) -> End {
+        End {
+            watched: watched.then_some(self.messages),
+            on_schedule: experiment.rate_hz > 0 && experiment.publishers > 0,
+            touch: experiment.touch,
+            payload: vec![0; PAYLOAD_BYTES],
+            messages: 0,
+            there_is_one: false,
+            before: Counts::default(),
+        }
+    }
+}
+
+/// One end: a publisher or a subscription.
+struct End {
+    /// The messages in the trap, if this end sets it.
+    watched: Option<u64>,
+    on_schedule: bool,
+    touch: Touch,
+    payload: Vec<u8>,
+    messages: u64,
+    there_is_one: bool,
+    before: Counts,
+}
+
+impl End {
+    fn one_more(&mut self, what: &'static str, allowed: &[libc::c_long]) {
+        self.messages += 1;
+        let Some(messages) = self.watched else { return };
+        if self.messages == WARM_UP {
+            trap::step(what);
+            trap::set(allowed).unwrap();
+            self.before = allocations::of_this_thread();
+        } else if self.messages == WARM_UP.saturating_add(messages) {
+            let counts = allocations::of_this_thread().since(self.before);
+            if counts == Counts::default() {
+                trap::end(format_args!("{OK}"));
+            }
+            trap::end(format_args!("{what}: {counts:?}"));
+        }
+    }
+}
+
+impl Matched for End {
+    fn matched(&mut self) -> Result<usize, String> {
+        Ok(1)
+    }
+
+    fn mismatches(&mut self) -> Vec<String> {
+        Vec::new()
+    }
+}
+
+impl Publisher for End {
+    fn publish(&mut self, draft: &mut dyn Draft) -> Result<(), String> {
+        draft.write(&mut self.payload);
+        draft.stamp();
+        // As fast as it goes nobody sleeps.
+        self.one_more("publisher 0", if self.on_schedule { &[libc::SYS_clock_nanosleep] } else { &[] });
+        Ok(())
+    }
+}
+
+impl Subscription for End {
+    /// Every other time there is one.
+    fn take(&mut self, reader: &mut dyn FnMut(&Taken<'_>)) -> Result<bool, String> {
+        self.there_is_one = !self.there_is_one;
+        if !self.there_is_one {
+            return Ok(false);
+        }
+        let received_ns = now_ns();
+        self.one_more("subscription 0", &[]);
+        let id = self.messages;
+        payload::write(&mut self.payload, self.touch, id);
+        let payload = &self.payload;
+        let source = [1; 16];
+        reader(&Taken {
+            source,
+            time_ns: received_ns - id as i64,
+            id,
+            received_ns,
+            length_bytes: 1,
+            overwritten: 0,
+            payload,
+        });
+        Ok(true)
+    }
+
+    fn wait(&mut self, _: Duration) -> Result<(), String> {
+        Ok(())
+    }
+
+    fn overwritten(&self) -> u64 {
+        0
+    }
+}
