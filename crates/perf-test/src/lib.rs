@@ -1,17 +1,18 @@
 //! `perf_test`: measures publish and subscribe between real processes, honestly.
 //!
-//! The program is the coordinator of a run; its workers are the same executable again, one process
-//! for the publishers and one for each subscription. Only `worker`, `messages`, `domain` and `topic`
-//! know the middleware; what is measured, merged and reported knows plain numbers.
+//! The program is the coordinator of a run; its workers are the same executable again (or a program that brings another middleware
+//! along), one process for the publishers and one for each subscription. The loops measure through the three traits of `backend`;
+//! only `backend::gantry` and `messages` know a middleware. What is measured, merged and reported knows plain numbers.
 //!
 //! ```text
-//! cli ─► experiment ─► coordinator ─► report        compare (two runs)
-//!                       │   ▲ rows
-//!                 orders▼   │
-//!                       worker ─► measure, pacing, messages ─► gantry
+//! cli ─► experiment, requirement ─► program ─► session ─► coordinator ─► report ─► plot
+//!                                      │                   │    ▲ rows
+//!                    repeat, compare ◄─┘             orders▼    │
+//!                                                         worker ─► measure, pacing, payload
+//!                                                          └─► backend ─► gantry (messages) │ mock
 //! ```
-//! `system` describes the machine itself and knows none of these.
-//! It does not measure across hosts: latencies are differences of one clock.
+//! `system` describes the machine and watches it during a run. Across hosts only round trips are measured: latencies are
+//! differences of one clock.
 #![forbid(unsafe_code)]
 
 pub mod backend;
