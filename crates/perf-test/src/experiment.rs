@@ -253,6 +253,8 @@ pub struct Experiment {
     pub check_memory: bool,
     /// CPUs are kept from sleeping deeply.
     pub prevent_cpu_idle: bool,
+    /// Processes that the middleware needs besides the workers, by number or name.
+    pub daemons: Vec<String>,
     /// What the middleware that is known is to do to the messages.
     pub mock: Script,
     /// What is to be said of options that change nothing here.

@@ -105,6 +105,7 @@ fn experiment(options: &RunOptions, defaults: Defaults) -> Result<Experiment, St
         rt_cpus,
         pins: options.machine.pin.clone().unwrap_or_default().0,
         check_memory: options.measuring.check_memory,
+        daemons: options.measuring.daemon.clone(),
         prevent_cpu_idle: options.machine.prevent_cpu_idle,
         mock: options.who.mock.clone().unwrap_or_default(),
         remarks,

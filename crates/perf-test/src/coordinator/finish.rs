@@ -33,6 +33,7 @@ impl Run<'_> {
         });
         let workers = workers.collect();
         let sent_at_least = self.sent_at_least();
+        let daemons = std::mem::take(&mut self.daemon_usages);
         let (measured, core_percent) = self.ledger.measured();
         let (second_latencies_ns, second_core_percents) = self.ledger.seconds();
         let sums = self.ledger.sums();
@@ -51,6 +52,7 @@ impl Run<'_> {
             responses: sums.responses.clone(),
             lateness: sums.lateness.clone(),
             workers,
+            daemons,
             measured,
             core_percent,
             cores: self.ledger.cores(),

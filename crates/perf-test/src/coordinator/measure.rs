@@ -11,6 +11,7 @@ use super::{Fate, KINDS, Run, TICK, is_publisher};
 use crate::clock::{SECOND_NS, now_ns};
 use crate::error::Failure;
 use crate::experiment::Roundtrip;
+use crate::measure::daemon::Daemon;
 use crate::report::doubts::Doubt;
 use crate::row::Row;
 use crate::worker::protocol::{Endpoint, Order, Report};
@@ -34,6 +35,7 @@ impl Run<'_> {
         loop {
             self.turn()?;
             let now_ns = now_ns();
+            self.watch_daemons(now_ns);
             let publishing = self.working.iter().any(is_publisher);
             if self.stopped_ns.is_none()
                 && let Some(reason) = self.reason_to_stop(now_ns < end_ns)
@@ -59,6 +61,15 @@ impl Run<'_> {
         }
     }
 
+    /// From the first second that counts.
+    fn watch_daemons(&mut self, now_ns: i64) {
+        let begin_ns = self.start_ns + i64::from(self.experiment.left_out_s()) * SECOND_NS;
+        if !self.daemons_begun && now_ns >= begin_ns {
+            self.daemons_begun = true;
+            self.daemons.iter_mut().for_each(Daemon::begin);
+        }
+    }
+
     /// Whether to end before the time is up; the inner value is what the summary should say about it.
     fn reason_to_stop(&self, before_end: bool) -> Option<Option<String>> {
         if !before_end {
@@ -76,6 +87,12 @@ impl Run<'_> {
 
     /// Lets the subscriptions take what is left.
     pub(super) fn drain(&mut self) -> Result<(), Failure> {
+        for daemon in std::mem::take(&mut self.daemons) {
+            match daemon.end() {
+                Ok(usage) => self.daemon_usages.push(usage),
+                Err(sentence) => self.notes.push(Doubt::new("daemon", sentence, "What it cost is in no figure")),
+            }
+        }
         let publisher_lost = self.lost_endpoints.keys().any(is_publisher);
         // What a lost publisher has sent is not known: then only silence tells that nothing more comes.
         let relay_lost = self.lost_endpoints.keys().any(|endpoint| matches!(endpoint, Endpoint::Relay(_)));

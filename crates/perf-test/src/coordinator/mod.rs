@@ -19,6 +19,7 @@ use crate::experiment::{Experiment, Roundtrip, Strategy};
 use crate::idle::Awake;
 use crate::interrupt::Interrupt;
 use crate::measure::calibration::{Calibration, Calibrations};
+use crate::measure::daemon::{Daemon, DaemonUsage};
 use crate::measure::memory::Footprint;
 use crate::measure::threads::ThreadUsage;
 use crate::report::Reports;
@@ -49,6 +50,10 @@ pub fn run(
     Placement::of(experiment).check().map_err(Failure::Usage)?;
     // Held until the workers have ended.
     let _awake = if experiment.prevent_cpu_idle { Some(Awake::hold().map_err(Failure::Usage)?) } else { None };
+    let mut daemons = Vec::new();
+    for wanted in &experiment.daemons {
+        daemons.extend(Daemon::find(wanted).map_err(Failure::Usage)?);
+    }
     let before = calibrate()?;
     let watch = Watch::start(&root_folder());
     let plans = plans(experiment, topic);
@@ -67,6 +72,9 @@ pub fn run(
         closings: BTreeMap::new(),
         lost_endpoints: BTreeMap::new(),
         ended: BTreeMap::new(),
+        daemons,
+        daemon_usages: Vec::new(),
+        daemons_begun: false,
         notes: Vec::new(),
         matched_after_ns: 0,
         start_ns: 0,
@@ -155,6 +163,12 @@ struct Run<'a> {
     lost_endpoints: BTreeMap<Endpoint, Fate>,
     /// What workers said last of themselves.
     ended: BTreeMap<usize, (Footprint, Vec<ThreadUsage>)>,
+    /// Processes of the middleware besides the workers, until they have been measured.
+    daemons: Vec<Daemon>,
+    /// What they used.
+    daemon_usages: Vec<DaemonUsage>,
+    /// They are being measured.
+    daemons_begun: bool,
     notes: Vec<Doubt>,
     /// From the last endpoint's creation until all were matched.
     matched_after_ns: i64,

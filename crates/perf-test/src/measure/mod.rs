@@ -6,6 +6,7 @@
 
 pub mod allocations;
 pub mod calibration;
+pub mod daemon;
 pub mod histogram;
 pub mod interval;
 pub mod loss;

@@ -10,6 +10,7 @@ pub use text::time;
 
 use crate::experiment::{Experiment, Roundtrip};
 use crate::measure::calibration::Calibrations;
+use crate::measure::daemon::DaemonUsage;
 use crate::measure::histogram::Latencies;
 use crate::measure::memory::Footprint;
 use crate::measure::moments::Moments;
@@ -67,6 +68,8 @@ pub struct Summary {
     pub lateness: Latencies,
     /// Each worker.
     pub workers: Vec<WorkerUsage>,
+    /// Each process that the middleware needs besides.
+    pub daemons: Vec<DaemonUsage>,
     /// What all workers used while they measured.
     pub measured: Usage,
     /// CPU time of all workers while they measured, percent of one core.
@@ -135,12 +138,13 @@ impl Summary {
         self.sent_at_least as f64 / self.measured_s / f64::from(self.experiment.publishers)
     }
 
-    /// CPU time of all workers for each message that was received, or sent if nobody of this run receives, nanoseconds.
+    /// CPU time of all workers and daemons for each message that was received, or sent if nobody of this run receives, nanoseconds.
     #[must_use]
     pub fn cpu_per_message_ns(&self) -> Option<f64> {
         let alone = self.experiment.subscriptions == 0;
         let messages = if alone { self.sent.samples.max(self.relayed.samples) } else { self.received.samples };
-        (messages > 0).then(|| self.measured.cpu_ns() as f64 / messages as f64)
+        let daemons_ns: u64 = self.daemons.iter().map(|daemon| daemon.cpu_ns).sum();
+        (messages > 0).then(|| (self.measured.cpu_ns() as f64 + daemons_ns as f64) / messages as f64)
     }
 
     /// Lost samples that had not left the history.

@@ -292,3 +292,22 @@ fn what_is_written_into_every_payload_is_read_from_it() {
     }
     memory.assert_empty();
 }
+
+#[test]
+fn a_daemon_of_the_middleware_is_measured_beside_the_workers() {
+    let memory = Memory::new();
+    let folder = tempfile::tempdir().unwrap();
+    let log = folder.path().join("full.json");
+    let own = std::process::id();
+    let run = memory.run(&format!("-r 100 --max-runtime 1 --daemon {own} --full-logfile {}", log.display()));
+    run.assert_good();
+    assert!(run.stdout.contains(&format!("pid {own}\n")), "{}", run.stdout);
+    let log: serde_json::Value = serde_json::from_slice(&fs::read(log).unwrap()).unwrap();
+    let daemon = &log["summary"]["daemons"][0];
+    assert_eq!(daemon["pid"], own);
+    assert!(daemon["memory"]["rss_kib"].as_u64() > Some(0) && daemon["cpu_ns"].is_u64(), "{daemon}");
+    let nobody = memory.run("-r 100 --max-runtime 1 --daemon no_such_daemon");
+    assert_eq!(nobody.status.code(), Some(2), "{}", nobody.everything());
+    assert!(nobody.stderr.contains("--daemon no_such_daemon: there is no such process"), "{}", nobody.stderr);
+    memory.assert_empty();
+}

@@ -30,4 +30,9 @@ pub struct MeasuringOptions {
     /// Give a --warmup: what is allocated once belongs to it. Example: --check-memory --warmup 2
     #[arg(long)]
     pub check_memory: bool,
+    /// A process that the middleware needs besides the workers: its CPU time and memory are measured, too; repeatable
+    ///
+    /// By number or name. Example: --daemon iox-roudi
+    #[arg(long, value_name = "PROCESS")]
+    pub daemon: Vec<String>,
 }

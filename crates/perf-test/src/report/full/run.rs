@@ -111,6 +111,8 @@ pub struct Conditions {
     pub pins: Vec<u32>,
     /// Whether allocations were counted.
     pub check_memory: bool,
+    /// Processes that the middleware needs besides the workers, by number or name, which were measured, too.
+    pub daemons: Vec<String>,
     /// Whether CPUs were kept from sleeping deeply.
     pub prevent_cpu_idle: bool,
 }
@@ -150,6 +152,7 @@ impl Conditions {
             rt_cpus: experiment.rt_cpus.clone(),
             pins: experiment.pins.clone(),
             check_memory: experiment.check_memory,
+            daemons: experiment.daemons.clone(),
             prevent_cpu_idle: experiment.prevent_cpu_idle,
         }
     }

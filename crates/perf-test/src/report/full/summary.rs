@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::TotalEntry;
 use super::row::UsedEntry;
 use crate::measure::calibration::Calibration;
+use crate::measure::daemon::DaemonUsage;
 use crate::measure::memory::{Footprint, Memory};
 use crate::measure::threads::ThreadUsage;
 use crate::report::doubts::Doubt;
@@ -41,12 +42,14 @@ pub struct SummaryEntry {
     pub used: UsedEntry,
     /// CPU time of all workers while they measured, percent of one core.
     pub core_percent: f64,
-    /// CPU time of all workers for each message received (sent, if this run receives none), ns; null if there was none.
+    /// CPU time of all workers and daemons for each message received (sent, if this run receives none), ns; null if there was none.
     pub cpu_per_message_ns: Option<f64>,
     /// Cores that the program may use.
     pub cores: u64,
     /// Each worker process.
     pub workers: Vec<WorkerEntry>,
+    /// Each process that the middleware needs besides.
+    pub daemons: Vec<DaemonUsage>,
     /// What the coordinator used, from its start, calibrations included.
     pub coordinator_used: UsedEntry,
     /// What the instrument itself spends on each message.
@@ -154,6 +157,7 @@ impl SummaryEntry {
             cpu_per_message_ns: summary.cpu_per_message_ns(),
             cores: summary.cores as u64,
             workers: summary.workers.iter().map(WorkerEntry::of).collect(),
+            daemons: summary.daemons.clone(),
             coordinator_used: UsedEntry::of(&summary.own_usage),
             own_cost: summary.own_cost,
             calibration_before: summary.calibrations.before,

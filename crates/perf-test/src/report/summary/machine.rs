@@ -5,6 +5,7 @@
 use super::text::{labelled, time};
 use super::{Summary, WorkerUsage};
 use crate::measure::calibration::Calibration;
+use crate::measure::daemon::DaemonUsage;
 use crate::measure::memory::{Footprint, Resident};
 
 /// How much slower than its parts the copy path may be.
@@ -21,6 +22,7 @@ impl Summary {
         if self.workers.len() <= SHOWN_WORKERS {
             lines.extend(self.workers.iter().flat_map(worker_lines));
         }
+        lines.extend(self.daemons.iter().map(daemon_line));
         lines.extend(self.calibration_lines());
         lines.extend(self.copy_path_lines());
         lines
@@ -153,6 +155,15 @@ impl Summary {
         }
         lines
     }
+}
+
+fn daemon_line(daemon: &DaemonUsage) -> String {
+    let DaemonUsage { name, pid, cpu_ns, core_percent, memory, .. } = daemon;
+    let used = format!(
+        "{} CPU while measuring, {core_percent:.2} % of one core, in what a message costs",
+        time(*cpu_ns as f64)
+    );
+    labelled("daemon", &format!("{name:<24} {:>8} KiB peak, {used}   pid {pid}", memory.peak_rss_kib))
 }
 
 /// A worker, and those of its threads that did something.

@@ -37,6 +37,7 @@ pub(crate) fn summary(options: &str, latency_ns: u64) -> Summary {
         lateness: Latencies::new(),
         latencies,
         workers: vec![worker("publisher 0", 10), worker("subscription 0", 11)],
+        daemons: Vec::new(),
         measured: Usage { utime_ns: 2_000_000_000, stime_ns: 700_000_000, ..Usage::default() },
         core_percent: 9.0,
         cores: 2,

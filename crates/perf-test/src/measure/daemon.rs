@@ -1,0 +1,123 @@
+//! A process that a middleware needs besides those that publish and subscribe: its CPU time and memory belong to its cost.
+//!
+//! Used by the coordinator with `--daemon`. What it used before the measurement is not counted; nothing but the kernel's accounts of it is
+//! looked at, once when the measurement begins and once at its end.
+
+use std::fs;
+
+use serde::{Deserialize, Serialize};
+
+use super::memory::{Footprint, Memory};
+use super::threads::{ThreadUsage, since};
+use crate::clock::now_ns;
+
+/// A daemon that is watched.
+#[derive(Debug)]
+pub struct Daemon {
+    pid: u32,
+    name: String,
+    /// When the measurement began, and what its threads had used then.
+    before: Option<(i64, Vec<ThreadUsage>)>,
+}
+
+/// What a daemon used while it was measured.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct DaemonUsage {
+    /// Its name, as the kernel has it.
+    pub name: String,
+    /// Its process number.
+    pub pid: u32,
+    /// Its CPU time while it was measured, ns.
+    pub cpu_ns: u64,
+    /// The same in percent of one core.
+    pub core_percent: f64,
+    /// What it had resident at last.
+    pub memory: Memory,
+    /// Its memory by kind at the end; null if the kernel does not say, as of another user's process.
+    pub footprint: Option<Footprint>,
+    /// What each of its threads used while it was measured.
+    pub threads: Vec<ThreadUsage>,
+}
+
+impl Daemon {
+    /// The process of that number, or all that are called `wanted`.
+    ///
+    /// # Errors
+    /// A sentence, if there is none.
+    pub fn find(wanted: &str) -> Result<Vec<Daemon>, String> {
+        let daemon = |pid: u32| Some(Daemon { pid, name: name_of(pid)?, before: None });
+        let found: Vec<Daemon> = match wanted.parse() {
+            Ok(pid) => daemon(pid).into_iter().collect(),
+            Err(_) => {
+                let folders =
+                    fs::read_dir("/proc").map_err(|error| format!("cannot look for {wanted} in /proc: {error}"))?;
+                let pids = folders.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
+                // The kernel keeps 15 bytes of a name.
+                let is_wanted = |daemon: &Daemon| daemon.name == wanted.get(..15).unwrap_or(wanted);
+                pids.filter_map(daemon).filter(is_wanted).collect()
+            }
+        };
+        if found.is_empty() {
+            return Err(format!(
+                "--daemon {wanted}: there is no such process. Start it before perf_test, and give its number or its name (`ps -e`)"
+            ));
+        }
+        Ok(found)
+    }
+
+    /// The measurement begins.
+    pub fn begin(&mut self) {
+        self.before = ThreadUsage::all_of_process(self.pid).ok().map(|threads| (now_ns(), threads));
+    }
+
+    /// The measurement is over.
+    ///
+    /// # Errors
+    /// A sentence, if the daemon is gone, or the measurement never began.
+    pub fn end(self) -> Result<DaemonUsage, String> {
+        let Daemon { pid, name, before } = self;
+        let (begin_ns, earlier) = before.ok_or_else(|| format!("{name} (pid {pid}) was not measured"))?;
+        let threads = since(&ThreadUsage::all_of_process(pid)?, &earlier);
+        let cpu_ns = threads.iter().map(|thread| thread.cpu_ns).sum();
+        let core_percent = cpu_ns as f64 / (now_ns() - begin_ns).max(1) as f64 * 100.0;
+        let (memory, footprint) = (Memory::of_process(pid)?, Footprint::of_process(pid).ok());
+        Ok(DaemonUsage { name, pid, cpu_ns, core_percent, memory, footprint, threads })
+    }
+}
+
+fn name_of(pid: u32) -> Option<String> {
+    fs::read_to_string(format!("/proc/{pid}/comm")).ok().map(|name| name.trim_end().to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn work_of_a_process_that_is_watched_is_its_usage() {
+        let own = std::process::id();
+        let mut daemon = Daemon::find(&own.to_string()).unwrap().remove(0);
+        daemon.begin();
+        let begin_ns = now_ns();
+        // A watchdog of the test runner ends this if time stands still.
+        while now_ns() - begin_ns < 20_000_000 {
+            std::hint::black_box(0);
+        }
+        let used = daemon.end().unwrap();
+        assert!(used.cpu_ns > 0 && used.core_percent > 0.0 && used.memory.rss_kib > 0, "{used:?}");
+        assert_eq!((used.pid, used.threads.is_empty()), (own, false));
+    }
+
+    #[test]
+    fn a_daemon_has_a_name_or_a_number_and_one_that_is_not_there_is_said() {
+        let name = name_of(std::process::id()).unwrap();
+        assert!(Daemon::find(&name).unwrap().iter().any(|daemon| daemon.pid == std::process::id()));
+        for nobody in ["no_such_daemon", "4194304"] {
+            let sentence = Daemon::find(nobody).unwrap_err();
+            assert!(sentence.contains(nobody) && sentence.contains("there is no such process"), "{sentence}");
+        }
+        let never_begun = Daemon::find(&std::process::id().to_string()).unwrap().remove(0);
+        assert!(never_begun.end().unwrap_err().contains("was not measured"));
+    }
+}
