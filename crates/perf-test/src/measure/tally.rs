@@ -116,10 +116,10 @@ impl Received {
         self.missed.saturating_sub(self.reordered)
     }
 
-    /// Whether nothing was taken, missed or tried.
+    /// Whether nothing was taken, missed, overwritten or tried.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.samples + self.history + self.missed + self.duplicates + self.refused == 0
+        self.samples + self.history + self.missed + self.duplicates + self.overwritten + self.refused == 0
     }
 
     /// Adds another stretch or another subscription.

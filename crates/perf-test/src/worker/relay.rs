@@ -12,6 +12,7 @@ use super::{Context, NOT_DRAINING};
 use crate::backend::{Backend, Draft, Matched, Publisher, Stamp, Subscription};
 use crate::clock::{SECOND_NS, now_ns};
 use crate::experiment::{Experiment, Touch, Wait};
+use crate::measure::loss::{Arrival, Sequences};
 use crate::payload;
 
 /// The longest wait for a message; how long anything may take to notice that the run is over.
@@ -30,7 +31,9 @@ pub fn run(context: &Context, backend: &dyn Backend) -> Result<(), String> {
     };
     let Some(start_ns) = wait_for_start(&mut [(context, &mut ends)])? else { return Ok(()) };
     let rows = Rows::new(context.plan.endpoint, context.outgoing.clone(), start_ns);
-    Relaying { context, ends, rows, overwritten: 0, taken: 0, last_arrival_ns: start_ns, said: false }.relay_all()?;
+    let sequences = Sequences::new(context.experiment.has_publishers(), context.experiment.last_id);
+    let (overwritten, taken, last_arrival_ns, said) = (0, 0, start_ns, false);
+    Relaying { context, ends, rows, sequences, overwritten, taken, last_arrival_ns, said }.relay_all()?;
     context.finish(Closing::default());
     context.stay_until_the_end();
     Ok(())
@@ -56,7 +59,9 @@ struct Relaying<'a> {
     context: &'a Context,
     ends: Ends,
     rows: Rows,
+    sequences: Sequences,
     overwritten: u64,
+    /// Messages taken, duplicates not counted.
     taken: u64,
     last_arrival_ns: i64,
     /// Why a message could not be passed on has been said.
@@ -72,6 +77,7 @@ impl Relaying<'_> {
             let expected = self.context.flags.expected.load(Ordering::Relaxed);
             let draining = expected != NOT_DRAINING;
             if draining && self.taken + self.overwritten >= expected {
+                while experiment.has_publishers() && self.relay_one(&experiment)? {}
                 break;
             }
             let before_ns = now_ns();
@@ -104,7 +110,7 @@ impl Relaying<'_> {
         let (mut refused, mut passed) = (None, None);
         let taken = subscription.take(&mut |taken| {
             let stamp = Stamp { time_ns: taken.time_ns, id: taken.id, rate_hz: experiment.rate_hz };
-            passed = Some((taken.received_ns, taken.length_bytes));
+            passed = Some((taken.received_ns, taken.length_bytes, taken.source, taken.id));
             refused = publisher.publish(&mut Passed { stamp, touch: experiment.touch }).err();
         });
         let taken = match taken {
@@ -114,10 +120,10 @@ impl Relaying<'_> {
                 true
             }
         };
-        if let Some((received_ns, length_bytes)) = passed {
+        if let Some((received_ns, length_bytes, source, id)) = passed {
             self.rows.until(received_ns);
             self.last_arrival_ns = received_ns;
-            self.taken += 1;
+            self.taken += u64::from(self.sequences.arrived(source, id, 0).1 != Arrival::Duplicate);
             let relayed = &mut self.rows.open.relayed;
             relayed.samples += u64::from(refused.is_none());
             relayed.bytes += length_bytes;

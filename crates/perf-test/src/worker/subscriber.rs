@@ -80,6 +80,8 @@ impl<'a> Taking<'a> {
             let expected = self.context.flags.expected.load(Ordering::Relaxed);
             let draining = expected != NOT_DRAINING;
             if draining && self.notes.taken + self.subscription.overwritten() >= expected {
+                // What is there besides was there before. Others' publishers go on, and theirs would never end.
+                while self.context.experiment.has_publishers() && self.take_one()? {}
                 break;
             }
             // Read before looking: what came before it has been taken when there is nothing.

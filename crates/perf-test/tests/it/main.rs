@@ -8,6 +8,7 @@ mod command_line;
 mod ends;
 mod kills;
 mod messages;
+mod mock;
 mod program;
 mod runs;
 mod system;

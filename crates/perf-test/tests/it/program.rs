@@ -45,6 +45,8 @@ impl Memory {
         let mut command = Command::new(env!("CARGO_BIN_EXE_perf_test"));
         command.args(options.split_whitespace());
         command.env("GANTRY_SHM_DIR", self.path()).env_remove("ROS_DOMAIN_ID").env("RUST_BACKTRACE", "1");
+        // The mock's folder.
+        command.env("XDG_RUNTIME_DIR", self.path());
         command
     }
 

@@ -1,0 +1,107 @@
+//! What is timed: two latencies, their distribution and classes, and round trips.
+
+use rustix::process::Signal;
+
+use super::{Counts, assert_always, assert_close, assert_times, measure, measure_all};
+use crate::program::Memory;
+
+const MS: f64 = 1e6;
+
+#[test]
+fn late_and_too_late_are_classes_of_what_is_in_every_figure() {
+    // At 100 Hz late is above 2.5 ms, too late above 10 ms.
+    let [some, all, on_the_limit, above_it] = measure_all([
+        ("latency=2ms,slow=20:7ms", "-r 100 --max-runtime 2"),
+        ("latency=3ms,slow=4:15ms", "-r 100 --max-runtime 2"),
+        ("latency=2500us,slow=2:10ms", "-r 100 --max-runtime 2"),
+        ("latency=2500001ns,slow=2:10000001ns", "-r 100 --max-runtime 2"),
+    ]);
+    for (run, late, too_late, times) in [
+        (&some, 10, 0, [(2.0 * MS, 190), (7.0 * MS, 10)]),
+        (&all, 150, 50, [(3.0 * MS, 150), (15.0 * MS, 50)]),
+        (&on_the_limit, 100, 0, [(2.5 * MS, 100), (10.0 * MS, 100)]),
+        (&above_it, 100, 100, [(2_500_001.0, 100), (10_000_001.0, 100)]),
+    ] {
+        run.assert_counts(Counts { sent: 200, received: 200, late, too_late, ..Counts::default() });
+        assert_times(&run.summary().total.latency, &times);
+    }
+    let words = "150 (75.00 %, > 2.50 ms); too late 50 (25.00 %, > 10.00 ms); of 200 received";
+    assert!(all.run.stdout.contains(words), "{}", all.run.stdout);
+}
+
+#[test]
+fn what_was_received_before_it_was_sent_is_counted_and_not_hidden() {
+    let run = measure("latency=2ms,early=10:1us", "-r 100 --max-runtime 2");
+    run.assert_counts(Counts { sent: 200, received: 200, negative: 20, ..Counts::default() });
+    run.assert_doubts(&["negative-latency", "few-samples"]);
+    assert_always(&run.summary().total.latency, 180, 2.0 * MS);
+}
+
+#[test]
+fn the_latency_of_being_due_adds_how_late_messages_are_sent() {
+    let run = measure("latency=2ms", "-r 200 --max-runtime 2");
+    let total = &run.summary().total;
+    assert_always(&total.latency, 400, 2.0 * MS);
+    let (response, lateness) = (&total.response, &total.send_lateness);
+    assert_eq!((response.n, lateness.n), (400, 400));
+    for (response_ns, lateness_ns) in
+        [(response.min_ns, lateness.min_ns), (response.mean_ns, lateness.mean_ns), (response.max_ns, lateness.max_ns)]
+    {
+        assert_close(response_ns.unwrap(), lateness_ns.unwrap() + 2.0 * MS, 1e-9);
+    }
+    // Not of the square: a constant was added.
+    let (response_ns2, lateness_ns2) = (response.variance_ns2.unwrap(), lateness.variance_ns2.unwrap());
+    assert_close(response_ns2, lateness_ns2, 1e-6);
+}
+
+#[test]
+fn a_publisher_that_is_held_up_is_charged_to_who_waits_and_not_to_the_middleware() {
+    let run = measure("latency=2ms,stall=50:300ms", "-r 100 --max-runtime 2");
+    // Classes are of what the middleware takes.
+    run.assert_counts(Counts { sent: 200, received: 200, ..Counts::default() });
+    let total = &run.summary().total;
+    assert_always(&total.latency, 200, 2.0 * MS);
+    // Thirty messages were due meanwhile, the first of them for 300 ms.
+    assert!(total.response.max_ns.unwrap() >= 302.0 * MS, "{:?}", total.response);
+    assert!(total.response.p90_ns.unwrap() as f64 >= 90.0 * MS, "{:?}", total.response);
+    assert!(total.send_lateness.max_ns.unwrap() >= 300.0 * MS, "{:?}", total.send_lateness);
+    assert!(total.loop_reserve.min_ns.unwrap() <= -290.0 * MS, "{:?}", total.loop_reserve);
+}
+
+#[test]
+fn a_round_trip_is_the_way_there_and_the_way_back() {
+    let options = |strategy| format!("--roundtrip-mode Both -r 100 --max-runtime 1 -e {strategy}");
+    let (apart, threads) = (options("INTER_PROCESS"), options("INTER_THREAD"));
+    for run in measure_all([("latency=2ms,lose=10", &apart), ("latency=2ms,lose=10", &threads)]) {
+        // Late is above 2.5 ms here, too.
+        let counts =
+            Counts { sent: 100, received: 90, lost: 10, unexplained: 10, relayed: 90, late: 90, ..Counts::default() };
+        run.assert_counts(counts);
+        assert_always(&run.summary().total.latency, 90, 4.0 * MS);
+    }
+}
+
+#[test]
+fn a_relay_that_gets_messages_twice_passes_on_all() {
+    // It is told how many there are while the last ones are on their way.
+    let run =
+        measure("latency=60ms,duplicate=2", "--roundtrip-mode Both -r 100 --max-runtime 1 --late 1s --too-late 1s");
+    // Each of the two ways doubles every second one.
+    run.assert_counts(Counts { sent: 100, received: 100, duplicates: 150, relayed: 150, ..Counts::default() });
+}
+
+#[test]
+fn two_programs_measure_a_round_trip() {
+    let memory = Memory::new();
+    let options = "-c Mock --mock latency=3ms -t there_and_back";
+    let relay = memory.start(&format!("{options} --roundtrip-mode Relay"));
+    let main = memory.run(&format!("{options} --roundtrip-mode Main -r 100 --max-runtime 1"));
+    main.assert_good();
+    relay.signal(Signal::INT);
+    let relay = relay.finish();
+    relay.assert_good();
+    assert_eq!((main.number("sent"), main.number("received"), main.number("lost")), (100, 100, 0), "{}", main.stdout);
+    assert!(main.stdout.contains("p50 6.00 ms, p99 6.00 ms, max 6.00 ms"), "{}", main.stdout);
+    assert_eq!(relay.number("relayed"), 100, "{}", relay.everything());
+    memory.assert_empty();
+}

@@ -1,0 +1,229 @@
+//! Runs over the mock, whose behaviour is known: what is reported must be exactly that.
+//!
+//! Counts and latencies of the mock depend on ids alone, so they are compared exactly, however busy the machine is. What depends on
+//! the real times of sending is compared by identities, or at so low a rate that a message never falls into the wrong second.
+
+mod counts;
+mod latencies;
+mod matching;
+
+use perf_test::report::full::{Distribution, Log, SummaryEntry};
+use tempfile::TempDir;
+
+use crate::program::{Finished, Memory, Running};
+
+/// Doubts that the machine may raise, or how busy it is.
+const OF_THE_MACHINE: [&str; 11] = [
+    "calibration",
+    "clock-stepped",
+    "cores-full",
+    "cpu-idle",
+    "frequency",
+    "governor",
+    "load",
+    "rate-not-held",
+    "steal",
+    "throttled",
+    "unsent",
+];
+
+/// A run over the mock with a full log.
+pub struct Mocked {
+    memory: Memory,
+    folder: TempDir,
+    run: Running,
+}
+
+impl Mocked {
+    /// Starts it.
+    pub fn start(script: &str, options: &str) -> Mocked {
+        let (memory, folder) = (Memory::new(), tempfile::tempdir().unwrap());
+        let log = folder.path().join("log.json");
+        let run =
+            memory.start(&format!("-c Mock --mock {script} {options} -o stdout --full-logfile {}", log.display()));
+        Mocked { memory, folder, run }
+    }
+
+    /// Waits for its end; nothing of it is left.
+    #[track_caller]
+    pub fn finish(self) -> Measured {
+        let Mocked { memory, folder, run } = self;
+        let run = run.finish();
+        memory.assert_empty();
+        let log =
+            Log::read(&folder.path().join("log.json")).unwrap_or_else(|why| panic!("{why}\n{}", run.everything()));
+        Measured { run, log }
+    }
+}
+
+/// Starts it and waits for its end, which is good.
+#[track_caller]
+pub fn measure(script: &str, options: &str) -> Measured {
+    let [measured] = measure_all([(script, options)]);
+    measured
+}
+
+/// Several at once, as they mostly wait.
+#[track_caller]
+pub fn measure_all<const N: usize>(runs: [(&str, &str); N]) -> [Measured; N] {
+    let runs = runs.map(|(script, options)| Mocked::start(script, options));
+    runs.map(|run| {
+        let measured = run.finish();
+        measured.run.assert_good();
+        measured.assert_rows_add_up();
+        measured
+    })
+}
+
+/// What a run reported.
+pub struct Measured {
+    pub run: Finished,
+    pub log: Log,
+}
+
+/// All that is counted of messages.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    pub sent: u64,
+    pub refused: u64,
+    pub received: u64,
+    pub lost: u64,
+    pub overwritten: u64,
+    pub unexplained: u64,
+    pub duplicates: u64,
+    pub reordered: u64,
+    pub corrupt: u64,
+    pub negative: u64,
+    pub late: u64,
+    pub too_late: u64,
+    pub relayed: u64,
+}
+
+impl Measured {
+    #[track_caller]
+    pub fn summary(&self) -> &SummaryEntry {
+        self.log.summary.as_ref().unwrap_or_else(|| panic!("{}", self.run.everything()))
+    }
+
+    #[track_caller]
+    pub fn counts(&self) -> Counts {
+        let summary = self.summary();
+        let (sent, received) = (&summary.total.sent, &summary.total.received);
+        Counts {
+            sent: sent.samples,
+            refused: sent.refused,
+            received: received.samples,
+            lost: summary.lost,
+            overwritten: received.overwritten,
+            unexplained: summary.unexplained,
+            duplicates: received.duplicates,
+            reordered: received.reordered,
+            corrupt: received.corrupt,
+            negative: received.negative,
+            late: received.late,
+            too_late: received.too_late,
+            relayed: summary.total.relayed.samples,
+        }
+    }
+
+    /// Exactly these counts, in the log and where a person reads them.
+    #[track_caller]
+    pub fn assert_counts(&self, expected: Counts) {
+        assert_eq!(self.counts(), expected, "{}", self.run.everything());
+        let Counts { sent, received, lost, overwritten, unexplained, duplicates, reordered, .. } = expected;
+        for words in [
+            format!("sent {sent}, received {received}, lost {lost}\n"),
+            format!("{overwritten} left the history before they were taken, {unexplained} unexplained\n"),
+            format!("{duplicates} duplicates, {reordered} reordered\n"),
+        ] {
+            assert!(self.run.stdout.contains(&words), "no {words:?} in {}", self.run.stdout);
+        }
+    }
+
+    /// Exactly these doubts, besides those that the machine raises.
+    #[track_caller]
+    pub fn assert_doubts(&self, expected: &[&str]) {
+        let doubts = &self.summary().doubts;
+        let kinds = doubts.iter().map(|doubt| doubt.kind.as_str()).filter(|kind| !OF_THE_MACHINE.contains(kind));
+        assert_eq!(kinds.collect::<Vec<_>>(), expected, "{doubts:#?}");
+    }
+
+    /// What a doubt of this kind says.
+    #[track_caller]
+    pub fn doubt(&self, kind: &str) -> &str {
+        let doubts = &self.summary().doubts;
+        &doubts.iter().find(|doubt| doubt.kind == kind).unwrap_or_else(|| panic!("no {kind} in {doubts:#?}")).sentence
+    }
+
+    /// Every sample is in exactly one row.
+    #[track_caller]
+    fn assert_rows_add_up(&self) {
+        let total = &self.summary().total;
+        let sum = |of: fn(&perf_test::report::full::TotalEntry) -> u64| -> (u64, u64) {
+            (self.log.rows.iter().map(|row| of(&row.total)).sum(), of(total))
+        };
+        for (what, (of_rows, of_all)) in [
+            ("sent", sum(|total| total.sent.samples)),
+            ("refused", sum(|total| total.sent.refused)),
+            ("received", sum(|total| total.received.samples)),
+            ("bytes", sum(|total| total.received.bytes)),
+            ("duplicates", sum(|total| total.received.duplicates)),
+            ("reordered", sum(|total| total.received.reordered)),
+            ("overwritten", sum(|total| total.received.overwritten)),
+            ("negative", sum(|total| total.received.negative)),
+            ("late", sum(|total| total.received.late)),
+            ("too late", sum(|total| total.received.too_late)),
+            ("relayed", sum(|total| total.relayed.samples)),
+            ("latencies", sum(|total| total.latency.n)),
+            ("responses", sum(|total| total.response.n)),
+            ("times of sending", sum(|total| total.send_lateness.n)),
+        ] {
+            assert_eq!(of_rows, of_all, "{what}: rows against summary: {}", self.run.everything());
+        }
+    }
+
+    /// What the rows show as lost.
+    pub fn lost_in_rows(&self) -> u64 {
+        self.log.rows.iter().map(|row| row.total.received.missed - row.total.received.reordered).sum()
+    }
+}
+
+/// Every one of `n` takes exactly so long.
+#[track_caller]
+pub fn assert_always(times: &Distribution, n: u64, ns: f64) {
+    let (exactly, percentile) = (Some(ns), Some(ns as u64));
+    assert_eq!((times.n, times.min_ns, times.mean_ns, times.max_ns), (n, exactly, exactly, exactly));
+    assert_eq!(times.variance_ns2, Some(0.0));
+    let Distribution { p50_ns, p90_ns, p99_ns, p99_9_ns, p99_99_ns, .. } = *times;
+    assert_eq!([p50_ns, p90_ns, p99_ns, p99_9_ns, p99_99_ns], [percentile; 5]);
+    assert_eq!(times.cells.iter().map(|(_, n)| n).sum::<u64>(), n);
+}
+
+/// The times are these, each so many times: moments exactly, percentiles to three digits.
+#[track_caller]
+pub fn assert_times(times: &Distribution, expected: &[(f64, u64)]) {
+    let mut all: Vec<f64> = expected.iter().flat_map(|(ns, n)| (0..*n).map(|_| *ns)).collect();
+    all.sort_by(f64::total_cmp);
+    let n = all.len() as f64;
+    let mean = all.iter().sum::<f64>() / n;
+    let variance = all.iter().map(|ns| (ns - mean).powi(2)).sum::<f64>() / (n - 1.0);
+    assert_eq!((times.n, times.min_ns, times.max_ns), (all.len() as u64, all.first().copied(), all.last().copied()));
+    assert_close(times.mean_ns.unwrap(), mean, 1e-9);
+    assert_close(times.variance_ns2.unwrap(), variance, 1e-9);
+    let Distribution { p50_ns, p90_ns, p99_ns, p99_9_ns, p99_99_ns, .. } = *times;
+    for (part, found) in [(0.5, p50_ns), (0.9, p90_ns), (0.99, p99_ns), (0.999, p99_9_ns), (0.9999, p99_99_ns)] {
+        let place = ((part * n).ceil() as usize).max(1) - 1;
+        assert_close(found.unwrap() as f64, all[place], 1e-3);
+    }
+}
+
+/// Equal but for a part of the one.
+#[track_caller]
+pub fn assert_close(found: f64, expected: f64, part: f64) {
+    assert!((found - expected).abs() <= part * expected.abs(), "{found} is not {expected}");
+}
+
+/// How many of the ids from 1 to `last` are such.
+pub fn of_ids(last: u64, is_such: impl Fn(u64) -> bool) -> u64 {
+    (1..=last).filter(|id| is_such(*id)).count() as u64
+}
