@@ -173,8 +173,7 @@ fn what_a_late_joiner_did_not_see_is_not_lost() {
 fn all_strategies_count_the_same() {
     let options = |strategy| format!("-e {strategy} -s 2 -r 100 --max-runtime 1");
     let scripts = "latency=2ms,lose=10,overwrite=11,duplicate=3";
-    let [apart, threads, one_thread] =
-        ["INTER_PROCESS", "INTER_THREAD", "INTRA_THREAD"].map(options);
+    let [apart, threads, one_thread] = ["INTER_PROCESS", "INTER_THREAD", "INTRA_THREAD"].map(options);
     let [apart, threads, one_thread] =
         measure_all([(scripts, &apart), (scripts, &threads), (scripts, &one_thread)]).map(|run| run.counts());
     let duplicates = 2 * of_ids(100, |id| id.is_multiple_of(3) && !id.is_multiple_of(10) && !id.is_multiple_of(11));
