@@ -68,7 +68,7 @@ impl Session {
         reports.lines(title)?;
         reports.lines(&heading(experiment, &topic))?;
         name_logs(&mut reports, outputs)?;
-        reports.lines(&legend())?;
+        reports.lines(&legend(outputs.tables))?;
         let mut summary = coordinator::run(experiment, &communicator, &topic, &mut reports, &self.interrupt)?;
         let ending =
             if summary.stopped_early { "Stopped early. Exiting." } else { "Maximum runtime reached. Exiting." };

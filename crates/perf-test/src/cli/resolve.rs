@@ -12,7 +12,7 @@ use clap::ValueEnum;
 
 use super::options::{MessageOptions, QosOptions, RunOptions};
 use crate::error::Failure;
-use crate::experiment::{Durability, Experiment, History, Layout, Reliability, Threshold, Wait, name_of};
+use crate::experiment::{Durability, Experiment, History, Layout, Reliability, Threshold, Touch, Wait, name_of};
 use crate::messages::{self, Found};
 use crate::requirement::Requirement;
 
@@ -66,6 +66,7 @@ fn experiment(options: &RunOptions, defaults: Defaults) -> Result<Experiment, St
         (false, Layout::V2) => "Array128",
     };
     let message = message(&options.messages, default_message, layout)?;
+    let (touch, untouched) = touch(options.messages.touch.unwrap_or_default(), &message);
     let qos = &options.qos;
     let (reliability, durability, history) = kinds(qos)?;
     let (roundtrip, publishers, subscriptions) = who::counts(&options.who)?;
@@ -98,7 +99,7 @@ fn experiment(options: &RunOptions, defaults: Defaults) -> Result<Experiment, St
         ignore_s: options.time.ignore.unwrap_or(0),
         zero_copy: options.messages.zero_copy,
         wait: wait.unwrap_or_default(),
-        touch: options.messages.touch.unwrap_or_default(),
+        touch,
         late: options.measuring.late.unwrap_or(Threshold::LATE),
         too_late: options.measuring.too_late.unwrap_or(Threshold::TOO_LATE),
         rt_priority,
@@ -113,7 +114,7 @@ fn experiment(options: &RunOptions, defaults: Defaults) -> Result<Experiment, St
     check::check(&experiment, options, defaults)?;
     communicator.check(&experiment)?;
     Ok(Experiment {
-        remarks: [experiment.remarks.clone(), check::remarks(&experiment, options)].concat(),
+        remarks: [experiment.remarks.clone(), untouched, check::remarks(&experiment, options)].concat(),
         ..experiment
     })
 }
@@ -129,6 +130,15 @@ fn message(options: &MessageOptions, default: &str, layout: Layout) -> Result<Fo
         ));
     }
     Ok(found)
+}
+
+/// What is touched of the message, and what is to be said if that is not what was asked for.
+fn touch(asked: Touch, message: &Found) -> (Touch, Vec<String>) {
+    if asked == Touch::Stamp || message.payload_bytes > 0 {
+        return (asked, Vec::new());
+    }
+    let (asked, name) = (name_of(asked), message.name);
+    (Touch::Stamp, vec![format!("--touch {asked} makes no difference: {name} has no bytes that could be left alone")])
 }
 
 type Kinds = (Option<Reliability>, Option<Durability>, Option<History>);

@@ -75,6 +75,8 @@ pub struct Found {
     pub content: Content,
     /// Length of its body as it is sent.
     pub bytes: usize,
+    /// Of it, what `--touch` writes and reads; 0 if no bytes of it can be left alone.
+    pub payload_bytes: usize,
     /// The largest id that it can carry.
     pub last_id: u64,
 }
@@ -91,13 +93,26 @@ impl WithType for Describe {
         let message = M::prepared(self.unbounded_bytes);
         // Messages that would be too long are refused before.
         let bytes = M::shape_bytes(message.shape()).unwrap_or(usize::MAX);
-        Found { name: self.name, type_name: M::TYPE_NAME, content: M::CONTENT, bytes, last_id: M::LAST_ID }
+        let payload_bytes = message.payload().len();
+        Found {
+            name: self.name,
+            type_name: M::TYPE_NAME,
+            content: M::CONTENT,
+            bytes,
+            payload_bytes,
+            last_id: M::LAST_ID,
+        }
     }
 }
 
 /// All messages of a generation, with `unbounded_bytes` in those that have no size of their own.
 pub fn list(layout: Layout, unbounded_bytes: usize) -> impl Iterator<Item = Found> {
     names(layout).filter_map(move |name| with_type(name, layout, Describe { name, unbounded_bytes }))
+}
+
+/// Whether a message of any generation is called exactly so.
+pub fn is_message(name: &str) -> bool {
+    [Layout::V1, Layout::V2].into_iter().flat_map(names).any(|known| known == name)
 }
 
 /// How alike two names must be, of 1, for the one to be a misspelling of the other.

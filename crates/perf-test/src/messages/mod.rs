@@ -13,7 +13,7 @@ use gantry::{Loan, Message, Sample};
 use crate::backend::Stamp;
 use crate::experiment::Content;
 
-pub use catalogue::{Found, WithType, find, list, with_type};
+pub use catalogue::{Found, WithType, find, is_message, list, with_type};
 
 /// What a subscription reads from every message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,7 +3,11 @@
 //! Used by `main` before a run begins. What the payload goes through and how readers wait stand here,
 //! because they explain most unfair comparisons.
 
-use crate::experiment::{Content, Experiment, Wait, name_of};
+use std::fmt::Write;
+
+use crate::cli::Tables;
+use crate::experiment::{Content, Experiment, Roundtrip, Strategy, Threshold, Touch, Wait, name_of};
+use crate::report::summary::text::time;
 
 /// The heading of a run as lines of text; `topic` is the full name.
 #[must_use]
@@ -12,52 +16,142 @@ pub fn heading(experiment: &Experiment, topic: &str) -> Vec<String> {
         0 => "as fast as possible".to_owned(),
         rate_hz => format!("{rate_hz} Hz, open loop"),
     };
-    let path = if experiment.zero_copy {
-        "zero copy: loaned, written and read in place in shared memory"
-    } else {
-        "copy: copied into shared memory on publish, copied out on take"
+    let (message, bytes, layout) = (&experiment.message, experiment.message_bytes, experiment.layout.name());
+    let mut lines = vec![
+        ("program", format!("Gantry perf_test {}", env!("CARGO_PKG_VERSION"))),
+        ("over", over(experiment)),
+        ("message", format!("{message}, {bytes} bytes ({layout} layout)")),
+        ("path", path(experiment)),
+        ("payload", format!("time and id (of iRobot's, the header) right before publish; {}", besides(experiment))),
+        ("touch", touch(experiment.touch).to_owned()),
+        ("rate", rate),
+        ("QoS", experiment.qos()),
+        ("who", who(experiment)),
+    ];
+    lines.extend(round_trip(experiment.roundtrip).map(|what| ("round trip", what.to_owned())));
+    lines.push(("readers", readers(experiment)));
+    lines.push(("matching", matching(experiment)));
+    lines.push(("topic", format!("{topic} in domain {}", experiment.domain_id)));
+    lines.push(("runtime", runtime(experiment)));
+    lines.push(("late", late(experiment)));
+    lines.push(("placement", placement(experiment)));
+    if experiment.check_memory {
+        lines.push(("memory", "allocations of the measuring threads are counted".to_owned()));
+    }
+    if !experiment.daemons.is_empty() {
+        lines.push(("daemons", format!("{}, measured beside the workers", experiment.daemons.join(", "))));
+    }
+    lines.extend(experiment.remarks.iter().map(|remark| ("remark", remark.clone())));
+    lines.into_iter().map(|(name, value)| format!("{name:<12}{value}")).chain([String::new()]).collect()
+}
+
+fn over(experiment: &Experiment) -> String {
+    match experiment.communicator.as_str() {
+        "Mock" => format!("Mock, no middleware: {}", experiment.mock),
+        name => name.to_owned(),
+    }
+}
+
+fn path(experiment: &Experiment) -> String {
+    let shared = if experiment.communicator == "Gantry" { " shared memory" } else { "" };
+    match (experiment.zero_copy, shared) {
+        (true, "") => "zero copy: loaned, written and read in place".to_owned(),
+        (true, _) => format!("zero copy: loaned, written and read in place in{shared}"),
+        (false, "") => "copy: copied in on publish, copied out on take".to_owned(),
+        (false, _) => format!("copy: copied into{shared} on publish, copied out on take"),
+    }
+}
+
+fn touch(touch: Touch) -> &'static str {
+    match touch {
+        Touch::Stamp => "stamp: nothing besides",
+        Touch::Page => {
+            "page: a byte of every page is written before the stamp and read after reception, outside the latency"
+        }
+        Touch::Full => "full: every byte is written before the stamp and read after reception, outside the latency",
+    }
+}
+
+fn who(experiment: &Experiment) -> String {
+    let where_they_run = match experiment.strategy {
+        Strategy::InterProcess => "the publishers in one process, every subscription in its own",
+        Strategy::InterThread => "all on threads of one process",
+        Strategy::IntraThread => "all on one thread, which publishes and then takes",
     };
-    let runtime = match experiment.max_runtime_s {
+    let (publishers, subscriptions) = (experiment.publishers, experiment.subscriptions);
+    let strategy = name_of(experiment.strategy);
+    format!("publishers {publishers}, subscriptions {subscriptions}, {strategy}: {where_they_run}")
+}
+
+fn round_trip(roundtrip: Roundtrip) -> Option<&'static str> {
+    match roundtrip {
+        Roundtrip::None => None,
+        Roundtrip::Main => Some("Main: to another program's relay and back; latencies are of the way there and back"),
+        Roundtrip::Relay => Some("Relay: what another program sends goes back to it; latencies are known there"),
+        Roundtrip::Both => Some("Both: to a relay and back; latencies are of the way there and back"),
+    }
+}
+
+fn readers(experiment: &Experiment) -> String {
+    if experiment.strategy == Strategy::IntraThread {
+        return "never wait".to_owned();
+    }
+    let how = match (experiment.communicator.as_str(), experiment.wait) {
+        ("Gantry", Wait::Adaptive) => ": a short spin if that has paid, then a futex; on one CPU no spin",
+        _ => "",
+    };
+    format!("wait by {}{how}", how_readers_wait(experiment.wait))
+}
+
+fn matching(experiment: &Experiment) -> String {
+    format!(
+        "before the start each subscription sees {} publishers, each publisher {} subscriptions, after {} s at most",
+        experiment.expected_publishers, experiment.expected_subscriptions, experiment.match_timeout_s
+    )
+}
+
+fn runtime(experiment: &Experiment) -> String {
+    let mut text = match experiment.max_runtime_s {
         0 => "until interrupted".to_owned(),
         run_s => format!("{run_s} s"),
     };
-    let ignored = match experiment.ignore_s {
-        0 => String::new(),
-        ignore_s => format!(", the first {ignore_s} s left out"),
-    };
-    let lines = [
-        ("program", format!("Gantry perf_test {}", env!("CARGO_PKG_VERSION"))),
-        (
-            "message",
-            format!("{}, {} bytes ({} layout)", experiment.message, experiment.message_bytes, experiment.layout.name()),
-        ),
-        ("path", path.to_owned()),
-        (
-            "payload",
-            format!(
-                "stamped: time and id (of iRobot's, the header) are written right before publish; {}",
-                besides(experiment)
-            ),
-        ),
-        ("rate", rate),
-        ("QoS", experiment.qos()),
-        (
-            "who",
-            format!(
-                "publishers {}, subscriptions {}, {}",
-                experiment.publishers,
-                experiment.subscriptions,
-                name_of(experiment.strategy)
-            ),
-        ),
-        ("readers", format!("wait by {}", how_readers_wait(experiment.wait))),
-        ("topic", format!("{topic} in domain {}", experiment.domain_id)),
-        ("runtime", format!("{runtime}{ignored}")),
-    ];
-    lines.into_iter().map(|(name, value)| format!("{name:<9}{value}")).chain([String::new()]).collect()
+    // Nothing that is written to a text fails.
+    if experiment.warmup_s > 0 {
+        let _ = write!(text, " after a warm-up of {} s", experiment.warmup_s);
+    }
+    if experiment.ignore_s > 0 {
+        let _ = write!(text, ", the first {} s left out", experiment.ignore_s);
+    }
+    text
 }
 
-/// What is done to the payload besides the stamp.
+fn late(experiment: &Experiment) -> String {
+    let above = |limit: Threshold| match limit.limit_ns(experiment.rate_hz) {
+        u64::MAX => "never".to_owned(),
+        limit_ns => format!("above {}", time(limit_ns as f64)),
+    };
+    format!("{}, too late {}; both stay in all statistics", above(experiment.late), above(experiment.too_late))
+}
+
+fn placement(experiment: &Experiment) -> String {
+    let list = |cpus: &[u32]| cpus.iter().map(u32::to_string).collect::<Vec<String>>().join(", ");
+    let mut parts = Vec::new();
+    if experiment.rt_priority > 0 {
+        parts.push(format!("real-time priority {} (SCHED_FIFO), memory locked", experiment.rt_priority));
+    }
+    if !experiment.rt_cpus.is_empty() {
+        parts.push(format!("workers on CPUs {}", list(&experiment.rt_cpus)));
+    }
+    if !experiment.pins.is_empty() {
+        parts.push(format!("endpoints' threads on CPUs {} in turn", list(&experiment.pins)));
+    }
+    if experiment.prevent_cpu_idle {
+        parts.push("CPUs kept from sleeping deeply".to_owned());
+    }
+    if parts.is_empty() { "as the system schedules it, on any CPU".to_owned() } else { parts.join("; ") }
+}
+
+/// What is done to the payload besides the stamp and the touch.
 fn besides(experiment: &Experiment) -> &'static str {
     match (experiment.content, experiment.zero_copy) {
         (Content::Plain, true) => "the other bytes stay as they are",
@@ -84,8 +178,12 @@ pub fn how_readers_wait(wait: Wait) -> &'static str {
 
 /// What the columns of the tables mean, as lines of text.
 #[must_use]
-pub fn legend() -> Vec<String> {
-    [
+pub fn legend(tables: Tables) -> Vec<String> {
+    let loops = [
+        "  publisher loop          s (variance s²) left until the next message is due; negative: late",
+        "  subscriber loop         always 0: subscriptions wait for samples, not for a schedule",
+    ];
+    let above = [
         "The tables show one second each, the last one the piece that is left; every count belongs to exactly that time.",
         "  T_experiment, T_loop    s since the start, s that this row covers",
         "  recv, sent, lost        samples/s, all subscriptions, all publishers, all subscriptions;",
@@ -93,15 +191,82 @@ pub fn legend() -> Vec<String> {
         "  data_recv               bytes/s, whole messages",
         "  relative_loss           lost / (lost + recv), 0 to 1",
         "  latency                 s (variance s²), from the stamp right before publish to the sample in hand",
-        "  publisher loop          s (variance s²) left until the next message is due; negative: late",
-        "  subscriber loop         always 0: subscriptions wait for samples, not for a schedule",
+    ];
+    let below = [
         "  system usage            sum of all workers since each started, the coordinator not included:",
         "    utime, stime          ns of CPU in user space and in the kernel (not Hz)",
         "    maxrss                KiB (not bytes), sum of each worker's peak; shared pages count in each",
         "    minflt, majflt        page faults without and with input",
         "    nvcsw, nivcsw         context switches by waiting and by force; the others as in getrusage(2)",
         "",
-    ]
-    .map(str::to_owned)
-    .into()
+    ];
+    let loops: &[&str] = if tables == Tables::V1 { &loops } else { &[] };
+    above.iter().chain(loops).chain(&below).map(|line| (*line).to_owned()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli;
+
+    fn text(line: &str) -> String {
+        let arguments = ["perf_test"].into_iter().chain(line.split_whitespace());
+        let options = cli::parse(arguments.map(Into::into)).unwrap().options;
+        let experiment = cli::resolve(&options, cli::Defaults::Run).unwrap().experiment;
+        heading(&experiment, "/test_topic").join("\n") + "\n"
+    }
+
+    #[test]
+    fn what_explains_most_unfair_comparisons_is_stated() {
+        for (line, stated) in [
+            ("", "over        Gantry\n"),
+            ("-c mock --mock lose=10", "over        Mock, no middleware: latency=1ms,lose=10\n"),
+            ("", "path        copy: copied into shared memory on publish, copied out on take\n"),
+            ("-c mock", "path        copy: copied in on publish, copied out on take\n"),
+            ("--zero-copy", "path        zero copy: loaned, written and read in place in shared memory\n"),
+            ("--zero-copy", "right before publish; the other bytes stay as they are\n"),
+            ("", "right before publish; all bytes are copied\n"),
+            ("", "touch       stamp: nothing besides\n"),
+            ("--touch page", "touch       page: a byte of every page is written before the stamp"),
+            ("--touch full", "touch       full: every byte is written before the stamp and read after reception"),
+            ("-e INTER_THREAD -s 3", "publishers 1, subscriptions 3, INTER_THREAD: all on threads of one process\n"),
+            (
+                "--roundtrip-mode Both",
+                "round trip  Both: to a relay and back; latencies are of the way there and back\n",
+            ),
+            ("--wait spin", "readers     wait by spinning\n"),
+            ("--wait block", "readers     wait by sleeping at once\n"),
+            ("", "readers     wait by the middleware's own way: a short spin if that has paid, then a futex"),
+            ("-e INTRA_THREAD", "readers     never wait\n"),
+            (
+                "-p 0 --expected-num-pubs 2 --wait-for-matched-timeout 5",
+                "sees 2 publishers, each publisher 1 subscriptions, after 5 s",
+            ),
+            (
+                "--warmup 2 --ignore 1 --max-runtime 30",
+                "runtime     30 s after a warm-up of 2 s, the first 1 s left out\n",
+            ),
+            ("-r 100", "late        above 2.50 ms, too late above 10.00 ms; both stay in all statistics\n"),
+            ("-r 0 --late 1ms", "late        above 1.00 ms, too late above 50.00 ms"),
+            ("", "placement   as the system schedules it, on any CPU\n"),
+            (
+                "--use-rt-prio 50 --use-rt-cpus 10 --pin 3,1 --prevent-cpu-idle",
+                "placement   real-time priority 50 (SCHED_FIFO), memory locked; workers on CPUs 1, 3; endpoints' threads on CPUs 3, 1 in \
+                 turn; CPUs kept from sleeping deeply\n",
+            ),
+            ("--check-memory", "memory      allocations of the measuring threads are counted\n"),
+            ("--daemon 1", "daemons     1, measured beside the workers\n"),
+            ("--shared-memory", "remark      --shared-memory is always so"),
+        ] {
+            let text = text(line);
+            assert!(text.contains(stated), "{line}: {stated:?} is not in\n{text}");
+        }
+        assert!(!text("").contains("round trip") && !text("").contains("remark"));
+    }
+
+    #[test]
+    fn the_legend_explains_the_tables_that_are_shown() {
+        let has_loops = |tables| legend(tables).iter().any(|line| line.contains("publisher loop"));
+        assert!(has_loops(Tables::V1) && !has_loops(Tables::V2));
+    }
 }

@@ -152,6 +152,11 @@ fn what_makes_no_difference_is_said() {
         ("--expected-num-subs 1 -p 0", "--expected-num-subs 1 makes no difference"),
         ("--wait block -e INTRA_THREAD", "--wait block makes no difference"),
         ("--no_waitset -s 0", "--no-waitset makes no difference"),
+        (
+            "--touch full -m UnboundedString --unbounded-msg-size 9",
+            "--touch full makes no difference: UnboundedString has",
+        ),
+        ("--touch page -m NavSatFix --message-layout 1.x", "NavSatFix has no bytes that could be left alone"),
     ] {
         let remarks = unpacked(line).0.remarks;
         assert!(remarks.len() == 1 && remarks[0].contains(words), "{line}: {remarks:?}");

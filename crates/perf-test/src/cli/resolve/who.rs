@@ -4,7 +4,7 @@
 
 use crate::cli::options::WhoOptions;
 use crate::coordinator::communicator::Communicator;
-use crate::experiment::{Layout, Roundtrip, name_of};
+use crate::experiment::{Roundtrip, name_of};
 use crate::{messages, topic};
 
 /// What `-c` named in performance_test and its forks, in lower case, and what that is.
@@ -74,8 +74,7 @@ pub fn counts(options: &WhoOptions) -> Result<(Roundtrip, u32, u32), String> {
 /// The topic; `message_given` says whether `-m` is there too.
 pub fn topic(options: &WhoOptions, message_given: bool) -> Result<String, String> {
     let topic = options.topic.as_deref().unwrap_or("test_topic");
-    let is_message = |layout| messages::list(layout, 0).any(|message| message.name == topic);
-    if !message_given && (is_message(Layout::V1) || is_message(Layout::V2)) {
+    if !message_given && messages::is_message(topic) {
         return Err(format!(
             "-t {topic} names a message type, as -t did in performance_test of ROS 2 Foxy: give -m {topic}. If the topic really is \
              called so, give -m too"
