@@ -7,8 +7,10 @@
 mod command_line;
 mod ends;
 mod kills;
+mod logs;
 mod messages;
 mod mock;
+mod parser;
 mod program;
 mod runs;
 mod system;

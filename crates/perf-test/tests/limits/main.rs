@@ -18,8 +18,9 @@ fn main() -> ExitCode {
     if let Some(why) = &cannot {
         eprintln!("ignored: no small tmpfs can be had here: {why}");
     }
-    let tests: [(&str, fn()); 3] = [
+    let tests: [(&str, fn()); 4] = [
         ("a_json_log_on_a_full_disk_stays_a_document", a_json_log_on_a_full_disk_stays_a_document),
+        ("a_full_log_on_a_full_disk_stays_a_document", a_full_log_on_a_full_disk_stays_a_document),
         ("a_csv_log_on_a_full_disk_ends_with_a_whole_row", a_csv_log_on_a_full_disk_ends_with_a_whole_row),
         ("too_little_shared_memory_says_what_to_do", too_little_shared_memory_says_what_to_do),
     ];
@@ -56,21 +57,21 @@ fn why_no_small_tmpfs() -> Option<String> {
     }
 }
 
-/// Runs for five seconds with a log of this kind on a disk of one page; returns the log and what was said about it.
-fn log_on_a_full_disk(kind: &str) -> (String, String) {
+/// Runs for five seconds with a log of this kind on a disk of so many KiB; returns the log and what was said about it.
+fn log_on_a_full_disk(kind: &str, size_kib: u32) -> (String, String) {
     let (disk, memory) = (folder(), folder());
     // A long way to say the same: the header of a CSV log contains it, and so few rows fit.
     let log = format!("{}{}/log", disk.path().display(), "/.".repeat(1300));
     let memory = memory.path().display();
     let run = format!("GANTRY_SHM_DIR='{memory}' '{PROGRAM}' -r 100 --max-runtime 5 -o none --{kind}-logfile");
-    let output = in_tmpfs(disk.path(), "4k", &format!("{run} '{log}' && cat '{log}'")).unwrap();
+    let output = in_tmpfs(disk.path(), &format!("{size_kib}k"), &format!("{run} '{log}' && cat '{log}'")).unwrap();
     let stderr = String::from_utf8(output.stderr).unwrap();
     assert!(output.status.success(), "{stderr}");
     (String::from_utf8(output.stdout).unwrap(), stderr)
 }
 
 fn a_json_log_on_a_full_disk_stays_a_document() {
-    let (log, stderr) = log_on_a_full_disk("json");
+    let (log, stderr) = log_on_a_full_disk("json", 4);
     let document: serde_json::Value = serde_json::from_str(&log).unwrap_or_else(|error| panic!("{error}: {log}"));
     let rows = document["analysis_results"].as_array().unwrap();
     assert!((1..5).contains(&rows.len()), "{log}");
@@ -79,8 +80,26 @@ fn a_json_log_on_a_full_disk_stays_a_document() {
     assert!(stderr.contains(&said), "nobody was told: {stderr}");
 }
 
+fn a_full_log_on_a_full_disk_stays_a_document() {
+    // What stands before the rows is as long as there is to say of the machine: a line of its own, as is each row.
+    let roomy = folder();
+    let log = roomy.path().join("log");
+    let mut command = Command::new(PROGRAM);
+    command.args(["-r", "100", "--max-runtime", "1", "-o", "none", "--full-logfile"]).arg(&log);
+    assert!(command.env("GANTRY_SHM_DIR", roomy.path()).status().unwrap().success());
+    let lengths: Vec<usize> = std::fs::read_to_string(log).unwrap().lines().map(str::len).collect();
+    let size_kib = u32::try_from((lengths[0] + lengths[1] * 5 / 2) / 1024).unwrap().next_multiple_of(4);
+    let (log, stderr) = log_on_a_full_disk("full", size_kib);
+    let document: serde_json::Value = serde_json::from_str(&log).unwrap_or_else(|error| panic!("{error}: {log}"));
+    let rows = document["rows"].as_array().unwrap();
+    assert!((1..5).contains(&rows.len()) && document["summary"].is_null(), "{log}");
+    assert!(rows.iter().all(|row| row["total"]["sent"]["samples"].as_u64() > Some(0)), "{log}");
+    let said = format!("the full log ends after {} s", rows.len());
+    assert!(stderr.contains(&said), "nobody was told: {stderr}");
+}
+
 fn a_csv_log_on_a_full_disk_ends_with_a_whole_row() {
-    let (log, stderr) = log_on_a_full_disk("csv");
+    let (log, stderr) = log_on_a_full_disk("csv", 4);
     let rows: Vec<&str> = log.split_once("---EXPERIMENT-START---\n").unwrap().1.lines().collect();
     assert!(log.ends_with('\n') && rows.iter().all(|row| row.split(',').count() == 28), "{log}");
     assert!((2..6).contains(&rows.len()), "{log}");
