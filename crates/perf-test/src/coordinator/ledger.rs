@@ -312,4 +312,6 @@ impl OpenRow {
 }
 
 #[cfg(test)]
+mod constant_memory;
+#[cfg(test)]
 mod tests;

@@ -128,3 +128,53 @@ impl Rows {
         let _ = self.outgoing.send(Outgoing::Row { endpoint, second, whole, tally, give_back });
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use allocations::{Counts as Allocated, count};
+
+    use super::*;
+    use crate::clock::SECOND_NS;
+
+    /// Fills a row and hands it over; what the thread that measures allocates for it.
+    fn second(rows: &mut Rows, second: i64) -> Allocated {
+        count(|| {
+            for latency_ns in 0..1000_u32 {
+                rows.open.received.latency_ns.add(f64::from(latency_ns));
+                rows.open.latencies.record(u64::from(latency_ns) * 100);
+            }
+            rows.until((second + 1) * SECOND_NS);
+        })
+    }
+
+    #[test]
+    fn handing_over_rows_allocates_nothing_however_many_they_are() {
+        let (outgoing, reports) = mpsc::sync_channel(8);
+        let mut rows = Rows::new(Endpoint::Subscription(0), outgoing, 0);
+        for number in 0..100 {
+            assert_eq!(second(&mut rows, number), Allocated::default(), "in second {number}");
+            let Ok(Outgoing::Row { second, whole, mut tally, give_back, .. }) = reports.try_recv() else {
+                panic!("no row in second {number}")
+            };
+            let counts = tally.counts();
+            assert_eq!((second, whole, counts.latencies.len() > 500), (number as u64, true, true));
+            tally.clear();
+            give_back.try_send(tally).unwrap();
+        }
+    }
+
+    #[test]
+    fn a_reporting_thread_that_is_behind_costs_memory_and_no_row() {
+        let (outgoing, reports) = mpsc::sync_channel(8);
+        let mut rows = Rows::new(Endpoint::Subscription(0), outgoing, 0);
+        rows.until(5 * SECOND_NS);
+        let seconds: Vec<u64> = reports
+            .try_iter()
+            .map(|report| match report {
+                Outgoing::Row { second, .. } => second,
+                _ => panic!("no row"),
+            })
+            .collect();
+        assert_eq!(seconds, [0, 1, 2, 3, 4]);
+    }
+}

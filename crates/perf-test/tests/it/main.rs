@@ -6,6 +6,7 @@
 
 mod command_line;
 mod ends;
+mod footprint;
 mod kills;
 mod logs;
 mod messages;

@@ -1,0 +1,65 @@
+//! That a run of any length needs the same memory: what the coordinator keeps after some seconds it keeps after many.
+
+use allocations::count;
+
+use super::*;
+use crate::cli;
+use crate::report::Reports;
+use crate::worker::protocol::Report;
+
+/// Latencies of a row, each in a cell of its own.
+const CELLS: u64 = 500;
+/// Everything that grows to its size has it then ...
+const SOME_S: u64 = 20;
+/// ... and nothing grows until then.
+const MANY_S: u64 = 200;
+
+/// What a worker says of a second.
+fn line(endpoint: Endpoint, second: u64) -> String {
+    let cells: Vec<(u64, u64)> = (1..=CELLS).map(|cell| (cell * 1000, 2)).collect();
+    let mut counts = Counts::default();
+    match endpoint {
+        Endpoint::Publisher(_) => {
+            counts.sent.samples = 2 * CELLS;
+            counts.lateness = cells;
+        }
+        _ => {
+            counts.received.samples = 2 * CELLS;
+            cells.iter().for_each(|(latency_ns, _)| counts.received.latency_ns.add(*latency_ns as f64));
+            (counts.latencies, counts.responses) = (cells.clone(), cells);
+        }
+    }
+    let mut resources = Resources::default();
+    resources.usage.taken_ns = (second as i64 + 1) * SECOND_NS;
+    let counts = Box::new(counts);
+    serde_json::to_string(&Report::Row { endpoint, second, whole: true, counts, resources }).unwrap()
+}
+
+/// As the coordinator goes through a second: from what the workers say to the logs.
+fn go_through(second: u64, ledger: &mut Ledger, reports: &mut Reports) {
+    for (worker, endpoint) in [Endpoint::Publisher(0), Endpoint::Subscription(0)].into_iter().enumerate() {
+        let report = serde_json::from_str(&line(endpoint, second)).unwrap();
+        let Report::Row { endpoint, second, whole, counts, resources } = report else { panic!("{report:?}") };
+        ledger.enter(Entry { worker, endpoint, second, whole, counts: *counts, resources });
+    }
+    let row = ledger.next_row(|_| false).unwrap();
+    assert_eq!((row.latencies.n(), row.lateness.n()), (2 * CELLS, 2 * CELLS));
+    assert!(reports.row(&row).unwrap().is_empty(), "a log was given up");
+}
+
+#[test]
+fn books_and_logs_are_as_large_after_many_seconds_as_after_some() {
+    let folder = tempfile::tempdir().unwrap();
+    let logs = ["--csv-logfile=a.csv", "--json-logfile=a.json", "--full-logfile=full.json"];
+    let logs = logs.map(|log| log.replace('=', &format!(" {}/", folder.path().display()))).join(" ");
+    let line = format!("perf_test -r 1000 -o none {logs}");
+    let cli = cli::parse(line.split_whitespace().map(Into::into)).unwrap();
+    let resolved = cli::resolve(&cli.options, cli::Defaults::Run).unwrap();
+    let mut reports = Reports::open(&resolved.outputs, &resolved.experiment, "id", "/topic").unwrap();
+    let mut ledger = Ledger::new([Endpoint::Publisher(0), Endpoint::Subscription(0)], 2, 0);
+    (0..SOME_S).for_each(|second| go_through(second, &mut ledger, &mut reports));
+    let since = count(|| (SOME_S..MANY_S).for_each(|second| go_through(second, &mut ledger, &mut reports)));
+    assert_eq!(ledger.sums().latencies.n(), MANY_S * 2 * CELLS);
+    let more_bytes = since.bytes as i64 - since.freed_bytes as i64;
+    assert_eq!(more_bytes, 0, "more after {MANY_S} s than after {SOME_S} s");
+}

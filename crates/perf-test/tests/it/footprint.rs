@@ -1,0 +1,63 @@
+//! What a run needs of private memory: the same after some seconds and after many, and nothing more for a message.
+
+use std::fs;
+
+use crate::program::{Memory, Running};
+
+/// Private memory of the coordinator and its workers, KiB each.
+fn anonymous_kib(run: &Running) -> Vec<(String, u64)> {
+    let mut processes = run.workers();
+    processes.push((run.pid(), "coordinator".to_owned()));
+    let of_process = |(pid, label): (u32, String)| {
+        let rollup = fs::read_to_string(format!("/proc/{pid}/smaps_rollup")).unwrap();
+        let line = rollup.lines().find_map(|line| line.strip_prefix("Anonymous:")).unwrap();
+        (label, line.trim().trim_end_matches(" kB").parse().unwrap())
+    };
+    processes.into_iter().map(of_process).collect()
+}
+
+#[test]
+fn fifty_thousand_samples_later_everybody_has_the_same_memory() {
+    /// Twelve bytes for each sample would be more.
+    const WORKER_KIB: u64 = 600;
+    /// The distributions of each row would be more. What is read, merged and freed again leaves the allocator of a busy machine with
+    /// more or less.
+    const COORDINATOR_KIB: u64 = 2500;
+    let memory = Memory::new();
+    let logs = tempfile::tempdir().unwrap();
+    let log = |name: &str| logs.path().join(name).display().to_string();
+    let (csv, json, full) = (log("run.csv"), log("run.json"), log("full.json"));
+    let logs = format!("--csv-logfile {csv} --json-logfile {json} --full-logfile {full}");
+    let mut run =
+        memory.start(&format!("--reliable --history-depth 1000 -m Array64 -r 10000 --max-runtime 8 -o stdout {logs}"));
+    // By then all that is used again and again has been used once.
+    run.wait_for("| T_experiment | 2.000000 |");
+    let early = anonymous_kib(&run);
+    run.wait_for("| T_experiment | 7.000000 |");
+    let late = anonymous_kib(&run);
+    let run = run.finish();
+    run.assert_good();
+    assert_eq!((early.len(), run.number("sent")), (3, 80_000), "{}", run.stdout);
+    for ((label, early_kib), (_, late_kib)) in early.into_iter().zip(late) {
+        let more_kib = if label == "coordinator" { COORDINATOR_KIB } else { WORKER_KIB };
+        assert!(late_kib < early_kib + more_kib, "{label}: {early_kib} KiB after 2 s, {late_kib} KiB after 7 s");
+    }
+    memory.assert_empty();
+}
+
+#[test]
+fn messages_over_gantry_allocate_nothing() {
+    for message in ["-m Array1k", "-m UnboundedSequence --unbounded-msg-size 5000"] {
+        for path in ["", "--zero-copy"] {
+            let memory = Memory::new();
+            let options = format!("{message} {path} --reliable --history-depth 100 -r 1000 --warmup 1 --max-runtime 1");
+            let run = memory.run(&format!("{options} --check-memory"));
+            run.assert_good();
+            let (in_publishing, in_taking) = (run.number("allocations"), run.number("per message),"));
+            // None, if readers are as fast as they were in the warm-up: for one that falls behind a publisher needs more memory, some
+            // allocations each time. Any that belonged to messages would be hundreds.
+            assert!(in_publishing < 100 && in_taking < 100, "{options}: {}", run.stdout);
+            memory.assert_empty();
+        }
+    }
+}
