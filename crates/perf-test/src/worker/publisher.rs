@@ -20,6 +20,8 @@ use crate::payload;
 
 /// How long anything may take to notice that the run is over.
 const SLICE_NS: i64 = SECOND_NS / 10;
+/// How long after the end of the run messages are still sent that were due before it.
+const CATCH_UP_NS: i64 = SECOND_NS / 2;
 /// Refusals in a row after which a publisher gives up.
 const REFUSALS_IN_A_ROW: u32 = 100;
 
@@ -90,9 +92,9 @@ impl<'a> Publishing<'a> {
         while !self.stopped() {
             let due_ns = self.schedule.due_ns(index);
             let awake_ns = self.idle_until(due_ns.unwrap_or(0).min(self.end_ns), meanwhile)?;
-            // What was due before the end is still sent a little after it, so that one stall at the end costs no sample.
+            // What was due before the end is still sent after it for a while, so that one stall at the end costs no sample.
             let due_at_end = due_ns.is_none_or(|due_ns| due_ns >= self.end_ns);
-            let over_ns = if due_at_end { 0 } else { SLICE_NS };
+            let over_ns = if due_at_end { 0 } else { CATCH_UP_NS };
             if self.stopped() || awake_ns >= self.end_ns.saturating_add(over_ns) {
                 break;
             }

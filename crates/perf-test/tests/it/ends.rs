@@ -183,7 +183,7 @@ fn a_console_that_is_not_read_for_a_while_makes_nobody_late() {
 #[test]
 fn a_publisher_that_was_stopped_catches_up_and_its_lateness_shows() {
     let memory = Memory::new();
-    let mut run = memory.start("--reliable --history-depth 1000 -m Array1k -r 100 --max-runtime 6");
+    let mut run = memory.start("--reliable --history-depth 1000 -m Array1k -r 100 --max-runtime 8");
     run.wait_for("| T_experiment |");
     let publisher = run.worker("publisher 0");
     send(publisher, Signal::STOP);
@@ -192,7 +192,7 @@ fn a_publisher_that_was_stopped_catches_up_and_its_lateness_shows() {
     send(publisher, Signal::CONT);
     let run = run.finish();
     run.assert_good();
-    assert_eq!((run.number("sent"), run.number("received"), run.number("lost")), (600, 600, 0), "{}", run.stdout);
+    assert_eq!((run.number("sent"), run.number("received"), run.number("lost")), (800, 800, 0), "{}", run.stdout);
     assert!(run.stdout.contains("\n| -"), "no negative loop reserve: {}", run.stdout);
     memory.assert_empty();
 }

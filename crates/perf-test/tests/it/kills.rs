@@ -58,9 +58,10 @@ fn a_killed_coordinator_leaves_readable_logs_and_no_children() {
         let (memory, logs) = (Memory::new(), tempfile::tempdir().unwrap());
         // The coordinator sleeps about twenty times a second.
         let (run, workers) = run_and_kill(&memory, logs.path(), "coordinator", seed(round).u64(1..90));
-        assert_eq!(workers.len(), 3);
+        let count = workers.len();
         workers.into_iter().for_each(wait_until_gone);
-        drop(run.finish());
+        let run = run.finish();
+        assert_eq!(count, 3, "{}", run.everything());
         assert_readable(logs.path());
         // The next one takes away what they could not.
         memory.run("-r 100 --max-runtime 1").assert_good();
