@@ -228,6 +228,16 @@ fn help_has_every_option_of_each_generation() {
 }
 
 #[test]
+fn the_guide_has_every_option_as_each_generation_spells_it() {
+    let guide = include_str!("../../../../../../docs/from-performance-test.md");
+    for (line, _) in [V2_3_0, V1, FOXY].into_iter().flatten() {
+        let option = line.split([' ', '=']).next().unwrap();
+        let there = guide.match_indices(option).any(|(at, _)| guide[at + option.len()..].starts_with(['`', ' ']));
+        assert!(there, "docs/from-performance-test.md does not say what becomes of {option}");
+    }
+}
+
+#[test]
 fn old_scripts_for_relays_may_name_its_two_ends() {
     let relay = unpacked("--roundtrip-mode Relay").0;
     assert_eq!(unpacked("-p 1 -s 1 --roundtrip_mode Relay").0, relay);
