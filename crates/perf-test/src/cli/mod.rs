@@ -42,11 +42,15 @@ Exit codes:
   3  a requirement (--require) was not met
 
 Examples:
-  perf_test --zero-copy --reliable --keep-last --history-depth 10 -s 1 -m Array4m -r 100 --max-runtime 30
-  perf_test -m Array1k -r 1000 --warmup 2 --max-runtime 10 --wait block -o stdout -l run1.csv
+  perf_test --max-runtime 10                      Array128 at 1000 Hz from one process to another
+  perf_test -s 3 -m Array4m -r 100 --zero-copy --reliable --history-depth 10 --max-runtime 30
   perf_test --warmup 2 --max-runtime 10 --require 'p99<500us' --require 'lost=0'
+  perf_test --runs 5 --max-runtime 10 -l run.csv --plot
   perf_test --roundtrip-mode Both -m Array64 --max-runtime 10
-  perf_test -p 0 -t camera --expected-num-pubs 1 --max-runtime 10     (and the publisher elsewhere: -s 0 -t camera)";
+  perf_test -p 0 -t camera --expected-num-pubs 1  and in another terminal:
+  perf_test -s 0 -t camera --max-runtime 10
+
+Who comes from performance_test, ros2-performance or TogetheROS.Bot: docs/from-performance-test.md";
 
 /// What the program can do besides one run.
 #[derive(Debug, Subcommand)]

@@ -31,7 +31,7 @@ pub struct TimeOptions {
     pub ignore: Option<u32>,
     /// How often the run is repeated, 1 to 1000 [default: 1]
     ///
-    /// Example: --runs 5 --max-runtime 10
+    /// Each run is shown, and in the end medians with intervals. Example: --runs 5 --max-runtime 10
     #[arg(long, value_name = "COUNT", value_parser = within(1..=1000), allow_hyphen_values = true)]
     pub runs: Option<u32>,
 }

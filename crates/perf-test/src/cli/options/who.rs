@@ -30,7 +30,7 @@ pub struct WhoOptions {
     pub num_pub_threads: Option<u32>,
     /// Subscriptions, 0 to 1000; 0 leaves them to another program [default: 1]
     ///
-    /// Example: -s 3
+    /// Each in a process of its own, if -e does not say otherwise. Example: -s 3
     #[arg(short = 's', long, value_name = "COUNT", value_parser = within(0..=1000), allow_hyphen_values = true)]
     pub num_sub_threads: Option<u32>,
     /// Topic [default: test_topic]
