@@ -136,15 +136,16 @@ fn both_generations_have_all_fields_in_their_order_types_and_units() {
         ));
         run.assert_good();
         let [csv, json] = logs.both(generation);
-        assert_eq!(csv.rows.len(), 2);
         for log in [&csv, &json] {
             log.rows.iter().for_each(sane);
             agrees_with_summary(&run, log);
             assert!(log.rows.iter().all(|row| row.bytes == row.received * bytes), "{:?}", log.rows);
         }
         // performance_test's first row divided by the host's uptime, so that it was empty.
-        assert!(csv.rows.iter().all(|row| row.loop_s == 1.0 && row.sent > 0), "{:?}", csv.rows);
-        assert_eq!((csv.rows[0].t_s, csv.rows[1].t_s), (1.0, 2.0));
+        // A third row would be the piece in which the last message came.
+        let seconds = &csv.rows[..2];
+        assert!(seconds.iter().all(|row| row.loop_s == 1.0 && row.sent > 0), "{:?}", csv.rows);
+        assert_eq!((seconds[0].t_s, seconds[1].t_s), (1.0, 2.0));
         for (key, value) in [("Publishing rate", "100"), ("Msg name", "Array1k"), ("Number of subscribers", "2")] {
             assert_eq!(csv.header[key], value);
         }
@@ -152,7 +153,7 @@ fn both_generations_have_all_fields_in_their_order_types_and_units() {
         assert_eq!((qos["Reliability"].as_str(), qos["History depth"].as_str()), ("RELIABLE", "1000"));
         assert_eq!((json.header["rate"].as_str(), json.header["com_mean_str"].as_str()), ("100", "Gantry"));
         // What is left until the next message is due: never more than the period, and once close to it.
-        for reserve in csv.rows.iter().filter_map(|row| row.publisher_loop) {
+        for reserve in seconds.iter().filter_map(|row| row.publisher_loop) {
             assert!(reserve.min <= reserve.mean && reserve.mean <= reserve.max, "{reserve:?}");
             assert!((0.005..0.010).contains(&reserve.max), "{reserve:?}");
         }
@@ -163,7 +164,7 @@ fn both_generations_have_all_fields_in_their_order_types_and_units() {
 #[test]
 fn a_row_of_another_length_is_divided_by_its_own() {
     let (memory, logs) = (Memory::new(), Logs::new());
-    let mut run = memory.start(&format!("--reliable --history-depth 1000 -m Array1k -r 100 {}", logs.options()));
+    let mut run = memory.start(&format!("--reliable --history-depth 1000 -m Array1k -r 1000 {}", logs.options()));
     run.wait_for("T_experiment |");
     run.wait_for("T_experiment |");
     run.signal(Signal::INT);
@@ -185,7 +186,7 @@ fn data_received_is_the_true_size_also_of_what_has_none_of_its_own() {
         let size = if message.starts_with("Un") { format!("--unbounded-msg-size {payload}") } else { String::new() };
         let run = memory.run(&format!("-m {message} {size} -r 100 --max-runtime 1 {}", logs.options()));
         run.assert_good();
-        for row in logs.both(Generation::Two).iter().flat_map(|log| &log.rows) {
+        for row in logs.both(Generation::Two).iter().flat_map(|log| &log.rows).filter(|row| row.received > 0) {
             let each = row.bytes / row.received;
             assert!(
                 row.bytes % row.received == 0 && (payload + 20..payload + 32).contains(&each),
@@ -203,7 +204,7 @@ fn sums_of_squares_that_no_integer_holds_have_the_right_variance() {
     let run = memory.run(&format!("{options} {}", logs.options()));
     assert_eq!(run.status.code(), Some(0), "{}", run.everything());
     for log in logs.both(Generation::Two) {
-        let crowded: Vec<&Row> = log.rows.iter().filter(|row| row.received > 500).collect();
+        let crowded: Vec<&Row> = log.rows.iter().filter(|row| row.received > 500 && row.loop_s == 1.0).collect();
         assert!(!crowded.is_empty(), "{}", run.stdout);
         for row in crowded {
             // Half of them 100 ms below the mean, half 100 ms above it.
@@ -270,7 +271,7 @@ fn the_full_log_has_everything_and_its_parts_agree() {
     );
     assert!(!full["environment"]["cpu"].is_null());
     let (rows, summary) = (full["rows"].as_array().unwrap(), &full["summary"]);
-    assert_eq!(rows.len(), 2);
+    assert!(rows.len() >= 2);
     for (part, field, words) in [("sent", "samples", "sent"), ("received", "samples", "received")] {
         let sum: u64 = rows.iter().map(|row| number(&row["total"][part][field])).sum();
         assert_eq!((sum, number(&summary["total"][part][field])), (run.number(words), run.number(words)));
