@@ -55,11 +55,18 @@ fn one_run(options: &RunOptions) -> Result<(), Failure> {
     if runs == 1 {
         return session.once(&experiment);
     }
-    let mut summaries = Vec::new();
+    let (mut summaries, mut not_met) = (Vec::new(), 0);
     for run in 1..=runs {
-        summaries.push(session.one_of_several(&experiment, &format!("run {run} of {runs}"), &format!("run{run}"))?);
+        let title = format!("run {run} of {runs}");
+        let (summary, count) = session.one_of_several(&experiment, &title, &format!("run{run}"))?;
+        summaries.push(summary);
+        not_met += count;
     }
-    say(&repeated(&summaries))
+    say(&repeated(&summaries))?;
+    if not_met > 0 {
+        return Err(Failure::NotMet(format!("{not_met} requirements not met in {runs} runs")));
+    }
+    Ok(())
 }
 
 fn experiment_zero_copy(options: &RunOptions) -> Result<(), Failure> {
@@ -77,7 +84,7 @@ fn experiment_zero_copy(options: &RunOptions) -> Result<(), Failure> {
             let suffix = if runs == 1 { suffix.to_owned() } else { format!("{suffix}-run{}", pair + 1) };
             let title = format!("run {} of {}: {what} zero copy", 2 * pair + half, 2 * runs);
             let experiment = Experiment { zero_copy: with, ..experiment.clone() };
-            let summary = session.one_of_several(&experiment, &title, &suffix)?;
+            let (summary, _) = session.one_of_several(&experiment, &title, &suffix)?;
             if with { &mut zero_copy } else { &mut copy }.push(summary);
         }
     }

@@ -5,29 +5,68 @@
 //! no difference.
 
 use crate::measure::interval::Interval;
+use crate::report::doubts::enough_beyond;
 use crate::report::summary::Summary;
 use crate::report::summary::text::time;
 use crate::report::tables::table;
 
+/// A verdict needs an interval that is so sure: that of six runs.
+const ENOUGH: f64 = 0.95;
+
 /// A figure that is followed over runs.
 struct Figure {
     name: &'static str,
+    /// If it is one.
+    percentile: Option<f64>,
     value: fn(&Summary) -> Option<f64>,
     show: fn(f64) -> String,
 }
 
 /// What is shown. Less is better in all.
 const FIGURES: [Figure; 9] = [
-    Figure { name: "latency p50", value: |run| latency_ns(run, 0.5), show: time },
-    Figure { name: "latency mean", value: |run| some_if(run, run.received.latency_ns.mean), show: time },
-    Figure { name: "latency p99", value: |run| latency_ns(run, 0.99), show: time },
-    Figure { name: "latency p99.9", value: |run| latency_ns(run, 0.999), show: time },
-    Figure { name: "latency max", value: |run| some_if(run, run.received.latency_ns.max), show: time },
-    Figure { name: "response p99", value: response_p99_ns, show: time },
-    Figure { name: "lost", value: |run| (run.experiment.subscriptions > 0).then_some(run.lost as f64), show: whole },
-    Figure { name: "CPU per message", value: Summary::cpu_per_message_ns, show: time },
-    Figure { name: "peak memory, KiB", value: peak_kib, show: whole },
+    Figure { name: "latency p50", percentile: Some(50.0), value: |run| latency_ns(run, 0.5), show: time },
+    Figure {
+        name: "latency mean",
+        percentile: None,
+        value: |run| some_if(run, run.received.latency_ns.mean),
+        show: time,
+    },
+    Figure { name: "latency p99", percentile: Some(99.0), value: |run| latency_ns(run, 0.99), show: time },
+    Figure { name: "latency p99.9", percentile: Some(99.9), value: |run| latency_ns(run, 0.999), show: time },
+    Figure {
+        name: "latency max",
+        percentile: None,
+        value: |run| some_if(run, run.received.latency_ns.max),
+        show: time,
+    },
+    Figure { name: "response p99", percentile: Some(99.0), value: response_p99_ns, show: time },
+    Figure {
+        name: "lost",
+        percentile: None,
+        value: |run| (run.experiment.subscriptions > 0).then_some(run.lost as f64),
+        show: whole,
+    },
+    Figure { name: "CPU per message", percentile: None, value: Summary::cpu_per_message_ns, show: time },
+    Figure { name: "peak memory, KiB", percentile: None, value: peak_kib, show: whole },
 ];
+
+impl Figure {
+    /// Its name, marked if it rests on too few samples in one of the runs.
+    fn marked<'a>(&self, runs: impl IntoIterator<Item = &'a Summary>) -> String {
+        let few = |run: &Summary| {
+            self.percentile.is_some_and(|percentile| !enough_beyond(run.received.latency_ns.n, percentile))
+        };
+        let mark = if runs.into_iter().any(few) { "*" } else { "" };
+        format!("{}{mark}", self.name)
+    }
+}
+
+/// What the mark means, if there is one.
+fn explained(rows: &[Vec<String>]) -> Option<String> {
+    let marked = |row: &Vec<String>| row.first().is_some_and(|name| name.ends_with('*'));
+    let line = "* in some run fewer than 10 samples lie beyond this percentile: run longer to trust it";
+    rows.iter().any(marked).then(|| line.to_owned())
+}
 
 fn some_if(run: &Summary, value: f64) -> Option<f64> {
     (run.received.latency_ns.n > 0).then_some(value)
@@ -62,11 +101,12 @@ pub fn repeated(runs: &[Summary]) -> Vec<String> {
             continue;
         };
         let [median, low, high] = [found.median, found.low, found.high].map(figure.show);
-        rows.push(vec![figure.name.to_owned(), median, format!("{low} to {high}")]);
+        rows.push(vec![figure.marked(runs), median, format!("{low} to {high}")]);
         confidence = found.confidence;
     }
     let mut lines = vec![String::new()];
     lines.extend(table(&format!("{} runs together", runs.len()), &rows));
+    lines.extend(explained(&rows));
     lines.push(meaning(confidence, runs.len()));
     lines
 }
@@ -93,11 +133,19 @@ pub fn paired(names: [&str; 2], runs: [&[Summary]; 2]) -> Vec<String> {
             None => (String::new(), String::new(), ""),
         };
         let median = |values| Interval::of(values).map_or(String::new(), |found| (figure.show)(found.median));
-        rows.push(vec![figure.name.to_owned(), median(before), median(after), ratio, interval, verdict.to_owned()]);
+        rows.push(vec![
+            figure.marked(first.iter().chain(second)),
+            median(before),
+            median(after),
+            ratio,
+            interval,
+            verdict.to_owned(),
+        ]);
     }
     let mut lines = vec![String::new()];
     let title = format!("{} pairs of runs, interleaved: {} over {}", first.len().min(second.len()), names[0], names[1]);
     lines.extend(table(&title, &rows));
+    lines.extend(explained(&rows));
     lines.push(meaning(confidence, first.len()));
     lines
 }
@@ -105,6 +153,8 @@ pub fn paired(names: [&str; 2], runs: [&[Summary]; 2]) -> Vec<String> {
 fn verdict(ratio: &Interval) -> &'static str {
     if ratio.holds(1.0) {
         "no difference shown"
+    } else if ratio.confidence < ENOUGH {
+        "too few runs to say"
     } else if ratio.median > 1.0 {
         "lower"
     } else {
@@ -113,7 +163,7 @@ fn verdict(ratio: &Interval) -> &'static str {
 }
 
 fn meaning(confidence: f64, runs: usize) -> String {
-    let more = if confidence < 0.95 { "; six or more runs make it 95 %" } else { "" };
+    let more = if confidence < ENOUGH { "; six or more runs make it 95 %" } else { "" };
     format!("The interval holds the true median with {:.1} % ({runs} runs{more}).", confidence * 100.0)
 }
 

@@ -67,7 +67,7 @@ impl Run<'_> {
     }
 
     /// Samples sent after the seconds left out, including those of a killed publisher's last moment that somebody saw.
-    fn sent_at_least(&self) -> u64 {
+    pub(super) fn sent_at_least(&self) -> u64 {
         let sent = self.ledger.sums().sent.samples;
         if !self.lost_endpoints.keys().any(is_publisher) {
             return sent;
@@ -78,17 +78,18 @@ impl Run<'_> {
 
     /// Samples that were sent after matching and that a subscription did not receive. One that died did not owe all of
     /// them, and what others sent is not known: then the gaps in the sequences count.
-    fn lost_by(&self, subscription: Endpoint, sent_at_least: u64) -> u64 {
+    pub(super) fn lost_by(&self, subscription: Endpoint, sent_at_least: u64) -> u64 {
         let received = self.ledger.received_by(subscription);
         let died = self.lost_endpoints.get(&subscription) == Some(&Fate::Died);
         if self.experiment.has_publishers() && !died {
             sent_at_least.saturating_sub(received.samples)
         } else {
-            received.lost()
+            // The ids of refused messages are missing, too.
+            received.lost().saturating_sub(self.ledger.sums().sent.refused)
         }
     }
 
-    fn subscriptions(&self) -> impl Iterator<Item = Endpoint> + use<> {
+    pub(super) fn subscriptions(&self) -> impl Iterator<Item = Endpoint> + use<> {
         (0..self.experiment.subscriptions).map(Endpoint::Subscription)
     }
 

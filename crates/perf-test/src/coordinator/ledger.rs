@@ -107,6 +107,8 @@ pub struct Ledger {
     ever: (u64, u64),
     /// Gaps in the ids that are still to be seen in rows and are no losses: each subscription sees one for each refused message.
     refused_gaps: u64,
+    /// Samples lost in the rows that were given out.
+    lost_in_rows: u64,
     /// CPU time of each second that was given out, percent of one core.
     core_percents: Moments,
     /// Mean latency of each second that was given out and has one.
@@ -129,6 +131,7 @@ impl Ledger {
             sums: Sums::default(),
             ever: (0, 0),
             refused_gaps: 0,
+            lost_in_rows: 0,
             core_percents: Moments::default(),
             mean_latencies: Moments::default(),
         }
@@ -198,6 +201,7 @@ impl Ledger {
             let open = self.open.remove(&second).unwrap_or_default();
             let row = self.close((second as i64 + 1) * SECOND_NS, SECOND_NS, open);
             if second >= self.left_out_s {
+                self.lost_in_rows += row.received.lost();
                 self.core_percents.add(row.core_percent);
                 if row.received.latency_ns.n > 0 {
                     self.mean_latencies.add(row.received.latency_ns.mean);
@@ -208,9 +212,15 @@ impl Ledger {
     }
 
     /// What happened after the last whole second, as a row of its true length; nothing if nothing did. To be called
-    /// once, when everybody has finished; the measurement began at `start_ns`.
-    pub fn last_row(&mut self, start_ns: i64) -> Option<Row> {
-        let tail = std::mem::take(&mut self.tail);
+    /// once, when everybody has finished, at `now_ns`; the measurement began at `start_ns` and `lost` samples in all. Those of them
+    /// that no later sample had shown by then are in this row, so that all rows together have lost as many.
+    pub fn last_row(&mut self, start_ns: i64, now_ns: i64, lost: u64) -> Option<Row> {
+        let mut tail = std::mem::take(&mut self.tail);
+        let unseen = lost.saturating_sub(self.lost_in_rows + tail.sums.received.lost());
+        if unseen > 0 {
+            tail.sums.received.missed += unseen;
+            tail.until_ns = tail.until_ns.max(now_ns);
+        }
         if tail.until_ns == 0 || self.rows_end < self.left_out_s {
             return None;
         }

@@ -14,7 +14,7 @@ use crate::experiment::Roundtrip;
 use crate::measure::daemon::Daemon;
 use crate::report::doubts::Doubt;
 use crate::row::Row;
-use crate::worker::protocol::{Endpoint, Order, Report};
+use crate::worker::protocol::{Endpoint, Order, Report, UNKNOWN};
 
 /// How much later than its second a row may come before it is shown without those that are missing.
 const ROW_OVERDUE_NS: i64 = 2 * SECOND_NS;
@@ -94,10 +94,16 @@ impl Run<'_> {
             }
         }
         let publisher_lost = self.lost_endpoints.keys().any(is_publisher);
-        // What a lost publisher has sent is not known: then only silence tells that nothing more comes.
         let relay_lost = self.lost_endpoints.keys().any(|endpoint| matches!(endpoint, Endpoint::Relay(_)));
-        let unknown = publisher_lost || relay_lost;
-        let expected = if unknown { u64::MAX - 1 } else { self.ledger.sent_samples_ever() };
+        let own = self.experiment.has_publishers();
+        let expected = if !own && self.stopped_ns.is_some() {
+            // Others' publishers go on, and the run ends here.
+            0
+        } else if !own || publisher_lost || relay_lost {
+            UNKNOWN
+        } else {
+            self.ledger.sent_samples_ever()
+        };
         self.fleet.order(Order::Drain { expected });
         let give_up_ns = now_ns() + FINISH_NS;
         while self.working.iter().any(|endpoint| !is_publisher(endpoint)) {
@@ -108,7 +114,9 @@ impl Run<'_> {
         }
         self.wait_for_ended()?;
         self.show_rows(|_| true)?;
-        if let Some(row) = self.ledger.last_row(self.start_ns) {
+        let sent_at_least = self.sent_at_least();
+        let lost = self.subscriptions().map(|endpoint| self.lost_by(endpoint, sent_at_least)).sum();
+        if let Some(row) = self.ledger.last_row(self.start_ns, now_ns(), lost) {
             // Not one of the seconds: it may be too short to be compared with them.
             self.log(row)?;
         }

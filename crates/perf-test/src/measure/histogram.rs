@@ -50,17 +50,17 @@ impl Latencies {
         self.0.iter_recorded().map(|cell| (cell.value_iterated_to(), cell.count_at_value())).collect()
     }
 
-    /// Adds another distribution.
-    pub fn merge(&mut self, other: &Latencies) {
-        // Both have the same bounds, so nothing is refused.
-        let _ = self.0.add(&other.0);
-    }
-
     /// Adds cells from another distribution.
     pub fn add_cells(&mut self, cells: &[(u64, u64)]) {
         for (latency_ns, n) in cells {
             self.0.saturating_record_n(*latency_ns, *n);
         }
+    }
+
+    /// The memory that it may take, bytes; less while whole ranges have never occurred.
+    #[must_use]
+    pub fn memory_bytes(&self) -> usize {
+        self.0.distinct_values() * size_of::<u64>()
     }
 
     /// Forgets everything, keeps the memory.

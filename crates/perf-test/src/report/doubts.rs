@@ -87,7 +87,8 @@ impl Summary {
             doubts.push(Doubt::new(
                 "refused",
                 format!("{} messages were refused by the middleware and not sent", sent.refused),
-                "They are in no loss; with KEEP_ALL a slow subscription holds its publishers up",
+                "Here they are in no loss, but another program's subscriptions miss their ids; with KEEP_ALL a slow subscription holds \
+                 its publishers up",
             ));
         }
         if sent.unmatched > 0 && self.experiment.subscriptions == 0 {

@@ -11,8 +11,8 @@ use crate::backend::Matched;
 use crate::clock::{SECOND_NS, now_ns};
 use crate::experiment::{Experiment, Roundtrip};
 
-/// How often an endpoint looks for the others.
-const LOOK_AGAIN: Duration = Duration::from_millis(5);
+/// How often an endpoint looks for the others: the resolution of the time to match.
+const LOOK_AGAIN: Duration = Duration::from_millis(1);
 
 /// The endpoints of a thread, usually one.
 type Endpoints<'a, 'b> = [(&'a Context, &'b mut dyn Matched)];

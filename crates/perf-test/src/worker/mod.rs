@@ -4,14 +4,16 @@
 //! anybody while they measure: they hand finished rows to the main thread, which reports them. The
 //! worker ends when its stdin ends, so it never outlives the coordinator.
 
+mod draining;
 mod intra_thread;
 mod matching;
+mod notes;
 pub mod own_cost;
 pub mod placement;
 pub mod protocol;
 mod publisher;
 mod relay;
-mod rows;
+pub mod rows;
 mod subscriber;
 
 use std::io::{BufRead, Write};

@@ -52,6 +52,9 @@ impl std::fmt::Display for Endpoint {
     }
 }
 
+/// What a `Drain` expects if nobody knows how many samples were sent: then only time tells that nothing more comes.
+pub const UNKNOWN: u64 = u64::MAX - 1;
+
 /// Version of this protocol: a worker of another one refuses its plan.
 pub const PROTOCOL: u32 = 1;
 
@@ -93,7 +96,7 @@ pub enum Order {
     Stop,
     /// Nothing more is sent: take what is left, then finish.
     Drain {
-        /// Samples that all publishers together have sent.
+        /// Samples that all publishers together have sent, or [`UNKNOWN`].
         expected: u64,
     },
 }

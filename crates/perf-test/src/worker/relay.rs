@@ -2,25 +2,16 @@
 //!
 //! Runs on a thread of a worker, for round trips. What it measures is the other end's; here messages are only counted.
 
-use std::sync::atomic::Ordering;
-use std::time::Duration;
-
+use super::Context;
+use super::draining::Draining;
 use super::matching::wait_for_start;
 use super::protocol::{Closing, EndpointPlan, Report};
 use super::rows::Rows;
-use super::{Context, NOT_DRAINING};
 use crate::backend::{Backend, Draft, Matched, Publisher, Stamp, Subscription};
-use crate::clock::{SECOND_NS, now_ns};
+use crate::clock::now_ns;
 use crate::experiment::{Experiment, Touch, Wait};
 use crate::measure::loss::{Arrival, Sequences};
 use crate::payload;
-
-/// The longest wait for a message; how long anything may take to notice that the run is over.
-const LONGEST_WAIT_NS: i64 = SECOND_NS / 10;
-/// The same while draining.
-const DRAIN_WAIT_NS: i64 = SECOND_NS / 100;
-/// Silence after which nothing more is expected although messages are missing.
-const GRACE_NS: i64 = SECOND_NS / 4;
 
 /// Creates both ends, waits for the others and the start, and passes messages on until nothing more comes.
 pub fn run(context: &Context, backend: &dyn Backend) -> Result<(), String> {
@@ -32,8 +23,9 @@ pub fn run(context: &Context, backend: &dyn Backend) -> Result<(), String> {
     let Some(start_ns) = wait_for_start(&mut [(context, &mut ends)])? else { return Ok(()) };
     let rows = Rows::new(context.plan.endpoint, context.outgoing.clone(), start_ns);
     let sequences = Sequences::new(context.experiment.has_publishers(), context.experiment.last_id);
-    let (overwritten, taken, last_arrival_ns, said) = (0, 0, start_ns, false);
-    Relaying { context, ends, rows, sequences, overwritten, taken, last_arrival_ns, said }.relay_all()?;
+    let draining = Draining::new(context, start_ns);
+    let mut relaying = Relaying { context, ends, rows, sequences, draining, overwritten: 0, taken: 0, said: false };
+    relaying.relay_all()?;
     context.finish(Closing::default());
     context.stay_until_the_end();
     Ok(())
@@ -63,7 +55,8 @@ struct Relaying<'a> {
     overwritten: u64,
     /// Messages taken, duplicates not counted.
     taken: u64,
-    last_arrival_ns: i64,
+    /// Whether more is to be expected.
+    draining: Draining<'a>,
     /// Why a message could not be passed on has been said.
     said: bool,
 }
@@ -71,32 +64,23 @@ struct Relaying<'a> {
 impl Relaying<'_> {
     fn relay_all(&mut self) -> Result<(), String> {
         let experiment = self.context.experiment.clone();
-        let mut draining_since_ns = None;
-        // A relay that is alone with its publishers elsewhere ends when it is told to.
         while !self.context.flags.abandoned() {
-            let expected = self.context.flags.expected.load(Ordering::Relaxed);
-            let draining = expected != NOT_DRAINING;
-            if draining && self.taken + self.overwritten >= expected {
+            if self.draining.is_complete(self.taken + self.overwritten) {
                 while experiment.has_publishers() && self.relay_one(&experiment)? {}
                 break;
             }
             let before_ns = now_ns();
+            if self.draining.is_over(before_ns) {
+                break;
+            }
             if self.relay_one(&experiment)? {
                 continue;
             }
             self.rows.until(before_ns);
-            if draining {
-                let since_ns = *draining_since_ns.get_or_insert(before_ns);
-                if before_ns - self.last_arrival_ns.max(since_ns) > GRACE_NS {
-                    break;
-                }
-            }
             if experiment.wait == Wait::Spin {
                 std::hint::spin_loop();
             } else {
-                let longest_ns = if draining { DRAIN_WAIT_NS } else { LONGEST_WAIT_NS };
-                let wait_ns = (self.rows.end_ns() - before_ns).clamp(1, longest_ns);
-                self.ends.subscription.wait(Duration::from_nanos(wait_ns as u64))?;
+                self.ends.subscription.wait(self.draining.wait(before_ns, self.rows.end_ns()))?;
             }
         }
         self.rows.until(now_ns());
@@ -110,7 +94,7 @@ impl Relaying<'_> {
         let (mut refused, mut passed) = (None, None);
         let taken = subscription.take(&mut |taken| {
             let stamp = Stamp { time_ns: taken.time_ns, id: taken.id, rate_hz: experiment.rate_hz };
-            passed = Some((taken.received_ns, taken.length_bytes, taken.source, taken.id));
+            passed = Some((taken.received_ns, taken.time_ns, taken.length_bytes, taken.source, taken.id));
             refused = publisher.publish(&mut Passed { stamp, touch: experiment.touch }).err();
         });
         let taken = match taken {
@@ -120,9 +104,9 @@ impl Relaying<'_> {
                 true
             }
         };
-        if let Some((received_ns, length_bytes, source, id)) = passed {
+        if let Some((received_ns, time_ns, length_bytes, source, id)) = passed {
             self.rows.until(received_ns);
-            self.last_arrival_ns = received_ns;
+            self.draining.arrived(received_ns, received_ns - time_ns);
             self.taken += u64::from(self.sequences.arrived(source, id, 0).1 != Arrival::Duplicate);
             let relayed = &mut self.rows.open.relayed;
             relayed.samples += u64::from(refused.is_none());

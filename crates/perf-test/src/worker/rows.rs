@@ -71,6 +71,9 @@ impl Tally {
         }
     }
 
+    /// How many an endpoint has: the open one, one with the reporting thread, a spare one.
+    pub const OF_AN_ENDPOINT: usize = 3;
+
     /// Forgets everything, keeps the memory.
     pub fn clear(&mut self) {
         (self.sent, self.received, self.relayed) = Default::default();
@@ -95,8 +98,8 @@ impl Rows {
     /// Rows counted from `start_ns`.
     pub fn new(endpoint: Endpoint, outgoing: SyncSender<Outgoing>, start_ns: i64) -> Self {
         // One row is open, one with the reporting thread, one spare.
-        let (give_back, empty) = mpsc::sync_channel(3);
-        for _ in 0..2 {
+        let (give_back, empty) = mpsc::sync_channel(Tally::OF_AN_ENDPOINT);
+        for _ in 1..Tally::OF_AN_ENDPOINT {
             let _ = give_back.try_send(Box::default());
         }
         Rows { endpoint, outgoing, seconds: Seconds::new(start_ns), open: Box::default(), give_back, empty }

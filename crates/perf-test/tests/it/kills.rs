@@ -10,14 +10,11 @@ use crate::program::{Memory, Running, send, wait_until_gone, wait_until_it_has_s
 /// How often each is killed. The seed is said, so that a failure can be had again.
 const KILLS: u64 = 4;
 
-/// Runs with both logs and kills `victim` after so many of its sleeps. Returns the run and the workers that there were.
+/// Runs with all logs and kills `victim` after so many of its sleeps. Returns the run and the workers that there were.
 fn run_and_kill(memory: &Memory, logs: &Path, victim: &str, sleeps: u64) -> (Running, Vec<u32>) {
-    let (csv, json) = (logs.join("run.csv"), logs.join("run.json"));
-    let run = memory.start(&format!(
-        "-p 2 -s 2 -r 500 -m Array1k --max-runtime 60 --csv-logfile {} --json-logfile {}",
-        csv.display(),
-        json.display()
-    ));
+    let [csv, json, full] = ["run.csv", "run.json", "run.full.json"].map(|log| logs.join(log).display().to_string());
+    let logs = format!("--csv-logfile {csv} --json-logfile {json} --full-logfile {full}");
+    let run = memory.start(&format!("-p 2 -s 2 -r 500 -m Array1k --max-runtime 60 {logs}"));
     let pid = if victim == "coordinator" {
         run.wait_for_worker("subscription 1");
         run.pid()
@@ -31,7 +28,7 @@ fn run_and_kill(memory: &Memory, logs: &Path, victim: &str, sleeps: u64) -> (Run
     (run, workers)
 }
 
-/// Every row that is there is whole, in both logs, and they are the same seconds.
+/// Every row that is there is whole, in all logs, and they are the same seconds.
 #[track_caller]
 fn assert_readable(logs: &Path) -> usize {
     let csv = fs::read_to_string(logs.join("run.csv")).unwrap();
@@ -43,6 +40,13 @@ fn assert_readable(logs: &Path) -> usize {
     let rows = rows.len() - 1;
     assert!(results.len() == rows || results.len() + 1 == rows, "{} rows in JSON, {rows} in CSV", results.len());
     assert!(results.iter().all(|row| row["num_samples_sent"].is_u64()), "{json}");
+    let full: serde_json::Value = serde_json::from_slice(&fs::read(logs.join("run.full.json")).unwrap()).unwrap();
+    let seconds = full["rows"].as_array().unwrap().len();
+    assert!(
+        seconds == results.len() || seconds + 1 == results.len(),
+        "{seconds} rows in the full log, {} in JSON",
+        results.len()
+    );
     results.len()
 }
 

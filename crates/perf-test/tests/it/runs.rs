@@ -262,12 +262,22 @@ fn a_daemon_of_the_middleware_is_measured_beside_the_workers() {
     let run = memory.run(&format!("-r 100 --max-runtime 1 --daemon {own} --full-logfile {}", log.display()));
     run.assert_good();
     assert!(run.stdout.contains(&format!("pid {own}\n")), "{}", run.stdout);
-    let log: serde_json::Value = serde_json::from_slice(&std::fs::read(log).unwrap()).unwrap();
+    let log: serde_json::Value = serde_json::from_slice(&fs::read(log).unwrap()).unwrap();
     let daemon = &log["summary"]["daemons"][0];
     assert_eq!(daemon["pid"], own);
     assert!(daemon["memory"]["rss_kib"].as_u64() > Some(0) && daemon["cpu_ns"].is_u64(), "{daemon}");
     let nobody = memory.run("-r 100 --max-runtime 1 --daemon no_such_daemon");
     assert_eq!(nobody.status.code(), Some(2), "{}", nobody.everything());
     assert!(nobody.stderr.contains("--daemon no_such_daemon: there is no such process"), "{}", nobody.stderr);
+    memory.assert_empty();
+}
+
+#[test]
+fn all_runs_are_judged_before_the_gate_closes() {
+    let memory = Memory::new();
+    let run = memory.run("-r 100 --runs 2 --max-runtime 1 --require p50<1ns");
+    assert_eq!(run.status.code(), Some(3), "{}", run.everything());
+    assert!(run.stdout.contains("2 runs together"), "{}", run.stdout);
+    assert!(run.stderr.contains("2 requirements not met in 2 runs"), "{}", run.stderr);
     memory.assert_empty();
 }

@@ -9,6 +9,7 @@ mod message;
 mod script;
 mod transport;
 
+use std::io::ErrorKind;
 use std::os::unix::net::UnixDatagram;
 use std::time::Duration;
 
@@ -143,8 +144,8 @@ impl Publisher for MockPublisher {
         for subscription in &self.subscriptions {
             match subscription.send(&bytes[..length]) {
                 Ok(_) => {}
-                // It died. Who is there is asked elsewhere.
-                Err(error) if error.kind() == std::io::ErrorKind::ConnectionRefused => {}
+                // It ended or died. Who is there is asked elsewhere.
+                Err(error) if matches!(error.kind(), ErrorKind::ConnectionRefused | ErrorKind::NotConnected) => {}
                 Err(error) => return Err(format!("a subscription of the mock takes nothing: {error}")),
             }
         }
@@ -167,7 +168,7 @@ impl MockSubscription {
                 self.delivery.arrived(message.ok_or_else(|| format!("{length} bytes arrived that are no message"))?);
                 Ok(true)
             }
-            Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => Ok(false),
+            Err(error) if error.kind() == ErrorKind::WouldBlock => Ok(false),
             Err(error) => Err(format!("the mock cannot receive: {error}")),
         }
     }

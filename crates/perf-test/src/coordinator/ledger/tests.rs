@@ -119,11 +119,11 @@ fn what_comes_after_the_last_whole_second_is_one_row_of_its_true_length() {
     ledger.enter(at(SECOND_NS / 2, false, received(S1, 2, &[])));
     assert!(ledger.next_row(|_| true).is_some());
     assert!(ledger.next_row(|_| true).is_none(), "a whole row past the end");
-    let row = ledger.last_row(0).unwrap();
+    let row = ledger.last_row(0, 0, 0).unwrap();
     assert_eq!((row.t_experiment_s(), row.t_loop_s()), (2.0, 1.0));
     assert_eq!((row.sent.samples, row.received.samples), (3, 6));
     assert_eq!((ledger.sums().sent.samples, ledger.sums().received.samples), (13, 26));
-    assert!(ledger.last_row(0).is_none());
+    assert!(ledger.last_row(0, 0, 0).is_none());
 }
 
 #[test]
@@ -132,7 +132,22 @@ fn an_end_at_which_nothing_happens_is_no_row() {
     ledger.end_after(1);
     ledger.enter(at(1000, false, sent(1, 0)));
     ledger.enter(at(SECOND_NS, true, received(S0, 1, &[])));
-    assert!(ledger.last_row(0).is_none());
+    assert!(ledger.last_row(0, 0, 0).is_none());
+}
+
+#[test]
+fn what_was_lost_with_nothing_behind_it_is_in_the_last_row() {
+    let mut ledger = ledger(0);
+    ledger.end_after(1);
+    // S0 sees a gap of 2; S1 hears nothing at all of ten samples.
+    let mut gap = received(S0, 0, &[5; 8]);
+    gap.counts.received.missed = 2;
+    for entry in [sent(0, 10), gap, received(S1, 0, &[])] {
+        ledger.enter(entry);
+    }
+    let whole = ledger.next_row(never).unwrap();
+    let last = ledger.last_row(0, SECOND_NS * 3 / 2, 12).unwrap();
+    assert_eq!((whole.received.lost(), last.received.lost(), last.t_loop_s()), (2, 10, 0.5));
 }
 
 #[test]

@@ -6,10 +6,13 @@ use super::text::{labelled, time};
 use super::{Summary, WorkerUsage};
 use crate::measure::calibration::Calibration;
 use crate::measure::daemon::DaemonUsage;
+use crate::measure::histogram::Latencies;
 use crate::measure::memory::{Footprint, Resident};
 
 /// How much slower than its parts the copy path may be.
 const HONEST_COPY: f64 = 1.3;
+/// Tallies that each endpoint has.
+const TALLIES: usize = crate::worker::rows::Tally::OF_AN_ENDPOINT;
 /// With more workers than this only sums are shown; the full log has each.
 const SHOWN_WORKERS: usize = 8;
 /// A thread that used less than this part of its process's CPU time is not shown.
@@ -117,11 +120,22 @@ impl Summary {
         );
         let own = &self.own_cost;
         let instrument = format!(
-            "costs {} per message sent and {} per message received, in the CPU time above",
+            "costs {} per message sent and {} per message received, in the CPU time above,",
             time(own.send_ns),
             time(own.receive_ns)
         );
-        vec![labelled("machine", &machine), labelled("", &more), labelled("instrument", &instrument)]
+        // Of sending, or of both latencies.
+        let distribution_kib = Latencies::new().memory_bytes() / 1024;
+        let (of_publisher, of_subscription) = (TALLIES * distribution_kib, 2 * TALLIES * distribution_kib);
+        let memory = format!(
+            "and up to {of_publisher} KiB of each publisher's memory and {of_subscription} KiB of each subscription's, in the memory above"
+        );
+        vec![
+            labelled("machine", &machine),
+            labelled("", &more),
+            labelled("instrument", &instrument),
+            labelled("", &memory),
+        ]
     }
 
     fn copy_path_lines(&self) -> Vec<String> {

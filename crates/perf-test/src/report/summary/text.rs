@@ -133,6 +133,8 @@ impl Summary {
         let response = &self.received.response_ns;
         if response.n > 0 {
             lines.push(labelled(" of being due", &row(figures(response, &self.responses))));
+        } else if !self.experiment.has_publishers() {
+            lines.push(labelled(" of being due", "     not known here: the publishers are another program's"));
         }
         if PERCENTILES.iter().any(|percentile| !enough_beyond(latency.n, *percentile)) {
             lines.push(labelled("", "* fewer than 10 samples lie beyond this percentile: run longer to trust it"));
@@ -163,7 +165,10 @@ impl Summary {
         let too_late = class(received.too_late, self.experiment.too_late);
         vec![labelled(
             "late",
-            &format!("{late}; too late {too_late}; of {} received, all in the figures", received.samples),
+            &format!(
+                "{late}; too late {too_late}; of {} received, by the latency of sending; all are in the figures",
+                received.samples
+            ),
         )]
     }
 
@@ -188,7 +193,7 @@ impl Summary {
         lines.push(labelled("prepare", &format!("{} (awake to stamp: loan, payload)", spread(&sent.prepare_ns))));
         lines.push(labelled(
             "matched",
-            &format!("{} after the last endpoint was made", time(self.matched_after_ns as f64)),
+            &format!("{} after the last endpoint was made (looked for every ms)", time(self.matched_after_ns as f64)),
         ));
         lines
     }

@@ -24,8 +24,8 @@ fn losses_are_counted_by_their_cause_and_duplicates_are_none() {
     run.assert_doubts(&["overwritten", "lost", "duplicates", "few-samples"]);
     let total = &run.summary().total;
     assert_eq!((total.latency.n, total.response.n, total.received.bytes), (received, received, 128 * received));
-    // The last one of all is lost, and nothing comes after it that shows it: the sequence cannot know.
-    assert_eq!(run.lost_in_rows(), unexplained + overwritten_all - 1);
+    // The last one of all is lost, and nothing comes after it that shows it: it is in the last row.
+    assert_eq!(run.lost_in_rows(), unexplained + overwritten_all);
 }
 
 #[test]
@@ -187,4 +187,11 @@ fn all_strategies_count_the_same() {
         ..Counts::default()
     };
     assert_eq!((&apart, &threads, &one_thread), (&expected, &expected, &expected));
+}
+
+#[test]
+fn losses_that_no_later_sample_shows_are_in_the_rows_too() {
+    let run = Mocked::start("lose=1", "-r 100 --max-runtime 2").finish();
+    assert_eq!(run.run.status.code(), Some(1), "{}", run.run.everything());
+    assert_eq!((run.summary().lost, run.lost_in_rows()), (200, 200), "{}", run.run.stdout);
 }

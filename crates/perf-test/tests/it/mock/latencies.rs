@@ -105,3 +105,30 @@ fn two_programs_measure_a_round_trip() {
     assert_eq!(relay.number("relayed"), 100, "{}", relay.everything());
     memory.assert_empty();
 }
+
+#[test]
+fn the_slowest_of_all_is_not_lost_because_it_is_the_last() {
+    let [one, slow] = measure_all([
+        ("latency=1ms,slow=200:600ms", "-r 100 --max-runtime 2"),
+        ("latency=1200ms", "-r 2 --max-runtime 3"),
+    ]);
+    one.assert_counts(Counts { sent: 200, received: 200, too_late: 1, ..Counts::default() });
+    assert!(one.run.stdout.contains("max 600.00 ms; lost 0"), "{}", one.run.stdout);
+    slow.assert_counts(Counts { sent: 6, received: 6, too_late: 6, ..Counts::default() });
+}
+
+#[test]
+fn what_is_under_way_when_the_time_is_up_is_waited_for_also_from_another_program() {
+    let memory = Memory::new();
+    let options = "-c Mock --mock latency=400ms -t under_way -r 50";
+    let publisher = memory.start(&format!("{options} -s 0 --expected-num-subs 1"));
+    let subscriber = memory.run(&format!("{options} -p 0 --expected-num-pubs 1 --max-runtime 2"));
+    publisher.signal(Signal::INT);
+    drop(publisher.finish());
+    subscriber.assert_good();
+    // Both begin when they have met, at their own times: at most a message more or less.
+    let received = subscriber.number("received");
+    assert!((90..=101).contains(&received), "{}", subscriber.stdout);
+    assert_eq!(subscriber.number("lost"), 0, "{}", subscriber.stdout);
+    memory.assert_empty();
+}

@@ -1,0 +1,123 @@
+//! What is noted of each sample: whether it counts, what its id says, how long it took, whether its payload is what was written.
+//!
+//! Used by the subscriber's loop. No allocation, lock or system call for a sample; the clock is read once more if the payload is.
+
+use std::ops::Range;
+
+use super::Context;
+use super::draining::Draining;
+use super::rows::{Rows, Tally};
+use crate::backend::Taken;
+use crate::clock::{SECOND_NS, now_ns};
+use crate::experiment::Touch;
+use crate::measure::loss::{Arrival, Sequences};
+use crate::pacing::Schedule;
+use crate::payload;
+
+/// What is noted of samples.
+pub struct Notes<'a> {
+    /// The rows.
+    pub rows: Rows,
+    /// The ids seen.
+    pub sequences: Sequences,
+    /// When the run began.
+    pub start_ns: i64,
+    /// Samples sent in this time are in the statistics.
+    scope_ns: Range<i64>,
+    /// The last sample was sent in this time.
+    in_scope: bool,
+    /// When messages of this run's publishers are due; of others it is not known.
+    schedule: Option<Schedule>,
+    late_ns: u64,
+    too_late_ns: u64,
+    touch: Touch,
+    /// Samples taken, whenever they were sent; duplicates not counted.
+    pub taken: u64,
+    /// Samples that had left the history when the last one was taken.
+    overwritten: u64,
+    /// Whether more is to be expected.
+    pub draining: Draining<'a>,
+}
+
+impl<'a> Notes<'a> {
+    /// Of a subscription that begins at `start_ns`.
+    pub fn new(context: &'a Context, start_ns: i64) -> Notes<'a> {
+        let experiment = &context.experiment;
+        // The publishers of a run know its end themselves; others go on.
+        let length_s = experiment.length_s().filter(|_| !experiment.has_publishers());
+        Notes {
+            rows: Rows::new(context.plan.endpoint, context.outgoing.clone(), start_ns),
+            sequences: Sequences::new(experiment.has_publishers(), experiment.last_id),
+            start_ns,
+            scope_ns: start_ns + i64::from(experiment.left_out_s()) * SECOND_NS
+                ..length_s.map_or(i64::MAX, |run_s| start_ns + i64::from(run_s) * SECOND_NS),
+            in_scope: false,
+            schedule: experiment.has_publishers().then(|| Schedule::new(start_ns, experiment.rate_hz)),
+            late_ns: experiment.late.limit_ns(experiment.rate_hz),
+            too_late_ns: experiment.too_late.limit_ns(experiment.rate_hz),
+            touch: experiment.touch,
+            taken: 0,
+            overwritten: 0,
+            draining: Draining::new(context, start_ns),
+        }
+    }
+
+    /// One sample.
+    pub fn note(&mut self, taken: &Taken<'_>) {
+        self.rows.until(taken.received_ns);
+        let passed_over = taken.overwritten.saturating_sub(self.overwritten);
+        self.overwritten = taken.overwritten;
+        let (id, arrival) = self.sequences.arrived(taken.source, taken.id, passed_over);
+        self.draining.arrived(taken.received_ns, taken.received_ns - taken.time_ns);
+        self.taken += u64::from(arrival != Arrival::Duplicate);
+        let Tally { received, latencies, responses, .. } = &mut *self.rows.open;
+        received.history += u64::from(taken.time_ns < self.start_ns);
+        // A sample belongs to the measurement by the time when it was sent, here as with the publishers.
+        self.in_scope = self.scope_ns.contains(&taken.time_ns);
+        if !self.in_scope {
+            return;
+        }
+        received.overwritten += passed_over;
+        match arrival {
+            Arrival::New { missed } => received.missed += missed,
+            Arrival::Reordered => received.reordered += 1,
+            Arrival::Duplicate => {
+                received.duplicates += 1;
+                return;
+            }
+        }
+        received.samples += 1;
+        received.bytes += taken.length_bytes;
+        match u64::try_from(taken.received_ns - taken.time_ns) {
+            Ok(latency_ns) => {
+                received.latency_ns.add(latency_ns as f64);
+                latencies.record(latency_ns);
+                received.late += u64::from(latency_ns > self.late_ns && latency_ns <= self.too_late_ns);
+                received.too_late += u64::from(latency_ns > self.too_late_ns);
+            }
+            Err(_) => received.negative += 1,
+        }
+        let due_ns = self.schedule.and_then(|schedule| schedule.due_ns(id.saturating_sub(1)));
+        if let Some(response_ns) = due_ns.and_then(|due_ns| u64::try_from(taken.received_ns - due_ns).ok()) {
+            received.response_ns.add(response_ns as f64);
+            responses.record(response_ns);
+        }
+        if self.touch != Touch::Stamp {
+            received.corrupt += u64::from(!payload::read(taken.payload, self.touch, id));
+            received.read_ns.add((now_ns() - taken.received_ns) as f64);
+        }
+    }
+
+    /// What was allocated in taking the last sample.
+    pub fn allocated(&mut self, allocations: u64) {
+        if self.in_scope {
+            self.rows.open.received.allocations += allocations;
+        }
+    }
+
+    /// Those that left the history since the last sample.
+    pub fn pass_over(&mut self, overwritten: u64) {
+        self.rows.open.received.overwritten += overwritten.saturating_sub(self.overwritten);
+        self.overwritten = overwritten;
+    }
+}
