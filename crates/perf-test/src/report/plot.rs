@@ -34,7 +34,7 @@ pub fn write(log: &Path, output: Option<&Path>) -> Result<PathBuf, String> {
 /// Draws the run whose logs these are beside each of them. Returns the names of the pictures; none if there is no full log.
 ///
 /// # Errors
-/// As [`write`].
+/// As [`write()`].
 pub fn write_beside_each(outputs: &Outputs) -> Result<Vec<PathBuf>, String> {
     let Some(full) = &outputs.full else { return Ok(Vec::new()) };
     let mut pictures: Vec<PathBuf> =
