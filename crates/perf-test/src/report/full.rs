@@ -2,7 +2,7 @@
 //!
 //! Used through [`Reports`](super::Reports) to write it and by `plot` to read it. `docs/perf_test-log-1.schema.json` is made from the
 //! types here: a test holds it to them, and their comments are its descriptions. Invariant: the document is complete at every moment
-//! (see [`document`](super::document)); a run that was killed leaves one without `summary`. A new field or another meaning is a new
+//! (see `document`); a run that was killed leaves one without `summary`. A new field or another meaning is a new
 //! version of [`SCHEMA`].
 
 mod distribution;

@@ -1,7 +1,7 @@
 //! What people and programs get to see: tables, summary, logs.
 //!
 //! Used by the coordinator, which gives it rows as they come and the summary in the end. Works on
-//! [`Row`] and [`Summary`](summary::Summary) only and knows no middleware.
+//! [`Row`] and [`Summary`] only and knows no middleware.
 
 pub mod csv;
 mod document;

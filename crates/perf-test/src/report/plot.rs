@@ -34,7 +34,7 @@ pub fn write(log: &Path, output: Option<&Path>) -> Result<PathBuf, String> {
 /// Draws the run whose logs these are beside each of them. Returns the names of the pictures; none if there is no full log.
 ///
 /// # Errors
-/// As [`write`].
+/// As [`write()`].
 pub fn write_beside_each(outputs: &Outputs) -> Result<Vec<PathBuf>, String> {
     let Some(full) = &outputs.full else { return Ok(Vec::new()) };
     let mut pictures: Vec<PathBuf> =
@@ -97,13 +97,12 @@ fn titles(log: &Log, series: &Series) -> [String; 2] {
         thousands(asked.message_bytes),
         asked.communicator
     );
-    let mut parts = vec![
-        format!("payload touched: {}", asked.touch),
-        format!("readers wait: {}", asked.wait),
-        who(asked),
-        format!("n {}", thousands(series.latency.n())),
-        format!("lost {}", thousands(series.lost)),
-    ];
+    let mut parts =
+        vec![format!("payload touched: {}", asked.touch), format!("readers wait: {}", asked.wait), who(asked)];
+    if asked.subscriptions > 0 {
+        parts.push(format!("n {}", thousands(series.latency.n())));
+        parts.push(format!("lost {}", thousands(series.lost)));
+    }
     if asked.roundtrip_mode == "Main" || asked.roundtrip_mode == "Both" {
         parts.push("latencies of the way there and back".to_owned());
     }

@@ -1,7 +1,5 @@
 //! Runs that go well: what is measured, shown and logged.
 
-use std::fs;
-
 use crate::program::Memory;
 
 const SEED: &str = "--reliable --keep-last --history-depth 10 -s 1 -m Array4m -r 20 --max-runtime 2";

@@ -8,6 +8,7 @@ use plotters::prelude::{
     ChartBuilder, Circle, Color, DrawingArea, DrawingAreaErrorKind, DrawingBackend, IntoFont, LabelAreaPosition,
     LineSeries, PathElement, RGBColor, Rectangle, SVGBackend, Text,
 };
+use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 /// From the edge of the picture.
 pub const MARGIN: i32 = 24;
@@ -122,6 +123,12 @@ impl Panel {
             .axis_desc_style(("sans-serif", 14).into_font().color(&PALE))
             .x_desc(self.across)
             .draw()?;
+        if self.lines.iter().all(|line| line.points.is_empty()) {
+            let ((left, right), (low, high)) = (self.x.range, self.y.range);
+            let middle = (f64::midpoint(left, right), f64::midpoint(low, high));
+            let style = ("sans-serif", 16).into_font().color(&PALE).pos(Pos::new(HPos::Center, VPos::Center));
+            chart.draw_series([Text::new("nothing was received", middle, style)])?;
+        }
         for line in &self.lines {
             chart.draw_series(LineSeries::new(line.points.iter().copied(), line.colour.stroke_width(2)))?;
             if line.points.len() <= FEW_POINTS {

@@ -157,11 +157,17 @@ fn moment(rows: &[RowEntry]) -> Moment {
         t_s: rows.last().map_or(0.0, |row| row.t_s),
         latency_ns: (histogram.n() > 0).then(|| [quantile(0.5), quantile(0.99), longest_ns]),
         core_percent: sum(|row| row.core_percent * row.length_s) / length_s,
-        kernel_percent: sum(|row| row.used.system_ns as f64) / 1e9 / length_s * 100.0,
+        kernel_percent: sum(|row| row.core_percent * in_kernel(row) * row.length_s) / length_s,
         rss_mib: mib(|row| row.memory.rss_kib),
         anonymous_mib: mib(|row| row.memory.anonymous_kib),
         shared_mib: mib(|row| row.memory.shared_kib),
     }
+}
+
+/// The part of the CPU time that was spent in the kernel.
+fn in_kernel(row: &RowEntry) -> f64 {
+    let used = &row.used;
+    used.system_ns as f64 / ((used.user_ns + used.system_ns) as f64).max(1.0)
 }
 
 fn added_up(parts: &[&Distribution]) -> Latencies {
