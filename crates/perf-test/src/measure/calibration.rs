@@ -13,8 +13,10 @@ use serde::{Deserialize, Serialize};
 use crate::clock::now_ns;
 use crate::measure::wake_up::Sleeper;
 
-/// Wake-ups that are timed.
-const WAKE_UPS: usize = 100;
+/// Wake-ups that are timed: the most, and the fewest if they would take too long ...
+const WAKE_UPS: (u64, u64) = (100, 31);
+/// ... which is this; ns.
+const PACED_NS: u64 = 300_000_000;
 /// The shortest and the longest sleep before each: a processor that has slept longer wakes up more slowly.
 const SLEEP_NS: (u64, u64) = (200_000, 10_000_000);
 /// Batches of which the median is taken.
@@ -73,14 +75,14 @@ pub struct Calibration {
 }
 
 impl Calibration {
-    /// Measures this machine for messages of `message_bytes` at `rate_hz` (0: as fast as possible); takes about a second
+    /// Measures this machine for messages of `message_bytes` at `rate_hz` (0: as fast as possible); takes a third of a second
     /// at 100 Hz and less at higher rates.
     ///
     /// # Errors
     /// A sentence, if no thread can be started.
     pub fn measure(message_bytes: usize, rate_hz: u32) -> Result<Calibration, String> {
         let period_ns = 1_000_000_000_u64.checked_div(u64::from(rate_hz)).unwrap_or(0);
-        let sleep = Duration::from_nanos(period_ns.clamp(SLEEP_NS.0, SLEEP_NS.1));
+        let sleep_ns = period_ns.clamp(SLEEP_NS.0, SLEEP_NS.1);
         let clock_ns = clock_cost_ns();
         let source = vec![0x5a_u8; message_bytes];
         let mut target = vec![0_u8; message_bytes];
@@ -91,7 +93,7 @@ impl Calibration {
             black_box(&mut target).fill(black_box(value));
         });
         let copy = || black_box(&mut target).copy_from_slice(black_box(&source));
-        let (wake_up_ns, paced_copy_ns) = paced_ns(sleep, copy)?;
+        let (wake_up_ns, paced_copy_ns) = paced_ns(sleep_ns, copy)?;
         Ok(Calibration { clock_ns, wake_up_ns, fill_ns, warm_copy_ns, paced_copy_ns })
     }
 
@@ -131,13 +133,13 @@ fn median_batch_ns(mut work: impl FnMut()) -> f64 {
     median((0..BATCHES).map(|_| batch_ns(repeats) as f64 / f64::from(repeats)).collect())
 }
 
-/// From a waker's clock to the sleeper's, and one `copy` after that, each time after `sleep_before`: both sleep in
-/// between, as a publisher and a subscription do. Medians.
-fn paced_ns(sleep_before: Duration, mut copy: impl FnMut()) -> Result<(f64, f64), String> {
+/// From a waker's clock to the sleeper's, and one `copy` after that, each time after a sleep: both sleep in between, as a publisher
+/// and a subscription do. Medians.
+fn paced_ns(sleep_ns: u64, mut copy: impl FnMut()) -> Result<(f64, f64), String> {
     let mut sleeper = Sleeper::start()?;
-    let (mut wake_ups_ns, mut copies_ns) = (Vec::with_capacity(WAKE_UPS), Vec::with_capacity(WAKE_UPS));
-    for _ in 0..WAKE_UPS {
-        thread::sleep(sleep_before);
+    let (mut wake_ups_ns, mut copies_ns) = (Vec::new(), Vec::new());
+    for _ in 0..(PACED_NS / sleep_ns).clamp(WAKE_UPS.1, WAKE_UPS.0) {
+        thread::sleep(Duration::from_nanos(sleep_ns));
         wake_ups_ns.push(sleeper.wake_up_ns() as f64);
         let begin_ns = now_ns();
         copy();

@@ -110,12 +110,14 @@ fn memory_that_the_system_refuses_is_named_with_its_size_and_the_reason() {
 fn requirements_decide_the_exit_code_and_are_answered_one_by_one() {
     let memory = Memory::new();
     let run = "-c Mock --mock latency=2ms,lose=10 -r 100 --max-runtime 1 -o none";
-    for (requirements, code, answers) in [
+    let runs = [
         ("--require min>=2ms --require lost=10", 0, ["met      min>=2ms: 2.00 ms", "met      lost=10: 10"]),
         ("--require min>=2ms --require lost=0", 3, ["NOT met  lost=0: 10", "1 of 2 requirements not met"]),
         ("--require lost=10 --require p99>1ms", 3, ["met      lost=10: 10", "of 90 samples lie beyond it"]),
-    ] {
-        let run = memory.run(&format!("{run} {requirements}"));
+    ];
+    let start = |(requirements, code, answers)| (memory.start(&format!("{run} {requirements}")), code, answers);
+    for (run, code, answers) in runs.map(start) {
+        let run = run.finish();
         assert_eq!((run.status.code(), run.stdout.as_str()), (Some(code), ""), "{}", run.everything());
         assert!(answers.iter().all(|answer| run.stderr.contains(answer)), "{}", run.stderr);
     }

@@ -126,9 +126,9 @@ fn workers_do_not_outlive_a_killed_coordinator_and_its_logs_are_whole() {
 
 #[test]
 fn ctrl_c_ends_a_run_with_its_summary() {
-    for signal in [Signal::INT, Signal::TERM] {
-        let memory = Memory::new();
-        let mut run = memory.start("--reliable --history-depth 1000 -s 2 -m Array4k -r 100");
+    let memory = Memory::new();
+    let start = |signal| (memory.start("--reliable --history-depth 1000 -s 2 -m Array4k -r 100"), signal);
+    for (mut run, signal) in [Signal::INT, Signal::TERM].map(start) {
         run.wait_for("T_experiment |");
         // As a terminal does it: to the whole foreground group.
         for (pid, _) in run.workers() {
@@ -147,8 +147,8 @@ fn ctrl_c_ends_a_run_with_its_summary() {
         for (column, words) in [("sent", "sent"), ("recv", "received"), ("lost", "lost")] {
             assert_eq!(run.sum(column), run.number(words), "{column}: {}", run.stdout);
         }
-        memory.assert_empty();
     }
+    memory.assert_empty();
 }
 
 #[test]

@@ -133,15 +133,18 @@ fn the_bytes_received_are_those_of_another_program_s_messages() {
 #[test]
 fn the_heading_says_what_the_payload_goes_through() {
     let memory = Memory::new();
-    for (options, words) in [
+    let runs = [
         ("-m Array1k --zero-copy", "the other bytes stay as they are"),
         ("-m Array1k", "all bytes are copied"),
         ("-m PointCloud512k --zero-copy", "each loan writes all single fields"),
         ("-m UnboundedString --unbounded-msg-size 70 --zero-copy", "writes and checks each text of 70 bytes"),
-    ] {
-        let run = memory.run(&format!("{options} -r 1000 --max-runtime 1"));
+    ];
+    for (run, words) in
+        runs.map(|(options, words)| (memory.start(&format!("{options} -r 1000 --max-runtime 1")), words))
+    {
+        let run = run.finish();
         run.assert_good();
-        assert!(run.stdout.contains(words), "{options}: {}", run.stdout);
+        assert!(run.stdout.contains(words), "{words:?} is not in: {}", run.stdout);
     }
     memory.assert_empty();
 }

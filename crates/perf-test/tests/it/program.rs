@@ -55,6 +55,11 @@ impl Memory {
         self.start(options).finish()
     }
 
+    /// Runs all of them at once.
+    pub fn run_all<const N: usize>(&self, options: [&str; N]) -> [Finished; N] {
+        options.map(|options| self.start(options)).map(Running::finish)
+    }
+
     pub fn start(&self, options: &str) -> Running {
         let command = &mut self.command(options);
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();

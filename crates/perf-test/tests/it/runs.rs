@@ -6,9 +6,8 @@ const SEED: &str = "--reliable --keep-last --history-depth 10 -s 1 -m Array4m -r
 
 #[test]
 fn the_documented_commands_lose_nothing_and_leave_nothing() {
-    for options in [SEED.to_owned(), format!("--zero-copy {SEED}")] {
-        let memory = Memory::new();
-        let run = memory.run(&options);
+    let memory = Memory::new();
+    for run in memory.run_all([SEED, &format!("--zero-copy {SEED}")]) {
         run.assert_good();
         assert_eq!(run.number("sent"), 40, "{}", run.everything());
         assert_eq!((run.number("received"), run.number("lost")), (40, 0), "{}", run.everything());
@@ -17,8 +16,8 @@ fn the_documented_commands_lose_nothing_and_leave_nothing() {
         assert!(run.stdout.contains("| recv | sent | lost | data_recv | relative_loss |"));
         assert!(run.stdout.contains("Array4m, 4194304 bytes (2.x layout)"));
         assert!(!run.stdout.contains('\x1b'), "escapes outside a terminal");
-        memory.assert_empty();
     }
+    memory.assert_empty();
 }
 
 #[test]
@@ -238,12 +237,11 @@ fn a_round_trip_over_two_commands_meets_whichever_comes_first() {
 #[test]
 fn what_is_written_into_every_payload_is_read_from_it() {
     let memory = Memory::new();
-    for options in [
-        "--touch full -m Array64k --zero-copy",
-        "--touch page -m Array64k",
-        "--touch full -m PointCloud512k --zero-copy",
-    ] {
-        let run = memory.run(&format!("--reliable --history-depth 100 -r 100 --max-runtime 1 {options}"));
+    for run in memory.run_all([
+        "--touch full -m Array64k --zero-copy --reliable --history-depth 100 -r 100 --max-runtime 1",
+        "--touch page -m Array64k --reliable --history-depth 100 -r 100 --max-runtime 1",
+        "--touch full -m PointCloud512k --zero-copy --reliable --history-depth 100 -r 100 --max-runtime 1",
+    ]) {
         run.assert_good();
         assert_eq!((run.number("received"), run.number("lost")), (100, 0), "{}", run.stdout);
         assert!(run.stdout.contains("(the payload, after its reception)"), "{}", run.stdout);

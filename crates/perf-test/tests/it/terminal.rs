@@ -30,6 +30,13 @@ fn shown_in_window(rows: u16) -> String {
     String::from_utf8(shown).unwrap()
 }
 
+/// What it writes to a large and to a small one.
+fn shown_in_both_windows() -> (String, String) {
+    let large = std::thread::spawn(|| shown_in_window(60));
+    let small = shown_in_window(24);
+    (large.join().unwrap(), small)
+}
+
 /// The lines that a window shows in the end, however far back one scrolls; knows what this program says to terminals.
 fn seen(shown: &str) -> Vec<String> {
     let mut lines = vec![String::new()];
@@ -62,21 +69,21 @@ fn count(lines: &[String], words: &str) -> usize {
 
 #[test]
 fn tables_are_drawn_over_the_last_ones_only_if_they_fit_the_window() {
-    let large = shown_in_window(60);
+    let (large, small) = shown_in_both_windows();
     assert_eq!(large.matches("| T_experiment |").count(), 2);
     let lines = seen(&large);
     assert_eq!(count(&lines, "| T_experiment |"), 1, "two sets, the second over the first: {lines:#?}");
     assert_eq!(count(&lines, "| T_experiment | 2.000000 |"), 1);
     assert_eq!((count(&lines, "getrusage(2)"), count(&lines, "Maximum runtime reached")), (1, 1), "{lines:#?}");
-    let small = seen(&shown_in_window(24));
+    let small = seen(&small);
     assert_eq!(count(&small, "| T_experiment |"), 2, "{small:#?}");
     assert_eq!((count(&small, "getrusage(2)"), count(&small, "nvcsw  |")), (1, 2), "{small:#?}");
 }
 
 #[test]
 fn progress_is_below_the_tables_of_any_window_and_gone_in_the_end() {
-    for rows in [60, 24] {
-        let shown = shown_in_window(rows);
+    let (large, small) = shown_in_both_windows();
+    for shown in [large, small] {
         let progress = ["[###############---------------] 1 s of 2 s, 1 s left; 10 sent/s", "2 s of 2 s, 0 s left"];
         assert!(progress.iter().all(|line| shown.contains(line)), "{shown}");
         let lines = seen(&shown);
