@@ -62,7 +62,11 @@ impl Backend for Mock {
 
     fn subscription(&self, experiment: &Experiment, plan: &EndpointPlan) -> Result<Box<dyn Subscription>, String> {
         let meeting = Meeting::new(experiment, plan, Kind::Subscription)?;
-        Ok(Box::new(MockSubscription { meeting, delivery: Delivery::new(experiment.mock.clone()) }))
+        let script = match plan.endpoint {
+            Endpoint::Subscription(index) => experiment.mock.of_subscription(index),
+            Endpoint::Publisher(_) | Endpoint::Relay(_) => experiment.mock.clone(),
+        };
+        Ok(Box::new(MockSubscription { meeting, delivery: Delivery::new(script) }))
     }
 
     fn clean_up(&self, _: &Experiment) -> Result<(), String> {

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 /// All that a script may say.
 pub const KEYS: &str = "latency=TIME, slow=K:TIME, early=K:TIME, lose=K, overwrite=K, duplicate=K, swap=K, corrupt=K, refuse=K, \
-     stall=ID:TIME, join=ID, match=TIME, mismatch; a TIME is a whole number with ns, us, ms or s";
+     stall=ID:TIME, join=ID, subscription=INDEX, match=TIME, mismatch; a TIME is a whole number with ns, us, ms or s";
 /// The longest time, ns: beyond every bound of a run, and no sum of times overflows.
 const LONGEST_NS: i64 = 1_000_000_000_000;
 /// The units, the largest first.
@@ -52,6 +52,8 @@ pub struct Script {
     pub stall: Option<Timed>,
     /// Up to this id nothing is delivered.
     pub join: u64,
+    /// The only subscription to which this happens, by its index; the others receive everything after the default latency.
+    pub subscription: Option<u32>,
     /// An endpoint sees nobody for so long after it was made, ns.
     pub match_ns: i64,
     /// An endpoint never sees anybody.
@@ -72,6 +74,7 @@ impl Default for Script {
             refuse: 0,
             stall: None,
             join: 0,
+            subscription: None,
             match_ns: 0,
             mismatch: false,
         }
@@ -90,6 +93,14 @@ impl Script {
     pub fn latency_of_ns(&self, id: u64) -> i64 {
         let of = |timed: Option<Timed>| timed.filter(|timed| is_nth(id, timed.number)).map(|timed| timed.time_ns);
         of(self.early).map(|time_ns| -time_ns).or_else(|| of(self.slow)).unwrap_or(self.latency_ns)
+    }
+
+    /// What subscription `index` is to do.
+    #[must_use]
+    pub fn of_subscription(&self, index: u32) -> Script {
+        let is_meant = self.subscription.is_none_or(|only| only == index);
+        let Script { match_ns, mismatch, .. } = *self;
+        if is_meant { self.clone() } else { Script { match_ns, mismatch, ..Script::default() } }
     }
 
     /// Whether message `id` goes on its way and does not come.
@@ -130,6 +141,7 @@ fn set(script: &mut Script, key: &str, value: &str) -> Result<(), &'static str> 
         "refuse" => script.refuse = number(value)?,
         "stall" => script.stall = Some(timed(value)?),
         "join" => script.join = number(value)?,
+        "subscription" => script.subscription = Some(value.parse().map_err(|_| "needs the index of a subscription")?),
         "match" => script.match_ns = time_ns(value)?,
         "mismatch" if value.is_empty() => script.mismatch = true,
         "mismatch" => return Err("has a value and needs none"),
@@ -185,6 +197,9 @@ impl fmt::Display for Script {
                 write!(f, ",{key}={number}")?;
             }
         }
+        if let Some(index) = self.subscription {
+            write!(f, ",subscription={index}")?;
+        }
         if self.match_ns > 0 {
             write!(f, ",match={}", Time(self.match_ns))?;
         }
@@ -211,7 +226,7 @@ mod tests {
     use super::*;
 
     const ALL: &str = "latency=2ms,slow=7:20ms,early=9:1us,stall=50:300ms,lose=10,overwrite=11,duplicate=25,swap=13,corrupt=17,\
-                       refuse=19,join=5,match=200ms,mismatch";
+                       refuse=19,join=5,subscription=0,match=200ms,mismatch";
 
     #[test]
     fn a_script_is_written_as_it_is_read() {
@@ -245,6 +260,7 @@ mod tests {
             "latency=99999999999999999999s",
             "latency=2µs",
             "mismatch=1",
+            "subscription=first",
         ] {
             let sentence = format!("duplicate=2,{part}").parse::<Script>().unwrap_err();
             assert!(sentence.contains(&format!("`{part}`")) && sentence.contains(KEYS), "{sentence}");
@@ -263,5 +279,14 @@ mod tests {
         assert_eq!(script.latency_of_ns(12), -1000, "early goes before slow");
         let lost: Vec<u64> = (1..=11).filter(|id| script.loses(*id)).collect();
         assert_eq!(lost, [1, 2, 5, 10]);
+    }
+
+    #[test]
+    fn a_script_may_be_for_one_subscription_alone() {
+        let script: Script = "latency=2ms,lose=5,subscription=1,match=3s".parse().unwrap();
+        assert_eq!(script.of_subscription(1), script);
+        assert_eq!(script.of_subscription(0), "match=3s".parse().unwrap());
+        let all: Script = "lose=5".parse().unwrap();
+        assert_eq!(all.of_subscription(7), all);
     }
 }

@@ -4,10 +4,14 @@
 //! the real times of sending is compared by identities, or at so low a rate that a message never falls into the wrong second.
 
 mod counts;
+mod defects;
 mod latencies;
 mod matching;
 
-use perf_test::report::full::{Distribution, Log, SummaryEntry};
+use std::fs;
+
+use perf_test::report::full::{Distribution, Log, SummaryEntry, TotalEntry};
+use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::program::{Finished, Memory, Running};
@@ -27,7 +31,7 @@ const OF_THE_MACHINE: [&str; 11] = [
     "unsent",
 ];
 
-/// A run over the mock with a full log.
+/// A run over the mock with all logs.
 pub struct Mocked {
     memory: Memory,
     folder: TempDir,
@@ -38,9 +42,9 @@ impl Mocked {
     /// Starts it.
     pub fn start(script: &str, options: &str) -> Mocked {
         let (memory, folder) = (Memory::new(), tempfile::tempdir().unwrap());
-        let log = folder.path().join("log.json");
-        let run =
-            memory.start(&format!("-c Mock --mock {script} {options} -o stdout --full-logfile {}", log.display()));
+        let log = folder.path().display();
+        let logs = format!("--full-logfile {log}/full.json --json-logfile {log}/log.json --csv-logfile {log}/log.csv");
+        let run = memory.start(&format!("-c Mock --mock {script} {options} -o stdout {logs}"));
         Mocked { memory, folder, run }
     }
 
@@ -51,8 +55,13 @@ impl Mocked {
         let run = run.finish();
         memory.assert_empty();
         let log =
-            Log::read(&folder.path().join("log.json")).unwrap_or_else(|why| panic!("{why}\n{}", run.everything()));
-        Measured { run, log }
+            Log::read(&folder.path().join("full.json")).unwrap_or_else(|why| panic!("{why}\n{}", run.everything()));
+        let json: Value = serde_json::from_slice(&fs::read(folder.path().join("log.json")).unwrap()).unwrap();
+        let csv = fs::read_to_string(folder.path().join("log.csv")).unwrap();
+        let table = csv.split_once("---EXPERIMENT-START---\n").unwrap().1;
+        let cells = |line: &str| line.split(',').map(|cell| cell.trim().to_owned()).collect();
+        let json_rows = json["analysis_results"].as_array().unwrap().clone();
+        Measured { run, log, json_rows, csv_rows: table.lines().map(cells).collect() }
     }
 }
 
@@ -79,6 +88,10 @@ pub fn measure_all<const N: usize>(runs: [(&str, &str); N]) -> [Measured; N] {
 pub struct Measured {
     pub run: Finished,
     pub log: Log,
+    /// The rows of performance_test's JSON log.
+    json_rows: Vec<Value>,
+    /// The names and the rows of the CSV log.
+    csv_rows: Vec<Vec<String>>,
 }
 
 /// All that is counted of messages.
@@ -159,7 +172,7 @@ impl Measured {
     #[track_caller]
     fn assert_rows_add_up(&self) {
         let total = &self.summary().total;
-        let sum = |of: fn(&perf_test::report::full::TotalEntry) -> u64| -> (u64, u64) {
+        let sum = |of: fn(&TotalEntry) -> u64| -> (u64, u64) {
             (self.log.rows.iter().map(|row| of(&row.total)).sum(), of(total))
         };
         for (what, (of_rows, of_all)) in [
@@ -180,6 +193,20 @@ impl Measured {
         ] {
             assert_eq!(of_rows, of_all, "{what}: rows against summary: {}", self.run.everything());
         }
+    }
+
+    /// A column of the CSV log.
+    #[track_caller]
+    pub fn csv(&self, name: &str) -> Vec<f64> {
+        let place = self.csv_rows[0].iter().position(|column| column == name);
+        let place = place.unwrap_or_else(|| panic!("no {name} in {:?}", self.csv_rows[0]));
+        self.csv_rows[1..].iter().map(|row| row[place].parse().unwrap()).collect()
+    }
+
+    /// A field of all rows of performance_test's JSON log.
+    #[track_caller]
+    pub fn json(&self, name: &str) -> Vec<f64> {
+        self.json_rows.iter().map(|row| row[name].as_f64().unwrap_or_else(|| panic!("no {name} in {row}"))).collect()
     }
 
     /// What the rows show as lost.

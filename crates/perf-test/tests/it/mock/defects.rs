@@ -1,0 +1,190 @@
+//! Defects of other tools that people relied on, and what shows that this one has none of them.
+//!
+//! performance_test 2.3.0 (P, by what its sources say) and iRobot's ros2-performance (R). Tests without a file are below.
+//!
+//! | defect | shown by |
+//! |---|---|
+//! | P1 the variance overflows when the latencies of a second add up to 3 s | `variance_overflow`; `measure/moments.rs` |
+//! | P2 the variance is s² × 1000 under the name of ms in one file and s² in another | `variance_in_two_units`; `report/csv.rs` |
+//! | P3 the first row is as long as the host is up, and later ones are divided by the length of the one before | `counts.rs`: `a_second_is_exactly_a_second_and_so_is_the_first`; `coordinator/ledger/tests.rs` |
+//! | P4 `--rate 0` divides by zero | `counts.rs`: `as_fast_as_possible_counts_as_exactly` |
+//! | P5 nobody waits for matching, and what is sent before is lost | `matching.rs` |
+//! | P6, P7 the middleware's configuration is malformed or not initialised | cannot be: no configuration file is written, and memory is initialised |
+//! | P8 it builds for some distributions of ROS only | cannot be: it needs none |
+//! | P9 the documented commands use options that are gone | `cli/resolve/tests.rs`: all generations are taken; `runs.rs`: the documented commands |
+//! | P10 plots need libraries that are outdated | cannot be: it draws them itself; `report/plot/tests.rs` |
+//! | P11 redrawing corrupts narrow terminals and redirected output | `terminal.rs`; `columns_that_run_together` |
+//! | P late sends are not charged (coordinated omission) | `latencies.rs`: `a_publisher_that_is_held_up_…`; `ends.rs`: `a_publisher_that_was_stopped_…` |
+//! | P a number that is not the next one ends the thread, and the run goes on with zeros | `counts.rs`: `what_comes_out_of_order_…`, `every_message_may_come_twice_…` |
+//! | P all that was sent before a late joiner is lost | `counts.rs`: `what_a_late_joiner_did_not_see_is_not_lost` |
+//! | P the loss of several subscriptions is divided by what was sent once, and without publishers by zero | `losses_above_all_that_was_sent` |
+//! | P a log is written when the run ends, or never | `kills.rs`; `report/document.rs` |
+//! | P memory never falls, CPU time is in ticks and of one process | `measure/memory/tests.rs`, `measure/usage.rs`; the ledger adds up all workers |
+//! | P an option is taken and does nothing | `cli/resolve/tests.rs`: `what_makes_no_difference_is_said` |
+//! | R1 the worst messages are left out of mean and maximum | `worst_samples_deleted`; `latencies.rs`: `late_and_too_late_…` |
+//! | R2 late, too late and lost are not counted by default, and print 0 | the same: no option is given there |
+//! | R3 a number that goes backwards loses four billion samples | `numbers_that_go_backwards`, `two_publishers_on_one_topic` |
+//! | R4 columns run together when a number is wide | `columns_that_run_together`; `report/tables.rs` |
+//! | R5 a negative latency is a huge one, and so hidden | `latencies.rs`: `what_was_received_before_it_was_sent_…` |
+//! | R6 the mean of several processes is that of their means; one without samples makes it NaN | `means_of_means`, `a_process_without_samples` |
+//! | R6 the process that is waited for is guessed | `ends.rs`, `kills.rs` |
+//! | R7 columns were renamed, and the tool's own plots read the old ones | `report/full/tests.rs`: the log has a version and a schema, its types are what plots read |
+//! | R8 with several processes some figures are missing | `counts.rs`: `all_strategies_count_the_same` |
+//! | R9 what belongs to it is not published | cannot be |
+
+use rustix::process::Signal;
+
+use super::{Counts, assert_close, assert_times, measure};
+use crate::program::Memory;
+
+const MS: f64 = 1e6;
+
+/// P1: the latencies of a second add up to 200 s, the squares to 40 s².
+#[test]
+fn variance_overflow() {
+    let run = measure("latency=199ms,slow=2:201ms", "-r 1000 --max-runtime 2");
+    assert_eq!((run.counts().received, run.counts().too_late), (2000, 2000), "{}", run.run.stdout);
+    assert_times(&run.summary().total.latency, &[(199.0 * MS, 1000), (201.0 * MS, 1000)]);
+    for latency in run.log.rows.iter().map(|row| &row.total.latency).filter(|latency| latency.n > 2) {
+        let n = latency.n as f64;
+        let slow = ((latency.mean_ns.unwrap() - 199.0 * MS) / (2.0 * MS) * n).round();
+        let of_two_values = slow * (n - slow) / n / (n - 1.0) * (2.0 * MS).powi(2);
+        assert_close(latency.variance_ns2.unwrap(), of_two_values, 1e-6);
+    }
+}
+
+/// P2: the same variance in both of performance_test's logs, each in the unit of its other columns.
+#[test]
+fn variance_in_two_units() {
+    let run = measure("latency=2ms,slow=2:4ms", "-p 5 -r 2 --max-runtime 2");
+    // Five of each in a second: 5 × 5 / 10 / 9 × (2 ms)².
+    let variance_ms2 = 10.0 / 9.0;
+    for found in run.csv("latency_variance (ms)") {
+        assert_close(found, variance_ms2, 1e-5);
+    }
+    for found in run.json("latency_variance") {
+        assert_close(found, variance_ms2 * 1e-6, 1e-9);
+    }
+    assert_eq!((run.csv("latency_mean (ms)"), run.json("latency_n")), (vec![3.0; 2], vec![10.0; 2]));
+}
+
+/// P11, R4: numbers of all widths, in a pipe.
+#[test]
+fn columns_that_run_together() {
+    let run = measure("lose=3", "-m Array8m -r 0 --max-runtime 1");
+    let stdout = &run.run.stdout;
+    assert!(!stdout.contains('\x1b') && !stdout.contains('\r'), "{stdout}");
+    let mut lines = 0;
+    let mut border = "";
+    for line in stdout.lines() {
+        if line.starts_with('+') {
+            border = line;
+        } else if line.starts_with('|') {
+            let places =
+                |line: &str, of: char| -> Vec<usize> { line.match_indices(of).map(|(place, _)| place).collect() };
+            assert_eq!(places(line, '|'), places(border, '+'), "{border}\n{line}");
+            lines += 1;
+        }
+    }
+    assert!(lines >= 11, "{stdout}");
+}
+
+/// P: half of what is due in three subscriptions is more than was sent.
+#[test]
+fn losses_above_all_that_was_sent() {
+    let run = measure("lose=2", "-p 5 -s 3 -r 2 --max-runtime 2");
+    run.assert_counts(Counts { sent: 20, received: 30, lost: 30, unexplained: 30, ..Counts::default() });
+    // In the second second nothing follows the last ones that are lost.
+    let relative = run.csv("relative_loss");
+    assert!(relative.iter().all(|loss| (0.0..=0.5).contains(loss)), "{relative:?}");
+    assert_eq!(run.csv("sent"), [10.0, 10.0]);
+}
+
+/// P: a program that only subscribes divides by no count of samples sent.
+#[test]
+fn a_program_that_sends_nothing() {
+    let (memory, folder) = (Memory::new(), tempfile::tempdir().unwrap());
+    let log = folder.path().join("log.csv");
+    let options = "-c Mock --mock join=100,lose=2 -t half";
+    let subscriber = memory.start(&format!("{options} -p 0 --expected-num-pubs 1 --csv-logfile {}", log.display()));
+    memory.run(&format!("{options} -s 0 --expected-num-subs 1 -r 100 --max-runtime 2")).assert_good();
+    subscriber.signal(Signal::INT);
+    subscriber.finish().assert_good();
+    let log = std::fs::read_to_string(log).unwrap();
+    let rows: Vec<&str> = log.split_once("cpu_usage (%)\n").unwrap().1.lines().collect();
+    let is_number = |cell: &str| cell.trim().parse().is_ok_and(f64::is_finite);
+    assert!(rows.len() > 1 && rows.iter().all(|row| row.split(',').all(is_number)), "{log}");
+    memory.assert_empty();
+}
+
+/// R1: one in a hundred takes ten periods, and shows.
+#[test]
+fn worst_samples_deleted() {
+    let run = measure("latency=1ms,slow=100:100ms", "-r 100 --max-runtime 2");
+    run.assert_counts(Counts { sent: 200, received: 200, too_late: 2, ..Counts::default() });
+    assert_times(&run.summary().total.latency, &[(MS, 198), (100.0 * MS, 2)]);
+    let worst = run.json("latency_max").into_iter().fold(0.0, f64::max);
+    assert_eq!(worst, 0.1);
+}
+
+/// R3: a publisher that is started again begins with 1 again.
+#[test]
+fn numbers_that_go_backwards() {
+    let memory = Memory::new();
+    let options = "-c Mock --mock lose=10 -t again";
+    let subscriber = memory.start(&format!("{options} -p 0"));
+    for _ in 0..2 {
+        memory.run(&format!("{options} -s 0 --expected-num-subs 1 -r 100 --max-runtime 1")).assert_good();
+    }
+    subscriber.signal(Signal::INT);
+    let run = subscriber.finish();
+    run.assert_good();
+    // The tenth of a hundred is lost, and nothing after it shows that.
+    assert_eq!((run.number("received"), run.number("lost")), (180, 18), "{}", run.stdout);
+    memory.assert_empty();
+}
+
+/// R3: two programs publish at different rates, each with numbers of its own.
+#[test]
+fn two_publishers_on_one_topic() {
+    let memory = Memory::new();
+    let options = "-c Mock --mock lose=7 -t both";
+    let subscriber = memory.start(&format!("{options} -p 0"));
+    let publisher = |rate| memory.start(&format!("{options} -s 0 --expected-num-subs 1 -r {rate} --max-runtime 2"));
+    for run in [publisher(100), publisher(37)] {
+        run.finish().assert_good();
+    }
+    subscriber.signal(Signal::INT);
+    let run = subscriber.finish();
+    run.assert_good();
+    let lost = 200 / 7 + 74 / 7;
+    assert_eq!((run.number("received"), run.number("lost")), (274 - lost, lost), "{}", run.stdout);
+    memory.assert_empty();
+}
+
+/// R6: of two processes the one has a tenth of the samples, with ten times the latency.
+#[test]
+fn means_of_means() {
+    let run = measure("latency=10ms,overwrite=2,lose=5,subscription=1", "-s 2 -r 100 --max-runtime 1");
+    // Of a hundred, forty are neither even nor fives.
+    run.assert_counts(Counts {
+        sent: 100,
+        received: 140,
+        lost: 60,
+        overwritten: 40,
+        unexplained: 20,
+        late: 40,
+        ..Counts::default()
+    });
+    assert_times(&run.summary().total.latency, &[(MS, 100), (10.0 * MS, 40)]);
+}
+
+/// R6: of two processes the one receives nothing.
+#[test]
+fn a_process_without_samples() {
+    let run = measure("lose=1,subscription=0", "-s 2 -r 100 --max-runtime 1");
+    run.assert_counts(Counts { sent: 100, received: 100, lost: 100, unexplained: 100, ..Counts::default() });
+    assert_times(&run.summary().total.latency, &[(MS, 100)]);
+    assert!(!run.run.stdout.contains("NaN"), "{}", run.run.stdout);
+    assert!(run.csv("latency_mean (ms)").iter().all(|mean| *mean == 1.0));
+}
