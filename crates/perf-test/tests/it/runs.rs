@@ -258,7 +258,7 @@ fn a_daemon_of_the_middleware_is_measured_beside_the_workers() {
     let run = memory.run(&format!("-r 100 --max-runtime 1 --daemon {own} --full-logfile {}", log.display()));
     run.assert_good();
     assert!(run.stdout.contains(&format!("pid {own}\n")), "{}", run.stdout);
-    let log: serde_json::Value = serde_json::from_slice(&fs::read(log).unwrap()).unwrap();
+    let log: serde_json::Value = serde_json::from_slice(&std::fs::read(log).unwrap()).unwrap();
     let daemon = &log["summary"]["daemons"][0];
     assert_eq!(daemon["pid"], own);
     assert!(daemon["memory"]["rss_kib"].as_u64() > Some(0) && daemon["cpu_ns"].is_u64(), "{daemon}");
