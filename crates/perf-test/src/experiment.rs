@@ -235,6 +235,8 @@ pub struct Experiment {
     pub ignore_s: u32,
     /// Messages are loaned and read in place, not copied in and out.
     pub zero_copy: bool,
+    /// Messages go through shared memory.
+    pub shared_memory: bool,
     /// How subscriptions wait.
     pub wait: Wait,
     /// What is written and read of each payload.

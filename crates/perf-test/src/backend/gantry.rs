@@ -22,6 +22,14 @@ impl Backend for Gantry {
         "Gantry"
     }
 
+    fn always(&self) -> &'static [(&'static str, &'static str)] {
+        &[
+            ("--shared-memory", "messages go through shared memory"),
+            ("--disable-async", "the publishing thread itself delivers, no other one sends for it"),
+            ("--use-single-participant", "each process takes part in a domain once"),
+        ]
+    }
+
     fn check(&self, _: &Experiment) -> Result<(), String> {
         Ok(())
     }

@@ -24,6 +24,12 @@ pub trait Backend: Sync {
     /// Its name for `-c`, headings and logs; upper and lower case do not matter in `-c`.
     fn name(&self) -> &'static str;
 
+    /// What it always does of what others have to be asked for: the option (`--shared-memory`, `--disable-async`,
+    /// `--use-single-participant`), and what that means with it, for the heading.
+    fn always(&self) -> &'static [(&'static str, &'static str)] {
+        &[]
+    }
+
     /// Whether it can do all that the experiment asks for. Called before any process is started.
     ///
     /// # Errors

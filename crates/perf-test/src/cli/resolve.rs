@@ -58,7 +58,7 @@ fn experiment(options: &RunOptions, defaults: Defaults) -> Result<Experiment, St
     let of_experiment = defaults == Defaults::ZeroCopyExperiment;
     older::refuse(&options.older)?;
     let communicator = who::communicator(options.who.communicator.as_deref())?;
-    let remarks = older::remarks(&options.older, communicator.name())?;
+    let remarks = older::remarks(&options.older, &communicator)?;
     let layout = options.messages.message_layout.unwrap_or_default();
     let default_message = match (of_experiment, layout) {
         (true, _) => "Array4m",
@@ -98,6 +98,7 @@ fn experiment(options: &RunOptions, defaults: Defaults) -> Result<Experiment, St
         max_runtime_s: options.time.max_runtime.unwrap_or(if of_experiment { 30 } else { 0 }),
         ignore_s: options.time.ignore.unwrap_or(0),
         zero_copy: options.messages.zero_copy,
+        shared_memory: communicator.always("--shared-memory").is_some(),
         wait: wait.unwrap_or_default(),
         touch,
         late: options.measuring.late.unwrap_or(Threshold::LATE),

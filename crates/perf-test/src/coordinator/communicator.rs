@@ -52,6 +52,13 @@ impl Communicator {
         &self.name
     }
 
+    /// What the option means with it, if it is always so; of other programs only their workers know.
+    #[must_use]
+    pub fn always(&self, option: &str) -> Option<&'static str> {
+        let always = self.backend.map_or(&[][..], Backend::always);
+        always.iter().find_map(|(name, what)| (*name == option).then_some(*what))
+    }
+
     /// Whether it can do what the experiment asks for; of other programs only their workers know.
     ///
     /// # Errors

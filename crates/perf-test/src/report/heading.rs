@@ -53,13 +53,13 @@ fn over(experiment: &Experiment) -> String {
 }
 
 fn path(experiment: &Experiment) -> String {
-    let shared = if experiment.communicator == "Gantry" { " shared memory" } else { "" };
-    match (experiment.zero_copy, shared) {
-        (true, "") => "zero copy: loaned, written and read in place".to_owned(),
-        (true, _) => format!("zero copy: loaned, written and read in place in{shared}"),
-        (false, "") => "copy: copied in on publish, copied out on take".to_owned(),
-        (false, _) => format!("copy: copied into{shared} on publish, copied out on take"),
-    }
+    let path = match (experiment.zero_copy, experiment.shared_memory) {
+        (true, false) => "zero copy: loaned, written and read in place",
+        (true, true) => "zero copy: loaned, written and read in place in shared memory",
+        (false, false) => "copy: copied in on publish, copied out on take",
+        (false, true) => "copy: copied into shared memory on publish, copied out on take",
+    };
+    path.to_owned()
 }
 
 fn touch(touch: Touch) -> &'static str {

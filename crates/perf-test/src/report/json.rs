@@ -67,7 +67,7 @@ fn header(path: &Path, experiment: &Experiment, run_id: &str, external: &Externa
     put("number_of_subscribers", json!(experiment.subscriptions));
     put("check_memory", json!(experiment.check_memory));
     put("with_security", json!(false));
-    put("use_shared_memory", json!(true));
+    put("use_shared_memory", json!(experiment.shared_memory));
     put("use_loaned_samples", json!(experiment.zero_copy));
     put("is_zero_copy_transfer", json!(experiment.zero_copy));
     put("roundtrip_mode", json!(roundtrip));

@@ -101,7 +101,7 @@ fn work(backends: &[&'static dyn Backend]) -> Result<(), String> {
     let abandon = Arc::new(AtomicBool::new(false));
     prepare_process(&abandon).map_err(|error| format!("a worker cannot set up its signals: {error}"))?;
     let plan = read_plan()?;
-    let named = |backend: &&&dyn Backend| backend.name() == plan.experiment.communicator;
+    let named = |backend: &&&dyn Backend| backend.name().eq_ignore_ascii_case(&plan.experiment.communicator);
     let Some(backend) = backends.iter().find(named).copied() else {
         return Err(format!("this worker does not know the communicator {}", plan.experiment.communicator));
     };

@@ -4,6 +4,7 @@
 
 use crate::cli::options::{MachineOptions, OlderOptions};
 use crate::cli::values::CpuMask;
+use crate::coordinator::communicator::Communicator;
 
 /// What --use-drive-px-rt stood for.
 const DRIVE_PX_PRIORITY: u32 = 5;
@@ -37,21 +38,20 @@ pub fn refuse(options: &OlderOptions) -> Result<(), String> {
     }
 }
 
-/// What is always so with Gantry; of other middlewares only they know.
-pub fn remarks(options: &OlderOptions, communicator: &str) -> Result<Vec<String>, String> {
-    let always = [
-        (options.shared_memory, "--shared-memory", "messages go through shared memory"),
-        (options.disable_async, "--disable-async", "the publishing thread itself delivers, no other one sends for it"),
-        (options.use_single_participant, "--use-single-participant", "each process takes part in a domain once"),
+/// What is always so with this middleware.
+pub fn remarks(options: &OlderOptions, communicator: &Communicator) -> Result<Vec<String>, String> {
+    let given = [
+        (options.shared_memory, "--shared-memory"),
+        (options.disable_async, "--disable-async"),
+        (options.use_single_participant, "--use-single-participant"),
     ];
-    let given: Vec<(&str, &str)> =
-        always.into_iter().filter(|(given, ..)| *given).map(|(_, option, what)| (option, what)).collect();
-    match given.first() {
-        Some((option, _)) if communicator != "Gantry" => {
-            Err(format!("{option} does not apply to {communicator}, which decides that by itself: leave it out"))
-        }
-        _ => Ok(given.iter().map(|(option, what)| format!("{option} is always so: {what}")).collect()),
-    }
+    let remark = |option| {
+        communicator.always(option).map(|what| format!("{option} is always so: {what}")).ok_or_else(|| {
+            let name = communicator.name();
+            format!("{option} does not apply to {name}, which decides that by itself: leave it out")
+        })
+    };
+    given.into_iter().filter(|(given, _)| *given).map(|(_, option)| remark(option)).collect()
 }
 
 /// Real-time priority and CPUs.
