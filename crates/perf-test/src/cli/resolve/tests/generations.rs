@@ -74,7 +74,7 @@ const V2_3_0: &[(&str, Becomes)] = &[
     ("-r 7", Run(|run| run.rate_hz = 7)),
     ("--rate 0", Run(|run| run.rate_hz = 0)),
     ("-c gantry", Run(nothing)),
-    ("--communicator Mock", Run(|run| "Mock".clone_into(&mut run.communicator))),
+    ("--communicator Mock", Run(|run| (run.communicator, run.shared_memory) = ("Mock".to_owned(), false))),
     ("-c rclcpp-single-threaded-executor", Refused("SingleThreadedExecutor")),
     ("-c rclcpp-static-single-threaded-executor", Refused("StaticSingleThreadedExecutor")),
     ("-c rclcpp-waitset", Refused("WaitSet, which this program does not bring along: leave -c out for Gantry")),
