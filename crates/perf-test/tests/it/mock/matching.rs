@@ -1,6 +1,9 @@
 //! Before the start: nothing is sent until those that were asked for have met.
 
+use rustix::process::Signal;
+
 use super::{Counts, Mocked, measure};
+use crate::program::{Memory, send};
 
 #[test]
 fn nothing_is_sent_before_all_have_met() {
@@ -28,4 +31,20 @@ fn who_meets_too_late_fails_too() {
     let run = Mocked::start("match=30s", "-r 100 --max-runtime 1 --wait-for-matched-timeout 1").finish();
     assert_eq!(run.run.status.code(), Some(1), "{}", run.run.everything());
     assert!(run.run.stderr.contains("no reason is known"), "{}", run.run.stderr);
+}
+
+#[test]
+fn a_subscription_that_died_holds_up_nobody_and_leaves_nothing() {
+    let memory = Memory::new();
+    let mut run = memory.start("-c Mock --mock lose=10 -s 2 -r 100 --max-runtime 3");
+    run.wait_for("| T_experiment |");
+    send(run.worker("subscription 1"), Signal::KILL);
+    let run = run.finish();
+    run.assert_good();
+    assert_eq!(run.number("sent"), 300, "{}", run.stdout);
+    assert!(!run.stdout.contains("refused"), "{}", run.stdout);
+    // The other one got all; the dead one did not owe what was sent later.
+    assert!((270..540).contains(&run.number("received")), "{}", run.stdout);
+    assert!((30..60).contains(&run.number("lost")), "{}", run.stdout);
+    memory.assert_empty();
 }
