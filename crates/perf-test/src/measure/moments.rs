@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 /// The moments of a series; all zero while it is empty.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Moments {
     /// How many values.
     pub n: u64,

@@ -9,6 +9,7 @@ use super::moments::Moments;
 
 /// What a publisher did. Times in nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Sent {
     /// Samples published.
     pub samples: u64,
@@ -50,6 +51,7 @@ impl Sent {
 
 /// What a subscription got of the samples that were sent within the measurement. Times in nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Received {
     /// Samples taken, duplicates not counted.
     pub samples: u64,
@@ -88,6 +90,7 @@ pub struct Received {
 
 /// What a relay passed on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Relayed {
     /// Samples taken and sent again.
     pub samples: u64,

@@ -17,6 +17,7 @@ pub const FIELDS: [&str; 16] = [
 
 /// The kernel's accounts of one process, or the sum over several.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 #[allow(missing_docs, reason = "the fields are those of getrusage(2) with its names")]
 pub struct Usage {
     /// When the accounts were read, in nanoseconds of CLOCK_MONOTONIC.

@@ -229,6 +229,7 @@ pub struct Standing {
 
 /// What an endpoint knows at the end; a publisher knows only `mismatches`.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Closing {
     /// Samples that the publishers must have sent, by the sequences seen.
     pub last_seen: u64,
@@ -239,3 +240,6 @@ pub struct Closing {
     /// Why endpoints of the topic were not matched, if none ever was or nothing was received.
     pub mismatches: Vec<String>,
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,117 @@
+//! `docs/worker-protocol.md` is what the types say: whoever writes a worker in another language has nothing else.
+
+use std::collections::BTreeSet;
+
+use clap::ValueEnum;
+use serde_json::{Value, json};
+
+use super::*;
+use crate::cli;
+use crate::experiment::{Durability, History, Layout, Reliability, Roundtrip, Strategy, Touch, Wait};
+use crate::measure::moments::Moments;
+
+const PAGE: &str = include_str!("../../../../../docs/worker-protocol.md");
+
+fn plan() -> Plan {
+    let arguments = ["perf_test", "-m", "Array1k", "--max-runtime", "1"];
+    let cli = cli::parse(arguments.map(Into::into)).unwrap();
+    let experiment = cli::resolve(&cli.options, cli::Defaults::Run).unwrap().experiment;
+    let topic = "/test_topic".to_owned();
+    let plan = EndpointPlan { endpoint: Endpoint::Relay(0), topic, relay_topic: String::new(), place: 0 };
+    Plan { protocol: PROTOCOL, experiment, endpoints: vec![plan] }
+}
+
+/// One of everything that is said, with every field.
+fn everything() -> Vec<Value> {
+    let endpoint = Endpoint::Publisher(0);
+    let times = Moments { n: 1, min: 1.0, max: 1.0, mean: 1.0, m2: 1.0 };
+    let counts = Counts {
+        sent: Sent { samples: 1, lateness_ns: times, ..Sent::default() },
+        lateness: vec![(1, 1)],
+        received: Received { samples: 1, latency_ns: times, ..Received::default() },
+        latencies: vec![(1, 1)],
+        responses: vec![(1, 1)],
+        relayed: Relayed { samples: 1, ..Relayed::default() },
+    };
+    let (counts, resources) = (Box::new(counts), Resources::default());
+    let thread = ThreadUsage::all_of_this_process().unwrap().swap_remove(0);
+    let standing = Standing { endpoint: Endpoint::Subscription(0), matched: 0, expected: 1, mismatches: Vec::new() };
+    let reports = [
+        Report::Ready { endpoint, created_ns: 1 },
+        Report::Matched { endpoint, matched_ns: 1 },
+        Report::Unmatched(standing.clone()),
+        Report::Explained(standing),
+        Report::Started(resources),
+        Report::Row { endpoint, second: 0, whole: true, counts, resources },
+        Report::Finished { endpoint, closing: Closing::default(), resources },
+        Report::Ended { footprint: Footprint::default(), threads: vec![thread] },
+        Report::Doubt(endpoint, "odd".to_owned()),
+        Report::Failed(None, "over".to_owned()),
+    ];
+    let orders = [Order::Explain, Order::Go { start_ns: 1 }, Order::Stop, Order::Drain { expected: 1 }];
+    let orders = orders.iter().map(|order| serde_json::to_value(order).unwrap());
+    let reports = reports.iter().map(|report| serde_json::to_value(report).unwrap());
+    orders.chain(reports).chain([serde_json::to_value(plan()).unwrap()]).collect()
+}
+
+fn names(value: &Value, found: &mut BTreeSet<String>) {
+    match value {
+        Value::Object(fields) => {
+            found.extend(fields.keys().cloned());
+            fields.values().for_each(|value| names(value, found));
+        }
+        Value::Array(values) => values.iter().for_each(|value| names(value, found)),
+        _ => {}
+    }
+}
+
+fn values<T: ValueEnum + Serialize + 'static>() -> impl Iterator<Item = String> {
+    T::value_variants().iter().map(|value| serde_json::to_value(value).unwrap().as_str().unwrap().to_owned())
+}
+
+#[test]
+fn the_page_has_every_field_and_every_value() {
+    let mut found = BTreeSet::new();
+    everything().iter().for_each(|value| names(value, &mut found));
+    found.extend(values::<Layout>().chain(values::<Strategy>()).chain(values::<Roundtrip>()).chain(values::<Wait>()));
+    found.extend(values::<Touch>().chain(values::<Reliability>()).chain(values::<Durability>()));
+    found.extend(values::<History>());
+    let (rules, _) = PAGE.split_once("## Example").unwrap();
+    let missing: Vec<&String> = found
+        .iter()
+        .filter(|name| ![format!("`{name}`"), format!("\"{name}\"")].iter().any(|n| rules.contains(n)))
+        .collect();
+    assert!(missing.is_empty(), "docs/worker-protocol.md says nothing of {missing:?}");
+}
+
+#[test]
+fn the_examples_of_the_page_are_understood() {
+    let (mut said, mut heard) = (0, 0);
+    for line in PAGE.lines() {
+        if let Some(order) = line.strip_prefix("-> ") {
+            let understood =
+                serde_json::from_str::<Order>(order).is_ok() || serde_json::from_str::<Plan>(order).is_ok();
+            assert!(understood, "{order}");
+            said += 1;
+        } else if let Some(report) = line.strip_prefix("<- ") {
+            serde_json::from_str::<Report>(report).unwrap_or_else(|error| panic!("{error}: {report}"));
+            heard += 1;
+        }
+    }
+    assert!(said >= 3 && heard >= 8, "{said} orders and {heard} reports");
+}
+
+#[test]
+fn counts_that_are_left_out_are_zero() {
+    let row = json!({"Row": {
+        "endpoint": {"Publisher": 0}, "second": 0, "whole": true, "later": "fields are passed over",
+        "counts": {"sent": {"samples": 3, "lateness_ns": {"n": 3, "mean": 2.0}}},
+        "resources": {"usage": {"taken_ns": 1}, "memory": serde_json::to_value(Memory::default()).unwrap()},
+    }});
+    let Report::Row { counts, .. } = serde_json::from_value(row).unwrap() else { panic!("another report") };
+    let lateness_ns = Moments { n: 3, mean: 2.0, ..Moments::default() };
+    assert_eq!(*counts, Counts { sent: Sent { samples: 3, lateness_ns, ..Sent::default() }, ..Counts::default() });
+    let finished = json!({"Finished": {"endpoint": {"Publisher": 0}, "closing": {}, "resources": {
+        "usage": {}, "memory": serde_json::to_value(Memory::default()).unwrap()}}});
+    assert!(matches!(serde_json::from_value(finished), Ok(Report::Finished { .. })));
+}
