@@ -1,0 +1,163 @@
+//! A worker program in another language: what the protocol promises to whoever writes one.
+//!
+//! `perf_test_echo` is Python and knows nothing of this program but `docs/worker-protocol.md`. Without python3 the tests are shown as
+//! ignored.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on says where")]
+
+use std::io::{BufRead, BufReader, Read};
+use std::path::Path;
+use std::process::{Command, ExitCode, Output, Stdio};
+
+use libtest_mimic::{Arguments, Trial};
+use perf_test::report::full::{Log, SummaryEntry};
+use rustix::process::{Pid, Signal, kill_process};
+use tempfile::TempDir;
+
+const TESTS: [(&str, fn()); 5] = [
+    ("one_of_each_is_measured_as_any_other", one_of_each_is_measured_as_any_other),
+    ("several_of_each_in_one_process_and_apart", several_of_each_in_one_process_and_apart),
+    ("two_programs_meet", two_programs_meet),
+    ("what_it_cannot_do_is_told_in_its_words", what_it_cannot_do_is_told_in_its_words),
+    ("a_killed_worker_leaves_nothing", a_killed_worker_leaves_nothing),
+];
+
+fn main() -> ExitCode {
+    let works = Command::new("python3").arg("--version").output().is_ok_and(|output| output.status.success());
+    if !works {
+        eprintln!("ignored: there is no python3 here to run a worker program in another language");
+    }
+    let trial = |(name, test): (&str, fn())| {
+        let run = move || {
+            test();
+            Ok(())
+        };
+        Trial::test(name, run).with_ignored_flag(!works)
+    };
+    libtest_mimic::run(&Arguments::from_args(), TESTS.into_iter().map(trial).collect()).exit_code()
+}
+
+/// `perf_test -c echo` with the worker program on the PATH; its middleware's folder is in `folder`.
+fn echo(folder: &TempDir, options: &str) -> Command {
+    let workers = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/workers");
+    let path = format!("{}:{}", workers.display(), std::env::var("PATH").unwrap());
+    let mut command = Command::new(env!("CARGO_BIN_EXE_perf_test"));
+    command.args(["-c", "echo"]).args(options.split_whitespace()).env("PATH", path).env_remove("ROS_DOMAIN_ID");
+    command.env("XDG_RUNTIME_DIR", folder.path());
+    command
+}
+
+fn said(output: &Output) -> String {
+    let [stdout, stderr] = [&output.stdout, &output.stderr].map(|said| String::from_utf8_lossy(said));
+    format!("{}\n{stdout}\n{stderr}", output.status)
+}
+
+/// Runs to a good end and reads what was measured.
+#[track_caller]
+fn measure(options: &str) -> SummaryEntry {
+    let folder = tempfile::tempdir().unwrap();
+    let log = folder.path().join("log.json");
+    let output = echo(&folder, &format!("{options} --full-logfile {}", log.display())).output().unwrap();
+    assert!(output.status.success(), "{}", said(&output));
+    assert_eq!(left_in(&folder), Vec::<String>::new());
+    let log = Log::read(&log).unwrap();
+    let summary = log.summary.unwrap();
+    let received: u64 = log.rows.iter().map(|row| row.total.received.samples).sum();
+    let latencies: u64 = log.rows.iter().map(|row| row.total.latency.cells.iter().map(|(_, n)| n).sum::<u64>()).sum();
+    assert_eq!((received, latencies), (summary.total.received.samples, summary.total.latency.n));
+    summary
+}
+
+/// What is left of the middleware.
+fn left_in(folder: &TempDir) -> Vec<String> {
+    let entries = std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().path());
+    let folders = entries.filter(|path| path.is_dir()).flat_map(|path| std::fs::read_dir(path).unwrap());
+    folders.map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned()).collect()
+}
+
+fn one_of_each_is_measured_as_any_other() {
+    let summary = measure("-m Array1k -r 100 --max-runtime 2 --touch full");
+    let (sent, received) = (&summary.total.sent, &summary.total.received);
+    assert_eq!((sent.samples, received.samples, summary.lost), (200, 200, 0));
+    assert_eq!((received.bytes, received.corrupt, received.negative), (200 * 1024, 0, 0));
+    let total = &summary.total;
+    assert_eq!([total.latency.n, total.response.n, total.send_lateness.n, total.read.n], [200; 4]);
+    assert!(total.response.mean_ns > total.latency.mean_ns && total.latency.min_ns > Some(0.0), "{total:?}");
+    let labels: Vec<&str> = summary.workers.iter().map(|worker| worker.label.as_str()).collect();
+    assert_eq!(labels, ["publisher 0", "subscription 0"]);
+    for worker in &summary.workers {
+        assert!(worker.used.user_ns > 0 && worker.memory.peak_rss_kib > 1000, "{worker:?}");
+        assert!(worker.footprint.is_some_and(|kinds| kinds.heap.rss_kib > 0), "{worker:?}");
+    }
+}
+
+fn several_of_each_in_one_process_and_apart() {
+    for strategy in ["INTER_PROCESS", "INTER_THREAD"] {
+        let summary = measure(&format!("-e {strategy} -p 2 -s 2 -r 50 --warmup 1 --max-runtime 1"));
+        // By the time of sending, which decides to what second a message belongs, one may be late.
+        let (sent, received) = (summary.total.sent.samples, summary.total.received.samples);
+        assert_eq!((received, summary.lost), (2 * sent, 0), "{strategy}: {summary:?}");
+        assert!((90..=110).contains(&sent), "{strategy}: {sent}");
+    }
+}
+
+fn two_programs_meet() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = folder.path().join("log.json");
+    // Longer than the publisher, which begins at about the same time.
+    let options = format!("-t meet -p 0 --expected-num-pubs 1 --max-runtime 4 --full-logfile {}", log.display());
+    let mut subscriber = echo(&folder, &options).stdout(Stdio::null()).spawn().unwrap();
+    let publisher = echo(&folder, "-t meet -s 0 --expected-num-subs 1 -r 100 --max-runtime 1").output().unwrap();
+    assert!(publisher.status.success() && said(&publisher).contains("sent 100;"), "{}", said(&publisher));
+    assert!(subscriber.wait().unwrap().success());
+    let summary = Log::read(&log).unwrap().summary.unwrap();
+    let received = &summary.total.received;
+    assert_eq!(
+        (received.samples + received.history, summary.lost, summary.before_matched),
+        (100, 0, 0),
+        "{received:?}"
+    );
+    assert_eq!(left_in(&folder), Vec::<String>::new());
+}
+
+fn what_it_cannot_do_is_told_in_its_words() {
+    for (options, words) in [
+        ("-m Array4m", "publisher 0 cannot begin: echo moves messages of at most 60000 bytes and not 4194304"),
+        ("-e INTRA_THREAD", "echo does not do -e INTRA_THREAD"),
+        ("--zero-copy", "echo does not do --zero-copy"),
+        ("--roundtrip-mode Both", "relay 0 cannot begin: echo does no round trips"),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let output = echo(&folder, &format!("{options} -r 100 --max-runtime 1")).output().unwrap();
+        assert_eq!(output.status.code(), Some(1), "{}", said(&output));
+        assert!(String::from_utf8_lossy(&output.stderr).contains(words), "{}", said(&output));
+        assert_eq!(left_in(&folder), Vec::<String>::new(), "{options}");
+    }
+}
+
+fn a_killed_worker_leaves_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = echo(&folder, "-s 2 -r 100 --max-runtime 3");
+    let mut coordinator = command.stdout(Stdio::piped()).spawn().unwrap();
+    let mut stdout = BufReader::new(coordinator.stdout.take().unwrap());
+    let mut said = String::new();
+    while !said.contains("| T_experiment |") {
+        assert_ne!(stdout.read_line(&mut said).unwrap(), 0, "{said}");
+    }
+    kill_process(worker_of(coordinator.id(), "subscription 1"), Signal::KILL).unwrap();
+    stdout.read_to_string(&mut said).unwrap();
+    assert!(coordinator.wait().unwrap().success(), "{said}");
+    assert!(said.contains("the process of subscription 1") && said.contains("was killed by signal 9"), "{said}");
+    assert_eq!(left_in(&folder), Vec::<String>::new());
+}
+
+/// The child with this label, which is its last argument.
+fn worker_of(coordinator: u32, label: &str) -> Pid {
+    let is_it = |pid: i32| {
+        let read = |file| std::fs::read_to_string(format!("/proc/{pid}/{file}")).unwrap_or_default();
+        read("status").contains(&format!("PPid:\t{coordinator}\n")) && read("cmdline").ends_with(&format!("{label}\0"))
+    };
+    let names = std::fs::read_dir("/proc").unwrap().map(|entry| entry.unwrap().file_name());
+    let pid = names.filter_map(|name| name.to_str()?.parse().ok()).find(|pid| is_it(*pid));
+    Pid::from_raw(pid.unwrap_or_else(|| panic!("no {label}"))).unwrap()
+}
