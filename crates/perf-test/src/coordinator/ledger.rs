@@ -198,7 +198,8 @@ impl Ledger {
                 return None;
             }
             self.next_second += 1;
-            let open = self.open.remove(&second).unwrap_or_default();
+            let mut open = self.open.remove(&second).unwrap_or_default();
+            self.pass_over_refused(&mut open);
             let row = self.close((second as i64 + 1) * SECOND_NS, SECOND_NS, open);
             if second >= self.left_out_s {
                 self.lost_in_rows += row.received.lost();
@@ -216,6 +217,7 @@ impl Ledger {
     /// that no later sample had shown by then are in this row, so that all rows together have lost as many.
     pub fn last_row(&mut self, start_ns: i64, now_ns: i64, lost: u64) -> Option<Row> {
         let mut tail = std::mem::take(&mut self.tail);
+        self.pass_over_refused(&mut tail);
         let unseen = lost.saturating_sub(self.lost_in_rows + tail.sums.received.lost());
         if unseen > 0 {
             tail.sums.received.missed += unseen;
@@ -227,6 +229,18 @@ impl Ledger {
         let end_ns = tail.until_ns - start_ns;
         let length_ns = end_ns - self.rows_end as i64 * SECOND_NS;
         (length_ns > 0).then(|| self.close(end_ns, length_ns, tail))
+    }
+
+    /// Takes the gaps of refused messages out of what is missing.
+    fn pass_over_refused(&mut self, open: &mut OpenRow) {
+        // Those that are counted on, and in the end those that have finished with this row.
+        let subscriptions = self.expected.union(&open.reported);
+        let subscriptions = subscriptions.filter(|endpoint| matches!(endpoint, Endpoint::Subscription(_))).count();
+        let Sums { sent, received, .. } = &mut open.sums;
+        self.refused_gaps += sent.refused * subscriptions as u64;
+        let gaps = self.refused_gaps.min(received.missed);
+        self.refused_gaps -= gaps;
+        received.missed -= gaps;
     }
 
     fn close(&mut self, end_ns: i64, length_ns: i64, open: OpenRow) -> Row {
@@ -241,13 +255,7 @@ impl Ledger {
             usage.add(&account.row.usage);
             memory.add(&account.row.memory);
         }
-        let Sums { sent, lateness, mut received, latencies, responses, relayed } = open.sums;
-        let subscriptions =
-            self.expected.iter().filter(|endpoint| matches!(endpoint, Endpoint::Subscription(_))).count();
-        self.refused_gaps += sent.refused * subscriptions as u64;
-        let gaps = self.refused_gaps.min(received.missed);
-        self.refused_gaps -= gaps;
-        received.missed -= gaps;
+        let Sums { sent, lateness, received, latencies, responses, relayed } = open.sums;
         Row {
             end_ns,
             length_ns,

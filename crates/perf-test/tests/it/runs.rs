@@ -72,7 +72,9 @@ fn seconds_to_ignore_are_in_nothing() {
     let memory = Memory::new();
     let run = memory.run("--reliable --history-depth 1000 -r 100 --ignore 1 --max-runtime 3");
     run.assert_good();
-    assert_eq!((run.rows(), run.number("sent"), run.number("received"), run.number("lost")), (2, 200, 200, 0));
+    // What was due in the first second and sent late, in the second one, counts there.
+    let (sent, received, lost) = (run.number("sent"), run.number("received"), run.number("lost"));
+    assert!((200..300).contains(&sent) && (run.rows(), received, lost) == (2, sent, 0), "{}", run.stdout);
     assert!(!run.stdout.contains("| T_experiment | 1.000000 |"));
     memory.assert_empty();
 }
@@ -146,8 +148,10 @@ fn the_history_that_a_late_subscription_gets_is_apart_from_what_comes_live() {
     subscriber.assert_good();
     let history = subscriber.number("sent before matched,");
     assert!(history >= 20, "{}", subscriber.stdout);
-    assert_eq!((subscriber.number("received"), subscriber.number("lost")), (40, 0), "{}", subscriber.stdout);
-    assert_eq!(subscriber.sum("recv"), 40, "{}", subscriber.stdout);
+    // Twenty a second, those at both ends by the moment when the other program sent them.
+    let received = subscriber.number("received");
+    assert!((30..50).contains(&received) && subscriber.number("lost") == 0, "{}", subscriber.stdout);
+    assert_eq!(subscriber.sum("recv"), received, "{}", subscriber.stdout);
     memory.assert_empty();
 }
 

@@ -166,3 +166,20 @@ fn a_refused_message_is_no_loss_though_its_id_is_missing() {
     let lost: Vec<u64> = std::iter::from_fn(|| ledger.next_row(never)).map(|row| row.received.lost()).collect();
     assert_eq!(lost, [0, 2]);
 }
+
+#[test]
+fn a_message_refused_after_the_last_second_is_no_loss_either() {
+    let mut ledger = ledger(0);
+    ledger.end_after(0);
+    let mut refused = sent(0, 9);
+    refused.counts.sent.refused = 1;
+    ledger.enter(Entry { whole: false, ..refused });
+    // The one has lost two of its own, and a third one that nothing came after.
+    for (endpoint, missed) in [(S0, 1), (S1, 3)] {
+        let mut entry = received(endpoint, 0, &[5]);
+        entry.counts.received.missed = missed;
+        ledger.enter(Entry { whole: false, ..entry });
+        ledger.no_more_from(endpoint);
+    }
+    assert_eq!(ledger.last_row(0, SECOND_NS, 3).unwrap().received.lost(), 3);
+}
