@@ -25,3 +25,19 @@ pub fn sleep_until(time_ns: i64) {
     // An early return is harmless: every caller looks at the clock again.
     let _ = clock_nanosleep_absolute(SleepClock::Monotonic, &until);
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_processes_of_a_host_read_the_same_clock() {
+        // Those in other languages, too: the kernel's CLOCK_MONOTONIC and no other.
+        let kernels_ns = || {
+            let time = clock_gettime(ClockId::Monotonic);
+            time.tv_sec * SECOND_NS + time.tv_nsec
+        };
+        let (before_ns, time_ns, after_ns) = (kernels_ns(), now_ns(), kernels_ns());
+        assert!(before_ns <= time_ns && time_ns <= after_ns, "{before_ns} {time_ns} {after_ns}");
+    }
+}

@@ -157,6 +157,13 @@ mod tests {
     }
 
     #[test]
+    fn what_came_after_a_later_one_is_not_lost() {
+        let received = Received { samples: 7, missed: 3, reordered: 2, ..Received::default() };
+        let row = Row { received, ..documented_row() };
+        assert_eq!((row.received.lost(), row.relative_loss()), (1, 0.125));
+    }
+
+    #[test]
     fn an_empty_row_has_no_nan() {
         let row = Row { sent: Sent::default(), received: Received::default(), ..documented_row() };
         assert_eq!(row.relative_loss(), 0.0);

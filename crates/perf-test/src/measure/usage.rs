@@ -141,7 +141,10 @@ impl Usage {
 
 #[cfg(test)]
 mod tests {
+    use rustix::time::{ClockId, clock_gettime};
+
     use super::*;
+    use crate::clock::SECOND_NS;
 
     #[test]
     fn work_shows_as_cpu_time_of_this_process() {
@@ -154,6 +157,24 @@ mod tests {
         let after = Usage::of_this_process().unwrap();
         assert!(after.core_percent_since(&before) > 0.0);
         assert!(after.maxrss_kib > 0 && after.minflt >= before.minflt);
+    }
+
+    #[test]
+    fn the_account_of_a_process_is_that_of_all_its_threads() {
+        const WORK_NS: i64 = 20_000_000;
+        let before = Usage::of_this_process().unwrap();
+        let work = || {
+            let own_ns = || {
+                let time = clock_gettime(ClockId::ThreadCPUTime);
+                time.tv_sec * SECOND_NS + time.tv_nsec
+            };
+            while own_ns() < WORK_NS {
+                std::hint::black_box(0);
+            }
+        };
+        std::thread::spawn(work).join().unwrap();
+        let used = Usage::of_this_process().unwrap().since(&before);
+        assert!(used.cpu_ns() >= WORK_NS / 2, "{used:?}");
     }
 
     #[test]

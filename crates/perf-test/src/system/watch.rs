@@ -235,5 +235,9 @@ mod tests {
         assert_eq!((forward.kind, forward.sentence.contains("forward by 2.00 s")), ("clock-stepped", true));
         let back = clock_step(&at(begin_ns), &at(begin_ns - 5_000_000)).unwrap();
         assert!(back.sentence.contains("back by 5.00 ms"), "{back}");
+        let machine = tempfile::tempdir().unwrap();
+        let before = Reading { wall_offset_ns: wall_offset_ns() - 10 * SECOND_NS, ..Reading::default() };
+        let doubts = Watch { root: Root::new(machine.path()), before }.end();
+        assert_eq!(doubts.iter().map(|doubt| doubt.kind).collect::<Vec<_>>(), ["clock-stepped"], "{doubts:#?}");
     }
 }

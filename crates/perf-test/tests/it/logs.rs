@@ -293,6 +293,9 @@ fn the_full_log_has_everything_and_its_parts_agree() {
     // A message is due before it is sent.
     let latency = |which: &str| summary["total"][which]["mean_ns"].as_f64().unwrap();
     assert!(latency("latency") < latency("response"), "{summary}");
+    for cost in [&summary["own_cost"]["send_ns"], &summary["own_cost"]["receive_ns"]] {
+        assert!(cost.as_f64() > Some(0.0), "{summary}");
+    }
     let used = |part: &Value| part["used"]["user_ns"].as_i64().unwrap() + part["used"]["system_ns"].as_i64().unwrap();
     let sum: i64 = rows.iter().map(used).sum();
     assert!(sum > 0 && sum <= used(summary), "{sum} {summary}");

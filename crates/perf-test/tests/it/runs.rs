@@ -254,6 +254,25 @@ fn what_is_written_into_every_payload_is_read_from_it() {
 }
 
 #[test]
+fn the_stamp_is_the_last_thing_before_sending() {
+    let memory = Memory::new();
+    let folder = tempfile::tempdir().unwrap();
+    for path in ["", "--zero-copy"] {
+        let log = folder.path().join("full.json");
+        let options = format!("-m Array8m --touch full -r 20 --max-runtime 1 {path} --full-logfile {}", log.display());
+        memory.run(&options).assert_good();
+        let log: serde_json::Value = serde_json::from_slice(&std::fs::read(log).unwrap()).unwrap();
+        let summary = &log["summary"];
+        let prepare_ns = summary["total"]["prepare"]["min_ns"].as_f64().unwrap();
+        let fill_ns =
+            ["before", "after"].map(|when| summary[format!("calibration_{when}")]["fill_ns"].as_f64().unwrap());
+        // Writing the payload lies before it. A calibration on a busy machine may have been slow.
+        assert!(prepare_ns > fill_ns[0].min(fill_ns[1]) / 10.0, "{options}: {prepare_ns} ns, {fill_ns:?} ns to fill");
+    }
+    memory.assert_empty();
+}
+
+#[test]
 fn a_daemon_of_the_middleware_is_measured_beside_the_workers() {
     let memory = Memory::new();
     let folder = tempfile::tempdir().unwrap();

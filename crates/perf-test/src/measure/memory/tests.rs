@@ -116,6 +116,9 @@ fn what_is_written_to_becomes_resident_and_is_heap() {
     assert!(grown_kib > LARGE_KIB / 2, "{footprint_before:?} {footprint_after:?}");
     assert!(footprint_after.total().rss_kib.abs_diff(after.rss_kib) < LARGE_KIB / 2, "{footprint_after:?} {after:?}");
     drop(large);
+    let later = Memory::of_this_process().unwrap();
+    assert!(later.rss_kib < after.rss_kib - LARGE_KIB / 2, "now, not at the peak: {after:?} {later:?}");
+    assert!(later.peak_rss_kib > later.rss_kib + LARGE_KIB / 2, "the peak stays: {after:?} {later:?}");
 }
 
 #[test]

@@ -62,7 +62,10 @@ fn a_good_run_is_told_in_full() {
         "late          0 (0.00 %, > 2.50 ms); too late 0 (0.00 %, > 10.00 ms); of 3000 received",
         "matched       12.00 ms after the last endpoint was made",
         "costs 90 ns per message sent and 110 ns per message received",
-        "over Gantry, copy, payload touched: stamp",
+        "over Gantry, copy, payload touched: stamp, readers wait by the middleware's own way\n",
+        " of sending          3000    1.00 ms",
+        "prepare       mean 0 ns, max 0 ns, n 0 (",
+        "to wake a thread 20.0 µs, to read the clock 25 ns",
         "100.00 per second and publisher, asked 100",
         "9.00 % of one core, 4.50 % of all 2, 900.0 µs per message",
         "120000 KiB",
@@ -114,6 +117,32 @@ fn losses_are_split_into_classes_that_add_up() {
         text.contains("lost 10") && text.contains("7 left the history before they were taken, 3 unexplained"),
         "{text}"
     );
+}
+
+#[test]
+fn late_and_too_late_are_parts_of_what_was_received() {
+    let mut run = Summary { sent_at_least: 6000, lost: 3000, ..summary("", 1000) };
+    (run.received.late, run.received.too_late) = (150, 30);
+    let text = run.lines().join("\n");
+    let words = "150 (5.00 %, > 2.50 ms); too late 30 (1.00 %, > 10.00 ms); of 3000 received";
+    assert!(text.contains(words), "{text}");
+}
+
+#[test]
+fn what_daemons_use_is_in_what_a_message_costs() {
+    let daemon = DaemonUsage {
+        name: "router".to_owned(),
+        pid: 12,
+        cpu_ns: 300_000_000,
+        core_percent: 1.0,
+        memory: Memory { peak_rss_kib: 5000, ..Memory::default() },
+        footprint: None,
+        threads: Vec::new(),
+    };
+    let text = Summary { daemons: vec![daemon], ..summary("", 1000) }.lines().join("\n");
+    for words in ["4.50 % of all 2, 1.00 ms per message", "router                       5000 KiB peak, 300.00 ms CPU"] {
+        assert!(text.contains(words), "{words:?} is not in\n{text}");
+    }
 }
 
 #[test]

@@ -48,3 +48,13 @@ fn a_subscription_that_died_holds_up_nobody_and_leaves_nothing() {
     assert!((30..60).contains(&run.number("lost")), "{}", run.stdout);
     memory.assert_empty();
 }
+
+#[test]
+fn what_is_sent_while_nobody_listens_is_counted() {
+    let memory = Memory::new();
+    let run = memory.run("-c Mock -t nobody -s 0 -r 100 --max-runtime 1");
+    assert_eq!(run.status.code(), Some(1), "{}", run.everything());
+    assert!(run.stdout.contains("100 of them while no subscription was matched"), "{}", run.stdout);
+    assert!(run.stdout.contains("100 of 100 messages were sent while no subscription was matched"), "{}", run.stdout);
+    assert!(run.stderr.contains("no subscription was matched on topic"), "{}", run.stderr);
+}

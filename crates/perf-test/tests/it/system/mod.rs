@@ -43,6 +43,19 @@ fn the_board_of_the_documentation_is_told_its_performance_commands() {
 }
 
 #[test]
+fn what_speaks_against_the_machine_is_said_of_each_run() {
+    let board = Fake::board();
+    let memory = Memory::new();
+    let mut command = memory.command("-c Mock -r 100 --max-runtime 1 -o stdout");
+    let output = command.env("PERF_TEST_SYSTEM_ROOT", board.root()).output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    let summary = text.split_once("summary of").unwrap().1;
+    assert!(summary.contains("governor of policy0 is schedutil, not performance"), "{text}");
+    assert!(summary.contains("Before the next run: "), "{text}");
+    memory.assert_empty();
+}
+
+#[test]
 fn the_noise_floor_of_this_machine_is_printed_with_a_verdict() {
     let text = print(&Fake::board(), "system --noise-seconds 1");
     for words in ["noise floor", "timer late", "wake-up", "to read, in steps of", "of p99, up to"] {
