@@ -8,7 +8,7 @@ use std::str::FromStr;
 use crate::cli::time_ns;
 use crate::measure::histogram::Latencies;
 use crate::measure::moments::Moments;
-use crate::report::doubts::{ENOUGH_BEYOND, PERCENTILES, enough_beyond};
+use crate::report::doubts::{ENOUGH_BEYOND, PERCENTILES, WORKER, enough_beyond};
 use crate::report::full::RequirementEntry;
 use crate::report::summary::Summary;
 use crate::report::summary::text::time;
@@ -225,6 +225,9 @@ impl Requirement {
 
     /// The value, and why it is not to be trusted.
     fn value(&self, run: &Summary) -> Result<(f64, Option<String>), &'static str> {
+        if run.notes.iter().any(|note| note.kind == WORKER) {
+            return Err("a worker did not live to the end or failed, so no figure is whole");
+        }
         let (series, figure) = match self.subject {
             Subject::Other(metric) => return (metric.value)(run).map(|value| (value, None)),
             Subject::OfSeries(series, figure) => (series, figure),

@@ -85,8 +85,13 @@ impl Session {
         reports.lines(&summary.lines())?;
         reports.lines(&verdicts.iter().map(|verdict| format!("  required      {verdict}")).collect::<Vec<String>>())?;
         if outputs.plot {
-            for picture in plot::write_beside_each(outputs).map_err(Failure::Measurement)? {
-                reports.lines(&[format!("plot: {}", picture.display())])?;
+            // The run is good without its picture, and its log is there to draw it again.
+            match plot::write_beside_each(outputs) {
+                Ok(pictures) => {
+                    let named = pictures.iter().map(|picture| format!("plot: {}", picture.display()));
+                    reports.lines(&named.collect::<Vec<String>>())?;
+                }
+                Err(sentence) => say_on_stderr([sentence]),
             }
         }
         if !outputs.console {

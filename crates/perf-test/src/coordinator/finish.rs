@@ -7,8 +7,9 @@ use std::collections::BTreeSet;
 use super::{Fate, KINDS, Run, is_publisher};
 use crate::clock::{SECOND_NS, now_ns};
 use crate::measure::calibration::Calibrations;
+use crate::measure::tally::Received;
 use crate::measure::usage::Usage;
-use crate::report::doubts::Doubt;
+use crate::report::doubts::{Doubt, WORKER};
 use crate::report::summary::{Summary, WorkerUsage};
 use crate::worker::own_cost::OwnCost;
 use crate::worker::protocol::Endpoint;
@@ -37,6 +38,10 @@ impl Run<'_> {
         let (measured, core_percent) = self.ledger.measured();
         let (second_latencies_ns, second_core_percents) = self.ledger.seconds();
         let sums = self.ledger.sums();
+        let lost = self.subscriptions().map(|endpoint| self.lost_by(endpoint, sent_at_least)).sum();
+        // What is missing is known better than by gaps alone, which refused messages leave, too, and the last ones do not.
+        let whole = self.experiment.has_publishers() && self.lost_endpoints.is_empty();
+        let missed = if whole { lost + sums.received.reordered } else { sums.received.missed };
         Summary {
             experiment: self.experiment.clone(),
             stopped_early: self.stopped_ns.is_some(),
@@ -44,9 +49,9 @@ impl Run<'_> {
             matched_after_ns: self.matched_after_ns,
             sent: sums.sent,
             sent_at_least,
-            received: sums.received,
+            received: Received { missed, ..sums.received },
             relayed: sums.relayed,
-            lost: self.subscriptions().map(|endpoint| self.lost_by(endpoint, sent_at_least)).sum(),
+            lost,
             before_matched: self.closings.values().map(|closing| closing.before_matched).sum(),
             latencies: sums.latencies.clone(),
             responses: sums.responses.clone(),
@@ -99,7 +104,7 @@ impl Run<'_> {
             if self.experiment.has_publishers() && self.lost_endpoints.get(&endpoint) == Some(&Fate::Mute) {
                 let lost = self.lost_by(endpoint, sent_at_least);
                 let sentence = format!("{endpoint}: {lost} samples that it did not report count as lost");
-                self.notes.push(Doubt::new("worker", sentence, ""));
+                self.notes.push(Doubt::new(WORKER, sentence, ""));
             }
         }
         let alone_since_ns = self.closings.values().filter_map(|closing| closing.alone_since_ns).max();

@@ -3,7 +3,7 @@
 //! Used by the coordinator. Invariants: every child is waited for; when a `Fleet` is dropped, no
 //! child is left, because each ends when its stdin ends or is killed.
 
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::PathBuf;
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
@@ -14,6 +14,9 @@ use crate::worker::protocol::{Endpoint, Order, Plan, Report};
 
 /// How long workers may take to end by themselves.
 const ORDERLY_END: Duration = Duration::from_secs(3);
+
+/// The longest line that is taken for one report: a row with its histograms has some hundred kilobytes at most.
+const LONGEST_LINE_BYTES: u64 = 16 << 20;
 
 /// The program that workers run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -87,11 +90,21 @@ impl Fleet {
         self.events.recv_timeout(timeout).ok()
     }
 
-    /// How a worker that is over ended; waits for it.
+    /// How a worker that is over ended. One that has only closed its output and goes on is killed after a while.
     pub fn ending(&mut self, worker: usize) -> String {
         let Some(worker) = self.workers.get_mut(worker) else { return "is unknown".to_owned() };
         worker.stdin = None;
-        worker.reap();
+        let deadline = Instant::now() + ORDERLY_END;
+        while !worker.is_over() && Instant::now() < deadline {
+            // The moment between closed stdout and exit.
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        if worker.status.is_none() {
+            // Fails only if it has just ended.
+            let _ = worker.child.kill();
+            worker.reap();
+            return "closed its output, did not end by itself and was killed".to_owned();
+        }
         match worker.status {
             None => "could not be waited for".to_owned(),
             Some(status) => match (status.signal(), status.code()) {
@@ -187,7 +200,8 @@ fn start_worker(
     };
     let command = command.arg0("perf_test").args(["worker", &label]);
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
-    let (stdin, stdout) = (child.stdin.take(), child.stdout.take());
+    let stdin = child.stdin.take();
+    let stdout = child.stdout.take().ok_or_else(|| std::io::Error::other("it has no standard output"))?;
     let mut worker = Worker { label: label.clone(), pid: child.id(), endpoints, child, stdin, status: None };
     if let Some(stdin) = &mut worker.stdin {
         let mut line = serde_json::to_vec(plan)?;
@@ -197,11 +211,15 @@ fn start_worker(
     }
     let events = events.clone();
     let listen = move || {
-        for line in stdout.into_iter().flat_map(|stdout| BufReader::new(stdout).lines().map_while(Result::ok)) {
-            let event = serde_json::from_str(&line).map_or_else(|_| Event::Garbled(line), Event::Said);
+        let mut said = BufReader::new(stdout);
+        let mut line = Vec::new();
+        while said.by_ref().take(LONGEST_LINE_BYTES).read_until(b'\n', &mut line).is_ok_and(|length| length > 0) {
+            let garbled = |_| Event::Garbled(String::from_utf8_lossy(&line).trim_end().to_owned());
+            let event = serde_json::from_slice(&line).map_or_else(garbled, Event::Said);
             if events.send((index, event)).is_err() {
                 return;
             }
+            line.clear();
         }
         let _ = events.send((index, Event::Closed));
     };

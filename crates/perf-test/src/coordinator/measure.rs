@@ -12,7 +12,7 @@ use crate::clock::{SECOND_NS, now_ns};
 use crate::error::Failure;
 use crate::experiment::Roundtrip;
 use crate::measure::daemon::Daemon;
-use crate::report::doubts::Doubt;
+use crate::report::doubts::{Doubt, WORKER};
 use crate::row::Row;
 use crate::worker::protocol::{Endpoint, Order, Report, UNKNOWN};
 
@@ -207,7 +207,7 @@ impl Run<'_> {
 
     /// Something that happened to a worker.
     fn note_worker(&mut self, sentence: String) {
-        self.notes.push(Doubt::new("worker", sentence, ""));
+        self.notes.push(Doubt::new(WORKER, sentence, ""));
     }
 
     fn log(&mut self, row: Row) -> Result<(), Failure> {

@@ -23,7 +23,7 @@ use crate::measure::daemon::{Daemon, DaemonUsage};
 use crate::measure::memory::Footprint;
 use crate::measure::threads::ThreadUsage;
 use crate::report::Reports;
-use crate::report::doubts::Doubt;
+use crate::report::doubts::{Doubt, WORKER};
 use crate::report::summary::Summary;
 use crate::system::{Watch, root_folder};
 use crate::worker::placement::Placement;
@@ -32,6 +32,8 @@ use communicator::Communicator;
 use fleet::{Event, Fleet};
 use ledger::Ledger;
 
+/// How much of a line that is no report is shown.
+const SHOWN_CHARS: usize = 80;
 /// How long the coordinator waits for an event before it looks at the clock and at Ctrl-C.
 const TICK: Duration = Duration::from_millis(50);
 
@@ -181,7 +183,7 @@ impl Run<'_> {
     /// Ends all workers and takes away what those left that did not end well.
     fn end_workers(&mut self) {
         let killed = self.fleet.end();
-        self.notes.extend(killed.into_iter().map(|sentence| Doubt::new("worker", sentence, "")));
+        self.notes.extend(killed.into_iter().map(|sentence| Doubt::new(WORKER, sentence, "")));
         if !self.fleet.ended_well()
             && let Err(sentence) = self.communicator.clean_up(self.experiment)
         {
@@ -193,7 +195,9 @@ impl Run<'_> {
     /// How a worker that is over, or talks nonsense, should be spoken of.
     fn obituary(&mut self, worker: usize, event: &Event) -> String {
         let how = match event {
-            Event::Garbled(line) => format!("said {line:?}, which is no report, "),
+            Event::Garbled(line) => {
+                format!("said {:?}, which is no report,", line.chars().take(SHOWN_CHARS).collect::<String>())
+            }
             _ => self.fleet.ending(worker),
         };
         match self.fleet.workers.get(worker) {

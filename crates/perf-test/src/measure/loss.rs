@@ -62,13 +62,13 @@ impl Sequences {
     /// The highest id seen of each publisher, summed: a lower bound of what they tried to send.
     #[must_use]
     pub fn last_seen(&self) -> u64 {
-        self.publishers.iter().map(|(_, window)| window.last).sum()
+        self.publishers.iter().fold(0, |sum, (_, window)| sum.saturating_add(window.last))
     }
 
     /// Samples sent before the first one that was seen, of publishers that were not matched from their first.
     #[must_use]
     pub fn before_matched(&self) -> u64 {
-        self.publishers.iter().map(|(_, window)| window.first.saturating_sub(1)).sum()
+        self.publishers.iter().fold(0, |sum, (_, window)| sum.saturating_add(window.first.saturating_sub(1)))
     }
 }
 

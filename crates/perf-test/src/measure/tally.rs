@@ -130,7 +130,7 @@ impl Received {
         self.samples += other.samples;
         self.bytes += other.bytes;
         self.history += other.history;
-        self.missed += other.missed;
+        self.missed = self.missed.saturating_add(other.missed);
         self.reordered += other.reordered;
         self.duplicates += other.duplicates;
         self.overwritten += other.overwritten;

@@ -27,7 +27,11 @@ const BETWEEN: &str = "   ·   ";
 pub fn write(log: &Path, output: Option<&Path>) -> Result<PathBuf, String> {
     let picture = draw(&Log::read(log)?).map_err(|error| format!("cannot draw {}: {error}", log.display()))?;
     let path = output.map_or_else(|| beside(log), Path::to_owned);
-    std::fs::write(&path, picture).map_err(|error| format!("cannot write the plot {}: {error}", path.display()))?;
+    std::fs::write(&path, picture).map_err(|error| {
+        // Half a picture is none.
+        let _ = std::fs::remove_file(&path);
+        format!("cannot write the plot {}: {error}", path.display())
+    })?;
     Ok(path)
 }
 

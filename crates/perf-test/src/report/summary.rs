@@ -119,6 +119,12 @@ impl Summary {
             return Some(format!("{n} samples carried another payload than was written: their memory was overwritten"));
         }
         if self.experiment.subscriptions > 0 && self.received.samples + self.received.history == 0 {
+            if self.experiment.is_private() {
+                return Some(format!(
+                    "no sample was received on topic {topic}, although all were matched: everything was lost, or takes longer than \
+                     it was waited for at the end"
+                ));
+            }
             return Some(format!(
                 "no sample was received on topic {topic}: is a publisher with the same type and QoS there?"
             ));

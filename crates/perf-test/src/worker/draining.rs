@@ -26,16 +26,19 @@ pub struct Draining<'a> {
     since_ns: Option<i64>,
     last_arrival_ns: i64,
     longest_latency_ns: i64,
+    /// Nothing has come, so nothing is known of latencies.
+    silent: bool,
 }
 
 impl<'a> Draining<'a> {
     /// Of an endpoint that begins to receive at `start_ns`.
     pub fn new(context: &'a Context, start_ns: i64) -> Draining<'a> {
-        Draining { context, since_ns: None, last_arrival_ns: start_ns, longest_latency_ns: 0 }
+        Draining { context, since_ns: None, last_arrival_ns: start_ns, longest_latency_ns: 0, silent: true }
     }
 
     /// A sample came, so long after it was sent.
     pub fn arrived(&mut self, received_ns: i64, latency_ns: i64) {
+        self.silent = false;
         self.last_arrival_ns = received_ns;
         self.longest_latency_ns = self.longest_latency_ns.max(latency_ns);
     }
@@ -66,6 +69,9 @@ impl<'a> Draining<'a> {
     }
 
     fn patience_ns(&self) -> i64 {
+        if self.silent {
+            return MOST_PATIENCE_NS;
+        }
         let period_ns = SECOND_NS / i64::from(self.context.experiment.rate_hz.max(1));
         let longest_ns = self.longest_latency_ns.max(period_ns);
         longest_ns.saturating_mul(TIMES).clamp(LEAST_PATIENCE_NS, MOST_PATIENCE_NS)

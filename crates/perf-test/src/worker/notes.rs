@@ -28,6 +28,8 @@ pub struct Notes<'a> {
     in_scope: bool,
     /// When messages of this run's publishers are due; of others it is not known.
     schedule: Option<Schedule>,
+    /// The first id that is due in the time of the statistics, if that is known.
+    first_id: Option<u64>,
     late_ns: u64,
     too_late_ns: u64,
     touch: Touch,
@@ -45,14 +47,16 @@ impl<'a> Notes<'a> {
         let experiment = &context.experiment;
         // The publishers of a run know its end themselves; others go on.
         let length_s = experiment.length_s().filter(|_| !experiment.has_publishers());
+        let scope_start_ns = start_ns + i64::from(experiment.left_out_s()) * SECOND_NS;
+        let schedule = experiment.has_publishers().then(|| Schedule::new(start_ns, experiment.rate_hz));
         Notes {
             rows: Rows::new(context.plan.endpoint, context.outgoing.clone(), start_ns),
             sequences: Sequences::new(experiment.has_publishers(), experiment.last_id),
             start_ns,
-            scope_ns: start_ns + i64::from(experiment.left_out_s()) * SECOND_NS
-                ..length_s.map_or(i64::MAX, |run_s| start_ns + i64::from(run_s) * SECOND_NS),
+            scope_ns: scope_start_ns..length_s.map_or(i64::MAX, |run_s| start_ns + i64::from(run_s) * SECOND_NS),
             in_scope: false,
-            schedule: experiment.has_publishers().then(|| Schedule::new(start_ns, experiment.rate_hz)),
+            schedule,
+            first_id: schedule.map(|schedule| schedule.due_before(scope_start_ns) + 1),
             late_ns: experiment.late.limit_ns(experiment.rate_hz),
             too_late_ns: experiment.too_late.limit_ns(experiment.rate_hz),
             touch: experiment.touch,
@@ -65,7 +69,7 @@ impl<'a> Notes<'a> {
     /// One sample.
     pub fn note(&mut self, taken: &Taken<'_>) {
         self.rows.until(taken.received_ns);
-        let passed_over = taken.overwritten.saturating_sub(self.overwritten);
+        let mut passed_over = taken.overwritten.saturating_sub(self.overwritten);
         self.overwritten = taken.overwritten;
         let (id, arrival) = self.sequences.arrived(taken.source, taken.id, passed_over);
         self.draining.arrived(taken.received_ns, taken.received_ns - taken.time_ns);
@@ -73,13 +77,22 @@ impl<'a> Notes<'a> {
         let Tally { received, latencies, responses, .. } = &mut *self.rows.open;
         received.history += u64::from(taken.time_ns < self.start_ns);
         // A sample belongs to the measurement by the time when it was sent, here as with the publishers.
-        self.in_scope = self.scope_ns.contains(&taken.time_ns);
+        let entering = !std::mem::replace(&mut self.in_scope, self.scope_ns.contains(&taken.time_ns));
         if !self.in_scope {
             return;
         }
+        // Of a gap before the first sample that counts only what was due within the measurement is of it.
+        let most = match self.first_id {
+            Some(first_id) => id.saturating_sub(first_id),
+            None if entering && self.scope_ns.start > self.start_ns => 0,
+            None => u64::MAX,
+        };
+        if let Arrival::New { missed } = arrival {
+            passed_over = if missed > most { passed_over.min(most) } else { passed_over };
+        }
         received.overwritten += passed_over;
         match arrival {
-            Arrival::New { missed } => received.missed += missed,
+            Arrival::New { missed } => received.missed = received.missed.saturating_add(missed.min(most)),
             Arrival::Reordered => received.reordered += 1,
             Arrival::Duplicate => {
                 received.duplicates += 1;

@@ -91,3 +91,15 @@ fn killed_workers_end_the_run_in_order_and_every_row_stays() {
         }
     }
 }
+
+#[test]
+fn nobody_passes_a_gate_by_having_died() {
+    let memory = Memory::new();
+    let mut run = memory.start("-s 2 -r 100 --max-runtime 3 --require lost=0 --require p50<1s");
+    run.wait_for("| T_experiment |");
+    send(run.worker("subscription 0"), Signal::KILL);
+    let run = run.finish();
+    assert_eq!(run.status.code(), Some(3), "{}", run.everything());
+    assert_eq!(run.stdout.matches("not known: a worker did not live").count(), 2, "{}", run.stdout);
+    memory.assert_empty();
+}

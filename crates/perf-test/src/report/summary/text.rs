@@ -55,7 +55,7 @@ impl Summary {
         if self.experiment.subscriptions > 0 {
             parts.push(format!("lost {}", self.lost));
         }
-        if self.experiment.publishers > 0 && self.experiment.rate_hz > 0 {
+        if self.experiment.publishers > 0 && self.experiment.rate_hz > 0 && self.gone != Some("publishers") {
             parts.push(if self.rate_was_held() { "rate held" } else { "rate NOT held" }.to_owned());
         }
         parts.push(format!("CPU {:.1} % of one core", self.core_percent));

@@ -135,7 +135,9 @@ fn what_was_sent_in_seconds_left_out_is_in_no_count() {
     // Two a second of each publisher: none is half a second late, so each is in its second. Five and six are in the third.
     let run = measure("lose=2", "-p 5 -r 2 --warmup 1 --ignore 1 --max-runtime 2");
     run.assert_counts(Counts { sent: 10, received: 5, lost: 5, unexplained: 5, ..Counts::default() });
-    assert_eq!((run.log.rows.len(), run.summary().measured_s), (1, 1.0));
+    // The one second that counts, and after it those that are lost and were the last of all.
+    assert_eq!((run.log.rows.len(), run.log.rows[0].length_s, run.summary().measured_s), (2, 1.0, 1.0));
+    assert_eq!((run.log.rows[0].total.received.missed, run.lost_in_rows()), (0, 5));
     let total = &run.summary().total;
     assert_eq!((total.latency.n, total.response.n, total.send_lateness.n), (5, 5, 10));
 }
@@ -194,4 +196,23 @@ fn losses_that_no_later_sample_shows_are_in_the_rows_too() {
     let run = Mocked::start("lose=1", "-r 100 --max-runtime 2").finish();
     assert_eq!(run.run.status.code(), Some(1), "{}", run.run.everything());
     assert_eq!((run.summary().lost, run.lost_in_rows()), (200, 200), "{}", run.run.stdout);
+}
+
+#[test]
+fn losses_of_seconds_left_out_are_in_no_count() {
+    let [joined, overwritten] = measure_all([
+        ("join=100", "-r 100 --warmup 1 --max-runtime 2"),
+        ("overwrite=100", "-r 100 --warmup 1 --max-runtime 2"),
+    ]);
+    joined.assert_counts(Counts { sent: 200, received: 200, ..Counts::default() });
+    assert_eq!(joined.lost_in_rows(), 0, "{}", joined.run.stdout);
+    // Of 100, 200 and 300 the first was sent in the warm-up.
+    overwritten.assert_counts(Counts { sent: 200, received: 198, lost: 2, overwritten: 2, ..Counts::default() });
+}
+
+#[test]
+fn rows_and_summary_miss_the_same_where_messages_are_refused() {
+    let run = measure("refuse=3,lose=10", "-p 3 -s 2 -r 50 --max-runtime 2");
+    let received = &run.summary().total.received;
+    assert_eq!((run.lost_in_rows(), received.missed - received.reordered), (run.counts().lost, run.counts().lost));
 }
