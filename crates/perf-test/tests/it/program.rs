@@ -202,14 +202,18 @@ pub fn parent_of(pid: u32) -> Option<u32> {
     status.lines().find_map(|line| line.strip_prefix("PPid:"))?.trim().parse().ok()
 }
 
-/// Waits until a process has slept so often, in all its threads.
-pub fn wait_until_it_has_slept(pid: u32, times: u64) {
+/// How often a process has slept, in all its threads.
+pub fn sleeps_of(pid: u32) -> u64 {
     let slept = |task: fs::DirEntry| -> Option<u64> {
         let status = fs::read_to_string(task.path().join("status")).ok()?;
         status.lines().find_map(|line| line.strip_prefix("voluntary_ctxt_switches:"))?.trim().parse().ok()
     };
-    let in_all = || fs::read_dir(format!("/proc/{pid}/task")).unwrap().flatten().filter_map(slept).sum::<u64>();
-    while in_all() < times {
+    fs::read_dir(format!("/proc/{pid}/task")).unwrap().flatten().filter_map(slept).sum()
+}
+
+/// Waits until a process has slept so often.
+pub fn wait_until_it_has_slept(pid: u32, times: u64) {
+    while sleeps_of(pid) < times {
         std::thread::yield_now();
     }
 }
