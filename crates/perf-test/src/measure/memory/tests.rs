@@ -125,6 +125,10 @@ fn what_is_written_to_becomes_resident_and_is_heap() {
 fn another_process_is_known_until_it_ends() {
     let mut idle = Idle::start();
     let pid = idle.0.id();
+    // It may not have run yet, and then nothing of its program is resident; a watchdog of the test runner ends this if it never does.
+    while Footprint::of_process(pid).unwrap().file.rss_kib == 0 {
+        std::thread::yield_now();
+    }
     let (memory, footprint) = (Memory::of_process(pid).unwrap(), Footprint::of_process(pid).unwrap());
     assert!(memory.rss_kib > 0 && memory.peak_rss_kib > 0, "{memory:?}");
     assert!(
