@@ -92,6 +92,8 @@ fn name_of(pid: u32) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use std::process::{Command, Stdio};
+
     use super::*;
 
     #[test]
@@ -107,6 +109,21 @@ mod tests {
         let used = daemon.end().unwrap();
         assert!(used.cpu_ns > 0 && used.core_percent > 0.0 && used.memory.rss_kib > 0, "{used:?}");
         assert_eq!((used.pid, used.threads.is_empty()), (own, false));
+    }
+
+    #[test]
+    fn the_memory_is_that_of_the_daemon() {
+        const OURS_KIB: u64 = 64 << 10;
+        let ours = std::hint::black_box(vec![1_u8; OURS_KIB as usize * 1024]);
+        let mut idle = Command::new("cat").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let mut daemon = Daemon::find(&idle.id().to_string()).unwrap().remove(0);
+        daemon.begin();
+        let used = daemon.end();
+        idle.kill().unwrap();
+        idle.wait().unwrap();
+        drop(ours);
+        let used = used.unwrap();
+        assert!((1..OURS_KIB / 2).contains(&used.memory.rss_kib), "{used:?}");
     }
 
     #[test]
