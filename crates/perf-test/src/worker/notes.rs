@@ -72,7 +72,7 @@ impl<'a> Notes<'a> {
         let mut passed_over = taken.overwritten.saturating_sub(self.overwritten);
         self.overwritten = taken.overwritten;
         let (id, arrival) = self.sequences.arrived(taken.source, taken.id, passed_over);
-        self.draining.arrived(taken.received_ns, taken.received_ns - taken.time_ns);
+        self.draining.arrived(taken.received_ns, taken.received_ns.saturating_sub(taken.time_ns));
         self.taken += u64::from(arrival != Arrival::Duplicate);
         let Tally { received, latencies, responses, .. } = &mut *self.rows.open;
         received.history += u64::from(taken.time_ns < self.start_ns);
@@ -101,7 +101,7 @@ impl<'a> Notes<'a> {
         }
         received.samples += 1;
         received.bytes += taken.length_bytes;
-        match u64::try_from(taken.received_ns - taken.time_ns) {
+        match u64::try_from(taken.received_ns.saturating_sub(taken.time_ns)) {
             Ok(latency_ns) => {
                 received.latency_ns.add(latency_ns as f64);
                 latencies.record(latency_ns);

@@ -106,7 +106,7 @@ impl Relaying<'_> {
         };
         if let Some((received_ns, time_ns, length_bytes, source, id)) = passed {
             self.rows.until(received_ns);
-            self.draining.arrived(received_ns, received_ns - time_ns);
+            self.draining.arrived(received_ns, received_ns.saturating_sub(time_ns));
             self.taken += u64::from(self.sequences.arrived(source, id, 0).1 != Arrival::Duplicate);
             let relayed = &mut self.rows.open.relayed;
             relayed.samples += u64::from(refused.is_none());
