@@ -50,7 +50,7 @@ pub fn play(role: &str, topic: &str) {
             while told() {}
         }
         "task" => {
-            crate::qos::play_task(node, topic);
+            crate::events::play_task(node, topic);
             say("ready");
         }
         // Publishes a path each time, longer than the one before.

@@ -7,11 +7,13 @@
 
 mod awaiting;
 mod child;
+mod events;
 mod executor_losses;
 mod executors;
 mod generic;
 mod graph;
 mod one_allocation;
+mod promises;
 mod qos;
 mod realtime;
 mod service_failures;
@@ -46,10 +48,12 @@ fn main() -> ExitCode {
     }
     let tests = [
         awaiting::TESTS,
+        events::TESTS,
         executor_losses::TESTS,
         generic::TESTS,
         graph::TESTS,
         one_allocation::TESTS,
+        promises::TESTS,
         qos::TESTS,
         services::TESTS,
         service_failures::TESTS,

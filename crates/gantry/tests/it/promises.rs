@@ -1,0 +1,255 @@
+//! What is promised is watched, and what expired is not delivered: deadlines, liveliness, lifespans.
+//!
+//! How long anything takes is nobody's promise here: a test waits for what must come, or reasons about what cannot have been.
+
+use crate::{qos::*, support::*};
+use gantry::{Events, Node, PublisherEvent, Qos, SubscriptionEvent, Waitable};
+use std::{sync::atomic::AtomicBool, sync::atomic::Ordering::*, time::Duration, time::Instant};
+
+tests![
+    a_silent_publisher_misses_its_deadline_and_the_subscriptions,
+    a_promise_that_is_kept_is_not_missed,
+    a_deadline_begins_with_the_first_publisher,
+    a_publisher_that_does_not_say_so_is_not_alive,
+    a_publisher_is_told_that_it_was_silent,
+    a_living_process_says_so_for_its_publishers,
+    what_another_process_promises_is_watched,
+    an_expired_sample_is_not_delivered,
+    an_expired_history_is_not_delivered,
+    a_publisher_stays_readable_while_all_expires,
+];
+
+/// Waits until that is who is alive, and who is not.
+#[track_caller]
+fn until_alive(events: &mut Events<SubscriptionEvent>, counts: (u64, u64)) {
+    next_of(events, |event| (liveliness(event) == Some(counts)).then_some(()));
+}
+
+fn missed(event: PublisherEvent) -> Option<(u64, u64)> {
+    match event {
+        PublisherEvent::OfferedDeadlineMissed { total_count, total_count_change } => {
+            Some((total_count, total_count_change))
+        }
+        _ => None,
+    }
+}
+
+fn its_missed(event: SubscriptionEvent) -> Option<(u64, u64)> {
+    match event {
+        SubscriptionEvent::RequestedDeadlineMissed { total_count, total_count_change } => {
+            Some((total_count, total_count_change))
+        }
+        _ => None,
+    }
+}
+
+fn lost(event: PublisherEvent) -> Option<(u64, u64)> {
+    match event {
+        PublisherEvent::LivelinessLost { total_count, total_count_change } => Some((total_count, total_count_change)),
+        _ => None,
+    }
+}
+
+fn a_silent_publisher_misses_its_deadline_and_the_subscriptions() {
+    // In a domain of its own, where nobody else makes the control thread look.
+    let (node, topic) = (Node::builder("tester").domain_id(2).build().unwrap(), "silent");
+    let publisher = publisher(&node, topic, Qos::default().deadline(SHORT));
+    let subscription = subscription(&node, topic, Qos::default().deadline(2 * SHORT));
+    let (mut offers, mut requests) = (publisher.events().unwrap(), subscription.events().unwrap());
+    let (mut total, mut its_total) = (0, 0);
+    // It is told in time, sooner or later: not only when the processes are looked at, each second, a dozen periods at once.
+    let (mut in_time, mut its_in_time) = (false, false);
+    let end = Instant::now() + PATIENCE;
+    while !(in_time && its_in_time) {
+        assert!(Instant::now() < end, "what is due is not looked at");
+        let (now, change) = next_of(&mut offers, missed);
+        assert_eq!(now, total + change, "each is counted once");
+        (total, in_time) = (now, in_time || change < 12);
+        let (now, change) = next_of(&mut requests, its_missed);
+        assert_eq!(now, its_total + change, "each is counted once");
+        (its_total, its_in_time) = (now, its_in_time || change < 12);
+    }
+}
+
+fn a_promise_that_is_kept_is_not_missed() {
+    let (node, topic) = (node(), "kept");
+    let mut publisher = publisher(&node, topic, promised());
+    let subscription = subscription(&node, topic, promised());
+    let mut last = Instant::now();
+    let (mut offers, mut requests) = (publisher.events().unwrap(), subscription.events().unwrap());
+    let begin = Instant::now();
+    // Between two samples no more time can have passed than between the looks at the clock around both; on a machine that
+    // is not loaded, not one period.
+    let mut most = 0;
+    let periods = |since: Instant| (since.elapsed().as_nanos() / SHORT.as_nanos()) as u64;
+    while begin.elapsed() < 20 * SHORT {
+        let before = Instant::now();
+        publisher.publish_copy(&ORIGIN).unwrap();
+        most += periods(std::mem::replace(&mut last, before));
+    }
+    let mut totals = [0; 3];
+    while let Some(event) = offers.take().unwrap() {
+        totals[0] = missed(event).map_or(totals[0], |(total, _)| total);
+        totals[1] = lost(event).map_or(totals[1], |(total, _)| total);
+    }
+    while let Some(event) = requests.take().unwrap() {
+        totals[2] = its_missed(event).map_or(totals[2], |(total, _)| total);
+    }
+    most += periods(last);
+    assert!(totals.iter().all(|&total| total <= most), "{totals:?} were missed, of {most} that can have been");
+}
+
+fn a_deadline_begins_with_the_first_publisher() {
+    let (node, topic) = (node(), "nobody_promised");
+    let subscription = subscription(&node, topic, Qos::default().deadline(SHORT));
+    let mut events = subscription.events().unwrap();
+    pass(3 * SHORT);
+    assert_eq!(events.take().unwrap(), None, "nobody promised anything");
+    let since = Instant::now();
+    let _publisher = publisher(&node, topic, Qos::default().deadline(SHORT));
+    let (total, _) = next_of(&mut events, its_missed);
+    let most = (since.elapsed().as_nanos() / SHORT.as_nanos()) as u64;
+    assert!((1..=most).contains(&total), "{total} were missed, of {most} that can have been");
+}
+
+/// Who is alive, and who is not.
+fn liveliness(event: SubscriptionEvent) -> Option<(u64, u64)> {
+    match event {
+        SubscriptionEvent::LivelinessChanged { alive_count, not_alive_count, .. } => {
+            Some((alive_count, not_alive_count))
+        }
+        _ => None,
+    }
+}
+
+fn a_publisher_that_does_not_say_so_is_not_alive() {
+    let (node, topic) = (node(), "not_alive");
+    let publisher = publisher(&node, topic, manual(SHORT));
+    let _steady = self::publisher(&node, topic, manual(LONG));
+    let subscription = subscription(&node, topic, Qos::default());
+    let mut events = subscription.events().unwrap();
+    for _ in 0..3 {
+        until_alive(&mut events, (1, 1));
+        let is_seen = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                while !is_seen.load(Acquire) {
+                    publisher.assert_liveliness().unwrap();
+                }
+            });
+            until_alive(&mut events, (2, 0));
+            is_seen.store(true, Release);
+        });
+    }
+}
+
+fn a_publisher_is_told_that_it_was_silent() {
+    let (node, topic) = (node(), "not_said");
+    let mut publisher = publisher(&node, topic, manual(SHORT));
+    let mut events = publisher.events().unwrap();
+    let (mut total, mut said) = (0, 1); // when it was made
+    assert_eq!(next_of(&mut events, lost), (1, 1));
+    let end = Instant::now() + PATIENCE;
+    while total < 4 {
+        assert!(Instant::now() < end, "it said {said} times that it is alive, and was lost {total} times");
+        match said % 2 {
+            0 => publisher.assert_liveliness().unwrap(),
+            _ => drop(publisher.publish_copy(&ORIGIN).unwrap()),
+        }
+        said += 1;
+        // A look at it while it is alive; if that comes too late, it is made up for by the next.
+        events.is_ready().unwrap();
+        pass(SHORT);
+        while let Some(event) = events.take().unwrap() {
+            total = lost(event).map_or(total, |(total, _)| total);
+        }
+    }
+    assert!(total <= said, "it was lost {total} times, and alive {said}");
+}
+
+fn a_living_process_says_so_for_its_publishers() {
+    let (node, topic) = (node(), "automatic");
+    // With a lease, and silent.
+    let publisher = publisher(&node, topic, Qos::default().liveliness_lease_duration(SHORT));
+    let subscription = subscription(&node, topic, Qos::default().liveliness_lease_duration(SHORT));
+    let (mut offers, mut requests) = (publisher.events().unwrap(), subscription.events().unwrap());
+    assert_eq!(next_of(&mut requests, liveliness), (1, 0));
+    assert!(matches!(next(&mut offers), PublisherEvent::Matched { .. }));
+    pass(3 * SHORT);
+    assert_eq!((offers.take().unwrap(), requests.take().unwrap()), (None, None));
+}
+
+fn what_another_process_promises_is_watched() {
+    let subscription = subscription(&node(), "/promises", promised());
+    let mut events = subscription.events().unwrap();
+    let mut talker = Peer::start("qos-talker", "/promises");
+    assert!(matches!(next(&mut events), SubscriptionEvent::Matched { current_count: 1, .. }));
+    let (mut dead, mut missed) = (false, false);
+    while !(dead && missed) {
+        let event = next(&mut events);
+        dead |= liveliness(event) == Some((0, 1));
+        missed |= its_missed(event).is_some();
+    }
+    for order in ["assert", "publish"] {
+        // What is looked at too late is done again.
+        let (mut alive, end) = (false, Instant::now() + PATIENCE);
+        while !alive {
+            assert!(Instant::now() < end, "it was told to {order}, and is not alive");
+            talker.tell(order);
+            talker.line();
+            while let Some(event) = events.take().unwrap() {
+                alive |= liveliness(event) == Some((1, 0));
+            }
+        }
+        until_alive(&mut events, (0, 1));
+    }
+    talker.finish();
+    until_alive(&mut events, (0, 0));
+}
+
+fn an_expired_sample_is_not_delivered() {
+    let (node, topic) = (node(), "expired");
+    let mut short = publisher(&node, topic, Qos::default().lifespan(SHORT));
+    let mut long = publisher(&node, topic, Qos::default().lifespan(LONG));
+    let mut subscription = subscription(&node, topic, Qos::default());
+    assert_eq!(subscription.publisher_count().unwrap(), 2);
+    for number in 0..3 {
+        short.publish_copy(&Point { x: 1.0, y: 0.0 }).unwrap();
+        long.publish_copy(&Point { x: 2.0, y: f64::from(number) }).unwrap();
+    }
+    pass(SHORT);
+    for number in 0..3 {
+        assert_eq!(*subscription.take().unwrap().unwrap(), Point { x: 2.0, y: f64::from(number) });
+    }
+    assert!(subscription.take().unwrap().is_none());
+    assert_eq!((subscription.expired(), subscription.overwritten()), (3, 0));
+    // They are gone for good.
+    assert!(!subscription.wait(Duration::ZERO).unwrap());
+    assert_eq!(subscription.expired(), 3);
+}
+
+fn an_expired_history_is_not_delivered() {
+    let (node, topic, qos) = (node(), "expired_history", Qos::default().transient_local());
+    let [mut short, mut long] = [SHORT, LONG].map(|lifespan| publisher(&node, topic, qos.lifespan(lifespan)));
+    short.publish_copy(&ORIGIN).unwrap();
+    long.publish_copy(&Point { x: 2.0, y: 2.0 }).unwrap();
+    pass(SHORT);
+    let mut late = subscription(&node, topic, qos);
+    assert_eq!(*late.take().unwrap().unwrap(), Point { x: 2.0, y: 2.0 });
+    assert!(late.take().unwrap().is_none());
+    assert_eq!(late.expired(), 1);
+}
+
+fn a_publisher_stays_readable_while_all_expires() {
+    let (node, topic) = (node(), "all_expire");
+    let mut publisher = publisher(&node, topic, Qos::default().lifespan(Duration::from_nanos(1)));
+    let mut subscription = subscription(&node, topic, Qos::default());
+    for _ in 0..1000 {
+        publisher.publish_copy(&ORIGIN).unwrap();
+        publisher.publish_copy(&ORIGIN).unwrap();
+        pass(Duration::from_nanos(1));
+        assert!(subscription.take().unwrap().is_none());
+    }
+    assert_eq!(subscription.expired(), 2000);
+    assert!(!subscription.is_ready().unwrap());
+}
