@@ -9,13 +9,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::clock::SECOND_NS;
-use crate::measure::histogram::Latencies;
 use crate::measure::memory::Memory;
 use crate::measure::moments::Moments;
-use crate::measure::tally::{Received, Relayed, Sent};
+use crate::measure::tally::{Counts, Received, Tally};
 use crate::measure::usage::Usage;
 use crate::row::Row;
-use crate::worker::protocol::{Counts, Endpoint, Resources};
+use crate::worker::protocol::{Endpoint, Resources};
 
 /// One report of one endpoint.
 #[derive(Clone, Debug)]
@@ -44,45 +43,9 @@ struct Account {
     latest: Resources,
 }
 
-/// Counts with their distributions, of a row or of the whole run.
-#[derive(Debug, Default)]
-pub struct Sums {
-    /// All publishers.
-    pub sent: Sent,
-    /// How late they sent.
-    pub lateness: Latencies,
-    /// All subscriptions.
-    pub received: Received,
-    /// Latencies from the stamps.
-    pub latencies: Latencies,
-    /// Latencies from the schedule.
-    pub responses: Latencies,
-    /// All relays.
-    pub relayed: Relayed,
-}
-
-impl Sums {
-    fn add(&mut self, counts: &Counts) {
-        self.add_sent(counts);
-        self.add_received(counts);
-    }
-
-    fn add_received(&mut self, counts: &Counts) {
-        self.received.merge(&counts.received);
-        self.latencies.add_cells(&counts.latencies);
-        self.responses.add_cells(&counts.responses);
-    }
-
-    fn add_sent(&mut self, counts: &Counts) {
-        self.sent.merge(&counts.sent);
-        self.lateness.add_cells(&counts.lateness);
-        self.relayed.merge(&counts.relayed);
-    }
-}
-
 #[derive(Debug, Default)]
 struct OpenRow {
-    sums: Sums,
+    sums: Tally,
     reported: BTreeSet<Endpoint>,
     resources: BTreeMap<usize, Resources>,
     /// When the last report was taken that says that something happened.
@@ -102,7 +65,7 @@ pub struct Ledger {
     tail: OpenRow,
     accounts: Vec<Account>,
     by_endpoint: BTreeMap<Endpoint, Received>,
-    sums: Sums,
+    sums: Tally,
     /// Messages from the first second on: sent, and due to be sent but refused.
     ever: (u64, u64),
     /// Gaps in the ids that are still to be seen in rows and are no losses: each subscription sees one for each refused message.
@@ -128,7 +91,7 @@ impl Ledger {
             tail: OpenRow::default(),
             accounts: vec![Account::default(); workers],
             by_endpoint: BTreeMap::new(),
-            sums: Sums::default(),
+            sums: Tally::default(),
             ever: (0, 0),
             refused_gaps: 0,
             lost_in_rows: 0,
@@ -236,7 +199,7 @@ impl Ledger {
         // Those that are counted on, and in the end those that have finished with this row.
         let subscriptions = self.expected.union(&open.reported);
         let subscriptions = subscriptions.filter(|endpoint| matches!(endpoint, Endpoint::Subscription(_))).count();
-        let Sums { sent, received, .. } = &mut open.sums;
+        let Tally { sent, received, .. } = &mut open.sums;
         self.refused_gaps += sent.refused * subscriptions as u64;
         let gaps = self.refused_gaps.min(received.missed);
         self.refused_gaps -= gaps;
@@ -255,7 +218,7 @@ impl Ledger {
             usage.add(&account.row.usage);
             memory.add(&account.row.memory);
         }
-        let Sums { sent, lateness, received, latencies, responses, relayed } = open.sums;
+        let Tally { sent, lateness, received, latencies, responses, relayed } = open.sums;
         Row {
             end_ns,
             length_ns,
@@ -279,7 +242,7 @@ impl Ledger {
     }
 
     /// All endpoints, after the seconds left out.
-    pub fn sums(&self) -> &Sums {
+    pub fn sums(&self) -> &Tally {
         &self.sums
     }
 

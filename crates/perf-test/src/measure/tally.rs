@@ -5,6 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::histogram::Latencies;
 use super::moments::Moments;
 
 /// What a publisher did. Times in nanoseconds.
@@ -143,5 +144,101 @@ impl Received {
         self.response_ns.merge(&other.response_ns);
         self.read_ns.merge(&other.read_ns);
         self.allocations += other.allocations;
+    }
+}
+
+/// What an endpoint counted in one row, as it is reported. Of what it is not, everything is left out.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Counts {
+    /// What a publisher sent.
+    #[serde(skip_serializing_if = "is_default")]
+    pub sent: Sent,
+    /// How late it sent: the cells of a histogram as (ns, how many messages).
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub lateness: Vec<(u64, u64)>,
+    /// What a subscription received.
+    #[serde(skip_serializing_if = "is_default")]
+    pub received: Received,
+    /// Latencies from the stamps: cells.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub latencies: Vec<(u64, u64)>,
+    /// Latencies from the schedule: cells.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub responses: Vec<(u64, u64)>,
+    /// What a relay passed on.
+    #[serde(skip_serializing_if = "is_default")]
+    pub relayed: Relayed,
+}
+
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}
+
+impl Counts {
+    /// Whether nothing happened.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.sent.is_empty() && self.received.is_empty() && is_default(&self.relayed)
+    }
+}
+
+/// Counts with their distributions: of one endpoint in one row, where everything that it is not is empty, or the sums of several.
+#[derive(Debug, Default)]
+pub struct Tally {
+    /// What publishers sent.
+    pub sent: Sent,
+    /// How late they sent, ns.
+    pub lateness: Latencies,
+    /// What subscriptions received.
+    pub received: Received,
+    /// Latencies from the stamps, ns.
+    pub latencies: Latencies,
+    /// Latencies from the schedule, ns.
+    pub responses: Latencies,
+    /// What relays passed on.
+    pub relayed: Relayed,
+}
+
+impl Tally {
+    /// As it is reported.
+    #[must_use]
+    pub fn counts(&self) -> Counts {
+        Counts {
+            sent: self.sent,
+            lateness: self.lateness.cells(),
+            received: self.received,
+            latencies: self.latencies.cells(),
+            responses: self.responses.cells(),
+            relayed: self.relayed,
+        }
+    }
+
+    /// Adds what was reported.
+    pub fn add(&mut self, counts: &Counts) {
+        self.add_sent(counts);
+        self.add_received(counts);
+    }
+
+    /// Adds what subscriptions reported.
+    pub fn add_received(&mut self, counts: &Counts) {
+        self.received.merge(&counts.received);
+        self.latencies.add_cells(&counts.latencies);
+        self.responses.add_cells(&counts.responses);
+    }
+
+    /// Adds what publishers and relays reported.
+    pub fn add_sent(&mut self, counts: &Counts) {
+        self.sent.merge(&counts.sent);
+        self.lateness.add_cells(&counts.lateness);
+        self.relayed.merge(&counts.relayed);
+    }
+
+    /// Forgets everything, keeps the memory.
+    pub fn clear(&mut self) {
+        (self.sent, self.received, self.relayed) = Default::default();
+        for distribution in [&mut self.lateness, &mut self.latencies, &mut self.responses] {
+            distribution.clear();
+        }
     }
 }

@@ -6,11 +6,12 @@ use std::ops::Range;
 
 use super::Context;
 use super::draining::Draining;
-use super::rows::{Rows, Tally};
+use super::rows::Rows;
 use crate::backend::Taken;
 use crate::clock::{SECOND_NS, now_ns};
 use crate::experiment::Touch;
 use crate::measure::loss::{Arrival, Sequences};
+use crate::measure::tally::Tally;
 use crate::pacing::Schedule;
 use crate::payload;
 

@@ -27,7 +27,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::experiment::Experiment;
 use crate::measure::memory::{Footprint, Memory};
-use crate::measure::tally::{Received, Relayed, Sent};
+use crate::measure::tally::Counts;
 use crate::measure::threads::ThreadUsage;
 use crate::measure::usage::Usage;
 
@@ -99,42 +99,6 @@ pub enum Order {
         /// Samples that all publishers together have sent, or [`UNKNOWN`].
         expected: u64,
     },
-}
-
-/// What an endpoint counted in one row. Of what it is not, everything is left out.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct Counts {
-    /// What a publisher sent.
-    #[serde(skip_serializing_if = "is_default")]
-    pub sent: Sent,
-    /// How late it sent: the cells of a histogram as (ns, how many messages).
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub lateness: Vec<(u64, u64)>,
-    /// What a subscription received.
-    #[serde(skip_serializing_if = "is_default")]
-    pub received: Received,
-    /// Latencies from the stamps: cells.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub latencies: Vec<(u64, u64)>,
-    /// Latencies from the schedule: cells.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub responses: Vec<(u64, u64)>,
-    /// What a relay passed on.
-    #[serde(skip_serializing_if = "is_default")]
-    pub relayed: Relayed,
-}
-
-fn is_default<T: Default + PartialEq>(value: &T) -> bool {
-    *value == T::default()
-}
-
-impl Counts {
-    /// Whether nothing happened.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.sent.is_empty() && self.received.is_empty() && is_default(&self.relayed)
-    }
 }
 
 /// What a process has used so far, and what it has in memory now.

@@ -5,9 +5,8 @@
 
 use std::sync::mpsc::{self, Receiver, SyncSender};
 
-use super::protocol::{Closing, Counts, Endpoint, Report};
-use crate::measure::histogram::Latencies;
-use crate::measure::tally::{Received, Relayed, Sent};
+use super::protocol::{Closing, Endpoint, Report};
+use crate::measure::tally::Tally;
 use crate::pacing::Seconds;
 
 /// What goes to the reporting thread.
@@ -40,48 +39,8 @@ pub enum Outgoing {
     Over,
 }
 
-/// What one endpoint counts in one row; of what it is not, everything is empty.
-#[derive(Default)]
-pub struct Tally {
-    /// A publisher's counts.
-    pub sent: Sent,
-    /// How late it sent, ns.
-    pub lateness: Latencies,
-    /// A subscription's counts.
-    pub received: Received,
-    /// Latencies from the stamps, ns.
-    pub latencies: Latencies,
-    /// Latencies from the schedule, ns.
-    pub responses: Latencies,
-    /// A relay's counts.
-    pub relayed: Relayed,
-}
-
-impl Tally {
-    /// As it is reported.
-    #[must_use]
-    pub fn counts(&self) -> Counts {
-        Counts {
-            sent: self.sent,
-            lateness: self.lateness.cells(),
-            received: self.received,
-            latencies: self.latencies.cells(),
-            responses: self.responses.cells(),
-            relayed: self.relayed,
-        }
-    }
-
-    /// How many an endpoint has: the open one, one with the reporting thread, a spare one.
-    pub const OF_AN_ENDPOINT: usize = 3;
-
-    /// Forgets everything, keeps the memory.
-    pub fn clear(&mut self) {
-        (self.sent, self.received, self.relayed) = Default::default();
-        for distribution in [&mut self.lateness, &mut self.latencies, &mut self.responses] {
-            distribution.clear();
-        }
-    }
-}
+/// Tallies that an endpoint has: the open one, one with the reporting thread, a spare one.
+pub const TALLIES: usize = 3;
 
 /// The rows of one endpoint.
 pub struct Rows {
@@ -97,9 +56,8 @@ pub struct Rows {
 impl Rows {
     /// Rows counted from `start_ns`.
     pub fn new(endpoint: Endpoint, outgoing: SyncSender<Outgoing>, start_ns: i64) -> Self {
-        // One row is open, one with the reporting thread, one spare.
-        let (give_back, empty) = mpsc::sync_channel(Tally::OF_AN_ENDPOINT);
-        for _ in 1..Tally::OF_AN_ENDPOINT {
+        let (give_back, empty) = mpsc::sync_channel(TALLIES);
+        for _ in 1..TALLIES {
             let _ = give_back.try_send(Box::default());
         }
         Rows { endpoint, outgoing, seconds: Seconds::new(start_ns), open: Box::default(), give_back, empty }

@@ -1,6 +1,7 @@
 //! How rows of several endpoints become rows of the run.
 
 use super::*;
+use crate::measure::tally::Sent;
 
 const P: Endpoint = Endpoint::Publisher(0);
 const S0: Endpoint = Endpoint::Subscription(0);

@@ -9,6 +9,7 @@ use super::*;
 use crate::cli;
 use crate::experiment::{Durability, History, Layout, Reliability, Roundtrip, Strategy, Touch, Wait};
 use crate::measure::moments::Moments;
+use crate::measure::tally::{Received, Relayed, Sent};
 
 const PAGE: &str = include_str!("../../../../../docs/worker-protocol.md");
 
