@@ -3,7 +3,6 @@
 //! Every fallible call of this crate returns [`Error`]; `gantry` passes it on unchanged.
 //! The engine never logs: what it cannot do, it returns.
 
-use crate::loan::Loan;
 use std::{io, path::PathBuf};
 
 /// An error of the engine.
@@ -201,23 +200,6 @@ pub enum Error {
         /// The subscription's topic.
         topic: String,
     },
-}
-
-/// A loan that could not be published, and why; publish it again or drop it.
-#[derive(Debug, thiserror::Error)]
-#[error("{error}")]
-pub struct Unpublished {
-    /// The message, as it was written.
-    pub loan: Loan,
-    /// Why.
-    pub error: Box<Error>,
-}
-
-impl From<Unpublished> for Error {
-    /// Drops the loan.
-    fn from(unpublished: Unpublished) -> Error {
-        *unpublished.error
-    }
 }
 
 /// A result of the engine.

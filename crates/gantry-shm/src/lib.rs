@@ -21,145 +21,60 @@
 //!
 //! Atomics name their partner by a number: the pairs (1)–(7) of `protocol`.
 
-// Under loom there is only the protocol: what touches files cannot be modelled.
-#![cfg_attr(loom, expect(dead_code, reason = "used by what touches files"))]
+// Under loom there is only the protocol: loom cannot model files and system calls.
+#![cfg_attr(loom, expect(dead_code, reason = "used by the storeys above the protocol"))]
 
-#[cfg(not(loom))]
-mod board;
-#[cfg(not(loom))]
-mod clock;
-#[cfg(not(loom))]
-mod collector;
-#[cfg(not(loom))]
-mod connections;
-#[cfg(not(loom))]
-mod control;
 #[cfg(crash_points)]
 pub mod crash;
 #[cfg(not(crash_points))]
 mod crash;
-#[cfg(not(loom))]
-mod description;
-#[cfg(not(loom))]
-mod directory;
-#[cfg(not(loom))]
-mod domain;
-#[cfg(not(loom))]
-mod error;
-#[cfg(not(loom))]
-mod event;
-#[cfg(not(loom))]
-mod events;
-#[cfg(not(loom))]
-mod file;
-#[cfg(not(loom))]
-mod fork;
-#[cfg(all(any(fuzzing, test), not(loom)))]
-pub mod fuzzing;
-#[cfg(not(loom))]
-mod graph;
-#[cfg(not(loom))]
-mod inspect;
-mod layout;
-#[cfg(not(loom))]
-mod link;
-#[cfg(not(loom))]
-mod loan;
-#[cfg(not(loom))]
-mod lock;
-#[cfg(not(loom))]
-mod memory;
-#[cfg(not(loom))]
-mod options;
-#[cfg(not(loom))]
-mod participant;
-#[cfg(not(loom))]
-mod peer;
-mod prefetch;
-#[cfg(not(loom))]
-mod probe;
-#[cfg(not(loom))]
-mod process_file;
 mod protocol;
-#[cfg(not(loom))]
-mod publisher;
-#[cfg(not(loom))]
-mod publisher_file;
-#[cfg(not(loom))]
-mod publishers;
-#[cfg(not(loom))]
-mod qos;
-#[cfg(not(loom))]
-mod qos_policy;
-#[cfg(not(loom))]
-mod readers;
-#[cfg(not(loom))]
-mod reaper;
-#[cfg(not(loom))]
-mod region;
-#[cfg(not(loom))]
-mod registry;
-#[cfg(not(loom))]
-mod report;
-#[cfg(not(loom))]
-mod returns;
-#[cfg(not(loom))]
-mod sample;
-#[cfg(not(loom))]
-mod sender;
-mod shared;
-#[cfg(not(loom))]
-mod signals;
-#[cfg(not(loom))]
-mod source;
-#[cfg(not(loom))]
-mod spin;
-#[cfg(not(loom))]
-mod subscription;
-mod sync;
-#[cfg(not(loom))]
-mod type_description;
-#[cfg(not(loom))]
-mod waiter;
 
-#[cfg(not(loom))]
-pub use collector::{Attachment, Bell, Collector};
-#[cfg(not(loom))]
-pub use connections::{ConnectionState, Pair};
-#[cfg(not(loom))]
-pub use description::{EndpointDescription, Gid, Role};
-#[cfg(not(loom))]
-pub use directory::DEFAULT_ROOT;
-#[cfg(not(loom))]
-pub use error::{Error, Result, Unpublished};
-#[cfg(not(loom))]
-pub use events::{Events, PublisherEvent, SubscriptionEvent};
-#[cfg(not(loom))]
-pub use graph::{GraphEntry, GraphWatch, NodeRecord};
-#[cfg(not(loom))]
-pub use inspect::{domains, domains_under, inspect, inspect_under};
-pub use layout::{ENCAPSULATION, PAYLOAD_ALIGN, describe as describe_layout};
-#[cfg(not(loom))]
-pub use link::Losses;
-#[cfg(not(loom))]
-pub use loan::Loan;
-#[cfg(not(loom))]
-pub use options::{PublishMode, PublisherOptions};
-#[cfg(not(loom))]
-pub use participant::{DIRECTORY_VARIABLE, Participant};
-#[cfg(not(loom))]
-pub use publisher::{Publisher, SourceTime};
-#[cfg(not(loom))]
-pub use qos::{Durability, History, Liveliness, MAX_DEPTH, Qos, Reliability};
-#[cfg(not(loom))]
-pub use qos_policy::QosPolicy;
-#[cfg(not(loom))]
-pub use report::{DomainReport, Holder, ProcessReport, PublisherReport, PublisherState, ReaderReport, TopicReport};
-#[cfg(not(loom))]
-pub use sample::{RequestId, Sample, SampleInfo};
-#[cfg(not(loom))]
-pub use subscription::Subscription;
-#[cfg(not(loom))]
-pub use type_description::TypeDescription;
-#[cfg(not(loom))]
-pub use waiter::WaitSet;
+pub use protocol::layout::{ENCAPSULATION, PAYLOAD_ALIGN, describe as describe_layout};
+
+cfg_if::cfg_if! { if #[cfg(not(loom))] {
+    // From the ground up: a module imports only from those above it in this list (`tests/storeys.rs`).
+    mod error;
+    mod os;
+    mod describe;
+    mod domain;
+    mod wait;
+    mod events;
+    mod subscribe;
+    mod publish;
+    mod observe;
+    #[cfg(any(fuzzing, test))]
+    pub mod fuzzing;
+
+    pub use describe::{
+        description::{EndpointDescription, Gid, RequestId, Role},
+        qos::{Durability, History, Liveliness, MAX_DEPTH, Qos, Reliability},
+        qos_policy::QosPolicy,
+        type_description::TypeDescription,
+    };
+    pub use domain::{holder::Holder, participant::Participant};
+    pub use error::{Error, Result};
+    pub use events::Events;
+    pub use observe::{
+        connections::{ConnectionState, Pair},
+        graph::{GraphEntry, GraphWatch, NodeRecord},
+        inspect::{domains, domains_under, inspect, inspect_under},
+        report::{DomainReport, ProcessReport, PublisherReport, PublisherState, ReaderReport, TopicReport},
+    };
+    pub use os::directory::{DEFAULT_ROOT, DIRECTORY_VARIABLE};
+    pub use publish::{
+        event_source::PublisherEvent,
+        loan::{Loan, Unpublished},
+        options::{PublishMode, PublisherOptions},
+        publisher::{Publisher, SourceTime},
+    };
+    pub use subscribe::{
+        collector::{Attachment, Collector},
+        connection::Losses,
+        event_source::SubscriptionEvent,
+        sample::{Sample, SampleInfo},
+        subscription::Subscription,
+        wait_set::WaitSet,
+    };
+    pub use wait::bell::Bell;
+} }

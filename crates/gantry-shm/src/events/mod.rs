@@ -3,19 +3,14 @@
 //! Each handle has a monitor, which the control thread keeps up to date and which tells a [`Waker`]. Publishers and subscriptions
 //! know nothing of it: what it sees are endpoints, rows, and words in publishers' headers. Control path, with a lock of its own.
 
-mod misfits;
-mod partners;
-mod period;
-mod publisher;
-mod subscription;
-
-pub use publisher::PublisherEvent;
-pub(crate) use publisher::PublisherSubject;
-pub use subscription::SubscriptionEvent;
-pub(crate) use subscription::SubscriptionSubject;
+pub(crate) mod incompatible;
+pub(crate) mod matched;
+pub(crate) mod period;
 
 use crate::{
-    board::TopicIndex, clock::monotonic_ns, control::Watched, domain::Domain, error::Result, participant::Participant,
+    domain::{board::TopicIndex, control::Watched, domain::Domain, participant::Participant},
+    error::Result,
+    os::clock::monotonic_ns,
     protocol::sleep::Side,
 };
 use std::{
@@ -169,17 +164,17 @@ impl<E> fmt::Debug for Events<E> {
 }
 
 /// The earlier of two times, if there are any.
-fn earlier(one: Option<u64>, other: Option<u64>) -> Option<u64> {
+pub(crate) fn earlier(one: Option<u64>, other: Option<u64>) -> Option<u64> {
     one.into_iter().chain(other).min()
 }
 
 /// How much a count grew since it was told, if it did; it is told by that.
-fn advance(told: &mut u64, count: u64) -> Option<u64> {
+pub(crate) fn advance(told: &mut u64, count: u64) -> Option<u64> {
     let change = count - std::mem::replace(told, count);
     (change > 0).then_some(change)
 }
 
 /// How a count that goes up and down changed.
-fn difference(count: u64, told: u64) -> i64 {
+pub(crate) fn difference(count: u64, told: u64) -> i64 {
     count as i64 - told as i64
 }

@@ -6,7 +6,7 @@
 const LOOK_AGAIN_NS: std::ops::RangeInclusive<u64> = 1_000_000..=1_000_000_000;
 
 /// Counts the periods that went by without a sample.
-pub(super) struct Deadline {
+pub(crate) struct Deadline {
     period_ns: u64,
     /// The newest sample, or the beginning.
     since_ns: u64,
@@ -15,17 +15,17 @@ pub(super) struct Deadline {
 }
 
 impl Deadline {
-    pub(super) fn new(period_ns: u64, now_ns: u64) -> Deadline {
+    pub(crate) fn new(period_ns: u64, now_ns: u64) -> Deadline {
         Deadline { period_ns, since_ns: now_ns, counted: 0 }
     }
 
     /// Begins anew.
-    pub(super) fn restart(&mut self, now_ns: u64) {
+    pub(crate) fn restart(&mut self, now_ns: u64) {
         *self = Deadline::new(self.period_ns, now_ns);
     }
 
     /// How many periods more went by, if the newest sample is of `newest_ns`.
-    pub(super) fn missed(&mut self, newest_ns: u64, now_ns: u64) -> u64 {
+    pub(crate) fn missed(&mut self, newest_ns: u64, now_ns: u64) -> u64 {
         if newest_ns > self.since_ns {
             self.restart(newest_ns.min(now_ns));
         }
@@ -36,25 +36,25 @@ impl Deadline {
     }
 
     /// When the next period is over.
-    pub(super) fn due_ns(&self) -> u64 {
+    pub(crate) fn due_ns(&self) -> u64 {
         self.since_ns.saturating_add(self.period_ns.saturating_mul(self.counted + 1))
     }
 }
 
 /// Says whether somebody is alive who has to say so every now and then.
-pub(super) struct Lease {
+pub(crate) struct Lease {
     lease_ns: u64,
-    pub(super) is_alive: bool,
+    pub(crate) is_alive: bool,
     due_ns: u64,
 }
 
 impl Lease {
-    pub(super) fn new(lease_ns: u64) -> Lease {
+    pub(crate) fn new(lease_ns: u64) -> Lease {
         Lease { lease_ns, is_alive: true, due_ns: 0 }
     }
 
     /// Whether it is alive, if it was last heard of at `heard_ns`.
-    pub(super) fn look(&mut self, heard_ns: u64, now_ns: u64) -> bool {
+    pub(crate) fn look(&mut self, heard_ns: u64, now_ns: u64) -> bool {
         self.is_alive = now_ns.saturating_sub(heard_ns) <= self.lease_ns;
         self.due_ns = match self.is_alive {
             true => heard_ns.min(now_ns).saturating_add(self.lease_ns).saturating_add(1),
@@ -65,7 +65,7 @@ impl Lease {
     }
 
     /// When to look again.
-    pub(super) fn due_ns(&self) -> u64 {
+    pub(crate) fn due_ns(&self) -> u64 {
         self.due_ns
     }
 }

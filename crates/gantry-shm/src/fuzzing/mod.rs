@@ -15,28 +15,38 @@ mod scribble;
 
 use crate::{
     Qos,
-    board::Board,
-    description::EndpointDescription,
-    directory::{BOARD_NAME, Directory},
-    domain::Domain,
+    describe::{description::EndpointDescription, type_description::TypeDescription},
+    domain::{
+        board::Board,
+        domain::Domain,
+        participant::Participant,
+        peer::Peer,
+        process_file::{file_name, publisher_file_name},
+        reaper,
+        registry::REGISTRY_PATIENCE,
+    },
     error::{Error, Result},
-    inspect::inspect_under,
-    layout::*,
-    link::{Joining, Losses},
-    lock,
-    options::PublisherOptions,
-    participant::{DIRECTORY_VARIABLE, Participant},
-    peer::Peer,
-    process_file::{file_name, publisher_file_name},
-    protocol::{roster::Roster, sleep::Side},
-    publisher::{Publisher, SourceTime},
-    reaper,
-    registry::REGISTRY_PATIENCE,
-    subscription::Subscription,
-    type_description::TypeDescription,
+    observe::inspect::inspect_under,
+    os::{
+        directory::{BOARD_NAME, DIRECTORY_VARIABLE, Directory},
+        lock,
+    },
+    protocol::{layout::*, roster::Roster, sleep::Side},
+    publish::{
+        options::PublisherOptions,
+        publisher::{Publisher, SourceTime},
+    },
+    subscribe::{
+        connection::{Joining, Losses},
+        subscription::Subscription,
+    },
 };
 use input::{Damaged, Input};
-use std::{mem::offset_of, path::Path, path::PathBuf, sync::Arc};
+use std::{
+    mem::offset_of,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 pub use scribble::scribble;
 

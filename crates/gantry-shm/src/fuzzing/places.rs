@@ -1,7 +1,7 @@
 //! Where the words are that mean something: what blind damage would rarely hit.
 
 use super::input::word;
-use crate::{layout::*, protocol::ring::Descriptor};
+use crate::protocol::{layout::*, ring::Descriptor};
 use std::mem::offset_of;
 
 /// Of so many ring lines, topic lines or blocks the words are counted.

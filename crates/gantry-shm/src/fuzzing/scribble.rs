@@ -11,14 +11,15 @@ use super::{
 };
 use crate::{
     Qos,
-    directory::BOARD_NAME,
-    domain::Domain,
-    error::{Error, Result, Unpublished},
-    options::PublisherOptions,
-    participant::Participant,
-    publisher::{Publisher, SourceTime},
-    sample::Sample,
-    subscription::Subscription,
+    domain::{domain::Domain, participant::Participant},
+    error::{Error, Result},
+    os::directory::BOARD_NAME,
+    publish::{
+        loan::Unpublished,
+        options::PublisherOptions,
+        publisher::{Publisher, SourceTime},
+    },
+    subscribe::{sample::Sample, subscription::Subscription},
 };
 use std::{path::Path, sync::Arc, time::Duration};
 

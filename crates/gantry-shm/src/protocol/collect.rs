@@ -6,8 +6,10 @@
 
 use crate::{
     crash::{self, Point},
-    layout::{READY_WORDS, WAITER_ASLEEP, WAITER_AWAKE, WAITER_PLAIN, WaiterLine},
-    sync::{Ordering::*, Site, full_fence, is_weakened},
+    protocol::{
+        layout::{READY_WORDS, WAITER_ASLEEP, WAITER_AWAKE, WAITER_PLAIN, WaiterLine},
+        sync::{Ordering::*, Site, full_fence, is_weakened},
+    },
 };
 use std::time::Duration;
 

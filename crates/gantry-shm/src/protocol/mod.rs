@@ -30,11 +30,15 @@
 
 pub(crate) mod collect;
 pub(crate) mod history;
+pub(crate) mod layout;
 #[cfg(all(test, loom))]
 mod models;
+pub(crate) mod prefetch;
 pub(crate) mod reader;
 pub(crate) mod ring;
 pub(crate) mod roster;
 pub(crate) mod send;
+pub(crate) mod shared;
 pub(crate) mod sleep;
+pub(crate) mod sync;
 pub(crate) mod writer;

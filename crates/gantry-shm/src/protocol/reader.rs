@@ -5,9 +5,11 @@
 use super::ring::{Entry, Ring};
 use crate::{
     crash::{self, Point},
-    layout::{HEAD_EVERY, PublisherHeader, Row},
-    shared::InRegion,
-    sync::{AtomicU64, Ordering::*, Site, acquire, acquire_fence, full_fence, is_weakened, release},
+    protocol::{
+        layout::{HEAD_EVERY, PublisherHeader, Row},
+        shared::InRegion,
+        sync::{AtomicU64, Ordering::*, Site, acquire, acquire_fence, full_fence, is_weakened, release},
+    },
 };
 
 /// How often a reader chases a publisher that retires under it before it says "nothing now".

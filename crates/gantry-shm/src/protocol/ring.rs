@@ -5,9 +5,11 @@
 
 use crate::{
     crash::{self, Point},
-    layout::{LINE_BYTES, RingLine},
-    shared::InRegion,
-    sync::{AtomicU64, Ordering::Relaxed, Site, acquire_fence, is_weakened, release},
+    protocol::{
+        layout::{LINE_BYTES, RingLine},
+        shared::InRegion,
+        sync::{AtomicU64, Ordering::Relaxed, Site, acquire_fence, is_weakened, release},
+    },
 };
 
 const DEAD: u64 = 1 << 31;

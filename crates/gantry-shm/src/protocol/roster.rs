@@ -3,7 +3,7 @@
 //! Made by `readers` (on the control path), used by `writer`. Invariant C1: a roster holds every row that was made for this
 //! publisher before its `generation`. Nothing here allocates after [`Roster::new`].
 
-use crate::{
+use crate::protocol::{
     layout::{PINS_PER_ROW, ROW_ACTIVE, ROW_GATING, Row},
     shared::InRegion,
     sync::{Ordering::Relaxed, Site, acquire_fence},

@@ -2,7 +2,7 @@
 //!
 //! Used by `publisher` (announcing) and `sender` (looking). The word is private memory of the process that both run in.
 
-use crate::sync::{AtomicU64, Ordering::Relaxed, Site, full_fence};
+use crate::protocol::sync::{AtomicU64, Ordering::Relaxed, Site, full_fence};
 
 /// What one publisher tells the sender: on a line of its own, which the sender's looks take from the publisher's core.
 #[repr(align(64))]

@@ -4,8 +4,10 @@
 
 use crate::{
     crash::{self, Point},
-    layout::{TopicLine, WAITER_LINES},
-    sync::{AtomicU64, Futex, Ordering::*, Site, full_fence, is_weakened},
+    protocol::{
+        layout::{TopicLine, WAITER_LINES},
+        sync::{AtomicU64, Futex, Ordering::*, Site, full_fence, is_weakened},
+    },
 };
 use std::time::Duration;
 

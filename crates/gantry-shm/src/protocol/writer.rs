@@ -10,9 +10,11 @@ use super::{
 };
 use crate::{
     crash::{self, Point},
-    layout::{HEAD_EVERY, PublisherHeader, TopicLine},
-    shared::InRegion,
-    sync::{Ordering::*, Site, acquire, full_fence, is_weakened, release},
+    protocol::{
+        layout::{HEAD_EVERY, PublisherHeader, TopicLine},
+        shared::InRegion,
+        sync::{Ordering::*, Site, acquire, full_fence, is_weakened, release},
+    },
 };
 
 /// Samples are retired in batches between these, so that readers' pin lines are fetched rarely ...
@@ -237,16 +239,16 @@ impl<K> Writer<K> {
     /// Brings the next entry's line into this core's cache, shortly before it is stored: readers that poll would take it back.
     #[inline]
     pub(crate) fn prefetch_entry(&self) {
-        crate::prefetch::for_writing(self.ring.place(self.history.head() + 1));
+        crate::protocol::prefetch::for_writing(self.ring.place(self.history.head() + 1));
     }
 }
 
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
-    use crate::{
+    use crate::protocol::{
         layout::{ROW_GATING, RingLine, Row},
-        protocol::ring::Entry,
+        ring::Entry,
         shared::Shared,
     };
 

@@ -2,7 +2,7 @@
 //!
 //! Loom runs all threads of a model on the thread that checks it, so what is weakened is a thread's own and tests run in parallel.
 
-use crate::sync::{Site, WEAKENED};
+use crate::protocol::sync::{Site, WEAKENED};
 use std::{
     cell::Cell,
     panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook},

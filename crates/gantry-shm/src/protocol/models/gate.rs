@@ -1,7 +1,7 @@
 //! A KEEP_ALL publisher that waits for its reader.
 
 use super::{check::Model, publisher::Publisher, subscription::Subscription, world::World};
-use crate::{layout::ROW_GATING, protocol::writer::Keep, sync::Site};
+use crate::protocol::{layout::ROW_GATING, sync::Site, writer::Keep};
 use loom::thread;
 use std::sync::Arc;
 

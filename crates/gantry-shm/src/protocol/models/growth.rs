@@ -6,7 +6,7 @@ use super::{
     subscription::Subscription,
     world::World,
 };
-use crate::{layout::ROW_ACTIVE, protocol::writer::Keep, sync::Site};
+use crate::protocol::{layout::ROW_ACTIVE, sync::Site, writer::Keep};
 use loom::thread;
 use std::sync::Arc;
 

@@ -6,7 +6,7 @@ use super::{
     subscription::{Subscription, raise_generation, show_row},
     world::World,
 };
-use crate::{layout::ROW_ACTIVE, protocol::reader::Start, sync::Site};
+use crate::protocol::{layout::ROW_ACTIVE, reader::Start, sync::Site};
 use loom::thread;
 use std::sync::Arc;
 

@@ -22,7 +22,7 @@ mod subscription;
 mod wake;
 mod world;
 
-use crate::sync::Site;
+use crate::protocol::sync::Site;
 use check::Model;
 
 /// Every model, each a test.

@@ -3,17 +3,15 @@
 //! Used by every model. Invariant: it calls the writer in the order in which `publisher` and `readers` do.
 
 use super::world::{KEY, PUBLISHER_BELL, World};
-use crate::{
+use crate::protocol::{
+    history::Slot,
     layout::{LINE_BYTES, Row},
-    protocol::{
-        history::Slot,
-        roster::Roster,
-        send::Outbox,
-        sleep,
-        writer::{Keep, Writer},
-    },
+    roster::Roster,
+    send::Outbox,
     shared::InRegion,
+    sleep,
     sync::acquire,
+    writer::{Keep, Writer},
 };
 use std::{sync::Arc, time::Duration};
 
@@ -43,7 +41,7 @@ impl Publisher {
     pub(super) fn new(world: &Arc<World>, keep: Keep) -> Publisher {
         let (header, topic) = (world.part(|world| &world.header), world.part(|world| &world.board.topic));
         let ring = world.ring_at(world.descriptor(0));
-        world.header.ring.store(world.descriptor(0).to_word(), crate::sync::Ordering::Relaxed);
+        world.header.ring.store(world.descriptor(0).to_word(), crate::protocol::sync::Ordering::Relaxed);
         let mut writer = Writer::new(header, topic, ring, Roster::new(KEY, 0, Vec::new()), keep);
         for slot in world.slots() {
             writer.history.made(slot);

@@ -6,7 +6,7 @@ use super::{
     subscription::Subscription,
     world::{Board, World},
 };
-use crate::{layout::ROW_ACTIVE, sync::Site};
+use crate::protocol::{layout::ROW_ACTIVE, sync::Site};
 use loom::thread;
 use std::sync::Arc;
 

@@ -6,14 +6,12 @@ use super::{
     publisher::length_of,
     world::{KEY, World},
 };
-use crate::{
+use crate::protocol::{
     layout::{ROW_GATING, ROW_LEFT, Row},
-    protocol::{
-        reader::{Reader, Start, Taken, free_pin, newest, unpin},
-        ring::Ring,
-        sleep,
-    },
+    reader::{Reader, Start, Taken, free_pin, newest, unpin},
+    ring::Ring,
     shared::InRegion,
+    sleep,
     sync::{AtomicU64, Ordering::*},
 };
 use std::sync::Arc;

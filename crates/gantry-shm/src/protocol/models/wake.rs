@@ -6,13 +6,11 @@ use super::{
     subscription::Subscription,
     world::{Board, READER_BELL, World},
 };
-use crate::{
+use crate::protocol::{
+    collect,
     layout::{ROW_ACTIVE, WAITER_AWAKE},
-    protocol::{
-        collect,
-        send::Outbox,
-        sleep::{self, SHARED_WAITER, WaiterIndex},
-    },
+    send::Outbox,
+    sleep::{self, SHARED_WAITER, WaiterIndex},
     sync::{Ordering::Relaxed, Site},
 };
 use loom::thread;

@@ -3,15 +3,13 @@
 //! Used by every model; a model makes it anew for each run. What the kernel or files do is here, too: the directory, and
 //! the memory of a larger ring.
 
-use crate::{
+use crate::protocol::{
+    collect::{self, ReadyBit},
+    history::Slot,
     layout::{LINE_BYTES, PublisherHeader, RingLine, Row, TopicLine, WaiterLine},
-    protocol::{
-        collect::{self, ReadyBit},
-        history::Slot,
-        ring::{Descriptor, Ring},
-        sleep::WaiterIndex,
-    },
+    ring::{Descriptor, Ring},
     shared::InRegion,
+    sleep::WaiterIndex,
     sync::{Futex, acquire},
 };
 use loom::{cell::UnsafeCell, sync::Mutex};

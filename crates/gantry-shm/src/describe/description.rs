@@ -1,0 +1,283 @@
+//! What an endpoint, or a node, says about itself: node, topic, type, definition, quality of service, ids.
+//!
+//! Written once by the owner into its process file and, for a publisher, into its own file too, so that each file says
+//! what it is; read by `peer` when endpoints are matched. Control path. Bytes from outside are checked before use.
+
+use crate::{
+    describe::{
+        qos::{Durability, History, Liveliness, Qos, Reliability, limit_ns},
+        type_description::TypeDescription,
+    },
+    error::{Error, Result},
+    protocol::layout::{DescriptionHeader, ROLE_NODE, ROLE_PUBLISHER, ROLE_SUBSCRIPTION},
+};
+use std::time::Duration;
+use zerocopy::{FromBytes, IntoBytes};
+
+/// Longest description that is written, and believed.
+pub(crate) const MAX_DESCRIPTION_BYTES: usize = 1 << 20;
+
+/// 16 bytes that name an endpoint: 12 of its process's id, 4 of its number there.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Gid(pub [u8; 16]);
+
+impl Gid {
+    /// Whether the endpoint is one of the process with that id.
+    pub(crate) fn is_of_process(&self, id: &[u8; 16]) -> bool {
+        self.0[..12] == id[..12]
+    }
+}
+
+/// Which end of a topic, or none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// It publishes.
+    Publisher,
+    /// It subscribes.
+    Subscription,
+    /// It is a node, which is there even if it has no endpoints; its description has neither topic nor type.
+    Node,
+}
+
+/// Everything an endpoint says about itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EndpointDescription {
+    /// Which end.
+    pub role: Role,
+    /// Domain it lives in.
+    pub domain_id: u32,
+    /// Its id.
+    pub gid: Gid,
+    /// Full name of its node.
+    pub node: String,
+    /// Full name of its topic.
+    pub topic: String,
+    /// Type of its messages.
+    pub message_type: TypeDescription,
+    /// What it offers or asks for.
+    pub qos: Qos,
+    pub(crate) key: u64,
+    pub(crate) number: u32,
+}
+
+impl EndpointDescription {
+    pub(crate) fn to_bytes(&self) -> Vec<u8> {
+        let (qos, message_type) = (&self.qos, &self.message_type);
+        let header = DescriptionHeader {
+            role: match self.role {
+                Role::Publisher => ROLE_PUBLISHER,
+                Role::Subscription => ROLE_SUBSCRIPTION,
+                Role::Node => ROLE_NODE,
+            },
+            domain_id: self.domain_id,
+            gid: self.gid.0,
+            key: self.key,
+            number: self.number,
+            node_bytes: self.node.len() as u32,
+            topic_bytes: self.topic.len() as u32,
+            type_name_bytes: message_type.name.len() as u32,
+            type_definition_bytes: message_type.definition.len() as u32,
+            history: (qos.history == History::KeepAll).into(),
+            depth: qos.depth,
+            reliability: (qos.reliability == Reliability::Reliable).into(),
+            durability: (qos.durability == Durability::TransientLocal).into(),
+            liveliness: (qos.liveliness == Liveliness::ManualByTopic).into(),
+            deadline_ns: limit_ns(qos.deadline),
+            lifespan_ns: limit_ns(qos.lifespan),
+            liveliness_lease_duration_ns: limit_ns(qos.liveliness_lease_duration),
+            avoid_ros_namespace_conventions: qos.avoid_ros_namespace_conventions.into(),
+            reserved_word: 0,
+            payload_bytes: message_type.payload_bytes as u64,
+            type_hash: message_type.hash,
+            reserved: [0; 3],
+        };
+        let mut bytes = header.as_bytes().to_vec();
+        for text in [&self.node, &self.topic, &message_type.name, &message_type.definition] {
+            bytes.extend_from_slice(text.as_bytes());
+        }
+        bytes
+    }
+
+    /// Refuses what nobody would believe.
+    pub(crate) fn check_length(&self) -> Result<()> {
+        let (node, topic, message_type) = (&self.node, &self.topic, &self.message_type);
+        let text_bytes: usize =
+            [node, topic, &message_type.name, &message_type.definition].map(String::len).iter().sum();
+        let most = MAX_DESCRIPTION_BYTES - size_of::<DescriptionHeader>();
+        if text_bytes <= most {
+            return Ok(());
+        }
+        Err(Error::OutOfRange {
+            what: "the length of an endpoint's description",
+            value: format!("{text_bytes} bytes"),
+            range: format!("names and definition have at most {most} bytes together"),
+        })
+    }
+
+    /// Reads what [`Self::to_bytes`] wrote; `what` names the file for the error.
+    pub(crate) fn from_bytes(bytes: &[u8], what: &str) -> Result<EndpointDescription> {
+        let bad = |place: &str, expected: &str, found: String| Error::corrupt(what, place, expected, found);
+        let Ok((header, mut rest)) = DescriptionHeader::read_from_prefix(bytes) else {
+            return Err(bad("a description", "at least its header", format!("{} bytes", bytes.len())));
+        };
+        let mut text = |name: &str, length_bytes: u32| -> Result<String> {
+            let length_bytes = length_bytes as usize;
+            if length_bytes > rest.len() {
+                return Err(bad(name, "a text inside the description", format!("{length_bytes} bytes")));
+            }
+            let (head, tail) = rest.split_at(length_bytes);
+            rest = tail;
+            String::from_utf8(head.to_vec()).map_err(|e| bad(name, "UTF-8", e.to_string()))
+        };
+        let node = text("the node's name", header.node_bytes)?;
+        let topic = text("the topic's name", header.topic_bytes)?;
+        let name = text("the type's name", header.type_name_bytes)?;
+        let definition = text("the type's definition", header.type_definition_bytes)?;
+        let role = match header.role {
+            ROLE_PUBLISHER => Role::Publisher,
+            ROLE_SUBSCRIPTION => Role::Subscription,
+            ROLE_NODE => Role::Node,
+            other => return Err(bad("the role", "1, 2 or 3", other.to_string())),
+        };
+        let payload_bytes = usize::try_from(header.payload_bytes)
+            .map_err(|_| bad("the payload size", "a size", header.payload_bytes.to_string()))?;
+        Ok(EndpointDescription {
+            role,
+            domain_id: header.domain_id,
+            gid: Gid(header.gid),
+            node,
+            topic,
+            message_type: TypeDescription { name, hash: header.type_hash, definition, payload_bytes },
+            qos: qos_of(&header),
+            key: header.key,
+            number: header.number,
+        })
+    }
+
+    /// Why a publisher that is described by `self` and a subscription cannot meet; `None` if they can.
+    pub(crate) fn mismatch(&self, subscription: &EndpointDescription) -> Option<String> {
+        self.type_mismatch(subscription).or_else(|| {
+            self.qos.incompatible_policy(&subscription.qos).map(|policy| {
+                format!(
+                    "topic {}: node {} and node {} do not agree on {policy}",
+                    self.topic, self.node, subscription.node
+                )
+            })
+        })
+    }
+
+    /// The same for the types alone.
+    pub(crate) fn type_mismatch(&self, subscription: &EndpointDescription) -> Option<String> {
+        let (offered, requested) = (&self.message_type, &subscription.message_type);
+        let sentence = || {
+            format!(
+                "topic {}: node {} publishes {offered} and node {} expects {requested}{}",
+                self.topic,
+                self.node,
+                subscription.node,
+                offered.first_difference(requested)
+            )
+        };
+        (!offered.matches(requested)).then(sentence)
+    }
+}
+
+fn qos_of(header: &DescriptionHeader) -> Qos {
+    let limit = |ns: u64| (ns != u64::MAX).then(|| Duration::from_nanos(ns));
+    Qos {
+        history: if header.history == 1 { History::KeepAll } else { History::KeepLast },
+        depth: header.depth,
+        reliability: if header.reliability == 1 { Reliability::Reliable } else { Reliability::BestEffort },
+        durability: if header.durability == 1 { Durability::TransientLocal } else { Durability::Volatile },
+        deadline: limit(header.deadline_ns),
+        lifespan: limit(header.lifespan_ns),
+        liveliness: if header.liveliness == 1 { Liveliness::ManualByTopic } else { Liveliness::Automatic },
+        liveliness_lease_duration: limit(header.liveliness_lease_duration_ns),
+        avoid_ros_namespace_conventions: header.avoid_ros_namespace_conventions != 0,
+    }
+}
+
+/// Which request: of which client, and the how-many-eth of its requests. As `rmw_request_id_t`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct RequestId {
+    /// The publisher of the client's requests.
+    pub client_gid: Gid,
+    /// The request's sequence there.
+    pub sequence: u64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn example() -> EndpointDescription {
+        EndpointDescription {
+            role: Role::Publisher,
+            domain_id: 7,
+            gid: Gid([3; 16]),
+            node: "/front/camera".into(),
+            topic: "/front/image".into(),
+            message_type: TypeDescription {
+                name: "sensor_msgs/msg/Image".into(),
+                hash: [9; 32],
+                definition: "uint8[] data # größe".into(),
+                payload_bytes: 1234,
+            },
+            qos: Qos { deadline: Some(Duration::from_millis(3)), ..Qos::default().keep_all().transient_local() },
+            key: 42,
+            number: 5,
+        }
+    }
+
+    #[test]
+    fn a_description_survives_its_bytes() {
+        assert_eq!(EndpointDescription::from_bytes(&example().to_bytes(), "test").unwrap(), example());
+    }
+
+    #[test]
+    fn a_description_that_nobody_would_believe_is_refused_where_it_is_made() {
+        let with_definition = |length_bytes: usize| {
+            let mut description = example();
+            description.message_type.definition = "#".repeat(length_bytes);
+            description
+        };
+        assert!(with_definition(MAX_DESCRIPTION_BYTES / 2).check_length().is_ok());
+        let sentence = with_definition(MAX_DESCRIPTION_BYTES).check_length().unwrap_err().to_string();
+        assert!(sentence.contains("description is 1048"), "{sentence}");
+    }
+
+    #[test]
+    fn a_mismatch_names_both_types_and_where_they_part() {
+        let subscription = |hash: [u8; 32], definition: &str| {
+            let definition = definition.into();
+            let message_type = TypeDescription { hash, definition, payload_bytes: 9, ..example().message_type };
+            EndpointDescription { role: Role::Subscription, node: "/viewer".into(), message_type, ..example() }
+        };
+        let why = example().mismatch(&subscription([0; 32], "uint8[] data # größe\nuint8 extra")).unwrap();
+        for part in [
+            "/front/camera publishes sensor_msgs/msg/Image (RIHS01_0909",
+            "1234 bytes",
+            "/viewer expects sensor_msgs/msg/Image (hash not known, 9 bytes)",
+            "line 2 of sensor_msgs/msg/Image: nothing and \"uint8 extra\"",
+        ] {
+            assert!(why.contains(part), "{part} is not in: {why}");
+        }
+        assert_eq!(example().mismatch(&example()), None);
+        assert_eq!(example().mismatch(&subscription([9; 32], "uint8[] data")), None, "the hashes are equal");
+    }
+
+    #[test]
+    fn a_damaged_description_is_an_error_and_never_a_panic() {
+        let bytes = example().to_bytes();
+        for cut in 0..bytes.len() {
+            assert!(EndpointDescription::from_bytes(&bytes[..cut], "test").is_err(), "cut at {cut}");
+        }
+        for place in 0..bytes.len() {
+            for value in [0, 1, 0x7f, 0xff] {
+                let mut damaged = bytes.clone();
+                damaged[place] = value;
+                let _ = EndpointDescription::from_bytes(&damaged, "test");
+            }
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! What a publisher must offer for a subscription: DDS's request-offered matching, policy by policy.
+//!
+//! Used by `description`, when a publisher and a subscription meet, and by whoever is told why they do not.
+
+use crate::describe::qos::{Durability, Liveliness, Qos, Reliability, limit_ns};
+use std::{fmt, time::Duration};
+
+/// A policy on which a publisher and a subscription do not agree, with what the one offers and the other asks for.
+///
+/// In DDS's request-offered sense: the publisher must offer at least what the subscription requests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum QosPolicy {
+    /// Whether losses are allowed.
+    Reliability {
+        /// By the publisher.
+        offered: Reliability,
+        /// By the subscription.
+        requested: Reliability,
+    },
+    /// Whether late subscriptions get the history.
+    Durability {
+        /// By the publisher.
+        offered: Durability,
+        /// By the subscription.
+        requested: Durability,
+    },
+    /// Longest time between two samples; `None` is no limit.
+    Deadline {
+        /// By the publisher.
+        offered: Option<Duration>,
+        /// By the subscription.
+        requested: Option<Duration>,
+    },
+    /// Who asserts that the publisher lives.
+    Liveliness {
+        /// By the publisher.
+        offered: Liveliness,
+        /// By the subscription.
+        requested: Liveliness,
+    },
+    /// How long the publisher may stay silent about being alive; `None` is no limit.
+    LivelinessLeaseDuration {
+        /// By the publisher.
+        offered: Option<Duration>,
+        /// By the subscription.
+        requested: Option<Duration>,
+    },
+}
+
+impl Qos {
+    /// The first policy on which a publisher that offers `self` cannot serve a subscription that
+    /// asks for `requested`, in DDS's request-offered sense.
+    #[must_use]
+    pub fn incompatible_policy(&self, requested: &Qos) -> Option<QosPolicy> {
+        let offered = self;
+        if offered.reliability == Reliability::BestEffort && requested.reliability == Reliability::Reliable {
+            return Some(QosPolicy::Reliability { offered: offered.reliability, requested: requested.reliability });
+        }
+        if offered.durability == Durability::Volatile && requested.durability == Durability::TransientLocal {
+            return Some(QosPolicy::Durability { offered: offered.durability, requested: requested.durability });
+        }
+        if limit_ns(offered.deadline) > limit_ns(requested.deadline) {
+            return Some(QosPolicy::Deadline { offered: offered.deadline, requested: requested.deadline });
+        }
+        if offered.liveliness == Liveliness::Automatic && requested.liveliness == Liveliness::ManualByTopic {
+            return Some(QosPolicy::Liveliness { offered: offered.liveliness, requested: requested.liveliness });
+        }
+        let (offered, requested) = (offered.liveliness_lease_duration, requested.liveliness_lease_duration);
+        (limit_ns(offered) > limit_ns(requested)).then_some(QosPolicy::LivelinessLeaseDuration { offered, requested })
+    }
+}
+
+/// The policy's name and both values, as "deadline (offered 200ms, requested 100ms)".
+impl fmt::Display for QosPolicy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let limit = |limit: &Option<Duration>| limit.map_or("no limit".to_owned(), |limit| format!("{limit:?}"));
+        let (name, offered, requested) = match self {
+            QosPolicy::Reliability { offered, requested } => {
+                ("reliability", offered.to_string(), requested.to_string())
+            }
+            QosPolicy::Durability { offered, requested } => ("durability", offered.to_string(), requested.to_string()),
+            QosPolicy::Deadline { offered, requested } => ("deadline", limit(offered), limit(requested)),
+            QosPolicy::Liveliness { offered, requested } => ("liveliness", offered.to_string(), requested.to_string()),
+            QosPolicy::LivelinessLeaseDuration { offered, requested } => {
+                ("liveliness lease duration", limit(offered), limit(requested))
+            }
+        };
+        write!(f, "{name} (offered {offered}, requested {requested})")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SHORT: Duration = Duration::from_millis(100);
+    const LONG: Duration = Duration::from_millis(200);
+
+    fn policy(offered: Qos, requested: Qos) -> Option<String> {
+        offered.incompatible_policy(&requested).map(|policy| policy.to_string())
+    }
+
+    #[test]
+    fn each_policy_must_be_offered_as_requested_or_better() {
+        let any = Qos::default();
+        let manual = any.liveliness(Liveliness::ManualByTopic);
+        let pairs = [
+            (any.best_effort(), any, "reliability (offered BEST_EFFORT, requested RELIABLE)"),
+            (any, any.transient_local(), "durability (offered VOLATILE, requested TRANSIENT_LOCAL)"),
+            (any.deadline(LONG), any.deadline(SHORT), "deadline (offered 200ms, requested 100ms)"),
+            (any, any.deadline(SHORT), "deadline (offered no limit, requested 100ms)"),
+            (any, manual, "liveliness (offered AUTOMATIC, requested MANUAL_BY_TOPIC)"),
+            (
+                any.liveliness_lease_duration(LONG),
+                any.liveliness_lease_duration(SHORT),
+                "liveliness lease duration (offered 200ms, requested 100ms)",
+            ),
+            (
+                any,
+                any.liveliness_lease_duration(SHORT),
+                "liveliness lease duration (offered no limit, requested 100ms)",
+            ),
+        ];
+        for (less, more, sentence) in pairs {
+            assert_eq!(policy(less, more).as_deref(), Some(sentence));
+            assert_eq!(policy(more, less), None, "the other way round it is more than what is asked for");
+            assert_eq!((policy(less, less), policy(more, more)), (None, None));
+        }
+    }
+
+    #[test]
+    fn history_and_lifespan_are_nobody_elses_business() {
+        let offered = Qos::default().keep_last(1).lifespan(SHORT);
+        assert_eq!(policy(offered, Qos::default().keep_all().lifespan(LONG)), None);
+        assert_eq!(policy(Qos::default().keep_all(), offered), None);
+    }
+
+    #[test]
+    fn a_limit_too_long_to_write_down_is_none() {
+        let endless = Qos::default().deadline(Duration::MAX);
+        assert_eq!((policy(Qos::default(), endless), policy(endless, Qos::default())), (None, None));
+    }
+}

@@ -1,0 +1,296 @@
+//! The board of a domain: who sleeps on which topic, and bells to wake them.
+//!
+//! Used by publishers (look at the sleepers, ring), waiters, joiners and the reaper. It is the only memory with many
+//! writers; damage to it can cost a wake-up or delay the sight of a joiner, and never points anywhere (B1).
+//!
+//! A board is made by the first process of a domain and removed by the last, both under the registry lock (`registry`).
+
+use crate::{
+    crash::{self, Point},
+    domain::liveness::{check_one_board, may_live},
+    error::{Error, Result},
+    os::{
+        directory::{BOARD_NAME, Directory, PROCESS_SUFFIX},
+        file::SharedFile,
+        lock,
+        region::Region,
+    },
+    protocol::{
+        collect::{self, READY_BITS, ReadyBit},
+        layout::*,
+        shared::InRegion,
+        sleep::{self, Side, WaiterIndex},
+        sync::{Futex, Ordering::*, acquire},
+    },
+};
+use rustix::{
+    io::Errno,
+    rand::{GetRandomFlags, getrandom},
+};
+use std::{
+    sync::Mutex,
+    time::{Duration, Instant},
+};
+
+/// How often a board must be missed beside processes that live before it is said to have been removed.
+const LOOKS_FOR_A_BOARD: usize = 10;
+
+/// A mapped board.
+pub(crate) struct Board {
+    pub(crate) region: Region,
+    /// The three parts of `region`.
+    pub(crate) header: InRegion<BoardHeader>,
+    pub(crate) topics: InRegion<[TopicLine; TOPIC_LINES]>,
+    pub(crate) waiters: InRegion<[WaiterLine; WAITER_LINES]>,
+    /// The OFD lock belongs to our one description, so threads of this process exclude each other here.
+    pub(crate) registry: Mutex<()>,
+}
+
+/// A topic's line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct TopicIndex(usize);
+
+impl TopicIndex {
+    /// Which bit says that it has news.
+    #[inline]
+    pub(crate) fn ready_bit(self) -> ReadyBit {
+        ReadyBit(self.0 % READY_BITS)
+    }
+}
+
+impl Board {
+    /// Opens the domain's board, or makes it. `Ok(None)`: somebody else was quicker; begin again.
+    /// `patience` is for the lock of one that is of no use.
+    pub(crate) fn open_or_create(directory: &Directory, patience: Duration) -> Result<Option<Board>> {
+        match Board::open(directory) {
+            Ok(board) => Ok(Some(board)),
+            Err(e) if e.is_not_found() => Board::create_where_nobody_lives(directory),
+            Err(e @ (Error::Incompatible { .. } | Error::Corrupt { .. })) => {
+                Board::remove_unused(directory, patience, e)
+            }
+            Err(e) => Err(e),
+        }
+    }
+
+    /// Beside processes whose board somebody removed, none is made: they would not hear of those who use it.
+    fn create_where_nobody_lives(directory: &Directory) -> Result<Option<Board>> {
+        let mut refusal = check_one_board(directory, None);
+        // Others make a board and join, or leave and remove it, between any two looks; what somebody removed stays away.
+        for _ in 0..LOOKS_FOR_A_BOARD {
+            if refusal.is_ok() {
+                return Board::create(directory);
+            }
+            if directory.used_bytes(BOARD_NAME) > 0 {
+                return Ok(None);
+            }
+            refusal = check_one_board(directory, None);
+        }
+        refusal.map(|()| None)
+    }
+
+    /// Removes the board of another version, or a damaged one, if nobody lives who may use it; `unusable` says what is wrong with
+    /// it. Its lock, which all versions have in the same place, is the right to do so.
+    fn remove_unused(directory: &Directory, patience: Duration, unusable: Error) -> Result<Option<Board>> {
+        let file = SharedFile::open(directory, BOARD_NAME, true)?;
+        if !wait_for_lock(&file, directory, patience)? {
+            return Err(unusable);
+        }
+        // Not if somebody else removed it meanwhile, or made a good one.
+        if file.stat(BOARD_NAME)?.st_nlink > 0 && Board::open(directory).is_err() {
+            if directory.files()?.iter().any(|name| name.ends_with(PROCESS_SUFFIX) && may_live(directory, name)) {
+                return Err(unusable);
+            }
+            directory.unlink(BOARD_NAME)?;
+        }
+        Ok(None)
+    }
+
+    /// Opens the domain's board if there is one.
+    pub(crate) fn open(directory: &Directory) -> Result<Board> {
+        Board::attach(Region::open(directory, BOARD_NAME, BOARD_MAGIC, true)?)
+    }
+
+    /// Opens it to look and never to write.
+    pub(crate) fn open_to_look(directory: &Directory) -> Result<Board> {
+        Board::attach(Region::open(directory, BOARD_NAME, BOARD_MAGIC, false)?)
+    }
+
+    fn create(directory: &Directory) -> Result<Option<Board>> {
+        let kind = (BOARD_MAGIC, "the board of a domain");
+        let region = Region::create(directory, BOARD_NAME, kind, BOARD_BYTES, BOARD_BYTES)?;
+        let id = random_word()?;
+        let header = region.pointer(0, size_of::<BoardHeader>(), LINE_BYTES)?.cast::<BoardHeader>();
+        // SAFETY: inside the mapping and aligned (`pointer`); the file has no name yet, so nobody else can look.
+        let header = unsafe { &mut *header.as_ptr() };
+        header.id = id;
+        crash::point(Point::BoardWritten);
+        match region.link(directory, BOARD_NAME) {
+            Ok(()) => Board::attach(region).map(Some),
+            // Somebody was quicker, or removed the directory: the caller looks again.
+            Err(Errno::EXIST | Errno::NOENT) => Ok(None),
+            Err(e) => Err(Error::system(format!("name the board of {directory}"), e)),
+        }
+    }
+
+    fn attach(region: Region) -> Result<Board> {
+        let found = region.length_bytes();
+        if found < BOARD_BYTES {
+            return Err(Error::Incompatible {
+                file: region.name().to_owned(),
+                why: format!("it has {found} bytes and should have {BOARD_BYTES}"),
+            });
+        }
+        // SAFETY: the board keeps the region as long as these three.
+        let header = unsafe { InRegion::new(region.at::<BoardHeader>(0)?) };
+        // SAFETY: as above.
+        let topics = unsafe { InRegion::new(region.at(BOARD_TOPICS_OFFSET)?) };
+        // SAFETY: as above.
+        let waiters = unsafe { InRegion::new(region.at(BOARD_WAITERS_OFFSET)?) };
+        Ok(Board { region, header, topics, waiters, registry: Mutex::new(()) })
+    }
+
+    /// What the processes that use this board say.
+    pub(crate) fn id(&self) -> u64 {
+        self.header.id
+    }
+
+    /// Count of changes of the set of processes; compare with the value of the last look at the directory.
+    pub(crate) fn processes_generation(&self) -> u64 {
+        acquire(&self.header.processes_generation)
+    }
+
+    /// Says that the set of processes changed. Release: who sees the new count sees the changed directory.
+    pub(crate) fn processes_changed(&self) {
+        self.header.processes_generation.fetch_add(1, Release);
+        crash::point(Point::ProcessesChanged);
+    }
+
+    /// The line of the topic with this name, claimed if it has none. Topics share lines when all are claimed.
+    pub(crate) fn topic(&self, name_hash: u64) -> TopicIndex {
+        let first = name_hash as usize % TOPIC_LINES;
+        for probe in 0..TOPIC_LINES {
+            let index = (first + probe) % TOPIC_LINES;
+            // Relaxed: the hash is all there is to see; a line's other words are valid from the beginning.
+            match self.topics[index].name_hash.compare_exchange(0, name_hash, Relaxed, Relaxed) {
+                Ok(_) => {
+                    crash::point(Point::TopicClaimed);
+                    return TopicIndex(index);
+                }
+                Err(taken) if taken == name_hash => return TopicIndex(index),
+                Err(_) => {}
+            }
+        }
+        TopicIndex(first)
+    }
+
+    /// The line of a topic.
+    #[inline]
+    pub(crate) fn line(&self, topic: TopicIndex) -> &TopicLine {
+        &self.topics[topic.0 % TOPIC_LINES]
+    }
+
+    /// Says that one side of a topic changed, wakes whom it concerns, and returns the new generation.
+    pub(crate) fn topic_changed(&self, topic: TopicIndex, side: Side) -> u64 {
+        sleep::topic_changed(self.line(topic), side, |waiter| self.notify(waiter, topic))
+    }
+
+    /// The line whose readers' side counts the changes of the graph.
+    pub(crate) fn graph(&self) -> TopicIndex {
+        self.topic(topic_hash(GRAPH_TOPIC))
+    }
+
+    /// Says that an endpoint or a node came or went; whoever is told finds it in its process's file, or does not.
+    pub(crate) fn graph_changed(&self) {
+        self.topic_changed(self.graph(), Side::Readers);
+    }
+
+    /// Makes the control threads of a topic's readers look.
+    pub(crate) fn call_readers(&self, topic: TopicIndex) {
+        sleep::wake(&self.line(topic).publishers_watchers, |waiter| self.notify(waiter, topic));
+    }
+
+    /// Rings everybody who sleeps on the topic. A SeqCst fence must stand between the news and this (3).
+    /// Makes a system call for each sleeper, none if there is none.
+    #[inline]
+    pub(crate) fn wake(&self, topic: TopicIndex) {
+        sleep::wake_sleepers(self.line(topic), |waiter| self.notify(waiter, topic));
+    }
+
+    fn notify(&self, waiter: WaiterIndex, topic: TopicIndex) {
+        collect::notify(self.waiter(waiter), topic.ready_bit());
+    }
+
+    /// The pid of who holds the registry lock just now, as far as it said so; not of this process.
+    pub(crate) fn holder(&self) -> Option<u32> {
+        let is_locked = self.region.file().is_ok_and(|file| lock::is_locked(file).unwrap_or(false));
+        is_locked.then(|| self.header.holder_pid.load(Relaxed))
+    }
+
+    /// The waiter lines of the process with that half of an id; with 0, nobody's.
+    pub(crate) fn waiters_of(&self, owner: u64) -> Vec<WaiterIndex> {
+        let lines = self.waiters[..WAITER_LINES - 1].iter().enumerate();
+        lines.filter(|(_, line)| line.owner.load(Relaxed) == owner).map(|(place, _)| WaiterIndex(place)).collect()
+    }
+
+    /// The line of the topic with this name's hash, if it has one, to look at.
+    fn line_of(&self, name_hash: u64) -> Option<&TopicLine> {
+        self.topics.iter().find(|line| line.name_hash.load(Relaxed) == name_hash)
+    }
+
+    /// Count of joins and leaves of one side of that topic.
+    pub(crate) fn generation(&self, name_hash: u64, side: Side) -> Option<u64> {
+        Some(self.line_of(name_hash)?.generation(side).load(Relaxed))
+    }
+
+    /// Who sleeps on that topic: owners of waiter lines, 0 = whoever shares the last one.
+    pub(crate) fn sleepers(&self, name_hash: u64) -> Vec<u64> {
+        let mut owners = Vec::new();
+        if let Some(line) = self.line_of(name_hash) {
+            sleep::each(&line.sleepers, |waiter| {
+                let line = self.waiter(waiter);
+                if line.state.load(Relaxed) != WAITER_AWAKE {
+                    owners.push(line.owner.load(Relaxed));
+                }
+            });
+        }
+        owners
+    }
+
+    /// B2: whether it still has its name. If not, it is nobody's registry any more, though its waiter lines serve those who have it.
+    pub(crate) fn has_name(&self) -> bool {
+        self.region.file().map_or(true, SharedFile::has_name)
+    }
+
+    /// A waiter's bell.
+    pub(crate) fn bell(&self, waiter: WaiterIndex) -> &Futex {
+        &self.waiter(waiter).bell
+    }
+
+    /// A waiter's line.
+    #[inline]
+    pub(crate) fn waiter(&self, waiter: WaiterIndex) -> &WaiterLine {
+        &self.waiters[waiter.0 % WAITER_LINES]
+    }
+}
+
+/// 64 random bits, not all of them 0.
+pub(crate) fn random_word() -> Result<u64> {
+    let mut bytes = [0; 8];
+    getrandom(&mut bytes, GetRandomFlags::empty()).map_err(|e| Error::system("get random bytes", e))?;
+    Ok(u64::from_le_bytes(bytes) | 1)
+}
+
+/// Takes the lock on a board within `patience`; `false`: somebody else has it.
+pub(crate) fn wait_for_lock(board: &SharedFile, directory: &Directory, patience: Duration) -> Result<bool> {
+    let (start, mut pause) = (Instant::now(), Duration::from_micros(20));
+    loop {
+        if lock::try_lock(board).map_err(|e| Error::system(format!("lock the registry of {directory}"), e))? {
+            return Ok(true);
+        }
+        if start.elapsed() >= patience {
+            return Ok(false);
+        }
+        std::thread::sleep(pause);
+        pause = (pause * 2).min(Duration::from_millis(2));
+    }
+}

@@ -1,0 +1,35 @@
+//! Processes that hold samples of a publisher, for reports and error sentences.
+
+use crate::{domain::peer::PeersRow, protocol::sync::Ordering::Relaxed};
+use std::{collections::BTreeMap, fmt};
+
+/// A process that holds samples of a publisher.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Holder {
+    /// The process, as errors name it.
+    pub process: String,
+    /// How many samples.
+    pub samples: usize,
+    /// Their bytes, as far as they are known.
+    pub bytes: usize,
+}
+
+impl fmt::Display for Holder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ({} bytes) held by {}", self.samples, self.bytes, self.process)
+    }
+}
+
+/// Who holds how many samples in `rows`, process by process; `bytes_of` a sequence, as far as that is known.
+pub(crate) fn holders(rows: &[PeersRow], bytes_of: impl Fn(u64) -> usize) -> Vec<Holder> {
+    let mut held: BTreeMap<&str, Holder> = BTreeMap::new();
+    for (row, peer) in rows {
+        for sequence in row.pins.iter().map(|pin| pin.load(Relaxed)).filter(|&sequence| sequence != 0) {
+            let nothing = || Holder { process: peer.to_string(), samples: 0, bytes: 0 };
+            let holder = held.entry(&peer.file_name).or_insert_with(nothing);
+            (holder.samples, holder.bytes) = (holder.samples + 1, holder.bytes.saturating_add(bytes_of(sequence)));
+        }
+    }
+    held.into_values().collect()
+}

@@ -1,0 +1,44 @@
+//! Which processes of a domain live, as far as their files and locks say. It removes nothing.
+
+use crate::{
+    domain::peer::Peer,
+    error::{Error, Result},
+    os::{
+        directory::{Directory, PROCESS_SUFFIX},
+        lock,
+    },
+};
+use rustix::{
+    fs::{Mode, OFlags, openat},
+    io::Errno,
+};
+
+/// Refuses to go on beside processes that use another board: it was removed under them (by `rm`, or a tool that cleans
+/// shared memory), so neither they nor we would see whom the other tells. If there is no board, nobody may live.
+pub(crate) fn check_one_board(directory: &Directory, id: Option<u64>) -> Result<()> {
+    for name in directory.files()?.iter().filter(|name| name.ends_with(PROCESS_SUFFIX)) {
+        match Peer::board_id_of(directory, name) {
+            Ok(its_board) if Some(its_board) == id => continue,
+            Err(e) if e.is_not_found() => continue,
+            _ => {}
+        }
+        let peer = match Peer::open(directory, name) {
+            Err(_) if !may_live(directory, name) => continue, // what the dead left, of whatever version, is no obstacle
+            peer => peer?,
+        };
+        if Some(peer.board_id) != id && peer.is_alive() {
+            let why = format!("its board was removed while {peer} uses it; end or restart that");
+            return Err(Error::ForeignDirectory { path: directory.path().to_owned(), why });
+        }
+    }
+    Ok(())
+}
+
+/// Whether the owner of a process file may be alive. Looks at the lock and nothing else.
+pub(crate) fn may_live(directory: &Directory, name: &str) -> bool {
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    match openat(directory, name, flags, Mode::empty()) {
+        Ok(file) => lock::is_locked(&file).unwrap_or(true),
+        Err(errno) => errno != Errno::NOENT,
+    }
+}

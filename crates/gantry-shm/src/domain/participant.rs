@@ -1,0 +1,101 @@
+//! This process's membership in one domain: the domain as it sees it, and the control thread that works for it.
+//!
+//! One per (root, domain) and process; nodes, publishers and subscriptions share it. Control path.
+
+use crate::{
+    domain::{
+        board::TopicIndex,
+        control::{Control, Watched},
+        domain::Domain,
+        sender::Sender,
+    },
+    error::Result,
+    os::{directory::default_root, fork::Epoch},
+    protocol::send::Outbox,
+};
+use std::{
+    collections::HashMap,
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex, PoisonError, Weak},
+    time::Duration,
+};
+
+/// This process in one domain.
+pub struct Participant {
+    /// Samples that outlive their participant keep the domain.
+    pub(crate) domain: Arc<Domain>,
+    control: Control,
+    /// Started by the first asynchronous publisher.
+    sender: Mutex<Option<Sender>>,
+}
+
+type Joined = HashMap<(PathBuf, u32, Epoch), Weak<Participant>>;
+
+impl Participant {
+    /// Joins the domain under the root that `GANTRY_SHM_DIR` names (`/dev/shm` if unset).
+    ///
+    /// # Errors
+    /// What [`Participant::join_under`] says.
+    pub fn join(domain_id: u32) -> Result<Arc<Participant>> {
+        Participant::join_under(&default_root(), domain_id)
+    }
+
+    /// Joins the domain under `root`; a process that already did gets the same participant. Removes what dead processes
+    /// left in any domain of this user, and starts a thread that meets newcomers and watches for deaths.
+    ///
+    /// # Errors
+    /// The directory cannot be made or trusted, is full, or is of another version; the registry lock is held too long; no
+    /// thread can be started.
+    pub fn join_under(root: &Path, domain_id: u32) -> Result<Arc<Participant>> {
+        static JOINED: Mutex<Option<Joined>> = Mutex::new(None);
+        let key = (root.to_owned(), domain_id, Epoch::current()?);
+        let mut joined = JOINED.lock().unwrap_or_else(PoisonError::into_inner);
+        let joined = joined.get_or_insert_default();
+        if let Some(participant) = joined.get(&key).and_then(Weak::upgrade) {
+            return Ok(participant);
+        }
+        let domain = Arc::new(Domain::join(root, domain_id)?);
+        let control = Control::start(domain.clone())?;
+        let participant = Arc::new(Participant { domain, control, sender: Mutex::new(None) });
+        joined.retain(|_, weak| weak.strong_count() > 0);
+        joined.insert(key, Arc::downgrade(&participant));
+        Ok(participant)
+    }
+
+    /// The domain.
+    #[must_use]
+    pub fn domain_id(&self) -> u32 {
+        self.domain.domain_id()
+    }
+
+    /// Lets the control thread work for an endpoint for as long as that keeps the `Arc`.
+    pub(crate) fn watch(&self, watched: &Arc<impl Watched + 'static>) {
+        self.control.watch(watched);
+    }
+
+    /// Lets the control thread know that something began to watch closely.
+    pub(crate) fn call_for_close_watch(&self) {
+        self.control.call_for_close_watch();
+    }
+
+    /// Has the sender thread wake the readers of `topic` for what is announced in the outbox, as long as the caller keeps it.
+    pub(crate) fn outbox(&self, topic: TopicIndex, period: Duration) -> Result<Arc<Outbox>> {
+        let mut sender = self.sender.lock().unwrap_or_else(PoisonError::into_inner);
+        let sender = match &mut *sender {
+            Some(sender) => sender,
+            none => none.insert(Sender::start(self.domain.clone())?),
+        };
+        Ok(sender.add(topic, period))
+    }
+
+    /// Makes the control thread look now.
+    pub(crate) fn call_control(&self) {
+        self.control.call();
+    }
+}
+
+impl std::fmt::Debug for Participant {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Participant({})", self.domain.directory)
+    }
+}

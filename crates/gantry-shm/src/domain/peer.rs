@@ -1,0 +1,246 @@
+//! Another process's file (or our own, seen as others see it): is it alive, what endpoints and rows does it have.
+//!
+//! Used by publishers (whose pins must I honour?) and subscriptions (whose publishers are there?). Control path.
+//! Death is decided only by probing the lock through the descriptor that was kept when the file was first seen: that works
+//! when the file was removed, and in another pid namespace. A peer that is dead stays dead.
+
+use crate::{
+    describe::description::{EndpointDescription, MAX_DESCRIPTION_BYTES},
+    error::{Error, Result},
+    os::{directory::Directory, file::SharedFile, lock, region::Region},
+    protocol::{layout::*, shared::InRegion, sync::acquire},
+};
+use rustix::io::pread;
+use std::{
+    fmt,
+    mem::offset_of,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicU64, Ordering::*, fence},
+    },
+};
+
+/// How often an endpoint that is being rewritten is read again before it is passed over: its owner changes the topic's
+/// generation when it is done, so nothing is missed for long.
+const READ_ATTEMPTS: usize = 100;
+
+/// A row, with the process that it lies in, which keeps it mapped.
+pub(crate) type PeersRow = (InRegion<Row>, Arc<Peer>);
+
+/// A process of the domain.
+pub(crate) struct Peer {
+    region: Region,
+    /// The file's name in the directory.
+    pub(crate) file_name: String,
+    pub(crate) id: [u8; 16],
+    pub(crate) pid: u32,
+    /// Inode number of its pid namespace, 0 = not known.
+    pub(crate) pid_namespace: u64,
+    /// The board that it uses; if that is not ours, we do not see what it announces.
+    pub(crate) board_id: u64,
+    /// Program's name.
+    pub(crate) name: String,
+    first_block: usize,
+    dead: AtomicBool,
+}
+
+impl Peer {
+    /// Maps a process file. `NotFound` in the error if it went meanwhile.
+    pub(crate) fn open(directory: &Directory, file_name: &str) -> Result<Peer> {
+        let region = Region::open(directory, file_name, PROCESS_MAGIC, false)?;
+        let header: &ProcessHeader = region.at(0)?;
+        // Copied first: a text must not change while one looks at it.
+        let (name, name_bytes) = (std::hint::black_box(header.name), header.name_bytes as usize);
+        // It is printed, on terminals, too.
+        let name = String::from_utf8_lossy(&name[..name_bytes.min(name.len())]).replace(char::is_control, "?");
+        let (id, board_id, first_block) = (header.id, header.board_id, header.first_block as usize);
+        let (pid, pid_namespace) = (header.pid, header.pid_namespace);
+        if crate::domain::process_file::file_name(&id) != file_name {
+            return Err(Error::corrupt(file_name, "its header", "the id of its name", format!("{id:02x?}")));
+        }
+        // With an impossible one there would seem to be no rows, and so no pins.
+        if !(size_of::<ProcessHeader>()..PAGE_BYTES).contains(&first_block) || !first_block.is_multiple_of(LINE_BYTES) {
+            return Err(Error::corrupt(file_name, "its header", "a first block in the first page", first_block));
+        }
+        let file_name = file_name.to_owned();
+        let dead = AtomicBool::new(false);
+        Ok(Peer { region, file_name, id, pid, pid_namespace, board_id, name, first_block, dead })
+    }
+
+    /// The board that the owner of a process file uses, without mapping the file.
+    pub(crate) fn board_id_of(directory: &Directory, file_name: &str) -> Result<u64> {
+        let file = SharedFile::open(directory, file_name, false)?;
+        file.check_header(file_name, PROCESS_MAGIC)?;
+        let mut id = [0; 8];
+        match pread(&file, &mut id[..], offset_of!(ProcessHeader, board_id) as u64) {
+            Ok(8) => Ok(u64::from_le_bytes(id)),
+            Ok(_) => Err(Error::corrupt(file_name, "its header", "a board's id", "the end of the file")),
+            Err(e) => Err(Error::system(format!("read {directory}/{file_name}"), e)),
+        }
+    }
+
+    /// Probes the lock (half a microsecond), unless it was found dead before. If the kernel cannot say, it is alive.
+    pub(crate) fn is_alive(&self) -> bool {
+        // Relaxed: the flag only saves probes.
+        if self.dead.load(Relaxed) {
+            return false;
+        }
+        let alive = self.region.file().map_or(true, |file| lock::is_locked(file).unwrap_or(true));
+        if !alive {
+            self.dead.store(true, Relaxed);
+        }
+        alive
+    }
+
+    /// Whether its file still has its name; `true` if the kernel cannot say.
+    pub(crate) fn has_name(&self) -> bool {
+        self.region.file().map_or(true, SharedFile::has_name)
+    }
+
+    /// Whether it was found dead before; asks nobody.
+    pub(crate) fn is_known_dead(&self) -> bool {
+        self.dead.load(Relaxed)
+    }
+
+    /// Its endpoints, of one topic or of all.
+    pub(crate) fn endpoints(&self, topic_hash: Option<u64>) -> Result<Vec<EndpointDescription>> {
+        Ok(self.endpoints_and_copies(topic_hash)?.into_iter().map(|(endpoint, _)| endpoint).collect())
+    }
+
+    /// The same, each with the number of samples that it copied.
+    pub(crate) fn endpoints_and_copies(&self, topic_hash: Option<u64>) -> Result<Vec<(EndpointDescription, u64)>> {
+        let mut endpoints = Vec::new();
+        for (offset, size_bytes) in self.blocks(BLOCK_ENDPOINT)? {
+            if let Some((bytes, copied_samples)) = self.read_endpoint(offset, size_bytes, topic_hash)? {
+                endpoints.push((EndpointDescription::from_bytes(&bytes, self.region.name())?, copied_samples));
+            }
+        }
+        Ok(endpoints)
+    }
+
+    /// Topics (their names' hashes) that it has, or had, endpoints on, and may not have told so; for its reaper.
+    pub(crate) fn topics(&self) -> Result<Vec<u64>> {
+        let mut topics = Vec::new();
+        for (offset, _) in self.blocks(BLOCK_ENDPOINT)? {
+            let header: &EndpointHeader = self.region.at(offset + size_of::<BlockHeader>())?;
+            topics.push(header.topic_hash.load(Relaxed));
+        }
+        topics.retain(|&hash| hash != 0); // a block that was never written
+        topics.sort_unstable();
+        topics.dedup();
+        Ok(topics)
+    }
+
+    /// The reader's side of `ProcessFile::write_endpoint`: the description, and the copied samples.
+    fn read_endpoint(
+        &self,
+        offset: usize,
+        size_bytes: usize,
+        topic_hash: Option<u64>,
+    ) -> Result<Option<(Vec<u8>, u64)>> {
+        let block: &BlockHeader = self.region.at(offset)?;
+        let contents = offset + size_of::<BlockHeader>();
+        let header: &EndpointHeader = self.region.at(contents)?;
+        let description = contents + size_of::<EndpointHeader>();
+        let capacity_bytes = (offset + size_bytes - description).min(MAX_DESCRIPTION_BYTES);
+        for _ in 0..READ_ATTEMPTS {
+            let version = acquire(&block.version);
+            let length_bytes = header.description_bytes.load(Relaxed) as usize;
+            if version % 2 == 1 {
+                std::hint::spin_loop();
+                continue;
+            }
+            if length_bytes == 0 || topic_hash.is_some_and(|hash| hash != header.topic_hash.load(Relaxed)) {
+                return Ok(None);
+            }
+            if length_bytes > capacity_bytes {
+                let expected = format!("at most {capacity_bytes} bytes of description");
+                return Err(Error::corrupt(self.region.name(), format!("offset {offset}"), expected, length_bytes));
+            }
+            let mut bytes = Vec::with_capacity(length_bytes.next_multiple_of(8));
+            for word in 0..length_bytes.div_ceil(8) {
+                let word = self.region.at::<AtomicU64>(description + word * 8)?.load(Relaxed);
+                bytes.extend_from_slice(&word.to_le_bytes());
+            }
+            bytes.truncate(length_bytes);
+            let copied_samples = header.copied_samples.load(Relaxed);
+            fence(Acquire); // the words before the second look at the version
+            if block.version.load(Relaxed) == version {
+                return Ok(Some((bytes, copied_samples)));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Its rows that belong to the publisher with that key.
+    pub(crate) fn rows_of(self: &Arc<Self>, key: u64) -> Result<Vec<PeersRow>> {
+        let mut rows = Vec::new();
+        self.each_row(|its_key, row| {
+            if its_key == key {
+                // SAFETY: it comes with the peer, which keeps the region.
+                rows.push((unsafe { InRegion::new(row) }, self.clone()));
+            }
+        })?;
+        Ok(rows)
+    }
+
+    /// All its rows that are in use, as [`Peer::rows_of`] gives them, by the publisher's key.
+    pub(crate) fn rows(self: &Arc<Self>) -> Result<Vec<(u64, PeersRow)>> {
+        let mut rows = Vec::new();
+        self.each_row(|key, row| {
+            if key != 0 {
+                // SAFETY: it comes with the peer, which keeps the region.
+                rows.push((key, (unsafe { InRegion::new(row) }, self.clone())));
+            }
+        })?;
+        Ok(rows)
+    }
+
+    /// Calls `found` for all its rows that are in use, with the keys of the publishers that they belong to.
+    fn each_row(&self, mut found: impl FnMut(u64, &Row)) -> Result<()> {
+        for (offset, _) in self.blocks(BLOCK_ROWS)? {
+            for row in self.region.slice::<Row>(offset + size_of::<BlockHeader>(), ROWS_PER_BLOCK)? {
+                found(acquire(&row.key), row);
+            }
+        }
+        Ok(())
+    }
+
+    /// Offsets and sizes of the blocks of one kind.
+    fn blocks(&self, kind: u32) -> Result<Vec<(usize, usize)>> {
+        let header: &ProcessHeader = self.region.at(0)?;
+        let used = acquire(&header.used_bytes) as usize;
+        if used < self.first_block || used > self.region.length_bytes() && used > self.region.refresh_length()? {
+            return Err(Error::corrupt(self.region.name(), "used_bytes", "an offset of blocks in the file", used));
+        }
+        let mut blocks = Vec::new();
+        let mut offset = self.first_block;
+        while offset < used {
+            let block: &BlockHeader = self.region.at(offset)?;
+            let (size_bytes, found) = (block.size_bytes as usize, block.kind);
+            let least = match found {
+                BLOCK_ROWS => size_of::<BlockHeader>() + ROWS_PER_BLOCK * size_of::<Row>(),
+                BLOCK_ENDPOINT => size_of::<BlockHeader>() + size_of::<EndpointHeader>(),
+                _ => usize::MAX,
+            };
+            if size_bytes < least || !size_bytes.is_multiple_of(LINE_BYTES) || size_bytes > used - offset {
+                let (place, found) = (format!("offset {offset}"), format!("kind {found}, {size_bytes} bytes"));
+                return Err(Error::corrupt(self.region.name(), place, "a block", found));
+            }
+            if found == kind {
+                blocks.push((offset, size_bytes));
+            }
+            offset += size_bytes;
+        }
+        Ok(blocks)
+    }
+}
+
+/// Who it is, for a sentence: program and pid.
+impl fmt::Display for Peer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let elsewhere = self.pid_namespace != crate::domain::process_file::pid_namespace();
+        let place = if elsewhere { " in another pid namespace" } else { "" };
+        write!(f, "{} (pid {}{place})", self.name, self.pid)
+    }
+}

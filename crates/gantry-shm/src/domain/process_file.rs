@@ -1,0 +1,280 @@
+//! This process's own file: proof that it lives, its endpoints, and the rows in which it pins samples.
+//!
+//! Used by `participant`, publishers and subscriptions of this process; others read it through `peer`. Control path,
+//! except that pins in rows are stored by `link` and `sample`. Invariants:
+//! - P1: the file is created unnamed, locked, initialised and only then linked: whoever sees its name sees a living owner
+//!   or a dead one, never an unfinished file.
+//! - P2: blocks are only added; `used_bytes` covers a block after its header is complete.
+//! - P3: a row whose `key` is not 0 belongs to the subscription that took it, until [`ProcessFile::free_row`].
+
+use crate::{
+    crash::{self, Point},
+    describe::description::EndpointDescription,
+    error::{Error, Result},
+    os::{
+        directory::{Directory, PROCESS_SUFFIX},
+        lock,
+        region::Region,
+    },
+    protocol::{layout::*, shared::InRegion},
+};
+use rustix::rand::{GetRandomFlags, getrandom};
+use std::sync::{
+    Mutex, PoisonError,
+    atomic::{AtomicU64, Ordering::*, fence},
+};
+
+/// Address space for a process file: about four million rows.
+const RESERVE_BYTES: usize = 256 << 20;
+
+/// The file of this process in one domain.
+pub(crate) struct ProcessFile {
+    region: Region,
+    id: [u8; 16],
+    books: Mutex<Books>,
+}
+
+/// What is free in the file; private, so that nobody else can damage it.
+struct Books {
+    free_rows: Vec<InRegion<Row>>,
+    free_endpoints: Vec<EndpointBlock>,
+    endpoints_made: u32,
+    /// What the header says to others.
+    used_bytes: usize,
+}
+
+/// Where an endpoint's description lies; used no longer than the file.
+#[derive(Clone, Copy)]
+pub(crate) struct EndpointBlock {
+    offset: usize,
+    capacity_bytes: usize,
+    header: InRegion<EndpointHeader>,
+}
+
+impl EndpointBlock {
+    /// Counts one more copied sample. Only the endpoint itself does, so no other store can get lost.
+    #[inline]
+    pub(crate) fn count_copy(&self) {
+        let copied_samples = &self.header.copied_samples;
+        copied_samples.store(copied_samples.load(Relaxed).wrapping_add(1), Relaxed);
+    }
+}
+
+impl ProcessFile {
+    /// Makes the file, locked and initialised, without a name (P1).
+    pub(crate) fn create(directory: &Directory, domain_id: u32, board_id: u64) -> Result<ProcessFile> {
+        let mut random = [0u8; 24];
+        getrandom(&mut random, GetRandomFlags::empty()).map_err(|e| Error::system("get random bytes", e))?;
+        let mut id = [0u8; 16];
+        id.copy_from_slice(&random[..16]);
+        let header_lines = size_of::<ProcessHeader>() / LINE_BYTES;
+        let first_line = header_lines + random[16] as usize % (PAGE_BYTES / LINE_BYTES - header_lines);
+        let kind = (PROCESS_MAGIC, "a process's file");
+        let region = Region::create(directory, &file_name(&id), kind, PAGE_BYTES, RESERVE_BYTES)?;
+        match lock::try_lock(region.file()?) {
+            Ok(true) => crash::point(Point::ProcessLocked),
+            Ok(false) => return Err(Error::corrupt(region.name(), "its lock", "free, the file being new", "taken")),
+            Err(e) => return Err(Error::system(format!("lock {}", region.name()), e)),
+        }
+        let header = region.pointer(0, size_of::<ProcessHeader>(), LINE_BYTES)?.cast::<ProcessHeader>();
+        // SAFETY: inside the mapping and aligned (`pointer`); the file has no name yet, so nobody else can look.
+        let header = unsafe { &mut *header.as_ptr() };
+        (header.pid, header.domain_id, header.id) = (std::process::id(), domain_id, id);
+        (header.board_id, header.pid_namespace) = (board_id, pid_namespace());
+        header.first_block = (first_line * LINE_BYTES) as u64;
+        let name = program_name();
+        header.name_bytes = name.len().min(header.name.len()) as u32;
+        header.name[..header.name_bytes as usize].copy_from_slice(&name.as_bytes()[..header.name_bytes as usize]);
+        header.used_bytes.store(header.first_block, Relaxed); // link() publishes it
+        crash::point(Point::ProcessWritten);
+        let used_bytes = first_line * LINE_BYTES;
+        let books = Books { free_rows: Vec::new(), free_endpoints: Vec::new(), endpoints_made: 0, used_bytes };
+        Ok(ProcessFile { region, id, books: Mutex::new(books) })
+    }
+
+    /// Gives the file its name. The registry lock must be held.
+    pub(crate) fn link(&self, directory: &Directory) -> Result<()> {
+        let name = self.file_name();
+        self.region.link(directory, &name).map_err(|e| Error::system(format!("name {directory}/{name}"), e))
+    }
+
+    /// The 128 random bits of its name.
+    pub(crate) fn id(&self) -> &[u8; 16] {
+        &self.id
+    }
+
+    pub(crate) fn file_name(&self) -> String {
+        file_name(&self.id)
+    }
+
+    /// Name of the file of this process's publisher with that number.
+    pub(crate) fn publisher_file_name(&self, number: u32) -> String {
+        publisher_file_name(&self.id, number)
+    }
+
+    fn header(&self) -> Result<&ProcessHeader> {
+        self.region.at(0)
+    }
+
+    /// A number and an id for a new endpoint.
+    pub(crate) fn new_endpoint_id(&self) -> (u32, [u8; 16]) {
+        let mut books = self.books.lock().unwrap_or_else(PoisonError::into_inner);
+        books.endpoints_made += 1;
+        let mut gid = self.id;
+        gid[12..].copy_from_slice(&books.endpoints_made.to_be_bytes());
+        (books.endpoints_made, gid)
+    }
+
+    /// Publishes an endpoint's description. The caller then changes the topic's generation.
+    pub(crate) fn add_endpoint(
+        &self,
+        directory: &Directory,
+        description: &EndpointDescription,
+    ) -> Result<EndpointBlock> {
+        let bytes = description.to_bytes();
+        let mut books = self.books.lock().unwrap_or_else(PoisonError::into_inner);
+        let fitting = books.free_endpoints.iter().position(|b| b.capacity_bytes >= bytes.len());
+        let block = match fitting {
+            Some(place) => books.free_endpoints.swap_remove(place),
+            None => {
+                let contents_bytes = size_of::<EndpointHeader>() + bytes.len().next_multiple_of(LINE_BYTES);
+                let offset = self.add_block(&mut books, directory, BLOCK_ENDPOINT, contents_bytes)?;
+                // SAFETY: whoever has the block keeps this file.
+                let header = unsafe { InRegion::new(self.region.at(offset + size_of::<BlockHeader>())?) };
+                EndpointBlock { offset, capacity_bytes: contents_bytes - size_of::<EndpointHeader>(), header }
+            }
+        };
+        self.write_endpoint(block, Some(topic_hash(&description.topic)), &bytes)?;
+        Ok(block)
+    }
+
+    /// Takes an endpoint's description back. The caller then changes the topic's generation, and frees the block: until then it
+    /// says which topic is to be told, should this process die.
+    pub(crate) fn remove_endpoint(&self, block: EndpointBlock) -> Result<()> {
+        self.write_endpoint(block, None, &[])
+    }
+
+    /// Lets the block of a removed endpoint be used for another.
+    pub(crate) fn free_endpoint(&self, block: EndpointBlock) {
+        self.books.lock().unwrap_or_else(PoisonError::into_inner).free_endpoints.push(block);
+    }
+
+    /// A sequence lock: readers (`Peer::endpoints`) copy the words and believe them if the version did not move.
+    fn write_endpoint(&self, block: EndpointBlock, topic_hash: Option<u64>, bytes: &[u8]) -> Result<()> {
+        let block_header: &BlockHeader = self.region.at(block.offset)?;
+        let header = block.header;
+        let description = block.offset + size_of::<BlockHeader>() + size_of::<EndpointHeader>();
+        let version = block_header.version.load(Relaxed); // we are the only writer
+        block_header.version.store(version.wrapping_add(1), Relaxed);
+        fence(Release); // the odd version before the words
+        header.description_bytes.store(bytes.len() as u64, Relaxed);
+        crash::point(Point::EndpointOpened);
+        if let Some(topic_hash) = topic_hash {
+            header.topic_hash.store(topic_hash, Relaxed);
+            header.copied_samples.store(0, Relaxed);
+        }
+        for (place, chunk) in bytes.chunks(8).enumerate() {
+            let mut word = [0; 8];
+            word[..chunk.len()].copy_from_slice(chunk);
+            self.region.at::<AtomicU64>(description + place * 8)?.store(u64::from_le_bytes(word), Relaxed);
+        }
+        block_header.version.store(version.wrapping_add(2), Release); // the words before the even version
+        crash::point(Point::EndpointClosed);
+        Ok(())
+    }
+
+    /// A row for the publisher with that key, holding everything (cursor 0). The caller then changes the generation, and keeps
+    /// this file for as long as it uses the row.
+    pub(crate) fn take_row(&self, directory: &Directory, key: u64, state: u32, depth: u32) -> Result<InRegion<Row>> {
+        let mut books = self.books.lock().unwrap_or_else(PoisonError::into_inner);
+        if books.free_rows.is_empty() {
+            let offset = self.add_block(&mut books, directory, BLOCK_ROWS, ROWS_PER_BLOCK * size_of::<Row>())?;
+            let rows = self.region.slice::<Row>(offset + size_of::<BlockHeader>(), ROWS_PER_BLOCK)?;
+            // SAFETY: these books keep them no longer than `self` keeps the region; for others it is the caller's promise.
+            books.free_rows.extend(rows.iter().rev().map(|row| unsafe { InRegion::new(row) }));
+        }
+        let Some(row) = books.free_rows.pop() else {
+            return Err(Error::corrupt(self.region.name(), "a block of rows", "rows", "none"));
+        };
+        row.cursor.store(0, Relaxed);
+        row.depth.store(depth, Relaxed);
+        row.state.store(state, Relaxed);
+        crash::point(Point::RowFilled);
+        row.key.store(key, Release); // partner: `Peer::rows_of`
+        crash::point(Point::RowTaken);
+        Ok(row)
+    }
+
+    /// Gives a row back; all its pins must be 0.
+    pub(crate) fn free_row(&self, row: InRegion<Row>) {
+        row.key.store(0, Release); // the last reads under its pins before the row is anybody else's
+        crash::point(Point::RowFreed);
+        self.books.lock().unwrap_or_else(PoisonError::into_inner).free_rows.push(row);
+    }
+
+    /// Adds a block and returns its offset (P2).
+    fn add_block(&self, books: &mut Books, directory: &Directory, kind: u32, contents_bytes: usize) -> Result<usize> {
+        let offset = books.used_bytes;
+        let size_bytes = size_of::<BlockHeader>() + contents_bytes.next_multiple_of(LINE_BYTES);
+        let end = offset + size_bytes;
+        if end > self.region.reserve_bytes() {
+            return Err(Error::OutOfRange {
+                what: "the number of endpoints and matches of this process",
+                value: format!("{end} bytes"),
+                range: format!("their records must fit in {} bytes; use more processes", self.region.reserve_bytes()),
+            });
+        }
+        self.region.grow(directory, "a process's endpoints and pins", end.next_multiple_of(PAGE_BYTES))?;
+        let header = self.region.pointer(offset, size_of::<BlockHeader>(), LINE_BYTES)?.cast::<BlockHeader>();
+        // SAFETY: inside the mapping and aligned (`pointer`); readers do not look beyond `used_bytes` (P2).
+        let header = unsafe { &mut *header.as_ptr() };
+        (header.size_bytes, header.kind) = (size_bytes as u64, kind);
+        crash::point(Point::BlockWritten);
+        self.header()?.used_bytes.store(end as u64, Release); // partner: `Peer::blocks`
+        crash::point(Point::BlockAdded);
+        books.used_bytes = end;
+        Ok(offset)
+    }
+}
+
+/// Name of a process file.
+pub(crate) fn file_name(id: &[u8; 16]) -> String {
+    format!("{}{PROCESS_SUFFIX}", hex(id))
+}
+
+/// Name of a publisher's file.
+pub(crate) fn publisher_file_name(id: &[u8; 16], number: u32) -> String {
+    format!("{}.{number}{}", hex(id), crate::os::directory::PUBLISHER_SUFFIX)
+}
+
+fn hex(id: &[u8; 16]) -> String {
+    format!("{:032x}", u128::from_be_bytes(*id))
+}
+
+/// The half of a process's id that marks its waiter lines; never 0.
+pub(crate) fn waiter_owner(id: &[u8; 16]) -> u64 {
+    u64::from_le_bytes(std::array::from_fn(|byte| id[byte])).max(1)
+}
+
+/// Inode number of this process's pid namespace, 0 if it cannot be had.
+pub(crate) fn pid_namespace() -> u64 {
+    rustix::fs::stat("/proc/self/ns/pid").map_or(0, |stat| stat.st_ino)
+}
+
+fn program_name() -> String {
+    let path = std::env::args_os().next().unwrap_or_default();
+    let name = std::path::Path::new(&path).file_name().unwrap_or_default().to_string_lossy();
+    // A cut in the middle of a character would not be UTF-8.
+    let end = (0..=name.len().min(64)).rev().find(|&end| name.is_char_boundary(end)).unwrap_or(0);
+    name[..end].to_owned()
+}
+
+/// The id in the name of a process file. Anybody may put a file here that is called so; it then has an id that nobody has.
+pub(crate) fn process_id(name: &str) -> &str {
+    name.strip_suffix(PROCESS_SUFFIX).unwrap_or(name)
+}
+
+/// The id of the process in the name of its publisher's file.
+pub(crate) fn owner_id(name: &str) -> &str {
+    name.split_once('.').map_or(name, |(id, _)| id)
+}

@@ -1,0 +1,121 @@
+//! Removes what dead processes left behind.
+//!
+//! Called by `domain` when a process joins, when it leaves and when its control thread finds a peer dead. Control path; the
+//! registry lock is held. It never writes into anybody's region: it takes back board entries and names, nothing else.
+//! Only a lock that is certainly free means dead: whoever cannot look (no descriptors, no memory) removes nothing.
+
+use crate::{
+    domain::{
+        board::Board,
+        liveness::may_live,
+        peer::Peer,
+        process_file::{owner_id, process_id, waiter_owner},
+        registry::Registry,
+    },
+    error::{Error, Result},
+    os::directory::{BOARD_NAME, Directory, PROCESS_SUFFIX, PUBLISHER_SUFFIX},
+    protocol::sleep::{SHARED_WAITER, Side},
+};
+use std::time::Duration;
+
+/// Removes the files of dead processes from a domain and wakes who was matched with them. Returns how many processes
+/// are left.
+pub(crate) fn reap(directory: &Directory, board: &Board, registry: &Registry<'_>) -> Result<usize> {
+    let names = directory.files()?;
+    let ending_with =
+        |suffix: &'static str| names.iter().map(String::as_str).filter(move |name| name.ends_with(suffix));
+    let publishers: Vec<&str> = ending_with(PUBLISHER_SUFFIX).collect();
+    let mut alive = Vec::new();
+    for name in ending_with(PROCESS_SUFFIX) {
+        if may_live(directory, name) {
+            alive.push(process_id(name));
+        } else {
+            bury(directory, board, registry, name, &publishers)?;
+        }
+    }
+    // Files of a process whose own file is gone: it removes its publishers' files first, so somebody else meddled.
+    for name in publishers.iter().filter(|name| !alive.contains(&owner_id(name))) {
+        directory.unlink(name)?;
+    }
+    Ok(alive.len())
+}
+
+/// The news comes before the process file goes, so that a reaper that dies on the way leaves all of it to the next one;
+/// who hears it finds the process dead by its lock.
+fn bury(directory: &Directory, board: &Board, registry: &Registry<'_>, name: &str, publishers: &[&str]) -> Result<()> {
+    let peer = match Peer::open(directory, name) {
+        Ok(peer) => Some(peer),
+        // It makes no sense to us, but its owner is dead: only the names are left to take.
+        Err(Error::Corrupt { .. } | Error::Incompatible { .. }) => None,
+        Err(e) if e.is_not_found() => return Ok(()),
+        Err(e) => return Err(e),
+    };
+    for publisher in publishers.iter().filter(|publisher| owner_id(publisher) == process_id(name)) {
+        directory.unlink(publisher)?;
+    }
+    // A process that used another board told nobody here.
+    if let Some(peer) = peer.filter(|peer| peer.board_id == board.id()) {
+        tell_of(&peer, board, registry);
+    }
+    directory.unlink(name)?;
+    board.processes_changed();
+    Ok(())
+}
+
+/// Whether nobody has told yet of a dead process whose file is gone: it then has waiter lines, at least the one of its control
+/// thread, unless that had to share.
+pub(crate) fn is_untold(peer: &Peer, board: &Board) -> bool {
+    let has_lines = || !board.waiters_of(waiter_owner(&peer.id)).is_empty() || board.waiters_of(0).is_empty();
+    peer.board_id == board.id() && has_lines()
+}
+
+/// Tells everybody whom it concerns that a process is dead, and frees its waiter lines, last of all: should we die on the way,
+/// somebody else tells once more.
+pub(crate) fn tell_of(peer: &Peer, board: &Board, registry: &Registry<'_>) {
+    // Both sides: of an endpoint that was just taken back, only the topic is known. A damaged list costs them the news.
+    for topic in peer.topics().unwrap_or_default().into_iter().map(|hash| board.topic(hash)) {
+        board.topic_changed(topic, Side::Readers);
+        board.topic_changed(topic, Side::Publishers);
+    }
+    board.graph_changed();
+    // It may have withdrawn the announcement of those who share this line, and not rung.
+    board.bell(SHARED_WAITER).ring();
+    registry.free_waiters_of(waiter_owner(&peer.id));
+}
+
+/// Reaps every other domain of the user and removes the ones in which nobody is left. Best effort: a domain that cannot
+/// be opened, or is busy, is its own users' business.
+pub(crate) fn reap_other_domains(user_directory: &Directory, own_domain: &str) -> Result<()> {
+    for name in user_directory.directories()?.iter().filter(|name| *name != own_domain) {
+        let _ = reap_domain(user_directory, name);
+    }
+    Ok(())
+}
+
+fn reap_domain(user_directory: &Directory, name: &str) -> Result<()> {
+    user_directory.remove_if_empty(name);
+    let directory = user_directory.existing(name)?;
+    // A board is made if there is none, since its lock is the right to remove anything.
+    let Some(board) = Board::open_or_create(&directory, Duration::ZERO)? else { return Ok(()) };
+    if let Some(registry) = board.try_lock(&directory)?
+        && board.has_name()
+    {
+        let left = reap(&directory, &board, &registry)?;
+        remove_if_unused(user_directory, name, &directory, left)?;
+    }
+    Ok(())
+}
+
+/// Removes the board and the directory of a domain in which no process is left. The registry lock is held.
+pub(crate) fn remove_if_unused(
+    user_directory: &Directory,
+    name: &str,
+    directory: &Directory,
+    processes: usize,
+) -> Result<()> {
+    if processes == 0 {
+        directory.unlink(BOARD_NAME)?;
+        user_directory.remove_if_empty(name);
+    }
+    Ok(())
+}

@@ -1,0 +1,287 @@
+//! A look at a domain from outside: who is there, who holds what, and what should not be.
+//!
+//! Used by tools, and by error sentences (`holders`). It writes nothing, takes no lock, makes no file and needs no membership;
+//! what changes while it looks, it may see half. Control path.
+
+use crate::{
+    describe::description::{EndpointDescription, Role},
+    domain::{
+        board::Board,
+        holder::holders,
+        participant::Participant,
+        peer::{Peer, PeersRow},
+        process_file::{owner_id, process_id, publisher_file_name, waiter_owner},
+    },
+    error::{Error, Result},
+    observe::report::{DomainReport, ProcessReport, PublisherReport, PublisherState, ReaderReport, TopicReport},
+    os::directory::{Directory, PROCESS_SUFFIX, PUBLISHER_SUFFIX, default_root},
+    protocol::{
+        layout::{ROW_ACTIVE, ROW_GATING, Row, topic_hash},
+        shared::InRegion,
+        sleep::Side,
+        sync::Ordering::Relaxed,
+    },
+    subscribe::mapping::Source,
+};
+use std::{
+    collections::{BTreeMap, HashMap},
+    path::Path,
+    sync::Arc,
+};
+
+/// The domains of this user under the root that `GANTRY_SHM_DIR` names (`/dev/shm` if unset), in which there are processes or
+/// what they left.
+///
+/// # Errors
+/// The user's directory cannot be trusted or read.
+pub fn domains() -> Result<Vec<u32>> {
+    domains_under(&default_root())
+}
+
+/// The domains of this user under `root`.
+///
+/// # Errors
+/// The user's directory cannot be trusted or read.
+pub fn domains_under(root: &Path) -> Result<Vec<u32>> {
+    let Some(user_directory) = present(Directory::existing_of_user(root))? else { return Ok(Vec::new()) };
+    let mut domains: Vec<u32> = user_directory.directories()?.iter().filter_map(|name| name.parse().ok()).collect();
+    domains.sort_unstable();
+    Ok(domains)
+}
+
+/// Looks at a domain under the root that `GANTRY_SHM_DIR` names (`/dev/shm` if unset); `None` if there is none.
+///
+/// # Errors
+/// Its directory cannot be trusted or read. What is wrong with single files is a doubt in the report.
+pub fn inspect(domain_id: u32) -> Result<Option<DomainReport>> {
+    inspect_under(&default_root(), domain_id)
+}
+
+/// Looks at a domain under `root`; `None` if there is none.
+///
+/// # Errors
+/// As [`inspect`].
+pub fn inspect_under(root: &Path, domain_id: u32) -> Result<Option<DomainReport>> {
+    let Some(user_directory) = present(Directory::existing_of_user(root))? else { return Ok(None) };
+    let Some(directory) = present(user_directory.existing(&domain_id.to_string()))? else { return Ok(None) };
+    let mut doubts = Vec::new();
+    let board = match Board::open_to_look(&directory) {
+        Ok(board) => Some(board),
+        Err(e) if e.is_not_found() => None,
+        Err(e) => {
+            doubts.push(e.to_string());
+            None
+        }
+    };
+    let mut peers = Vec::new();
+    for name in directory.files()?.iter().filter(|name| name.ends_with(PROCESS_SUFFIX)) {
+        match present(Peer::open(&directory, name)) {
+            Ok(peer) => peers.extend(peer.map(Arc::new)),
+            Err(e) => doubts.push(e.to_string()),
+        }
+    }
+    Inspection { directory: &directory, board: board.as_ref(), peers: &peers, doubts }.report().map(Some)
+}
+
+impl Participant {
+    /// Looks at this participant's domain. It sees more than [`inspect`]: processes whose files somebody removed, which are
+    /// known from before.
+    ///
+    /// # Errors
+    /// The directory cannot be read; a process cannot be mapped; the process forked.
+    pub fn inspect(&self) -> Result<DomainReport> {
+        self.domain.epoch.check()?;
+        let peers = self.domain.peers()?;
+        let (directory, board) = (&self.domain.directory, Some(&self.domain.board));
+        Inspection { directory, board, peers: &peers, doubts: Vec::new() }.report()
+    }
+}
+
+/// What is looked at, and what was found wrong so far.
+struct Inspection<'a> {
+    directory: &'a Directory,
+    board: Option<&'a Board>,
+    peers: &'a [Arc<Peer>],
+    doubts: Vec<String>,
+}
+
+impl Inspection<'_> {
+    fn report(mut self) -> Result<DomainReport> {
+        let files = self.directory.files()?;
+        let used_bytes = files.iter().map(|name| self.directory.used_bytes(name)).sum();
+        let rows = self.rows();
+        let processes: Vec<ProcessReport> = self.peers.iter().map(|peer| self.process(peer, &rows)).collect();
+        self.doubt_board();
+        self.doubt_ownerless(&files);
+        let topics = self.topics(&processes);
+        let registry_holder = self.board.and_then(Board::holder);
+        let directory = self.directory.path().to_owned();
+        Ok(DomainReport { directory, used_bytes, registry_holder, processes, topics, doubts: self.doubts })
+    }
+
+    /// The rows of all living processes, by the publisher's key. One that cannot be read is a doubt, and keeps nobody else out.
+    fn rows(&mut self) -> HashMap<u64, Vec<PeersRow>> {
+        let mut rows: HashMap<u64, Vec<PeersRow>> = HashMap::new();
+        for peer in self.peers.iter().filter(|peer| peer.is_alive()) {
+            match peer.rows() {
+                Ok(all) => all.into_iter().for_each(|(key, row)| rows.entry(key).or_default().push(row)),
+                Err(e) => self.doubts.push(format!("what {peer} holds cannot be read, so nothing is freed: {e}")),
+            }
+        }
+        rows
+    }
+
+    fn process(&mut self, peer: &Arc<Peer>, rows: &HashMap<u64, Vec<PeersRow>>) -> ProcessReport {
+        let is_alive = peer.is_alive();
+        if !is_alive {
+            self.doubts.push(format!(
+                "{peer} is dead, and what it left was not removed yet; the next process that joins does"
+            ));
+        } else if !peer.has_name() {
+            self.doubts.push(format!(
+                "the file of {peer} was removed while it lives: processes that start now do not see it; restart it, and find \
+                 out who removes files from {}",
+                self.directory
+            ));
+        }
+        let endpoints = peer.endpoints(None).unwrap_or_else(|error| {
+            self.doubts.push(error.to_string());
+            Vec::new()
+        });
+        let waiters = self.board.map_or(0, |board| board.waiters_of(waiter_owner(&peer.id)).len());
+        let (nodes, endpoints): (Vec<_>, Vec<_>) =
+            endpoints.into_iter().partition(|endpoint| endpoint.role == Role::Node);
+        let nodes = nodes.into_iter().map(|node| node.node).collect();
+        let (publishers, subscriptions): (Vec<_>, Vec<_>) =
+            endpoints.into_iter().partition(|endpoint| endpoint.role == Role::Publisher);
+        let publishers = publishers.into_iter().map(|publisher| self.publisher(peer, publisher, rows)).collect();
+        ProcessReport { process: peer.to_string(), pid: peer.pid, is_alive, waiters, nodes, publishers, subscriptions }
+    }
+
+    fn publisher(
+        &mut self,
+        peer: &Peer,
+        description: EndpointDescription,
+        rows: &HashMap<u64, Vec<PeersRow>>,
+    ) -> PublisherReport {
+        let rows = rows.get(&description.key).map_or(&[][..], Vec::as_slice);
+        let file_name = publisher_file_name(&peer.id, description.number);
+        let looked = Source::open(self.directory, &file_name, description.key).and_then(|source| {
+            let (ring, newest_sequence) = source.newest()?;
+            let state = PublisherState {
+                used_bytes: self.directory.used_bytes(&file_name),
+                newest_sequence,
+                granted_depth: source.header.granted_depth.load(Relaxed),
+                is_blocked: source.header.blocked.load(Relaxed) != 0,
+                unseen_changes: self.unseen_changes(&description, &source),
+            };
+            Ok((state, holders(rows, |sequence| ring.length_bytes_of(sequence).unwrap_or(0))))
+        });
+        let (state, holders) = match looked {
+            Ok((state, holders)) => (Some(state), holders),
+            Err(e) => {
+                self.doubts.push(match e.is_not_found() {
+                    true => format!(
+                        "{peer} has a publisher of {} whose file {file_name} is not there: new subscriptions cannot join it",
+                        description.topic
+                    ),
+                    false => e.to_string(),
+                });
+                (None, holders(rows, |_| 0))
+            }
+        };
+        PublisherReport { description, state, readers: readers(rows), holders }
+    }
+
+    fn unseen_changes(&self, publisher: &EndpointDescription, source: &Source) -> u64 {
+        let Some(generation) =
+            self.board.and_then(|board| board.generation(topic_hash(&publisher.topic), Side::Readers))
+        else {
+            return 0;
+        };
+        generation.saturating_sub(source.header.seen_generation.load(Relaxed))
+    }
+
+    fn doubt_board(&mut self) {
+        let Some(board) = self.board else {
+            if !self.peers.is_empty() {
+                let directory = self.directory;
+                self.doubts.push(format!("there is no board in {directory}: its processes go on, and nobody can join"));
+            }
+            return;
+        };
+        if !board.has_name() {
+            self.doubts.push(format!("the board of {} was removed: nobody can join its processes", self.directory));
+        }
+        let strangers = self.peers.iter().filter(|peer| peer.is_alive() && peer.board_id != board.id());
+        self.doubts.extend(strangers.map(|peer| format!("{peer} uses another board: neither side hears of the other")));
+        if board.waiters_of(0).is_empty() {
+            self.doubts
+                .push("all waiter lines are taken: who comes now shares one, and is woken for others".to_owned());
+        }
+    }
+
+    /// Files of publishers whose process is not there.
+    fn doubt_ownerless(&mut self, files: &[String]) {
+        let owners: Vec<&str> = self.peers.iter().map(|peer| process_id(&peer.file_name)).collect();
+        for name in files.iter().filter(|name| name.ends_with(PUBLISHER_SUFFIX)) {
+            if !owners.contains(&owner_id(name)) {
+                self.doubts.push(format!("nobody owns {name}; the next process that joins removes it"));
+            }
+        }
+    }
+
+    fn topics(&self, processes: &[ProcessReport]) -> Vec<TopicReport> {
+        let mut topics: BTreeMap<&str, TopicReport> = BTreeMap::new();
+        let publishers =
+            processes.iter().flat_map(|process| &process.publishers).map(|publisher| &publisher.description);
+        let subscriptions = processes.iter().flat_map(|process| &process.subscriptions);
+        for endpoint in publishers.chain(subscriptions) {
+            let topic = topics.entry(&endpoint.topic).or_insert_with(|| TopicReport {
+                name: endpoint.topic.clone(),
+                publishers: 0,
+                subscriptions: 0,
+                sleepers: self.sleepers(&endpoint.topic),
+            });
+            match endpoint.role {
+                Role::Publisher => topic.publishers += 1,
+                Role::Subscription => topic.subscriptions += 1,
+                Role::Node => {} // not among them
+            }
+        }
+        topics.into_values().collect()
+    }
+
+    /// The processes of those who sleep on a topic.
+    fn sleepers(&self, topic: &str) -> Vec<String> {
+        let owners = self.board.map_or(Vec::new(), |board| board.sleepers(topic_hash(topic)));
+        let owner = |id: u64| self.peers.iter().find(|peer| waiter_owner(&peer.id) == id);
+        let name = |id| match id {
+            0 => "some who share a waiter line".to_owned(),
+            id => owner(id).map_or("a process that is not there".to_owned(), ToString::to_string),
+        };
+        owners.into_iter().map(name).collect()
+    }
+}
+
+/// The subscriptions among the rows of a publisher.
+fn readers(rows: &[PeersRow]) -> Vec<ReaderReport> {
+    let states = rows.iter().map(|(row, peer)| (row, peer, row.state.load(Relaxed)));
+    let active = states.filter(|(.., state)| matches!(*state, ROW_ACTIVE | ROW_GATING));
+    let report = |(row, peer, state): (&InRegion<Row>, &Arc<Peer>, u32)| ReaderReport {
+        process: peer.to_string(),
+        next_sequence: row.cursor.load(Relaxed),
+        depth: row.depth.load(Relaxed),
+        is_gating: state == ROW_GATING,
+    };
+    active.map(report).collect()
+}
+
+/// What is not there is no error.
+fn present<T>(found: Result<T>) -> Result<Option<T>> {
+    match found {
+        Ok(found) => Ok(Some(found)),
+        Err(error @ Error::System { .. }) if error.is_not_found() => Ok(None),
+        Err(error) => Err(error),
+    }
+}

@@ -1,0 +1,161 @@
+//! A file in a domain's directory: made, opened, checked, given pages.
+//!
+//! Used by `region`, which maps it and may then close it: descriptors are few (`ulimit -n`), so only what locks live on stays
+//! open (the board, process files). Control path. Invariants:
+//! - R4: a file that is opened is a regular file of this user that starts with a [`FileHeader`] of our version.
+//! - F3 (`fork`): no child is born with a writable descriptor that its handler does not know.
+
+use crate::{
+    error::{Error, Result},
+    os::{
+        directory::Directory,
+        fork::{self, Epoch},
+    },
+    protocol::layout::*,
+};
+use rustix::{
+    fs::{FallocateFlags, FileType, Mode, OFlags, SeekFrom, Stat, fallocate, fstat, fstatvfs, openat, seek},
+    io::{Errno, pread},
+};
+use std::{
+    mem::{ManuallyDrop, offset_of},
+    ops::Range,
+    os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd},
+};
+
+/// An open file.
+pub(crate) struct SharedFile {
+    /// Closed by `drop`, but not in a forked child (its `pthread_atfork` handler closed what must be closed there).
+    descriptor: ManuallyDrop<OwnedFd>,
+    writable: bool,
+    epoch: Epoch,
+}
+
+impl SharedFile {
+    /// Makes an empty file without a name, writable here.
+    pub(crate) fn create(directory: &Directory) -> Result<SharedFile> {
+        SharedFile::register(true, || {
+            let (flags, mode) = (OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC, Mode::RUSR | Mode::WUSR);
+            openat(directory, ".", flags, mode).map_err(|e| {
+                Error::system(format!("create an unnamed file (O_TMPFILE: a tmpfs can) in {directory}"), e)
+            })
+        })
+    }
+
+    /// Opens a file of `directory`; writable only for its owner, and the board for all.
+    pub(crate) fn open(directory: &Directory, name: &str, writable: bool) -> Result<SharedFile> {
+        let access = if writable { OFlags::RDWR } else { OFlags::RDONLY };
+        // NONBLOCK: a FIFO that somebody put there must not stop us.
+        let flags = access | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        SharedFile::register(writable, || {
+            openat(directory, name, flags, Mode::empty())
+                .map_err(|e| Error::system(format!("open {directory}/{name}"), e))
+        })
+    }
+
+    fn register(writable: bool, open: impl FnOnce() -> Result<OwnedFd>) -> Result<SharedFile> {
+        let epoch = Epoch::current()?;
+        let descriptor = if writable { fork::register(open) } else { open() }?;
+        Ok(SharedFile { descriptor: ManuallyDrop::new(descriptor), writable, epoch })
+    }
+
+    /// What the kernel says of it, if it is a regular file of this user (R4).
+    pub(crate) fn stat(&self, name: &str) -> Result<Stat> {
+        let stat = fstat(self).map_err(|e| Error::system(format!("look at {name}"), e))?;
+        let is_regular = FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile;
+        let is_ours = stat.st_uid == rustix::process::geteuid().as_raw() && stat.st_mode & 0o022 == 0;
+        if !is_regular || !is_ours || stat.st_nlink > 1 {
+            let (mode, uid, links) = (stat.st_mode, stat.st_uid, stat.st_nlink);
+            let why = format!(
+                "it is not a regular file with one name that this user alone may write (mode {mode:o}, uid {uid}, {links} names)"
+            );
+            return Err(Error::Incompatible { file: name.to_owned(), why });
+        }
+        Ok(stat)
+    }
+
+    /// Whether it still has its name; `true` if the kernel cannot say.
+    pub(crate) fn has_name(&self) -> bool {
+        fstat(self).map_or(true, |stat| stat.st_nlink > 0)
+    }
+
+    /// Refuses a file of another kind, version or layout (R4); how much room its readers should map.
+    pub(crate) fn check_header(&self, name: &str, magic: u64) -> Result<u64> {
+        let mut bytes = [0; size_of::<FileHeader>()];
+        let found = pread(self, &mut bytes[..], 0).map_err(|e| Error::system(format!("read {name}"), e))?;
+        let word = |offset: usize| u64::from_le_bytes(std::array::from_fn(|byte| bytes[offset + byte]));
+        let version = word(offset_of!(FileHeader, version)) as u32;
+        let (found_magic, layout_hash) = (word(0), word(offset_of!(FileHeader, layout_hash)));
+        let why = if found < bytes.len() {
+            format!("it has {found} bytes and a header has {}", bytes.len())
+        } else if found_magic != magic {
+            format!("it starts with {found_magic:016x} and should start with {magic:016x}")
+        } else if version != FORMAT_VERSION {
+            format!("its format version is {version} and ours is {FORMAT_VERSION}")
+        } else if layout_hash != LAYOUT_HASH {
+            format!("its layout hash is {layout_hash:016x} and ours is {LAYOUT_HASH:016x}")
+        } else {
+            return Ok(word(offset_of!(FileHeader, reserve_bytes)));
+        };
+        Err(Error::Incompatible { file: name.to_owned(), why })
+    }
+
+    /// Puts pages behind `range`; the kernel takes back what it gave if there is not enough. `what` they are for.
+    pub(crate) fn allocate(&self, directory: &Directory, what: &str, range: Range<usize>) -> Result<()> {
+        loop {
+            match fallocate(self, FallocateFlags::empty(), range.start as u64, range.len() as u64) {
+                Ok(()) => return Ok(()),
+                Err(Errno::INTR) => {}
+                Err(Errno::NOSPC | Errno::DQUOT) => return Err(self.no_room(directory, what, range.len())),
+                Err(e) => {
+                    let action = format!("allocate {} bytes in {directory} for {what}", range.len());
+                    return Err(Error::system(action, e));
+                }
+            }
+        }
+    }
+
+    fn no_room(&self, directory: &Directory, what: &str, needed_bytes: usize) -> Error {
+        let (free_bytes, total_bytes) =
+            fstatvfs(self).map(|s| (s.f_bavail * s.f_frsize, s.f_blocks * s.f_frsize)).unwrap_or((0, 0));
+        Error::NoRoom {
+            what: what.to_owned(),
+            needed_bytes: needed_bytes as u64,
+            free_bytes,
+            total_bytes,
+            directory: directory.path().to_owned(),
+        }
+    }
+
+    /// Gives the pages of `range`, whole pages, back to the system.
+    pub(crate) fn punch(&self, range: Range<usize>) -> std::result::Result<(), Errno> {
+        let flags = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
+        fallocate(self, flags, range.start as u64, range.len() as u64)
+    }
+
+    /// The first bytes from `start` on that were ever brought in, up to the next hole; what was allocated and never touched
+    /// counts as a hole.
+    pub(crate) fn next_data(&self, start: usize) -> Option<Range<usize>> {
+        let data = seek(self, SeekFrom::Data(start as u64)).ok()?;
+        let hole = seek(self, SeekFrom::Hole(data)).ok()?;
+        (hole > data).then_some(data as usize..hole as usize)
+    }
+}
+
+impl AsFd for SharedFile {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.descriptor.as_fd()
+    }
+}
+
+impl Drop for SharedFile {
+    fn drop(&mut self) {
+        if !self.epoch.is_current() {
+            return; // In a forked child the descriptor is not ours to close (F2).
+        }
+        let (descriptor, writable) = (self.descriptor.as_raw_fd(), self.writable);
+        // SAFETY: dropped here once and not used again.
+        let mut close = || unsafe { ManuallyDrop::drop(&mut self.descriptor) };
+        if writable { fork::unregister(descriptor, close) } else { close() }
+    }
+}

@@ -1,0 +1,493 @@
+//! The bytes of the three kinds of files, with every offset asserted.
+//!
+//! Used by `board`, `process_file`, `peer`, `publisher` and `link`; described for people in
+//! `docs/memory-layout.md`, whose golden file a test compares with [`describe`]. Every change of a struct or constant here
+//! changes [`LAYOUT_HASH`], and programs of different hashes refuse each other; a changed *meaning* needs a new
+//! [`FORMAT_VERSION`].
+//!
+//! All numbers are little-endian (the supported targets are). Each field's comment names its writer (W) and readers (R).
+
+#[cfg(not(loom))]
+use crate::protocol::shared::Shared;
+use crate::protocol::sync::{AtomicU32, AtomicU64, Futex};
+use std::fmt::Write;
+use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
+
+/// Version of the format; counts changes that the layout hash cannot see (a changed meaning).
+pub(crate) const FORMAT_VERSION: u32 = 1;
+/// First eight bytes of a board.
+pub(crate) const BOARD_MAGIC: u64 = u64::from_le_bytes(*b"GNTRboar");
+/// First eight bytes of a process file.
+pub(crate) const PROCESS_MAGIC: u64 = u64::from_le_bytes(*b"GNTRproc");
+/// First eight bytes of a publisher's file.
+pub(crate) const PUBLISHER_MAGIC: u64 = u64::from_le_bytes(*b"GNTRpubl");
+
+/// One cache line.
+pub(crate) const LINE_BYTES: usize = 64;
+/// One page: what `fallocate` and prefaulting work in.
+pub(crate) const PAGE_BYTES: usize = 4096;
+/// Topic lines on a board; when all are claimed, topics share lines, which costs spurious wake-ups only.
+pub(crate) const TOPIC_LINES: usize = 4096;
+/// Waiter lines on a board; the last is shared by all who come when the others are taken.
+pub(crate) const WAITER_LINES: usize = 512;
+/// Words of a bit set with one bit for each waiter.
+pub(crate) const WAITER_WORDS: usize = WAITER_LINES / 64;
+/// Pins in a row.
+pub(crate) const PINS_PER_ROW: usize = 5;
+/// Rows in a block of rows.
+pub(crate) const ROWS_PER_BLOCK: usize = 15;
+
+/// Declares a shared struct, asserts its size and every offset, and keeps the list for [`describe`].
+macro_rules! shared_struct {
+    ($(#[$meta:meta])* $name:ident: $size:literal bytes, align $align:literal {
+        $($(#[$field_meta:meta])* $field:ident: $type:ty = $offset:literal,)*
+    }) => {
+        $(#[$meta])*
+        #[repr(C, align($align))]
+        pub(crate) struct $name { $($(#[$field_meta])* pub(crate) $field: $type,)* }
+        #[cfg(not(loom))] // loom's atomics are larger; its models lay no struct over bytes
+        const _: () = {
+            assert!(size_of::<$name>() == $size);
+            $(assert!(std::mem::offset_of!($name, $field) == $offset);)*
+            // No padding (S1): the fields' sizes add up.
+            assert!(0 $(+ size_of::<$type>())* == $size);
+        };
+        impl $name {
+            const FIELDS: Fields =
+                &[$((stringify!($field), stringify!($type), $offset),)*];
+        }
+        #[cfg(not(loom))]
+        // SAFETY: integers and atomics without padding (asserted above); plain integers are written before anybody can
+        // look (before the region is linked, or, in `BlockHeader`, before `used_bytes` covers it) and never again, except
+        // in `SlotHeader`, which the pin protocol guards (lib.rs, I4).
+        unsafe impl Shared for $name {}
+    };
+}
+
+shared_struct! {
+    /// How every file starts, whatever its version.
+    #[cfg_attr(loom, derive(Default))]
+    FileHeader: 40 bytes, align 8 {
+        /// [`BOARD_MAGIC`], [`PROCESS_MAGIC`] or [`PUBLISHER_MAGIC`].
+        magic: u64 = 0,
+        /// [`FORMAT_VERSION`].
+        version: u32 = 8,
+        reserved: u32 = 12,
+        /// [`LAYOUT_HASH`].
+        layout_hash: u64 = 16,
+        /// How much address space readers map: the file never grows beyond it.
+        reserve_bytes: u64 = 24,
+        /// How long the file is. W: its owner, when it has grown. R: everyone, who ask the kernel before they believe it.
+        length_bytes: AtomicU64 = 32,
+    }
+}
+
+shared_struct! {
+    /// Start of a board, the only memory with many writers: wake hints and counters, never data.
+    BoardHeader: 128 bytes, align 64 {
+        file: FileHeader = 0,
+        /// W: whoever holds the registry lock, its pid. R: who waits for the lock, for its error sentence.
+        holder_pid: AtomicU32 = 40,
+        reserved: u32 = 44,
+        /// Count of joined, left and reaped processes. W: those, after the directory changed. R: everyone.
+        processes_generation: AtomicU64 = 48,
+        /// Random; processes repeat it, so that nobody meets a process that uses another board.
+        id: u64 = 56,
+        reserved_line: [u64; 8] = 64,
+    }
+}
+
+shared_struct! {
+    /// A topic's wake-up state on the board.
+    #[cfg_attr(loom, derive(Default))]
+    TopicLine: 256 bytes, align 64 {
+        /// Hash of the topic's name, 0 = free. W: who claims the line, by compare-and-swap. R: everyone.
+        name_hash: AtomicU64 = 0,
+        /// Count of joins and leaves of readers. W: who joins or leaves. R: publishers. Partner: `seen_generation`.
+        readers_generation: AtomicU64 = 8,
+        /// Count of joins and leaves of publishers. W: who joins or leaves. R: subscriptions.
+        publishers_generation: AtomicU64 = 16,
+        reserved: [u64; 5] = 24,
+        /// Who sleeps until there is a sample, a bit a waiter. W: each waiter its bit (a reaper the bits of the dead,
+        /// publishers the bit that many share). R: publishers.
+        sleepers: [AtomicU64; 8] = 64,
+        /// Who wants to know of joins and leaves of readers, a bit a waiter. W: as `sleepers`. R: who joins or leaves.
+        readers_watchers: [AtomicU64; 8] = 128,
+        /// The same of publishers.
+        publishers_watchers: [AtomicU64; 8] = 192,
+    }
+}
+
+shared_struct! {
+    /// A waiter's futex on the board.
+    #[cfg_attr(loom, derive(Default))]
+    WaiterLine: 64 bytes, align 64 {
+        /// Counts rings. W: publishers and joiners. R: the waiter, and the kernel's futex compare.
+        bell: Futex = 0,
+        /// [`WAITER_PLAIN`], [`WAITER_AWAKE`] or [`WAITER_ASLEEP`]. W: the waiter; who has news turns ASLEEP into AWAKE. R: both.
+        state: AtomicU32 = 4,
+        /// Whose it is: the first half of a process's id, 0 = nobody's. W, R: holders of the registry lock.
+        owner: AtomicU64 = 8,
+        /// Topics that have news, a bit for each line modulo 384. W: who has news sets, the waiter clears. R: both. Used unless
+        /// `state` is PLAIN.
+        ready: [AtomicU64; 6] = 16,
+    }
+}
+/// Words of the bits for topics that have news.
+pub(crate) const READY_WORDS: usize = 6;
+/// The waiter wants to be rung for all news.
+pub(crate) const WAITER_PLAIN: u32 = 0;
+/// The waiter collects bits, and is about to look at them.
+pub(crate) const WAITER_AWAKE: u32 = 1;
+/// The waiter collects bits, and sleeps.
+pub(crate) const WAITER_ASLEEP: u32 = 2;
+
+shared_struct! {
+    /// Start of a process file. W: the process. R: everyone in the domain.
+    ProcessHeader: 256 bytes, align 64 {
+        file: FileHeader = 0,
+        /// The 128 random bits of the file's name.
+        id: [u8; 16] = 40,
+        /// In the process's own pid namespace.
+        pid: u32 = 56,
+        domain_id: u32 = 60,
+        /// Inode number of that namespace, 0 = not known: elsewhere `pid` means another process.
+        pid_namespace: u64 = 64,
+        /// The `id` of the board that the process uses.
+        board_id: u64 = 72,
+        /// Where the first block starts: a random line of the first page, so that rows of many processes spread
+        /// over the sets of a cache.
+        first_block: u64 = 80,
+        name_bytes: u32 = 88,
+        reserved_word: u32 = 92,
+        reserved: [u64; 4] = 96,
+        /// The program's name, UTF-8, `name_bytes` long.
+        name: [u8; 64] = 128,
+        /// End of the last complete block. Partner: the readers' walk over the blocks.
+        used_bytes: AtomicU64 = 192,
+        reserved_dynamic: [u64; 7] = 200,
+    }
+}
+
+shared_struct! {
+    /// Start of a block in a process file; blocks follow each other without gaps.
+    BlockHeader: 64 bytes, align 64 {
+        /// Size with this header; set before `used_bytes` covers the block, constant after.
+        size_bytes: u64 = 0,
+        /// [`BLOCK_ROWS`] or [`BLOCK_ENDPOINT`]; constant after.
+        kind: u32 = 8,
+        reserved_word: u32 = 12,
+        /// Of an endpoint block: odd while its words change, +2 for each change. Partner: `Peer::endpoints`.
+        version: AtomicU64 = 16,
+        reserved: [u64; 5] = 24,
+    }
+}
+shared_struct! {
+    /// Start of an endpoint block's contents; the description follows.
+    EndpointHeader: 64 bytes, align 64 {
+        /// Length of the description, 0 = no endpoint here now.
+        description_bytes: AtomicU64 = 0,
+        /// Hash of the topic's name, so that others can pass by quickly.
+        topic_hash: AtomicU64 = 8,
+        /// How many samples the endpoint copied: into its slots, or out of another's. W: the endpoint. R: who asks.
+        copied_samples: AtomicU64 = 16,
+        reserved: [u64; 5] = 24,
+    }
+}
+/// A block of `ROWS_PER_BLOCK` rows.
+pub(crate) const BLOCK_ROWS: u32 = 1;
+/// A block with one endpoint's description.
+pub(crate) const BLOCK_ENDPOINT: u32 = 2;
+
+shared_struct! {
+    /// What one subscription holds of one publisher, in the subscription's process file.
+    #[cfg_attr(loom, derive(Default))]
+    Row: 64 bytes, align 64 {
+        /// The publisher's key, 0 = row is free. W: subscription. R: publishers, after a change of the generation.
+        key: AtomicU64 = 0,
+        /// Next sequence the subscription will take, 0 = everything is wanted. W: subscription. R: the publisher.
+        cursor: AtomicU64 = 8,
+        /// [`ROW_ACTIVE`], [`ROW_GATING`], [`ROW_EXTENSION`] or [`ROW_LEFT`]. W: subscription. R: the publisher.
+        state: AtomicU32 = 16,
+        /// How many samples the subscription wants kept for it. W: subscription, before `key`. R: the publisher.
+        depth: AtomicU32 = 20,
+        /// Sequences that must not be overwritten, 0 = none. W: subscription. R: the publisher. Partners: the entry's
+        /// dead bit (SeqCst fences on both sides) and, for the release, the publisher's acquire before it frees.
+        pins: [AtomicU64; 5] = 24,
+    }
+}
+/// The row of a matched subscription.
+pub(crate) const ROW_ACTIVE: u32 = 1;
+/// More pins for a subscription that holds many samples; its cursor and depth mean nothing.
+pub(crate) const ROW_EXTENSION: u32 = 2;
+/// The subscription is gone; pins that are left belong to samples that are still held.
+pub(crate) const ROW_LEFT: u32 = 3;
+/// As [`ROW_ACTIVE`], of a RELIABLE KEEP_ALL subscription: a publisher that is so, too, waits for its cursor.
+pub(crate) const ROW_GATING: u32 = 4;
+
+shared_struct! {
+    /// Start of a publisher's file. W: the publisher. R: everyone in the domain.
+    #[cfg_attr(loom, derive(Default))]
+    PublisherHeader: 320 bytes, align 64 {
+        file: FileHeader = 0,
+        /// What rows that belong to this publisher say.
+        key: u64 = 40,
+        /// Endpoint id: 12 bytes of the process id, 4 of the endpoint's number.
+        gid: [u8; 16] = 48,
+        /// Largest payload; `u64::MAX` = no bound but the file's.
+        payload_bytes: u64 = 64,
+        /// Where rings and slots start, a multiple of 64.
+        memory_offset: u64 = 72,
+        /// Where the endpoint's description starts, and how long it is.
+        description_offset: u32 = 80,
+        description_bytes: u32 = 84,
+        domain_id: u32 = 88,
+        reserved_word0: u32 = 92,
+        reserved_static: [u64; 4] = 96,
+        /// Ring: offset / 64 in the upper half, log2 of its capacity in the lower. Partner: the entries that say MOVED.
+        ring: AtomicU64 = 128,
+        /// The last generation of the topic whose rows the publisher honours. Partner: `TopicLine::readers_generation`.
+        seen_generation: AtomicU64 = 136,
+        /// How many samples are kept for readers that have not taken them yet.
+        granted_depth: AtomicU64 = 144,
+        /// The publisher waits until a [`ROW_GATING`] subscription takes: 1 + its waiter line, to be rung. 0 = it does not.
+        blocked: AtomicU64 = 152,
+        /// [`PUBLISHER_LIVE`] or [`PUBLISHER_LEFT`].
+        state: AtomicU32 = 160,
+        reserved_word: u32 = 164,
+        /// When it published last, CLOCK_MONOTONIC; 0 = not yet. Stored only if it offers a deadline or, with
+        /// MANUAL_BY_TOPIC, a lease duration. R: whoever watches those.
+        published_ns: AtomicU64 = 168,
+        /// When it last said that it is alive, by other means: it was made, or asserted its liveliness. Else as `published_ns`.
+        asserted_ns: AtomicU64 = 176,
+        reserved_dynamic: [u64; 1] = 184,
+        /// Sequence of the newest sample, 0 = none yet; stored every [`HEAD_EVERY`] samples; the ring tells
+        /// the rest.
+        head: AtomicU64 = 192,
+        reserved_line: [u64; 7] = 200,
+        /// Sequence of the oldest sample that may be alive: a hint for readers that jump.
+        tail: AtomicU64 = 256,
+        reserved_end: [u64; 7] = 264,
+    }
+}
+/// The publisher stores its head so often (in samples, a power of two): readers that keep up then have that line in their cache.
+#[cfg(not(loom))]
+pub(crate) const HEAD_EVERY: u64 = 8;
+/// So often in models, which publish few samples.
+#[cfg(loom)]
+pub(crate) const HEAD_EVERY: u64 = 2;
+/// The publisher publishes.
+pub(crate) const PUBLISHER_LIVE: u32 = 1;
+/// The publisher left in an orderly way; what its ring holds can still be taken.
+pub(crate) const PUBLISHER_LEFT: u32 = 2;
+
+shared_struct! {
+    /// One entry of a ring, on a line of its own.
+    #[cfg_attr(loom, derive(Default))]
+    RingLine: 64 bytes, align 64 {
+        /// Slot offset / 64 (32 bits) | dead (1) | sequence (31). W: the publisher. R: subscriptions.
+        /// All ones: the ring was replaced, `PublisherHeader::ring` says by which.
+        entry: AtomicU64 = 0,
+        /// The full sequence. W: the publisher, before `entry`. R: subscriptions, between two looks at `entry`.
+        sequence: AtomicU64 = 8,
+        /// The payload's length, as in the slot's header. W, R: as `sequence`.
+        length_bytes: AtomicU64 = 16,
+        reserved: [u64; 5] = 24,
+    }
+}
+shared_struct! {
+    /// What stands before the payload of a sample. Guarded by the pin protocol (I4): written while the publisher
+    /// alone owns the slot, read only under a checked pin.
+    #[derive(Clone, Copy)]
+    SlotHeader: 128 bytes, align 64 {
+        /// For bridges: the endpoint that first published the sample.
+        origin_gid: [u8; 16] = 0,
+        /// For bridges: the sample's sequence there.
+        origin_sequence: u64 = 16,
+        /// The two fields above hold if this equals `sequence`; else they are left from an earlier sample.
+        origin_valid_for: u64 = 24,
+        reserved: [u64; 4] = 32,
+        /// For services: the client whose request this sample answers. On the line of what every reader looks at.
+        request_gid: [u8; 16] = 64,
+        /// For services: the sequence of that request.
+        request_sequence: u64 = 80,
+        /// The two fields above hold if this equals `sequence`; else they are left from an earlier sample.
+        request_valid_for: u64 = 88,
+        /// The full sequence, which a reader compares with what it pinned if the entry's line was used again.
+        sequence: u64 = 96,
+        /// When it was published, CLOCK_MONOTONIC.
+        source_time_ns: u64 = 104,
+        /// When it was published, CLOCK_REALTIME.
+        source_wall_time_ns: u64 = 112,
+        /// Length of the payload, without the encapsulation.
+        length_bytes: u32 = 120,
+        /// CDR encapsulation of the payload that follows: [`ENCAPSULATION`] in every slot of this format version. So readers need
+        /// not look, which would be one more line to fetch.
+        encapsulation: [u8; 4] = 124,
+    }
+}
+
+shared_struct! {
+    /// Start of an endpoint's description, in an endpoint block and in the publisher's file; the node's name, the
+    /// topic, the type's name and its definition follow as UTF-8, without separators.
+    #[derive(Clone, Copy, FromBytes, IntoBytes, Immutable, KnownLayout)]
+    DescriptionHeader: 168 bytes, align 8 {
+        /// [`ROLE_PUBLISHER`], [`ROLE_SUBSCRIPTION`] or [`ROLE_NODE`].
+        role: u32 = 0,
+        domain_id: u32 = 4,
+        gid: [u8; 16] = 8,
+        /// Of a publisher: its key. Of a subscription: 0.
+        key: u64 = 24,
+        /// Number of the endpoint in its process: names a publisher's file.
+        number: u32 = 32,
+        node_bytes: u32 = 36,
+        topic_bytes: u32 = 40,
+        type_name_bytes: u32 = 44,
+        type_definition_bytes: u32 = 48,
+        /// 0 KEEP_LAST, 1 KEEP_ALL.
+        history: u32 = 52,
+        depth: u32 = 56,
+        /// 0 BEST_EFFORT, 1 RELIABLE.
+        reliability: u32 = 60,
+        /// 0 VOLATILE, 1 TRANSIENT_LOCAL.
+        durability: u32 = 64,
+        /// 0 AUTOMATIC, 1 MANUAL_BY_TOPIC.
+        liveliness: u32 = 68,
+        /// `u64::MAX` = no limit, as in the next two.
+        deadline_ns: u64 = 72,
+        lifespan_ns: u64 = 80,
+        liveliness_lease_duration_ns: u64 = 88,
+        avoid_ros_namespace_conventions: u32 = 96,
+        reserved_word: u32 = 100,
+        /// Largest payload; `u64::MAX` = no bound.
+        payload_bytes: u64 = 104,
+        /// RIHS01 hash of the type, all zero = not known.
+        type_hash: [u8; 32] = 112,
+        reserved: [u64; 3] = 144,
+    }
+}
+/// The endpoint publishes.
+pub(crate) const ROLE_PUBLISHER: u32 = 1;
+/// The endpoint subscribes.
+pub(crate) const ROLE_SUBSCRIPTION: u32 = 2;
+/// No endpoint, but a node, which may have none: its topic is [`GRAPH_TOPIC`], and it has no type.
+pub(crate) const ROLE_NODE: u32 = 3;
+/// The topic whose changes (of the readers' side) are those of the graph: every endpoint and node that comes or goes.
+pub(crate) const GRAPH_TOPIC: &str = "";
+
+/// Where the payload starts in a slot: on a line of its own, so that a small message is one line to fetch.
+pub(crate) const PAYLOAD_OFFSET: usize = size_of::<SlotHeader>();
+/// Alignment that every payload has.
+pub const PAYLOAD_ALIGN: usize = 64;
+const _: () = {
+    assert!(PAYLOAD_OFFSET.is_multiple_of(PAYLOAD_ALIGN));
+    assert!(WAITER_WORDS == 8 && PINS_PER_ROW == 5);
+};
+/// The CDR encapsulation of every payload: XCDR1, little endian. Payloads are bodies without it; on ROS 2's wire and in bags
+/// these four bytes stand before them.
+pub const ENCAPSULATION: [u8; 4] = [0, 1, 0, 0];
+
+// The board: header, then topic lines, then waiter lines.
+/// Where the topic lines start on a board.
+pub(crate) const BOARD_TOPICS_OFFSET: usize = PAGE_BYTES;
+/// Where the waiter lines start on a board.
+pub(crate) const BOARD_WAITERS_OFFSET: usize = BOARD_TOPICS_OFFSET + TOPIC_LINES * size_of::<TopicLine>();
+/// Size of a board.
+pub(crate) const BOARD_BYTES: usize = BOARD_WAITERS_OFFSET + WAITER_LINES * size_of::<WaiterLine>();
+
+type Fields = &'static [(&'static str, &'static str, usize)];
+const STRUCTS: &[(&str, usize, Fields)] = &[
+    ("FileHeader", size_of::<FileHeader>(), FileHeader::FIELDS),
+    ("BoardHeader", size_of::<BoardHeader>(), BoardHeader::FIELDS),
+    ("TopicLine", size_of::<TopicLine>(), TopicLine::FIELDS),
+    ("WaiterLine", size_of::<WaiterLine>(), WaiterLine::FIELDS),
+    ("ProcessHeader", size_of::<ProcessHeader>(), ProcessHeader::FIELDS),
+    ("BlockHeader", size_of::<BlockHeader>(), BlockHeader::FIELDS),
+    ("EndpointHeader", size_of::<EndpointHeader>(), EndpointHeader::FIELDS),
+    ("Row", size_of::<Row>(), Row::FIELDS),
+    ("PublisherHeader", size_of::<PublisherHeader>(), PublisherHeader::FIELDS),
+    ("RingLine", size_of::<RingLine>(), RingLine::FIELDS),
+    ("SlotHeader", size_of::<SlotHeader>(), SlotHeader::FIELDS),
+    ("DescriptionHeader", size_of::<DescriptionHeader>(), DescriptionHeader::FIELDS),
+];
+
+/// A hash of every struct, field, type and offset; files of another hash are refused.
+pub(crate) const LAYOUT_HASH: u64 = {
+    let mut hash = FNV_OFFSET;
+    let mut s = 0;
+    while s < STRUCTS.len() {
+        let (name, size, fields) = STRUCTS[s];
+        hash = fnv1a(fnv1a(hash, name.as_bytes()), &size.to_le_bytes());
+        let mut f = 0;
+        while f < fields.len() {
+            let (field, type_name, offset) = fields[f];
+            hash = fnv1a(fnv1a(hash, field.as_bytes()), type_name.as_bytes());
+            hash = fnv1a(hash, &offset.to_le_bytes());
+            f += 1;
+        }
+        s += 1;
+    }
+    let mut c = 0;
+    while c < CONSTANTS.len() {
+        hash = fnv1a(hash, &CONSTANTS[c].to_le_bytes());
+        c += 1;
+    }
+    hash
+};
+
+/// Numbers that are part of the format besides the structs.
+const CONSTANTS: &[u64] = &[
+    TOPIC_LINES as u64,
+    WAITER_LINES as u64,
+    ROWS_PER_BLOCK as u64,
+    PAYLOAD_OFFSET as u64,
+    BLOCK_ROWS as u64,
+    BLOCK_ENDPOINT as u64,
+    ROW_ACTIVE as u64,
+    ROW_EXTENSION as u64,
+    ROW_LEFT as u64,
+    ROW_GATING as u64,
+    PUBLISHER_LIVE as u64,
+    PUBLISHER_LEFT as u64,
+    HEAD_EVERY,
+    ROLE_PUBLISHER as u64,
+    ROLE_SUBSCRIPTION as u64,
+    ROLE_NODE as u64,
+];
+
+const FNV_OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
+
+/// FNV-1a, 64 bits: small, stable and `const`; names and layouts are no adversaries.
+const fn fnv1a(mut hash: u64, bytes: &[u8]) -> u64 {
+    let mut i = 0;
+    while i < bytes.len() {
+        hash = (hash ^ bytes[i] as u64).wrapping_mul(0x0000_0100_0000_01b3);
+        i += 1;
+    }
+    hash
+}
+
+/// The hash by which a topic finds its line on the board; never 0.
+pub(crate) fn topic_hash(topic: &str) -> u64 {
+    fnv1a(FNV_OFFSET, topic.as_bytes()).max(1)
+}
+
+/// The layout as text, for the golden file.
+#[must_use]
+pub fn describe() -> String {
+    let mut text = format!("format version {FORMAT_VERSION}, layout hash {LAYOUT_HASH:016x}\n");
+    for (name, size, fields) in STRUCTS {
+        // Writing to a String cannot fail.
+        let _ = writeln!(text, "\n{name}: {size} bytes");
+        for (field, type_name, offset) in *fields {
+            let _ = writeln!(text, "  {offset:>4}  {field}: {type_name}");
+        }
+    }
+    let _ = writeln!(
+        text,
+        "\nboard: topics at {BOARD_TOPICS_OFFSET} x {TOPIC_LINES}, waiters at {BOARD_WAITERS_OFFSET} x {WAITER_LINES}, \
+         {BOARD_BYTES} bytes\nslot: payload at {PAYLOAD_OFFSET}\nblock: {ROWS_PER_BLOCK} rows of {PINS_PER_ROW} pins\n\
+         entry: offset / {LINE_BYTES} << 32 | dead << 31 | sequence & 0x7fffffff"
+    );
+    text
+}

@@ -1,0 +1,71 @@
+//! Types that may lie in shared memory, and how one refers to them.
+//!
+//! Used by every file that touches a region. Invariants:
+//! - S1: a [`Shared`] type has no padding, no pointer and no invalid bit pattern.
+//! - S2: memory of another process is loaded `Relaxed`, followed by an acquire fence where that is needed
+//!   (`sync::acquire`): std promises atomic loads from read-only memory only for `Relaxed` ("Atomic accesses to read-only
+//!   memory", `std::sync::atomic`).
+
+#[cfg(not(loom))]
+use crate::protocol::sync::{AtomicU32, AtomicU64, Futex};
+use std::{ops::Deref, ptr::NonNull};
+
+#[cfg(not(all(target_pointer_width = "64", target_os = "linux")))]
+compile_error!("the engine needs 64-bit Linux: 8-byte atomic loads from read-only memory are promised nowhere else");
+
+/// A type that may be laid over the bytes of a region.
+///
+/// # Safety
+/// S1 holds, and every field that changes after the region is linked is an atomic.
+#[cfg(not(loom))]
+pub(crate) unsafe trait Shared {}
+
+// SAFETY: four or eight plain bytes, any pattern is a value (S1), and an atomic.
+#[cfg(not(loom))]
+unsafe impl Shared for AtomicU32 {}
+// SAFETY: as above.
+#[cfg(not(loom))]
+unsafe impl Shared for AtomicU64 {}
+// SAFETY: a transparent `AtomicU32`.
+#[cfg(not(loom))]
+unsafe impl Shared for Futex {}
+// SAFETY: arrays add no padding to elements that have none.
+#[cfg(not(loom))]
+unsafe impl<T: Shared, const N: usize> Shared for [T; N] {}
+
+/// A shared struct in memory that whoever holds this keeps mapped.
+pub(crate) struct InRegion<T: ?Sized>(NonNull<T>);
+
+// SAFETY: it is used as a `&T`, and what is shared may be used from any thread.
+unsafe impl<T: Sync + ?Sized> Send for InRegion<T> {}
+// SAFETY: as above.
+unsafe impl<T: Sync + ?Sized> Sync for InRegion<T> {}
+
+impl<T: ?Sized> InRegion<T> {
+    /// Refers to `place` beyond its lifetime.
+    ///
+    /// # Safety
+    /// The memory stays mapped, and what it is, for as long as the result or a copy of it is used.
+    #[inline]
+    pub(crate) unsafe fn new(place: &T) -> InRegion<T> {
+        InRegion(NonNull::from(place))
+    }
+}
+
+impl<T: ?Sized> Clone for InRegion<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T: ?Sized> Copy for InRegion<T> {}
+
+impl<T: ?Sized> Deref for InRegion<T> {
+    type Target = T;
+
+    #[inline]
+    fn deref(&self) -> &T {
+        // SAFETY: the promise of `new`.
+        unsafe { self.0.as_ref() }
+    }
+}

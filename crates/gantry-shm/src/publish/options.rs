@@ -1,0 +1,119 @@
+//! What a publisher may use and wait, besides its QoS. Plain values; local, never seen by others.
+
+use crate::{
+    describe::{
+        description::EndpointDescription,
+        qos::{History, MAX_DEPTH, Qos, Reliability},
+    },
+    domain::sender::PERIODS,
+    error::{Error, Result},
+    protocol::{
+        layout::{LINE_BYTES, PAYLOAD_OFFSET},
+        writer::Keep,
+    },
+    publish::memory::slot_bytes,
+};
+use std::time::Duration;
+
+/// Least memory limit that is chosen by itself.
+const MIN_LIMIT_BYTES: usize = 1 << 30;
+/// The limit that is chosen by itself lets readers hold so many samples beyond the history.
+const HELD_SAMPLES: usize = 64;
+
+/// Who wakes the readers that sleep.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum PublishMode {
+    /// The thread that publishes, by one system call for each. Readers hear of a sample at once.
+    #[default]
+    Sync,
+    /// A *sender* thread, one for all such publishers of the process in the domain: publish makes no system call. The thread
+    /// looks for samples again and again as long as that finds any (20 µs at most), then sleeps for `period`, the shortest of its
+    /// publishers'. So a reader that sleeps hears of a sample up to a period later; one that polls is not concerned. The sender
+    /// costs CPU time each period, samples or not: from a few microseconds to 25 on a virtual machine.
+    ///
+    /// The thread is named `gantry-sender` and has the scheduling policy, priority and CPUs of the thread that made the first
+    /// such publisher.
+    Async {
+        /// From 1 µs to 1 s.
+        period: Duration,
+    },
+}
+
+/// Limits of one publisher.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PublisherOptions {
+    /// Who wakes the readers that sleep. [`PublishMode::Sync`].
+    pub publish_mode: PublishMode,
+    /// How long [`publish`](crate::Publisher::publish) waits for RELIABLE KEEP_ALL subscriptions, if the publisher is so, too
+    /// (DDS's `max_blocking_time`). 100 ms.
+    pub max_blocking_time: Duration,
+    /// How many samples are kept at most for subscriptions that are deeper than the publisher, and by KEEP_ALL. 1024;
+    /// [`MAX_DEPTH`] at most.
+    pub max_kept_samples: usize,
+    /// How many bytes are kept at most for them. 64 MiB.
+    pub max_kept_bytes: usize,
+    /// How much shared memory the publisher's samples may use, whoever holds them. `None`: 1 GiB, or what the history and 64
+    /// held samples of the largest size need, if that is more. It is address space until it is used.
+    pub max_memory_bytes: Option<usize>,
+    /// How long memory must have been of no use before the publisher gives it back to the system, in a
+    /// [`loan`](crate::Publisher::loan). 5 s; `Duration::MAX`: never.
+    pub keep_unused_memory: Duration,
+}
+
+impl Default for PublisherOptions {
+    fn default() -> Self {
+        PublisherOptions {
+            publish_mode: PublishMode::Sync,
+            max_blocking_time: Duration::from_millis(100),
+            max_kept_samples: 1024,
+            max_kept_bytes: 64 << 20,
+            max_memory_bytes: None,
+            keep_unused_memory: Duration::from_secs(5),
+        }
+    }
+}
+
+impl PublisherOptions {
+    /// What a publisher of this QoS keeps.
+    pub(crate) fn keep(&self, qos: &Qos) -> Keep {
+        let keeps_all = qos.history == History::KeepAll;
+        let guaranteed = if keeps_all { 1 } else { qos.depth as usize };
+        Keep {
+            guaranteed,
+            samples: self.max_kept_samples.min(MAX_DEPTH as usize).max(guaranteed),
+            bytes: self.max_kept_bytes,
+            keeps_all,
+            gates: keeps_all && qos.reliability == Reliability::Reliable,
+        }
+    }
+
+    /// The sender's period; `None` if none is needed.
+    pub(crate) fn sender_period(&self) -> Result<Option<Duration>> {
+        let PublishMode::Async { period } = self.publish_mode else { return Ok(None) };
+        if PERIODS.contains(&period) {
+            return Ok(Some(period));
+        }
+        Err(Error::OutOfRange {
+            what: "the period of asynchronous publishing",
+            value: format!("{period:?}"),
+            range: format!("it may be from {:?} to {:?}", PERIODS.start(), PERIODS.end()),
+        })
+    }
+
+    /// How far the file may grow.
+    pub(crate) fn memory_limit_bytes(&self, samples: usize, description: &EndpointDescription) -> Result<usize> {
+        let payload_bytes = description.message_type.payload_bytes;
+        let slot_bytes = if payload_bytes == usize::MAX { 0 } else { slot_bytes(PAYLOAD_OFFSET, payload_bytes)? };
+        let ring_bytes = samples * LINE_BYTES;
+        let least = ring_bytes + 2 * slot_bytes;
+        match self.max_memory_bytes {
+            Some(bytes) if bytes < least => Err(Error::OutOfRange {
+                what: "a publisher's memory limit",
+                value: format!("{bytes} bytes"),
+                range: format!("its history's list and two messages need {least} bytes"),
+            }),
+            Some(bytes) => Ok(bytes),
+            None => Ok((ring_bytes + (samples + HELD_SAMPLES).saturating_mul(slot_bytes)).max(MIN_LIMIT_BYTES)),
+        }
+    }
+}

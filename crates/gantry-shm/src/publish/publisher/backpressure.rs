@@ -1,0 +1,60 @@
+//! How a publisher waits for RELIABLE KEEP_ALL subscriptions that have not taken what would have to go.
+//!
+//! A slow path of `publisher`; readers ring its bell when they take (`protocol`, 6).
+
+use super::Publisher;
+use crate::{
+    error::{Error, Result},
+    publish::discovery::{drop_the_dead, laggards},
+};
+use std::time::{Duration, Instant};
+
+/// How often a blocked publisher looks whether the readers that it waits for are alive.
+const BLOCKED_SLICE: Duration = Duration::from_millis(100);
+
+impl Publisher {
+    /// Waits until gating readers took what would have to go for one more sample.
+    #[cold]
+    pub(super) fn wait_for_room(&mut self, bytes: usize) -> Result<()> {
+        let limit = self.options.max_blocking_time;
+        if limit.is_zero() {
+            self.find_readers();
+            drop_the_dead(&mut self.writer.roster);
+            return if self.writer.is_blocked(bytes) { Err(self.timed_out(limit)) } else { Ok(()) };
+        }
+        let deadline = Instant::now().checked_add(limit);
+        let bell = match self.waiter.index(limit) {
+            Err(Error::RegistryBusy { .. }) => return Err(self.timed_out(limit)), // the time is over before we could sleep
+            bell => bell?,
+        };
+        let is_over = || deadline.is_some_and(|deadline| Instant::now() >= deadline);
+        loop {
+            self.find_readers();
+            drop_the_dead(&mut self.writer.roster);
+            self.writer.say_blocked(bell.0 as u64 + 1);
+            let slice = Instant::now() + BLOCKED_SLICE;
+            let slice = deadline.map_or(slice, |deadline| deadline.min(slice));
+            let writer = &mut self.writer;
+            let slept = self.waiter.sleep_once(Some(slice), std::iter::empty(), || !writer.is_blocked(bytes));
+            let is_blocked = self.writer.is_blocked(bytes);
+            if !is_blocked || is_over() || slept.is_err() {
+                self.writer.say_blocked(0);
+                slept?;
+                return if is_blocked { Err(self.timed_out(limit)) } else { Ok(()) };
+            }
+        }
+    }
+
+    #[cold]
+    fn timed_out(&self, limit: Duration) -> Error {
+        let oldest = self.writer.history.tail();
+        Error::PublishTimeout {
+            topic: self.description.topic.clone(),
+            waited_ms: limit.as_millis() as u64,
+            kept: self.writer.history.retained(),
+            kept_bytes: self.writer.history.retained_bytes(),
+            oldest,
+            laggards: laggards(&self.writer.roster, oldest).join(", "),
+        }
+    }
+}

@@ -1,0 +1,455 @@
+//! A publisher: loans, publishing, and the memory for both.
+//!
+//! Owned by one thread at a time (`&mut self`); `gantry::Publisher` is a typed layer over it. The protocol is `writer`'s; here
+//! are its memory (`memory`), its readers as the control thread found them (`readers`), and waiting for gating readers.
+
+mod backpressure;
+mod liveliness;
+mod slots;
+
+use crate::{
+    crash::{self, Point},
+    describe::{
+        description::{EndpointDescription, Gid, Role},
+        qos::Qos,
+        type_description::TypeDescription,
+    },
+    domain::{
+        board::TopicIndex, control::Watched, domain::Domain, participant::Participant, process_file::EndpointBlock,
+    },
+    error::{Error, Result},
+    events::Events,
+    os::clock::monotonic_ns,
+    protocol::{
+        history::Slot,
+        layout::*,
+        ring::Descriptor,
+        roster::Roster,
+        send::Outbox,
+        shared::InRegion,
+        sleep::Side,
+        sync::Ordering::*,
+        writer::{BATCH_SAMPLES, Writer, ring_entries},
+    },
+    publish::{
+        discovery::{Found, ReaderSearch, drop_the_dead, laggards},
+        event_source::{PublisherEvent, PublisherSubject},
+        loan::{Loan, Unpublished},
+        memory::{Memory, slot_bytes},
+        options::PublisherOptions,
+        publisher_file::PublisherFile,
+    },
+    wait::waiter::Waiter,
+};
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+/// So often (in loans) it is looked whether loans came back unpublished, and whether memory has become of no use.
+const LOANS_PER_LOOK: u32 = 64;
+
+/// When a sample was published.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SourceTime {
+    /// CLOCK_MONOTONIC, ns.
+    pub monotonic_ns: u64,
+    /// CLOCK_REALTIME, ns.
+    pub wall_ns: u64,
+}
+
+/// Puts samples into its own shared memory.
+// Aligned, and so on cache lines of its own, wherever a program puts it: beside a subscription that another thread polls it
+// would cost both of them 100 ns a sample. Two lines, for processors fetch pairs of them.
+#[repr(align(128))]
+pub struct Publisher {
+    participant: Arc<Participant>,
+    domain: Arc<Domain>,
+    description: EndpointDescription,
+    options: PublisherOptions,
+    block: EndpointBlock,
+    topic: TopicIndex,
+    file: Arc<PublisherFile>,
+    /// References to `file` that published loans gave back: taking one costs nothing, counting one does.
+    spare: Vec<Arc<PublisherFile>>,
+    memory: Memory,
+    writer: Writer<Arc<crate::domain::peer::Peer>>,
+    search: Arc<ReaderSearch>,
+    /// Asynchronous: who wakes the readers looks here.
+    outbox: Option<Arc<Outbox>>,
+    /// Some reader is in another process, so likely on another core.
+    has_remote_readers: bool,
+    /// It says when it published: its deadline or its lease is counted from there.
+    says_when: bool,
+    /// Loans since the clock was looked at.
+    loans: u32,
+    /// The most bytes in use since `peak_since`.
+    peak_bytes: usize,
+    peak_since: Instant,
+    waiter: Waiter,
+}
+
+impl Publisher {
+    /// Makes a publisher and tells the topic's subscriptions.
+    ///
+    /// # Errors
+    /// A depth of 0 or beyond [`MAX_DEPTH`](crate::MAX_DEPTH), a payload beyond 4 GiB, no room, or what joining can fail with.
+    pub fn new(
+        participant: Arc<Participant>,
+        node: &str,
+        topic: &str,
+        message_type: TypeDescription,
+        qos: Qos,
+        options: PublisherOptions,
+    ) -> Result<Publisher> {
+        let domain = participant.domain.clone();
+        let description = domain.describe(Role::Publisher, node, topic, message_type, qos)?;
+        let period = options.sender_period()?;
+        let keep = options.keep(&qos);
+        let kept = if keep.keeps_all { keep.samples } else { keep.guaranteed };
+        let log2_capacity = ring_entries(kept, *BATCH_SAMPLES.start(), keep.gates).next_power_of_two().ilog2();
+        let limit_bytes = options.memory_limit_bytes(1 << log2_capacity, &description)?;
+        let removed = |e: Error| match e.is_not_found() {
+            true => Error::Removed {
+                file: domain.directory.path().to_owned(),
+                what: format!("a publisher of {}", description.topic),
+            },
+            false => e,
+        };
+        let mut file = PublisherFile::create(&domain, &description, log2_capacity, limit_bytes).map_err(removed)?;
+        let header = file.header()?;
+        let ring = file.ring(Descriptor::from_word(header.ring.load(Relaxed)))?;
+        let says_when = liveliness::begin(header, &qos);
+        let topic = domain.topic(topic);
+        let outbox = period.map(|period| participant.outbox(topic, period)).transpose()?;
+        // SAFETY: the publisher keeps the file as long as the writer.
+        let header = unsafe { InRegion::new(header) };
+        // SAFETY: as above, the domain and its board.
+        let line = unsafe { InRegion::new(domain.board.line(topic)) };
+        let writer = Writer::new(header, line, ring, Roster::new(description.key, 0, Vec::new()), keep);
+        let mut memory = Memory::new(file.region.length_bytes());
+        slots::first_slots(&mut memory, &file, &domain, &description)?;
+        file.link(&domain).map_err(removed)?;
+        let file = Arc::new(file);
+        let block = match domain.process.add_endpoint(&domain.directory, &description) {
+            Ok(block) => block,
+            Err(e) => {
+                domain.directory.unlink(&file.name)?;
+                return Err(e);
+            }
+        };
+        let search = Arc::new(ReaderSearch::new(topic, description.key));
+        participant.watch(&search);
+        let waiter = Waiter::new(domain.clone());
+        let mut publisher = Publisher {
+            participant,
+            domain,
+            description,
+            options,
+            block,
+            topic,
+            file,
+            spare: Vec::with_capacity(8),
+            memory,
+            writer,
+            search,
+            outbox,
+            has_remote_readers: false,
+            says_when,
+            loans: 0,
+            peak_bytes: 0,
+            peak_since: Instant::now(),
+            waiter,
+        };
+        publisher.domain.board.topic_changed(topic, Side::Publishers);
+        publisher.domain.board.graph_changed();
+        publisher.find_readers();
+        Ok(publisher)
+    }
+
+    /// Another publisher of the same topic, type, QoS and options, for another thread: with memory and sequences of its own, it
+    /// shares nothing with this one that publishing would have to lock. Control path.
+    ///
+    /// # Errors
+    /// As [`Publisher::new`].
+    pub fn try_clone(&self) -> Result<Publisher> {
+        let EndpointDescription { node, topic, message_type, qos, .. } = &self.description;
+        Publisher::new(self.participant.clone(), node, topic, message_type.clone(), *qos, self.options)
+    }
+
+    /// A slot for `length_bytes` of payload. Several may be out at once.
+    ///
+    /// # Errors
+    /// `length_bytes` is more than the type allows; all memory that this publisher may use is in use; there is no room for more.
+    ///
+    /// # Real-time
+    /// No allocation, lock or system call while a slot of about that size is free or a sample of that size can be reclaimed;
+    /// only if neither is, memory is cut anew or added. Memory that was of no use for long is handed back here (system calls).
+    #[inline]
+    pub fn loan(&mut self, length_bytes: usize) -> Result<Loan> {
+        self.domain.epoch.check()?;
+        if length_bytes > self.description.message_type.payload_bytes {
+            return Err(self.too_long(length_bytes));
+        }
+        let bytes = slot_bytes(PAYLOAD_OFFSET, length_bytes)?;
+        let slot = match self.writer.history.take_free(bytes) {
+            Some(slot) => slot,
+            None => self.make_room(bytes)?,
+        };
+        self.loans += 1;
+        self.peak_bytes = self.peak_bytes.max(self.writer.history.used_bytes());
+        if self.loans >= LOANS_PER_LOOK {
+            self.hand_back_unused();
+        }
+        crash::point(Point::SlotLoaned);
+        let file = self.spare.pop().unwrap_or_else(|| self.file.clone());
+        Loan::new(file, slot, length_bytes, self.domain.epoch)
+    }
+
+    /// Publishes a loan and returns its sequence: 1, 2, … If publisher and subscription are both RELIABLE and KEEP_ALL, and the
+    /// subscription has not taken what would have to go, waits up to [`PublisherOptions::max_blocking_time`].
+    ///
+    /// # Errors
+    /// The loan is another publisher's; that time is over; the process forked. The loan comes back with the error.
+    ///
+    /// # Real-time
+    /// No allocation and no lock; a system call for each reader that sleeps, none if it is asynchronous
+    /// ([`PublishMode`](crate::PublishMode)). When deeper or more readers came since the last
+    /// call, memory may be added here (system calls, allocation).
+    #[inline]
+    pub fn publish(&mut self, loan: Loan, time: SourceTime) -> std::result::Result<u64, Unpublished> {
+        self.writer.prefetch_entry();
+        let slot = match self.prepare(&loan, time) {
+            Ok(slot) => slot,
+            Err(error) => return Err(Unpublished { loan, error: Box::new(error) }),
+        };
+        let (sequence, retires) = self.writer.publish(slot, loan.length_bytes() as u32);
+        if self.says_when {
+            self.say_when(time);
+        }
+        match &self.outbox {
+            Some(outbox) => outbox.announce(sequence),
+            None => self.domain.board.wake(self.topic),
+        }
+        if retires {
+            self.writer.reclaim();
+        }
+        if let Some(file) = loan.into_file()
+            && self.spare.len() < self.spare.capacity()
+        {
+            self.spare.push(file);
+        }
+        if let Some(next) = self.writer.history.next_free() {
+            // The reader of the slot's last sample has its lines.
+            let payload = self.file.region.base().wrapping_add(next.offset + PAYLOAD_OFFSET);
+            crate::protocol::prefetch::beginning(
+                payload,
+                next.bytes - PAYLOAD_OFFSET,
+                crate::protocol::prefetch::for_writing,
+            );
+        }
+        Ok(sequence)
+    }
+
+    /// All of publish that can fail: the slot, with its header written.
+    #[inline]
+    fn prepare(&mut self, loan: &Loan, time: SourceTime) -> Result<Slot> {
+        self.domain.epoch.check()?;
+        let Some(slot) = loan.slot_of(&self.file) else {
+            return Err(Error::ForeignLoan { topic: self.description.topic.clone() });
+        };
+        if self.writer.seems_outdated() {
+            self.accept_found();
+        }
+        if self.writer.is_blocked(slot.bytes) {
+            self.wait_for_room(slot.bytes)?;
+        }
+        // SAFETY: in bounds and aligned (`Loan::header`), and ours alone: the slot is on loan, its last sample was freed only
+        //   after no pin named it (I4).
+        let header = unsafe { loan.header().as_mut() };
+        header.sequence = self.writer.history.head() + 1;
+        header.source_time_ns = time.monotonic_ns;
+        header.source_wall_time_ns = time.wall_ns;
+        header.length_bytes = loan.length_bytes() as u32;
+        header.encapsulation = ENCAPSULATION;
+        if loan.is_response() {
+            header.request_valid_for = header.sequence;
+        }
+        crash::point(Point::SlotWritten);
+        if self.has_remote_readers {
+            crate::protocol::prefetch::both_ends(
+                loan.bytes().as_ptr(),
+                loan.length_bytes(),
+                crate::protocol::prefetch::hand_over,
+            );
+        }
+        Ok(slot)
+    }
+
+    /// How many subscriptions are matched now. Control path.
+    ///
+    /// # Errors
+    /// A subscription's memory cannot be mapped; the process forked.
+    pub fn subscription_count(&mut self) -> Result<usize> {
+        self.domain.epoch.check()?;
+        self.domain.look_for_deaths()?;
+        self.find_readers();
+        drop_the_dead(&mut self.writer.roster); // somebody else may be reaping them just now
+        match &self.search.found().unmapped {
+            Some(why) => Err(Error::UnmappedReader { topic: self.description.topic.clone(), why: why.clone() }),
+            None => Ok(self.writer.roster.count()),
+        }
+    }
+
+    /// Waits until at least `count` subscriptions are matched; `false` if they were not within `timeout`
+    /// ([`Publisher::mismatches`] may say why). Control path.
+    ///
+    /// # Errors
+    /// The time is over and there is a subscription of another type; as [`Publisher::subscription_count`].
+    pub fn wait_for_subscriptions(&mut self, count: usize, timeout: Duration) -> Result<bool> {
+        let matched = self.wait_for_readers(count, Instant::now().checked_add(timeout));
+        // Who waits once at its beginning must not keep a line from those who wait all their lives: there are few for all.
+        self.waiter.release();
+        matched
+    }
+
+    fn wait_for_readers(&mut self, count: usize, deadline: Option<Instant>) -> Result<bool> {
+        loop {
+            if self.subscription_count()? >= count {
+                return Ok(true);
+            }
+            if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+                return self.domain.type_mismatch(&self.description).map_or(Ok(false), Err);
+            }
+            let (writer, line) = (&self.writer, self.domain.board.line(self.topic));
+            let watchers = std::iter::once(line.watchers(Side::Readers));
+            self.waiter.sleep_once(deadline, watchers, || writer.seems_outdated())?;
+        }
+    }
+
+    /// Whether a subscription of the process that has `endpoint` is matched, as far as this publisher knows since it last
+    /// published or counted: it gets what is published from here on.
+    #[must_use]
+    pub fn reaches_process_of(&self, endpoint: Gid) -> bool {
+        self.writer.roster.keepers().any(|peer| endpoint.is_of_process(&peer.id))
+    }
+
+    /// Another number whenever other subscriptions are matched.
+    #[must_use]
+    pub fn readers_version(&self) -> u64 {
+        self.writer.roster.generation()
+    }
+
+    /// The processes of RELIABLE KEEP_ALL subscriptions that have not taken the sample with that sequence, for a sentence.
+    #[must_use]
+    pub fn laggards(&self, sequence: u64) -> Vec<String> {
+        laggards(&self.writer.roster, sequence)
+    }
+
+    /// Why subscriptions to this topic are not matched, a sentence each. Control path.
+    ///
+    /// # Errors
+    /// Another process's endpoints cannot be read; the process forked.
+    pub fn mismatches(&self) -> Result<Vec<String>> {
+        self.domain.epoch.check()?;
+        let mut sentences = Vec::new();
+        let others = self.domain.endpoints(&self.description.topic, Role::Subscription, &mut sentences)?;
+        sentences.extend(others.iter().filter_map(|(_, subscription)| self.description.mismatch(subscription)));
+        Ok(sentences)
+    }
+
+    /// Counts a sample that was copied into its slot, for whoever asks why a connection is not zero-copy
+    /// ([`Participant::connections`]).
+    ///
+    /// # Real-time
+    /// One store.
+    pub fn count_copy(&mut self) {
+        self.block.count_copy();
+    }
+
+    /// What happens to it from now on besides publishing, on a handle of its own: subscriptions that come and go, deadlines, its
+    /// liveliness. Control path.
+    ///
+    /// # Errors
+    /// Other processes' endpoints cannot be read; the process forked.
+    pub fn events(&self) -> Result<Events<PublisherEvent>> {
+        let (description, now_ns) = (self.description.clone(), monotonic_ns());
+        let subject = PublisherSubject::new(description, self.topic, self.file.clone(), now_ns);
+        Events::new(&self.participant, self.topic, Side::Readers, subject)
+    }
+
+    /// What this publisher says about itself.
+    #[must_use]
+    pub fn description(&self) -> &EndpointDescription {
+        &self.description
+    }
+
+    /// Bytes of shared memory that its samples use or could use without adding more.
+    #[must_use]
+    pub fn memory_bytes(&self) -> usize {
+        self.memory.backed_bytes()
+    }
+
+    /// Finds out who reads now. Control path.
+    fn find_readers(&mut self) {
+        let search = self.search.clone();
+        search.update(&self.domain);
+        self.accept(&mut search.found());
+    }
+
+    /// Takes over what the control thread found, if it is not at it just now.
+    #[cold]
+    fn accept_found(&mut self) {
+        let search = self.search.clone();
+        if let Some(mut found) = search.try_found() {
+            self.accept(&mut found);
+        }
+    }
+
+    fn accept(&mut self, found: &mut Found) {
+        if !std::mem::take(&mut found.is_news) {
+            return;
+        }
+        let capacity = self.writer.exchange_roster(&mut found.readers);
+        self.has_remote_readers = self.writer.roster.rows.iter().any(|(_, peer)| peer.id != *self.domain.process.id());
+        if capacity > self.writer.capacity() {
+            // Without room for a larger ring, readers get what the old one allows, as `granted_depth` says.
+            let _ = self.grow_ring(capacity);
+        }
+        self.writer.grant();
+    }
+
+    #[cold]
+    fn too_long(&self, length_bytes: usize) -> Error {
+        let most = self.description.message_type.payload_bytes;
+        Error::OutOfRange {
+            what: "the length of a loan",
+            value: format!("{length_bytes} bytes"),
+            range: format!("messages on {} have at most {most} bytes", self.description.topic),
+        }
+    }
+}
+
+impl std::fmt::Debug for Publisher {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Publisher({})", self.description.topic)
+    }
+}
+
+impl Drop for Publisher {
+    fn drop(&mut self) {
+        if !self.domain.epoch.is_current() {
+            return;
+        }
+        if let Ok(header) = self.file.header() {
+            header.state.store(PUBLISHER_LEFT, Release);
+            crash::point(Point::PublisherLeft);
+        }
+        // Errors have nobody to go to; the reaper finds what is left when this process is gone.
+        let _ = self.domain.process.remove_endpoint(self.block);
+        let _ = self.domain.directory.unlink(&self.file.name);
+        self.domain.board.topic_changed(self.topic, Side::Publishers);
+        self.domain.board.graph_changed();
+        self.domain.process.free_endpoint(self.block);
+    }
+}

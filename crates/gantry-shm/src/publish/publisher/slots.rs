@@ -1,0 +1,217 @@
+//! Where a publisher's slots and rings come from, and how memory goes back.
+//!
+//! The slow paths of `publisher`: system calls and allocation, on the publisher's thread, which alone owns the books.
+
+use super::Publisher;
+use crate::{
+    describe::{description::EndpointDescription, qos::Durability},
+    domain::{domain::Domain, holder::holders},
+    error::{Error, Result},
+    protocol::{
+        history::Slot,
+        layout::{PAYLOAD_OFFSET, RingLine},
+        ring::Descriptor,
+    },
+    publish::{
+        discovery::drop_the_dead,
+        memory::{Memory, slot_bytes},
+        publisher_file::PublisherFile,
+    },
+};
+use std::time::Instant;
+
+/// As long as readers keep up, a publisher makes no more slots than this: lines that changed hands lately do so fastest (the
+/// benchmark `hop` shows it), and of large messages less memory is touched.
+const WARM_SLOTS: usize = 4;
+/// ... and of large messages fewer, for caches and memory; with two, pins would be looked at for each message (8 MiB: 590 ns
+/// a hop instead of 220).
+const LARGE_SLOTS: usize = 3;
+/// A publisher begins with at least so many slots: one is read while the next is written.
+const FIRST_SLOTS: usize = 2;
+/// Small slots are added this many bytes at a time.
+const GROWTH_BYTES: usize = 256 << 10;
+
+impl Publisher {
+    /// A larger ring, for deeper or more readers.
+    pub(super) fn grow_ring(&mut self, capacity: usize) -> Result<()> {
+        let log2_capacity = capacity.next_power_of_two().ilog2();
+        let what = format!("a ring of {} entries for topic {}", 1 << log2_capacity, self.description.topic);
+        let bytes = size_of::<RingLine>() << log2_capacity;
+        let (region, directory) = (&self.file.region, &self.domain.directory);
+        if let Some(place) = self.memory.take(region, directory, &what, bytes, 0)? {
+            let descriptor = Descriptor { offset: place.offset, log2_capacity };
+            self.writer.change_ring(self.file.ring(descriptor)?, descriptor);
+            self.domain.board.call_readers(self.topic); // so that readers bring its pages in
+        }
+        Ok(())
+    }
+
+    /// Retires what nobody can want any more, and frees what nobody holds.
+    fn recycle(&mut self) {
+        if self.writer.seems_outdated() {
+            self.accept_found();
+        }
+        let wanted = self.wanted_samples();
+        self.writer.recycle(wanted);
+    }
+
+    /// How many of the newest samples somebody may still take. Late joiners get the history of a TRANSIENT_LOCAL publisher;
+    /// of a VOLATILE one, what all readers have taken is of no use to anybody, and its slots are warm in the cache.
+    fn wanted_samples(&self) -> usize {
+        if self.description.qos.durability == Durability::TransientLocal || self.writer.seems_outdated() {
+            return usize::MAX;
+        }
+        let next = self.writer.history.head() + 1;
+        next.saturating_sub(self.writer.roster.slowest_cursor().unwrap_or(next)) as usize
+    }
+
+    /// A slot when none of the size is free: what came back, what can be retired, memory that is free in other sizes, what the
+    /// dead held, new memory, in this order.
+    #[cold]
+    pub(super) fn make_room(&mut self, bytes: usize) -> Result<Slot> {
+        let history = &mut self.writer.history;
+        self.file.returns.take(|slot| history.give_back(slot));
+        if let Some(slot) = history.take_free(bytes) {
+            return Ok(slot);
+        }
+        if let Some(slot) = self.cut_several(bytes) {
+            return Ok(slot);
+        }
+        if self.writer.seems_outdated() {
+            self.find_readers(); // on this thread, for it cannot go on without
+        }
+        self.recycle();
+        if let Some(slot) = self.writer.history.take_free(bytes) {
+            return Ok(slot);
+        }
+        self.writer.history.take_all_free().for_each(|slot| self.memory.give(slot));
+        if let Ok(Some(slot)) = self.cut(bytes) {
+            return Ok(slot);
+        }
+        let history = &mut self.writer.history;
+        self.file.returns.take_all(|slot| history.give_back(slot));
+        if let Some(slot) = history.take_free(bytes) {
+            return Ok(slot);
+        }
+        if drop_the_dead(&mut self.writer.roster) {
+            // Others can do without this; what fails here is tried again by the control thread.
+            let _ = self.domain.look_for_deaths();
+            self.find_readers();
+            self.writer.reclaim();
+            self.writer.history.take_all_free().for_each(|slot| self.memory.give(slot));
+        }
+        if let Some(slot) = self.make_room_of_extra(bytes) {
+            return Ok(slot);
+        }
+        self.cut(bytes)?.ok_or_else(|| self.out_of_memory(bytes))
+    }
+
+    /// A slot in the room of what is kept for deep readers alone: they must not stop the publisher. Step by step, so that they
+    /// do not lose it all for one sample.
+    fn make_room_of_extra(&mut self, bytes: usize) -> Option<Slot> {
+        let mut extra = self.writer.extra_samples();
+        while extra > 0 {
+            extra -= extra.div_ceil(4);
+            self.writer.recycle_extra(extra);
+            self.writer.history.take_all_free().for_each(|slot| self.memory.give(slot));
+            if let Ok(Some(slot)) = self.cut(bytes) {
+                return Some(slot);
+            }
+        }
+        None
+    }
+
+    /// Of small slots several at once, so that readers' pins are looked at once for all of them; `None` if there are enough, or
+    /// no memory.
+    fn cut_several(&mut self, bytes: usize) -> Option<Slot> {
+        let useful = match self.writer.has_many_readers() {
+            true => self.writer.most_slots().min(GROWTH_BYTES / bytes), // a look at many rows costs more than cold lines
+            false => 0,
+        };
+        let (count, useful) = (self.writer.history.count(), useful.max(WARM_SLOTS));
+        let useful = if bytes < GROWTH_BYTES { useful } else { LARGE_SLOTS.min(count + 1) };
+        for _ in count..useful {
+            let slot = self.cut(bytes).ok()??;
+            self.writer.history.give_back(slot);
+        }
+        self.writer.history.take_free(bytes)
+    }
+
+    /// Memory for a slot, of the small ones several ahead.
+    fn cut(&mut self, bytes: usize) -> Result<Option<Slot>> {
+        let what = format!("a message of {} bytes on topic {}", bytes - PAYLOAD_OFFSET, self.description.topic);
+        let (region, directory) = (&self.file.region, &self.domain.directory);
+        let before = region.length_bytes();
+        let ahead_bytes = (self.writer.most_slots() * bytes).min(GROWTH_BYTES);
+        let slot = self.memory.take(region, directory, &what, bytes, ahead_bytes)?;
+        if let Some(slot) = slot {
+            self.writer.history.made(slot);
+        }
+        if region.length_bytes() > before {
+            self.domain.board.call_readers(self.topic); // so that readers bring the new pages in
+        }
+        Ok(slot)
+    }
+
+    /// Takes loans back that were dropped unpublished, and gives memory back to the system if for long much more is there than was
+    /// in use.
+    #[cold]
+    pub(super) fn hand_back_unused(&mut self) {
+        self.loans = 0;
+        let history = &mut self.writer.history;
+        self.file.returns.take(|slot| history.give_back(slot));
+        if self.peak_since.elapsed() < self.options.keep_unused_memory {
+            return;
+        }
+        self.peak_since = Instant::now();
+        let peak_bytes = std::mem::replace(&mut self.peak_bytes, self.writer.history.used_bytes());
+        if self.memory.is_oversized(peak_bytes) {
+            self.writer.history.take_all_free().for_each(|slot| self.memory.give(slot));
+            // It failed if the memory is still there, which harms nobody.
+            let _ = self.memory.hand_back(&self.file.region, &self.domain.directory, peak_bytes + peak_bytes / 2);
+        }
+    }
+
+    #[cold]
+    fn out_of_memory(&self, bytes: usize) -> Error {
+        let history = &self.writer.history;
+        let mut all = vec![
+            format!("{} on loan", history.loaned()),
+            format!("{} ({} bytes) in the history", history.retained(), history.retained_bytes()),
+        ];
+        let holders = holders(&self.writer.roster.rows, |sequence| history.bytes_of(sequence));
+        all.extend(holders.iter().map(ToString::to_string));
+        let why = match &self.search.found().unmapped {
+            Some(error) => format!("nothing can be freed: {error}"),
+            None => "hold fewer samples, use a smaller depth, or raise the publisher's memory limit".to_owned(),
+        };
+        Error::OutOfMemory {
+            topic: self.description.topic.clone(),
+            needed_bytes: bytes,
+            used_bytes: history.used_bytes(),
+            limit_bytes: self.file.region.reserve_bytes(),
+            holders: all.join(", "),
+            why,
+        }
+    }
+}
+
+/// The first slots before anybody looks: readers bring their pages in when they match, and if there is no room it is said
+/// here and not in the middle of a run.
+pub(super) fn first_slots(
+    memory: &mut Memory,
+    file: &PublisherFile,
+    domain: &Domain,
+    description: &EndpointDescription,
+) -> Result<()> {
+    let payload_bytes = description.message_type.payload_bytes;
+    if payload_bytes == usize::MAX {
+        return Ok(()); // of no bound, so nobody knows how much
+    }
+    let bytes = FIRST_SLOTS * slot_bytes(PAYLOAD_OFFSET, payload_bytes)?;
+    let what = format!("the first messages of topic {}", description.topic);
+    if let Some(slot) = memory.take(&file.region, &domain.directory, &what, bytes, GROWTH_BYTES.min(bytes))? {
+        memory.give(slot);
+    }
+    Ok(())
+}

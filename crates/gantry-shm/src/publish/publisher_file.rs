@@ -1,0 +1,83 @@
+//! A publisher's own file: header and description, then the memory for rings and slots. Written by its publisher alone.
+//!
+//! Used by `publisher` and `loan` (which keeps it mapped after the publisher is gone).
+
+use crate::{
+    crash::{self, Point},
+    describe::description::EndpointDescription,
+    domain::domain::Domain,
+    error::{Error, Result},
+    os::region::{MAX_RESERVE_BYTES, Region},
+    protocol::{
+        history::Slot,
+        layout::*,
+        ring::{Descriptor, Ring},
+    },
+    publish::returned_slots::Returns,
+};
+use std::{ptr::NonNull, sync::atomic::Ordering::*};
+
+/// The file of one publisher of this process.
+pub(crate) struct PublisherFile {
+    pub(crate) region: Region,
+    pub(crate) name: String,
+    /// Loans that were dropped unpublished; the publisher collects them when it is short of slots.
+    pub(crate) returns: Returns,
+}
+
+impl PublisherFile {
+    /// Makes the file without a name, with a ring of 2^`log2_capacity` entries and no slots; it may grow to `limit_bytes`.
+    pub(crate) fn create(
+        domain: &Domain,
+        description: &EndpointDescription,
+        log2_capacity: u32,
+        limit_bytes: usize,
+    ) -> Result<PublisherFile> {
+        let text = description.to_bytes();
+        let text_offset = size_of::<PublisherHeader>();
+        let ring_offset = (text_offset + text.len()).next_multiple_of(LINE_BYTES);
+        let length_bytes = (ring_offset + (size_of::<RingLine>() << log2_capacity)).next_multiple_of(PAGE_BYTES);
+        let reserve_bytes = limit_bytes.next_multiple_of(PAGE_BYTES).clamp(length_bytes, MAX_RESERVE_BYTES);
+        let name = domain.process.publisher_file_name(description.number);
+        let kind = (PUBLISHER_MAGIC, &*format!("the ring of topic {}", description.topic));
+        let region = Region::create(&domain.directory, &name, kind, length_bytes, reserve_bytes)?;
+        let header = region.pointer(0, text_offset, LINE_BYTES)?.cast::<PublisherHeader>();
+        // SAFETY: inside the mapping and aligned (`pointer`); the file has no name yet, so nobody else can look.
+        let header = unsafe { &mut *header.as_ptr() };
+        (header.domain_id, header.key, header.gid) = (description.domain_id, description.key, description.gid.0);
+        (header.description_offset, header.description_bytes) = (text_offset as u32, text.len() as u32);
+        header.payload_bytes = description.message_type.payload_bytes as u64;
+        header.memory_offset = ring_offset as u64;
+        header.ring.store(Descriptor { offset: ring_offset, log2_capacity }.to_word(), Relaxed);
+        header.state.store(PUBLISHER_LIVE, Relaxed);
+        header.tail.store(1, Relaxed);
+        let place = region.pointer(text_offset, text.len(), 1)?;
+        // SAFETY: `text.len()` bytes inside the mapping (`pointer`), not overlapping the vector, not yet visible.
+        unsafe { place.copy_from_nonoverlapping(NonNull::from(text.as_slice()).cast(), text.len()) };
+        crash::point(Point::PublisherWritten);
+        Ok(PublisherFile { region, name, returns: Returns::new() })
+    }
+
+    /// Gives it its name: from now on others can open it, and it needs no descriptor any more.
+    pub(crate) fn link(&mut self, domain: &Domain) -> Result<()> {
+        let linked = self.region.link(&domain.directory, &self.name);
+        linked.map_err(|e| Error::system(format!("name {}/{}", domain.directory, self.name), e))?;
+        self.region.close_file();
+        Ok(())
+    }
+
+    pub(crate) fn header(&self) -> Result<&PublisherHeader> {
+        self.region.at(0)
+    }
+
+    /// The ring at `descriptor`. Whoever keeps it keeps this file.
+    pub(crate) fn ring(&self, descriptor: Descriptor) -> Result<Ring> {
+        self.region.ring(descriptor)
+    }
+
+    /// Address of a slot's header; the payload follows at `PAYLOAD_OFFSET`.
+    #[inline]
+    pub(crate) fn slot(&self, slot: Slot) -> Result<NonNull<SlotHeader>> {
+        Ok(self.region.pointer(slot.offset, slot.bytes, align_of::<SlotHeader>())?.cast())
+    }
+}

@@ -1,0 +1,155 @@
+//! Waits for many subscriptions and says which of them have news, in time proportional to those.
+//!
+//! Used by executors. It stays announced on the topics of what is attached to it, so going to sleep costs the same whatever their
+//! number (`protocol::collect`). Several topics may share a bit of [`Collector::BITS`]: who is named may have nothing.
+//! Where all waiter lines are taken it shares the last one, announces itself for each short sleep, and names everybody after it.
+
+use crate::{
+    domain::{board::TopicIndex, domain::Domain, participant::Participant, registry::REGISTRY_PATIENCE},
+    error::Result,
+    protocol::{
+        collect,
+        layout::WAITER_AWAKE,
+        sleep::{self, SHARED_WAITER, WaiterIndex},
+        sync::{Ordering::Relaxed, Site, full_fence},
+    },
+    subscribe::subscription::Subscription,
+    wait::{bell::Bell, waiter::Waiter},
+};
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+/// How long it sleeps on the shared line: nobody tells it of news that came between its last look and that.
+const SHARED_SLICE: Duration = Duration::from_millis(10);
+
+/// Waits for the subscriptions that are attached to it; belongs to one thread at a time.
+pub struct Collector {
+    domain: Arc<Domain>,
+    waiter: Waiter,
+    index: WaiterIndex,
+    /// Topics of what is attached, and how many of it.
+    topics: Vec<(TopicIndex, usize)>,
+    /// On the shared line: it waited since everybody was named.
+    has_waited: bool,
+}
+
+/// What [`Collector::detach`] takes back.
+#[derive(Debug)]
+pub struct Attachment(TopicIndex);
+
+impl Collector {
+    /// How many topics can be told apart.
+    pub const BITS: usize = collect::READY_BITS;
+
+    /// Nothing is attached yet. Takes the registry lock.
+    ///
+    /// # Errors
+    /// The registry lock is held too long; the process forked.
+    pub fn new(participant: &Arc<Participant>) -> Result<Collector> {
+        let domain = participant.domain.clone();
+        domain.epoch.check()?;
+        let mut waiter = Waiter::new(domain.clone());
+        let index = waiter.index(REGISTRY_PATIENCE)?;
+        if index != SHARED_WAITER {
+            domain.board.waiter(index).state.store(WAITER_AWAKE, Relaxed);
+        }
+        Ok(Collector { domain, waiter, index, topics: Vec::new(), has_waited: true })
+    }
+
+    /// Who wakes it.
+    #[must_use]
+    pub fn bell(&self) -> Bell {
+        Bell::new(&self.domain, self.index)
+    }
+
+    /// Attaches a subscription. What it has already is not named: look at it once.
+    ///
+    /// # Errors
+    /// The subscription is of another domain; the process forked.
+    pub fn attach(&mut self, subscription: &Subscription) -> Result<Attachment> {
+        subscription.check_waiter(&self.domain)?;
+        let topic = subscription.topic_index();
+        match self.topics.iter_mut().find(|(attached, _)| *attached == topic) {
+            Some((_, count)) => *count += 1,
+            None => {
+                self.topics.push((topic, 1));
+                if self.index != SHARED_WAITER {
+                    sleep::enter(&self.domain.board.line(topic).sleepers, self.index);
+                    full_fence(Site::SleepFence); // (3) the caller looks after this, or is told
+                }
+            }
+        }
+        Ok(Attachment(topic))
+    }
+
+    /// Detaches what was attached.
+    pub fn detach(&mut self, Attachment(topic): Attachment) {
+        let Some(place) = self.topics.iter().position(|(attached, _)| *attached == topic) else { return };
+        self.topics[place].1 -= 1;
+        if self.topics[place].1 == 0 {
+            self.topics.swap_remove(place);
+            if self.domain.epoch.is_current() {
+                sleep::leave(&self.domain.board.line(topic).sleepers, self.index);
+            }
+        }
+    }
+
+    /// Calls `found` with the bits of those that had news since the last time. Look at each until it has none. A forked child,
+    /// which does not have the board, finds nothing.
+    ///
+    /// # Real-time
+    /// No allocation, lock or system call.
+    pub fn collect(&mut self, mut found: impl FnMut(usize)) {
+        if !self.domain.epoch.is_current() {
+            return;
+        }
+        if self.index == SHARED_WAITER {
+            // Once: who collects until there is nothing more comes to an end.
+            if std::mem::take(&mut self.has_waited) {
+                self.topics.iter().for_each(|(topic, _)| found(topic.ready_bit().0));
+            }
+            return;
+        }
+        for (word, mut bits) in collect::collect(self.domain.board.waiter(self.index)).into_iter().enumerate() {
+            while bits != 0 {
+                found(word * 64 + bits.trailing_zeros() as usize);
+                bits &= bits - 1;
+            }
+        }
+    }
+
+    /// Waits until there is something to collect, `look` finds something, the bell was rung, or `deadline` is over (`None`: no
+    /// limit); rarely for nothing. A bounded spin (none where only one CPU is usable), then one futex. `look` finds what the bell is
+    /// rung for.
+    ///
+    /// # Errors
+    /// The process forked.
+    pub fn wait(&mut self, deadline: Option<Instant>, mut look: impl FnMut() -> bool) -> Result<()> {
+        self.domain.epoch.check()?;
+        let Collector { domain, waiter, index, topics, has_waited } = self;
+        if *index == SHARED_WAITER {
+            *has_waited = true;
+            let sleepers = topics.iter().map(|(topic, _)| &domain.board.line(*topic).sleepers);
+            let soon = Instant::now() + SHARED_SLICE;
+            return waiter.sleep_once(Some(deadline.map_or(soon, |deadline| deadline.min(soon))), sleepers, look);
+        }
+        let line = domain.board.waiter(*index);
+        waiter.collect_once(deadline, || collect::has_ready(line) || look())
+    }
+}
+
+impl Attachment {
+    /// Its topic's bit, less than [`Collector::BITS`].
+    #[must_use]
+    pub fn bit(&self) -> usize {
+        self.0.ready_bit().0
+    }
+}
+
+impl std::fmt::Debug for Collector {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Collector({:?}, {} topics)", self.waiter, self.topics.len())
+    }
+}

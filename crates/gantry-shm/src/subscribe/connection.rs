@@ -1,0 +1,350 @@
+//! What connects one subscription with one publisher: the mapped source, our rows, the reader's side of the protocol.
+//!
+//! Made by `publishers` (on the control path), used by `subscription`.
+
+use crate::{
+    crash::{self, Point},
+    describe::{
+        description::EndpointDescription,
+        qos::{Durability, History, MAX_DEPTH, Qos, Reliability, limit_ns},
+    },
+    domain::{board::TopicIndex, domain::Domain},
+    error::{Error, Result},
+    os::clock::monotonic_ns,
+    protocol::{
+        layout::*,
+        reader::{Reader, Start, Taken, free_pin},
+        sleep::{Side, WaiterIndex},
+        sync::Ordering::*,
+    },
+    subscribe::{
+        mapping::{MOVES, Source},
+        sample::{PinRow, Sample},
+    },
+};
+use std::{ptr::NonNull, sync::Arc};
+
+/// Samples that a link passed over.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Losses {
+    /// Left the history before they were taken, though the subscription was matched.
+    pub overwritten: u64,
+    /// Left the history before the publisher knew the subscription.
+    pub before_matched: u64,
+    /// Were there, but older than their publisher's lifespan.
+    pub expired: u64,
+}
+
+/// What can fail in a take. An error is boxed, for it is long, and what may be one is copied from function to function.
+pub(crate) type Attempt<T> = std::result::Result<T, Box<Error>>;
+
+/// A matched publisher. Aligned: it is written at each take, and a publisher's own memory may lie beside it.
+#[repr(align(128))]
+pub(crate) struct Link {
+    domain: Arc<Domain>,
+    topic: TopicIndex,
+    pub(crate) key: u64,
+    pub(crate) source: Arc<Source>,
+    reader: Reader,
+    /// The first is the row with cursor and depth; the others are there when many samples are held.
+    rows: Vec<Arc<PinRow>>,
+    /// The publisher waits for us.
+    gates: bool,
+    /// Samples that are older are not delivered; `u64::MAX`: all are.
+    lifespan_ns: u64,
+    /// The publisher honours our pins once it has seen this generation.
+    joined_generation: u64,
+    /// If it waits: the oldest sample that it had when we first saw that it does; from there on nothing is lost.
+    kept_from: Option<u64>,
+    /// The newest sample when we joined: up to here is history.
+    history_end: u64,
+    /// The next sample, taken early to see how old it is.
+    ahead: Option<Sample>,
+    /// The publisher left or died: take what is there, then drop the link.
+    pub(crate) gone: bool,
+}
+
+/// State and depth of the row that a subscription has for a publisher that it is matched with.
+pub(crate) fn row_words(publisher: &Qos, subscription: &Qos) -> (u32, u32) {
+    let keeps_all = |qos: &Qos| qos.history == History::KeepAll && qos.reliability == Reliability::Reliable;
+    let state = if keeps_all(subscription) && keeps_all(publisher) { ROW_GATING } else { ROW_ACTIVE };
+    let depth = if subscription.history == History::KeepLast { subscription.depth } else { MAX_DEPTH };
+    (state, depth)
+}
+
+/// A publisher for which there is a row that it does not look for yet: several are made before the generation is raised, once.
+pub(crate) struct Joining {
+    key: u64,
+    source: Arc<Source>,
+    row: Arc<PinRow>,
+    start: Start,
+    depth: u32,
+    gates: bool,
+    lifespan_ns: u64,
+}
+
+impl Joining {
+    /// Maps the publisher and makes the row, which wants everything. `NotFound` in the error if the publisher went meanwhile.
+    pub(crate) fn new(
+        domain: &Arc<Domain>,
+        publisher: &EndpointDescription,
+        file_name: &str,
+        qos: &Qos,
+    ) -> Result<Joining> {
+        let source = Arc::new(Source::open(&domain.directory, file_name, publisher.key)?);
+        source.prefault_new(&domain.directory);
+        let (state, depth) = row_words(&publisher.qos, qos);
+        // The publisher may have more than its depth, for others or not retired yet; no late joiner can count on that.
+        let offered = if publisher.qos.history == History::KeepLast { publisher.qos.depth } else { MAX_DEPTH };
+        let start = match qos.durability {
+            Durability::TransientLocal => Start::History(depth.min(offered).into()),
+            // Found before the row is visible: who sees the row and then publishes expects us to take it.
+            Durability::Volatile => Start::At(source.newest()?.1 + 1),
+        };
+        let row = domain.process.take_row(&domain.directory, publisher.key, state, depth)?;
+        let row = Arc::new(PinRow::new(domain.clone(), source.clone(), row));
+        let gates = state == ROW_GATING;
+        let lifespan_ns = limit_ns(publisher.qos.lifespan);
+        Ok(Joining { key: publisher.key, source, row, start, depth, gates, lifespan_ns })
+    }
+
+    /// Joins: looks at what there is. `generation` was raised after [`Joining::new`], so that a publisher that reclaims from here
+    /// on sees the row.
+    pub(crate) fn join(self, domain: &Arc<Domain>, topic: TopicIndex, generation: u64) -> Result<Link> {
+        let (ring, newest) = self.source.newest()?;
+        let reader = Reader::new(self.source.header, ring, self.row.row(), self.depth.into(), self.start);
+        let link = Link {
+            domain: domain.clone(),
+            topic,
+            key: self.key,
+            source: self.source,
+            reader,
+            rows: vec![self.row],
+            gates: self.gates,
+            lifespan_ns: self.lifespan_ns,
+            joined_generation: generation,
+            kept_from: None,
+            history_end: if matches!(self.start, Start::History(_)) { newest } else { 0 },
+            ahead: None,
+            gone: false,
+        };
+        if self.gates {
+            link.call_blocked_publisher(); // it may wait since it saw that cursor of 0
+        }
+        Ok(link)
+    }
+}
+
+impl Link {
+    /// The row with the cursor.
+    pub(crate) fn row(&self) -> Arc<PinRow> {
+        self.rows[0].clone()
+    }
+
+    /// Whether there is something to take. Sound to call after a SeqCst fence before sleeping.
+    #[inline]
+    pub(crate) fn has_news(&self) -> bool {
+        let in_new_ring = || match self.source.ring() {
+            Ok(ring) => self.reader.has_news_in(&ring).unwrap_or(true),
+            Err(_) => true, // a take will say why
+        };
+        self.ahead.is_some() || self.reader.has_news_in(&self.reader.ring).unwrap_or_else(in_new_ring)
+    }
+
+    /// Whether there may be samples to take that were published before we joined.
+    #[inline]
+    pub(crate) fn is_in_history(&self) -> bool {
+        self.ahead.is_some() || self.reader.next <= self.history_end
+    }
+
+    /// When the next sample was published, and by whom; it is taken for that, and kept for [`Link::take`].
+    pub(crate) fn next_time(&mut self, losses: &mut Losses) -> Attempt<Option<(u64, u64)>> {
+        if self.ahead.is_none() {
+            self.ahead = self.take(losses)?;
+        }
+        Ok(self.ahead.as_ref().map(|sample| (sample.info().source_time_ns, self.key)))
+    }
+
+    /// The next sample, or `None` if there is none now. What was passed over is counted in `losses`.
+    #[inline]
+    pub(crate) fn take(&mut self, losses: &mut Losses) -> Attempt<Option<Sample>> {
+        if self.lifespan_ns == u64::MAX { self.take_any(losses) } else { self.take_valid(losses) }
+    }
+
+    /// The next sample that has not expired. Of those that come meanwhile none is passed over: a publisher whose samples
+    /// expire as fast as they are looked at could keep us for ever.
+    fn take_valid(&mut self, losses: &mut Losses) -> Attempt<Option<Sample>> {
+        let newest = self.reader.newest();
+        while let Some(sample) = self.take_any(losses)? {
+            let info = sample.info();
+            if monotonic_ns().saturating_sub(info.source_time_ns) <= self.lifespan_ns {
+                return Ok(Some(sample));
+            }
+            losses.expired = losses.expired.saturating_add(1);
+            if info.sequence >= newest {
+                break;
+            }
+        }
+        Ok(None)
+    }
+
+    /// The next sample, however old.
+    #[inline]
+    fn take_any(&mut self, losses: &mut Losses) -> Attempt<Option<Sample>> {
+        if let Some(sample) = self.ahead.take() {
+            return Ok(Some(sample));
+        }
+        for _ in 0..MOVES {
+            let source = &self.source;
+            if !self.reader.seems_ready(|offset, length_bytes| {
+                let payload = source.hint(offset + PAYLOAD_OFFSET);
+                crate::protocol::prefetch::message(payload, length_bytes, crate::protocol::prefetch::for_reading);
+            }) {
+                return Ok(None);
+            }
+            let (row, index) = self.free_pin()?;
+            let first = self.reader.next;
+            let taken = self.reader.take(self.rows[row].pin(index));
+            let passed = self.reader.next - first - u64::from(matches!(taken, Taken::Sample { .. }));
+            if passed > 0 {
+                self.count(first, passed, losses); // in a ring that was replaced meanwhile, too
+            }
+            match taken {
+                Taken::Sample { offset, length_bytes } => {
+                    return self.sample_at(offset, length_bytes, row, index).map(Some);
+                }
+                Taken::Nothing => return Ok(None),
+                Taken::Moved => self.reader.ring = self.source.ring()?,
+                Taken::Nonsense { head } => {
+                    return Err(self.nonsense(head));
+                }
+            }
+        }
+        Err(self.always_moved())
+    }
+
+    #[cold]
+    fn nonsense(&self, head: u64) -> Box<Error> {
+        let expected = format!("a head and entries that agree about sequence {}", self.reader.next);
+        Error::corrupt(self.source.name(), "the ring", expected, format!("head {head}")).into()
+    }
+
+    #[cold]
+    fn always_moved(&self) -> Box<Error> {
+        Error::corrupt(self.source.name(), "the ring", "a ring that is in use", "only replaced ones").into()
+    }
+
+    #[cold]
+    fn count(&mut self, first: u64, passed: u64, losses: &mut Losses) {
+        let before_matched = if !self.is_known() {
+            passed
+        } else if self.gates {
+            // It may know us since a moment ago; what it had not any more then was lost before.
+            self.note_match();
+            self.kept_from.unwrap_or(0).saturating_sub(first).min(passed)
+        } else {
+            0
+        };
+        losses.before_matched = losses.before_matched.saturating_add(before_matched);
+        losses.overwritten = losses.overwritten.saturating_add(passed - before_matched);
+    }
+
+    /// Whether the publisher honours our pins, and waits for us if it should.
+    fn is_known(&self) -> bool {
+        self.reader.seen_generation() >= self.joined_generation
+    }
+
+    /// Gating: once the publisher knows us, its oldest sample is the one that it had then, or one that we took.
+    #[cold]
+    fn note_match(&mut self) {
+        if self.is_known() {
+            self.kept_from = self.kept_from.or_else(|| Some(self.reader.oldest_kept()));
+        }
+    }
+
+    /// The sample at `offset`, which is pinned and was alive after that.
+    #[inline]
+    fn sample_at(&mut self, offset: usize, length_bytes: Option<u64>, row: usize, index: usize) -> Attempt<Sample> {
+        if self.gates {
+            self.call_blocked_publisher();
+            if self.kept_from.is_none() {
+                self.note_match();
+            }
+        }
+        match self.checked(offset, length_bytes) {
+            Ok((slot, length_bytes)) => Ok(Sample::new(self.rows[row].clone(), index, slot, length_bytes as u32)),
+            Err(error) => {
+                crate::protocol::reader::unpin(self.rows[row].pin(index));
+                Err(error)
+            }
+        }
+    }
+
+    /// Address and length of the sample at `offset`.
+    #[inline]
+    fn checked(&self, offset: usize, length_bytes: Option<u64>) -> Attempt<(NonNull<SlotHeader>, usize)> {
+        let slot = self.source.slot(offset)?;
+        let length_bytes = match length_bytes {
+            Some(length_bytes) => length_bytes as usize,
+            None => self.length_in_header(offset, slot)?,
+        };
+        self.source.check_payload(offset, length_bytes)?;
+        Ok((slot, length_bytes))
+    }
+
+    /// The length, if the ring's line went to another sample meanwhile.
+    #[cold]
+    fn length_in_header(&self, offset: usize, slot: NonNull<SlotHeader>) -> Attempt<usize> {
+        // SAFETY: a header lies there, aligned (`Source::slot`); it is not written while it is pinned (I4).
+        let header = unsafe { slot.as_ref() };
+        let (sequence, expected) = (header.sequence, self.reader.next - 1);
+        if sequence != expected {
+            let what = format!("the slot at {offset}");
+            return Err(Error::corrupt(self.source.name(), what, expected, sequence).into());
+        }
+        Ok(header.length_bytes as usize)
+    }
+
+    #[inline]
+    fn call_blocked_publisher(&self) {
+        let blocked = self.reader.blocked_publisher();
+        if blocked != 0 {
+            // A number beyond the board is some line's on it: a ring too many.
+            self.domain.board.bell(WaiterIndex(blocked as usize - 1)).ring();
+        }
+    }
+
+    /// A pin that is free, as row and place in it; one more row if all are in use.
+    #[inline]
+    fn free_pin(&mut self) -> Attempt<(usize, usize)> {
+        for (place, row) in self.rows.iter().enumerate() {
+            if let Some(index) = free_pin(&row.row()) {
+                return Ok((place, index));
+            }
+        }
+        self.add_row()
+    }
+
+    /// Adding memory in which pins may appear is a join: the row, then the generation, then the pin.
+    #[cold]
+    fn add_row(&mut self) -> Attempt<(usize, usize)> {
+        let row = self.domain.process.take_row(&self.domain.directory, self.key, ROW_EXTENSION, 0)?;
+        self.rows.push(Arc::new(PinRow::new(self.domain.clone(), self.source.clone(), row)));
+        self.domain.board.topic_changed(self.topic, Side::Readers);
+        Ok((self.rows.len() - 1, 0))
+    }
+}
+
+impl Drop for Link {
+    fn drop(&mut self) {
+        if self.domain.epoch.is_current() {
+            for row in &self.rows {
+                row.row().state.store(ROW_LEFT, Release); // samples that are still held stay pinned
+                crash::point(Point::RowLeft);
+            }
+            if self.gates {
+                self.call_blocked_publisher();
+            }
+        }
+    }
+}

@@ -1,0 +1,142 @@
+//! A publisher's file as its subscriptions see it: mapped read-only, checked before use.
+//!
+//! Used by `link` (to take) and kept by samples, so that what is held stays mapped when the publisher is gone.
+
+use crate::{
+    error::{Error, Result},
+    os::{directory::Directory, region::Region},
+    protocol::{
+        layout::*,
+        reader::{self, MAX_SEQUENCE},
+        ring::{Descriptor, Ring},
+        shared::InRegion,
+        sync::acquire,
+    },
+};
+use std::{
+    ptr::NonNull,
+    sync::atomic::{AtomicUsize, Ordering::Relaxed},
+};
+
+/// How often a ring can be found replaced while one looks: each is larger than the one before.
+pub(crate) const MOVES: usize = 64;
+
+/// A mapped publisher's file.
+pub(crate) struct Source {
+    region: Region,
+    /// Into `region`.
+    pub(crate) header: InRegion<PublisherHeader>,
+    pub(crate) gid: [u8; 16],
+    /// Rings and slots lie behind this.
+    memory_offset: usize,
+    payload_bytes: usize,
+    /// Up to where pages were brought in.
+    prefaulted: AtomicUsize,
+}
+
+impl Source {
+    /// Maps the file of the publisher with that key. `NotFound` in the error if it went meanwhile.
+    pub(crate) fn open(directory: &Directory, file_name: &str, key: u64) -> Result<Source> {
+        let mut region = Region::open(directory, file_name, PUBLISHER_MAGIC, false)?;
+        region.close_file();
+        let header: &PublisherHeader = region.at(0)?;
+        // Each read once into a local, then checked, then used.
+        let (payload_bytes, memory_offset) = (header.payload_bytes as usize, header.memory_offset as usize);
+        let (gid, found_key) = (header.gid, header.key);
+        if memory_offset < size_of::<PublisherHeader>() || memory_offset % LINE_BYTES != 0 || found_key != key {
+            let found = format!("memory at {memory_offset}, key {found_key:x}");
+            return Err(Error::corrupt(file_name, "its header", format!("an offset, key {key:x}"), found));
+        }
+        // SAFETY: the source keeps the region.
+        let header = unsafe { InRegion::new(header) };
+        Ok(Source { region, header, gid, memory_offset, payload_bytes, prefaulted: AtomicUsize::new(0) })
+    }
+
+    /// The ring that the publisher uses now.
+    pub(crate) fn ring(&self) -> Result<Ring> {
+        let descriptor = Descriptor::from_word(acquire(&self.header.ring));
+        match self.region.ring(descriptor) {
+            Err(_) => {
+                self.region.refresh_length()?; // it lies where the file grew
+                self.region.ring(descriptor)
+            }
+            ring => ring,
+        }
+    }
+
+    /// The ring that the publisher uses now, and the newest sequence in it.
+    pub(crate) fn newest(&self) -> Result<(Ring, u64)> {
+        for _ in 0..MOVES {
+            let ring = self.ring()?;
+            match reader::newest(&self.header, &ring) {
+                Some(sequence) if sequence <= MAX_SEQUENCE => return Ok((ring, sequence)),
+                Some(sequence) => return Err(Error::corrupt(self.name(), "its head", "a sequence", sequence)),
+                None => {} // replaced meanwhile
+            }
+        }
+        Err(Error::corrupt(self.name(), "the ring", "a ring that is in use", "only replaced ones"))
+    }
+
+    /// Where the slot at `offset` would be, for prefetching; never to be read through.
+    #[inline]
+    pub(crate) fn hint(&self, offset: usize) -> *const u8 {
+        self.region.base().wrapping_add(offset)
+    }
+
+    /// Address of the slot's header at `offset`, after checking that there can be one.
+    #[inline]
+    pub(crate) fn slot(&self, offset: usize) -> Result<NonNull<SlotHeader>> {
+        if offset < self.memory_offset {
+            return Err(self.before_memory(offset));
+        }
+        self.reach(offset + PAYLOAD_OFFSET)?;
+        Ok(self.region.pointer(offset, PAYLOAD_OFFSET, align_of::<SlotHeader>())?.cast())
+    }
+
+    /// Checks that `length_bytes` of payload of the slot at `offset` are there.
+    #[inline]
+    pub(crate) fn check_payload(&self, offset: usize, length_bytes: usize) -> Result<()> {
+        if length_bytes > self.payload_bytes {
+            return Err(self.too_long(offset, length_bytes));
+        }
+        self.reach((offset + PAYLOAD_OFFSET).saturating_add(length_bytes))?;
+        self.region.pointer(offset + PAYLOAD_OFFSET, length_bytes, 1).map(|_| ())
+    }
+
+    #[cold]
+    fn before_memory(&self, offset: usize) -> Error {
+        let expected = format!("at least {}", self.memory_offset);
+        Error::corrupt(self.region.name(), "a ring entry", expected, offset)
+    }
+
+    #[cold]
+    fn too_long(&self, offset: usize, length_bytes: usize) -> Error {
+        let expected = format!("at most {} bytes", self.payload_bytes);
+        Error::corrupt(self.region.name(), format!("the slot at {offset}"), expected, length_bytes)
+    }
+
+    /// Looks how long the file is now if it is not known to reach to `end`.
+    #[inline]
+    fn reach(&self, end: usize) -> Result<()> {
+        if end > self.region.length_bytes() {
+            self.region.refresh_length()?; // one system call for each time that the file grew
+        }
+        Ok(())
+    }
+
+    /// Control path: brings in the pages by which the file grew since the last time; the publisher brought them in before. Best
+    /// effort: a page that is not brought in here is so by the first who reads it.
+    pub(crate) fn prefault_new(&self, directory: &Directory) {
+        // If the length cannot be had, a take will say so.
+        let length_bytes = self.region.refresh_length().unwrap_or(0);
+        let done = self.prefaulted.fetch_max(length_bytes, Relaxed);
+        if done < length_bytes {
+            // If it has no name any more, its publisher is gone.
+            let _ = self.region.prefault(directory, done..length_bytes);
+        }
+    }
+
+    pub(crate) fn name(&self) -> &str {
+        self.region.name()
+    }
+}

@@ -1,0 +1,10 @@
+//! Subscriptions: discovery of publishers, connections to them, and samples.
+
+pub(crate) mod collector;
+pub(crate) mod connection;
+pub(crate) mod discovery;
+pub(crate) mod event_source;
+pub(crate) mod mapping;
+pub(crate) mod sample;
+pub(crate) mod subscription;
+pub(crate) mod wait_set;

@@ -1,0 +1,146 @@
+//! A sample that a subscription took: it owns its pin, so its memory stays what it is until it is dropped.
+//!
+//! Made by `link`; may be kept, sent to other threads and dropped in any order.
+
+use crate::{
+    crash::{self, Point},
+    describe::description::{Gid, RequestId},
+    domain::domain::Domain,
+    protocol::{
+        layout::{PAYLOAD_OFFSET, Row, SlotHeader},
+        reader,
+        shared::InRegion,
+        sync::AtomicU64,
+    },
+    subscribe::mapping::Source,
+};
+use std::{ptr::NonNull, sync::Arc};
+
+/// A row of our process file. The pins say which of them are in use: 0 is free. Aligned: it is counted for each sample, and a
+/// publisher's own memory may lie beside it.
+#[repr(align(128))]
+pub(crate) struct PinRow {
+    domain: Arc<Domain>,
+    /// Keeps mapped what the pins protect.
+    source: Arc<Source>,
+    /// In the process file, which `domain` keeps.
+    row: InRegion<Row>,
+}
+
+impl PinRow {
+    /// `row` was taken from the domain's process file, and goes back there when this is dropped.
+    pub(crate) fn new(domain: Arc<Domain>, source: Arc<Source>, row: InRegion<Row>) -> PinRow {
+        PinRow { domain, source, row }
+    }
+
+    #[inline]
+    pub(crate) fn row(&self) -> InRegion<Row> {
+        self.row
+    }
+
+    #[inline]
+    pub(crate) fn pin(&self, index: usize) -> &AtomicU64 {
+        &self.row.pins[index]
+    }
+}
+
+impl Drop for PinRow {
+    fn drop(&mut self) {
+        // The link is gone and so is every sample: no pin is set.
+        if self.domain.epoch.is_current() {
+            self.domain.process.free_row(self.row);
+        }
+    }
+}
+
+/// What is known of a sample besides its payload.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SampleInfo {
+    /// The publisher's count of this sample: 1, 2, …
+    pub sequence: u64,
+    /// When it was published, CLOCK_MONOTONIC, ns.
+    pub source_time_ns: u64,
+    /// When it was published, CLOCK_REALTIME, ns.
+    pub source_wall_time_ns: u64,
+    /// The publisher it came from.
+    pub publisher_gid: Gid,
+    /// How long its payload is.
+    pub length_bytes: usize,
+    /// The request that it answers ([`Loan::set_request`](crate::Loan::set_request)).
+    pub request: Option<RequestId>,
+}
+
+/// A taken sample, in place.
+///
+/// # Real-time
+/// Reading and dropping it neither allocates, blocks nor makes system calls. But the last sample of a publisher that is gone
+/// unmaps its memory, and the last one of a participant that is gone leaves the domain (system calls, a lock).
+pub struct Sample {
+    pins: Arc<PinRow>,
+    slot: NonNull<SlotHeader>,
+    length_bytes: u32,
+    index: u32,
+}
+
+// SAFETY: the payload is read-only memory that the pin keeps as it is, wherever the sample goes.
+unsafe impl Send for Sample {}
+// SAFETY: as above.
+unsafe impl Sync for Sample {}
+
+impl Sample {
+    /// Pin `index` holds the sample in `slot`, whose entry was alive after that; `length_bytes` of payload are inside the pins'
+    /// source.
+    #[inline]
+    pub(crate) fn new(pins: Arc<PinRow>, index: usize, slot: NonNull<SlotHeader>, length_bytes: u32) -> Sample {
+        Sample { pins, slot, length_bytes, index: index as u32 }
+    }
+
+    #[inline]
+    fn header(&self) -> &SlotHeader {
+        // SAFETY: in bounds and aligned (`Source::slot`), mapped as long as `pins`; nobody writes there while the pin holds
+        //   the sequence (I4).
+        unsafe { self.slot.as_ref() }
+    }
+
+    /// The payload. In a forked child it is not protected any more: the parent may release it.
+    #[inline]
+    #[must_use]
+    pub fn bytes(&self) -> &[u8] {
+        // SAFETY: the payload follows the header, in bounds (`Source::payload`).
+        let payload = unsafe { self.slot.cast::<u8>().add(PAYLOAD_OFFSET) };
+        // SAFETY: as above; nobody writes there while the pin holds the sequence (I4).
+        unsafe { std::slice::from_raw_parts(payload.as_ptr(), self.length_bytes as usize) }
+    }
+
+    /// What is known besides.
+    #[inline]
+    #[must_use]
+    pub fn info(&self) -> SampleInfo {
+        let header = self.header();
+        let request = RequestId { client_gid: Gid(header.request_gid), sequence: header.request_sequence };
+        SampleInfo {
+            sequence: header.sequence,
+            source_time_ns: header.source_time_ns,
+            source_wall_time_ns: header.source_wall_time_ns,
+            publisher_gid: Gid(self.pins.source.gid),
+            length_bytes: self.length_bytes as usize,
+            request: (header.request_valid_for == header.sequence).then_some(request),
+        }
+    }
+}
+
+impl Drop for Sample {
+    #[inline]
+    fn drop(&mut self) {
+        if self.pins.domain.epoch.is_current() {
+            crash::point(Point::SampleDrops);
+            reader::unpin(self.pins.pin(self.index as usize));
+        }
+    }
+}
+
+impl std::fmt::Debug for Sample {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Sample({} bytes, {:?})", self.length_bytes, self.info())
+    }
+}

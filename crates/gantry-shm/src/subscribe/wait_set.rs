@@ -1,0 +1,66 @@
+//! Waits for several subscriptions at once.
+
+use crate::{
+    domain::{participant::Participant, registry::REGISTRY_PATIENCE},
+    error::Result,
+    subscribe::subscription::Subscription,
+    wait::{bell::Bell, waiter::Waiter},
+};
+use std::{sync::Arc, time::Duration};
+
+/// Waits for several subscriptions at once.
+///
+/// ```no_run
+/// # fn example(a: &mut gantry_shm::Subscription, b: &mut gantry_shm::Subscription,
+/// #     participant: &std::sync::Arc<gantry_shm::Participant>) -> gantry_shm::Result<()> {
+/// let mut wait_set = gantry_shm::WaitSet::new(participant);
+/// while wait_set.wait(&mut [a, b], std::time::Duration::from_secs(1))? {
+///     // take from each
+/// }
+/// # Ok(()) }
+/// ```
+#[derive(Debug)]
+pub struct WaitSet {
+    waiter: Waiter,
+}
+
+impl WaitSet {
+    /// A way to wait, for one thread.
+    #[must_use]
+    pub fn new(participant: &Arc<Participant>) -> WaitSet {
+        WaitSet { waiter: Waiter::new(participant.domain.clone()) }
+    }
+
+    /// Waits until one of `subscriptions` has something to take; `false` if none had within `timeout`. A bounded spin (none where
+    /// only one CPU is usable), then one futex, whatever the number of topics.
+    ///
+    /// # Errors
+    /// As [`Subscription::take`]; a subscription is of another domain; no waiter could be set up.
+    pub fn wait(&mut self, subscriptions: &mut [&mut Subscription], timeout: Duration) -> Result<bool> {
+        self.wait_or(subscriptions, timeout, |_| false)
+    }
+
+    /// The same, but waits also for `look` to find something, which it is asked again when the [`WaitSet::bell`] rings, or
+    /// publishers came or went.
+    ///
+    /// # Errors
+    /// As [`WaitSet::wait`].
+    pub fn wait_or(
+        &mut self,
+        subscriptions: &mut [&mut Subscription],
+        timeout: Duration,
+        look: impl FnMut(&[&mut Subscription]) -> bool,
+    ) -> Result<bool> {
+        Subscription::wait_with(&mut self.waiter, subscriptions, timeout, look)
+    }
+
+    /// Wakes it from any thread of this process.
+    ///
+    /// # Errors
+    /// The registry lock is held too long; the process forked.
+    pub fn bell(&mut self) -> Result<Bell> {
+        self.waiter.domain.epoch.check()?;
+        let index = self.waiter.index(REGISTRY_PATIENCE)?;
+        Ok(Bell::new(&self.waiter.domain, index))
+    }
+}

@@ -1,0 +1,43 @@
+//! Wakes a wait set or a collector of this process from any of its threads.
+
+use crate::{
+    domain::domain::Domain,
+    protocol::{
+        collect,
+        layout::WAITER_PLAIN,
+        sleep::WaiterIndex,
+        sync::{Ordering::Relaxed, Site, full_fence},
+    },
+};
+use std::sync::{Arc, Weak};
+
+/// Wakes a collector or a wait set from any thread of this process.
+#[derive(Clone)]
+pub struct Bell {
+    /// Whoever forgets a bell somewhere does not keep the domain.
+    domain: Weak<Domain>,
+    index: WaiterIndex,
+}
+
+impl Bell {
+    pub(crate) fn new(domain: &Arc<Domain>, index: WaiterIndex) -> Bell {
+        Bell { domain: Arc::downgrade(domain), index }
+    }
+
+    /// Wakes who waits, if it sleeps. What is rung for must have been stored before. At most one system call.
+    pub fn ring(&self) {
+        let Some(domain) = self.domain.upgrade() else { return };
+        if !domain.epoch.is_current() {
+            return;
+        }
+        full_fence(Site::NewsFence); // (8) the news, then the look whether it sleeps
+        let line = domain.board.waiter(self.index);
+        if line.state.load(Relaxed) == WAITER_PLAIN { line.bell.ring() } else { collect::rouse(line) }
+    }
+}
+
+impl std::fmt::Debug for Bell {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Bell({:?})", self.index)
+    }
+}

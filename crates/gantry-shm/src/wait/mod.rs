@@ -1,0 +1,4 @@
+//! Threads that wait for news: a line on the board, a bell, a bounded spin.
+
+pub(crate) mod bell;
+pub(crate) mod waiter;
