@@ -80,13 +80,13 @@ points! {
     EndpointOpened,
     /// An endpoint's description is written, or taken back.
     EndpointClosed,
-    /// A row has all but its key.
+    /// A record has all but its key.
     RowFilled,
-    /// A row has its key.
+    /// A record has its key.
     RowTaken,
-    /// A row's subscription is gone.
-    RowLeft,
-    /// A row is nobody's.
+    /// A record's subscription is gone.
+    RecordLeft,
+    /// A record is nobody's.
     RowFreed,
 
     // A publisher.
@@ -128,7 +128,7 @@ points! {
     PublisherLeft,
 
     // A subscription.
-    /// A row's cursor says where the subscription begins.
+    /// A record's cursor says where the subscription begins.
     StartChosen,
     /// A sequence is pinned.
     Pinned,

@@ -140,7 +140,7 @@ pub enum Error {
     /// Subscriptions did not take what would have to go for one more sample.
     #[error(
         "could not publish on topic {topic} within {waited_ms} ms: {kept} samples ({kept_bytes} bytes) are kept, and sample \
-         {oldest} was not taken by {laggards}; both sides are RELIABLE and KEEP_ALL, so the publisher waits for them: take \
+         {oldest} was not taken by {slow_readers}; both sides are RELIABLE and KEEP_ALL, so the publisher waits for them: take \
          faster, raise max_blocking_time or what is kept, or use KEEP_LAST on one side"
     )]
     PublishTimeout {
@@ -155,7 +155,7 @@ pub enum Error {
         /// The oldest of them.
         oldest: u64,
         /// Whose subscriptions did not take it.
-        laggards: String,
+        slow_readers: String,
     },
 
     /// The memory in which a reader pins samples cannot be mapped, so nothing it may hold is ever freed.

@@ -56,7 +56,7 @@ cfg_if::cfg_if! { if #[cfg(not(loom))] {
     pub use error::{Error, Result};
     pub use events::Events;
     pub use observe::{
-        connections::{ConnectionState, Pair},
+        connections::{ConnectionState, EndpointPair},
         graph::{GraphEntry, GraphWatch, NodeRecord},
         inspect::{domains, domains_under, inspect, inspect_under},
         report::{DomainReport, ProcessReport, PublisherReport, PublisherState, ReaderReport, TopicReport},
@@ -64,7 +64,7 @@ cfg_if::cfg_if! { if #[cfg(not(loom))] {
     pub use os::directory::{DEFAULT_ROOT, DIRECTORY_VARIABLE};
     pub use publish::{
         event_source::PublisherEvent,
-        loan::{Loan, Unpublished},
+        loan::{Loan, PublishError},
         options::{PublishMode, PublisherOptions},
         publisher::{Publisher, SourceTime},
     };

@@ -26,7 +26,7 @@ pub enum Side {
 
 /// One side of something that is measured.
 pub trait Contestant {
-    /// Returns when both sides see each other. Called on both at the same time.
+    /// ReturnedSlots when both sides see each other. Called on both at the same time.
     fn meet(&mut self) -> Result<()>;
     /// Measures `count` samples, in ticks.
     fn measure(&mut self, count: usize, samples: &mut Vec<u64>) -> Result<()>;
@@ -35,8 +35,8 @@ pub trait Contestant {
 }
 
 /// One side of a ping-pong: what it sends and takes.
-pub trait Pair {
-    /// Returns when both sides see each other.
+pub trait EndpointPair {
+    /// ReturnedSlots when both sides see each other.
     fn meet(&mut self) -> Result<()> {
         Ok(())
     }
@@ -49,7 +49,7 @@ pub trait Pair {
 /// A ping-pong. Samples are round trips, back to back: one reading of the clock each.
 pub struct PingPong<P>(pub P);
 
-impl<P: Pair> Contestant for PingPong<P> {
+impl<P: EndpointPair> Contestant for PingPong<P> {
     fn meet(&mut self) -> Result<()> {
         self.0.meet()
     }

@@ -9,7 +9,7 @@
 use crate::{
     Result, area,
     area::APART,
-    contestant::{Pair, Side, poll},
+    contestant::{EndpointPair, Side, poll},
     payload::{Payload, WORD_BYTES},
 };
 use std::{
@@ -68,7 +68,7 @@ impl Ring {
     }
 }
 
-impl Pair for Floor {
+impl EndpointPair for Floor {
     #[inline(always)]
     fn send(&mut self, value: u64) -> Result<()> {
         let ring = &mut self.outgoing;

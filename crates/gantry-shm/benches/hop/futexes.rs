@@ -5,7 +5,7 @@
 use crate::{
     Result, area,
     area::APART,
-    contestant::{PATIENCE, Pair, Side, silence},
+    contestant::{EndpointPair, PATIENCE, Side, silence},
 };
 use rustix::{io::Errno, thread::futex};
 use std::{
@@ -31,7 +31,7 @@ impl Futexes {
     }
 }
 
-impl Pair for Futexes {
+impl EndpointPair for Futexes {
     #[inline(always)]
     fn send(&mut self, value: u64) -> Result<()> {
         self.outgoing.store(value as u32, Release);

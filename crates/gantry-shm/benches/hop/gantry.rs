@@ -5,7 +5,7 @@
 
 use crate::{
     Result,
-    contestant::{PATIENCE, Pair, Side, poll, silence},
+    contestant::{EndpointPair, PATIENCE, Side, poll, silence},
     payload::Payload,
     root::Root,
 };
@@ -31,7 +31,7 @@ impl Sender {
         Ok(Sender { publisher, payload })
     }
 
-    /// Returns when there are `readers` subscriptions.
+    /// ReturnedSlots when there are `readers` subscriptions.
     pub fn meet(&mut self, readers: usize) -> Result<()> {
         if self.publisher.wait_for_subscriptions(readers, PATIENCE)? {
             return Ok(());
@@ -64,7 +64,7 @@ impl Receiver {
         Ok(Receiver { subscription, payload })
     }
 
-    /// Returns when there is a publisher.
+    /// ReturnedSlots when there is a publisher.
     pub fn meet(&mut self) -> Result<()> {
         let since = Instant::now();
         while self.subscription.publisher_count()? == 0 {
@@ -117,7 +117,7 @@ impl Gantry {
     }
 }
 
-impl Pair for Gantry {
+impl EndpointPair for Gantry {
     fn meet(&mut self) -> Result<()> {
         self.sender.meet(1)?;
         self.receiver.meet()

@@ -6,7 +6,7 @@
 
 use crate::{
     Result, area,
-    contestant::{Pair, Side, poll},
+    contestant::{EndpointPair, Side, poll},
 };
 use std::{
     path::Path,
@@ -30,7 +30,7 @@ impl OneLine {
     }
 }
 
-impl Pair for OneLine {
+impl EndpointPair for OneLine {
     #[inline(always)]
     fn send(&mut self, value: u64) -> Result<()> {
         self.last = 2 * value + u64::from(self.side == Side::Pong);

@@ -23,7 +23,7 @@ type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 const READERS: usize = 100;
 /// Measuring time of a row if nothing is asked for.
 const SECONDS: f64 = 10.0;
-/// Joining is over by then, and so are sleepers' short first slices.
+/// PendingConnection is over by then, and so are sleepers' short first slices.
 const SETTLE: Duration = Duration::from_secs(8);
 const PUBLISH_PERIOD: Duration = Duration::from_millis(10);
 const PAYLOAD_BYTES: usize = 64;
@@ -107,7 +107,7 @@ fn print(out: &mut impl Write, what: &str, rate: Usage) -> Result<()> {
 struct Player(Child);
 
 impl Player {
-    /// Returns when it is ready.
+    /// ReturnedSlots when it is ready.
     fn start(role: &str, root: &Path, arguments: &[&str]) -> Result<Player> {
         let mut command = Command::new(std::env::current_exe()?);
         command.args([CHILD, role]).arg(root).args(arguments);

@@ -33,7 +33,7 @@ use std::{
 };
 
 /// How often a board must be missed beside processes that live before it is said to have been removed.
-const LOOKS_FOR_A_BOARD: usize = 10;
+const BOARD_RETRIES: usize = 10;
 
 /// A mapped board.
 pub(crate) struct Board {
@@ -76,7 +76,7 @@ impl Board {
     fn create_where_nobody_lives(directory: &Directory) -> Result<Option<Board>> {
         let mut refusal = check_one_board(directory, None);
         // Others make a board and join, or leave and remove it, between any two looks; what somebody removed stays away.
-        for _ in 0..LOOKS_FOR_A_BOARD {
+        for _ in 0..BOARD_RETRIES {
             if refusal.is_ok() {
                 return Board::create(directory);
             }
@@ -205,7 +205,7 @@ impl Board {
     }
 
     /// Makes the control threads of a topic's readers look.
-    pub(crate) fn call_readers(&self, topic: TopicIndex) {
+    pub(crate) fn wake_readers(&self, topic: TopicIndex) {
         sleep::wake(&self.line(topic).publishers_watchers, |waiter| self.notify(waiter, topic));
     }
 

@@ -65,7 +65,7 @@ struct Peers {
     /// There was a file of a dead process that is not in `list`.
     has_remains: bool,
     /// Dead, without a name, and so not seen by whoever reads the directory: their partners were not told yet.
-    untold: Vec<Arc<Peer>>,
+    unannounced_deaths: Vec<Arc<Peer>>,
 }
 
 impl Domain {
@@ -120,8 +120,8 @@ impl Domain {
         board.processes_changed();
         let control_waiter = registry.take_waiter(waiter_owner(process.id()));
         drop(registry);
-        let (list, untold) = (Arc::new([]), Vec::new());
-        let peers = Mutex::new(Peers { seen_generation: None, list, has_remains: false, untold });
+        let (list, unannounced_deaths) = (Arc::new([]), Vec::new());
+        let peers = Mutex::new(Peers { seen_generation: None, list, has_remains: false, unannounced_deaths });
         let epoch = Epoch::current()?;
         Ok(Some(Domain { directory, board, process, epoch, user_directory, domain_id, control_waiter, peers }))
     }
@@ -142,8 +142,8 @@ impl Domain {
             peers.has_remains = false;
             // A peer whose file somebody removed stays as long as it lives: its pins count.
             let (mut list, dead): (Vec<_>, Vec<_>) = peers.list.iter().cloned().partition(|peer| peer.is_alive());
-            let is_untold = |peer: &Arc<Peer>| !peer.has_name() && reaper::is_untold(peer, &self.board);
-            peers.untold.extend(dead.into_iter().filter(is_untold));
+            let is_unannounced = |peer: &Arc<Peer>| !peer.has_name() && reaper::is_unannounced(peer, &self.board);
+            peers.unannounced_deaths.extend(dead.into_iter().filter(is_unannounced));
             let known = list.len();
             for name in self.directory.files()? {
                 let is_known = || list[..known].binary_search_by(|peer| peer.file_name.cmp(&name)).is_ok();
@@ -227,8 +227,8 @@ impl Domain {
 
     /// The same for a control thread, one of many: if all looked at all once a second, 100 sleeping processes would never let
     /// a CPU rest. In the ring of the names, each looks at the next few, and these take turns, so that a death is noticed
-    /// within a second. One that is noticed gets all the dead reaped, and their partners told; so of a row of dead it is enough
-    /// to notice the first. Those further on are looked at in turn, for whoever should look may be stopped. Returns how long
+    /// within a second. One that is noticed gets all the dead reaped, and their partners told; so of a record of dead it is enough
+    /// to notice the first. Those further on are looked at in turn, for whoever should look may be stopped. ReturnedSlots how long
     /// it is to the next look.
     pub(crate) fn watch_for_deaths(&self, round: usize) -> Result<Duration> {
         let peers = self.peers()?;
@@ -246,7 +246,7 @@ impl Domain {
 
     fn reap(&self, died: bool) -> Result<()> {
         let mut peers = self.peers.lock().unwrap_or_else(PoisonError::into_inner);
-        if !died && !peers.has_remains && peers.untold.is_empty() {
+        if !died && !peers.has_remains && peers.unannounced_deaths.is_empty() {
             return Ok(());
         }
         // Somebody else is at it: what stays for us shows the next time.
@@ -254,11 +254,12 @@ impl Domain {
         let is_registry = self.board.has_name();
         let (alive, dead): (Vec<_>, Vec<_>) = peers.list.iter().cloned().partition(|peer| peer.is_alive());
         peers.list = alive.into();
-        let untold = std::mem::take(&mut peers.untold);
+        let unannounced_deaths = std::mem::take(&mut peers.unannounced_deaths);
         // Whoever has a name is buried by `reaper::reap`, if that may be done here.
-        let is_ours = |peer: &&Arc<Peer>| !(is_registry && peer.has_name()) && reaper::is_untold(peer, &self.board);
-        for peer in dead.iter().chain(&untold).filter(is_ours) {
-            reaper::tell_of(peer, &self.board, &registry);
+        let is_ours =
+            |peer: &&Arc<Peer>| !(is_registry && peer.has_name()) && reaper::is_unannounced(peer, &self.board);
+        for peer in dead.iter().chain(&unannounced_deaths).filter(is_ours) {
+            reaper::announce_death(peer, &self.board, &registry);
         }
         if is_registry {
             reaper::reap(&self.directory, &self.board, &registry)?;

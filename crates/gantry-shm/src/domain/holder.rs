@@ -1,6 +1,6 @@
 //! Processes that hold samples of a publisher, for reports and error sentences.
 
-use crate::{domain::peer::PeersRow, protocol::sync::Ordering::Relaxed};
+use crate::{domain::peer::PeerRecord, protocol::sync::Ordering::Relaxed};
 use std::{collections::BTreeMap, fmt};
 
 /// A process that holds samples of a publisher.
@@ -21,11 +21,11 @@ impl fmt::Display for Holder {
     }
 }
 
-/// Who holds how many samples in `rows`, process by process; `bytes_of` a sequence, as far as that is known.
-pub(crate) fn holders(rows: &[PeersRow], bytes_of: impl Fn(u64) -> usize) -> Vec<Holder> {
+/// Who holds how many samples in `records`, process by process; `bytes_of` a sequence, as far as that is known.
+pub(crate) fn holders(records: &[PeerRecord], bytes_of: impl Fn(u64) -> usize) -> Vec<Holder> {
     let mut held: BTreeMap<&str, Holder> = BTreeMap::new();
-    for (row, peer) in rows {
-        for sequence in row.pins.iter().map(|pin| pin.load(Relaxed)).filter(|&sequence| sequence != 0) {
+    for (record, peer) in records {
+        for sequence in record.pins.iter().map(|pin| pin.load(Relaxed)).filter(|&sequence| sequence != 0) {
             let nothing = || Holder { process: peer.to_string(), samples: 0, bytes: 0 };
             let holder = held.entry(&peer.file_name).or_insert_with(nothing);
             (holder.samples, holder.bytes) = (holder.samples + 1, holder.bytes.saturating_add(bytes_of(sequence)));

@@ -5,7 +5,7 @@
 use crate::{
     domain::{
         board::TopicIndex,
-        control::{Control, Watched},
+        control::{Control, ControlTask},
         domain::Domain,
         sender::Sender,
     },
@@ -69,13 +69,13 @@ impl Participant {
     }
 
     /// Lets the control thread work for an endpoint for as long as that keeps the `Arc`.
-    pub(crate) fn watch(&self, watched: &Arc<impl Watched + 'static>) {
+    pub(crate) fn watch(&self, watched: &Arc<impl ControlTask + 'static>) {
         self.control.watch(watched);
     }
 
     /// Lets the control thread know that something began to watch closely.
-    pub(crate) fn call_for_close_watch(&self) {
-        self.control.call_for_close_watch();
+    pub(crate) fn wake_to_poll_liveness(&self) {
+        self.control.wake_to_poll_liveness();
     }
 
     /// Has the sender thread wake the readers of `topic` for what is announced in the outbox, as long as the caller keeps it.
@@ -89,7 +89,7 @@ impl Participant {
     }
 
     /// Makes the control thread look now.
-    pub(crate) fn call_control(&self) {
+    pub(crate) fn wake_control(&self) {
         self.control.call();
     }
 }

@@ -1,4 +1,4 @@
-//! Another process's file (or our own, seen as others see it): is it alive, what endpoints and rows does it have.
+//! Another process's file (or our own, seen as others see it): is it alive, what endpoints and records does it have.
 //!
 //! Used by publishers (whose pins must I honour?) and subscriptions (whose publishers are there?). Control path.
 //! Death is decided only by probing the lock through the descriptor that was kept when the file was first seen: that works
@@ -24,8 +24,8 @@ use std::{
 /// generation when it is done, so nothing is missed for long.
 const READ_ATTEMPTS: usize = 100;
 
-/// A row, with the process that it lies in, which keeps it mapped.
-pub(crate) type PeersRow = (InRegion<Row>, Arc<Peer>);
+/// A record, with the process that it lies in, which keeps it mapped.
+pub(crate) type PeerRecord = (InRegion<ReaderRecord>, Arc<Peer>);
 
 /// A process of the domain.
 pub(crate) struct Peer {
@@ -58,7 +58,7 @@ impl Peer {
         if crate::domain::process_file::file_name(&id) != file_name {
             return Err(Error::corrupt(file_name, "its header", "the id of its name", format!("{id:02x?}")));
         }
-        // With an impossible one there would seem to be no rows, and so no pins.
+        // With an impossible one there would seem to be no records, and so no pins.
         if !(size_of::<ProcessHeader>()..PAGE_BYTES).contains(&first_block) || !first_block.is_multiple_of(LINE_BYTES) {
             return Err(Error::corrupt(file_name, "its header", "a first block in the first page", first_block));
         }
@@ -172,35 +172,35 @@ impl Peer {
         Ok(None)
     }
 
-    /// Its rows that belong to the publisher with that key.
-    pub(crate) fn rows_of(self: &Arc<Self>, key: u64) -> Result<Vec<PeersRow>> {
-        let mut rows = Vec::new();
-        self.each_row(|its_key, row| {
+    /// Its records that belong to the publisher with that key.
+    pub(crate) fn records_of(self: &Arc<Self>, key: u64) -> Result<Vec<PeerRecord>> {
+        let mut records = Vec::new();
+        self.each_record(|its_key, record| {
             if its_key == key {
                 // SAFETY: it comes with the peer, which keeps the region.
-                rows.push((unsafe { InRegion::new(row) }, self.clone()));
+                records.push((unsafe { InRegion::new(record) }, self.clone()));
             }
         })?;
-        Ok(rows)
+        Ok(records)
     }
 
-    /// All its rows that are in use, as [`Peer::rows_of`] gives them, by the publisher's key.
-    pub(crate) fn rows(self: &Arc<Self>) -> Result<Vec<(u64, PeersRow)>> {
-        let mut rows = Vec::new();
-        self.each_row(|key, row| {
+    /// All its records that are in use, as [`Peer::records_of`] gives them, by the publisher's key.
+    pub(crate) fn records(self: &Arc<Self>) -> Result<Vec<(u64, PeerRecord)>> {
+        let mut records = Vec::new();
+        self.each_record(|key, record| {
             if key != 0 {
                 // SAFETY: it comes with the peer, which keeps the region.
-                rows.push((key, (unsafe { InRegion::new(row) }, self.clone())));
+                records.push((key, (unsafe { InRegion::new(record) }, self.clone())));
             }
         })?;
-        Ok(rows)
+        Ok(records)
     }
 
-    /// Calls `found` for all its rows that are in use, with the keys of the publishers that they belong to.
-    fn each_row(&self, mut found: impl FnMut(u64, &Row)) -> Result<()> {
-        for (offset, _) in self.blocks(BLOCK_ROWS)? {
-            for row in self.region.slice::<Row>(offset + size_of::<BlockHeader>(), ROWS_PER_BLOCK)? {
-                found(acquire(&row.key), row);
+    /// Calls `found` for all its records that are in use, with the keys of the publishers that they belong to.
+    fn each_record(&self, mut found: impl FnMut(u64, &ReaderRecord)) -> Result<()> {
+        for (offset, _) in self.blocks(BLOCK_RECORDS)? {
+            for record in self.region.slice::<ReaderRecord>(offset + size_of::<BlockHeader>(), RECORDS_PER_BLOCK)? {
+                found(acquire(&record.key), record);
             }
         }
         Ok(())
@@ -219,7 +219,7 @@ impl Peer {
             let block: &BlockHeader = self.region.at(offset)?;
             let (size_bytes, found) = (block.size_bytes as usize, block.kind);
             let least = match found {
-                BLOCK_ROWS => size_of::<BlockHeader>() + ROWS_PER_BLOCK * size_of::<Row>(),
+                BLOCK_RECORDS => size_of::<BlockHeader>() + RECORDS_PER_BLOCK * size_of::<ReaderRecord>(),
                 BLOCK_ENDPOINT => size_of::<BlockHeader>() + size_of::<EndpointHeader>(),
                 _ => usize::MAX,
             };

@@ -1,11 +1,11 @@
-//! This process's own file: proof that it lives, its endpoints, and the rows in which it pins samples.
+//! This process's own file: proof that it lives, its endpoints, and the records in which it pins samples.
 //!
 //! Used by `participant`, publishers and subscriptions of this process; others read it through `peer`. Control path,
-//! except that pins in rows are stored by `link` and `sample`. Invariants:
+//! except that pins in records are stored by `link` and `sample`. Invariants:
 //! - P1: the file is created unnamed, locked, initialised and only then linked: whoever sees its name sees a living owner
 //!   or a dead one, never an unfinished file.
 //! - P2: blocks are only added; `used_bytes` covers a block after its header is complete.
-//! - P3: a row whose `key` is not 0 belongs to the subscription that took it, until [`ProcessFile::free_row`].
+//! - P3: a record whose `key` is not 0 belongs to the subscription that took it, until [`ProcessFile::free_record`].
 
 use crate::{
     crash::{self, Point},
@@ -24,7 +24,7 @@ use std::sync::{
     atomic::{AtomicU64, Ordering::*, fence},
 };
 
-/// Address space for a process file: about four million rows.
+/// Address space for a process file: about four million records.
 const RESERVE_BYTES: usize = 256 << 20;
 
 /// The file of this process in one domain.
@@ -36,7 +36,7 @@ pub(crate) struct ProcessFile {
 
 /// What is free in the file; private, so that nobody else can damage it.
 struct Books {
-    free_rows: Vec<InRegion<Row>>,
+    free_rows: Vec<InRegion<ReaderRecord>>,
     free_endpoints: Vec<EndpointBlock>,
     endpoints_made: u32,
     /// What the header says to others.
@@ -183,33 +183,40 @@ impl ProcessFile {
         Ok(())
     }
 
-    /// A row for the publisher with that key, holding everything (cursor 0). The caller then changes the generation, and keeps
-    /// this file for as long as it uses the row.
-    pub(crate) fn take_row(&self, directory: &Directory, key: u64, state: u32, depth: u32) -> Result<InRegion<Row>> {
+    /// A record for the publisher with that key, holding everything (cursor 0). The caller then changes the generation, and keeps
+    /// this file for as long as it uses the record.
+    pub(crate) fn take_record(
+        &self,
+        directory: &Directory,
+        key: u64,
+        state: u32,
+        depth: u32,
+    ) -> Result<InRegion<ReaderRecord>> {
         let mut books = self.books.lock().unwrap_or_else(PoisonError::into_inner);
         if books.free_rows.is_empty() {
-            let offset = self.add_block(&mut books, directory, BLOCK_ROWS, ROWS_PER_BLOCK * size_of::<Row>())?;
-            let rows = self.region.slice::<Row>(offset + size_of::<BlockHeader>(), ROWS_PER_BLOCK)?;
+            let offset =
+                self.add_block(&mut books, directory, BLOCK_RECORDS, RECORDS_PER_BLOCK * size_of::<ReaderRecord>())?;
+            let records = self.region.slice::<ReaderRecord>(offset + size_of::<BlockHeader>(), RECORDS_PER_BLOCK)?;
             // SAFETY: these books keep them no longer than `self` keeps the region; for others it is the caller's promise.
-            books.free_rows.extend(rows.iter().rev().map(|row| unsafe { InRegion::new(row) }));
+            books.free_rows.extend(records.iter().rev().map(|record| unsafe { InRegion::new(record) }));
         }
-        let Some(row) = books.free_rows.pop() else {
-            return Err(Error::corrupt(self.region.name(), "a block of rows", "rows", "none"));
+        let Some(record) = books.free_rows.pop() else {
+            return Err(Error::corrupt(self.region.name(), "a block of records", "records", "none"));
         };
-        row.cursor.store(0, Relaxed);
-        row.depth.store(depth, Relaxed);
-        row.state.store(state, Relaxed);
+        record.cursor.store(0, Relaxed);
+        record.depth.store(depth, Relaxed);
+        record.state.store(state, Relaxed);
         crash::point(Point::RowFilled);
-        row.key.store(key, Release); // partner: `Peer::rows_of`
+        record.key.store(key, Release); // partner: `Peer::records_of`
         crash::point(Point::RowTaken);
-        Ok(row)
+        Ok(record)
     }
 
-    /// Gives a row back; all its pins must be 0.
-    pub(crate) fn free_row(&self, row: InRegion<Row>) {
-        row.key.store(0, Release); // the last reads under its pins before the row is anybody else's
+    /// Gives a record back; all its pins must be 0.
+    pub(crate) fn free_record(&self, record: InRegion<ReaderRecord>) {
+        record.key.store(0, Release); // the last reads under its pins before the record is anybody else's
         crash::point(Point::RowFreed);
-        self.books.lock().unwrap_or_else(PoisonError::into_inner).free_rows.push(row);
+        self.books.lock().unwrap_or_else(PoisonError::into_inner).free_rows.push(record);
     }
 
     /// Adds a block and returns its offset (P2).

@@ -18,7 +18,7 @@ use crate::{
 };
 use std::time::Duration;
 
-/// Removes the files of dead processes from a domain and wakes who was matched with them. Returns how many processes
+/// Removes the files of dead processes from a domain and wakes who was matched with them. ReturnedSlots how many processes
 /// are left.
 pub(crate) fn reap(directory: &Directory, board: &Board, registry: &Registry<'_>) -> Result<usize> {
     let names = directory.files()?;
@@ -30,7 +30,7 @@ pub(crate) fn reap(directory: &Directory, board: &Board, registry: &Registry<'_>
         if may_live(directory, name) {
             alive.push(process_id(name));
         } else {
-            bury(directory, board, registry, name, &publishers)?;
+            remove_dead(directory, board, registry, name, &publishers)?;
         }
     }
     // Files of a process whose own file is gone: it removes its publishers' files first, so somebody else meddled.
@@ -42,7 +42,13 @@ pub(crate) fn reap(directory: &Directory, board: &Board, registry: &Registry<'_>
 
 /// The news comes before the process file goes, so that a reaper that dies on the way leaves all of it to the next one;
 /// who hears it finds the process dead by its lock.
-fn bury(directory: &Directory, board: &Board, registry: &Registry<'_>, name: &str, publishers: &[&str]) -> Result<()> {
+fn remove_dead(
+    directory: &Directory,
+    board: &Board,
+    registry: &Registry<'_>,
+    name: &str,
+    publishers: &[&str],
+) -> Result<()> {
     let peer = match Peer::open(directory, name) {
         Ok(peer) => Some(peer),
         // It makes no sense to us, but its owner is dead: only the names are left to take.
@@ -55,7 +61,7 @@ fn bury(directory: &Directory, board: &Board, registry: &Registry<'_>, name: &st
     }
     // A process that used another board told nobody here.
     if let Some(peer) = peer.filter(|peer| peer.board_id == board.id()) {
-        tell_of(&peer, board, registry);
+        announce_death(&peer, board, registry);
     }
     directory.unlink(name)?;
     board.processes_changed();
@@ -64,14 +70,14 @@ fn bury(directory: &Directory, board: &Board, registry: &Registry<'_>, name: &st
 
 /// Whether nobody has told yet of a dead process whose file is gone: it then has waiter lines, at least the one of its control
 /// thread, unless that had to share.
-pub(crate) fn is_untold(peer: &Peer, board: &Board) -> bool {
+pub(crate) fn is_unannounced(peer: &Peer, board: &Board) -> bool {
     let has_lines = || !board.waiters_of(waiter_owner(&peer.id)).is_empty() || board.waiters_of(0).is_empty();
     peer.board_id == board.id() && has_lines()
 }
 
 /// Tells everybody whom it concerns that a process is dead, and frees its waiter lines, last of all: should we die on the way,
 /// somebody else tells once more.
-pub(crate) fn tell_of(peer: &Peer, board: &Board, registry: &Registry<'_>) {
+pub(crate) fn announce_death(peer: &Peer, board: &Board, registry: &Registry<'_>) {
     // Both sides: of an endpoint that was just taken back, only the topic is known. A damaged list costs them the news.
     for topic in peer.topics().unwrap_or_default().into_iter().map(|hash| board.topic(hash)) {
         board.topic_changed(topic, Side::Readers);

@@ -11,7 +11,7 @@ use std::{collections::BTreeSet, sync::Arc};
 
 /// Counts those that came since the beginning.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct MisfitCounts {
+pub(crate) struct IncompatibleCounts {
     /// Their QoS does not fit.
     pub(crate) qos: u64,
     /// On what the last of them does not.
@@ -22,12 +22,12 @@ pub(crate) struct MisfitCounts {
 
 /// Those that are there.
 #[derive(Default)]
-pub(crate) struct Misfits {
+pub(crate) struct IncompatibleEndpoints {
     known: BTreeSet<Gid>,
-    pub(crate) counts: MisfitCounts,
+    pub(crate) counts: IncompatibleCounts,
 }
 
-impl Misfits {
+impl IncompatibleEndpoints {
     /// Takes out of `others`, which are all there are now, those that `own` cannot be matched with; counts who is new among them.
     pub(crate) fn take_out(&mut self, own: &EndpointDescription, others: &mut Vec<(Arc<Peer>, EndpointDescription)>) {
         let mut present = BTreeSet::new();

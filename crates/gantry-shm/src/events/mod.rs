@@ -1,14 +1,14 @@
 //! What happens to a publisher or a subscription besides samples: who matched, who did not and why, what promise was broken.
 //!
 //! Each handle has a monitor, which the control thread keeps up to date and which tells a [`Waker`]. Publishers and subscriptions
-//! know nothing of it: what it sees are endpoints, rows, and words in publishers' headers. Control path, with a lock of its own.
+//! know nothing of it: what it sees are endpoints, records, and words in publishers' headers. Control path, with a lock of its own.
 
 pub(crate) mod incompatible;
 pub(crate) mod matched;
 pub(crate) mod period;
 
 use crate::{
-    domain::{board::TopicIndex, control::Watched, domain::Domain, participant::Participant},
+    domain::{board::TopicIndex, control::ControlTask, domain::Domain, participant::Participant},
     error::Result,
     os::clock::monotonic_ns,
     protocol::sleep::Side,
@@ -20,7 +20,7 @@ use std::{
 };
 
 /// What events are about.
-pub(crate) trait Subject<E>: Send {
+pub(crate) trait EventSource<E>: Send {
     /// Brings its counts up to date.
     fn look(&mut self, domain: &Domain, now_ns: u64) -> Result<()>;
     /// When to look again for the sake of time alone, CLOCK_MONOTONIC.
@@ -48,7 +48,7 @@ struct Monitor<E> {
 }
 
 struct State<E> {
-    subject: Box<dyn Subject<E>>,
+    subject: Box<dyn EventSource<E>>,
     /// Who is told of news.
     waker: Option<Waker>,
     /// It was, since there was last nothing to tell.
@@ -61,14 +61,14 @@ impl<E> Events<E> {
         participant: &Arc<Participant>,
         topic: TopicIndex,
         side: Side,
-        subject: impl Subject<E> + 'static,
+        subject: impl EventSource<E> + 'static,
     ) -> Result<Events<E>> {
         participant.domain.epoch.check()?;
         let state = Mutex::new(State { subject: Box::new(subject), waker: None, is_announced: false });
         let events = Events { participant: participant.clone(), monitor: Arc::new(Monitor { topic, side, state }) };
         participant.watch(&events.monitor);
         drop(events.look()?);
-        participant.call_control(); // it did not know of it when it went to sleep
+        participant.wake_control(); // it did not know of it when it went to sleep
         Ok(events)
     }
 
@@ -127,7 +127,7 @@ impl<E> Monitor<E> {
     }
 }
 
-impl<E> Watched for Monitor<E> {
+impl<E> ControlTask for Monitor<E> {
     fn topic(&self) -> TopicIndex {
         self.topic
     }

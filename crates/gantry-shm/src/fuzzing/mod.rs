@@ -37,7 +37,7 @@ use crate::{
         publisher::{Publisher, SourceTime},
     },
     subscribe::{
-        connection::{Joining, Losses},
+        connection::{Losses, PendingConnection},
         subscription::Subscription,
     },
 };
@@ -197,8 +197,8 @@ impl Stage {
             for endpoint in believed(peer.endpoints(topic)).unwrap_or_default() {
                 let _ = endpoint.mismatch(&self.description);
             }
-            if let Some(rows) = believed(peer.rows_of([self.description.key, 0][input.below(2)])) {
-                let mut roster = Roster::new(self.description.key, 1, rows);
+            if let Some(records) = believed(peer.records_of([self.description.key, 0][input.below(2)])) {
+                let mut roster = Roster::new(self.description.key, 1, records);
                 let _ = (roster.count(), roster.deepest(), roster.slowest_cursor(), roster.gate());
                 assert!(roster.held().is_sorted());
             }
@@ -223,21 +223,21 @@ impl Stage {
         let mut description = self.description.clone();
         description.qos = Qos { depth: input.byte().into(), ..qos };
         let topic = self.domain.topic(TOPIC);
-        let joining = Joining::new(&self.domain, &description, &name, &qos);
-        if let Some(mut link) = believed(joining.and_then(|joining| joining.join(&self.domain, topic, 1))) {
+        let joining = PendingConnection::new(&self.domain, &description, &name, &qos);
+        if let Some(mut connection) = believed(joining.and_then(|joining| joining.join(&self.domain, topic, 1))) {
             let (mut losses, mut held) = (Losses::default(), Vec::new());
             for _ in 0..bytes.len() + 4 {
                 match input.byte() % 8 {
-                    0..=3 => held.extend(believed(link.take(&mut losses).map_err(|error| *error)).flatten()),
+                    0..=3 => held.extend(believed(connection.take(&mut losses).map_err(|error| *error)).flatten()),
                     4 => drop((!held.is_empty()).then(|| held.swap_remove(input.below(held.len())))),
-                    5 => _ = believed(link.next_time(&mut losses).map_err(|error| *error)),
+                    5 => _ = believed(connection.peek_time(&mut losses).map_err(|error| *error)),
                     6 => file.poke(&mut input),
-                    _ => link.source.prefault_new(&self.domain.directory),
+                    _ => connection.mapping.prefault_new(&self.domain.directory),
                 }
-                let _ = (link.has_news(), link.is_in_history());
+                let _ = (connection.has_news(), connection.is_in_history());
             }
             // There is something to read to the end of the file's last page.
-            let (base, length_bytes) = (link.source.hint(0) as usize, file.length_bytes().next_multiple_of(PAGE_BYTES));
+            let (base, length_bytes) = (connection.mapping.hint(0) as usize, file.length_bytes().next_multiple_of(PAGE_BYTES));
             for sample in &held {
                 let start = sample.bytes().as_ptr() as usize;
                 assert!(
@@ -261,7 +261,7 @@ fn use_board(board: &Board, directory: &Directory, input: &mut Input<'_>) {
     board.processes_changed();
     board.topic_changed(topic, Side::Publishers);
     board.topic_changed(topic, Side::Readers);
-    board.call_readers(topic);
+    board.wake_readers(topic);
     board.wake(topic);
     let _ = (board.holder(), board.waiters_of(0), board.sleepers(topic_hash(TOPIC)));
     let registry = board.lock(directory, REGISTRY_PATIENCE).unwrap();

@@ -38,7 +38,7 @@ pub(super) fn process(bytes: &[u8]) -> Vec<usize> {
         if !(LINE_BYTES..=bytes.len()).contains(&size_bytes) {
             break;
         }
-        // Header and the first rows, or header and description.
+        // Header and the first records, or header and description.
         places.extend(words(block, 24));
         places.extend(words(block + LINE_BYTES, (4 * LINE_BYTES).min(size_bytes - LINE_BYTES)));
         block += size_bytes;

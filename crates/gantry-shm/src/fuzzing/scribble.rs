@@ -15,7 +15,7 @@ use crate::{
     error::{Error, Result},
     os::directory::BOARD_NAME,
     publish::{
-        loan::Unpublished,
+        loan::PublishError,
         options::PublisherOptions,
         publisher::{Publisher, SourceTime},
     },
@@ -65,7 +65,7 @@ impl Actor {
         let Some(mut loan) = expected(self.publisher.loan(length_bytes)) else { return };
         loan.bytes_mut().fill(length_bytes as u8);
         let published = self.publisher.publish(loan, SourceTime::default());
-        expected(published.map_err(|Unpublished { error, .. }| *error));
+        expected(published.map_err(|PublishError { error, .. }| *error));
         assert!(self.publisher.memory_bytes() <= LIMIT_BYTES, "more memory than it may use");
     }
 

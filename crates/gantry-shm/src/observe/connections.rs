@@ -1,7 +1,7 @@
 //! Which publishers and subscriptions of a topic are connected, and if not, why.
 //!
 //! Used by `gantry`, for whoever asks why nothing arrives or what is copied. What it says of other processes is what their files
-//! say: a subscription that joined a publisher has a row for it. Control path.
+//! say: a subscription that joined a publisher has a record for it. Control path.
 
 use crate::{
     describe::description::Role,
@@ -9,17 +9,17 @@ use crate::{
     error::Result,
     observe::graph::GraphEntry,
     protocol::{
-        layout::{ROW_ACTIVE, ROW_GATING},
+        layout::{READER_ACTIVE, READER_GATING},
         sync::Ordering::Relaxed,
     },
-    subscribe::{connection::row_words, mapping::Source},
+    subscribe::{connection::record_words, mapping::PublisherMapping},
 };
 use std::{collections::HashMap, fmt, sync::Arc};
 
 /// A publisher and a subscription of one topic.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Pair {
+pub struct EndpointPair {
     /// The one.
     pub publisher: GraphEntry,
     /// The other.
@@ -53,7 +53,7 @@ impl fmt::Display for ConnectionState {
     }
 }
 
-/// State and depth of each row that a process has for one publisher, as far as no subscription was found for it; or why they
+/// State and depth of each record that a process has for one publisher, as far as no subscription was found for it; or why they
 /// cannot be read.
 type Rows = std::result::Result<Vec<(u32, u32)>, String>;
 
@@ -62,16 +62,17 @@ impl Participant {
     ///
     /// # Errors
     /// As [`Participant::graph`].
-    pub fn connections(&self, topic: &str) -> Result<Vec<Pair>> {
+    pub fn connections(&self, topic: &str) -> Result<Vec<EndpointPair>> {
         let of_role = |role| move |(_, entry): &&(Arc<Peer>, GraphEntry)| entry.description.role == role;
         let entries = self.entries(Some(topic))?;
         let mut pairs = Vec::new();
         for (home, publisher) in entries.iter().filter(of_role(Role::Publisher)) {
-            let mut rows = HashMap::new();
+            let mut records = HashMap::new();
             for (peer, subscription) in entries.iter().filter(of_role(Role::Subscription)) {
-                let rows = rows.entry(&peer.file_name).or_insert_with(|| rows_for(peer, publisher.description.key));
-                let state = self.state((home, publisher), subscription, rows);
-                pairs.push(Pair { publisher: publisher.clone(), subscription: subscription.clone(), state });
+                let records =
+                    records.entry(&peer.file_name).or_insert_with(|| rows_for(peer, publisher.description.key));
+                let state = self.state((home, publisher), subscription, records);
+                pairs.push(EndpointPair { publisher: publisher.clone(), subscription: subscription.clone(), state });
             }
         }
         Ok(pairs)
@@ -81,7 +82,7 @@ impl Participant {
         &self,
         (home, publisher): (&Peer, &GraphEntry),
         subscription: &GraphEntry,
-        rows: &mut Rows,
+        records: &mut Rows,
     ) -> ConnectionState {
         let (offered, requested) = (&publisher.description, &subscription.description);
         if let Some(why) = offered.type_mismatch(requested) {
@@ -90,19 +91,19 @@ impl Participant {
         if let Some(why) = offered.mismatch(requested) {
             return ConnectionState::IncompatibleQos(why);
         }
-        let rows = match rows {
-            Ok(rows) => rows,
+        let records = match records {
+            Ok(records) => records,
             Err(why) => {
                 return ConnectionState::Unmapped(format!("what {} holds cannot be read: {why}", subscription.process));
             }
         };
-        // A row does not name its subscription; those of one process with equal rows are as good as each other.
-        if let Some(place) = rows.iter().position(|row| *row == row_words(&offered.qos, &requested.qos)) {
-            rows.swap_remove(place);
+        // A record does not name its subscription; those of one process with equal records are as good as each other.
+        if let Some(place) = records.iter().position(|record| *record == record_words(&offered.qos, &requested.qos)) {
+            records.swap_remove(place);
             return ConnectionState::ZeroCopy;
         }
         let file_name = publisher_file_name(&home.id, offered.number);
-        ConnectionState::Unmapped(match Source::open(&self.domain.directory, &file_name, offered.key) {
+        ConnectionState::Unmapped(match PublisherMapping::open(&self.domain.directory, &file_name, offered.key) {
             Ok(_) => format!(
                 "{} has not mapped the publisher of {}: it does just now, or is stopped, or could not (the subscription's \
                  mismatches say why), or left out what made no sense",
@@ -118,7 +119,7 @@ impl Participant {
 }
 
 fn rows_for(peer: &Arc<Peer>, key: u64) -> Rows {
-    let rows = peer.rows_of(key).map_err(|e| e.to_string())?;
-    let words = rows.iter().map(|(row, _)| (row.state.load(Relaxed), row.depth.load(Relaxed)));
-    Ok(words.filter(|(state, _)| matches!(*state, ROW_ACTIVE | ROW_GATING)).collect())
+    let records = peer.records_of(key).map_err(|e| e.to_string())?;
+    let words = records.iter().map(|(record, _)| (record.state.load(Relaxed), record.depth.load(Relaxed)));
+    Ok(words.filter(|(state, _)| matches!(*state, READER_ACTIVE | READER_GATING)).collect())
 }

@@ -10,7 +10,7 @@ use crate::{
         type_description::TypeDescription,
     },
     domain::{
-        board::TopicIndex, control::Watched, domain::Domain, participant::Participant, peer::Peer,
+        board::TopicIndex, control::ControlTask, domain::Domain, participant::Participant, peer::Peer,
         process_file::EndpointBlock,
     },
     error::Result,
@@ -203,7 +203,7 @@ impl GraphCall {
     }
 }
 
-impl Watched for GraphCall {
+impl ControlTask for GraphCall {
     fn topic(&self) -> TopicIndex {
         self.graph
     }

@@ -9,19 +9,19 @@ use crate::{
         board::Board,
         holder::holders,
         participant::Participant,
-        peer::{Peer, PeersRow},
+        peer::{Peer, PeerRecord},
         process_file::{owner_id, process_id, publisher_file_name, waiter_owner},
     },
     error::{Error, Result},
     observe::report::{DomainReport, ProcessReport, PublisherReport, PublisherState, ReaderReport, TopicReport},
     os::directory::{Directory, PROCESS_SUFFIX, PUBLISHER_SUFFIX, default_root},
     protocol::{
-        layout::{ROW_ACTIVE, ROW_GATING, Row, topic_hash},
+        layout::{READER_ACTIVE, READER_GATING, ReaderRecord, topic_hash},
         shared::InRegion,
         sleep::Side,
         sync::Ordering::Relaxed,
     },
-    subscribe::mapping::Source,
+    subscribe::mapping::PublisherMapping,
 };
 use std::{
     collections::{BTreeMap, HashMap},
@@ -109,8 +109,8 @@ impl Inspection<'_> {
     fn report(mut self) -> Result<DomainReport> {
         let files = self.directory.files()?;
         let used_bytes = files.iter().map(|name| self.directory.used_bytes(name)).sum();
-        let rows = self.rows();
-        let processes: Vec<ProcessReport> = self.peers.iter().map(|peer| self.process(peer, &rows)).collect();
+        let records = self.records();
+        let processes: Vec<ProcessReport> = self.peers.iter().map(|peer| self.process(peer, &records)).collect();
         self.doubt_board();
         self.doubt_ownerless(&files);
         let topics = self.topics(&processes);
@@ -119,19 +119,19 @@ impl Inspection<'_> {
         Ok(DomainReport { directory, used_bytes, registry_holder, processes, topics, doubts: self.doubts })
     }
 
-    /// The rows of all living processes, by the publisher's key. One that cannot be read is a doubt, and keeps nobody else out.
-    fn rows(&mut self) -> HashMap<u64, Vec<PeersRow>> {
-        let mut rows: HashMap<u64, Vec<PeersRow>> = HashMap::new();
+    /// The records of all living processes, by the publisher's key. One that cannot be read is a doubt, and keeps nobody else out.
+    fn records(&mut self) -> HashMap<u64, Vec<PeerRecord>> {
+        let mut records: HashMap<u64, Vec<PeerRecord>> = HashMap::new();
         for peer in self.peers.iter().filter(|peer| peer.is_alive()) {
-            match peer.rows() {
-                Ok(all) => all.into_iter().for_each(|(key, row)| rows.entry(key).or_default().push(row)),
+            match peer.records() {
+                Ok(all) => all.into_iter().for_each(|(key, record)| records.entry(key).or_default().push(record)),
                 Err(e) => self.doubts.push(format!("what {peer} holds cannot be read, so nothing is freed: {e}")),
             }
         }
-        rows
+        records
     }
 
-    fn process(&mut self, peer: &Arc<Peer>, rows: &HashMap<u64, Vec<PeersRow>>) -> ProcessReport {
+    fn process(&mut self, peer: &Arc<Peer>, records: &HashMap<u64, Vec<PeerRecord>>) -> ProcessReport {
         let is_alive = peer.is_alive();
         if !is_alive {
             self.doubts.push(format!(
@@ -154,7 +154,7 @@ impl Inspection<'_> {
         let nodes = nodes.into_iter().map(|node| node.node).collect();
         let (publishers, subscriptions): (Vec<_>, Vec<_>) =
             endpoints.into_iter().partition(|endpoint| endpoint.role == Role::Publisher);
-        let publishers = publishers.into_iter().map(|publisher| self.publisher(peer, publisher, rows)).collect();
+        let publishers = publishers.into_iter().map(|publisher| self.publisher(peer, publisher, records)).collect();
         ProcessReport { process: peer.to_string(), pid: peer.pid, is_alive, waiters, nodes, publishers, subscriptions }
     }
 
@@ -162,11 +162,11 @@ impl Inspection<'_> {
         &mut self,
         peer: &Peer,
         description: EndpointDescription,
-        rows: &HashMap<u64, Vec<PeersRow>>,
+        records: &HashMap<u64, Vec<PeerRecord>>,
     ) -> PublisherReport {
-        let rows = rows.get(&description.key).map_or(&[][..], Vec::as_slice);
+        let records = records.get(&description.key).map_or(&[][..], Vec::as_slice);
         let file_name = publisher_file_name(&peer.id, description.number);
-        let looked = Source::open(self.directory, &file_name, description.key).and_then(|source| {
+        let looked = PublisherMapping::open(self.directory, &file_name, description.key).and_then(|source| {
             let (ring, newest_sequence) = source.newest()?;
             let state = PublisherState {
                 used_bytes: self.directory.used_bytes(&file_name),
@@ -175,7 +175,7 @@ impl Inspection<'_> {
                 is_blocked: source.header.blocked.load(Relaxed) != 0,
                 unseen_changes: self.unseen_changes(&description, &source),
             };
-            Ok((state, holders(rows, |sequence| ring.length_bytes_of(sequence).unwrap_or(0))))
+            Ok((state, holders(records, |sequence| ring.length_bytes_of(sequence).unwrap_or(0))))
         });
         let (state, holders) = match looked {
             Ok((state, holders)) => (Some(state), holders),
@@ -187,13 +187,13 @@ impl Inspection<'_> {
                     ),
                     false => e.to_string(),
                 });
-                (None, holders(rows, |_| 0))
+                (None, holders(records, |_| 0))
             }
         };
-        PublisherReport { description, state, readers: readers(rows), holders }
+        PublisherReport { description, state, readers: readers(records), holders }
     }
 
-    fn unseen_changes(&self, publisher: &EndpointDescription, source: &Source) -> u64 {
+    fn unseen_changes(&self, publisher: &EndpointDescription, source: &PublisherMapping) -> u64 {
         let Some(generation) =
             self.board.and_then(|board| board.generation(topic_hash(&publisher.topic), Side::Readers))
         else {
@@ -264,15 +264,15 @@ impl Inspection<'_> {
     }
 }
 
-/// The subscriptions among the rows of a publisher.
-fn readers(rows: &[PeersRow]) -> Vec<ReaderReport> {
-    let states = rows.iter().map(|(row, peer)| (row, peer, row.state.load(Relaxed)));
-    let active = states.filter(|(.., state)| matches!(*state, ROW_ACTIVE | ROW_GATING));
-    let report = |(row, peer, state): (&InRegion<Row>, &Arc<Peer>, u32)| ReaderReport {
+/// The subscriptions among the records of a publisher.
+fn readers(records: &[PeerRecord]) -> Vec<ReaderReport> {
+    let states = records.iter().map(|(record, peer)| (record, peer, record.state.load(Relaxed)));
+    let active = states.filter(|(.., state)| matches!(*state, READER_ACTIVE | READER_GATING));
+    let report = |(record, peer, state): (&InRegion<ReaderRecord>, &Arc<Peer>, u32)| ReaderReport {
         process: peer.to_string(),
-        next_sequence: row.cursor.load(Relaxed),
-        depth: row.depth.load(Relaxed),
-        is_gating: state == ROW_GATING,
+        next_sequence: record.cursor.load(Relaxed),
+        depth: record.depth.load(Relaxed),
+        is_gating: state == READER_GATING,
     };
     active.map(report).collect()
 }

@@ -37,12 +37,12 @@ pub(crate) fn notify(line: &WaiterLine, bit: ReadyBit) {
         crash::point(Point::ReadyMarked);
         full_fence(Site::ReadyFence);
     }
-    rouse(line);
+    wake(line);
 }
 
 /// Rings if the waiter sleeps, once for each sleep. A SeqCst fence must stand between the news and this (8).
 #[inline]
-pub(crate) fn rouse(line: &WaiterLine) {
+pub(crate) fn wake(line: &WaiterLine) {
     if line.state.load(Relaxed) == WAITER_ASLEEP
         && line.state.compare_exchange(WAITER_ASLEEP, WAITER_AWAKE, Relaxed, Relaxed).is_ok()
     {

@@ -32,10 +32,10 @@ pub(crate) const TOPIC_LINES: usize = 4096;
 pub(crate) const WAITER_LINES: usize = 512;
 /// Words of a bit set with one bit for each waiter.
 pub(crate) const WAITER_WORDS: usize = WAITER_LINES / 64;
-/// Pins in a row.
-pub(crate) const PINS_PER_ROW: usize = 5;
-/// Rows in a block of rows.
-pub(crate) const ROWS_PER_BLOCK: usize = 15;
+/// Pins in a record.
+pub(crate) const PINS_PER_RECORD: usize = 5;
+/// Rows in a block of records.
+pub(crate) const RECORDS_PER_BLOCK: usize = 15;
 
 /// Declares a shared struct, asserts its size and every offset, and keeps the list for [`describe`].
 macro_rules! shared_struct {
@@ -155,7 +155,7 @@ shared_struct! {
         pid_namespace: u64 = 64,
         /// The `id` of the board that the process uses.
         board_id: u64 = 72,
-        /// Where the first block starts: a random line of the first page, so that rows of many processes spread
+        /// Where the first block starts: a random line of the first page, so that records of many processes spread
         /// over the sets of a cache.
         first_block: u64 = 80,
         name_bytes: u32 = 88,
@@ -174,7 +174,7 @@ shared_struct! {
     BlockHeader: 64 bytes, align 64 {
         /// Size with this header; set before `used_bytes` covers the block, constant after.
         size_bytes: u64 = 0,
-        /// [`BLOCK_ROWS`] or [`BLOCK_ENDPOINT`]; constant after.
+        /// [`BLOCK_RECORDS`] or [`BLOCK_ENDPOINT`]; constant after.
         kind: u32 = 8,
         reserved_word: u32 = 12,
         /// Of an endpoint block: odd while its words change, +2 for each change. Partner: `Peer::endpoints`.
@@ -194,20 +194,20 @@ shared_struct! {
         reserved: [u64; 5] = 24,
     }
 }
-/// A block of `ROWS_PER_BLOCK` rows.
-pub(crate) const BLOCK_ROWS: u32 = 1;
+/// A block of `RECORDS_PER_BLOCK` records.
+pub(crate) const BLOCK_RECORDS: u32 = 1;
 /// A block with one endpoint's description.
 pub(crate) const BLOCK_ENDPOINT: u32 = 2;
 
 shared_struct! {
     /// What one subscription holds of one publisher, in the subscription's process file.
     #[cfg_attr(loom, derive(Default))]
-    Row: 64 bytes, align 64 {
-        /// The publisher's key, 0 = row is free. W: subscription. R: publishers, after a change of the generation.
+    ReaderRecord: 64 bytes, align 64 {
+        /// The publisher's key, 0 = record is free. W: subscription. R: publishers, after a change of the generation.
         key: AtomicU64 = 0,
         /// Next sequence the subscription will take, 0 = everything is wanted. W: subscription. R: the publisher.
         cursor: AtomicU64 = 8,
-        /// [`ROW_ACTIVE`], [`ROW_GATING`], [`ROW_EXTENSION`] or [`ROW_LEFT`]. W: subscription. R: the publisher.
+        /// [`READER_ACTIVE`], [`READER_GATING`], [`READER_EXTENSION`] or [`READER_LEFT`]. W: subscription. R: the publisher.
         state: AtomicU32 = 16,
         /// How many samples the subscription wants kept for it. W: subscription, before `key`. R: the publisher.
         depth: AtomicU32 = 20,
@@ -216,21 +216,21 @@ shared_struct! {
         pins: [AtomicU64; 5] = 24,
     }
 }
-/// The row of a matched subscription.
-pub(crate) const ROW_ACTIVE: u32 = 1;
+/// The record of a matched subscription.
+pub(crate) const READER_ACTIVE: u32 = 1;
 /// More pins for a subscription that holds many samples; its cursor and depth mean nothing.
-pub(crate) const ROW_EXTENSION: u32 = 2;
+pub(crate) const READER_EXTENSION: u32 = 2;
 /// The subscription is gone; pins that are left belong to samples that are still held.
-pub(crate) const ROW_LEFT: u32 = 3;
-/// As [`ROW_ACTIVE`], of a RELIABLE KEEP_ALL subscription: a publisher that is so, too, waits for its cursor.
-pub(crate) const ROW_GATING: u32 = 4;
+pub(crate) const READER_LEFT: u32 = 3;
+/// As [`READER_ACTIVE`], of a RELIABLE KEEP_ALL subscription: a publisher that is so, too, waits for its cursor.
+pub(crate) const READER_GATING: u32 = 4;
 
 shared_struct! {
     /// Start of a publisher's file. W: the publisher. R: everyone in the domain.
     #[cfg_attr(loom, derive(Default))]
     PublisherHeader: 320 bytes, align 64 {
         file: FileHeader = 0,
-        /// What rows that belong to this publisher say.
+        /// What records that belong to this publisher say.
         key: u64 = 40,
         /// Endpoint id: 12 bytes of the process id, 4 of the endpoint's number.
         gid: [u8; 16] = 48,
@@ -246,11 +246,11 @@ shared_struct! {
         reserved_static: [u64; 4] = 96,
         /// Ring: offset / 64 in the upper half, log2 of its capacity in the lower. Partner: the entries that say MOVED.
         ring: AtomicU64 = 128,
-        /// The last generation of the topic whose rows the publisher honours. Partner: `TopicLine::readers_generation`.
+        /// The last generation of the topic whose records the publisher honours. Partner: `TopicLine::readers_generation`.
         seen_generation: AtomicU64 = 136,
         /// How many samples are kept for readers that have not taken them yet.
         granted_depth: AtomicU64 = 144,
-        /// The publisher waits until a [`ROW_GATING`] subscription takes: 1 + its waiter line, to be rung. 0 = it does not.
+        /// The publisher waits until a [`READER_GATING`] subscription takes: 1 + its waiter line, to be rung. 0 = it does not.
         blocked: AtomicU64 = 152,
         /// [`PUBLISHER_LIVE`] or [`PUBLISHER_LEFT`].
         state: AtomicU32 = 160,
@@ -381,7 +381,7 @@ pub(crate) const PAYLOAD_OFFSET: usize = size_of::<SlotHeader>();
 pub const PAYLOAD_ALIGN: usize = 64;
 const _: () = {
     assert!(PAYLOAD_OFFSET.is_multiple_of(PAYLOAD_ALIGN));
-    assert!(WAITER_WORDS == 8 && PINS_PER_ROW == 5);
+    assert!(WAITER_WORDS == 8 && PINS_PER_RECORD == 5);
 };
 /// The CDR encapsulation of every payload: XCDR1, little endian. Payloads are bodies without it; on ROS 2's wire and in bags
 /// these four bytes stand before them.
@@ -404,7 +404,7 @@ const STRUCTS: &[(&str, usize, Fields)] = &[
     ("ProcessHeader", size_of::<ProcessHeader>(), ProcessHeader::FIELDS),
     ("BlockHeader", size_of::<BlockHeader>(), BlockHeader::FIELDS),
     ("EndpointHeader", size_of::<EndpointHeader>(), EndpointHeader::FIELDS),
-    ("Row", size_of::<Row>(), Row::FIELDS),
+    ("ReaderRecord", size_of::<ReaderRecord>(), ReaderRecord::FIELDS),
     ("PublisherHeader", size_of::<PublisherHeader>(), PublisherHeader::FIELDS),
     ("RingLine", size_of::<RingLine>(), RingLine::FIELDS),
     ("SlotHeader", size_of::<SlotHeader>(), SlotHeader::FIELDS),
@@ -439,14 +439,14 @@ pub(crate) const LAYOUT_HASH: u64 = {
 const CONSTANTS: &[u64] = &[
     TOPIC_LINES as u64,
     WAITER_LINES as u64,
-    ROWS_PER_BLOCK as u64,
+    RECORDS_PER_BLOCK as u64,
     PAYLOAD_OFFSET as u64,
-    BLOCK_ROWS as u64,
+    BLOCK_RECORDS as u64,
     BLOCK_ENDPOINT as u64,
-    ROW_ACTIVE as u64,
-    ROW_EXTENSION as u64,
-    ROW_LEFT as u64,
-    ROW_GATING as u64,
+    READER_ACTIVE as u64,
+    READER_EXTENSION as u64,
+    READER_LEFT as u64,
+    READER_GATING as u64,
     PUBLISHER_LIVE as u64,
     PUBLISHER_LEFT as u64,
     HEAD_EVERY,
@@ -486,7 +486,7 @@ pub fn describe() -> String {
     let _ = writeln!(
         text,
         "\nboard: topics at {BOARD_TOPICS_OFFSET} x {TOPIC_LINES}, waiters at {BOARD_WAITERS_OFFSET} x {WAITER_LINES}, \
-         {BOARD_BYTES} bytes\nslot: payload at {PAYLOAD_OFFSET}\nblock: {ROWS_PER_BLOCK} rows of {PINS_PER_ROW} pins\n\
+         {BOARD_BYTES} bytes\nslot: payload at {PAYLOAD_OFFSET}\nblock: {RECORDS_PER_BLOCK} records of {PINS_PER_RECORD} pins\n\
          entry: offset / {LINE_BYTES} << 32 | dead << 31 | sequence & 0x7fffffff"
     );
     text

@@ -2,14 +2,14 @@
 //! files, no system calls but the futex. Models in `models` run this very code under loom.
 //!
 //! Used by `publisher`, `link`, `sample`, `waiter` and `collector`. What lies where: `ring` (which slot holds which sequence), `writer`
-//! (publish, retire, reclaim, with its books in `history` and its readers' rows in `roster`), `reader` (take, release), `sleep`
+//! (publish, retire, reclaim, with its books in `history` and its readers' records in `roster`), `reader` (take, release), `sleep`
 //! (wait, wake), `collect` (wait for many topics) and `send` (have readers woken).
 //!
 //! # Pairs
 //! 1. An entry is stored after its payload (Release); a reader loads the entry, then the payload (Acquire).
-//! 2. The publisher marks entries dead, fences (SeqCst), then reads generation and pins; a reader makes its row visible,
+//! 2. The publisher marks entries dead, fences (SeqCst), then reads generation and pins; a reader makes its record visible,
 //!    raises the generation, pins, fences (SeqCst), then looks at the entry. So either the reader sees the mark, or the
-//!    publisher sees the row and the pin. "The entry did not change" would be no check: it may stay as it is while its sample
+//!    publisher sees the record and the pin. "The entry did not change" would be no check: it may stay as it is while its sample
 //!    leaves the history.
 //! 3. News (an entry, a generation) is stored, then a SeqCst fence, then the sleepers are read; a waiter reads its bell, sets
 //!    its sleepers bit, fences (SeqCst), looks for news, then sleeps unless the bell changed. So no wake-up is lost. An asynchronous

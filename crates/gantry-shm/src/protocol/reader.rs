@@ -6,7 +6,7 @@ use super::ring::{Entry, Ring};
 use crate::{
     crash::{self, Point},
     protocol::{
-        layout::{HEAD_EVERY, PublisherHeader, Row},
+        layout::{HEAD_EVERY, PublisherHeader, ReaderRecord},
         shared::InRegion,
         sync::{AtomicU64, Ordering::*, Site, acquire, acquire_fence, full_fence, is_weakened, release},
     },
@@ -54,8 +54,8 @@ pub(crate) enum Start {
 pub(crate) struct Reader {
     header: InRegion<PublisherHeader>,
     pub(crate) ring: Ring,
-    /// The row with the cursor.
-    row: InRegion<Row>,
+    /// The record with the cursor.
+    record: InRegion<ReaderRecord>,
     /// Next sequence to take.
     pub(crate) next: u64,
     depth: u64,
@@ -63,16 +63,16 @@ pub(crate) struct Reader {
 }
 
 impl Reader {
-    /// The row is visible to the publisher, its cursor is 0 (everything is wanted) and the generation was raised after that.
+    /// The record is visible to the publisher, its cursor is 0 (everything is wanted) and the generation was raised after that.
     /// From here on it takes what `start` says.
     pub(crate) fn new(
         header: InRegion<PublisherHeader>,
         ring: Ring,
-        row: InRegion<Row>,
+        record: InRegion<ReaderRecord>,
         depth: u64,
         start: Start,
     ) -> Reader {
-        let reader = Reader { header, ring, row, next: 1, depth, empty_looks: 0 };
+        let reader = Reader { header, ring, record, next: 1, depth, empty_looks: 0 };
         let next = match start {
             Start::At(sequence) => sequence,
             Start::History(samples) => {
@@ -81,7 +81,7 @@ impl Reader {
                 head.saturating_add(1).saturating_sub(samples).max(reader.oldest(head))
             }
         };
-        row.cursor.store(next, Release);
+        record.cursor.store(next, Release);
         crash::point(Point::StartChosen);
         Reader { next, ..reader }
     }
@@ -129,7 +129,7 @@ impl Reader {
     /// A first look, without a pin: whether [`Reader::take`] may find something. `prefetch` gets the offset of the slot that
     /// is likely to be read.
     #[inline]
-    pub(crate) fn seems_ready(&mut self, prefetch: impl FnOnce(usize, usize)) -> bool {
+    pub(crate) fn may_have_next(&mut self, prefetch: impl FnOnce(usize, usize)) -> bool {
         match self.ring.look(self.next) {
             // Not the head at each look: its line is the publisher's, and would have to be fetched again and again.
             Entry::NotYet => {
@@ -148,14 +148,14 @@ impl Reader {
     #[inline]
     pub(crate) fn take(&mut self, pin: &AtomicU64) -> Taken {
         if is_weakened(Site::CursorAfterHold) {
-            self.row.cursor.store(self.next + 1, Release);
+            self.record.cursor.store(self.next + 1, Release);
         }
         let taken = self.take_pinned(pin);
         match taken {
             Taken::Sample { .. } => {
                 self.next = self.next.saturating_add(1);
                 // Release (6): the publisher may retire what is below the cursor; what we hold is pinned.
-                self.row.cursor.store(self.next, release(Site::CursorStore));
+                self.record.cursor.store(self.next, release(Site::CursorStore));
                 crash::point(Point::CursorStored);
             }
             _ => unpin(pin),
@@ -240,9 +240,9 @@ pub(crate) fn unpin(pin: &AtomicU64) {
     crash::point(Point::Unpinned);
 }
 
-/// A pin of the row that is not in use. The row's own process alone stores to it: a taker when it is 0, whoever drops the
+/// A pin of the record that is not in use. The record's own process alone stores to it: a taker when it is 0, whoever drops the
 /// sample when it is not.
 #[inline]
-pub(crate) fn free_pin(row: &Row) -> Option<usize> {
-    row.pins.iter().position(|pin| pin.load(Acquire) == 0)
+pub(crate) fn free_pin(record: &ReaderRecord) -> Option<usize> {
+    record.pins.iter().position(|pin| pin.load(Acquire) == 0)
 }

@@ -76,7 +76,7 @@ pub(crate) fn wake_sleepers(topic: &TopicLine, mut ring: impl FnMut(WaiterIndex)
 /// Whose joins and leaves: those of readers concern publishers, those of publishers concern readers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Side {
-    /// Subscriptions, and the rows in which they pin.
+    /// Subscriptions, and the records in which they pin.
     Readers,
     /// Publishers.
     Publishers,
@@ -102,7 +102,7 @@ impl TopicLine {
 }
 
 /// Says that one side of a topic changed: raises its generation, calls `ring` for everybody who watches it (and who sleeps until
-/// there is a sample, if publishers changed), returns the new value. Release: who sees the new generation sees the row or
+/// there is a sample, if publishers changed), returns the new value. Release: who sees the new generation sees the record or
 /// endpoint that was written before.
 pub(crate) fn topic_changed(topic: &TopicLine, side: Side, mut ring: impl FnMut(WaiterIndex)) -> u64 {
     let generation = topic.generation(side).fetch_add(1, Release).wrapping_add(1);

@@ -24,7 +24,7 @@ const MAX_BATCH_BYTES: usize = 1 << 20;
 
 /// What a publisher keeps whoever reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Keep {
+pub(crate) struct Retention {
     /// So many samples, always.
     pub(crate) guaranteed: usize,
     /// Up to so many, if readers are deeper (or KEEP_ALL) ...
@@ -44,7 +44,7 @@ pub(crate) struct Writer<K> {
     ring: Ring,
     pub(crate) history: History,
     pub(crate) roster: Roster<K>,
-    keep: Keep,
+    keep: Retention,
     /// How many samples are kept for the readers there are.
     horizon: usize,
     /// How many samples beyond the horizon are retired together.
@@ -67,7 +67,7 @@ impl<K> Writer<K> {
         topic: InRegion<TopicLine>,
         ring: Ring,
         roster: Roster<K>,
-        keep: Keep,
+        keep: Retention,
     ) -> Writer<K> {
         let history = History::new(ring.capacity());
         let (horizon, batch, gate) = (keep.guaranteed, 0, u64::MAX);
@@ -99,12 +99,12 @@ impl<K> Writer<K> {
     #[inline]
     fn has_batch(&self, slot_bytes: usize) -> bool {
         let surplus = self.history.retained().saturating_sub(self.horizon);
-        surplus > self.batch || surplus > 2 && surplus * slot_bytes > MAX_BATCH_BYTES || self.has_many_bytes(0)
+        surplus > self.batch || surplus > 2 && surplus * slot_bytes > MAX_BATCH_BYTES || self.exceeds_byte_cap(0)
     }
 
     /// Whether it keeps more bytes for deep readers than it should, `more_bytes` included.
     #[inline]
-    fn has_many_bytes(&self, more_bytes: usize) -> bool {
+    fn exceeds_byte_cap(&self, more_bytes: usize) -> bool {
         self.history.retained_bytes() + more_bytes > self.keep.bytes && self.history.retained() > self.keep.guaranteed
     }
 
@@ -115,7 +115,7 @@ impl<K> Writer<K> {
             // Never back within a roster: `is_blocked` relied on the last look, and a ring that is full must lose a sample now.
             self.gate = self.gate.max(self.roster.gate());
         }
-        while (self.history.retained() > keep || self.has_many_bytes(0)) && self.history.tail() < self.gate {
+        while (self.history.retained() > keep || self.exceeds_byte_cap(0)) && self.history.tail() < self.gate {
             let Some(sequence) = self.history.retire_oldest() else { break };
             self.ring.mark_dead(sequence); // N1: dead before the fence, the fence before the pins
         }
@@ -218,7 +218,7 @@ impl<K> Writer<K> {
     /// Whether a gating reader has not taken what would have to go for one more sample of `bytes`.
     #[inline]
     pub(crate) fn is_blocked(&mut self, bytes: usize) -> bool {
-        if !self.keep.gates || self.history.retained() < self.horizon && !self.has_many_bytes(bytes) {
+        if !self.keep.gates || self.history.retained() < self.horizon && !self.exceeds_byte_cap(bytes) {
             return false;
         }
         if self.history.tail() < self.gate {
@@ -230,7 +230,7 @@ impl<K> Writer<K> {
 
     /// Says that the publisher waits for gating readers, who ring `bell` (1 + a waiter line; 0: it does not wait any more).
     /// [`Writer::is_blocked`] must be asked again after this (6).
-    pub(crate) fn say_blocked(&self, bell: u64) {
+    pub(crate) fn set_blocked(&self, bell: u64) {
         self.header.blocked.store(bell, Relaxed);
         crash::point(Point::BlockedSaid);
         full_fence(Site::BlockFence);
@@ -247,7 +247,7 @@ impl<K> Writer<K> {
 mod tests {
     use super::*;
     use crate::protocol::{
-        layout::{ROW_GATING, RingLine, Row},
+        layout::{READER_GATING, ReaderRecord, RingLine},
         ring::Entry,
         shared::Shared,
     };
@@ -270,7 +270,7 @@ mod tests {
         let ring = Ring::new(unsafe { InRegion::new(leaked::<RingLine>(32)) });
         let room = ring.capacity() - ring_entries(0, 0, true);
         let samples = room - BATCH_SAMPLES.start();
-        let keep = Keep { guaranteed: 1, samples, bytes: usize::MAX, keeps_all: true, gates: true };
+        let keep = Retention { guaranteed: 1, samples, bytes: usize::MAX, keeps_all: true, gates: true };
         let mut writer = Writer::new(part(), part(), ring, Roster::new(7, 0, Vec::new()), keep);
         let publish = |writer: &mut Writer<()>| {
             let sequence = writer.history.head() + 1;
@@ -285,15 +285,15 @@ mod tests {
         (0..room).for_each(|_| publish(&mut writer));
         assert_eq!(writer.history.tail(), 1);
 
-        let row: InRegion<Row> = part();
-        row.state.store(ROW_GATING, Relaxed);
-        row.key.store(7, Relaxed);
-        row.cursor.store(1, Relaxed);
-        writer.exchange_roster(&mut Roster::new(7, 0, vec![(row, ())]));
+        let record: InRegion<ReaderRecord> = part();
+        record.state.store(READER_GATING, Relaxed);
+        record.key.store(7, Relaxed);
+        record.cursor.store(1, Relaxed);
+        writer.exchange_roster(&mut Roster::new(7, 0, vec![(record, ())]));
         writer.grant();
         for _ in 0..100 {
             if writer.is_blocked(64) {
-                row.cursor.store(row.cursor.load(Relaxed) + 1, Relaxed);
+                record.cursor.store(record.cursor.load(Relaxed) + 1, Relaxed);
                 assert!(!writer.is_blocked(64));
             }
             publish(&mut writer);

@@ -1,6 +1,6 @@
 //! The events of a publisher.
 //!
-//! Its subscriptions are seen by their endpoints and rows; its own activity in its header, so its thread does nothing for this.
+//! Its subscriptions are seen by their endpoints and records; its own activity in its header, so its thread does nothing for this.
 
 use crate::{
     describe::{
@@ -11,9 +11,9 @@ use crate::{
     domain::{board::TopicIndex, domain::Domain},
     error::Result,
     events::{
-        Subject, advance, earlier,
-        incompatible::Misfits,
-        matched::{PartnerCounts, PartnerNews},
+        EventSource, advance, earlier,
+        incompatible::IncompatibleEndpoints,
+        matched::{MatchCounts, MatchNews},
         period::{Deadline, Lease},
     },
     protocol::{
@@ -78,15 +78,15 @@ pub enum PublisherEvent {
 }
 
 /// A publisher, as its events see it.
-pub(crate) struct PublisherSubject {
+pub(crate) struct PublisherEventSource {
     description: EndpointDescription,
     topic: TopicIndex,
     /// `None` when it is gone: whoever keeps the events must not keep its memory.
     file: Option<Arc<PublisherFile>>,
-    /// Of the topic's readers: what `matched` and `misfits` are true for.
+    /// Of the topic's readers: what `matched` and `incompatible` are true for.
     generation: Option<u64>,
     matched: BTreeSet<Gid>,
-    misfits: Misfits,
+    incompatible: IncompatibleEndpoints,
     deadline: Option<Deadline>,
     lease: Option<Lease>,
     counts: Counts,
@@ -95,27 +95,27 @@ pub(crate) struct PublisherSubject {
 
 #[derive(Clone, Copy, Default, PartialEq)]
 struct Counts {
-    partners: PartnerCounts,
+    partners: MatchCounts,
     deadlines_missed: u64,
     liveliness_lost: u64,
 }
 
-impl PublisherSubject {
+impl PublisherEventSource {
     pub(crate) fn new(
         description: EndpointDescription,
         topic: TopicIndex,
         file: Arc<PublisherFile>,
         now_ns: u64,
-    ) -> PublisherSubject {
+    ) -> PublisherEventSource {
         let qos = description.qos;
         let lease_ns = limit_ns(qos.liveliness_lease_duration);
-        PublisherSubject {
+        PublisherEventSource {
             description,
             topic,
             file: Some(file),
             generation: None,
             matched: BTreeSet::new(),
-            misfits: Misfits::default(),
+            incompatible: IncompatibleEndpoints::default(),
             deadline: qos.deadline.map(|deadline| Deadline::new(limit_ns(Some(deadline)), now_ns)),
             lease: qos.has_manual_lease().then(|| Lease::new(lease_ns)),
             counts: Counts::default(),
@@ -130,46 +130,47 @@ impl PublisherSubject {
             return Ok(());
         }
         let (topic, key) = (&self.description.topic, self.description.key);
-        // Rows before endpoints: a subscription has its endpoint before its row, and as long.
-        let mut rows = BTreeMap::new();
+        // Rows before endpoints: a subscription has its endpoint before its record, and as long.
+        let mut records = BTreeMap::new();
         for peer in domain.peers()?.iter().filter(|peer| peer.is_alive()) {
-            rows.insert(peer.id, Roster::new(key, generation, peer.rows_of(key)?).count());
+            records.insert(peer.id, Roster::new(key, generation, peer.records_of(key)?).count());
         }
         let mut others = domain.endpoints(topic, Role::Subscription, &mut Vec::new())?;
-        self.misfits.take_out(&self.description, &mut others);
-        // A subscription is matched when it has a row. Rows do not say whose they are, so who was matched before comes first.
+        self.incompatible.take_out(&self.description, &mut others);
+        // A subscription is matched when it has a record. Rows do not say whose they are, so who was matched before comes first.
         others.sort_by_key(|(_, subscription)| !self.matched.contains(&subscription.gid));
         let mut matched = BTreeSet::new();
         for (peer, subscription) in others {
-            if let Some(rows) = rows.get_mut(&peer.id).filter(|rows| **rows > 0) {
-                *rows -= 1;
+            if let Some(records) = records.get_mut(&peer.id).filter(|records| **records > 0) {
+                *records -= 1;
                 matched.insert(subscription.gid);
             }
         }
         self.counts.partners.matched_total += matched.difference(&self.matched).count() as u64;
-        (self.counts.partners.matched, self.counts.partners.misfits) = (matched.len() as u64, self.misfits.counts);
+        (self.counts.partners.matched, self.counts.partners.incompatible) =
+            (matched.len() as u64, self.incompatible.counts);
         (self.matched, self.generation) = (matched, Some(generation));
         Ok(())
     }
 }
 
-impl From<PartnerNews> for PublisherEvent {
-    fn from(news: PartnerNews) -> PublisherEvent {
+impl From<MatchNews> for PublisherEvent {
+    fn from(news: MatchNews) -> PublisherEvent {
         match news {
-            PartnerNews::IncompatibleType { total_count, total_count_change } => {
+            MatchNews::IncompatibleType { total_count, total_count_change } => {
                 PublisherEvent::IncompatibleType { total_count, total_count_change }
             }
-            PartnerNews::IncompatibleQos { total_count, total_count_change, last_policy } => {
+            MatchNews::IncompatibleQos { total_count, total_count_change, last_policy } => {
                 PublisherEvent::OfferedIncompatibleQos { total_count, total_count_change, last_policy }
             }
-            PartnerNews::Matched { total_count, total_count_change, current_count, current_count_change } => {
+            MatchNews::Matched { total_count, total_count_change, current_count, current_count_change } => {
                 PublisherEvent::Matched { total_count, total_count_change, current_count, current_count_change }
             }
         }
     }
 }
 
-impl Subject<PublisherEvent> for PublisherSubject {
+impl EventSource<PublisherEvent> for PublisherEventSource {
     fn look(&mut self, domain: &Domain, now_ns: u64) -> Result<()> {
         let Some(file) = &self.file else { return Ok(()) };
         let header = file.header()?;

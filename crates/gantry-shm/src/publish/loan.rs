@@ -125,16 +125,16 @@ impl std::fmt::Debug for Loan {
 /// A loan that could not be published, and why; publish it again or drop it.
 #[derive(Debug, thiserror::Error)]
 #[error("{error}")]
-pub struct Unpublished {
+pub struct PublishError {
     /// The message, as it was written.
     pub loan: Loan,
     /// Why.
     pub error: Box<Error>,
 }
 
-impl From<Unpublished> for Error {
+impl From<PublishError> for Error {
     /// Drops the loan.
-    fn from(unpublished: Unpublished) -> Error {
+    fn from(unpublished: PublishError) -> Error {
         *unpublished.error
     }
 }

@@ -9,7 +9,7 @@ use crate::{
     error::{Error, Result},
     protocol::{
         layout::{LINE_BYTES, PAYLOAD_OFFSET},
-        writer::Keep,
+        writer::Retention,
     },
     publish::memory::slot_bytes,
 };
@@ -75,10 +75,10 @@ impl Default for PublisherOptions {
 
 impl PublisherOptions {
     /// What a publisher of this QoS keeps.
-    pub(crate) fn keep(&self, qos: &Qos) -> Keep {
+    pub(crate) fn keep(&self, qos: &Qos) -> Retention {
         let keeps_all = qos.history == History::KeepAll;
         let guaranteed = if keeps_all { 1 } else { qos.depth as usize };
-        Keep {
+        Retention {
             guaranteed,
             samples: self.max_kept_samples.min(MAX_DEPTH as usize).max(guaranteed),
             bytes: self.max_kept_bytes,

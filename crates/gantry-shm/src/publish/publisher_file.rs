@@ -13,7 +13,7 @@ use crate::{
         layout::*,
         ring::{Descriptor, Ring},
     },
-    publish::returned_slots::Returns,
+    publish::returned_slots::ReturnedSlots,
 };
 use std::{ptr::NonNull, sync::atomic::Ordering::*};
 
@@ -22,7 +22,7 @@ pub(crate) struct PublisherFile {
     pub(crate) region: Region,
     pub(crate) name: String,
     /// Loans that were dropped unpublished; the publisher collects them when it is short of slots.
-    pub(crate) returns: Returns,
+    pub(crate) returns: ReturnedSlots,
 }
 
 impl PublisherFile {
@@ -55,7 +55,7 @@ impl PublisherFile {
         // SAFETY: `text.len()` bytes inside the mapping (`pointer`), not overlapping the vector, not yet visible.
         unsafe { place.copy_from_nonoverlapping(NonNull::from(text.as_slice()).cast(), text.len()) };
         crash::point(Point::PublisherWritten);
-        Ok(PublisherFile { region, name, returns: Returns::new() })
+        Ok(PublisherFile { region, name, returns: ReturnedSlots::new() })
     }
 
     /// Gives it its name: from now on others can open it, and it needs no descriptor any more.

@@ -13,7 +13,7 @@ use std::sync::{
 const PLACES: usize = 128;
 
 /// The slots on the way.
-pub(crate) struct Returns {
+pub(crate) struct ReturnedSlots {
     /// A slot each, 0 = none. W: who drops a loan, by compare-and-swap from 0; the publisher, to 0. Both pairs are Release with
     /// Acquire: the loan's last write comes before the slot's next use.
     places: [AtomicU64; PLACES],
@@ -24,11 +24,11 @@ pub(crate) struct Returns {
     has_others: AtomicBool,
 }
 
-impl Returns {
+impl ReturnedSlots {
     /// None.
-    pub(crate) fn new() -> Returns {
+    pub(crate) fn new() -> ReturnedSlots {
         let (has_some, has_others) = (AtomicBool::new(false), AtomicBool::new(false));
-        Returns { places: [const { AtomicU64::new(0) }; PLACES], others: Mutex::default(), has_some, has_others }
+        ReturnedSlots { places: [const { AtomicU64::new(0) }; PLACES], others: Mutex::default(), has_some, has_others }
     }
 
     /// A loan was dropped.
@@ -89,7 +89,7 @@ mod tests {
     #[test]
     fn every_slot_comes_back_once() {
         let slot = |number: usize| Slot { offset: number * LINE_BYTES, bytes: (1 << 33) + number * LINE_BYTES };
-        let (returns, mut back) = (Returns::new(), Vec::new());
+        let (returns, mut back) = (ReturnedSlots::new(), Vec::new());
         for count in [0, 1, PLACES, PLACES + 1, 3 * PLACES] {
             (1..=count).for_each(|number| returns.put(slot(number)));
             returns.take(|slot| back.push(slot));

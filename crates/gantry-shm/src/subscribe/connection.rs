@@ -1,4 +1,4 @@
-//! What connects one subscription with one publisher: the mapped source, our rows, the reader's side of the protocol.
+//! What connects one subscription with one publisher: the mapped mapping, our records, the reader's side of the protocol.
 //!
 //! Made by `publishers` (on the control path), used by `subscription`.
 
@@ -18,13 +18,13 @@ use crate::{
         sync::Ordering::*,
     },
     subscribe::{
-        mapping::{MOVES, Source},
-        sample::{PinRow, Sample},
+        mapping::{MOVES, PublisherMapping},
+        sample::{OwnedRecord, Sample},
     },
 };
 use std::{ptr::NonNull, sync::Arc};
 
-/// Samples that a link passed over.
+/// Samples that a connection passed over.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Losses {
     /// Left the history before they were taken, though the subscription was matched.
@@ -40,14 +40,14 @@ pub(crate) type Attempt<T> = std::result::Result<T, Box<Error>>;
 
 /// A matched publisher. Aligned: it is written at each take, and a publisher's own memory may lie beside it.
 #[repr(align(128))]
-pub(crate) struct Link {
+pub(crate) struct Connection {
     domain: Arc<Domain>,
     topic: TopicIndex,
     pub(crate) key: u64,
-    pub(crate) source: Arc<Source>,
+    pub(crate) mapping: Arc<PublisherMapping>,
     reader: Reader,
-    /// The first is the row with cursor and depth; the others are there when many samples are held.
-    rows: Vec<Arc<PinRow>>,
+    /// The first is the record with cursor and depth; the others are there when many samples are held.
+    records: Vec<Arc<OwnedRecord>>,
     /// The publisher waits for us.
     gates: bool,
     /// Samples that are older are not delivered; `u64::MAX`: all are.
@@ -60,66 +60,66 @@ pub(crate) struct Link {
     history_end: u64,
     /// The next sample, taken early to see how old it is.
     ahead: Option<Sample>,
-    /// The publisher left or died: take what is there, then drop the link.
+    /// The publisher left or died: take what is there, then drop the connection.
     pub(crate) gone: bool,
 }
 
-/// State and depth of the row that a subscription has for a publisher that it is matched with.
-pub(crate) fn row_words(publisher: &Qos, subscription: &Qos) -> (u32, u32) {
+/// State and depth of the record that a subscription has for a publisher that it is matched with.
+pub(crate) fn record_words(publisher: &Qos, subscription: &Qos) -> (u32, u32) {
     let keeps_all = |qos: &Qos| qos.history == History::KeepAll && qos.reliability == Reliability::Reliable;
-    let state = if keeps_all(subscription) && keeps_all(publisher) { ROW_GATING } else { ROW_ACTIVE };
+    let state = if keeps_all(subscription) && keeps_all(publisher) { READER_GATING } else { READER_ACTIVE };
     let depth = if subscription.history == History::KeepLast { subscription.depth } else { MAX_DEPTH };
     (state, depth)
 }
 
-/// A publisher for which there is a row that it does not look for yet: several are made before the generation is raised, once.
-pub(crate) struct Joining {
+/// A publisher for which there is a record that it does not look for yet: several are made before the generation is raised, once.
+pub(crate) struct PendingConnection {
     key: u64,
-    source: Arc<Source>,
-    row: Arc<PinRow>,
+    mapping: Arc<PublisherMapping>,
+    record: Arc<OwnedRecord>,
     start: Start,
     depth: u32,
     gates: bool,
     lifespan_ns: u64,
 }
 
-impl Joining {
-    /// Maps the publisher and makes the row, which wants everything. `NotFound` in the error if the publisher went meanwhile.
+impl PendingConnection {
+    /// Maps the publisher and makes the record, which wants everything. `NotFound` in the error if the publisher went meanwhile.
     pub(crate) fn new(
         domain: &Arc<Domain>,
         publisher: &EndpointDescription,
         file_name: &str,
         qos: &Qos,
-    ) -> Result<Joining> {
-        let source = Arc::new(Source::open(&domain.directory, file_name, publisher.key)?);
-        source.prefault_new(&domain.directory);
-        let (state, depth) = row_words(&publisher.qos, qos);
+    ) -> Result<PendingConnection> {
+        let mapping = Arc::new(PublisherMapping::open(&domain.directory, file_name, publisher.key)?);
+        mapping.prefault_new(&domain.directory);
+        let (state, depth) = record_words(&publisher.qos, qos);
         // The publisher may have more than its depth, for others or not retired yet; no late joiner can count on that.
         let offered = if publisher.qos.history == History::KeepLast { publisher.qos.depth } else { MAX_DEPTH };
         let start = match qos.durability {
             Durability::TransientLocal => Start::History(depth.min(offered).into()),
-            // Found before the row is visible: who sees the row and then publishes expects us to take it.
-            Durability::Volatile => Start::At(source.newest()?.1 + 1),
+            // Discovered before the record is visible: who sees the record and then publishes expects us to take it.
+            Durability::Volatile => Start::At(mapping.newest()?.1 + 1),
         };
-        let row = domain.process.take_row(&domain.directory, publisher.key, state, depth)?;
-        let row = Arc::new(PinRow::new(domain.clone(), source.clone(), row));
-        let gates = state == ROW_GATING;
+        let record = domain.process.take_record(&domain.directory, publisher.key, state, depth)?;
+        let record = Arc::new(OwnedRecord::new(domain.clone(), mapping.clone(), record));
+        let gates = state == READER_GATING;
         let lifespan_ns = limit_ns(publisher.qos.lifespan);
-        Ok(Joining { key: publisher.key, source, row, start, depth, gates, lifespan_ns })
+        Ok(PendingConnection { key: publisher.key, mapping, record, start, depth, gates, lifespan_ns })
     }
 
-    /// Joins: looks at what there is. `generation` was raised after [`Joining::new`], so that a publisher that reclaims from here
-    /// on sees the row.
-    pub(crate) fn join(self, domain: &Arc<Domain>, topic: TopicIndex, generation: u64) -> Result<Link> {
-        let (ring, newest) = self.source.newest()?;
-        let reader = Reader::new(self.source.header, ring, self.row.row(), self.depth.into(), self.start);
-        let link = Link {
+    /// Joins: looks at what there is. `generation` was raised after [`PendingConnection::new`], so that a publisher that reclaims from here
+    /// on sees the record.
+    pub(crate) fn join(self, domain: &Arc<Domain>, topic: TopicIndex, generation: u64) -> Result<Connection> {
+        let (ring, newest) = self.mapping.newest()?;
+        let reader = Reader::new(self.mapping.header, ring, self.record.record(), self.depth.into(), self.start);
+        let connection = Connection {
             domain: domain.clone(),
             topic,
             key: self.key,
-            source: self.source,
+            mapping: self.mapping,
             reader,
-            rows: vec![self.row],
+            records: vec![self.record],
             gates: self.gates,
             lifespan_ns: self.lifespan_ns,
             joined_generation: generation,
@@ -129,22 +129,22 @@ impl Joining {
             gone: false,
         };
         if self.gates {
-            link.call_blocked_publisher(); // it may wait since it saw that cursor of 0
+            connection.ring_blocked_publisher(); // it may wait since it saw that cursor of 0
         }
-        Ok(link)
+        Ok(connection)
     }
 }
 
-impl Link {
-    /// The row with the cursor.
-    pub(crate) fn row(&self) -> Arc<PinRow> {
-        self.rows[0].clone()
+impl Connection {
+    /// The record with the cursor.
+    pub(crate) fn record(&self) -> Arc<OwnedRecord> {
+        self.records[0].clone()
     }
 
     /// Whether there is something to take. Sound to call after a SeqCst fence before sleeping.
     #[inline]
     pub(crate) fn has_news(&self) -> bool {
-        let in_new_ring = || match self.source.ring() {
+        let in_new_ring = || match self.mapping.ring() {
             Ok(ring) => self.reader.has_news_in(&ring).unwrap_or(true),
             Err(_) => true, // a take will say why
         };
@@ -157,8 +157,8 @@ impl Link {
         self.ahead.is_some() || self.reader.next <= self.history_end
     }
 
-    /// When the next sample was published, and by whom; it is taken for that, and kept for [`Link::take`].
-    pub(crate) fn next_time(&mut self, losses: &mut Losses) -> Attempt<Option<(u64, u64)>> {
+    /// When the next sample was published, and by whom; it is taken for that, and kept for [`Connection::take`].
+    pub(crate) fn peek_time(&mut self, losses: &mut Losses) -> Attempt<Option<(u64, u64)>> {
         if self.ahead.is_none() {
             self.ahead = self.take(losses)?;
         }
@@ -195,26 +195,26 @@ impl Link {
             return Ok(Some(sample));
         }
         for _ in 0..MOVES {
-            let source = &self.source;
-            if !self.reader.seems_ready(|offset, length_bytes| {
-                let payload = source.hint(offset + PAYLOAD_OFFSET);
+            let mapping = &self.mapping;
+            if !self.reader.may_have_next(|offset, length_bytes| {
+                let payload = mapping.hint(offset + PAYLOAD_OFFSET);
                 crate::protocol::prefetch::message(payload, length_bytes, crate::protocol::prefetch::for_reading);
             }) {
                 return Ok(None);
             }
-            let (row, index) = self.free_pin()?;
+            let (record, index) = self.free_pin()?;
             let first = self.reader.next;
-            let taken = self.reader.take(self.rows[row].pin(index));
+            let taken = self.reader.take(self.records[record].pin(index));
             let passed = self.reader.next - first - u64::from(matches!(taken, Taken::Sample { .. }));
             if passed > 0 {
                 self.count(first, passed, losses); // in a ring that was replaced meanwhile, too
             }
             match taken {
                 Taken::Sample { offset, length_bytes } => {
-                    return self.sample_at(offset, length_bytes, row, index).map(Some);
+                    return self.sample_at(offset, length_bytes, record, index).map(Some);
                 }
                 Taken::Nothing => return Ok(None),
-                Taken::Moved => self.reader.ring = self.source.ring()?,
+                Taken::Moved => self.reader.ring = self.mapping.ring()?,
                 Taken::Nonsense { head } => {
                     return Err(self.nonsense(head));
                 }
@@ -226,12 +226,12 @@ impl Link {
     #[cold]
     fn nonsense(&self, head: u64) -> Box<Error> {
         let expected = format!("a head and entries that agree about sequence {}", self.reader.next);
-        Error::corrupt(self.source.name(), "the ring", expected, format!("head {head}")).into()
+        Error::corrupt(self.mapping.name(), "the ring", expected, format!("head {head}")).into()
     }
 
     #[cold]
     fn always_moved(&self) -> Box<Error> {
-        Error::corrupt(self.source.name(), "the ring", "a ring that is in use", "only replaced ones").into()
+        Error::corrupt(self.mapping.name(), "the ring", "a ring that is in use", "only replaced ones").into()
     }
 
     #[cold]
@@ -264,17 +264,17 @@ impl Link {
 
     /// The sample at `offset`, which is pinned and was alive after that.
     #[inline]
-    fn sample_at(&mut self, offset: usize, length_bytes: Option<u64>, row: usize, index: usize) -> Attempt<Sample> {
+    fn sample_at(&mut self, offset: usize, length_bytes: Option<u64>, record: usize, index: usize) -> Attempt<Sample> {
         if self.gates {
-            self.call_blocked_publisher();
+            self.ring_blocked_publisher();
             if self.kept_from.is_none() {
                 self.note_match();
             }
         }
         match self.checked(offset, length_bytes) {
-            Ok((slot, length_bytes)) => Ok(Sample::new(self.rows[row].clone(), index, slot, length_bytes as u32)),
+            Ok((slot, length_bytes)) => Ok(Sample::new(self.records[record].clone(), index, slot, length_bytes as u32)),
             Err(error) => {
-                crate::protocol::reader::unpin(self.rows[row].pin(index));
+                crate::protocol::reader::unpin(self.records[record].pin(index));
                 Err(error)
             }
         }
@@ -283,30 +283,30 @@ impl Link {
     /// Address and length of the sample at `offset`.
     #[inline]
     fn checked(&self, offset: usize, length_bytes: Option<u64>) -> Attempt<(NonNull<SlotHeader>, usize)> {
-        let slot = self.source.slot(offset)?;
+        let slot = self.mapping.slot(offset)?;
         let length_bytes = match length_bytes {
             Some(length_bytes) => length_bytes as usize,
             None => self.length_in_header(offset, slot)?,
         };
-        self.source.check_payload(offset, length_bytes)?;
+        self.mapping.check_payload(offset, length_bytes)?;
         Ok((slot, length_bytes))
     }
 
     /// The length, if the ring's line went to another sample meanwhile.
     #[cold]
     fn length_in_header(&self, offset: usize, slot: NonNull<SlotHeader>) -> Attempt<usize> {
-        // SAFETY: a header lies there, aligned (`Source::slot`); it is not written while it is pinned (I4).
+        // SAFETY: a header lies there, aligned (`PublisherMapping::slot`); it is not written while it is pinned (I4).
         let header = unsafe { slot.as_ref() };
         let (sequence, expected) = (header.sequence, self.reader.next - 1);
         if sequence != expected {
             let what = format!("the slot at {offset}");
-            return Err(Error::corrupt(self.source.name(), what, expected, sequence).into());
+            return Err(Error::corrupt(self.mapping.name(), what, expected, sequence).into());
         }
         Ok(header.length_bytes as usize)
     }
 
     #[inline]
-    fn call_blocked_publisher(&self) {
+    fn ring_blocked_publisher(&self) {
         let blocked = self.reader.blocked_publisher();
         if blocked != 0 {
             // A number beyond the board is some line's on it: a ring too many.
@@ -314,36 +314,36 @@ impl Link {
         }
     }
 
-    /// A pin that is free, as row and place in it; one more row if all are in use.
+    /// A pin that is free, as record and place in it; one more record if all are in use.
     #[inline]
     fn free_pin(&mut self) -> Attempt<(usize, usize)> {
-        for (place, row) in self.rows.iter().enumerate() {
-            if let Some(index) = free_pin(&row.row()) {
+        for (place, record) in self.records.iter().enumerate() {
+            if let Some(index) = free_pin(&record.record()) {
                 return Ok((place, index));
             }
         }
-        self.add_row()
+        self.add_record()
     }
 
-    /// Adding memory in which pins may appear is a join: the row, then the generation, then the pin.
+    /// Adding memory in which pins may appear is a join: the record, then the generation, then the pin.
     #[cold]
-    fn add_row(&mut self) -> Attempt<(usize, usize)> {
-        let row = self.domain.process.take_row(&self.domain.directory, self.key, ROW_EXTENSION, 0)?;
-        self.rows.push(Arc::new(PinRow::new(self.domain.clone(), self.source.clone(), row)));
+    fn add_record(&mut self) -> Attempt<(usize, usize)> {
+        let record = self.domain.process.take_record(&self.domain.directory, self.key, READER_EXTENSION, 0)?;
+        self.records.push(Arc::new(OwnedRecord::new(self.domain.clone(), self.mapping.clone(), record)));
         self.domain.board.topic_changed(self.topic, Side::Readers);
-        Ok((self.rows.len() - 1, 0))
+        Ok((self.records.len() - 1, 0))
     }
 }
 
-impl Drop for Link {
+impl Drop for Connection {
     fn drop(&mut self) {
         if self.domain.epoch.is_current() {
-            for row in &self.rows {
-                row.row().state.store(ROW_LEFT, Release); // samples that are still held stay pinned
-                crash::point(Point::RowLeft);
+            for record in &self.records {
+                record.record().state.store(READER_LEFT, Release); // samples that are still held stay pinned
+                crash::point(Point::RecordLeft);
             }
             if self.gates {
-                self.call_blocked_publisher();
+                self.ring_blocked_publisher();
             }
         }
     }

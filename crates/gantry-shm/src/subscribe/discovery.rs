@@ -4,19 +4,19 @@
 
 use crate::{
     describe::description::{EndpointDescription, Gid, Role},
-    domain::{board::TopicIndex, control::Watched, domain::Domain, process_file::publisher_file_name},
+    domain::{board::TopicIndex, control::ControlTask, domain::Domain, process_file::publisher_file_name},
     error::Result,
     os::event_fd::Event,
     protocol::{
-        layout::ROW_LEFT,
+        layout::READER_LEFT,
         ring::Entry,
         sleep::Side,
         sync::{Ordering::Acquire, acquire},
     },
     subscribe::{
-        connection::{Joining, Link},
-        mapping::Source,
-        sample::PinRow,
+        connection::{Connection, PendingConnection},
+        mapping::PublisherMapping,
+        sample::OwnedRecord,
     },
 };
 use std::{
@@ -34,18 +34,18 @@ const RETRY_AFTER: Duration = Duration::from_secs(1);
 /// Of so many publishers that left before the subscription looked, what they published is kept for it.
 const MAX_GONE: usize = 16;
 
-/// The search for a subscription's publishers.
-pub(crate) struct PublisherSearch {
+/// The discovery for a subscription's publishers.
+pub(crate) struct PublisherDiscovery {
     description: EndpointDescription,
     topic: TopicIndex,
     /// The subscription's user waits for what only the publishers that are there now can publish.
-    is_watched_closely: AtomicBool,
-    found: Mutex<Found>,
+    polls_liveness: AtomicBool,
+    found: Mutex<Discovered>,
 }
 
-/// What the search came to.
+/// What the discovery came to.
 #[derive(Default)]
-pub(crate) struct Found {
+pub(crate) struct Discovered {
     /// Generation of the topic that this is true for.
     generation: Option<u64>,
     /// Counts the searches.
@@ -53,7 +53,7 @@ pub(crate) struct Found {
     /// Counts the publishers that were joined.
     pub(crate) joined_total: u64,
     /// Joined, and not yet taken by the subscription.
-    pub(crate) links: Vec<Link>,
+    pub(crate) connections: Vec<Connection>,
     /// The publishers that were joined and are there, the broken ones too; and those that left and are not drained.
     joined: Vec<Joined>,
     /// Why publishers of the topic are not matched.
@@ -71,22 +71,22 @@ pub(crate) struct Found {
 /// A publisher that was joined.
 struct Joined {
     key: u64,
-    source: Arc<Source>,
-    /// Its row, to see from any thread how far the subscription is. It is nobody else's as long as we keep it.
-    row: Arc<PinRow>,
+    mapping: Arc<PublisherMapping>,
+    /// Its record, to see from any thread how far the subscription is. It is nobody else's as long as we keep it.
+    record: Arc<OwnedRecord>,
     /// It left, or died.
     gone: bool,
 }
 
-impl PublisherSearch {
+impl PublisherDiscovery {
     /// Nobody is known yet.
-    pub(crate) fn new(description: EndpointDescription, topic: TopicIndex) -> PublisherSearch {
-        PublisherSearch { description, topic, is_watched_closely: AtomicBool::new(false), found: Mutex::default() }
+    pub(crate) fn new(description: EndpointDescription, topic: TopicIndex) -> PublisherDiscovery {
+        PublisherDiscovery { description, topic, polls_liveness: AtomicBool::new(false), found: Mutex::default() }
     }
 
     /// Whether the control thread is to notice soon if a publisher dies.
-    pub(crate) fn watch_closely(&self, closely: bool) {
-        self.is_watched_closely.store(closely, SeqCst); // before the look whether the control thread must be told
+    pub(crate) fn poll_liveness(&self, closely: bool) {
+        self.polls_liveness.store(closely, SeqCst); // before the look whether the control thread must be told
     }
 
     /// What the subscription says about itself.
@@ -94,20 +94,20 @@ impl PublisherSearch {
         &self.description
     }
 
-    /// What was found, once a search that is under way is over.
-    pub(crate) fn found(&self) -> MutexGuard<'_, Found> {
+    /// What was found, once a discovery that is under way is over.
+    pub(crate) fn discovered(&self) -> MutexGuard<'_, Discovered> {
         self.found.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What was found, unless a search is under way. Does not block.
+    /// What was found, unless a discovery is under way. Does not block.
     #[inline]
-    pub(crate) fn try_found(&self) -> Option<MutexGuard<'_, Found>> {
+    pub(crate) fn try_discovered(&self) -> Option<MutexGuard<'_, Discovered>> {
         self.found.try_lock().ok()
     }
 
     /// Joins the publishers of the topic that are not joined yet. One that cannot be joined is left out, with a sentence in
     /// `mismatches`: it must not silence the others.
-    fn join_present(&self, domain: &Arc<Domain>, found: &mut Found) -> Result<()> {
+    fn join_present(&self, domain: &Arc<Domain>, found: &mut Discovered) -> Result<()> {
         let there = domain.endpoints(&self.description.topic, Role::Publisher, &mut found.mismatches)?;
         for joined in &mut found.joined {
             joined.gone = !there.iter().any(|(_, publisher)| publisher.key == joined.key);
@@ -125,12 +125,12 @@ impl PublisherSearch {
                 continue;
             }
             let file_name = publisher_file_name(&peer.id, publisher.number);
-            joining.push(Joining::new(domain, publisher, &file_name, &self.description.qos));
+            joining.push(PendingConnection::new(domain, publisher, &file_name, &self.description.qos));
         }
         if joining.iter().any(Result::is_ok) {
             // Once for all: each calls the control thread of every process that has to do with the topic.
             let generation = domain.board.topic_changed(self.topic, Side::Readers);
-            let join = |joining: Joining| joining.join(domain, self.topic, generation);
+            let join = |joining: PendingConnection| joining.join(domain, self.topic, generation);
             joining.into_iter().for_each(|joining| found.add(joining.and_then(join)));
         } else {
             joining.into_iter().filter_map(Result::err).for_each(|error| found.add(Err(error)));
@@ -139,23 +139,23 @@ impl PublisherSearch {
     }
 }
 
-impl Found {
+impl Discovered {
     /// Whether it is true for the topic as it is now.
     pub(crate) fn is_of(&self, generation: u64) -> bool {
         self.generation == Some(generation)
     }
 
-    fn add(&mut self, link: Result<Link>) {
-        match link {
-            Ok(link) => {
-                let (source, row) = (link.source.clone(), link.row());
-                self.joined.push(Joined { key: link.key, source, row, gone: false });
+    fn add(&mut self, connection: Result<Connection>) {
+        match connection {
+            Ok(connection) => {
+                let (mapping, record) = (connection.mapping.clone(), connection.record());
+                self.joined.push(Joined { key: connection.key, mapping, record, gone: false });
                 self.joined_total += 1;
-                self.links.push(link);
+                self.connections.push(connection);
             }
             // It leaves just now, and says so; or somebody meddled.
-            Err(e) if e.is_not_found() => self.leave_out(format!("a publisher's file is not there: {e}")),
-            Err(e) => self.leave_out(e.to_string()),
+            Err(e) if e.is_not_found() => self.exclude(format!("a publisher's file is not there: {e}")),
+            Err(e) => self.exclude(e.to_string()),
         }
     }
 
@@ -163,14 +163,18 @@ impl Found {
     /// many and the subscription does not even look at them: it must not hold the memory of all that ever came.
     fn forget_gone(&mut self) {
         self.joined.retain(|joined| !joined.gone || joined.has_news());
-        let left = self.links.iter().filter(|link| !self.is_present(link.key)).map(|link| link.key);
+        let left = self
+            .connections
+            .iter()
+            .filter(|connection| !self.is_present(connection.key))
+            .map(|connection| connection.key);
         let surplus: Vec<u64> = left.collect::<Vec<_>>().into_iter().rev().skip(MAX_GONE).collect();
         self.joined.retain(|joined| !surplus.contains(&joined.key));
         let kept: Vec<u64> = self.joined.iter().map(|joined| joined.key).collect();
-        self.links.retain(|link| kept.contains(&link.key));
+        self.connections.retain(|connection| kept.contains(&connection.key));
     }
 
-    fn leave_out(&mut self, why: String) {
+    fn exclude(&mut self, why: String) {
         self.mismatches.push(why);
         self.retry_at = Some(Instant::now() + RETRY_AFTER);
     }
@@ -181,15 +185,15 @@ impl Found {
     }
 
     /// The publishers that were joined and did not leave, by their keys.
-    pub(crate) fn present(&self) -> impl Iterator<Item = (u64, &Arc<Source>)> {
-        self.joined.iter().filter(|joined| !joined.gone).map(|joined| (joined.key, &joined.source))
+    pub(crate) fn present(&self) -> impl Iterator<Item = (u64, &Arc<PublisherMapping>)> {
+        self.joined.iter().filter(|joined| !joined.gone).map(|joined| (joined.key, &joined.mapping))
     }
 
     /// The subscription goes: lets go of all publishers.
     pub(crate) fn close(&mut self) {
         self.is_closed = true;
         self.count += 1;
-        (self.links, self.joined) = (Vec::new(), Vec::new());
+        (self.connections, self.joined) = (Vec::new(), Vec::new());
         (self.event, self.waker) = (None, None);
     }
 }
@@ -197,17 +201,17 @@ impl Found {
 impl Joined {
     /// Whether a sample can be taken that was not.
     fn has_news(&self) -> bool {
-        let row = self.row.row();
-        if row.state.load(Acquire) == ROW_LEFT {
+        let record = self.record.record();
+        if record.state.load(Acquire) == READER_LEFT {
             return false; // the subscription does not take from it any more
         }
-        let next = acquire(&row.cursor);
+        let next = acquire(&record.cursor);
         // A ring that cannot be had is an error that a take will say.
-        self.source.ring().is_ok_and(|ring| !matches!(ring.look(next), Entry::NotYet))
+        self.mapping.ring().is_ok_and(|ring| !matches!(ring.look(next), Entry::NotYet))
     }
 }
 
-impl Watched for PublisherSearch {
+impl ControlTask for PublisherDiscovery {
     fn topic(&self) -> TopicIndex {
         self.topic
     }
@@ -217,7 +221,7 @@ impl Watched for PublisherSearch {
     }
 
     fn update(&self, domain: &Arc<Domain>) {
-        let mut guard = self.found();
+        let mut guard = self.discovered();
         let found = &mut *guard;
         if found.is_closed {
             return;
@@ -235,35 +239,35 @@ impl Watched for PublisherSearch {
             found.mismatches.clear();
             found.retry_at = None;
             if let Err(error) = self.join_present(domain, found) {
-                found.leave_out(error.to_string());
+                found.exclude(error.to_string());
             }
             found.generation = Some(generation);
             found.count += 1;
         }
         found.forget_gone();
-        found.joined.iter().for_each(|joined| joined.source.prefault_new(&domain.directory));
+        found.joined.iter().for_each(|joined| joined.mapping.prefault_new(&domain.directory));
         let waker = if found.count == count { None } else { found.waker.take() };
         drop(guard); // whoever wakes up now may look at what was found
         waker.into_iter().for_each(Waker::wake);
     }
 
-    fn watches_closely(&self) -> bool {
-        self.is_watched_closely.load(SeqCst)
+    fn polls_liveness(&self) -> bool {
+        self.polls_liveness.load(SeqCst)
     }
 
     fn partner_died(&self, domain: &Domain) -> bool {
-        let (Ok(peers), found) = (domain.peers(), self.found()) else { return false };
+        let (Ok(peers), found) = (domain.peers(), self.discovered()) else { return false };
         let lives = |gid: Gid| peers.iter().any(|peer| gid.is_of_process(&peer.id) && peer.is_alive());
-        found.joined.iter().any(|joined| !joined.gone && !lives(Gid(joined.source.gid)))
+        found.joined.iter().any(|joined| !joined.gone && !lives(Gid(joined.mapping.gid)))
     }
 
-    fn wants_news(&self) -> bool {
-        let found = self.found();
+    fn awaits_news(&self) -> bool {
+        let found = self.discovered();
         found.waker.is_some() || found.event.as_ref().is_some_and(|event| !event.is_set())
     }
 
-    fn announce_news(&self) -> bool {
-        let mut found = self.found();
+    fn notify_news(&self) -> bool {
+        let mut found = self.discovered();
         if !found.joined.iter().any(Joined::has_news) {
             return false;
         }

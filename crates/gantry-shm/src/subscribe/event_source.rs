@@ -1,6 +1,6 @@
 //! The events of a subscription.
 //!
-//! Its publishers are those that the search found (`publishers`); their activity is seen in their headers.
+//! Its publishers are those that the discovery found (`publishers`); their activity is seen in their headers.
 
 use crate::{
     describe::{
@@ -11,13 +11,13 @@ use crate::{
     domain::domain::Domain,
     error::Result,
     events::{
-        Subject, advance, difference, earlier,
-        incompatible::Misfits,
-        matched::{PartnerCounts, PartnerNews},
+        EventSource, advance, difference, earlier,
+        incompatible::IncompatibleEndpoints,
+        matched::{MatchCounts, MatchNews},
         period::{Deadline, Lease},
     },
     protocol::sync::Ordering::Relaxed,
-    subscribe::{discovery::PublisherSearch, mapping::Source},
+    subscribe::{discovery::PublisherDiscovery, mapping::PublisherMapping},
 };
 use std::sync::Arc;
 
@@ -75,14 +75,14 @@ pub enum SubscriptionEvent {
 }
 
 /// A subscription, as its events see it.
-pub(crate) struct SubscriptionSubject {
-    search: Arc<PublisherSearch>,
-    /// Which search `publishers` and `misfits` are true for.
+pub(crate) struct SubscriptionEventSource {
+    discovery: Arc<PublisherDiscovery>,
+    /// Which discovery `publishers` and `incompatible` are true for.
     seen_search: Option<u64>,
     /// How many publishers had been joined before.
     joined_before: Option<u64>,
     publishers: Vec<Matched>,
-    misfits: Misfits,
+    incompatible: IncompatibleEndpoints,
     deadline: Option<Deadline>,
     counts: Counts,
     told: Counts,
@@ -91,28 +91,28 @@ pub(crate) struct SubscriptionSubject {
 /// A matched publisher.
 struct Matched {
     key: u64,
-    source: Arc<Source>,
+    mapping: Arc<PublisherMapping>,
     /// If it has to say that it is alive.
     lease: Option<Lease>,
 }
 
 #[derive(Clone, Copy, Default, PartialEq)]
 struct Counts {
-    partners: PartnerCounts,
+    partners: MatchCounts,
     alive: u64,
     not_alive: u64,
     deadlines_missed: u64,
 }
 
-impl SubscriptionSubject {
-    pub(crate) fn new(search: Arc<PublisherSearch>, now_ns: u64) -> SubscriptionSubject {
-        let deadline = search.description().qos.deadline;
-        SubscriptionSubject {
-            search,
+impl SubscriptionEventSource {
+    pub(crate) fn new(discovery: Arc<PublisherDiscovery>, now_ns: u64) -> SubscriptionEventSource {
+        let deadline = discovery.description().qos.deadline;
+        SubscriptionEventSource {
+            discovery,
             seen_search: None,
             joined_before: None,
             publishers: Vec::new(),
-            misfits: Misfits::default(),
+            incompatible: IncompatibleEndpoints::default(),
             deadline: deadline.map(|deadline| Deadline::new(limit_ns(Some(deadline)), now_ns)),
             counts: Counts::default(),
             told: Counts::default(),
@@ -120,32 +120,33 @@ impl SubscriptionSubject {
     }
 
     fn look_for_publishers(&mut self, domain: &Domain, now_ns: u64) -> Result<()> {
-        let found = self.search.found();
+        let found = self.discovery.discovered();
         if self.seen_search == Some(found.count) {
             return Ok(());
         }
         let (count, joined_total) = (found.count, found.joined_total);
-        let present: Vec<(u64, Arc<Source>)> = found.present().map(|(key, source)| (key, source.clone())).collect();
+        let present: Vec<(u64, Arc<PublisherMapping>)> =
+            found.present().map(|(key, mapping)| (key, mapping.clone())).collect();
         drop(found);
-        let own = self.search.description();
+        let own = self.discovery.description();
         let mut others = domain.endpoints(&own.topic, Role::Publisher, &mut Vec::new())?;
-        self.misfits.take_out(own, &mut others);
+        self.incompatible.take_out(own, &mut others);
         if self.publishers.is_empty()
             && let Some(deadline) = &mut self.deadline
         {
             deadline.restart(now_ns);
         }
         let mut before = std::mem::take(&mut self.publishers);
-        for (key, source) in present {
+        for (key, mapping) in present {
             self.publishers.push(match before.iter().position(|publisher| publisher.key == key) {
                 Some(place) => before.swap_remove(place),
-                None => Matched { key, source, lease: lease_of(key, others.iter().map(|(_, publisher)| publisher)) },
+                None => Matched { key, mapping, lease: lease_of(key, others.iter().map(|(_, publisher)| publisher)) },
             });
         }
         let joined_before = *self.joined_before.get_or_insert(joined_total - self.publishers.len() as u64);
         self.counts.partners.matched_total = joined_total - joined_before;
-        (self.counts.partners.matched, self.counts.partners.misfits) =
-            (self.publishers.len() as u64, self.misfits.counts);
+        (self.counts.partners.matched, self.counts.partners.incompatible) =
+            (self.publishers.len() as u64, self.incompatible.counts);
         self.seen_search = Some(count);
         Ok(())
     }
@@ -157,28 +158,28 @@ fn lease_of<'a>(key: u64, mut publishers: impl Iterator<Item = &'a EndpointDescr
     publisher.qos.has_manual_lease().then(|| Lease::new(limit_ns(publisher.qos.liveliness_lease_duration)))
 }
 
-impl From<PartnerNews> for SubscriptionEvent {
-    fn from(news: PartnerNews) -> SubscriptionEvent {
+impl From<MatchNews> for SubscriptionEvent {
+    fn from(news: MatchNews) -> SubscriptionEvent {
         match news {
-            PartnerNews::IncompatibleType { total_count, total_count_change } => {
+            MatchNews::IncompatibleType { total_count, total_count_change } => {
                 SubscriptionEvent::IncompatibleType { total_count, total_count_change }
             }
-            PartnerNews::IncompatibleQos { total_count, total_count_change, last_policy } => {
+            MatchNews::IncompatibleQos { total_count, total_count_change, last_policy } => {
                 SubscriptionEvent::RequestedIncompatibleQos { total_count, total_count_change, last_policy }
             }
-            PartnerNews::Matched { total_count, total_count_change, current_count, current_count_change } => {
+            MatchNews::Matched { total_count, total_count_change, current_count, current_count_change } => {
                 SubscriptionEvent::Matched { total_count, total_count_change, current_count, current_count_change }
             }
         }
     }
 }
 
-impl Subject<SubscriptionEvent> for SubscriptionSubject {
+impl EventSource<SubscriptionEvent> for SubscriptionEventSource {
     fn look(&mut self, domain: &Domain, now_ns: u64) -> Result<()> {
         self.look_for_publishers(domain, now_ns)?;
         let (mut newest_ns, mut alive) = (0, 0);
         for publisher in &mut self.publishers {
-            let header = &publisher.source.header;
+            let header = &publisher.mapping.header;
             let (published_ns, asserted_ns) = (header.published_ns.load(Relaxed), header.asserted_ns.load(Relaxed));
             newest_ns = newest_ns.max(published_ns);
             let lease = publisher.lease.as_mut();

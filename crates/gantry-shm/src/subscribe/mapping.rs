@@ -1,6 +1,6 @@
 //! A publisher's file as its subscriptions see it: mapped read-only, checked before use.
 //!
-//! Used by `link` (to take) and kept by samples, so that what is held stays mapped when the publisher is gone.
+//! Used by `connection` (to take) and kept by samples, so that what is held stays mapped when the publisher is gone.
 
 use crate::{
     error::{Error, Result},
@@ -22,7 +22,7 @@ use std::{
 pub(crate) const MOVES: usize = 64;
 
 /// A mapped publisher's file.
-pub(crate) struct Source {
+pub(crate) struct PublisherMapping {
     region: Region,
     /// Into `region`.
     pub(crate) header: InRegion<PublisherHeader>,
@@ -34,9 +34,9 @@ pub(crate) struct Source {
     prefaulted: AtomicUsize,
 }
 
-impl Source {
+impl PublisherMapping {
     /// Maps the file of the publisher with that key. `NotFound` in the error if it went meanwhile.
-    pub(crate) fn open(directory: &Directory, file_name: &str, key: u64) -> Result<Source> {
+    pub(crate) fn open(directory: &Directory, file_name: &str, key: u64) -> Result<PublisherMapping> {
         let mut region = Region::open(directory, file_name, PUBLISHER_MAGIC, false)?;
         region.close_file();
         let header: &PublisherHeader = region.at(0)?;
@@ -47,9 +47,9 @@ impl Source {
             let found = format!("memory at {memory_offset}, key {found_key:x}");
             return Err(Error::corrupt(file_name, "its header", format!("an offset, key {key:x}"), found));
         }
-        // SAFETY: the source keeps the region.
+        // SAFETY: the mapping keeps the region.
         let header = unsafe { InRegion::new(header) };
-        Ok(Source { region, header, gid, memory_offset, payload_bytes, prefaulted: AtomicUsize::new(0) })
+        Ok(PublisherMapping { region, header, gid, memory_offset, payload_bytes, prefaulted: AtomicUsize::new(0) })
     }
 
     /// The ring that the publisher uses now.

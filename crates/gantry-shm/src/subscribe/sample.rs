@@ -1,54 +1,58 @@
 //! A sample that a subscription took: it owns its pin, so its memory stays what it is until it is dropped.
 //!
-//! Made by `link`; may be kept, sent to other threads and dropped in any order.
+//! Made by `connection`; may be kept, sent to other threads and dropped in any order.
 
 use crate::{
     crash::{self, Point},
     describe::description::{Gid, RequestId},
     domain::domain::Domain,
     protocol::{
-        layout::{PAYLOAD_OFFSET, Row, SlotHeader},
+        layout::{PAYLOAD_OFFSET, ReaderRecord, SlotHeader},
         reader,
         shared::InRegion,
         sync::AtomicU64,
     },
-    subscribe::mapping::Source,
+    subscribe::mapping::PublisherMapping,
 };
 use std::{ptr::NonNull, sync::Arc};
 
-/// A row of our process file. The pins say which of them are in use: 0 is free. Aligned: it is counted for each sample, and a
+/// A record of our process file. The pins say which of them are in use: 0 is free. Aligned: it is counted for each sample, and a
 /// publisher's own memory may lie beside it.
 #[repr(align(128))]
-pub(crate) struct PinRow {
+pub(crate) struct OwnedRecord {
     domain: Arc<Domain>,
     /// Keeps mapped what the pins protect.
-    source: Arc<Source>,
+    mapping: Arc<PublisherMapping>,
     /// In the process file, which `domain` keeps.
-    row: InRegion<Row>,
+    record: InRegion<ReaderRecord>,
 }
 
-impl PinRow {
-    /// `row` was taken from the domain's process file, and goes back there when this is dropped.
-    pub(crate) fn new(domain: Arc<Domain>, source: Arc<Source>, row: InRegion<Row>) -> PinRow {
-        PinRow { domain, source, row }
+impl OwnedRecord {
+    /// `record` was taken from the domain's process file, and goes back there when this is dropped.
+    pub(crate) fn new(
+        domain: Arc<Domain>,
+        mapping: Arc<PublisherMapping>,
+        record: InRegion<ReaderRecord>,
+    ) -> OwnedRecord {
+        OwnedRecord { domain, mapping, record }
     }
 
     #[inline]
-    pub(crate) fn row(&self) -> InRegion<Row> {
-        self.row
+    pub(crate) fn record(&self) -> InRegion<ReaderRecord> {
+        self.record
     }
 
     #[inline]
     pub(crate) fn pin(&self, index: usize) -> &AtomicU64 {
-        &self.row.pins[index]
+        &self.record.pins[index]
     }
 }
 
-impl Drop for PinRow {
+impl Drop for OwnedRecord {
     fn drop(&mut self) {
-        // The link is gone and so is every sample: no pin is set.
+        // The connection is gone and so is every sample: no pin is set.
         if self.domain.epoch.is_current() {
-            self.domain.process.free_row(self.row);
+            self.domain.process.free_record(self.record);
         }
     }
 }
@@ -76,7 +80,7 @@ pub struct SampleInfo {
 /// Reading and dropping it neither allocates, blocks nor makes system calls. But the last sample of a publisher that is gone
 /// unmaps its memory, and the last one of a participant that is gone leaves the domain (system calls, a lock).
 pub struct Sample {
-    pins: Arc<PinRow>,
+    pins: Arc<OwnedRecord>,
     slot: NonNull<SlotHeader>,
     length_bytes: u32,
     index: u32,
@@ -89,15 +93,15 @@ unsafe impl Sync for Sample {}
 
 impl Sample {
     /// Pin `index` holds the sample in `slot`, whose entry was alive after that; `length_bytes` of payload are inside the pins'
-    /// source.
+    /// mapping.
     #[inline]
-    pub(crate) fn new(pins: Arc<PinRow>, index: usize, slot: NonNull<SlotHeader>, length_bytes: u32) -> Sample {
+    pub(crate) fn new(pins: Arc<OwnedRecord>, index: usize, slot: NonNull<SlotHeader>, length_bytes: u32) -> Sample {
         Sample { pins, slot, length_bytes, index: index as u32 }
     }
 
     #[inline]
     fn header(&self) -> &SlotHeader {
-        // SAFETY: in bounds and aligned (`Source::slot`), mapped as long as `pins`; nobody writes there while the pin holds
+        // SAFETY: in bounds and aligned (`PublisherMapping::slot`), mapped as long as `pins`; nobody writes there while the pin holds
         //   the sequence (I4).
         unsafe { self.slot.as_ref() }
     }
@@ -106,7 +110,7 @@ impl Sample {
     #[inline]
     #[must_use]
     pub fn bytes(&self) -> &[u8] {
-        // SAFETY: the payload follows the header, in bounds (`Source::payload`).
+        // SAFETY: the payload follows the header, in bounds (`PublisherMapping::payload`).
         let payload = unsafe { self.slot.cast::<u8>().add(PAYLOAD_OFFSET) };
         // SAFETY: as above; nobody writes there while the pin holds the sequence (I4).
         unsafe { std::slice::from_raw_parts(payload.as_ptr(), self.length_bytes as usize) }
@@ -122,7 +126,7 @@ impl Sample {
             sequence: header.sequence,
             source_time_ns: header.source_time_ns,
             source_wall_time_ns: header.source_wall_time_ns,
-            publisher_gid: Gid(self.pins.source.gid),
+            publisher_gid: Gid(self.pins.mapping.gid),
             length_bytes: self.length_bytes as usize,
             request: (header.request_valid_for == header.sequence).then_some(request),
         }

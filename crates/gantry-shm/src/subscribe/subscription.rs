@@ -10,16 +10,16 @@ use crate::{
         type_description::TypeDescription,
     },
     domain::{
-        board::TopicIndex, control::Watched, domain::Domain, participant::Participant, process_file::EndpointBlock,
+        board::TopicIndex, control::ControlTask, domain::Domain, participant::Participant, process_file::EndpointBlock,
     },
     error::{Error, Result},
     events::Events,
     os::{clock::monotonic_ns, event_fd::Event},
     protocol::{layout::TopicLine, shared::InRegion, sleep::Side, sync::Ordering::Relaxed},
     subscribe::{
-        connection::{Attempt, Link, Losses},
-        discovery::{Found, PublisherSearch},
-        event_source::{SubscriptionEvent, SubscriptionSubject},
+        connection::{Attempt, Connection, Losses},
+        discovery::{Discovered, PublisherDiscovery},
+        event_source::{SubscriptionEvent, SubscriptionEventSource},
         sample::Sample,
     },
     wait::waiter::Waiter,
@@ -41,16 +41,16 @@ pub struct Subscription {
     topic: TopicIndex,
     /// The topic's line on the board, which `domain` keeps.
     line: InRegion<TopicLine>,
-    search: Arc<PublisherSearch>,
-    /// Which search, and which generation of the topic, `links` are true for.
+    discovery: Arc<PublisherDiscovery>,
+    /// Which discovery, and which generation of the topic, `connections` are true for.
     seen_search: u64,
     seen_generation: Option<u64>,
-    links: Vec<Link>,
-    /// Counts changes of `links`.
-    links_version: u64,
-    /// The link that is asked first next time, so that no publisher starves another.
+    connections: Vec<Connection>,
+    /// Counts changes of `connections`.
+    connections_version: u64,
+    /// The connection that is asked first next time, so that no publisher starves another.
     turn: usize,
-    /// Some link may have samples from before we joined: these are taken oldest first.
+    /// Some connection may have samples from before we joined: these are taken oldest first.
     in_history: bool,
     losses: Losses,
     event: Option<Event>,
@@ -76,8 +76,8 @@ impl Subscription {
         let topic = domain.topic(topic);
         // SAFETY: the subscription keeps the domain, which keeps the board.
         let line = unsafe { InRegion::new(domain.board.line(topic)) };
-        let search = Arc::new(PublisherSearch::new(description, topic));
-        participant.watch(&search);
+        let discovery = Arc::new(PublisherDiscovery::new(description, topic));
+        participant.watch(&discovery);
         let waiter = Some(Waiter::new(domain.clone()));
         let mut subscription = Subscription {
             participant,
@@ -85,11 +85,11 @@ impl Subscription {
             block,
             topic,
             line,
-            search,
+            discovery,
             seen_search: 0,
             seen_generation: None,
-            links: Vec::new(),
-            links_version: 0,
+            connections: Vec::new(),
+            connections_version: 0,
             turn: 0,
             in_history: false,
             losses: Losses::default(),
@@ -98,7 +98,7 @@ impl Subscription {
         };
         subscription.discover();
         subscription.domain.board.graph_changed();
-        if subscription.links.is_empty() {
+        if subscription.connections.is_empty() {
             // Who joins a publisher says so to all; here there may be some that it does not fit, who should know.
             subscription.domain.board.topic_changed(subscription.topic, Side::Readers);
         }
@@ -125,18 +125,18 @@ impl Subscription {
     fn attempt(&mut self) -> Attempt<Option<Sample>> {
         self.domain.epoch.check()?;
         if self.generation_changed() {
-            self.accept_found();
+            self.apply_discovered();
         }
         if self.in_history {
             return self.take_oldest();
         }
-        let count = self.links.len();
+        let count = self.connections.len();
         for ahead in 0..count {
             let mut place = self.turn + ahead;
             if place >= count {
                 place -= count;
             }
-            match self.links[place].take(&mut self.losses) {
+            match self.connections[place].take(&mut self.losses) {
                 Ok(None) => {}
                 taken => return self.taken_from(place, taken),
             }
@@ -147,20 +147,20 @@ impl Subscription {
 
     #[inline]
     fn taken_from(&mut self, place: usize, taken: Attempt<Option<Sample>>) -> Attempt<Option<Sample>> {
-        self.turn = if place + 1 < self.links.len() { place + 1 } else { 0 };
+        self.turn = if place + 1 < self.connections.len() { place + 1 } else { 0 };
         if let Err(error) = &taken
             && matches!(**error, Error::Corrupt { .. })
         {
-            self.leave_out(place);
+            self.exclude(place);
         }
         taken
     }
 
-    /// Whose memory makes no sense is not asked again; the search remembers it as joined.
+    /// Whose memory makes no sense is not asked again; the discovery remembers it as joined.
     #[cold]
-    fn leave_out(&mut self, place: usize) {
-        drop(self.links.remove(place));
-        self.links_version += 1;
+    fn exclude(&mut self, place: usize) {
+        drop(self.connections.remove(place));
+        self.connections_version += 1;
         self.turn = 0;
     }
 
@@ -168,18 +168,18 @@ impl Subscription {
     #[cold]
     fn take_oldest(&mut self) -> Attempt<Option<Sample>> {
         let mut oldest: Option<((u64, u64), usize)> = None;
-        for place in 0..self.links.len() {
-            let time = match self.links[place].next_time(&mut self.losses) {
+        for place in 0..self.connections.len() {
+            let time = match self.connections[place].peek_time(&mut self.losses) {
                 Ok(time) => time,
                 Err(error) => return self.taken_from(place, Err(error)),
             };
             oldest = time.map(|time| (time, place)).into_iter().chain(oldest).min();
         }
         let taken = match oldest {
-            Some((_, place)) => self.links[place].take(&mut self.losses),
+            Some((_, place)) => self.connections[place].take(&mut self.losses),
             None => Ok(None),
         };
-        self.in_history = self.links.iter().any(Link::is_in_history);
+        self.in_history = self.connections.iter().any(Connection::is_in_history);
         if oldest.is_none() {
             self.found_nothing();
         }
@@ -222,9 +222,9 @@ impl Subscription {
     ///
     /// # Real-time
     /// No allocation or lock; a system call that looks how many CPUs are usable.
-    pub fn set_spinning(&mut self, on: bool) {
+    pub fn set_busy_wait(&mut self, on: bool) {
         let waiter = self.waiter.get_or_insert_with(|| Waiter::new(self.domain.clone()));
-        waiter.set_spinning(on);
+        waiter.set_busy_wait(on);
     }
 
     /// Waits until there is something to take, or [`Subscription::publishers`] changed; `false` if neither happened within
@@ -233,8 +233,8 @@ impl Subscription {
     /// # Errors
     /// The process forked; no waiter could be set up.
     pub fn wait_for_change(&mut self, timeout: Duration) -> Result<bool> {
-        let version = self.links_version;
-        self.wait_or(timeout, |this| this.links_version != version)
+        let version = self.connections_version;
+        self.wait_or(timeout, |this| this.connections_version != version)
     }
 
     /// Waits until there is something to take, or `look` finds something.
@@ -281,7 +281,7 @@ impl Subscription {
 
     /// Whether the types are why no publisher is matched.
     fn type_mismatch(&self) -> Option<Error> {
-        let is_alone = self.links.iter().all(|link| link.gone);
+        let is_alone = self.connections.iter().all(|connection| connection.gone);
         (is_alone && !self.mismatches().is_empty()).then(|| self.domain.type_mismatch(self.description())).flatten()
     }
 
@@ -300,8 +300,8 @@ impl Subscription {
                 if self.has_news() {
                     event.set(); // the control thread does not see what was taken early to see how old it is
                 }
-                self.search.found().event = Some(event.clone());
-                self.participant.call_control();
+                self.discovery.discovered().event = Some(event.clone());
+                self.participant.wake_control();
                 event
             }
         };
@@ -319,9 +319,9 @@ impl Subscription {
             Some(waker) if self.is_ready()? => waker.wake(),
             waker => {
                 let calls = waker.is_some();
-                self.search.found().waker = waker;
+                self.discovery.discovered().waker = waker;
                 if calls {
-                    self.participant.call_control();
+                    self.participant.wake_control();
                 }
             }
         }
@@ -336,27 +336,27 @@ impl Subscription {
         self.domain.epoch.check()?;
         self.domain.look_for_deaths()?;
         self.discover();
-        Ok(self.links.iter().filter(|link| !link.gone).count())
+        Ok(self.connections.iter().filter(|connection| !connection.gone).count())
     }
 
     /// The publishers from which there may be something to take: those that are matched, and those that are gone and not
     /// drained. As of the last take or look.
     pub fn publishers(&self) -> impl Iterator<Item = Gid> {
-        self.links.iter().map(|link| Gid(link.source.gid))
+        self.connections.iter().map(|connection| Gid(connection.mapping.gid))
     }
 
     /// Another number whenever [`Subscription::publishers`] changed.
     #[must_use]
     pub fn publishers_version(&self) -> u64 {
-        self.links_version
+        self.connections_version
     }
 
     /// Whether it is to be noticed soon, not only within a second, if a publisher's process dies. A system call if nobody in this
     /// process asked for that lately.
-    pub fn watch_closely(&self, closely: bool) {
-        self.search.watch_closely(closely);
+    pub fn poll_liveness(&self, closely: bool) {
+        self.discovery.poll_liveness(closely);
         if closely && self.domain.epoch.is_current() {
-            self.participant.call_for_close_watch();
+            self.participant.wake_to_poll_liveness();
         }
     }
 
@@ -372,7 +372,7 @@ impl Subscription {
         if !self.domain.epoch.is_current() {
             return Vec::new(); // the control thread may have held the lock at the fork
         }
-        self.search.found().mismatches.clone()
+        self.discovery.discovered().mismatches.clone()
     }
 
     /// Counts a sample that was copied out of its slot, for whoever asks why a connection is not zero-copy
@@ -391,25 +391,25 @@ impl Subscription {
     /// Other processes' endpoints cannot be read; the process forked.
     pub fn events(&self) -> Result<Events<SubscriptionEvent>> {
         self.domain.epoch.check()?;
-        let subject = SubscriptionSubject::new(self.search.clone(), monotonic_ns());
+        let subject = SubscriptionEventSource::new(self.discovery.clone(), monotonic_ns());
         Events::new(&self.participant, self.topic, Side::Publishers, subject)
     }
 
     /// What this subscription says about itself.
     #[must_use]
     pub fn description(&self) -> &EndpointDescription {
-        self.search.description()
+        self.discovery.description()
     }
 
     /// Whether [`Subscription::take`] has something to do.
     #[inline]
     pub(crate) fn has_news(&self) -> bool {
-        self.links.iter().any(Link::has_news)
+        self.connections.iter().any(Connection::has_news)
     }
 
     #[inline]
     pub(crate) fn generation_changed(&self) -> bool {
-        // Relaxed: the search reads it again with acquire.
+        // Relaxed: the discovery reads it again with acquire.
         Some(self.line.publishers_generation.load(Relaxed)) != self.seen_generation
     }
 
@@ -435,30 +435,30 @@ impl Subscription {
     /// Joins new publishers now, and marks those that are gone. Control path.
     #[cold]
     pub(crate) fn discover(&mut self) {
-        let search = self.search.clone();
-        search.update(&self.domain);
-        self.accept(&mut search.found());
+        let discovery = self.discovery.clone();
+        discovery.update(&self.domain);
+        self.accept(&mut discovery.discovered());
     }
 
     /// Takes over what the control thread found, if it is not at it just now.
     #[cold]
-    fn accept_found(&mut self) {
-        let search = self.search.clone();
-        if let Some(mut found) = search.try_found() {
+    fn apply_discovered(&mut self) {
+        let discovery = self.discovery.clone();
+        if let Some(mut found) = discovery.try_discovered() {
             self.accept(&mut found);
         }
     }
 
-    fn accept(&mut self, found: &mut Found) {
+    fn accept(&mut self, found: &mut Discovered) {
         if found.count != self.seen_search {
             self.seen_search = found.count;
-            self.links.append(&mut found.links);
-            self.links_version += 1;
-            for link in &mut self.links {
-                link.gone = !found.is_present(link.key);
+            self.connections.append(&mut found.connections);
+            self.connections_version += 1;
+            for connection in &mut self.connections {
+                connection.gone = !found.is_present(connection.key);
             }
-            let wants_history = self.search.description().qos.durability == Durability::TransientLocal;
-            self.in_history = wants_history && self.links.iter().any(Link::is_in_history);
+            let wants_history = self.discovery.description().qos.durability == Durability::TransientLocal;
+            self.in_history = wants_history && self.connections.iter().any(Connection::is_in_history);
         }
         let generation = self.line.publishers_generation.load(Relaxed);
         self.seen_generation = found.is_of(generation).then_some(generation);
@@ -471,15 +471,15 @@ impl Subscription {
         if let Some(event) = &self.event
             && event.clear()
         {
-            self.participant.call_control();
+            self.participant.wake_control();
         }
     }
 
     /// Unmaps publishers that are gone and have nothing left to take.
     fn drop_drained(&mut self) {
-        if self.links.iter().any(|link| link.gone) {
-            self.links.retain(|link| !link.gone || link.has_news());
-            self.links_version += 1;
+        if self.connections.iter().any(|connection| connection.gone) {
+            self.connections.retain(|connection| !connection.gone || connection.has_news());
+            self.connections_version += 1;
             self.turn = 0;
         }
     }
@@ -496,8 +496,8 @@ impl Drop for Subscription {
         if !self.domain.epoch.is_current() {
             return;
         }
-        self.links.clear();
-        self.search.found().close();
+        self.connections.clear();
+        self.discovery.discovered().close();
         // Nobody to tell; the reaper finds what is left when this process is gone.
         let _ = self.domain.process.remove_endpoint(self.block);
         self.domain.board.topic_changed(self.topic, Side::Readers);

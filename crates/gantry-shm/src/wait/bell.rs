@@ -32,7 +32,7 @@ impl Bell {
         }
         full_fence(Site::NewsFence); // (8) the news, then the look whether it sleeps
         let line = domain.board.waiter(self.index);
-        if line.state.load(Relaxed) == WAITER_PLAIN { line.bell.ring() } else { collect::rouse(line) }
+        if line.state.load(Relaxed) == WAITER_PLAIN { line.bell.ring() } else { collect::wake(line) }
     }
 }
 

@@ -40,7 +40,7 @@ impl Waiter {
     }
 
     /// Whether it spins before it sleeps.
-    pub(crate) fn set_spinning(&mut self, on: bool) {
+    pub(crate) fn set_busy_wait(&mut self, on: bool) {
         self.spin.set(on);
     }
 
@@ -131,7 +131,7 @@ mod tests {
         let mut waiter = Waiter::new(Arc::new(Domain::join(root.path(), 0).unwrap()));
         let mut looks_when = |on| {
             let mut looks = 0;
-            waiter.set_spinning(on);
+            waiter.set_busy_wait(on);
             let over = Some(Instant::now());
             waiter.sleep_once(over, std::iter::empty(), || {
                 looks += 1;

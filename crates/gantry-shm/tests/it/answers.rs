@@ -101,13 +101,13 @@ fn a_close_watch_notices_a_killed_publisher_sooner() {
         let mut idle = root.child("idle", &[]);
         assert_eq!(idle.line(), "ready");
         eventually("it is matched", || subscription.publisher_count().unwrap() == 1);
-        subscription.watch_closely(closely);
+        subscription.poll_liveness(closely);
         idle.kill();
         let begin = Instant::now();
         while gids(&subscription).len() == 1 {
             assert!(subscription.wait_for_change(PATIENCE).unwrap());
         }
-        subscription.watch_closely(false);
+        subscription.poll_liveness(false);
         begin.elapsed()
     };
     // First without: the control thread goes on looking for a while.

@@ -222,7 +222,7 @@ fn who_does_not_spin_is_woken() {
     let mut at_back = subscription_to(&participant, "/back", Qos::default());
     match_up(&mut there, &mut at_there);
     match_up(&mut back, &mut at_back);
-    at_there.set_spinning(false);
+    at_there.set_busy_wait(false);
     let deadline = Instant::now() + PATIENCE;
     let echo = std::thread::spawn(move || {
         for number in 0..ROUNDS {
@@ -233,7 +233,7 @@ fn who_does_not_spin_is_woken() {
     });
     for number in 0..ROUNDS {
         // It may be told again at any time.
-        at_back.set_spinning(number % 3 == 0);
+        at_back.set_busy_wait(number % 3 == 0);
         send(&mut there, BYTES, number);
         assert!(at_back.wait(PATIENCE).unwrap());
         assert_eq!(drain(&mut at_back), [number]);

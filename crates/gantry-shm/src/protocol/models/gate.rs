@@ -1,7 +1,7 @@
 //! A KEEP_ALL publisher that waits for its reader.
 
 use super::{check::Model, publisher::Publisher, subscription::Subscription, world::World};
-use crate::protocol::{layout::ROW_GATING, sync::Site, writer::Keep};
+use crate::protocol::{layout::READER_GATING, sync::Site, writer::Retention};
 use loom::thread;
 use std::sync::Arc;
 
@@ -10,14 +10,14 @@ pub(super) const GATE: Model = Model {
     run: || {
         let world = World::new(&Arc::default(), 4, 4);
         let mut publisher = Publisher::new(&world, keep_all(2));
-        let mut subscription = Subscription::join(&world, ROW_GATING, 16, true);
+        let mut subscription = Subscription::join(&world, READER_GATING, 16, true);
         publisher.find_readers();
         publisher.publish();
         publisher.publish();
         thread::spawn(move || while publisher.writer.history.head() < 4 && publisher.publish() {});
         for expected in 1..=2 {
             let sample = subscription.take();
-            subscription.call_blocked_publisher();
+            subscription.ring_blocked_publisher();
             assert_eq!(sample.map(|sample| sample.read()), Some(expected), "a lost sample");
         }
     },
@@ -33,12 +33,12 @@ pub(super) const JOIN: Model = Model {
         let mut publisher = Publisher::new(&world, keep_all(1));
         publisher.publish();
         thread::spawn(move || while publisher.writer.history.head() < 4 && publisher.publish() {});
-        let mut subscription = Subscription::join(&world, ROW_GATING, 16, true);
+        let mut subscription = Subscription::join(&world, READER_GATING, 16, true);
         let mut last = None;
         for _ in 0..3 {
             let is_matched = subscription.reader.seen_generation() > 0;
             let taken = subscription.take();
-            subscription.call_blocked_publisher();
+            subscription.ring_blocked_publisher();
             let Some(sequence) = taken.map(|sample| sample.read()) else { continue };
             assert!(last.is_none_or(|last| sequence == last + 1), "a lost sample");
             last = is_matched.then_some(sequence);
@@ -56,13 +56,13 @@ pub(super) const JOIN_IDLE: Model = Model {
         let mut publisher = Publisher::new(&world, keep_all(1));
         publisher.publish();
         thread::spawn(move || publisher.publish());
-        Subscription::join(&world, ROW_GATING, 16, false);
+        Subscription::join(&world, READER_GATING, 16, false);
     },
     preemptions: None,
     needs: &[Site::CursorFence, Site::BlockFence, Site::RingCounts],
 };
 
 /// With a history of so many samples.
-fn keep_all(samples: usize) -> Keep {
-    Keep { guaranteed: samples, samples, bytes: usize::MAX, keeps_all: true, gates: true }
+fn keep_all(samples: usize) -> Retention {
+    Retention { guaranteed: samples, samples, bytes: usize::MAX, keeps_all: true, gates: true }
 }

@@ -6,7 +6,7 @@ use super::{
     subscription::Subscription,
     world::World,
 };
-use crate::protocol::{layout::ROW_ACTIVE, sync::Site, writer::Keep};
+use crate::protocol::{layout::READER_ACTIVE, sync::Site, writer::Retention};
 use loom::thread;
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ pub(super) const GROWTH: Model = Model {
         let world = World::new(&Arc::default(), 2, 2);
         let mut publisher = Publisher::new(&world, keep_last(1));
         publisher.publish();
-        let mut subscription = Subscription::join(&world, ROW_ACTIVE, 1, true);
+        let mut subscription = Subscription::join(&world, READER_ACTIVE, 1, true);
         publisher.find_readers();
         grow_and_publish(publisher);
         if let Some(sample) = subscription.take() {
@@ -34,7 +34,7 @@ pub(super) const JOIN: Model = Model {
         let mut publisher = Publisher::new(&world, keep_last(1));
         publisher.publish();
         grow_and_publish(publisher);
-        let mut subscription = Subscription::join(&world, ROW_ACTIVE, 1, true);
+        let mut subscription = Subscription::join(&world, READER_ACTIVE, 1, true);
         if let Some(sample) = subscription.take() {
             sample.read();
         }
@@ -47,10 +47,10 @@ pub(super) const JOIN: Model = Model {
 pub(super) const DEEPER: Model = Model {
     run: || {
         let world = World::new(&Arc::default(), 3, 2);
-        let mut publisher = Publisher::new(&world, Keep { samples: 2, ..keep_last(1) });
+        let mut publisher = Publisher::new(&world, Retention { samples: 2, ..keep_last(1) });
         publisher.publish();
         thread::spawn(move || while publisher.writer.history.head() < 4 && publisher.publish() {});
-        let mut subscription = Subscription::join(&world, ROW_ACTIVE, 2, true);
+        let mut subscription = Subscription::join(&world, READER_ACTIVE, 2, true);
         for _ in 0..2 {
             if let Some(sample) = subscription.take() {
                 sample.read();

@@ -6,13 +6,13 @@ use super::{
     subscription::{Subscription, raise_generation, show_row},
     world::World,
 };
-use crate::protocol::{layout::ROW_ACTIVE, reader::Start, sync::Site};
+use crate::protocol::{layout::READER_ACTIVE, reader::Start, sync::Site};
 use loom::thread;
 use std::sync::Arc;
 
 /// The publisher's roster is empty; it reclaims only after it took the joiner into it.
 pub(super) const JOIN: Model = Model {
-    run: || run(3, false, |world| Subscription::join(world, ROW_ACTIVE, 1, true)),
+    run: || run(3, false, |world| Subscription::join(world, READER_ACTIVE, 1, true)),
     preemptions: Some(4),
     needs: &[Site::GenerationLook, Site::PublishFence, Site::PinFence, Site::PinsLook, Site::Unpin],
 };
@@ -20,21 +20,21 @@ pub(super) const JOIN: Model = Model {
 /// Orders of steps on the control path that fail, each with what is wrong. A publisher that looks too early is wrong from its
 /// second reclaim on.
 pub(super) const MISTAKES: &[(&str, fn())] = &[
-    ("the generation is raised before the row can be found", || {
+    ("the generation is raised before the record can be found", || {
         run(4, false, |world| {
             raise_generation(world);
-            show_row(world, ROW_ACTIVE, 1);
+            show_row(world, READER_ACTIVE, 1);
             Subscription::begin(world, world.ring(), 1, Start::History(1))
         });
     }),
     ("the generation is not raised", || {
         run(4, false, |world| {
-            show_row(world, ROW_ACTIVE, 1);
+            show_row(world, READER_ACTIVE, 1);
             Subscription::begin(world, world.ring(), 1, Start::History(1))
         });
     }),
-    ("rows are looked for before the generation", || {
-        run(4, true, |world| Subscription::join(world, ROW_ACTIVE, 1, true))
+    ("records are looked for before the generation", || {
+        run(4, true, |world| Subscription::join(world, READER_ACTIVE, 1, true))
     }),
 ];
 

@@ -5,7 +5,7 @@
 //! `check` runs a model as it is, which must pass, and once for each ordering that the model shows to be needed, weakened,
 //! which must fail. `world` is the memory, `publisher` and `subscription` do what the files of these names outside do around
 //! the protocol; the others are a model each. What the kernel and the files do is modelled: the directory is a mutex that
-//! says which rows are visible, and a larger ring lies ready.
+//! says which records are visible, and a larger ring lies ready.
 //!
 //! What loom cannot show: its SeqCst fences synchronise, which is more than C++20 promises, so a pair that leans on that would
 //! pass here; and it runs each thread's operations in order, so no load sees a store that comes later (load buffering).

@@ -5,19 +5,19 @@
 use super::world::{KEY, PUBLISHER_BELL, World};
 use crate::protocol::{
     history::Slot,
-    layout::{LINE_BYTES, Row},
+    layout::{LINE_BYTES, ReaderRecord},
     roster::Roster,
     send::Outbox,
     shared::InRegion,
     sleep,
     sync::acquire,
-    writer::{Keep, Writer},
+    writer::{Retention, Writer},
 };
 use std::{sync::Arc, time::Duration};
 
 /// KEEP_LAST with this depth.
-pub(super) fn keep_last(samples: usize) -> Keep {
-    Keep { guaranteed: samples, samples, bytes: usize::MAX, keeps_all: false, gates: false }
+pub(super) fn keep_last(samples: usize) -> Retention {
+    Retention { guaranteed: samples, samples, bytes: usize::MAX, keeps_all: false, gates: false }
 }
 
 /// The length that a sample says it has.
@@ -32,13 +32,13 @@ pub(super) struct Publisher {
     gates: bool,
     /// Asynchronous: another thread wakes who sleeps.
     pub(super) outbox: Option<Arc<Outbox>>,
-    /// A mistake: it looks for rows before it looks at the generation.
+    /// A mistake: it looks for records before it looks at the generation.
     pub(super) looks_early: bool,
 }
 
 impl Publisher {
     /// All slots are free, readers are not known yet.
-    pub(super) fn new(world: &Arc<World>, keep: Keep) -> Publisher {
+    pub(super) fn new(world: &Arc<World>, keep: Retention) -> Publisher {
         let (header, topic) = (world.part(|world| &world.header), world.part(|world| &world.board.topic));
         let ring = world.ring_at(world.descriptor(0));
         world.header.ring.store(world.descriptor(0).to_word(), crate::protocol::sync::Ordering::Relaxed);
@@ -56,21 +56,21 @@ impl Publisher {
         self.writer.change_ring(self.world.ring_at(descriptor), descriptor);
     }
 
-    /// Finds the readers there are, as `ReaderSearch::update` does: the generation first.
+    /// Finds the readers there are, as `ReaderDiscovery::update` does: the generation first.
     pub(super) fn find_readers(&mut self) {
-        let early_rows = self.looks_early.then(|| self.rows());
+        let early_rows = self.looks_early.then(|| self.records());
         let generation = acquire(&self.world.board.topic.readers_generation);
-        let rows = early_rows.unwrap_or_else(|| self.rows());
-        let capacity = self.writer.exchange_roster(&mut Roster::new(KEY, generation, rows));
+        let records = early_rows.unwrap_or_else(|| self.records());
+        let capacity = self.writer.exchange_roster(&mut Roster::new(KEY, generation, records));
         if capacity > self.writer.capacity() {
             self.grow_ring();
         }
         self.writer.grant();
     }
 
-    fn rows(&self) -> Vec<(InRegion<Row>, ())> {
+    fn records(&self) -> Vec<(InRegion<ReaderRecord>, ())> {
         let is_there = *self.world.directory.lock().unwrap();
-        is_there.then(|| (self.world.row(), ())).into_iter().collect()
+        is_there.then(|| (self.world.record(), ())).into_iter().collect()
     }
 
     /// A free slot, recycled if need be, as `Publisher::make_room` does.
@@ -113,9 +113,9 @@ impl Publisher {
     }
 
     /// Sleeps on the futex itself: `sleep::sleep`, which `Publisher::wait_for_room` uses, has a fence of its own, and would
-    /// hide that `say_blocked` needs one.
+    /// hide that `set_blocked` needs one.
     fn wait_for_room(&mut self, bytes: usize) {
-        self.writer.say_blocked(PUBLISHER_BELL.0 as u64 + 1);
+        self.writer.set_blocked(PUBLISHER_BELL.0 as u64 + 1);
         let bell = self.world.board.bell(PUBLISHER_BELL);
         loop {
             let rings = bell.rings();
@@ -124,6 +124,6 @@ impl Publisher {
             }
             bell.sleep(rings, Duration::MAX);
         }
-        self.writer.say_blocked(0);
+        self.writer.set_blocked(0);
     }
 }

@@ -6,7 +6,7 @@ use super::{
     subscription::Subscription,
     world::{Board, World},
 };
-use crate::protocol::{layout::ROW_ACTIVE, sync::Site};
+use crate::protocol::{layout::READER_ACTIVE, sync::Site};
 use loom::thread;
 use std::sync::Arc;
 
@@ -58,7 +58,7 @@ pub(super) const IN_RECYCLE: Model = Model {
 fn run(world: &Arc<World>, depth: usize, publish: fn(&mut Publisher) -> bool) {
     let mut publisher = Publisher::new(world, keep_last(depth));
     publish(&mut publisher);
-    let mut subscription = Subscription::join(world, ROW_ACTIVE, 2, true);
+    let mut subscription = Subscription::join(world, READER_ACTIVE, 2, true);
     publisher.find_readers();
     thread::spawn(move || while publisher.writer.history.head() < 3 && publish(&mut publisher) {});
     for _ in 0..2 {

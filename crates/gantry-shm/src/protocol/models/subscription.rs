@@ -7,7 +7,7 @@ use super::{
     world::{KEY, World},
 };
 use crate::protocol::{
-    layout::{ROW_GATING, ROW_LEFT, Row},
+    layout::{READER_GATING, READER_LEFT, ReaderRecord},
     reader::{Reader, Start, Taken, free_pin, newest, unpin},
     ring::Ring,
     shared::InRegion,
@@ -22,7 +22,7 @@ const MOVES: usize = 2;
 /// A reader and its world.
 pub(super) struct Subscription {
     pub(super) reader: Reader,
-    row: InRegion<Row>,
+    record: InRegion<ReaderRecord>,
     world: Arc<World>,
 }
 
@@ -43,12 +43,12 @@ impl Sample {
     }
 }
 
-/// First step of joining: the row can be found.
+/// First step of joining: the record can be found.
 pub(super) fn show_row(world: &Arc<World>, state: u32, depth: u32) {
-    let row = world.row();
-    row.depth.store(depth, Relaxed);
-    row.state.store(state, Relaxed);
-    row.key.store(KEY, Relaxed);
+    let record = world.record();
+    record.depth.store(depth, Relaxed);
+    record.state.store(state, Relaxed);
+    record.key.store(KEY, Relaxed);
     *world.directory.lock().unwrap() = true;
 }
 
@@ -58,7 +58,7 @@ pub(super) fn raise_generation(world: &Arc<World>) {
 }
 
 impl Subscription {
-    /// Joins as `Link::join` does: the ring, the row, the generation, then the look at what there is.
+    /// Joins as `Connection::join` does: the ring, the record, the generation, then the look at what there is.
     pub(super) fn join(world: &Arc<World>, state: u32, depth: u32, history: bool) -> Subscription {
         let ring = world.ring();
         let start = match history {
@@ -68,22 +68,22 @@ impl Subscription {
         show_row(world, state, depth);
         raise_generation(world);
         let subscription = Subscription::begin(world, ring, depth, start);
-        if state == ROW_GATING {
-            subscription.call_blocked_publisher();
+        if state == READER_GATING {
+            subscription.ring_blocked_publisher();
         }
         subscription
     }
 
     /// Third step of joining.
     pub(super) fn begin(world: &Arc<World>, ring: Ring, depth: u32, start: Start) -> Subscription {
-        let reader = Reader::new(world.part(|world| &world.header), ring, world.row(), depth.into(), start);
-        Subscription { reader, row: world.row(), world: world.clone() }
+        let reader = Reader::new(world.part(|world| &world.header), ring, world.record(), depth.into(), start);
+        Subscription { reader, record: world.record(), world: world.clone() }
     }
 
-    /// The next sample, as `Link::take` takes it.
+    /// The next sample, as `Connection::take` takes it.
     pub(super) fn take(&mut self) -> Option<Sample> {
         for _ in 0..MOVES {
-            let pin = &self.row.pins[free_pin(&self.row).unwrap()];
+            let pin = &self.record.pins[free_pin(&self.record).unwrap()];
             match self.reader.take(pin) {
                 Taken::Sample { offset, length_bytes } => {
                     let expected = u64::from(length_of(self.reader.next - 1));
@@ -100,19 +100,19 @@ impl Subscription {
         panic!("a ring was replaced, and the descriptor does not say by which");
     }
 
-    /// As `Link::has_news` does.
+    /// As `Connection::has_news` does.
     pub(super) fn has_news(&self) -> bool {
         self.reader.has_news_in(&self.reader.ring).unwrap_or(true)
     }
 
-    /// As dropping a `Link` does.
+    /// As dropping a `Connection` does.
     pub(super) fn leave(self) {
-        self.row.state.store(ROW_LEFT, Release);
-        self.call_blocked_publisher();
+        self.record.state.store(READER_LEFT, Release);
+        self.ring_blocked_publisher();
     }
 
-    /// As `Link::call_blocked_publisher` does after a take.
-    pub(super) fn call_blocked_publisher(&self) {
+    /// As `Connection::ring_blocked_publisher` does after a take.
+    pub(super) fn ring_blocked_publisher(&self) {
         if let Some(waiter) = self.reader.blocked_publisher().checked_sub(1) {
             self.world.board.bell(sleep::WaiterIndex(waiter as usize)).ring();
         }

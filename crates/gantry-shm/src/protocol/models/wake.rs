@@ -8,7 +8,7 @@ use super::{
 };
 use crate::protocol::{
     collect,
-    layout::{ROW_ACTIVE, WAITER_AWAKE},
+    layout::{READER_ACTIVE, WAITER_AWAKE},
     send::Outbox,
     sleep::{self, SHARED_WAITER, WaiterIndex},
     sync::{Ordering::Relaxed, Site},
@@ -80,7 +80,7 @@ pub(super) const SENDER: Model = Model {
         let world = World::new(&board, 2, 4);
         let mut publisher = Publisher::new(&world, keep_last(2));
         publisher.outbox = Some(outbox.clone());
-        let mut subscription = Subscription::join(&world, ROW_ACTIVE, 2, true);
+        let mut subscription = Subscription::join(&world, READER_ACTIVE, 2, true);
         publisher.find_readers();
         thread::spawn(move || (0..2).for_each(|_| assert!(publisher.publish())));
         let its_board = board.clone();
@@ -108,7 +108,7 @@ fn publishers(count: usize, waiter: WaiterIndex) {
         .map(|_| {
             let world = World::new(&board, 1, 2);
             let mut publisher = Publisher::new(&world, keep_last(1));
-            let subscription = Subscription::join(&world, ROW_ACTIVE, 1, true);
+            let subscription = Subscription::join(&world, READER_ACTIVE, 1, true);
             publisher.find_readers();
             thread::spawn(move || publisher.publish());
             subscription
@@ -130,7 +130,7 @@ fn collector(publishers: usize, samples: usize) {
         .map(|_| {
             let world = World::new(&board, samples, (2 * samples).next_power_of_two());
             let mut publisher = Publisher::new(&world, keep_last(samples));
-            let subscription = Subscription::join(&world, ROW_ACTIVE, samples as u32, true);
+            let subscription = Subscription::join(&world, READER_ACTIVE, samples as u32, true);
             publisher.find_readers();
             thread::spawn(move || (0..samples).for_each(|_| assert!(publisher.publish())));
             subscription
@@ -141,7 +141,7 @@ fn collector(publishers: usize, samples: usize) {
         // Only what a bit says is looked at.
         if collect::collect(line).iter().any(|&bits| bits != 0) {
             for subscription in &mut subscriptions {
-                // As `Link::take`, which does not pin before a look found something.
+                // As `Connection::take`, which does not pin before a look found something.
                 while subscription.has_news() {
                     let Some(sample) = subscription.take() else { break };
                     sample.read();

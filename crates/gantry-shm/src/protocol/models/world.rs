@@ -6,7 +6,7 @@
 use crate::protocol::{
     collect::{self, ReadyBit},
     history::Slot,
-    layout::{LINE_BYTES, PublisherHeader, RingLine, Row, TopicLine, WaiterLine},
+    layout::{LINE_BYTES, PublisherHeader, ReaderRecord, RingLine, TopicLine, WaiterLine},
     ring::{Descriptor, Ring},
     shared::InRegion,
     sleep::WaiterIndex,
@@ -15,7 +15,7 @@ use crate::protocol::{
 use loom::{cell::UnsafeCell, sync::Mutex};
 use std::sync::Arc;
 
-/// What rows of the publisher say.
+/// What records of the publisher say.
 pub(super) const KEY: u64 = 7;
 /// The topic's among the bits of waiters that collect.
 const TOPIC_BIT: ReadyBit = ReadyBit(70);
@@ -47,15 +47,15 @@ impl Board {
     }
 }
 
-/// A publisher's file, and the row of its reader.
+/// A publisher's file, and the record of its reader.
 pub(super) struct World {
     pub(super) board: Arc<Board>,
     pub(super) header: PublisherHeader,
     /// The second is for later.
     rings: [Box<[RingLine]>; 2],
     payloads: Box<[UnsafeCell<u64>]>,
-    row: Row,
-    /// Whether the row can be found. The kernel's own locks make it so that who finds a file sees what is in it.
+    record: ReaderRecord,
+    /// Whether the record can be found. The kernel's own locks make it so that who finds a file sees what is in it.
     pub(super) directory: Mutex<bool>,
 }
 
@@ -73,7 +73,7 @@ impl World {
             header: PublisherHeader::default(),
             rings: [ring(capacity), ring(2 * capacity)],
             payloads: (0..slots).map(|_| UnsafeCell::new(0)).collect(),
-            row: Row::default(),
+            record: ReaderRecord::default(),
             directory: Mutex::new(false),
         };
         Arc::new(world)
@@ -85,8 +85,8 @@ impl World {
         unsafe { InRegion::new(part(self)) }
     }
 
-    pub(super) fn row(self: &Arc<World>) -> InRegion<Row> {
-        self.part(|world| &world.row)
+    pub(super) fn record(self: &Arc<World>) -> InRegion<ReaderRecord> {
+        self.part(|world| &world.record)
     }
 
     /// The descriptor of one of the two rings.
@@ -98,7 +98,7 @@ impl World {
         Ring::new(self.part(|world| &*world.rings[descriptor.offset / LINE_BYTES]))
     }
 
-    /// What `Source::ring` does.
+    /// What `PublisherMapping::ring` does.
     pub(super) fn ring(self: &Arc<World>) -> Ring {
         self.ring_at(Descriptor::from_word(acquire(&self.header.ring)))
     }

@@ -5,7 +5,7 @@
 use super::Publisher;
 use crate::{
     error::{Error, Result},
-    publish::discovery::{drop_the_dead, laggards},
+    publish::discovery::{drop_dead_readers, slow_readers},
 };
 use std::time::{Duration, Instant};
 
@@ -19,7 +19,7 @@ impl Publisher {
         let limit = self.options.max_blocking_time;
         if limit.is_zero() {
             self.find_readers();
-            drop_the_dead(&mut self.writer.roster);
+            drop_dead_readers(&mut self.writer.roster);
             return if self.writer.is_blocked(bytes) { Err(self.timed_out(limit)) } else { Ok(()) };
         }
         let deadline = Instant::now().checked_add(limit);
@@ -30,15 +30,15 @@ impl Publisher {
         let is_over = || deadline.is_some_and(|deadline| Instant::now() >= deadline);
         loop {
             self.find_readers();
-            drop_the_dead(&mut self.writer.roster);
-            self.writer.say_blocked(bell.0 as u64 + 1);
+            drop_dead_readers(&mut self.writer.roster);
+            self.writer.set_blocked(bell.0 as u64 + 1);
             let slice = Instant::now() + BLOCKED_SLICE;
             let slice = deadline.map_or(slice, |deadline| deadline.min(slice));
             let writer = &mut self.writer;
             let slept = self.waiter.sleep_once(Some(slice), std::iter::empty(), || !writer.is_blocked(bytes));
             let is_blocked = self.writer.is_blocked(bytes);
             if !is_blocked || is_over() || slept.is_err() {
-                self.writer.say_blocked(0);
+                self.writer.set_blocked(0);
                 slept?;
                 return if is_blocked { Err(self.timed_out(limit)) } else { Ok(()) };
             }
@@ -54,7 +54,7 @@ impl Publisher {
             kept: self.writer.history.retained(),
             kept_bytes: self.writer.history.retained_bytes(),
             oldest,
-            laggards: laggards(&self.writer.roster, oldest).join(", "),
+            slow_readers: slow_readers(&self.writer.roster, oldest).join(", "),
         }
     }
 }

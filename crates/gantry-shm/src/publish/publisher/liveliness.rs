@@ -13,17 +13,17 @@ use crate::{
 
 /// Whether a publisher of this QoS says when it publishes; if so, its time begins now.
 pub(super) fn begin(header: &PublisherHeader, qos: &Qos) -> bool {
-    let says_when = qos.deadline.is_some() || qos.has_manual_lease();
-    if says_when {
+    let records_activity = qos.deadline.is_some() || qos.has_manual_lease();
+    if records_activity {
         header.asserted_ns.store(monotonic_ns(), Relaxed);
     }
-    says_when
+    records_activity
 }
 
 impl Publisher {
     /// Out of the way of publishers that need not.
     #[inline(never)]
-    pub(super) fn say_when(&self, time: SourceTime) {
+    pub(super) fn record_activity(&self, time: SourceTime) {
         if let Ok(header) = self.file.header() {
             header.published_ns.store(time.monotonic_ns, Relaxed); // it tells when, and that is all: the ring tells what
         }

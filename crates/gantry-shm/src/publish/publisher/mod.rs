@@ -15,7 +15,7 @@ use crate::{
         type_description::TypeDescription,
     },
     domain::{
-        board::TopicIndex, control::Watched, domain::Domain, participant::Participant, process_file::EndpointBlock,
+        board::TopicIndex, control::ControlTask, domain::Domain, participant::Participant, process_file::EndpointBlock,
     },
     error::{Error, Result},
     events::Events,
@@ -32,9 +32,9 @@ use crate::{
         writer::{BATCH_SAMPLES, Writer, ring_entries},
     },
     publish::{
-        discovery::{Found, ReaderSearch, drop_the_dead, laggards},
-        event_source::{PublisherEvent, PublisherSubject},
-        loan::{Loan, Unpublished},
+        discovery::{Discovered, ReaderDiscovery, drop_dead_readers, slow_readers},
+        event_source::{PublisherEvent, PublisherEventSource},
+        loan::{Loan, PublishError},
         memory::{Memory, slot_bytes},
         options::PublisherOptions,
         publisher_file::PublisherFile,
@@ -47,7 +47,7 @@ use std::{
 };
 
 /// So often (in loans) it is looked whether loans came back unpublished, and whether memory has become of no use.
-const LOANS_PER_LOOK: u32 = 64;
+const LOANS_PER_CHECK: u32 = 64;
 
 /// When a sample was published.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -74,13 +74,13 @@ pub struct Publisher {
     spare: Vec<Arc<PublisherFile>>,
     memory: Memory,
     writer: Writer<Arc<crate::domain::peer::Peer>>,
-    search: Arc<ReaderSearch>,
+    discovery: Arc<ReaderDiscovery>,
     /// Asynchronous: who wakes the readers looks here.
     outbox: Option<Arc<Outbox>>,
     /// Some reader is in another process, so likely on another core.
     has_remote_readers: bool,
     /// It says when it published: its deadline or its lease is counted from there.
-    says_when: bool,
+    records_activity: bool,
     /// Loans since the clock was looked at.
     loans: u32,
     /// The most bytes in use since `peak_since`.
@@ -119,7 +119,7 @@ impl Publisher {
         let mut file = PublisherFile::create(&domain, &description, log2_capacity, limit_bytes).map_err(removed)?;
         let header = file.header()?;
         let ring = file.ring(Descriptor::from_word(header.ring.load(Relaxed)))?;
-        let says_when = liveliness::begin(header, &qos);
+        let records_activity = liveliness::begin(header, &qos);
         let topic = domain.topic(topic);
         let outbox = period.map(|period| participant.outbox(topic, period)).transpose()?;
         // SAFETY: the publisher keeps the file as long as the writer.
@@ -138,8 +138,8 @@ impl Publisher {
                 return Err(e);
             }
         };
-        let search = Arc::new(ReaderSearch::new(topic, description.key));
-        participant.watch(&search);
+        let discovery = Arc::new(ReaderDiscovery::new(topic, description.key));
+        participant.watch(&discovery);
         let waiter = Waiter::new(domain.clone());
         let mut publisher = Publisher {
             participant,
@@ -152,10 +152,10 @@ impl Publisher {
             spare: Vec::with_capacity(8),
             memory,
             writer,
-            search,
+            discovery,
             outbox,
             has_remote_readers: false,
-            says_when,
+            records_activity,
             loans: 0,
             peak_bytes: 0,
             peak_since: Instant::now(),
@@ -198,8 +198,8 @@ impl Publisher {
         };
         self.loans += 1;
         self.peak_bytes = self.peak_bytes.max(self.writer.history.used_bytes());
-        if self.loans >= LOANS_PER_LOOK {
-            self.hand_back_unused();
+        if self.loans >= LOANS_PER_CHECK {
+            self.punch_unused();
         }
         crash::point(Point::SlotLoaned);
         let file = self.spare.pop().unwrap_or_else(|| self.file.clone());
@@ -217,15 +217,15 @@ impl Publisher {
     /// ([`PublishMode`](crate::PublishMode)). When deeper or more readers came since the last
     /// call, memory may be added here (system calls, allocation).
     #[inline]
-    pub fn publish(&mut self, loan: Loan, time: SourceTime) -> std::result::Result<u64, Unpublished> {
+    pub fn publish(&mut self, loan: Loan, time: SourceTime) -> std::result::Result<u64, PublishError> {
         self.writer.prefetch_entry();
         let slot = match self.prepare(&loan, time) {
             Ok(slot) => slot,
-            Err(error) => return Err(Unpublished { loan, error: Box::new(error) }),
+            Err(error) => return Err(PublishError { loan, error: Box::new(error) }),
         };
         let (sequence, retires) = self.writer.publish(slot, loan.length_bytes() as u32);
-        if self.says_when {
-            self.say_when(time);
+        if self.records_activity {
+            self.record_activity(time);
         }
         match &self.outbox {
             Some(outbox) => outbox.announce(sequence),
@@ -259,7 +259,7 @@ impl Publisher {
             return Err(Error::ForeignLoan { topic: self.description.topic.clone() });
         };
         if self.writer.seems_outdated() {
-            self.accept_found();
+            self.apply_discovered();
         }
         if self.writer.is_blocked(slot.bytes) {
             self.wait_for_room(slot.bytes)?;
@@ -294,8 +294,8 @@ impl Publisher {
         self.domain.epoch.check()?;
         self.domain.look_for_deaths()?;
         self.find_readers();
-        drop_the_dead(&mut self.writer.roster); // somebody else may be reaping them just now
-        match &self.search.found().unmapped {
+        drop_dead_readers(&mut self.writer.roster); // somebody else may be reaping them just now
+        match &self.discovery.discovered().unmapped {
             Some(why) => Err(Error::UnmappedReader { topic: self.description.topic.clone(), why: why.clone() }),
             None => Ok(self.writer.roster.count()),
         }
@@ -342,8 +342,8 @@ impl Publisher {
 
     /// The processes of RELIABLE KEEP_ALL subscriptions that have not taken the sample with that sequence, for a sentence.
     #[must_use]
-    pub fn laggards(&self, sequence: u64) -> Vec<String> {
-        laggards(&self.writer.roster, sequence)
+    pub fn slow_readers(&self, sequence: u64) -> Vec<String> {
+        slow_readers(&self.writer.roster, sequence)
     }
 
     /// Why subscriptions to this topic are not matched, a sentence each. Control path.
@@ -374,7 +374,7 @@ impl Publisher {
     /// Other processes' endpoints cannot be read; the process forked.
     pub fn events(&self) -> Result<Events<PublisherEvent>> {
         let (description, now_ns) = (self.description.clone(), monotonic_ns());
-        let subject = PublisherSubject::new(description, self.topic, self.file.clone(), now_ns);
+        let subject = PublisherEventSource::new(description, self.topic, self.file.clone(), now_ns);
         Events::new(&self.participant, self.topic, Side::Readers, subject)
     }
 
@@ -392,26 +392,27 @@ impl Publisher {
 
     /// Finds out who reads now. Control path.
     fn find_readers(&mut self) {
-        let search = self.search.clone();
-        search.update(&self.domain);
-        self.accept(&mut search.found());
+        let discovery = self.discovery.clone();
+        discovery.update(&self.domain);
+        self.accept(&mut discovery.discovered());
     }
 
     /// Takes over what the control thread found, if it is not at it just now.
     #[cold]
-    fn accept_found(&mut self) {
-        let search = self.search.clone();
-        if let Some(mut found) = search.try_found() {
+    fn apply_discovered(&mut self) {
+        let discovery = self.discovery.clone();
+        if let Some(mut found) = discovery.try_discovered() {
             self.accept(&mut found);
         }
     }
 
-    fn accept(&mut self, found: &mut Found) {
+    fn accept(&mut self, found: &mut Discovered) {
         if !std::mem::take(&mut found.is_news) {
             return;
         }
         let capacity = self.writer.exchange_roster(&mut found.readers);
-        self.has_remote_readers = self.writer.roster.rows.iter().any(|(_, peer)| peer.id != *self.domain.process.id());
+        self.has_remote_readers =
+            self.writer.roster.records.iter().any(|(_, peer)| peer.id != *self.domain.process.id());
         if capacity > self.writer.capacity() {
             // Without room for a larger ring, readers get what the old one allows, as `granted_depth` says.
             let _ = self.grow_ring(capacity);

@@ -13,7 +13,7 @@ use crate::{
         ring::Descriptor,
     },
     publish::{
-        discovery::drop_the_dead,
+        discovery::drop_dead_readers,
         memory::{Memory, slot_bytes},
         publisher_file::PublisherFile,
     },
@@ -41,7 +41,7 @@ impl Publisher {
         if let Some(place) = self.memory.take(region, directory, &what, bytes, 0)? {
             let descriptor = Descriptor { offset: place.offset, log2_capacity };
             self.writer.change_ring(self.file.ring(descriptor)?, descriptor);
-            self.domain.board.call_readers(self.topic); // so that readers bring its pages in
+            self.domain.board.wake_readers(self.topic); // so that readers bring its pages in
         }
         Ok(())
     }
@@ -49,7 +49,7 @@ impl Publisher {
     /// Retires what nobody can want any more, and frees what nobody holds.
     fn recycle(&mut self) {
         if self.writer.seems_outdated() {
-            self.accept_found();
+            self.apply_discovered();
         }
         let wanted = self.wanted_samples();
         self.writer.recycle(wanted);
@@ -93,7 +93,7 @@ impl Publisher {
         if let Some(slot) = history.take_free(bytes) {
             return Ok(slot);
         }
-        if drop_the_dead(&mut self.writer.roster) {
+        if drop_dead_readers(&mut self.writer.roster) {
             // Others can do without this; what fails here is tried again by the control thread.
             let _ = self.domain.look_for_deaths();
             self.find_readers();
@@ -125,7 +125,7 @@ impl Publisher {
     /// no memory.
     fn cut_several(&mut self, bytes: usize) -> Option<Slot> {
         let useful = match self.writer.has_many_readers() {
-            true => self.writer.most_slots().min(GROWTH_BYTES / bytes), // a look at many rows costs more than cold lines
+            true => self.writer.most_slots().min(GROWTH_BYTES / bytes), // a look at many records costs more than cold lines
             false => 0,
         };
         let (count, useful) = (self.writer.history.count(), useful.max(WARM_SLOTS));
@@ -148,7 +148,7 @@ impl Publisher {
             self.writer.history.made(slot);
         }
         if region.length_bytes() > before {
-            self.domain.board.call_readers(self.topic); // so that readers bring the new pages in
+            self.domain.board.wake_readers(self.topic); // so that readers bring the new pages in
         }
         Ok(slot)
     }
@@ -156,7 +156,7 @@ impl Publisher {
     /// Takes loans back that were dropped unpublished, and gives memory back to the system if for long much more is there than was
     /// in use.
     #[cold]
-    pub(super) fn hand_back_unused(&mut self) {
+    pub(super) fn punch_unused(&mut self) {
         self.loans = 0;
         let history = &mut self.writer.history;
         self.file.returns.take(|slot| history.give_back(slot));
@@ -179,9 +179,9 @@ impl Publisher {
             format!("{} on loan", history.loaned()),
             format!("{} ({} bytes) in the history", history.retained(), history.retained_bytes()),
         ];
-        let holders = holders(&self.writer.roster.rows, |sequence| history.bytes_of(sequence));
+        let holders = holders(&self.writer.roster.records, |sequence| history.bytes_of(sequence));
         all.extend(holders.iter().map(ToString::to_string));
-        let why = match &self.search.found().unmapped {
+        let why = match &self.discovery.discovered().unmapped {
             Some(error) => format!("nothing can be freed: {error}"),
             None => "hold fewer samples, use a smaller depth, or raise the publisher's memory limit".to_owned(),
         };
