@@ -6,14 +6,14 @@
 //! - Whatever happens without a mark is a bit of the collector, the time, or told (`told`): one of them ends a rest.
 
 use super::{
-    member::{Member, NOWHERE},
-    told::Told,
+    registered_callback::{Member, NOWHERE},
+    wake_signal::Told,
 };
 use crate::{
     callback::{Callback, Ran},
-    clock::monotonic_ns,
     error::{Error, Result},
     node::Node,
+    time::monotonic_ns,
 };
 use gantry_shm::Collector;
 use std::{

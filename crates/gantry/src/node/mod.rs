@@ -1,17 +1,19 @@
 //! A node: a name in a domain, from which publishers and subscriptions are made. Control path.
 
+pub(crate) mod names;
+mod remap;
+
+pub use names::expand_topic_name;
+
 use crate::{
-    callback_group::{CallbackGroup, CallbackGroupType, Callbacks},
+    callback::{CallbackGroup, CallbackGroupType, Callbacks},
     error::{Error, Result},
-    generic_publisher::GenericPublisher,
-    generic_subscription::GenericSubscription,
     graph::Presence,
-    publisher::Publisher,
-    remap::{self, NameKind, Remapped},
-    subscription::Subscription,
+    topic::{GenericPublisher, GenericSubscription, Publisher, Subscription},
 };
 use gantry_cdr::Message;
 use gantry_shm::{Participant, PublisherOptions, Qos, Role, TypeDescription};
+use remap::{NameKind, Remapped};
 use std::sync::Arc;
 
 /// Largest domain: ROS 2's on Linux.

@@ -3,12 +3,18 @@
 //! Names as in rclcpp and rclpy. It is read from the processes' own files each time that somebody asks (the engine's `graph`), so
 //! that nothing can be out of date. A service is a pair of topics, which are shown as the service. Control path.
 
+mod endpoint_info;
+mod graph_events;
+
+pub use endpoint_info::{Connection, EndpointType, TopicEndpointInfo};
+pub use graph_events::{GraphEntity, GraphEvent, GraphEvents};
+
 use crate::{
-    endpoint_info::{Connection, EndpointType, TopicEndpointInfo},
     error::Result,
-    graph_events::GraphEvents,
-    names::{ServiceTopic, service_topic},
-    node::Node,
+    node::{
+        Node,
+        names::{ServiceTopic, service_topic},
+    },
 };
 use gantry_shm::{EndpointDescription, NodeRecord, Participant, Role};
 use std::{

@@ -2,14 +2,13 @@
 //!
 //! Made by nodes; run by executors. A node keeps its callbacks; an executor that has the node runs them.
 
+use super::Callback;
 use crate::{
-    callback::Callback,
-    clock::Clock,
     error::Result,
     node::Node,
-    subscription::Sample,
-    timer::{Tick, Timer},
-    waitable::Take,
+    time::{Clock, Tick, Timer},
+    topic::Sample,
+    wait::Take,
 };
 use gantry_cdr::Message;
 use gantry_shm::Qos;
