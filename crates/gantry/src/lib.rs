@@ -87,7 +87,7 @@ mod topic;
 mod wait;
 
 pub use callback::{CallbackGroup, CallbackGroupType, CallbackHandle};
-pub use error::{Error, Result};
+pub use error::{Error, MAX_DOMAIN_ID, Result};
 pub use executor::{
     Canceler, EventsExecutor, Executor, MultiThreadedExecutor, Overflow, SingleThreadedExecutor, WaitSet,
 };
@@ -97,7 +97,7 @@ pub use gantry_shm::{
     PublisherOptions, Qos, QosPolicy, Reliability, RequestId, SampleInfo, SubscriptionEvent, TypeDescription,
 };
 pub use graph::{Connection, EndpointType, GraphEntity, GraphEvent, GraphEvents, TopicEndpointInfo};
-pub use node::{MAX_DOMAIN_ID, Node, NodeBuilder, expand_topic_name};
+pub use node::{Node, NodeBuilder, expand_topic_name};
 pub use service::{Client, Request, Response, Service};
 pub use time::{Clock, Tick, Timer};
 pub use topic::{

@@ -4,15 +4,17 @@
 //! else holds makes it so.
 
 mod callback_group;
+mod group;
 
 pub(crate) use callback_group::Callbacks;
-pub use callback_group::{CallbackGroup, CallbackGroupType, CallbackHandle};
+pub use callback_group::{CallbackGroup, CallbackHandle};
+pub use group::CallbackGroupType;
 
 use crate::{
     error::{Error, Result},
     wait::{Take, Waitable},
 };
-use callback_group::Group;
+use group::Group;
 use std::{
     collections::VecDeque,
     sync::{

@@ -292,7 +292,7 @@ mod tests {
     #[test]
     fn a_cancel_whose_news_is_taken_ends_the_rest() {
         let mut turn = Turn::new();
-        let node = Node::builder("turn_tester").domain_id(crate::node::MAX_DOMAIN_ID).build().unwrap();
+        let node = Node::builder("turn_tester").domain_id(crate::MAX_DOMAIN_ID).build().unwrap();
         turn.add_node(&node).unwrap();
         turn.told.cancel();
         turn.gather();
@@ -305,7 +305,7 @@ mod tests {
     #[test]
     fn what_is_gathered_during_a_run_that_finds_nothing_is_run() {
         let (clock, mut turn) = (Clock::manual(Duration::ZERO), Turn::new());
-        let node = Node::builder("turn_tester").domain_id(crate::node::MAX_DOMAIN_ID).build().unwrap();
+        let node = Node::builder("turn_tester").domain_id(crate::MAX_DOMAIN_ID).build().unwrap();
         node.add_callback(Timer::new(&clock, Duration::from_secs(1)).unwrap(), |_, _| ());
         turn.add_node(&node).unwrap();
         let mut places = Vec::new();

@@ -14,9 +14,8 @@ use crate::{
     node::{
         Node,
         names::{reply_topic, request_topic},
-        type_description,
     },
-    topic::{Loan, Publisher, Sample, Subscription, Unpublished},
+    topic::{Loan, Publisher, Sample, Subscription, Unpublished, type_description},
     wait::{Take, Taking, Waitable},
 };
 use gantry_cdr::{Kind, Service as ServiceType};

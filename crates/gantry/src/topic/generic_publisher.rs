@@ -6,7 +6,7 @@
 use super::events::{Events, PublisherEvents};
 use crate::{
     error::{Error, Result},
-    graph::Presence,
+    node::Presence,
     time::SampleClock,
 };
 use gantry_shm::RequestId;

@@ -6,7 +6,7 @@
 use super::events::{Events, SubscriptionEvents};
 use crate::{
     error::Result,
-    graph::Presence,
+    node::Presence,
     wait::{Take, Taking, Waitable},
 };
 use gantry_shm::SampleInfo;

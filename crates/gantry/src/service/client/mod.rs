@@ -16,9 +16,8 @@ use crate::{
     node::{
         Node,
         names::{reply_topic, request_topic},
-        type_description,
     },
-    topic::{Loan, Publisher, Unpublished},
+    topic::{Loan, Publisher, Unpublished, type_description},
     wait::{Take, Taking, Waitable},
 };
 use gantry_cdr::{Kind, Service as ServiceType};
