@@ -1,5 +1,8 @@
 //! What can go wrong, as sentences with the values in them and what to do next.
 
+/// Largest domain: ROS 2's on Linux.
+pub const MAX_DOMAIN_ID: u32 = 232;
+
 /// An error of the library.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -29,7 +32,7 @@ pub enum Error {
     },
 
     /// A domain that ROS 2 does not know.
-    #[error("{origin} is \"{value}\"; a domain is a whole number from 0 to {max}", max = crate::MAX_DOMAIN_ID)]
+    #[error("{origin} is \"{value}\"; a domain is a whole number from 0 to {max}", max = MAX_DOMAIN_ID)]
     InvalidDomain {
         /// Where the value came from.
         origin: &'static str,

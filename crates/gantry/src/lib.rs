@@ -77,53 +77,34 @@
 #![forbid(unsafe_code)]
 
 mod callback;
-mod callback_group;
-mod client;
-mod clock;
-mod endpoint_info;
 mod error;
-mod events;
 mod executor;
-mod generic_publisher;
-mod generic_subscription;
 mod graph;
-mod graph_events;
-mod names;
 mod node;
-mod publisher;
-mod remap;
 mod service;
-mod stamp;
-mod subscription;
-mod taking;
-mod timer;
-mod wait_set;
-mod waitable;
+mod time;
+mod topic;
+mod wait;
 
-pub use callback_group::{CallbackGroup, CallbackGroupType, CallbackHandle};
-pub use client::{Client, Response};
-pub use clock::Clock;
-pub use endpoint_info::{Connection, EndpointType, TopicEndpointInfo};
-pub use error::{Error, Result};
-pub use events::{Events, PublisherEvents, SubscriptionEvents};
-pub use executor::{Canceler, EventsExecutor, Executor, MultiThreadedExecutor, Overflow, SingleThreadedExecutor};
+pub use callback::{CallbackGroup, CallbackGroupType, CallbackHandle};
+pub use error::{Error, MAX_DOMAIN_ID, Result};
+pub use executor::{
+    Canceler, EventsExecutor, Executor, MultiThreadedExecutor, Overflow, SingleThreadedExecutor, WaitSet,
+};
 pub use gantry_cdr::{self, ENCAPSULATION, Message, PlainMessage, Service as ServiceType};
 pub use gantry_shm::{
     ConnectionState, Durability, Error as MemoryError, Gid, History, Liveliness, PublishMode, PublisherEvent,
     PublisherOptions, Qos, QosPolicy, Reliability, RequestId, SampleInfo, SubscriptionEvent, TypeDescription,
 };
-pub use generic_publisher::{GenericLoan, GenericPublisher, Unpublished};
-pub use generic_subscription::{GenericSample, GenericSubscription};
-pub use graph_events::{GraphEntity, GraphEvent, GraphEvents};
-pub use names::expand_topic_name;
-pub use node::{MAX_DOMAIN_ID, Node, NodeBuilder};
-pub use publisher::{Loan, Publisher};
-pub use service::{Request, Service};
-pub use subscription::{Sample, Subscription};
-pub use taking::Taking;
-pub use timer::{Tick, Timer};
-pub use wait_set::WaitSet;
-pub use waitable::{Take, Waitable};
+pub use graph::{Connection, EndpointType, GraphEntity, GraphEvent, GraphEvents, TopicEndpointInfo};
+pub use node::{Node, NodeBuilder, expand_topic_name};
+pub use service::{Client, Request, Response, Service};
+pub use time::{Clock, Tick, Timer};
+pub use topic::{
+    Events, GenericLoan, GenericPublisher, GenericSample, GenericSubscription, Loan, Publisher, PublisherEvents,
+    Sample, Subscription, SubscriptionEvents, Unpublished,
+};
+pub use wait::{Take, Taking, Waitable};
 
 /// Compiles the README's example.
 #[cfg(doctest)]

@@ -1,9 +1,9 @@
 //! One thread that runs what came first, of what is most urgent: a bounded queue of events.
 
-use super::{Executor, steps::Steps, turn::Turn};
+use super::{Executor, ready_queue::Turn, steps::Steps};
 use crate::{
     callback::{Callback, Ran},
-    clock::monotonic_ns,
+    time::monotonic_ns,
 };
 use gantry_shm::MAX_DEPTH;
 use std::{

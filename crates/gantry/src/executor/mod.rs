@@ -4,16 +4,18 @@
 //! which callbacks run, a step at a time (`steps`). An idle executor sleeps in one futex, whatever the number of topics.
 
 mod events;
-mod member;
 mod multi;
+mod ready_queue;
+mod registered_callback;
 mod single;
 mod steps;
-mod told;
-mod turn;
+mod wait_set;
+mod wake_signal;
 
 pub use events::{EventsExecutor, Overflow};
 pub use multi::MultiThreadedExecutor;
 pub use single::SingleThreadedExecutor;
+pub use wait_set::WaitSet;
 
 use crate::{error::Result, node::Node};
 use std::{
@@ -21,7 +23,7 @@ use std::{
     time::{Duration, Instant},
 };
 use steps::Steps;
-use told::Told;
+use wake_signal::Told;
 
 /// What runs the callbacks of nodes of one domain. A node is in one executor at a time.
 ///

@@ -3,10 +3,9 @@
 //! Callbacks of a mutually exclusive group run one at a time. Invariant: while something can run or nobody sleeps in the collector, a
 //! thread is on its way to see to it; so whoever begins to run a callback calls another if there is one.
 
-use super::{Executor, single::Round, steps::Steps, told::Told, turn::Turn};
+use super::{Executor, ready_queue::Turn, single::Round, steps::Steps, wake_signal::Told};
 use crate::{
-    callback::{Callback, Ran},
-    callback_group::CallbackGroupType,
+    callback::{Callback, CallbackGroupType, Ran},
     error::{Error, Result},
 };
 use std::{

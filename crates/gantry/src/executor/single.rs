@@ -1,6 +1,6 @@
 //! One thread that goes round: each callback that has something runs once, in the order of registration, then the next round.
 
-use super::{Executor, steps::Steps, turn::Turn};
+use super::{Executor, ready_queue::Turn, steps::Steps};
 use crate::callback::Ran;
 use std::collections::VecDeque;
 

@@ -1,6 +1,6 @@
 //! What distinguishes executors: in which order callbacks run, one at a time. Public in name only: nobody else implements it.
 
-use super::turn::Turn;
+use super::ready_queue::Turn;
 use crate::error::Result;
 use std::time::Instant;
 

@@ -3,12 +3,11 @@
 //! For recorders, bridges, bindings and tools; `subscription` is a typed layer over it. The bytes are what another process wrote:
 //! nobody checked them.
 
+use super::events::{Events, SubscriptionEvents};
 use crate::{
     error::Result,
-    events::{Events, SubscriptionEvents},
-    graph::Presence,
-    taking::Taking,
-    waitable::{Take, Waitable},
+    node::Presence,
+    wait::{Take, Taking, Waitable},
 };
 use gantry_shm::SampleInfo;
 use std::{os::fd::BorrowedFd, sync::Arc, time::Duration};

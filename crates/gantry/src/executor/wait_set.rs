@@ -1,6 +1,6 @@
 //! Waiting for several things without an executor.
 
-use crate::{error::Result, node::Node, waitable::Waitable};
+use crate::{error::Result, node::Node, time::monotonic_ns, wait::Waitable};
 use std::{
     sync::{
         Arc,
@@ -85,9 +85,8 @@ impl WaitSet {
                     return Ok(true);
                 }
             }
-            let until_due = due_ns.map_or(Duration::MAX, |due_ns| {
-                Duration::from_nanos(due_ns.saturating_sub(crate::clock::monotonic_ns()))
-            });
+            let until_due =
+                due_ns.map_or(Duration::MAX, |due_ns| Duration::from_nanos(due_ns.saturating_sub(monotonic_ns())));
             let remaining =
                 deadline.map_or(Duration::MAX, |deadline| deadline.saturating_duration_since(Instant::now()));
             if remaining.is_zero() {

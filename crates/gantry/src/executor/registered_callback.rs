@@ -1,6 +1,6 @@
 //! A callback as the executor that has it sees it. Used by `turn`.
 
-use super::told::Told;
+use super::wake_signal::Told;
 use crate::callback::Callback;
 use gantry_shm::{Attachment, Collector};
 use std::{

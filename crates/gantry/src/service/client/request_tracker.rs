@@ -7,12 +7,12 @@
 
 use super::{
     Client, RESPONSES_DEPTH, Response,
-    pending::{PendingRequest, State},
+    pending_requests::{PendingRequest, State},
     remaining,
 };
 use crate::{
     error::{Error, Result},
-    subscription::Sample,
+    topic::Sample,
 };
 use gantry_cdr::{Message, Service as ServiceType};
 use gantry_shm::{Gid, RequestId};

@@ -1,10 +1,10 @@
 //! A publisher of one message type, and its loans: a typed layer over the generic one.
 
-use crate::{
-    error::{Error, Result},
+use super::{
     events::PublisherEvents,
     generic_publisher::{GenericLoan, GenericPublisher, Unpublished},
 };
+use crate::error::{Error, Result};
 use gantry_cdr::{Kind, Message, View};
 use gantry_shm::RequestId;
 use std::{

@@ -1,30 +1,30 @@
 //! The client's end of a service: builds requests in place, takes responses in place.
 //!
-//! `service` is the other end and says which topics there are. What happens between a request and its end is in `exchange`,
-//! with its books in `pending`.
+//! `service` is the other end and says which topics there are. What happens between a request and its end is in `request_tracker`,
+//! with its books in `pending_requests`.
 
-mod awaited;
-mod exchange;
-mod pending;
+mod pending_requests;
+mod request_tracker;
 mod response;
+mod response_future;
 
 pub use response::Response;
 
+use super::request_qos;
 use crate::{
     error::Result,
-    generic_publisher::Unpublished,
-    names::{reply_topic, request_topic},
-    node::{Node, type_description},
-    publisher::{Loan, Publisher},
-    service::request_qos,
-    taking::Taking,
-    waitable::{Take, Waitable},
+    node::{
+        Node,
+        names::{reply_topic, request_topic},
+    },
+    topic::{Loan, Publisher, Unpublished, type_description},
+    wait::{Take, Taking, Waitable},
 };
-use awaited::Awaited;
-use exchange::Outcome;
 use gantry_cdr::{Kind, Service as ServiceType};
 use gantry_shm::{Gid, PublisherOptions, Qos, RequestId};
-use pending::PendingRequests;
+use pending_requests::PendingRequests;
+use request_tracker::Outcome;
+use response_future::Awaited;
 use std::{
     collections::VecDeque,
     sync::Arc,

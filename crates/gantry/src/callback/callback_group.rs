@@ -2,34 +2,18 @@
 //!
 //! Made by nodes; run by executors. A node keeps its callbacks; an executor that has the node runs them.
 
-use crate::{
-    callback::Callback,
-    clock::Clock,
-    error::Result,
-    node::Node,
-    subscription::Sample,
-    timer::{Tick, Timer},
-    waitable::Take,
+use super::{
+    Callback,
+    group::{CallbackGroupType, Group},
 };
-use gantry_cdr::Message;
-use gantry_shm::Qos;
+use crate::wait::Take;
 use std::{
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicBool, AtomicU64, Ordering::*},
     },
     task::Waker,
-    time::Duration,
 };
-
-/// Whether callbacks of a group may run at the same time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CallbackGroupType {
-    /// One at a time.
-    MutuallyExclusive,
-    /// Any number, each on a thread of its own; but none together with itself, for it is `FnMut`.
-    Reentrant,
-}
 
 /// A group of a node's callbacks.
 ///
@@ -39,14 +23,6 @@ pub enum CallbackGroupType {
 pub struct CallbackGroup {
     callbacks: Arc<Callbacks>,
     group: Arc<Group>,
-}
-
-/// What executors know of a group.
-pub(crate) struct Group {
-    pub(crate) kind: CallbackGroupType,
-    pub(crate) priority: i32,
-    /// One of a mutually exclusive group runs. W, R: whoever holds the executor's lock.
-    pub(crate) is_busy: AtomicBool,
 }
 
 /// A callback that was added; dropping the handle changes nothing.
@@ -102,68 +78,6 @@ impl CallbackGroup {
         let callback = Arc::new(Callback::new(self.group.clone(), waitable, callback));
         self.callbacks.change(|callbacks| callbacks.push(callback.clone()));
         CallbackHandle { callbacks: self.callbacks.clone(), callback }
-    }
-}
-
-impl Node {
-    /// A subscription whose messages an executor that has this node gives to `callback`, one at a time.
-    ///
-    /// # Errors
-    /// As [`Node::create_subscription`].
-    pub fn create_subscription_with_callback<T>(
-        &self,
-        topic: &str,
-        qos: Qos,
-        mut callback: impl FnMut(Sample<T>) + Send + 'static,
-    ) -> Result<CallbackHandle>
-    where
-        T: Message,
-        Sample<T>: Send,
-    {
-        let subscription = self.create_subscription::<T>(topic, qos)?;
-        Ok(self.add_callback(subscription, move |_, sample| callback(sample)))
-    }
-
-    /// A timer on the steady clock that goes off every `period`; [`Timer`] has others.
-    ///
-    /// # Errors
-    /// A period of 0.
-    pub fn create_timer(&self, period: Duration) -> Result<Timer> {
-        Timer::new(&Clock::steady(), period)
-    }
-
-    /// A timer at each of whose ticks an executor that has this node calls `callback`; what is returned cancels and resets it.
-    ///
-    /// # Errors
-    /// A period of 0.
-    pub fn create_timer_with_callback(
-        &self,
-        period: Duration,
-        mut callback: impl FnMut(Tick) + Send + 'static,
-    ) -> Result<Timer> {
-        let timer = self.create_timer(period)?;
-        self.add_callback(timer.clone(), move |_, tick| callback(tick));
-        Ok(timer)
-    }
-
-    /// A group for callbacks of this node.
-    #[must_use]
-    pub fn create_callback_group(&self, kind: CallbackGroupType) -> CallbackGroup {
-        CallbackGroup::new(self.callbacks().clone(), kind)
-    }
-
-    /// Gives `waitable` to this node's executor, in the node's default group, which is mutually exclusive; see
-    /// [`CallbackGroup::add_callback`].
-    pub fn add_callback<W>(
-        &self,
-        waitable: W,
-        callback: impl FnMut(&mut W, W::Taken) + Send + 'static,
-    ) -> CallbackHandle
-    where
-        W: Take + 'static,
-        W::Taken: Send,
-    {
-        self.default_group().add_callback(waitable, callback)
     }
 }
 

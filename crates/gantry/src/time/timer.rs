@@ -3,10 +3,10 @@
 //! Made by a node or from a clock; waited for by wait sets and executors. A handle: clones are the same timer, and any thread may
 //! cancel or reset it. Invariant: what is due next is always the first due time plus a whole number of periods, until a reset.
 
+use super::clock::{Clock, in_ns};
 use crate::{
-    clock::{Clock, in_ns},
     error::{Error, Result},
-    waitable::{Take, Waitable},
+    wait::{Take, Waitable},
 };
 use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},

@@ -3,11 +3,18 @@
 //! Made by `callback_group`, kept by its node, run by at most one thread at a time: an executor sees to that, and a mutex that nobody
 //! else holds makes it so.
 
+mod callback_group;
+mod group;
+
+pub(crate) use callback_group::Callbacks;
+pub use callback_group::{CallbackGroup, CallbackHandle};
+pub use group::CallbackGroupType;
+
 use crate::{
-    callback_group::Group,
     error::{Error, Result},
-    waitable::{Take, Waitable},
+    wait::{Take, Waitable},
 };
+use group::Group;
 use std::{
     collections::VecDeque,
     sync::{

@@ -1,11 +1,12 @@
 //! A subscription to one message type, and its samples: a typed layer over the generic one.
 
-use crate::{
-    error::{Error, Result},
+use super::{
     events::SubscriptionEvents,
     generic_subscription::{GenericSample, GenericSubscription},
-    taking::Taking,
-    waitable::{Take, Waitable},
+};
+use crate::{
+    error::{Error, Result},
+    wait::{Take, Taking, Waitable},
 };
 use gantry_cdr::{ByteOrder, Message, View};
 use gantry_shm::SampleInfo;

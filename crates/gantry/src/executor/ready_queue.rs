@@ -6,14 +6,14 @@
 //! - Whatever happens without a mark is a bit of the collector, the time, or told (`told`): one of them ends a rest.
 
 use super::{
-    member::{Member, NOWHERE},
-    told::Told,
+    registered_callback::{Member, NOWHERE},
+    wake_signal::Told,
 };
 use crate::{
     callback::{Callback, Ran},
-    clock::monotonic_ns,
     error::{Error, Result},
     node::Node,
+    time::monotonic_ns,
 };
 use gantry_shm::Collector;
 use std::{
@@ -292,7 +292,7 @@ mod tests {
     #[test]
     fn a_cancel_whose_news_is_taken_ends_the_rest() {
         let mut turn = Turn::new();
-        let node = Node::builder("turn_tester").domain_id(crate::node::MAX_DOMAIN_ID).build().unwrap();
+        let node = Node::builder("turn_tester").domain_id(crate::MAX_DOMAIN_ID).build().unwrap();
         turn.add_node(&node).unwrap();
         turn.told.cancel();
         turn.gather();
@@ -305,7 +305,7 @@ mod tests {
     #[test]
     fn what_is_gathered_during_a_run_that_finds_nothing_is_run() {
         let (clock, mut turn) = (Clock::manual(Duration::ZERO), Turn::new());
-        let node = Node::builder("turn_tester").domain_id(crate::node::MAX_DOMAIN_ID).build().unwrap();
+        let node = Node::builder("turn_tester").domain_id(crate::MAX_DOMAIN_ID).build().unwrap();
         node.add_callback(Timer::new(&clock, Duration::from_secs(1)).unwrap(), |_, _| ());
         turn.add_node(&node).unwrap();
         let mut places = Vec::new();

@@ -2,7 +2,8 @@
 //!
 //! Made by `Subscription::take_async` and its likes. It costs a hop over this process's control thread, which an executor does not.
 
-use crate::{error::Result, waitable::Take};
+use super::waitable::Take;
+use crate::error::Result;
 use std::{
     pin::Pin,
     task::{Context, Poll},

@@ -4,16 +4,19 @@
 //! RELIABLE and KEEP_ALL, so none is lost: a client whose server does not keep up waits when it sends. Responses never make a
 //! server wait: they are kept for the deepest client, up to a cap. `client` is the other end.
 
+mod client;
+
+pub use client::{Client, Response};
+
 use crate::{
-    callback_group::CallbackHandle,
+    callback::CallbackHandle,
     error::{Error, Result},
-    generic_publisher::Unpublished,
-    names::{reply_topic, request_topic},
-    node::{Node, type_description},
-    publisher::{Loan, Publisher},
-    subscription::{Sample, Subscription},
-    taking::Taking,
-    waitable::{Take, Waitable},
+    node::{
+        Node,
+        names::{reply_topic, request_topic},
+    },
+    topic::{Loan, Publisher, Sample, Subscription, Unpublished, type_description},
+    wait::{Take, Taking, Waitable},
 };
 use gantry_cdr::{Kind, Service as ServiceType};
 use gantry_shm::{PublisherOptions, Qos, RequestId};

@@ -3,20 +3,22 @@
 //! Names as in rclcpp and rclpy. It is read from the processes' own files each time that somebody asks (the engine's `graph`), so
 //! that nothing can be out of date. A service is a pair of topics, which are shown as the service. Control path.
 
+mod endpoint_info;
+mod graph_events;
+
+pub use endpoint_info::{Connection, EndpointType, TopicEndpointInfo};
+pub use graph_events::{GraphEntity, GraphEvent, GraphEvents};
+
 use crate::{
-    endpoint_info::{Connection, EndpointType, TopicEndpointInfo},
     error::Result,
-    graph_events::GraphEvents,
-    names::{ServiceTopic, service_topic},
-    node::Node,
+    node::{
+        Node,
+        names::{ServiceTopic, service_topic},
+    },
 };
-use gantry_shm::{EndpointDescription, NodeRecord, Participant, Role};
+use gantry_shm::{EndpointDescription, Role};
 use std::{
     collections::{BTreeMap, BTreeSet},
-    sync::{
-        Arc,
-        atomic::{AtomicU64, Ordering::Relaxed},
-    },
     time::Duration,
 };
 
@@ -160,31 +162,5 @@ impl Node {
     /// As [`Node::node_names`].
     pub fn graph_events(&self) -> Result<GraphEvents> {
         GraphEvents::new(self.participant().clone())
-    }
-}
-
-/// A node's place in the graph, which all its clones share.
-#[derive(Debug)]
-pub(crate) struct Presence {
-    _record: NodeRecord,
-    /// The graph's generation when somebody last waited for a change of it.
-    seen_generation: AtomicU64,
-}
-
-impl Presence {
-    /// Shows the node of that full name to the domain.
-    pub(crate) fn new(participant: &Arc<Participant>, node: &str) -> Result<Presence> {
-        let record = NodeRecord::new(participant.clone(), node)?;
-        Ok(Presence { _record: record, seen_generation: AtomicU64::new(participant.graph_generation()?) })
-    }
-
-    fn wait_for_change(&self, participant: &Participant, timeout: Duration) -> Result<bool> {
-        // Relaxed: a number, of which an older one costs a look.
-        let seen = self.seen_generation.load(Relaxed);
-        let changed = participant.wait_for_graph_change(seen, timeout)?;
-        if changed {
-            self.seen_generation.store(participant.graph_generation()?, Relaxed); // else it may have changed just now, unsaid
-        }
-        Ok(changed)
     }
 }

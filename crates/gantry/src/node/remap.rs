@@ -4,10 +4,8 @@
 //! Command Line Arguments", as far as rcl has them (`rcl_remap.c`, `arguments.c`): the first rule that fits is applied, once;
 //! wildcards and back references are not implemented there either.
 
-use crate::{
-    error::{Error, Result},
-    names,
-};
+use super::names;
+use crate::error::{Error, Result};
 
 /// What a name is of; a rule may be for one of the two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,11 +2,11 @@
 //!
 //! Made by `graph`. The graph is read when its generation changed, and compared with what it was; the control thread wakes who waits.
 
+use super::endpoint_info::{EndpointType, TopicEndpointInfo};
 use crate::{
-    endpoint_info::{EndpointType, TopicEndpointInfo},
     error::Result,
-    names::{ServiceTopic, service_topic},
-    waitable::{Take, Waitable},
+    node::names::{ServiceTopic, service_topic},
+    wait::{Take, Waitable},
 };
 use gantry_shm::{Gid, GraphEntry, GraphWatch, Participant, Role};
 use std::{

@@ -1,6 +1,6 @@
 //! A response that a client took.
 
-use crate::subscription::Sample;
+use crate::topic::Sample;
 use gantry_cdr::Service as ServiceType;
 use gantry_shm::RequestId;
 use std::ops::Deref;

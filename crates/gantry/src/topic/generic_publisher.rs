@@ -3,11 +3,11 @@
 //! For recorders, bridges and bindings; `publisher` is a typed layer over it. The bytes are what the description says: nobody
 //! checks them here.
 
+use super::events::{Events, PublisherEvents};
 use crate::{
     error::{Error, Result},
-    events::{Events, PublisherEvents},
-    graph::Presence,
-    stamp::SampleClock,
+    node::Presence,
+    time::SampleClock,
 };
 use gantry_shm::RequestId;
 use std::{sync::Arc, time::Duration};

@@ -4,8 +4,7 @@
 
 use crate::{
     error::Result,
-    taking::Taking,
-    waitable::{Take, Waitable},
+    wait::{Take, Taking, Waitable},
 };
 use gantry_shm::{PublisherEvent, SubscriptionEvent};
 use std::task::Waker;

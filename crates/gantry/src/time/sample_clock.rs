@@ -1,6 +1,6 @@
 //! When a sample was published, by both clocks. Used by `generic_publisher`.
 
-use crate::clock::read;
+use super::clock::read;
 use gantry_shm::SourceTime;
 use rustix::time::ClockId;
 

@@ -1,0 +1,54 @@
+//! The methods of a node that make timers, callback groups and callbacks.
+
+use super::Node;
+use crate::{
+    callback::{CallbackGroup, CallbackGroupType, CallbackHandle},
+    error::Result,
+    time::{Clock, Tick, Timer},
+    wait::Take,
+};
+use std::time::Duration;
+
+impl Node {
+    /// A timer on the steady clock that goes off every `period`; [`Timer`] has others.
+    ///
+    /// # Errors
+    /// A period of 0.
+    pub fn create_timer(&self, period: Duration) -> Result<Timer> {
+        Timer::new(&Clock::steady(), period)
+    }
+
+    /// A timer at each of whose ticks an executor that has this node calls `callback`; what is returned cancels and resets it.
+    ///
+    /// # Errors
+    /// A period of 0.
+    pub fn create_timer_with_callback(
+        &self,
+        period: Duration,
+        mut callback: impl FnMut(Tick) + Send + 'static,
+    ) -> Result<Timer> {
+        let timer = self.create_timer(period)?;
+        self.add_callback(timer.clone(), move |_, tick| callback(tick));
+        Ok(timer)
+    }
+
+    /// A group for callbacks of this node.
+    #[must_use]
+    pub fn create_callback_group(&self, kind: CallbackGroupType) -> CallbackGroup {
+        CallbackGroup::new(self.callbacks().clone(), kind)
+    }
+
+    /// Gives `waitable` to this node's executor, in the node's default group, which is mutually exclusive; see
+    /// [`CallbackGroup::add_callback`].
+    pub fn add_callback<W>(
+        &self,
+        waitable: W,
+        callback: impl FnMut(&mut W, W::Taken) + Send + 'static,
+    ) -> CallbackHandle
+    where
+        W: Take + 'static,
+        W::Taken: Send,
+    {
+        self.default_group().add_callback(waitable, callback)
+    }
+}

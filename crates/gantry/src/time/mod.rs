@@ -1,0 +1,10 @@
+//! Clocks and timers.
+
+mod clock;
+mod sample_clock;
+mod timer;
+
+pub use clock::Clock;
+pub(crate) use clock::monotonic_ns;
+pub(crate) use sample_clock::SampleClock;
+pub use timer::{Tick, Timer};

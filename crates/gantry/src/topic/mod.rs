@@ -1,0 +1,15 @@
+//! Topics: publishers and subscriptions, generic (bytes with a type that is known at run time) and typed, and their events.
+
+mod events;
+mod generic_publisher;
+mod generic_subscription;
+mod node_topics;
+mod publisher;
+mod subscription;
+
+pub use events::{Events, PublisherEvents, SubscriptionEvents};
+pub use generic_publisher::{GenericLoan, GenericPublisher, Unpublished};
+pub use generic_subscription::{GenericSample, GenericSubscription};
+pub(crate) use node_topics::type_description;
+pub use publisher::{Loan, Publisher};
+pub use subscription::{Sample, Subscription};

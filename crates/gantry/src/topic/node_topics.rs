@@ -1,0 +1,165 @@
+//! The methods of a node that make publishers and subscriptions.
+
+use super::{
+    generic_publisher::GenericPublisher,
+    generic_subscription::GenericSubscription,
+    publisher::Publisher,
+    subscription::{Sample, Subscription},
+};
+use crate::{callback::CallbackHandle, error::Result, node::Node};
+use gantry_cdr::Message;
+use gantry_shm::{PublisherOptions, Qos, Role, TypeDescription};
+
+impl Node {
+    /// A publisher of `T` on `topic` (`/absolute`, `relative` to the namespace, or `~/private`).
+    ///
+    /// # Errors
+    /// A name that ROS 2 does not allow, a depth out of range, no room in shared memory.
+    pub fn create_publisher<T: Message>(&self, topic: &str, qos: Qos) -> Result<Publisher<T>> {
+        self.create_publisher_with_options(topic, qos, PublisherOptions::default())
+    }
+
+    /// As [`Node::create_publisher`], with limits of one's own.
+    ///
+    /// # Errors
+    /// As [`Node::create_publisher`]; a memory limit in which not even two messages fit.
+    pub fn create_publisher_with_options<T: Message>(
+        &self,
+        topic: &str,
+        qos: Qos,
+        options: PublisherOptions,
+    ) -> Result<Publisher<T>> {
+        let generic = self.create_generic_publisher_with_options(topic, type_description::<T>(), qos, options)?;
+        Ok(Publisher::new(generic))
+    }
+
+    /// A subscription to `T` on `topic` (`/absolute`, `relative` to the namespace, or `~/private`).
+    ///
+    /// # Errors
+    /// As [`Node::create_publisher`]; a publisher's memory that cannot be mapped.
+    pub fn create_subscription<T: Message>(&self, topic: &str, qos: Qos) -> Result<Subscription<T>> {
+        Ok(Subscription::new(self.create_generic_subscription(topic, type_description::<T>(), qos)?))
+    }
+
+    /// A publisher of bytes on `topic`, whose type is `message_type`: a [`GenericPublisher`] says what the bytes must be.
+    ///
+    /// # Errors
+    /// As [`Node::create_publisher`]; a description of more than 1 MiB.
+    pub fn create_generic_publisher(
+        &self,
+        topic: &str,
+        message_type: TypeDescription,
+        qos: Qos,
+    ) -> Result<GenericPublisher> {
+        self.create_generic_publisher_with_options(topic, message_type, qos, PublisherOptions::default())
+    }
+
+    /// As [`Node::create_generic_publisher`], with limits of one's own.
+    ///
+    /// # Errors
+    /// As [`Node::create_generic_publisher`]; a memory limit in which not even two messages fit.
+    pub fn create_generic_publisher_with_options(
+        &self,
+        topic: &str,
+        message_type: TypeDescription,
+        qos: Qos,
+        options: PublisherOptions,
+    ) -> Result<GenericPublisher> {
+        self.publisher_on(&self.resolve_topic_name(topic)?, message_type, qos, options)
+    }
+
+    /// A subscription to bytes on `topic`, whose type is `message_type`.
+    ///
+    /// # Errors
+    /// As [`Node::create_subscription`]; a description of more than 1 MiB.
+    pub fn create_generic_subscription(
+        &self,
+        topic: &str,
+        message_type: TypeDescription,
+        qos: Qos,
+    ) -> Result<GenericSubscription> {
+        self.subscription_on(&self.resolve_topic_name(topic)?, message_type, qos)
+    }
+
+    /// A publisher on a topic whose full name is known.
+    pub(crate) fn publisher_on(
+        &self,
+        topic: &str,
+        message_type: TypeDescription,
+        qos: Qos,
+        options: PublisherOptions,
+    ) -> Result<GenericPublisher> {
+        let (node, participant) = (self.fully_qualified_name(), self.participant().clone());
+        let engine = gantry_shm::Publisher::new(participant, &node, topic, message_type, qos, options)?;
+        tracing::debug!(%node, %topic, "publishes");
+        if tracing::enabled!(tracing::Level::WARN) {
+            engine.mismatches()?.iter().for_each(|why| tracing::warn!("{why}"));
+        }
+        Ok(GenericPublisher::new(engine, self.presence().clone()))
+    }
+
+    /// A subscription to a topic whose full name is known.
+    pub(crate) fn subscription_on(
+        &self,
+        topic: &str,
+        message_type: TypeDescription,
+        qos: Qos,
+    ) -> Result<GenericSubscription> {
+        let (node, participant) = (self.fully_qualified_name(), self.participant().clone());
+        let engine = gantry_shm::Subscription::new(participant, &node, topic, message_type, qos)?;
+        tracing::debug!(%node, %topic, "subscribes");
+        engine.mismatches().iter().for_each(|why| tracing::warn!("{why}"));
+        Ok(GenericSubscription::new(engine, self.presence().clone()))
+    }
+
+    /// The types that are published on `topic` now, each once, for a tool that knows only the topic's name; none if it has no
+    /// publishers, more than one if they do not agree. Control path.
+    ///
+    /// # Errors
+    /// A name that ROS 2 does not allow; the domain cannot be read.
+    pub fn topic_types(&self, topic: &str) -> Result<Vec<TypeDescription>> {
+        let endpoints = self
+            .participant()
+            .endpoints_of(&self.resolve_topic_name(topic)?)?
+            .into_iter()
+            .map(|entry| entry.description);
+        let publishers = endpoints.filter(|endpoint| endpoint.role == Role::Publisher);
+        let mut types: Vec<_> = publishers.map(|publisher| publisher.message_type).collect();
+        types.sort_unstable();
+        types.dedup();
+        Ok(types)
+    }
+
+    /// A subscription whose messages an executor that has this node gives to `callback`, one at a time.
+    ///
+    /// # Errors
+    /// As [`Node::create_subscription`].
+    pub fn create_subscription_with_callback<T>(
+        &self,
+        topic: &str,
+        qos: Qos,
+        mut callback: impl FnMut(Sample<T>) + Send + 'static,
+    ) -> Result<CallbackHandle>
+    where
+        T: Message,
+        Sample<T>: Send,
+    {
+        let subscription = self.create_subscription::<T>(topic, qos)?;
+        Ok(self.add_callback(subscription, move |_, sample| callback(sample)))
+    }
+}
+
+/// What the engine is told about `T`.
+pub(crate) fn type_description<T: Message>() -> TypeDescription {
+    const {
+        assert!(gantry_cdr::BODY_ALIGN <= gantry_shm::PAYLOAD_ALIGN, "a body begins where a payload does");
+        let (written, said) = (gantry_cdr::ENCAPSULATION, gantry_shm::ENCAPSULATION);
+        assert!(u32::from_ne_bytes(written) == u32::from_ne_bytes(said), "slots say what bodies are");
+    };
+    TypeDescription {
+        name: T::TYPE_NAME.to_owned(),
+        hash: T::TYPE_HASH,
+        definition: T::DEFINITION.to_owned(),
+        payload_bytes: T::MAX_BYTES,
+    }
+}

@@ -1,0 +1,7 @@
+//! Waiting and taking: the traits that wait sets, futures and executors stand on.
+
+mod take_future;
+mod waitable;
+
+pub use take_future::Taking;
+pub use waitable::{Take, Waitable};
