@@ -7,6 +7,7 @@
 use std::collections::HashMap;
 
 use crate::definitions::Definitions;
+use crate::error::{Errors, Place};
 use crate::model::{BaseType, Count, Field, FieldType, MessageDefinition, Primitive};
 use crate::name::TypeName;
 
@@ -21,12 +22,14 @@ type Ends = [Option<u64>; ALIGNMENTS];
 type Part = [Ends; ALIGNMENTS];
 
 /// A plain message's C struct; its size is a multiple of its alignment.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Plain {
-    pub(crate) size_bytes: u64,
-    pub(crate) alignment_bytes: u64,
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PlainStruct {
+    /// The struct's size.
+    pub size_bytes: u64,
+    /// The largest alignment of its numbers.
+    pub alignment_bytes: u64,
     /// Whether its first number has that alignment, so that no other message's field can put it where it does not belong.
-    pub(crate) anywhere: bool,
+    pub fits_anywhere: bool,
 }
 
 impl Definitions {
@@ -47,7 +50,7 @@ impl Definitions {
     /// Whether the message's bytes are those of a C struct with the same fields, wherever it stands: it consists of
     /// numbers, and there is no padding in it, before it or at its end.
     pub fn is_plain(&self, name: &TypeName) -> bool {
-        self.plain(name).is_some_and(|plain| plain.anywhere)
+        self.plain(name).is_some_and(|plain| plain.fits_anywhere)
     }
 
     /// Whether that is so at least where a body begins, which is a multiple of 8.
@@ -55,12 +58,28 @@ impl Definitions {
         self.plain(name).is_some()
     }
 
-    fn plain(&self, name: &TypeName) -> Option<Plain> {
+    fn plain(&self, name: &TypeName) -> Option<PlainStruct> {
+        self.with_nested(name).ok()?.pop()?.1
+    }
+
+    /// The message `name` and all messages that are nested in it, each once and behind those that it needs, with its C struct
+    /// if it is plain.
+    ///
+    /// # Errors
+    /// The message is not among the definitions.
+    pub fn with_nested(&self, name: &TypeName) -> Result<Vec<(&MessageDefinition, Option<PlainStruct>)>, Errors> {
+        let Some(root) = self.message(name) else {
+            let sentence = format!("the message `{name}` is not among the definitions");
+            return Err(Place::default().error(sentence).into());
+        };
         let mut known = HashMap::new();
-        for message in self.nested_first(self.messages.get(name)?) {
-            known.insert(&message.name, plain(message, &known)?);
+        let mut messages = Vec::new();
+        for message in self.nested_first(root) {
+            let plain = plain(message, &known);
+            known.extend(plain.map(|plain| (&message.name, plain)));
+            messages.push((message, plain));
         }
-        known.get(name).copied()
+        Ok(messages)
     }
 
     /// How far the fields of a message of fixed size are behind its beginning: eight numbers for each field, by where the message
@@ -80,9 +99,10 @@ impl Definitions {
         for Field { field_type, .. } in &message.fields {
             let align = match &field_type.base {
                 BaseType::Primitive(primitive) => primitive.size_bytes(),
-                BaseType::Message(nested) => {
-                    self.plain(nested).filter(|plain| plain.anywhere).map_or(1, |plain| plain.alignment_bytes as usize)
-                }
+                BaseType::Message(nested) => self
+                    .plain(nested)
+                    .filter(|plain| plain.fits_anywhere)
+                    .map_or(1, |plain| plain.alignment_bytes as usize),
                 BaseType::String { .. } | BaseType::WString { .. } => return None,
             };
             let start = then(&before, &aligned(align));
@@ -125,15 +145,15 @@ fn field_part(field_type: &FieldType, known: &HashMap<&TypeName, Part>) -> Optio
 }
 
 /// The message's C struct, if it is plain. All plain messages that are nested in it are known.
-pub(crate) fn plain(message: &MessageDefinition, known: &HashMap<&TypeName, Plain>) -> Option<Plain> {
-    let mut whole = Plain { size_bytes: 0, alignment_bytes: 1, anywhere: true };
+fn plain(message: &MessageDefinition, known: &HashMap<&TypeName, PlainStruct>) -> Option<PlainStruct> {
+    let mut whole = PlainStruct { size_bytes: 0, alignment_bytes: 1, fits_anywhere: true };
     let mut first_alignment_bytes = 1;
     for (index, field) in message.fields.iter().enumerate() {
         let element = match &field.field_type.base {
             BaseType::Primitive(Primitive::Bool) | BaseType::String { .. } | BaseType::WString { .. } => return None,
             BaseType::Primitive(primitive) => {
                 let size = primitive.size_bytes() as u64;
-                Plain { size_bytes: size, alignment_bytes: size, anywhere: true }
+                PlainStruct { size_bytes: size, alignment_bytes: size, fits_anywhere: true }
             }
             BaseType::Message(name) => *known.get(name)?,
         };
@@ -144,7 +164,7 @@ pub(crate) fn plain(message: &MessageDefinition, known: &HashMap<&TypeName, Plai
         };
         if index == 0 {
             first_alignment_bytes = element.alignment_bytes;
-            whole.anywhere = element.anywhere;
+            whole.fits_anywhere = element.fits_anywhere;
         }
         if !whole.size_bytes.is_multiple_of(element.alignment_bytes) {
             return None;
@@ -153,7 +173,7 @@ pub(crate) fn plain(message: &MessageDefinition, known: &HashMap<&TypeName, Plai
         whole.size_bytes = whole.size_bytes.checked_add(element.size_bytes.checked_mul(count.into())?)?;
     }
     whole.size_bytes = whole.size_bytes.max(1);
-    whole.anywhere &= first_alignment_bytes == whole.alignment_bytes;
+    whole.fits_anywhere &= first_alignment_bytes == whole.alignment_bytes;
     whole.size_bytes.is_multiple_of(whole.alignment_bytes).then_some(whole)
 }
 

@@ -17,7 +17,6 @@
 
 mod comment;
 mod definitions;
-pub mod dynamic;
 mod error;
 mod field_type;
 mod generate;
@@ -37,6 +36,7 @@ mod value;
 pub use definitions::Definitions;
 pub use error::{Error, Errors, Place};
 pub use generate::{compile, compile_to, export, generate};
+pub use layout::PlainStruct;
 pub use model::{
     BaseType, Constant, Count, EMPTY_MESSAGE_FIELD, Field, FieldType, MessageDefinition, Primitive, ServiceDefinition,
 };

@@ -5,10 +5,8 @@
 mod by_field;
 
 use by_field::{ByField, SERVICES};
-use gantry_idl::{
-    Definitions,
-    dynamic::{MessageType, Yaml, testing::random_body},
-};
+use gantry_dynamic::{MessageType, Yaml, testing::random_body};
+use gantry_idl::Definitions;
 use gantry_msgs::gantry_cdr::{AlignedBytes, ByteOrder, ENCAPSULATION, Message, View, split_encapsulation};
 use serde_json::{Value, json};
 use std::{

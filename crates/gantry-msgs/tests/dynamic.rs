@@ -4,9 +4,9 @@
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 use fastrand::Rng;
+use gantry_dynamic::MessageType;
+use gantry_dynamic::testing::random_body;
 use gantry_idl::Definitions;
-use gantry_idl::dynamic::MessageType;
-use gantry_idl::dynamic::testing::random_body;
 use gantry_msgs::gantry_cdr::ByteOrder::{BigEndian, LittleEndian};
 use gantry_msgs::gantry_cdr::{AlignedBytes, Message};
 

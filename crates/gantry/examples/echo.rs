@@ -6,10 +6,8 @@
 use clap::Parser;
 use gantry::{Node, Qos, TypeDescription};
 use gantry_cdr::ByteOrder;
-use gantry_idl::{
-    Definitions, TypeName,
-    dynamic::{MessageType, Yaml},
-};
+use gantry_dynamic::{MessageType, Yaml};
+use gantry_idl::{Definitions, TypeName};
 use std::{
     error::Error,
     io::{self, Write},

@@ -2,7 +2,7 @@
 
 use crate::{Tried, aligned_random_body, by_field::ByField, for_every_type, message_type, tries};
 use fastrand::Rng;
-use gantry_idl::dynamic::{MessageType, Yaml};
+use gantry_dynamic::{MessageType, Yaml};
 use gantry_msgs::gantry_cdr::{AlignedBytes, ByteOrder, View};
 use std::fmt::Write;
 

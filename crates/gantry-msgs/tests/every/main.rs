@@ -15,10 +15,8 @@ mod valid;
 
 use by_field::ByField;
 use fastrand::Rng;
-use gantry_idl::{
-    Definitions,
-    dynamic::{MessageType, testing::random_body},
-};
+use gantry_dynamic::{MessageType, testing::random_body};
+use gantry_idl::Definitions;
 use gantry_msgs::gantry_cdr::{AlignedBytes, ByteOrder};
 
 /// Calls a generic function for every message type.

@@ -2,7 +2,7 @@
 
 use crate::{Tried, aligned_random_body, by_field::ByField, for_every_type, message_type, tries};
 use fastrand::Rng;
-use gantry_idl::dynamic::testing::random_body;
+use gantry_dynamic::testing::random_body;
 use gantry_msgs::gantry_cdr::{AlignedBytes, ByteOrder, ENCAPSULATION, Message, View};
 
 /// The body of an owned message, written over memory that is not zero.

@@ -2,10 +2,8 @@
 //!
 //! The functions panic if anything comes of it but a message or a sentence.
 
-use gantry_idl::{
-    Definitions,
-    dynamic::{MessageType, Yaml},
-};
+use gantry_dynamic::{MessageType, Yaml};
+use gantry_idl::Definitions;
 use gantry_msgs::{
     diagnostic_msgs::DiagnosticArray,
     example_interfaces::WString,

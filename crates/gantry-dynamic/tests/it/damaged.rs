@@ -2,9 +2,9 @@
 
 use fastrand::Rng;
 use gantry_cdr::ByteOrder::{self, BigEndian, LittleEndian};
+use gantry_dynamic::testing::random_body;
+use gantry_dynamic::{DynamicMessage, MessageType, Value, Yaml};
 use gantry_idl::Definitions;
-use gantry_idl::dynamic::testing::random_body;
-use gantry_idl::dynamic::{DynamicMessage, MessageType, Value, Yaml};
 
 use super::message_type;
 

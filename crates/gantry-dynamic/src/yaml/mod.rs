@@ -3,14 +3,18 @@
 //! That form is what PyYAML makes of the message's Python object: a `byte` is there a text of one character, a `float32` is
 //! widened to 64 bits. It is written piece by piece, so that only a shortened or wide text needs memory.
 
+mod implicit;
+mod scalar;
+
 use std::borrow::Cow;
 use std::fmt::{self, Write};
 
-use super::list::List;
-use super::message::DynamicMessage;
-use super::value::Value;
-use super::yaml_scalar::{write_float, write_text};
-use crate::model::{BaseType, Count, Field, Primitive};
+use self::scalar::{write_float, write_text};
+use crate::list::List;
+use crate::message::DynamicMessage;
+use crate::value::Value;
+
+use gantry_idl::{BaseType, Count, Field, Primitive};
 
 /// How a message is printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,26 +5,26 @@
 
 use gantry_cdr::{ByteOrder, Error, MOST_TRAILING_BYTES, Problem, Result};
 
-use super::list::{Element, List};
-use super::message::DynamicMessage;
-use super::message_type::{Layout, MessageType};
-use super::value::Value;
-use super::wide_text::WideText;
-use crate::model::{BaseType, Count, FieldType, Primitive};
+use crate::list::{Element, List};
+use crate::message::DynamicMessage;
+use crate::message_type::{Layout, MessageType};
+use crate::value::Value;
+use crate::wide_text::WideText;
+use gantry_idl::{BaseType, Count, FieldType, Primitive};
 
 /// A place in a body, which moves on as it is read.
 #[derive(Clone, Copy)]
-pub(super) struct Cursor<'a> {
-    pub(super) types: &'a MessageType,
-    pub(super) body: &'a [u8],
-    pub(super) order: ByteOrder,
+pub(crate) struct Cursor<'a> {
+    pub(crate) types: &'a MessageType,
+    pub(crate) body: &'a [u8],
+    pub(crate) order: ByteOrder,
     /// At most the body's length.
-    pub(super) at: usize,
+    pub(crate) at: usize,
 }
 
 impl<'a> Cursor<'a> {
     /// At the start of a body.
-    pub(super) fn new(types: &'a MessageType, body: &'a [u8], order: ByteOrder) -> Result<Self> {
+    pub(crate) fn new(types: &'a MessageType, body: &'a [u8], order: ByteOrder) -> Result<Self> {
         if u32::try_from(body.len()).is_err() {
             return Err(Error::new(Problem::TooLarge, 0));
         }
@@ -32,7 +32,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// The next field.
-    pub(super) fn field(&mut self, field_type: &'a FieldType, nested: usize) -> Result<Value<'a>> {
+    pub(crate) fn field(&mut self, field_type: &'a FieldType, nested: usize) -> Result<Value<'a>> {
         let element = Element { base: &field_type.base, nested };
         match field_type.count {
             Count::One => self.element(element),
@@ -46,7 +46,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// A field that is not in a list, or one element of a list.
-    pub(super) fn element(&mut self, element: Element<'a>) -> Result<Value<'a>> {
+    pub(crate) fn element(&mut self, element: Element<'a>) -> Result<Value<'a>> {
         match element.base {
             BaseType::Primitive(primitive) => self.primitive(*primitive),
             BaseType::String { bound } => self.text(*bound).map(Value::Text),
@@ -56,7 +56,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// The message that a body is, which is passed over as a whole if it is plain there.
-    pub(super) fn root(&mut self, index: usize) -> Result<DynamicMessage<'a>> {
+    pub(crate) fn root(&mut self, index: usize) -> Result<DynamicMessage<'a>> {
         match self.types.structure(index).plain_body {
             Some(Layout { size_bytes, .. }) => {
                 let at = self.take(size_bytes, 1)?;
@@ -67,7 +67,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// A message, which is passed over as a whole if it is plain.
-    pub(super) fn message(&mut self, index: usize) -> Result<DynamicMessage<'a>> {
+    pub(crate) fn message(&mut self, index: usize) -> Result<DynamicMessage<'a>> {
         let structure = self.types.structure(index);
         if let Some(Layout { size_bytes, align }) = structure.plain {
             let at = self.take(size_bytes, align)?;
@@ -81,7 +81,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// Refuses more than padding after the message.
-    pub(super) fn finish(&self) -> Result<()> {
+    pub(crate) fn finish(&self) -> Result<()> {
         match self.body.len() - self.at {
             0..=MOST_TRAILING_BYTES => Ok(()),
             bytes => Err(self.error(Problem::TooLong { bytes })),

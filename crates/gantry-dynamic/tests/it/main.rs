@@ -6,12 +6,12 @@ mod agreement;
 mod damaged;
 mod errors;
 mod reading;
-mod screen;
 mod yaml;
+mod yaml_scalars;
 
 use gantry_cdr::ByteOrder;
+use gantry_dynamic::MessageType;
 use gantry_idl::Definitions;
-use gantry_idl::dynamic::MessageType;
 
 /// The type `test/msg/Test` from its definition, in which further types stand below lines of `=`.
 fn message_type(definition: &str) -> MessageType {

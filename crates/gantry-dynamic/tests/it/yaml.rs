@@ -1,7 +1,7 @@
 //! Whole messages as `ros2 topic echo` shows them, and what can be left out.
 
 use gantry_cdr::ByteOrder::LittleEndian;
-use gantry_idl::dynamic::Yaml;
+use gantry_dynamic::Yaml;
 
 use super::{Body, HEADER, message_type};
 

@@ -2,8 +2,8 @@
 
 use gantry_cdr::AlignedBytes;
 use gantry_cdr::ByteOrder::{BigEndian, LittleEndian};
+use gantry_dynamic::{MessageType, Value};
 use gantry_idl::Definitions;
-use gantry_idl::dynamic::{MessageType, Value};
 
 use super::message_type;
 
@@ -134,8 +134,7 @@ fn an_empty_string_may_have_no_terminator() {
 fn numbers_are_slices_where_memory_allows() {
     let test = message_type("uint32[] words\nuint8[] bytes\nbool[] flags\nstring[] texts");
     let body = b"\x02\0\0\0\x01\0\0\0\x02\0\0\0\x03\0\0\0abc\0\x01\0\0\0\x01\0\0\0\0\0\0\0";
-    let list =
-        |message: &gantry_idl::dynamic::DynamicMessage<'static>, name| message.get(name).unwrap().as_list().unwrap();
+    let list = |message: &gantry_dynamic::DynamicMessage<'static>, name| message.get(name).unwrap().as_list().unwrap();
     let aligned: &'static AlignedBytes = Box::leak(Box::new(AlignedBytes::copy_of(body)));
     let test: &'static MessageType = Box::leak(Box::new(test));
     let message = test.view(aligned.as_ref(), LittleEndian).unwrap();

@@ -3,7 +3,8 @@
 //! Used by what has no generated code for a type: `topic echo`, recorders, bridges.
 //!
 //! ```
-//! use gantry_idl::{Definitions, dynamic::MessageType};
+//! use gantry_dynamic::MessageType;
+//! use gantry_idl::Definitions;
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let name = "my_robot/msg/Range".parse()?;
@@ -22,6 +23,8 @@
 //!   with the same [`gantry_cdr::Error`]. No function here panics, whatever becomes of the bytes afterwards.
 //! - Nothing is kept of a message but where it begins: a field is reached by passing over those before it. Nothing is allocated.
 
+#![forbid(unsafe_code)]
+
 mod cursor;
 mod list;
 mod message;
@@ -31,8 +34,6 @@ pub mod testing;
 mod value;
 mod wide_text;
 mod yaml;
-mod yaml_implicit;
-mod yaml_scalar;
 
 pub use list::{Elements, List, Number};
 pub use message::{DynamicMessage, Fields};

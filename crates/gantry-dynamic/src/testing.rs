@@ -5,8 +5,8 @@
 use fastrand::Rng;
 use gantry_cdr::ByteOrder;
 
-use super::message_type::MessageType;
-use crate::model::{BaseType, Count, FieldType, Primitive};
+use crate::message_type::MessageType;
+use gantry_idl::{BaseType, Count, FieldType, Primitive};
 
 /// From here on sequences are empty, so that nested ones do not multiply.
 const ENOUGH_BYTES: usize = 4096;

@@ -7,13 +7,9 @@ use std::collections::HashMap;
 
 use gantry_cdr::ByteOrder;
 
-use super::cursor::Cursor;
-use super::message::DynamicMessage;
-use crate::definitions::Definitions;
-use crate::error::{Errors, Place};
-use crate::layout::{self, Plain};
-use crate::model::{BaseType, Field, MessageDefinition};
-use crate::name::TypeName;
+use crate::cursor::Cursor;
+use crate::message::DynamicMessage;
+use gantry_idl::{BaseType, Definitions, Errors, Field, MessageDefinition, PlainStruct, TypeName};
 
 /// A message type with all types that it needs, ready to look at messages of it. Made once for a topic.
 #[derive(Clone, Debug)]
@@ -24,21 +20,21 @@ pub struct MessageType {
 
 /// One message type.
 #[derive(Clone, Debug)]
-pub(super) struct Structure {
-    pub(super) definition: MessageDefinition,
+pub(crate) struct Structure {
+    pub(crate) definition: MessageDefinition,
     /// The structure of each field that is a message; 0 for others.
     nested: Vec<usize>,
     /// Set if its bytes are those of a C struct without padding and without booleans, wherever it stands.
-    pub(super) plain: Option<Layout>,
+    pub(crate) plain: Option<Layout>,
     /// Set if that is so at least where a body begins.
-    pub(super) plain_body: Option<Layout>,
+    pub(crate) plain_body: Option<Layout>,
 }
 
 /// The memory that each of equal elements takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Layout {
-    pub(super) size_bytes: usize,
-    pub(super) align: usize,
+pub(crate) struct Layout {
+    pub(crate) size_bytes: usize,
+    pub(crate) align: usize,
 }
 
 impl MessageType {
@@ -47,24 +43,18 @@ impl MessageType {
     /// # Errors
     /// It is not among the definitions.
     pub fn new(definitions: &Definitions, name: &TypeName) -> Result<Self, Errors> {
-        let Some(root) = definitions.message(name) else {
-            let sentence = format!("the message `{name}` is not among the definitions");
-            return Err(Place::default().error(sentence).into());
-        };
-        let (mut structures, mut indices, mut plains) = (Vec::new(), HashMap::new(), HashMap::new());
-        for definition in definitions.nested_first(root) {
+        let (mut structures, mut indices) = (Vec::new(), HashMap::new());
+        for (definition, plain) in definitions.with_nested(name)? {
             let nested = definition.fields.iter().map(|field| match &field.field_type.base {
                 BaseType::Message(inner) => indices.get(inner).copied().unwrap_or_default(),
                 _ => 0,
             });
             let nested = nested.collect();
-            let plain = layout::plain(definition, &plains);
-            plains.extend(plain.map(|plain| (&definition.name, plain)));
             indices.insert(&definition.name, structures.len());
             structures.push(Structure {
                 definition: definition.clone(),
                 nested,
-                plain: plain.filter(|plain| plain.anywhere).and_then(Layout::of_struct),
+                plain: plain.filter(|plain| plain.fits_anywhere).and_then(Layout::of_struct),
                 plain_body: plain.and_then(Layout::of_struct),
             });
         }
@@ -97,18 +87,18 @@ impl MessageType {
         self.view(body, order)
     }
 
-    pub(super) fn structure(&self, index: usize) -> &Structure {
+    pub(crate) fn structure(&self, index: usize) -> &Structure {
         &self.structures[index]
     }
 
     /// Where the type itself is: `new` puts it last.
-    pub(super) fn root_index(&self) -> usize {
+    pub(crate) fn root_index(&self) -> usize {
         self.structures.len() - 1
     }
 }
 
 impl Layout {
-    fn of_struct(plain: Plain) -> Option<Self> {
+    fn of_struct(plain: PlainStruct) -> Option<Self> {
         let size_bytes = usize::try_from(plain.size_bytes).ok()?;
         Some(Self { size_bytes, align: usize::try_from(plain.alignment_bytes).ok()? })
     }
@@ -116,18 +106,18 @@ impl Layout {
 
 impl Structure {
     /// Its fields, each with the structure that it is of.
-    pub(super) fn fields(&self) -> impl Iterator<Item = (&Field, usize)> {
+    pub(crate) fn fields(&self) -> impl Iterator<Item = (&Field, usize)> {
         self.definition.fields.iter().zip(self.nested.iter().copied())
     }
 
     /// One of them.
-    pub(super) fn field(&self, index: usize) -> Option<(&Field, usize)> {
+    pub(crate) fn field(&self, index: usize) -> Option<(&Field, usize)> {
         Some((self.definition.fields.get(index)?, *self.nested.get(index)?))
     }
 }
 
 /// The layout of a number, a boolean or a plain message.
-pub(super) fn layout(types: &MessageType, base: &BaseType, nested: usize) -> Option<Layout> {
+pub(crate) fn layout(types: &MessageType, base: &BaseType, nested: usize) -> Option<Layout> {
     match base {
         BaseType::Primitive(primitive) => {
             Some(Layout { size_bytes: primitive.size_bytes(), align: primitive.size_bytes() })

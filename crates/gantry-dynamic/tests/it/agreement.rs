@@ -6,7 +6,7 @@ use gantry_cdr::ByteOrder::LittleEndian;
 use gantry_cdr::kind::{Array, List, Number, Row, Slice, Text, WideText};
 use gantry_cdr::zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 use gantry_cdr::{AlignedBytes, Composer, Cursor, Input, Kind, Message, PlainMessage, Result, View};
-use gantry_idl::dynamic::testing::random_body;
+use gantry_dynamic::testing::random_body;
 
 use super::message_type;
 

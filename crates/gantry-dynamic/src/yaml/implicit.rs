@@ -4,7 +4,7 @@
 //! pass each.
 
 /// Whether the unquoted text would be a boolean, a number, null, a time, or one of YAML's two special keys.
-pub(super) fn is_implicit(text: &str) -> bool {
+pub(crate) fn is_implicit(text: &str) -> bool {
     is_word(text) || is_integer(text) || is_float(text) || is_timestamp(text)
 }
 

@@ -13,7 +13,7 @@ pub struct WideText<'a> {
 
 impl<'a> WideText<'a> {
     /// `None` if `bytes` are not UTF-16.
-    pub(super) fn new(bytes: &'a [u8], order: ByteOrder) -> Option<Self> {
+    pub(crate) fn new(bytes: &'a [u8], order: ByteOrder) -> Option<Self> {
         let text = Self { units: bytes.as_chunks().0, order };
         text.decode().all(|char| char.is_some()).then_some(text)
     }

@@ -5,7 +5,7 @@
 
 use std::fmt::{self, Write};
 
-use super::yaml_implicit::is_implicit;
+use super::implicit::is_implicit;
 
 /// How a text is written.
 enum Style {
@@ -15,7 +15,7 @@ enum Style {
 }
 
 /// Writes a text; lines after its first begin at `indent`.
-pub(super) fn write_text(text: &str, indent: usize, out: &mut dyn Write) -> fmt::Result {
+pub(crate) fn write_text(text: &str, indent: usize, out: &mut dyn Write) -> fmt::Result {
     match style(text) {
         Style::Plain => out.write_str(text),
         Style::Single => write_single_quoted(text, indent, out),
@@ -24,7 +24,7 @@ pub(super) fn write_text(text: &str, indent: usize, out: &mut dyn Write) -> fmt:
 }
 
 /// Writes a number as Python's `repr`, but always with a point.
-pub(super) fn write_float(value: f64, out: &mut dyn Write) -> fmt::Result {
+pub(crate) fn write_float(value: f64, out: &mut dyn Write) -> fmt::Result {
     if value.is_nan() {
         return out.write_str(".nan");
     }

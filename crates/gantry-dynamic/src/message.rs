@@ -2,20 +2,20 @@
 
 use std::fmt;
 
-use super::cursor::Cursor;
-use super::value::Value;
-use super::yaml::Yaml;
-use crate::model::{Field, MessageDefinition};
+use crate::cursor::Cursor;
+use crate::value::Value;
+use crate::yaml::Yaml;
+use gantry_idl::{Field, MessageDefinition};
 
-/// A message in place; made by [`MessageType::view`](super::MessageType::view).
+/// A message in place; made by [`MessageType::view`](crate::MessageType::view).
 ///
 /// It was checked when it was made. If its bytes are changed afterwards, by another process for example, fields may be
 /// missing; nothing worse.
 #[derive(Clone, Copy)]
 pub struct DynamicMessage<'a> {
     /// At its first field.
-    pub(super) cursor: Cursor<'a>,
-    pub(super) index: usize,
+    pub(crate) cursor: Cursor<'a>,
+    pub(crate) index: usize,
 }
 
 /// The fields of a message in order, each with its definition.

@@ -1,8 +1,8 @@
 //! What a field holds.
 
-use super::list::List;
-use super::message::DynamicMessage;
-use super::wide_text::WideText;
+use crate::list::List;
+use crate::message::DynamicMessage;
+use crate::wide_text::WideText;
 
 /// The value of a field or of an element, in place.
 #[derive(Clone, Copy, Debug)]

@@ -6,28 +6,28 @@ use std::iter::FusedIterator;
 use gantry_cdr::ByteOrder;
 use gantry_cdr::zerocopy::{FromBytes, Immutable};
 
-use super::cursor::Cursor;
-use super::message_type::{Layout, MessageType, layout};
-use super::value::Value;
-use crate::model::{BaseType, Primitive};
+use crate::cursor::Cursor;
+use crate::message_type::{Layout, MessageType, layout};
+use crate::value::Value;
+use gantry_idl::{BaseType, Primitive};
 
 /// An array or a sequence, in place.
 #[derive(Clone, Copy)]
 pub struct List<'a> {
     /// At the first element.
-    pub(super) first: Cursor<'a>,
-    pub(super) element: Element<'a>,
+    pub(crate) first: Cursor<'a>,
+    pub(crate) element: Element<'a>,
     /// Of the elements, if all take the same memory.
-    pub(super) layout: Option<Layout>,
-    pub(super) count: usize,
+    pub(crate) layout: Option<Layout>,
+    pub(crate) count: usize,
 }
 
 /// What a list has many of.
 #[derive(Clone, Copy)]
-pub(super) struct Element<'a> {
-    pub(super) base: &'a BaseType,
+pub(crate) struct Element<'a> {
+    pub(crate) base: &'a BaseType,
     /// The structure of a message.
-    pub(super) nested: usize,
+    pub(crate) nested: usize,
 }
 
 /// The elements of a [`List`], one after the other.
@@ -65,7 +65,7 @@ numbers! {
 
 impl Element<'_> {
     /// The memory that each takes, if that is the same for all.
-    pub(super) fn layout(self, types: &MessageType) -> Option<Layout> {
+    pub(crate) fn layout(self, types: &MessageType) -> Option<Layout> {
         layout(types, self.base, self.nested)
     }
 }
