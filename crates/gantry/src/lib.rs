@@ -106,7 +106,23 @@ pub use topic::{
 };
 pub use wait::{Take, Taking, Waitable};
 
-/// Compiles the README's example.
+/// Compiles the programs of the README and of the guide.
 #[cfg(doctest)]
-#[doc = include_str!("../../../README.md")]
-struct Readme;
+mod pages {
+    #[doc = include_str!("../../../README.md")]
+    struct Readme;
+    #[doc = include_str!("../../../docs/guide/getting-started.md")]
+    struct GettingStarted;
+    #[doc = include_str!("../../../docs/guide/publish-subscribe.md")]
+    struct PublishSubscribe;
+    #[doc = include_str!("../../../docs/guide/qos.md")]
+    struct Qos;
+    #[doc = include_str!("../../../docs/guide/executors.md")]
+    struct Executors;
+    #[doc = include_str!("../../../docs/guide/services.md")]
+    struct Services;
+    #[doc = include_str!("../../../docs/guide/messages.md")]
+    struct Messages;
+    #[doc = include_str!("../../../docs/guide/troubleshooting.md")]
+    struct Troubleshooting;
+}

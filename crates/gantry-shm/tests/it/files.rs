@@ -20,7 +20,7 @@ tests![
 ];
 
 fn the_layout_is_the_golden_one() {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/memory-layout.golden");
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/internals/memory-layout.golden");
     let found = gantry_shm::describe_layout();
     if std::env::var_os("WRITE_GOLDEN").is_some() {
         std::fs::write(path, &found).unwrap();
@@ -28,7 +28,7 @@ fn the_layout_is_the_golden_one() {
     let golden = std::fs::read_to_string(path).unwrap();
     assert!(
         found == golden,
-        "the format changed; mend docs/memory-layout.md, then run this with WRITE_GOLDEN=1:\n{found}"
+        "the format changed; mend docs/internals/memory-layout.md, then run this with WRITE_GOLDEN=1:\n{found}"
     );
 }
 
@@ -107,7 +107,7 @@ fn a_damaged_publisher_is_an_error_and_not_a_crash() {
     let file = std::fs::OpenOptions::new().read(true).write(true).open(path).unwrap();
     let mut bytes = vec![0; file.metadata().unwrap().len() as usize];
     file.read_exact_at(&mut bytes, 0).unwrap();
-    // The ring's descriptor is at offset 128 (docs/memory-layout.golden); sequence 1 is in its second line.
+    // The ring's descriptor is at offset 128 (docs/internals/memory-layout.golden); sequence 1 is in its second line.
     let descriptor = u64::from_le_bytes(bytes[128..136].try_into().unwrap());
     let ring = (descriptor >> 32) * 64 + 64;
     assert_eq!(bytes[ring as usize], 1, "the entry of sequence 1");

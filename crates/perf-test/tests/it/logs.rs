@@ -53,7 +53,7 @@ impl Logs {
 }
 
 fn schema() -> Validator {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/perf_test-log-1.schema.json");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/internals/perf_test-log-1.schema.json");
     jsonschema::validator_for(&serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap()).unwrap()
 }
 

@@ -1,4 +1,4 @@
-//! `docs/worker-protocol.md` is what the types say: whoever writes a worker in another language has nothing else.
+//! `docs/internals/worker-protocol.md` is what the types say: whoever writes a worker in another language has nothing else.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ use crate::experiment::{Durability, History, Layout, Reliability, Roundtrip, Str
 use crate::measure::moments::Moments;
 use crate::measure::tally::{Received, Relayed, Sent};
 
-const PAGE: &str = include_str!("../../../../../docs/worker-protocol.md");
+const PAGE: &str = include_str!("../../../../../docs/internals/worker-protocol.md");
 
 fn plan() -> Plan {
     let arguments = ["perf_test", "-m", "Array1k", "--max-runtime", "1"];
@@ -82,7 +82,7 @@ fn the_page_has_every_field_and_every_value() {
         .iter()
         .filter(|name| ![format!("`{name}`"), format!("\"{name}\"")].iter().any(|n| rules.contains(n)))
         .collect();
-    assert!(missing.is_empty(), "docs/worker-protocol.md says nothing of {missing:?}");
+    assert!(missing.is_empty(), "docs/internals/worker-protocol.md says nothing of {missing:?}");
 }
 
 #[test]

@@ -229,11 +229,11 @@ fn help_has_every_option_of_each_generation() {
 
 #[test]
 fn the_guide_has_every_option_as_each_generation_spells_it() {
-    let guide = include_str!("../../../../../../docs/from-performance-test.md");
+    let guide = include_str!("../../../../../../docs/guide/coming-from-performance-test.md");
     for (line, _) in [V2_3_0, V1, FOXY].into_iter().flatten() {
         let option = line.split([' ', '=']).next().unwrap();
         let there = guide.match_indices(option).any(|(at, _)| guide[at + option.len()..].starts_with(['`', ' ']));
-        assert!(there, "docs/from-performance-test.md does not say what becomes of {option}");
+        assert!(there, "docs/guide/coming-from-performance-test.md does not say what becomes of {option}");
     }
 }
 
