@@ -1,0 +1,42 @@
+# shellcheck shell=bash
+# The beginning of every step: strict mode, the repository's root as working directory, and the functions that steps share.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+# Files of a step; its last output lies in `$output`.
+scratch=$(mktemp -d)
+output=$scratch/output
+trap 'rm -rf "$scratch"' EXIT
+
+fail() { printf 'FAILED: %s\n' "$*" >&2; exit 1; }
+skip() { printf 'SKIPPED: %s\n' "$*" | tee -a "${CI_SKIPPED:-/dev/null}"; exit 0; }
+
+# `component rustfmt`: a component of the toolchain, installed where it is missing.
+component() { "cargo-${1#rust}" --version >/dev/null 2>&1 || rustup component add "$1"; }
+
+# The first command of the documentation that begins with $1 (an extended regular expression): a documented command is the one
+# that is tried.
+documented_command() {
+    local file
+    for file in README.md CONTRIBUTING.md docs/*.md docs/guide/*.md; do
+        ! grep -sm1 -E -- "^$1" "$file" || return 0
+    done
+    fail "no line of README.md, CONTRIBUTING.md or docs begins with: $1"
+}
+
+# `expect REGEX`: a line of the last output matches.
+expect() { grep -qE -- "$1" "$output" || { cat "$output"; fail "this is not in the output: $1"; }; }
+
+# `at_most NAME LIMIT`: the line `ratio NAME VALUE` of the last output has a value of at most LIMIT.
+at_most() {
+    awk -v name="$1" -v most="$2" '$1 == "ratio" && $2 == name { found = 1; if ($3 > most) exit 1 } END { if (!found) exit 1 }' "$output" ||
+        fail "ratio $1 is missing or more than $2"
+}
+
+# The release build of the examples, all in one build with the crate of custom messages: alone, that would compile its
+# dependencies again, with other features.
+build_examples() {
+    cargo build --locked --release -p gantry -p custom_messages --examples --bins
+    # shellcheck disable=SC2034
+    examples=${CARGO_TARGET_DIR:-target}/release/examples
+}
