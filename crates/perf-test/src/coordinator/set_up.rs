@@ -19,7 +19,7 @@ impl Run<'_> {
     pub(super) fn set_up(&mut self, endpoints: &[Endpoint]) -> Result<(), String> {
         let mut not_ready: BTreeSet<Endpoint> = endpoints.iter().copied().collect();
         let mut not_matched = not_ready.clone();
-        let patience_s = i64::from(self.experiment.match_timeout_s);
+        let patience_s = i64::from(self.spec.match_timeout_s);
         let give_up_ns = now_ns() + SET_UP_NS + patience_s * SECOND_NS;
         let (mut last_created_ns, mut last_matched_ns) = (0, 0);
         while !(not_ready.is_empty() && not_matched.is_empty()) {
@@ -65,7 +65,7 @@ impl Run<'_> {
             "{} is matched with {matched} of {expected} {} after {} s (--wait-for-matched-timeout)",
             unmatched.endpoint,
             others(unmatched.endpoint),
-            self.experiment.match_timeout_s
+            self.spec.match_timeout_s
         );
         self.fleet.order(Order::Explain);
         let give_up_ns = now_ns() + 2 * SECOND_NS;

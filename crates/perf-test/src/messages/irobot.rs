@@ -11,7 +11,7 @@ use gantry_msgs::performance_test_msgs::{self as base, PerformanceHeader};
 use super::{Benchmark, Stamped};
 use crate::backend::Stamp;
 use crate::clock::SECOND_NS;
-use crate::experiment::Content;
+use crate::run_spec::Content;
 
 /// The header of a message with that many bytes of payload.
 fn header(stamp: Stamp, payload_bytes: usize) -> PerformanceHeader {

@@ -11,7 +11,7 @@ mod performance_test;
 use gantry::{Loan, Message, Sample};
 
 use crate::backend::Stamp;
-use crate::experiment::Content;
+use crate::run_spec::Content;
 
 pub use catalogue::{Found, WithType, find, is_message, list, with_type};
 

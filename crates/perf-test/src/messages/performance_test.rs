@@ -9,7 +9,7 @@ use gantry_msgs::v1::performance_test as v1;
 
 use super::{Benchmark, Stamped};
 use crate::backend::Stamp;
-use crate::experiment::Content;
+use crate::run_spec::Content;
 
 /// Length of time and id, with which every message ends.
 const STAMP_BYTES: usize = 16;

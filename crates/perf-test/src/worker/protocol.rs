@@ -25,11 +25,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::experiment::Experiment;
 use crate::measure::memory::{Footprint, Memory};
 use crate::measure::tally::Counts;
 use crate::measure::threads::ThreadUsage;
 use crate::measure::usage::Usage;
+use crate::run_spec::RunSpec;
 
 /// One publisher, subscription or relay of a run, by its index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -77,7 +77,8 @@ pub struct Plan {
     /// [`PROTOCOL`].
     pub protocol: u32,
     /// The run.
-    pub experiment: Experiment,
+    #[serde(rename = "experiment")]
+    pub spec: RunSpec,
     /// The endpoints that live in this worker, each on a thread; with INTRA_THREAD all on one.
     pub endpoints: Vec<EndpointPlan>,
 }

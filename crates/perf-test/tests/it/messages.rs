@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use gantry::{Node, Qos};
 use perf_test::backend::Stamp;
-use perf_test::experiment::{Content, Layout};
 use perf_test::messages::{Benchmark, Stamped, WithType, list, with_type};
+use perf_test::run_spec::{Content, Layout};
 
 use crate::program::Memory;
 

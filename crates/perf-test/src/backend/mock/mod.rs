@@ -17,7 +17,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::{Backend, Draft, Matched, Publisher, Subscription, Taken};
 use crate::clock::{SECOND_NS, now_ns, sleep_until};
-use crate::experiment::{Content, Experiment};
+use crate::run_spec::{Content, RunSpec};
 use crate::worker::protocol::{Endpoint, EndpointPlan};
 use delivery::Delivery;
 use message::{LONGEST_BYTES, Message, PAYLOAD_BYTES};
@@ -34,13 +34,13 @@ impl Backend for Mock {
         "Mock"
     }
 
-    fn check(&self, _: &Experiment) -> Result<(), String> {
+    fn check(&self, _: &RunSpec) -> Result<(), String> {
         Ok(())
     }
 
-    fn publisher(&self, experiment: &Experiment, plan: &EndpointPlan) -> Result<Box<dyn Publisher>, String> {
-        let meeting = Meeting::new(experiment, plan, Kind::Publisher)?;
-        let is_text = experiment.content == Content::Text;
+    fn publisher(&self, spec: &RunSpec, plan: &EndpointPlan) -> Result<Box<dyn Publisher>, String> {
+        let meeting = Meeting::new(spec, plan, Kind::Publisher)?;
+        let is_text = spec.content == Content::Text;
         let (index, relays) = match plan.endpoint {
             Endpoint::Relay(index) => (index, true),
             Endpoint::Publisher(index) | Endpoint::Subscription(index) => (index, false),
@@ -54,22 +54,22 @@ impl Backend for Mock {
             subscriptions: Vec::new(),
             source,
             relays,
-            last_id: experiment.last_id,
-            length_bytes: experiment.message_bytes as u64,
-            payload: vec![0; if is_text { 0 } else { PAYLOAD_BYTES.min(experiment.message_bytes) }],
+            last_id: spec.last_id,
+            length_bytes: spec.message_bytes as u64,
+            payload: vec![0; if is_text { 0 } else { PAYLOAD_BYTES.min(spec.message_bytes) }],
         }))
     }
 
-    fn subscription(&self, experiment: &Experiment, plan: &EndpointPlan) -> Result<Box<dyn Subscription>, String> {
-        let meeting = Meeting::new(experiment, plan, Kind::Subscription)?;
+    fn subscription(&self, spec: &RunSpec, plan: &EndpointPlan) -> Result<Box<dyn Subscription>, String> {
+        let meeting = Meeting::new(spec, plan, Kind::Subscription)?;
         let script = match plan.endpoint {
-            Endpoint::Subscription(index) => experiment.mock.of_subscription(index),
-            Endpoint::Publisher(_) | Endpoint::Relay(_) => experiment.mock.clone(),
+            Endpoint::Subscription(index) => spec.mock.of_subscription(index),
+            Endpoint::Publisher(_) | Endpoint::Relay(_) => spec.mock.clone(),
         };
         Ok(Box::new(MockSubscription { meeting, delivery: Delivery::new(script) }))
     }
 
-    fn clean_up(&self, _: &Experiment) -> Result<(), String> {
+    fn clean_up(&self, _: &RunSpec) -> Result<(), String> {
         transport::clean_up()
     }
 }
@@ -84,10 +84,10 @@ struct Meeting {
 }
 
 impl Meeting {
-    fn new(experiment: &Experiment, plan: &EndpointPlan, kind: Kind) -> Result<Meeting, String> {
-        let place = Place::new(experiment.domain_id, &plan.topic);
+    fn new(spec: &RunSpec, plan: &EndpointPlan, kind: Kind) -> Result<Meeting, String> {
+        let place = Place::new(spec.domain_id, &plan.topic);
         let end = End::new(&place, kind)?;
-        Ok(Meeting { end, place, others: kind.other(), script: experiment.mock.clone(), created_ns: now_ns() })
+        Ok(Meeting { end, place, others: kind.other(), script: spec.mock.clone(), created_ns: now_ns() })
     }
 
     /// Sockets connected to the others, as far as the script lets them be seen.

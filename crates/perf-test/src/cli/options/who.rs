@@ -5,7 +5,7 @@ use clap::Args;
 use super::LONGEST_S;
 use crate::backend::mock::Script;
 use crate::cli::values::{StrategyParser, within};
-use crate::experiment::{Roundtrip, Strategy};
+use crate::run_spec::{Roundtrip, Strategy};
 
 /// Options about publishers, subscriptions and their processes.
 #[derive(Clone, Debug, Default, Args)]

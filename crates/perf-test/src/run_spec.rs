@@ -184,7 +184,7 @@ pub fn name_of(value: impl ValueEnum) -> String {
 
 /// One run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Experiment {
+pub struct RunSpec {
     /// The middleware, by the name of its back end: `Gantry`, `Mock`, or another program's.
     pub communicator: String,
     /// Name of the message type, as `Array4m`.
@@ -263,7 +263,7 @@ pub struct Experiment {
     pub remarks: Vec<String>,
 }
 
-impl Experiment {
+impl RunSpec {
     /// Whether both ends belong to this run, so that it gets a name space of its own.
     #[must_use]
     pub fn is_private(&self) -> bool {
