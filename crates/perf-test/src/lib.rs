@@ -18,8 +18,10 @@
 pub mod backend;
 pub mod cli;
 pub mod clock;
+pub mod communicator;
 pub mod compare;
 pub mod coordinator;
+pub mod endpoint;
 pub mod error;
 pub mod idle;
 pub mod interrupt;
@@ -34,6 +36,7 @@ pub mod requirement;
 pub mod row;
 pub mod run_spec;
 pub mod session;
+pub mod stamp;
 pub mod system;
 pub mod topic;
 pub mod worker;

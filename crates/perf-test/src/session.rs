@@ -5,7 +5,8 @@
 use std::io::Write;
 
 use crate::cli::Outputs;
-use crate::coordinator::{self, communicator::Communicator};
+use crate::communicator::Communicator;
+use crate::coordinator;
 use crate::error::Failure;
 use crate::interrupt::Interrupt;
 use crate::report::full::RequirementEntry;

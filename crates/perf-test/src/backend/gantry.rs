@@ -9,9 +9,10 @@ use ::gantry::{MemoryError, Node};
 
 use super::{Backend, Draft, Matched, Publisher, Subscription, Taken};
 use crate::clock::now_ns;
-use crate::messages::{Benchmark, Stamped, WithType, with_type};
+use crate::endpoint::EndpointPlan;
+use crate::messages::{Benchmark, WithType, with_type};
 use crate::run_spec::{Durability, History, Reliability, RunSpec, Wait};
-use crate::worker::protocol::EndpointPlan;
+use crate::stamp::Stamped;
 
 /// The back end `Gantry`.
 #[derive(Debug)]

@@ -13,8 +13,9 @@ pub mod mock;
 
 use std::time::Duration;
 
+use crate::endpoint::EndpointPlan;
 use crate::run_spec::RunSpec;
-use crate::worker::protocol::EndpointPlan;
+pub use crate::stamp::Stamp;
 
 /// The middlewares that this program brings along.
 pub const BUILT_IN: [&dyn Backend; 2] = [&gantry::Gantry, &mock::Mock];
@@ -84,17 +85,6 @@ pub trait Draft {
 
     /// What identifies the message; reads the clock, so it is called last.
     fn stamp(&mut self) -> Stamp;
-}
-
-/// What a publisher writes into every message.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Stamp {
-    /// The time of sending, ns of CLOCK_MONOTONIC.
-    pub time_ns: i64,
-    /// The number of the message in the publisher's schedule; the first is 1. A message that is refused leaves a gap.
-    pub id: u64,
-    /// Messages per second, 0 if as many as possible; only iRobot's messages carry it.
-    pub rate_hz: u32,
 }
 
 /// Receives messages.

@@ -6,13 +6,13 @@ use std::collections::BTreeSet;
 
 use super::{Fate, KINDS, Run, is_publisher};
 use crate::clock::{SECOND_NS, now_ns};
+use crate::endpoint::Endpoint;
 use crate::measure::calibration::Calibrations;
 use crate::measure::tally::Received;
 use crate::measure::usage::Usage;
 use crate::report::doubts::{Doubt, WORKER};
 use crate::report::summary::{Summary, WorkerUsage};
 use crate::worker::own_cost::OwnCost;
-use crate::worker::protocol::Endpoint;
 
 impl Run<'_> {
     /// Sums up; the workers have ended.

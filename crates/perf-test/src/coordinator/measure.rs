@@ -9,12 +9,13 @@ use super::fleet::Event;
 use super::ledger::Entry;
 use super::{Fate, KINDS, Run, TICK, is_publisher};
 use crate::clock::{SECOND_NS, now_ns};
+use crate::endpoint::Endpoint;
 use crate::error::Failure;
 use crate::measure::daemon::Daemon;
 use crate::report::doubts::{Doubt, WORKER};
 use crate::row::Row;
 use crate::run_spec::Roundtrip;
-use crate::worker::protocol::{Endpoint, Order, Report, UNKNOWN};
+use crate::worker::protocol::{Order, Report, UNKNOWN};
 
 /// How much later than its second a row may come before it is shown without those that are missing.
 const ROW_OVERDUE_NS: i64 = 2 * SECOND_NS;

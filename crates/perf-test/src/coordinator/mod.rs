@@ -4,7 +4,6 @@
 //! each other, gives the start, merges and reports their rows, lets them drain, and ends them. It is
 //! never in their way while they measure. What each side says is in `worker::protocol`.
 
-pub mod communicator;
 mod finish;
 mod fleet;
 mod ledger;
@@ -14,6 +13,8 @@ mod set_up;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
+use crate::communicator::Communicator;
+use crate::endpoint::{Endpoint, EndpointPlan};
 use crate::error::Failure;
 use crate::idle::Awake;
 use crate::interrupt::Interrupt;
@@ -27,8 +28,7 @@ use crate::report::summary::Summary;
 use crate::run_spec::{Roundtrip, RunSpec, Strategy};
 use crate::system::{Watch, root_folder};
 use crate::worker::placement::Placement;
-use crate::worker::protocol::{Closing, Endpoint, EndpointPlan, PROTOCOL, Plan};
-use communicator::Communicator;
+use crate::worker::protocol::{Closing, PROTOCOL, Plan};
 use fleet::{Event, Fleet};
 use ledger::Ledger;
 

@@ -7,7 +7,8 @@ use std::collections::BTreeSet;
 use super::fleet::Event;
 use super::{Run, TICK};
 use crate::clock::{SECOND_NS, now_ns};
-use crate::worker::protocol::{Endpoint, Order, Report, Standing};
+use crate::endpoint::Endpoint;
+use crate::worker::protocol::{Order, Report, Standing};
 
 /// Everybody must exist within this time; matching has its own time-out, in the workers, which begins then.
 const SET_UP_NS: i64 = 60 * SECOND_NS;

@@ -6,9 +6,10 @@ use std::sync::mpsc::RecvTimeoutError;
 use std::time::Duration;
 
 use super::Context;
-use super::protocol::{Endpoint, Order, Report, Standing};
+use super::protocol::{Order, Report, Standing};
 use crate::backend::Matched;
 use crate::clock::{SECOND_NS, now_ns};
+use crate::endpoint::Endpoint;
 use crate::run_spec::{Roundtrip, RunSpec};
 
 /// How often an endpoint looks for the others: the resolution of the time to match.

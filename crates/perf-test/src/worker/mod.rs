@@ -28,11 +28,12 @@ use std::time::Duration;
 use rustix::process::{Signal, set_parent_process_death_signal};
 
 use crate::backend::Backend;
+use crate::endpoint::{Endpoint, EndpointPlan};
 use crate::measure::memory::Footprint;
 use crate::measure::threads::{ThreadUsage, since};
 use crate::run_spec::{RunSpec, Strategy};
 use placement::Placement;
-use protocol::{Closing, Endpoint, EndpointPlan, Order, PROTOCOL, Plan, Report, Resources};
+use protocol::{Closing, Order, PROTOCOL, Plan, Report, Resources};
 use rows::Outgoing;
 
 /// Rows that may wait for the reporting thread before an endpoint has to wait for it.

@@ -14,12 +14,12 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::placement::Placement;
-use super::protocol::{Endpoint, EndpointPlan};
 use super::publisher::Publishing;
 use super::subscriber::Taking;
 use super::{Context, Flags, NOT_DRAINING, OUTGOING_CAPACITY};
 use crate::backend::{Draft, Matched, Publisher, Subscription, Taken};
 use crate::clock::{SECOND_NS, now_ns};
+use crate::endpoint::{Endpoint, EndpointPlan};
 use crate::measure::calibration::median;
 use crate::run_spec::{Roundtrip, RunSpec};
 

@@ -5,10 +5,11 @@
 use super::Context;
 use super::draining::Draining;
 use super::matching::wait_for_start;
-use super::protocol::{Closing, EndpointPlan, Report};
+use super::protocol::{Closing, Report};
 use super::rows::Rows;
 use crate::backend::{Backend, Draft, Matched, Publisher, Stamp, Subscription};
 use crate::clock::now_ns;
+use crate::endpoint::EndpointPlan;
 use crate::measure::loss::{Arrival, Sequences};
 use crate::payload;
 use crate::run_spec::{RunSpec, Touch, Wait};

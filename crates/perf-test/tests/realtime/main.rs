@@ -17,8 +17,9 @@ use std::process::{Child, Command, ExitCode, Stdio};
 use libtest_mimic::{Arguments, Trial};
 use perf_test::cli;
 use perf_test::clock::{SECOND_NS, now_ns};
-use perf_test::worker::protocol::Endpoint::{Publisher, Relay, Subscription};
-use perf_test::worker::protocol::{Endpoint, EndpointPlan, Order, PROTOCOL, Plan, Report};
+use perf_test::endpoint::Endpoint::{Publisher, Relay, Subscription};
+use perf_test::endpoint::{Endpoint, EndpointPlan};
+use perf_test::worker::protocol::{Order, PROTOCOL, Plan, Report};
 
 /// A worker that goes through this says it.
 const OK: &str = "nothing was allocated, and no system call made";

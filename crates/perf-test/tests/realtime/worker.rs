@@ -7,9 +7,9 @@ use std::time::Duration;
 use allocations::Counts;
 use perf_test::backend::{Backend, Draft, Matched, Publisher, Subscription, Taken};
 use perf_test::clock::now_ns;
+use perf_test::endpoint::{Endpoint, EndpointPlan};
 use perf_test::payload;
 use perf_test::run_spec::{RunSpec, Strategy, Touch};
-use perf_test::worker::protocol::{Endpoint, EndpointPlan};
 
 use crate::{OK, trap};
 

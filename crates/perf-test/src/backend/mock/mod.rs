@@ -1,4 +1,4 @@
-//! A middleware whose behaviour is known: messages have exactly the latency, the losses and the faults that a [`Script`] says.
+//! A middleware whose behaviour is known: messages have exactly the latency, the losses and the faults that a [`MockScript`] says.
 //!
 //! The instrument is tested with it. Its ends are in real worker processes and meet through the file system; no Gantry is involved.
 //! A message that was stamped `t` is reported as received at `t` + latency, however late the machine was: what the tool reports can
@@ -6,7 +6,6 @@
 
 mod delivery;
 mod message;
-mod script;
 mod transport;
 
 use std::io::ErrorKind;
@@ -17,12 +16,10 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::{Backend, Draft, Matched, Publisher, Subscription, Taken};
 use crate::clock::{SECOND_NS, now_ns, sleep_until};
-use crate::run_spec::{Content, RunSpec};
-use crate::worker::protocol::{Endpoint, EndpointPlan};
+use crate::endpoint::{Endpoint, EndpointPlan};
+use crate::run_spec::{Content, MockScript, RunSpec, is_nth};
 use delivery::Delivery;
 use message::{LONGEST_BYTES, Message, PAYLOAD_BYTES};
-pub use script::Script;
-use script::is_nth;
 use transport::{End, Kind, Place};
 
 /// The back end `Mock`.
@@ -79,7 +76,7 @@ struct Meeting {
     end: End,
     place: Place,
     others: Kind,
-    script: Script,
+    script: MockScript,
     created_ns: i64,
 }
 

@@ -3,7 +3,7 @@
 //! Used by `resolve`.
 
 use crate::cli::options::WhoOptions;
-use crate::coordinator::communicator::Communicator;
+use crate::communicator::Communicator;
 use crate::run_spec::{Roundtrip, name_of};
 use crate::{messages, topic};
 

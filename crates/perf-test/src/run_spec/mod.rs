@@ -3,10 +3,12 @@
 //! Made by `cli` from the command line, given to the coordinator, and sent to every worker as JSON.
 //! Invariant: values are within the ranges that the command line promises, so nobody checks again.
 
+mod mock_script;
+
 use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 
-use crate::backend::mock::Script;
+pub use mock_script::{MockScript, Timed, is_nth};
 
 /// Which generation of the benchmark messages' layouts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
@@ -258,7 +260,7 @@ pub struct RunSpec {
     /// Processes that the middleware needs besides the workers, by number or name.
     pub daemons: Vec<String>,
     /// What the middleware that is known is to do to the messages.
-    pub mock: Script,
+    pub mock: MockScript,
     /// What is to be said of options that change nothing here.
     pub remarks: Vec<String>,
 }

@@ -6,12 +6,20 @@
 use std::path::PathBuf;
 use std::process::Command;
 
-use super::fleet::Program;
 use crate::backend::{BUILT_IN, Backend};
 use crate::run_spec::RunSpec;
 
 /// Names of worker programs begin so.
 const PREFIX: &str = "perf_test_";
+
+/// The program that workers run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Program {
+    /// This one.
+    This,
+    /// One that brings another middleware along.
+    Other(PathBuf),
+}
 
 /// A middleware that was found.
 #[derive(Clone)]
