@@ -36,4 +36,5 @@ pub mod row;
 pub mod session;
 pub mod system;
 pub mod topic;
+pub mod warning;
 pub mod worker;

@@ -20,7 +20,7 @@
 //!                                 <-  Ended             once, when all its endpoints have finished
 //!   end of file                   ->                    the worker ends, whatever it is doing
 //! ```
-//! `Failed` may come instead of anything an endpoint owes; `Doubt` at any time. Every row carries the
+//! `Failed` may come instead of anything an endpoint owes; `Warning` at any time. Every row carries the
 //! usage of its whole process, so a worker that is killed leaves its last second behind.
 
 use serde::{Deserialize, Serialize};
@@ -56,7 +56,7 @@ impl std::fmt::Display for Endpoint {
 pub const UNKNOWN: u64 = u64::MAX - 1;
 
 /// Version of this protocol: a worker of another one refuses its plan.
-pub const PROTOCOL: u32 = 1;
+pub const PROTOCOL: u32 = 2;
 
 /// One endpoint and where it lives.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -173,7 +173,7 @@ pub enum Report {
         threads: Vec<ThreadUsage>,
     },
     /// Something odd that does not end the run.
-    Doubt(Endpoint, String),
+    Warning(Endpoint, String),
     /// The endpoint cannot go on. None: the whole worker.
     Failed(Option<Endpoint>, String),
 }
