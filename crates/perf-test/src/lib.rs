@@ -39,4 +39,5 @@ pub mod session;
 pub mod stamp;
 pub mod system;
 pub mod topic;
+pub mod warning;
 pub mod worker;

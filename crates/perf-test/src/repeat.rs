@@ -5,10 +5,10 @@
 //! no difference.
 
 use crate::measure::interval::Interval;
-use crate::report::doubts::enough_beyond;
 use crate::report::summary::Summary;
 use crate::report::summary::text::time;
 use crate::report::tables::table;
+use crate::report::warnings::enough_beyond;
 
 /// A verdict needs an interval that is so sure: that of six runs.
 const ENOUGH: f64 = 0.95;

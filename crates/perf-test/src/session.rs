@@ -77,7 +77,7 @@ impl Session {
         reports.lines(&[ending.to_owned()])?;
         let verdicts: Vec<RequirementEntry> =
             self.requirements.iter().map(|requirement| requirement.judge(&summary)).collect();
-        summary.notes.extend(reports.finish(&summary, verdicts.clone()));
+        summary.run_warnings.extend(reports.finish(&summary, verdicts.clone()));
         reports.lines(&summary.lines())?;
         reports.lines(&verdicts.iter().map(|verdict| format!("  required      {verdict}")).collect::<Vec<String>>())?;
         if outputs.plot {
@@ -91,7 +91,7 @@ impl Session {
             }
         }
         if !outputs.console {
-            say_on_stderr(summary.doubts());
+            say_on_stderr(summary.warnings());
             say_on_stderr(&verdicts);
         }
         Ok((summary, verdicts))

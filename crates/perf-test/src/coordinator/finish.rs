@@ -10,8 +10,8 @@ use crate::endpoint::Endpoint;
 use crate::measure::calibration::Calibrations;
 use crate::measure::tally::Received;
 use crate::measure::usage::Usage;
-use crate::report::doubts::{Doubt, WORKER};
 use crate::report::summary::{Summary, WorkerUsage};
+use crate::warning::{Warning, WarningKind};
 use crate::worker::own_cost::OwnCost;
 
 impl Run<'_> {
@@ -23,8 +23,10 @@ impl Run<'_> {
         });
         let mismatches: BTreeSet<String> =
             self.closings.values().flat_map(|closing| closing.mismatches.clone()).collect();
-        let mismatch = |sentence| Doubt::new("mismatch", sentence, "Give both sides the same type and compatible QoS");
-        self.notes.extend(mismatches.into_iter().map(mismatch));
+        let mismatch = |sentence| {
+            Warning::new(WarningKind::Mismatch, sentence, "Give both sides the same type and compatible QoS")
+        };
+        self.warnings.extend(mismatches.into_iter().map(mismatch));
         self.note_the_mute_and_the_alone();
         let workers = self.fleet.workers.iter().enumerate().map(|(index, worker)| WorkerUsage {
             label: worker.label.clone(),
@@ -67,7 +69,7 @@ impl Run<'_> {
             second_core_percents,
             gone: self.gone(),
             own_cost: OwnCost::measure(self.spec),
-            notes: std::mem::take(&mut self.notes),
+            run_warnings: std::mem::take(&mut self.warnings),
         }
     }
 
@@ -104,14 +106,14 @@ impl Run<'_> {
             if self.spec.has_publishers() && self.lost_endpoints.get(&endpoint) == Some(&Fate::Mute) {
                 let lost = self.lost_by(endpoint, sent_at_least);
                 let sentence = format!("{endpoint}: {lost} samples that it did not report count as lost");
-                self.notes.push(Doubt::new(WORKER, sentence, ""));
+                self.warnings.push(Warning::new(WarningKind::Worker, sentence, ""));
             }
         }
         let alone_since_ns = self.closings.values().filter_map(|closing| closing.alone_since_ns).max();
         if let Some(alone_since_ns) = alone_since_ns.filter(|_| !self.spec.has_publishers()) {
             let since_s = seconds(alone_since_ns);
             let sentence = format!("no publisher of the topic was left after {since_s:.1} s: it ended or died");
-            self.notes.push(Doubt::new("alone", sentence, ""));
+            self.warnings.push(Warning::new(WarningKind::Alone, sentence, ""));
         }
     }
 

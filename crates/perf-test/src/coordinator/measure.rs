@@ -12,9 +12,9 @@ use crate::clock::{SECOND_NS, now_ns};
 use crate::endpoint::Endpoint;
 use crate::error::Failure;
 use crate::measure::daemon::Daemon;
-use crate::report::doubts::{Doubt, WORKER};
 use crate::row::Row;
 use crate::run_spec::Roundtrip;
+use crate::warning::{Warning, WarningKind};
 use crate::worker::protocol::{Order, Report, UNKNOWN};
 
 /// How much later than its second a row may come before it is shown without those that are missing.
@@ -41,7 +41,7 @@ impl Run<'_> {
             if self.stopped_ns.is_none()
                 && let Some(reason) = self.reason_to_stop(now_ns < end_ns)
             {
-                self.notes.extend(reason.map(|sentence| Doubt::new("early-end", sentence, "")));
+                self.warnings.extend(reason.map(|sentence| Warning::new(WarningKind::EarlyEnd, sentence, "")));
                 self.stopped_ns = Some(now_ns);
                 self.ledger.end_after(u64::try_from((now_ns - self.start_ns) / SECOND_NS).unwrap_or(0));
                 stop_by_ns = now_ns + FINISH_NS;
@@ -88,7 +88,9 @@ impl Run<'_> {
         for daemon in std::mem::take(&mut self.daemons) {
             match daemon.end() {
                 Ok(usage) => self.daemon_usages.push(usage),
-                Err(sentence) => self.notes.push(Doubt::new("daemon", sentence, "What it cost is in no figure")),
+                Err(sentence) => {
+                    self.warnings.push(Warning::new(WarningKind::Daemon, sentence, "What it cost is in no figure"))
+                }
             }
         }
         let publisher_lost = self.lost_endpoints.keys().any(is_publisher);
@@ -177,8 +179,8 @@ impl Run<'_> {
             Event::Said(Report::Ended { footprint, threads }) => {
                 self.ended.insert(worker, (footprint, threads));
             }
-            Event::Said(Report::Doubt(endpoint, sentence)) => {
-                self.notes.push(Doubt::new("endpoint", format!("{endpoint}: {sentence}"), ""));
+            Event::Said(Report::Warning(endpoint, sentence)) => {
+                self.warnings.push(Warning::new(WarningKind::Endpoint, format!("{endpoint}: {sentence}"), ""));
             }
             Event::Said(Report::Failed(Some(endpoint), sentence)) => {
                 self.note_worker(format!("{endpoint} failed: {sentence}"));
@@ -205,14 +207,14 @@ impl Run<'_> {
 
     /// Something that happened to a worker.
     fn note_worker(&mut self, sentence: String) {
-        self.notes.push(Doubt::new(WORKER, sentence, ""));
+        self.warnings.push(Warning::new(WarningKind::Worker, sentence, ""));
     }
 
     fn log(&mut self, row: Row) -> Result<(), Failure> {
         let row = if self.spec.roundtrip == Roundtrip::Relay { row.of_relay() } else { row };
         let given_up = self.reports.row(&row)?;
-        let doubt = |sentence| Doubt::new("log", sentence, "Make room and run again");
-        self.notes.extend(given_up.into_iter().map(doubt));
+        let warning = |sentence| Warning::new(WarningKind::Log, sentence, "Make room and run again");
+        self.warnings.extend(given_up.into_iter().map(warning));
         Ok(())
     }
 

@@ -23,10 +23,10 @@ use crate::measure::daemon::{Daemon, DaemonUsage};
 use crate::measure::memory::Footprint;
 use crate::measure::threads::ThreadUsage;
 use crate::report::Reports;
-use crate::report::doubts::{Doubt, WORKER};
 use crate::report::summary::Summary;
 use crate::run_spec::{Roundtrip, RunSpec, Strategy};
 use crate::system::{Watch, root_folder};
+use crate::warning::{Warning, WarningKind};
 use crate::worker::placement::Placement;
 use crate::worker::protocol::{Closing, PROTOCOL, Plan};
 use fleet::{Event, Fleet};
@@ -77,7 +77,7 @@ pub fn run(
         daemons,
         daemon_usages: Vec::new(),
         daemons_begun: false,
-        notes: Vec::new(),
+        warnings: Vec::new(),
         matched_after_ns: 0,
         start_ns: 0,
         stopped_ns: None,
@@ -86,10 +86,10 @@ pub fn run(
         run.set_up(&endpoints).map_err(Failure::Measurement).and_then(|()| run.measure()).and_then(|()| run.drain());
     run.end_workers();
     measured?;
-    run.notes.extend(watch.end());
+    run.warnings.extend(watch.end());
     let after = calibrate().unwrap_or_else(|failure| {
         let sentence = format!("the machine could not be measured again after the run: {failure}");
-        run.notes.push(Doubt::new("calibration", sentence, ""));
+        run.warnings.push(Warning::new(WarningKind::Calibration, sentence, ""));
         before
     });
     Ok(run.finish(Calibrations { before, after }))
@@ -168,7 +168,7 @@ struct Run<'a> {
     daemon_usages: Vec<DaemonUsage>,
     /// They are being measured.
     daemons_begun: bool,
-    notes: Vec<Doubt>,
+    warnings: Vec<Warning>,
     /// From the last endpoint's creation until all were matched.
     matched_after_ns: i64,
     start_ns: i64,
@@ -180,12 +180,12 @@ impl Run<'_> {
     /// Ends all workers and takes away what those left that did not end well.
     fn end_workers(&mut self) {
         let killed = self.fleet.end();
-        self.notes.extend(killed.into_iter().map(|sentence| Doubt::new(WORKER, sentence, "")));
+        self.warnings.extend(killed.into_iter().map(|sentence| Warning::new(WarningKind::Worker, sentence, "")));
         if !self.fleet.ended_well()
             && let Err(sentence) = self.communicator.clean_up(self.spec)
         {
             let sentence = format!("what a worker left is still there: {sentence}");
-            self.notes.push(Doubt::new("left-behind", sentence, ""));
+            self.warnings.push(Warning::new(WarningKind::LeftBehind, sentence, ""));
         }
     }
 

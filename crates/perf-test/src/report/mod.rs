@@ -5,7 +5,6 @@
 
 pub mod csv;
 mod document;
-pub mod doubts;
 pub mod external_info;
 pub mod full;
 pub mod heading;
@@ -14,6 +13,7 @@ pub mod plot;
 pub mod summary;
 pub mod tables;
 pub mod terminal;
+pub mod warnings;
 
 use std::io;
 use std::path::Path;
@@ -23,7 +23,7 @@ use crate::error::Failure;
 use crate::row::Row;
 use crate::run_spec::RunSpec;
 use crate::system::{System, root_folder};
-use doubts::Doubt;
+use crate::warning::{Warning, WarningKind};
 use full::RequirementEntry;
 use summary::Summary;
 
@@ -94,10 +94,10 @@ impl Reports {
     }
 
     /// Ends the log that has an end; what is to be said if it cannot be written.
-    pub fn finish(&mut self, summary: &Summary, requirements: Vec<RequirementEntry>) -> Option<Doubt> {
+    pub fn finish(&mut self, summary: &Summary, requirements: Vec<RequirementEntry>) -> Option<Warning> {
         let error = self.full.take()?.finish(summary, requirements).err()?;
         let sentence = format!("the full log ends without the summary: {error}. What it has so far is complete");
-        Some(Doubt::new("log", sentence, "Make room and run again"))
+        Some(Warning::new(WarningKind::Log, sentence, "Make room and run again"))
     }
 
     /// Writes lines to the console, if there is one.

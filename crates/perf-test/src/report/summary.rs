@@ -1,4 +1,4 @@
-//! The whole run in one look: samples, latencies, schedule, CPU, memory, calibration, doubts.
+//! The whole run in one look: samples, latencies, schedule, CPU, memory, calibration, warnings.
 //!
 //! Filled by the coordinator, printed by `main`, compared by `compare`. Every statistic stands beside
 //! its number of samples; what cannot be trusted is marked, never left out.
@@ -16,8 +16,8 @@ use crate::measure::moments::Moments;
 use crate::measure::tally::{Received, Relayed, Sent};
 use crate::measure::threads::ThreadUsage;
 use crate::measure::usage::Usage;
-use crate::report::doubts::Doubt;
 use crate::run_spec::{Roundtrip, RunSpec};
+use crate::warning::Warning;
 use crate::worker::own_cost::OwnCost;
 use crate::worker::protocol::Resources;
 
@@ -88,8 +88,8 @@ pub struct Summary {
     pub gone: Option<&'static str>,
     /// What the instrument itself spends on each message.
     pub own_cost: OwnCost,
-    /// What happened, and what the machine did meanwhile.
-    pub notes: Vec<Doubt>,
+    /// Those of the coordinator and of the watch over the machine; [`warnings`](Self::warnings) adds those of the figures.
+    pub run_warnings: Vec<Warning>,
 }
 
 impl Summary {

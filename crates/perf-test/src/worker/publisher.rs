@@ -150,7 +150,7 @@ impl<'a> Publishing<'a> {
         }
         if !std::mem::replace(&mut self.refusal_said, true) {
             self.context
-                .report(Report::Doubt(self.context.plan.endpoint, format!("a message was refused: {sentence}")));
+                .report(Report::Warning(self.context.plan.endpoint, format!("a message was refused: {sentence}")));
         }
         Ok(())
     }

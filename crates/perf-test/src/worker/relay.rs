@@ -120,7 +120,7 @@ impl Relaying<'_> {
             self.rows.open.relayed.refused += 1;
             if !std::mem::replace(&mut self.said, true) {
                 let sentence = format!("a message was not passed on: {sentence}");
-                self.context.report(Report::Doubt(self.context.plan.endpoint, sentence));
+                self.context.report(Report::Warning(self.context.plan.endpoint, sentence));
             }
         }
         Ok(taken)

@@ -133,7 +133,7 @@ impl<'a> Taking<'a> {
         }
         if !std::mem::replace(&mut self.refusal_said, true) {
             let sentence = format!("a sample could not be taken: {sentence}");
-            self.context.report(Report::Doubt(self.context.plan.endpoint, sentence));
+            self.context.report(Report::Warning(self.context.plan.endpoint, sentence));
         }
         Ok(())
     }

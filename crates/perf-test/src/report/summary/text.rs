@@ -1,12 +1,12 @@
-//! The summary in words: aligned lines that a person reads in ten seconds. Here: samples, latencies, schedule, doubts.
+//! The summary in words: aligned lines that a person reads in ten seconds. Here: samples, latencies, schedule, warnings.
 //!
 //! Used by `program` through [`Summary::lines`]; what the run cost is in `machine`.
 
 use super::Summary;
 use crate::measure::histogram::Latencies;
 use crate::measure::moments::Moments;
-use crate::report::doubts::{PERCENTILES, enough_beyond};
 use crate::report::heading::how_readers_wait;
+use crate::report::warnings::{PERCENTILES, enough_beyond};
 use crate::run_spec::{Roundtrip, Threshold, Touch, name_of};
 
 impl Summary {
@@ -35,12 +35,14 @@ impl Summary {
         lines.extend(self.late_lines());
         lines.extend(self.schedule_lines());
         lines.extend(self.machine_lines());
-        let mut doubts: Vec<String> = self.doubts().iter().map(ToString::to_string).collect();
-        doubts.extend(self.failure().map(|failure| format!("the measurement failed: {failure}")));
-        if doubts.is_empty() {
-            lines.push(labelled("doubts", "none"));
+        let mut warnings: Vec<String> = self.warnings().iter().map(ToString::to_string).collect();
+        warnings.extend(self.failure().map(|failure| format!("the measurement failed: {failure}")));
+        if warnings.is_empty() {
+            lines.push(labelled("warnings", "none"));
         }
-        lines.extend(doubts.iter().enumerate().map(|(i, doubt)| labelled(if i == 0 { "doubts" } else { "" }, doubt)));
+        lines.extend(
+            warnings.iter().enumerate().map(|(i, warning)| labelled(if i == 0 { "warnings" } else { "" }, warning)),
+        );
         lines
     }
 
@@ -61,10 +63,10 @@ impl Summary {
         parts.push(format!("CPU {:.1} % of one core", self.core_percent));
         let peak_kib: u64 = self.workers.iter().map(|worker| worker.resources.memory.peak_rss_kib).sum();
         parts.push(format!("{:.1} MiB at the peaks", peak_kib as f64 / 1024.0));
-        parts.push(match self.doubts().len() {
-            0 => "no doubts".to_owned(),
-            1 => "1 doubt".to_owned(),
-            n => format!("{n} doubts"),
+        parts.push(match self.warnings().len() {
+            0 => "no warnings".to_owned(),
+            1 => "1 warning".to_owned(),
+            n => format!("{n} warnings"),
         });
         parts.join("; ")
     }

@@ -20,7 +20,7 @@
 //!                                 <-  Ended             once, when all its endpoints have finished
 //!   end of file                   ->                    the worker ends, whatever it is doing
 //! ```
-//! `Failed` may come instead of anything an endpoint owes; `Doubt` at any time. Every row carries the
+//! `Failed` may come instead of anything an endpoint owes; `Warning` at any time. Every row carries the
 //! usage of its whole process, so a worker that is killed leaves its last second behind.
 
 use serde::{Deserialize, Serialize};
@@ -36,7 +36,7 @@ use crate::run_spec::RunSpec;
 pub const UNKNOWN: u64 = u64::MAX - 1;
 
 /// Version of this protocol: a worker of another one refuses its plan.
-pub const PROTOCOL: u32 = 1;
+pub const PROTOCOL: u32 = 2;
 
 /// What one worker process is to do.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -141,7 +141,7 @@ pub enum Report {
         threads: Vec<ThreadUsage>,
     },
     /// Something odd that does not end the run.
-    Doubt(Endpoint, String),
+    Warning(Endpoint, String),
     /// The endpoint cannot go on. None: the whole worker.
     Failed(Option<Endpoint>, String),
 }

@@ -46,7 +46,7 @@ fn everything() -> Vec<Value> {
         Report::Row { endpoint, second: 0, whole: true, counts, resources },
         Report::Finished { endpoint, closing: Closing::default(), resources },
         Report::Ended { footprint: Footprint::default(), threads: vec![thread] },
-        Report::Doubt(endpoint, "odd".to_owned()),
+        Report::Warning(endpoint, "odd".to_owned()),
         Report::Failed(None, "over".to_owned()),
     ];
     let orders = [Order::Explain, Order::Go { start_ns: 1 }, Order::Stop, Order::Drain { expected: 1 }];
