@@ -10,6 +10,8 @@ pub mod interval;
 pub mod loss;
 pub mod memory;
 pub mod moments;
+pub mod own_cost;
+pub mod resources;
 pub mod tally;
 pub mod threads;
 pub mod usage;

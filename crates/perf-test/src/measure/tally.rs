@@ -7,6 +7,9 @@ use serde::{Deserialize, Serialize};
 use super::histogram::Latencies;
 use super::moments::Moments;
 
+/// Tallies of an endpoint: the open one, one with the reporting thread, a spare one.
+pub const TALLIES: usize = 3;
+
 /// Counts of a publisher. Times in nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
