@@ -5,10 +5,10 @@
 //! no difference.
 
 use crate::measure::interval::Interval;
-use crate::report::doubts::enough_beyond;
 use crate::report::summary::Summary;
 use crate::report::summary::text::time;
 use crate::report::tables::table;
+use crate::report::warnings::enough_beyond;
 
 /// A verdict needs an interval that is so sure: that of six runs.
 const ENOUGH: f64 = 0.95;
@@ -43,7 +43,7 @@ const FIGURES: [Figure; 9] = [
     Figure {
         name: "lost",
         percentile: None,
-        value: |run| (run.experiment.subscriptions > 0).then_some(run.lost as f64),
+        value: |run| (run.spec.subscriptions > 0).then_some(run.lost as f64),
         show: whole,
     },
     Figure { name: "CPU per message", percentile: None, value: Summary::cpu_per_message_ns, show: time },
@@ -151,7 +151,7 @@ pub fn paired(names: [&str; 2], runs: [&[Summary]; 2]) -> Vec<String> {
 }
 
 fn verdict(ratio: &Interval) -> &'static str {
-    if ratio.holds(1.0) {
+    if ratio.contains(1.0) {
         "no difference shown"
     } else if ratio.confidence < ENOUGH {
         "too few runs to say"

@@ -2,7 +2,7 @@
 //!
 //! Plain values, made by `graph` and `graph_events` of what the endpoints say about themselves.
 
-use gantry_shm::{ConnectionState, EndpointDescription, Gid, GraphEntry, Pair, Qos, Role};
+use gantry_shm::{ConnectionState, EndpointDescription, Gid, GraphEntry, EndpointPair, Qos, Role};
 use std::fmt;
 
 /// Which end of a topic.
@@ -86,7 +86,7 @@ pub struct Connection {
 }
 
 impl Connection {
-    pub(crate) fn new(pair: Pair) -> Option<Connection> {
+    pub(crate) fn new(pair: EndpointPair) -> Option<Connection> {
         let publisher = TopicEndpointInfo::new(pair.publisher)?;
         Some(Connection { publisher, subscription: TopicEndpointInfo::new(pair.subscription)?, state: pair.state })
     }

@@ -92,7 +92,7 @@ impl GenericSubscription {
     /// # Real-time
     /// No allocation or lock; system calls and files that tell how many CPUs are usable. Call it before the work begins.
     pub fn set_spinning(&mut self, on: bool) {
-        self.engine.set_spinning(on);
+        self.engine.set_busy_wait(on);
     }
 
     /// A descriptor that is readable while there is something to take, for programs that wait in epoll or poll; take until there

@@ -4,7 +4,6 @@
 //! each other, gives the start, merges and reports their rows, lets them drain, and ends them. It is
 //! never in their way while they measure. What each side says is in `worker::protocol`.
 
-pub mod communicator;
 mod finish;
 mod fleet;
 mod ledger;
@@ -14,8 +13,9 @@ mod set_up;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
+use crate::communicator::Communicator;
+use crate::endpoint::{Endpoint, EndpointPlan};
 use crate::error::Failure;
-use crate::experiment::{Experiment, Roundtrip, Strategy};
 use crate::idle::Awake;
 use crate::interrupt::Interrupt;
 use crate::measure::calibration::{Calibration, Calibrations};
@@ -23,12 +23,12 @@ use crate::measure::daemon::{Daemon, DaemonUsage};
 use crate::measure::memory::Footprint;
 use crate::measure::threads::ThreadUsage;
 use crate::report::Reports;
-use crate::report::doubts::{Doubt, WORKER};
 use crate::report::summary::Summary;
+use crate::run_spec::{Roundtrip, RunSpec, Strategy};
 use crate::system::{Watch, root_folder};
+use crate::warning::{Warning, WarningKind};
 use crate::worker::placement::Placement;
-use crate::worker::protocol::{Closing, Endpoint, EndpointPlan, PROTOCOL, Plan};
-use communicator::Communicator;
+use crate::worker::protocol::{Closing, PROTOCOL, Plan};
 use fleet::{Event, Fleet};
 use ledger::Ledger;
 
@@ -42,29 +42,29 @@ const TICK: Duration = Duration::from_millis(50);
 /// # Errors
 /// [`Failure::Measurement`] if the run cannot begin or nobody can be told of it.
 pub fn run(
-    experiment: &Experiment,
+    spec: &RunSpec,
     communicator: &Communicator,
     topic: &str,
     reports: &mut Reports,
     interrupt: &Interrupt,
 ) -> Result<Summary, Failure> {
-    let calibrate = || Calibration::measure(experiment.message_bytes, experiment.rate_hz).map_err(Failure::Measurement);
-    Placement::of(experiment).check().map_err(Failure::Usage)?;
+    let calibrate = || Calibration::measure(spec.message_bytes, spec.rate_hz).map_err(Failure::Measurement);
+    Placement::of(spec).check().map_err(Failure::Usage)?;
     // Held until the workers have ended.
-    let _awake = if experiment.prevent_cpu_idle { Some(Awake::hold().map_err(Failure::Usage)?) } else { None };
+    let _awake = if spec.prevent_cpu_idle { Some(Awake::hold().map_err(Failure::Usage)?) } else { None };
     let mut daemons = Vec::new();
-    for wanted in &experiment.daemons {
+    for wanted in &spec.daemons {
         daemons.extend(Daemon::find(wanted).map_err(Failure::Usage)?);
     }
     let before = calibrate()?;
     let watch = Watch::start(&root_folder());
-    let plans = plans(experiment, topic);
+    let plans = plans(spec, topic);
     let endpoints: Vec<Endpoint> =
         plans.iter().flat_map(|plan| plan.endpoints.iter().map(|plan| plan.endpoint)).collect();
-    let ledger = Ledger::new(endpoints.iter().copied(), plans.len(), experiment.left_out_s());
+    let ledger = Ledger::new(endpoints.iter().copied(), plans.len(), spec.left_out_s());
     let fleet = Fleet::start(communicator.program(), plans).map_err(Failure::Measurement)?;
     let mut run = Run {
-        experiment,
+        spec,
         communicator,
         reports,
         interrupt,
@@ -77,7 +77,7 @@ pub fn run(
         daemons,
         daemon_usages: Vec::new(),
         daemons_begun: false,
-        notes: Vec::new(),
+        warnings: Vec::new(),
         matched_after_ns: 0,
         start_ns: 0,
         stopped_ns: None,
@@ -86,19 +86,19 @@ pub fn run(
         run.set_up(&endpoints).map_err(Failure::Measurement).and_then(|()| run.measure()).and_then(|()| run.drain());
     run.end_workers();
     measured?;
-    run.notes.extend(watch.end());
+    run.warnings.extend(watch.end());
     let after = calibrate().unwrap_or_else(|failure| {
         let sentence = format!("the machine could not be measured again after the run: {failure}");
-        run.notes.push(Doubt::new("calibration", sentence, ""));
+        run.warnings.push(Warning::new(WarningKind::Calibration, sentence, ""));
         before
     });
     Ok(run.finish(Calibrations { before, after }))
 }
 
-fn plans(experiment: &Experiment, topic: &str) -> Vec<Plan> {
+fn plans(spec: &RunSpec, topic: &str) -> Vec<Plan> {
     let there = format!("{topic}_main");
     let back = format!("{topic}_relay");
-    let (to, from) = match experiment.roundtrip {
+    let (to, from) = match spec.roundtrip {
         Roundtrip::None => (topic, topic),
         _ => (there.as_str(), back.as_str()),
     };
@@ -108,23 +108,20 @@ fn plans(experiment: &Experiment, topic: &str) -> Vec<Plan> {
         relay_topic: String::new(),
         place: 0,
     };
-    let publishers = (0..experiment.publishers).map(|index| plan(Endpoint::Publisher(index), to));
-    let subscriptions = (0..experiment.subscriptions).map(|index| plan(Endpoint::Subscription(index), from));
-    let relays = matches!(experiment.roundtrip, Roundtrip::Relay | Roundtrip::Both)
+    let publishers = (0..spec.publishers).map(|index| plan(Endpoint::Publisher(index), to));
+    let subscriptions = (0..spec.subscriptions).map(|index| plan(Endpoint::Subscription(index), from));
+    let relays = matches!(spec.roundtrip, Roundtrip::Relay | Roundtrip::Both)
         .then(|| EndpointPlan { relay_topic: from.to_owned(), ..plan(Endpoint::Relay(0), to) });
     let endpoints = publishers.chain(relays).chain(subscriptions);
     let endpoints: Vec<EndpointPlan> =
         endpoints.zip(0..).map(|(endpoint, place)| EndpointPlan { place, ..endpoint }).collect();
-    let together = experiment.strategy != Strategy::InterProcess;
+    let together = spec.strategy != Strategy::InterProcess;
     // All publishers share a process, every other endpoint has one of its own; or all are in one.
     let same = |one: &EndpointPlan, other: &EndpointPlan| {
         together || (is_publisher(&one.endpoint) && is_publisher(&other.endpoint))
     };
-    let plan = |endpoints: &[EndpointPlan]| Plan {
-        protocol: PROTOCOL,
-        experiment: experiment.clone(),
-        endpoints: endpoints.to_vec(),
-    };
+    let plan =
+        |endpoints: &[EndpointPlan]| Plan { protocol: PROTOCOL, spec: spec.clone(), endpoints: endpoints.to_vec() };
     endpoints.chunk_by(same).map(plan).collect()
 }
 
@@ -152,7 +149,7 @@ enum Fate {
 }
 
 struct Run<'a> {
-    experiment: &'a Experiment,
+    spec: &'a RunSpec,
     communicator: &'a Communicator,
     reports: &'a mut Reports,
     interrupt: &'a Interrupt,
@@ -171,7 +168,7 @@ struct Run<'a> {
     daemon_usages: Vec<DaemonUsage>,
     /// They are being measured.
     daemons_begun: bool,
-    notes: Vec<Doubt>,
+    warnings: Vec<Warning>,
     /// From the last endpoint's creation until all were matched.
     matched_after_ns: i64,
     start_ns: i64,
@@ -183,12 +180,12 @@ impl Run<'_> {
     /// Ends all workers and takes away what those left that did not end well.
     fn end_workers(&mut self) {
         let killed = self.fleet.end();
-        self.notes.extend(killed.into_iter().map(|sentence| Doubt::new(WORKER, sentence, "")));
+        self.warnings.extend(killed.into_iter().map(|sentence| Warning::new(WarningKind::Worker, sentence, "")));
         if !self.fleet.ended_well()
-            && let Err(sentence) = self.communicator.clean_up(self.experiment)
+            && let Err(sentence) = self.communicator.clean_up(self.spec)
         {
             let sentence = format!("what a worker left is still there: {sentence}");
-            self.notes.push(Doubt::new("left-behind", sentence, ""));
+            self.warnings.push(Warning::new(WarningKind::LeftBehind, sentence, ""));
         }
     }
 

@@ -1,6 +1,6 @@
 //! Gantry's own log: one JSON document with everything that was measured, units in every name, versioned.
 //!
-//! Used through [`Reports`](super::Reports) to write it and by `plot` to read it. `docs/perf_test-log-1.schema.json` is made from the
+//! Used through [`Reports`](super::Reports) to write it and by `plot` to read it. `docs/internals/perf_test-log-2.schema.json` is made from the
 //! types here: a test holds it to them, and their comments are its descriptions. Invariant: the document is complete at every moment
 //! (see `document`); a run that was killed leaves one without `summary`. A new field or another meaning is a new
 //! version of [`SCHEMA`].
@@ -27,7 +27,7 @@ pub use run::{Conditions, RunEntry};
 pub use summary::{RequirementEntry, SummaryEntry};
 
 /// The version of the log.
-pub const SCHEMA: &str = "gantry.perf_test/1";
+pub const SCHEMA: &str = "gantry.perf_test/2";
 
 /// What stands before the rows.
 #[derive(Clone, Debug, Serialize)]
@@ -53,7 +53,7 @@ pub struct Head {
     )
 )]
 pub struct Log {
-    /// Name and version of this format: gantry.perf_test/1.
+    /// Name and version of this format: gantry.perf_test/2.
     pub schema: String,
     /// What was run.
     pub run: RunEntry,

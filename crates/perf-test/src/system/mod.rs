@@ -1,16 +1,16 @@
 //! The machine: what it is, what disturbs measurements on it, how much noise it makes, and what changed during a run.
 //!
-//! `perf_test system` prints it all; the coordinator holds a [`Watch`] over each run, whose [`Doubt`]s it prints
+//! `perf_test system` prints it all; the coordinator holds a [`Watch`] over each run, whose [`Warning`]s it prints
 //! with the summary, and puts the [`System`] into logs. Everything is read from files below a root, so that tests
 //! can build machines. What cannot be read is `None` and said to be so; nothing is invented.
 //!
 //! ```text
 //! root ─► machine, cpu, frequency, cpu_idle, kernel, memory, container, load ─► System ─► advice
-//!                                                                    └──────► Watch ─► Doubt
+//!                                                                    └──────► Watch ─► Warning
 //! noise (measures)                                                            System, noise, advice ─► text
 //! ```
 //!
-//! [`Doubt`]: crate::report::doubts::Doubt
+//! [`Warning`]: crate::warning::Warning
 
 pub mod advice;
 pub mod container;

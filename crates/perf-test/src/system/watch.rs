@@ -1,6 +1,6 @@
 //! What happened to the machine during a run: looked at before it and after it, compared at its end.
 //!
-//! Used by the coordinator. It never fails: what cannot be read raises no doubt. It costs some files before the run and
+//! Used by the coordinator. It never fails: what cannot be read raises no warning. It costs some files before the run and
 //! some after it, nothing in between.
 
 use std::path::Path;
@@ -13,16 +13,16 @@ use super::frequency::{Policy, performance_command, policies};
 use super::load::{CpuTimes, own_ms};
 use super::root::Root;
 use crate::clock::{SECOND_NS, now_ns};
-use crate::report::doubts::Doubt;
 use crate::report::summary::time;
+use crate::warning::{Warning, WarningKind};
 
-/// More of all CPU time stolen is a doubt.
+/// More of all CPU time stolen is a warning.
 const MUCH_STEAL: f64 = 0.01;
-/// More of all CPU time used by other programs is a doubt.
+/// More of all CPU time used by other programs is a warning.
 const MUCH_LOAD: f64 = 0.10;
-/// More of all CPU time spent in deep sleep is a doubt.
+/// More of all CPU time spent in deep sleep is a warning.
 const MUCH_SLEEP: f64 = 0.01;
-/// A frequency that changed by more is a doubt.
+/// A frequency that changed by more is a warning.
 const MUCH_FREQUENCY: f64 = 0.10;
 /// The wall clock against the monotonic one: NTP slews both alike, so that a larger difference is a step.
 const STEP_NS: i64 = 1_000_000;
@@ -58,18 +58,18 @@ impl Watch {
     /// Looks at it again and says what speaks against trusting the run. Call it when the workers have ended, or while
     /// they all live: what they used is not the load of others.
     #[must_use]
-    pub fn end(self) -> Vec<Doubt> {
+    pub fn end(self) -> Vec<Warning> {
         let after = Reading::take(&self.root);
         let Watch { before, .. } = self;
-        let mut doubts = Vec::new();
-        doubts.extend(governor(&before, &after));
-        doubts.extend(frequency(&before, &after));
-        doubts.extend(sleep(&before, &after));
-        doubts.extend(throttling(&before, &after));
-        doubts.extend(steal(&before, &after));
-        doubts.extend(other_load(&before, &after));
-        doubts.extend(clock_step(&before, &after));
-        doubts
+        let mut warnings = Vec::new();
+        warnings.extend(governor(&before, &after));
+        warnings.extend(frequency(&before, &after));
+        warnings.extend(sleep(&before, &after));
+        warnings.extend(throttling(&before, &after));
+        warnings.extend(steal(&before, &after));
+        warnings.extend(other_load(&before, &after));
+        warnings.extend(clock_step(&before, &after));
+        warnings
     }
 }
 
@@ -104,7 +104,7 @@ fn cpu_times(before: &Reading, after: &Reading) -> Option<CpuTimes> {
     (times.total_ms() > 0).then_some(times)
 }
 
-fn governor(before: &Reading, after: &Reading) -> Option<Doubt> {
+fn governor(before: &Reading, after: &Reading) -> Option<Warning> {
     let hint = |policies: &[Policy]| format!("Before the next run: {}", performance_command(policies));
     if let Some(policy) = after.policies.iter().find(|policy| policy.is_lowered()) {
         let others = after.policies.iter().filter(|policy| policy.is_lowered()).count() - 1;
@@ -114,7 +114,7 @@ fn governor(before: &Reading, after: &Reading) -> Option<Doubt> {
             "the CPU frequency governor of {}{others} is {governor}, not performance: CPUs slow down between messages",
             policy.name
         );
-        return Some(Doubt { kind: "governor", sentence, hint: hint(&after.policies) });
+        return Some(Warning { kind: WarningKind::Governor, sentence, hint: hint(&after.policies) });
     }
     let policy = before.policies.iter().find(|policy| policy.is_lowered())?;
     let sentence = format!(
@@ -122,20 +122,24 @@ fn governor(before: &Reading, after: &Reading) -> Option<Doubt> {
         policy.name,
         policy.governor.as_deref().unwrap_or_default()
     );
-    Some(Doubt { kind: "governor", sentence, hint: "Run it again without changing governors meanwhile".to_owned() })
+    Some(Warning {
+        kind: WarningKind::Governor,
+        sentence,
+        hint: "Run it again without changing governors meanwhile".to_owned(),
+    })
 }
 
-fn frequency(before: &Reading, after: &Reading) -> Option<Doubt> {
+fn frequency(before: &Reading, after: &Reading) -> Option<Warning> {
     let hint = "Look whether the CPUs get too hot, set the governor performance and turn turbo off; \
                 `perf_test system` has the commands";
-    let doubt = |sentence| Some(Doubt { kind: "frequency", sentence, hint: hint.to_owned() });
+    let warning = |sentence| Some(Warning { kind: WarningKind::Frequency, sentence, hint: hint.to_owned() });
     let capped = after.policies.iter().find_map(|policy| {
         let earlier = before.policies.iter().find(|earlier| earlier.name == policy.name)?;
         let (from_khz, to_khz) = (earlier.max_khz?, policy.max_khz?);
         (to_khz < from_khz).then_some((&policy.name, from_khz / 1000, to_khz / 1000))
     });
     if let Some((name, from_mhz, to_mhz)) = capped {
-        return doubt(format!(
+        return warning(format!(
             "the CPU frequency of {name} was limited to {to_mhz} MHz during the run, from {from_mhz} MHz"
         ));
     }
@@ -146,14 +150,14 @@ fn frequency(before: &Reading, after: &Reading) -> Option<Doubt> {
     if change <= MUCH_FREQUENCY {
         return None;
     }
-    doubt(format!(
+    warning(format!(
         "the fastest CPU ran at {} MHz before the run and at {} MHz after it",
         from_khz / 1000,
         to_khz / 1000
     ))
 }
 
-fn sleep(before: &Reading, after: &Reading) -> Option<Doubt> {
+fn sleep(before: &Reading, after: &Reading) -> Option<Warning> {
     let all_us = cpu_times(before, after)?.total_ms() as f64 * 1000.0;
     let (mut slept_us, mut deepest): (u64, Option<&SleepState>) = (0, None);
     for state in after.states.iter().filter(|state| state.is_deep()) {
@@ -167,8 +171,8 @@ fn sleep(before: &Reading, after: &Reading) -> Option<Doubt> {
     }
     let part = slept_us as f64 / all_us;
     let deepest = deepest.filter(|_| part > MUCH_SLEEP)?;
-    Some(Doubt {
-        kind: "cpu-idle",
+    Some(Warning {
+        kind: WarningKind::CpuIdle,
         sentence: format!(
             "the CPUs were in deep sleep for {:.0} % of the run, down to {}, from which waking up takes up to {} µs",
             part.min(1.0) * 100.0,
@@ -179,41 +183,41 @@ fn sleep(before: &Reading, after: &Reading) -> Option<Doubt> {
     })
 }
 
-fn throttling(before: &Reading, after: &Reading) -> Option<Doubt> {
+fn throttling(before: &Reading, after: &Reading) -> Option<Warning> {
     let times = after.throttled?.saturating_sub(before.throttled?);
-    (times > 0).then(|| Doubt {
-        kind: "throttled",
+    (times > 0).then(|| Warning {
+        kind: WarningKind::Throttled,
         sentence: format!("control groups were stopped {times} times because their CPU quota was used up"),
         hint: "Take the CPU limit away from this container or service; `perf_test system` has the command".to_owned(),
     })
 }
 
-fn steal(before: &Reading, after: &Reading) -> Option<Doubt> {
+fn steal(before: &Reading, after: &Reading) -> Option<Warning> {
     let part = cpu_times(before, after)?.stolen_part().filter(|part| *part > MUCH_STEAL)?;
-    Some(Doubt {
-        kind: "steal",
+    Some(Warning {
+        kind: WarningKind::Steal,
         sentence: format!("the hypervisor gave {:.1} % of the CPU time to other machines", part * 100.0),
         hint: "Measure on dedicated CPUs, or compare only runs that alternate".to_owned(),
     })
 }
 
-fn other_load(before: &Reading, after: &Reading) -> Option<Doubt> {
+fn other_load(before: &Reading, after: &Reading) -> Option<Warning> {
     let times = cpu_times(before, after)?;
     let own_ms = after.own_ms?.saturating_sub(before.own_ms?);
     let part = times.busy_ms().saturating_sub(own_ms) as f64 / times.total_ms() as f64;
-    (part > MUCH_LOAD).then(|| Doubt {
-        kind: "load",
+    (part > MUCH_LOAD).then(|| Warning {
+        kind: WarningKind::Load,
         sentence: format!("other programs used {:.0} % of the CPU time during the run", part * 100.0),
         hint: "Stop those that `ps -eo pcpu,pid,comm --sort=-pcpu | head` names, or keep apart from them with --pin"
             .to_owned(),
     })
 }
 
-fn clock_step(before: &Reading, after: &Reading) -> Option<Doubt> {
+fn clock_step(before: &Reading, after: &Reading) -> Option<Warning> {
     let step_ns = after.wall_offset_ns.saturating_sub(before.wall_offset_ns);
     let direction = if step_ns > 0 { "forward" } else { "back" };
-    (step_ns.saturating_abs() > STEP_NS).then(|| Doubt {
-        kind: "clock-stepped",
+    (step_ns.saturating_abs() > STEP_NS).then(|| Warning {
+        kind: WarningKind::ClockStepped,
         sentence: format!("the wall clock was set {direction} by {}, or the machine slept", time(step_ns.abs() as f64)),
         hint: "Latencies are of the monotonic clock and stay true if the machine did not sleep; dates in logs, and \
                middlewares that stamp with the wall clock, do not: let time synchronisation settle first"
@@ -226,18 +230,22 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_step_of_the_wall_clock_is_a_doubt_and_noise_of_reading_it_is_not() {
+    fn a_step_of_the_wall_clock_is_a_warning_and_noise_of_reading_it_is_not() {
         let at = |wall_offset_ns| Reading { wall_offset_ns, ..Reading::default() };
         let begin_ns = 1_700_000_000 * SECOND_NS;
         assert_eq!(clock_step(&at(begin_ns), &at(begin_ns + STEP_NS)), None);
         assert_eq!(clock_step(&at(begin_ns), &at(begin_ns - STEP_NS)), None);
         let forward = clock_step(&at(begin_ns), &at(begin_ns + 2 * SECOND_NS)).unwrap();
-        assert_eq!((forward.kind, forward.sentence.contains("forward by 2.00 s")), ("clock-stepped", true));
+        assert_eq!((forward.kind, forward.sentence.contains("forward by 2.00 s")), (WarningKind::ClockStepped, true));
         let back = clock_step(&at(begin_ns), &at(begin_ns - 5_000_000)).unwrap();
         assert!(back.sentence.contains("back by 5.00 ms"), "{back}");
         let machine = tempfile::tempdir().unwrap();
         let before = Reading { wall_offset_ns: wall_offset_ns() - 10 * SECOND_NS, ..Reading::default() };
-        let doubts = Watch { root: Root::new(machine.path()), before }.end();
-        assert_eq!(doubts.iter().map(|doubt| doubt.kind).collect::<Vec<_>>(), ["clock-stepped"], "{doubts:#?}");
+        let warnings = Watch { root: Root::new(machine.path()), before }.end();
+        assert_eq!(
+            warnings.iter().map(|warning| warning.kind).collect::<Vec<_>>(),
+            [WarningKind::ClockStepped],
+            "{warnings:#?}"
+        );
     }
 }

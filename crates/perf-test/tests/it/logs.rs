@@ -53,7 +53,7 @@ impl Logs {
 }
 
 fn schema() -> Validator {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/internals/perf_test-log-1.schema.json");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/internals/perf_test-log-2.schema.json");
     jsonschema::validator_for(&serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap()).unwrap()
 }
 
@@ -262,7 +262,7 @@ fn the_full_log_has_everything_and_its_parts_agree() {
     ));
     run.assert_good();
     let full = logs.full(&schema());
-    assert_eq!(full["schema"], "gantry.perf_test/1");
+    assert_eq!(full["schema"], "gantry.perf_test/2");
     assert!(full["run"]["command_line"].as_array().unwrap().contains(&Value::from("--touch")));
     assert!(run.stdout.contains(full["run"]["full_topic"].as_str().unwrap()), "{}", run.stdout);
     let asked = &full["run"]["experiment"];

@@ -64,7 +64,7 @@ impl<S: ServiceType> Client<S> {
     /// Enters a request in the books.
     pub(super) fn sent(&mut self, sequence: u64) -> RequestId {
         if self.pending.is_empty() {
-            self.responses.watch_closely(true);
+            self.responses.poll_liveness(true);
         }
         self.pending.add(sequence, self.servers.clone());
         RequestId { client_gid: self.gid, sequence }
@@ -73,7 +73,7 @@ impl<S: ServiceType> Client<S> {
     /// To be called when there may be no request any more.
     fn requests_ended(&self) {
         if self.pending.is_empty() {
-            self.responses.watch_closely(false);
+            self.responses.poll_liveness(false);
         }
     }
 
@@ -203,14 +203,14 @@ impl<S: ServiceType> Client<S> {
 
     #[cold]
     fn timed_out(&self, sequence: u64, timeout: Duration) -> Error {
-        let laggards = self.requests.engine().laggards(sequence).join(", ");
+        let slow_readers = self.requests.engine().slow_readers(sequence).join(", ");
         Error::CallTimeout {
             service: self.name.clone(),
             sequence,
             waited_ms: timeout.as_millis() as u64,
-            progress: match &laggards[..] {
+            progress: match &slow_readers[..] {
                 "" => "it was taken".to_owned(),
-                laggards => format!("not taken yet by {laggards}"),
+                slow_readers => format!("not taken yet by {slow_readers}"),
             },
         }
     }

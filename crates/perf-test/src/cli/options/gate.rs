@@ -21,7 +21,7 @@ pub struct GateOptions {
     ///   cpu                                    % of one core
     ///   cpu_per_message                        ns us ms s
     ///   rss                                    sum of the workers' peaks: KiB MiB
-    ///   doubts                                 how many the summary has
+    ///   warnings                               how many the summary has
     /// What is not known is not met, nor is a percentile with fewer than 10 samples beyond it. Of several runs each must meet it.
     /// Example: --require 'p99<500us' --require lost=0
     #[arg(long, value_name = "EXPR", verbatim_doc_comment)]

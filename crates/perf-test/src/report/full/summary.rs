@@ -9,10 +9,10 @@ use super::row::UsedEntry;
 use crate::measure::calibration::Calibration;
 use crate::measure::daemon::DaemonUsage;
 use crate::measure::memory::{Footprint, Memory};
+use crate::measure::own_cost::OwnCost;
 use crate::measure::threads::ThreadUsage;
-use crate::report::doubts::Doubt;
 use crate::report::summary::{Summary, WorkerUsage};
-use crate::worker::own_cost::OwnCost;
+use crate::warning::Warning;
 
 /// The whole run, without the seconds of --warmup and --ignore.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -59,7 +59,7 @@ pub struct SummaryEntry {
     /// What the machine costs, after it.
     pub calibration_after: Calibration,
     /// What speaks against trusting the run without a second look.
-    pub doubts: Vec<DoubtEntry>,
+    pub warnings: Vec<WarningEntry>,
     /// What came of each --require.
     pub requirements: Vec<RequirementEntry>,
 }
@@ -99,7 +99,7 @@ impl WorkerEntry {
 /// What speaks against trusting a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct DoubtEntry {
+pub struct WarningEntry {
     /// What it is about, for programs.
     pub kind: String,
     /// What was found.
@@ -108,9 +108,9 @@ pub struct DoubtEntry {
     pub hint: String,
 }
 
-impl DoubtEntry {
-    fn of(doubt: Doubt) -> DoubtEntry {
-        DoubtEntry { kind: doubt.kind.to_owned(), sentence: doubt.sentence, hint: doubt.hint }
+impl WarningEntry {
+    fn of(warning: Warning) -> WarningEntry {
+        WarningEntry { kind: warning.kind.to_string(), sentence: warning.sentence, hint: warning.hint }
     }
 }
 
@@ -162,7 +162,7 @@ impl SummaryEntry {
             own_cost: summary.own_cost,
             calibration_before: summary.calibrations.before,
             calibration_after: summary.calibrations.after,
-            doubts: summary.doubts().into_iter().map(DoubtEntry::of).collect(),
+            warnings: summary.warnings().into_iter().map(WarningEntry::of).collect(),
             requirements,
         }
     }

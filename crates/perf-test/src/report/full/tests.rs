@@ -28,7 +28,7 @@ fn schema() -> Value {
 }
 
 fn committed() -> PathBuf {
-    [env!("CARGO_MANIFEST_DIR"), "../../docs/internals/perf_test-log-1.schema.json"].iter().collect()
+    [env!("CARGO_MANIFEST_DIR"), "../../docs/internals/perf_test-log-2.schema.json"].iter().collect()
 }
 
 #[test]
@@ -39,7 +39,7 @@ fn the_committed_schema_is_that_of_the_types() {
     }
     assert!(
         std::fs::read_to_string(committed()).unwrap() == text,
-        "docs/internals/perf_test-log-1.schema.json is not that of report/full: WRITE_GOLDEN=1 writes it anew. If logs of the released \
+        "docs/internals/perf_test-log-2.schema.json is not that of report/full: WRITE_GOLDEN=1 writes it anew. If logs of the released \
          version do not fit it any more, it is a new version"
     );
 }
@@ -76,7 +76,7 @@ fn every_field_is_described_and_its_unit_is_in_its_name() {
 fn head() -> Head {
     let summary = summary("", 1_000_000);
     let external = ExternalInfo::from([("Branch".to_owned(), "main".to_owned())]);
-    let run = RunEntry::now(&summary.experiment, "id", "/topic", &external);
+    let run = RunEntry::now(&summary.spec, "id", "/topic", &external);
     Head { schema: SCHEMA, run, environment: System::default() }
 }
 
@@ -138,6 +138,6 @@ fn a_field_that_is_not_known_does_not_fit() {
     assert!(validator.is_valid(&document));
     document["run"]["experiment"]["latency"] = json!(1);
     assert!(!validator.is_valid(&document));
-    let other = json!({"schema": "gantry.perf_test/2", "run": head().run, "environment": {}, "rows": []});
+    let other = json!({"schema": "gantry.perf_test/1", "run": head().run, "environment": {}, "rows": []});
     assert!(!validator.is_valid(&other));
 }

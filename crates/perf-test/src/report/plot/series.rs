@@ -5,8 +5,8 @@
 
 use super::panel::{Axis, BLUE, Line, ORANGE, Panel, RED, Shade};
 use crate::measure::histogram::Latencies;
-use crate::report::doubts::ENOUGH_BEYOND;
 use crate::report::full::{Distribution, Log, RowEntry};
+use crate::report::warnings::ENOUGH_BEYOND;
 
 const TIME: &str = "time since the start (s)";
 /// Points that a line over time has at most.

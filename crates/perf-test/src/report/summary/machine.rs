@@ -8,11 +8,10 @@ use crate::measure::calibration::Calibration;
 use crate::measure::daemon::DaemonUsage;
 use crate::measure::histogram::Latencies;
 use crate::measure::memory::{Footprint, Resident};
+use crate::measure::tally::TALLIES;
 
 /// How much slower than its parts the copy path may be.
 const HONEST_COPY: f64 = 1.3;
-/// Tallies that each endpoint has.
-const TALLIES: usize = crate::worker::rows::TALLIES;
 /// With more workers than this only sums are shown; the full log has each.
 const SHOWN_WORKERS: usize = 8;
 /// A thread that used less than this part of its process's CPU time is not shown.
@@ -59,7 +58,7 @@ impl Summary {
                 ),
             ),
         ];
-        if self.experiment.check_memory {
+        if self.spec.check_memory {
             let (sent, received) = (&self.sent, &self.received);
             let per = |count: u64, messages: u64| count as f64 / messages.max(1) as f64;
             lines.push(labelled(

@@ -10,7 +10,7 @@ use crate::measure::memory::Memory;
 pub(crate) fn summary(options: &str, latency_ns: u64) -> Summary {
     let line = format!("perf_test -m Array4m -r 100 --max-runtime 30 {options}");
     let cli = cli::parse(line.split_whitespace().map(Into::into)).unwrap();
-    let experiment = cli::resolve(&cli.options, cli::Defaults::Run).unwrap().experiment;
+    let spec = cli::resolve(&cli.options, cli::Defaults::Run).unwrap().spec;
     let mut latencies = Latencies::new();
     let mut received = Received { samples: 3000, ..Received::default() };
     for _ in 0..3000 {
@@ -23,7 +23,7 @@ pub(crate) fn summary(options: &str, latency_ns: u64) -> Summary {
     let resources = Resources { usage, memory: Memory { peak_rss_kib: 60_000, ..Memory::default() } };
     let worker = |label: &str, pid| WorkerUsage { label: label.to_owned(), pid, resources, ended: None };
     Summary {
-        experiment,
+        spec,
         stopped_early: false,
         measured_s: 30.0,
         matched_after_ns: 12_000_000,
@@ -47,7 +47,7 @@ pub(crate) fn summary(options: &str, latency_ns: u64) -> Summary {
         second_core_percents: Moments { n: 30, mean: 9.0, ..Moments::default() },
         gone: None,
         own_cost: OwnCost { send_ns: 90.0, receive_ns: 110.0 },
-        notes: Vec::new(),
+        run_warnings: Vec::new(),
     }
 }
 
@@ -57,7 +57,7 @@ fn a_good_run_is_told_in_full() {
     let text = summary.lines().join("\n");
     for words in [
         "summary of 30.0 s: Array4m, 4194304 bytes (2.x layout) over Gantry, copy",
-        "in short      p50 1.00 ms, p99 1.00 ms, max 1.00 ms; lost 0; rate held; CPU 9.0 % of one core; 117.2 MiB at the peaks; 1 doubt",
+        "in short      p50 1.00 ms, p99 1.00 ms, max 1.00 ms; lost 0; rate held; CPU 9.0 % of one core; 117.2 MiB at the peaks; 1 warning",
         "sent 3000, received 3000, lost 0",
         "late          0 (0.00 %, > 2.50 ms); too late 0 (0.00 %, > 10.00 ms); of 3000 received",
         "matched       12.00 ms after the last endpoint was made",
@@ -71,7 +71,7 @@ fn a_good_run_is_told_in_full() {
         "120000 KiB",
         "1.22 × (2 warm copies + 1 wake-up = 820.0 µs), goal ≤ 1.3",
         "and 0.98 × the same with copies at the run's pace (1.02 ms): within the goal",
-        "doubts        p99.9 and what lies above rest on fewer than 10 of 3000 samples. For p99.9 let it run for 10000",
+        "warnings      p99.9 and what lies above rest on fewer than 10 of 3000 samples. For p99.9 let it run for 10000",
     ] {
         assert!(text.contains(words), "{words:?} is not in\n{text}");
     }

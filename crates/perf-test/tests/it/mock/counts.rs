@@ -21,7 +21,7 @@ fn losses_are_counted_by_their_cause_and_duplicates_are_none() {
         duplicates: of_ids(1000, |id| id.is_multiple_of(11) && !lost(id) && !overwritten(id)),
         ..Counts::default()
     });
-    run.assert_doubts(&["overwritten", "lost", "duplicates", "few-samples"]);
+    run.assert_warnings(&["overwritten", "lost", "duplicates", "few-samples"]);
     let total = &run.summary().total;
     assert_eq!((total.latency.n, total.response.n, total.received.bytes), (received, received, 128 * received));
     // The last one of all is lost, and nothing comes after it that shows it: it is in the last row.
@@ -32,7 +32,7 @@ fn losses_are_counted_by_their_cause_and_duplicates_are_none() {
 fn what_comes_out_of_order_is_neither_lost_nor_fatal() {
     let run = measure("latency=100us,swap=9", "-r 500 --max-runtime 2");
     run.assert_counts(Counts { sent: 1000, received: 1000, reordered: 111, ..Counts::default() });
-    run.assert_doubts(&["reordered", "few-samples"]);
+    run.assert_warnings(&["reordered", "few-samples"]);
     assert_eq!(run.lost_in_rows(), 0);
 }
 
@@ -41,16 +41,16 @@ fn every_message_may_come_twice_even_the_last() {
     // The order to finish comes before it.
     let run = measure("latency=50ms,duplicate=1", "-r 100 --max-runtime 1 --too-late 1s --late 1s");
     run.assert_counts(Counts { sent: 100, received: 100, duplicates: 100, ..Counts::default() });
-    run.assert_doubts(&["duplicates", "few-samples"]);
+    run.assert_warnings(&["duplicates", "few-samples"]);
 }
 
 #[test]
-fn a_run_that_nothing_speaks_against_raises_no_doubt() {
+fn a_run_that_nothing_speaks_against_raises_no_warning() {
     let run = measure("latency=100us", "-r 1000 --max-runtime 1 --touch full");
     run.assert_counts(Counts { sent: 1000, received: 1000, ..Counts::default() });
     // 99.9 % of 1000 leaves one beyond.
-    run.assert_doubts(&["few-samples"]);
-    assert!(run.doubt("few-samples").starts_with("p99.9 "), "{}", run.doubt("few-samples"));
+    run.assert_warnings(&["few-samples"]);
+    assert!(run.warning("few-samples").starts_with("p99.9 "), "{}", run.warning("few-samples"));
 }
 
 #[test]
@@ -60,7 +60,7 @@ fn a_payload_that_is_not_the_one_written_fails_the_run_where_it_is_looked_at() {
         let run = run.finish();
         assert_eq!(run.run.status.code(), Some(1), "{}", run.run.everything());
         run.assert_counts(Counts { sent: 100, received: 100, corrupt: 11, ..Counts::default() });
-        run.assert_doubts(&["corrupt", "few-samples"]);
+        run.assert_warnings(&["corrupt", "few-samples"]);
         assert!(run.run.stderr.contains("11 samples carried another payload"), "{}", run.run.stderr);
         assert_eq!(run.summary().total.read.n, 100);
     }
@@ -73,8 +73,8 @@ fn a_payload_that_is_not_the_one_written_fails_the_run_where_it_is_looked_at() {
 fn a_refused_message_is_neither_sent_nor_lost() {
     let run = measure("refuse=9", "-s 2 -r 100 --max-runtime 1");
     run.assert_counts(Counts { sent: 89, refused: 11, received: 178, ..Counts::default() });
-    run.assert_doubts(&["endpoint", "refused", "few-samples"]);
-    assert_eq!(run.doubt("endpoint"), "publisher 0: a message was refused: the script of the mock refuses message 9");
+    run.assert_warnings(&["endpoint", "refused", "few-samples"]);
+    assert_eq!(run.warning("endpoint"), "publisher 0: a message was refused: the script of the mock refuses message 9");
     assert_eq!(run.lost_in_rows(), 0, "{}", run.run.stdout);
 }
 
@@ -99,7 +99,7 @@ fn every_publisher_has_losses_of_its_own() {
         reordered,
         ..Counts::default()
     });
-    run.assert_doubts(&["lost", "reordered", "few-samples"]);
+    run.assert_warnings(&["lost", "reordered", "few-samples"]);
 }
 
 #[test]

@@ -33,7 +33,7 @@ fn late_and_too_late_are_classes_of_what_is_in_every_figure() {
 fn what_was_received_before_it_was_sent_is_counted_and_not_hidden() {
     let run = measure("latency=2ms,early=10:1us", "-r 100 --max-runtime 2");
     run.assert_counts(Counts { sent: 200, received: 200, negative: 20, ..Counts::default() });
-    run.assert_doubts(&["negative-latency", "few-samples"]);
+    run.assert_warnings(&["negative-latency", "few-samples"]);
     assert_always(&run.summary().total.latency, 180, 2.0 * MS);
 }
 

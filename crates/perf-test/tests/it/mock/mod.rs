@@ -16,7 +16,7 @@ use tempfile::TempDir;
 
 use crate::program::{Finished, Memory, Running};
 
-/// Doubts that the machine may raise, or how busy it is.
+/// Warnings that the machine may raise, or how busy it is.
 const OF_THE_MACHINE: [&str; 11] = [
     "calibration",
     "clock-stepped",
@@ -153,19 +153,23 @@ impl Measured {
         }
     }
 
-    /// Exactly these doubts, besides those that the machine raises.
+    /// Exactly these warnings, besides those that the machine raises.
     #[track_caller]
-    pub fn assert_doubts(&self, expected: &[&str]) {
-        let doubts = &self.summary().doubts;
-        let kinds = doubts.iter().map(|doubt| doubt.kind.as_str()).filter(|kind| !OF_THE_MACHINE.contains(kind));
-        assert_eq!(kinds.collect::<Vec<_>>(), expected, "{doubts:#?}");
+    pub fn assert_warnings(&self, expected: &[&str]) {
+        let warnings = &self.summary().warnings;
+        let kinds = warnings.iter().map(|warning| warning.kind.as_str()).filter(|kind| !OF_THE_MACHINE.contains(kind));
+        assert_eq!(kinds.collect::<Vec<_>>(), expected, "{warnings:#?}");
     }
 
-    /// What a doubt of this kind says.
+    /// What a warning of this kind says.
     #[track_caller]
-    pub fn doubt(&self, kind: &str) -> &str {
-        let doubts = &self.summary().doubts;
-        &doubts.iter().find(|doubt| doubt.kind == kind).unwrap_or_else(|| panic!("no {kind} in {doubts:#?}")).sentence
+    pub fn warning(&self, kind: &str) -> &str {
+        let warnings = &self.summary().warnings;
+        &warnings
+            .iter()
+            .find(|warning| warning.kind == kind)
+            .unwrap_or_else(|| panic!("no {kind} in {warnings:#?}"))
+            .sentence
     }
 
     /// Every sample is in exactly one row.

@@ -124,7 +124,7 @@ fn garbage_in_every_file_is_no_value_and_no_panic() {
         };
         for garbage in [&b"\xff\xfe\xfd"[..], b"", b"\n", b"\x1b[2J\x1b[31m0", b"\0\0\0\0"] {
             write(garbage);
-            let (mut system, pieces, doubts) = look();
+            let (mut system, pieces, warnings) = look();
             // That there are policies, devices and states is known: their folders are there.
             assert!(
                 system.frequency.policies.iter().all(|policy| policy.governor.is_none() && policy.max_khz.is_none())
@@ -137,7 +137,7 @@ fn garbage_in_every_file_is_no_value_and_no_panic() {
                 system.cpu.isolated_cpus = None;
             }
             assert_eq!(system, nothing(), "{garbage:?}");
-            assert_eq!((pieces, doubts), (vec![], vec![]), "{garbage:?}");
+            assert_eq!((pieces, warnings), (vec![], vec![]), "{garbage:?}");
         }
         // What is text may be a name, but never a panic.
         for garbage in [

@@ -1,26 +1,26 @@
-//! What a machine does during a run raises exactly the doubts it should.
+//! What a machine does during a run raises exactly the warnings it should.
 
-use perf_test::report::doubts::Doubt;
 use perf_test::system::Watch;
+use perf_test::warning::{Warning, WarningKind};
 
 use super::fake::Fake;
 
-/// The doubts of a run during which `change` happened.
-fn during(fake: &Fake, change: impl FnOnce(&Fake)) -> Vec<Doubt> {
+/// The warnings of a run during which `change` happened.
+fn during(fake: &Fake, change: impl FnOnce(&Fake)) -> Vec<Warning> {
     let watch = Watch::start(fake.root());
     change(fake);
-    let mut doubts = watch.end();
+    let mut warnings = watch.end();
     // The wall clock is this machine's own: somebody may set it while tests run.
-    doubts.retain(|doubt| doubt.kind != "clock-stepped");
-    doubts
+    warnings.retain(|warning| warning.kind != WarningKind::ClockStepped);
+    warnings
 }
 
 #[track_caller]
-fn assert_only(doubts: &[Doubt], kind: &str, words: &str) {
-    assert_eq!(doubts.iter().map(|doubt| doubt.kind).collect::<Vec<_>>(), [kind], "{doubts:#?}");
-    let printed = doubts[0].to_string();
+fn assert_only(warnings: &[Warning], kind: &str, words: &str) {
+    assert_eq!(warnings.iter().map(|warning| warning.kind.to_string()).collect::<Vec<_>>(), [kind], "{warnings:#?}");
+    let printed = warnings[0].to_string();
     assert!(printed.contains(words), "{words:?} is not in {printed:?}");
-    assert_eq!(printed, format!("{}. {}", doubts[0].sentence, doubts[0].hint));
+    assert_eq!(printed, format!("{}. {}", warnings[0].sentence, warnings[0].hint));
 }
 
 fn set_up() -> Fake {
@@ -38,8 +38,8 @@ fn a_quiet_machine_raises_none() {
 
 #[test]
 fn steal_above_a_hundredth() {
-    let doubts = during(&set_up(), |fake| fake.time_passes(0, 250));
-    assert_only(&doubts, "steal", "the hypervisor gave 2.5 % of the CPU time to other machines");
+    let warnings = during(&set_up(), |fake| fake.time_passes(0, 250));
+    assert_only(&warnings, "steal", "the hypervisor gave 2.5 % of the CPU time to other machines");
 }
 
 #[test]
@@ -65,11 +65,11 @@ fn the_load_of_others_and_not_of_the_run_itself() {
 
 #[test]
 fn a_governor_that_is_not_performance_or_was_not() {
-    let doubts = during(&Fake::board(), |_| {});
-    assert_only(&doubts, "governor", "the CPU frequency governor of policy0 is schedutil, not performance");
+    let warnings = during(&Fake::board(), |_| {});
+    assert_only(&warnings, "governor", "the CPU frequency governor of policy0 is schedutil, not performance");
     assert!(
-        doubts[0].hint.contains("echo performance | sudo tee /sys/devices/system/cpu/cpufreq/policy0/"),
-        "{doubts:?}"
+        warnings[0].hint.contains("echo performance | sudo tee /sys/devices/system/cpu/cpufreq/policy0/"),
+        "{warnings:?}"
     );
     let changed = during(&Fake::board(), |fake| fake.policy(0, "0-3", "performance", (240_000, 1_200_000)));
     assert_only(&changed, "governor", "was schedutil when the run began");
@@ -85,8 +85,8 @@ fn a_frequency_that_changed_by_more_than_a_tenth_or_was_limited() {
     assert_eq!(during(&set_up(), |fake| run_at(fake, 0..4, "4500000")), []);
     // CPUs that sleep.
     assert_eq!(during(&set_up(), |fake| run_at(fake, 1..4, "800000")), []);
-    let doubts = during(&set_up(), |fake| run_at(fake, 0..4, "2100000"));
-    assert_only(&doubts, "frequency", "the fastest CPU ran at 4700 MHz before the run and at 2100 MHz after it");
+    let warnings = during(&set_up(), |fake| run_at(fake, 0..4, "2100000"));
+    assert_only(&warnings, "frequency", "the fastest CPU ran at 4700 MHz before the run and at 2100 MHz after it");
     let limited = during(&set_up(), |fake| fake.policy(3, "3", "performance", (400_000, 1_900_000)));
     assert_only(&limited, "frequency", "of policy3 was limited to 1900 MHz during the run, from 4700 MHz");
 }
@@ -98,24 +98,24 @@ fn deep_sleep_and_not_light_sleep() {
         fake.file(&format!("sys/devices/system/cpu/cpu1/cpuidle/state{state}/time"), "50001000");
     };
     assert_eq!(during(&set_up(), |fake| slept(fake, 1)), []);
-    let doubts = during(&set_up(), |fake| slept(fake, 2));
+    let warnings = during(&set_up(), |fake| slept(fake, 2));
     assert_only(
-        &doubts,
+        &warnings,
         "cpu-idle",
         "deep sleep for 50 % of the run, down to C6, from which waking up takes up to 133 µs",
     );
-    assert!(doubts[0].hint.contains("--prevent-cpu-idle"), "{doubts:?}");
+    assert!(warnings[0].hint.contains("--prevent-cpu-idle"), "{warnings:?}");
 }
 
 #[test]
 fn a_control_group_that_was_stopped() {
-    let doubts = during(&set_up(), |fake| fake.file("sys/fs/cgroup/cpu.stat", "nr_periods 30\nnr_throttled 8\n"));
-    assert_only(&doubts, "throttled", "stopped 5 times because their CPU quota was used up");
+    let warnings = during(&set_up(), |fake| fake.file("sys/fs/cgroup/cpu.stat", "nr_periods 30\nnr_throttled 8\n"));
+    assert_only(&warnings, "throttled", "stopped 5 times because their CPU quota was used up");
 }
 
 #[test]
 fn several_at_once_are_all_told() {
-    let doubts = during(&Fake::board(), |fake| fake.time_passes(5000, 500));
-    let kinds: Vec<&str> = doubts.iter().map(|doubt| doubt.kind).collect();
+    let warnings = during(&Fake::board(), |fake| fake.time_passes(5000, 500));
+    let kinds: Vec<String> = warnings.iter().map(|warning| warning.kind.to_string()).collect();
     assert_eq!(kinds, ["governor", "steal", "load"]);
 }

@@ -8,15 +8,16 @@ use std::str::FromStr;
 use crate::cli::time_ns;
 use crate::measure::histogram::Latencies;
 use crate::measure::moments::Moments;
-use crate::report::doubts::{ENOUGH_BEYOND, PERCENTILES, WORKER, enough_beyond};
 use crate::report::full::RequirementEntry;
 use crate::report::summary::Summary;
 use crate::report::summary::text::time;
+use crate::report::warnings::{ENOUGH_BEYOND, PERCENTILES, enough_beyond};
+use crate::warning::WarningKind;
 
 /// All that can be required, for sentences.
 const THERE_ARE: &str = "min, mean, p50, p90, p99, p99.9, p99.99, max (latency from the stamp, as p99<500us; from the schedule: \
      response.p99<1ms; lateness of sending: lateness.p99<1ms), lost, lost%, late%, too_late%, duplicates, reordered, received, rate \
-     (per second and publisher), cpu (% of one core), cpu_per_message, rss (at the peaks), doubts; with <, <=, >, >= or =; times in ns, \
+     (per second and publisher), cpu (% of one core), cpu_per_message, rss (at the peaks), warnings; with <, <=, >, >= or =; times in ns, \
      us, ms or s, memory in KiB or MiB";
 /// Whether a value and its bound are as required.
 type Holds = fn(f64, f64) -> bool;
@@ -76,11 +77,11 @@ const METRICS: [Metric; 12] = [
         value: |run| run.cpu_per_message_ns().ok_or("there was no message"),
     },
     Metric { name: "rss", unit: Unit::Memory, value: peak_kib },
-    Metric { name: "doubts", unit: Unit::Count, value: |run| Ok(run.doubts().len() as f64) },
+    Metric { name: "warnings", unit: Unit::Count, value: |run| Ok(run.warnings().len() as f64) },
 ];
 
 fn received(run: &Summary, value: f64) -> Known {
-    if run.experiment.subscriptions > 0 { Ok(value) } else { Err("this run has no subscription") }
+    if run.spec.subscriptions > 0 { Ok(value) } else { Err("this run has no subscription") }
 }
 
 fn part(run: &Summary, count: u64, of: u64) -> Known {
@@ -89,7 +90,7 @@ fn part(run: &Summary, count: u64, of: u64) -> Known {
 }
 
 fn rate(run: &Summary) -> Known {
-    if run.experiment.publishers > 0 { Ok(run.achieved_hz()) } else { Err("this run has no publisher") }
+    if run.spec.publishers > 0 { Ok(run.achieved_hz()) } else { Err("this run has no publisher") }
 }
 
 fn peak_kib(run: &Summary) -> Known {
@@ -131,6 +132,8 @@ enum Subject {
 
 impl Subject {
     fn find(name: &str) -> Option<Subject> {
+        // The name before version 2 of the log.
+        let name = if name == "doubts" { "warnings" } else { name };
         if let Some(metric) = METRICS.into_iter().find(|metric| metric.name == name) {
             return Some(Subject::Other(metric));
         }
@@ -225,7 +228,7 @@ impl Requirement {
 
     /// The value, and why it is not to be trusted.
     fn value(&self, run: &Summary) -> Result<(f64, Option<String>), &'static str> {
-        if run.notes.iter().any(|note| note.kind == WORKER) {
+        if run.run_warnings.iter().any(|warning| warning.kind == WarningKind::Worker) {
             return Err("a worker did not live to the end or failed, so no figure is whole");
         }
         let (series, figure) = match self.subject {

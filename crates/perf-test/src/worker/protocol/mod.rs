@@ -20,56 +20,23 @@
 //!                                 <-  Ended             once, when all its endpoints have finished
 //!   end of file                   ->                    the worker ends, whatever it is doing
 //! ```
-//! `Failed` may come instead of anything an endpoint owes; `Doubt` at any time. Every row carries the
+//! `Failed` may come instead of anything an endpoint owes; `Warning` at any time. Every row carries the
 //! usage of its whole process, so a worker that is killed leaves its last second behind.
 
 use serde::{Deserialize, Serialize};
 
-use crate::experiment::Experiment;
-use crate::measure::memory::{Footprint, Memory};
+use crate::endpoint::{Endpoint, EndpointPlan};
+use crate::measure::memory::Footprint;
+use crate::measure::resources::Resources;
 use crate::measure::tally::Counts;
 use crate::measure::threads::ThreadUsage;
-use crate::measure::usage::Usage;
-
-/// One publisher, subscription or relay of a run, by its index.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-pub enum Endpoint {
-    /// A publisher.
-    Publisher(u32),
-    /// A subscription.
-    Subscription(u32),
-    /// A relay: a subscription to the one topic and a publisher of the other.
-    Relay(u32),
-}
-
-impl std::fmt::Display for Endpoint {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Endpoint::Publisher(index) => write!(f, "publisher {index}"),
-            Endpoint::Subscription(index) => write!(f, "subscription {index}"),
-            Endpoint::Relay(index) => write!(f, "relay {index}"),
-        }
-    }
-}
+use crate::run_spec::RunSpec;
 
 /// What a `Drain` expects if nobody knows how many samples were sent: then only time tells that nothing more comes.
 pub const UNKNOWN: u64 = u64::MAX - 1;
 
 /// Version of this protocol: a worker of another one refuses its plan.
-pub const PROTOCOL: u32 = 1;
-
-/// One endpoint and where it lives.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct EndpointPlan {
-    /// Which.
-    pub endpoint: Endpoint,
-    /// The full name of its topic, as `/perf_test_1f00…/test_topic`; a relay's is the one that it takes from.
-    pub topic: String,
-    /// The topic to which a relay sends; empty otherwise.
-    pub relay_topic: String,
-    /// Its place among the endpoints of the run, publishers first: which of the CPUs of `--pin` is its.
-    pub place: u32,
-}
+pub const PROTOCOL: u32 = 2;
 
 /// What one worker process is to do.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -77,7 +44,8 @@ pub struct Plan {
     /// [`PROTOCOL`].
     pub protocol: u32,
     /// The run.
-    pub experiment: Experiment,
+    #[serde(rename = "experiment")]
+    pub spec: RunSpec,
     /// The endpoints that live in this worker, each on a thread; with INTRA_THREAD all on one.
     pub endpoints: Vec<EndpointPlan>,
 }
@@ -99,25 +67,6 @@ pub enum Order {
         /// Samples that all publishers together have sent, or [`UNKNOWN`].
         expected: u64,
     },
-}
-
-/// What a process has used so far, and what it has in memory now.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Resources {
-    /// The kernel's accounts.
-    pub usage: Usage,
-    /// Resident memory.
-    pub memory: Memory,
-}
-
-impl Resources {
-    /// Those of this process.
-    ///
-    /// # Errors
-    /// A sentence: the system does not tell.
-    pub fn of_this_process() -> Result<Resources, String> {
-        Ok(Resources { usage: Usage::of_this_process()?, memory: Memory::of_this_process()? })
-    }
 }
 
 /// What a worker tells the coordinator.
@@ -173,7 +122,7 @@ pub enum Report {
         threads: Vec<ThreadUsage>,
     },
     /// Something odd that does not end the run.
-    Doubt(Endpoint, String),
+    Warning(Endpoint, String),
     /// The endpoint cannot go on. None: the whole worker.
     Failed(Option<Endpoint>, String),
 }

@@ -1,18 +1,12 @@
-//! A doubt: what speaks against trusting a run without a second look, with its cause and what to do.
+//! The warnings of a run: those of the coordinator and of the watch over the machine, and those that the figures of its summary raise.
 //!
-//! Raised by what happens during a run, by the watch over the machine, and here, from a summary's figures. Printed with the summary,
-//! kept in the logs. Invariant: a run that nothing speaks against has none.
-
-use std::fmt;
-
-use serde::Serialize;
+//! Invariant: a run that nothing speaks against has none.
 
 use super::summary::Summary;
 use super::summary::text::time;
-use crate::experiment::{Content, Strategy, Wait};
+use crate::run_spec::{Content, Strategy, Wait};
+use crate::warning::{Warning, WarningKind};
 
-/// The kind of what happened to a worker: it died, failed, or said nothing any more.
-pub const WORKER: &str = "worker";
 /// A percentile with fewer samples beyond it is not to be trusted.
 pub const ENOUGH_BEYOND: f64 = 10.0;
 /// The part of the asked rate below which a run is said not to have held it.
@@ -22,137 +16,116 @@ const CORES_FULL: f64 = 0.9;
 /// The part of the median latency above which the instrument shows in it.
 const OWN_COST: f64 = 0.1;
 
-/// One doubt.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Doubt {
-    /// What it is about, one word for programs: `governor`, `steal`, …
-    pub kind: &'static str,
-    /// What was found, with its values; without a full stop.
-    pub sentence: String,
-    /// What to do about it; without a full stop. May be empty.
-    pub hint: String,
-}
-
-impl Doubt {
-    /// Of that kind.
-    #[must_use]
-    pub fn new(kind: &'static str, sentence: impl Into<String>, hint: impl Into<String>) -> Doubt {
-        Doubt { kind, sentence: sentence.into(), hint: hint.into() }
-    }
-}
-
-impl fmt::Display for Doubt {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.sentence)?;
-        if self.hint.is_empty() { Ok(()) } else { write!(f, ". {}", self.hint) }
-    }
-}
-
 impl Summary {
     /// What speaks against trusting the run without a second look: what happened, what the machine did, and what the figures show.
     #[must_use]
-    pub fn doubts(&self) -> Vec<Doubt> {
-        let mut doubts = self.notes.clone();
-        doubts.extend(self.about_sending());
-        doubts.extend(self.about_losses());
-        doubts.extend(self.about_latencies());
-        doubts.extend(self.about_set_up());
-        doubts
+    pub fn warnings(&self) -> Vec<Warning> {
+        let mut warnings = self.run_warnings.clone();
+        warnings.extend(self.about_sending());
+        warnings.extend(self.about_losses());
+        warnings.extend(self.about_latencies());
+        warnings.extend(self.about_set_up());
+        warnings
     }
 
     /// Whether the publishers sent as many messages as they were asked for; so if there is nothing to say about it.
     #[must_use]
     pub fn rate_was_held(&self) -> bool {
         // What the last one to die has sent is not known.
-        let known = self.experiment.publishers > 0 && self.gone != Some("publishers") && self.measured_s > 0.0;
+        let known = self.spec.publishers > 0 && self.gone != Some("publishers") && self.measured_s > 0.0;
         // Refused messages were tried in time.
-        let refused_hz = self.sent.refused as f64 / self.measured_s / f64::from(self.experiment.publishers);
-        !known || self.achieved_hz() + refused_hz >= f64::from(self.experiment.rate_hz) * RATE_HELD
+        let refused_hz = self.sent.refused as f64 / self.measured_s / f64::from(self.spec.publishers);
+        !known || self.achieved_hz() + refused_hz >= f64::from(self.spec.rate_hz) * RATE_HELD
     }
 
-    fn about_sending(&self) -> Vec<Doubt> {
-        let mut doubts = Vec::new();
+    fn about_sending(&self) -> Vec<Warning> {
+        let mut warnings = Vec::new();
         if !self.rate_was_held() {
-            doubts.push(Doubt::new(
-                "rate-not-held",
-                format!("the rate was not held: {:.2} of {} per second", self.achieved_hz(), self.experiment.rate_hz),
+            warnings.push(Warning::new(
+                WarningKind::RateNotHeld,
+                format!("the rate was not held: {:.2} of {} per second", self.achieved_hz(), self.spec.rate_hz),
                 "Ask for less, or look at lateness and CPU: the publishers waited for the middleware or for a core",
             ));
         }
         let sent = &self.sent;
         if sent.unsent > 0 {
-            doubts.push(Doubt::new(
-                "unsent",
+            warnings.push(Warning::new(
+                WarningKind::Unsent,
                 format!("{} messages were due before the end and not sent", sent.unsent),
                 "The publishers were behind their schedule: ask for less, or look at lateness and CPU",
             ));
         }
         if sent.refused > 0 {
-            doubts.push(Doubt::new(
-                "refused",
+            warnings.push(Warning::new(
+                WarningKind::Refused,
                 format!("{} messages were refused by the middleware and not sent", sent.refused),
                 "Here they are in no loss, but another program's subscriptions miss their ids; with KEEP_ALL a slow subscription holds \
                  its publishers up",
             ));
         }
-        if sent.unmatched > 0 && self.experiment.subscriptions == 0 {
-            doubts.push(Doubt::new(
-                "unmatched",
+        if sent.unmatched > 0 && self.spec.subscriptions == 0 {
+            warnings.push(Warning::new(
+                WarningKind::Unmatched,
                 format!("{} of {} messages were sent while no subscription was matched", sent.unmatched, sent.samples),
                 "Start the subscriptions first, or wait for them with --expected-num-subs",
             ));
         }
-        doubts
+        warnings
     }
 
-    fn about_losses(&self) -> Vec<Doubt> {
+    fn about_losses(&self) -> Vec<Warning> {
         let received = &self.received;
-        let mut doubts = Vec::new();
+        let mut warnings = Vec::new();
         let mut counted = |count: u64, kind, what: &str, hint: &str| {
             if count > 0 {
-                doubts.push(Doubt::new(kind, format!("{count} {what}"), hint));
+                warnings.push(Warning::new(kind, format!("{count} {what}"), hint));
             }
         };
         counted(
             received.overwritten,
-            "overwritten",
+            WarningKind::Overwritten,
             "samples left the history before they were taken",
             "A deeper --history-depth bridges longer stalls; latencies are of the others only",
         );
         counted(
             self.unexplained(),
-            "lost",
+            WarningKind::Lost,
             "samples were lost and had not left the history",
             "The middleware, or a buffer below it, dropped them; latencies are of the others only",
         );
         counted(
             received.duplicates,
-            "duplicates",
+            WarningKind::Duplicates,
             "samples came twice",
             "They are counted once, by their first arrival",
         );
-        counted(received.reordered, "reordered", "samples came after a later one", "They are counted, and not as lost");
+        counted(
+            received.reordered,
+            WarningKind::Reordered,
+            "samples came after a later one",
+            "They are counted, and not as lost",
+        );
         counted(
             received.corrupt,
-            "corrupt",
+            WarningKind::Corrupt,
             "samples carried another payload than was written",
             "Their memory was written while it was read: the middleware gave a slot away that was in use",
         );
         counted(
             received.refused,
-            "refused-samples",
+            WarningKind::RefusedSamples,
             "attempts to take a sample were refused",
             "What was to be taken there may be among the lost",
         );
-        doubts
+        warnings
     }
 
-    fn about_latencies(&self) -> Vec<Doubt> {
+    fn about_latencies(&self) -> Vec<Warning> {
         let received = &self.received;
-        let mut doubts = Vec::new();
+        let mut warnings = Vec::new();
         if received.negative > 0 {
-            doubts.push(Doubt::new(
-                "negative-latency",
+            warnings.push(Warning::new(
+                WarningKind::NegativeLatency,
                 format!("{} samples were received before they were sent, by the clock", received.negative),
                 "They are in no latency figure; the clock differs between cores, or another host's stamp was read",
             ));
@@ -160,8 +133,8 @@ impl Summary {
         let n = received.latency_ns.n;
         if let Some(percentile) = PERCENTILES.into_iter().find(|percentile| n > 0 && !enough_beyond(n, *percentile)) {
             let needed = (ENOUGH_BEYOND / (1.0 - percentile / 100.0)).round();
-            doubts.push(Doubt::new(
-                "few-samples",
+            warnings.push(Warning::new(
+                WarningKind::FewSamples,
                 format!("p{percentile} and what lies above rest on fewer than {ENOUGH_BEYOND} of {n} samples"),
                 format!("For p{percentile} let it run for {needed} samples, or do not look at it"),
             ));
@@ -169,8 +142,8 @@ impl Summary {
         let median_ns = self.latencies.quantile_ns(0.5) as f64;
         let own_ns = self.own_cost.send_ns + self.own_cost.receive_ns;
         if n > 0 && own_ns > OWN_COST * median_ns {
-            doubts.push(Doubt::new(
-                "own-cost",
+            warnings.push(Warning::new(
+                WarningKind::OwnCost,
                 format!(
                     "the instrument spends {} on each message, of a median latency of {}",
                     time(own_ns),
@@ -179,33 +152,33 @@ impl Summary {
                 "Part of it lies between stamp and reception: compare such latencies only with each other",
             ));
         }
-        if self.experiment.zero_copy && self.experiment.content == Content::Text {
-            let (message, bytes) = (&self.experiment.message, self.experiment.unbounded_bytes);
-            doubts.push(Doubt::new(
-                "text",
+        if self.spec.zero_copy && self.spec.content == Content::Text {
+            let (message, bytes) = (&self.spec.message, self.spec.unbounded_bytes);
+            warnings.push(Warning::new(
+                WarningKind::Text,
                 format!("zero copy of {message} writes and checks each text of {bytes} bytes"),
                 "A loan's texts are given when it is made, so that they are valid from then on. For bytes that stay as they are \
                  take UnboundedSequence",
             ));
         }
-        doubts
+        warnings
     }
 
-    fn about_set_up(&self) -> Vec<Doubt> {
-        let mut doubts = Vec::new();
+    fn about_set_up(&self) -> Vec<Warning> {
+        let mut warnings = Vec::new();
         let cores = self.cores as f64;
         if self.core_percent > 100.0 * CORES_FULL * cores {
-            doubts.push(Doubt::new(
-                "cores-full",
+            warnings.push(Warning::new(
+                WarningKind::CoresFull,
                 format!("the workers used {:.0} % of {} cores", self.core_percent, self.cores),
                 "They waited for each other to be scheduled: ask for less, or take more cores",
             ));
         }
-        let experiment = &self.experiment;
-        let spinning = experiment.subscriptions as usize;
-        if experiment.wait == Wait::Spin && experiment.strategy != Strategy::IntraThread && spinning >= self.cores {
-            doubts.push(Doubt::new(
-                "spin-on-few-cores",
+        let spec = &self.spec;
+        let spinning = spec.subscriptions as usize;
+        if spec.wait == Wait::Spin && spec.strategy != Strategy::IntraThread && spinning >= self.cores {
+            warnings.push(Warning::new(
+                WarningKind::SpinOnFewCores,
                 format!(
                     "{spinning} subscriptions spin on {} cores, and nothing is left for the publishers",
                     self.cores
@@ -213,7 +186,7 @@ impl Summary {
                 "Take fewer subscriptions or --wait adaptive",
             ));
         }
-        doubts
+        warnings
     }
 }
 
@@ -238,19 +211,19 @@ mod tests {
         summary
     }
 
-    fn kinds(summary: &Summary) -> Vec<&'static str> {
-        summary.doubts().iter().map(|doubt| doubt.kind).collect()
+    fn kinds(summary: &Summary) -> Vec<String> {
+        summary.warnings().iter().map(|warning| warning.kind.to_string()).collect()
     }
 
     #[test]
     fn nothing_speaks_against_a_quiet_run() {
         for options in ["", "--zero-copy", "-s 3", "-p 0", "-s 0", "--transient"] {
-            assert_eq!(kinds(&quiet(options)), Vec::<&str>::new(), "{options}");
+            assert_eq!(kinds(&quiet(options)), Vec::<String>::new(), "{options}");
         }
     }
 
     #[test]
-    fn each_cause_raises_its_doubt_and_no_other() {
+    fn each_cause_raises_its_warning_and_no_other() {
         type Case = (&'static str, fn(&mut Summary));
         let cases: [Case; 15] = [
             ("rate-not-held", |run| run.sent_at_least = 2900),
@@ -267,19 +240,19 @@ mod tests {
             ("own-cost", |run| run.own_cost.send_ns = 1e6),
             ("cores-full", |run| run.core_percent = 195.0),
             ("text", |run| {
-                (run.experiment.zero_copy, run.experiment.content) = (true, Content::Text);
+                (run.spec.zero_copy, run.spec.content) = (true, Content::Text);
             }),
             ("spin-on-few-cores", |run| {
-                (run.experiment.wait, run.experiment.subscriptions) = (Wait::Spin, 2);
+                (run.spec.wait, run.spec.subscriptions) = (Wait::Spin, 2);
             }),
         ];
         for (kind, cause) in cases {
             let mut run = quiet("");
             cause(&mut run);
             assert_eq!(kinds(&run), [kind]);
-            let doubt = run.doubts().remove(0);
-            assert!(!doubt.hint.is_empty() && !doubt.to_string().ends_with('.'), "{doubt}");
-            assert!(run.lines().join("\n").contains(&doubt.to_string()), "{kind} is not in the summary");
+            let warning = run.warnings().remove(0);
+            assert!(!warning.hint.is_empty() && !warning.to_string().ends_with('.'), "{warning}");
+            assert!(run.lines().join("\n").contains(&warning.to_string()), "{kind} is not in the summary");
         }
         let mut alone = quiet("-s 0");
         alone.sent.unmatched = 5;
@@ -287,10 +260,13 @@ mod tests {
     }
 
     #[test]
-    fn what_happened_is_among_the_doubts() {
+    fn what_happened_is_among_the_warnings() {
         let mut run = quiet("");
-        run.notes.push(Doubt::new("worker", "subscription 0 failed", ""));
-        assert_eq!((kinds(&run), run.doubts()[0].to_string()), (vec!["worker"], "subscription 0 failed".to_owned()));
+        run.run_warnings.push(Warning::new(WarningKind::Worker, "subscription 0 failed", ""));
+        assert_eq!(
+            (kinds(&run), run.warnings()[0].to_string()),
+            (vec!["worker".to_owned()], "subscription 0 failed".to_owned())
+        );
     }
 
     #[test]

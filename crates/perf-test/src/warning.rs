@@ -1,0 +1,106 @@
+//! A warning: a reason not to trust a result without a second look, with its cause and a hint.
+
+use std::fmt;
+
+use clap::ValueEnum;
+
+/// One warning.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Warning {
+    /// The cause, as one word for programs.
+    pub kind: WarningKind,
+    /// The finding, with its values; without a full stop.
+    pub sentence: String,
+    /// The remedy; without a full stop. May be empty.
+    pub hint: String,
+}
+
+impl Warning {
+    /// Of that kind.
+    #[must_use]
+    pub fn new(kind: WarningKind, sentence: impl Into<String>, hint: impl Into<String>) -> Warning {
+        Warning { kind, sentence: sentence.into(), hint: hint.into() }
+    }
+}
+
+impl fmt::Display for Warning {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.sentence)?;
+        if self.hint.is_empty() { Ok(()) } else { write!(f, ". {}", self.hint) }
+    }
+}
+
+/// The causes. The name of each is its word in kebab case, as `few-samples`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum WarningKind {
+    /// The last publisher of another program ended before the run did.
+    Alone,
+    /// The cost of the machine could not be measured again after the run.
+    Calibration,
+    /// The wall clock was set during the run.
+    ClockStepped,
+    /// The workers needed nearly all cores.
+    CoresFull,
+    /// Samples carried another payload than was written.
+    Corrupt,
+    /// CPUs were in deep sleep between messages.
+    CpuIdle,
+    /// The usage of a daemon of the middleware is not known.
+    Daemon,
+    /// Samples arrived twice.
+    Duplicates,
+    /// The run ended before its time.
+    EarlyEnd,
+    /// An endpoint reported an error that did not end the run.
+    Endpoint,
+    /// A percentile rests on few samples.
+    FewSamples,
+    /// The CPU frequency changed during the run.
+    Frequency,
+    /// The CPU frequency governor slows CPUs down.
+    Governor,
+    /// Files of a worker that did not end well could not be removed.
+    LeftBehind,
+    /// Other programs used the CPUs.
+    Load,
+    /// A log could not be written.
+    Log,
+    /// Samples were lost and had not left the history.
+    Lost,
+    /// Endpoints did not match.
+    Mismatch,
+    /// Samples were received before they were sent, by the clock.
+    NegativeLatency,
+    /// Samples left the history before they were taken.
+    Overwritten,
+    /// The instrument's own cost shows in the latencies.
+    OwnCost,
+    /// The publishers did not hold the rate.
+    RateNotHeld,
+    /// The middleware refused messages.
+    Refused,
+    /// The middleware refused to hand samples out.
+    RefusedSamples,
+    /// Samples arrived after later ones.
+    Reordered,
+    /// Subscriptions busy-wait on all cores.
+    SpinOnFewCores,
+    /// The hypervisor gave CPU time to other machines.
+    Steal,
+    /// The type has text, which zero copy cannot leave unwritten.
+    Text,
+    /// A CPU quota stopped processes.
+    Throttled,
+    /// Messages were sent while no subscription was matched.
+    Unmatched,
+    /// Messages were due before the end and not sent.
+    Unsent,
+    /// A worker exited, failed or did not respond.
+    Worker,
+}
+
+impl fmt::Display for WarningKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.to_possible_value().map_or(Ok(()), |value| f.write_str(value.get_name()))
+    }
+}
