@@ -5,7 +5,7 @@
 //! only `backend::gantry` and `messages` know a middleware. What is measured, merged and reported knows plain numbers.
 //!
 //! ```text
-//! cli ─► experiment, requirement ─► program ─► session ─► coordinator ─► report ─► plot
+//! cli ─► run_spec, requirement ─► program ─► session ─► coordinator ─► report ─► plot
 //!                                      │                   │    ▲ rows
 //!                    repeat, compare ◄─┘             orders▼    │
 //!                                                         worker ─► measure, pacing, payload
@@ -18,10 +18,11 @@
 pub mod backend;
 pub mod cli;
 pub mod clock;
+pub mod communicator;
 pub mod compare;
 pub mod coordinator;
+pub mod endpoint;
 pub mod error;
-pub mod experiment;
 pub mod idle;
 pub mod interrupt;
 pub mod measure;
@@ -33,7 +34,9 @@ pub mod repeat;
 pub mod report;
 pub mod requirement;
 pub mod row;
+pub mod run_spec;
 pub mod session;
+pub mod stamp;
 pub mod system;
 pub mod topic;
 pub mod warning;

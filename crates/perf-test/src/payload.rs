@@ -5,7 +5,7 @@
 
 use std::hint::black_box;
 
-use crate::experiment::Touch;
+use crate::run_spec::Touch;
 
 /// Distance between the bytes that `--touch page` writes and reads: the smallest page there is.
 const PAGE_BYTES: usize = 4096;

@@ -10,11 +10,11 @@ use crate::backend::BUILT_IN;
 use crate::cli::{self, Command, Defaults, PlotOptions, Question, Resolved, RunOptions, SystemOptions};
 use crate::compare::compare;
 use crate::error::Failure;
-use crate::experiment::Experiment;
 use crate::interrupt::Interrupt;
 use crate::repeat::{paired, repeated};
 use crate::report::terminal::write_lines;
 use crate::report::{cannot_write, plot};
+use crate::run_spec::RunSpec;
 use crate::session::Session;
 use crate::system::{Description, Noise, System};
 use crate::{messages, system, worker};
@@ -50,15 +50,15 @@ fn one_run(options: &RunOptions) -> Result<(), Failure> {
     if options.messages.msg_list {
         return list_messages(options);
     }
-    let Resolved { experiment, outputs, runs, requirements } = cli::resolve(options, Defaults::Run)?;
+    let Resolved { spec, outputs, runs, requirements } = cli::resolve(options, Defaults::Run)?;
     let session = Session { outputs, requirements, interrupt: Interrupt::install()? };
     if runs == 1 {
-        return session.once(&experiment);
+        return session.once(&spec);
     }
     let (mut summaries, mut not_met) = (Vec::new(), 0);
     for run in 1..=runs {
         let title = format!("run {run} of {runs}");
-        let (summary, count) = session.one_of_several(&experiment, &title, &format!("run{run}"))?;
+        let (summary, count) = session.one_of_several(&spec, &title, &format!("run{run}"))?;
         summaries.push(summary);
         not_met += count;
     }
@@ -73,7 +73,7 @@ fn experiment_zero_copy(options: &RunOptions) -> Result<(), Failure> {
     if options.messages.msg_list {
         return list_messages(options);
     }
-    let Resolved { experiment, outputs, runs, requirements } = cli::resolve(options, Defaults::ZeroCopyExperiment)?;
+    let Resolved { spec, outputs, runs, requirements } = cli::resolve(options, Defaults::ZeroCopyExperiment)?;
     let session = Session { outputs, requirements, interrupt: Interrupt::install()? };
     let (mut copy, mut zero_copy) = (Vec::new(), Vec::new());
     for pair in 0..runs {
@@ -83,8 +83,8 @@ fn experiment_zero_copy(options: &RunOptions) -> Result<(), Failure> {
             let (what, suffix) = if with { ("with", "zero-copy") } else { ("without", "copy") };
             let suffix = if runs == 1 { suffix.to_owned() } else { format!("{suffix}-run{}", pair + 1) };
             let title = format!("run {} of {}: {what} zero copy", 2 * pair + half, 2 * runs);
-            let experiment = Experiment { zero_copy: with, ..experiment.clone() };
-            let (summary, _) = session.one_of_several(&experiment, &title, &suffix)?;
+            let spec = RunSpec { zero_copy: with, ..spec.clone() };
+            let (summary, _) = session.one_of_several(&spec, &title, &suffix)?;
             if with { &mut zero_copy } else { &mut copy }.push(summary);
         }
     }

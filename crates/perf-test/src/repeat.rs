@@ -43,7 +43,7 @@ const FIGURES: [Figure; 9] = [
     Figure {
         name: "lost",
         percentile: None,
-        value: |run| (run.experiment.subscriptions > 0).then_some(run.lost as f64),
+        value: |run| (run.spec.subscriptions > 0).then_some(run.lost as f64),
         show: whole,
     },
     Figure { name: "CPU per message", percentile: None, value: Summary::cpu_per_message_ns, show: time },

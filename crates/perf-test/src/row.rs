@@ -13,7 +13,7 @@ use crate::measure::usage::Usage;
 /// One second of all workers together, or the piece of a second that a run ends with.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row {
-    /// From the start of the experiment to the end of this row, nanoseconds.
+    /// From the start of the run to the end of this row, nanoseconds.
     pub end_ns: i64,
     /// Length of this row, nanoseconds.
     pub length_ns: i64,
@@ -50,7 +50,7 @@ impl Row {
         self
     }
 
-    /// From the start of the experiment to the end of this row, seconds.
+    /// From the start of the run to the end of this row, seconds.
     #[must_use]
     pub fn t_experiment_s(&self) -> f64 {
         self.end_ns as f64 / SECOND_NS as f64

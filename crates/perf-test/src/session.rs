@@ -5,15 +5,16 @@
 use std::io::Write;
 
 use crate::cli::Outputs;
-use crate::coordinator::{self, communicator::Communicator};
+use crate::communicator::Communicator;
+use crate::coordinator;
 use crate::error::Failure;
-use crate::experiment::Experiment;
 use crate::interrupt::Interrupt;
 use crate::report::full::RequirementEntry;
 use crate::report::heading::{heading, legend};
 use crate::report::summary::Summary;
 use crate::report::{Reports, plot};
 use crate::requirement::Requirement;
+use crate::run_spec::RunSpec;
 use crate::topic::full_name;
 
 /// What is the same in all runs of a command.
@@ -32,8 +33,8 @@ impl Session {
     ///
     /// # Errors
     /// The run could not begin, failed, or did not meet what was required.
-    pub fn once(&self, experiment: &Experiment) -> Result<(), Failure> {
-        let (summary, verdicts) = self.measure(experiment, &self.outputs, &[])?;
+    pub fn once(&self, spec: &RunSpec) -> Result<(), Failure> {
+        let (summary, verdicts) = self.measure(spec, &self.outputs, &[])?;
         judge(&summary, &verdicts)
     }
 
@@ -42,14 +43,9 @@ impl Session {
     ///
     /// # Errors
     /// The run could not begin or failed; or it was ended early, and then the others are not to be begun.
-    pub fn one_of_several(
-        &self,
-        experiment: &Experiment,
-        title: &str,
-        suffix: &str,
-    ) -> Result<(Summary, usize), Failure> {
+    pub fn one_of_several(&self, spec: &RunSpec, title: &str, suffix: &str) -> Result<(Summary, usize), Failure> {
         let title = [String::new(), format!("=== {title} ==="), String::new()];
-        let (summary, verdicts) = self.measure(experiment, &self.outputs.named(suffix), &title)?;
+        let (summary, verdicts) = self.measure(spec, &self.outputs.named(suffix), &title)?;
         judge(&summary, &[])?;
         if summary.stopped_early {
             let sentence =
@@ -61,21 +57,21 @@ impl Session {
 
     fn measure(
         &self,
-        experiment: &Experiment,
+        spec: &RunSpec,
         outputs: &Outputs,
         title: &[String],
     ) -> Result<(Summary, Vec<RequirementEntry>), Failure> {
-        let communicator = Communicator::find(&experiment.communicator).map_err(Failure::Usage)?;
+        let communicator = Communicator::find(&spec.communicator).map_err(Failure::Usage)?;
         let run_id = random_id()?;
-        let topic = full_name(&experiment.topic, experiment.is_private().then_some(&run_id));
+        let topic = full_name(&spec.topic, spec.is_private().then_some(&run_id));
         // Also takes away what an earlier run left that was killed.
-        communicator.clean_up(experiment).map_err(Failure::Measurement)?;
-        let mut reports = Reports::open(outputs, experiment, &run_id, &topic)?;
+        communicator.clean_up(spec).map_err(Failure::Measurement)?;
+        let mut reports = Reports::open(outputs, spec, &run_id, &topic)?;
         reports.lines(title)?;
-        reports.lines(&heading(experiment, &topic))?;
+        reports.lines(&heading(spec, &topic))?;
         name_logs(&mut reports, outputs)?;
         reports.lines(&legend(outputs.tables))?;
-        let mut summary = coordinator::run(experiment, &communicator, &topic, &mut reports, &self.interrupt)?;
+        let mut summary = coordinator::run(spec, &communicator, &topic, &mut reports, &self.interrupt)?;
         let ending =
             if summary.stopped_early { "Stopped early. Exiting." } else { "Maximum runtime reached. Exiting." };
         reports.lines(&[ending.to_owned()])?;

@@ -9,9 +9,10 @@ use ::gantry::{MemoryError, Node};
 
 use super::{Backend, Draft, Matched, Publisher, Subscription, Taken};
 use crate::clock::now_ns;
-use crate::experiment::{Durability, Experiment, History, Reliability, Wait};
-use crate::messages::{Benchmark, Stamped, WithType, with_type};
-use crate::worker::protocol::EndpointPlan;
+use crate::endpoint::EndpointPlan;
+use crate::messages::{Benchmark, WithType, with_type};
+use crate::run_spec::{Durability, History, Reliability, RunSpec, Wait};
+use crate::stamp::Stamped;
 
 /// The back end `Gantry`.
 #[derive(Debug)]
@@ -30,26 +31,26 @@ impl Backend for Gantry {
         ]
     }
 
-    fn check(&self, _: &Experiment) -> Result<(), String> {
+    fn check(&self, _: &RunSpec) -> Result<(), String> {
         Ok(())
     }
 
-    fn publisher(&self, experiment: &Experiment, plan: &EndpointPlan) -> Result<Box<dyn Publisher>, String> {
-        for_message(experiment, MakePublisher(experiment, plan))
+    fn publisher(&self, spec: &RunSpec, plan: &EndpointPlan) -> Result<Box<dyn Publisher>, String> {
+        for_message(spec, MakePublisher(spec, plan))
     }
 
-    fn subscription(&self, experiment: &Experiment, plan: &EndpointPlan) -> Result<Box<dyn Subscription>, String> {
-        for_message(experiment, MakeSubscription(experiment, plan))
+    fn subscription(&self, spec: &RunSpec, plan: &EndpointPlan) -> Result<Box<dyn Subscription>, String> {
+        for_message(spec, MakeSubscription(spec, plan))
     }
 
     /// Joining a domain removes what dead processes left there, and leaving it removes what is empty then.
-    fn clean_up(&self, experiment: &Experiment) -> Result<(), String> {
-        Node::builder("perf_test_coordinator").domain_id(experiment.domain_id).build().map(drop).map_err(sentence)
+    fn clean_up(&self, spec: &RunSpec) -> Result<(), String> {
+        Node::builder("perf_test_coordinator").domain_id(spec.domain_id).build().map(drop).map_err(sentence)
     }
 }
 
-fn for_message<T, W: WithType<Output = Result<T, String>>>(experiment: &Experiment, make: W) -> Result<T, String> {
-    let (message, layout) = (&experiment.message, experiment.layout);
+fn for_message<T, W: WithType<Output = Result<T, String>>>(spec: &RunSpec, make: W) -> Result<T, String> {
+    let (message, layout) = (&spec.message, spec.layout);
     with_type(message, layout, make)
         .unwrap_or_else(|| Err(format!("there is no message `{message}` in the {} layout", layout.name())))
 }
@@ -58,45 +59,44 @@ fn sentence(error: ::gantry::Error) -> String {
     error.to_string()
 }
 
-fn node(experiment: &Experiment, plan: &EndpointPlan) -> Result<Node, String> {
+fn node(spec: &RunSpec, plan: &EndpointPlan) -> Result<Node, String> {
     let name = plan.endpoint.to_string().replace(' ', "_");
-    Node::builder(&format!("perf_test_{name}")).domain_id(experiment.domain_id).build().map_err(sentence)
+    Node::builder(&format!("perf_test_{name}")).domain_id(spec.domain_id).build().map_err(sentence)
 }
 
-fn qos(experiment: &Experiment) -> ::gantry::Qos {
+fn qos(spec: &RunSpec) -> ::gantry::Qos {
     let qos = ::gantry::Qos::default();
-    let qos = match experiment.reliability {
+    let qos = match spec.reliability {
         Reliability::Reliable => qos.reliable(),
         Reliability::BestEffort => qos.best_effort(),
     };
-    let qos = match experiment.durability {
+    let qos = match spec.durability {
         Durability::TransientLocal => qos.transient_local(),
         Durability::Volatile => qos.volatile(),
     };
-    match experiment.history {
-        History::KeepLast => qos.keep_last(experiment.history_depth),
+    match spec.history {
+        History::KeepLast => qos.keep_last(spec.history_depth),
         History::KeepAll => qos.keep_all(),
     }
 }
 
 /// A message of which every page has been touched, so that no fault falls into the measurement.
-fn touched<M: Benchmark>(experiment: &Experiment) -> Box<M> {
-    let mut message = M::prepared(experiment.unbounded_bytes as usize);
+fn touched<M: Benchmark>(spec: &RunSpec) -> Box<M> {
+    let mut message = M::prepared(spec.unbounded_bytes as usize);
     message.touch();
     message
 }
 
-struct MakePublisher<'a>(&'a Experiment, &'a EndpointPlan);
+struct MakePublisher<'a>(&'a RunSpec, &'a EndpointPlan);
 
 impl WithType for MakePublisher<'_> {
     type Output = Result<Box<dyn Publisher>, String>;
 
     fn run<M: Benchmark>(self) -> Self::Output {
-        let MakePublisher(experiment, plan) = self;
-        let created = node(experiment, plan)?.create_publisher::<M>(&plan.topic, qos(experiment));
-        let message =
-            if experiment.zero_copy { M::prepared(experiment.unbounded_bytes as usize) } else { touched(experiment) };
-        Ok(Box::new(TypedPublisher { publisher: created.map_err(sentence)?, message, zero_copy: experiment.zero_copy }))
+        let MakePublisher(spec, plan) = self;
+        let created = node(spec, plan)?.create_publisher::<M>(&plan.topic, qos(spec));
+        let message = if spec.zero_copy { M::prepared(spec.unbounded_bytes as usize) } else { touched(spec) };
+        Ok(Box::new(TypedPublisher { publisher: created.map_err(sentence)?, message, zero_copy: spec.zero_copy }))
     }
 }
 
@@ -132,17 +132,17 @@ impl<M: Benchmark> Publisher for TypedPublisher<M> {
     }
 }
 
-struct MakeSubscription<'a>(&'a Experiment, &'a EndpointPlan);
+struct MakeSubscription<'a>(&'a RunSpec, &'a EndpointPlan);
 
 impl WithType for MakeSubscription<'_> {
     type Output = Result<Box<dyn Subscription>, String>;
 
     fn run<M: Benchmark>(self) -> Self::Output {
-        let MakeSubscription(experiment, plan) = self;
-        let created = node(experiment, plan)?.create_subscription::<M>(&plan.topic, qos(experiment));
+        let MakeSubscription(spec, plan) = self;
+        let created = node(spec, plan)?.create_subscription::<M>(&plan.topic, qos(spec));
         let mut subscription = created.map_err(sentence)?;
-        subscription.set_spinning(experiment.wait != Wait::Block);
-        let private = (!experiment.zero_copy).then(|| touched(experiment));
+        subscription.set_spinning(spec.wait != Wait::Block);
+        let private = (!spec.zero_copy).then(|| touched(spec));
         Ok(Box::new(TypedSubscription { subscription, private }))
     }
 }

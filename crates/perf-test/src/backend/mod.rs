@@ -13,8 +13,9 @@ pub mod mock;
 
 use std::time::Duration;
 
-use crate::experiment::Experiment;
-use crate::worker::protocol::EndpointPlan;
+use crate::endpoint::EndpointPlan;
+use crate::run_spec::RunSpec;
+pub use crate::stamp::Stamp;
 
 /// The middlewares that this program brings along.
 pub const BUILT_IN: [&dyn Backend; 2] = [&gantry::Gantry, &mock::Mock];
@@ -30,29 +31,29 @@ pub trait Backend: Sync {
         &[]
     }
 
-    /// Whether it can do all that the experiment asks for. Called before any process is started.
+    /// Whether it can do all that the run asks for. Called before any process is started.
     ///
     /// # Errors
     /// A sentence that says which option cannot apply, and what can.
-    fn check(&self, experiment: &Experiment) -> Result<(), String>;
+    fn check(&self, spec: &RunSpec) -> Result<(), String>;
 
     /// A publisher of `plan.topic`. May block; called on the thread that will use it.
     ///
     /// # Errors
     /// A sentence that says why not and what to do.
-    fn publisher(&self, experiment: &Experiment, plan: &EndpointPlan) -> Result<Box<dyn Publisher>, String>;
+    fn publisher(&self, spec: &RunSpec, plan: &EndpointPlan) -> Result<Box<dyn Publisher>, String>;
 
-    /// A subscription to `plan.topic`, which waits as [`Experiment::wait`] says. As [`Backend::publisher`] otherwise.
+    /// A subscription to `plan.topic`, which waits as [`RunSpec::wait`] says. As [`Backend::publisher`] otherwise.
     ///
     /// # Errors
     /// A sentence that says why not and what to do.
-    fn subscription(&self, experiment: &Experiment, plan: &EndpointPlan) -> Result<Box<dyn Subscription>, String>;
+    fn subscription(&self, spec: &RunSpec, plan: &EndpointPlan) -> Result<Box<dyn Subscription>, String>;
 
     /// Takes away what dead processes left. The coordinator calls it before a run, and after one in which a worker did not end well.
     ///
     /// # Errors
     /// A sentence: the middleware cannot work here, or something is still there.
-    fn clean_up(&self, experiment: &Experiment) -> Result<(), String>;
+    fn clean_up(&self, spec: &RunSpec) -> Result<(), String>;
 }
 
 /// What publishers and subscriptions have in common: they meet the other side. Not called while messages are due.
@@ -86,17 +87,6 @@ pub trait Draft {
     fn stamp(&mut self) -> Stamp;
 }
 
-/// What a publisher writes into every message.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Stamp {
-    /// The time of sending, ns of CLOCK_MONOTONIC.
-    pub time_ns: i64,
-    /// The number of the message in the publisher's schedule; the first is 1. A message that is refused leaves a gap.
-    pub id: u64,
-    /// Messages per second, 0 if as many as possible; only iRobot's messages carry it.
-    pub rate_hz: u32,
-}
-
 /// Receives messages.
 pub trait Subscription: Matched {
     /// Takes one message, if there is one, and shows it to `reader`; whether there was one. Does not wait.
@@ -123,7 +113,7 @@ pub struct Taken<'a> {
     pub source: [u8; 16],
     /// The time in the message.
     pub time_ns: i64,
-    /// The id in the message, as far as it carries it ([`Experiment::last_id`]).
+    /// The id in the message, as far as it carries it ([`RunSpec::last_id`]).
     pub id: u64,
     /// When it was in hand, ns of CLOCK_MONOTONIC: read right after the middleware gave it, with the copy path right after the copy.
     pub received_ns: i64,

@@ -12,9 +12,9 @@ use clap::ValueEnum;
 
 use super::options::{MessageOptions, QosOptions, RunOptions};
 use crate::error::Failure;
-use crate::experiment::{Durability, Experiment, History, Layout, Reliability, Threshold, Touch, Wait, name_of};
 use crate::messages::{self, Found};
 use crate::requirement::Requirement;
+use crate::run_spec::{Durability, History, Layout, Reliability, RunSpec, Threshold, Touch, Wait, name_of};
 
 pub use outputs::Outputs;
 
@@ -31,7 +31,7 @@ pub enum Defaults {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Resolved {
     /// The run.
-    pub experiment: Experiment,
+    pub spec: RunSpec,
     /// Where its results go.
     pub outputs: Outputs,
     /// How often it is run.
@@ -46,15 +46,15 @@ pub struct Resolved {
 /// [`Failure::Usage`] if options contradict each other or name what does not exist.
 pub fn resolve(options: &RunOptions, defaults: Defaults) -> Result<Resolved, Failure> {
     let resolved = || {
-        let experiment = experiment(options, defaults)?;
-        let outputs = outputs::outputs(&options.output, options.older.disable_logging, &experiment.topic)?;
+        let spec = spec(options, defaults)?;
+        let outputs = outputs::outputs(&options.output, options.older.disable_logging, &spec.topic)?;
         let (runs, requirements) = (options.time.runs.unwrap_or(1), options.gate.require.clone());
-        Ok(Resolved { experiment, outputs, runs, requirements })
+        Ok(Resolved { spec, outputs, runs, requirements })
     };
     resolved().map_err(Failure::Usage)
 }
 
-fn experiment(options: &RunOptions, defaults: Defaults) -> Result<Experiment, String> {
+fn spec(options: &RunOptions, defaults: Defaults) -> Result<RunSpec, String> {
     let of_experiment = defaults == Defaults::ZeroCopyExperiment;
     older::refuse(&options.older)?;
     let communicator = who::communicator(options.who.communicator.as_deref())?;
@@ -72,7 +72,7 @@ fn experiment(options: &RunOptions, defaults: Defaults) -> Result<Experiment, St
     let (roundtrip, publishers, subscriptions) = who::counts(&options.who)?;
     let wait = switch(options.older.no_waitset, "--no-waitset", Wait::Spin, "--wait", options.measuring.wait)?;
     let (rt_priority, rt_cpus) = older::real_time(&options.machine, options.older.use_drive_px_rt)?;
-    let experiment = Experiment {
+    let spec = RunSpec {
         communicator: communicator.name().to_owned(),
         message: message.name.to_owned(),
         layout,
@@ -112,12 +112,9 @@ fn experiment(options: &RunOptions, defaults: Defaults) -> Result<Experiment, St
         mock: options.who.mock.clone().unwrap_or_default(),
         remarks,
     };
-    check::check(&experiment, options, defaults)?;
-    communicator.check(&experiment)?;
-    Ok(Experiment {
-        remarks: [experiment.remarks.clone(), untouched, check::remarks(&experiment, options)].concat(),
-        ..experiment
-    })
+    check::check(&spec, options, defaults)?;
+    communicator.check(&spec)?;
+    Ok(RunSpec { remarks: [spec.remarks.clone(), untouched, check::remarks(&spec, options)].concat(), ..spec })
 }
 
 fn message(options: &MessageOptions, default: &str, layout: Layout) -> Result<Found, String> {

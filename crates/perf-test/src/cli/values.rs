@@ -8,7 +8,7 @@ use std::str::FromStr;
 use clap::builder::{EnumValueParser, PossibleValue, TypedValueParser};
 use clap::error::ErrorKind;
 
-use crate::experiment::{Strategy, Threshold};
+use crate::run_spec::{Strategy, Threshold};
 
 /// The strategies of performance_test that only Apex.OS has.
 const APEX_STRATEGIES: [&str; 3] = ["APEX_SINGLE_EXECUTOR", "APEX_EXECUTOR_PER_COMMUNICATOR", "APEX_CHAIN"];

@@ -6,18 +6,18 @@ use std::collections::BTreeSet;
 
 use super::{Fate, KINDS, Run, is_publisher};
 use crate::clock::{SECOND_NS, now_ns};
+use crate::endpoint::Endpoint;
 use crate::measure::calibration::Calibrations;
 use crate::measure::tally::Received;
 use crate::measure::usage::Usage;
 use crate::report::summary::{Summary, WorkerUsage};
 use crate::warning::{Warning, WarningKind};
 use crate::worker::own_cost::OwnCost;
-use crate::worker::protocol::Endpoint;
 
 impl Run<'_> {
     /// Sums up; the workers have ended.
     pub(super) fn finish(mut self, calibrations: Calibrations) -> Summary {
-        let ended_ns = self.stopped_ns.unwrap_or_else(|| match self.experiment.length_s() {
+        let ended_ns = self.stopped_ns.unwrap_or_else(|| match self.spec.length_s() {
             None => now_ns(),
             Some(run_s) => self.start_ns + i64::from(run_s) * SECOND_NS,
         });
@@ -42,12 +42,12 @@ impl Run<'_> {
         let sums = self.ledger.sums();
         let lost = self.subscriptions().map(|endpoint| self.lost_by(endpoint, sent_at_least)).sum();
         // What is missing is known better than by gaps alone, which refused messages leave, too, and the last ones do not.
-        let whole = self.experiment.has_publishers() && self.lost_endpoints.is_empty();
+        let whole = self.spec.has_publishers() && self.lost_endpoints.is_empty();
         let missed = if whole { lost + sums.received.reordered } else { sums.received.missed };
         Summary {
-            experiment: self.experiment.clone(),
+            spec: self.spec.clone(),
             stopped_early: self.stopped_ns.is_some(),
-            measured_s: (seconds(ended_ns - self.start_ns) - f64::from(self.experiment.left_out_s())).max(0.0),
+            measured_s: (seconds(ended_ns - self.start_ns) - f64::from(self.spec.left_out_s())).max(0.0),
             matched_after_ns: self.matched_after_ns,
             sent: sums.sent,
             sent_at_least,
@@ -68,7 +68,7 @@ impl Run<'_> {
             second_latencies_ns,
             second_core_percents,
             gone: self.gone(),
-            own_cost: OwnCost::measure(self.experiment),
+            own_cost: OwnCost::measure(self.spec),
             run_warnings: std::mem::take(&mut self.warnings),
         }
     }
@@ -88,7 +88,7 @@ impl Run<'_> {
     pub(super) fn lost_by(&self, subscription: Endpoint, sent_at_least: u64) -> u64 {
         let received = self.ledger.received_by(subscription);
         let died = self.lost_endpoints.get(&subscription) == Some(&Fate::Died);
-        if self.experiment.has_publishers() && !died {
+        if self.spec.has_publishers() && !died {
             sent_at_least.saturating_sub(received.samples)
         } else {
             // The ids of refused messages are missing, too.
@@ -97,20 +97,20 @@ impl Run<'_> {
     }
 
     pub(super) fn subscriptions(&self) -> impl Iterator<Item = Endpoint> + use<> {
-        (0..self.experiment.subscriptions).map(Endpoint::Subscription)
+        (0..self.spec.subscriptions).map(Endpoint::Subscription)
     }
 
     fn note_the_mute_and_the_alone(&mut self) {
         let sent_at_least = self.sent_at_least();
         for endpoint in self.subscriptions() {
-            if self.experiment.has_publishers() && self.lost_endpoints.get(&endpoint) == Some(&Fate::Mute) {
+            if self.spec.has_publishers() && self.lost_endpoints.get(&endpoint) == Some(&Fate::Mute) {
                 let lost = self.lost_by(endpoint, sent_at_least);
                 let sentence = format!("{endpoint}: {lost} samples that it did not report count as lost");
                 self.warnings.push(Warning::new(WarningKind::Worker, sentence, ""));
             }
         }
         let alone_since_ns = self.closings.values().filter_map(|closing| closing.alone_since_ns).max();
-        if let Some(alone_since_ns) = alone_since_ns.filter(|_| !self.experiment.has_publishers()) {
+        if let Some(alone_since_ns) = alone_since_ns.filter(|_| !self.spec.has_publishers()) {
             let since_s = seconds(alone_since_ns);
             let sentence = format!("no publisher of the topic was left after {since_s:.1} s: it ended or died");
             self.warnings.push(Warning::new(WarningKind::Alone, sentence, ""));

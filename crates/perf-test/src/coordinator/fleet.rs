@@ -5,27 +5,19 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
-use std::path::PathBuf;
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::time::{Duration, Instant};
 
-use crate::worker::protocol::{Endpoint, Order, Plan, Report};
+use crate::communicator::Program;
+use crate::endpoint::Endpoint;
+use crate::worker::protocol::{Order, Plan, Report};
 
 /// How long workers may take to end by themselves.
 const ORDERLY_END: Duration = Duration::from_secs(3);
 
 /// The longest line that is taken for one report: a row with its histograms has some hundred kilobytes at most.
 const LONGEST_LINE_BYTES: u64 = 16 << 20;
-
-/// The program that workers run.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Program {
-    /// This one.
-    This,
-    /// One that brings another middleware along.
-    Other(PathBuf),
-}
 
 /// What a worker process did.
 #[derive(Debug)]

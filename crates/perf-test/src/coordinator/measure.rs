@@ -9,12 +9,13 @@ use super::fleet::Event;
 use super::ledger::Entry;
 use super::{Fate, KINDS, Run, TICK, is_publisher};
 use crate::clock::{SECOND_NS, now_ns};
+use crate::endpoint::Endpoint;
 use crate::error::Failure;
-use crate::experiment::Roundtrip;
 use crate::measure::daemon::Daemon;
 use crate::row::Row;
+use crate::run_spec::Roundtrip;
 use crate::warning::{Warning, WarningKind};
-use crate::worker::protocol::{Endpoint, Order, Report, UNKNOWN};
+use crate::worker::protocol::{Order, Report, UNKNOWN};
 
 /// How much later than its second a row may come before it is shown without those that are missing.
 const ROW_OVERDUE_NS: i64 = 2 * SECOND_NS;
@@ -26,7 +27,7 @@ const ENDED_NS: i64 = 2 * SECOND_NS;
 impl Run<'_> {
     /// Reports rows until the publishers are done, the time is up, or somebody ends it.
     pub(super) fn measure(&mut self) -> Result<(), Failure> {
-        let length_s = self.experiment.length_s();
+        let length_s = self.spec.length_s();
         let end_ns = length_s.map_or(i64::MAX, |run_s| self.start_ns + i64::from(run_s) * SECOND_NS);
         let mut stop_by_ns = end_ns.saturating_add(FINISH_NS);
         if let Some(run_s) = length_s {
@@ -46,11 +47,8 @@ impl Run<'_> {
                 stop_by_ns = now_ns + FINISH_NS;
                 self.fleet.order(Order::Stop);
             }
-            let done = if self.experiment.publishers > 0 {
-                !publishing
-            } else {
-                now_ns >= end_ns || self.stopped_ns.is_some()
-            };
+            let done =
+                if self.spec.publishers > 0 { !publishing } else { now_ns >= end_ns || self.stopped_ns.is_some() };
             if done {
                 return Ok(());
             }
@@ -63,7 +61,7 @@ impl Run<'_> {
 
     /// From the first second that counts.
     fn watch_daemons(&mut self, now_ns: i64) {
-        let begin_ns = self.start_ns + i64::from(self.experiment.left_out_s()) * SECOND_NS;
+        let begin_ns = self.start_ns + i64::from(self.spec.left_out_s()) * SECOND_NS;
         if !self.daemons_begun && now_ns >= begin_ns {
             self.daemons_begun = true;
             self.daemons.iter_mut().for_each(Daemon::begin);
@@ -97,7 +95,7 @@ impl Run<'_> {
         }
         let publisher_lost = self.lost_endpoints.keys().any(is_publisher);
         let relay_lost = self.lost_endpoints.keys().any(|endpoint| matches!(endpoint, Endpoint::Relay(_)));
-        let own = self.experiment.has_publishers();
+        let own = self.spec.has_publishers();
         let expected = if !own && self.stopped_ns.is_some() {
             // Others' publishers go on, and the run ends here.
             0
@@ -213,7 +211,7 @@ impl Run<'_> {
     }
 
     fn log(&mut self, row: Row) -> Result<(), Failure> {
-        let row = if self.experiment.roundtrip == Roundtrip::Relay { row.of_relay() } else { row };
+        let row = if self.spec.roundtrip == Roundtrip::Relay { row.of_relay() } else { row };
         let given_up = self.reports.row(&row)?;
         let warning = |sentence| Warning::new(WarningKind::Log, sentence, "Make room and run again");
         self.warnings.extend(given_up.into_iter().map(warning));

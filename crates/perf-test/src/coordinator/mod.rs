@@ -4,7 +4,6 @@
 //! each other, gives the start, merges and reports their rows, lets them drain, and ends them. It is
 //! never in their way while they measure. What each side says is in `worker::protocol`.
 
-pub mod communicator;
 mod finish;
 mod fleet;
 mod ledger;
@@ -14,8 +13,9 @@ mod set_up;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
+use crate::communicator::Communicator;
+use crate::endpoint::{Endpoint, EndpointPlan};
 use crate::error::Failure;
-use crate::experiment::{Experiment, Roundtrip, Strategy};
 use crate::idle::Awake;
 use crate::interrupt::Interrupt;
 use crate::measure::calibration::{Calibration, Calibrations};
@@ -24,11 +24,11 @@ use crate::measure::memory::Footprint;
 use crate::measure::threads::ThreadUsage;
 use crate::report::Reports;
 use crate::report::summary::Summary;
+use crate::run_spec::{Roundtrip, RunSpec, Strategy};
 use crate::system::{Watch, root_folder};
 use crate::warning::{Warning, WarningKind};
 use crate::worker::placement::Placement;
-use crate::worker::protocol::{Closing, Endpoint, EndpointPlan, PROTOCOL, Plan};
-use communicator::Communicator;
+use crate::worker::protocol::{Closing, PROTOCOL, Plan};
 use fleet::{Event, Fleet};
 use ledger::Ledger;
 
@@ -42,29 +42,29 @@ const TICK: Duration = Duration::from_millis(50);
 /// # Errors
 /// [`Failure::Measurement`] if the run cannot begin or nobody can be told of it.
 pub fn run(
-    experiment: &Experiment,
+    spec: &RunSpec,
     communicator: &Communicator,
     topic: &str,
     reports: &mut Reports,
     interrupt: &Interrupt,
 ) -> Result<Summary, Failure> {
-    let calibrate = || Calibration::measure(experiment.message_bytes, experiment.rate_hz).map_err(Failure::Measurement);
-    Placement::of(experiment).check().map_err(Failure::Usage)?;
+    let calibrate = || Calibration::measure(spec.message_bytes, spec.rate_hz).map_err(Failure::Measurement);
+    Placement::of(spec).check().map_err(Failure::Usage)?;
     // Held until the workers have ended.
-    let _awake = if experiment.prevent_cpu_idle { Some(Awake::hold().map_err(Failure::Usage)?) } else { None };
+    let _awake = if spec.prevent_cpu_idle { Some(Awake::hold().map_err(Failure::Usage)?) } else { None };
     let mut daemons = Vec::new();
-    for wanted in &experiment.daemons {
+    for wanted in &spec.daemons {
         daemons.extend(Daemon::find(wanted).map_err(Failure::Usage)?);
     }
     let before = calibrate()?;
     let watch = Watch::start(&root_folder());
-    let plans = plans(experiment, topic);
+    let plans = plans(spec, topic);
     let endpoints: Vec<Endpoint> =
         plans.iter().flat_map(|plan| plan.endpoints.iter().map(|plan| plan.endpoint)).collect();
-    let ledger = Ledger::new(endpoints.iter().copied(), plans.len(), experiment.left_out_s());
+    let ledger = Ledger::new(endpoints.iter().copied(), plans.len(), spec.left_out_s());
     let fleet = Fleet::start(communicator.program(), plans).map_err(Failure::Measurement)?;
     let mut run = Run {
-        experiment,
+        spec,
         communicator,
         reports,
         interrupt,
@@ -95,10 +95,10 @@ pub fn run(
     Ok(run.finish(Calibrations { before, after }))
 }
 
-fn plans(experiment: &Experiment, topic: &str) -> Vec<Plan> {
+fn plans(spec: &RunSpec, topic: &str) -> Vec<Plan> {
     let there = format!("{topic}_main");
     let back = format!("{topic}_relay");
-    let (to, from) = match experiment.roundtrip {
+    let (to, from) = match spec.roundtrip {
         Roundtrip::None => (topic, topic),
         _ => (there.as_str(), back.as_str()),
     };
@@ -108,23 +108,20 @@ fn plans(experiment: &Experiment, topic: &str) -> Vec<Plan> {
         relay_topic: String::new(),
         place: 0,
     };
-    let publishers = (0..experiment.publishers).map(|index| plan(Endpoint::Publisher(index), to));
-    let subscriptions = (0..experiment.subscriptions).map(|index| plan(Endpoint::Subscription(index), from));
-    let relays = matches!(experiment.roundtrip, Roundtrip::Relay | Roundtrip::Both)
+    let publishers = (0..spec.publishers).map(|index| plan(Endpoint::Publisher(index), to));
+    let subscriptions = (0..spec.subscriptions).map(|index| plan(Endpoint::Subscription(index), from));
+    let relays = matches!(spec.roundtrip, Roundtrip::Relay | Roundtrip::Both)
         .then(|| EndpointPlan { relay_topic: from.to_owned(), ..plan(Endpoint::Relay(0), to) });
     let endpoints = publishers.chain(relays).chain(subscriptions);
     let endpoints: Vec<EndpointPlan> =
         endpoints.zip(0..).map(|(endpoint, place)| EndpointPlan { place, ..endpoint }).collect();
-    let together = experiment.strategy != Strategy::InterProcess;
+    let together = spec.strategy != Strategy::InterProcess;
     // All publishers share a process, every other endpoint has one of its own; or all are in one.
     let same = |one: &EndpointPlan, other: &EndpointPlan| {
         together || (is_publisher(&one.endpoint) && is_publisher(&other.endpoint))
     };
-    let plan = |endpoints: &[EndpointPlan]| Plan {
-        protocol: PROTOCOL,
-        experiment: experiment.clone(),
-        endpoints: endpoints.to_vec(),
-    };
+    let plan =
+        |endpoints: &[EndpointPlan]| Plan { protocol: PROTOCOL, spec: spec.clone(), endpoints: endpoints.to_vec() };
     endpoints.chunk_by(same).map(plan).collect()
 }
 
@@ -152,7 +149,7 @@ enum Fate {
 }
 
 struct Run<'a> {
-    experiment: &'a Experiment,
+    spec: &'a RunSpec,
     communicator: &'a Communicator,
     reports: &'a mut Reports,
     interrupt: &'a Interrupt,
@@ -185,7 +182,7 @@ impl Run<'_> {
         let killed = self.fleet.end();
         self.warnings.extend(killed.into_iter().map(|sentence| Warning::new(WarningKind::Worker, sentence, "")));
         if !self.fleet.ended_well()
-            && let Err(sentence) = self.communicator.clean_up(self.experiment)
+            && let Err(sentence) = self.communicator.clean_up(self.spec)
         {
             let sentence = format!("what a worker left is still there: {sentence}");
             self.warnings.push(Warning::new(WarningKind::LeftBehind, sentence, ""));

@@ -7,7 +7,8 @@ use std::collections::BTreeSet;
 use super::fleet::Event;
 use super::{Run, TICK};
 use crate::clock::{SECOND_NS, now_ns};
-use crate::worker::protocol::{Endpoint, Order, Report, Standing};
+use crate::endpoint::Endpoint;
+use crate::worker::protocol::{Order, Report, Standing};
 
 /// Everybody must exist within this time; matching has its own time-out, in the workers, which begins then.
 const SET_UP_NS: i64 = 60 * SECOND_NS;
@@ -19,7 +20,7 @@ impl Run<'_> {
     pub(super) fn set_up(&mut self, endpoints: &[Endpoint]) -> Result<(), String> {
         let mut not_ready: BTreeSet<Endpoint> = endpoints.iter().copied().collect();
         let mut not_matched = not_ready.clone();
-        let patience_s = i64::from(self.experiment.match_timeout_s);
+        let patience_s = i64::from(self.spec.match_timeout_s);
         let give_up_ns = now_ns() + SET_UP_NS + patience_s * SECOND_NS;
         let (mut last_created_ns, mut last_matched_ns) = (0, 0);
         while !(not_ready.is_empty() && not_matched.is_empty()) {
@@ -65,7 +66,7 @@ impl Run<'_> {
             "{} is matched with {matched} of {expected} {} after {} s (--wait-for-matched-timeout)",
             unmatched.endpoint,
             others(unmatched.endpoint),
-            self.experiment.match_timeout_s
+            self.spec.match_timeout_s
         );
         self.fleet.order(Order::Explain);
         let give_up_ns = now_ns() + 2 * SECOND_NS;

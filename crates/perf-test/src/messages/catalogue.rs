@@ -6,7 +6,7 @@ use gantry_msgs::v1::performance_test as v1;
 use gantry_msgs::{irobot_interfaces_plugin, performance_test, performance_test_msgs};
 
 use super::Benchmark;
-use crate::experiment::{Content, Layout};
+use crate::run_spec::{Content, Layout};
 
 /// Something to do with a message type that is known only at run time.
 pub trait WithType {

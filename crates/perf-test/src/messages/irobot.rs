@@ -8,10 +8,10 @@ use gantry_msgs::builtin_interfaces::Time;
 use gantry_msgs::irobot_interfaces_plugin as plugin;
 use gantry_msgs::performance_test_msgs::{self as base, PerformanceHeader};
 
-use super::{Benchmark, Stamped};
-use crate::backend::Stamp;
+use super::Benchmark;
 use crate::clock::SECOND_NS;
-use crate::experiment::Content;
+use crate::run_spec::Content;
+use crate::stamp::{Stamp, Stamped};
 
 /// The header of a message with that many bytes of payload.
 fn header(stamp: Stamp, payload_bytes: usize) -> PerformanceHeader {

@@ -10,19 +10,10 @@ mod performance_test;
 
 use gantry::{Loan, Message, Sample};
 
-use crate::backend::Stamp;
-use crate::experiment::Content;
+use crate::run_spec::Content;
+use crate::stamp::{Stamp, Stamped};
 
 pub use catalogue::{Found, WithType, find, is_message, list, with_type};
-
-/// What a subscription reads from every message.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Stamped {
-    /// When it was sent, ns of CLOCK_MONOTONIC.
-    pub time_ns: i64,
-    /// The number of the message, as far as it carries it: see [`Benchmark::LAST_ID`].
-    pub id: u64,
-}
 
 /// A message that carries when it was sent and its number.
 pub trait Benchmark: Message {

@@ -7,9 +7,9 @@ use gantry::{Loan, Message, Sample};
 use gantry_msgs::performance_test as v2;
 use gantry_msgs::v1::performance_test as v1;
 
-use super::{Benchmark, Stamped};
-use crate::backend::Stamp;
-use crate::experiment::Content;
+use super::Benchmark;
+use crate::run_spec::Content;
+use crate::stamp::{Stamp, Stamped};
 
 /// Length of time and id, with which every message ends.
 const STAMP_BYTES: usize = 16;

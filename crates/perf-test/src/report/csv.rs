@@ -11,10 +11,10 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use super::external_info::ExternalInfo;
-use crate::experiment::{Experiment, Layout, name_of};
 use crate::measure::moments::Moments;
 use crate::measure::usage::FIELDS;
 use crate::row::Row;
+use crate::run_spec::{Layout, RunSpec, name_of};
 
 /// Between two names of columns, and between two values: what scripts split at is a comma with blanks around it.
 const SEPARATORS: (&str, &str) = (",\t", ",\t\t");
@@ -32,11 +32,11 @@ impl CsvLog {
     ///
     /// # Errors
     /// If the file cannot be created or written.
-    pub fn create(path: &Path, experiment: &Experiment, run_id: &str, external: &ExternalInfo) -> io::Result<CsvLog> {
+    pub fn create(path: &Path, spec: &RunSpec, run_id: &str, external: &ExternalInfo) -> io::Result<CsvLog> {
         let mut file = File::create(path)?;
-        let layout = experiment.layout;
+        let layout = spec.layout;
         let columns = columns(layout).join(SEPARATORS.0);
-        let header = header(path, experiment, run_id, external);
+        let header = header(path, spec, run_id, external);
         let text = format!("{header}\n---EXPERIMENT-START---\n{columns}\n");
         file.write_all(text.as_bytes())?;
         Ok(CsvLog { file, length_bytes: text.len() as u64, layout })
@@ -58,40 +58,40 @@ impl CsvLog {
     }
 }
 
-fn header(path: &Path, experiment: &Experiment, run_id: &str, external: &ExternalInfo) -> String {
+fn header(path: &Path, spec: &RunSpec, run_id: &str, external: &ExternalInfo) -> String {
     let yes_or_no = |yes: bool| if yes { "1" } else { "0" }.to_owned();
-    let of_v1 = experiment.layout == Layout::V1;
-    let roundtrip = name_of(experiment.roundtrip);
+    let of_v1 = spec.layout == Layout::V1;
+    let roundtrip = name_of(spec.roundtrip);
     let mut lines = vec![
         ("Experiment id", run_id.to_owned()),
         ("Performance Test Version", format!("Gantry perf_test {}", env!("CARGO_PKG_VERSION"))),
         ("Logfile name", path.display().to_string()),
     ];
     if of_v1 {
-        lines.push(("Communication mean", experiment.communicator.clone()));
+        lines.push(("Communication mean", spec.communicator.clone()));
         lines.push(("RMW Implementation", "N/A".to_owned()));
     } else {
-        lines.push(("Communicator", experiment.communicator.clone()));
+        lines.push(("Communicator", spec.communicator.clone()));
     }
     lines.extend([
-        ("DDS domain id", experiment.domain_id.to_string()),
-        ("QOS", qos(experiment)),
-        ("Publishing rate", experiment.rate_hz.to_string()),
-        ("Topic name", experiment.topic.clone()),
-        ("Msg name", experiment.message.clone()),
-        ("Maximum runtime (sec)", experiment.max_runtime_s.to_string()),
-        ("Number of publishers", experiment.publishers.to_string()),
-        ("Number of subscribers", experiment.subscriptions.to_string()),
-        ("Memory check enabled", yes_or_no(experiment.check_memory)),
+        ("DDS domain id", spec.domain_id.to_string()),
+        ("QOS", qos(spec)),
+        ("Publishing rate", spec.rate_hz.to_string()),
+        ("Topic name", spec.topic.clone()),
+        ("Msg name", spec.message.clone()),
+        ("Maximum runtime (sec)", spec.max_runtime_s.to_string()),
+        ("Number of publishers", spec.publishers.to_string()),
+        ("Number of subscribers", spec.subscriptions.to_string()),
+        ("Memory check enabled", yes_or_no(spec.check_memory)),
         ("With security", yes_or_no(false)),
-        ("Zero copy transfer", yes_or_no(experiment.zero_copy)),
-        ("Unbounded message size", experiment.unbounded_bytes.to_string()),
+        ("Zero copy transfer", yes_or_no(spec.zero_copy)),
+        ("Unbounded message size", spec.unbounded_bytes.to_string()),
         ("Roundtrip Mode", if of_v1 { roundtrip.to_uppercase() } else { roundtrip }),
-        ("Ignore seconds from beginning", experiment.ignore_s.to_string()),
+        ("Ignore seconds from beginning", spec.ignore_s.to_string()),
         // What performance_test does not say; its readers take any key.
-        ("Execution strategy", name_of(experiment.strategy)),
-        ("Message layout", experiment.layout.name().to_owned()),
-        ("Message size (bytes)", experiment.message_bytes.to_string()),
+        ("Execution strategy", name_of(spec.strategy)),
+        ("Message layout", spec.layout.name().to_owned()),
+        ("Message size (bytes)", spec.message_bytes.to_string()),
     ]);
     lines.extend(external.iter().map(|(name, text)| (name.as_str(), text.clone())));
     // A file name may contain anything, and so may the environment; a header line is one line.
@@ -99,10 +99,10 @@ fn header(path: &Path, experiment: &Experiment, run_id: &str, external: &Externa
 }
 
 /// The quality of service in performance_test's words, which its plotter takes apart.
-fn qos(experiment: &Experiment) -> String {
-    let (reliability, durability) = (name_of(experiment.reliability), name_of(experiment.durability));
-    let (history, depth) = (name_of(experiment.history), experiment.history_depth);
-    let sync = if experiment.layout == Layout::V1 { " Sync. pub/sub: 1" } else { "" };
+fn qos(spec: &RunSpec) -> String {
+    let (reliability, durability) = (name_of(spec.reliability), name_of(spec.durability));
+    let (history, depth) = (name_of(spec.history), spec.history_depth);
+    let sync = if spec.layout == Layout::V1 { " Sync. pub/sub: 1" } else { "" };
     format!("Reliability: {reliability} Durability: {durability} History kind: {history} History depth: {depth}{sync}")
 }
 
@@ -159,10 +159,10 @@ mod tests {
     use crate::cli;
     use crate::row::documented_row;
 
-    fn experiment(options: &str) -> Experiment {
+    fn spec(options: &str) -> RunSpec {
         let line = format!("perf_test {options}");
         let cli = cli::parse(line.split_whitespace().map(Into::into)).unwrap();
-        cli::resolve(&cli.options, cli::Defaults::Run).unwrap().experiment
+        cli::resolve(&cli.options, cli::Defaults::Run).unwrap().spec
     }
 
     /// Reads a log as its users' scripts do: header lines, marker, columns, rows.
@@ -187,7 +187,7 @@ mod tests {
         let path = folder.path().join("log.csv");
         std::fs::write(&path, "an older log ".repeat(1000)).unwrap();
         let external = ExternalInfo::from([("Branch".to_owned(), "ma\nin".to_owned())]);
-        let mut log = CsvLog::create(&path, &experiment("-m Array4m -r 100"), "id", &external).unwrap();
+        let mut log = CsvLog::create(&path, &spec("-m Array4m -r 100"), "id", &external).unwrap();
         for n in 0..3 {
             let (header, rows) = read(&std::fs::read_to_string(&path).unwrap());
             assert_eq!((header["Msg name"].as_str(), header["Publishing rate"].as_str()), ("Array4m", "100"));
@@ -209,8 +209,8 @@ mod tests {
     fn the_1_x_layout_has_the_keys_and_the_loop_reserves_of_1_x() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("log.csv");
-        let experiment = experiment("--message-layout 1.x");
-        let mut log = CsvLog::create(&path, &experiment, "id", &ExternalInfo::new()).unwrap();
+        let spec = spec("--message-layout 1.x");
+        let mut log = CsvLog::create(&path, &spec, "id", &ExternalInfo::new()).unwrap();
         log.row(&documented_row()).unwrap();
         let (header, rows) = read(&std::fs::read_to_string(&path).unwrap());
         assert_eq!(header["Message size (bytes)"], "1040");

@@ -6,54 +6,54 @@
 use std::fmt::Write;
 
 use crate::cli::Tables;
-use crate::experiment::{Content, Experiment, Roundtrip, Strategy, Threshold, Touch, Wait, name_of};
 use crate::report::summary::text::time;
+use crate::run_spec::{Content, Roundtrip, RunSpec, Strategy, Threshold, Touch, Wait, name_of};
 
 /// The heading of a run as lines of text; `topic` is the full name.
 #[must_use]
-pub fn heading(experiment: &Experiment, topic: &str) -> Vec<String> {
-    let rate = match experiment.rate_hz {
+pub fn heading(spec: &RunSpec, topic: &str) -> Vec<String> {
+    let rate = match spec.rate_hz {
         0 => "as fast as possible".to_owned(),
         rate_hz => format!("{rate_hz} Hz, open loop"),
     };
-    let (message, bytes, layout) = (&experiment.message, experiment.message_bytes, experiment.layout.name());
+    let (message, bytes, layout) = (&spec.message, spec.message_bytes, spec.layout.name());
     let mut lines = vec![
         ("program", format!("Gantry perf_test {}", env!("CARGO_PKG_VERSION"))),
-        ("over", over(experiment)),
+        ("over", over(spec)),
         ("message", format!("{message}, {bytes} bytes ({layout} layout)")),
-        ("path", path(experiment)),
-        ("payload", format!("time and id (of iRobot's, the header) right before publish; {}", besides(experiment))),
-        ("touch", touch(experiment.touch).to_owned()),
+        ("path", path(spec)),
+        ("payload", format!("time and id (of iRobot's, the header) right before publish; {}", besides(spec))),
+        ("touch", touch(spec.touch).to_owned()),
         ("rate", rate),
-        ("QoS", experiment.qos()),
-        ("who", who(experiment)),
+        ("QoS", spec.qos()),
+        ("who", who(spec)),
     ];
-    lines.extend(round_trip(experiment.roundtrip).map(|what| ("round trip", what.to_owned())));
-    lines.push(("readers", readers(experiment)));
-    lines.push(("matching", matching(experiment)));
-    lines.push(("topic", format!("{topic} in domain {}", experiment.domain_id)));
-    lines.push(("runtime", runtime(experiment)));
-    lines.push(("late", late(experiment)));
-    lines.push(("placement", placement(experiment)));
-    if experiment.check_memory {
+    lines.extend(round_trip(spec.roundtrip).map(|what| ("round trip", what.to_owned())));
+    lines.push(("readers", readers(spec)));
+    lines.push(("matching", matching(spec)));
+    lines.push(("topic", format!("{topic} in domain {}", spec.domain_id)));
+    lines.push(("runtime", runtime(spec)));
+    lines.push(("late", late(spec)));
+    lines.push(("placement", placement(spec)));
+    if spec.check_memory {
         lines.push(("memory", "allocations of the measuring threads are counted".to_owned()));
     }
-    if !experiment.daemons.is_empty() {
-        lines.push(("daemons", format!("{}, measured beside the workers", experiment.daemons.join(", "))));
+    if !spec.daemons.is_empty() {
+        lines.push(("daemons", format!("{}, measured beside the workers", spec.daemons.join(", "))));
     }
-    lines.extend(experiment.remarks.iter().map(|remark| ("remark", remark.clone())));
+    lines.extend(spec.remarks.iter().map(|remark| ("remark", remark.clone())));
     lines.into_iter().map(|(name, value)| format!("{name:<12}{value}")).chain([String::new()]).collect()
 }
 
-fn over(experiment: &Experiment) -> String {
-    match experiment.communicator.as_str() {
-        "Mock" => format!("Mock, no middleware: {}", experiment.mock),
+fn over(spec: &RunSpec) -> String {
+    match spec.communicator.as_str() {
+        "Mock" => format!("Mock, no middleware: {}", spec.mock),
         name => name.to_owned(),
     }
 }
 
-fn path(experiment: &Experiment) -> String {
-    let path = match (experiment.zero_copy, experiment.shared_memory) {
+fn path(spec: &RunSpec) -> String {
+    let path = match (spec.zero_copy, spec.shared_memory) {
         (true, false) => "zero copy: loaned, written and read in place",
         (true, true) => "zero copy: loaned, written and read in place in shared memory",
         (false, false) => "copy: copied in on publish, copied out on take",
@@ -72,14 +72,14 @@ fn touch(touch: Touch) -> &'static str {
     }
 }
 
-fn who(experiment: &Experiment) -> String {
-    let where_they_run = match experiment.strategy {
+fn who(spec: &RunSpec) -> String {
+    let where_they_run = match spec.strategy {
         Strategy::InterProcess => "the publishers in one process, every subscription in its own",
         Strategy::InterThread => "all on threads of one process",
         Strategy::IntraThread => "all on one thread, which publishes and then takes",
     };
-    let (publishers, subscriptions) = (experiment.publishers, experiment.subscriptions);
-    let strategy = name_of(experiment.strategy);
+    let (publishers, subscriptions) = (spec.publishers, spec.subscriptions);
+    let strategy = name_of(spec.strategy);
     format!("publishers {publishers}, subscriptions {subscriptions}, {strategy}: {where_they_run}")
 }
 
@@ -92,68 +92,68 @@ fn round_trip(roundtrip: Roundtrip) -> Option<&'static str> {
     }
 }
 
-fn readers(experiment: &Experiment) -> String {
-    if experiment.strategy == Strategy::IntraThread {
+fn readers(spec: &RunSpec) -> String {
+    if spec.strategy == Strategy::IntraThread {
         return "never wait".to_owned();
     }
-    let how = match (experiment.communicator.as_str(), experiment.wait) {
+    let how = match (spec.communicator.as_str(), spec.wait) {
         ("Gantry", Wait::Adaptive) => ": a short spin if that has paid, then a futex; on one CPU no spin",
         _ => "",
     };
-    format!("wait by {}{how}", how_readers_wait(experiment.wait))
+    format!("wait by {}{how}", how_readers_wait(spec.wait))
 }
 
-fn matching(experiment: &Experiment) -> String {
+fn matching(spec: &RunSpec) -> String {
     format!(
         "before the start each subscription sees {} publishers, each publisher {} subscriptions, after {} s at most",
-        experiment.expected_publishers, experiment.expected_subscriptions, experiment.match_timeout_s
+        spec.expected_publishers, spec.expected_subscriptions, spec.match_timeout_s
     )
 }
 
-fn runtime(experiment: &Experiment) -> String {
-    let mut text = match experiment.max_runtime_s {
+fn runtime(spec: &RunSpec) -> String {
+    let mut text = match spec.max_runtime_s {
         0 => "until interrupted".to_owned(),
         run_s => format!("{run_s} s"),
     };
     // Nothing that is written to a text fails.
-    if experiment.warmup_s > 0 {
-        let _ = write!(text, " after a warm-up of {} s", experiment.warmup_s);
+    if spec.warmup_s > 0 {
+        let _ = write!(text, " after a warm-up of {} s", spec.warmup_s);
     }
-    if experiment.ignore_s > 0 {
-        let _ = write!(text, ", the first {} s left out", experiment.ignore_s);
+    if spec.ignore_s > 0 {
+        let _ = write!(text, ", the first {} s left out", spec.ignore_s);
     }
     text
 }
 
-fn late(experiment: &Experiment) -> String {
-    let above = |limit: Threshold| match limit.limit_ns(experiment.rate_hz) {
+fn late(spec: &RunSpec) -> String {
+    let above = |limit: Threshold| match limit.limit_ns(spec.rate_hz) {
         u64::MAX => "never".to_owned(),
         limit_ns => format!("above {}", time(limit_ns as f64)),
     };
-    format!("{}, too late {}; both stay in all statistics", above(experiment.late), above(experiment.too_late))
+    format!("{}, too late {}; both stay in all statistics", above(spec.late), above(spec.too_late))
 }
 
-fn placement(experiment: &Experiment) -> String {
+fn placement(spec: &RunSpec) -> String {
     let list = |cpus: &[u32]| cpus.iter().map(u32::to_string).collect::<Vec<String>>().join(", ");
     let mut parts = Vec::new();
-    if experiment.rt_priority > 0 {
-        parts.push(format!("real-time priority {} (SCHED_FIFO), memory locked", experiment.rt_priority));
+    if spec.rt_priority > 0 {
+        parts.push(format!("real-time priority {} (SCHED_FIFO), memory locked", spec.rt_priority));
     }
-    if !experiment.rt_cpus.is_empty() {
-        parts.push(format!("workers on CPUs {}", list(&experiment.rt_cpus)));
+    if !spec.rt_cpus.is_empty() {
+        parts.push(format!("workers on CPUs {}", list(&spec.rt_cpus)));
     }
-    if !experiment.pins.is_empty() {
-        parts.push(format!("endpoints' threads on CPUs {} in turn", list(&experiment.pins)));
+    if !spec.pins.is_empty() {
+        parts.push(format!("endpoints' threads on CPUs {} in turn", list(&spec.pins)));
     }
-    if experiment.prevent_cpu_idle {
+    if spec.prevent_cpu_idle {
         parts.push("CPUs kept from sleeping deeply".to_owned());
     }
     if parts.is_empty() { "as the system schedules it, on any CPU".to_owned() } else { parts.join("; ") }
 }
 
 /// What is done to the payload besides the stamp and the touch.
-fn besides(experiment: &Experiment) -> &'static str {
-    match (experiment.content, experiment.zero_copy) {
+fn besides(spec: &RunSpec) -> &'static str {
+    match (spec.content, spec.zero_copy) {
         (Content::Plain, true) => "the other bytes stay as they are",
         (Content::BoundedSequence | Content::Sequence, true) => "a loan's length too; the other bytes stay as they are",
         (Content::Fields, true) => {
@@ -212,8 +212,8 @@ mod tests {
     fn text(line: &str) -> String {
         let arguments = ["perf_test"].into_iter().chain(line.split_whitespace());
         let options = cli::parse(arguments.map(Into::into)).unwrap().options;
-        let experiment = cli::resolve(&options, cli::Defaults::Run).unwrap().experiment;
-        heading(&experiment, "/test_topic").join("\n") + "\n"
+        let spec = cli::resolve(&options, cli::Defaults::Run).unwrap().spec;
+        heading(&spec, "/test_topic").join("\n") + "\n"
     }
 
     #[test]

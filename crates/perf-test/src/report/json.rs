@@ -12,10 +12,10 @@ use serde_json::{Map, Value, json};
 
 use super::document::Document;
 use super::external_info::ExternalInfo;
-use crate::experiment::{Experiment, Layout, name_of};
 use crate::measure::moments::Moments;
 use crate::measure::usage::FIELDS;
 use crate::row::Row;
+use crate::run_spec::{Layout, RunSpec, name_of};
 
 /// A JSON log that is being written.
 #[derive(Debug)]
@@ -29,10 +29,10 @@ impl JsonLog {
     ///
     /// # Errors
     /// If the file cannot be created or written, or the name is that of something else than a file.
-    pub fn create(path: &Path, experiment: &Experiment, run_id: &str, external: &ExternalInfo) -> io::Result<JsonLog> {
-        let header = header(path, experiment, run_id, external);
+    pub fn create(path: &Path, spec: &RunSpec, run_id: &str, external: &ExternalInfo) -> io::Result<JsonLog> {
+        let header = header(path, spec, run_id, external);
         let document = Document::create(path, run_id, &header, "analysis_results")?;
-        Ok(JsonLog { document, layout: experiment.layout })
+        Ok(JsonLog { document, layout: spec.layout })
     }
 
     /// Adds a row.
@@ -44,35 +44,35 @@ impl JsonLog {
     }
 }
 
-fn header(path: &Path, experiment: &Experiment, run_id: &str, external: &ExternalInfo) -> Map<String, Value> {
-    let roundtrip = name_of(experiment.roundtrip);
+fn header(path: &Path, spec: &RunSpec, run_id: &str, external: &ExternalInfo) -> Map<String, Value> {
+    let roundtrip = name_of(spec.roundtrip);
     let mut header = Map::new();
     let mut put = |name: &str, value: Value| header.insert(name.to_owned(), value);
     put("id", json!(run_id));
     put("perf_test_version", json!(format!("Gantry perf_test {}", env!("CARGO_PKG_VERSION"))));
-    put("com_mean_str", json!(experiment.communicator));
-    put("dds_domain_id", json!(experiment.domain_id));
-    put("qos_reliability", json!(name_of(experiment.reliability)));
-    put("qos_durability", json!(name_of(experiment.durability)));
-    put("qos_history_kind", json!(name_of(experiment.history)));
-    put("qos_history_depth", json!(experiment.history_depth));
-    put("execution_strategy", json!(name_of(experiment.strategy)));
-    put("rate", json!(experiment.rate_hz));
-    put("topic_name", json!(experiment.topic));
-    put("msg_name", json!(experiment.message));
-    put("message_layout", json!(experiment.layout.name()));
-    put("message_bytes", json!(experiment.message_bytes));
-    put("max_runtime", json!(experiment.max_runtime_s));
-    put("number_of_publishers", json!(experiment.publishers));
-    put("number_of_subscribers", json!(experiment.subscriptions));
-    put("check_memory", json!(experiment.check_memory));
+    put("com_mean_str", json!(spec.communicator));
+    put("dds_domain_id", json!(spec.domain_id));
+    put("qos_reliability", json!(name_of(spec.reliability)));
+    put("qos_durability", json!(name_of(spec.durability)));
+    put("qos_history_kind", json!(name_of(spec.history)));
+    put("qos_history_depth", json!(spec.history_depth));
+    put("execution_strategy", json!(name_of(spec.strategy)));
+    put("rate", json!(spec.rate_hz));
+    put("topic_name", json!(spec.topic));
+    put("msg_name", json!(spec.message));
+    put("message_layout", json!(spec.layout.name()));
+    put("message_bytes", json!(spec.message_bytes));
+    put("max_runtime", json!(spec.max_runtime_s));
+    put("number_of_publishers", json!(spec.publishers));
+    put("number_of_subscribers", json!(spec.subscriptions));
+    put("check_memory", json!(spec.check_memory));
     put("with_security", json!(false));
-    put("use_shared_memory", json!(experiment.shared_memory));
-    put("use_loaned_samples", json!(experiment.zero_copy));
-    put("is_zero_copy_transfer", json!(experiment.zero_copy));
+    put("use_shared_memory", json!(spec.shared_memory));
+    put("use_loaned_samples", json!(spec.zero_copy));
+    put("is_zero_copy_transfer", json!(spec.zero_copy));
     put("roundtrip_mode", json!(roundtrip));
-    put("is_rt_init_required", json!(experiment.rt_priority != 0 || !experiment.rt_cpus.is_empty()));
-    if experiment.layout == Layout::V1 {
+    put("is_rt_init_required", json!(spec.rt_priority != 0 || !spec.rt_cpus.is_empty()));
+    if spec.layout == Layout::V1 {
         put("final_logfile_name", json!(path.display().to_string()));
         put("rmw_implementation", json!("N/A"));
         put("qos_sync_pubsub", json!(true));
@@ -136,14 +136,14 @@ mod tests {
     use crate::cli;
     use crate::row::documented_row;
 
-    fn log_of(options: &str, change: impl FnOnce(&mut Experiment), external: &ExternalInfo) -> Value {
+    fn log_of(options: &str, change: impl FnOnce(&mut RunSpec), external: &ExternalInfo) -> Value {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("log.json");
         let line = format!("perf_test {options}");
         let cli = cli::parse(line.split_whitespace().map(Into::into)).unwrap();
-        let mut experiment = cli::resolve(&cli.options, cli::Defaults::Run).unwrap().experiment;
-        change(&mut experiment);
-        let mut log = JsonLog::create(&path, &experiment, "id", external).unwrap();
+        let mut spec = cli::resolve(&cli.options, cli::Defaults::Run).unwrap().spec;
+        change(&mut spec);
+        let mut log = JsonLog::create(&path, &spec, "id", external).unwrap();
         log.row(&documented_row()).unwrap();
         serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap()
     }
@@ -166,12 +166,12 @@ mod tests {
 
     #[test]
     fn the_header_says_what_was_asked_for() {
-        use crate::experiment::Roundtrip;
-        let asked = |experiment: &mut Experiment| {
-            experiment.communicator = "Mock".to_owned();
-            experiment.roundtrip = Roundtrip::Main;
-            experiment.check_memory = true;
-            experiment.rt_cpus = vec![1];
+        use crate::run_spec::Roundtrip;
+        let asked = |spec: &mut RunSpec| {
+            spec.communicator = "Mock".to_owned();
+            spec.roundtrip = Roundtrip::Main;
+            spec.check_memory = true;
+            spec.rt_cpus = vec![1];
         };
         let external = ExternalInfo::from([("Branch".to_owned(), "a\nb".to_owned())]);
         let document = log_of("", asked, &external);

@@ -20,8 +20,8 @@ use std::path::Path;
 
 use crate::cli::Outputs;
 use crate::error::Failure;
-use crate::experiment::Experiment;
 use crate::row::Row;
+use crate::run_spec::RunSpec;
 use crate::system::{System, root_folder};
 use crate::warning::{Warning, WarningKind};
 use full::RequirementEntry;
@@ -41,12 +41,7 @@ impl Reports {
     ///
     /// # Errors
     /// [`Failure::Usage`] if a log cannot be created, or the environment has nonsense for it.
-    pub fn open(
-        outputs: &Outputs,
-        experiment: &Experiment,
-        run_id: &str,
-        full_topic: &str,
-    ) -> Result<Reports, Failure> {
+    pub fn open(outputs: &Outputs, spec: &RunSpec, run_id: &str, full_topic: &str) -> Result<Reports, Failure> {
         let refused = |kind: &str, path: &Path, error: &io::Error| {
             let path = path.display();
             Failure::Usage(format!(
@@ -55,18 +50,18 @@ impl Reports {
         };
         let external = external_info::from_environment().map_err(Failure::Usage)?;
         let csv = outputs.csv.as_deref().map(|path| {
-            csv::CsvLog::create(path, experiment, run_id, &external).map_err(|error| refused("CSV", path, &error))
+            csv::CsvLog::create(path, spec, run_id, &external).map_err(|error| refused("CSV", path, &error))
         });
         let json = outputs.json.as_deref().map(|path| {
-            json::JsonLog::create(path, experiment, run_id, &external).map_err(|error| refused("JSON", path, &error))
+            json::JsonLog::create(path, spec, run_id, &external).map_err(|error| refused("JSON", path, &error))
         });
         let full = outputs.full.as_deref().map(|path| {
-            let run = full::RunEntry::now(experiment, run_id, full_topic, &external);
+            let run = full::RunEntry::now(spec, run_id, full_topic, &external);
             let environment = System::read(&root_folder());
             let head = full::Head { schema: full::SCHEMA, run, environment };
             full::FullLog::create(path, &head).map_err(|error| refused("full", path, &error))
         });
-        let terminal = outputs.console.then(|| terminal::Terminal::new(experiment, outputs.tables));
+        let terminal = outputs.console.then(|| terminal::Terminal::new(spec, outputs.tables));
         Ok(Reports { terminal, csv: csv.transpose()?, json: json.transpose()?, full: full.transpose()? })
     }
 

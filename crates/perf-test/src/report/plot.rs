@@ -89,7 +89,7 @@ fn draw_all(root: &DrawingArea<SVGBackend<'_>, Shift>, log: &Log, series: &Serie
 
 /// What was run in two lines: what explains most differences between two runs.
 fn titles(log: &Log, series: &Series) -> [String; 2] {
-    let asked = &log.run.experiment;
+    let asked = &log.run.spec;
     let rate = match asked.rate_hz {
         0 => "as fast as possible".to_owned(),
         rate_hz => format!("{} Hz", thousands(u64::from(rate_hz))),

@@ -8,7 +8,6 @@ pub mod text;
 
 pub use text::time;
 
-use crate::experiment::{Experiment, Roundtrip};
 use crate::measure::calibration::Calibrations;
 use crate::measure::daemon::DaemonUsage;
 use crate::measure::histogram::Latencies;
@@ -17,6 +16,7 @@ use crate::measure::moments::Moments;
 use crate::measure::tally::{Received, Relayed, Sent};
 use crate::measure::threads::ThreadUsage;
 use crate::measure::usage::Usage;
+use crate::run_spec::{Roundtrip, RunSpec};
 use crate::warning::Warning;
 use crate::worker::own_cost::OwnCost;
 use crate::worker::protocol::Resources;
@@ -41,7 +41,7 @@ pub struct WorkerUsage {
 #[derive(Clone, Debug)]
 pub struct Summary {
     /// What was run.
-    pub experiment: Experiment,
+    pub spec: RunSpec,
     /// Ended before its time, by Ctrl-C, a signal, or because one side was gone.
     pub stopped_early: bool,
     /// Time measured, seconds.
@@ -96,30 +96,30 @@ impl Summary {
     /// What makes this measurement worthless; `None` if it is good.
     #[must_use]
     pub fn failure(&self) -> Option<String> {
-        let topic = &self.experiment.topic;
+        let topic = &self.spec.topic;
         if let Some(gone) = self.gone {
             return Some(format!("none of the {gone} lived to the end of the run"));
         }
         if self.measured_s <= 0.0 {
-            let left_out_s = self.experiment.left_out_s();
+            let left_out_s = self.spec.left_out_s();
             return Some(format!(
                 "it was ended within the {left_out_s} s that --warmup and --ignore leave out: nothing was measured. Let it run longer"
             ));
         }
-        if self.experiment.roundtrip == Roundtrip::Relay {
+        if self.spec.roundtrip == Roundtrip::Relay {
             let silent = self.relayed.samples == 0;
             return silent
                 .then(|| format!("no message was passed on: is a `--roundtrip-mode Main` on topic {topic} there?"));
         }
-        if self.experiment.publishers > 0 && self.sent_at_least == 0 {
+        if self.spec.publishers > 0 && self.sent_at_least == 0 {
             return Some("no sample was sent".to_owned());
         }
         if self.received.corrupt > 0 {
             let n = self.received.corrupt;
             return Some(format!("{n} samples carried another payload than was written: their memory was overwritten"));
         }
-        if self.experiment.subscriptions > 0 && self.received.samples + self.received.history == 0 {
-            if self.experiment.is_private() {
+        if self.spec.subscriptions > 0 && self.received.samples + self.received.history == 0 {
+            if self.spec.is_private() {
                 return Some(format!(
                     "no sample was received on topic {topic}, although all were matched: everything was lost, or takes longer than \
                      it was waited for at the end"
@@ -129,7 +129,7 @@ impl Summary {
                 "no sample was received on topic {topic}: is a publisher with the same type and QoS there?"
             ));
         }
-        if self.experiment.subscriptions == 0 && self.sent.unmatched == self.sent.samples {
+        if self.spec.subscriptions == 0 && self.sent.unmatched == self.sent.samples {
             return Some(format!("no subscription was matched on topic {topic} at any time"));
         }
         None
@@ -138,16 +138,16 @@ impl Summary {
     /// Messages per second of each publisher.
     #[must_use]
     pub fn achieved_hz(&self) -> f64 {
-        if self.measured_s <= 0.0 || self.experiment.publishers == 0 {
+        if self.measured_s <= 0.0 || self.spec.publishers == 0 {
             return 0.0;
         }
-        self.sent_at_least as f64 / self.measured_s / f64::from(self.experiment.publishers)
+        self.sent_at_least as f64 / self.measured_s / f64::from(self.spec.publishers)
     }
 
     /// CPU time of all workers and daemons for each message that was received, or sent if nobody of this run receives, nanoseconds.
     #[must_use]
     pub fn cpu_per_message_ns(&self) -> Option<f64> {
-        let alone = self.experiment.subscriptions == 0;
+        let alone = self.spec.subscriptions == 0;
         let messages = if alone { self.sent.samples.max(self.relayed.samples) } else { self.received.samples };
         let daemons_ns: u64 = self.daemons.iter().map(|daemon| daemon.cpu_ns).sum();
         (messages > 0).then(|| (self.measured.cpu_ns() as f64 + daemons_ns as f64) / messages as f64)
@@ -171,10 +171,10 @@ impl Summary {
     /// show something else: several subscriptions that wait for each other, or copies that cost less than wake-ups vary.
     #[must_use]
     pub fn copy_ratio(&self) -> Option<f64> {
-        let alone = self.experiment.subscriptions == 1;
+        let alone = self.spec.subscriptions == 1;
         let found = self.calibrations.mean();
         let copies_matter = 2.0 * found.warm_copy_ns > COPIES_OVER_WAKE_UP * found.wake_up_ns;
-        let possible = !self.experiment.zero_copy && self.received.latency_ns.n > 0 && alone && copies_matter;
+        let possible = !self.spec.zero_copy && self.received.latency_ns.n > 0 && alone && copies_matter;
         possible.then(|| self.received.latency_ns.mean / found.copy_path_ns())
     }
 }

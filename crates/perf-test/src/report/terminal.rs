@@ -12,8 +12,8 @@ use std::io::{self, IsTerminal, Write};
 use rustix::termios::{Winsize, tcgetwinsize};
 
 use crate::cli::Tables;
-use crate::experiment::Experiment;
 use crate::row::Row;
+use crate::run_spec::RunSpec;
 use progress::Progress;
 
 /// The console of a run.
@@ -37,8 +37,8 @@ struct Drawn {
 impl Terminal {
     /// A console on which nothing has been drawn.
     #[must_use]
-    pub fn new(experiment: &Experiment, tables: Tables) -> Self {
-        Terminal { tables, progress: Progress::of(experiment), drawn: Drawn::default() }
+    pub fn new(spec: &RunSpec, tables: Tables) -> Self {
+        Terminal { tables, progress: Progress::of(spec), drawn: Drawn::default() }
     }
 
     /// Writes lines below whatever is there; progress that was shown has been overtaken by them.

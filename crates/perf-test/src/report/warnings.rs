@@ -4,7 +4,7 @@
 
 use super::summary::Summary;
 use super::summary::text::time;
-use crate::experiment::{Content, Strategy, Wait};
+use crate::run_spec::{Content, Strategy, Wait};
 use crate::warning::{Warning, WarningKind};
 
 /// A percentile with fewer samples beyond it is not to be trusted.
@@ -32,10 +32,10 @@ impl Summary {
     #[must_use]
     pub fn rate_was_held(&self) -> bool {
         // What the last one to die has sent is not known.
-        let known = self.experiment.publishers > 0 && self.gone != Some("publishers") && self.measured_s > 0.0;
+        let known = self.spec.publishers > 0 && self.gone != Some("publishers") && self.measured_s > 0.0;
         // Refused messages were tried in time.
-        let refused_hz = self.sent.refused as f64 / self.measured_s / f64::from(self.experiment.publishers);
-        !known || self.achieved_hz() + refused_hz >= f64::from(self.experiment.rate_hz) * RATE_HELD
+        let refused_hz = self.sent.refused as f64 / self.measured_s / f64::from(self.spec.publishers);
+        !known || self.achieved_hz() + refused_hz >= f64::from(self.spec.rate_hz) * RATE_HELD
     }
 
     fn about_sending(&self) -> Vec<Warning> {
@@ -43,7 +43,7 @@ impl Summary {
         if !self.rate_was_held() {
             warnings.push(Warning::new(
                 WarningKind::RateNotHeld,
-                format!("the rate was not held: {:.2} of {} per second", self.achieved_hz(), self.experiment.rate_hz),
+                format!("the rate was not held: {:.2} of {} per second", self.achieved_hz(), self.spec.rate_hz),
                 "Ask for less, or look at lateness and CPU: the publishers waited for the middleware or for a core",
             ));
         }
@@ -63,7 +63,7 @@ impl Summary {
                  its publishers up",
             ));
         }
-        if sent.unmatched > 0 && self.experiment.subscriptions == 0 {
+        if sent.unmatched > 0 && self.spec.subscriptions == 0 {
             warnings.push(Warning::new(
                 WarningKind::Unmatched,
                 format!("{} of {} messages were sent while no subscription was matched", sent.unmatched, sent.samples),
@@ -152,8 +152,8 @@ impl Summary {
                 "Part of it lies between stamp and reception: compare such latencies only with each other",
             ));
         }
-        if self.experiment.zero_copy && self.experiment.content == Content::Text {
-            let (message, bytes) = (&self.experiment.message, self.experiment.unbounded_bytes);
+        if self.spec.zero_copy && self.spec.content == Content::Text {
+            let (message, bytes) = (&self.spec.message, self.spec.unbounded_bytes);
             warnings.push(Warning::new(
                 WarningKind::Text,
                 format!("zero copy of {message} writes and checks each text of {bytes} bytes"),
@@ -174,9 +174,9 @@ impl Summary {
                 "They waited for each other to be scheduled: ask for less, or take more cores",
             ));
         }
-        let experiment = &self.experiment;
-        let spinning = experiment.subscriptions as usize;
-        if experiment.wait == Wait::Spin && experiment.strategy != Strategy::IntraThread && spinning >= self.cores {
+        let spec = &self.spec;
+        let spinning = spec.subscriptions as usize;
+        if spec.wait == Wait::Spin && spec.strategy != Strategy::IntraThread && spinning >= self.cores {
             warnings.push(Warning::new(
                 WarningKind::SpinOnFewCores,
                 format!(
@@ -240,10 +240,10 @@ mod tests {
             ("own-cost", |run| run.own_cost.send_ns = 1e6),
             ("cores-full", |run| run.core_percent = 195.0),
             ("text", |run| {
-                (run.experiment.zero_copy, run.experiment.content) = (true, Content::Text);
+                (run.spec.zero_copy, run.spec.content) = (true, Content::Text);
             }),
             ("spin-on-few-cores", |run| {
-                (run.experiment.wait, run.experiment.subscriptions) = (Wait::Spin, 2);
+                (run.spec.wait, run.spec.subscriptions) = (Wait::Spin, 2);
             }),
         ];
         for (kind, cause) in cases {

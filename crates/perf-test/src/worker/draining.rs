@@ -54,7 +54,7 @@ impl<'a> Draining<'a> {
             return false;
         }
         let since_ns = *self.since_ns.get_or_insert(now_ns);
-        let own = self.context.experiment.has_publishers();
+        let own = self.context.spec.has_publishers();
         now_ns - if own { self.last_arrival_ns.max(since_ns) } else { since_ns } > self.patience_ns()
     }
 
@@ -72,7 +72,7 @@ impl<'a> Draining<'a> {
         if self.silent {
             return MOST_PATIENCE_NS;
         }
-        let period_ns = SECOND_NS / i64::from(self.context.experiment.rate_hz.max(1));
+        let period_ns = SECOND_NS / i64::from(self.context.spec.rate_hz.max(1));
         let longest_ns = self.longest_latency_ns.max(period_ns);
         longest_ns.saturating_mul(TIMES).clamp(LEAST_PATIENCE_NS, MOST_PATIENCE_NS)
     }

@@ -13,7 +13,7 @@ pub fn run(context: &Context, others: &[Context], backend: &dyn Backend) -> Resu
     let mut publisher = publisher::create(context, backend)?;
     let mut subscriptions = Vec::new();
     for other in others {
-        subscriptions.push(backend.subscription(&other.experiment, &other.plan)?);
+        subscriptions.push(backend.subscription(&other.spec, &other.plan)?);
     }
     let mut endpoints: Vec<(&Context, &mut dyn Matched)> = vec![(context, &mut *publisher)];
     for (other, subscription) in others.iter().zip(&mut subscriptions) {

@@ -6,10 +6,11 @@ use std::sync::mpsc::RecvTimeoutError;
 use std::time::Duration;
 
 use super::Context;
-use super::protocol::{Endpoint, Order, Report, Standing};
+use super::protocol::{Order, Report, Standing};
 use crate::backend::Matched;
 use crate::clock::{SECOND_NS, now_ns};
-use crate::experiment::{Experiment, Roundtrip};
+use crate::endpoint::Endpoint;
+use crate::run_spec::{Roundtrip, RunSpec};
 
 /// How often an endpoint looks for the others: the resolution of the time to match.
 const LOOK_AGAIN: Duration = Duration::from_millis(1);
@@ -54,8 +55,8 @@ pub fn wait_for_start(endpoints: &mut Endpoints<'_, '_>) -> Result<Option<i64>, 
 /// Whether an endpoint still waits for others; says if that changes.
 fn look(context: &Context, matching: &mut dyn Matched, waiting: bool, created_ns: i64) -> Result<bool, String> {
     let endpoint = context.plan.endpoint;
-    let enough = matching.matched()? >= expected(&context.experiment, endpoint);
-    let give_up_ns = created_ns + i64::from(context.experiment.match_timeout_s) * SECOND_NS;
+    let enough = matching.matched()? >= expected(&context.spec, endpoint);
+    let give_up_ns = created_ns + i64::from(context.spec.match_timeout_s) * SECOND_NS;
     if waiting && enough {
         context.report(Report::Matched { endpoint, matched_ns: now_ns() });
     } else if waiting && now_ns() > give_up_ns {
@@ -68,18 +69,18 @@ fn look(context: &Context, matching: &mut dyn Matched, waiting: bool, created_ns
 
 fn standing(context: &Context, matching: &mut dyn Matched) -> Result<Standing, String> {
     let endpoint = context.plan.endpoint;
-    let (matched, expected) = (matching.matched()?, expected(&context.experiment, endpoint));
+    let (matched, expected) = (matching.matched()?, expected(&context.spec, endpoint));
     Ok(Standing { endpoint, matched, expected, mismatches: matching.mismatches() })
 }
 
 /// How many of the other side an endpoint waits for.
-fn expected(experiment: &Experiment, endpoint: Endpoint) -> usize {
+fn expected(spec: &RunSpec, endpoint: Endpoint) -> usize {
     let count = match endpoint {
         // Each of the two topics of a round trip has one of each.
         Endpoint::Relay(_) => 1,
-        _ if experiment.roundtrip == Roundtrip::Both => 1,
-        Endpoint::Publisher(_) => experiment.expected_subscriptions,
-        Endpoint::Subscription(_) => experiment.expected_publishers,
+        _ if spec.roundtrip == Roundtrip::Both => 1,
+        Endpoint::Publisher(_) => spec.expected_subscriptions,
+        Endpoint::Subscription(_) => spec.expected_publishers,
     };
     count as usize
 }

@@ -28,11 +28,12 @@ use std::time::Duration;
 use rustix::process::{Signal, set_parent_process_death_signal};
 
 use crate::backend::Backend;
-use crate::experiment::{Experiment, Strategy};
+use crate::endpoint::{Endpoint, EndpointPlan};
 use crate::measure::memory::Footprint;
 use crate::measure::threads::{ThreadUsage, since};
+use crate::run_spec::{RunSpec, Strategy};
 use placement::Placement;
-use protocol::{Closing, Endpoint, EndpointPlan, Order, PROTOCOL, Plan, Report, Resources};
+use protocol::{Closing, Order, PROTOCOL, Plan, Report, Resources};
 use rows::Outgoing;
 
 /// Rows that may wait for the reporting thread before an endpoint has to wait for it.
@@ -63,7 +64,7 @@ impl Flags {
 struct Context {
     plan: EndpointPlan,
     placement: Placement,
-    experiment: Arc<Experiment>,
+    spec: Arc<RunSpec>,
     orders: Receiver<Order>,
     flags: Arc<Flags>,
     outgoing: SyncSender<Outgoing>,
@@ -103,12 +104,12 @@ fn work(backends: &[&'static dyn Backend]) -> Result<(), String> {
     let abandon = Arc::new(AtomicBool::new(false));
     prepare_process(&abandon).map_err(|error| format!("a worker cannot set up its signals: {error}"))?;
     let plan = read_plan()?;
-    let named = |backend: &&&dyn Backend| backend.name().eq_ignore_ascii_case(&plan.experiment.communicator);
+    let named = |backend: &&&dyn Backend| backend.name().eq_ignore_ascii_case(&plan.spec.communicator);
     let Some(backend) = backends.iter().find(named).copied() else {
-        return Err(format!("this worker does not know the communicator {}", plan.experiment.communicator));
+        return Err(format!("this worker does not know the communicator {}", plan.spec.communicator));
     };
-    let experiment = Arc::new(plan.experiment);
-    let placement = Placement::of(&experiment);
+    let spec = Arc::new(plan.spec);
+    let placement = Placement::of(&spec);
     // Before there are other threads, which inherit it.
     placement.apply_to_process()?;
     let flags = Arc::new(Flags { stop: AtomicBool::new(false), abandon, expected: AtomicU64::new(NOT_DRAINING) });
@@ -123,7 +124,7 @@ fn work(backends: &[&'static dyn Backend]) -> Result<(), String> {
             Context {
                 plan,
                 placement: placement.clone(),
-                experiment: experiment.clone(),
+                spec: spec.clone(),
                 orders,
                 flags: flags.clone(),
                 outgoing: outgoing.clone(),
@@ -131,7 +132,7 @@ fn work(backends: &[&'static dyn Backend]) -> Result<(), String> {
         })
         .collect();
     let endpoints = contexts.len();
-    let threads = if experiment.strategy == Strategy::IntraThread { vec![contexts] } else { one_each(contexts) };
+    let threads = if spec.strategy == Strategy::IntraThread { vec![contexts] } else { one_each(contexts) };
     for contexts in threads {
         let name = contexts.first().map(|context| context.plan.endpoint.to_string()).unwrap_or_default();
         let builder = std::thread::Builder::new().name(name.clone());

@@ -9,11 +9,11 @@ use super::draining::Draining;
 use super::rows::Rows;
 use crate::backend::Taken;
 use crate::clock::{SECOND_NS, now_ns};
-use crate::experiment::Touch;
 use crate::measure::loss::{Arrival, Sequences};
 use crate::measure::tally::Tally;
 use crate::pacing::Schedule;
 use crate::payload;
+use crate::run_spec::Touch;
 
 /// What is noted of samples.
 pub struct Notes<'a> {
@@ -45,22 +45,22 @@ pub struct Notes<'a> {
 impl<'a> Notes<'a> {
     /// Of a subscription that begins at `start_ns`.
     pub fn new(context: &'a Context, start_ns: i64) -> Notes<'a> {
-        let experiment = &context.experiment;
+        let spec = &context.spec;
         // The publishers of a run know its end themselves; others go on.
-        let length_s = experiment.length_s().filter(|_| !experiment.has_publishers());
-        let scope_start_ns = start_ns + i64::from(experiment.left_out_s()) * SECOND_NS;
-        let schedule = experiment.has_publishers().then(|| Schedule::new(start_ns, experiment.rate_hz));
+        let length_s = spec.length_s().filter(|_| !spec.has_publishers());
+        let scope_start_ns = start_ns + i64::from(spec.left_out_s()) * SECOND_NS;
+        let schedule = spec.has_publishers().then(|| Schedule::new(start_ns, spec.rate_hz));
         Notes {
             rows: Rows::new(context.plan.endpoint, context.outgoing.clone(), start_ns),
-            sequences: Sequences::new(experiment.has_publishers(), experiment.last_id),
+            sequences: Sequences::new(spec.has_publishers(), spec.last_id),
             start_ns,
             scope_ns: scope_start_ns..length_s.map_or(i64::MAX, |run_s| start_ns + i64::from(run_s) * SECOND_NS),
             in_scope: false,
             schedule,
             first_id: schedule.map(|schedule| schedule.due_before(scope_start_ns) + 1),
-            late_ns: experiment.late.limit_ns(experiment.rate_hz),
-            too_late_ns: experiment.too_late.limit_ns(experiment.rate_hz),
-            touch: experiment.touch,
+            late_ns: spec.late.limit_ns(spec.rate_hz),
+            too_late_ns: spec.too_late.limit_ns(spec.rate_hz),
+            touch: spec.touch,
             taken: 0,
             overwritten: 0,
             draining: Draining::new(context, start_ns),

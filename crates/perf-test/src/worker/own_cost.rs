@@ -14,14 +14,14 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::placement::Placement;
-use super::protocol::{Endpoint, EndpointPlan};
 use super::publisher::Publishing;
 use super::subscriber::Taking;
 use super::{Context, Flags, NOT_DRAINING, OUTGOING_CAPACITY};
 use crate::backend::{Draft, Matched, Publisher, Subscription, Taken};
 use crate::clock::{SECOND_NS, now_ns};
-use crate::experiment::{Experiment, Roundtrip};
+use crate::endpoint::{Endpoint, EndpointPlan};
 use crate::measure::calibration::median;
+use crate::run_spec::{Roundtrip, RunSpec};
 
 /// Batches of which the median is taken; one more goes before them, in which everything gets warm.
 const BATCHES: usize = 15;
@@ -49,25 +49,25 @@ pub struct OwnCost {
 }
 
 impl OwnCost {
-    /// Measures it on this machine with the options of `experiment`, in some milliseconds.
+    /// Measures it on this machine with the options of `spec`, in some milliseconds.
     #[must_use]
-    pub fn measure(experiment: &Experiment) -> OwnCost {
-        OwnCost { send_ns: message_ns(experiment, send), receive_ns: message_ns(experiment, receive) }
+    pub fn measure(spec: &RunSpec) -> OwnCost {
+        OwnCost { send_ns: message_ns(spec, send), receive_ns: message_ns(spec, receive) }
     }
 }
 
 /// What one message costs in a loop, which gets a middleware that does nothing and a start in the past.
-fn message_ns(experiment: &Experiment, run: fn(&Context, Nothing, i64)) -> f64 {
+fn message_ns(spec: &RunSpec, run: fn(&Context, Nothing, i64)) -> f64 {
     // One of each in a run without an end. As fast as possible has no schedule, and no books of it.
-    let experiment = Experiment {
-        rate_hz: if experiment.rate_hz == 0 { 0 } else { RATE_HZ },
+    let spec = RunSpec {
+        rate_hz: if spec.rate_hz == 0 { 0 } else { RATE_HZ },
         publishers: 1,
         subscriptions: 1,
         roundtrip: Roundtrip::None,
         warmup_s: 0,
         ignore_s: 0,
         max_runtime_s: 0,
-        ..experiment.clone()
+        ..spec.clone()
     };
     // Nobody gives orders and nobody reads what is reported; both ends stay open.
     let ((_orders, orders), (outgoing, _reports)) = (mpsc::channel(), mpsc::sync_channel(OUTGOING_CAPACITY));
@@ -78,9 +78,8 @@ fn message_ns(experiment: &Experiment, run: fn(&Context, Nothing, i64)) -> f64 {
     };
     let plan =
         EndpointPlan { endpoint: Endpoint::Publisher(0), topic: String::new(), relay_topic: String::new(), place: 0 };
-    let placement = Placement::of(&experiment);
-    let context =
-        Context { plan, placement, experiment: Arc::new(experiment), orders, flags: Arc::new(flags), outgoing };
+    let placement = Placement::of(&spec);
+    let context = Context { plan, placement, spec: Arc::new(spec), orders, flags: Arc::new(flags), outgoing };
     let ends_ns = Rc::new(RefCell::new(Vec::with_capacity(BATCHES + 1)));
     let nothing = Nothing { messages: 0, ends_ns: ends_ns.clone(), flags: context.flags.clone() };
     run(&context, nothing, now_ns() - BEGUN_NS);
@@ -169,10 +168,10 @@ mod tests {
     use crate::cli;
     use crate::measure::calibration::clock_cost_ns;
 
-    fn experiment(options: &str) -> Experiment {
+    fn spec(options: &str) -> RunSpec {
         let arguments = format!("perf_test {options}");
         let cli = cli::parse(arguments.split_whitespace().map(Into::into)).unwrap();
-        cli::resolve(&cli.options, cli::Defaults::Run).unwrap().experiment
+        cli::resolve(&cli.options, cli::Defaults::Run).unwrap().spec
     }
 
     #[test]
@@ -180,7 +179,7 @@ mod tests {
         for options in
             ["-r 1000", "-r 0 --touch full --check-memory", "-p 0 -t other --warmup 5", "--roundtrip-mode Relay"]
         {
-            let cost = OwnCost::measure(&experiment(options));
+            let cost = OwnCost::measure(&spec(options));
             let clock_ns = clock_cost_ns();
             assert!(cost.send_ns > clock_ns && cost.receive_ns > clock_ns, "{options}: {cost:?}, clock {clock_ns} ns");
         }

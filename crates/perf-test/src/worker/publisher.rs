@@ -13,10 +13,10 @@ use super::protocol::{Closing, Report};
 use super::rows::Rows;
 use crate::backend::{Backend, Draft, Publisher, Stamp};
 use crate::clock::{SECOND_NS, now_ns, sleep_until};
-use crate::experiment::Touch;
 use crate::measure::allocations::counted;
 use crate::pacing::Schedule;
 use crate::payload;
+use crate::run_spec::Touch;
 
 /// How long anything may take to notice that the run is over.
 const SLICE_NS: i64 = SECOND_NS / 10;
@@ -41,7 +41,7 @@ pub fn run(context: &Context, backend: &dyn Backend) -> Result<(), String> {
 pub fn create(context: &Context, backend: &dyn Backend) -> Result<Box<dyn Publisher>, String> {
     // The default slack of 50 µs would make every message late. Without permission it stays as it is.
     let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
-    backend.publisher(&context.experiment, &context.plan)
+    backend.publisher(&context.spec, &context.plan)
 }
 
 /// What is done after each message and while nothing is due: nothing, or with INTRA_THREAD the subscriptions' part. The argument is
@@ -68,16 +68,16 @@ pub struct Publishing<'a> {
 impl<'a> Publishing<'a> {
     /// Begins at `start_ns`.
     pub fn new(context: &'a Context, publisher: Box<dyn Publisher>, start_ns: i64) -> Self {
-        let experiment = &context.experiment;
+        let spec = &context.spec;
         Publishing {
             context,
             publisher,
-            schedule: Schedule::new(start_ns, experiment.rate_hz),
-            end_ns: experiment.length_s().map_or(i64::MAX, |run_s| start_ns + i64::from(run_s) * SECOND_NS),
+            schedule: Schedule::new(start_ns, spec.rate_hz),
+            end_ns: spec.length_s().map_or(i64::MAX, |run_s| start_ns + i64::from(run_s) * SECOND_NS),
             rows: Rows::new(context.plan.endpoint, context.outgoing.clone(), start_ns),
-            matched: experiment.is_private(),
+            matched: spec.is_private(),
             mismatches: Vec::new(),
-            ever_matched: experiment.is_private(),
+            ever_matched: spec.is_private(),
             look_again_ns: start_ns,
             refusals_in_a_row: 0,
             refusal_said: false,
@@ -118,10 +118,10 @@ impl<'a> Publishing<'a> {
     }
 
     fn publish_one(&mut self, index: u64, due_ns: Option<i64>, awake_ns: i64) -> Result<(), String> {
-        let experiment = &self.context.experiment;
-        let stamp = Stamp { time_ns: 0, id: index + 1, rate_hz: experiment.rate_hz };
-        let mut draft = Message { stamp, touch: experiment.touch };
-        let (published, allocated) = counted(experiment.check_memory, || self.publisher.publish(&mut draft));
+        let spec = &self.context.spec;
+        let stamp = Stamp { time_ns: 0, id: index + 1, rate_hz: spec.rate_hz };
+        let mut draft = Message { stamp, touch: spec.touch };
+        let (published, allocated) = counted(spec.check_memory, || self.publisher.publish(&mut draft));
         self.rows.open.sent.allocations += allocated.allocations;
         if let Err(sentence) = published {
             return self.refused(sentence);
@@ -160,7 +160,7 @@ impl<'a> Publishing<'a> {
         loop {
             let now_ns = now_ns();
             self.rows.until(now_ns);
-            if !self.context.experiment.is_private() && now_ns >= self.look_again_ns {
+            if !self.context.spec.is_private() && now_ns >= self.look_again_ns {
                 self.look_around()?;
                 self.look_again_ns = now_ns + SLICE_NS;
             }

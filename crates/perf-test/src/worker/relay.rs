@@ -5,24 +5,25 @@
 use super::Context;
 use super::draining::Draining;
 use super::matching::wait_for_start;
-use super::protocol::{Closing, EndpointPlan, Report};
+use super::protocol::{Closing, Report};
 use super::rows::Rows;
 use crate::backend::{Backend, Draft, Matched, Publisher, Stamp, Subscription};
 use crate::clock::now_ns;
-use crate::experiment::{Experiment, Touch, Wait};
+use crate::endpoint::EndpointPlan;
 use crate::measure::loss::{Arrival, Sequences};
 use crate::payload;
+use crate::run_spec::{RunSpec, Touch, Wait};
 
 /// Creates both ends, waits for the others and the start, and passes messages on until nothing more comes.
 pub fn run(context: &Context, backend: &dyn Backend) -> Result<(), String> {
     let to = EndpointPlan { topic: context.plan.relay_topic.clone(), ..context.plan.clone() };
     let mut ends = Ends {
-        subscription: backend.subscription(&context.experiment, &context.plan)?,
-        publisher: backend.publisher(&context.experiment, &to)?,
+        subscription: backend.subscription(&context.spec, &context.plan)?,
+        publisher: backend.publisher(&context.spec, &to)?,
     };
     let Some(start_ns) = wait_for_start(&mut [(context, &mut ends)])? else { return Ok(()) };
     let rows = Rows::new(context.plan.endpoint, context.outgoing.clone(), start_ns);
-    let sequences = Sequences::new(context.experiment.has_publishers(), context.experiment.last_id);
+    let sequences = Sequences::new(context.spec.has_publishers(), context.spec.last_id);
     let draining = Draining::new(context, start_ns);
     let mut relaying = Relaying { context, ends, rows, sequences, draining, overwritten: 0, taken: 0, said: false };
     relaying.relay_all()?;
@@ -63,21 +64,21 @@ struct Relaying<'a> {
 
 impl Relaying<'_> {
     fn relay_all(&mut self) -> Result<(), String> {
-        let experiment = self.context.experiment.clone();
+        let spec = self.context.spec.clone();
         while !self.context.flags.abandoned() {
             if self.draining.is_complete(self.taken + self.overwritten) {
-                while experiment.has_publishers() && self.relay_one(&experiment)? {}
+                while spec.has_publishers() && self.relay_one(&spec)? {}
                 break;
             }
             let before_ns = now_ns();
             if self.draining.is_over(before_ns) {
                 break;
             }
-            if self.relay_one(&experiment)? {
+            if self.relay_one(&spec)? {
                 continue;
             }
             self.rows.until(before_ns);
-            if experiment.wait == Wait::Spin {
+            if spec.wait == Wait::Spin {
                 std::hint::spin_loop();
             } else {
                 self.ends.subscription.wait(self.draining.wait(before_ns, self.rows.end_ns()))?;
@@ -89,13 +90,13 @@ impl Relaying<'_> {
     }
 
     /// Passes one message on, if there is one.
-    fn relay_one(&mut self, experiment: &Experiment) -> Result<bool, String> {
+    fn relay_one(&mut self, spec: &RunSpec) -> Result<bool, String> {
         let Ends { subscription, publisher } = &mut self.ends;
         let (mut refused, mut passed) = (None, None);
         let taken = subscription.take(&mut |taken| {
-            let stamp = Stamp { time_ns: taken.time_ns, id: taken.id, rate_hz: experiment.rate_hz };
+            let stamp = Stamp { time_ns: taken.time_ns, id: taken.id, rate_hz: spec.rate_hz };
             passed = Some((taken.received_ns, taken.time_ns, taken.length_bytes, taken.source, taken.id));
-            refused = publisher.publish(&mut Passed { stamp, touch: experiment.touch }).err();
+            refused = publisher.publish(&mut Passed { stamp, touch: spec.touch }).err();
         });
         let taken = match taken {
             Ok(taken) => taken,

@@ -5,7 +5,8 @@
 
 use std::sync::mpsc::{self, Receiver, SyncSender};
 
-use super::protocol::{Closing, Endpoint, Report};
+use super::protocol::{Closing, Report};
+use crate::endpoint::Endpoint;
 use crate::measure::tally::Tally;
 use crate::pacing::Seconds;
 

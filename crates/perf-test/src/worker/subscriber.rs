@@ -10,8 +10,8 @@ use super::notes::Notes;
 use super::protocol::{Closing, Report};
 use crate::backend::{Backend, Subscription};
 use crate::clock::{SECOND_NS, now_ns};
-use crate::experiment::Wait;
 use crate::measure::allocations::counted;
+use crate::run_spec::Wait;
 
 /// How often a spinning subscription looks around while nothing comes.
 const LOOK_AROUND_NS: i64 = SECOND_NS / 10;
@@ -20,7 +20,7 @@ const REFUSALS_IN_A_ROW: u32 = 100;
 
 /// Creates the subscription, waits for the others and the start, takes until nothing more comes, and stays until the run is over.
 pub fn run(context: &Context, backend: &dyn Backend) -> Result<(), String> {
-    let mut subscription = backend.subscription(&context.experiment, &context.plan)?;
+    let mut subscription = backend.subscription(&context.spec, &context.plan)?;
     let Some(start_ns) = wait_for_start(&mut [(context, &mut *subscription)])? else { return Ok(()) };
     let mut taking = Taking::new(context, subscription, start_ns);
     taking.take_all()?;
@@ -65,7 +65,7 @@ impl<'a> Taking<'a> {
         while !self.context.flags.abandoned() {
             if self.notes.draining.is_complete(self.notes.taken + self.subscription.overwritten()) {
                 // What is there besides was there before. Others' publishers go on, and theirs would never end.
-                while self.context.experiment.has_publishers() && self.take_one()? {}
+                while self.context.spec.has_publishers() && self.take_one()? {}
                 break;
             }
             // Read before looking: what came before it has been taken when there is nothing.
@@ -94,7 +94,7 @@ impl<'a> Taking<'a> {
 
     /// Until there is something, a row is over, or it is time to look at the orders.
     fn wait(&mut self, now_ns: i64) -> Result<(), String> {
-        if self.context.experiment.wait == Wait::Spin {
+        if self.context.spec.wait == Wait::Spin {
             std::hint::spin_loop();
         } else {
             self.subscription.wait(self.notes.draining.wait(now_ns, self.notes.rows.end_ns()))?;
@@ -111,7 +111,7 @@ impl<'a> Taking<'a> {
     fn take_one(&mut self) -> Result<bool, String> {
         let (notes, subscription) = (&mut self.notes, &mut self.subscription);
         let take = || subscription.take(&mut |taken| notes.note(taken));
-        let (taken, allocated) = counted(self.context.experiment.check_memory, take);
+        let (taken, allocated) = counted(self.context.spec.check_memory, take);
         match taken {
             Ok(true) => {
                 self.refusals_in_a_row = 0;

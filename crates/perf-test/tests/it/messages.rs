@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use gantry::{Node, Qos};
-use perf_test::backend::Stamp;
-use perf_test::experiment::{Content, Layout};
-use perf_test::messages::{Benchmark, Stamped, WithType, list, with_type};
+use perf_test::messages::{Benchmark, WithType, list, with_type};
+use perf_test::run_spec::{Content, Layout};
+use perf_test::stamp::{Stamp, Stamped};
 
 use crate::program::Memory;
 

@@ -17,8 +17,9 @@ use std::process::{Child, Command, ExitCode, Stdio};
 use libtest_mimic::{Arguments, Trial};
 use perf_test::cli;
 use perf_test::clock::{SECOND_NS, now_ns};
-use perf_test::worker::protocol::Endpoint::{Publisher, Relay, Subscription};
-use perf_test::worker::protocol::{Endpoint, EndpointPlan, Order, PROTOCOL, Plan, Report};
+use perf_test::endpoint::Endpoint::{Publisher, Relay, Subscription};
+use perf_test::endpoint::{Endpoint, EndpointPlan};
+use perf_test::worker::protocol::{Order, PROTOCOL, Plan, Report};
 
 /// A worker that goes through this says it.
 const OK: &str = "nothing was allocated, and no system call made";
@@ -82,7 +83,7 @@ fn said_within_a_second(options: &str, endpoints: &[Endpoint]) -> String {
 fn said(role: &str, options: &str, endpoints: &[Endpoint]) -> (String, i64) {
     let arguments = format!("perf_test {options}");
     let cli = cli::parse(arguments.split_whitespace().map(Into::into)).unwrap();
-    let experiment = cli::resolve(&cli.options, cli::Defaults::Run).unwrap().experiment;
+    let spec = cli::resolve(&cli.options, cli::Defaults::Run).unwrap().spec;
     let of_endpoint = |endpoint: &Endpoint| EndpointPlan {
         endpoint: *endpoint,
         topic: "/topic".to_owned(),
@@ -91,7 +92,7 @@ fn said(role: &str, options: &str, endpoints: &[Endpoint]) -> (String, i64) {
     };
     let endpoints: Vec<EndpointPlan> = endpoints.iter().map(of_endpoint).collect();
     let mut unmatched = endpoints.len();
-    let plan = Plan { protocol: PROTOCOL, experiment, endpoints };
+    let plan = Plan { protocol: PROTOCOL, spec, endpoints };
     let mut command = Command::new(std::env::current_exe().unwrap());
     let mut worker = command.arg(role).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     order(&mut worker, &serde_json::to_string(&plan).unwrap());

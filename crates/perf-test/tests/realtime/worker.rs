@@ -7,9 +7,9 @@ use std::time::Duration;
 use allocations::Counts;
 use perf_test::backend::{Backend, Draft, Matched, Publisher, Subscription, Taken};
 use perf_test::clock::now_ns;
-use perf_test::experiment::{Experiment, Strategy, Touch};
+use perf_test::endpoint::{Endpoint, EndpointPlan};
 use perf_test::payload;
-use perf_test::worker::protocol::{Endpoint, EndpointPlan};
+use perf_test::run_spec::{RunSpec, Strategy, Touch};
 
 use crate::{OK, trap};
 
@@ -38,30 +38,30 @@ impl Backend for Nothing {
         "Gantry"
     }
 
-    fn check(&self, _: &Experiment) -> Result<(), String> {
+    fn check(&self, _: &RunSpec) -> Result<(), String> {
         Ok(())
     }
 
-    fn publisher(&self, experiment: &Experiment, plan: &EndpointPlan) -> Result<Box<dyn Publisher>, String> {
-        Ok(Box::new(self.end(experiment, matches!(plan.endpoint, Endpoint::Publisher(_)))))
+    fn publisher(&self, spec: &RunSpec, plan: &EndpointPlan) -> Result<Box<dyn Publisher>, String> {
+        Ok(Box::new(self.end(spec, matches!(plan.endpoint, Endpoint::Publisher(_)))))
     }
 
-    fn subscription(&self, experiment: &Experiment, _: &EndpointPlan) -> Result<Box<dyn Subscription>, String> {
+    fn subscription(&self, spec: &RunSpec, _: &EndpointPlan) -> Result<Box<dyn Subscription>, String> {
         // The publisher of the same thread counts for both.
-        Ok(Box::new(self.end(experiment, experiment.strategy != Strategy::IntraThread)))
+        Ok(Box::new(self.end(spec, spec.strategy != Strategy::IntraThread)))
     }
 
-    fn clean_up(&self, _: &Experiment) -> Result<(), String> {
+    fn clean_up(&self, _: &RunSpec) -> Result<(), String> {
         Ok(())
     }
 }
 
 impl Nothing {
-    fn end(&self, experiment: &Experiment, watched: bool) -> End {
+    fn end(&self, spec: &RunSpec, watched: bool) -> End {
         End {
             watched: watched.then_some(self.messages),
-            on_schedule: experiment.rate_hz > 0 && experiment.publishers > 0,
-            touch: experiment.touch,
+            on_schedule: spec.rate_hz > 0 && spec.publishers > 0,
+            touch: spec.touch,
             payload: vec![0; PAYLOAD_BYTES],
             messages: 0,
             there_is_one: false,

@@ -6,7 +6,7 @@
 use std::collections::VecDeque;
 
 use super::message::Message;
-use super::script::{Script, is_nth};
+use crate::run_spec::{MockScript, is_nth};
 
 /// Messages that are on their way without allocating.
 const ON_THEIR_WAY: usize = 4096;
@@ -23,7 +23,7 @@ pub struct Delivered {
 /// Messages on their way to one subscription.
 #[derive(Debug)]
 pub struct Delivery {
-    script: Script,
+    script: MockScript,
     /// In the order of delivery.
     queue: VecDeque<Delivered>,
     /// Messages that wait for the next one of their publisher.
@@ -33,7 +33,7 @@ pub struct Delivery {
 
 impl Delivery {
     /// Nothing on its way.
-    pub fn new(script: Script) -> Self {
+    pub fn new(script: MockScript) -> Self {
         Delivery { script, queue: VecDeque::with_capacity(ON_THEIR_WAY), held: Vec::new(), overwritten: 0 }
     }
 

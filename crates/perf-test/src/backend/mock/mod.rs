@@ -1,4 +1,4 @@
-//! A middleware whose behaviour is known: messages have exactly the latency, the losses and the faults that a [`Script`] says.
+//! A middleware whose behaviour is known: messages have exactly the latency, the losses and the faults that a [`MockScript`] says.
 //!
 //! The instrument is tested with it. Its ends are in real worker processes and meet through the file system; no Gantry is involved.
 //! A message that was stamped `t` is reported as received at `t` + latency, however late the machine was: what the tool reports can
@@ -6,7 +6,6 @@
 
 mod delivery;
 mod message;
-mod script;
 mod transport;
 
 use std::io::ErrorKind;
@@ -17,12 +16,10 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::{Backend, Draft, Matched, Publisher, Subscription, Taken};
 use crate::clock::{SECOND_NS, now_ns, sleep_until};
-use crate::experiment::{Content, Experiment};
-use crate::worker::protocol::{Endpoint, EndpointPlan};
+use crate::endpoint::{Endpoint, EndpointPlan};
+use crate::run_spec::{Content, MockScript, RunSpec, is_nth};
 use delivery::Delivery;
 use message::{LONGEST_BYTES, Message, PAYLOAD_BYTES};
-pub use script::Script;
-use script::is_nth;
 use transport::{End, Kind, Place};
 
 /// The back end `Mock`.
@@ -34,13 +31,13 @@ impl Backend for Mock {
         "Mock"
     }
 
-    fn check(&self, _: &Experiment) -> Result<(), String> {
+    fn check(&self, _: &RunSpec) -> Result<(), String> {
         Ok(())
     }
 
-    fn publisher(&self, experiment: &Experiment, plan: &EndpointPlan) -> Result<Box<dyn Publisher>, String> {
-        let meeting = Meeting::new(experiment, plan, Kind::Publisher)?;
-        let is_text = experiment.content == Content::Text;
+    fn publisher(&self, spec: &RunSpec, plan: &EndpointPlan) -> Result<Box<dyn Publisher>, String> {
+        let meeting = Meeting::new(spec, plan, Kind::Publisher)?;
+        let is_text = spec.content == Content::Text;
         let (index, relays) = match plan.endpoint {
             Endpoint::Relay(index) => (index, true),
             Endpoint::Publisher(index) | Endpoint::Subscription(index) => (index, false),
@@ -54,22 +51,22 @@ impl Backend for Mock {
             subscriptions: Vec::new(),
             source,
             relays,
-            last_id: experiment.last_id,
-            length_bytes: experiment.message_bytes as u64,
-            payload: vec![0; if is_text { 0 } else { PAYLOAD_BYTES.min(experiment.message_bytes) }],
+            last_id: spec.last_id,
+            length_bytes: spec.message_bytes as u64,
+            payload: vec![0; if is_text { 0 } else { PAYLOAD_BYTES.min(spec.message_bytes) }],
         }))
     }
 
-    fn subscription(&self, experiment: &Experiment, plan: &EndpointPlan) -> Result<Box<dyn Subscription>, String> {
-        let meeting = Meeting::new(experiment, plan, Kind::Subscription)?;
+    fn subscription(&self, spec: &RunSpec, plan: &EndpointPlan) -> Result<Box<dyn Subscription>, String> {
+        let meeting = Meeting::new(spec, plan, Kind::Subscription)?;
         let script = match plan.endpoint {
-            Endpoint::Subscription(index) => experiment.mock.of_subscription(index),
-            Endpoint::Publisher(_) | Endpoint::Relay(_) => experiment.mock.clone(),
+            Endpoint::Subscription(index) => spec.mock.of_subscription(index),
+            Endpoint::Publisher(_) | Endpoint::Relay(_) => spec.mock.clone(),
         };
         Ok(Box::new(MockSubscription { meeting, delivery: Delivery::new(script) }))
     }
 
-    fn clean_up(&self, _: &Experiment) -> Result<(), String> {
+    fn clean_up(&self, _: &RunSpec) -> Result<(), String> {
         transport::clean_up()
     }
 }
@@ -79,15 +76,15 @@ struct Meeting {
     end: End,
     place: Place,
     others: Kind,
-    script: Script,
+    script: MockScript,
     created_ns: i64,
 }
 
 impl Meeting {
-    fn new(experiment: &Experiment, plan: &EndpointPlan, kind: Kind) -> Result<Meeting, String> {
-        let place = Place::new(experiment.domain_id, &plan.topic);
+    fn new(spec: &RunSpec, plan: &EndpointPlan, kind: Kind) -> Result<Meeting, String> {
+        let place = Place::new(spec.domain_id, &plan.topic);
         let end = End::new(&place, kind)?;
-        Ok(Meeting { end, place, others: kind.other(), script: experiment.mock.clone(), created_ns: now_ns() })
+        Ok(Meeting { end, place, others: kind.other(), script: spec.mock.clone(), created_ns: now_ns() })
     }
 
     /// Sockets connected to the others, as far as the script lets them be seen.

@@ -3,7 +3,7 @@
 use clap::Args;
 
 use crate::cli::values::threshold;
-use crate::experiment::{Threshold, Wait};
+use crate::run_spec::{Threshold, Wait};
 
 /// Options about measuring.
 #[derive(Clone, Debug, Default, Args)]

@@ -3,7 +3,7 @@
 use clap::Args;
 
 use crate::cli::values::within;
-use crate::experiment::{Layout, Touch};
+use crate::run_spec::{Layout, Touch};
 
 /// The largest payload of a message that has no size of its own.
 const LARGEST_PAYLOAD_BYTES: u32 = 1 << 30;

@@ -3,7 +3,7 @@
 use clap::Args;
 
 use crate::cli::values::within;
-use crate::experiment::{Durability, History, Reliability};
+use crate::run_spec::{Durability, History, Reliability};
 
 /// Options about quality of service.
 #[derive(Clone, Debug, Default, Args)]

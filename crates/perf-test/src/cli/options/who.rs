@@ -3,9 +3,9 @@
 use clap::Args;
 
 use super::LONGEST_S;
-use crate::backend::mock::Script;
 use crate::cli::values::{StrategyParser, within};
-use crate::experiment::{Roundtrip, Strategy};
+use crate::run_spec::MockScript;
+use crate::run_spec::{Roundtrip, Strategy};
 
 /// Options about publishers, subscriptions and their processes.
 #[derive(Clone, Debug, Default, Args)]
@@ -22,7 +22,7 @@ pub struct WhoOptions {
     /// An unknown word is answered with all that there are. Example, 2 ms, and every tenth is lost:
     /// -c Mock --mock latency=2ms,lose=10
     #[arg(long, value_name = "SCRIPT")]
-    pub mock: Option<Script>,
+    pub mock: Option<MockScript>,
     /// Publishers, 0 to 64; 0 measures another program's [default: 1]
     ///
     /// Example: -p 0 -t camera

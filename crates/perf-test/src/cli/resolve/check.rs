@@ -4,22 +4,22 @@
 
 use super::Defaults;
 use crate::cli::options::RunOptions;
-use crate::experiment::{Experiment, History, Roundtrip, Strategy, Threshold, name_of};
+use crate::run_spec::{History, Roundtrip, RunSpec, Strategy, Threshold, name_of};
 
 /// # Errors
 /// The first rule that is broken.
-pub fn check(experiment: &Experiment, options: &RunOptions, defaults: Defaults) -> Result<(), String> {
-    somebody_takes_part(experiment)?;
-    something_is_measured(experiment)?;
-    expected_can_come(experiment)?;
-    one_thread_can_do_it(experiment)?;
-    limits_are_ordered(experiment, options)?;
-    if options.who.mock.is_some() && experiment.communicator != "Mock" {
-        let communicator = &experiment.communicator;
+pub fn check(spec: &RunSpec, options: &RunOptions, defaults: Defaults) -> Result<(), String> {
+    somebody_takes_part(spec)?;
+    something_is_measured(spec)?;
+    expected_can_come(spec)?;
+    one_thread_can_do_it(spec)?;
+    limits_are_ordered(spec, options)?;
+    if options.who.mock.is_some() && spec.communicator != "Mock" {
+        let communicator = &spec.communicator;
         return Err(format!("--mock does not apply to {communicator}: give -c Mock too, or leave it out"));
     }
     if defaults == Defaults::ZeroCopyExperiment {
-        two_runs_can_be_compared(experiment)?;
+        two_runs_can_be_compared(spec)?;
         if !options.gate.require.is_empty() {
             return Err("`experiment zero-copy` compares two runs, --require is about one: give it to that run alone"
                 .to_owned());
@@ -29,56 +29,56 @@ pub fn check(experiment: &Experiment, options: &RunOptions, defaults: Defaults) 
 }
 
 /// What was asked for and makes no difference.
-pub fn remarks(experiment: &Experiment, options: &RunOptions) -> Vec<String> {
+pub fn remarks(spec: &RunSpec, options: &RunOptions) -> Vec<String> {
     let mut remarks = Vec::new();
     if let Some(option) = match options.measuring.wait {
         Some(wait) => Some(format!("--wait {}", name_of(wait))),
         None => options.older.no_waitset.then(|| "--no-waitset".to_owned()),
     } {
-        if experiment.strategy == Strategy::IntraThread {
+        if spec.strategy == Strategy::IntraThread {
             remarks.push(format!(
                 "{option} makes no difference: INTRA_THREAD's thread publishes and takes and never waits"
             ));
-        } else if experiment.subscriptions == 0 && experiment.roundtrip == Roundtrip::None {
+        } else if spec.subscriptions == 0 && spec.roundtrip == Roundtrip::None {
             remarks.push(format!("{option} makes no difference: this run has no subscription"));
         }
     }
-    if let (Some(depth), History::KeepAll) = (options.qos.history_depth, experiment.history) {
+    if let (Some(depth), History::KeepAll) = (options.qos.history_depth, spec.history) {
         remarks.push(format!("--history-depth {depth} makes no difference: KEEP_ALL keeps all"));
     }
-    if let (Some(count), 0) = (options.who.expected_num_pubs.filter(|count| *count > 0), experiment.subscriptions) {
+    if let (Some(count), 0) = (options.who.expected_num_pubs.filter(|count| *count > 0), spec.subscriptions) {
         remarks.push(format!("--expected-num-pubs {count} makes no difference: no subscription of this run waits"));
     }
-    if let (Some(count), 0) = (options.who.expected_num_subs.filter(|count| *count > 0), experiment.publishers) {
+    if let (Some(count), 0) = (options.who.expected_num_subs.filter(|count| *count > 0), spec.publishers) {
         remarks.push(format!("--expected-num-subs {count} makes no difference: no publisher of this run waits"));
     }
     remarks
 }
 
-fn somebody_takes_part(experiment: &Experiment) -> Result<(), String> {
-    if experiment.publishers == 0 && experiment.subscriptions == 0 && experiment.roundtrip == Roundtrip::None {
+fn somebody_takes_part(spec: &RunSpec) -> Result<(), String> {
+    if spec.publishers == 0 && spec.subscriptions == 0 && spec.roundtrip == Roundtrip::None {
         return Err("-p 0 -s 0 leaves nothing to measure: give at least one publisher or one subscription".to_owned());
     }
     Ok(())
 }
 
-fn something_is_measured(experiment: &Experiment) -> Result<(), String> {
-    if experiment.max_runtime_s > 0 && experiment.ignore_s >= experiment.max_runtime_s {
+fn something_is_measured(spec: &RunSpec) -> Result<(), String> {
+    if spec.max_runtime_s > 0 && spec.ignore_s >= spec.max_runtime_s {
         return Err(format!(
             "--ignore {} leaves nothing of --max-runtime {}: ignore fewer seconds or run longer",
-            experiment.ignore_s, experiment.max_runtime_s
+            spec.ignore_s, spec.max_runtime_s
         ));
     }
     Ok(())
 }
 
 /// A run with both ends has its topic for itself.
-fn expected_can_come(experiment: &Experiment) -> Result<(), String> {
+fn expected_can_come(spec: &RunSpec) -> Result<(), String> {
     for (option, expected, short, own) in [
-        ("--expected-num-pubs", experiment.expected_publishers, "-p", experiment.publishers),
-        ("--expected-num-subs", experiment.expected_subscriptions, "-s", experiment.subscriptions),
+        ("--expected-num-pubs", spec.expected_publishers, "-p", spec.publishers),
+        ("--expected-num-subs", spec.expected_subscriptions, "-s", spec.subscriptions),
     ] {
-        if experiment.is_private() && expected > own {
+        if spec.is_private() && expected > own {
             return Err(format!(
                 "{option} {expected} would wait in vain: a run with publishers and subscriptions has its topic for itself, and \
                  {short} is {own}. Give {short} {expected}, or -p 0 or -s 0 to meet other programs"
@@ -88,27 +88,27 @@ fn expected_can_come(experiment: &Experiment) -> Result<(), String> {
     Ok(())
 }
 
-fn one_thread_can_do_it(experiment: &Experiment) -> Result<(), String> {
-    if experiment.strategy != Strategy::IntraThread {
+fn one_thread_can_do_it(spec: &RunSpec) -> Result<(), String> {
+    if spec.strategy != Strategy::IntraThread {
         return Ok(());
     }
-    if experiment.roundtrip != Roundtrip::None {
-        let mode = name_of(experiment.roundtrip);
+    if spec.roundtrip != Roundtrip::None {
+        let mode = name_of(spec.roundtrip);
         return Err(format!(
             "-e INTRA_THREAD contradicts --roundtrip-mode {mode}: one thread cannot wait for its own answer. Give -e INTER_THREAD"
         ));
     }
-    if experiment.publishers != 1 || experiment.subscriptions == 0 {
+    if spec.publishers != 1 || spec.subscriptions == 0 {
         return Err(format!(
             "-e INTRA_THREAD needs one publisher and at least one subscription, not -p {} -s {}: its thread publishes and then takes",
-            experiment.publishers, experiment.subscriptions
+            spec.publishers, spec.subscriptions
         ));
     }
     Ok(())
 }
 
-fn limits_are_ordered(experiment: &Experiment, options: &RunOptions) -> Result<(), String> {
-    let rate_hz = experiment.rate_hz;
+fn limits_are_ordered(spec: &RunSpec, options: &RunOptions) -> Result<(), String> {
+    let rate_hz = spec.rate_hz;
     for (option, given) in [("--late", options.measuring.late), ("--too-late", options.measuring.too_late)] {
         if rate_hz == 0 && given.is_some_and(|given| given.absolute_ns.is_none()) {
             return Err(format!(
@@ -116,7 +116,7 @@ fn limits_are_ordered(experiment: &Experiment, options: &RunOptions) -> Result<(
             ));
         }
     }
-    let [late_ns, too_late_ns] = [experiment.late, experiment.too_late].map(|limit: Threshold| limit.limit_ns(rate_hz));
+    let [late_ns, too_late_ns] = [spec.late, spec.too_late].map(|limit: Threshold| limit.limit_ns(rate_hz));
     if late_ns > too_late_ns {
         return Err(format!(
             "late begins above {late_ns} ns and too late above {too_late_ns} ns at -r {rate_hz}: nothing could be late. Give --late a \
@@ -126,11 +126,11 @@ fn limits_are_ordered(experiment: &Experiment, options: &RunOptions) -> Result<(
     Ok(())
 }
 
-fn two_runs_can_be_compared(experiment: &Experiment) -> Result<(), String> {
-    if experiment.zero_copy {
+fn two_runs_can_be_compared(spec: &RunSpec) -> Result<(), String> {
+    if spec.zero_copy {
         return Err("`experiment zero-copy` runs without zero copy and with it: leave out --zero-copy".to_owned());
     }
-    if experiment.max_runtime_s == 0 || !experiment.is_private() {
+    if spec.max_runtime_s == 0 || !spec.is_private() {
         return Err("`experiment zero-copy` compares two whole runs: it needs --max-runtime, -p and -s of at least 1"
             .to_owned());
     }

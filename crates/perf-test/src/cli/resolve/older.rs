@@ -4,7 +4,7 @@
 
 use crate::cli::options::{MachineOptions, OlderOptions};
 use crate::cli::values::CpuMask;
-use crate::coordinator::communicator::Communicator;
+use crate::communicator::Communicator;
 
 /// What --use-drive-px-rt stood for.
 const DRIVE_PX_PRIORITY: u32 = 5;

@@ -6,7 +6,7 @@ use std::ffi::OsString;
 
 use super::*;
 use crate::cli::{Command, Question, Tables, parse};
-use crate::experiment::{Roundtrip, Strategy, Touch};
+use crate::run_spec::{Roundtrip, Strategy, Touch};
 
 fn run(line: &str) -> Result<Resolved, String> {
     let arguments = line.split_whitespace().map(OsString::from);
@@ -26,9 +26,9 @@ fn refused(line: &str) -> String {
     run(line).expect_err(line)
 }
 
-fn unpacked(line: &str) -> (Experiment, Outputs) {
+fn unpacked(line: &str) -> (RunSpec, Outputs) {
     let resolved = run(line).unwrap_or_else(|sentence| panic!("{line}: {sentence}"));
-    (resolved.experiment, resolved.outputs)
+    (resolved.spec, resolved.outputs)
 }
 
 #[test]
@@ -59,11 +59,11 @@ fn the_commands_of_the_zero_copy_documentation_mean_what_they_say() {
     assert_eq!((copy.rate_hz, copy.message_bytes, copy.zero_copy), (100, 4_194_304, false));
     assert_eq!(copy.reliability, Reliability::Reliable);
     let (zero_copy, _) = unpacked(&format!("--zero-copy {line}"));
-    assert_eq!(zero_copy, Experiment { zero_copy: true, ..copy.clone() });
+    assert_eq!(zero_copy, RunSpec { zero_copy: true, ..copy.clone() });
     assert_eq!(unpacked(&format!("--loaned-samples {line}")).0, zero_copy);
     // The experiment's defaults are the same run.
     assert_eq!(unpacked("experiment zero-copy").0, copy);
-    assert_eq!(unpacked("experiment zero-copy -r 50").0, Experiment { rate_hz: 50, ..copy });
+    assert_eq!(unpacked("experiment zero-copy -r 50").0, RunSpec { rate_hz: 50, ..copy });
 }
 
 #[test]
@@ -126,7 +126,7 @@ fn what_has_no_equal_in_performance_test_is_taken_as_it_is_written() {
     let (run, _) = unpacked(
         "--wait block --touch full --warmup 2 --pin 3,0 --late 20%,5ms --too-late 1s -m Array64 --roundtrip-mode both -r 10",
     );
-    let expected = Experiment {
+    let expected = RunSpec {
         wait: Wait::Block,
         touch: Touch::Full,
         warmup_s: 2,

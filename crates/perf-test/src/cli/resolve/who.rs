@@ -3,8 +3,8 @@
 //! Used by `resolve`.
 
 use crate::cli::options::WhoOptions;
-use crate::coordinator::communicator::Communicator;
-use crate::experiment::{Roundtrip, name_of};
+use crate::communicator::Communicator;
+use crate::run_spec::{Roundtrip, name_of};
 use crate::{messages, topic};
 
 /// What `-c` named in performance_test and its forks, in lower case, and what that is.

@@ -55,7 +55,7 @@ fn books_and_logs_are_as_large_after_many_seconds_as_after_some() {
     let line = format!("perf_test -r 1000 -o none {logs}");
     let cli = cli::parse(line.split_whitespace().map(Into::into)).unwrap();
     let resolved = cli::resolve(&cli.options, cli::Defaults::Run).unwrap();
-    let mut reports = Reports::open(&resolved.outputs, &resolved.experiment, "id", "/topic").unwrap();
+    let mut reports = Reports::open(&resolved.outputs, &resolved.spec, "id", "/topic").unwrap();
     let mut ledger = Ledger::new([Endpoint::Publisher(0), Endpoint::Subscription(0)], 2, 0);
     (0..SOME_S).for_each(|second| go_through(second, &mut ledger, &mut reports));
     let since = count(|| (SOME_S..MANY_S).for_each(|second| go_through(second, &mut ledger, &mut reports)));

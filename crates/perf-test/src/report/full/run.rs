@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::experiment::{Experiment, Threshold, name_of};
 use crate::report::external_info::ExternalInfo;
+use crate::run_spec::{RunSpec, Threshold, name_of};
 
 /// One run of the program.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -24,13 +24,14 @@ pub struct RunEntry {
     /// The environment variable APEX_PERFORMANCE_TEST.
     pub external_info: ExternalInfo,
     /// Everything that was asked for, defaults included.
-    pub experiment: Conditions,
+    #[serde(rename = "experiment")]
+    pub spec: Conditions,
 }
 
 impl RunEntry {
     /// Of this process.
     #[must_use]
-    pub fn now(experiment: &Experiment, id: &str, full_topic: &str, external_info: &ExternalInfo) -> RunEntry {
+    pub fn now(spec: &RunSpec, id: &str, full_topic: &str, external_info: &ExternalInfo) -> RunEntry {
         let since_1970 = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
         RunEntry {
             id: id.to_owned(),
@@ -40,7 +41,7 @@ impl RunEntry {
             created_unix_ms: u64::try_from(since_1970.as_millis()).unwrap_or(u64::MAX),
             full_topic: full_topic.to_owned(),
             external_info: external_info.clone(),
-            experiment: Conditions::of(experiment),
+            spec: Conditions::of(spec),
         }
     }
 }
@@ -118,42 +119,42 @@ pub struct Conditions {
 }
 
 impl Conditions {
-    fn of(experiment: &Experiment) -> Conditions {
-        let limit = |threshold: &Threshold| Some(threshold.limit_ns(experiment.rate_hz)).filter(|ns| *ns < u64::MAX);
+    fn of(spec: &RunSpec) -> Conditions {
+        let limit = |threshold: &Threshold| Some(threshold.limit_ns(spec.rate_hz)).filter(|ns| *ns < u64::MAX);
         Conditions {
-            communicator: experiment.communicator.clone(),
-            message: experiment.message.clone(),
-            message_layout: experiment.layout.name().to_owned(),
-            message_bytes: experiment.message_bytes as u64,
-            unbounded_payload_bytes: experiment.unbounded_bytes,
-            topic: experiment.topic.clone(),
-            domain_id: experiment.domain_id,
-            rate_hz: experiment.rate_hz,
-            publishers: experiment.publishers,
-            subscriptions: experiment.subscriptions,
-            execution_strategy: name_of(experiment.strategy),
-            roundtrip_mode: name_of(experiment.roundtrip),
-            expected_publishers: experiment.expected_publishers,
-            expected_subscriptions: experiment.expected_subscriptions,
-            match_timeout_s: experiment.match_timeout_s,
-            reliability: name_of(experiment.reliability),
-            durability: name_of(experiment.durability),
-            history: name_of(experiment.history),
-            history_depth: experiment.history_depth,
-            warmup_s: experiment.warmup_s,
-            max_runtime_s: experiment.max_runtime_s,
-            ignore_s: experiment.ignore_s,
-            zero_copy: experiment.zero_copy,
-            wait: name_of(experiment.wait),
-            touch: name_of(experiment.touch),
-            late_above_ns: limit(&experiment.late),
-            too_late_above_ns: limit(&experiment.too_late),
-            rt_priority: experiment.rt_priority,
-            rt_cpus: experiment.rt_cpus.clone(),
-            pins: experiment.pins.clone(),
-            check_memory: experiment.check_memory,
-            daemons: experiment.daemons.clone(),
-            prevent_cpu_idle: experiment.prevent_cpu_idle,
+            communicator: spec.communicator.clone(),
+            message: spec.message.clone(),
+            message_layout: spec.layout.name().to_owned(),
+            message_bytes: spec.message_bytes as u64,
+            unbounded_payload_bytes: spec.unbounded_bytes,
+            topic: spec.topic.clone(),
+            domain_id: spec.domain_id,
+            rate_hz: spec.rate_hz,
+            publishers: spec.publishers,
+            subscriptions: spec.subscriptions,
+            execution_strategy: name_of(spec.strategy),
+            roundtrip_mode: name_of(spec.roundtrip),
+            expected_publishers: spec.expected_publishers,
+            expected_subscriptions: spec.expected_subscriptions,
+            match_timeout_s: spec.match_timeout_s,
+            reliability: name_of(spec.reliability),
+            durability: name_of(spec.durability),
+            history: name_of(spec.history),
+            history_depth: spec.history_depth,
+            warmup_s: spec.warmup_s,
+            max_runtime_s: spec.max_runtime_s,
+            ignore_s: spec.ignore_s,
+            zero_copy: spec.zero_copy,
+            wait: name_of(spec.wait),
+            touch: name_of(spec.touch),
+            late_above_ns: limit(&spec.late),
+            too_late_above_ns: limit(&spec.too_late),
+            rt_priority: spec.rt_priority,
+            rt_cpus: spec.rt_cpus.clone(),
+            pins: spec.pins.clone(),
+            check_memory: spec.check_memory,
+            daemons: spec.daemons.clone(),
+            prevent_cpu_idle: spec.prevent_cpu_idle,
         }
     }
 }

@@ -76,7 +76,7 @@ fn every_field_is_described_and_its_unit_is_in_its_name() {
 fn head() -> Head {
     let summary = summary("", 1_000_000);
     let external = ExternalInfo::from([("Branch".to_owned(), "main".to_owned())]);
-    let run = RunEntry::now(&summary.experiment, "id", "/topic", &external);
+    let run = RunEntry::now(&summary.spec, "id", "/topic", &external);
     Head { schema: SCHEMA, run, environment: System::default() }
 }
 

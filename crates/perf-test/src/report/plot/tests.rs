@@ -13,7 +13,7 @@ fn log(rows: u32, with_summary: bool) -> Log {
     let row = |second: u32| RowEntry { t_s: f64::from(second + 1), ..row.clone() };
     Log {
         schema: String::new(),
-        run: crate::report::full::RunEntry::now(&summary.experiment, "id", "/topic", &Default::default()),
+        run: crate::report::full::RunEntry::now(&summary.spec, "id", "/topic", &Default::default()),
         environment: serde_json::Map::new(),
         rows: (0..rows).map(row).collect(),
         summary: with_summary.then(|| SummaryEntry::of(&summary, Vec::new())),

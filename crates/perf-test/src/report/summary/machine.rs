@@ -59,7 +59,7 @@ impl Summary {
                 ),
             ),
         ];
-        if self.experiment.check_memory {
+        if self.spec.check_memory {
             let (sent, received) = (&self.sent, &self.received);
             let per = |count: u64, messages: u64| count as f64 / messages.max(1) as f64;
             lines.push(labelled(

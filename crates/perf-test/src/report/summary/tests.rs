@@ -10,7 +10,7 @@ use crate::measure::memory::Memory;
 pub(crate) fn summary(options: &str, latency_ns: u64) -> Summary {
     let line = format!("perf_test -m Array4m -r 100 --max-runtime 30 {options}");
     let cli = cli::parse(line.split_whitespace().map(Into::into)).unwrap();
-    let experiment = cli::resolve(&cli.options, cli::Defaults::Run).unwrap().experiment;
+    let spec = cli::resolve(&cli.options, cli::Defaults::Run).unwrap().spec;
     let mut latencies = Latencies::new();
     let mut received = Received { samples: 3000, ..Received::default() };
     for _ in 0..3000 {
@@ -23,7 +23,7 @@ pub(crate) fn summary(options: &str, latency_ns: u64) -> Summary {
     let resources = Resources { usage, memory: Memory { peak_rss_kib: 60_000, ..Memory::default() } };
     let worker = |label: &str, pid| WorkerUsage { label: label.to_owned(), pid, resources, ended: None };
     Summary {
-        experiment,
+        spec,
         stopped_early: false,
         measured_s: 30.0,
         matched_after_ns: 12_000_000,

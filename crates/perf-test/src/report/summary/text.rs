@@ -3,29 +3,29 @@
 //! Used by `program` through [`Summary::lines`]; what the run cost is in `machine`.
 
 use super::Summary;
-use crate::experiment::{Roundtrip, Threshold, Touch, name_of};
 use crate::measure::histogram::Latencies;
 use crate::measure::moments::Moments;
 use crate::report::heading::how_readers_wait;
 use crate::report::warnings::{PERCENTILES, enough_beyond};
+use crate::run_spec::{Roundtrip, Threshold, Touch, name_of};
 
 impl Summary {
     /// The summary as lines of text.
     #[must_use]
     pub fn lines(&self) -> Vec<String> {
-        let experiment = &self.experiment;
-        let path = if experiment.zero_copy { "zero copy" } else { "copy" };
+        let spec = &self.spec;
+        let path = if spec.zero_copy { "zero copy" } else { "copy" };
         let mut lines = vec![
             String::new(),
             format!(
                 "summary of {:.1} s: {}, {} bytes ({} layout) over {}, {path}, payload touched: {}, readers wait by {}",
                 self.measured_s,
-                experiment.message,
-                experiment.message_bytes,
-                experiment.layout.name(),
-                experiment.communicator,
-                name_of(experiment.touch),
-                how_readers_wait(experiment.wait)
+                spec.message,
+                spec.message_bytes,
+                spec.layout.name(),
+                spec.communicator,
+                name_of(spec.touch),
+                how_readers_wait(spec.wait)
             ),
             String::new(),
         ];
@@ -54,10 +54,10 @@ impl Summary {
             let [p50, p99] = [0.5, 0.99].map(|part| time((self.latencies.quantile_ns(part) as f64).min(latency.max)));
             parts.push(format!("p50 {p50}, p99 {p99}, max {}", time(latency.max)));
         }
-        if self.experiment.subscriptions > 0 {
+        if self.spec.subscriptions > 0 {
             parts.push(format!("lost {}", self.lost));
         }
-        if self.experiment.publishers > 0 && self.experiment.rate_hz > 0 && self.gone != Some("publishers") {
+        if self.spec.publishers > 0 && self.spec.rate_hz > 0 && self.gone != Some("publishers") {
             parts.push(if self.rate_was_held() { "rate held" } else { "rate NOT held" }.to_owned());
         }
         parts.push(format!("CPU {:.1} % of one core", self.core_percent));
@@ -73,20 +73,19 @@ impl Summary {
 
     fn sample_lines(&self) -> Vec<String> {
         let received = &self.received;
-        if self.experiment.roundtrip == Roundtrip::Relay {
+        if self.spec.roundtrip == Roundtrip::Relay {
             return vec![labelled(
                 "samples",
                 &format!("relayed {}, refused {}", self.relayed.samples, self.relayed.refused),
             )];
         }
-        if self.experiment.subscriptions == 0 {
+        if self.spec.subscriptions == 0 {
             return vec![
                 labelled("samples", &format!("sent {}; received and lost are not known here", self.sent_at_least)),
                 labelled("", &format!("{} of them while no subscription was matched", self.sent.unmatched)),
             ];
         }
-        let sent =
-            if self.experiment.publishers == 0 { "not known here".to_owned() } else { self.sent_at_least.to_string() };
+        let sent = if self.spec.publishers == 0 { "not known here".to_owned() } else { self.sent_at_least.to_string() };
         let mut lines = vec![
             labelled("samples", &format!("sent {sent}, received {}, lost {}", received.samples, self.lost)),
             labelled(
@@ -99,22 +98,21 @@ impl Summary {
             ),
             labelled("  not lost", &format!("{} duplicates, {} reordered", received.duplicates, received.reordered)),
         ];
-        if !self.experiment.has_publishers() {
+        if !self.spec.has_publishers() {
             let earlier = format!(
                 "{} sent before matched, {} of the history (received, sent before the start; in no other figure)",
                 self.before_matched, received.history
             );
             lines.push(labelled("", &earlier));
         }
-        if self.experiment.roundtrip == Roundtrip::Both {
+        if self.spec.roundtrip == Roundtrip::Both {
             lines.push(labelled(
                 "",
                 &format!("relayed {}; latencies are of the way there and back", self.relayed.samples),
             ));
         }
-        if self.experiment.subscriptions > 1 {
-            let each =
-                format!("each sample is due {} times, once in every subscription", self.experiment.subscriptions);
+        if self.spec.subscriptions > 1 {
+            let each = format!("each sample is due {} times, once in every subscription", self.spec.subscriptions);
             lines.push(labelled("", &each));
         }
         lines
@@ -122,7 +120,7 @@ impl Summary {
 
     fn latency_lines(&self) -> Vec<String> {
         let latency = &self.received.latency_ns;
-        if self.experiment.subscriptions == 0 {
+        if self.spec.subscriptions == 0 {
             return Vec::new();
         }
         if latency.n == 0 {
@@ -135,13 +133,13 @@ impl Summary {
         let response = &self.received.response_ns;
         if response.n > 0 {
             lines.push(labelled(" of being due", &row(figures(response, &self.responses))));
-        } else if !self.experiment.has_publishers() {
+        } else if !self.spec.has_publishers() {
             lines.push(labelled(" of being due", "     not known here: the publishers are another program's"));
         }
         if PERCENTILES.iter().any(|percentile| !enough_beyond(latency.n, *percentile)) {
             lines.push(labelled("", "* fewer than 10 samples lie beyond this percentile: run longer to trust it"));
         }
-        if self.experiment.touch != Touch::Stamp {
+        if self.spec.touch != Touch::Stamp {
             lines.push(labelled(
                 "read",
                 &format!("{} (the payload, after its reception)", spread(&self.received.read_ns)),
@@ -157,14 +155,14 @@ impl Summary {
         }
         let class = |count: u64, threshold: Threshold| {
             let percent = 100.0 * count as f64 / received.samples as f64;
-            let limit = match threshold.limit_ns(self.experiment.rate_hz) {
+            let limit = match threshold.limit_ns(self.spec.rate_hz) {
                 u64::MAX => "no limit".to_owned(),
                 limit_ns => format!("> {}", time(limit_ns as f64)),
             };
             format!("{count} ({percent:.2} %, {limit})")
         };
-        let late = class(received.late, self.experiment.late);
-        let too_late = class(received.too_late, self.experiment.too_late);
+        let late = class(received.late, self.spec.late);
+        let too_late = class(received.too_late, self.spec.too_late);
         vec![labelled(
             "late",
             &format!(
@@ -175,11 +173,11 @@ impl Summary {
     }
 
     fn schedule_lines(&self) -> Vec<String> {
-        if self.experiment.publishers == 0 {
+        if self.spec.publishers == 0 {
             return Vec::new();
         }
         let sent = &self.sent;
-        let asked = match self.experiment.rate_hz {
+        let asked = match self.spec.rate_hz {
             0 => "as many as possible".to_owned(),
             rate_hz => rate_hz.to_string(),
         };

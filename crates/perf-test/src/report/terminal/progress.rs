@@ -2,8 +2,8 @@
 //!
 //! Used by the terminal report.
 
-use crate::experiment::Experiment;
 use crate::row::Row;
+use crate::run_spec::RunSpec;
 
 /// The longest bar, characters.
 const LONGEST_BAR: usize = 30;
@@ -22,9 +22,9 @@ pub struct Progress {
 impl Progress {
     /// Of that run.
     #[must_use]
-    pub fn of(experiment: &Experiment) -> Progress {
-        let (sends, receives) = (experiment.publishers > 0, experiment.subscriptions > 0);
-        Progress { length_s: experiment.length_s(), sends, receives }
+    pub fn of(spec: &RunSpec) -> Progress {
+        let (sends, receives) = (spec.publishers > 0, spec.subscriptions > 0);
+        Progress { length_s: spec.length_s(), sends, receives }
     }
 
     /// The line after `row`, shorter than a window of so many columns; none if that is too narrow.

@@ -7,19 +7,19 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::cli;
-use crate::experiment::{Durability, History, Layout, Reliability, Roundtrip, Strategy, Touch, Wait};
 use crate::measure::moments::Moments;
 use crate::measure::tally::{Received, Relayed, Sent};
+use crate::run_spec::{Durability, History, Layout, Reliability, Roundtrip, Strategy, Touch, Wait};
 
 const PAGE: &str = include_str!("../../../../../docs/worker-protocol.md");
 
 fn plan() -> Plan {
     let arguments = ["perf_test", "-m", "Array1k", "--max-runtime", "1"];
     let cli = cli::parse(arguments.map(Into::into)).unwrap();
-    let experiment = cli::resolve(&cli.options, cli::Defaults::Run).unwrap().experiment;
+    let spec = cli::resolve(&cli.options, cli::Defaults::Run).unwrap().spec;
     let topic = "/test_topic".to_owned();
     let plan = EndpointPlan { endpoint: Endpoint::Relay(0), topic, relay_topic: String::new(), place: 0 };
-    Plan { protocol: PROTOCOL, experiment, endpoints: vec![plan] }
+    Plan { protocol: PROTOCOL, spec, endpoints: vec![plan] }
 }
 
 /// One of everything that is said, with every field.

@@ -10,7 +10,7 @@ use crate::cli::{Cli, spelling};
 /// What becomes of an option.
 enum Becomes {
     /// It changes this of the run and nothing else.
-    Run(fn(&mut Experiment)),
+    Run(fn(&mut RunSpec)),
     /// It changes this of the outputs and nothing else.
     Outputs(fn(&mut Outputs)),
     /// It lists the messages.
@@ -23,47 +23,47 @@ enum Becomes {
 
 use Becomes::{List, Outputs as Out, Refused, Run, Said};
 
-fn nothing(_: &mut Experiment) {}
+fn nothing(_: &mut RunSpec) {}
 
-fn reliable(run: &mut Experiment) {
+fn reliable(run: &mut RunSpec) {
     run.reliability = Reliability::Reliable;
 }
 
-fn transient(run: &mut Experiment) {
+fn transient(run: &mut RunSpec) {
     run.durability = Durability::TransientLocal;
 }
 
-fn intra_thread(run: &mut Experiment) {
+fn intra_thread(run: &mut RunSpec) {
     run.strategy = Strategy::IntraThread;
 }
 
-fn main_of_two(run: &mut Experiment) {
+fn main_of_two(run: &mut RunSpec) {
     run.roundtrip = Roundtrip::Main;
 }
 
-fn relay(run: &mut Experiment) {
+fn relay(run: &mut RunSpec) {
     run.roundtrip = Roundtrip::Relay;
     (run.publishers, run.subscriptions, run.expected_publishers, run.expected_subscriptions) = (0, 0, 0, 0);
 }
 
-fn no_publishers(run: &mut Experiment) {
+fn no_publishers(run: &mut RunSpec) {
     (run.publishers, run.expected_publishers) = (0, 0);
 }
 
-fn three_subscriptions(run: &mut Experiment) {
+fn three_subscriptions(run: &mut RunSpec) {
     (run.subscriptions, run.expected_subscriptions) = (3, 3);
 }
 
-fn array4k(run: &mut Experiment) {
+fn array4k(run: &mut RunSpec) {
     run.message = "Array4k".to_owned();
     run.message_bytes = 4096;
 }
 
-fn cpus_1_and_3(run: &mut Experiment) {
+fn cpus_1_and_3(run: &mut RunSpec) {
     run.rt_cpus = vec![1, 3];
 }
 
-fn drive_px(run: &mut Experiment) {
+fn drive_px(run: &mut RunSpec) {
     (run.rt_priority, run.rt_cpus) = (5, vec![1, 2, 3, 4, 5]);
 }
 
@@ -200,11 +200,11 @@ fn every_option_of_each_generation_has_its_effect_or_says_why_not() {
                 assert!(parse(arguments).unwrap().options.messages.msg_list, "{line}");
                 continue;
             }
-            Run(change) => change(&mut expected.experiment),
+            Run(change) => change(&mut expected.spec),
             Out(change) => change(&mut expected.outputs),
             Said(words) => {
                 let mut found = run(line).unwrap();
-                let remarks = std::mem::take(&mut found.experiment.remarks);
+                let remarks = std::mem::take(&mut found.spec.remarks);
                 assert!(remarks.len() == 1 && remarks[0].contains(words), "{line}: {remarks:?}");
                 assert_eq!(found, expected, "{line}");
                 continue;

@@ -18,7 +18,7 @@ use thread_priority::{
     set_thread_priority_and_policy, thread_native_id,
 };
 
-use crate::experiment::Experiment;
+use crate::run_spec::RunSpec;
 
 /// The highest real-time priority that Linux has.
 const MAX_PRIORITY: u32 = 99;
@@ -36,10 +36,10 @@ pub struct Placement {
 }
 
 impl Placement {
-    /// What an experiment asks for.
+    /// What a run asks for.
     #[must_use]
-    pub fn of(experiment: &Experiment) -> Placement {
-        let Experiment { rt_priority, rt_cpus, pins, .. } = experiment;
+    pub fn of(spec: &RunSpec) -> Placement {
+        let RunSpec { rt_priority, rt_cpus, pins, .. } = spec;
         Placement { rt_priority: *rt_priority, rt_cpus: rt_cpus.clone(), pins: pins.clone() }
     }
 

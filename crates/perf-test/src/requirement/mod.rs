@@ -81,7 +81,7 @@ const METRICS: [Metric; 12] = [
 ];
 
 fn received(run: &Summary, value: f64) -> Known {
-    if run.experiment.subscriptions > 0 { Ok(value) } else { Err("this run has no subscription") }
+    if run.spec.subscriptions > 0 { Ok(value) } else { Err("this run has no subscription") }
 }
 
 fn part(run: &Summary, count: u64, of: u64) -> Known {
@@ -90,7 +90,7 @@ fn part(run: &Summary, count: u64, of: u64) -> Known {
 }
 
 fn rate(run: &Summary) -> Known {
-    if run.experiment.publishers > 0 { Ok(run.achieved_hz()) } else { Err("this run has no publisher") }
+    if run.spec.publishers > 0 { Ok(run.achieved_hz()) } else { Err("this run has no publisher") }
 }
 
 fn peak_kib(run: &Summary) -> Known {

@@ -3,10 +3,12 @@
 //! Made by `cli` from the command line, given to the coordinator, and sent to every worker as JSON.
 //! Invariant: values are within the ranges that the command line promises, so nobody checks again.
 
+mod mock_script;
+
 use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 
-use crate::backend::mock::Script;
+pub use mock_script::{MockScript, Timed, is_nth};
 
 /// Which generation of the benchmark messages' layouts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
@@ -184,7 +186,7 @@ pub fn name_of(value: impl ValueEnum) -> String {
 
 /// One run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Experiment {
+pub struct RunSpec {
     /// The middleware, by the name of its back end: `Gantry`, `Mock`, or another program's.
     pub communicator: String,
     /// Name of the message type, as `Array4m`.
@@ -258,12 +260,12 @@ pub struct Experiment {
     /// Processes that the middleware needs besides the workers, by number or name.
     pub daemons: Vec<String>,
     /// What the middleware that is known is to do to the messages.
-    pub mock: Script,
+    pub mock: MockScript,
     /// What is to be said of options that change nothing here.
     pub remarks: Vec<String>,
 }
 
-impl Experiment {
+impl RunSpec {
     /// Whether both ends belong to this run, so that it gets a name space of its own.
     #[must_use]
     pub fn is_private(&self) -> bool {

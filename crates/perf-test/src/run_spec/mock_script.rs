@@ -29,7 +29,7 @@ pub struct Timed {
 /// What happens to messages. A number of 0 means never.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
-pub struct Script {
+pub struct MockScript {
     /// From sending to reception, ns.
     pub latency_ns: i64,
     /// Every K-th takes so long instead. It is not overtaken: those behind it are given out after it, with their own latencies.
@@ -60,9 +60,9 @@ pub struct Script {
     pub mismatch: bool,
 }
 
-impl Default for Script {
+impl Default for MockScript {
     fn default() -> Self {
-        Script {
+        MockScript {
             latency_ns: 1_000_000,
             slow: None,
             early: None,
@@ -87,7 +87,7 @@ pub fn is_nth(id: u64, nth: u64) -> bool {
     nth > 0 && id.is_multiple_of(nth)
 }
 
-impl Script {
+impl MockScript {
     /// From the sending of message `id` to its reception, ns.
     #[must_use]
     pub fn latency_of_ns(&self, id: u64) -> i64 {
@@ -97,10 +97,10 @@ impl Script {
 
     /// What subscription `index` is to do.
     #[must_use]
-    pub fn of_subscription(&self, index: u32) -> Script {
+    pub fn of_subscription(&self, index: u32) -> MockScript {
         let is_meant = self.subscription.is_none_or(|only| only == index);
-        let Script { match_ns, mismatch, .. } = *self;
-        if is_meant { self.clone() } else { Script { match_ns, mismatch, ..Script::default() } }
+        let MockScript { match_ns, mismatch, .. } = *self;
+        if is_meant { self.clone() } else { MockScript { match_ns, mismatch, ..MockScript::default() } }
     }
 
     /// Whether message `id` goes on its way and does not come.
@@ -110,11 +110,11 @@ impl Script {
     }
 }
 
-impl FromStr for Script {
+impl FromStr for MockScript {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let mut script = Script::default();
+        let mut script = MockScript::default();
         let mut seen = Vec::new();
         for part in text.split(',').map(str::trim).filter(|part| !part.is_empty()) {
             let (key, value) = part.split_once('=').unwrap_or((part, ""));
@@ -128,7 +128,7 @@ impl FromStr for Script {
     }
 }
 
-fn set(script: &mut Script, key: &str, value: &str) -> Result<(), &'static str> {
+fn set(script: &mut MockScript, key: &str, value: &str) -> Result<(), &'static str> {
     match key {
         "latency" => script.latency_ns = time_ns(value)?,
         "slow" => script.slow = Some(timed(value)?),
@@ -176,7 +176,7 @@ impl fmt::Display for Time {
     }
 }
 
-impl fmt::Display for Script {
+impl fmt::Display for MockScript {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "latency={}", Time(self.latency_ns))?;
         for (key, timed) in [("slow", self.slow), ("early", self.early), ("stall", self.stall)] {
@@ -207,7 +207,7 @@ impl fmt::Display for Script {
     }
 }
 
-impl TryFrom<String> for Script {
+impl TryFrom<String> for MockScript {
     type Error = String;
 
     fn try_from(text: String) -> Result<Self, String> {
@@ -215,8 +215,8 @@ impl TryFrom<String> for Script {
     }
 }
 
-impl From<Script> for String {
-    fn from(script: Script) -> String {
+impl From<MockScript> for String {
+    fn from(script: MockScript) -> String {
         script.to_string()
     }
 }
@@ -231,12 +231,12 @@ mod tests {
     #[test]
     fn a_script_is_written_as_it_is_read() {
         for text in [ALL, "latency=0s", "latency=1000s", "latency=1ms,lose=1", "latency=1500us,match=1ns"] {
-            assert_eq!(text.parse::<Script>().unwrap().to_string(), text);
-            let sent = serde_json::to_string(&text.parse::<Script>().unwrap()).unwrap();
-            assert_eq!(serde_json::from_str::<Script>(&sent).unwrap().to_string(), text);
+            assert_eq!(text.parse::<MockScript>().unwrap().to_string(), text);
+            let sent = serde_json::to_string(&text.parse::<MockScript>().unwrap()).unwrap();
+            assert_eq!(serde_json::from_str::<MockScript>(&sent).unwrap().to_string(), text);
         }
-        assert_eq!("".parse(), Ok(Script::default()));
-        assert_eq!(" lose=3 , latency=1ms,".parse(), Ok(Script { lose: 3, ..Script::default() }));
+        assert_eq!("".parse(), Ok(MockScript::default()));
+        assert_eq!(" lose=3 , latency=1ms,".parse(), Ok(MockScript { lose: 3, ..MockScript::default() }));
     }
 
     #[test]
@@ -262,10 +262,10 @@ mod tests {
             "mismatch=1",
             "subscription=first",
         ] {
-            let sentence = format!("duplicate=2,{part}").parse::<Script>().unwrap_err();
+            let sentence = format!("duplicate=2,{part}").parse::<MockScript>().unwrap_err();
             assert!(sentence.contains(&format!("`{part}`")) && sentence.contains(KEYS), "{sentence}");
         }
-        assert_eq!("lose=3,lose=4".parse::<Script>().unwrap_err(), "the script gives `lose` twice: give it once");
+        assert_eq!("lose=3,lose=4".parse::<MockScript>().unwrap_err(), "the script gives `lose` twice: give it once");
         for key in ALL.split(',').map(|part| part.split('=').next().unwrap()) {
             assert!(KEYS.contains(key), "{key}");
         }
@@ -273,7 +273,7 @@ mod tests {
 
     #[test]
     fn every_kth_begins_with_the_kth() {
-        let script: Script = "latency=2ms,slow=3:5ms,early=4:1us,lose=5,join=2".parse().unwrap();
+        let script: MockScript = "latency=2ms,slow=3:5ms,early=4:1us,lose=5,join=2".parse().unwrap();
         let latencies_us: Vec<i64> = (1..=8).map(|id| script.latency_of_ns(id) / 1000).collect();
         assert_eq!(latencies_us, [2000, 2000, 5000, -1, 2000, 5000, 2000, -1]);
         assert_eq!(script.latency_of_ns(12), -1000, "early goes before slow");
@@ -283,10 +283,10 @@ mod tests {
 
     #[test]
     fn a_script_may_be_for_one_subscription_alone() {
-        let script: Script = "latency=2ms,lose=5,subscription=1,match=3s".parse().unwrap();
+        let script: MockScript = "latency=2ms,lose=5,subscription=1,match=3s".parse().unwrap();
         assert_eq!(script.of_subscription(1), script);
         assert_eq!(script.of_subscription(0), "match=3s".parse().unwrap());
-        let all: Script = "lose=5".parse().unwrap();
+        let all: MockScript = "lose=5".parse().unwrap();
         assert_eq!(all.of_subscription(7), all);
     }
 }

@@ -25,32 +25,12 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::experiment::Experiment;
+use crate::endpoint::{Endpoint, EndpointPlan};
 use crate::measure::memory::{Footprint, Memory};
 use crate::measure::tally::Counts;
 use crate::measure::threads::ThreadUsage;
 use crate::measure::usage::Usage;
-
-/// One publisher, subscription or relay of a run, by its index.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-pub enum Endpoint {
-    /// A publisher.
-    Publisher(u32),
-    /// A subscription.
-    Subscription(u32),
-    /// A relay: a subscription to the one topic and a publisher of the other.
-    Relay(u32),
-}
-
-impl std::fmt::Display for Endpoint {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Endpoint::Publisher(index) => write!(f, "publisher {index}"),
-            Endpoint::Subscription(index) => write!(f, "subscription {index}"),
-            Endpoint::Relay(index) => write!(f, "relay {index}"),
-        }
-    }
-}
+use crate::run_spec::RunSpec;
 
 /// What a `Drain` expects if nobody knows how many samples were sent: then only time tells that nothing more comes.
 pub const UNKNOWN: u64 = u64::MAX - 1;
@@ -58,26 +38,14 @@ pub const UNKNOWN: u64 = u64::MAX - 1;
 /// Version of this protocol: a worker of another one refuses its plan.
 pub const PROTOCOL: u32 = 2;
 
-/// One endpoint and where it lives.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct EndpointPlan {
-    /// Which.
-    pub endpoint: Endpoint,
-    /// The full name of its topic, as `/perf_test_1f00…/test_topic`; a relay's is the one that it takes from.
-    pub topic: String,
-    /// The topic to which a relay sends; empty otherwise.
-    pub relay_topic: String,
-    /// Its place among the endpoints of the run, publishers first: which of the CPUs of `--pin` is its.
-    pub place: u32,
-}
-
 /// What one worker process is to do.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Plan {
     /// [`PROTOCOL`].
     pub protocol: u32,
     /// The run.
-    pub experiment: Experiment,
+    #[serde(rename = "experiment")]
+    pub spec: RunSpec,
     /// The endpoints that live in this worker, each on a thread; with INTRA_THREAD all on one.
     pub endpoints: Vec<EndpointPlan>,
 }

@@ -6,12 +6,20 @@
 use std::path::PathBuf;
 use std::process::Command;
 
-use super::fleet::Program;
 use crate::backend::{BUILT_IN, Backend};
-use crate::experiment::Experiment;
+use crate::run_spec::RunSpec;
 
 /// Names of worker programs begin so.
 const PREFIX: &str = "perf_test_";
+
+/// The program that workers run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Program {
+    /// This one.
+    This,
+    /// One that brings another middleware along.
+    Other(PathBuf),
+}
 
 /// A middleware that was found.
 #[derive(Clone)]
@@ -59,12 +67,12 @@ impl Communicator {
         always.iter().find_map(|(name, what)| (*name == option).then_some(*what))
     }
 
-    /// Whether it can do what the experiment asks for; of other programs only their workers know.
+    /// Whether it can do what the run asks for; of other programs only their workers know.
     ///
     /// # Errors
     /// The back end's sentence.
-    pub fn check(&self, experiment: &Experiment) -> Result<(), String> {
-        self.backend.map_or(Ok(()), |backend| backend.check(experiment))
+    pub fn check(&self, spec: &RunSpec) -> Result<(), String> {
+        self.backend.map_or(Ok(()), |backend| backend.check(spec))
     }
 
     /// The program that workers run.
@@ -77,12 +85,12 @@ impl Communicator {
     ///
     /// # Errors
     /// A sentence: the middleware cannot work here, or something is still there.
-    pub fn clean_up(&self, experiment: &Experiment) -> Result<(), String> {
+    pub fn clean_up(&self, spec: &RunSpec) -> Result<(), String> {
         if let Some(backend) = self.backend {
-            return backend.clean_up(experiment);
+            return backend.clean_up(spec);
         }
         let Program::Other(path) = &self.program else { return Ok(()) };
-        let order = serde_json::to_string(experiment).map_err(|error| error.to_string())?;
+        let order = serde_json::to_string(spec).map_err(|error| error.to_string())?;
         let output = Command::new(path).args(["clean-up", &order]).output();
         let output = output.map_err(|error| format!("cannot start {}: {error}", path.display()))?;
         if output.status.success() {

@@ -9,12 +9,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::clock::SECOND_NS;
+use crate::endpoint::Endpoint;
 use crate::measure::memory::Memory;
 use crate::measure::moments::Moments;
 use crate::measure::tally::{Counts, Received, Tally};
 use crate::measure::usage::Usage;
 use crate::row::Row;
-use crate::worker::protocol::{Endpoint, Resources};
+use crate::worker::protocol::Resources;
 
 /// One report of one endpoint.
 #[derive(Clone, Debug)]

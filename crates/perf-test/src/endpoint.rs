@@ -1,0 +1,37 @@
+//! Endpoints of a run: publishers, subscriptions and relays, and the topic of each.
+
+use serde::{Deserialize, Serialize};
+
+/// One publisher, subscription or relay of a run, by its index.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum Endpoint {
+    /// A publisher.
+    Publisher(u32),
+    /// A subscription.
+    Subscription(u32),
+    /// A relay: a subscription to the one topic and a publisher of the other.
+    Relay(u32),
+}
+
+impl std::fmt::Display for Endpoint {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Endpoint::Publisher(index) => write!(f, "publisher {index}"),
+            Endpoint::Subscription(index) => write!(f, "subscription {index}"),
+            Endpoint::Relay(index) => write!(f, "relay {index}"),
+        }
+    }
+}
+
+/// One endpoint and where it lives.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EndpointPlan {
+    /// Which.
+    pub endpoint: Endpoint,
+    /// The full name of its topic, as `/perf_test_1f00…/test_topic`; a relay's is the one that it takes from.
+    pub topic: String,
+    /// The topic to which a relay sends; empty otherwise.
+    pub relay_topic: String,
+    /// Its place among the endpoints of the run, publishers first: which of the CPUs of `--pin` is its.
+    pub place: u32,
+}
