@@ -203,7 +203,7 @@ pub enum Error {
 }
 
 /// A result of the engine.
-pub type Result<T> = std::result::Result<T, Error>;
+pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 impl Error {
     /// Wraps what the kernel said, with what was being done; permission errors get their advice.

@@ -16,10 +16,10 @@ use crate::{
         region::Region,
     },
     protocol::{
-        collect::{self, READY_BITS, ReadyBit},
+        collect::{READY_BITS, ReadyBit},
         layout::*,
         shared::InRegion,
-        sleep::{self, Side, WaiterIndex},
+        sleep::{self, Side, TopicLines, WaiterIndex},
         sync::{Futex, Ordering::*, acquire},
     },
 };
@@ -191,7 +191,7 @@ impl Board {
 
     /// Says that one side of a topic changed, wakes whom it concerns, and returns the new generation.
     pub(crate) fn topic_changed(&self, topic: TopicIndex, side: Side) -> u64 {
-        sleep::topic_changed(self.line(topic), side, |waiter| self.notify(waiter, topic))
+        self.lines(topic).changed(side)
     }
 
     /// The line whose readers' side counts the changes of the graph.
@@ -206,18 +206,22 @@ impl Board {
 
     /// Makes the control threads of a topic's readers look.
     pub(crate) fn wake_readers(&self, topic: TopicIndex) {
-        sleep::wake(&self.line(topic).publishers_watchers, |waiter| self.notify(waiter, topic));
+        self.lines(topic).wake_watchers(Side::Publishers);
     }
 
     /// Rings everybody who sleeps on the topic. A SeqCst fence must stand between the news and this (3).
     /// Makes a system call for each sleeper, none if there is none.
     #[inline]
     pub(crate) fn wake(&self, topic: TopicIndex) {
-        sleep::wake_sleepers(self.line(topic), |waiter| self.notify(waiter, topic));
+        self.lines(topic).wake();
     }
 
-    fn notify(&self, waiter: WaiterIndex, topic: TopicIndex) {
-        collect::notify(self.waiter(waiter), topic.ready_bit());
+    /// The topic's line and the waiters', for as long as the caller keeps the board.
+    #[inline]
+    pub(crate) fn lines(&self, topic: TopicIndex) -> TopicLines {
+        // SAFETY: a part of `topics`, which is in the region as long as the board is.
+        let line = unsafe { InRegion::new(self.line(topic)) };
+        TopicLines::new(line, self.waiters, topic.ready_bit())
     }
 
     /// The pid of who holds the registry lock just now, as far as it said so; not of this process.

@@ -13,10 +13,7 @@ use crate::{
     },
     error::{Error, Result},
     os::{clock::monotonic_ns, signals},
-    protocol::{
-        sleep::{self, Side, WaiterIndex},
-        sync::{Site, full_fence},
-    },
+    protocol::sleep::{self, Side, WaiterIndex},
 };
 use std::{
     sync::{
@@ -99,8 +96,8 @@ impl Control {
     /// The caller then brings the endpoint up to date: what appears later rings.
     pub(crate) fn watch(&self, watched: &Arc<impl ControlTask + 'static>) {
         // Never taken back: a ring too many costs this process a look.
-        sleep::enter(self.domain.board.line(watched.topic()).watchers(watched.side()), self.bell);
-        full_fence(Site::SleepFence); // (3) the caller sees the generation, or who raised it sees our bit
+        // (3) The caller sees the generation, or the thread that raised it sees our bit.
+        sleep::enter([self.domain.board.line(watched.topic()).watchers(watched.side())].into_iter(), self.bell);
         let weak: Weak<dyn ControlTask> = Arc::downgrade(watched) as Weak<dyn ControlTask>;
         self.shared.watched.lock().unwrap_or_else(PoisonError::into_inner).push(weak);
     }

@@ -1,7 +1,7 @@
 //! A publisher's private books: which slot is free, retained in the history, or retired and perhaps still read.
 //!
 //! Used by `writer` alone; plain data without shared memory, so that it is tested by itself. A slot is at any time in
-//! exactly one place: free, on loan, retained, or retired. Nothing here allocates after [`History::made`] counted the slot
+//! exactly one place: free, on loan, retained, or retired. Nothing here allocates after [`History::add_slot`] counted the slot
 //! and [`History::grow`] made the places.
 
 /// Memory for one sample, header included.
@@ -55,7 +55,7 @@ impl History {
     }
 
     /// A new slot exists, and is on loan. Makes room for it everywhere it can ever be.
-    pub(crate) fn made(&mut self, slot: Slot) {
+    pub(crate) fn add_slot(&mut self, slot: Slot) {
         self.count += 1;
         self.bytes += slot.bytes;
         self.free.reserve(self.count - self.free.len());
@@ -188,7 +188,7 @@ mod tests {
             Slot { offset: offset - bytes, bytes }
         });
         let slots: Vec<Slot> = slots.collect();
-        slots.iter().for_each(|&slot| history.made(slot));
+        slots.iter().for_each(|&slot| history.add_slot(slot));
         (history, slots)
     }
 

@@ -29,9 +29,9 @@ pub(crate) const PAGE_BYTES: usize = 4096;
 /// Topic lines on a board; when all are claimed, topics share lines, which costs spurious wake-ups only.
 pub(crate) const TOPIC_LINES: usize = 4096;
 /// Waiter lines on a board; the last is shared by all who come when the others are taken.
-pub(crate) const WAITER_LINES: usize = 512;
+pub(crate) const WAITER_LINES: usize = if cfg!(loom) { 3 } else { 512 };
 /// Words of a bit set with one bit for each waiter.
-pub(crate) const WAITER_WORDS: usize = WAITER_LINES / 64;
+pub(crate) const WAITER_WORDS: usize = WAITER_LINES.div_ceil(64);
 /// Pins in a record.
 pub(crate) const PINS_PER_RECORD: usize = 5;
 /// Rows in a block of records.
@@ -381,7 +381,7 @@ pub(crate) const PAYLOAD_OFFSET: usize = size_of::<SlotHeader>();
 pub const PAYLOAD_ALIGN: usize = 64;
 const _: () = {
     assert!(PAYLOAD_OFFSET.is_multiple_of(PAYLOAD_ALIGN));
-    assert!(WAITER_WORDS == 8 && PINS_PER_RECORD == 5);
+    assert!(PINS_PER_RECORD == 5 && (WAITER_WORDS == 8 || cfg!(loom)));
 };
 /// The CDR encapsulation of every payload: XCDR1, little endian. Payloads are bodies without it; on ROS 2's wire and in bags
 /// these four bytes stand before them.

@@ -41,6 +41,16 @@ pub(crate) enum Taken {
     },
 }
 
+/// What a look without a pin finds. Hints: only a take tells what is true.
+pub(crate) enum Peek {
+    /// Nothing to take.
+    Nothing,
+    /// A sample in the slot at this offset.
+    Slot { offset: usize, length_bytes: usize },
+    /// Perhaps something; where it lies is not known.
+    Unknown,
+}
+
 /// Where a subscription begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Start {
@@ -126,22 +136,19 @@ impl Reader {
         self.head() >= self.next.saturating_add(self.ring.capacity() as u64)
     }
 
-    /// A first look, without a pin: whether [`Reader::take`] may find something. `prefetch` gets the offset of the slot that
-    /// is likely to be read.
+    /// A first look, without a pin: whether [`Reader::take`] may find something.
     #[inline]
-    pub(crate) fn may_have_next(&mut self, prefetch: impl FnOnce(usize, usize)) -> bool {
+    pub(crate) fn peek(&mut self) -> Peek {
         match self.ring.look(self.next) {
             // Not the head at each look: its line is the publisher's, and would have to be fetched again and again.
             Entry::NotYet => {
                 self.empty_looks = self.empty_looks.wrapping_add(1);
-                if !self.empty_looks.is_multiple_of(LOOKS_PER_HEAD) || !self.is_far_behind() {
-                    return false;
-                }
+                let is_behind = self.empty_looks.is_multiple_of(LOOKS_PER_HEAD) && self.is_far_behind();
+                if is_behind { Peek::Unknown } else { Peek::Nothing }
             }
-            Entry::Alive(offset) => prefetch(offset, self.ring.length_hint(self.next)),
-            Entry::Gone | Entry::Moved => {}
+            Entry::Alive(offset) => Peek::Slot { offset, length_bytes: self.ring.length_hint(self.next) },
+            Entry::Gone | Entry::Moved => Peek::Unknown,
         }
-        true
     }
 
     /// The next sample, pinned with `pin`, which is 0 and the caller's alone. Sequences that are passed over show in `next`.
@@ -172,7 +179,7 @@ impl Reader {
             set_pin(pin, self.next);
             match self.ring.look(self.next) {
                 // That look was the check; there is no other (2).
-                Entry::Alive(offset) if jumped || !self.lags() => {
+                Entry::Alive(offset) if jumped || !self.has_fallen_behind() => {
                     return Taken::Sample { offset, length_bytes: self.ring.length_bytes(self.next) };
                 }
                 Entry::NotYet if !self.is_far_behind() => return Taken::Nothing,
@@ -193,7 +200,7 @@ impl Reader {
     /// Whether more than `depth` samples are there from `next` on. The head is read from our own cache as long as we keep up;
     /// only small depths need a look at the ring.
     #[inline]
-    fn lags(&self) -> bool {
+    fn has_fallen_behind(&self) -> bool {
         let limit = self.next.saturating_add(self.depth);
         let head = self.head();
         head >= limit || head.saturating_add(HEAD_EVERY) > limit && self.newest() >= limit

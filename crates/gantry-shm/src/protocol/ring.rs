@@ -142,7 +142,7 @@ impl Ring {
 
     /// Publisher: announces the sample at `offset`, whose slot is written (1).
     #[inline]
-    pub(crate) fn announce(&self, sequence: u64, offset: usize, length_bytes: u32) {
+    pub(crate) fn publish(&self, sequence: u64, offset: usize, length_bytes: u32) {
         let line = self.line(sequence);
         line.sequence.store(sequence, Relaxed);
         line.length_bytes.store(length_bytes.into(), Relaxed);
@@ -237,7 +237,7 @@ mod tests {
             let (old, new) = (ring(4), ring(16));
             let tail = head.saturating_sub(2).max(1);
             (head.saturating_sub(3).max(1)..=head)
-                .for_each(|sequence| old.announce(sequence, sequence as usize * 64, 7));
+                .for_each(|sequence| old.publish(sequence, sequence as usize * 64, 7));
             (head.saturating_sub(3).max(1)..tail).for_each(|sequence| old.mark_dead(sequence));
             old.copy_to(&new, tail, head);
             old.mark_moved();

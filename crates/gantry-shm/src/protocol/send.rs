@@ -21,7 +21,7 @@ impl Outbox {
     /// Publisher, after [`Writer::publish`](super::writer::Writer::publish). Relaxed: the SeqCst fence in there stands between
     /// the entry and this, so whoever sees this sees the entry.
     #[inline]
-    pub(crate) fn announce(&self, sequence: u64) {
+    pub(crate) fn notify(&self, sequence: u64) {
         self.newest.store(sequence, Relaxed);
     }
 

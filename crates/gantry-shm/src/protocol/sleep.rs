@@ -5,7 +5,9 @@
 use crate::{
     crash::{self, Point},
     protocol::{
-        layout::{TopicLine, WAITER_LINES},
+        collect::{self, ReadyBit},
+        layout::{TopicLine, WAITER_LINES, WaiterLine},
+        shared::InRegion,
         sync::{AtomicU64, Futex, Ordering::*, Site, full_fence, is_weakened},
     },
 };
@@ -21,10 +23,13 @@ pub(crate) const SHARED_WAITER: WaiterIndex = WaiterIndex(WAITER_LINES - 1);
 /// A set of waiters, a bit each.
 pub(crate) type Waiters = [AtomicU64; 8];
 
-/// Adds a waiter. The caller's SeqCst fence must follow (3).
-pub(crate) fn enter(waiters: &Waiters, waiter: WaiterIndex) {
-    waiters[waiter.0 / 64].fetch_or(1 << (waiter.0 % 64), Relaxed);
-    crash::point(Point::SleeperEntered);
+/// Adds a waiter to sets, and fences (3): the caller may look for news at once.
+pub(crate) fn enter<'a>(sets: impl Iterator<Item = &'a Waiters>, waiter: WaiterIndex) {
+    for waiters in sets {
+        waiters[waiter.0 / 64].fetch_or(1 << (waiter.0 % 64), Relaxed);
+        crash::point(Point::SleeperEntered);
+    }
+    full_fence(Site::SleepFence);
 }
 
 /// Takes a waiter out; the shared one stays, since others may sleep there.
@@ -50,27 +55,6 @@ pub(crate) fn each(waiters: &Waiters, mut found: impl FnMut(WaiterIndex)) {
             bits &= bits - 1;
         }
     }
-}
-
-/// Calls `ring` for everybody in the set. A SeqCst fence must stand between the news and this (3).
-#[inline]
-pub(crate) fn wake(waiters: &Waiters, mut ring: impl FnMut(WaiterIndex)) {
-    each(waiters, |waiter| {
-        ring(waiter);
-        crash::point(Point::WaiterRung);
-    });
-}
-
-/// The same for who sleeps until there is a sample. Nobody who shares the last line takes its announcement back, so it is
-/// taken back here, before the ring: who sleeps there is woken, looks, and announces itself anew.
-#[inline]
-pub(crate) fn wake_sleepers(topic: &TopicLine, mut ring: impl FnMut(WaiterIndex)) {
-    wake(&topic.sleepers, |waiter| {
-        if waiter == SHARED_WAITER {
-            withdraw(&topic.sleepers, waiter);
-        }
-        ring(waiter);
-    });
 }
 
 /// Whose joins and leaves: those of readers concern publishers, those of publishers concern readers.
@@ -101,18 +85,62 @@ impl TopicLine {
     }
 }
 
-/// Says that one side of a topic changed: raises its generation, calls `ring` for everybody who watches it (and who sleeps until
-/// there is a sample, if publishers changed), returns the new value. Release: who sees the new generation sees the record or
-/// endpoint that was written before.
-pub(crate) fn topic_changed(topic: &TopicLine, side: Side, mut ring: impl FnMut(WaiterIndex)) -> u64 {
-    let generation = topic.generation(side).fetch_add(1, Release).wrapping_add(1);
-    crash::point(Point::GenerationRaised);
-    full_fence(Site::NewsFence); // (3) as in publish: either the sleeper sees the generation, or we see its bit
-    wake(topic.watchers(side), &mut ring);
-    if side == Side::Publishers {
-        wake_sleepers(topic, ring);
+/// A topic's line on the board, with the lines of the waiters that may sleep on it.
+#[derive(Clone, Copy)]
+pub(crate) struct TopicLines {
+    pub(crate) topic: InRegion<TopicLine>,
+    waiters: InRegion<[WaiterLine; WAITER_LINES]>,
+    bit: ReadyBit,
+}
+
+impl TopicLines {
+    /// `bit` is the topic's among the bits of waiters that collect.
+    pub(crate) fn new(
+        topic: InRegion<TopicLine>,
+        waiters: InRegion<[WaiterLine; WAITER_LINES]>,
+        bit: ReadyBit,
+    ) -> TopicLines {
+        TopicLines { topic, waiters, bit }
     }
-    generation
+
+    /// Wakes the waiters that sleep until there is a sample. A SeqCst fence must stand between the news and this (3). A system
+    /// call for each sleeper, none if there is none.
+    #[inline]
+    pub(crate) fn wake(&self) {
+        each(&self.topic.sleepers, |waiter| {
+            // Waiters that share the last line do not withdraw their bit, so it is withdrawn here, before the ring: each of them
+            // wakes, looks, and enters again.
+            if waiter == SHARED_WAITER {
+                withdraw(&self.topic.sleepers, waiter);
+            }
+            self.notify(waiter);
+        });
+    }
+
+    /// Wakes the control threads that watch one side. A SeqCst fence must stand between the news and this (3).
+    pub(crate) fn wake_watchers(&self, side: Side) {
+        each(self.topic.watchers(side), |waiter| self.notify(waiter));
+    }
+
+    /// Publishes that one side of the topic changed: raises its generation, wakes its watchers (and, if publishers changed, the
+    /// waiters that sleep until there is a sample), and returns the new generation. Release: a thread that sees the new
+    /// generation sees the record or endpoint that was written before.
+    pub(crate) fn changed(&self, side: Side) -> u64 {
+        let generation = self.topic.generation(side).fetch_add(1, Release).wrapping_add(1);
+        crash::point(Point::GenerationRaised);
+        full_fence(Site::NewsFence); // (3) as in publish: either the sleeper sees the generation, or we see its bit
+        self.wake_watchers(side);
+        if side == Side::Publishers {
+            self.wake();
+        }
+        generation
+    }
+
+    #[inline]
+    fn notify(&self, waiter: WaiterIndex) {
+        collect::notify(&self.waiters[waiter.0 % WAITER_LINES], self.bit);
+        crash::point(Point::WaiterRung);
+    }
 }
 
 /// Sleeps on `bell`, announced in all of `sets`, until it rings or `limit` is over; not at all if it rang since `rings` was
@@ -125,8 +153,7 @@ pub(crate) fn sleep<'a>(
     limit: Duration,
     look: impl FnOnce() -> bool,
 ) {
-    sets.clone().for_each(|waiters| enter(waiters, waiter));
-    full_fence(Site::SleepFence);
+    enter(sets.clone(), waiter);
     if !look() {
         let rings = if is_weakened(Site::RingsBeforeLook) { bell.rings() } else { rings };
         bell.sleep(rings, limit);

@@ -7,15 +7,18 @@ use super::{
     history::{History, Slot},
     ring::{Descriptor, Ring},
     roster::Roster,
+    send::Outbox,
+    sleep::TopicLines,
 };
 use crate::{
     crash::{self, Point},
     protocol::{
-        layout::{HEAD_EVERY, PublisherHeader, TopicLine},
+        layout::{HEAD_EVERY, PublisherHeader},
         shared::InRegion,
         sync::{Ordering::*, Site, acquire, full_fence, is_weakened, release},
     },
 };
+use std::sync::Arc;
 
 /// Samples are retired in batches between these, so that readers' pin lines are fetched rarely ...
 pub(crate) const BATCH_SAMPLES: std::ops::RangeInclusive<usize> = if cfg!(loom) { 0..=0 } else { 16..=256 };
@@ -40,7 +43,9 @@ pub(crate) struct Retention {
 /// The protocol's state in its publisher.
 pub(crate) struct Writer<K> {
     header: InRegion<PublisherHeader>,
-    topic: InRegion<TopicLine>,
+    lines: TopicLines,
+    /// If the publisher is asynchronous: where the sender thread, which wakes the readers, learns of samples.
+    outbox: Option<Arc<Outbox>>,
     ring: Ring,
     pub(crate) history: History,
     pub(crate) roster: Roster<K>,
@@ -51,6 +56,17 @@ pub(crate) struct Writer<K> {
     batch: usize,
     /// What gating readers have not taken yet, as of the last look.
     gate: u64,
+}
+
+/// Samples were marked dead.
+#[must_use = "a SeqCst fence and `Writer::reclaim` free their slots"]
+struct Retired;
+
+/// A newer roster is in place, and the readers in it do not know yet.
+#[must_use = "readers learn what they are granted from `Writer::grant`"]
+pub(crate) struct RosterChange {
+    /// The capacity that the ring should have for these readers.
+    pub(crate) ring_capacity: usize,
 }
 
 /// Entries of a ring that keeps so many samples and retires so many together. One more is alive between a publish and the
@@ -64,28 +80,25 @@ impl<K> Writer<K> {
     /// Nothing is published yet; `roster` is empty, of no generation that a topic ever has.
     pub(crate) fn new(
         header: InRegion<PublisherHeader>,
-        topic: InRegion<TopicLine>,
+        lines: TopicLines,
+        outbox: Option<Arc<Outbox>>,
         ring: Ring,
         roster: Roster<K>,
         keep: Retention,
     ) -> Writer<K> {
         let history = History::new(ring.capacity());
         let (horizon, batch, gate) = (keep.guaranteed, 0, u64::MAX);
-        let mut writer = Writer { header, topic, ring, history, roster, keep, horizon, batch, gate };
+        let mut writer = Writer { header, lines, outbox, ring, history, roster, keep, horizon, batch, gate };
         writer.fit_to_ring();
         writer
     }
 
-    /// Announces a written slot and returns its sequence. The caller then wakes who sleeps on the topic, and, if
-    /// [`Writer::publish`] says so, reclaims.
+    /// Publishes a written slot, wakes the readers that sleep, reclaims what a full batch retired, and returns the sequence.
     #[inline]
-    pub(crate) fn publish(&mut self, slot: Slot, length_bytes: u32) -> (u64, bool) {
+    pub(crate) fn publish(&mut self, slot: Slot, length_bytes: u32) -> u64 {
         let sequence = self.history.retain(slot);
-        self.ring.announce(sequence, slot.offset, length_bytes);
-        let retires = self.has_batch(slot.bytes);
-        if retires {
-            self.retire_down_to(self.horizon);
-        }
+        self.ring.publish(sequence, slot.offset, length_bytes);
+        let retired = self.should_retire(slot.bytes).then(|| self.retire_down_to(self.horizon));
         // ONE fence for two: dead marks before pins (2), the entry before the sleepers (3).
         full_fence(Site::PublishFence);
         crash::point(Point::PublishFenced);
@@ -93,11 +106,18 @@ impl<K> Writer<K> {
             self.header.head.store(sequence, Release);
             crash::point(Point::HeadStored);
         }
-        (sequence, retires)
+        match &self.outbox {
+            Some(outbox) => outbox.notify(sequence),
+            None => self.lines.wake(),
+        }
+        if let Some(Retired) = retired {
+            self.reclaim();
+        }
+        sequence
     }
 
     #[inline]
-    fn has_batch(&self, slot_bytes: usize) -> bool {
+    fn should_retire(&self, slot_bytes: usize) -> bool {
         let surplus = self.history.retained().saturating_sub(self.horizon);
         surplus > self.batch || surplus > 2 && surplus * slot_bytes > MAX_BATCH_BYTES || self.exceeds_byte_cap(0)
     }
@@ -108,9 +128,8 @@ impl<K> Writer<K> {
         self.history.retained_bytes() + more_bytes > self.keep.bytes && self.history.retained() > self.keep.guaranteed
     }
 
-    /// Retires down to `keep` samples, and lets nobody read them any more who did not pin them before. A SeqCst fence and
-    /// [`Writer::reclaim`] follow.
-    fn retire_down_to(&mut self, keep: usize) {
+    /// Retires down to `keep` samples: from the next SeqCst fence on, only readers that pinned them before read them.
+    fn retire_down_to(&mut self, keep: usize) -> Retired {
         if self.keep.gates {
             // Never back within a roster: `is_blocked` relied on the last look, and a ring that is full must lose a sample now.
             self.gate = self.gate.max(self.roster.gate());
@@ -121,11 +140,12 @@ impl<K> Writer<K> {
         }
         self.header.tail.store(self.history.tail(), Relaxed); // a hint for readers that jump
         crash::point(Point::TailStored);
+        Retired
     }
 
     /// Retires what is beyond the horizon or, if `wanted` is less, beyond that, and frees what nobody holds.
     pub(crate) fn recycle(&mut self, wanted: usize) {
-        self.retire_down_to(self.horizon.min(wanted));
+        let Retired = self.retire_down_to(self.horizon.min(wanted));
         full_fence(Site::RetireFence); // (2)
         self.reclaim();
     }
@@ -145,7 +165,9 @@ impl<K> Writer<K> {
     pub(crate) fn reclaim(&mut self) {
         // After the fence and before the pins: a joiner raises the generation before it pins, so whoever could have seen an
         // entry alive is in the roster, or makes us stop here.
-        if acquire(&self.topic.readers_generation) == self.roster.generation() || is_weakened(Site::GenerationLook) {
+        if acquire(&self.lines.topic.readers_generation) == self.roster.generation()
+            || is_weakened(Site::GenerationLook)
+        {
             let held = self.roster.held();
             crash::point(Point::PinsRead);
             self.history.free_unheld(held);
@@ -156,12 +178,11 @@ impl<K> Writer<K> {
     /// Whether readers came or went since the roster was made. A hint; [`Writer::reclaim`] looks again.
     #[inline]
     pub(crate) fn seems_outdated(&self) -> bool {
-        self.topic.readers_generation.load(Relaxed) != self.roster.generation()
+        self.lines.topic.readers_generation.load(Relaxed) != self.roster.generation()
     }
 
-    /// Exchanges the roster for a newer one; returns the capacity that the ring should have for these readers. The caller
-    /// grows the ring if it can, and calls [`Writer::grant`].
-    pub(crate) fn exchange_roster(&mut self, roster: &mut Roster<K>) -> usize {
+    /// Exchanges the roster for a newer one. The caller grows the ring for these readers if it can, then grants.
+    pub(crate) fn exchange_roster(&mut self, roster: &mut Roster<K>) -> RosterChange {
         std::mem::swap(&mut self.roster, roster);
         if self.keep.gates {
             self.gate = 0; // a newcomer may want more than the last look said
@@ -169,11 +190,11 @@ impl<K> Writer<K> {
         let deepest = if self.keep.keeps_all { usize::MAX } else { self.roster.deepest() };
         self.horizon = self.keep.guaranteed.max(deepest.min(self.keep.samples));
         self.batch = (4 * self.roster.count()).clamp(*BATCH_SAMPLES.start(), *BATCH_SAMPLES.end());
-        ring_entries(self.horizon, self.batch, self.keep.gates)
+        RosterChange { ring_capacity: ring_entries(self.horizon, self.batch, self.keep.gates) }
     }
 
-    /// Says what is kept for readers, and from when on their pins are honoured.
-    pub(crate) fn grant(&mut self) {
+    /// Tells the readers how much is kept for them, and from which generation on their pins are honoured.
+    pub(crate) fn grant(&mut self, _: RosterChange) {
         self.fit_to_ring();
         self.header.granted_depth.store(self.horizon as u64, Relaxed);
         crash::point(Point::DepthGranted);
@@ -247,6 +268,7 @@ impl<K> Writer<K> {
 mod tests {
     use super::*;
     use crate::protocol::{
+        collect::ReadyBit,
         layout::{READER_GATING, ReaderRecord, RingLine},
         ring::Entry,
         shared::Shared,
@@ -271,17 +293,24 @@ mod tests {
         let room = ring.capacity() - ring_entries(0, 0, true);
         let samples = room - BATCH_SAMPLES.start();
         let keep = Retention { guaranteed: 1, samples, bytes: usize::MAX, keeps_all: true, gates: true };
-        let mut writer = Writer::new(part(), part(), ring, Roster::new(7, 0, Vec::new()), keep);
+        let mut writer = Writer::new(
+            part(),
+            TopicLines::new(part(), part(), ReadyBit(0)),
+            None,
+            ring,
+            Roster::new(7, 0, Vec::new()),
+            keep,
+        );
         let publish = |writer: &mut Writer<()>| {
             let sequence = writer.history.head() + 1;
             let slot = Slot { offset: sequence as usize * 64, bytes: 64 };
-            writer.history.made(slot);
+            writer.history.add_slot(slot);
             writer.publish(slot, 0);
             (writer.history.tail()..=sequence)
                 .for_each(|kept| assert_eq!(writer.ring.look(kept), Entry::Alive(kept as usize * 64)));
         };
-        writer.exchange_roster(&mut Roster::new(7, 0, Vec::new()));
-        writer.grant();
+        let change = writer.exchange_roster(&mut Roster::new(7, 0, Vec::new()));
+        writer.grant(change);
         (0..room).for_each(|_| publish(&mut writer));
         assert_eq!(writer.history.tail(), 1);
 
@@ -289,8 +318,8 @@ mod tests {
         record.state.store(READER_GATING, Relaxed);
         record.key.store(7, Relaxed);
         record.cursor.store(1, Relaxed);
-        writer.exchange_roster(&mut Roster::new(7, 0, vec![(record, ())]));
-        writer.grant();
+        let change = writer.exchange_roster(&mut Roster::new(7, 0, vec![(record, ())]));
+        writer.grant(change);
         for _ in 0..100 {
             if writer.is_blocked(64) {
                 record.cursor.store(record.cursor.load(Relaxed) + 1, Relaxed);

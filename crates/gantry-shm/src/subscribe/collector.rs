@@ -11,7 +11,7 @@ use crate::{
         collect,
         layout::WAITER_AWAKE,
         sleep::{self, SHARED_WAITER, WaiterIndex},
-        sync::{Ordering::Relaxed, Site, full_fence},
+        sync::Ordering::Relaxed,
     },
     subscribe::subscription::Subscription,
     wait::{bell::Bell, waiter::Waiter},
@@ -76,8 +76,8 @@ impl Collector {
             None => {
                 self.topics.push((topic, 1));
                 if self.index != SHARED_WAITER {
-                    sleep::enter(&self.domain.board.line(topic).sleepers, self.index);
-                    full_fence(Site::SleepFence); // (3) the caller looks after this, or is told
+                    // (3) The caller looks after this, or is woken.
+                    sleep::enter([&self.domain.board.line(topic).sleepers].into_iter(), self.index);
                 }
             }
         }

@@ -13,7 +13,8 @@ use crate::{
     os::clock::monotonic_ns,
     protocol::{
         layout::*,
-        reader::{Reader, Start, Taken, free_pin},
+        prefetch,
+        reader::{Peek, Reader, Start, Taken, free_pin, unpin},
         sleep::{Side, WaiterIndex},
         sync::Ordering::*,
     },
@@ -34,9 +35,6 @@ pub struct Losses {
     /// Were there, but older than their publisher's lifespan.
     pub expired: u64,
 }
-
-/// What can fail in a take. An error is boxed, for it is long, and what may be one is copied from function to function.
-pub(crate) type Attempt<T> = std::result::Result<T, Box<Error>>;
 
 /// A matched publisher. Aligned: it is written at each take, and a publisher's own memory may lie beside it.
 #[repr(align(128))]
@@ -59,7 +57,7 @@ pub(crate) struct Connection {
     /// The newest sample when we joined: up to here is history.
     history_end: u64,
     /// The next sample, taken early to see how old it is.
-    ahead: Option<Sample>,
+    peeked: Option<Sample>,
     /// The publisher left or died: take what is there, then drop the connection.
     pub(crate) gone: bool,
 }
@@ -125,7 +123,7 @@ impl PendingConnection {
             joined_generation: generation,
             kept_from: None,
             history_end: if matches!(self.start, Start::History(_)) { newest } else { 0 },
-            ahead: None,
+            peeked: None,
             gone: false,
         };
         if self.gates {
@@ -148,32 +146,32 @@ impl Connection {
             Ok(ring) => self.reader.has_news_in(&ring).unwrap_or(true),
             Err(_) => true, // a take will say why
         };
-        self.ahead.is_some() || self.reader.has_news_in(&self.reader.ring).unwrap_or_else(in_new_ring)
+        self.peeked.is_some() || self.reader.has_news_in(&self.reader.ring).unwrap_or_else(in_new_ring)
     }
 
     /// Whether there may be samples to take that were published before we joined.
     #[inline]
     pub(crate) fn is_in_history(&self) -> bool {
-        self.ahead.is_some() || self.reader.next <= self.history_end
+        self.peeked.is_some() || self.reader.next <= self.history_end
     }
 
     /// When the next sample was published, and by whom; it is taken for that, and kept for [`Connection::take`].
-    pub(crate) fn peek_time(&mut self, losses: &mut Losses) -> Attempt<Option<(u64, u64)>> {
-        if self.ahead.is_none() {
-            self.ahead = self.take(losses)?;
+    pub(crate) fn peek_time(&mut self, losses: &mut Losses) -> Result<Option<(u64, u64)>, Box<Error>> {
+        if self.peeked.is_none() {
+            self.peeked = self.take(losses)?;
         }
-        Ok(self.ahead.as_ref().map(|sample| (sample.info().source_time_ns, self.key)))
+        Ok(self.peeked.as_ref().map(|sample| (sample.info().source_time_ns, self.key)))
     }
 
     /// The next sample, or `None` if there is none now. What was passed over is counted in `losses`.
     #[inline]
-    pub(crate) fn take(&mut self, losses: &mut Losses) -> Attempt<Option<Sample>> {
+    pub(crate) fn take(&mut self, losses: &mut Losses) -> Result<Option<Sample>, Box<Error>> {
         if self.lifespan_ns == u64::MAX { self.take_any(losses) } else { self.take_valid(losses) }
     }
 
     /// The next sample that has not expired. Of those that come meanwhile none is passed over: a publisher whose samples
     /// expire as fast as they are looked at could keep us for ever.
-    fn take_valid(&mut self, losses: &mut Losses) -> Attempt<Option<Sample>> {
+    fn take_valid(&mut self, losses: &mut Losses) -> Result<Option<Sample>, Box<Error>> {
         let newest = self.reader.newest();
         while let Some(sample) = self.take_any(losses)? {
             let info = sample.info();
@@ -190,17 +188,18 @@ impl Connection {
 
     /// The next sample, however old.
     #[inline]
-    fn take_any(&mut self, losses: &mut Losses) -> Attempt<Option<Sample>> {
-        if let Some(sample) = self.ahead.take() {
+    fn take_any(&mut self, losses: &mut Losses) -> Result<Option<Sample>, Box<Error>> {
+        if let Some(sample) = self.peeked.take() {
             return Ok(Some(sample));
         }
         for _ in 0..MOVES {
-            let mapping = &self.mapping;
-            if !self.reader.may_have_next(|offset, length_bytes| {
-                let payload = mapping.hint(offset + PAYLOAD_OFFSET);
-                crate::protocol::prefetch::message(payload, length_bytes, crate::protocol::prefetch::for_reading);
-            }) {
-                return Ok(None);
+            match self.reader.peek() {
+                Peek::Nothing => return Ok(None),
+                Peek::Slot { offset, length_bytes } => {
+                    let payload = self.mapping.hint(offset + PAYLOAD_OFFSET);
+                    prefetch::message(payload, length_bytes, prefetch::for_reading);
+                }
+                Peek::Unknown => {}
             }
             let (record, index) = self.free_pin()?;
             let first = self.reader.next;
@@ -264,7 +263,13 @@ impl Connection {
 
     /// The sample at `offset`, which is pinned and was alive after that.
     #[inline]
-    fn sample_at(&mut self, offset: usize, length_bytes: Option<u64>, record: usize, index: usize) -> Attempt<Sample> {
+    fn sample_at(
+        &mut self,
+        offset: usize,
+        length_bytes: Option<u64>,
+        record: usize,
+        index: usize,
+    ) -> Result<Sample, Box<Error>> {
         if self.gates {
             self.ring_blocked_publisher();
             if self.kept_from.is_none() {
@@ -274,7 +279,7 @@ impl Connection {
         match self.checked(offset, length_bytes) {
             Ok((slot, length_bytes)) => Ok(Sample::new(self.records[record].clone(), index, slot, length_bytes as u32)),
             Err(error) => {
-                crate::protocol::reader::unpin(self.records[record].pin(index));
+                unpin(self.records[record].pin(index));
                 Err(error)
             }
         }
@@ -282,19 +287,18 @@ impl Connection {
 
     /// Address and length of the sample at `offset`.
     #[inline]
-    fn checked(&self, offset: usize, length_bytes: Option<u64>) -> Attempt<(NonNull<SlotHeader>, usize)> {
-        let slot = self.mapping.slot(offset)?;
+    fn checked(&self, offset: usize, length_bytes: Option<u64>) -> Result<(NonNull<SlotHeader>, usize), Box<Error>> {
         let length_bytes = match length_bytes {
             Some(length_bytes) => length_bytes as usize,
-            None => self.length_in_header(offset, slot)?,
+            None => self.length_in_header(offset)?,
         };
-        self.mapping.check_payload(offset, length_bytes)?;
-        Ok((slot, length_bytes))
+        Ok((self.mapping.slot(offset, length_bytes)?, length_bytes))
     }
 
     /// The length, if the ring's line went to another sample meanwhile.
     #[cold]
-    fn length_in_header(&self, offset: usize, slot: NonNull<SlotHeader>) -> Attempt<usize> {
+    fn length_in_header(&self, offset: usize) -> Result<usize, Box<Error>> {
+        let slot = self.mapping.slot(offset, 0)?;
         // SAFETY: a header lies there, aligned (`PublisherMapping::slot`); it is not written while it is pinned (I4).
         let header = unsafe { slot.as_ref() };
         let (sequence, expected) = (header.sequence, self.reader.next - 1);
@@ -316,7 +320,7 @@ impl Connection {
 
     /// A pin that is free, as record and place in it; one more record if all are in use.
     #[inline]
-    fn free_pin(&mut self) -> Attempt<(usize, usize)> {
+    fn free_pin(&mut self) -> Result<(usize, usize), Box<Error>> {
         for (place, record) in self.records.iter().enumerate() {
             if let Some(index) = free_pin(&record.record()) {
                 return Ok((place, index));
@@ -327,7 +331,7 @@ impl Connection {
 
     /// Adding memory in which pins may appear is a join: the record, then the generation, then the pin.
     #[cold]
-    fn add_record(&mut self) -> Attempt<(usize, usize)> {
+    fn add_record(&mut self) -> Result<(usize, usize), Box<Error>> {
         let record = self.domain.process.take_record(&self.domain.directory, self.key, READER_EXTENSION, 0)?;
         self.records.push(Arc::new(OwnedRecord::new(self.domain.clone(), self.mapping.clone(), record)));
         self.domain.board.topic_changed(self.topic, Side::Readers);

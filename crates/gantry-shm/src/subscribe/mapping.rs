@@ -83,24 +83,20 @@ impl PublisherMapping {
         self.region.base().wrapping_add(offset)
     }
 
-    /// Address of the slot's header at `offset`, after checking that there can be one.
+    /// Address of the slot's header at `offset`, after checking that there can be a slot with `length_bytes` of payload.
     #[inline]
-    pub(crate) fn slot(&self, offset: usize) -> Result<NonNull<SlotHeader>> {
+    pub(crate) fn slot(&self, offset: usize, length_bytes: usize) -> Result<NonNull<SlotHeader>> {
         if offset < self.memory_offset {
             return Err(self.before_memory(offset));
         }
-        self.reach(offset + PAYLOAD_OFFSET)?;
-        Ok(self.region.pointer(offset, PAYLOAD_OFFSET, align_of::<SlotHeader>())?.cast())
-    }
-
-    /// Checks that `length_bytes` of payload of the slot at `offset` are there.
-    #[inline]
-    pub(crate) fn check_payload(&self, offset: usize, length_bytes: usize) -> Result<()> {
         if length_bytes > self.payload_bytes {
             return Err(self.too_long(offset, length_bytes));
         }
-        self.reach((offset + PAYLOAD_OFFSET).saturating_add(length_bytes))?;
-        self.region.pointer(offset + PAYLOAD_OFFSET, length_bytes, 1).map(|_| ())
+        let bytes = PAYLOAD_OFFSET.saturating_add(length_bytes);
+        if offset.saturating_add(bytes) > self.region.length_bytes() {
+            self.region.refresh_length()?; // one system call for each time that the file grew
+        }
+        Ok(self.region.pointer(offset, bytes, align_of::<SlotHeader>())?.cast())
     }
 
     #[cold]
@@ -113,15 +109,6 @@ impl PublisherMapping {
     fn too_long(&self, offset: usize, length_bytes: usize) -> Error {
         let expected = format!("at most {} bytes", self.payload_bytes);
         Error::corrupt(self.region.name(), format!("the slot at {offset}"), expected, length_bytes)
-    }
-
-    /// Looks how long the file is now if it is not known to reach to `end`.
-    #[inline]
-    fn reach(&self, end: usize) -> Result<()> {
-        if end > self.region.length_bytes() {
-            self.region.refresh_length()?; // one system call for each time that the file grew
-        }
-        Ok(())
     }
 
     /// Control path: brings in the pages by which the file grew since the last time; the publisher brought them in before. Best

@@ -110,7 +110,7 @@ impl Sample {
     #[inline]
     #[must_use]
     pub fn bytes(&self) -> &[u8] {
-        // SAFETY: the payload follows the header, in bounds (`PublisherMapping::payload`).
+        // SAFETY: the payload follows the header, in bounds (`PublisherMapping::slot`).
         let payload = unsafe { self.slot.cast::<u8>().add(PAYLOAD_OFFSET) };
         // SAFETY: as above; nobody writes there while the pin holds the sequence (I4).
         unsafe { std::slice::from_raw_parts(payload.as_ptr(), self.length_bytes as usize) }

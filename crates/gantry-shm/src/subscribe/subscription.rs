@@ -17,7 +17,7 @@ use crate::{
     os::{clock::monotonic_ns, event_fd::Event},
     protocol::{layout::TopicLine, shared::InRegion, sleep::Side, sync::Ordering::Relaxed},
     subscribe::{
-        connection::{Attempt, Connection, Losses},
+        connection::{Connection, Losses},
         discovery::{Discovered, PublisherDiscovery},
         event_source::{SubscriptionEvent, SubscriptionEventSource},
         sample::Sample,
@@ -49,7 +49,7 @@ pub struct Subscription {
     /// Counts changes of `connections`.
     connections_version: u64,
     /// The connection that is asked first next time, so that no publisher starves another.
-    turn: usize,
+    next_connection: usize,
     /// Some connection may have samples from before we joined: these are taken oldest first.
     in_history: bool,
     losses: Losses,
@@ -90,7 +90,7 @@ impl Subscription {
             seen_generation: None,
             connections: Vec::new(),
             connections_version: 0,
-            turn: 0,
+            next_connection: 0,
             in_history: false,
             losses: Losses::default(),
             event: None,
@@ -122,7 +122,7 @@ impl Subscription {
     }
 
     #[inline]
-    fn attempt(&mut self) -> Attempt<Option<Sample>> {
+    fn attempt(&mut self) -> Result<Option<Sample>, Box<Error>> {
         self.domain.epoch.check()?;
         if self.generation_changed() {
             self.apply_discovered();
@@ -131,14 +131,14 @@ impl Subscription {
             return self.take_oldest();
         }
         let count = self.connections.len();
-        for ahead in 0..count {
-            let mut place = self.turn + ahead;
-            if place >= count {
-                place -= count;
+        for asked in 0..count {
+            let mut index = self.next_connection + asked;
+            if index >= count {
+                index -= count;
             }
-            match self.connections[place].take(&mut self.losses) {
+            match self.connections[index].take(&mut self.losses) {
                 Ok(None) => {}
-                taken => return self.taken_from(place, taken),
+                taken => return self.taken_from(index, taken),
             }
         }
         self.found_nothing();
@@ -146,8 +146,12 @@ impl Subscription {
     }
 
     #[inline]
-    fn taken_from(&mut self, place: usize, taken: Attempt<Option<Sample>>) -> Attempt<Option<Sample>> {
-        self.turn = if place + 1 < self.connections.len() { place + 1 } else { 0 };
+    fn taken_from(
+        &mut self,
+        place: usize,
+        taken: Result<Option<Sample>, Box<Error>>,
+    ) -> Result<Option<Sample>, Box<Error>> {
+        self.next_connection = if place + 1 < self.connections.len() { place + 1 } else { 0 };
         if let Err(error) = &taken
             && matches!(**error, Error::Corrupt { .. })
         {
@@ -161,12 +165,12 @@ impl Subscription {
     fn exclude(&mut self, place: usize) {
         drop(self.connections.remove(place));
         self.connections_version += 1;
-        self.turn = 0;
+        self.next_connection = 0;
     }
 
     /// Of several publishers' history, the oldest sample; two of the same time in the order of their publishers' keys.
     #[cold]
-    fn take_oldest(&mut self) -> Attempt<Option<Sample>> {
+    fn take_oldest(&mut self) -> Result<Option<Sample>, Box<Error>> {
         let mut oldest: Option<((u64, u64), usize)> = None;
         for place in 0..self.connections.len() {
             let time = match self.connections[place].peek_time(&mut self.losses) {
@@ -480,7 +484,7 @@ impl Subscription {
         if self.connections.iter().any(|connection| connection.gone) {
             self.connections.retain(|connection| !connection.gone || connection.has_news());
             self.connections_version += 1;
-            self.turn = 0;
+            self.next_connection = 0;
         }
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! Plain values, made by `graph` and `graph_events` of what the endpoints say about themselves.
 
-use gantry_shm::{ConnectionState, EndpointDescription, Gid, GraphEntry, EndpointPair, Qos, Role};
+use gantry_shm::{ConnectionState, EndpointDescription, EndpointPair, Gid, GraphEntry, Qos, Role};
 use std::fmt;
 
 /// Which end of a topic.

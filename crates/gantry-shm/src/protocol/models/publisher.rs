@@ -9,7 +9,6 @@ use crate::protocol::{
     roster::Roster,
     send::Outbox,
     shared::InRegion,
-    sleep,
     sync::acquire,
     writer::{Retention, Writer},
 };
@@ -30,8 +29,6 @@ pub(super) struct Publisher {
     pub(super) writer: Writer<()>,
     world: Arc<World>,
     gates: bool,
-    /// Asynchronous: another thread wakes who sleeps.
-    pub(super) outbox: Option<Arc<Outbox>>,
     /// A mistake: it looks for records before it looks at the generation.
     pub(super) looks_early: bool,
 }
@@ -39,15 +36,20 @@ pub(super) struct Publisher {
 impl Publisher {
     /// All slots are free, readers are not known yet.
     pub(super) fn new(world: &Arc<World>, keep: Retention) -> Publisher {
-        let (header, topic) = (world.part(|world| &world.header), world.part(|world| &world.board.topic));
+        Publisher::asynchronous(world, keep, None)
+    }
+
+    /// As [`Publisher::new`]; with an outbox another thread wakes the readers.
+    pub(super) fn asynchronous(world: &Arc<World>, keep: Retention, outbox: Option<Arc<Outbox>>) -> Publisher {
+        let (header, lines) = (world.part(|world| &world.header), world.board.lines());
         let ring = world.ring_at(world.descriptor(0));
         world.header.ring.store(world.descriptor(0).to_word(), crate::protocol::sync::Ordering::Relaxed);
-        let mut writer = Writer::new(header, topic, ring, Roster::new(KEY, 0, Vec::new()), keep);
+        let mut writer = Writer::new(header, lines, outbox, ring, Roster::new(KEY, 0, Vec::new()), keep);
         for slot in world.slots() {
-            writer.history.made(slot);
+            writer.history.add_slot(slot);
             writer.history.give_back(slot);
         }
-        Publisher { writer, world: world.clone(), gates: keep.gates, outbox: None, looks_early: false }
+        Publisher { writer, world: world.clone(), gates: keep.gates, looks_early: false }
     }
 
     /// Goes over to the larger ring.
@@ -61,11 +63,11 @@ impl Publisher {
         let early_rows = self.looks_early.then(|| self.records());
         let generation = acquire(&self.world.board.topic.readers_generation);
         let records = early_rows.unwrap_or_else(|| self.records());
-        let capacity = self.writer.exchange_roster(&mut Roster::new(KEY, generation, records));
-        if capacity > self.writer.capacity() {
+        let change = self.writer.exchange_roster(&mut Roster::new(KEY, generation, records));
+        if change.ring_capacity > self.writer.capacity() {
             self.grow_ring();
         }
-        self.writer.grant();
+        self.writer.grant(change);
     }
 
     fn records(&self) -> Vec<(InRegion<ReaderRecord>, ())> {
@@ -102,14 +104,7 @@ impl Publisher {
         }
         let sequence = self.writer.history.head() + 1;
         self.world.write(slot, sequence);
-        let (_, retires) = self.writer.publish(slot, length_of(sequence));
-        match &self.outbox {
-            Some(outbox) => outbox.announce(sequence),
-            None => sleep::wake_sleepers(&self.world.board.topic, |waiter| self.world.board.notify(waiter)),
-        }
-        if retires {
-            self.writer.reclaim();
-        }
+        self.writer.publish(slot, length_of(sequence));
     }
 
     /// Sleeps on the futex itself: `sleep::sleep`, which `Publisher::wait_for_room` uses, has a fence of its own, and would

@@ -54,7 +54,7 @@ pub(super) fn show_row(world: &Arc<World>, state: u32, depth: u32) {
 
 /// Second step of joining: publishers look for it.
 pub(super) fn raise_generation(world: &Arc<World>) {
-    sleep::topic_changed(&world.board.topic, sleep::Side::Readers, |waiter| world.board.notify(waiter));
+    world.board.lines().changed(sleep::Side::Readers);
 }
 
 impl Subscription {

@@ -42,9 +42,7 @@ pub(super) const JOINER: Model = Model {
     run: || {
         let board = Arc::<Board>::default();
         let joiner = board.clone();
-        thread::spawn(move || {
-            sleep::topic_changed(&joiner.topic, sleep::Side::Publishers, |waiter| joiner.notify(waiter))
-        });
+        thread::spawn(move || joiner.lines().changed(sleep::Side::Publishers));
         wait(&board, READER_BELL, || board.topic.publishers_generation.load(Relaxed) == 1);
     },
     preemptions: None,
@@ -78,8 +76,7 @@ pub(super) const SENDER: Model = Model {
     run: || {
         let (board, outbox) = (Arc::<Board>::default(), Arc::new(Outbox::new()));
         let world = World::new(&board, 2, 4);
-        let mut publisher = Publisher::new(&world, keep_last(2));
-        publisher.outbox = Some(outbox.clone());
+        let mut publisher = Publisher::asynchronous(&world, keep_last(2), Some(outbox.clone()));
         let mut subscription = Subscription::join(&world, READER_ACTIVE, 2, true);
         publisher.find_readers();
         thread::spawn(move || (0..2).for_each(|_| assert!(publisher.publish())));
@@ -88,7 +85,7 @@ pub(super) const SENDER: Model = Model {
             let mut seen = 0;
             while seen < 2 {
                 match outbox.has_news(&mut seen) {
-                    true => sleep::wake_sleepers(&its_board.topic, |waiter| its_board.notify(waiter)),
+                    true => its_board.lines().wake(),
                     false => thread::yield_now(),
                 }
             }
@@ -125,7 +122,7 @@ fn collector(publishers: usize, samples: usize) {
     let board = Arc::<Board>::default();
     let line = board.waiter(READER_BELL);
     line.state.store(WAITER_AWAKE, Relaxed);
-    sleep::enter(&board.topic.sleepers, READER_BELL);
+    sleep::enter(once(&board.topic.sleepers), READER_BELL);
     let mut subscriptions: Vec<Subscription> = (0..publishers)
         .map(|_| {
             let world = World::new(&board, samples, (2 * samples).next_power_of_two());

@@ -4,12 +4,12 @@
 //! the memory of a larger ring.
 
 use crate::protocol::{
-    collect::{self, ReadyBit},
+    collect::ReadyBit,
     history::Slot,
-    layout::{LINE_BYTES, PublisherHeader, ReaderRecord, RingLine, TopicLine, WaiterLine},
+    layout::{LINE_BYTES, PublisherHeader, ReaderRecord, RingLine, TopicLine, WAITER_LINES, WaiterLine},
     ring::{Descriptor, Ring},
     shared::InRegion,
-    sleep::WaiterIndex,
+    sleep::{TopicLines, WaiterIndex},
     sync::{Futex, acquire},
 };
 use loom::{cell::UnsafeCell, sync::Mutex};
@@ -24,26 +24,28 @@ pub(super) const READER_BELL: WaiterIndex = WaiterIndex(0);
 /// Waiter of a publisher.
 pub(super) const PUBLISHER_BELL: WaiterIndex = WaiterIndex(1);
 
-/// A topic's line and the bells.
+/// A topic's line and those of the waiters.
 #[derive(Default)]
 pub(super) struct Board {
     pub(super) topic: TopicLine,
-    /// The third is the one that is shared.
-    waiters: [WaiterLine; 3],
+    waiters: [WaiterLine; WAITER_LINES],
 }
 
 impl Board {
     pub(super) fn waiter(&self, waiter: WaiterIndex) -> &WaiterLine {
-        &self.waiters[waiter.0.min(2)]
+        &self.waiters[waiter.0]
     }
 
     pub(super) fn bell(&self, waiter: WaiterIndex) -> &Futex {
         &self.waiter(waiter).bell
     }
 
-    /// What the crate's board does for who has news.
-    pub(super) fn notify(&self, waiter: WaiterIndex) {
-        collect::notify(self.waiter(waiter), TOPIC_BIT);
+    pub(super) fn lines(self: &Arc<Board>) -> TopicLines {
+        // SAFETY: publishers and subscriptions keep their world, which keeps the board.
+        let topic = unsafe { InRegion::new(&self.topic) };
+        // SAFETY: as above.
+        let waiters = unsafe { InRegion::new(&self.waiters) };
+        TopicLines::new(topic, waiters, TOPIC_BIT)
     }
 }
 

@@ -23,9 +23,9 @@ use crate::{
     protocol::{
         history::Slot,
         layout::*,
+        prefetch,
         ring::Descriptor,
         roster::Roster,
-        send::Outbox,
         shared::InRegion,
         sleep::Side,
         sync::Ordering::*,
@@ -75,8 +75,6 @@ pub struct Publisher {
     memory: Memory,
     writer: Writer<Arc<crate::domain::peer::Peer>>,
     discovery: Arc<ReaderDiscovery>,
-    /// Asynchronous: who wakes the readers looks here.
-    outbox: Option<Arc<Outbox>>,
     /// Some reader is in another process, so likely on another core.
     has_remote_readers: bool,
     /// It says when it published: its deadline or its lease is counted from there.
@@ -124,9 +122,8 @@ impl Publisher {
         let outbox = period.map(|period| participant.outbox(topic, period)).transpose()?;
         // SAFETY: the publisher keeps the file as long as the writer.
         let header = unsafe { InRegion::new(header) };
-        // SAFETY: as above, the domain and its board.
-        let line = unsafe { InRegion::new(domain.board.line(topic)) };
-        let writer = Writer::new(header, line, ring, Roster::new(description.key, 0, Vec::new()), keep);
+        let lines = domain.board.lines(topic); // the publisher keeps the domain, which keeps the board
+        let writer = Writer::new(header, lines, outbox, ring, Roster::new(description.key, 0, Vec::new()), keep);
         let mut memory = Memory::new(file.region.length_bytes());
         slots::first_slots(&mut memory, &file, &domain, &description)?;
         file.link(&domain).map_err(removed)?;
@@ -153,7 +150,6 @@ impl Publisher {
             memory,
             writer,
             discovery,
-            outbox,
             has_remote_readers: false,
             records_activity,
             loans: 0,
@@ -217,23 +213,13 @@ impl Publisher {
     /// ([`PublishMode`](crate::PublishMode)). When deeper or more readers came since the last
     /// call, memory may be added here (system calls, allocation).
     #[inline]
-    pub fn publish(&mut self, loan: Loan, time: SourceTime) -> std::result::Result<u64, PublishError> {
+    pub fn publish(&mut self, loan: Loan, time: SourceTime) -> Result<u64, PublishError> {
         self.writer.prefetch_entry();
         let slot = match self.prepare(&loan, time) {
             Ok(slot) => slot,
             Err(error) => return Err(PublishError { loan, error: Box::new(error) }),
         };
-        let (sequence, retires) = self.writer.publish(slot, loan.length_bytes() as u32);
-        if self.records_activity {
-            self.record_activity(time);
-        }
-        match &self.outbox {
-            Some(outbox) => outbox.announce(sequence),
-            None => self.domain.board.wake(self.topic),
-        }
-        if retires {
-            self.writer.reclaim();
-        }
+        let sequence = self.writer.publish(slot, loan.length_bytes() as u32);
         if let Some(file) = loan.into_file()
             && self.spare.len() < self.spare.capacity()
         {
@@ -242,11 +228,7 @@ impl Publisher {
         if let Some(next) = self.writer.history.next_free() {
             // The reader of the slot's last sample has its lines.
             let payload = self.file.region.base().wrapping_add(next.offset + PAYLOAD_OFFSET);
-            crate::protocol::prefetch::beginning(
-                payload,
-                next.bytes - PAYLOAD_OFFSET,
-                crate::protocol::prefetch::for_writing,
-            );
+            prefetch::beginning(payload, next.bytes - PAYLOAD_OFFSET, prefetch::for_writing);
         }
         Ok(sequence)
     }
@@ -277,11 +259,10 @@ impl Publisher {
         }
         crash::point(Point::SlotWritten);
         if self.has_remote_readers {
-            crate::protocol::prefetch::both_ends(
-                loan.bytes().as_ptr(),
-                loan.length_bytes(),
-                crate::protocol::prefetch::hand_over,
-            );
+            prefetch::both_ends(loan.bytes().as_ptr(), loan.length_bytes(), prefetch::hand_over);
+        }
+        if self.records_activity {
+            self.record_activity(time);
         }
         Ok(slot)
     }
@@ -410,14 +391,14 @@ impl Publisher {
         if !std::mem::take(&mut found.is_news) {
             return;
         }
-        let capacity = self.writer.exchange_roster(&mut found.readers);
+        let change = self.writer.exchange_roster(&mut found.readers);
         self.has_remote_readers =
             self.writer.roster.records.iter().any(|(_, peer)| peer.id != *self.domain.process.id());
-        if capacity > self.writer.capacity() {
+        if change.ring_capacity > self.writer.capacity() {
             // Without room for a larger ring, readers get what the old one allows, as `granted_depth` says.
-            let _ = self.grow_ring(capacity);
+            let _ = self.grow_ring(change.ring_capacity);
         }
-        self.writer.grant();
+        self.writer.grant(change);
     }
 
     #[cold]

@@ -145,7 +145,7 @@ impl Publisher {
         let ahead_bytes = (self.writer.most_slots() * bytes).min(GROWTH_BYTES);
         let slot = self.memory.take(region, directory, &what, bytes, ahead_bytes)?;
         if let Some(slot) = slot {
-            self.writer.history.made(slot);
+            self.writer.history.add_slot(slot);
         }
         if region.length_bytes() > before {
             self.domain.board.wake_readers(self.topic); // so that readers bring the new pages in
