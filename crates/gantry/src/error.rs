@@ -9,7 +9,7 @@ pub const MAX_DOMAIN_ID: u32 = 232;
 pub enum Error {
     /// The engine's: memory, permissions, other processes.
     #[error(transparent)]
-    Memory(#[from] gantry_shm::Error),
+    Engine(#[from] gantry_shm::Error),
 
     /// A name that ROS 2 does not allow.
     #[error("{kind} name \"{name}\" is not allowed: {why}")]

@@ -6,7 +6,7 @@ use super::{
     Callback,
     group::{CallbackGroupType, Group},
 };
-use crate::wait::Take;
+use crate::wait::TakeSource;
 use std::{
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
@@ -72,7 +72,7 @@ impl CallbackGroup {
         callback: impl FnMut(&mut W, W::Taken) + Send + 'static,
     ) -> CallbackHandle
     where
-        W: Take + 'static,
+        W: TakeSource + 'static,
         W::Taken: Send,
     {
         let callback = Arc::new(Callback::new(self.group.clone(), waitable, callback));

@@ -12,7 +12,7 @@ pub use group::CallbackGroupType;
 
 use crate::{
     error::{Error, Result},
-    wait::{Take, Waitable},
+    wait::{TakeSource, Waitable},
 };
 use group::Group;
 use std::{
@@ -65,7 +65,7 @@ pub(crate) trait Body: Send {
     fn give_back(&mut self);
 }
 
-struct Typed<W: Take, F> {
+struct Typed<W: TakeSource, F> {
     waitable: W,
     callback: F,
     /// Kept, and to be run when the executor says so.
@@ -74,7 +74,7 @@ struct Typed<W: Take, F> {
     returned: VecDeque<W::Taken>,
 }
 
-impl<W: Take, F> Typed<W, F> {
+impl<W: TakeSource, F> Typed<W, F> {
     /// The next thing. The look before joins publishers that came, for which taking does not wait, and nobody would ring when they
     /// are; and it is cheap where several topics share a bit of the collector.
     fn take(&mut self) -> Result<Option<W::Taken>> {
@@ -94,7 +94,7 @@ impl<W: Take, F> Typed<W, F> {
 
 impl<W, F> Body for Typed<W, F>
 where
-    W: Take,
+    W: TakeSource,
     W::Taken: Send,
     F: FnMut(&mut W, W::Taken) + Send,
 {
@@ -151,7 +151,7 @@ impl Callback {
         callback: impl FnMut(&mut W, W::Taken) + Send + 'static,
     ) -> Callback
     where
-        W: Take + 'static,
+        W: TakeSource + 'static,
         W::Taken: Send,
     {
         let body = Box::new(Typed { waitable, callback, queue: VecDeque::new(), returned: VecDeque::new() });

@@ -6,7 +6,7 @@
 use super::clock::{Clock, in_ns};
 use crate::{
     error::{Error, Result},
-    wait::{Take, Waitable},
+    wait::{TakeSource, Waitable},
 };
 use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
@@ -206,7 +206,7 @@ impl Drop for Timer {
     }
 }
 
-impl Take for Timer {
+impl TakeSource for Timer {
     type Taken = Tick;
 
     fn take_next(&mut self) -> Result<Option<Tick>> {

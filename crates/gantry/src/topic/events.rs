@@ -4,7 +4,7 @@
 
 use crate::{
     error::Result,
-    wait::{Take, Taking, Waitable},
+    wait::{TakeFuture, TakeSource, Waitable},
 };
 use gantry_shm::{PublisherEvent, SubscriptionEvent};
 use std::task::Waker;
@@ -51,8 +51,8 @@ impl<E> Events<E> {
     ///
     /// # Real-time
     /// As [`Events::take`].
-    pub fn take_async(&mut self) -> Taking<'_, Events<E>> {
-        Taking::new(self)
+    pub fn take_async(&mut self) -> TakeFuture<'_, Events<E>> {
+        TakeFuture::new(self)
     }
 }
 
@@ -67,7 +67,7 @@ impl<E> Waitable for Events<E> {
     }
 }
 
-impl<E> Take for Events<E> {
+impl<E> TakeSource for Events<E> {
     type Taken = E;
 
     fn take_next(&mut self) -> Result<Option<E>> {

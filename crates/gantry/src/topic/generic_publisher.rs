@@ -41,16 +41,16 @@ pub struct GenericLoan(gantry_shm::Loan);
 /// [`Loan`](crate::Loan).
 #[derive(Debug, thiserror::Error)]
 #[error("{error}")]
-pub struct Unpublished<L> {
+pub struct PublishError<L> {
     /// The message, as it was written.
     pub loan: L,
     /// Why.
     pub error: Box<Error>,
 }
 
-impl<L> From<Unpublished<L>> for Error {
+impl<L> From<PublishError<L>> for Error {
     /// Drops the message.
-    fn from(unpublished: Unpublished<L>) -> Error {
+    fn from(unpublished: PublishError<L>) -> Error {
         *unpublished.error
     }
 }
@@ -96,9 +96,9 @@ impl GenericPublisher {
     /// No allocation and no lock; one system call for each reader that sleeps. When deeper or more readers came since the last
     /// call, memory may be added here (system calls, allocation).
     #[inline]
-    pub fn publish(&mut self, loan: GenericLoan) -> std::result::Result<u64, Unpublished<GenericLoan>> {
+    pub fn publish(&mut self, loan: GenericLoan) -> std::result::Result<u64, PublishError<GenericLoan>> {
         let time = self.clock.now();
-        self.engine.publish(loan.0, time).map_err(|unpublished| Unpublished {
+        self.engine.publish(loan.0, time).map_err(|unpublished| PublishError {
             loan: GenericLoan(unpublished.loan),
             error: Box::new(Error::from(*unpublished.error)),
         })
@@ -169,7 +169,7 @@ impl GenericPublisher {
     ///
     /// # Errors
     /// The time is over and there is a subscription of another type
-    /// ([`MemoryError::TypeMismatch`](crate::MemoryError::TypeMismatch)); as [`GenericPublisher::subscription_count`].
+    /// ([`EngineError::TypeMismatch`](crate::EngineError::TypeMismatch)); as [`GenericPublisher::subscription_count`].
     ///
     /// # Real-time
     /// Not for real-time threads: it sleeps (a bounded spin, then a futex).

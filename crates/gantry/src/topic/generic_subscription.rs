@@ -7,7 +7,7 @@ use super::events::{Events, SubscriptionEvents};
 use crate::{
     error::Result,
     node::Presence,
-    wait::{Take, Taking, Waitable},
+    wait::{TakeFuture, TakeSource, Waitable},
 };
 use gantry_shm::SampleInfo;
 use std::{os::fd::BorrowedFd, sync::Arc, time::Duration};
@@ -68,8 +68,8 @@ impl GenericSubscription {
     ///
     /// # Real-time
     /// Not for real-time threads: each wait costs locks, system calls and a hop over the control thread.
-    pub fn take_async(&mut self) -> Taking<'_, GenericSubscription> {
-        Taking::new(self)
+    pub fn take_async(&mut self) -> TakeFuture<'_, GenericSubscription> {
+        TakeFuture::new(self)
     }
 
     /// Waits until there is something to take; `false` if there was nothing within `timeout`. A bounded spin (none where
@@ -77,7 +77,7 @@ impl GenericSubscription {
     ///
     /// # Errors
     /// The time is over, no publisher is matched and there is one of another type
-    /// ([`MemoryError::TypeMismatch`](crate::MemoryError::TypeMismatch)); as [`GenericSubscription::take`].
+    /// ([`EngineError::TypeMismatch`](crate::EngineError::TypeMismatch)); as [`GenericSubscription::take`].
     ///
     /// # Real-time
     /// Not for real-time threads: it sleeps (a bounded spin, then a futex). Who must not looks with [`GenericSubscription::take`].
@@ -91,7 +91,7 @@ impl GenericSubscription {
     ///
     /// # Real-time
     /// No allocation or lock; system calls and files that tell how many CPUs are usable. Call it before the work begins.
-    pub fn set_spinning(&mut self, on: bool) {
+    pub fn set_busy_wait(&mut self, on: bool) {
         self.engine.set_spinning(on);
     }
 
@@ -182,7 +182,7 @@ impl Waitable for GenericSubscription {
     }
 }
 
-impl Take for GenericSubscription {
+impl TakeSource for GenericSubscription {
     type Taken = GenericSample;
 
     fn take_next(&mut self) -> Result<Option<GenericSample>> {

@@ -2,7 +2,7 @@
 
 use super::{
     events::PublisherEvents,
-    generic_publisher::{GenericLoan, GenericPublisher, Unpublished},
+    generic_publisher::{GenericLoan, GenericPublisher, PublishError},
 };
 use crate::error::{Error, Result};
 use gantry_cdr::{Kind, Message, View};
@@ -80,9 +80,9 @@ impl<T: Message> Publisher<T> {
     /// No allocation and no lock; one system call for each reader that sleeps. When deeper or more readers came since the last
     /// call, memory may be added here (system calls, allocation).
     #[inline]
-    pub fn publish(&mut self, loan: Loan<T>) -> std::result::Result<u64, Unpublished<Loan<T>>> {
+    pub fn publish(&mut self, loan: Loan<T>) -> std::result::Result<u64, PublishError<Loan<T>>> {
         let (loan, layout) = loan.view.into_parts();
-        self.generic.publish(loan).map_err(|Unpublished { loan, error }| Unpublished {
+        self.generic.publish(loan).map_err(|PublishError { loan, error }| PublishError {
             loan: Loan { view: T::in_memory(loan, layout) },
             error,
         })
@@ -165,7 +165,7 @@ impl<T: Message> Publisher<T> {
     ///
     /// # Errors
     /// The time is over and there is a subscription of another type
-    /// ([`MemoryError::TypeMismatch`](crate::MemoryError::TypeMismatch)); as [`Publisher::subscription_count`].
+    /// ([`EngineError::TypeMismatch`](crate::EngineError::TypeMismatch)); as [`Publisher::subscription_count`].
     ///
     /// # Real-time
     /// Not for real-time threads: it sleeps (a bounded spin, then a futex).

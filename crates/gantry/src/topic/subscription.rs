@@ -6,7 +6,7 @@ use super::{
 };
 use crate::{
     error::{Error, Result},
-    wait::{Take, Taking, Waitable},
+    wait::{TakeFuture, TakeSource, Waitable},
 };
 use gantry_cdr::{ByteOrder, Message, View};
 use gantry_shm::SampleInfo;
@@ -72,8 +72,8 @@ impl<T: Message> Subscription<T> {
     ///
     /// # Real-time
     /// Not for real-time threads: each wait costs locks, system calls and a hop over the control thread.
-    pub fn take_async(&mut self) -> Taking<'_, Subscription<T>> {
-        Taking::new(self)
+    pub fn take_async(&mut self) -> TakeFuture<'_, Subscription<T>> {
+        TakeFuture::new(self)
     }
 
     /// A copy of the next message in private memory, for readers that do not trust the writer: all bytes are copied once, and
@@ -120,7 +120,7 @@ impl<T: Message> Subscription<T> {
     ///
     /// # Errors
     /// The time is over, no publisher is matched and there is one of another type
-    /// ([`MemoryError::TypeMismatch`](crate::MemoryError::TypeMismatch)); as [`Subscription::take`].
+    /// ([`EngineError::TypeMismatch`](crate::EngineError::TypeMismatch)); as [`Subscription::take`].
     ///
     /// # Real-time
     /// Not for real-time threads: it sleeps (a bounded spin, then a futex). Who must not looks with [`Subscription::take`].
@@ -134,8 +134,8 @@ impl<T: Message> Subscription<T> {
     ///
     /// # Real-time
     /// No allocation or lock; system calls and files that tell how many CPUs are usable. Call it before the work begins.
-    pub fn set_spinning(&mut self, on: bool) {
-        self.generic.set_spinning(on);
+    pub fn set_busy_wait(&mut self, on: bool) {
+        self.generic.set_busy_wait(on);
     }
 
     /// A descriptor that is readable while there is something to take, for programs that wait in epoll or poll; take until there
@@ -225,7 +225,7 @@ impl<T: Message> Waitable for Subscription<T> {
     }
 }
 
-impl<T: Message> Take for Subscription<T> {
+impl<T: Message> TakeSource for Subscription<T> {
     type Taken = Sample<T>;
 
     fn take_next(&mut self) -> Result<Option<Sample<T>>> {

@@ -3,5 +3,5 @@
 mod take_future;
 mod waitable;
 
-pub use take_future::Taking;
-pub use waitable::{Take, Waitable};
+pub use take_future::TakeFuture;
+pub use waitable::{TakeSource, Waitable};

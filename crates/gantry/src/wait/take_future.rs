@@ -2,7 +2,7 @@
 //!
 //! Made by `Subscription::take_async` and its likes. It costs a hop over this process's control thread, which an executor does not.
 
-use super::waitable::Take;
+use super::waitable::TakeSource;
 use crate::error::Result;
 use std::{
     pin::Pin,
@@ -15,18 +15,18 @@ use std::{
 /// Not for real-time threads: each wait costs locks, system calls and a hop over the control thread.
 #[derive(Debug)]
 #[must_use = "a future does nothing unless it is awaited"]
-pub struct Taking<'a, W: Take> {
+pub struct TakeFuture<'a, W: TakeSource> {
     source: &'a mut W,
 }
 
-impl<'a, W: Take> Taking<'a, W> {
+impl<'a, W: TakeSource> TakeFuture<'a, W> {
     /// Of a source that has no times of its own: nobody would wake the task at them.
-    pub(crate) fn new(source: &'a mut W) -> Taking<'a, W> {
-        Taking { source }
+    pub(crate) fn new(source: &'a mut W) -> TakeFuture<'a, W> {
+        TakeFuture { source }
     }
 }
 
-impl<W: Take> Future for Taking<'_, W> {
+impl<W: TakeSource> Future for TakeFuture<'_, W> {
     type Output = Result<W::Taken>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Result<W::Taken>> {
@@ -43,7 +43,7 @@ impl<W: Take> Future for Taking<'_, W> {
     }
 }
 
-impl<W: Take> Drop for Taking<'_, W> {
+impl<W: TakeSource> Drop for TakeFuture<'_, W> {
     fn drop(&mut self) {
         self.source.set_waker(None);
         if let Some(subscription) = self.source.subscription() {

@@ -44,7 +44,7 @@ pub trait Waitable: Send {
 }
 
 /// A [`Waitable`] from which one thing after the other is taken, as a callback gets it.
-pub trait Take: Waitable {
+pub trait TakeSource: Waitable {
     /// What is taken.
     type Taken;
 

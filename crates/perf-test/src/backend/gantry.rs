@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use ::gantry::{MemoryError, Node};
+use ::gantry::{EngineError, Node};
 
 use super::{Backend, Draft, Matched, Publisher, Subscription, Taken};
 use crate::clock::now_ns;
@@ -141,7 +141,7 @@ impl WithType for MakeSubscription<'_> {
         let MakeSubscription(experiment, plan) = self;
         let created = node(experiment, plan)?.create_subscription::<M>(&plan.topic, qos(experiment));
         let mut subscription = created.map_err(sentence)?;
-        subscription.set_spinning(experiment.wait != Wait::Block);
+        subscription.set_busy_wait(experiment.wait != Wait::Block);
         let private = (!experiment.zero_copy).then(|| touched(experiment));
         Ok(Box::new(TypedSubscription { subscription, private }))
     }
@@ -193,7 +193,7 @@ impl<M: Benchmark> Subscription for TypedSubscription<M> {
     fn wait(&mut self, timeout: Duration) -> Result<(), String> {
         match self.subscription.wait(timeout) {
             // Publishers of another type are noted where it is asked who is matched.
-            Ok(_) | Err(::gantry::Error::Memory(MemoryError::TypeMismatch { .. })) => Ok(()),
+            Ok(_) | Err(::gantry::Error::Engine(EngineError::TypeMismatch { .. })) => Ok(()),
             Err(error) => Err(sentence(error)),
         }
     }

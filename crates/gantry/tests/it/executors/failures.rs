@@ -53,7 +53,7 @@ impl Waitable for Failing {
     }
 }
 
-impl Take for Failing {
+impl TakeSource for Failing {
     type Taken = ();
 
     fn take_next(&mut self) -> Result<Option<()>> {
@@ -119,7 +119,7 @@ impl Waitable for Hesitating {
     }
 }
 
-impl Take for Hesitating {
+impl TakeSource for Hesitating {
     type Taken = ();
 
     fn take_next(&mut self) -> Result<Option<()>> {
