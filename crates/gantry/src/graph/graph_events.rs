@@ -6,7 +6,7 @@ use super::endpoint_info::{EndpointType, TopicEndpointInfo};
 use crate::{
     error::Result,
     node::names::{ServiceTopic, service_topic},
-    wait::{TakeSource, Waitable},
+    wait::{TakeSource, WaitSource, Waitable},
 };
 use gantry_shm::{Gid, GraphEntry, GraphWatch, Participant, Role};
 use std::{
@@ -121,6 +121,8 @@ impl GraphEvents {
         Ok(())
     }
 }
+
+impl WaitSource for GraphEvents {}
 
 impl Waitable for GraphEvents {
     fn is_ready(&mut self) -> Result<bool> {

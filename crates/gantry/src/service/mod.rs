@@ -16,7 +16,7 @@ use crate::{
         names::{reply_topic, request_topic},
     },
     topic::{Loan, PublishError, Publisher, Sample, Subscription, type_description},
-    wait::{TakeFuture, TakeSource, Waitable},
+    wait::{TakeFuture, TakeSource, WaitSource, Waitable},
 };
 use gantry_cdr::{Kind, Service as ServiceType};
 use gantry_shm::{PublisherOptions, Qos, RequestId};
@@ -225,13 +225,15 @@ where
     }
 }
 
+impl<S: ServiceType> WaitSource for Service<S> {
+    fn subscription(&mut self) -> Option<&mut gantry_shm::Subscription> {
+        self.requests.subscription()
+    }
+}
+
 impl<S: ServiceType> Waitable for Service<S> {
     fn is_ready(&mut self) -> Result<bool> {
         self.requests.is_ready()
-    }
-
-    fn subscription(&mut self) -> Option<&mut gantry_shm::Subscription> {
-        self.requests.subscription()
     }
 }
 

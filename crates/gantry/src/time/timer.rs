@@ -6,7 +6,7 @@
 use super::clock::{Clock, in_ns};
 use crate::{
     error::{Error, Result},
-    wait::{TakeSource, Waitable},
+    wait::{TakeSource, WaitSource, Waitable},
 };
 use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
@@ -156,12 +156,7 @@ impl Timer {
     }
 }
 
-impl Waitable for Timer {
-    fn is_ready(&mut self) -> Result<bool> {
-        let now_ns = self.clock.now_ns();
-        Ok(self.schedule().next_ns.is_some_and(|next_ns| next_ns <= now_ns))
-    }
-
+impl WaitSource for Timer {
     fn due_ns(&mut self) -> Option<u64> {
         let schedule = self.schedule();
         let next_ns = schedule.next_ns?;
@@ -178,6 +173,13 @@ impl Waitable for Timer {
 
     fn is_timed(&self) -> bool {
         true
+    }
+}
+
+impl Waitable for Timer {
+    fn is_ready(&mut self) -> Result<bool> {
+        let now_ns = self.clock.now_ns();
+        Ok(self.schedule().next_ns.is_some_and(|next_ns| next_ns <= now_ns))
     }
 
     fn set_waker(&mut self, waker: Option<Waker>) {

@@ -4,7 +4,7 @@
 
 use crate::{
     error::Result,
-    wait::{TakeFuture, TakeSource, Waitable},
+    wait::{TakeFuture, TakeSource, WaitSource, Waitable},
 };
 use gantry_shm::{PublisherEvent, SubscriptionEvent};
 use std::task::Waker;
@@ -55,6 +55,8 @@ impl<E> Events<E> {
         TakeFuture::new(self)
     }
 }
+
+impl<E> WaitSource for Events<E> {}
 
 impl<E> Waitable for Events<E> {
     fn is_ready(&mut self) -> Result<bool> {

@@ -7,7 +7,7 @@ use super::events::{Events, SubscriptionEvents};
 use crate::{
     error::Result,
     node::Presence,
-    wait::{TakeFuture, TakeSource, Waitable},
+    wait::{TakeFuture, TakeSource, WaitSource, Waitable},
 };
 use gantry_shm::SampleInfo;
 use std::{os::fd::BorrowedFd, sync::Arc, time::Duration};
@@ -168,17 +168,19 @@ impl GenericSubscription {
     }
 }
 
-impl Waitable for GenericSubscription {
-    fn is_ready(&mut self) -> Result<bool> {
-        Ok(self.engine.is_ready()?)
-    }
-
+impl WaitSource for GenericSubscription {
     fn is_lossy(&self) -> bool {
         true
     }
 
     fn subscription(&mut self) -> Option<&mut gantry_shm::Subscription> {
         Some(&mut self.engine)
+    }
+}
+
+impl Waitable for GenericSubscription {
+    fn is_ready(&mut self) -> Result<bool> {
+        Ok(self.engine.is_ready()?)
     }
 }
 

@@ -6,7 +6,7 @@ use super::{
 };
 use crate::{
     error::{Error, Result},
-    wait::{TakeFuture, TakeSource, Waitable},
+    wait::{TakeFuture, TakeSource, WaitSource, Waitable},
 };
 use gantry_cdr::{ByteOrder, Message, View};
 use gantry_shm::SampleInfo;
@@ -211,17 +211,19 @@ impl<T: Message> Subscription<T> {
     }
 }
 
-impl<T: Message> Waitable for Subscription<T> {
-    fn is_ready(&mut self) -> Result<bool> {
-        self.generic.is_ready()
-    }
-
+impl<T: Message> WaitSource for Subscription<T> {
     fn is_lossy(&self) -> bool {
         true
     }
 
     fn subscription(&mut self) -> Option<&mut gantry_shm::Subscription> {
         self.generic.subscription()
+    }
+}
+
+impl<T: Message> Waitable for Subscription<T> {
+    fn is_ready(&mut self) -> Result<bool> {
+        self.generic.is_ready()
     }
 }
 

@@ -18,7 +18,7 @@ use crate::{
         names::{reply_topic, request_topic},
     },
     topic::{Loan, PublishError, Publisher, type_description},
-    wait::{TakeFuture, TakeSource, Waitable},
+    wait::{TakeFuture, TakeSource, WaitSource, Waitable},
 };
 use gantry_cdr::{Kind, Service as ServiceType};
 use gantry_shm::{Gid, PublisherOptions, Qos, RequestId};
@@ -367,6 +367,12 @@ where
     }
 }
 
+impl<S: ServiceType> WaitSource for Client<S> {
+    fn subscription(&mut self) -> Option<&mut gantry_shm::Subscription> {
+        Some(&mut self.responses)
+    }
+}
+
 impl<S: ServiceType> Waitable for Client<S> {
     fn is_ready(&mut self) -> Result<bool> {
         if self.arrived.is_empty() {
@@ -375,10 +381,6 @@ impl<S: ServiceType> Waitable for Client<S> {
             self.arrived.extend(outcome);
         }
         Ok(!self.arrived.is_empty())
-    }
-
-    fn subscription(&mut self) -> Option<&mut gantry_shm::Subscription> {
-        Some(&mut self.responses)
     }
 }
 
