@@ -9,7 +9,7 @@
 
 use clap::{Parser, ValueEnum};
 use gantry::{
-    CallbackGroupType, Canceler, EventsExecutor, Executor, MemoryError, MultiThreadedExecutor, Node, Overflow,
+    CallbackGroupType, Canceler, EngineError, EventsExecutor, Executor, MultiThreadedExecutor, Node, Overflow,
     PlainMessage, Publisher, PublisherOptions, Qos, SingleThreadedExecutor, Tick,
 };
 use std::{
@@ -166,7 +166,7 @@ fn flood(mut publisher: Publisher<Load>, counts: &Counts) -> Result<(), Failure>
             *loan = Load { number, data: [number; 511] };
             match publisher.publish(loan).map_err(gantry::Error::from) {
                 Ok(_) => counts.published.fetch_add(1, Relaxed),
-                Err(gantry::Error::Memory(MemoryError::PublishTimeout { .. })) => counts.refused.fetch_add(1, Relaxed),
+                Err(gantry::Error::Engine(EngineError::PublishTimeout { .. })) => counts.refused.fetch_add(1, Relaxed),
                 Err(error) => return Err(error.into()),
             };
         }

@@ -93,7 +93,7 @@ pub use executor::{
 };
 pub use gantry_cdr::{self, ENCAPSULATION, Message, PlainMessage, Service as ServiceType};
 pub use gantry_shm::{
-    ConnectionState, Durability, Error as MemoryError, Gid, History, Liveliness, PublishMode, PublisherEvent,
+    ConnectionState, Durability, Error as EngineError, Gid, History, Liveliness, PublishMode, PublisherEvent,
     PublisherOptions, Qos, QosPolicy, Reliability, RequestId, SampleInfo, SubscriptionEvent, TypeDescription,
 };
 pub use graph::{Connection, EndpointType, GraphEntity, GraphEvent, GraphEvents, TopicEndpointInfo};
@@ -101,10 +101,10 @@ pub use node::{Node, NodeBuilder, expand_topic_name};
 pub use service::{Client, Request, Response, Service};
 pub use time::{Clock, Tick, Timer};
 pub use topic::{
-    Events, GenericLoan, GenericPublisher, GenericSample, GenericSubscription, Loan, Publisher, PublisherEvents,
-    Sample, Subscription, SubscriptionEvents, Unpublished,
+    Events, GenericLoan, GenericPublisher, GenericSample, GenericSubscription, Loan, PublishError, Publisher,
+    PublisherEvents, Sample, Subscription, SubscriptionEvents,
 };
-pub use wait::{Take, Taking, Waitable};
+pub use wait::{TakeFuture, TakeSource, Waitable};
 
 /// Compiles the programs of the README and of the guide.
 #[cfg(doctest)]

@@ -1,12 +1,12 @@
-//! Groups of callbacks: which of them may run at the same time, and what is more urgent.
+//! Groups of callbacks, and the list of a node's callbacks.
 //!
-//! Made by nodes; run by executors. A node keeps its callbacks; an executor that has the node runs them.
+//! A node keeps its callbacks; the executor that has the node runs them.
 
 use super::{
     Callback,
     group::{CallbackGroupType, Group},
 };
-use crate::wait::Take;
+use crate::wait::TakeSource;
 use std::{
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
@@ -16,19 +16,13 @@ use std::{
 };
 
 /// A group of a node's callbacks.
-///
-/// # Real-time
-/// Not for real-time threads: adding to it locks and allocates.
 #[derive(Clone)]
 pub struct CallbackGroup {
     callbacks: Arc<Callbacks>,
     group: Arc<Group>,
 }
 
-/// A callback that was added; dropping the handle changes nothing.
-///
-/// # Real-time
-/// Not for real-time threads: removing it locks and allocates.
+/// A callback that was added to a node. Dropping the handle does not remove the callback.
 #[derive(Clone)]
 pub struct CallbackHandle {
     callbacks: Arc<Callbacks>,
@@ -39,14 +33,14 @@ pub struct CallbackHandle {
 #[derive(Default)]
 pub(crate) struct Callbacks {
     list: Mutex<List>,
-    /// Counts changes of the list.
+    /// The number of changes of the list.
     version: AtomicU64,
 }
 
 #[derive(Default)]
 struct List {
     callbacks: Vec<Arc<Callback>>,
-    /// Of the executor that runs them.
+    /// Wakes the executor that runs the callbacks.
     executor: Option<Waker>,
 }
 
@@ -56,23 +50,24 @@ impl CallbackGroup {
         CallbackGroup { callbacks, group: Arc::new(group) }
     }
 
-    /// A group of the same kind whose callbacks an [`EventsExecutor`](crate::EventsExecutor) runs before those of lower priority; 0
-    /// if it is not said.
+    /// A group of the same kind whose callbacks an [`EventsExecutor`](crate::EventsExecutor) runs before those of lower priority. The
+    /// default is 0.
     #[must_use]
     pub fn with_priority(self, priority: i32) -> CallbackGroup {
         let group = Group { kind: self.group.kind, priority, is_busy: AtomicBool::new(false) };
         CallbackGroup { group: Arc::new(group), ..self }
     }
 
-    /// Gives `waitable`, which is of the same domain, to the node's executor, which calls `callback` with it and whatever is taken
-    /// from it. A callback that owns a clone of its node keeps the node for ever; give it publishers and clients.
+    /// Gives `waitable`, which must be of the same domain, to the node's executor. The executor calls `callback` with the waitable and
+    /// each value taken from it. A callback that owns a clone of its node keeps the node alive for ever; give it publishers and clients
+    /// instead.
     pub fn add_callback<W>(
         &self,
         waitable: W,
         callback: impl FnMut(&mut W, W::Taken) + Send + 'static,
     ) -> CallbackHandle
     where
-        W: Take + 'static,
+        W: TakeSource + 'static,
         W::Taken: Send,
     {
         let callback = Arc::new(Callback::new(self.group.clone(), waitable, callback));
@@ -82,7 +77,7 @@ impl CallbackGroup {
 }
 
 impl CallbackHandle {
-    /// Takes the callback, and what it waits for, away from its node. If it runs just now it comes to its end.
+    /// Removes the callback and its source from the node. A run that is under way ends normally.
     pub fn remove(self) {
         self.callback.remove();
         self.callbacks.change(|callbacks| callbacks.retain(|callback| !Arc::ptr_eq(callback, &self.callback)));
@@ -103,18 +98,18 @@ impl Callbacks {
         executor.into_iter().for_each(Waker::wake);
     }
 
-    /// Counts changes.
+    /// The number of changes of the list.
     pub(crate) fn version(&self) -> u64 {
         self.version.load(Acquire)
     }
 
-    /// The callbacks there are, in the order in which they were added.
+    /// The callbacks in the order in which they were added.
     pub(crate) fn all(&self) -> Vec<Arc<Callback>> {
         self.list().callbacks.clone()
     }
 
-    /// Gives them to an executor, which is woken when there are others; `false` if they are another's.
-    pub(crate) fn give_to(&self, executor: &Waker) -> bool {
+    /// Gives the callbacks to an executor, which is woken when the list changes; `false` if another executor has them.
+    pub(crate) fn attach_executor(&self, executor: &Waker) -> bool {
         let mut list = self.list();
         let is_free = list.executor.is_none();
         if is_free {
@@ -123,8 +118,8 @@ impl Callbacks {
         is_free
     }
 
-    /// Takes them back.
-    pub(crate) fn take_back(&self) {
+    /// Takes the callbacks from their executor.
+    pub(crate) fn detach_executor(&self) {
         self.list().executor = None;
     }
 }

@@ -1,7 +1,6 @@
-//! A callback with what it waits for, whatever their types: what executors run.
+//! Callbacks: a closure and the source that it takes from, without their types, so that executors can run any.
 //!
-//! Made by `callback_group`, kept by its node, run by at most one thread at a time: an executor sees to that, and a mutex that nobody
-//! else holds makes it so.
+//! A node keeps its callbacks. At most one thread at a time runs a callback: the executor sees to it, so the mutex is uncontended.
 
 mod callback_group;
 mod group;
@@ -12,7 +11,7 @@ pub use group::CallbackGroupType;
 
 use crate::{
     error::{Error, Result},
-    wait::{Take, Waitable},
+    wait::{TakeSource, Waitable},
 };
 use group::Group;
 use std::{
@@ -26,57 +25,63 @@ use std::{
 /// A callback of a node.
 pub(crate) struct Callback {
     pub(crate) group: Arc<Group>,
-    /// Its place in the executor that has it. W, R: that, under its lock if it has one.
-    pub(crate) place: AtomicUsize,
-    /// Told of news that is neither a sample nor the time.
-    is_told: AtomicBool,
+    /// Its index in the executor that has it. W, R: that executor, under its lock if it has one.
+    pub(crate) index: AtomicUsize,
+    /// There is news that is neither a sample nor the time.
+    is_notified: AtomicBool,
     removed: AtomicBool,
-    body: Mutex<Box<dyn Body>>,
+    inner: Mutex<Box<dyn AnyCallback>>,
 }
 
-/// What taking something for a callback came to.
+/// The outcome of an attempt to run or to enqueue a callback.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Ran {
-    /// It ran, or what was taken is kept; there may be more.
-    Once,
-    /// It ran, and there is nothing more.
+pub(crate) enum RunOutcome {
+    /// The callback ran; its source may have more.
+    More,
+    /// The callback ran; its source has nothing more.
     Last,
-    /// There was nothing to take.
+    /// The source had nothing.
     Nothing,
-    /// What came is no message, which was logged, or is not to be given to anybody any more; there may be more.
-    PassedOver,
-    /// Taking failed, which was logged; to be tried again later.
+    /// The message was malformed, which was logged, or the kept value is no longer valid; the source may have more.
+    Skipped,
+    /// Taking failed, which was logged; the executor tries again later.
     Failed,
 }
 
-/// What is done with a callback, whatever it waits for.
-pub(crate) trait Body: Send {
-    /// What it waits for.
-    fn waitable(&mut self) -> &mut dyn Waitable;
-    /// Takes one thing and gives it to the callback.
-    fn run(&mut self) -> Result<Ran>;
-    /// Takes one thing and keeps it; says when it came into being, if it knows.
-    fn enqueue(&mut self) -> Result<Option<Option<u64>>>;
-    /// Gives the oldest thing that it kept to the callback, unless that was called off.
-    fn run_queued(&mut self) -> Ran;
-    /// Drops the oldest thing that it kept, or the newest.
-    fn discard(&mut self, oldest: bool);
-    /// Leaves what it kept to be taken again.
-    fn give_back(&mut self);
+/// A value that was taken from a source and is kept for its callback.
+pub(crate) struct Enqueued {
+    /// The time at which the value came into being, if its source can tell.
+    pub(crate) time_ns: Option<u64>,
 }
 
-struct Typed<W: Take, F> {
+/// A callback without the type of its source.
+pub(crate) trait AnyCallback: Send {
+    /// The source.
+    fn waitable(&mut self) -> &mut dyn Waitable;
+    /// Takes one value and calls the closure with it.
+    fn run(&mut self) -> Result<RunOutcome>;
+    /// Takes one value and keeps it; `None` if there is none.
+    fn enqueue(&mut self) -> Result<Option<Enqueued>>;
+    /// Calls the closure with the oldest kept value, if that is still valid.
+    fn run_queued(&mut self) -> RunOutcome;
+    /// Drops the oldest kept value, or the newest.
+    fn discard(&mut self, oldest: bool);
+    /// Makes the kept values the next ones to be taken.
+    fn return_queued(&mut self);
+}
+
+struct TypedCallback<W: TakeSource, F> {
     waitable: W,
     callback: F,
-    /// Kept, and to be run when the executor says so.
+    /// Values that the executor keeps until it runs them.
     queue: VecDeque<W::Taken>,
-    /// Was kept for an executor that has the callback no more: comes before anything else.
+    /// Values that an executor kept and did not run: they are taken first.
     returned: VecDeque<W::Taken>,
 }
 
-impl<W: Take, F> Typed<W, F> {
-    /// The next thing. The look before joins publishers that came, for which taking does not wait, and nobody would ring when they
-    /// are; and it is cheap where several topics share a bit of the collector.
+impl<W: TakeSource, F> TypedCallback<W, F> {
+    /// The next value. `is_ready` joins new publishers, which `take_next` does not wait for and no bell announces; it is also cheap
+    /// where several topics share a bit of the collector.
     fn take(&mut self) -> Result<Option<W::Taken>> {
         let mut returned = std::iter::from_fn(|| self.returned.pop_front());
         if let Some(taken) = returned.find(|taken| self.waitable.is_current(taken)) {
@@ -85,16 +90,16 @@ impl<W: Take, F> Typed<W, F> {
         if self.waitable.is_ready()? { self.waitable.take_next() } else { Ok(None) }
     }
 
-    /// What a run comes to. What fails now does so again when it is taken from.
-    fn after_run(&mut self) -> Ran {
+    /// The outcome of a run. An error counts as more: the next take returns it.
+    fn after_run(&mut self) -> RunOutcome {
         let is_over = self.returned.is_empty() && self.waitable.is_ready().is_ok_and(|is_ready| !is_ready);
-        if is_over { Ran::Last } else { Ran::Once }
+        if is_over { RunOutcome::Last } else { RunOutcome::More }
     }
 }
 
-impl<W, F> Body for Typed<W, F>
+impl<W, F> AnyCallback for TypedCallback<W, F>
 where
-    W: Take,
+    W: TakeSource,
     W::Taken: Send,
     F: FnMut(&mut W, W::Taken) + Send,
 {
@@ -102,23 +107,23 @@ where
         &mut self.waitable
     }
 
-    fn run(&mut self) -> Result<Ran> {
-        let Some(taken) = self.take()? else { return Ok(Ran::Nothing) };
+    fn run(&mut self) -> Result<RunOutcome> {
+        let Some(taken) = self.take()? else { return Ok(RunOutcome::Nothing) };
         (self.callback)(&mut self.waitable, taken);
         Ok(self.after_run())
     }
 
-    fn enqueue(&mut self) -> Result<Option<Option<u64>>> {
+    fn enqueue(&mut self) -> Result<Option<Enqueued>> {
         let Some(taken) = self.take()? else { return Ok(None) };
         let time_ns = self.waitable.time_ns(&taken);
         self.queue.push_back(taken);
-        Ok(Some(time_ns))
+        Ok(Some(Enqueued { time_ns }))
     }
 
-    fn run_queued(&mut self) -> Ran {
+    fn run_queued(&mut self) -> RunOutcome {
         match self.queue.pop_front() {
             Some(taken) if self.waitable.is_current(&taken) => (self.callback)(&mut self.waitable, taken),
-            _ => return Ran::PassedOver,
+            _ => return RunOutcome::Skipped,
         }
         self.after_run()
     }
@@ -131,16 +136,16 @@ where
         };
     }
 
-    fn give_back(&mut self) {
+    fn return_queued(&mut self) {
         self.queue.append(&mut self.returned);
         std::mem::swap(&mut self.queue, &mut self.returned);
     }
 }
 
-impl Ran {
+impl RunOutcome {
     /// Whether the callback ran.
     pub(crate) fn has_run(self) -> bool {
-        matches!(self, Ran::Once | Ran::Last)
+        matches!(self, RunOutcome::More | RunOutcome::Last)
     }
 }
 
@@ -151,65 +156,60 @@ impl Callback {
         callback: impl FnMut(&mut W, W::Taken) + Send + 'static,
     ) -> Callback
     where
-        W: Take + 'static,
+        W: TakeSource + 'static,
         W::Taken: Send,
     {
-        let body = Box::new(Typed { waitable, callback, queue: VecDeque::new(), returned: VecDeque::new() });
-        let place = AtomicUsize::new(0);
+        let inner = Box::new(TypedCallback { waitable, callback, queue: VecDeque::new(), returned: VecDeque::new() });
         Callback {
             group,
-            place,
-            is_told: AtomicBool::new(false),
+            index: AtomicUsize::new(0),
+            is_notified: AtomicBool::new(false),
             removed: AtomicBool::new(false),
-            body: Mutex::new(body),
+            inner: Mutex::new(inner),
         }
     }
 
-    /// What it waits for, and the callback. Waits while it runs.
-    pub(crate) fn body(&self) -> MutexGuard<'_, Box<dyn Body>> {
-        self.body.lock().unwrap_or_else(PoisonError::into_inner)
+    /// The source and the closure. Blocks while the callback runs.
+    pub(crate) fn lock(&self) -> MutexGuard<'_, Box<dyn AnyCallback>> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The same, unless it runs.
-    pub(crate) fn try_body(&self) -> Option<MutexGuard<'_, Box<dyn Body>>> {
-        match self.body.try_lock() {
-            Ok(body) => Some(body),
-            Err(TryLockError::Poisoned(body)) => Some(body.into_inner()), // it panicked once
+    /// As [`Callback::lock`]; `None` while the callback runs.
+    pub(crate) fn try_lock(&self) -> Option<MutexGuard<'_, Box<dyn AnyCallback>>> {
+        match self.inner.try_lock() {
+            Ok(inner) => Some(inner),
+            Err(TryLockError::Poisoned(inner)) => Some(inner.into_inner()), // it panicked once
             Err(TryLockError::WouldBlock) => None,
         }
     }
 
-    /// Runs it for one thing, if there is one.
-    pub(crate) fn run(&self) -> Ran {
+    /// Runs the callback for one value, if there is one.
+    pub(crate) fn run(&self) -> RunOutcome {
         if self.is_removed() {
-            return Ran::Nothing;
+            return RunOutcome::Nothing;
         }
-        self.body().run().unwrap_or_else(|error| log(&error))
+        self.lock().run().unwrap_or_else(|error| log(&error))
     }
 
-    /// Takes one thing and keeps it, to be run later; with when it came into being, if it knows.
-    pub(crate) fn enqueue(&self) -> (Ran, Option<u64>) {
+    /// Takes one value and keeps it for a later run; else says why there is none.
+    pub(crate) fn enqueue(&self) -> std::result::Result<Enqueued, RunOutcome> {
         if self.is_removed() {
-            return (Ran::Nothing, None);
+            return Err(RunOutcome::Nothing);
         }
-        match self.body().enqueue() {
-            Ok(Some(time_ns)) => (Ran::Once, time_ns),
-            Ok(None) => (Ran::Nothing, None),
-            Err(error) => (log(&error), None),
-        }
+        self.lock().enqueue().map_err(|error| log(&error))?.ok_or(RunOutcome::Nothing)
     }
 
-    /// There is news for it.
-    pub(crate) fn tell(&self) {
-        self.is_told.store(true, Release);
+    /// Sets the flag that [`Callback::take_notified`] reads.
+    pub(crate) fn notify(&self) {
+        self.is_notified.store(true, Release);
     }
 
-    /// Whether there was since the last time.
-    pub(crate) fn was_told(&self) -> bool {
-        self.is_told.swap(false, Acquire)
+    /// Whether the callback was notified since the last call.
+    pub(crate) fn take_notified(&self) -> bool {
+        self.is_notified.swap(false, Acquire)
     }
 
-    /// Lets it never run again.
+    /// Keeps the callback from running again.
     pub(crate) fn remove(&self) {
         self.removed.store(true, Release);
     }
@@ -219,8 +219,8 @@ impl Callback {
     }
 }
 
-/// There is nobody to return it to.
-fn log(error: &Error) -> Ran {
+/// Logs an error of a source: no caller can receive it.
+fn log(error: &Error) -> RunOutcome {
     tracing::error!(%error, "a callback got nothing");
-    if matches!(error, Error::Malformed { .. }) { Ran::PassedOver } else { Ran::Failed }
+    if matches!(error, Error::Malformed { .. }) { RunOutcome::Skipped } else { RunOutcome::Failed }
 }

@@ -1,8 +1,8 @@
-//! One thread that runs what came first, of what is most urgent: a bounded queue of events.
+//! The events executor: one thread and a bounded queue of events, ordered by priority and time.
 
-use super::{Executor, ready_queue::Turn, steps::Steps};
+use super::{Executor, ready_queue::ReadyQueue, steps::ExecutorSteps};
 use crate::{
-    callback::{Callback, Ran},
+    callback::{Callback, Enqueued, RunOutcome},
     time::monotonic_ns,
 };
 use gantry_shm::MAX_DEPTH;
@@ -11,55 +11,54 @@ use std::{
     collections::{BTreeMap, VecDeque},
 };
 
-/// Room for so many events, if nothing else is said.
+/// The default capacity in events.
 const DEFAULT_CAPACITY: usize = 1000;
 
-/// What becomes of events for which there is no room.
+/// The treatment of events for which the queue has no room.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Overflow {
-    /// They stay where they are, and each callback has at most one event in the queue: samples in their publishers' histories, where
-    /// QoS decides what goes (KEEP_LAST: the oldest, counted as [`overwritten`](crate::Subscription::overwritten); KEEP_ALL: the publisher
-    /// waits), ticks in their timers, which count overruns. The order is the same, and callbacks get the newest that QoS allows.
+    /// Events stay at their source, and each callback has at most one event in the queue. Samples stay in their publishers' histories,
+    /// where QoS decides (KEEP_LAST drops the oldest, counted as [`overwritten`](crate::GenericSubscription::overwritten); with KEEP_ALL
+    /// the publisher waits); ticks stay in their timers, which count overruns. The order is the same, and callbacks get the newest samples
+    /// that QoS allows.
     #[default]
     Wait,
-    /// All samples that come are queued; the oldest of the lowest priority goes, and is counted as
-    /// [`dropped`](EventsExecutor::dropped). Whatever else comes (ticks, requests, events) waits, and takes no room.
+    /// All samples are queued; the oldest of the lowest priority is dropped and counted as [`dropped`](EventsExecutor::dropped). Other
+    /// events (ticks, requests, QoS events) wait at their source as with [`Overflow::Wait`] and need no room.
     DropOldest,
-    /// The same, but what comes last goes.
+    /// As [`Overflow::DropOldest`], but the newest sample is dropped.
     DropNewest,
 }
 
-/// Runs callbacks one after the other on the thread that spins it, in the order in which samples were published, timers were due
-/// and so on; those of groups with a higher [priority](crate::CallbackGroup::with_priority) first. The publishers of one topic take turns.
-/// The queue is bounded.
-///
-/// # Real-time
-/// Not for real-time threads: it locks each callback, and may allocate. A real-time loop takes and publishes itself.
+/// Runs callbacks one after the other on the thread that spins it, in the order in which their samples were published, their timers
+/// were due and so on; callbacks of groups with a higher [priority](crate::CallbackGroup::with_priority) run first. The publishers of one
+/// topic take turns. The queue is bounded.
 pub struct EventsExecutor {
-    turn: Turn,
+    ready_queue: ReadyQueue,
     queue: BTreeMap<Key, Event>,
-    /// How many of it may be dropped.
+    /// The number of events in `queue` that may be dropped.
     lossy: usize,
     capacity: usize,
     overflow: Overflow,
-    /// Tells events of the same time apart: the one that was found first comes first.
+    /// The number of events so far: it orders events of the same time.
     found: u64,
     dropped: u64,
-    /// Taken from `turn`, to be looked at when there is room.
-    places: VecDeque<usize>,
-    /// Of the only one that has something, while the queue is empty: it needs no order.
+    /// Ready callbacks whose source is looked at when there is room.
+    indices: VecDeque<usize>,
+    /// The only ready callback while the queue is empty: it runs without being queued.
     only: Option<usize>,
-    /// Of whose callback runs, or panicked.
+    /// The callback that runs, or panicked.
     current: Option<usize>,
 }
 
 /// Priority, time, count.
 type Key = (Reverse<i32>, u64, u64);
 
-/// What was taken for a callback, and is kept there.
+/// An event: the callback keeps its value.
 struct Event {
-    place: usize,
-    /// Else it is the only one of its callback, which is reported when it ran.
+    index: usize,
+    /// Its callback may have more events, and was reported when they were queued. Else it is the callback's only event, and the callback
+    /// is reported after its run.
     is_lossy: bool,
 }
 
@@ -70,36 +69,36 @@ impl Default for EventsExecutor {
 }
 
 impl EventsExecutor {
-    /// No node is in it yet; room for 1000 events, and what finds no room waits.
+    /// An executor without nodes, with room for 1000 events and [`Overflow::Wait`].
     #[must_use]
     pub fn new() -> EventsExecutor {
         EventsExecutor::default()
     }
 
-    /// With room for `capacity` events (at least 1).
+    /// An executor with room for `capacity` events (at least 1).
     #[must_use]
     pub fn with_queue(capacity: usize, overflow: Overflow) -> EventsExecutor {
         EventsExecutor {
-            turn: Turn::new(),
+            ready_queue: ReadyQueue::new(),
             queue: BTreeMap::new(),
             lossy: 0,
             capacity: capacity.max(1),
             overflow,
             found: 0,
             dropped: 0,
-            places: VecDeque::new(),
+            indices: VecDeque::new(),
             only: None,
             current: None,
         }
     }
 
-    /// Events for which there was no room, since it was made.
+    /// The number of events that were dropped for lack of room.
     #[must_use]
     pub fn dropped(&self) -> u64 {
         self.dropped
     }
 
-    /// Events that wait in the queue now.
+    /// The number of events in the queue.
     #[must_use]
     pub fn queued(&self) -> usize {
         self.queue.len()
@@ -109,128 +108,129 @@ impl EventsExecutor {
         self.overflow != Overflow::Wait || self.queue.len() < self.capacity
     }
 
-    /// Takes one thing from a callback's source into the queue.
-    fn enqueue(&mut self, place: usize) {
-        match self.turn.member(place).callback.enqueue() {
-            (Ran::Once, time_ns) => {
-                let key = self.key(place, time_ns.unwrap_or_else(monotonic_ns));
-                self.queue.insert(key, Event { place, is_lossy: false });
+    /// Takes one value from a callback's source into the queue.
+    fn enqueue(&mut self, index: usize) {
+        match self.ready_queue.registered(index).callback.enqueue() {
+            Ok(Enqueued { time_ns }) => {
+                let key = self.key(index, time_ns.unwrap_or_else(monotonic_ns));
+                self.queue.insert(key, Event { index, is_lossy: false });
             }
-            (ran, _) => self.turn.report(place, ran),
+            Err(outcome) => self.ready_queue.report(index, outcome),
         }
     }
 
-    /// Takes what is there now and no more, or a publisher that is quicker than this would keep us here; and no history is longer.
-    fn enqueue_all(&mut self, place: usize) {
+    /// Takes the values that are older than this call, and at most as many as a history can hold: a quick publisher cannot keep the
+    /// executor here.
+    fn enqueue_all(&mut self, index: usize) {
         let now_ns = monotonic_ns();
         for _ in 0..MAX_DEPTH {
-            let (ran, time_ns) = self.turn.member(place).callback.enqueue();
-            if ran != Ran::Once {
-                return self.turn.report(place, ran);
-            }
-            let key = self.key(place, time_ns.unwrap_or(now_ns));
+            let time_ns = match self.ready_queue.registered(index).callback.enqueue() {
+                Ok(Enqueued { time_ns }) => time_ns,
+                Err(outcome) => return self.ready_queue.report(index, outcome),
+            };
+            let key = self.key(index, time_ns.unwrap_or(now_ns));
             if self.lossy == self.capacity {
-                self.drop_for(key, place);
+                self.drop_for(key, index);
             } else {
                 self.lossy += 1;
-                self.queue.insert(key, Event { place, is_lossy: true });
+                self.queue.insert(key, Event { index, is_lossy: true });
             }
             if key.1 >= now_ns {
                 break;
             }
         }
-        self.turn.report(place, Ran::Once);
+        self.ready_queue.report(index, RunOutcome::More);
     }
 
-    fn key(&mut self, place: usize, time_ns: u64) -> Key {
+    fn key(&mut self, index: usize, time_ns: u64) -> Key {
         self.found += 1;
-        (Reverse(self.turn.member(place).callback.group.priority), time_ns, self.found)
+        (Reverse(self.ready_queue.registered(index).callback.group.priority), time_ns, self.found)
     }
 
-    /// There is no room for this event: it goes, or another one does.
-    fn drop_for(&mut self, key: Key, place: usize) {
+    /// Drops this event, or another one in its favour.
+    fn drop_for(&mut self, key: Key, index: usize) {
         self.dropped += 1;
         let is_lossy = |(_, event): &(&Key, &Event)| event.is_lossy;
         let lowest = self.queue.iter().rev().find(is_lossy).map(|(last, _)| last.0);
-        // Nothing goes for what is less urgent than all of it.
+        // An event that is less urgent than all others drops none.
         let lowest = lowest.filter(|lowest| self.overflow == Overflow::DropOldest && key.0 <= *lowest);
         match lowest.and_then(|lowest| self.queue.range((lowest, 0, 0)..).find(is_lossy)) {
-            // What is found last may be the oldest: it is of another topic.
-            Some((&oldest, &Event { place: loser, .. })) if oldest < key || key.0 < oldest.0 => {
-                self.turn.member(loser).callback.body().discard(true);
+            // The event that is found last may be the oldest: it is of another topic.
+            Some((&oldest, &Event { index: loser, .. })) if oldest < key || key.0 < oldest.0 => {
+                self.ready_queue.registered(loser).callback.lock().discard(true);
                 self.queue.remove(&oldest);
-                self.queue.insert(key, Event { place, is_lossy: true });
+                self.queue.insert(key, Event { index, is_lossy: true });
             }
-            _ => self.turn.member(place).callback.body().discard(false),
+            _ => self.ready_queue.registered(index).callback.lock().discard(false),
         }
     }
 
-    /// Places mean other callbacks now, and all are marked anew; what was kept for them is taken again, before anything else.
-    fn forget(&mut self) {
-        self.turn.give_back();
+    /// Drops the indices after the callbacks changed: all callbacks are pending then, and take their kept values first.
+    fn clear(&mut self) {
+        self.ready_queue.return_queued();
         self.queue.clear();
-        self.places.clear();
+        self.indices.clear();
         (self.lossy, self.only, self.current) = (0, None, None);
     }
 
-    /// Runs a callback, and reports what came of it: at the next gathering if it panics.
-    fn run(&mut self, place: usize, run: impl FnOnce(&Callback) -> Ran) -> Ran {
-        self.current = Some(place);
-        let ran = run(&self.turn.member(place).callback);
+    /// Runs a callback and reports the outcome; a panic is reported at the next gathering.
+    fn run(&mut self, index: usize, run: impl FnOnce(&Callback) -> RunOutcome) -> RunOutcome {
+        self.current = Some(index);
+        let outcome = run(&self.ready_queue.registered(index).callback);
         self.current = None;
-        self.turn.report(place, ran);
-        ran
+        self.ready_queue.report(index, outcome);
+        outcome
     }
 }
 
 impl Executor for EventsExecutor {}
 
-impl Steps for EventsExecutor {
-    fn turn(&mut self) -> &mut Turn {
-        &mut self.turn
+impl ExecutorSteps for EventsExecutor {
+    fn ready_queue(&mut self) -> &mut ReadyQueue {
+        &mut self.ready_queue
     }
 
     fn gather(&mut self) {
-        if self.turn.gather() {
-            self.forget();
+        if self.ready_queue.gather() {
+            self.clear();
         }
-        // It panicked; or it was found before a cancel.
-        if let Some(place) = self.current.take().or_else(|| self.only.take()) {
-            self.turn.report(place, Ran::Once);
+        // A callback that panicked, or was found before a cancel.
+        if let Some(index) = self.current.take().or_else(|| self.only.take()) {
+            self.ready_queue.report(index, RunOutcome::More);
         }
-        self.turn.take_ready(&mut self.places);
-        if self.overflow == Overflow::Wait && self.queue.is_empty() && self.places.len() == 1 {
-            self.only = self.places.pop_front();
+        self.ready_queue.take_ready(&mut self.indices);
+        if self.overflow == Overflow::Wait && self.queue.is_empty() && self.indices.len() == 1 {
+            self.only = self.indices.pop_front();
         }
-        if self.overflow == Overflow::Wait && self.queue.len() + self.places.len() > self.capacity {
-            // Among the same priority, who has waited longest for room comes first.
-            let priority = |place: &usize| Reverse(self.turn.member(*place).callback.group.priority);
-            self.places.make_contiguous().sort_by_key(priority);
+        if self.overflow == Overflow::Wait && self.queue.len() + self.indices.len() > self.capacity {
+            // The sort is stable: among the same priority, the callback that has waited longest for room stays first.
+            let priority = |index: &usize| Reverse(self.ready_queue.registered(*index).callback.group.priority);
+            self.indices.make_contiguous().sort_by_key(priority);
         }
         while self.has_room()
-            && let Some(place) = self.places.pop_front()
+            && let Some(index) = self.indices.pop_front()
         {
-            if self.overflow != Overflow::Wait && self.turn.member(place).is_lossy {
-                self.enqueue_all(place);
+            if self.overflow != Overflow::Wait && self.ready_queue.registered(index).is_lossy {
+                self.enqueue_all(index);
             } else {
-                self.enqueue(place);
+                self.enqueue(index);
             }
         }
     }
 
     fn step(&mut self) -> bool {
-        if let Some(place) = self.only.take() {
-            return self.run(place, Callback::run).has_run();
+        if let Some(index) = self.only.take() {
+            return self.run(index, Callback::run).has_run();
         }
-        while let Some((_, Event { place, is_lossy })) = self.queue.pop_first() {
+        while let Some((_, Event { index, is_lossy })) = self.queue.pop_first() {
             self.lossy -= usize::from(is_lossy);
-            let callback = &self.turn.member(place).callback;
+            let callback = &self.ready_queue.registered(index).callback;
             if callback.is_removed() {
                 continue;
             }
             if is_lossy {
-                callback.body().run_queued(); // it was reported when it was queued
-            } else if !self.run(place, |callback| callback.body().run_queued()).has_run() {
+                callback.lock().run_queued(); // it was reported when it was queued
+            } else if !self.run(index, |callback| callback.lock().run_queued()).has_run() {
                 continue;
             }
             return true;
@@ -244,7 +244,7 @@ impl std::fmt::Debug for EventsExecutor {
         write!(
             f,
             "EventsExecutor({:?}, {} of {} events, {:?})",
-            self.turn,
+            self.ready_queue,
             self.queue.len(),
             self.capacity,
             self.overflow

@@ -1,7 +1,7 @@
-//! Executors: they wait for what the callbacks of nodes wait for, and run them.
+//! Executors run the callbacks of nodes; a wait set waits without callbacks.
 //!
-//! `turn` is what all have in common (who has news, when is the next due, sleeping), `single`, `events` and `multi` are the orders in
-//! which callbacks run, a step at a time (`steps`). An idle executor sleeps in one futex, whatever the number of topics.
+//! All executors share the ready queue; `single`, `events` and `multi` are the orders in which callbacks run, a step at a time
+//! (`steps`). An idle executor sleeps in one futex, independent of the number of topics.
 
 mod events;
 mod multi;
@@ -9,6 +9,8 @@ mod ready_queue;
 mod registered_callback;
 mod single;
 mod steps;
+#[cfg(test)]
+mod tests;
 mod wait_set;
 mod wake_signal;
 
@@ -22,84 +24,83 @@ use std::{
     sync::Arc,
     time::{Duration, Instant},
 };
-use steps::Steps;
-use wake_signal::Told;
+use steps::ExecutorSteps;
+use wake_signal::WakeSignal;
 
-/// What runs the callbacks of nodes of one domain. A node is in one executor at a time.
+/// Runs the callbacks of nodes of one domain. A node is in one executor at a time. The trait is sealed: only this crate implements it.
 ///
 /// # Real-time
-/// Callbacks are run between locks, allocations and system calls of the executor's own: not for real-time threads.
-pub trait Executor: Steps {
-    /// Runs the callbacks of `node` from now on, those too that are added later.
+/// Executors lock each callback, allocate and make system calls between callbacks. A real-time loop takes and publishes itself.
+pub trait Executor: ExecutorSteps {
+    /// Adds a node: the executor runs its callbacks, including those that are added later.
     ///
     /// # Errors
-    /// It is in an executor; it is of another domain than the nodes that are here; no waiter could be set up.
+    /// The node is in an executor already, or of another domain than this executor's nodes; no waiter could be set up.
     fn add_node(&mut self, node: &Node) -> Result<()> {
-        self.turn().add_node(node)
+        self.ready_queue().add_node(node)
     }
 
-    /// Leaves the callbacks of `node` alone from now on; nothing happens if it is not here.
+    /// Removes a node; does nothing if the node is not in this executor.
     fn remove_node(&mut self, node: &Node) {
-        self.turn().remove_node(node);
+        self.ready_queue().remove_node(node);
     }
 
-    /// Runs callbacks until it is canceled. What goes wrong with a single callback's source is logged, and tried again. A panic in
-    /// a callback ends it with that panic, on whatever thread it happened; the executor can spin again.
+    /// Runs callbacks until a cancel. An error of a single callback's source is logged, and the source is tried again. A panic in a
+    /// callback of any thread ends the spin with that panic; the executor can spin again.
     ///
     /// # Errors
-    /// There is no node; the process forked.
+    /// The executor has no node; the process forked.
     fn spin(&mut self) -> Result<()> {
         self.spin_while(None, &mut || true).map(|_| ())
     }
 
-    /// Waits until there is something to do, and runs one callback; `false` if there was nothing within `timeout`, or it was
-    /// canceled.
+    /// Waits until a callback may run, and runs one; `false` after `timeout` or a cancel.
     ///
     /// # Errors
     /// As [`Executor::spin`].
     fn spin_once(&mut self, timeout: Duration) -> Result<bool> {
         let deadline = Instant::now().checked_add(timeout);
-        self.turn().check()?;
+        self.ready_queue().check()?;
         loop {
             self.gather();
-            if self.turn().told.is_canceled() {
-                self.turn().told.forget_cancel();
+            if self.ready_queue().signal.is_canceled() {
+                self.ready_queue().signal.reset_cancel();
                 return Ok(false);
             }
             if self.step() {
-                self.turn().told.forget_cancel(); // the callback's, or one that came while it ran
+                self.ready_queue().signal.reset_cancel(); // a cancel by the callback, or during its run
                 return Ok(true);
             }
             if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
                 return Ok(false);
             }
-            self.turn().rest(deadline)?;
+            self.ready_queue().sleep(deadline)?;
         }
     }
 
-    /// Runs callbacks for what is there now, without waiting, for `max_duration` at most (looked at between two callbacks; 0: no limit), and
-    /// returns how many ran. A callback runs once, however much there is for it (in an [`EventsExecutor`] that drops, for all of it); what
-    /// comes meanwhile is left for the next call.
+    /// Runs the callbacks that have something now, without waiting, and returns the number of runs. The limit `max_duration` (0: none) is
+    /// checked between two callbacks. A callback runs once even if its source has more (in an [`EventsExecutor`] that drops, once for
+    /// each event); news that comes meanwhile is left for the next call.
     ///
     /// # Errors
     /// As [`Executor::spin`].
     fn spin_some(&mut self, max_duration: Duration) -> Result<usize> {
         let deadline = (!max_duration.is_zero()).then(|| Instant::now().checked_add(max_duration)).flatten();
-        self.turn().check()?;
+        self.ready_queue().check()?;
         self.gather();
         let mut ran = 0;
-        while !self.turn().told.is_canceled() && self.step() {
+        while !self.ready_queue().signal.is_canceled() && self.step() {
             ran += 1;
             if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
                 break;
             }
         }
-        self.turn().told.forget_cancel();
+        self.ready_queue().signal.reset_cancel();
         Ok(ran)
     }
 
-    /// Runs callbacks until `condition` holds, which is looked at before each wait and after each callback; `false` if it did not
-    /// within `timeout`, or it was canceled.
+    /// Runs callbacks until `condition` holds, which is checked before each wait and after each callback; `false` after `timeout` or a
+    /// cancel.
     ///
     /// # Errors
     /// As [`Executor::spin`].
@@ -113,19 +114,18 @@ pub trait Executor: Steps {
         Ok(holds)
     }
 
-    /// What ends a spin from anywhere: another thread, a callback.
+    /// A handle that cancels a spin from another thread or from a callback.
     fn canceler(&mut self) -> Canceler {
-        Canceler(self.turn().told.clone())
+        Canceler(self.ready_queue().signal.clone())
     }
 }
 
 /// Ends the spin of an executor.
 #[derive(Clone, Debug)]
-pub struct Canceler(Arc<Told>);
+pub struct Canceler(Arc<WakeSignal>);
 
 impl Canceler {
-    /// Ends the spin that is under way once the callback that runs now is done, or the next one before it begins. From any thread,
-    /// from callbacks, too.
+    /// Ends the current spin after the callback that runs now, or else the next spin before it begins.
     ///
     /// # Real-time
     /// No allocation; one lock, which is held for some nanoseconds, and at most one system call.

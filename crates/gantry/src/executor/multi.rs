@@ -1,11 +1,17 @@
-//! Several threads that run the callbacks of one turn: one sleeps for all, the others run or wait for something to run.
+//! The multi-threaded executor: one thread sleeps for all (the *watcher*), the others run callbacks or wait for one to run.
 //!
-//! Callbacks of a mutually exclusive group run one at a time. Invariant: while something can run or nobody sleeps in the collector, a
-//! thread is on its way to see to it; so whoever begins to run a callback calls another if there is one.
+//! Callbacks of a mutually exclusive group run one at a time. Invariant: while a callback can run or there is no watcher, a thread is on
+//! its way to see to it; so a thread that begins to run a callback wakes an idle one.
 
-use super::{Executor, ready_queue::Turn, single::Round, steps::Steps, wake_signal::Told};
+use super::{
+    Executor,
+    ready_queue::{ReadyQueue, Running},
+    single::Round,
+    steps::ExecutorSteps,
+    wake_signal::WakeSignal,
+};
 use crate::{
-    callback::{Callback, CallbackGroupType, Ran},
+    callback::{CallbackGroupType, RunOutcome},
     error::{Error, Result},
 };
 use std::{
@@ -14,33 +20,30 @@ use std::{
     sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, atomic::Ordering::Relaxed},
 };
 
-/// Runs callbacks on several threads. Each callback runs on one thread at a time, those of a mutually exclusive group one at a time
-/// in all; else in rounds, as a [`SingleThreadedExecutor`](super::SingleThreadedExecutor) does. Only [`spin`](Executor::spin) starts threads:
-/// the others use the calling one.
-///
-/// # Real-time
-/// Not for real-time threads: it locks each callback, and may allocate. A real-time loop takes and publishes itself.
+/// Runs callbacks on several threads, in rounds as a [`SingleThreadedExecutor`](super::SingleThreadedExecutor) does. Each callback runs
+/// on one thread at a time, and so do the callbacks of a mutually exclusive group together. Only [`spin`](Executor::spin) starts
+/// threads; the other methods use the calling thread.
 pub struct MultiThreadedExecutor {
     threads: usize,
     round: Round,
 }
 
 /// The threads of one spin.
-struct Crew {
-    told: Arc<Told>,
-    work: Mutex<Work>,
-    /// There is something to run, or nobody sleeps in the collector.
-    call: Condvar,
+struct WorkerPool {
+    signal: Arc<WakeSignal>,
+    state: Mutex<PoolState>,
+    /// A callback can run, or there is no watcher.
+    has_work: Condvar,
 }
 
-struct Work {
+struct PoolState {
     round: Round,
-    /// Somebody sleeps in the collector.
-    is_watched: bool,
-    /// Threads that wait for a call.
+    /// A thread sleeps in the collector.
+    has_watcher: bool,
+    /// The number of threads that wait for `has_work`.
     idle: usize,
     error: Option<Error>,
-    /// Of a callback, to go on with where it was called to spin.
+    /// A callback's panic, which `spin` resumes on the calling thread.
     panic: Option<Box<dyn Any + Send>>,
 }
 
@@ -52,13 +55,13 @@ impl Default for MultiThreadedExecutor {
 }
 
 impl MultiThreadedExecutor {
-    /// No node is in it yet; as many threads as there are usable CPUs, but at least 2.
+    /// An executor without nodes, with as many threads as there are usable CPUs, but at least 2.
     #[must_use]
     pub fn new() -> MultiThreadedExecutor {
         MultiThreadedExecutor::default()
     }
 
-    /// With so many threads (at least 1), that which spins among them.
+    /// An executor with that many threads (at least 1), the calling one included.
     #[must_use]
     pub fn with_threads(threads: usize) -> MultiThreadedExecutor {
         MultiThreadedExecutor { threads: threads.max(1), round: Round::default() }
@@ -67,37 +70,37 @@ impl MultiThreadedExecutor {
 
 impl Executor for MultiThreadedExecutor {
     fn spin(&mut self) -> Result<()> {
-        self.round.turn.check()?;
-        let told = self.round.turn.told.clone();
+        self.round.ready_queue.check()?;
+        let signal = self.round.ready_queue.signal.clone();
         let round = std::mem::take(&mut self.round);
-        let work = Work { round, is_watched: false, idle: 0, error: None, panic: None };
-        let crew = Crew { told, work: Mutex::new(work), call: Condvar::new() };
+        let state = PoolState { round, has_watcher: false, idle: 0, error: None, panic: None };
+        let pool = WorkerPool { signal, state: Mutex::new(state), has_work: Condvar::new() };
         let started = std::thread::scope(|scope| {
             for _ in 1..self.threads {
                 let thread = std::thread::Builder::new().name("gantry-executor".to_owned());
-                if let Err(source) = thread.spawn_scoped(scope, || crew.run()) {
-                    crew.told.cancel();
+                if let Err(source) = thread.spawn_scoped(scope, || pool.run()) {
+                    pool.signal.cancel();
                     return Err(source);
                 }
             }
-            crew.run();
+            pool.run();
             Ok(())
         });
-        let work = crew.work.into_inner().unwrap_or_else(PoisonError::into_inner);
-        self.round = work.round;
-        crew.told.forget_cancel();
-        if let Some(panic) = work.panic {
+        let state = pool.state.into_inner().unwrap_or_else(PoisonError::into_inner);
+        self.round = state.round;
+        pool.signal.reset_cancel();
+        if let Some(panic) = state.panic {
             resume_unwind(panic);
         }
         started
             .map_err(|source| gantry_shm::Error::System { action: "start an executor's thread".to_owned(), source })?;
-        work.error.map_or(Ok(()), Err)
+        state.error.map_or(Ok(()), Err)
     }
 }
 
-impl Steps for MultiThreadedExecutor {
-    fn turn(&mut self) -> &mut Turn {
-        &mut self.round.turn
+impl ExecutorSteps for MultiThreadedExecutor {
+    fn ready_queue(&mut self) -> &mut ReadyQueue {
+        &mut self.round.ready_queue
     }
 
     fn gather(&mut self) {
@@ -109,113 +112,109 @@ impl Steps for MultiThreadedExecutor {
     }
 }
 
-impl Crew {
-    /// What each thread does, until it is canceled or waiting fails.
+impl WorkerPool {
+    /// The loop of each thread, until a cancel, an error or a panic.
     fn run(&self) {
-        let _end = End(self);
-        let mut work = self.work();
-        while !self.told.is_canceled() && work.error.is_none() && work.panic.is_none() {
-            work.gather();
-            if let Some(callback) = work.start() {
-                self.call_another(&work);
-                drop(work);
-                let ran = catch_unwind(AssertUnwindSafe(|| callback.run()));
-                work = self.work();
-                let ran = work.or_end(ran);
-                work.finish(&callback, ran);
-                if work.is_watched && work.round.turn.changes_rest(&callback, ran) {
-                    self.told.tell();
+        let _stop = StopAtEnd(self);
+        let mut state = self.state();
+        while !self.signal.is_canceled() && state.error.is_none() && state.panic.is_none() {
+            state.gather();
+            if let Some(running) = state.start() {
+                self.wake_another(&state);
+                drop(state);
+                let outcome = catch_unwind(AssertUnwindSafe(|| running.run()));
+                state = self.state();
+                let may_be_due_earlier = state.finish(running, outcome);
+                if state.has_watcher && may_be_due_earlier {
+                    self.signal.wake_executor();
                 }
-            } else if work.is_watched {
-                work.idle += 1;
-                work = self.call.wait(work).unwrap_or_else(PoisonError::into_inner);
-                work.idle -= 1;
+            } else if state.has_watcher {
+                state.idle += 1;
+                state = self.has_work.wait(state).unwrap_or_else(PoisonError::into_inner);
+                state.idle -= 1;
             } else {
-                work = self.watch(work);
+                state = self.watch(state);
             }
         }
     }
 
-    fn work(&self) -> MutexGuard<'_, Work> {
-        self.work.lock().unwrap_or_else(PoisonError::into_inner)
+    fn state(&self) -> MutexGuard<'_, PoolState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Lets another thread see to what is left, or sleep for all.
-    fn call_another(&self, work: &Work) {
-        if work.idle > 0 && (!work.is_watched || work.has_more()) {
-            self.call.notify_one();
+    /// Wakes an idle thread for the next callback, or to become the watcher.
+    fn wake_another(&self, state: &PoolState) {
+        if state.idle > 0 && (!state.has_watcher || state.has_more()) {
+            self.has_work.notify_one();
         }
     }
 
-    /// Sleeps for all.
-    fn watch<'a>(&'a self, mut work: MutexGuard<'a, Work>) -> MutexGuard<'a, Work> {
-        let Some(until) = work.round.turn.rest_until(None) else { return work };
-        let Some(mut collector) = work.round.turn.collector.take() else { return work };
-        work.is_watched = true;
-        drop(work);
-        let waited = collector.wait(until, || self.told.is_news());
-        let mut work = self.work();
-        work.is_watched = false;
-        work.round.turn.collector = Some(collector);
-        work.error = waited.err().map(Error::from).or(work.error.take());
-        work
+    /// Sleeps for all threads.
+    fn watch<'a>(&'a self, mut state: MutexGuard<'a, PoolState>) -> MutexGuard<'a, PoolState> {
+        let Some(until) = state.round.ready_queue.sleep_deadline(None) else { return state };
+        let Some(mut collector) = state.round.ready_queue.collector.take() else { return state };
+        state.has_watcher = true;
+        drop(state);
+        let waited = collector.wait(until, || self.signal.should_wake());
+        let mut state = self.state();
+        state.has_watcher = false;
+        state.round.ready_queue.collector = Some(collector);
+        state.error = waited.err().map(Error::from).or(state.error.take());
+        state
     }
 }
 
-impl Work {
-    /// Finds out what can run; only what is known already, while somebody sleeps in the collector.
+impl PoolState {
+    /// Gathers, unless a watcher has the collector, and adds the ready callbacks to the round.
     fn gather(&mut self) {
-        if !self.is_watched && self.round.turn.gather() {
-            self.round.forget();
+        if !self.has_watcher && self.round.ready_queue.gather() {
+            self.round.clear();
         }
         self.round.add_ready();
     }
 
-    fn may_run(turn: &Turn, place: usize) -> bool {
-        let group = &turn.member(place).callback.group;
+    fn may_run(ready_queue: &ReadyQueue, index: usize) -> bool {
+        let group = &ready_queue.registered(index).callback.group;
         group.kind == CallbackGroupType::Reentrant || !group.is_busy.load(Relaxed)
     }
 
     fn has_more(&self) -> bool {
-        self.round.any(Work::may_run)
+        self.round.any(PoolState::may_run)
     }
 
-    /// The next callback that may run, which does from now on.
-    fn start(&mut self) -> Option<Arc<Callback>> {
-        let place = self.round.next(Work::may_run)?;
-        let callback = self.round.turn.start(place);
-        callback.group.is_busy.store(true, Relaxed);
-        Some(callback)
+    /// Starts the next callback that may run.
+    fn start(&mut self) -> Option<Running> {
+        let index = self.round.next(PoolState::may_run)?;
+        let running = self.round.ready_queue.start(index);
+        running.group.is_busy.store(true, Relaxed);
+        Some(running)
     }
 
-    /// What came of a run: if it was a panic, the spin ends with that.
-    fn or_end(&mut self, ran: std::thread::Result<Ran>) -> Ran {
-        ran.unwrap_or_else(|panic| {
+    /// Ends a run; a panic ends the spin, too. Returns whether the watcher may have to wake earlier.
+    fn finish(&mut self, running: Running, outcome: std::thread::Result<RunOutcome>) -> bool {
+        let outcome = outcome.unwrap_or_else(|panic| {
             self.panic.get_or_insert(panic);
-            Ran::Once
-        })
-    }
-
-    fn finish(&mut self, callback: &Callback, ran: Ran) {
-        callback.group.is_busy.store(false, Relaxed);
-        self.round.turn.ran(callback, ran);
+            RunOutcome::More
+        });
+        running.group.is_busy.store(false, Relaxed);
+        self.round.ready_queue.finish(running, outcome)
     }
 }
 
-/// A thread ends: so do the others, if it panics, too.
-struct End<'a>(&'a Crew);
+/// Ends all threads when one ends, also by a panic.
+struct StopAtEnd<'a>(&'a WorkerPool);
 
-impl Drop for End<'_> {
+impl Drop for StopAtEnd<'_> {
     fn drop(&mut self) {
-        self.0.told.cancel();
-        // Not between another thread's look at that and its wait.
-        drop(self.0.work());
-        self.0.call.notify_all();
+        self.0.signal.cancel();
+        // Under the lock: another thread may have seen no cancel and not wait yet.
+        drop(self.0.state());
+        self.0.has_work.notify_all();
     }
 }
 
 impl std::fmt::Debug for MultiThreadedExecutor {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "MultiThreadedExecutor({} threads, {:?})", self.threads, self.round.turn)
+        write!(f, "MultiThreadedExecutor({} threads, {:?})", self.threads, self.round.ready_queue)
     }
 }

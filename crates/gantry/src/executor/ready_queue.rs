@@ -1,64 +1,77 @@
-//! What all executors have in common: which callbacks may have something to do, when the next is due, and sleeping until then.
+//! The ready queue: the callbacks that may have something to do, the time at which the next is due, and the sleep until then.
 //!
-//! Used by `single`, `events` and `multi`, each of which gathers, runs, reports what came of it, and rests when nothing is left.
 //! Invariants:
-//! - A callback is *marked* from the moment that it may have something until a run finds nothing; only gathering marks.
-//! - Whatever happens without a mark is a bit of the collector, the time, or told (`told`): one of them ends a rest.
+//! - A callback is *pending* from the moment that it may have something until a run finds nothing. Only gathering makes it pending.
+//! - A callback that may have something and is not pending has set a bit of the collector, is due, or was notified (`WakeSignal`): each
+//!   of these ends a sleep.
 
 use super::{
-    registered_callback::{Member, NOWHERE},
-    wake_signal::Told,
+    registered_callback::{NO_INDEX, RegisteredCallback},
+    wake_signal::WakeSignal,
 };
 use crate::{
-    callback::{Callback, Ran},
+    callback::{Callback, RunOutcome},
     error::{Error, Result},
     node::Node,
     time::monotonic_ns,
 };
 use gantry_shm::Collector;
 use std::{
+    ops::Deref,
     sync::{Arc, atomic::Ordering::Relaxed},
     time::{Duration, Instant},
 };
 
-/// How long a callback whose source failed is left alone.
+/// The pause before a callback whose source failed is tried again.
 const RETRY_AFTER: Duration = Duration::from_millis(100);
 
-/// The callbacks of an executor's nodes.
-pub struct Turn {
-    pub(crate) told: Arc<Told>,
-    nodes: Vec<Hosted>,
-    /// `None`: there was no node yet, or `multi` sleeps with it.
+/// The callbacks of an executor's nodes, and which of them may run.
+pub struct ReadyQueue {
+    pub(crate) signal: Arc<WakeSignal>,
+    nodes: Vec<RegisteredNode>,
+    /// `None` without a node, and while a worker thread sleeps with it.
     pub(crate) collector: Option<Collector>,
     /// In the order of registration.
-    members: Vec<Member>,
-    /// Places of members, by the bit of the collector.
+    callbacks: Vec<RegisteredCallback>,
+    /// Indices of callbacks, by the bit of the collector.
     by_bit: Vec<Vec<usize>>,
-    /// Places of members that become ready by themselves.
+    /// Indices of callbacks that become ready by time.
     timed: Vec<usize>,
-    /// Places of marked members that wait for their run.
+    /// Indices of pending callbacks that are not taken for a run yet.
     ready: Vec<usize>,
-    /// Places of marked members whose source failed, which are left alone until then.
+    /// Indices of pending callbacks whose source failed: they rest until `retry`.
     failed: Vec<usize>,
     retry: Option<Instant>,
     next_due_ns: Option<u64>,
-    /// Members have other places than at the last gathering.
+    /// Callbacks have other indices than at the last gathering.
     is_changed: bool,
 }
 
-struct Hosted {
+struct RegisteredNode {
     node: Node,
-    /// What of its callbacks is known here.
+    /// The version of the node's callbacks that `callbacks` holds.
     version: Option<u64>,
 }
 
-impl Turn {
-    pub(crate) fn new() -> Turn {
-        Turn {
-            told: Arc::default(),
+/// A callback that was started: [`ReadyQueue::finish`] takes it.
+#[must_use = "a run that is not finished keeps its callback from running again"]
+pub(crate) struct Running(Arc<Callback>);
+
+impl Deref for Running {
+    type Target = Callback;
+
+    fn deref(&self) -> &Callback {
+        &self.0
+    }
+}
+
+impl ReadyQueue {
+    pub(crate) fn new() -> ReadyQueue {
+        ReadyQueue {
+            signal: Arc::default(),
             nodes: Vec::new(),
             collector: None,
-            members: Vec::new(),
+            callbacks: Vec::new(),
             by_bit: vec![Vec::new(); Collector::BITS],
             timed: Vec::new(),
             ready: Vec::new(),
@@ -70,36 +83,36 @@ impl Turn {
     }
 
     pub(crate) fn add_node(&mut self, node: &Node) -> Result<()> {
-        if let Some(Hosted { node: other, .. }) = self.nodes.first()
+        if let Some(RegisteredNode { node: other, .. }) = self.nodes.first()
             && !Arc::ptr_eq(other.participant(), node.participant())
         {
             let (executors, domain_id) = (other.domain_id(), node.domain_id());
             return Err(Error::ForeignNode { node: node.fully_qualified_name(), domain_id, executors });
         }
         let collector = if self.collector.is_none() { Some(Collector::new(node.participant())?) } else { None };
-        if !node.callbacks().give_to(&self.told.clone().into()) {
+        if !node.callbacks().attach_executor(&self.signal.clone().into()) {
             return Err(Error::NodeInUse { node: node.fully_qualified_name() });
         }
         if let Some(collector) = collector {
-            *self.told.bell() = Some(collector.bell());
+            *self.signal.bell() = Some(collector.bell());
             self.collector = Some(collector);
         }
         tracing::debug!(node = node.fully_qualified_name(), "an executor has this node");
-        self.nodes.push(Hosted { node: node.clone(), version: None });
+        self.nodes.push(RegisteredNode { node: node.clone(), version: None });
         Ok(())
     }
 
     pub(crate) fn remove_node(&mut self, node: &Node) {
-        let Some(place) = self.nodes.iter().position(|hosted| Arc::ptr_eq(hosted.node.callbacks(), node.callbacks()))
+        let Some(index) = self.nodes.iter().position(|other| Arc::ptr_eq(other.node.callbacks(), node.callbacks()))
         else {
             return;
         };
-        self.nodes.remove(place);
-        self.update_members();
-        node.callbacks().take_back();
+        self.nodes.remove(index);
+        self.update_callbacks();
+        node.callbacks().detach_executor();
         if self.nodes.is_empty() {
             // The next node may be of another domain.
-            (self.collector, *self.told.bell()) = (None, None);
+            (self.collector, *self.signal.bell()) = (None, None);
         }
     }
 
@@ -108,138 +121,135 @@ impl Turn {
         if self.nodes.is_empty() { Err(Error::NoNode) } else { Ok(()) }
     }
 
-    /// Makes `members` what the nodes' callbacks are now. All are marked: whatever they have was not looked at.
-    fn update_members(&mut self) {
+    /// Registers the nodes' current callbacks. All become pending: their sources were not looked at yet.
+    fn update_callbacks(&mut self) {
         let Some(collector) = &mut self.collector else { return };
-        let mut callbacks = Vec::new();
-        for hosted in &mut self.nodes {
-            hosted.version = Some(hosted.node.callbacks().version()); // first: what comes after it raises it again
-            callbacks.extend(hosted.node.callbacks().all());
+        let mut current = Vec::new();
+        for RegisteredNode { node, version } in &mut self.nodes {
+            *version = Some(node.callbacks().version()); // first: a later change raises it again
+            current.extend(node.callbacks().all());
         }
-        let mut old = std::mem::take(&mut self.members);
-        for callback in callbacks {
-            let known = old.iter().position(|member| Arc::ptr_eq(&member.callback, &callback));
-            let member =
-                known.map_or_else(|| Member::attach(callback, &self.told, collector), |place| old.swap_remove(place));
-            self.members.push(member);
+        let mut old = std::mem::take(&mut self.callbacks);
+        for callback in current {
+            let known = old.iter().position(|registered| Arc::ptr_eq(&registered.callback, &callback));
+            let attach = || RegisteredCallback::attach(callback, &self.signal, collector);
+            let registered = known.map(|index| old.swap_remove(index)).unwrap_or_else(attach);
+            self.callbacks.push(registered);
         }
-        old.into_iter().for_each(|member| member.detach(collector));
+        old.into_iter().for_each(|registered| registered.detach(collector));
         self.by_bit.iter_mut().for_each(Vec::clear);
         (self.timed, self.failed, self.retry) = (Vec::new(), Vec::new(), None);
-        for (place, member) in self.members.iter_mut().enumerate() {
-            member.is_marked = true;
-            member.callback.place.store(place, Relaxed);
-            if let Some(attachment) = &member.attachment {
-                self.by_bit[attachment.bit()].push(place);
+        for (index, registered) in self.callbacks.iter_mut().enumerate() {
+            registered.is_pending = true;
+            registered.callback.index.store(index, Relaxed);
+            if let Some(attachment) = &registered.attachment {
+                self.by_bit[attachment.bit()].push(index);
             }
-            if member.is_timed {
-                self.timed.push(place);
+            if registered.is_timed {
+                self.timed.push(index);
             }
         }
         self.is_changed = true;
-        // Who runs is reported by whoever runs it.
-        self.ready = (0..self.members.len()).filter(|&place| !self.members[place].is_running).collect();
+        // The thread that runs a callback reports it.
+        self.ready = (0..self.callbacks.len()).filter(|&index| !self.callbacks[index].is_running).collect();
     }
 
-    /// Marks what may have something to do. Returns whether members have other places than at the last gathering.
+    /// Makes the callbacks pending that may have something. Returns whether callbacks have other indices than at the last gathering.
     pub(crate) fn gather(&mut self) -> bool {
-        if self.nodes.iter().any(|hosted| hosted.version != Some(hosted.node.callbacks().version())) {
-            self.update_members();
+        if self.nodes.iter().any(|RegisteredNode { node, version }| *version != Some(node.callbacks().version())) {
+            self.update_callbacks();
         }
-        let Turn { collector, members, by_bit, ready, .. } = self;
-        if self.told.take_news() {
-            for place in 0..members.len() {
-                if members[place].callback.was_told() {
-                    mark(members, ready, place);
+        let ReadyQueue { collector, callbacks, by_bit, ready, .. } = self;
+        if self.signal.take_notified() {
+            for index in 0..callbacks.len() {
+                if callbacks[index].callback.take_notified() {
+                    set_pending(callbacks, ready, index);
                 }
             }
         }
         if let Some(collector) = collector {
-            collector.collect(|bit| by_bit[bit].iter().for_each(|&place| mark(members, ready, place)));
+            collector.collect(|bit| by_bit[bit].iter().for_each(|&index| set_pending(callbacks, ready, index)));
         }
         if self.retry.is_some_and(|retry| retry <= Instant::now()) {
             self.ready.append(&mut self.failed);
             self.retry = None;
         }
-        self.mark_due();
+        self.set_due_pending();
         std::mem::take(&mut self.is_changed)
     }
 
-    /// Marks whose time has come, and notes when the next comes.
-    fn mark_due(&mut self) {
+    /// Makes the callbacks pending that are due, and finds the time at which the next is due.
+    fn set_due_pending(&mut self) {
         self.next_due_ns = None;
         if self.timed.is_empty() {
             return;
         }
-        let (now_ns, Turn { members, timed, ready, next_due_ns, .. }) = (monotonic_ns(), self);
-        for &place in timed.iter() {
-            // Nobody waits for one that runs, which is marked.
-            if members[place].is_marked {
+        let (now_ns, ReadyQueue { callbacks, timed, ready, next_due_ns, .. }) = (monotonic_ns(), self);
+        for &index in timed.iter() {
+            // A running callback is pending, so its mutex is never waited for.
+            if callbacks[index].is_pending {
                 continue;
             }
-            let due_ns = members[place].callback.body().waitable().due_ns();
+            let due_ns = callbacks[index].callback.lock().waitable().due_ns();
             match due_ns {
-                Some(due_ns) if due_ns <= now_ns => mark(members, ready, place),
+                Some(due_ns) if due_ns <= now_ns => set_pending(callbacks, ready, index),
                 due_ns => *next_due_ns = due_ns.into_iter().chain(*next_due_ns).min(),
             }
         }
     }
 
-    /// The member at that place.
-    pub(crate) fn member(&self, place: usize) -> &Member {
-        &self.members[place]
+    /// The callback at that index.
+    pub(crate) fn registered(&self, index: usize) -> &RegisteredCallback {
+        &self.callbacks[index]
     }
 
-    /// The callback of a member, which runs from now on: [`Turn::ran`] is to follow.
-    pub(crate) fn start(&mut self, place: usize) -> Arc<Callback> {
-        self.members[place].is_running = true;
-        self.members[place].callback.clone()
+    /// Starts the run of a callback on another thread than the one that gathers.
+    pub(crate) fn start(&mut self, index: usize) -> Running {
+        self.callbacks[index].is_running = true;
+        Running(self.callbacks[index].callback.clone())
     }
 
-    /// Leaves what callbacks kept to be taken again.
-    pub(crate) fn give_back(&self) {
-        self.members.iter().for_each(|member| member.callback.body().give_back());
+    /// Makes all kept values the next ones to be taken.
+    pub(crate) fn return_queued(&self) {
+        self.callbacks.iter().for_each(|registered| registered.callback.lock().return_queued());
     }
 
-    /// Whether a rest may have to end earlier than was thought before the callback ran.
-    pub(crate) fn changes_rest(&self, callback: &Callback, ran: Ran) -> bool {
-        let place = callback.place.load(Relaxed);
-        ran == Ran::Failed || self.members.get(place).is_some_and(|member| member.is_timed)
-    }
-
-    /// Its run is over, and came to this.
-    pub(crate) fn ran(&mut self, callback: &Callback, ran: Ran) {
-        let place = callback.place.load(Relaxed);
-        if place != NOWHERE {
-            let member = &mut self.members[place];
-            member.is_running = false;
-            let has_news = std::mem::take(&mut member.has_news);
-            self.report(place, if matches!(ran, Ran::Last | Ran::Nothing) && has_news { Ran::Once } else { ran });
+    /// Ends a run. Returns whether the next sleep may have to end earlier than before the run.
+    pub(crate) fn finish(&mut self, Running(callback): Running, outcome: RunOutcome) -> bool {
+        let index = callback.index.load(Relaxed);
+        if index == NO_INDEX {
+            return outcome == RunOutcome::Failed;
         }
+        let registered = &mut self.callbacks[index];
+        registered.is_running = false;
+        let (has_news, is_timed) = (std::mem::take(&mut registered.has_news), registered.is_timed);
+        let is_over = matches!(outcome, RunOutcome::Last | RunOutcome::Nothing);
+        self.report(index, if is_over && has_news { RunOutcome::More } else { outcome });
+        is_timed || outcome == RunOutcome::Failed
     }
 
-    /// Takes the marked members that wait for their run, in the order of registration; what became of each is to be reported.
+    /// Takes the ready callbacks in the order of registration. Each is to be run and reported.
     pub(crate) fn take_ready(&mut self, into: &mut impl Extend<usize>) {
         self.ready.sort_unstable();
         into.extend(self.ready.drain(..));
     }
 
-    /// What a run came to.
-    pub(crate) fn report(&mut self, place: usize, ran: Ran) {
-        match ran {
-            Ran::Once | Ran::PassedOver => self.ready.push(place),
-            Ran::Last | Ran::Nothing => self.members[place].is_marked = false,
-            Ran::Failed => {
-                self.failed.push(place);
+    /// Records the outcome of a run.
+    pub(crate) fn report(&mut self, index: usize, outcome: RunOutcome) {
+        match outcome {
+            RunOutcome::More | RunOutcome::Skipped => self.ready.push(index),
+            RunOutcome::Last | RunOutcome::Nothing => self.callbacks[index].is_pending = false,
+            RunOutcome::Failed => {
+                self.failed.push(index);
                 self.retry.get_or_insert_with(|| Instant::now() + RETRY_AFTER);
             }
         }
     }
 
-    /// Until when to rest: when the next is due or something is tried again, or `limit`; `None` in it: until there is news. Not at all
-    /// if something is marked and waits.
-    pub(crate) fn rest_until(&mut self, limit: Option<Instant>) -> Option<Option<Instant>> {
-        self.mark_due(); // those that ran since were passed over
+    /// The end of the next sleep: the next due time, the next retry or `limit`; `Some(None)`: none of these, so only news ends it.
+    /// `None`: a callback is ready, so there is no sleep.
+    pub(crate) fn sleep_deadline(&mut self, limit: Option<Instant>) -> Option<Option<Instant>> {
+        self.set_due_pending(); // callbacks that ran since the gathering were left out
         if !self.ready.is_empty() {
             return None;
         }
@@ -248,38 +258,38 @@ impl Turn {
         Some(limit.into_iter().chain(due).chain(self.retry).min())
     }
 
-    /// Rests until there is news, or `limit`.
-    pub(crate) fn rest(&mut self, limit: Option<Instant>) -> Result<()> {
-        if let Some(until) = self.rest_until(limit)
+    /// Sleeps until there is news, or `limit`.
+    pub(crate) fn sleep(&mut self, limit: Option<Instant>) -> Result<()> {
+        if let Some(until) = self.sleep_deadline(limit)
             && let Some(collector) = &mut self.collector
         {
-            collector.wait(until, || self.told.is_news())?;
+            collector.wait(until, || self.signal.should_wake())?;
         }
         Ok(())
     }
 }
 
-fn mark(members: &mut [Member], ready: &mut Vec<usize>, place: usize) {
-    let member = &mut members[place];
-    if member.is_running {
-        member.has_news = true;
-    } else if !std::mem::replace(&mut member.is_marked, true) {
-        ready.push(place);
+fn set_pending(callbacks: &mut [RegisteredCallback], ready: &mut Vec<usize>, index: usize) {
+    let registered = &mut callbacks[index];
+    if registered.is_running {
+        registered.has_news = true;
+    } else if !std::mem::replace(&mut registered.is_pending, true) {
+        ready.push(index);
     }
 }
 
-impl Drop for Turn {
+impl Drop for ReadyQueue {
     fn drop(&mut self) {
-        while let Some(hosted) = self.nodes.first() {
-            let node = hosted.node.clone();
+        while let Some(registered) = self.nodes.first() {
+            let node = registered.node.clone();
             self.remove_node(&node);
         }
     }
 }
 
-impl std::fmt::Debug for Turn {
+impl std::fmt::Debug for ReadyQueue {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{} nodes, {} callbacks", self.nodes.len(), self.members.len())
+        write!(f, "{} nodes, {} callbacks", self.nodes.len(), self.callbacks.len())
     }
 }
 
@@ -288,39 +298,40 @@ mod tests {
     use super::*;
     use crate::{Clock, Timer};
 
-    /// It comes between the look whether one came and the gathering, which takes its news.
+    /// The cancel comes after the look whether there was one and before the gathering, which takes its notification.
     #[test]
-    fn a_cancel_whose_news_is_taken_ends_the_rest() {
-        let mut turn = Turn::new();
-        let node = Node::builder("turn_tester").domain_id(crate::MAX_DOMAIN_ID).build().unwrap();
-        turn.add_node(&node).unwrap();
-        turn.told.cancel();
-        turn.gather();
+    fn a_cancel_whose_notification_is_taken_ends_the_sleep() {
+        let mut queue = ReadyQueue::new();
+        let node = Node::builder("queue_tester").domain_id(crate::MAX_DOMAIN_ID).build().unwrap();
+        queue.add_node(&node).unwrap();
+        queue.signal.cancel();
+        queue.gather();
         let begin = Instant::now();
-        turn.rest(Some(begin + Duration::from_millis(900))).unwrap(); // less than a slice of sleep
+        queue.sleep(Some(begin + Duration::from_millis(900))).unwrap(); // less than a slice of sleep
         assert!(begin.elapsed() < Duration::from_millis(900), "it slept until the limit");
     }
 
-    /// Another thread gathers while a callback's thread has looked and not yet reported.
+    /// Another thread gathers after a callback's thread has looked and before it reports.
     #[test]
-    fn what_is_gathered_during_a_run_that_finds_nothing_is_run() {
-        let (clock, mut turn) = (Clock::manual(Duration::ZERO), Turn::new());
-        let node = Node::builder("turn_tester").domain_id(crate::MAX_DOMAIN_ID).build().unwrap();
+    fn news_that_is_gathered_during_a_run_that_finds_nothing_is_run() {
+        let (clock, mut queue) = (Clock::manual(Duration::ZERO), ReadyQueue::new());
+        let node = Node::builder("queue_tester").domain_id(crate::MAX_DOMAIN_ID).build().unwrap();
         node.add_callback(Timer::new(&clock, Duration::from_secs(1)).unwrap(), |_, _| ());
-        turn.add_node(&node).unwrap();
-        let mut places = Vec::new();
-        turn.gather();
-        turn.take_ready(&mut places);
-        let callback = turn.start(places[0]);
-        assert_eq!(callback.run(), Ran::Nothing);
-        callback.tell();
-        turn.told.tell();
-        turn.gather();
-        turn.ran(&callback, Ran::Nothing);
-        assert_eq!(turn.rest_until(None), None);
-        let callback = turn.start(places[0]);
-        turn.ran(&callback, callback.run());
-        turn.take_ready(&mut places);
-        assert_eq!(places, [0, 0], "as often as there was news");
+        queue.add_node(&node).unwrap();
+        let mut indices = Vec::new();
+        queue.gather();
+        queue.take_ready(&mut indices);
+        let running = queue.start(indices[0]);
+        assert_eq!(running.run(), RunOutcome::Nothing);
+        running.notify();
+        queue.signal.wake_executor();
+        queue.gather();
+        queue.finish(running, RunOutcome::Nothing);
+        assert_eq!(queue.sleep_deadline(None), None);
+        let running = queue.start(indices[0]);
+        let outcome = running.run();
+        queue.finish(running, outcome);
+        queue.take_ready(&mut indices);
+        assert_eq!(indices, [0, 0], "as often as there was news");
     }
 }

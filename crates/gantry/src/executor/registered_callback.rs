@@ -1,6 +1,6 @@
-//! A callback as the executor that has it sees it. Used by `turn`.
+//! A callback with the state that its executor keeps for it.
 
-use super::wake_signal::Told;
+use super::wake_signal::WakeSignal;
 use crate::callback::Callback;
 use gantry_shm::{Attachment, Collector};
 use std::{
@@ -8,30 +8,34 @@ use std::{
     task::Wake,
 };
 
-/// The place of a callback that is not here any more.
-pub(super) const NOWHERE: usize = usize::MAX;
+/// The index of a callback that no executor has.
+pub(super) const NO_INDEX: usize = usize::MAX;
 
-/// A callback of a node that is here.
-pub(crate) struct Member {
+/// A callback of one of the executor's nodes.
+pub(crate) struct RegisteredCallback {
     pub(crate) callback: Arc<Callback>,
     pub(super) attachment: Option<Attachment>,
     pub(super) is_timed: bool,
-    /// What it has may be dropped.
+    /// Its values may be dropped.
     pub(super) is_lossy: bool,
-    pub(super) is_marked: bool,
-    /// Runs on some thread, where nobody may wait for its mutex.
+    pub(super) is_pending: bool,
+    /// It runs on some thread; waiting for its mutex is not allowed then.
     pub(super) is_running: bool,
-    /// There was news since its run began: that may find nothing, and have looked before.
+    /// There was news during the run, which may have looked too early and found nothing.
     pub(super) has_news: bool,
 }
 
-impl Member {
-    pub(super) fn attach(callback: Arc<Callback>, told: &Arc<Told>, collector: &mut Collector) -> Member {
-        let tell = Tell { told: told.clone(), callback: Arc::downgrade(&callback) };
-        let mut body = callback.body();
-        let waitable = body.waitable();
-        waitable.set_waker(Some(Arc::new(tell).into()));
-        // One of another domain's node: the callback was added when no executor, whose domain it must be, was known.
+impl RegisteredCallback {
+    pub(super) fn attach(
+        callback: Arc<Callback>,
+        signal: &Arc<WakeSignal>,
+        collector: &mut Collector,
+    ) -> RegisteredCallback {
+        let waker = CallbackWaker { signal: signal.clone(), callback: Arc::downgrade(&callback) };
+        let mut inner = callback.lock();
+        let waitable = inner.waitable();
+        waitable.set_waker(Some(Arc::new(waker).into()));
+        // It fails for a subscription of another domain: the callback was added before an executor's domain was known.
         let attachment = waitable.subscription().and_then(|subscription| match collector.attach(subscription) {
             Ok(attachment) => Some(attachment),
             Err(error) => {
@@ -40,32 +44,40 @@ impl Member {
             }
         });
         let (is_timed, is_lossy) = (waitable.is_timed(), waitable.is_lossy());
-        drop(body);
-        Member { callback, attachment, is_timed, is_lossy, is_marked: false, is_running: false, has_news: false }
+        drop(inner);
+        RegisteredCallback {
+            callback,
+            attachment,
+            is_timed,
+            is_lossy,
+            is_pending: false,
+            is_running: false,
+            has_news: false,
+        }
     }
 
     pub(super) fn detach(self, collector: &mut Collector) {
-        self.callback.place.store(NOWHERE, Relaxed);
-        // One that runs just now may wait for another of this executor; its waker is of no use to anybody, and does no harm.
-        if let Some(mut body) = self.callback.try_body() {
-            body.waitable().set_waker(None);
-            body.give_back();
+        self.callback.index.store(NO_INDEX, Relaxed);
+        // A running callback may wait for another one of this executor. Its waker stays, unused and harmless.
+        if let Some(mut inner) = self.callback.try_lock() {
+            inner.waitable().set_waker(None);
+            inner.return_queued();
         }
         self.attachment.into_iter().for_each(|attachment| collector.detach(attachment));
     }
 }
 
-/// The waker of a callback's source.
-struct Tell {
-    told: Arc<Told>,
+/// The waker that a callback's source gets.
+struct CallbackWaker {
+    signal: Arc<WakeSignal>,
     callback: Weak<Callback>,
 }
 
-impl Wake for Tell {
-    fn wake(self: Arc<Tell>) {
+impl Wake for CallbackWaker {
+    fn wake(self: Arc<CallbackWaker>) {
         if let Some(callback) = self.callback.upgrade() {
-            callback.tell();
-            self.told.tell();
+            callback.notify();
+            self.signal.wake_executor();
         }
     }
 }

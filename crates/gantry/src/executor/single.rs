@@ -1,29 +1,26 @@
-//! One thread that goes round: each callback that has something runs once, in the order of registration, then the next round.
+//! The single-threaded executor: each callback that has something runs once, in the order of registration, then the next round.
 
-use super::{Executor, ready_queue::Turn, steps::Steps};
-use crate::callback::Ran;
+use super::{Executor, ready_queue::ReadyQueue, steps::ExecutorSteps};
+use crate::callback::RunOutcome;
 use std::collections::VecDeque;
 
-/// Runs callbacks one after the other on the thread that spins it, in rounds: in each, every callback for which there is something
-/// runs once, in the order in which nodes and callbacks were added. So no topic starves another.
-///
-/// # Real-time
-/// Not for real-time threads: it locks each callback, and may allocate. A real-time loop takes and publishes itself.
+/// Runs callbacks one after the other on the thread that spins it, in rounds. In each round every callback that has something runs
+/// once, in the order in which nodes and callbacks were added, so no topic starves another.
 #[derive(Default)]
 pub struct SingleThreadedExecutor {
     round: Round,
 }
 
-/// A turn, and who is still to run in its round.
+/// A ready queue, and the callbacks that are still to run in the current round.
 pub(super) struct Round {
-    pub(super) turn: Turn,
-    places: VecDeque<usize>,
-    /// Whose callback runs, or panicked.
+    pub(super) ready_queue: ReadyQueue,
+    indices: VecDeque<usize>,
+    /// The callback that runs, or panicked.
     current: Option<usize>,
 }
 
 impl SingleThreadedExecutor {
-    /// No node is in it yet.
+    /// An executor without nodes.
     #[must_use]
     pub fn new() -> SingleThreadedExecutor {
         SingleThreadedExecutor::default()
@@ -32,9 +29,9 @@ impl SingleThreadedExecutor {
 
 impl Executor for SingleThreadedExecutor {}
 
-impl Steps for SingleThreadedExecutor {
-    fn turn(&mut self) -> &mut Turn {
-        &mut self.round.turn
+impl ExecutorSteps for SingleThreadedExecutor {
+    fn ready_queue(&mut self) -> &mut ReadyQueue {
+        &mut self.round.ready_queue
     }
 
     fn gather(&mut self) {
@@ -48,54 +45,54 @@ impl Steps for SingleThreadedExecutor {
 
 impl Default for Round {
     fn default() -> Round {
-        Round { turn: Turn::new(), places: VecDeque::new(), current: None }
+        Round { ready_queue: ReadyQueue::new(), indices: VecDeque::new(), current: None }
     }
 }
 
 impl Round {
     /// Begins a round if the last one is over.
     pub(super) fn gather(&mut self) {
-        if self.turn.gather() {
-            self.forget();
+        if self.ready_queue.gather() {
+            self.clear();
         }
-        if let Some(place) = self.current.take() {
-            self.turn.report(place, Ran::Once);
+        if let Some(index) = self.current.take() {
+            self.ready_queue.report(index, RunOutcome::More);
         }
-        if self.places.is_empty() {
+        if self.indices.is_empty() {
             self.add_ready();
         }
     }
 
-    /// Places mean other members now, and all are marked anew.
-    pub(super) fn forget(&mut self) {
-        self.places.clear();
+    /// Drops the indices after the callbacks changed: all callbacks are pending then.
+    pub(super) fn clear(&mut self) {
+        self.indices.clear();
         self.current = None;
     }
 
-    /// Whether somebody of the round may run.
-    pub(super) fn any(&self, may_run: impl Fn(&Turn, usize) -> bool) -> bool {
-        self.places.iter().any(|&place| may_run(&self.turn, place))
+    /// Whether a callback of the round may run.
+    pub(super) fn any(&self, may_run: impl Fn(&ReadyQueue, usize) -> bool) -> bool {
+        self.indices.iter().any(|&index| may_run(&self.ready_queue, index))
     }
 
-    /// Lets all that wait for their run have it in this round.
+    /// Adds all ready callbacks to this round.
     pub(super) fn add_ready(&mut self) {
-        self.turn.take_ready(&mut self.places);
+        self.ready_queue.take_ready(&mut self.indices);
     }
 
-    /// The next of the round for which `may_run` holds, which is asked in order.
-    pub(super) fn next(&mut self, may_run: impl Fn(&Turn, usize) -> bool) -> Option<usize> {
-        let nth = self.places.iter().position(|&place| may_run(&self.turn, place))?;
-        self.places.remove(nth)
+    /// The first callback of the round for which `may_run` holds.
+    pub(super) fn next(&mut self, may_run: impl Fn(&ReadyQueue, usize) -> bool) -> Option<usize> {
+        let nth = self.indices.iter().position(|&index| may_run(&self.ready_queue, index))?;
+        self.indices.remove(nth)
     }
 
-    /// Runs the next one that has something.
+    /// Runs the next callback that has something.
     pub(super) fn step(&mut self) -> bool {
-        while let Some(place) = self.next(|_, _| true) {
-            self.current = Some(place);
-            let ran = self.turn.member(place).callback.run();
+        while let Some(index) = self.next(|_, _| true) {
+            self.current = Some(index);
+            let outcome = self.ready_queue.registered(index).callback.run();
             self.current = None;
-            self.turn.report(place, ran);
-            if ran.has_run() {
+            self.ready_queue.report(index, outcome);
+            if outcome.has_run() {
                 return true;
             }
         }
@@ -105,6 +102,6 @@ impl Round {
 
 impl std::fmt::Debug for SingleThreadedExecutor {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "SingleThreadedExecutor({:?})", self.round.turn)
+        write!(f, "SingleThreadedExecutor({:?})", self.round.ready_queue)
     }
 }

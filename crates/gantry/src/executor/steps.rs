@@ -1,34 +1,32 @@
-//! What distinguishes executors: in which order callbacks run, one at a time. Public in name only: nobody else implements it.
+//! The steps of an executor: the order in which it runs callbacks, one at a time.
 
-use super::ready_queue::Turn;
+use super::ready_queue::ReadyQueue;
 use crate::error::Result;
 use std::time::Instant;
 
-/// One callback at a time, in an executor's order.
-pub trait Steps {
-    #[doc(hidden)]
-    fn turn(&mut self) -> &mut Turn;
+/// The steps of an executor. The trait is not exported, so only this crate's types can be executors.
+pub trait ExecutorSteps {
+    fn ready_queue(&mut self) -> &mut ReadyQueue;
 
-    /// Finds out what there is to do.
-    #[doc(hidden)]
+    /// Finds out which callbacks may run.
     fn gather(&mut self);
 
-    /// Runs one callback of what was found; `false` if nothing is left of it.
-    #[doc(hidden)]
+    /// Runs one of the gathered callbacks; `false` if none is left.
     fn step(&mut self) -> bool;
 
-    /// Runs callbacks while `goes_on` says so, up to the deadline or until it is canceled.
-    #[doc(hidden)]
+    /// Runs callbacks while `goes_on` holds, until the deadline or a cancel.
     fn spin_while(&mut self, deadline: Option<Instant>, goes_on: &mut dyn FnMut() -> bool) -> Result<()> {
-        self.turn().check()?;
-        while goes_on() && !self.turn().told.is_canceled() && deadline.is_none_or(|deadline| Instant::now() < deadline)
+        self.ready_queue().check()?;
+        while goes_on()
+            && !self.ready_queue().signal.is_canceled()
+            && deadline.is_none_or(|deadline| Instant::now() < deadline)
         {
             self.gather();
             if !self.step() {
-                self.turn().rest(deadline)?;
+                self.ready_queue().sleep(deadline)?;
             }
         }
-        self.turn().told.forget_cancel();
+        self.ready_queue().signal.reset_cancel();
         Ok(())
     }
 }

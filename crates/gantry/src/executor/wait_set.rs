@@ -1,4 +1,4 @@
-//! Waiting for several things without an executor.
+//! A wait set: waiting for several sources without an executor.
 
 use crate::{error::Result, node::Node, time::monotonic_ns, wait::Waitable};
 use std::{
@@ -29,43 +29,43 @@ use std::{
 /// ```
 ///
 /// # Real-time
-/// Not for real-time threads: it sleeps, and allocates each time.
+/// Each wait sleeps and allocates.
 #[derive(Debug)]
 pub struct WaitSet {
     engine: gantry_shm::WaitSet,
     news: Arc<News>,
 }
 
-/// Rung by what is neither a sample nor the time.
+/// The signal for news that is neither a sample nor the time.
 #[derive(Debug)]
 struct News {
-    is_there: AtomicBool,
+    is_notified: AtomicBool,
     bell: gantry_shm::Bell,
 }
 
 impl Wake for News {
     fn wake(self: Arc<News>) {
-        self.is_there.store(true, Release);
+        self.is_notified.store(true, Release);
         self.bell.ring();
     }
 }
 
 impl WaitSet {
-    /// A way to wait, for one thread, for what belongs to nodes of this one's domain.
+    /// A wait set for one thread and for sources of the node's domain.
     ///
     /// # Errors
     /// The registry lock is held too long; the process forked.
     pub fn new(node: &Node) -> Result<WaitSet> {
         let mut engine = gantry_shm::WaitSet::new(node.participant());
-        let news = News { is_there: AtomicBool::new(false), bell: engine.bell()? };
+        let news = News { is_notified: AtomicBool::new(false), bell: engine.bell()? };
         Ok(WaitSet { engine, news: Arc::new(news) })
     }
 
-    /// Waits until there is something to take from one of `waitables`; `false` if there was nothing within `timeout`. Take from each
-    /// until it has nothing: it is not said which has. A bounded spin (none where only one CPU is usable), then one futex.
+    /// Waits until one of `waitables` has something to take; `false` after `timeout`. The wait set does not say which one: take from each
+    /// until it has nothing. A wait is a bounded spin (none where only one CPU is usable), then one futex.
     ///
     /// # Errors
-    /// As taking from them; one is of another domain.
+    /// As taking from them; one of them is of another domain.
     pub fn wait(&mut self, waitables: &mut [&mut dyn Waitable], timeout: Duration) -> Result<bool> {
         let deadline = Instant::now().checked_add(timeout);
         let waker: Waker = self.news.clone().into();
@@ -77,8 +77,8 @@ impl WaitSet {
 
     fn wait_until(&mut self, waitables: &mut [&mut dyn Waitable], deadline: Option<Instant>) -> Result<bool> {
         loop {
-            self.news.is_there.store(false, Relaxed);
-            // All of them: whoever is asked when it is due may have to be told of a clock that is set.
+            self.news.is_notified.store(false, Relaxed);
+            // All of them: `due_ns` also registers the waker with a manual clock.
             let due_ns = waitables.iter_mut().filter_map(|waitable| waitable.due_ns()).min();
             for waitable in waitables.iter_mut() {
                 if waitable.is_ready()? {
@@ -97,9 +97,9 @@ impl WaitSet {
             let publishers = |subscriptions: &[&mut gantry_shm::Subscription]| {
                 subscriptions.iter().map(|subscription| subscription.publishers_version()).sum::<u64>()
             };
-            let (news, before) = (&self.news.is_there, publishers(&subscriptions));
+            let (news, before) = (&self.news.is_notified, publishers(&subscriptions));
             self.engine.wait_or(&mut subscriptions, until_due.min(remaining), |subscriptions| {
-                // A client is ready when its servers are gone.
+                // A client becomes ready when its servers are gone, without a sample.
                 news.load(Acquire) || publishers(subscriptions) != before
             })?;
         }

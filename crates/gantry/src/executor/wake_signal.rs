@@ -1,4 +1,4 @@
-//! What an executor is told from anywhere in its process: to stop, or that there is something new that no publisher rings for.
+//! The signal that wakes an executor from any thread of its process: to stop, or for news that no publisher's bell announces.
 
 use gantry_shm::Bell;
 use std::{
@@ -9,35 +9,34 @@ use std::{
     task::Wake,
 };
 
-/// What an executor is told from anywhere.
+/// Flags and bell of an executor.
 #[derive(Debug, Default)]
-pub(crate) struct Told {
-    /// There is something new here.
-    is_news: AtomicBool,
+pub(crate) struct WakeSignal {
+    /// A callback was notified, or the callbacks of a node changed.
+    is_notified: AtomicBool,
     is_canceled: AtomicBool,
-    /// While there is a node.
+    /// The bell on which the executor sleeps, while it has a node.
     bell: Mutex<Option<Bell>>,
 }
 
-impl Told {
+impl WakeSignal {
     pub(crate) fn cancel(&self) {
         self.is_canceled.store(true, Release);
-        self.tell();
+        self.wake_executor();
     }
 
-    /// Whether it was canceled.
     pub(crate) fn is_canceled(&self) -> bool {
         self.is_canceled.load(Acquire)
     }
 
-    /// The spin ends: the next is not canceled.
-    pub(crate) fn forget_cancel(&self) {
+    /// Ends the effect of a cancel: the next spin is not canceled.
+    pub(crate) fn reset_cancel(&self) {
         self.is_canceled.store(false, Relaxed);
     }
 
-    /// Ends a rest.
-    pub(crate) fn tell(&self) {
-        self.is_news.store(true, Release);
+    /// Ends the executor's sleep.
+    pub(crate) fn wake_executor(&self) {
+        self.is_notified.store(true, Release);
         if let Some(bell) = &*self.bell() {
             bell.ring();
         }
@@ -47,20 +46,19 @@ impl Told {
         self.bell.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether there is something new since the last time.
-    pub(crate) fn take_news(&self) -> bool {
-        self.is_news.load(Relaxed) && self.is_news.swap(false, Acquire)
+    /// Whether there was a notification since the last call.
+    pub(crate) fn take_notified(&self) -> bool {
+        self.is_notified.load(Relaxed) && self.is_notified.swap(false, Acquire)
     }
 
-    /// Whether there is something that a rest must end for. A cancel is, though its news may have been taken before anybody looked
-    /// whether it was one.
-    pub(crate) fn is_news(&self) -> bool {
-        self.is_news.load(Acquire) || self.is_canceled()
+    /// Whether a sleep must end. A cancel ends it even if another gathering took its notification before the cancel was seen.
+    pub(crate) fn should_wake(&self) -> bool {
+        self.is_notified.load(Acquire) || self.is_canceled()
     }
 }
 
-impl Wake for Told {
-    fn wake(self: Arc<Told>) {
-        self.tell();
+impl Wake for WakeSignal {
+    fn wake(self: Arc<WakeSignal>) {
+        self.wake_executor();
     }
 }

@@ -6,7 +6,7 @@ use super::endpoint_info::{EndpointType, TopicEndpointInfo};
 use crate::{
     error::Result,
     node::names::{ServiceTopic, service_topic},
-    wait::{Take, Waitable},
+    wait::{TakeSource, WaitSource, Waitable},
 };
 use gantry_shm::{Gid, GraphEntry, GraphWatch, Participant, Role};
 use std::{
@@ -122,6 +122,8 @@ impl GraphEvents {
     }
 }
 
+impl WaitSource for GraphEvents {}
+
 impl Waitable for GraphEvents {
     fn is_ready(&mut self) -> Result<bool> {
         self.look()?;
@@ -133,7 +135,7 @@ impl Waitable for GraphEvents {
     }
 }
 
-impl Take for GraphEvents {
+impl TakeSource for GraphEvents {
     type Taken = GraphEvent;
 
     fn take_next(&mut self) -> Result<Option<GraphEvent>> {

@@ -1,10 +1,9 @@
 //! ROS 2's rules for names of nodes, namespaces, topics and services.
 //!
-//! Used by `node`, `remap` and `graph`, and through [`expand_topic_name`] by whoever must know a name before there is a node. The
-//! rules are those of the ROS 2 design article "Topic and Service name mapping to DDS"; where that leaves a choice, what rcl and
-//! rmw do (`rcl_validate_topic_name`, `rcl_expand_topic_name`, `rmw_validate_full_topic_name`, `rmw_validate_namespace`,
-//! `rmw_validate_node_name`), whose limits of length these are. In one thing they differ: the article forbids repeated underscores
-//! in names of topics and services, rcl lets them pass; here they are refused.
+//! The rules are those of the ROS 2 design article "Topic and Service name mapping to DDS". Where the article leaves a choice, the
+//! functions follow rcl and rmw (`rcl_validate_topic_name`, `rcl_expand_topic_name`, `rmw_validate_full_topic_name`,
+//! `rmw_validate_namespace`, `rmw_validate_node_name`), whose limits of length these are. Repeated underscores in names of topics and
+//! services are refused, as in the article; rcl accepts them.
 
 use crate::error::{Error, Result};
 
@@ -15,7 +14,7 @@ const MAX_NAMESPACE_BYTES: usize = MAX_TOPIC_BYTES - 2;
 /// Longest name of a node (`RMW_NODE_NAME_MAX_NAME_LENGTH`).
 const MAX_NODE_BYTES: usize = 255;
 
-/// Which rule a name breaks.
+/// The rule that a name breaks.
 type Broken = &'static str;
 
 /// Checks a node's name: letters, digits and underscores, not beginning with a digit.
@@ -28,7 +27,7 @@ pub(crate) fn check_node(name: &str) -> Result<()> {
     broken.map_err(|why| invalid("node", name, why))
 }
 
-/// A namespace in its full form, as rcl makes it: an empty one is the root, a missing `/` is put before it.
+/// A namespace in its full form, as in rcl: an empty one is the root, and a missing leading `/` is added.
 pub(crate) fn full_namespace(namespace: &str) -> Result<String> {
     if namespace.is_empty() || namespace == "/" {
         return Ok("/".to_owned());
@@ -42,8 +41,8 @@ pub(crate) fn full_namespace(namespace: &str) -> Result<String> {
     Ok(full)
 }
 
-/// A topic's (or service's) full name, as a node with this name and namespace would make it: `/absolute` as it is, `relative` in
-/// the namespace, `~/private` under the node's own name; `{node}`, `{ns}` and `{namespace}` stand for these.
+/// The full name of a topic or service for a node with this name and namespace: `/absolute` stays, `relative` goes into the namespace,
+/// `~/private` under the node's own name; `{node}`, `{ns}` and `{namespace}` are substituted.
 ///
 /// # Errors
 /// One of the names breaks one of ROS 2's rules; the error says which.
@@ -57,14 +56,14 @@ pub fn expand_topic_name(topic: &str, node: &str, namespace: &str) -> Result<Str
     expand("topic", topic, node, namespace)
 }
 
-/// The same; `kind` is what an error calls it.
+/// As [`expand_topic_name`]; errors call the name a `kind`.
 pub(crate) fn expand(kind: &'static str, name: &str, node: &str, namespace: &str) -> Result<String> {
     check_node(node)?;
     let namespace = full_namespace(namespace)?;
     let broken = |why| invalid(kind, name, why);
     check_given(name).map_err(broken)?;
     let inside = |inner: &str| format!("{}/{inner}", if namespace == "/" { "" } else { &namespace });
-    // The tilde first, then substitutions, then what is still relative.
+    // The order is: tilde, substitutions, namespace.
     let tilde = name.strip_prefix('~').map(|rest| inside(&format!("{node}{rest}")));
     let substituted = substitute(tilde.as_deref().unwrap_or(name), node, &namespace).map_err(broken)?;
     let full = if substituted.starts_with('/') { substituted } else { inside(&substituted) };
@@ -75,27 +74,27 @@ pub(crate) fn expand(kind: &'static str, name: &str, node: &str, namespace: &str
     Ok(full)
 }
 
-/// The topic of requests to the service with this full name: ROS 2's.
+/// The topic of requests to the service with this full name, as in ROS 2.
 pub(crate) fn request_topic(service: &str) -> String {
     format!("rq{service}Request")
 }
 
-/// The topic of its replies: ROS 2's.
+/// The topic of replies of the service with this full name, as in ROS 2.
 pub(crate) fn reply_topic(service: &str) -> String {
     format!("rr{service}Reply")
 }
 
-/// Which half of a service a topic is.
+/// The half of a service that a topic is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ServiceTopic<'a> {
-    /// Of requests to the service with this full name.
+    /// The requests to the service with this full name.
     Request(&'a str),
-    /// Of replies.
+    /// The replies.
     Reply,
 }
 
-/// Whether a topic is half of a service, by ROS 2's prefixes: "rq/addRequest" and "rr/addReply" for "/add". Topics begin with a
-/// slash.
+/// The half of a service that a topic is, by ROS 2's prefixes: "rq/addRequest" and "rr/addReply" for "/add"; `None` for other topics,
+/// which begin with a slash.
 pub(crate) fn service_topic(topic: &str) -> Option<ServiceTopic<'_>> {
     let service = |prefix, suffix| {
         topic.strip_prefix(prefix)?.strip_suffix(suffix).filter(|service: &&str| service.starts_with('/'))
@@ -111,7 +110,7 @@ fn invalid(kind: &'static str, name: &str, why: &'static str) -> Error {
     Error::InvalidName { kind, name: name.to_owned(), why }
 }
 
-/// The rules for names as they are given: what braces and the tilde need.
+/// Checks a name as it is given: braces and the tilde.
 fn check_given(name: &str) -> std::result::Result<(), Broken> {
     if name.is_empty() {
         return Err("it is empty");
@@ -119,7 +118,7 @@ fn check_given(name: &str) -> std::result::Result<(), Broken> {
     if name.starts_with('~') && name.len() > 1 && !name.starts_with("~/") {
         return Err("a slash must follow ~");
     }
-    if name.char_indices().any(|(place, c)| c == '~' && place > 0) {
+    if name.char_indices().any(|(offset, c)| c == '~' && offset > 0) {
         return Err("~ may only stand at the beginning");
     }
     let mut rest = name;
@@ -138,7 +137,7 @@ fn check_given(name: &str) -> std::result::Result<(), Broken> {
     if rest.contains('}') { Err("a } has no {") } else { Ok(()) }
 }
 
-/// Puts in what braces stand for.
+/// Replaces `{node}`, `{ns}` and `{namespace}`.
 fn substitute(name: &str, node: &str, namespace: &str) -> std::result::Result<String, Broken> {
     let (mut full, mut rest) = (String::new(), name);
     while let Some((before, inside)) = rest.split_once('{') {
@@ -155,7 +154,7 @@ fn substitute(name: &str, node: &str, namespace: &str) -> std::result::Result<St
     Ok(full)
 }
 
-/// The rules for full names, of which the first character is a slash.
+/// Checks a full name, whose first character is a slash.
 fn check_full(name: &str) -> std::result::Result<(), Broken> {
     if name.ends_with('/') {
         return Err("it ends with a slash");
@@ -169,7 +168,7 @@ fn check_full(name: &str) -> std::result::Result<(), Broken> {
     })
 }
 
-/// What holds for each part between slashes.
+/// Checks a part between slashes.
 fn check_characters(token: &str) -> std::result::Result<(), Broken> {
     if !token.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') {
         Err("only letters, digits and underscores are allowed (and, in topics and services, slashes between them)")

@@ -5,7 +5,7 @@ use crate::{
     callback::{CallbackGroup, CallbackGroupType, CallbackHandle},
     error::Result,
     time::{Clock, Tick, Timer},
-    wait::Take,
+    wait::TakeSource,
 };
 use std::time::Duration;
 
@@ -46,7 +46,7 @@ impl Node {
         callback: impl FnMut(&mut W, W::Taken) + Send + 'static,
     ) -> CallbackHandle
     where
-        W: Take + 'static,
+        W: TakeSource + 'static,
         W::Taken: Send,
     {
         self.default_group().add_callback(waitable, callback)

@@ -1,13 +1,13 @@
-//! Remapping rules: names that a node is told to use in place of its own.
+//! Remapping rules: other names for a node and for its topics and services.
 //!
-//! Used by `node`. Rules, and the arguments that carry them, are those of the ROS 2 design articles "Remapping Names" and "ROS
-//! Command Line Arguments", as far as rcl has them (`rcl_remap.c`, `arguments.c`): the first rule that fits is applied, once;
-//! wildcards and back references are not implemented there either.
+//! The rules and the arguments that carry them are those of the ROS 2 design articles "Remapping Names" and "ROS Command Line
+//! Arguments", as far as rcl implements them (`rcl_remap.c`, `arguments.c`): the first rule that matches is applied, once. Wildcards and
+//! back references are not implemented, as in rcl.
 
 use super::names;
 use crate::error::{Error, Result};
 
-/// What a name is of; a rule may be for one of the two.
+/// The kind of a name; a rule may be for one kind only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NameKind {
     Topic,
@@ -23,17 +23,17 @@ impl NameKind {
     }
 }
 
-/// A rule as it is given.
+/// A rule as it was given.
 #[derive(Debug)]
 struct Rule<'a> {
     text: &'a str,
-    /// The only node that it is for.
+    /// The only node that the rule applies to.
     node: Option<&'a str>,
     from: Match<'a>,
     to: &'a str,
 }
 
-/// What a rule replaces.
+/// The name that a rule replaces.
 #[derive(Debug, PartialEq, Eq)]
 enum Match<'a> {
     NodeName,
@@ -47,7 +47,7 @@ pub(crate) struct Remapped {
     pub(crate) node: String,
     /// In its full form.
     pub(crate) namespace: String,
-    /// Full names: this, of that kind if one is given, becomes that.
+    /// Kind (`None`: both), full name, and the full name that replaces it.
     names: Vec<(Option<NameKind>, String, String)>,
 }
 
@@ -60,7 +60,7 @@ impl Remapped {
         let first = |name: &str, from: Match<'_>| {
             rules.iter().find(|rule| rule.from == from && rule.is_for(name)).map(|rule| rule.to)
         };
-        // As in rcl: a rule for a node by its old name can change the name, but nothing else.
+        // As in rcl: a rule that names the node by its old name can change that name only.
         let node = first(node, Match::NodeName).unwrap_or(node);
         let namespace = names::full_namespace(first(node, Match::Namespace).unwrap_or(namespace))?;
         names::check_node(node)?;
@@ -83,7 +83,7 @@ impl Remapped {
         format!("{}/{}", self.namespace.trim_end_matches('/'), self.node)
     }
 
-    /// The full name that the node is to use for `name`.
+    /// The full name that the node uses for `name`.
     pub(crate) fn resolve(&self, kind: NameKind, name: &str) -> Result<String> {
         let full = names::expand(kind.word(), name, &self.node, &self.namespace)?;
         let fits =
@@ -98,7 +98,7 @@ impl Rule<'_> {
     }
 }
 
-/// The rules among a program's arguments: what follows `-r` or `--remap` between `--ros-args` and `--`.
+/// The rules among a program's arguments: those after `-r` or `--remap` between `--ros-args` and `--`.
 pub(crate) fn rules_of(arguments: &[String]) -> Result<Vec<String>> {
     let (mut rules, mut is_ros) = (Vec::new(), false);
     let mut arguments = arguments.iter();

@@ -15,8 +15,8 @@ use crate::{
         Node,
         names::{reply_topic, request_topic},
     },
-    topic::{Loan, Publisher, Sample, Subscription, Unpublished, type_description},
-    wait::{Take, Taking, Waitable},
+    topic::{Loan, PublishError, Publisher, Sample, Subscription, type_description},
+    wait::{TakeFuture, TakeSource, WaitSource, Waitable},
 };
 use gantry_cdr::{Kind, Service as ServiceType};
 use gantry_shm::{PublisherOptions, Qos, RequestId};
@@ -119,8 +119,8 @@ impl<S: ServiceType> Service<S> {
     ///
     /// # Real-time
     /// Not for real-time threads: each wait costs locks, system calls and a hop over the control thread.
-    pub fn take_request_async(&mut self) -> Taking<'_, Service<S>> {
-        Taking::new(self)
+    pub fn take_request_async(&mut self) -> TakeFuture<'_, Service<S>> {
+        TakeFuture::new(self)
     }
 
     /// Memory for a response of that shape, as [`Publisher::loan_with`] says.
@@ -147,7 +147,7 @@ impl<S: ServiceType> Service<S> {
         &mut self,
         request: RequestId,
         response: Loan<S::Response>,
-    ) -> std::result::Result<(), Unpublished<Loan<S::Response>>> {
+    ) -> std::result::Result<(), PublishError<Loan<S::Response>>> {
         self.responses.publish(response.answering(request)).map(drop)
     }
 
@@ -172,7 +172,7 @@ impl<S: ServiceType> Service<S> {
     /// Not for real-time threads: it sleeps (a bounded spin, then a futex).
     pub fn wait(&mut self, timeout: Duration) -> Result<bool> {
         match self.requests.wait(timeout) {
-            Err(Error::Memory(gantry_shm::Error::TypeMismatch { .. })) => Ok(false),
+            Err(Error::Engine(gantry_shm::Error::TypeMismatch { .. })) => Ok(false),
             waited => waited,
         }
     }
@@ -225,17 +225,19 @@ where
     }
 }
 
-impl<S: ServiceType> Waitable for Service<S> {
-    fn is_ready(&mut self) -> Result<bool> {
-        self.requests.is_ready()
-    }
-
+impl<S: ServiceType> WaitSource for Service<S> {
     fn subscription(&mut self) -> Option<&mut gantry_shm::Subscription> {
         self.requests.subscription()
     }
 }
 
-impl<S: ServiceType> Take for Service<S> {
+impl<S: ServiceType> Waitable for Service<S> {
+    fn is_ready(&mut self) -> Result<bool> {
+        self.requests.is_ready()
+    }
+}
+
+impl<S: ServiceType> TakeSource for Service<S> {
     type Taken = Request<S>;
 
     fn take_next(&mut self) -> Result<Option<Request<S>>> {

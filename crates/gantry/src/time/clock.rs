@@ -1,6 +1,4 @@
-//! What timers go by: the steady clock of the system, or one that somebody sets (simulated time, tests).
-//!
-//! Used by `timer`; `stamp` and deadlines read the system's.
+//! Clocks for timers: the system's steady clock, or a manual one (simulated time, tests).
 
 use rustix::time::{ClockId, clock_gettime};
 use std::{
@@ -25,25 +23,25 @@ enum Kind {
 #[derive(Debug, Default)]
 struct Manual {
     now_ns: AtomicU64,
-    /// Who waits for a time; woken when it is set.
+    /// Wakers to be called when the clock is set.
     waiting: Mutex<Vec<Waker>>,
 }
 
 impl Clock {
-    /// CLOCK_MONOTONIC: never steps, and goes on while nobody looks.
+    /// The steady clock, CLOCK_MONOTONIC: it never steps.
     #[must_use]
     pub fn steady() -> Clock {
         Clock(Kind::Steady)
     }
 
-    /// A clock that begins at `now` and stands until [`Clock::set`].
+    /// A manual clock that shows `now` until [`Clock::set`].
     #[must_use]
     pub fn manual(now: Duration) -> Clock {
         let manual = Manual { now_ns: AtomicU64::new(in_ns(now)), waiting: Mutex::default() };
         Clock(Kind::Manual(Arc::new(manual)))
     }
 
-    /// Time since its beginning.
+    /// The time since the clock's beginning.
     ///
     /// # Real-time
     /// No allocation, lock or system call (vDSO).
@@ -52,10 +50,7 @@ impl Clock {
         Duration::from_nanos(self.now_ns())
     }
 
-    /// Sets a manual clock and wakes who waits for it; the steady one takes no orders, and `false` says so.
-    ///
-    /// # Real-time
-    /// Not for real-time threads: it takes a lock, and wakes who waits by system calls.
+    /// Sets a manual clock and wakes the threads that wait for its time; `false` for the steady clock, which cannot be set.
     pub fn set(&self, now: Duration) -> bool {
         let Kind::Manual(manual) = &self.0 else { return false };
         manual.now_ns.store(in_ns(now), Release);
@@ -72,12 +67,12 @@ impl Clock {
         }
     }
 
-    /// When it will show `time_ns`, in CLOCK_MONOTONIC; `None`: nobody knows, [`Clock::wake_when_set`] tells.
+    /// The CLOCK_MONOTONIC time at which the clock will show `time_ns`; `None` for a manual clock, see [`Clock::wake_when_set`].
     pub(crate) fn due_ns(&self, time_ns: u64) -> Option<u64> {
         matches!(self.0, Kind::Steady).then_some(time_ns)
     }
 
-    /// Wakes `waker` once, when somebody sets the clock.
+    /// Calls `waker` once, when the manual clock is set.
     pub(crate) fn wake_when_set(&self, waker: &Waker) {
         if let Kind::Manual(manual) = &self.0 {
             let mut waiting = manual.waiting.lock().unwrap_or_else(PoisonError::into_inner);
@@ -100,7 +95,7 @@ pub(crate) fn read(clock: ClockId) -> u64 {
     (time.tv_sec as u64).wrapping_mul(1_000_000_000).wrapping_add(time.tv_nsec as u64)
 }
 
-/// As many nanoseconds as fit: 584 years.
+/// Nanoseconds, saturating at 584 years.
 pub(crate) fn in_ns(duration: Duration) -> u64 {
     u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }

@@ -1,13 +1,13 @@
-//! When a sample was published, by both clocks. Used by `generic_publisher`.
+//! The clock that stamps samples with their time of publication, monotonic and wall.
 
 use super::clock::read;
 use gantry_shm::SourceTime;
 use rustix::time::ClockId;
 
-/// How long the distance between the two clocks is believed: wall time is stepped and slewed rarely.
+/// The time for which the difference of the two clocks is reused: wall time is stepped and slewed rarely.
 const WALL_VALID_NS: u64 = 1_000_000_000;
 
-/// Stamps samples with one reading of the monotonic clock each, and one of the wall clock a second.
+/// Reads the monotonic clock once for each sample, and the wall clock once a second.
 #[derive(Debug, Default)]
 pub(crate) struct SampleClock {
     wall_minus_monotonic_ns: u64,
@@ -15,14 +15,14 @@ pub(crate) struct SampleClock {
 }
 
 impl SampleClock {
-    /// Reads the clocks once: the first reading in a process looks by system calls for how it is done without.
+    /// A clock that was read once: the first reading in a process makes system calls to set up the vDSO.
     pub(crate) fn new() -> SampleClock {
         let mut clock = SampleClock::default();
         clock.now();
         clock
     }
 
-    /// Now. Neither allocates nor makes system calls (vDSO).
+    /// The current time. Neither allocates nor makes system calls (vDSO).
     #[inline]
     pub(crate) fn now(&mut self) -> SourceTime {
         let monotonic_ns = read(ClockId::Monotonic);

@@ -1,12 +1,12 @@
 //! Timers on a schedule that does not drift.
 //!
-//! Made by a node or from a clock; waited for by wait sets and executors. A handle: clones are the same timer, and any thread may
-//! cancel or reset it. Invariant: what is due next is always the first due time plus a whole number of periods, until a reset.
+//! A [`Timer`] is a handle: clones are the same timer, and any thread may cancel or reset it. Invariant: until a reset, the next due
+//! time is the first due time plus a whole number of periods.
 
 use super::clock::{Clock, in_ns};
 use crate::{
     error::{Error, Result},
-    wait::{Take, Waitable},
+    wait::{TakeSource, WaitSource, Waitable},
 };
 use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
@@ -14,16 +14,17 @@ use std::{
     time::Duration,
 };
 
-/// A timer, periodic or for once.
+/// A timer, periodic or one-shot.
 ///
 /// # Real-time
-/// Whoever shares a timer shares a lock, which is held for some nanoseconds: a control loop that may not wait for any sleeps on the clock itself
+/// The handles of a timer share a lock, which is held for some nanoseconds. [`Timer::cancel`] and [`Timer::reset`] also allocate and wake
+/// waiting threads by a system call; the other methods do neither. A control loop that must not wait for a lock sleeps on the clock itself
 /// (example `control_loop`).
 #[derive(Debug)]
 pub struct Timer {
     clock: Clock,
     schedule: Arc<Mutex<Schedule>>,
-    /// Which of the handles this is.
+    /// The number of this handle.
     handle: u64,
 }
 
@@ -31,38 +32,38 @@ pub struct Timer {
 struct Schedule {
     period_ns: u64,
     is_one_shot: bool,
-    /// `None`: canceled, or over.
+    /// `None`: canceled, or a one-shot that went off.
     next_ns: Option<u64>,
     overruns: u64,
-    /// When it was canceled or reset last: a tick of before counts no more.
+    /// The time of the last cancel or reset: ticks from before are not given to callbacks.
     changed_ns: Option<u64>,
-    /// So many handles were made.
+    /// The number of handles that were made.
     handles: u64,
-    /// Who waits for the timer by one of its handles.
+    /// The wakers of the handles, by the handles' numbers.
     wakers: Vec<(u64, Waker)>,
 }
 
-/// A timer that went off.
+/// A due time of a timer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tick {
-    /// When it was due, by its clock.
+    /// The time at which it was due, by the timer's clock.
     pub scheduled: Duration,
-    /// When that was noticed.
+    /// The time at which it was taken.
     pub noticed: Duration,
-    /// How many periods since the last tick were over before it was taken: they have no tick.
+    /// The number of periods since the last tick that passed without a tick of their own.
     pub overruns: u64,
 }
 
 impl Timer {
-    /// A timer that goes off every `period`, for the first time in a `period` from now.
+    /// A timer that goes off every `period`, for the first time one `period` from now.
     ///
     /// # Errors
-    /// A period of 0, which would be due for ever.
+    /// A period of 0.
     pub fn new(clock: &Clock, period: Duration) -> Result<Timer> {
         Timer::with(clock, period, false)
     }
 
-    /// A timer that goes off once, in `delay` from now, and again after each reset.
+    /// A timer that goes off once, `delay` from now, and once more after each reset.
     ///
     /// # Errors
     /// As [`Timer::new`].
@@ -81,10 +82,7 @@ impl Timer {
         Ok(Timer { clock: clock.clone(), schedule: Arc::new(Mutex::new(schedule)), handle: 0 })
     }
 
-    /// The tick that is due, if one is. If several are, the newest: the others are overruns.
-    ///
-    /// # Real-time
-    /// No allocation and no system call. A lock for a few instructions, which only this timer's other handles take.
+    /// The tick that is due, if one is. Of several, it is the newest; the others are overruns.
     pub fn take(&mut self) -> Option<Tick> {
         let now_ns = self.clock.now_ns();
         let schedule = &mut *self.schedule();
@@ -97,45 +95,30 @@ impl Timer {
         Some(Tick { scheduled, noticed, overruns })
     }
 
-    /// Stops it: nothing is due until a reset, and what was due before runs no callback any more.
-    ///
-    /// # Real-time
-    /// Not for real-time threads: it takes the timer's lock, allocates, and wakes who waits by a system call.
+    /// Stops the timer until a reset; a tick that was due before runs no callback any more.
     pub fn cancel(&self) {
         self.change(|schedule, _| schedule.next_ns = None);
     }
 
-    /// Starts it anew: due in a period from now, and not for what was due before.
-    ///
-    /// # Real-time
-    /// Not for real-time threads: it takes the timer's lock, allocates, and wakes who waits by a system call.
+    /// Restarts the timer: it is due one period from now, and a tick that was due before runs no callback any more.
     pub fn reset(&self) {
         self.change(|schedule, now_ns| schedule.next_ns = Some(now_ns.saturating_add(schedule.period_ns)));
     }
 
-    /// Whether it was canceled, or went off for once, and was not reset since.
-    ///
-    /// # Real-time
-    /// No allocation and no system call. The timer's lock for a few instructions.
+    /// Whether the timer was canceled, or is a one-shot that went off, and was not reset since.
     #[must_use]
     pub fn is_canceled(&self) -> bool {
         self.schedule().next_ns.is_none()
     }
 
-    /// How long it is until the next tick is due: 0 if it is, `None` if none will be.
-    ///
-    /// # Real-time
-    /// No allocation and no system call. The timer's lock for a few instructions.
+    /// The time until the next tick is due: 0 if one is due now, `None` if none will be.
     #[must_use]
     pub fn time_until_trigger(&self) -> Option<Duration> {
         let next_ns = self.schedule().next_ns?;
         Some(Duration::from_nanos(next_ns.saturating_sub(self.clock.now_ns())))
     }
 
-    /// Periods that were over before their tick was taken, since it was made.
-    ///
-    /// # Real-time
-    /// No allocation and no system call. The timer's lock for a few instructions.
+    /// The number of periods so far that passed without a tick of their own.
     #[must_use]
     pub fn overruns(&self) -> u64 {
         self.schedule().overruns
@@ -143,12 +126,12 @@ impl Timer {
 
     fn change(&self, change: impl FnOnce(&mut Schedule, u64)) {
         let mut schedule = self.schedule();
-        let now_ns = self.clock.now_ns(); // under the lock: no tick that was taken before is later
+        let now_ns = self.clock.now_ns(); // under the lock: ticks that were taken before are not later
         change(&mut schedule, now_ns);
         schedule.changed_ns = Some(now_ns);
         let wakers = schedule.wakers.clone();
         drop(schedule);
-        wakers.into_iter().for_each(|(_, waker)| waker.wake()); // it may be due earlier than who waits thinks
+        wakers.into_iter().for_each(|(_, waker)| waker.wake()); // the new due time may be earlier than the end of their sleep
     }
 
     fn schedule(&self) -> MutexGuard<'_, Schedule> {
@@ -156,19 +139,14 @@ impl Timer {
     }
 }
 
-impl Waitable for Timer {
-    fn is_ready(&mut self) -> Result<bool> {
-        let now_ns = self.clock.now_ns();
-        Ok(self.schedule().next_ns.is_some_and(|next_ns| next_ns <= now_ns))
-    }
-
+impl WaitSource for Timer {
     fn due_ns(&mut self) -> Option<u64> {
         let schedule = self.schedule();
         let next_ns = schedule.next_ns?;
         let due_ns = self.clock.due_ns(next_ns);
         if due_ns.is_none() {
             schedule.wakers.iter().for_each(|(_, waker)| self.clock.wake_when_set(waker));
-            // It may have been set since anybody looked.
+            // The clock may have been set since the last look.
             if next_ns <= self.clock.now_ns() {
                 return Some(0);
             }
@@ -179,14 +157,21 @@ impl Waitable for Timer {
     fn is_timed(&self) -> bool {
         true
     }
+}
+
+impl Waitable for Timer {
+    fn is_ready(&mut self) -> Result<bool> {
+        let now_ns = self.clock.now_ns();
+        Ok(self.schedule().next_ns.is_some_and(|next_ns| next_ns <= now_ns))
+    }
 
     fn set_waker(&mut self, waker: Option<Waker>) {
         let mut schedule = self.schedule();
-        let place = schedule.wakers.iter().position(|(handle, _)| *handle == self.handle);
-        let old = place.map(|place| schedule.wakers.swap_remove(place));
+        let index = schedule.wakers.iter().position(|(handle, _)| *handle == self.handle);
+        let old = index.map(|index| schedule.wakers.swap_remove(index));
         schedule.wakers.extend(waker.map(|waker| (self.handle, waker)));
         drop(schedule);
-        drop(old); // it may own this timer
+        drop(old); // after the lock: the waker may own this timer
     }
 }
 
@@ -206,7 +191,7 @@ impl Drop for Timer {
     }
 }
 
-impl Take for Timer {
+impl TakeSource for Timer {
     type Taken = Tick;
 
     fn take_next(&mut self) -> Result<Option<Tick>> {
@@ -214,7 +199,7 @@ impl Take for Timer {
     }
 
     fn time_ns(&self, tick: &Tick) -> Option<u64> {
-        self.clock.due_ns(in_ns(tick.scheduled)) // a clock that somebody sets shows another time
+        self.clock.due_ns(in_ns(tick.scheduled)) // a manual clock shows another time
     }
 
     fn is_current(&self, tick: &Tick) -> bool {
@@ -225,7 +210,6 @@ impl Take for Timer {
 
 #[cfg(test)]
 mod tests {
-
     use super::*;
 
     #[derive(Default)]
@@ -276,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn who_waits_by_one_handle_is_woken_whatever_others_do() {
+    fn a_handle_s_waker_is_called_independent_of_other_handles() {
         let (woken, woken_too) = (Arc::new(Flag::default()), Arc::new(Flag::default()));
         let mut timer = Timer::new(&Clock::manual(ms(0)), ms(10)).unwrap();
         let mut handle = timer.clone();

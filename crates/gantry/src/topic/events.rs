@@ -1,31 +1,28 @@
-//! What happens to publishers and subscriptions besides messages, as wait sets, executors and futures take it.
+//! QoS events of publishers and subscriptions, as sources for wait sets, executors and futures.
 //!
-//! A thin layer over the engine's events, whose control thread finds out and tells a [`Waker`].
+//! The engine's control thread finds the events and calls a [`Waker`].
 
 use crate::{
     error::Result,
-    wait::{Take, Taking, Waitable},
+    wait::{TakeFuture, TakeSource, WaitSource, Waitable},
 };
 use gantry_shm::{PublisherEvent, SubscriptionEvent};
 use std::task::Waker;
 
-/// The events of one publisher or subscription, from when this was made: [`PublisherEvents`] and [`SubscriptionEvents`]. It may be
-/// used on any thread, and outlive what it is about: nothing more happens to that then.
+/// The QoS events of one publisher or subscription since the handle was made: [`PublisherEvents`] and [`SubscriptionEvents`]. The handle may
+/// be used on any thread and may outlive its endpoint, which has no more events then.
 ///
-/// Several things of one kind that happened since the last look are one event, whose counts tell how many. Deadlines and leases
-/// are looked at when they are due, whoever waits, but not more often than once a millisecond.
-///
-/// # Real-time
-/// All of it is control path: it locks, and may allocate and make system calls.
+/// Several events of one kind since the last take are one event with counts. Deadlines and leases are checked when they are due, but at most
+/// once a millisecond.
 #[derive(Debug)]
 pub struct Events<E: 'static> {
     engine: gantry_shm::Events<E>,
 }
 
-/// What happens to a publisher: [`Publisher::events`](crate::Publisher::events).
+/// The events of a publisher: [`GenericPublisher::events`](crate::GenericPublisher::events).
 pub type PublisherEvents = Events<PublisherEvent>;
 
-/// What happens to a subscription: [`Subscription::events`](crate::Subscription::events).
+/// The events of a subscription: [`GenericSubscription::events`](crate::GenericSubscription::events).
 pub type SubscriptionEvents = Events<SubscriptionEvent>;
 
 impl<E> Events<E> {
@@ -33,13 +30,10 @@ impl<E> Events<E> {
         Events { engine }
     }
 
-    /// The next event; `None` if nothing happened since the last.
+    /// The next event; `None` if there is none now.
     ///
     /// # Errors
     /// Other processes' endpoints cannot be read; the process forked.
-    ///
-    /// # Real-time
-    /// Control path: locks, and may allocate and make system calls.
     pub fn take(&mut self) -> Result<Option<E>> {
         Ok(self.engine.take()?)
     }
@@ -48,13 +42,12 @@ impl<E> Events<E> {
     ///
     /// # Errors
     /// As [`Events::take`].
-    ///
-    /// # Real-time
-    /// As [`Events::take`].
-    pub fn take_async(&mut self) -> Taking<'_, Events<E>> {
-        Taking::new(self)
+    pub fn take_async(&mut self) -> TakeFuture<'_, Events<E>> {
+        TakeFuture::new(self)
     }
 }
+
+impl<E> WaitSource for Events<E> {}
 
 impl<E> Waitable for Events<E> {
     fn is_ready(&mut self) -> Result<bool> {
@@ -62,12 +55,12 @@ impl<E> Waitable for Events<E> {
     }
 
     fn set_waker(&mut self, waker: Option<Waker>) {
-        // Not in a forked child, where taking says why.
+        // It fails in a forked child only, where taking returns the error.
         let _ = self.engine.set_waker(waker);
     }
 }
 
-impl<E> Take for Events<E> {
+impl<E> TakeSource for Events<E> {
     type Taken = E;
 
     fn take_next(&mut self) -> Result<Option<E>> {

@@ -8,7 +8,7 @@ mod publisher;
 mod subscription;
 
 pub use events::{Events, PublisherEvents, SubscriptionEvents};
-pub use generic_publisher::{GenericLoan, GenericPublisher, Unpublished};
+pub use generic_publisher::{GenericLoan, GenericPublisher, PublishError};
 pub use generic_subscription::{GenericSample, GenericSubscription};
 pub(crate) use node_topics::type_description;
 pub use publisher::{Loan, Publisher};

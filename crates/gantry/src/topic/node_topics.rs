@@ -19,10 +19,10 @@ impl Node {
         self.create_publisher_with_options(topic, qos, PublisherOptions::default())
     }
 
-    /// As [`Node::create_publisher`], with limits of one's own.
+    /// As [`Node::create_publisher`], with options.
     ///
     /// # Errors
-    /// As [`Node::create_publisher`]; a memory limit in which not even two messages fit.
+    /// As [`Node::create_publisher`]; a memory limit below two messages.
     pub fn create_publisher_with_options<T: Message>(
         &self,
         topic: &str,
@@ -41,7 +41,7 @@ impl Node {
         Ok(Subscription::new(self.create_generic_subscription(topic, type_description::<T>(), qos)?))
     }
 
-    /// A publisher of bytes on `topic`, whose type is `message_type`: a [`GenericPublisher`] says what the bytes must be.
+    /// A publisher of bytes on `topic`, whose type is `message_type`; [`GenericPublisher`] states the format of the bytes.
     ///
     /// # Errors
     /// As [`Node::create_publisher`]; a description of more than 1 MiB.
@@ -54,10 +54,10 @@ impl Node {
         self.create_generic_publisher_with_options(topic, message_type, qos, PublisherOptions::default())
     }
 
-    /// As [`Node::create_generic_publisher`], with limits of one's own.
+    /// As [`Node::create_generic_publisher`], with options.
     ///
     /// # Errors
-    /// As [`Node::create_generic_publisher`]; a memory limit in which not even two messages fit.
+    /// As [`Node::create_generic_publisher`]; a memory limit below two messages.
     pub fn create_generic_publisher_with_options(
         &self,
         topic: &str,
@@ -112,8 +112,8 @@ impl Node {
         Ok(GenericSubscription::new(engine, self.presence().clone()))
     }
 
-    /// The types that are published on `topic` now, each once, for a tool that knows only the topic's name; none if it has no
-    /// publishers, more than one if they do not agree. Control path.
+    /// The types that are published on `topic` now, each once, for a tool that knows only the topic's name: none without publishers, more
+    /// than one if publishers disagree.
     ///
     /// # Errors
     /// A name that ROS 2 does not allow; the domain cannot be read.
@@ -149,7 +149,7 @@ impl Node {
     }
 }
 
-/// What the engine is told about `T`.
+/// The description of `T` for the engine.
 pub(crate) fn type_description<T: Message>() -> TypeDescription {
     const {
         assert!(gantry_cdr::BODY_ALIGN <= gantry_shm::PAYLOAD_ALIGN, "a body begins where a payload does");

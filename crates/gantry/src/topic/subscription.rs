@@ -1,33 +1,25 @@
-//! A subscription to one message type, and its samples: a typed layer over the generic one.
+//! The typed subscription and its samples: [`GenericSubscription`] with the view of `T`.
 
-use super::{
-    events::SubscriptionEvents,
-    generic_subscription::{GenericSample, GenericSubscription},
-};
+use super::generic_subscription::{GenericSample, GenericSubscription};
 use crate::{
     error::{Error, Result},
-    wait::{Take, Taking, Waitable},
+    wait::{TakeFuture, TakeSource, WaitSource, Waitable},
 };
 use gantry_cdr::{ByteOrder, Message, View};
 use gantry_shm::SampleInfo;
 use std::{marker::PhantomData, ops::Deref, os::fd::BorrowedFd, time::Duration};
 
-/// Takes messages of type `T`; belongs to one thread at a time.
-///
-/// # Real-time
-/// Making and dropping it is control path; of each method it is said apart.
+/// Takes messages of type `T`; belongs to one thread at a time. It derefs to its [`GenericSubscription`], which has the methods that do not
+/// depend on `T` and says which of them are real-time.
 #[derive(Debug)]
 pub struct Subscription<T> {
     generic: GenericSubscription,
     message: PhantomData<fn() -> T>,
 }
 
-/// A taken message, in place. It owns its loan: keep it, send it to another thread, drop it in any order.
+/// A taken message, in place; see [`GenericSample`].
 ///
-/// It derefs to the message's view: to the struct itself if it is plain, else to what has a getter for each field.
-///
-/// # Real-time
-/// Reading and dropping it neither allocates, blocks nor makes system calls, while its subscription exists.
+/// A sample derefs to the message's view: to the struct itself if the message is plain, else to a view with a getter for each field.
 pub struct Sample<T: Message> {
     view: T::View<GenericSample>,
 }
@@ -37,25 +29,20 @@ impl<T: Message> Subscription<T> {
         Subscription { generic, message: PhantomData }
     }
 
-    /// The next message, in place; `None` if there is none now. Publishers take turns; what is older than its publisher's
-    /// lifespan is passed over. The message is checked once, here, in
-    /// time proportional to its fields and texts, not to its bytes. It lies in its publisher's memory: a publisher that is not
-    /// trusted could change it afterwards; see [`Subscription::take_copy`].
+    /// The next message, in place, as [`GenericSubscription::take`].
+    ///
+    /// The message is checked once, here; the time grows with the number of fields and the length of texts, not with the number of bytes. It
+    /// lies in its publisher's memory: a publisher that is not trusted could change it afterwards; see [`Subscription::take_copy`].
     ///
     /// # Errors
-    /// A sample that is no `T`: it is passed over; a publisher whose memory makes no sense (it is then left out for good); the
-    /// process forked.
-    ///
-    /// # Real-time
-    /// No allocation, lock or system call. When publishers came or went since the last call, or more samples are held than
-    /// ever before, lists grow or shrink here; when a publisher's file grew, one system call looks how far.
+    /// A sample that is no `T`, which is skipped; as [`GenericSubscription::take`].
     #[inline]
     pub fn take(&mut self) -> Result<Option<Sample<T>>> {
         let Some(sample) = self.generic.take()? else { return Ok(None) };
         Sample::new(sample).map(Some).map_err(|error| self.malformed(error))
     }
 
-    /// The next message, in place, when there is one: for async runtimes, of any kind. It costs a hop over the control thread.
+    /// The next message, in place, when there is one, on any async runtime. Each wait costs a hop over the control thread.
     ///
     /// ```no_run
     /// # use gantry::{Subscription, gantry_cdr::Message};
@@ -69,21 +56,15 @@ impl<T: Message> Subscription<T> {
     ///
     /// # Errors
     /// As [`Subscription::take`].
-    ///
-    /// # Real-time
-    /// Not for real-time threads: each wait costs locks, system calls and a hop over the control thread.
-    pub fn take_async(&mut self) -> Taking<'_, Subscription<T>> {
-        Taking::new(self)
+    pub fn take_async(&mut self) -> TakeFuture<'_, Subscription<T>> {
+        TakeFuture::new(self)
     }
 
-    /// A copy of the next message in private memory, for readers that do not trust the writer: all bytes are copied once, and
-    /// what was copied is checked. Allocates; [`Subscription::take_copy_into`] does so only for what grows.
+    /// The copy path: a copy of the next message in private memory, for readers that do not trust the writer. All bytes are copied once,
+    /// and the copy is checked. It allocates; [`Subscription::take_copy_into`] allocates only for fields that grow.
     ///
     /// # Errors
     /// As [`Subscription::take`].
-    ///
-    /// # Real-time
-    /// As [`Subscription::take_copy_into`], but for the allocation of the message.
     pub fn take_copy(&mut self) -> Result<Option<(Box<T>, SampleInfo)>> {
         let Some(sample) = self.generic.take()? else { return Ok(None) };
         let mut message = T::new_box();
@@ -91,13 +72,13 @@ impl<T: Message> Subscription<T> {
         Ok(Some((message, sample.message_info())))
     }
 
-    /// As [`Subscription::take_copy`], over `message`, whose allocations are kept. After an error it is a mixture of old and new.
+    /// As [`Subscription::take_copy`], into `message`, whose allocations are reused. After an error, `message` is a mixture of old and new.
     ///
     /// # Errors
     /// As [`Subscription::take`].
     ///
     /// # Real-time
-    /// As [`Subscription::take`], but it allocates for what grows; takes time in the number of bytes.
+    /// As [`Subscription::take`], but it allocates for fields that grow; its time grows with the number of bytes.
     pub fn take_copy_into(&mut self, message: &mut T) -> Result<Option<SampleInfo>> {
         let Some(sample) = self.generic.take()? else { return Ok(None) };
         self.copy(&sample, message)?;
@@ -115,107 +96,46 @@ impl<T: Message> Subscription<T> {
         Error::Malformed { topic: self.topic().to_owned(), type_name: T::TYPE_NAME, error }
     }
 
-    /// Waits until there is something to take; `false` if there was nothing within `timeout`. A bounded spin (none where
-    /// only one CPU is usable), then a futex.
+    /// As [`GenericSubscription::wait`].
     ///
     /// # Errors
-    /// The time is over, no publisher is matched and there is one of another type
-    /// ([`MemoryError::TypeMismatch`](crate::MemoryError::TypeMismatch)); as [`Subscription::take`].
-    ///
-    /// # Real-time
-    /// Not for real-time threads: it sleeps (a bounded spin, then a futex). Who must not looks with [`Subscription::take`].
+    /// As there.
     pub fn wait(&mut self, timeout: Duration) -> Result<bool> {
         self.generic.wait(timeout)
     }
 
-    /// Whether [`Subscription::wait`] spins before it sleeps: `true` from the start. A spin finds what comes within 20 µs
-    /// without a sleep and a wake-up, and costs CPU time if nothing does (so it gets shorter then); without it every wait for something
-    /// that is not there yet sleeps at once. Wait sets and executors wait as they do.
-    ///
-    /// # Real-time
-    /// No allocation or lock; system calls and files that tell how many CPUs are usable. Call it before the work begins.
-    pub fn set_spinning(&mut self, on: bool) {
-        self.generic.set_spinning(on);
+    /// As [`GenericSubscription::set_busy_wait`].
+    pub fn set_busy_wait(&mut self, on: bool) {
+        self.generic.set_busy_wait(on);
     }
 
-    /// A descriptor that is readable while there is something to take, for programs that wait in epoll or poll; take until there
-    /// is nothing more before waiting on it again. [`Subscription::wait`] is quicker.
+    /// As [`GenericSubscription::descriptor`].
     ///
     /// # Errors
-    /// No descriptor could be made; the process forked.
-    ///
-    /// # Real-time
-    /// Not for real-time threads: it makes system calls, and while somebody waits on it, so does the take that finds nothing more.
+    /// As there.
     pub fn descriptor(&mut self) -> Result<BorrowedFd<'_>> {
         self.generic.descriptor()
     }
 
-    /// What happens to the subscription from now on besides messages, on a handle of its own for any thread: publishers that come
-    /// and go, or do not fit; deadlines that they missed; their liveliness. What is matched now is the first event.
+    /// As [`GenericSubscription::publisher_count`].
     ///
     /// # Errors
-    /// Other processes' endpoints cannot be read; the process forked.
-    ///
-    /// # Real-time
-    /// Control path: locks, allocates and makes system calls. Taking stays as it is.
-    pub fn events(&self) -> Result<SubscriptionEvents> {
-        self.generic.events()
-    }
-
-    /// How many publishers are matched now. Control path.
-    ///
-    /// # Errors
-    /// As [`Subscription::take`].
-    ///
-    /// # Real-time
-    /// Not for real-time threads: it takes locks and makes system calls.
+    /// As there.
     pub fn publisher_count(&mut self) -> Result<usize> {
         self.generic.publisher_count()
     }
+}
 
-    /// Samples that left the history before they were taken, since the subscription was made.
-    ///
-    /// # Real-time
-    /// No allocation, lock or system call.
-    #[must_use]
-    pub fn overwritten(&self) -> u64 {
-        self.generic.overwritten()
-    }
+impl<T> Deref for Subscription<T> {
+    type Target = GenericSubscription;
 
-    /// Samples that were older than their publisher's lifespan when they would have been taken, since the subscription was
-    /// made.
-    ///
-    /// # Real-time
-    /// No allocation, lock or system call.
-    #[must_use]
-    pub fn expired(&self) -> u64 {
-        self.generic.expired()
-    }
-
-    /// Why publishers of this topic are not matched (another type, QoS that do not agree), a sentence each.
-    ///
-    /// # Real-time
-    /// Not for real-time threads: it takes locks and makes system calls.
-    #[must_use]
-    pub fn mismatches(&self) -> Vec<String> {
-        self.generic.mismatches()
-    }
-
-    /// The topic's full name.
-    ///
-    /// # Real-time
-    /// No allocation, lock or system call.
-    #[must_use]
-    pub fn topic(&self) -> &str {
-        self.generic.topic()
+    #[inline]
+    fn deref(&self) -> &GenericSubscription {
+        &self.generic
     }
 }
 
-impl<T: Message> Waitable for Subscription<T> {
-    fn is_ready(&mut self) -> Result<bool> {
-        self.generic.is_ready()
-    }
-
+impl<T: Message> WaitSource for Subscription<T> {
     fn is_lossy(&self) -> bool {
         true
     }
@@ -225,7 +145,13 @@ impl<T: Message> Waitable for Subscription<T> {
     }
 }
 
-impl<T: Message> Take for Subscription<T> {
+impl<T: Message> Waitable for Subscription<T> {
+    fn is_ready(&mut self) -> Result<bool> {
+        self.generic.is_ready()
+    }
+}
+
+impl<T: Message> TakeSource for Subscription<T> {
     type Taken = Sample<T>;
 
     fn take_next(&mut self) -> Result<Option<Sample<T>>> {
@@ -238,29 +164,26 @@ impl<T: Message> Take for Subscription<T> {
 }
 
 impl<T: Message> Sample<T> {
-    /// Checks that the bytes are such a message.
+    /// A sample whose bytes were checked to be a `T`.
     #[inline]
     pub(crate) fn new(sample: GenericSample) -> gantry_cdr::Result<Sample<T>> {
         Ok(Sample { view: T::view(sample)? })
     }
 
-    /// Sequence, times, and which publisher it came from.
-    ///
-    /// # Real-time
-    /// No allocation, lock or system call.
+    /// The sample's sequence, times and publisher.
     #[inline]
     #[must_use]
     pub fn message_info(&self) -> SampleInfo {
         self.view.memory().message_info()
     }
 
-    /// A copy of the message in an owned struct. Allocates.
+    /// A copy of the message in an owned struct.
     ///
     /// # Errors
-    /// The publisher changed the message after it had published it, which Gantry's do not.
+    /// The publisher changed the message after publishing it; Gantry's publishers never do.
     ///
     /// # Real-time
-    /// Allocates; takes time in the number of bytes.
+    /// It allocates, and its time grows with the number of bytes.
     pub fn to_message(&self) -> gantry_cdr::Result<Box<T>> {
         self.view.to_message()
     }

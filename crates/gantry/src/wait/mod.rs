@@ -1,7 +1,8 @@
-//! Waiting and taking: the traits that wait sets, futures and executors stand on.
+//! Sources that can be waited for and taken from: the traits that wait sets, futures and executors stand on.
 
 mod take_future;
 mod waitable;
 
-pub use take_future::Taking;
-pub use waitable::{Take, Waitable};
+pub use take_future::TakeFuture;
+pub(crate) use waitable::WaitSource;
+pub use waitable::{TakeSource, Waitable};

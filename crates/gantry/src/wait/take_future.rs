@@ -1,32 +1,30 @@
-//! Taking as a future: for those who live on an async runtime, whichever it is.
-//!
-//! Made by `Subscription::take_async` and its likes. It costs a hop over this process's control thread, which an executor does not.
+//! The future of a take, for any async runtime. Each wake-up is a hop over the control thread, which an executor does not need.
 
-use super::waitable::Take;
+use super::waitable::TakeSource;
 use crate::error::Result;
 use std::{
     pin::Pin,
     task::{Context, Poll},
 };
 
-/// The next thing, when there is one. Dropping it loses nothing.
+/// The next value of a source, when there is one. Dropping the future loses nothing.
 ///
 /// # Real-time
-/// Not for real-time threads: each wait costs locks, system calls and a hop over the control thread.
+/// Each wait costs locks, system calls and a hop over the control thread.
 #[derive(Debug)]
 #[must_use = "a future does nothing unless it is awaited"]
-pub struct Taking<'a, W: Take> {
+pub struct TakeFuture<'a, W: TakeSource> {
     source: &'a mut W,
 }
 
-impl<'a, W: Take> Taking<'a, W> {
-    /// Of a source that has no times of its own: nobody would wake the task at them.
-    pub(crate) fn new(source: &'a mut W) -> Taking<'a, W> {
-        Taking { source }
+impl<'a, W: TakeSource> TakeFuture<'a, W> {
+    /// For a source that is not timed: no wake-up comes when it is due.
+    pub(crate) fn new(source: &'a mut W) -> TakeFuture<'a, W> {
+        TakeFuture { source }
     }
 }
 
-impl<W: Take> Future for Taking<'_, W> {
+impl<W: TakeSource> Future for TakeFuture<'_, W> {
     type Output = Result<W::Taken>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Result<W::Taken>> {
@@ -38,16 +36,16 @@ impl<W: Take> Future for Taking<'_, W> {
         if let Some(subscription) = source.subscription() {
             subscription.set_waker(Some(context.waker().clone()))?; // wakes at once if there is something by now
         }
-        // What came before that wakes nobody: a client's server that is gone is no sample.
+        // Earlier news wakes no task: a client's server that is gone is no sample.
         source.take_next()?.map_or(Poll::Pending, |taken| Poll::Ready(Ok(taken)))
     }
 }
 
-impl<W: Take> Drop for Taking<'_, W> {
+impl<W: TakeSource> Drop for TakeFuture<'_, W> {
     fn drop(&mut self) {
         self.source.set_waker(None);
         if let Some(subscription) = self.source.subscription() {
-            // It fails in a forked child only, where nobody wakes anybody.
+            // It fails in a forked child only, which has no control thread.
             let _ = subscription.set_waker(None);
         }
     }

@@ -1,67 +1,62 @@
-//! What can be waited for, and what is taken when it is there.
+//! The traits of sources: subscriptions, timers, services, clients, events.
 //!
-//! Used by wait sets, executors and futures; implemented by whatever has something to take: subscriptions, timers, services,
-//! clients, events. News comes in three ways: a sample (its publisher rings), the time, or anything else (a [`Waker`]).
+//! A source gets news in three ways: a sample (its publisher rings), the time, or a call of its [`Waker`].
 
 use crate::error::Result;
 use std::task::Waker;
 
-/// What a wait set, an executor or a future can wait for. Implemented in this crate only.
-pub trait Waitable: Send {
-    /// Whether there is something to take. Control path where publishers came or went; else a look.
+/// The part of a [`Waitable`] that wait sets, futures and executors use. It is not exported, which seals `Waitable`.
+pub trait WaitSource: Send {
+    /// The subscription whose publishers ring, if the source waits for samples.
+    fn subscription(&mut self) -> Option<&mut gantry_shm::Subscription> {
+        None
+    }
+
+    /// The time at which the source becomes ready by itself, CLOCK_MONOTONIC in ns.
+    fn due_ns(&mut self) -> Option<u64> {
+        None
+    }
+
+    /// Whether the source can become ready by time: then `due_ns` is called before each sleep.
+    fn is_timed(&self) -> bool {
+        false
+    }
+
+    /// Whether values may be dropped and counted where there is no room, as samples may.
+    fn is_lossy(&self) -> bool {
+        false
+    }
+}
+
+/// A source that a wait set, an executor or a future can wait for. The trait is sealed: only this crate implements it.
+pub trait Waitable: WaitSource {
+    /// Whether there is something to take. Control path if publishers came or went; else a few loads.
     ///
     /// # Errors
     /// As taking from it.
     fn is_ready(&mut self) -> Result<bool>;
 
-    /// The subscription whose publishers ring, if samples are what it waits for.
-    #[doc(hidden)]
-    fn subscription(&mut self) -> Option<&mut gantry_shm::Subscription> {
-        None
-    }
-
-    /// When it becomes ready by itself, CLOCK_MONOTONIC in ns.
-    #[doc(hidden)]
-    fn due_ns(&mut self) -> Option<u64> {
-        None
-    }
-
-    /// Whether it ever becomes ready by itself: then it is asked when, before each sleep.
-    #[doc(hidden)]
-    fn is_timed(&self) -> bool {
-        false
-    }
-
-    /// Whether what it has may be lost where there is no room, and counted, as topics do.
-    #[doc(hidden)]
-    fn is_lossy(&self) -> bool {
-        false
-    }
-
-    /// Who is told of news that is neither a sample nor the time.
-    #[doc(hidden)]
+    /// Sets the waker that is called for news that is neither a sample nor the time; `None` takes it back.
     fn set_waker(&mut self, _waker: Option<Waker>) {}
 }
 
-/// A [`Waitable`] from which one thing after the other is taken, as a callback gets it.
-pub trait Take: Waitable {
-    /// What is taken.
+/// A [`Waitable`] from which values are taken one by one, as a callback gets them.
+pub trait TakeSource: Waitable {
+    /// The type of a value.
     type Taken;
 
-    /// The next thing; `None` if there is none now.
+    /// The next value; `None` if there is none now.
     ///
     /// # Errors
     /// As the type's own method to take.
     fn take_next(&mut self) -> Result<Option<Self::Taken>>;
 
-    /// When it came into being, CLOCK_MONOTONIC in ns; `None`: when it is taken.
-    #[doc(hidden)]
+    /// The time at which the value came into being, CLOCK_MONOTONIC in ns; `None`: the time at which it is taken.
     fn time_ns(&self, _taken: &Self::Taken) -> Option<u64> {
         None
     }
 
-    /// Whether what was taken, and kept for a callback, is still to be given to it: a timer may have been canceled.
-    #[doc(hidden)]
+    /// Whether a kept value is still to be given to its callback: a timer may have been canceled meanwhile.
     fn is_current(&self, _taken: &Self::Taken) -> bool {
         true
     }

@@ -2,8 +2,8 @@
 
 use crate::support::*;
 use gantry::{
-    ConnectionState, EndpointType, GraphEntity, GraphEvent, GraphEvents, MemoryError, Node, Qos, Take, TypeDescription,
-    Waitable,
+    ConnectionState, EndpointType, EngineError, GraphEntity, GraphEvent, GraphEvents, Node, Qos, TakeSource,
+    TypeDescription, Waitable,
 };
 use gantry_shm::{Participant, PublisherOptions};
 use std::{
@@ -308,6 +308,6 @@ fn nodes_use_the_names_that_they_are_told_to() {
         Node::builder("a").namespace("/b/"),
     ] {
         let error = refused(builder);
-        assert!(!matches!(error, gantry::Error::Memory(MemoryError::System { .. })), "{error}");
+        assert!(!matches!(error, gantry::Error::Engine(EngineError::System { .. })), "{error}");
     }
 }

@@ -7,13 +7,14 @@
 
 mod awaiting;
 mod child;
+mod deadline_liveliness;
 mod events;
 mod executor_losses;
 mod executors;
 mod generic;
 mod graph;
 mod one_allocation;
-mod promises;
+
 mod qos;
 mod realtime;
 mod service_failures;
@@ -53,7 +54,7 @@ fn main() -> ExitCode {
         generic::TESTS,
         graph::TESTS,
         one_allocation::TESTS,
-        promises::TESTS,
+        deadline_liveliness::TESTS,
         qos::TESTS,
         services::TESTS,
         service_failures::TESTS,

@@ -1,4 +1,4 @@
-//! Quality of service: who matches whom, and who does not fit is told why. What tests of `promises` and `events` need, too.
+//! Quality of service: who matches whom, and who does not fit is told why. What tests of `deadline_liveliness` and `events` need, too.
 //!
 //! How long anything takes is nobody's promise here: a test waits for what must come, or reasons about what cannot have been.
 

@@ -1,7 +1,7 @@
 //! Services whose servers or clients die, end, are slow, give up, or do not fit.
 
 use crate::{services::*, support::*};
-use gantry::{Error, MemoryError, Service, WaitSet};
+use gantry::{EngineError, Error, Service, WaitSet};
 use gantry_msgs::{
     example_interfaces::srv::{AddTwoInts, AddTwoInts_Request},
     std_srvs::srv::{SetBool, SetBool_Request},
@@ -182,7 +182,7 @@ fn requests_wait_for_a_slow_server_and_none_is_lost() {
             Err(refused) => break refused,
         }
     };
-    assert!(matches!(*refused.error, Error::Memory(MemoryError::PublishTimeout { .. })), "{refused}");
+    assert!(matches!(*refused.error, Error::Engine(EngineError::PublishTimeout { .. })), "{refused}");
     assert!(asked.len() >= 1000, "{}", asked.len());
     assert_eq!(client.pending_requests(), asked.len());
     let first = take(&mut service);
@@ -278,7 +278,7 @@ fn a_service_of_another_type_is_no_server() {
         assert!(error.contains(part), "{part} is not in: {error}");
     }
     let error = client.wait_for_service(Duration::ZERO).unwrap_err();
-    assert!(matches!(error, Error::Memory(MemoryError::TypeMismatch { .. })), "{error}");
+    assert!(matches!(error, Error::Engine(EngineError::TypeMismatch { .. })), "{error}");
     assert!(!client.mismatches().unwrap().is_empty());
     // Who has the right type is served by it, which the other does not keep from serving.
     let mut right = self::client::<SetBool>("/types");

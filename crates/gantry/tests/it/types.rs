@@ -1,7 +1,7 @@
 //! Who does not agree on a type is told so, with both types and the line where they part; a topic's types can be found.
 
 use crate::support::*;
-use gantry::{Error, MemoryError, Qos, TypeDescription};
+use gantry::{EngineError, Error, Qos, TypeDescription};
 use std::time::Duration;
 
 tests![
@@ -22,7 +22,7 @@ fn path_of_float32() -> TypeDescription {
 #[track_caller]
 fn sentence<T: std::fmt::Debug>(result: gantry::Result<T>) -> String {
     match result.unwrap_err() {
-        Error::Memory(error @ MemoryError::TypeMismatch { .. }) => error.to_string(),
+        Error::Engine(error @ EngineError::TypeMismatch { .. }) => error.to_string(),
         other => panic!("{other}"),
     }
 }

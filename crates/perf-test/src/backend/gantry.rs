@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use ::gantry::{MemoryError, Node};
+use ::gantry::{EngineError, Node};
 
 use super::{Backend, Draft, Matched, Publisher, Subscription, Taken};
 use crate::clock::now_ns;
@@ -141,7 +141,7 @@ impl WithType for MakeSubscription<'_> {
         let MakeSubscription(spec, plan) = self;
         let created = node(spec, plan)?.create_subscription::<M>(&plan.topic, qos(spec));
         let mut subscription = created.map_err(sentence)?;
-        subscription.set_spinning(spec.wait != Wait::Block);
+        subscription.set_busy_wait(spec.wait != Wait::Block);
         let private = (!spec.zero_copy).then(|| touched(spec));
         Ok(Box::new(TypedSubscription { subscription, private }))
     }
@@ -193,7 +193,7 @@ impl<M: Benchmark> Subscription for TypedSubscription<M> {
     fn wait(&mut self, timeout: Duration) -> Result<(), String> {
         match self.subscription.wait(timeout) {
             // Publishers of another type are noted where it is asked who is matched.
-            Ok(_) | Err(::gantry::Error::Memory(MemoryError::TypeMismatch { .. })) => Ok(()),
+            Ok(_) | Err(::gantry::Error::Engine(EngineError::TypeMismatch { .. })) => Ok(()),
             Err(error) => Err(sentence(error)),
         }
     }

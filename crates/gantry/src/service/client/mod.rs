@@ -17,8 +17,8 @@ use crate::{
         Node,
         names::{reply_topic, request_topic},
     },
-    topic::{Loan, Publisher, Unpublished, type_description},
-    wait::{Take, Taking, Waitable},
+    topic::{Loan, PublishError, Publisher, type_description},
+    wait::{TakeFuture, TakeSource, WaitSource, Waitable},
 };
 use gantry_cdr::{Kind, Service as ServiceType};
 use gantry_shm::{Gid, PublisherOptions, Qos, RequestId};
@@ -137,9 +137,9 @@ impl<S: ServiceType> Client<S> {
     pub fn send_request(
         &mut self,
         request: Loan<S::Request>,
-    ) -> std::result::Result<RequestId, Unpublished<Loan<S::Request>>> {
+    ) -> std::result::Result<RequestId, PublishError<Loan<S::Request>>> {
         if let Err(error) = self.prepare_to_send() {
-            return Err(Unpublished { loan: request, error: Box::new(error) });
+            return Err(PublishError { loan: request, error: Box::new(error) });
         }
         let sequence = self.requests.publish(request)?;
         Ok(self.sent(sequence))
@@ -232,7 +232,7 @@ impl<S: ServiceType> Client<S> {
     /// # Real-time
     /// As [`Client::call_async`].
     pub async fn take_response_async(&mut self) -> Result<Response<S>> {
-        Taking::new(self).await?
+        TakeFuture::new(self).await?
     }
 
     /// Waits until [`Client::take_response`] has something to say; `false` if it had nothing within `timeout`.
@@ -299,7 +299,7 @@ impl<S: ServiceType> Client<S> {
     ///
     /// # Errors
     /// The time is over and there is a server with another type of request
-    /// ([`MemoryError::TypeMismatch`](crate::MemoryError::TypeMismatch)); as [`Client::service_is_ready`].
+    /// ([`EngineError::TypeMismatch`](crate::EngineError::TypeMismatch)); as [`Client::service_is_ready`].
     ///
     /// # Real-time
     /// Not for real-time threads: it sleeps.
@@ -367,6 +367,12 @@ where
     }
 }
 
+impl<S: ServiceType> WaitSource for Client<S> {
+    fn subscription(&mut self) -> Option<&mut gantry_shm::Subscription> {
+        Some(&mut self.responses)
+    }
+}
+
 impl<S: ServiceType> Waitable for Client<S> {
     fn is_ready(&mut self) -> Result<bool> {
         if self.arrived.is_empty() {
@@ -376,13 +382,9 @@ impl<S: ServiceType> Waitable for Client<S> {
         }
         Ok(!self.arrived.is_empty())
     }
-
-    fn subscription(&mut self) -> Option<&mut gantry_shm::Subscription> {
-        Some(&mut self.responses)
-    }
 }
 
-impl<S: ServiceType> Take for Client<S> {
+impl<S: ServiceType> TakeSource for Client<S> {
     /// A response, or why a request will not be answered.
     type Taken = Result<Response<S>>;
 

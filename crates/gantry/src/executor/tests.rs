@@ -1,0 +1,197 @@
+//! Sources that no user can write, since `Waitable` is sealed: one that fails, and one that has news at a bad time.
+
+use super::*;
+use crate::{CallbackGroupType, Error, PlainMessage, Publisher, Qos, Sample, TakeSource, Waitable, wait::WaitSource};
+use std::{
+    sync::{
+        Mutex,
+        atomic::{AtomicBool, AtomicUsize, Ordering::*},
+        mpsc::{Receiver, channel},
+    },
+    task::Waker,
+};
+use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
+
+/// Long enough for any machine; only a hang gets there.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+#[derive(Clone, Copy, FromBytes, IntoBytes, KnownLayout, Immutable)]
+#[repr(C)]
+struct Point {
+    x: f64,
+    y: f64,
+}
+
+impl PlainMessage for Point {
+    const TYPE_NAME: &'static str = "test_msgs/msg/Point";
+    const DEFINITION: &'static str = "float64 x\nfloat64 y";
+}
+
+/// Runs a test with each executor; the test gets a topic of its own, and whether other threads than the spinning one run callbacks.
+fn with_each(name: &str, test: impl Fn(&mut (dyn Executor + Send), &str, bool)) {
+    let events = |overflow| Box::new(EventsExecutor::with_queue(5000, overflow));
+    let executors: [Box<dyn Executor + Send>; 5] = [
+        Box::new(SingleThreadedExecutor::new()),
+        Box::new(MultiThreadedExecutor::with_threads(3)),
+        events(Overflow::Wait),
+        events(Overflow::DropOldest),
+        events(Overflow::DropNewest),
+    ];
+    for (index, mut executor) in executors.into_iter().enumerate() {
+        test(&mut *executor, &format!("/executor_tests/{name}/{}/{index}", std::process::id()), index == 1);
+    }
+}
+
+fn node() -> Node {
+    Node::builder("tester").domain_id(crate::MAX_DOMAIN_ID).build().unwrap()
+}
+
+/// Spins on a thread of its own until the receiver gets something.
+fn spin_until_received(executor: &mut (dyn Executor + Send), received: &Receiver<()>) {
+    let canceler = executor.canceler();
+    std::thread::scope(|scope| {
+        let spinner = scope.spawn(|| executor.spin());
+        let result = received.recv_timeout(PATIENCE);
+        canceler.cancel();
+        spinner.join().unwrap().unwrap();
+        result.unwrap();
+    });
+}
+
+/// A callback each of whose runs is the reason of the next one.
+fn feed_itself(node: &Node, topic: &str) {
+    let publisher = Arc::new(Mutex::new(node.create_publisher::<Point>(topic, Qos::default()).unwrap()));
+    let feed = |publisher: &Mutex<Publisher<Point>>| {
+        publisher.lock().unwrap().publish_copy(&Point { x: 0.0, y: 0.0 }).unwrap();
+    };
+    let food = publisher.clone();
+    node.create_subscription_with_callback(topic, Qos::default(), move |_: Sample<Point>| feed(&food)).unwrap();
+    assert!(publisher.lock().unwrap().wait_for_subscriptions(1, PATIENCE).unwrap());
+    feed(&publisher);
+}
+
+/// A source that fails a number of times, and then has one value.
+struct Failing {
+    failures: usize,
+    is_done: bool,
+    tries: Arc<AtomicUsize>,
+}
+
+impl WaitSource for Failing {}
+
+impl Waitable for Failing {
+    fn is_ready(&mut self) -> Result<bool> {
+        Ok(!self.is_done)
+    }
+}
+
+impl TakeSource for Failing {
+    type Taken = ();
+
+    fn take_next(&mut self) -> Result<Option<()>> {
+        if self.is_done {
+            return Ok(None);
+        }
+        if self.tries.fetch_add(1, SeqCst) < self.failures {
+            return Err(Error::NoNode);
+        }
+        self.is_done = true;
+        Ok(Some(()))
+    }
+}
+
+fn add_failing(node: &Node, failures: usize) -> (Arc<AtomicUsize>, Receiver<()>) {
+    let (tries, (sender, received)) = (Arc::new(AtomicUsize::new(0)), channel());
+    let failing = Failing { failures, is_done: false, tries: tries.clone() };
+    let group = node.create_callback_group(CallbackGroupType::MutuallyExclusive);
+    group.add_callback(failing, move |_, ()| sender.send(()).unwrap());
+    (tries, received)
+}
+
+#[test]
+fn a_source_that_fails_is_tried_again_and_not_all_the_time() {
+    with_each("tried_again", |executor, _, _| {
+        let (node, begin) = (node(), Instant::now());
+        let (tries, received) = add_failing(&node, 3);
+        // It ends sleeps.
+        node.create_timer_with_callback(Duration::from_millis(1), |_| ()).unwrap();
+        executor.add_node(&node).unwrap();
+        spin_until_received(executor, &received);
+        assert_eq!(tries.load(SeqCst), 4);
+        assert!(begin.elapsed() >= Duration::from_millis(300), "tried again after {:?} in all", begin.elapsed());
+    });
+}
+
+#[test]
+fn a_source_that_fails_is_tried_again_while_there_is_always_more_to_do() {
+    with_each("always_more", |executor, topic, _| {
+        let node = node();
+        feed_itself(&node, topic);
+        let (_, received) = add_failing(&node, 1);
+        executor.add_node(&node).unwrap();
+        spin_until_received(executor, &received);
+    });
+}
+
+/// A source that looks, finds nothing, and gets something before its executor knows that it found nothing.
+struct Hesitating {
+    news: Arc<AtomicBool>,
+    waker: Option<Waker>,
+    looks: usize,
+    /// Gives it something; returns when another thread saw that, if there is one.
+    meanwhile: Box<dyn FnMut(&Waker) + Send>,
+}
+
+impl WaitSource for Hesitating {}
+
+impl Waitable for Hesitating {
+    fn is_ready(&mut self) -> Result<bool> {
+        let is_ready = self.news.load(SeqCst);
+        self.looks += 1;
+        if self.looks == 1 {
+            (self.meanwhile)(self.waker.as_ref().unwrap());
+        }
+        Ok(is_ready)
+    }
+
+    fn set_waker(&mut self, waker: Option<Waker>) {
+        self.waker = waker;
+    }
+}
+
+impl TakeSource for Hesitating {
+    type Taken = ();
+
+    fn take_next(&mut self) -> Result<Option<()>> {
+        Ok(self.news.swap(false, SeqCst).then_some(()))
+    }
+}
+
+#[test]
+fn news_that_comes_while_a_callback_finds_nothing_is_not_lost() {
+    with_each("after", |executor, topic, has_other_threads| {
+        let (node, news) = (node(), Arc::new(AtomicBool::new(false)));
+        let ((sender, received), (saw, seen)) = (channel(), channel());
+        let mut publisher = node.create_publisher::<Point>(topic, Qos::default().keep_all()).unwrap();
+        // The thread that runs this one has gathered the news of all others, too.
+        let group = node.create_callback_group(CallbackGroupType::MutuallyExclusive);
+        let after = node.create_subscription::<Point>(topic, Qos::default().keep_all()).unwrap();
+        group.add_callback(after, move |_, _| {
+            let _ = saw.send(());
+        });
+        assert!(publisher.wait_for_subscriptions(1, PATIENCE).unwrap());
+        let gives = news.clone();
+        let meanwhile = Box::new(move |waker: &Waker| {
+            gives.store(true, SeqCst);
+            waker.wake_by_ref();
+            publisher.publish_copy(&Point { x: 1.0, y: 0.0 }).unwrap();
+            if has_other_threads {
+                seen.recv_timeout(PATIENCE).unwrap();
+            }
+        });
+        let hesitating = Hesitating { news, waker: None, looks: 0, meanwhile };
+        node.add_callback(hesitating, move |_, ()| sender.send(()).unwrap());
+        executor.add_node(&node).unwrap();
+        spin_until_received(executor, &received);
+    });
+}
