@@ -2,7 +2,7 @@
 
 use crate::{
     cursor::Cursor,
-    message_type::{Layout, MessageType, layout},
+    message_type::{Layout, MessageType},
     value::Value,
 };
 use gantry_cdr::{
@@ -67,7 +67,13 @@ numbers! {
 impl Element<'_> {
     /// The layout of an element, if all elements have the same size.
     pub(crate) fn layout(self, types: &MessageType) -> Option<Layout> {
-        layout(types, self.base, self.nested)
+        match self.base {
+            BaseType::Primitive(primitive) => {
+                Some(Layout { size_bytes: primitive.size_bytes(), align: primitive.size_bytes() })
+            }
+            BaseType::Message(_) => types.structure(self.nested).plain,
+            BaseType::String { .. } | BaseType::WString { .. } => None,
+        }
     }
 }
 

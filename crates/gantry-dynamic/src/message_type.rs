@@ -112,14 +112,3 @@ impl Structure {
         Some((self.definition.fields.get(index)?, *self.nested.get(index)?))
     }
 }
-
-/// The layout of a number, a boolean or a plain message.
-pub(crate) fn layout(types: &MessageType, base: &BaseType, nested: usize) -> Option<Layout> {
-    match base {
-        BaseType::Primitive(primitive) => {
-            Some(Layout { size_bytes: primitive.size_bytes(), align: primitive.size_bytes() })
-        }
-        BaseType::Message(_) => types.structure(nested).plain,
-        BaseType::String { .. } | BaseType::WString { .. } => None,
-    }
-}

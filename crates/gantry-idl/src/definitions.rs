@@ -7,7 +7,7 @@ use crate::{
     model::{BaseType, MessageDefinition, ServiceDefinition},
     name::TypeName,
 };
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, HashSet};
 
 /// A resolved set of definitions: every nested type is in it, and no type contains itself.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -39,19 +39,9 @@ impl Definitions {
 
     /// All messages that are nested in `roots` at any depth, by name.
     pub(crate) fn needed_by<'a>(&'a self, roots: &[&'a MessageDefinition]) -> Vec<&'a MessageDefinition> {
-        let mut visited = BTreeSet::new();
-        let mut open = roots.to_vec();
-        while let Some(message) = open.pop() {
-            for field in &message.fields {
-                if let BaseType::Message(name) = &field.field_type.base
-                    && let Some(nested) = self.messages.get(name)
-                    && visited.insert(name)
-                {
-                    open.push(nested);
-                }
-            }
-        }
-        visited.into_iter().filter_map(|name| self.messages.get(name)).collect()
+        let messages = roots.iter().flat_map(|root| self.nested_first(root));
+        let nested = messages.filter(|message| roots.iter().all(|root| root.name != message.name));
+        nested.map(|message| (&message.name, message)).collect::<BTreeMap<_, _>>().into_values().collect()
     }
 
     /// The message and all messages nested in it, each once and after those that it contains. Does not recurse.

@@ -51,8 +51,8 @@ pub(crate) struct Report {
 }
 
 impl Location {
-    pub(crate) fn file(path: &str) -> Self {
-        Self { path: path.to_owned(), ..Self::default() }
+    pub(crate) fn file(path: impl fmt::Display) -> Self {
+        Self { path: path.to_string(), ..Self::default() }
     }
 
     /// The bytes `range` of `text`, which is line `line` of `path`.

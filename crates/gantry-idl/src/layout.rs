@@ -95,7 +95,7 @@ impl Definitions {
             });
             known.insert(&message.name, message_lengths(message, &known).filter(|_| is_fixed)?);
         }
-        let (mut offsets, mut before) = (Vec::new(), NOTHING);
+        let (mut offsets, mut before) = (Vec::new(), bytes(0));
         for Field { field_type, .. } in &message.fields {
             let align = match &field_type.base {
                 BaseType::Primitive(primitive) => primitive.size_bytes(),
@@ -123,7 +123,7 @@ fn message_lengths(message: &MessageDefinition, known: &HashMap<&TypeName, Lengt
         return Some(bytes(1));
     }
     let mut fields = message.fields.iter().map(|field| field_lengths(&field.field_type, known));
-    fields.try_fold(NOTHING, |before, field| Some(then(&before, &field?)))
+    fields.try_fold(bytes(0), |before, field| Some(then(&before, &field?)))
 }
 
 fn field_lengths(field_type: &FieldType, known: &HashMap<&TypeName, LengthTable>) -> Option<LengthTable> {
@@ -179,18 +179,7 @@ fn plain(message: &MessageDefinition, known: &HashMap<&TypeName, PlainStruct>) -
 
 const IMPOSSIBLE: LengthTable = [[None; ALIGNMENTS]; ALIGNMENTS];
 
-/// Nothing: it ends where it begins, with length 0.
-const NOTHING: LengthTable = {
-    let mut part = IMPOSSIBLE;
-    let mut residue = 0;
-    while residue < ALIGNMENTS {
-        part[residue][residue] = Some(0);
-        residue += 1;
-    }
-    part
-};
-
-/// `length` bytes.
+/// `length` bytes; with 0 it ends where it begins.
 fn bytes(length: u64) -> LengthTable {
     from_lengths(|_| length)
 }
@@ -230,11 +219,11 @@ fn then(first: &LengthTable, second: &LengthTable) -> LengthTable {
 fn repeated(element: &LengthTable, count: u32, or_fewer: bool) -> LengthTable {
     let mut once = *element;
     if or_fewer {
-        for (longest, nothing) in once.iter_mut().flatten().zip(NOTHING.iter().flatten()) {
+        for (longest, nothing) in once.iter_mut().flatten().zip(bytes(0).iter().flatten()) {
             *longest = (*longest).max(*nothing);
         }
     }
-    let (mut all, mut power, mut rest) = (NOTHING, once, count);
+    let (mut all, mut power, mut rest) = (bytes(0), once, count);
     while rest > 0 {
         if rest % 2 == 1 {
             all = then(&all, &power);

@@ -54,7 +54,7 @@ fn files(folder: &Path, report: &mut Report) -> Vec<(TypeName, PathBuf)> {
             }
             let package_name = file_stem(&package, false);
             if let Err(why) = check_package(&package_name) {
-                report.push(Location::file(&interfaces.display().to_string()).error(why));
+                report.push(Location::file(interfaces.display()).error(why));
                 continue;
             }
             for path in children(&interfaces, report) {
@@ -65,7 +65,7 @@ fn files(folder: &Path, report: &mut Report) -> Vec<(TypeName, PathBuf)> {
                 // The file has the name of the service, never that of a request or response.
                 match check_interface(&name, Namespace::Msg) {
                     Ok(()) => files.push((TypeName { package: package_name.clone(), namespace, name }, path)),
-                    Err(why) => report.push(Location::file(&path.display().to_string()).error(why)),
+                    Err(why) => report.push(Location::file(path.display()).error(why)),
                 }
             }
         }
@@ -81,8 +81,7 @@ fn file_stem(path: &Path, without_extension: bool) -> String {
 fn children(folder: &Path, report: &mut Report) -> Vec<PathBuf> {
     let read = || fs::read_dir(folder)?.map(|entry| entry.map(|entry| entry.path())).collect::<io::Result<Vec<_>>>();
     let mut children = read().unwrap_or_else(|error| {
-        report
-            .push(Location::file(&folder.display().to_string()).error(format!("this folder cannot be read: {error}")));
+        report.push(Location::file(folder.display()).error(format!("this folder cannot be read: {error}")));
         Vec::new()
     });
     children.sort();

@@ -3,13 +3,7 @@
 //! Generated code uses [`BoxedArray`] for large arrays in messages that cannot be made of zeros on the heap.
 
 use super::Kind;
-use crate::{
-    composer::Composer,
-    cursor::Cursor,
-    element::Element,
-    error::{Error, Result},
-    input::Input,
-};
+use crate::{composer::Composer, cursor::Cursor, element::Element, error::Error, error::Result, input::Input};
 use alloc::boxed::Box;
 use core::marker::PhantomData;
 

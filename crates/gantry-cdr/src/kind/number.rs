@@ -1,13 +1,7 @@
 //! A number or a boolean.
 
 use super::Kind;
-use crate::{
-    composer::Composer,
-    cursor::Cursor,
-    element::Element,
-    error::{Error, Result},
-    input::Input,
-};
+use crate::{composer::Composer, cursor::Cursor, element::Element, error::Error, error::Result, input::Input};
 use core::marker::PhantomData;
 
 /// A number or a `bool`.

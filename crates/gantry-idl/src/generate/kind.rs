@@ -78,11 +78,11 @@ fn shape_type(definition: &MessageDefinition, scope: &Scope<'_>) -> String {
 /// The implementation of `Kind`.
 pub(super) fn kind(definition: &MessageDefinition, fields: &[FieldCode<'_>], scope: &Scope<'_>) -> String {
     let (name, shape) = (text::type_name(&definition.name.name), shape_type(definition, scope));
-    let argument = if scope.shape(&definition.name).exists { "shape" } else { "()" };
+    let has_shape = scope.shape(&definition.name).exists;
+    let argument = if has_shape { "shape" } else { "()" };
     let anonymous = shape.replace("'a", "'_");
     let lines = |line: &dyn Fn(&FieldCode<'_>) -> String| fields.iter().map(line).collect::<String>();
     // In a message of fixed size the positions of all fields follow from its start.
-    let has_shape = scope.shape(&definition.name).exists;
     let part = |identifier: &str| if has_shape { format!("            {identifier}: ") } else { "        ".to_owned() };
     let end = if has_shape { "?,\n" } else { "?;\n" };
     let locate =

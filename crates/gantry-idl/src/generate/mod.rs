@@ -64,10 +64,10 @@ pub fn compile_to(folder: impl AsRef<Path>, file_name: &str) -> Result<Definitio
     let crates = exported.into_iter().map(|(package, (name, _))| (package, name)).collect();
     let code = generate(&definitions, &crates);
     let out = std::env::var_os("OUT_DIR")
-        .ok_or_else(|| error_without_location("OUT_DIR is not set; call this from a build.rs".to_owned()))?;
+        .ok_or_else(|| general_error("OUT_DIR is not set; call this from a build.rs".to_owned()))?;
     let path = Path::new(&out).join(file_name);
     std::fs::write(&path, code)
-        .map_err(|error| error_without_location(format!("{} cannot be written: {error}", path.display())))?;
+        .map_err(|error| general_error(format!("{} cannot be written: {error}", path.display())))?;
     Ok(definitions)
 }
 
@@ -83,15 +83,15 @@ pub fn export(folder: impl AsRef<Path>) {
 pub fn generate(definitions: &Definitions, crates: &BTreeMap<String, String>) -> String {
     let mut packages: BTreeMap<&str, [String; 2]> = BTreeMap::new();
     let shapes = &Shapes::new(definitions);
+    let scope = |own| Scope { definitions, shapes, crates, own };
     for definition in definitions.messages().filter(|message| !crates.contains_key(&message.name.package)) {
         let modules = packages.entry(&definition.name.package).or_default();
-        modules[module_index(&definition.name)]
-            .push_str(&message::code(definition, &Scope { definitions, shapes, crates, own: &definition.name }));
+        let module = &mut modules[usize::from(definition.name.namespace == Namespace::Srv)];
+        module.push_str(&message::code(definition, &scope(&definition.name)));
     }
     for service in definitions.services().filter(|service| !crates.contains_key(&service.name.package)) {
         let modules = packages.entry(&service.name.package).or_default();
-        modules[1]
-            .push_str(&message::service_code(service, &Scope { definitions, shapes, crates, own: &service.name }));
+        modules[1].push_str(&message::service_code(service, &scope(&service.name)));
     }
     let mut code = String::new();
     for (package, [messages, services]) in packages {
@@ -120,13 +120,6 @@ pub fn generate(definitions: &Definitions, crates: &BTreeMap<String, String>) ->
     code
 }
 
-fn module_index(name: &TypeName) -> usize {
-    match name.namespace {
-        Namespace::Msg => 0,
-        Namespace::Srv => 1,
-    }
-}
-
 /// Refuses a package that another crate has already: two crates cannot share a package.
 fn check_packages(folder: &Path, exported: &BTreeMap<String, (String, PathBuf)>) -> Result<(), Errors> {
     for (package, (its_crate, _)) in exported {
@@ -135,7 +128,7 @@ fn check_packages(folder: &Path, exported: &BTreeMap<String, (String, PathBuf)>)
             let sentence = format!(
                 "the package `{package}` belongs to the crate `{its_crate}`; give your own package another name"
             );
-            return Err(Location::file(&own.display().to_string()).error(sentence).into());
+            return Err(Location::file(own.display()).error(sentence).into());
         }
     }
     Ok(())
@@ -152,7 +145,7 @@ fn check_names(definitions: &Definitions) -> Result<(), Errors> {
                 let of = &message.name;
                 let sentence =
                     format!("in Rust this name belongs to the code of `{of}`; rename one of the two messages");
-                return Err(Location::file(&taken.to_string()).error(sentence).into());
+                return Err(Location::file(&taken).error(sentence).into());
             }
         }
     }
@@ -165,7 +158,7 @@ fn check_sizes(definitions: &Definitions) -> Result<(), Errors> {
     for message in definitions.messages().filter(|message| !shapes.of(&message.name).exists) {
         if definitions.max_size_bytes(&message.name).is_none_or(|bytes| u32::try_from(bytes).is_err()) {
             let sentence = "every message of this type would have more than 4 GiB, which CDR cannot hold".to_owned();
-            return Err(Location::file(&message.name.to_string()).error(sentence).into());
+            return Err(Location::file(&message.name).error(sentence).into());
         }
     }
     Ok(())
@@ -179,7 +172,7 @@ fn exported_packages() -> Result<BTreeMap<String, (String, PathBuf)>, Errors> {
         let Some(links) = variable.strip_prefix("DEP_").and_then(|rest| rest.strip_suffix(&end)) else { continue };
         let folder = PathBuf::from(folder);
         let entries = std::fs::read_dir(&folder)
-            .map_err(|error| error_without_location(format!("{} cannot be read: {error}", folder.display())))?;
+            .map_err(|error| general_error(format!("{} cannot be read: {error}", folder.display())))?;
         for entry in entries.flatten() {
             packages.insert(entry.file_name().to_string_lossy().into_owned(), (links.to_lowercase(), folder.clone()));
         }
@@ -194,7 +187,7 @@ fn println_cargo(line: &str) {
 }
 
 /// An error that is in no definition.
-fn error_without_location(sentence: String) -> Error {
+fn general_error(sentence: String) -> Error {
     Location::default().error(sentence)
 }
 
