@@ -1,4 +1,4 @@
-//! Writes Rust code for the packages in `packages`: all that there is to do.
+//! The complete build script: it writes Rust code for the packages in `packages`.
 
 fn main() -> Result<(), gantry_idl::Errors> {
     gantry_idl::compile("packages").map(drop)

@@ -1,4 +1,4 @@
-//! Definitions, and bodies that they are for.
+//! Definitions, each with a body of its message.
 
 #![no_main]
 #![allow(dead_code, reason = "the other targets are in the same file")]

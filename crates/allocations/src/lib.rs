@@ -1,8 +1,8 @@
-//! Counts what each thread allocates and frees, whatever the threads beside it do.
+//! A global allocator that counts the allocations and frees of each thread apart from those of all other threads.
 //!
-//! Used by tests, which say that a thread did neither, and by `perf-test`. Whatever program links this crate has its allocator:
-//! the system's, and four additions to words of the calling thread. Each call is handed on as the one it is, so that zeroed
-//! memory stays untouched and what grows is moved by the kernel: what is measured does not change by being counted.
+//! A program that links this crate has its allocator: the system's allocator, and four additions to words of the calling thread.
+//! Each call is passed on unchanged, so that zeroed memory stays untouched and the kernel moves memory that grows. So counting does
+//! not change the measured behaviour.
 
 use std::{
     alloc::{GlobalAlloc, Layout, System},
@@ -10,30 +10,30 @@ use std::{
 };
 
 thread_local! {
-    // Constant and without a destructor: the first look at it does not allocate, and it may be looked at to the very end.
+    // Constant and without a destructor: the first access does not allocate, and the last one may be at the very end of the thread.
     static COUNTS: Cell<Counts> = const { Cell::new(Counts { allocations: 0, frees: 0, bytes: 0, freed_bytes: 0 }) };
 }
 
-/// What one thread allocated and freed. What grows or shrinks counts as both.
+/// The allocations and frees of one thread. A reallocation counts as both.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// How often it allocated.
+    /// The number of allocations.
     pub allocations: u64,
-    /// How often it freed.
+    /// The number of frees.
     pub frees: u64,
-    /// How many bytes it asked for in all.
+    /// The number of allocated bytes in all.
     pub bytes: u64,
-    /// How many bytes it freed in all: what it asked for and did not free lives, if no other thread frees it.
+    /// The number of freed bytes in all. Bytes that are allocated and not freed are live, unless another thread frees them.
     pub freed_bytes: u64,
 }
 
-/// What the calling thread has allocated and freed so far.
+/// The counts of the calling thread so far.
 #[must_use]
 pub fn of_this_thread() -> Counts {
     COUNTS.get()
 }
 
-/// What `work` allocates and frees on this thread.
+/// The counts of `work` on this thread.
 pub fn count(work: impl FnOnce()) -> Counts {
     let before = of_this_thread();
     work();
@@ -41,7 +41,7 @@ pub fn count(work: impl FnOnce()) -> Counts {
 }
 
 impl Counts {
-    /// What came after `earlier` counts of the same thread.
+    /// The difference to `earlier` counts of the same thread.
     #[must_use]
     pub fn since(self, earlier: Counts) -> Counts {
         Counts {
@@ -53,13 +53,13 @@ impl Counts {
     }
 }
 
-/// Notes a call that asks for memory, frees some, or does both; `None` is not asked or freed.
-fn add(asked_bytes: Option<usize>, freed_bytes: Option<usize>) {
+/// Counts a call that allocates memory, frees memory, or does both. `None` means no allocation or no free.
+fn add(allocated_bytes: Option<usize>, freed_bytes: Option<usize>) {
     let counts = COUNTS.get();
     COUNTS.set(Counts {
-        allocations: counts.allocations + u64::from(asked_bytes.is_some()),
+        allocations: counts.allocations + u64::from(allocated_bytes.is_some()),
         frees: counts.frees + u64::from(freed_bytes.is_some()),
-        bytes: counts.bytes + asked_bytes.unwrap_or(0) as u64,
+        bytes: counts.bytes + allocated_bytes.unwrap_or(0) as u64,
         freed_bytes: counts.freed_bytes + freed_bytes.unwrap_or(0) as u64,
     });
 }
@@ -67,10 +67,10 @@ fn add(asked_bytes: Option<usize>, freed_bytes: Option<usize>) {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// The system's allocator, counted.
+/// The system's allocator with counts.
 struct Counting;
 
-// SAFETY: the system's allocator does the work; what is done besides neither allocates nor panics.
+// SAFETY: the system's allocator does the work. The counting neither allocates nor panics.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         add(Some(layout.size()), None);
@@ -84,16 +84,16 @@ unsafe impl GlobalAlloc for Counting {
         unsafe { System.alloc_zeroed(layout) }
     }
 
-    unsafe fn realloc(&self, place: *mut u8, layout: Layout, bytes: usize) -> *mut u8 {
+    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, bytes: usize) -> *mut u8 {
         add(Some(bytes), Some(layout.size()));
         // SAFETY: the caller keeps `realloc`'s contract.
-        unsafe { System.realloc(place, layout, bytes) }
+        unsafe { System.realloc(pointer, layout, bytes) }
     }
 
-    unsafe fn dealloc(&self, place: *mut u8, layout: Layout) {
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
         add(None, Some(layout.size()));
         // SAFETY: the caller keeps `dealloc`'s contract.
-        unsafe { System.dealloc(place, layout) }
+        unsafe { System.dealloc(pointer, layout) }
     }
 }
 
@@ -110,20 +110,20 @@ mod tests {
     }
 
     #[test]
-    fn what_grows_is_both_and_other_threads_are_not_counted() {
+    fn a_reallocation_counts_as_both_and_other_threads_are_not_counted() {
         let mut numbers = Vec::<u64>::with_capacity(4);
         let grown = count(|| black_box(&mut numbers).reserve_exact(8));
         assert_eq!(grown, Counts { allocations: 1, frees: 1, bytes: 64, freed_bytes: 32 });
-        let (ask, asked) = std::sync::mpsc::sync_channel::<()>(1);
-        let (answer, answered) = std::sync::mpsc::sync_channel::<()>(1);
+        let (request, requested) = std::sync::mpsc::sync_channel::<()>(1);
+        let (respond, responded) = std::sync::mpsc::sync_channel::<()>(1);
         let other = std::thread::spawn(move || {
-            asked.recv().unwrap();
+            requested.recv().unwrap();
             drop(black_box(vec![0_u8; 1000]));
-            answer.send(()).unwrap();
+            respond.send(()).unwrap();
         });
         let meanwhile = count(|| {
-            ask.send(()).unwrap();
-            while answered.try_recv().is_err() {
+            request.send(()).unwrap();
+            while responded.try_recv().is_err() {
                 std::thread::yield_now();
             }
         });

@@ -1,4 +1,4 @@
-//! Bytes of one's own that lie as a view needs them.
+//! Private bytes with the alignment that a view needs.
 
 use crate::BODY_ALIGN;
 use alloc::{vec, vec::Vec};
@@ -12,7 +12,7 @@ pub struct AlignedBytes {
 }
 
 impl AlignedBytes {
-    /// So many zeros.
+    /// `length_bytes` zeros.
     #[must_use]
     pub fn zeroed(length_bytes: usize) -> AlignedBytes {
         AlignedBytes { words: vec![0; length_bytes.div_ceil(BODY_ALIGN)], length_bytes }

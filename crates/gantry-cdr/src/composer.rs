@@ -1,7 +1,7 @@
-//! Puts a message into memory, or only counts how much it needs.
+//! A composer writes a message to memory, or only counts the bytes that the message needs.
 //!
-//! Used by the `compose` (building in place) and `write` (copy path) of kinds and generated messages. Counting and writing are
-//! the same code, so they cannot disagree.
+//! `Kind::compose` (building in place) and `Kind::write` (copy path) both write through it. Counting and writing are the same
+//! code, so they cannot disagree.
 
 use crate::{
     element::Element,
@@ -10,23 +10,23 @@ use crate::{
 };
 use zerocopy::{Immutable, IntoBytes};
 
-/// A place in a body to be, which moves on field by field.
+/// A position in a body that is being written. Each field moves it forward.
 #[derive(Debug)]
 pub struct Composer<'a> {
-    /// None while counting.
+    /// `None` while counting.
     memory: Option<&'a mut [u8]>,
-    at: usize,
+    offset: usize,
 }
 
 impl<'a> Composer<'a> {
-    /// Counts only, from an offset in a body on.
-    pub(crate) fn counting(at: usize) -> Composer<'static> {
-        Composer { memory: None, at }
+    /// Only counts, starting at `offset` in a body.
+    pub(crate) fn counting(offset: usize) -> Composer<'static> {
+        Composer { memory: None, offset }
     }
 
-    /// Writes to `memory`, which is the body, from an offset on.
-    pub(crate) fn writing(memory: &'a mut [u8], at: usize) -> Composer<'a> {
-        Composer { memory: Some(memory), at }
+    /// Writes to `memory`, which is the whole body, starting at `offset`.
+    pub(crate) fn writing(memory: &'a mut [u8], offset: usize) -> Composer<'a> {
+        Composer { memory: Some(memory), offset }
     }
 
     /// The offset from the start of the body.
@@ -34,13 +34,13 @@ impl<'a> Composer<'a> {
     #[must_use]
     pub fn position(&self) -> u32 {
         // `reserve` keeps it within 32 bits.
-        self.at as u32
+        self.offset as u32
     }
 
-    /// Lays out the field `name`, of kind `K`, for `shape`; elements of sequences and arrays stay what the memory held.
+    /// Lays out the field `name`, of kind `K`, for `shape`. The elements of sequences and arrays keep the bytes of the memory.
     ///
     /// # Errors
-    /// The memory ends; a length is above its bound.
+    /// The memory is too short; a length is above its bound.
     #[inline]
     pub fn field<K: Kind>(&mut self, name: &str, shape: K::Shape<'_>) -> Result<K::Layout> {
         K::compose(self, shape).map_err(|error| error.inside(name))
@@ -49,7 +49,7 @@ impl<'a> Composer<'a> {
     /// Writes the number or plain message `name`.
     ///
     /// # Errors
-    /// The memory ends.
+    /// The memory is too short.
     #[inline]
     pub fn value<T: Element>(&mut self, name: &str, value: &T) -> Result<u32> {
         self.put(value, T::ALIGN).map_err(|error| error.inside(name))
@@ -58,16 +58,16 @@ impl<'a> Composer<'a> {
     /// Writes the field `name` of an owned message.
     ///
     /// # Errors
-    /// The memory ends; a length is above its bound.
+    /// The memory is too short; a length is above its bound.
     #[inline]
     pub fn write<K: Kind>(&mut self, name: &str, value: &K::Owned) -> Result<()> {
         K::write(value, self).map_err(|error| error.inside(name))
     }
 
-    /// Fills with zeros up to the next multiple of `align`, then passes over `length_bytes`, which stay what they are.
+    /// Fills the padding up to the next multiple of `align` with zeros, then skips `length_bytes` without writing them.
     #[inline]
     pub(crate) fn reserve(&mut self, length_bytes: usize, align: usize) -> Result<u32> {
-        let start = self.at.next_multiple_of(align);
+        let start = self.offset.next_multiple_of(align);
         let Some(end) = start.checked_add(length_bytes).filter(|end| u32::try_from(*end).is_ok()) else {
             return Err(self.error(Problem::TooLarge));
         };
@@ -76,9 +76,9 @@ impl<'a> Composer<'a> {
                 let left_bytes = memory.len().saturating_sub(start);
                 return Err(self.error(Problem::TooShort { needed_bytes: length_bytes, left_bytes }));
             }
-            memory[self.at..start].fill(0);
+            memory[self.offset..start].fill(0);
         }
-        self.at = end;
+        self.offset = end;
         Ok(start as u32)
     }
 
@@ -88,22 +88,22 @@ impl<'a> Composer<'a> {
         let bytes = value.as_bytes();
         let start = self.reserve(bytes.len(), align)?;
         if let Some(memory) = &mut self.memory {
-            memory[start as usize..self.at].copy_from_slice(bytes);
+            memory[start as usize..self.offset].copy_from_slice(bytes);
         }
         Ok(start)
     }
 
-    /// Passes over `length_bytes` and makes them zeros.
+    /// Writes `length_bytes` zeros at the next multiple of `align`.
     #[inline]
     pub(crate) fn zeros(&mut self, length_bytes: usize, align: usize) -> Result<u32> {
         let start = self.reserve(length_bytes, align)?;
         if let Some(memory) = &mut self.memory {
-            memory[start as usize..self.at].fill(0);
+            memory[start as usize..self.offset].fill(0);
         }
         Ok(start)
     }
 
-    /// Writes the length of a sequence, within its bound.
+    /// Writes the length of a sequence after checking its bound.
     #[inline]
     pub(crate) fn length(&mut self, length: usize, bound: u32) -> Result<u32> {
         check_bound(length, bound).map_err(|problem| self.error(problem))?;
@@ -111,9 +111,9 @@ impl<'a> Composer<'a> {
         Ok(length as u32)
     }
 
-    /// A problem here.
+    /// An error at the current offset.
     #[cold]
     pub(crate) fn error(&self, problem: Problem) -> Error {
-        Error::new(problem, self.at)
+        Error::new(problem, self.offset)
     }
 }

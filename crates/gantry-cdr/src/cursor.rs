@@ -1,25 +1,23 @@
-//! Finds the fields of a message in its bytes, and checks them, without copying.
-//!
-//! Used by the `locate` of kinds and generated messages.
+//! A cursor finds the fields of a message in its bytes and checks them, without copying.
 
 use crate::{
     error::{Error, Problem, Result},
     kind::Kind,
 };
 
-/// A place in a body, which moves on field by field.
+/// A position in a body. Each field moves it forward.
 #[derive(Debug)]
 pub struct Cursor<'a> {
     bytes: &'a [u8],
-    at: usize,
+    offset: usize,
 }
 
 impl<'a> Cursor<'a> {
-    /// At an offset in a body; offsets fit in 32 bits.
-    pub(crate) fn new(bytes: &'a [u8], at: usize) -> Result<Cursor<'a>> {
+    /// A cursor at `offset` in a body of less than 4 GiB, so that offsets fit in 32 bits.
+    pub(crate) fn new(bytes: &'a [u8], offset: usize) -> Result<Cursor<'a>> {
         match u32::try_from(bytes.len()) {
-            Ok(_) => Ok(Cursor { bytes, at }),
-            Err(_) => Err(Error::new(Problem::TooLarge, at)),
+            Ok(_) => Ok(Cursor { bytes, offset }),
+            Err(_) => Err(Error::new(Problem::TooLarge, offset)),
         }
     }
 
@@ -27,26 +25,26 @@ impl<'a> Cursor<'a> {
     #[inline]
     #[must_use]
     pub fn position(&self) -> u32 {
-        // `at` is at most the length, which fits (`new`).
-        self.at as u32
+        // `offset` is at most the length, which fits (`new`).
+        self.offset as u32
     }
 
     /// Finds the field `name`, of kind `K`.
     ///
     /// # Errors
-    /// Its bytes are not those of such a field.
+    /// The bytes are not a valid field of this kind.
     #[inline]
     pub fn field<K: Kind>(&mut self, name: &str) -> Result<K::Layout> {
         K::locate(self).map_err(|error| error.inside(name))
     }
 
-    /// Passes over `length_bytes` from the next multiple of `align`, and returns where they start.
+    /// Skips `length_bytes` from the next multiple of `align` and returns their offset.
     #[inline]
     pub(crate) fn take(&mut self, length_bytes: usize, align: usize) -> Result<u32> {
-        let start = self.at.next_multiple_of(align);
+        let start = self.offset.next_multiple_of(align);
         match start.checked_add(length_bytes) {
             Some(end) if end <= self.bytes.len() => {
-                self.at = end;
+                self.offset = end;
                 Ok(start as u32)
             }
             _ => {
@@ -56,30 +54,30 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// A length, and that many bytes fit at all.
+    /// Reads the length of a sequence or text.
     #[inline]
     pub(crate) fn length(&mut self) -> Result<usize> {
-        let at = self.take(4, 4)? as usize;
-        let bytes = [self.bytes[at], self.bytes[at + 1], self.bytes[at + 2], self.bytes[at + 3]];
-        // Read once: what is checked must be what is used, whatever the writer does meanwhile.
+        let start = self.take(4, 4)? as usize;
+        let bytes = [self.bytes[start], self.bytes[start + 1], self.bytes[start + 2], self.bytes[start + 3]];
+        // Read once: the checked value must be the used value, even if the writer changes the bytes meanwhile.
         Ok(core::hint::black_box(u32::from_le_bytes(bytes)) as usize)
     }
 
-    /// What was passed over from `start` on.
+    /// The bytes from `start` to the current offset.
     #[inline]
     pub(crate) fn bytes_from(&self, start: u32) -> &'a [u8] {
-        &self.bytes[start as usize..self.at]
+        &self.bytes[start as usize..self.offset]
     }
 
-    /// A problem here.
+    /// An error at the current offset.
     #[cold]
     pub(crate) fn error(&self, problem: Problem) -> Error {
-        Error::new(problem, self.at)
+        Error::new(problem, self.offset)
     }
 
-    /// Refuses more than padding after the message.
+    /// Refuses more bytes after the message than padding.
     pub(crate) fn finish(&self) -> Result<()> {
-        match self.bytes.len() - self.at {
+        match self.bytes.len() - self.offset {
             0..=crate::MOST_TRAILING_BYTES => Ok(()),
             bytes => Err(self.error(Problem::TooLong { bytes })),
         }

@@ -1,4 +1,4 @@
-//! What lies in arrays and sequences as it lies in memory: numbers, booleans and plain messages.
+//! Elements have the same bytes in CDR arrays and sequences as in Rust slices: numbers, booleans and plain messages.
 
 use crate::{error::Problem, plain::PlainMessage};
 use zerocopy::{FromBytes, FromZeros, Immutable, IntoBytes, TryFromBytes};
@@ -7,7 +7,7 @@ use zerocopy::{FromBytes, FromZeros, Immutable, IntoBytes, TryFromBytes};
 pub trait Element: FromZeros + IntoBytes + Immutable + Sized + 'static {
     /// Its alignment in CDR.
     const ALIGN: usize = align_of::<Self>();
-    /// Whether some bytes are no value of it.
+    /// Whether some bytes are not a valid value of the type.
     const CHECKED: bool = false;
 
     /// The value at an offset in a body, in place.
@@ -18,50 +18,50 @@ pub trait Element: FromZeros + IntoBytes + Immutable + Sized + 'static {
     fn slice(bytes: &[u8]) -> &[Self];
     /// The values that fill `bytes`, in place.
     fn slice_mut(bytes: &mut [u8]) -> &mut [Self];
-    /// Whether `bytes` are values; checked once, when a view is made.
+    /// Checks that `bytes` are valid values; called once, when a view is made.
     ///
     /// # Errors
-    /// They are not.
+    /// The bytes are not valid values.
     fn check(bytes: &[u8]) -> Result<(), Problem>;
-    /// Copies the values that fill `bytes`, and checks what was copied.
+    /// Copies the values that fill `bytes`, and checks the copy.
     ///
     /// # Errors
-    /// They are no values.
+    /// The bytes are not valid values.
     fn copy(bytes: &[u8], values: &mut [Self]) -> Result<(), Problem>;
-    /// Turns around the bytes of every number in `values`; `false` if it cannot.
+    /// Reverses the byte order of every number in `values`; `false` if the type does not support that.
     fn swap_bytes(values: &mut [Self]) -> bool;
 }
 
-/// What a view says whose bytes are not where they were when it was made: its memory is not the kind that stays in place.
+/// Panics because the bytes of a view are no longer at the address that was checked: its memory does not stay in place.
 #[cold]
-pub(crate) fn moved() -> ! {
+pub(crate) fn panic_moved() -> ! {
     panic!(
-        "the memory of a message moved after its view was made; use memory that stays where it is, as a slice or a `Vec`"
+        "the memory of a message moved after its view was made; use memory that stays in place, such as a slice or a `Vec`"
     )
 }
 
-/// In place, for types of which all bytes are a value.
+/// Access in place for types whose every bit pattern is a value.
 macro_rules! in_place {
     () => {
         #[inline]
         fn at(body: &[u8], offset: u32) -> &Self {
             let start = offset as usize;
-            Self::ref_from_bytes(&body[start..start + size_of::<Self>()]).unwrap_or_else(|_| moved())
+            Self::ref_from_bytes(&body[start..start + size_of::<Self>()]).unwrap_or_else(|_| panic_moved())
         }
 
         #[inline]
         fn at_mut(body: &mut [u8], offset: u32) -> &mut Self {
             let start = offset as usize;
-            Self::mut_from_bytes(&mut body[start..start + size_of::<Self>()]).unwrap_or_else(|_| moved())
+            Self::mut_from_bytes(&mut body[start..start + size_of::<Self>()]).unwrap_or_else(|_| panic_moved())
         }
 
         #[inline]
         fn slice(bytes: &[u8]) -> &[Self] {
-            // No elements are not aligned either.
+            // An empty sequence has no padding, so its bytes may be unaligned.
             if bytes.is_empty() {
                 return &[];
             }
-            <[Self]>::ref_from_bytes(bytes).unwrap_or_else(|_| moved())
+            <[Self]>::ref_from_bytes(bytes).unwrap_or_else(|_| panic_moved())
         }
 
         #[inline]
@@ -69,7 +69,7 @@ macro_rules! in_place {
             if bytes.is_empty() {
                 return &mut [];
             }
-            <[Self]>::mut_from_bytes(bytes).unwrap_or_else(|_| moved())
+            <[Self]>::mut_from_bytes(bytes).unwrap_or_else(|_| panic_moved())
         }
 
         #[inline]
@@ -114,18 +114,18 @@ impl Element for bool {
 
     #[inline]
     fn at(body: &[u8], offset: u32) -> &bool {
-        // Anything else was refused when the view was made.
+        // The view refused all other values when it was made.
         if body[offset as usize] == 0 { &false } else { &true }
     }
 
     #[inline]
     fn at_mut(body: &mut [u8], offset: u32) -> &mut bool {
-        bool::try_mut_from_bytes(&mut body[offset as usize..][..1]).unwrap_or_else(|_| moved())
+        bool::try_mut_from_bytes(&mut body[offset as usize..][..1]).unwrap_or_else(|_| panic_moved())
     }
 
     #[inline]
     fn slice(bytes: &[u8]) -> &[bool] {
-        // As above; if the writer put something else there since, there is nothing to be shown.
+        // As above. The slice is empty if the writer has put other values there since.
         <[bool]>::try_ref_from_bytes(bytes).unwrap_or_default()
     }
 

@@ -1,23 +1,23 @@
-//! The four bytes before a body: how it is encoded.
+//! The encapsulation header: four bytes before a body that state its encoding.
 //!
-//! Inside Gantry a body is known to be little endian CDR and its header lies in the slot's; bags, bridges and DDS put both in
-//! one buffer. Values from DDS-XTypes 1.3, table 60.
+//! Inside Gantry a body is always little-endian CDR and its encapsulation header is part of the slot's header. Bags, bridges and
+//! DDS put header and body in one buffer. The values are from DDS-XTypes 1.3, table 60.
 
 use crate::error::{Error, Problem, Result};
 
-/// Before every message that Gantry builds: CDR, little endian, no options.
+/// The header of every message that Gantry builds: CDR, little endian, no options.
 pub const ENCAPSULATION: [u8; 4] = [0, 1, 0, 0];
 
-/// In which order the bytes of a number stand.
+/// The order of the bytes of a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ByteOrder {
-    /// As in the memory of x86-64 and aarch64.
+    /// The order of x86-64 and aarch64.
     LittleEndian,
-    /// As on a network.
+    /// Network byte order.
     BigEndian,
 }
 
-/// Splits an encapsulated message into its order and its body.
+/// Splits an encapsulated message into its byte order and its body.
 ///
 /// # Errors
 /// Fewer than four bytes, or an encoding that ROS 2 does not use (parameter lists, XCDR2).

@@ -1,46 +1,46 @@
-//! What can be wrong with bytes or with a shape: a sentence with the field's path and the offset.
+//! Errors in bytes and shapes: a sentence with the field's path and the offset.
 
 use alloc::{boxed::Box, format, string::String};
 use core::fmt;
 
-/// What is wrong.
+/// A defect of bytes or of a shape.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Problem {
-    /// The bytes end too early, or the memory to write to does.
+    /// The bytes to read, or the memory to write to, end too early.
     #[error("{needed_bytes} bytes are needed and {left_bytes} are left")]
     TooShort {
-        /// What the field needs.
+        /// The bytes that the field needs.
         needed_bytes: usize,
-        /// What there is.
+        /// The bytes that are left.
         left_bytes: usize,
     },
-    /// More than what may follow a message.
+    /// More bytes after the message than [`MOST_TRAILING_BYTES`](crate::MOST_TRAILING_BYTES).
     #[error("{bytes} bytes follow the message")]
     TooLong {
-        /// How many.
+        /// The number of bytes after the message.
         bytes: usize,
     },
     /// A sequence or text above its bound.
     #[error("its length is {length} and may be {bound}")]
     AboveBound {
-        /// Elements, or characters.
+        /// The number of elements, or of bytes or UTF-16 units of a text.
         length: usize,
-        /// What the definition allows.
+        /// The greatest length that the definition allows.
         bound: usize,
     },
-    /// A list whose length was fixed when the message was built.
+    /// A list of another length than the message was built with.
     #[error("its length is {length} and was fixed as {expected} when the message was built")]
     OtherLength {
-        /// What was given.
+        /// The given length.
         length: usize,
-        /// What there is room for.
+        /// The length that the message was built with.
         expected: usize,
     },
     /// A boolean that is neither 0 nor 1.
     #[error("a boolean is {value}; it may be 0 or 1")]
     NotBoolean {
-        /// The byte.
+        /// The value of the byte.
         value: u8,
     },
     /// A text that is not UTF-8.
@@ -52,7 +52,7 @@ pub enum Problem {
     /// A text whose last byte is not 0.
     #[error("its text does not end in 0")]
     NotTerminated,
-    /// The body does not lie 8-byte aligned.
+    /// The body is not 8-byte aligned.
     #[error("the body is not 8-byte aligned; copy it to `AlignedBytes`")]
     NotAligned,
     /// An encapsulation other than CDR.
@@ -61,19 +61,19 @@ pub enum Problem {
     )]
     Encapsulation(u8, u8),
     /// A struct that cannot be read in the other byte order.
-    #[error("the struct was not generated and does not know its numbers, so it cannot be read big endian")]
+    #[error("the struct was not generated and cannot swap the bytes of its numbers, so it cannot be read big endian")]
     OtherByteOrder,
     /// More than 4 GiB.
     #[error("the message is larger than 4 GiB")]
     TooLarge,
 }
 
-/// A problem and where it is.
+/// A problem with its field and offset.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Error(Box<Place>);
+pub struct Error(Box<Details>);
 
 #[derive(Clone, PartialEq, Eq)]
-struct Place {
+struct Details {
     problem: Problem,
     offset_bytes: usize,
     path: String,
@@ -87,10 +87,10 @@ impl Error {
     #[cold]
     #[must_use]
     pub fn new(problem: Problem, offset_bytes: usize) -> Error {
-        Error(Box::new(Place { problem, offset_bytes, path: String::new() }))
+        Error(Box::new(Details { problem, offset_bytes, path: String::new() }))
     }
 
-    /// The same, said from outside of the field `name`.
+    /// The same error with `name` put before its path.
     #[cold]
     #[must_use]
     pub fn inside(mut self, name: &str) -> Error {
@@ -99,26 +99,26 @@ impl Error {
         self
     }
 
-    /// The same, said from outside of a list's element.
+    /// The same error with a list's index put before its path.
     #[cold]
     #[must_use]
     pub fn inside_element(self, index: usize) -> Error {
         self.inside(&format!("[{index}]"))
     }
 
-    /// What is wrong.
+    /// The problem.
     #[must_use]
     pub fn problem(&self) -> &Problem {
         &self.0.problem
     }
 
-    /// The path of the field, as `fields[2].name`; empty if it is the message as a whole.
+    /// The path of the field, as `fields[2].name`; empty if the error concerns the whole message.
     #[must_use]
     pub fn path(&self) -> &str {
         &self.0.path
     }
 
-    /// Where it is, counted from the start of the body.
+    /// The offset of the error from the start of the body.
     #[must_use]
     pub fn offset_bytes(&self) -> usize {
         self.0.offset_bytes

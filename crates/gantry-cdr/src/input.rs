@@ -1,7 +1,6 @@
-//! Reads a message out of its bytes into an owned one: the copy path, in both byte orders.
+//! An input reads a message from its bytes into an owned message: the copy path, in both byte orders.
 //!
-//! Used by the `read` of kinds and generated messages. Bytes are copied first, each once, and what was copied is checked, so
-//! that a writer who changes them meanwhile gets nowhere.
+//! Each byte is copied once, and the copy is checked, so a writer that changes the bytes meanwhile cannot get past the checks.
 
 use crate::{
     element::Element,
@@ -10,53 +9,53 @@ use crate::{
     kind::{Kind, check_bound},
 };
 
-/// A place in a body, which moves on as it is read.
+/// A position in a body. Each read moves it forward.
 #[derive(Debug)]
 pub struct Input<'a> {
     bytes: &'a [u8],
-    at: usize,
+    offset: usize,
     swapped: bool,
 }
 
 impl<'a> Input<'a> {
-    /// From an offset in a body on.
-    pub(crate) fn new(bytes: &'a [u8], at: usize, order: ByteOrder) -> Input<'a> {
-        Input { bytes, at, swapped: order == ByteOrder::BigEndian }
+    /// An input at `offset` in a body.
+    pub(crate) fn new(bytes: &'a [u8], offset: usize, order: ByteOrder) -> Input<'a> {
+        Input { bytes, offset, swapped: order == ByteOrder::BigEndian }
     }
 
     /// Reads the field `name`, of kind `K`.
     ///
     /// # Errors
-    /// Its bytes are not those of such a field.
+    /// The bytes are not a valid field of this kind.
     #[inline]
     pub fn field<K: Kind>(&mut self, name: &str, value: &mut K::Owned) -> Result<()> {
         K::read(value, self).map_err(|error| error.inside(name))
     }
 
-    /// The next `length_bytes` from a multiple of `align` on.
+    /// The next `length_bytes` from the next multiple of `align`.
     #[inline]
     pub(crate) fn take(&mut self, length_bytes: usize, align: usize) -> Result<&'a [u8]> {
-        let start = self.at.next_multiple_of(align);
+        let start = self.offset.next_multiple_of(align);
         let end = start.checked_add(length_bytes).filter(|end| *end <= self.bytes.len());
         let Some(end) = end else {
             let left_bytes = self.bytes.len().saturating_sub(start);
             return Err(self.error(Problem::TooShort { needed_bytes: length_bytes, left_bytes }));
         };
-        self.at = end;
+        self.offset = end;
         Ok(&self.bytes[start..end])
     }
 
-    /// Reads as many elements as `values` has; none moves nothing.
+    /// Reads as many elements as `values` has. An empty `values` skips no padding.
     #[inline]
     pub(crate) fn elements<T: Element>(&mut self, values: &mut [T]) -> Result<()> {
         if values.is_empty() {
             return Ok(());
         }
         let bytes = self.take(size_of_val(values), T::ALIGN)?;
-        let at = |problem| Error::new(problem, self.at - bytes.len());
-        T::copy(bytes, values).map_err(at)?;
+        let error_at_start = |problem| Error::new(problem, self.offset - bytes.len());
+        T::copy(bytes, values).map_err(error_at_start)?;
         if self.swapped && !T::swap_bytes(values) {
-            return Err(at(Problem::OtherByteOrder));
+            return Err(error_at_start(Problem::OtherByteOrder));
         }
         Ok(())
     }
@@ -70,36 +69,36 @@ impl<'a> Input<'a> {
         Ok(numbers.iter().map(number).map(core::hint::black_box))
     }
 
-    /// A length, within its bound.
+    /// Reads a length and checks its bound.
     #[inline]
     pub(crate) fn length(&mut self, bound: u32) -> Result<usize> {
         let mut length = [0_u32];
         self.elements(&mut length)?;
-        // Read once: what is checked must be what is used.
+        // Read once: the checked value must be the used value.
         let length = core::hint::black_box(length[0]) as usize;
         check_bound(length, bound).map_err(|problem| self.error(problem))?;
         Ok(length)
     }
 
-    /// How many bytes are left: no sequence can have more elements.
+    /// The number of bytes that are left. No sequence can have more elements.
     #[inline]
     pub(crate) fn left_bytes(&self) -> usize {
-        self.bytes.len().saturating_sub(self.at)
+        self.bytes.len().saturating_sub(self.offset)
     }
 
     /// The offset from the start of the body.
     #[inline]
     pub(crate) fn position(&self) -> usize {
-        self.at
+        self.offset
     }
 
-    /// A problem here.
+    /// An error at the current offset.
     #[cold]
     pub(crate) fn error(&self, problem: Problem) -> Error {
-        Error::new(problem, self.at)
+        Error::new(problem, self.offset)
     }
 
-    /// Refuses more than padding after the message.
+    /// Refuses more bytes after the message than padding.
     pub(crate) fn finish(&self) -> Result<()> {
         match self.left_bytes() {
             0..=crate::MOST_TRAILING_BYTES => Ok(()),

@@ -1,23 +1,24 @@
-//! ROS 2's CDR in place: messages are read and built where they lie, without serialisation.
+//! ROS 2's CDR in place: messages are read and built in their final memory, without serialisation.
 //!
-//! What ROS 2 puts on the wire is XCDR1 ("plain CDR"): numbers aligned to their size, counted from the start of the *body*,
-//! which follows a 4-byte encapsulation header. In a body that lies 8-byte aligned, numbers, arrays and sequences of them are
-//! ordinary Rust values and slices. So a message can be *viewed* where it is, and *built* where it is to be:
+//! ROS 2's wire format is XCDR1 ("plain CDR"): numbers are aligned to their size, counted from the start of the *body*, which
+//! follows a 4-byte encapsulation header. In a body that is 8-byte aligned, numbers and arrays and sequences of them are ordinary
+//! Rust values and slices. So a message can be *viewed* where it is, and *built* where it will be read:
 //!
 //! - A [`PlainMessage`] is a struct whose memory is its CDR: view and build are a cast.
-//! - Every other [`Message`] has a generated view, which finds its fields once, in time proportional to their number, and
-//!   checks them; a *shape* (lengths of sequences, texts) fixes where everything will be before it is built.
+//! - Every other [`Message`] has a generated view, which finds and checks its fields once, in time proportional to their number.
+//!   Before such a message is built, a *shape* (lengths of sequences, texts) fixes the position of every field.
 //! - The owned struct, with `String` and `Vec`, is for the *copy path*: [`Message::to_cdr`], [`Message::from_cdr`].
 //!
-//! Used by generated code (`gantry-idl` writes it), by `gantry`, and wherever bytes of messages are at hand.
+//! `gantry-idl` generates the code for messages.
 //!
 //! # Invariants
-//! - Bytes come from elsewhere. A view checks lengths, texts, booleans and nested messages when it is made, by each length read
-//!   once; what is wrong is an [`Error`] with the field's path and the offset, never a panic. A view in memory that another process
-//!   can still write trusts that process as Rust trusts memory: who must not does copies first ([`Message::read_body`]).
+//! - Bytes are not trusted. A view checks lengths, texts, booleans and nested messages when it is made and reads each length
+//!   once. A defect is an [`Error`] with the field's path and the offset, never a panic. A view of memory that another process
+//!   can still write trusts that process as Rust trusts memory. Memory of an untrusted process is copied first
+//!   ([`Message::read_body`]).
 //! - Work is bounded by the number of bytes: each element of a sequence takes at least one.
-//! - In place is little endian, like every machine that Gantry runs on; the copy path reads both orders.
-//! - No I/O, no clock, no unsafe code. Views and building allocate nothing, but for errors.
+//! - Messages in place are little endian, like every machine that Gantry runs on. The copy path reads both byte orders.
+//! - No I/O, no clock, no unsafe code. Making a view and building a message allocate nothing, except for errors.
 
 #![no_std]
 #![forbid(unsafe_code)]
@@ -55,8 +56,8 @@ pub use service::Service;
 pub use view::{View, read_at};
 pub use zerocopy;
 
-/// The largest alignment of a number in CDR, and so what the start of a body must be aligned to.
+/// The largest alignment of a number in CDR, and so the alignment of a body.
 pub const BODY_ALIGN: usize = 8;
 
-/// The most bytes that may follow a message in its body: some implementations fill up to a multiple of four.
+/// The greatest number of bytes that may follow a message in its body: some implementations pad to a multiple of four.
 pub const MOST_TRAILING_BYTES: usize = 3;

@@ -1,4 +1,4 @@
-//! What a message type is: its name and definition, its view, and its ways from and to bytes.
+//! The trait of message types: name and definition, view, building in place, and the copy path.
 
 use crate::{
     BODY_ALIGN,
@@ -18,29 +18,29 @@ use alloc::{boxed::Box, vec, vec::Vec};
 pub trait Message: Kind<Owned = Self> + Send + Sized + 'static {
     /// ROS 2's name of the type, as `sensor_msgs/msg/Image`.
     const TYPE_NAME: &'static str;
-    /// The definition that both ends must agree on: the `.msg` text without comments, then the texts of the types that it
-    /// needs, each after a line of 80 `=` and a line `MSG: package/Type`, as in rosbag2 and MCAP.
+    /// The definition that both ends must agree on: the `.msg` text without comments, then the texts of all nested types, each
+    /// after a line of 80 `=` and a line `MSG: package/Type`, as in rosbag2 and MCAP.
     const DEFINITION: &'static str;
     /// The RIHS01 hash of the definition; zeros if it is not known.
     const TYPE_HASH: [u8; 32];
-    /// The longest body; `usize::MAX` if there is no such.
+    /// The length of the longest body; `usize::MAX` if it is unbounded.
     const MAX_BYTES: usize;
-    /// The message in memory `B`, which must stay where it is when it is moved (a slice, a `Vec`, shared memory; not an array).
+    /// The message in memory `B`. The bytes must stay in place when `B` is moved (a slice, a `Vec`, shared memory; not an array).
     type View<B: AsRef<[u8]>>: View<B, Message = Self>;
 
-    /// The view of a body that is known to have that layout: no look is taken.
+    /// The view of a body that is known to have this layout. The bytes are not checked.
     fn in_memory<B: AsRef<[u8]>>(memory: B, layout: Self::Layout) -> Self::View<B>;
 
-    /// A message on the heap to copy another one into: zeros if it is of fixed size, else the defaults. Of the latter,
-    /// arrays of more than 4096 numbers never lie on the stack; other arrays and large structs may, on their way to the heap.
+    /// A message on the heap to copy another one into: zeros if the type is of fixed size, else the defaults. Arrays of more than
+    /// 4096 numbers are never on the stack; in a type of variable size, other arrays and large structs may pass over the stack.
     #[must_use]
     fn new_box() -> Box<Self>;
 
-    /// Looks at the message that lies in `memory`. Takes time in the number of fields, texts and list elements, not of bytes
-    /// in sequences of numbers; allocates nothing.
+    /// Makes a view of the message in `memory` and checks it. Takes time in the number of fields, texts and list elements, not
+    /// in the number of bytes of sequences of numbers; allocates nothing.
     ///
     /// # Errors
-    /// The bytes are no such message: the field and the offset.
+    /// The bytes are not a valid message of this type; the error has the field and the offset.
     #[inline]
     fn view<B: AsRef<[u8]>>(memory: B) -> Result<Self::View<B>> {
         let body = aligned(memory.as_ref())?;
@@ -50,7 +50,7 @@ pub trait Message: Kind<Owned = Self> + Send + Sized + 'static {
         Ok(Self::in_memory(memory, layout))
     }
 
-    /// How many bytes a message of that shape has.
+    /// The number of bytes of a message of this shape.
     ///
     /// # Errors
     /// A length above its bound; more than 4 GiB.
@@ -61,12 +61,12 @@ pub trait Message: Kind<Owned = Self> + Send + Sized + 'static {
         Ok(composer.position() as usize)
     }
 
-    /// Builds a message of that shape in `memory`, of [`Message::shape_bytes`] bytes: texts as in the shape, numbers and booleans
-    /// as the definition's defaults say, else zero. The elements of arrays and sequences of numbers, and plain messages of more
-    /// than a kilobyte, stay what the memory held. Allocates nothing.
+    /// Builds a message of this shape in `memory`, which has [`Message::shape_bytes`] bytes. Texts are those of the shape; numbers
+    /// and booleans have the definition's defaults or are zero. The elements of arrays and sequences of numbers, and plain
+    /// messages of more than a kilobyte, keep the bytes of the memory. Allocates nothing.
     ///
     /// # Errors
-    /// As [`Message::shape_bytes`]; the memory is of another length or not aligned.
+    /// As [`Message::shape_bytes`]; the memory has another length or is not aligned.
     #[inline]
     fn build<B: AsRef<[u8]> + AsMut<[u8]>>(mut memory: B, shape: Self::Shape<'_>) -> Result<Self::View<B>> {
         let body = memory.as_mut();
@@ -80,7 +80,7 @@ pub trait Message: Kind<Owned = Self> + Send + Sized + 'static {
         }
     }
 
-    /// How many bytes the body of this message has.
+    /// The number of bytes of this message's body.
     ///
     /// # Errors
     /// As [`Message::shape_bytes`].
@@ -90,7 +90,7 @@ pub trait Message: Kind<Owned = Self> + Send + Sized + 'static {
         Ok(composer.position() as usize)
     }
 
-    /// Serialises the message to `body`, of [`Message::body_bytes`] bytes.
+    /// Serialises the message to `body`, which has [`Message::body_bytes`] bytes.
     ///
     /// # Errors
     /// As [`Message::body_bytes`]; `body` is too short.
@@ -98,18 +98,18 @@ pub trait Message: Kind<Owned = Self> + Send + Sized + 'static {
         Self::write(self, &mut Composer::writing(body, 0))
     }
 
-    /// Reads a body into this message, whose allocations are kept. Each byte is copied before it is checked, so that a writer
-    /// who changes the bytes meanwhile cannot get past the checks. After an error the message is a mixture of old and new.
+    /// Reads a body into this message and reuses its allocations. Each byte is copied before it is checked, so a writer that
+    /// changes the bytes meanwhile cannot get past the checks. After an error the message is a mixture of old and new values.
     ///
     /// # Errors
-    /// The bytes are no such message: the field and the offset.
+    /// The bytes are not a valid message of this type; the error has the field and the offset.
     fn read_body(&mut self, body: &[u8], order: ByteOrder) -> Result<()> {
         let mut input = Input::new(body, 0, order);
         Self::read(self, &mut input)?;
         input.finish()
     }
 
-    /// The message with its encapsulation header, as DDS and bags have it.
+    /// The message with its encapsulation header, as in DDS and bags.
     ///
     /// # Errors
     /// As [`Message::body_bytes`].
@@ -124,7 +124,7 @@ pub trait Message: Kind<Owned = Self> + Send + Sized + 'static {
     /// Reads a message with its encapsulation header, in either byte order.
     ///
     /// # Errors
-    /// Another encapsulation; the bytes are no such message.
+    /// The encapsulation is not CDR; the bytes are not a valid message of this type.
     fn from_cdr(bytes: &[u8]) -> Result<Box<Self>> {
         let (order, body) = encapsulation::split(bytes)?;
         let mut message = Self::new_box();
@@ -133,7 +133,7 @@ pub trait Message: Kind<Owned = Self> + Send + Sized + 'static {
     }
 }
 
-/// Refuses a body that does not lie as one must.
+/// Refuses a body that is not 8-byte aligned.
 #[inline]
 pub(crate) fn aligned(body: &[u8]) -> Result<&[u8]> {
     if body.as_ptr().addr().is_multiple_of(BODY_ALIGN) || body.is_empty() {
@@ -143,8 +143,8 @@ pub(crate) fn aligned(body: &[u8]) -> Result<&[u8]> {
     }
 }
 
-/// The bytes of a hash in ROS 2's form, `RIHS01_` and 64 hexadecimal digits. For generated constants: what has another form is a
-/// compile-time error there.
+/// The bytes of a hash in ROS 2's form, `RIHS01_` and 64 hexadecimal digits. In the constants of generated code, any other form is
+/// a compile-time error.
 #[must_use]
 pub const fn type_hash(text: &str) -> [u8; 32] {
     const PREFIX: usize = "RIHS01_".len();

@@ -3,7 +3,7 @@
 use crate::{
     composer::Composer,
     cursor::Cursor,
-    element::{Element, moved},
+    element::{Element, panic_moved},
     encapsulation::ByteOrder,
     error::{Error, Problem, Result},
     input::Input,
@@ -19,11 +19,11 @@ use core::{
 };
 use zerocopy::{FromBytes, FromZeros, Immutable, IntoBytes, KnownLayout};
 
-/// A message whose CDR is its memory, wherever it stands ("plain" in DDS terms): a `#[repr(C)]` struct of numbers, arrays of them
-/// and other plain messages, without padding, that begins with a number of its largest alignment.
+/// A message whose memory is its CDR at any offset of a body ("plain" in DDS terms): a `#[repr(C)]` struct of numbers, arrays of
+/// them and other plain messages, without padding, that begins with a number of its largest alignment.
 ///
-/// The zerocopy derives check all of it but the beginning, which matters where the message is a field of another one. Generated
-/// for what is plain in `.msg` files; implement it for a struct that has no such file:
+/// The zerocopy derives check all of this except the beginning, which matters if the message is a field of another one. The trait is
+/// generated for plain messages of `.msg` files. Implement it for a struct that has no such file:
 ///
 /// ```
 /// use gantry_cdr::{PlainMessage, zerocopy::*};
@@ -46,17 +46,17 @@ pub trait PlainMessage: FromBytes + IntoBytes + KnownLayout + Immutable + Send +
     const TYPE_NAME: &'static str;
     /// The definition that both ends must agree on, as [`Message::DEFINITION`].
     const DEFINITION: &'static str;
-    /// The RIHS01 hash of the definition; zeros if it is not known, and then the definition's text is compared.
+    /// The RIHS01 hash of the definition. Zeros if it is not known; then the texts of the definitions are compared.
     const TYPE_HASH: [u8; 32] = [0; 32];
 
-    /// Turns every number's bytes around; `false` if it cannot.
+    /// Reverses the byte order of every number; `false` if the type does not support that.
     fn swap_bytes(&mut self) -> bool {
         false
     }
 }
 
-/// A struct whose memory is its CDR where a body begins, if not wherever it stands: one that begins with a smaller number than its
-/// largest, as `uint8[1008] array` before `uint64 id`. Generated; every [`PlainMessage`] is one.
+/// A struct whose memory is its CDR at the start of a body, though not at every offset: its first number may have a smaller alignment
+/// than its largest one, as `uint8[1008] array` before `uint64 id`. Generated; every [`PlainMessage`] is one.
 pub trait PlainBody: FromBytes + IntoBytes + KnownLayout + Immutable + Send + 'static {
     /// As [`PlainMessage::swap_bytes`].
     fn swap_bytes(&mut self) -> bool;
@@ -68,7 +68,7 @@ impl<T: PlainMessage> PlainBody for T {
     }
 }
 
-/// A [`PlainBody`] in place, in memory `B`. Derefs to the struct, in its memory.
+/// A [`PlainBody`] in place, in memory `B`. Derefs to the struct in that memory.
 pub struct InPlace<T, B> {
     memory: B,
     message: PhantomData<T>,
@@ -79,14 +79,14 @@ impl<T: PlainBody, B: AsRef<[u8]>> Deref for InPlace<T, B> {
 
     #[inline]
     fn deref(&self) -> &T {
-        T::ref_from_bytes(&self.memory.as_ref()[..size_of::<T>()]).unwrap_or_else(|_| moved())
+        T::ref_from_bytes(&self.memory.as_ref()[..size_of::<T>()]).unwrap_or_else(|_| panic_moved())
     }
 }
 
 impl<T: PlainBody, B: AsRef<[u8]> + AsMut<[u8]>> DerefMut for InPlace<T, B> {
     #[inline]
     fn deref_mut(&mut self) -> &mut T {
-        T::mut_from_bytes(&mut self.memory.as_mut()[..size_of::<T>()]).unwrap_or_else(|_| moved())
+        T::mut_from_bytes(&mut self.memory.as_mut()[..size_of::<T>()]).unwrap_or_else(|_| panic_moved())
     }
 }
 
@@ -176,7 +176,7 @@ impl<T: PlainMessage> Message for T {
     crate::plain_body!();
 }
 
-/// What [`Message`] does for a [`PlainBody`]: nothing by its fields, all by its bytes; for generated code.
+/// The items of [`Message`] for a [`PlainBody`], all by its bytes and none by its fields; for generated code.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! plain_body {
@@ -284,10 +284,10 @@ pub fn read_plain<T: PlainBody>(message: &mut T, body: &[u8], order: ByteOrder) 
     input.finish()
 }
 
-/// Zeros on the heap, without a detour over the stack; for generated code.
+/// Zeros on the heap that never pass over the stack; for generated code.
 #[doc(hidden)]
 #[must_use]
 pub fn zeroed_box<T: FromZeros>() -> Box<T> {
-    // As `Box::new` does when there is no memory.
+    // As `Box::new` does if the allocation fails.
     T::new_box_zeroed().unwrap_or_else(|_| alloc::alloc::handle_alloc_error(core::alloc::Layout::new::<T>()))
 }

@@ -1,12 +1,12 @@
-//! What a service type is. Implemented by generated code; `gantry` has its servers and clients.
+//! The trait of service types, which generated code implements.
 
 use crate::message::Message;
 
-/// A service: what is asked, and what is answered.
+/// A service type: the types of its requests and responses.
 pub trait Service: 'static {
-    /// What a client sends.
+    /// The message that a client sends.
     type Request: Message;
-    /// What it gets back.
+    /// The message that a server sends back.
     type Response: Message;
     /// ROS 2's name of the type, as `std_srvs/srv/SetBool`.
     const TYPE_NAME: &'static str;

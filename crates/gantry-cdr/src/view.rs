@@ -1,36 +1,36 @@
-//! A message in place: what all views have in common, generated ones and structs.
+//! The trait of all views of a message in place, generated ones and plain structs.
 
 use crate::{encapsulation::ByteOrder, error::Result, input::Input, kind::Layout, message::Message};
 use alloc::boxed::Box;
 
 /// A message in place, in memory `B`; made by [`Message::view`] and [`Message::build`].
 ///
-/// The fields' getters and setters are the generated type's own; what is here has no names that fields could have, unless
-/// this trait is in scope.
+/// The getters and setters of the fields are methods of the generated type. The methods below are in a trait so that they take no
+/// names from fields: without the trait in scope only getters and setters are visible.
 pub trait View<B> {
     /// The message's type.
     type Message: Message;
-    /// What a loan or a sample of the message derefs to: the struct if it is plain, else this view.
+    /// The type that a loan or a sample of the message derefs to: the struct if the message is plain, else this view.
     type Target;
-    /// What a sample derefs to.
+    /// The target of a sample's deref.
     fn target(&self) -> &Self::Target;
-    /// What a loan derefs to.
+    /// The target of a loan's deref.
     fn target_mut(&mut self) -> &mut Self::Target
     where
         B: AsMut<[u8]>;
-    /// The memory that the message lies in.
+    /// The memory of the message.
     fn memory(&self) -> &B;
-    /// The memory back, and what [`Message::in_memory`] makes the view of again.
+    /// The memory and the layout, of which [`Message::in_memory`] makes the view again.
     fn into_parts(self) -> (B, Layout<Self::Message>);
     /// A copy of the message in an owned struct.
     ///
     /// # Errors
-    /// The memory is not what it was when the view was made.
+    /// The memory was changed after the view was made and is not a valid message any more.
     fn to_message(&self) -> Result<Box<Self::Message>>;
 }
 
-/// Gives the two views of a generated message their [`View`] and `Debug`. Both have the fields `memory` and `layout`, the layout a
-/// field `start_`.
+/// Implements [`View`] and `Debug` for the two views of a generated message. Both views have the fields `memory` and `layout`; the
+/// layout has a field `start_`.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! view {
@@ -78,7 +78,7 @@ macro_rules! view {
         }
 
         impl<B_: ::core::convert::AsRef<[u8]>> $view<B_> {
-            // No field's name ends like this.
+            // No field's name ends with an underscore.
             #[inline]
             fn borrowed_(&self) -> $borrowed<'_> {
                 $borrowed { memory: self.memory.as_ref(), layout: self.layout }
@@ -125,7 +125,7 @@ macro_rules! view {
     };
 }
 
-/// An owned message from where it begins in a body; for [`view!`].
+/// Reads an owned message that begins at `start` in a body; for [`view!`].
 #[doc(hidden)]
 pub fn read_at<T: Message>(body: &[u8], start: u32) -> Result<Box<T>> {
     let mut message = T::new_box();

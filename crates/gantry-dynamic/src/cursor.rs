@@ -1,37 +1,38 @@
-//! Reads a message's fields out of its bytes, one after the other, in both byte orders; checks them as it goes.
+//! A cursor reads and checks the fields of a message, one after the other, in both byte orders.
 //!
-//! Used to check a whole message when its view is made, and again for each access: passing over a field and reading it are
-//! the same code, so that they cannot disagree. Rules, and errors with their offsets, are those of `gantry-cdr`'s kinds.
+//! It checks the whole message when a view is made, and it finds the field of each access. Skipping a field and reading it are the
+//! same code, so they cannot disagree. The rules, and the errors with their offsets, are those of `gantry-cdr`'s kinds.
 
+use crate::{
+    list::{Element, List},
+    message::DynamicMessage,
+    message_type::{Layout, MessageType},
+    value::Value,
+    wide_text::WideText,
+};
 use gantry_cdr::{ByteOrder, Error, MOST_TRAILING_BYTES, Problem, Result};
-
-use crate::list::{Element, List};
-use crate::message::DynamicMessage;
-use crate::message_type::{Layout, MessageType};
-use crate::value::Value;
-use crate::wide_text::WideText;
 use gantry_idl::{BaseType, Count, FieldType, Primitive};
 
-/// A place in a body, which moves on as it is read.
+/// A position in a body. Each read moves it forward.
 #[derive(Clone, Copy)]
 pub(crate) struct Cursor<'a> {
     pub(crate) types: &'a MessageType,
     pub(crate) body: &'a [u8],
     pub(crate) order: ByteOrder,
-    /// At most the body's length.
-    pub(crate) at: usize,
+    /// At most the length of the body.
+    pub(crate) offset: usize,
 }
 
 impl<'a> Cursor<'a> {
-    /// At the start of a body.
+    /// A cursor at the start of a body.
     pub(crate) fn new(types: &'a MessageType, body: &'a [u8], order: ByteOrder) -> Result<Self> {
         if u32::try_from(body.len()).is_err() {
             return Err(Error::new(Problem::TooLarge, 0));
         }
-        Ok(Self { types, body, order, at: 0 })
+        Ok(Self { types, body, order, offset: 0 })
     }
 
-    /// The next field.
+    /// Reads the next field.
     pub(crate) fn field(&mut self, field_type: &'a FieldType, nested: usize) -> Result<Value<'a>> {
         let element = Element { base: &field_type.base, nested };
         match field_type.count {
@@ -45,7 +46,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// A field that is not in a list, or one element of a list.
+    /// Reads one value: a field that is not a list, or an element of a list.
     pub(crate) fn element(&mut self, element: Element<'a>) -> Result<Value<'a>> {
         match element.base {
             BaseType::Primitive(primitive) => self.primitive(*primitive),
@@ -55,23 +56,23 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// The message that a body is, which is passed over as a whole if it is plain there.
+    /// Reads the message that is the whole body. A message that is plain at the start of a body is skipped as a whole.
     pub(crate) fn root(&mut self, index: usize) -> Result<DynamicMessage<'a>> {
         match self.types.structure(index).plain_body {
             Some(Layout { size_bytes, .. }) => {
-                let at = self.take(size_bytes, 1)?;
-                Ok(DynamicMessage { cursor: Self { at, ..*self }, index })
+                let offset = self.take(size_bytes, 1)?;
+                Ok(DynamicMessage { cursor: Self { offset, ..*self }, index })
             }
             None => self.message(index),
         }
     }
 
-    /// A message, which is passed over as a whole if it is plain.
+    /// Reads a message. A plain message is skipped as a whole.
     pub(crate) fn message(&mut self, index: usize) -> Result<DynamicMessage<'a>> {
         let structure = self.types.structure(index);
         if let Some(Layout { size_bytes, align }) = structure.plain {
-            let at = self.take(size_bytes, align)?;
-            return Ok(DynamicMessage { cursor: Self { at, ..*self }, index });
+            let offset = self.take(size_bytes, align)?;
+            return Ok(DynamicMessage { cursor: Self { offset, ..*self }, index });
         }
         let message = DynamicMessage { cursor: *self, index };
         for (field, nested) in structure.fields() {
@@ -80,28 +81,28 @@ impl<'a> Cursor<'a> {
         Ok(message)
     }
 
-    /// Refuses more than padding after the message.
+    /// Refuses more bytes after the message than padding.
     pub(crate) fn finish(&self) -> Result<()> {
-        match self.body.len() - self.at {
+        match self.body.len() - self.offset {
             0..=MOST_TRAILING_BYTES => Ok(()),
             bytes => Err(self.error(Problem::TooLong { bytes })),
         }
     }
 
-    /// The elements of an array or sequence. Those without strings and the like in them are passed over as a whole, but booleans.
+    /// Reads the elements of an array or sequence. Elements of equal size are skipped as a whole, and booleans are checked.
     fn list(&mut self, element: Element<'a>, count: usize) -> Result<Value<'a>> {
         let layout = element.layout(self.types);
         let mut first = *self;
         if let Some(Layout { size_bytes, align }) = layout {
-            // An empty sequence has no padding behind its length; an array is never empty.
+            // An empty sequence has no padding after its length. An array is never empty.
             let align = if count == 0 { 1 } else { align };
-            first.at = self.take(count.saturating_mul(size_bytes), align)?;
+            first.offset = self.take(count.saturating_mul(size_bytes), align)?;
             if matches!(element.base, BaseType::Primitive(Primitive::Bool)) {
-                let wrong = self.body[first.at..self.at].iter().find(|byte| **byte > 1);
-                wrong.map_or(Ok(()), |value| Err(Error::new(Problem::NotBoolean { value: *value }, first.at)))?;
+                let wrong = self.body[first.offset..self.offset].iter().find(|byte| **byte > 1);
+                wrong.map_or(Ok(()), |value| Err(Error::new(Problem::NotBoolean { value: *value }, first.offset)))?;
             }
         } else {
-            // Each takes at least a byte (`MessageType`), so that the work is bounded by what is there.
+            // Each element takes at least a byte (`MessageType`), so the length of the body bounds the work.
             for index in 0..count {
                 self.element(element).map_err(|error| error.inside_element(index))?;
             }
@@ -109,7 +110,7 @@ impl<'a> Cursor<'a> {
         Ok(Value::List(List { first, element, layout, count }))
     }
 
-    /// A number or a boolean.
+    /// Reads a number or a boolean.
     fn primitive(&mut self, primitive: Primitive) -> Result<Value<'a>> {
         macro_rules! number {
             ($number:ty) => {{
@@ -124,7 +125,7 @@ impl<'a> Cursor<'a> {
             Primitive::Bool => match number!(u8) {
                 0 => Value::Bool(false),
                 1 => Value::Bool(true),
-                value => return Err(Error::new(Problem::NotBoolean { value }, self.at - 1)),
+                value => return Err(Error::new(Problem::NotBoolean { value }, self.offset - 1)),
             },
             Primitive::Byte => Value::Byte(number!(u8)),
             Primitive::Char | Primitive::Uint8 => Value::Uint8(number!(u8)),
@@ -143,23 +144,23 @@ impl<'a> Cursor<'a> {
     fn text(&mut self, bound: Option<u32>) -> Result<&'a str> {
         let length_bytes = self.length()?;
         let start = self.take(length_bytes, 1)?;
-        let at = |problem| Error::new(problem, start);
-        let text = match &self.body[start..self.at] {
-            // Some implementations write an empty string so.
+        let error_at_start = |problem| Error::new(problem, start);
+        let text = match &self.body[start..self.offset] {
+            // Some implementations write an empty string without its terminating 0.
             [] => &[],
             [text @ .., 0] => text,
-            _ => return Err(at(Problem::NotTerminated)),
+            _ => return Err(error_at_start(Problem::NotTerminated)),
         };
-        check_bound(text.len(), bound).map_err(at)?;
-        std::str::from_utf8(text).map_err(|_| at(Problem::NotUtf8))
+        check_bound(text.len(), bound).map_err(error_at_start)?;
+        std::str::from_utf8(text).map_err(|_| error_at_start(Problem::NotUtf8))
     }
 
     fn wide_text(&mut self, bound: Option<u32>) -> Result<WideText<'a>> {
         let count = self.length()?;
         let start = self.take(count.saturating_mul(4), 4)?;
-        let at = |problem| Error::new(problem, start);
-        check_bound(count, bound).map_err(at)?;
-        WideText::new(&self.body[start..self.at], self.order).ok_or_else(|| at(Problem::NotUtf16))
+        let error_at_start = |problem| Error::new(problem, start);
+        check_bound(count, bound).map_err(error_at_start)?;
+        WideText::new(&self.body[start..self.offset], self.order).ok_or_else(|| error_at_start(Problem::NotUtf16))
     }
 
     fn length(&mut self) -> Result<usize> {
@@ -168,22 +169,22 @@ impl<'a> Cursor<'a> {
             ByteOrder::LittleEndian => u32::from_le_bytes(bytes),
             ByteOrder::BigEndian => u32::from_be_bytes(bytes),
         };
-        // Read once: what is checked must be what is used, whatever the writer does meanwhile.
+        // Read once: the checked value must be the used value, even if the writer changes the bytes meanwhile.
         Ok(std::hint::black_box(length) as usize)
     }
 
-    /// The next `N` bytes from a multiple of `N` on.
+    /// Reads `N` bytes from the next multiple of `N`.
     fn array<const N: usize>(&mut self) -> Result<[u8; N]> {
         let start = self.take(N, N)?;
         Ok(std::array::from_fn(|index| self.body[start + index]))
     }
 
-    /// Passes over `length_bytes` from the next multiple of `align`, and returns where they start.
+    /// Skips `length_bytes` from the next multiple of `align` and returns their offset.
     fn take(&mut self, length_bytes: usize, align: usize) -> Result<usize> {
-        let start = self.at.next_multiple_of(align);
+        let start = self.offset.next_multiple_of(align);
         match start.checked_add(length_bytes) {
             Some(end) if end <= self.body.len() => {
-                self.at = end;
+                self.offset = end;
                 Ok(start)
             }
             _ => {
@@ -194,7 +195,7 @@ impl<'a> Cursor<'a> {
     }
 
     fn error(&self, problem: Problem) -> Error {
-        Error::new(problem, self.at)
+        Error::new(problem, self.offset)
     }
 }
 

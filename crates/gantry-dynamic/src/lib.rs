@@ -1,6 +1,6 @@
-//! Looks at messages by a definition that is known at run time only, and prints them.
+//! Views of ROS 2 messages by definitions that are known at run time only, and their YAML form.
 //!
-//! Used by what has no generated code for a type: `topic echo`, recorders, bridges.
+//! Recorders, bridges and tools such as `topic echo` read messages this way, because they have no generated code for them.
 //!
 //! ```
 //! use gantry_dynamic::MessageType;
@@ -19,9 +19,9 @@
 //! ```
 //!
 //! # Invariants
-//! - Bytes come from elsewhere: a view checks all of them when it is made, by the rules of `gantry-cdr`, and says what is wrong
-//!   with the same [`gantry_cdr::Error`]. No function here panics, whatever becomes of the bytes afterwards.
-//! - Nothing is kept of a message but where it begins: a field is reached by passing over those before it. Nothing is allocated.
+//! - Bytes are not trusted. A view checks all of them when it is made, by the rules of `gantry-cdr`, and returns the same
+//!   [`gantry_cdr::Error`]. No function here panics, even if the bytes change afterwards.
+//! - A view holds only the position of its message. It finds a field by skipping the fields before it, and allocates nothing.
 
 #![forbid(unsafe_code)]
 

@@ -1,32 +1,33 @@
-//! An array or a sequence in place: element by element, or, for numbers, as bytes and slices.
+//! An array or a sequence in place: its elements one by one, or numbers as a slice.
 
-use std::fmt;
-use std::iter::FusedIterator;
-
-use gantry_cdr::ByteOrder;
-use gantry_cdr::zerocopy::{FromBytes, Immutable};
-
-use crate::cursor::Cursor;
-use crate::message_type::{Layout, MessageType, layout};
-use crate::value::Value;
+use crate::{
+    cursor::Cursor,
+    message_type::{Layout, MessageType},
+    value::Value,
+};
+use gantry_cdr::{
+    ByteOrder,
+    zerocopy::{FromBytes, Immutable},
+};
 use gantry_idl::{BaseType, Primitive};
+use std::{fmt, iter::FusedIterator};
 
 /// An array or a sequence, in place.
 #[derive(Clone, Copy)]
 pub struct List<'a> {
-    /// At the first element.
+    /// The cursor at the first element.
     pub(crate) first: Cursor<'a>,
     pub(crate) element: Element<'a>,
-    /// Of the elements, if all take the same memory.
+    /// The layout of an element, if all elements have the same size.
     pub(crate) layout: Option<Layout>,
     pub(crate) count: usize,
 }
 
-/// What a list has many of.
+/// The type of a list's elements.
 #[derive(Clone, Copy)]
 pub(crate) struct Element<'a> {
     pub(crate) base: &'a BaseType,
-    /// The structure of a message.
+    /// The index of the structure, if the element is a message.
     pub(crate) nested: usize,
 }
 
@@ -38,15 +39,15 @@ pub struct Elements<'a> {
     left: usize,
 }
 
-/// A number that can lie in a [`List`] as it lies in memory.
+/// A number that has the same bytes in a [`List`] as in memory.
 pub trait Number: FromBytes + Immutable + private::Sealed {
-    /// The types that are this number.
+    /// The primitive types with this representation.
     #[doc(hidden)]
     const PRIMITIVES: &'static [Primitive];
 }
 
 mod private {
-    /// Nobody else's numbers are in messages.
+    /// Seals `Number`: messages contain no other numbers.
     pub trait Sealed {}
 }
 
@@ -64,47 +65,52 @@ numbers! {
 }
 
 impl Element<'_> {
-    /// The memory that each takes, if that is the same for all.
+    /// The layout of an element, if all elements have the same size.
     pub(crate) fn layout(self, types: &MessageType) -> Option<Layout> {
-        layout(types, self.base, self.nested)
+        match self.base {
+            BaseType::Primitive(primitive) => {
+                Some(Layout { size_bytes: primitive.size_bytes(), align: primitive.size_bytes() })
+            }
+            BaseType::Message(_) => types.structure(self.nested).plain,
+            BaseType::String { .. } | BaseType::WString { .. } => None,
+        }
     }
 }
 
 impl<'a> List<'a> {
-    /// How many elements there are.
+    /// The number of elements.
     pub fn len(&self) -> usize {
         self.count
     }
 
-    /// Whether there are none.
+    /// Whether the list is empty.
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }
 
-    /// What its elements are.
+    /// The type of the elements.
     pub fn element_type(&self) -> &'a BaseType {
         self.element.base
     }
 
-    /// The element at `index`; passes over those before it if they differ in length.
+    /// The element at `index`. Skips the elements before it one by one if they differ in length.
     pub fn get(&self, index: usize) -> Option<Value<'a>> {
         match self.layout {
             Some(Layout { size_bytes, .. }) if index < self.count => {
                 let mut cursor = self.first;
-                cursor.at += index * size_bytes;
+                cursor.offset += index * size_bytes;
                 cursor.element(self.element).ok()
             }
             _ => self.iter().nth(index),
         }
     }
 
-    /// The elements, one after the other.
+    /// Iterates over the elements.
     pub fn iter(&self) -> Elements<'a> {
         Elements { next: self.first, element: self.element, left: self.count }
     }
 
-    /// The elements in place, if they are numbers of this type and lie in memory as this machine has them: little endian, and
-    /// aligned. Bytes always do.
+    /// The elements as a slice in place, if they are numbers of this type, little endian, and aligned in memory. Bytes always are.
     pub fn as_slice<T: Number>(&self) -> Option<&'a [T]> {
         let BaseType::Primitive(primitive) = self.element.base else { return None };
         let native = self.first.order == ByteOrder::LittleEndian || size_of::<T>() == 1;
@@ -114,7 +120,7 @@ impl<'a> List<'a> {
         if self.count == 0 {
             return Some(&[]);
         }
-        let start = self.first.at;
+        let start = self.first.offset;
         <[T]>::ref_from_bytes(self.first.body.get(start..start + self.count * size_of::<T>())?).ok()
     }
 }
@@ -135,7 +141,7 @@ impl<'a> Iterator for Elements<'a> {
         self.left = self.left.checked_sub(1)?;
         let value = self.next.element(self.element).ok();
         if value.is_none() {
-            // The bytes are not what they were.
+            // The bytes changed after the check.
             self.left = 0;
         }
         value

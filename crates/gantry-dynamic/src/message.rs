@@ -1,19 +1,16 @@
-//! A message that is looked at by a definition known at run time: its fields by name, by path, or one after the other.
+//! A message in place, by a definition known at run time: its fields by path, or one after the other.
 
-use std::fmt;
-
-use crate::cursor::Cursor;
-use crate::value::Value;
-use crate::yaml::Yaml;
+use crate::{cursor::Cursor, value::Value, yaml::Yaml};
 use gantry_idl::{Field, MessageDefinition};
+use std::fmt;
 
 /// A message in place; made by [`MessageType::view`](crate::MessageType::view).
 ///
-/// It was checked when it was made. If its bytes are changed afterwards, by another process for example, fields may be
-/// missing; nothing worse.
+/// The bytes were checked when the view was made. If they change afterwards, for example through another process, fields may be
+/// missing or have other values, and nothing worse happens.
 #[derive(Clone, Copy)]
 pub struct DynamicMessage<'a> {
-    /// At its first field.
+    /// The cursor at the first field.
     pub(crate) cursor: Cursor<'a>,
     pub(crate) index: usize,
 }
@@ -26,17 +23,17 @@ pub struct Fields<'a> {
 }
 
 impl<'a> DynamicMessage<'a> {
-    /// Its definition.
+    /// The definition of the message.
     pub fn definition(&self) -> &'a MessageDefinition {
         &self.cursor.types.structure(self.index).definition
     }
 
-    /// Its fields in order.
+    /// The fields in order.
     pub fn fields(&self) -> Fields<'a> {
         Fields { message: *self, next: 0 }
     }
 
-    /// The field with this path, as `header.stamp.sec` or `fields[2].name`; passes over what lies before it.
+    /// The field with this path, as `header.stamp.sec` or `fields[2].name`. Skips all fields before it.
     pub fn get(&self, path: &str) -> Option<Value<'a>> {
         let (name, mut rest) = split(path);
         let mut value = self.field(name)?;
@@ -64,7 +61,7 @@ impl<'a> DynamicMessage<'a> {
     }
 }
 
-/// A field's name, and what follows it in a path.
+/// Splits a path after its first field's name.
 fn split(path: &str) -> (&str, &str) {
     path.split_at(path.find(['.', '[']).unwrap_or(path.len()))
 }
@@ -81,7 +78,7 @@ impl<'a> Iterator for Fields<'a> {
     }
 }
 
-/// As `ros2 topic echo` shows it when nothing is said, that is long texts and lists in part.
+/// The YAML that `ros2 topic echo` prints by default: long texts and lists are truncated.
 impl fmt::Display for DynamicMessage<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         Yaml::default().write(self, f)

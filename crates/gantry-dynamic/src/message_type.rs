@@ -1,20 +1,17 @@
-//! A message type, made ready to look at messages of it: nested types found, plain ones known.
+//! A message type with its nested types resolved and their layouts computed, from which views are made.
 //!
-//! Used for every view. The work and the depth of recursion of everything in this module rest on what [`Definitions`]
-//! guarantee: nesting is bounded, and every message and every element takes at least a byte.
+//! The bounds of this crate's work and recursion rest on guarantees of [`Definitions`]: nesting is bounded, and every message and
+//! every element takes at least a byte.
 
+use crate::{cursor::Cursor, message::DynamicMessage};
+use gantry_cdr::ByteOrder;
+use gantry_idl::{BaseType, Definitions, Errors, Field, MessageDefinition, PlainStruct, TypeName};
 use std::collections::HashMap;
 
-use gantry_cdr::ByteOrder;
-
-use crate::cursor::Cursor;
-use crate::message::DynamicMessage;
-use gantry_idl::{BaseType, Definitions, Errors, Field, MessageDefinition, PlainStruct, TypeName};
-
-/// A message type with all types that it needs, ready to look at messages of it. Made once for a topic.
+/// A message type with all types nested in it, from which views are made. Make it once for a topic.
 #[derive(Clone, Debug)]
 pub struct MessageType {
-    /// The nested ones before those that have them; the last is the type itself.
+    /// All messages, each after those nested in it. The last one is the type itself.
     structures: Vec<Structure>,
 }
 
@@ -22,15 +19,15 @@ pub struct MessageType {
 #[derive(Clone, Debug)]
 pub(crate) struct Structure {
     pub(crate) definition: MessageDefinition,
-    /// The structure of each field that is a message; 0 for others.
+    /// For each field that is a message the index of its structure; 0 for other fields.
     nested: Vec<usize>,
-    /// Set if its bytes are those of a C struct without padding and without booleans, wherever it stands.
+    /// The layout if the message is plain at every offset of a body.
     pub(crate) plain: Option<Layout>,
-    /// Set if that is so at least where a body begins.
+    /// The layout if the message is plain at least at the start of a body.
     pub(crate) plain_body: Option<Layout>,
 }
 
-/// The memory that each of equal elements takes.
+/// The size and alignment of elements that all have the same size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Layout {
     pub(crate) size_bytes: usize,
@@ -38,10 +35,10 @@ pub(crate) struct Layout {
 }
 
 impl MessageType {
-    /// The message (or request or response) `name`, and what it needs.
+    /// The type of the message, request or response `name`.
     ///
     /// # Errors
-    /// It is not among the definitions.
+    /// The message is not among the definitions.
     pub fn new(definitions: &Definitions, name: &TypeName) -> Result<Self, Errors> {
         let (mut structures, mut indices) = (Vec::new(), HashMap::new());
         for (definition, plain) in definitions.with_nested(name)? {
@@ -66,11 +63,11 @@ impl MessageType {
         &self.structure(self.root_index()).definition
     }
 
-    /// Looks at a message that has no encapsulation header. Its bytes may lie at any address. Takes time in the number of
-    /// fields, texts and elements that are not plain; allocates nothing.
+    /// Makes a view of a message without an encapsulation header and checks it. The bytes may have any alignment. Takes time in the
+    /// number of fields, texts and elements that are not plain; allocates nothing.
     ///
     /// # Errors
-    /// The bytes are no such message: the field and the offset.
+    /// The bytes are not a valid message of this type; the error has the field and the offset.
     pub fn view<'a>(&'a self, body: &'a [u8], order: ByteOrder) -> gantry_cdr::Result<DynamicMessage<'a>> {
         let mut cursor = Cursor::new(self, body, order)?;
         let message = cursor.root(self.root_index())?;
@@ -78,10 +75,10 @@ impl MessageType {
         Ok(message)
     }
 
-    /// Looks at a message with its encapsulation header, as DDS and bags have it.
+    /// Makes a view of a message with an encapsulation header, as in DDS and bags.
     ///
     /// # Errors
-    /// As [`MessageType::view`]; an encoding that ROS 2 does not use.
+    /// As [`MessageType::view`]; the encoding is not one of ROS 2's.
     pub fn view_cdr<'a>(&'a self, bytes: &'a [u8]) -> gantry_cdr::Result<DynamicMessage<'a>> {
         let (order, body) = gantry_cdr::split_encapsulation(bytes)?;
         self.view(body, order)
@@ -91,7 +88,7 @@ impl MessageType {
         &self.structures[index]
     }
 
-    /// Where the type itself is: `new` puts it last.
+    /// The index of the type itself, which `new` puts last.
     pub(crate) fn root_index(&self) -> usize {
         self.structures.len() - 1
     }
@@ -105,24 +102,13 @@ impl Layout {
 }
 
 impl Structure {
-    /// Its fields, each with the structure that it is of.
+    /// The fields, each with the index of its structure.
     pub(crate) fn fields(&self) -> impl Iterator<Item = (&Field, usize)> {
         self.definition.fields.iter().zip(self.nested.iter().copied())
     }
 
-    /// One of them.
+    /// The field at `index`, with the index of its structure.
     pub(crate) fn field(&self, index: usize) -> Option<(&Field, usize)> {
         Some((self.definition.fields.get(index)?, *self.nested.get(index)?))
-    }
-}
-
-/// The layout of a number, a boolean or a plain message.
-pub(crate) fn layout(types: &MessageType, base: &BaseType, nested: usize) -> Option<Layout> {
-    match base {
-        BaseType::Primitive(primitive) => {
-            Some(Layout { size_bytes: primitive.size_bytes(), align: primitive.size_bytes() })
-        }
-        BaseType::Message(_) => types.structure(nested).plain,
-        BaseType::String { .. } | BaseType::WString { .. } => None,
     }
 }

@@ -1,18 +1,15 @@
-//! For tests: random messages of any type.
-//!
-//! Used by tests here and in other crates that read and write messages. The same seed gives the same message.
-
-use fastrand::Rng;
-use gantry_cdr::ByteOrder;
+//! Random messages of any type, for tests. The same seed gives the same message.
 
 use crate::message_type::MessageType;
+use fastrand::Rng;
+use gantry_cdr::ByteOrder;
 use gantry_idl::{BaseType, Count, FieldType, Primitive};
 
-/// From here on sequences are empty, so that nested ones do not multiply.
-const ENOUGH_BYTES: usize = 4096;
+/// Sequences beyond this length of a body are empty, so that nested sequences do not multiply.
+const LENGTH_LIMIT_BYTES: usize = 4096;
 
-/// The body (CDR without encapsulation header) of a random message: within its bounds, padding zero, with many values at the
-/// ends of their ranges. It has no NaN, which is not equal to itself, and no 0 within texts, which C cannot hold.
+/// The body (CDR without encapsulation header) of a random message. Lengths are within their bounds, padding is zero, and many values
+/// are at the ends of their ranges. It contains no NaN, which is not equal to itself, and no 0 in texts, which C strings cannot hold.
 pub fn random_body(message_type: &MessageType, rng: &mut Rng, order: ByteOrder) -> Vec<u8> {
     let mut writer = Writer { types: message_type, body: Vec::new(), rng, order };
     writer.message(message_type.root_index());
@@ -43,7 +40,7 @@ impl Writer<'_> {
             Count::One => 1,
             Count::Array(count) => count,
             Count::Sequence { bound } => {
-                let count = if self.body.len() < ENOUGH_BYTES { self.length(bound) } else { 0 };
+                let count = if self.body.len() < LENGTH_LIMIT_BYTES { self.length(bound) } else { 0 };
                 self.number(count.into(), 4);
                 count
             }
@@ -61,7 +58,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Often none, often as many as may be.
+    /// A random length: often 0, often the greatest allowed.
     fn length(&mut self, bound: Option<u32>) -> u32 {
         let most = bound.unwrap_or(40);
         match self.rng.u8(..8) {
@@ -126,7 +123,7 @@ impl Writer<'_> {
         }
     }
 
-    /// The low bytes of `bits`, aligned.
+    /// Writes the low bytes of `bits` at an aligned offset.
     fn number(&mut self, bits: u64, size_bytes: usize) {
         self.body.resize(self.body.len().next_multiple_of(size_bytes), 0);
         let bytes = bits.to_le_bytes();

@@ -1,8 +1,6 @@
-//! What a field holds.
+//! The value of a field.
 
-use crate::list::List;
-use crate::message::DynamicMessage;
-use crate::wide_text::WideText;
+use crate::{list::List, message::DynamicMessage, wide_text::WideText};
 
 /// The value of a field or of an element, in place.
 #[derive(Clone, Copy, Debug)]
@@ -13,7 +11,7 @@ pub enum Value<'a> {
     Float32(f32),
     Float64(f64),
     Int8(i8),
-    /// Also of a `char`.
+    /// A `uint8` or a `char`.
     Uint8(u8),
     Int16(i16),
     Uint16(u16),

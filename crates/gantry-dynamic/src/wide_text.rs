@@ -1,8 +1,7 @@
-//! A `wstring` in place, in either byte order: UTF-16, a unit in four bytes, as ROS 2 puts it on the wire.
-
-use std::fmt::{self, Write};
+//! A `wstring` in place, in either byte order: UTF-16, each unit in four bytes, as in ROS 2's wire format.
 
 use gantry_cdr::ByteOrder;
+use std::fmt::{self, Write};
 
 /// The text of a `wstring`, in place.
 #[derive(Clone, Copy)]
@@ -18,19 +17,19 @@ impl<'a> WideText<'a> {
         text.decode().all(|char| char.is_some()).then_some(text)
     }
 
-    /// How many UTF-16 units it has.
+    /// The number of UTF-16 units.
     pub fn units(&self) -> usize {
         self.units.len()
     }
 
-    /// Its characters.
+    /// The characters.
     pub fn chars(&self) -> impl Iterator<Item = char> + use<'a> {
-        // It was checked when the view was made.
+        // Checked when the view was made.
         self.decode().map(|char| char.unwrap_or(char::REPLACEMENT_CHARACTER))
     }
 
     fn decode(&self) -> impl Iterator<Item = Option<char>> + use<'a> {
-        // What is no UTF-16 unit becomes half a pair, which is no character either.
+        // A number that is not a UTF-16 unit becomes an unpaired surrogate, which is not a character either.
         const NO_UNIT: u16 = 0xdfff;
         let order = self.order;
         let units = self.units.iter().map(move |bytes| {

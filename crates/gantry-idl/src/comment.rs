@@ -1,26 +1,26 @@
-//! Comments become documentation.
+//! Comments of definitions, which become documentation.
 //!
-//! As in ROS 2: those above a field and the one behind it are the field's, and so are the indented ones below it.
+//! As in ROS 2, a field's comments are those above it, the one behind it, and the indented ones below it.
 
-/// Collects the lines of one comment.
+/// The lines of one comment.
 #[derive(Debug, Default)]
 pub(crate) struct Comment {
     lines: Vec<String>,
 }
 
 impl Comment {
-    /// A line beginning with `#`.
+    /// Adds a line that begins with `#`.
     pub(crate) fn add(&mut self, line: &str) {
-        // A control character would be one in generated code too.
+        // The comment is copied to generated code, which must not contain control characters.
         self.lines.push(line.trim_start_matches('#').trim_end().replace(char::is_control, " "));
     }
 
-    /// What follows stands in a paragraph of its own.
+    /// Begins a new paragraph.
     pub(crate) fn add_gap(&mut self) {
         self.lines.push(String::new());
     }
 
-    /// Without what all lines are indented by, empty lines around, and several empty lines in a row.
+    /// The text without common indentation, without empty lines at its ends, and without several empty lines in a row.
     pub(crate) fn into_text(self) -> String {
         let indentation_of = |line: &String| line.len() - line.trim_start_matches(' ').len();
         let filled = self.lines.iter().filter(|line| !line.is_empty());

@@ -1,14 +1,15 @@
-//! All definitions that belong together.
+//! A resolved set of definitions.
 //!
-//! Made by `packages` and `text`, which keep the invariant: every nested type is there, none contains itself, and none is
-//! nested more than 64 deep.
+//! `packages` and `text` make it and keep its invariant: every nested type is in the set, no type contains itself, and none is
+//! nested more than 64 levels deep.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use crate::{
+    model::{BaseType, MessageDefinition, ServiceDefinition},
+    name::TypeName,
+};
+use std::collections::{BTreeMap, HashSet};
 
-use crate::model::{BaseType, MessageDefinition, ServiceDefinition};
-use crate::name::TypeName;
-
-/// All definitions that belong together, resolved: every nested type is there, and none contains itself.
+/// A resolved set of definitions: every nested type is in it, and no type contains itself.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Definitions {
     pub(crate) messages: BTreeMap<TypeName, MessageDefinition>,
@@ -16,7 +17,7 @@ pub struct Definitions {
 }
 
 impl Definitions {
-    /// The message (or request or response) of this name.
+    /// The message, request or response of this name.
     pub fn message(&self, name: &TypeName) -> Option<&MessageDefinition> {
         self.messages.get(name)
     }
@@ -36,41 +37,31 @@ impl Definitions {
         self.services.values()
     }
 
-    /// All messages nested in these, at any depth, by name.
+    /// All messages that are nested in `roots` at any depth, by name.
     pub(crate) fn needed_by<'a>(&'a self, roots: &[&'a MessageDefinition]) -> Vec<&'a MessageDefinition> {
-        let mut found = BTreeSet::new();
-        let mut open = roots.to_vec();
-        while let Some(message) = open.pop() {
-            for field in &message.fields {
-                if let BaseType::Message(name) = &field.field_type.base
-                    && let Some(nested) = self.messages.get(name)
-                    && found.insert(name)
-                {
-                    open.push(nested);
-                }
-            }
-        }
-        found.into_iter().filter_map(|name| self.messages.get(name)).collect()
+        let messages = roots.iter().flat_map(|root| self.nested_first(root));
+        let nested = messages.filter(|message| roots.iter().all(|root| root.name != message.name));
+        nested.map(|message| (&message.name, message)).collect::<BTreeMap<_, _>>().into_values().collect()
     }
 
-    /// The message and all that is nested in it, each once and after what it needs. Does not recurse.
+    /// The message and all messages nested in it, each once and after those that it contains. Does not recurse.
     pub(crate) fn nested_first<'a>(&'a self, root: &'a MessageDefinition) -> Vec<&'a MessageDefinition> {
         let mut order = Vec::new();
-        let mut found = HashSet::new();
-        // The messages on the way down, and which field of each is next.
-        let mut way = vec![(root, 0)];
-        while let Some((message, next)) = way.last_mut() {
+        let mut visited = HashSet::new();
+        // The messages on the path from the root, each with the index of its next field.
+        let mut stack = vec![(root, 0)];
+        while let Some((message, next)) = stack.last_mut() {
             let Some(field) = message.fields.get(*next) else {
                 order.push(*message);
-                way.pop();
+                stack.pop();
                 continue;
             };
             *next += 1;
             if let BaseType::Message(name) = &field.field_type.base
                 && let Some(nested) = self.messages.get(name)
-                && found.insert(name)
+                && visited.insert(name)
             {
-                way.push((nested, 0));
+                stack.push((nested, 0));
             }
         }
         order

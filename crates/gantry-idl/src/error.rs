@@ -1,71 +1,70 @@
-//! What is wrong with definitions: everything in one go, each with its place.
+//! Errors in definitions: all of them at once, each with its location.
 //!
-//! `Display` of [`Error`] is one line, `path:line:column: sentence`; of [`Errors`] each of these with the line it speaks
-//! of and carets below. Inside the crate a [`Problem`] is an error whose place is still only a part of a line.
+//! `Display` of [`Error`] is one line, `path:line:column: sentence`. `Display` of [`Errors`] adds to each error its source line with
+//! carets below. Inside the crate a [`Problem`] is an error whose location is still only a range of a line.
 
-use std::fmt;
-use std::ops::Range;
+use std::{fmt, ops::Range};
 
-/// One thing that is wrong.
+/// One error in a definition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Error {
-    /// Where.
-    pub place: Place,
-    /// What is wrong, and what to do.
+    /// The location of the error.
+    pub location: Location,
+    /// The error, and how to correct it.
     pub sentence: String,
 }
 
 /// A part of a line of a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Place {
-    /// The file, or the name of the type if the text came from elsewhere; empty if there is none.
+pub struct Location {
+    /// The file, or the name of the type if the text is not from a file; empty if the error is in neither.
     pub path: String,
-    /// From 1; 0 if the error is of the file as a whole.
+    /// The line, from 1; 0 if the error concerns the whole file.
     pub line: usize,
-    /// In characters, from 1.
+    /// The column in characters, from 1.
     pub column: usize,
-    /// How many characters from there on.
+    /// The length in characters.
     pub length: usize,
-    /// The whole line; empty if it is too long to be shown.
+    /// The whole line; empty if it is longer than 500 bytes.
     pub source_line: String,
 }
 
-/// All that is wrong, by file and line. Never empty.
+/// All errors, ordered by file and line. Never empty.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Errors(Vec<Error>);
 
-/// Longer lines are not shown, and longer sentences are cut.
+/// The greatest length of a shown line in bytes, and of a sentence in characters. Longer lines are omitted, longer sentences cut.
 const LENGTH_LIMIT: usize = 500;
 
-/// What is wrong with a line, and in which of its bytes.
+/// An error in a line, and the range of its bytes.
 #[derive(Debug)]
 pub(crate) struct Problem {
     pub(crate) range: Range<usize>,
     pub(crate) sentence: String,
 }
 
-/// Where errors are collected; full when more would help nobody.
+/// A list of errors up to a limit: beyond it, more errors are of no use to the reader.
 #[derive(Debug)]
 pub(crate) struct Report {
     errors: Vec<Error>,
     limit: usize,
 }
 
-impl Place {
-    pub(crate) fn whole(path: &str) -> Self {
-        Self { path: path.to_owned(), ..Self::default() }
+impl Location {
+    pub(crate) fn file(path: impl fmt::Display) -> Self {
+        Self { path: path.to_string(), ..Self::default() }
     }
 
     /// The bytes `range` of `text`, which is line `line` of `path`.
     pub(crate) fn in_line(path: &str, line: usize, text: &str, range: Range<usize>) -> Self {
         let before = text.get(..range.start).unwrap_or_default();
-        let spoken_of = text.get(range).unwrap_or_default();
+        let marked = text.get(range).unwrap_or_default();
         Self {
             path: path.to_owned(),
             line,
             column: before.chars().count() + 1,
-            length: spoken_of.chars().count().max(1),
-            // What came from elsewhere shall not steer a terminal, nor fill it.
+            length: marked.chars().count().max(1),
+            // A text from another process must neither control a terminal nor fill it.
             source_line: if text.len() > LENGTH_LIMIT { String::new() } else { text.replace(char::is_control, " ") },
         }
     }
@@ -75,12 +74,12 @@ impl Place {
             sentence.truncate(end);
             sentence.push('…');
         }
-        Error { place: self, sentence }
+        Error { location: self, sentence }
     }
 }
 
 impl Report {
-    /// Holds `limit` errors.
+    /// A report that keeps the first `limit` errors.
     pub(crate) fn new(limit: usize) -> Self {
         Self { errors: Vec::new(), limit }
     }
@@ -95,18 +94,18 @@ impl Report {
         self.errors.len() >= self.limit
     }
 
-    /// `Ok` if nothing was reported.
+    /// `Ok` if the report is empty.
     pub(crate) fn into_result(mut self) -> Result<(), Errors> {
         if self.errors.is_empty() {
             return Ok(());
         }
-        self.errors.sort_by(|a, b| (&a.place.path, a.place.line).cmp(&(&b.place.path, b.place.line)));
+        self.errors.sort_by(|a, b| (&a.location.path, a.location.line).cmp(&(&b.location.path, b.location.line)));
         Err(Errors(self.errors))
     }
 }
 
 impl Errors {
-    /// Each of them.
+    /// Iterates over the errors.
     pub fn iter(&self) -> std::slice::Iter<'_, Error> {
         self.0.iter()
     }
@@ -129,7 +128,7 @@ impl From<Error> for Errors {
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Place { path, line, column, .. } = &self.place;
+        let Location { path, line, column, .. } = &self.location;
         if !path.is_empty() {
             write!(f, "{path}:")?;
             if *line > 0 {
@@ -141,7 +140,7 @@ impl fmt::Display for Error {
     }
 }
 
-/// As `Display`: this is what cargo shows when a build script's `main` returns them.
+/// As `Display`: cargo shows this form when `main` of a build script returns the errors.
 impl fmt::Debug for Errors {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "the messages cannot be compiled\n\n{self}\n")
@@ -155,7 +154,7 @@ impl fmt::Display for Errors {
                 f.write_str("\n\n")?;
             }
             error.fmt(f)?;
-            let Place { line, column, length, source_line, .. } = &error.place;
+            let Location { line, column, length, source_line, .. } = &error.location;
             if !source_line.is_empty() {
                 let margin = line.to_string().len();
                 write!(f, "\n{:margin$} |\n{line} | {source_line}\n{:margin$} | ", "", "")?;

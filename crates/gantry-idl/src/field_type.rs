@@ -1,12 +1,14 @@
-//! Reads the type of a field: `int32`, `string<=10[<=5]`, `Point`, `geometry_msgs/Point[]`.
+//! The parser of field types: `int32`, `string<=10[<=5]`, `Point`, `geometry_msgs/Point[]`.
 
-use crate::error::Problem;
-use crate::model::{BaseType, Count, FieldType, Primitive};
-use crate::name::{Namespace, TypeName, check_interface, check_package};
-use crate::suggestion::nearest;
-use crate::token::Token;
+use crate::{
+    error::Problem,
+    model::{BaseType, Count, FieldType, Primitive},
+    name::{Namespace, TypeName, check_interface, check_package},
+    suggestion::nearest,
+    token::Token,
+};
 
-/// Names without a package are of `package`. That a message of this name exists is checked later.
+/// Reads a type. A name without a package belongs to `package`. `resolve` checks later that the message exists.
 pub(crate) fn parse(token: Token<'_>, package: &str) -> Result<FieldType, Problem> {
     let Some(open_end) = token.strip_suffix("]") else {
         return Ok(FieldType { base: base(token, package)?, count: Count::One });
@@ -67,10 +69,10 @@ fn message(token: Token<'_>, package: &str) -> Result<TypeName, Problem> {
     Ok(TypeName::message(package, name))
 }
 
-/// Messages begin with a capital letter: this can only be meant as a type that every package knows.
+/// The error for a lower-case word. Names of messages begin with a capital letter, so a primitive type or a text was meant.
 fn unknown_word(word: &str) -> String {
     let known = Primitive::ALL.iter().map(|(name, _)| *name).chain(["string", "wstring"]);
-    let meant = match word {
+    let suggestion = match word {
         "time" => Some("builtin_interfaces/Time"),
         "duration" => Some("builtin_interfaces/Duration"),
         "float" => Some("float32"),
@@ -78,8 +80,8 @@ fn unknown_word(word: &str) -> String {
         "int" => Some("int32"),
         _ => nearest(word, known),
     };
-    match meant {
-        Some(meant) => format!("unknown type `{word}`; did you mean `{meant}`?"),
+    match suggestion {
+        Some(suggestion) => format!("unknown type `{word}`; did you mean `{suggestion}`?"),
         None => format!("unknown type `{word}`; the name of a message begins with a capital letter"),
     }
 }

@@ -1,19 +1,16 @@
-//! ROS 2's type hashes, RIHS01 (REP 2016): SHA-256 of a JSON text that describes the type and all that it needs.
+//! ROS 2's type hashes, RIHS01 (REP 2016): SHA-256 of a JSON text that describes the type and all types nested in it.
 //!
-//! The text is what Python's `json.dumps` writes with its usual separators. Names and numbers are all that is in it: no
-//! defaults, constants or comments, and nothing that would need escaping. Numbers of types are those of
+//! The text has the format of Python's `json.dumps` with its default separators. It contains names and numbers only: no defaults,
+//! constants or comments, and no character that needs escaping. The numbers of types are those of
 //! `type_description_interfaces/msg/FieldType`.
 
-use std::collections::BTreeMap;
-use std::fmt::Write;
-
-use sha2::{Digest, Sha256};
-
-use crate::definitions::Definitions;
-use crate::model::{
-    BaseType, Count, EMPTY_MESSAGE_FIELD, Field, FieldType, MessageDefinition, Primitive, ServiceDefinition,
+use crate::{
+    definitions::Definitions,
+    model::{BaseType, Count, EMPTY_MESSAGE_FIELD, Field, FieldType, MessageDefinition, Primitive, ServiceDefinition},
+    name::TypeName,
 };
-use crate::name::TypeName;
+use sha2::{Digest, Sha256};
+use std::{collections::BTreeMap, fmt::Write};
 
 const NESTED_TYPE: u8 = 1;
 const ARRAY_OFFSET: u8 = 48;
@@ -21,14 +18,14 @@ const BOUNDED_SEQUENCE_OFFSET: u8 = 96;
 const SEQUENCE_OFFSET: u8 = 144;
 
 impl Definitions {
-    /// ROS 2's hash of a message (RIHS01); none if there is no such message.
+    /// ROS 2's hash of a message (RIHS01); `None` if there is no such message.
     pub fn hash(&self, name: &TypeName) -> Option<[u8; 32]> {
         let message = self.messages.get(name)?;
         let needed = self.needed_by(&[message]).into_iter().map(|nested| (nested.name.clone(), individual(nested)));
         Some(digest(&individual(message), &needed.collect()))
     }
 
-    /// ROS 2's hash of a service (RIHS01); none if there is no such service.
+    /// ROS 2's hash of a service (RIHS01); `None` if there is no such service.
     pub fn service_hash(&self, name: &TypeName) -> Option<[u8; 32]> {
         let service = self.services.get(name)?;
         let own = [&service.request, &service.response];
@@ -50,7 +47,7 @@ impl Definitions {
     }
 }
 
-/// The message that a service's introspection publishes.
+/// The message that the introspection of a service publishes.
 fn event(service: &ServiceDefinition) -> MessageDefinition {
     let name = TypeName { name: format!("{}_Event", service.name.name), ..service.name.clone() };
     let at_most_one = Count::Sequence { bound: Some(1) };
@@ -62,7 +59,8 @@ fn event(service: &ServiceDefinition) -> MessageDefinition {
     message(name, fields)
 }
 
-/// `service_msgs/msg/ServiceEventInfo` and what it needs: part of every service, whether its package was read or not.
+/// `service_msgs/msg/ServiceEventInfo` and the message nested in it: part of every service's hash, even if their packages were not
+/// read.
 fn event_info() -> [MessageDefinition; 2] {
     let number = |name: &str, primitive, count| field(name, BaseType::Primitive(primitive), count);
     let time = TypeName::message("builtin_interfaces", "Time");
@@ -90,13 +88,13 @@ fn field(name: &str, base: BaseType, count: Count) -> Field {
 }
 
 fn digest(own: &str, needed: &BTreeMap<TypeName, String>) -> [u8; 32] {
-    // By name: packages, namespaces and names have no character below the slash, so that this is the order of full names.
+    // The map's order is that of full names, because packages, namespaces and names have no character below the slash.
     let needed: Vec<&str> = needed.values().map(String::as_str).collect();
     let text = format!("{{\"type_description\": {own}, \"referenced_type_descriptions\": [{}]}}", needed.join(", "));
     Sha256::digest(text).into()
 }
 
-/// One type, without those that it needs.
+/// The description of one type, without those of its nested types.
 fn individual(message: &MessageDefinition) -> String {
     let placeholder = || field(EMPTY_MESSAGE_FIELD, BaseType::Primitive(Primitive::Uint8), Count::One);
     let mut fields: Vec<String> = message.fields.iter().map(describe).collect();
@@ -135,7 +133,7 @@ fn describe(field: &Field) -> String {
     text
 }
 
-/// `char` is `uint8` for ROS 2 as soon as its file is read; `byte` is not.
+/// ROS 2 replaces `char` by `uint8` when it reads a file, but not `byte`.
 fn primitive_id(primitive: Primitive) -> u8 {
     match primitive {
         Primitive::Int8 => 2,

@@ -1,45 +1,45 @@
-//! How many bytes a message can take, and whether it is a plain struct.
+//! Sizes and layouts of messages: the greatest serialised size, and the C struct of a plain message.
 //!
-//! Used for the size of slots, by the generator and by `dynamic`. Sizes are those of XCDR1: a number is aligned to its own
-//! size, a string is a length, its bytes and a zero, a wide string a length and four bytes for each UTF-16 unit (as ROS 2
-//! writes it), a sequence a length and its elements.
+//! Sizes are those of XCDR1: a number is aligned to its own size; a string is a length, its bytes and a zero; a wide string is a
+//! length and four bytes for each UTF-16 unit (as ROS 2 writes it); a sequence is a length and its elements.
 
+use crate::{
+    definitions::Definitions,
+    error::{Errors, Location},
+    model::{BaseType, Count, Field, FieldType, MessageDefinition, Primitive},
+    name::TypeName,
+};
 use std::collections::HashMap;
 
-use crate::definitions::Definitions;
-use crate::error::{Errors, Place};
-use crate::model::{BaseType, Count, Field, FieldType, MessageDefinition, Primitive};
-use crate::name::TypeName;
-
-/// The greatest alignment.
+/// The greatest alignment, and so the number of residues of an offset that matter.
 const ALIGNMENTS: usize = 8;
 
-/// Where a body can end, given where it begins: for each of the eight places relative to the greatest alignment, the
-/// greatest length that ends there. Padding depends on nothing but that, so that the longest body at each place is all
-/// that has to be known to go on exactly.
-type Ends = [Option<u64>; ALIGNMENTS];
-/// `Ends` for each of the eight places where a part of a message can begin.
-type Part = [Ends; ALIGNMENTS];
+/// The greatest length of a part of a message for each residue (offset modulo 8) of its end; `None` if it cannot end there. Padding
+/// depends on the residue only, so the greatest length for each residue suffices to continue exactly.
+type MaxLengths = [Option<u64>; ALIGNMENTS];
+/// `MaxLengths` for each residue of the offset at which the part can begin.
+type LengthTable = [MaxLengths; ALIGNMENTS];
 
-/// A plain message's C struct; its size is a multiple of its alignment.
+/// The C struct of a plain message. Its size is a multiple of its alignment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PlainStruct {
-    /// The struct's size.
+    /// The size of the struct.
     pub size_bytes: u64,
     /// The largest alignment of its numbers.
     pub alignment_bytes: u64,
-    /// Whether its first number has that alignment, so that no other message's field can put it where it does not belong.
+    /// Whether the struct is its CDR at every offset: its first number has the largest alignment, so the padding before the message
+    /// aligns all its numbers.
     pub fits_anywhere: bool,
 }
 
 impl Definitions {
-    /// The greatest size of the message's serialised body in bytes (XCDR1, without the encapsulation header), if there is
-    /// one: exactly, with all padding.
+    /// The greatest size of the message's serialised body in bytes (XCDR1, without the encapsulation header), exactly and with all
+    /// padding; `None` if it is unbounded or there is no such message.
     pub fn max_size_bytes(&self, name: &TypeName) -> Option<usize> {
         let message = self.messages.get(name)?;
         let mut known = HashMap::new();
         for message in self.nested_first(message) {
-            known.insert(&message.name, message_part(message, &known)?);
+            known.insert(&message.name, message_lengths(message, &known)?);
         }
         let part = known.get(name)?;
         let longest = part[0].iter().flatten().max()?;
@@ -47,13 +47,13 @@ impl Definitions {
         if *longest == u64::MAX { None } else { usize::try_from(*longest).ok() }
     }
 
-    /// Whether the message's bytes are those of a C struct with the same fields, wherever it stands: it consists of
-    /// numbers, and there is no padding in it, before it or at its end.
+    /// Whether the message's bytes are those of a C struct with the same fields at every offset of a body: it consists of numbers, and
+    /// there is no padding in it, before it or at its end.
     pub fn is_plain(&self, name: &TypeName) -> bool {
         self.plain(name).is_some_and(|plain| plain.fits_anywhere)
     }
 
-    /// Whether that is so at least where a body begins, which is a multiple of 8.
+    /// Whether the message's bytes are those of a C struct at least at the start of a body, which is a multiple of 8.
     pub fn is_plain_body(&self, name: &TypeName) -> bool {
         self.plain(name).is_some()
     }
@@ -62,15 +62,15 @@ impl Definitions {
         self.with_nested(name).ok()?.pop()?.1
     }
 
-    /// The message `name` and all messages that are nested in it, each once and behind those that it needs, with its C struct
-    /// if it is plain.
+    /// The message `name` and all messages nested in it, each once and after those that it contains, and each with its C struct if it
+    /// is plain.
     ///
     /// # Errors
     /// The message is not among the definitions.
     pub fn with_nested(&self, name: &TypeName) -> Result<Vec<(&MessageDefinition, Option<PlainStruct>)>, Errors> {
         let Some(root) = self.message(name) else {
             let sentence = format!("the message `{name}` is not among the definitions");
-            return Err(Place::default().error(sentence).into());
+            return Err(Location::default().error(sentence).into());
         };
         let mut known = HashMap::new();
         let mut messages = Vec::new();
@@ -82,9 +82,9 @@ impl Definitions {
         Ok(messages)
     }
 
-    /// How far the fields of a message of fixed size are behind its beginning: eight numbers for each field, by where the message
-    /// begins, modulo 8. The padding before a number or a list of them counts, that before a nested message does not: it is its
-    /// own. None if messages of the type differ in length.
+    /// The distances of the fields of a fixed-size message from its start: eight numbers for each field, indexed by the message's
+    /// offset modulo 8. The padding before a number or a list of numbers is included. The padding before a nested message is not, as it
+    /// belongs to that message. `None` if messages of the type differ in length.
     pub(crate) fn field_offsets(&self, name: &TypeName) -> Option<Vec<[u32; ALIGNMENTS]>> {
         let message = self.messages.get(name)?;
         let mut known = HashMap::new();
@@ -93,9 +93,9 @@ impl Definitions {
                 let text = matches!(field.field_type.base, BaseType::String { .. } | BaseType::WString { .. });
                 !text && !matches!(field.field_type.count, Count::Sequence { .. })
             });
-            known.insert(&message.name, message_part(message, &known).filter(|_| is_fixed)?);
+            known.insert(&message.name, message_lengths(message, &known).filter(|_| is_fixed)?);
         }
-        let (mut offsets, mut before) = (Vec::new(), NOTHING);
+        let (mut offsets, mut before) = (Vec::new(), bytes(0));
         for Field { field_type, .. } in &message.fields {
             let align = match &field_type.base {
                 BaseType::Primitive(primitive) => primitive.size_bytes(),
@@ -111,22 +111,22 @@ impl Definitions {
                 *offset = u32::try_from(ends.iter().flatten().copied().next()?).ok()?;
             }
             offsets.push(by_start);
-            before = then(&before, &field_part(field_type, &known)?);
+            before = then(&before, &field_lengths(field_type, &known)?);
         }
         Some(offsets)
     }
 }
 
-/// All that is nested in it is known.
-fn message_part(message: &MessageDefinition, known: &HashMap<&TypeName, Part>) -> Option<Part> {
+/// The lengths of a message. `known` has all messages nested in it.
+fn message_lengths(message: &MessageDefinition, known: &HashMap<&TypeName, LengthTable>) -> Option<LengthTable> {
     if message.fields.is_empty() {
         return Some(bytes(1));
     }
-    let mut fields = message.fields.iter().map(|field| field_part(&field.field_type, known));
-    fields.try_fold(NOTHING, |before, field| Some(then(&before, &field?)))
+    let mut fields = message.fields.iter().map(|field| field_lengths(&field.field_type, known));
+    fields.try_fold(bytes(0), |before, field| Some(then(&before, &field?)))
 }
 
-fn field_part(field_type: &FieldType, known: &HashMap<&TypeName, Part>) -> Option<Part> {
+fn field_lengths(field_type: &FieldType, known: &HashMap<&TypeName, LengthTable>) -> Option<LengthTable> {
     let length = || then(&aligned(4), &bytes(4));
     let element = match &field_type.base {
         BaseType::Primitive(primitive) => {
@@ -144,7 +144,7 @@ fn field_part(field_type: &FieldType, known: &HashMap<&TypeName, Part>) -> Optio
     })
 }
 
-/// The message's C struct, if it is plain. All plain messages that are nested in it are known.
+/// The message's C struct if it is plain. `known` has all plain messages nested in it.
 fn plain(message: &MessageDefinition, known: &HashMap<&TypeName, PlainStruct>) -> Option<PlainStruct> {
     let mut whole = PlainStruct { size_bytes: 0, alignment_bytes: 1, fits_anywhere: true };
     let mut first_alignment_bytes = 1;
@@ -177,30 +177,19 @@ fn plain(message: &MessageDefinition, known: &HashMap<&TypeName, PlainStruct>) -
     whole.size_bytes.is_multiple_of(whole.alignment_bytes).then_some(whole)
 }
 
-const IMPOSSIBLE: Part = [[None; ALIGNMENTS]; ALIGNMENTS];
+const IMPOSSIBLE: LengthTable = [[None; ALIGNMENTS]; ALIGNMENTS];
 
-/// Ends where it begins.
-const NOTHING: Part = {
-    let mut part = IMPOSSIBLE;
-    let mut place = 0;
-    while place < ALIGNMENTS {
-        part[place][place] = Some(0);
-        place += 1;
-    }
-    part
-};
-
-/// So many bytes.
-fn bytes(length: u64) -> Part {
+/// `length` bytes; with 0 it ends where it begins.
+fn bytes(length: u64) -> LengthTable {
     from_lengths(|_| length)
 }
 
 /// The padding up to a multiple of `alignment`.
-fn aligned(alignment: usize) -> Part {
+fn aligned(alignment: usize) -> LengthTable {
     from_lengths(|start| (start.next_multiple_of(alignment) - start) as u64)
 }
 
-fn from_lengths(length: impl Fn(usize) -> u64) -> Part {
+fn from_lengths(length: impl Fn(usize) -> u64) -> LengthTable {
     let mut part = IMPOSSIBLE;
     for (start, ends) in part.iter_mut().enumerate() {
         let length = length(start);
@@ -211,14 +200,14 @@ fn from_lengths(length: impl Fn(usize) -> u64) -> Part {
     part
 }
 
-/// One after the other.
-fn then(first: &Part, second: &Part) -> Part {
+/// `first` and then `second`.
+fn then(first: &LengthTable, second: &LengthTable) -> LengthTable {
     let mut both = IMPOSSIBLE;
     for (ends, first_ends) in both.iter_mut().zip(first) {
         for (first_length, second_ends) in first_ends.iter().zip(second) {
             let Some(first_length) = first_length else { continue };
             for (longest, second_length) in ends.iter_mut().zip(second_ends) {
-                // No length is less than any.
+                // `None` is less than every length.
                 *longest = (*longest).max(second_length.map(|length| first_length.saturating_add(length)));
             }
         }
@@ -226,15 +215,15 @@ fn then(first: &Part, second: &Part) -> Part {
     both
 }
 
-/// `count` times, or any number up to that.
-fn repeated(element: &Part, count: u32, or_fewer: bool) -> Part {
+/// `element` `count` times, or any number of times up to `count`.
+fn repeated(element: &LengthTable, count: u32, or_fewer: bool) -> LengthTable {
     let mut once = *element;
     if or_fewer {
-        for (longest, nothing) in once.iter_mut().flatten().zip(NOTHING.iter().flatten()) {
+        for (longest, nothing) in once.iter_mut().flatten().zip(bytes(0).iter().flatten()) {
             *longest = (*longest).max(*nothing);
         }
     }
-    let (mut all, mut power, mut rest) = (NOTHING, once, count);
+    let (mut all, mut power, mut rest) = (bytes(0), once, count);
     while rest > 0 {
         if rest % 2 == 1 {
             all = then(&all, &power);

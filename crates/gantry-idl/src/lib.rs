@@ -1,13 +1,14 @@
-//! ROS 2's message and service files (`.msg`, `.srv`): read, checked, resolved and hashed.
+//! ROS 2's message and service files (`.msg`, `.srv`): read, checked, resolved, hashed, and compiled to Rust.
 //!
-//! Used by build scripts (folders of packages), and at run time for definitions that come from another process
-//! ([`Definitions::from_text`]), which must not be trusted: every function here is total.
+//! Definitions are read from folders of packages ([`compile`], in build scripts) or from a text
+//! ([`Definitions::from_text`], at run time). A text may come from an untrusted process, so every function is total: it returns a
+//! result for any input.
 //!
 //! ```
 //! # fn main() -> Result<(), gantry_idl::Errors> {
 //! let name = "my_robot/msg/Range".parse()?;
 //! let definitions = gantry_idl::Definitions::from_text(&name, "float64 range_m  # [m]")?;
-//! let message = definitions.message(&name).expect("what was asked for is there");
+//! let message = definitions.message(&name).expect("the message was just read");
 //! assert_eq!(message.fields[0].comment, "[m]");
 //! assert_eq!(definitions.max_size_bytes(&name), Some(8));
 //! # Ok(()) }
@@ -34,7 +35,7 @@ mod token;
 mod value;
 
 pub use definitions::Definitions;
-pub use error::{Error, Errors, Place};
+pub use error::{Error, Errors, Location};
 pub use generate::{compile, compile_to, export, generate};
 pub use layout::PlainStruct;
 pub use model::{

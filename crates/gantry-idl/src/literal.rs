@@ -1,17 +1,19 @@
-//! Values of constants and defaults as text: read as ROS 2's `rosidl_adapter` reads them, and written so that they read
-//! back the same.
+//! Values of constants and defaults as text: parsed as by ROS 2's `rosidl_adapter`, and written so that they parse to the same
+//! value.
 //!
-//! Quotes around a text may be left out. Of the escapes, those are known that ROS 2 carries through to a message's default:
-//! `\\`, `\"`, `\'`, `\t`, `\n`, `\r` and `\x41`; any other backslash is itself.
+//! Quotes around a text are optional. The supported escapes are those that ROS 2 preserves in a message's default: `\\`, `\"`,
+//! `\'`, `\t`, `\n`, `\r` and `\x41`. Any other backslash is an ordinary character.
 
-use crate::error::Problem;
-use crate::model::{BaseType, Count, FieldType, Primitive};
-use crate::token::Token;
-use crate::value::Value;
+use crate::{
+    error::Problem,
+    model::{BaseType, Count, FieldType, Primitive},
+    token::Token,
+    value::Value,
+};
 
 const QUOTES: [char; 2] = ['"', '\''];
 
-/// The value that `token` (without spaces around) says, for a field or constant of this type.
+/// The value of `token` (without surrounding spaces), for a field or constant of this type.
 pub(crate) fn parse(field_type: &FieldType, token: Token<'_>) -> Result<Value, Problem> {
     if let BaseType::Message(name) = &field_type.base {
         return Err(token.problem(format!("a field of type `{}/{}` cannot have a default", name.package, name.name)));
@@ -40,7 +42,7 @@ pub(crate) fn parse(field_type: &FieldType, token: Token<'_>) -> Result<Value, P
     }
 }
 
-/// One value; `text` is what `token` says, without its quotes.
+/// One value. `text` is the text of `token` without its quotes.
 fn one(base: &BaseType, token: Token<'_>, text: String) -> Result<Value, Problem> {
     match base {
         BaseType::Primitive(Primitive::Bool) => match text.to_ascii_lowercase().as_str() {
@@ -63,7 +65,7 @@ fn one(base: &BaseType, token: Token<'_>, text: String) -> Result<Value, Problem
         BaseType::WString { bound } => {
             bounded(text.encode_utf16().count(), *bound, "UTF-16 units", token).map(|()| Value::Text(text))
         }
-        // Refused before.
+        // Refused by `parse`.
         BaseType::Message(_) => Err(token.problem("a message cannot be written as a value")),
     }
 }
@@ -81,7 +83,7 @@ fn bounded(length: usize, bound: Option<u32>, unit: &str, token: Token<'_>) -> R
     }
 }
 
-/// As Python reads one: a sign, a prefix for another base, single underscores between digits.
+/// An integer in Python's syntax: a sign, a prefix for another base, single underscores between digits.
 fn integer(text: &str) -> Option<i128> {
     let (negative, digits) = match text.strip_prefix('-') {
         Some(rest) => (true, rest),
@@ -91,11 +93,11 @@ fn integer(text: &str) -> Option<i128> {
     let prefixed = prefixes.iter().find_map(|(prefix, base)| Some((digits.strip_prefix(prefix)?, *base)));
     let (digits, base) = prefixed.map_or((digits, 10), |(rest, base)| (rest.strip_prefix('_').unwrap_or(rest), base));
     let digits = without_underscores(digits)?;
-    // No second sign.
+    // A second sign is not allowed.
     if !digits.starts_with(|c: char| c.is_ascii_alphanumeric()) {
         return None;
     }
-    // Too many digits for an i128 are too many for every type; saturate, so that the error speaks of the range.
+    // A number that overflows i128 overflows every type. It saturates, so that the error is about the range.
     let overflow = || digits.chars().all(|c| c.is_digit(base)).then_some(i128::MAX);
     let value = i128::from_str_radix(&digits, base).ok().or_else(overflow)?;
     Some(if negative { -value } else { value })
@@ -104,12 +106,12 @@ fn integer(text: &str) -> Option<i128> {
 fn float(primitive: Primitive, text: &str) -> Result<f64, String> {
     let not_a_number = || format!("`{text}` is not a number; it should look like `-1.5e3`");
     let value: f64 = without_underscores(text).and_then(|digits| digits.parse().ok()).ok_or_else(not_a_number)?;
-    #[expect(clippy::cast_possible_truncation, reason = "whether it overflows is the question")]
+    #[expect(clippy::cast_possible_truncation, reason = "tests for overflow")]
     let fits = if primitive == Primitive::Float32 { (value as f32).is_finite() } else { value.is_finite() };
     if fits { Ok(value) } else { Err(format!("`{text}` is not a finite number in the range of `{primitive}`")) }
 }
 
-/// Without underscores, which must each stand between two digits.
+/// The text without underscores; `None` if one is not between two digits.
 fn without_underscores(text: &str) -> Option<String> {
     let bytes = text.as_bytes();
     let is_digit = |index: Option<usize>| index.and_then(|i| bytes.get(i)).is_some_and(u8::is_ascii_hexdigit);
@@ -118,7 +120,7 @@ fn without_underscores(text: &str) -> Option<String> {
     bytes.iter().enumerate().all(well_placed).then(|| text.replace('_', ""))
 }
 
-/// What a text says, with quotes around it or without.
+/// The content of a text with or without quotes.
 fn text(token: Token<'_>) -> Result<String, Problem> {
     for quote in QUOTES {
         let inner = token.text.strip_prefix(quote).and_then(|rest| rest.strip_suffix(quote));
@@ -145,7 +147,7 @@ fn elements(inner: Token<'_>) -> Vec<(Token<'_>, String)> {
     elements
 }
 
-/// As `elements`, but a comma may stand in quotes.
+/// As `elements`, but a comma in quotes separates nothing.
 fn text_elements(inner: Token<'_>) -> Result<Vec<(Token<'_>, String)>, Problem> {
     let mut elements = Vec::new();
     let mut rest = inner.trim();
@@ -179,7 +181,7 @@ fn text_elements(inner: Token<'_>) -> Result<Vec<(Token<'_>, String)>, Problem> 
     Ok(elements)
 }
 
-/// Where the text that begins with `quote` ends: the first such quote without a backslash before it.
+/// The index of the closing quote of a text that begins with `quote`: the first one without a backslash before it.
 fn closing_quote(text: &str, quote: char) -> Option<usize> {
     let mut characters = text.char_indices().skip(1);
     while let Some((index, character)) = characters.next() {
@@ -205,7 +207,7 @@ fn unescaped(text: &str) -> String {
     plain + rest
 }
 
-/// The character that an escape at the beginning of `text` stands for, and its length in bytes.
+/// The character of the escape at the beginning of `text`, and the length of the escape in bytes.
 fn escaped_character(text: &str) -> Option<(char, usize)> {
     let character = match text.as_bytes().get(1)? {
         b't' => '\t',
@@ -221,12 +223,12 @@ fn escaped_character(text: &str) -> Option<(char, usize)> {
     Some((character, 2))
 }
 
-/// The form that `parse` reads.
+/// The value as text that `parse` reads.
 pub(crate) fn write(value: &Value) -> String {
     match value {
         Value::Bool(value) => value.to_string(),
         Value::Integer(value) => value.to_string(),
-        // With a point or an exponent, and as many digits as it takes to read the same number back.
+        // With a point or an exponent, and with the digits that give the same number again.
         Value::Float(value) => format!("{value:?}"),
         Value::Text(text) => format!("\"{}\"", text.chars().map(escaped).collect::<String>()),
         Value::List(values) => {
@@ -239,7 +241,7 @@ pub(crate) fn write(value: &Value) -> String {
 fn escaped(character: char) -> String {
     match character {
         '\\' | '"' => format!("\\{character}"),
-        // A `#` would begin a comment. No control character is above U+009F.
+        // A `#` would begin a comment. Two digits suffice: no control character is above U+009F.
         _ if character == '#' || character.is_control() => format!("\\x{:02x}", u32::from(character)),
         character => character.to_string(),
     }

@@ -1,21 +1,18 @@
-//! What a message or service consists of, after its file was read.
+//! The model of messages and services that the parser makes of a file.
 //!
-//! Written by the parser; read by everything else. `Display` of a type is its form in a `.msg` file, with nested types in
-//! full (`geometry_msgs/Point[<=3]`).
+//! `Display` of a type is its form in a `.msg` file, with the packages of nested types (`geometry_msgs/Point[<=3]`).
 
+use crate::{name::TypeName, value::Value};
 use std::fmt;
-
-use crate::name::TypeName;
-use crate::value::Value;
 
 /// A number or a boolean.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[expect(missing_docs, reason = "the names say it")]
+#[expect(missing_docs, reason = "named after ROS 2's types")]
 pub enum Primitive {
     Bool,
-    /// `uint8` on the wire; not so in the hash.
+    /// The same as `uint8` on the wire, but not in the hash.
     Byte,
-    /// `uint8`, in everything but the name.
+    /// The same as `uint8`, except for the name.
     Char,
     Float32,
     Float64,
@@ -30,7 +27,7 @@ pub enum Primitive {
 }
 
 impl Primitive {
-    /// All of them, under their names in ROS 2.
+    /// All primitives with their names in ROS 2.
     pub const ALL: [(&'static str, Self); 13] = [
         ("bool", Self::Bool),
         ("byte", Self::Byte),
@@ -52,13 +49,13 @@ impl Primitive {
         Self::ALL.iter().find(|(known, _)| *known == name).map(|(_, primitive)| *primitive)
     }
 
-    /// Its name in ROS 2.
+    /// The name in ROS 2.
     pub fn name(self) -> &'static str {
         // In the order of the enum, which a test checks.
         Self::ALL[self as usize].0
     }
 
-    /// Its size on the wire, which is its alignment too.
+    /// The size on the wire, which is the alignment, too.
     pub fn size_bytes(self) -> usize {
         match self {
             Self::Bool | Self::Byte | Self::Char | Self::Int8 | Self::Uint8 => 1,
@@ -68,7 +65,7 @@ impl Primitive {
         }
     }
 
-    /// The least and the greatest value, if this is an integer.
+    /// The least and the greatest value of an integer type; `None` for other types.
     pub fn integer_range(self) -> Option<(i128, i128)> {
         Some(match self {
             Self::Bool | Self::Float32 | Self::Float64 => return None,
@@ -84,7 +81,7 @@ impl Primitive {
     }
 }
 
-/// What a field has one or many of.
+/// The type of a field's value, or of an element if the field is an array or a sequence.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum BaseType {
     /// A number or a boolean.
@@ -103,14 +100,14 @@ pub enum BaseType {
     Message(TypeName),
 }
 
-/// How many of its base type a field has.
+/// The number of values that a field has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Count {
-    /// One, not in a list.
+    /// One value, not in a list.
     One,
-    /// Always so many.
+    /// A fixed number of elements.
     Array(u32),
-    /// As many as the message says.
+    /// A number of elements that each message states.
     Sequence {
         /// The greatest number of elements.
         bound: Option<u32>,
@@ -120,61 +117,61 @@ pub enum Count {
 /// The type of a field.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct FieldType {
-    /// Of what.
+    /// The type of the value or of an element.
     pub base: BaseType,
-    /// How many.
+    /// The number of values.
     pub count: Count,
 }
 
 /// One field of a message.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Field {
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// Its type.
+    /// The type.
     pub field_type: FieldType,
-    /// What it holds before anything is written to it; zero or empty if nothing is said.
+    /// The default value; `None` stands for zero or empty.
     pub default: Option<Value>,
-    /// Its documentation, without `#`; lines are separated by `\n`. Never holds another control character.
+    /// The documentation without `#`. Lines are separated by `\n`, the only control character in it.
     pub comment: String,
 }
 
 /// One constant of a message.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Constant {
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// A primitive, or a string without a bound.
+    /// The type: a primitive, or a string without a bound.
     pub primitive: BaseType,
-    /// Its value: of that type and in its range.
+    /// The value, which is of this type and in its range.
     pub value: Value,
-    /// As a field's.
+    /// The documentation, as [`Field::comment`].
     pub comment: String,
 }
 
 /// One message.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MessageDefinition {
-    /// Its name.
+    /// The name.
     pub name: TypeName,
-    /// Its fields in order; none is an empty message, which is one byte on the wire.
+    /// The fields in order. A message without fields is one byte on the wire.
     pub fields: Vec<Field>,
-    /// Its constants in order.
+    /// The constants in order.
     pub constants: Vec<Constant>,
-    /// The comment at the top of its file; as a field's.
+    /// The comment at the top of the file, as [`Field::comment`].
     pub comment: String,
 }
 
 /// One service.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ServiceDefinition {
-    /// Its name.
+    /// The name.
     pub name: TypeName,
-    /// What a client sends (`…_Request`).
+    /// The message that a client sends (`…_Request`).
     pub request: MessageDefinition,
-    /// What it gets back (`…_Response`).
+    /// The message that a server sends back (`…_Response`).
     pub response: MessageDefinition,
-    /// The comment at the top of its file; as a field's.
+    /// The comment at the top of the file, as [`Field::comment`].
     pub comment: String,
 }
 
@@ -209,5 +206,5 @@ impl fmt::Display for FieldType {
     }
 }
 
-/// What an empty message holds on the wire and in its hash: a `uint8` of this name. C has no empty structs.
+/// The name of the `uint8` that an empty message has on the wire and in its hash, because C has no empty structs.
 pub const EMPTY_MESSAGE_FIELD: &str = "structure_needs_at_least_one_member";

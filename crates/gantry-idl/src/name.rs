@@ -1,13 +1,9 @@
-//! Names of types, and ROS 2's rules for all names in a definition.
-//!
-//! Used by the parser for every name that it meets; the rules are those of ROS 2's interface definition documentation.
+//! Names of types, and the rules for all names in a definition, from ROS 2's interface definition documentation.
 
-use std::fmt;
-use std::str::FromStr;
+use crate::error::{Errors, Location};
+use std::{fmt, str::FromStr};
 
-use crate::error::{Errors, Place};
-
-/// Where in a package a type stands.
+/// The part of a package that a type belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Namespace {
     /// Messages.
@@ -54,7 +50,7 @@ impl fmt::Display for TypeName {
     }
 }
 
-/// Takes `sensor_msgs/msg/Image` and, for messages, `sensor_msgs/Image`.
+/// Parses `sensor_msgs/msg/Image` and, for messages, `sensor_msgs/Image`.
 impl FromStr for TypeName {
     type Err = Errors;
 
@@ -64,14 +60,14 @@ impl FromStr for TypeName {
             [package, name] | [package, "msg", name] => (package, Namespace::Msg, name),
             [package, "srv", name] => (package, Namespace::Srv, name),
             _ => {
-                return Err(Place::default()
+                return Err(Location::default()
                     .error(format!("`{text}` is not the name of a type; it should look like `sensor_msgs/msg/Image`"))
                     .into());
             }
         };
         check_package(package)
             .and_then(|()| check_interface(name, namespace))
-            .map_err(|why| Place::default().error(format!("{text:?} is not the name of a type: {why}")))?;
+            .map_err(|why| Location::default().error(format!("{text:?} is not the name of a type: {why}")))?;
         Ok(Self { package: package.to_owned(), namespace, name: name.to_owned() })
     }
 }
@@ -81,7 +77,7 @@ pub(crate) fn check_package(name: &str) -> Result<(), String> {
     check_lower(name).map_err(|why| format!("`{name}` cannot be a package's name: {why}"))
 }
 
-/// As a package's.
+/// The same rule as for packages.
 pub(crate) fn check_field(name: &str) -> Result<(), String> {
     check_lower(name).map_err(|why| format!("`{name}` cannot be a field's name: {why}"))
 }
@@ -98,8 +94,8 @@ pub(crate) fn check_constant(name: &str) -> Result<(), String> {
     Err(format!("`{name}` cannot be a constant's name: {why}"))
 }
 
-/// The last part of a type's name: letters and digits, beginning with a capital letter; in a service's namespace also
-/// followed by `_Request` and the like.
+/// The last part of a type's name: letters and digits, beginning with a capital letter. In the namespace `srv`, `_Request` or
+/// `_Response` may follow.
 pub(crate) fn check_interface(name: &str, namespace: Namespace) -> Result<(), String> {
     let stem = match namespace {
         Namespace::Msg => name,
@@ -135,7 +131,7 @@ fn check_underscores(name: &str) -> Result<(), &'static str> {
     }
 }
 
-/// Whether a name in a service's namespace is that of its request or response, and not of the service.
+/// Whether a name in the namespace `srv` is that of a request or response, and not of a service.
 pub(crate) fn is_part_of_service(name: &str) -> bool {
     name.ends_with("_Request") || name.ends_with("_Response")
 }

@@ -1,23 +1,22 @@
-//! Reads folders of packages.
-//!
-//! Used by build scripts. `<folder>/<package>/msg/<Name>.msg` and `<folder>/<package>/srv/<Name>.srv`; everything else in
-//! a folder is left alone.
+//! Folders of packages: `<folder>/<package>/msg/<Name>.msg` and `<folder>/<package>/srv/<Name>.srv`. All other files are ignored.
 
-use std::fs;
-use std::io;
-use std::path::{Path, PathBuf};
-
-use crate::definitions::Definitions;
-use crate::error::{Errors, Place, Report};
-use crate::name::{Namespace, TypeName, check_interface, check_package};
-use crate::parser::{Parser, lines};
-use crate::resolve;
+use crate::{
+    definitions::Definitions,
+    error::{Errors, Location, Report},
+    name::{Namespace, TypeName, check_interface, check_package},
+    parser::{Parser, lines},
+    resolve,
+};
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+};
 
 impl Definitions {
-    /// Reads folders of packages: `<folder>/<package>/{msg,srv}/*.{msg,srv}`. What one needs may be in another.
+    /// Reads folders of packages: `<folder>/<package>/{msg,srv}/*.{msg,srv}`. A message in one folder may contain messages of another.
     ///
     /// # Errors
-    /// All that is wrong in any file.
+    /// All errors in all files.
     pub fn read_packages<P: AsRef<Path>>(folders: &[P]) -> Result<Self, Errors> {
         let mut report = Report::new(usize::MAX);
         let mut definitions = Self::default();
@@ -28,14 +27,14 @@ impl Definitions {
                 let text = match fs::read_to_string(&path) {
                     Ok(text) => text,
                     Err(error) => {
-                        report.push(Place::whole(&shown).error(format!("it cannot be read: {error}")));
+                        report.push(Location::file(&shown).error(format!("it cannot be read: {error}")));
                         continue;
                     }
                 };
                 let mut parser = Parser { path: &shown, report: &mut report, references: &mut references };
                 if !definitions.parse_interface(&mut parser, &name, &lines(&text)) {
                     let sentence = format!("`{name}` is defined twice: the folders hold another file of this name");
-                    report.push(Place::whole(&shown).error(sentence));
+                    report.push(Location::file(&shown).error(sentence));
                 }
             }
         }
@@ -55,7 +54,7 @@ fn files(folder: &Path, report: &mut Report) -> Vec<(TypeName, PathBuf)> {
             }
             let package_name = file_stem(&package, false);
             if let Err(why) = check_package(&package_name) {
-                report.push(Place::whole(&interfaces.display().to_string()).error(why));
+                report.push(Location::file(interfaces.display()).error(why));
                 continue;
             }
             for path in children(&interfaces, report) {
@@ -63,10 +62,10 @@ fn files(folder: &Path, report: &mut Report) -> Vec<(TypeName, PathBuf)> {
                     continue;
                 }
                 let name = file_stem(&path, true);
-                // A service's file has the service's own name.
+                // The file has the name of the service, never that of a request or response.
                 match check_interface(&name, Namespace::Msg) {
                     Ok(()) => files.push((TypeName { package: package_name.clone(), namespace, name }, path)),
-                    Err(why) => report.push(Place::whole(&path.display().to_string()).error(why)),
+                    Err(why) => report.push(Location::file(path.display()).error(why)),
                 }
             }
         }
@@ -82,7 +81,7 @@ fn file_stem(path: &Path, without_extension: bool) -> String {
 fn children(folder: &Path, report: &mut Report) -> Vec<PathBuf> {
     let read = || fs::read_dir(folder)?.map(|entry| entry.map(|entry| entry.path())).collect::<io::Result<Vec<_>>>();
     let mut children = read().unwrap_or_else(|error| {
-        report.push(Place::whole(&folder.display().to_string()).error(format!("this folder cannot be read: {error}")));
+        report.push(Location::file(folder.display()).error(format!("this folder cannot be read: {error}")));
         Vec::new()
     });
     children.sort();

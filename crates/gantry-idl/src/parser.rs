@@ -1,28 +1,29 @@
-//! Reads one `.msg` or `.srv` file, line by line: a line is a field, a constant or a comment.
+//! The parser of one `.msg` or `.srv` file. Each line is a field, a constant or a comment.
 //!
-//! Accepts what ROS 2's `rosidl_adapter` accepts, and `package/msg/Name` besides. Whether nested types exist is not known
-//! yet: each is put down as a [`Reference`] for `resolve`. Goes on after an error, so that all are found at once.
+//! It accepts all that ROS 2's `rosidl_adapter` accepts, and `package/msg/Name` as well. It records each nested type as a
+//! [`Reference`], which `resolve` checks later. It continues after an error, so that all errors are found at once.
 
+use crate::{
+    comment::Comment,
+    error::{Error, Location, Problem, Report},
+    field_type, literal,
+    model::{BaseType, Constant, Count, Field, MessageDefinition, ServiceDefinition},
+    name::{TypeName, check_constant, check_field},
+    token::Token,
+};
 use std::collections::HashSet;
 
-use crate::comment::Comment;
-use crate::error::{Error, Place, Problem, Report};
-use crate::model::{BaseType, Constant, Count, Field, MessageDefinition, ServiceDefinition};
-use crate::name::{TypeName, check_constant, check_field};
-use crate::token::Token;
-use crate::{field_type, literal};
-
-/// A field of `owner` needs the message `target`.
+/// A field of `owner` that contains the message `target`.
 #[derive(Debug)]
 pub(crate) struct Reference {
     pub(crate) owner: TypeName,
     pub(crate) target: TypeName,
-    /// As the file says it, without brackets.
+    /// The type as written in the file, without brackets.
     pub(crate) written: String,
-    pub(crate) place: Place,
+    pub(crate) location: Location,
 }
 
-/// A line and its number in the file, from 1. Tabs are spaces, as in ROS 2.
+/// A line and its number in the file, from 1. Tabs are replaced by spaces, as in ROS 2.
 pub(crate) struct Line {
     pub(crate) number: usize,
     pub(crate) text: String,
@@ -33,26 +34,26 @@ pub(crate) fn lines(text: &str) -> Vec<Line> {
     text.lines().enumerate().map(|(index, line)| Line { number: index + 1, text: text_of(line) }).collect()
 }
 
-/// Reads what stands in the file `path`.
+/// The parser of the file `path`.
 pub(crate) struct Parser<'a> {
     pub(crate) path: &'a str,
     pub(crate) report: &'a mut Report,
     pub(crate) references: &'a mut Vec<Reference>,
 }
 
-/// A message of which some lines are read.
-struct Draft {
+/// A message of which some lines have been read.
+struct MessageBuilder {
     name: TypeName,
     fields: Vec<(Field, Comment)>,
     constants: Vec<(Constant, Comment)>,
-    /// Comments that belong to what follows.
-    above: Comment,
-    last: Last,
+    /// Comments that belong to the next field or constant.
+    comment_above: Comment,
+    comment_target: CommentTarget,
     names: HashSet<String>,
 }
 
-/// What an indented comment belongs to.
-enum Last {
+/// The item that an indented comment belongs to: the last one that was read.
+enum CommentTarget {
     Nothing,
     Field,
     Constant,
@@ -63,30 +64,30 @@ const SEPARATOR: &str = "---";
 impl Parser<'_> {
     pub(crate) fn message(&mut self, name: TypeName, lines: &[Line]) -> MessageDefinition {
         let (comment, lines) = split_top_comment(lines);
-        let mut draft = Draft {
+        let mut builder = MessageBuilder {
             name,
             fields: Vec::new(),
             constants: Vec::new(),
-            above: Comment::default(),
-            last: Last::Nothing,
+            comment_above: Comment::default(),
+            comment_target: CommentTarget::Nothing,
             names: HashSet::new(),
         };
         for line in lines {
             if self.report.is_full() {
                 break;
             }
-            if let Err(problem) = self.line(&mut draft, line) {
+            if let Err(problem) = self.line(&mut builder, line) {
                 self.report.push(self.error(line, problem));
             }
         }
         MessageDefinition {
-            name: draft.name,
-            fields: draft
+            name: builder.name,
+            fields: builder
                 .fields
                 .into_iter()
                 .map(|(field, comment)| Field { comment: comment.into_text(), ..field })
                 .collect(),
-            constants: draft
+            constants: builder
                 .constants
                 .into_iter()
                 .map(|(constant, comment)| Constant { comment: comment.into_text(), ..constant })
@@ -95,18 +96,18 @@ impl Parser<'_> {
         }
     }
 
-    /// The comment at the top is the service's, one below the separator the response's.
+    /// The comment at the top belongs to the service, one below the separator to the response.
     pub(crate) fn service(&mut self, name: TypeName, lines: &[Line]) -> ServiceDefinition {
         let (comment, lines) = split_top_comment(lines);
         let mut separators =
             lines.iter().enumerate().filter(|(_, line)| line.text == SEPARATOR).map(|(index, _)| index);
         let middle = separators.next();
         if let Some(index) = separators.next() {
-            let problem = whole(&lines[index]).problem("a service has one `---`, and this is the second");
+            let problem = line_token(&lines[index]).problem("a service has one `---`, and this is the second");
             self.report.push(self.error(&lines[index], problem));
         } else if middle.is_none() {
             let sentence = "a service needs a line `---` between its request and its response";
-            self.report.push(Place::whole(self.path).error(sentence.to_owned()));
+            self.report.push(Location::file(self.path).error(sentence.to_owned()));
         }
         let (request, response) = lines.split_at(middle.unwrap_or(lines.len()));
         let mut part = |end: &str, lines: &[Line]| {
@@ -118,14 +119,14 @@ impl Parser<'_> {
         ServiceDefinition { name, request, response, comment }
     }
 
-    fn line(&mut self, draft: &mut Draft, line: &Line) -> Result<(), Problem> {
+    fn line(&mut self, builder: &mut MessageBuilder, line: &Line) -> Result<(), Problem> {
         let content = &line.text[..line.text.find('#').unwrap_or(line.text.len())];
         let comment = &line.text[content.len()..];
         if content.trim().is_empty() {
             match comment {
-                "" => draft.above.add_gap(),
-                comment if content.is_empty() => draft.above.add(comment),
-                comment => draft.add_below(comment),
+                "" => builder.comment_above.add_gap(),
+                comment if content.is_empty() => builder.comment_above.add(comment),
+                comment => builder.add_below(comment),
             }
             return Ok(());
         }
@@ -138,7 +139,7 @@ impl Parser<'_> {
         } else if name.text.is_empty() {
             return Err(content.problem("a field needs a type and a name, as in `float64 range_m`"));
         }
-        let mut documentation = std::mem::take(&mut draft.above);
+        let mut documentation = std::mem::take(&mut builder.comment_above);
         if !comment.is_empty() {
             documentation.add(comment);
         }
@@ -147,17 +148,17 @@ impl Parser<'_> {
             Some(value) => {
                 check_comment(value.trim(), comment)?;
                 let constant = constant(written_type, name, value.trim())?;
-                draft.constants.push((constant, documentation));
-                draft.last = Last::Constant;
+                builder.constants.push((constant, documentation));
+                builder.comment_target = CommentTarget::Constant;
             }
             None => {
                 check_comment(rest, comment)?;
-                let field = self.field(draft, line, written_type, name, rest)?;
-                draft.fields.push((field, documentation));
-                draft.last = Last::Field;
+                let field = self.field(builder, line, written_type, name, rest)?;
+                builder.fields.push((field, documentation));
+                builder.comment_target = CommentTarget::Field;
             }
         }
-        if !draft.names.insert(name.text.to_owned()) {
+        if !builder.names.insert(name.text.to_owned()) {
             return Err(name.problem(format!("there is already a `{}` in this message", name.text)));
         }
         Ok(())
@@ -165,21 +166,21 @@ impl Parser<'_> {
 
     fn field(
         &mut self,
-        draft: &Draft,
+        builder: &MessageBuilder,
         line: &Line,
         written_type: Token<'_>,
         name: Token<'_>,
         default: Token<'_>,
     ) -> Result<Field, Problem> {
-        let field_type = field_type::parse(written_type, &draft.name.package)?;
+        let field_type = field_type::parse(written_type, &builder.name.package)?;
         check_field(name.text).map_err(|why| name.problem(why))?;
         if let BaseType::Message(target) = &field_type.base {
             let (written, _) = written_type.split_before(|c| c == '[');
             self.references.push(Reference {
-                owner: draft.name.clone(),
+                owner: builder.name.clone(),
                 target: target.clone(),
                 written: written.text.to_owned(),
-                place: Place::in_line(self.path, line.number, &line.text, written.problem("").range),
+                location: Location::in_line(self.path, line.number, &line.text, written.problem("").range),
             });
         }
         let default = match default.text {
@@ -190,16 +191,16 @@ impl Parser<'_> {
     }
 
     fn error(&self, line: &Line, problem: Problem) -> Error {
-        Place::in_line(self.path, line.number, &line.text, problem.range).error(problem.sentence)
+        Location::in_line(self.path, line.number, &line.text, problem.range).error(problem.sentence)
     }
 }
 
-impl Draft {
+impl MessageBuilder {
     fn add_below(&mut self, comment: &str) {
-        let documentation = match self.last {
-            Last::Nothing => None,
-            Last::Field => self.fields.last_mut().map(|(_, comment)| comment),
-            Last::Constant => self.constants.last_mut().map(|(_, comment)| comment),
+        let documentation = match self.comment_target {
+            CommentTarget::Nothing => None,
+            CommentTarget::Field => self.fields.last_mut().map(|(_, comment)| comment),
+            CommentTarget::Constant => self.constants.last_mut().map(|(_, comment)| comment),
         };
         if let Some(documentation) = documentation {
             documentation.add(comment);
@@ -226,7 +227,7 @@ fn constant(written_type: Token<'_>, name: Token<'_>, value: Token<'_>) -> Resul
     Ok(Constant { name: name.text.to_owned(), primitive: field_type.base, value, comment: String::new() })
 }
 
-/// The comment in a file's first lines, if its first line is one, is that of the whole file.
+/// The comment of the whole file, which begins in its first line, and the lines after it.
 fn split_top_comment(lines: &[Line]) -> (String, &[Line]) {
     let length = lines.iter().take_while(|line| line.text.starts_with('#')).count();
     let mut comment = Comment::default();
@@ -234,7 +235,7 @@ fn split_top_comment(lines: &[Line]) -> (String, &[Line]) {
     (comment.into_text(), &lines[length..])
 }
 
-fn whole(line: &Line) -> Token<'_> {
+fn line_token(line: &Line) -> Token<'_> {
     Token { text: &line.text, start: 0 }
 }
 
@@ -250,7 +251,7 @@ fn check_characters(content: Token<'_>) -> Result<(), Problem> {
     Ok(())
 }
 
-/// A text that is closed only in the comment behind it was not meant to end there.
+/// Refuses a text whose closing quote is in the comment behind it: its `#` was not meant to begin a comment.
 fn check_comment(value: Token<'_>, comment: &str) -> Result<(), Problem> {
     let is_cut =
         |quote: char| value.text.starts_with(quote) && !value.text[1..].ends_with(quote) && comment.contains(quote);

@@ -1,10 +1,9 @@
-//! "Did you mean …?"
-//!
-//! Used for unknown types. Costs time in the lengths of names, so that long ones, which nobody mistypes, are not compared.
+//! Suggestions for misspelt names: "did you mean …?"
 
+/// Longer words get no suggestion: the time of a comparison grows with the lengths of both words.
 const LENGTH_LIMIT: usize = 64;
 
-/// The word of `known` that `word` was probably meant to be.
+/// The word of `known` that is most similar to `word`, if one is similar enough.
 pub(crate) fn nearest<'a>(word: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let tolerance = (word.len() / 3).min(3);
     if word.len() > LENGTH_LIMIT || tolerance == 0 {

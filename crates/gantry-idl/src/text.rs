@@ -1,37 +1,38 @@
-//! Definitions as one text, as bags and MCAP files hold them ("ros2msg"): a message, and behind it all that it needs.
+//! Definitions as one text, the format of bags and MCAP files ("ros2msg"): a message, then all messages nested in it.
 //!
-//! Written canonically: constants, then fields, one a line, without comments; nested types with their package. Read with
-//! limits, as it may come from another process.
+//! The text is written in a canonical form: constants, then fields, one in each line, without comments, and nested types with their
+//! package. It is read with limits, because it may come from another process.
 
+use crate::{
+    definitions::Definitions,
+    error::{Errors, Location, Report},
+    literal,
+    model::MessageDefinition,
+    name::{Namespace, TypeName, is_part_of_service},
+    parser::{Line, Parser, lines},
+    resolve,
+};
 use std::fmt::Write;
 
-use crate::definitions::Definitions;
-use crate::error::{Errors, Place, Report};
-use crate::literal;
-use crate::model::MessageDefinition;
-use crate::name::{Namespace, TypeName, is_part_of_service};
-use crate::parser::{Line, Parser, lines};
-use crate::resolve;
-
-/// What separates two definitions: a line of so many `=`.
+/// The number of `=` in the line between two definitions.
 const SEPARATOR_LENGTH: usize = 80;
-/// The largest definitions that are known are a tenth of this.
+/// The largest known definitions have a tenth of this length.
 const LENGTH_LIMIT_BYTES: usize = 1 << 20;
 const TYPE_LIMIT: usize = 1000;
-/// More errors than these help nobody.
+/// More errors than this are of no use to the reader.
 const ERROR_LIMIT: usize = 20;
 
 impl Definitions {
-    /// Reads a message (or service) and those that it needs from a text that came from elsewhere, in the form that
-    /// [`Definitions::definition_text`] writes. Work and memory are bounded.
+    /// Reads a message (or service) and the messages nested in it from an untrusted text in the format of
+    /// [`Definitions::definition_text`]. Work and memory are bounded.
     ///
     /// # Errors
-    /// What is wrong in it, up to a limit.
+    /// The errors in the text, up to a limit.
     pub fn from_text(name: &TypeName, text: &str) -> Result<Self, Errors> {
         let path = name.to_string();
         if text.len() > LENGTH_LIMIT_BYTES {
             let sentence = format!("its definition is {} bytes long, and {LENGTH_LIMIT_BYTES} are allowed", text.len());
-            return Err(Place::whole(&path).error(sentence).into());
+            return Err(Location::file(&path).error(sentence).into());
         }
         let mut report = Report::new(ERROR_LIMIT);
         let mut references = Vec::new();
@@ -40,8 +41,8 @@ impl Definitions {
         let mut parser = Parser { path: &path, report: &mut report, references: &mut references };
         for (index, section) in lines.split(is_separator).enumerate() {
             if index == TYPE_LIMIT {
-                let sentence = format!("its definition is of more than {TYPE_LIMIT} types");
-                parser.report.push(Place::whole(&path).error(sentence));
+                let sentence = format!("its definition has more than {TYPE_LIMIT} types");
+                parser.report.push(Location::file(&path).error(sentence));
                 break;
             }
             if index == 0 {
@@ -51,7 +52,7 @@ impl Definitions {
             let title = section.first().map_or("", |line| &line.text);
             let number = section.first().map_or(0, |line| line.number);
             let mut reject = |sentence: String| {
-                parser.report.push(Place::in_line(&path, number, title, 0..title.len()).error(sentence));
+                parser.report.push(Location::in_line(&path, number, title, 0..title.len()).error(sentence));
             };
             let Some(nested) = title.strip_prefix("MSG: ").and_then(|name| name.trim().parse::<TypeName>().ok()) else {
                 reject(
@@ -71,8 +72,8 @@ impl Definitions {
         report.into_result().map(|()| definitions)
     }
 
-    /// The definition of the message (or service) and of all that it needs, in the form that bags and MCAP files hold
-    /// ("ros2msg"); none if there is no such type.
+    /// The definition of the message (or service) and of all messages nested in it, in the format of bags and MCAP files
+    /// ("ros2msg"); `None` if there is no such type.
     pub fn definition_text(&self, name: &TypeName) -> Option<String> {
         let (mut text, roots) = match self.services.get(name) {
             Some(service) => {
@@ -93,7 +94,7 @@ impl Definitions {
         Some(text)
     }
 
-    /// Reads the lines of one definition; false if there is already one of this name.
+    /// Reads the lines of one definition; `false` if there is already a definition of this name.
     pub(crate) fn parse_interface(&mut self, parser: &mut Parser<'_>, name: &TypeName, lines: &[Line]) -> bool {
         if name.namespace == Namespace::Srv && !is_part_of_service(&name.name) {
             if self.services.contains_key(name) {

@@ -1,10 +1,8 @@
-//! A piece of a line that remembers where it stands.
-//!
-//! The parser cuts lines into tokens; whatever is wrong with one becomes a `Problem` with its place.
+//! A token: a piece of a line with its position, so that an error in it has a location.
 
 use crate::error::Problem;
 
-/// `text` begins at byte `start` of its line.
+/// A piece of a line. `text` begins at byte `start` of the line.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Token<'a> {
     pub(crate) text: &'a str,
@@ -12,18 +10,18 @@ pub(crate) struct Token<'a> {
 }
 
 impl<'a> Token<'a> {
-    /// Cuts at the first character that fits: what is before it, and the rest from it on.
+    /// Splits before the first character for which `cut` is true.
     pub(crate) fn split_before(self, cut: impl Fn(char) -> bool) -> (Self, Self) {
         self.split_at(self.text.find(cut).unwrap_or(self.text.len()))
     }
 
-    /// `index` is where a character begins, or the end.
+    /// Splits at `index`, which is a character boundary.
     pub(crate) fn split_at(self, index: usize) -> (Self, Self) {
         let (before, rest) = self.text.split_at(index);
         (Self { text: before, ..self }, Self { text: rest, start: self.start + index })
     }
 
-    /// What follows `prefix`, if it begins with that.
+    /// The rest after `prefix`, if the token begins with it.
     pub(crate) fn strip_prefix(self, prefix: &str) -> Option<Self> {
         self.text.strip_prefix(prefix).map(|text| Self { text, start: self.start + prefix.len() })
     }
@@ -37,7 +35,7 @@ impl<'a> Token<'a> {
         Self { text: text.trim_end(), start: self.start + self.text.len() - text.len() }
     }
 
-    /// This token is wrong.
+    /// An error that marks this token.
     pub(crate) fn problem(self, sentence: impl Into<String>) -> Problem {
         Problem { range: self.start..self.start + self.text.len(), sentence: sentence.into() }
     }

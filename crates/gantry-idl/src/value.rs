@@ -1,18 +1,18 @@
 //! Values of constants and defaults.
 //!
-//! Made by the parser, which guarantees that a value fits its type: `Float` is finite, `Integer` in the type's range.
+//! The parser guarantees that a value fits its type: a `Float` is finite, an `Integer` is in the type's range.
 
-/// The value of a constant, or a field's default.
+/// The value of a constant, or the default of a field.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
-    /// Of a `bool`.
+    /// The value of a `bool`.
     Bool(bool),
-    /// Of any integer type.
+    /// The value of any integer type.
     Integer(i128),
-    /// Of `float32` and `float64`.
+    /// The value of a `float32` or `float64`.
     Float(f64),
-    /// Of `string` and `wstring`; any characters.
+    /// The value of a `string` or `wstring`, with any characters.
     Text(String),
-    /// Of arrays and sequences.
+    /// The elements of an array or a sequence.
     List(Vec<Value>),
 }

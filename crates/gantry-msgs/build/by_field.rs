@@ -1,31 +1,32 @@
-//! Code for tests: builds every message in place as a user would, field by field, and compares it field by field.
+//! Code for tests that builds every message in place as a user does, field by field, and compares it field by field.
 //!
-//! Included by `tests` and by the example `interop`, which say what the traits are; no part of the library. It knows of the
-//! generated code only what its users know: names of shapes, setters and getters.
+//! It is no part of the library. Its traits are in `tests/support/by_field.rs`. It uses only the public names of the generated code:
+//! shapes, setters and getters.
 
 use gantry_idl::{BaseType, Count, Definitions, EMPTY_MESSAGE_FIELD, Field, MessageDefinition, Primitive, TypeName};
 use std::fmt::Write as _;
 
-/// An `impl ByField` for every message of the roots, each with the path of its module, and the list `SERVICES`.
+/// An `impl ByField` for every message, and the list `SERVICES`. Each root is a set of definitions and the path of its module.
 pub fn code(roots: &[(&Definitions, &str)]) -> String {
     let (mut code, mut services) = (String::new(), String::new());
     for (definitions, root) in roots {
-        let names = Names { definitions, root };
-        definitions.messages().for_each(|message| code.push_str(&names.message(message)));
+        let writer = CodeWriter { definitions, root };
+        definitions.messages().for_each(|message| code.push_str(&writer.message(message)));
         for service in definitions.services() {
-            let _ = writeln!(services, "    service::<{}>(\"{root}\"),", names.path(&service.name));
+            let _ = writeln!(services, "    service::<{}>(\"{root}\"),", writer.path(&service.name));
         }
     }
     let _ = writeln!(code, "#[allow(dead_code)]\npub static SERVICES: &[ServiceEntry] = &[\n{services}];");
     code
 }
 
-struct Names<'a> {
+/// The writer of the code for one root.
+struct CodeWriter<'a> {
     definitions: &'a Definitions,
     root: &'a str,
 }
 
-impl Names<'_> {
+impl CodeWriter<'_> {
     fn path(&self, name: &TypeName) -> String {
         format!("{}::{}::{}::{}", self.root, name.package, name.namespace, name.name)
     }
@@ -75,7 +76,7 @@ impl Names<'_> {
         if same.is_empty() {
             same = format!("same_bytes(&view.{EMPTY_MESSAGE_FIELD}(), &self.{EMPTY_MESSAGE_FIELD})");
         }
-        // What is plain where a body begins is looked at as a struct there, by its getters elsewhere.
+        // A message that is plain at the start of a body only is a struct there, and has getters in another message.
         let (view, same_in_place) = if self.definitions.is_plain_body(&message.name) {
             ("&**view", "view.as_bytes() == self.as_bytes()".to_owned())
         } else {
@@ -110,7 +111,7 @@ impl Names<'_> {
         let each = match &field.field_type.base {
             BaseType::Message(nested) if self.has_shape(nested) => ".shape()",
             BaseType::String { .. } | BaseType::WString { .. } => ".as_str()",
-            // A sequence of what has no shape.
+            // A sequence of elements without a shape.
             _ => return format!("{name}.len()"),
         };
         match field.field_type.count {
@@ -120,7 +121,7 @@ impl Names<'_> {
         }
     }
 
-    /// Writes what the shape did not.
+    /// Writes the parts of a field that its shape has not written.
     fn fill(&self, field: &Field) -> String {
         let name = &field.name;
         let flat = self.is_flat(&field.field_type.base);
@@ -134,7 +135,7 @@ impl Names<'_> {
             _ if flat => {
                 format!("target.{name}_mut().as_mut_bytes().copy_from_slice(self.r#{name}.as_bytes());\n        ")
             }
-            // Half of them one by one, the rest at once.
+            // The first half one by one, the rest at once.
             _ => format!(
                 "{{
             let (first, rest) = self.r#{name}.split_at(self.r#{name}.len() / 2);
@@ -148,7 +149,7 @@ impl Names<'_> {
         }
     }
 
-    /// Whether the field, as its getter gives it, is the owned one.
+    /// Compares the value of the field's getter with the owned field.
     fn same(&self, field: &Field) -> String {
         let name = &field.name;
         let flat = self.is_flat(&field.field_type.base);

@@ -1,4 +1,4 @@
-//! Writes Rust code for the packages, a macro that lists all messages, and code for tests.
+//! The build script: Rust code for the packages, a macro that lists all messages, and code for tests.
 
 mod by_field;
 
@@ -11,7 +11,7 @@ fn main() -> Result<(), Errors> {
     let before = compile_to("packages-1.x", "messages_v1.rs")?;
     let list = format!("{}{}", lines(&current, "$crate"), lines(&before, "$crate::v1"));
     let code = format!(
-        "/// Does `$work! {{ path }}` for the path of every message type of the crate.\n#[macro_export]\n\
+        "/// Invokes `$work! {{ path }}` for the path of every message type of the crate.\n#[macro_export]\n\
          macro_rules! for_each_message {{\n    ($work:path) => {{\n        use $work as __work;\n{list}    }};\n}}\n"
     );
     write("for_each_message.rs", &code);

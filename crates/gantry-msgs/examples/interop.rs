@@ -1,5 +1,5 @@
-//! Gantry's side of the comparison with other implementations: `.ci/interop` runs it. What it reads and writes is at the head
-//! of `tests/interop/interop.py`.
+//! Gantry's side of the comparison with other implementations (`.ci/interop`). The head of `tests/interop/interop.py` describes the
+//! files that it reads and writes.
 
 #[path = "../tests/support/by_field.rs"]
 mod by_field;
@@ -17,9 +17,9 @@ use std::{
 
 type Outcome<T = ()> = Result<T, Box<dyn Error>>;
 
-/// Longer messages have no YAML, and types of which every message is longer one value only.
+/// Longer messages have no YAML. A type whose messages are all longer has only one value.
 const SMALL_BYTES: usize = 1 << 16;
-/// Values of its own.
+/// The number of random values of each type that this side makes.
 const VALUES: usize = 8;
 
 fn main() -> Outcome {
@@ -31,7 +31,7 @@ fn main() -> Outcome {
     }
 }
 
-/// The folder that a type's module is made of.
+/// The folder of the definitions of a type's module.
 fn root(module: &str) -> &'static str {
     if module.contains("::v1") { "packages-1.x" } else { "packages" }
 }
@@ -72,10 +72,10 @@ fn exchange_all(directory: &Path) -> Outcome {
     Ok(())
 }
 
-/// What is known of one type.
+/// The exchange of one type's values.
 struct Exchange {
     message_type: MessageType,
-    /// What its files begin with.
+    /// The beginning of the names of its files.
     stem: PathBuf,
 }
 
@@ -111,17 +111,21 @@ impl Exchange {
         PathBuf::from(format!("{}.{number}.{end}", self.stem.display()))
     }
 
-    /// What this side makes of one value of the other side.
+    /// Reads one value of the other side and writes it back in every way.
     fn answer<T: ByField>(&self, number: usize, little: &[u8], big: &[u8]) -> Outcome {
         let write = |end, bytes: &[u8]| fs::write(self.path(number, end), bytes);
         let (_, body) = split_encapsulation(little)?;
         let view = T::view(AlignedBytes::copy_of(body))?;
         let message = view.to_message()?;
-        assert!(message.same_view(&view), "getters give other values than the copy has: {}", self.stem.display());
+        assert!(message.same_view(&view), "the getters and the copy have different values: {}", self.stem.display());
         write("le.back.cdr", &message.to_cdr()?)?;
         write("be.back.cdr", &T::from_cdr(big)?.to_cdr()?)?;
         let (memory, layout) = message.built()?;
-        assert!(message.same(T::get(memory.as_ref(), layout)), "built otherwise than meant: {}", self.stem.display());
+        assert!(
+            message.same(T::get(memory.as_ref(), layout)),
+            "the built message has other values: {}",
+            self.stem.display()
+        );
         write("built.cdr", &[&ENCAPSULATION[..], memory.as_ref()].concat())?;
         self.write_yaml(number, "le.yaml", little)?;
         self.write_yaml(number, "be.yaml", big)

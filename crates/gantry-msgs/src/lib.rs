@@ -1,11 +1,11 @@
 //! ROS 2's common interfaces and the benchmark messages, in place.
 //!
-//! For each package a module, in it `msg` and `srv`; messages also directly: `sensor_msgs::msg::Image` is
-//! `sensor_msgs::Image`. For each message, as ROS 2 names it:
+//! Each package is a module with the modules `msg` and `srv`. Messages are also in the package's module:
+//! `sensor_msgs::msg::Image` is `sensor_msgs::Image`. Each message has these types, here for `Image`:
 //!
-//! - `Image`, the owned struct; for messages of numbers only, as `Point`, it is what lies in memory as well;
-//! - `ImageView`, the message in place: a getter for each field, setters and `_mut` where the memory can be written;
-//! - `ImageShape`, what must be known before it is built: texts, and lengths of sequences.
+//! - `Image`, the owned struct. A message of numbers only, such as `Point`, is this struct in place, too;
+//! - `ImageView`, the message in place, with a getter for each field, and with setters and `_mut` methods if its memory is writable;
+//! - `ImageShape`, the texts and lengths of sequences that are fixed when the message is built.
 //!
 //! ```
 //! use gantry_msgs::{gantry_cdr::{AlignedBytes, Message}, sensor_msgs::{Image, ImageShape}, std_msgs::HeaderShape};
@@ -23,8 +23,8 @@
 //! # Ok(()) }
 //! ```
 //!
-//! The definitions are in `packages`; `packages-1.x` has performance_test's messages as they were before 1.5, in [`v1`]. All
-//! code is written by `gantry-idl` at build time; a crate of one's own messages does the same with one call, see
+//! The definitions are in `packages`. [`v1`] has performance_test's messages as they were before its version 1.5, from
+//! `packages-1.x`. `gantry-idl` writes all code at build time. A crate with messages of its own does the same with one call, see
 //! [`gantry_idl::compile`](https://docs.rs/gantry-idl).
 
 #![no_std]
@@ -35,7 +35,7 @@ pub use gantry_cdr;
 include!(concat!(env!("OUT_DIR"), "/messages.rs"));
 include!(concat!(env!("OUT_DIR"), "/for_each_message.rs"));
 
-/// performance_test's messages before 1.5: as many bytes as the name says, then time and id; and some that it has no more.
+/// performance_test's messages before 1.5: as many bytes as the name states, then time and id; and messages that 1.5 removed.
 pub mod v1 {
     include!(concat!(env!("OUT_DIR"), "/messages_v1.rs"));
 }

@@ -1,16 +1,18 @@
-//! The generated and the dynamic view of each message agree: what one reads the other reads, and what one refuses the other
-//! refuses, with the same field, offset and sentence.
+//! The generated and the dynamic view of each message agree: both read the same bytes, and both refuse the same bytes with the same
+//! field, offset and sentence.
 
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 use fastrand::Rng;
-use gantry_dynamic::MessageType;
-use gantry_dynamic::testing::random_body;
+use gantry_dynamic::{MessageType, testing::random_body};
 use gantry_idl::Definitions;
-use gantry_msgs::gantry_cdr::ByteOrder::{BigEndian, LittleEndian};
-use gantry_msgs::gantry_cdr::{AlignedBytes, Message};
+use gantry_msgs::gantry_cdr::{
+    AlignedBytes,
+    ByteOrder::{BigEndian, LittleEndian},
+    Message,
+};
 
-/// Longer messages only repeat what is in shorter ones.
+/// Longer messages contain nothing that shorter ones do not.
 const MOST_BYTES: usize = 64 * 1024;
 
 fn message_type<T: Message>() -> MessageType {
@@ -18,12 +20,12 @@ fn message_type<T: Message>() -> MessageType {
     MessageType::new(&Definitions::from_text(&name, T::DEFINITION).unwrap(), &name).unwrap()
 }
 
-/// Whether the message is short enough to be looked at.
+/// Whether messages of the type are short enough for the test.
 fn is_short<T: Message>() -> bool {
     T::MAX_BYTES <= MOST_BYTES || T::MAX_BYTES == usize::MAX
 }
 
-/// The owned message read from either order is written as the little endian one.
+/// An owned message, read in either byte order, is written as the little-endian message.
 fn reads_random_values<T: Message>() {
     let message_type = message_type::<T>();
     for seed in 0..5 {
@@ -72,7 +74,7 @@ fn both_read_random_values_of_each_message() {
         };
     }
     gantry_msgs::for_each_message!(each);
-    assert!(count > 150, "only {count} messages were looked at");
+    assert!(count > 150, "only {count} messages were tested");
 }
 
 #[test]
@@ -87,5 +89,5 @@ fn both_refuse_the_same_damage_to_each_message() {
         };
     }
     gantry_msgs::for_each_message!(each);
-    assert!(count > 150, "only {count} messages were looked at");
+    assert!(count > 150, "only {count} messages were tested");
 }

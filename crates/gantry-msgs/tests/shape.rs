@@ -1,8 +1,10 @@
-//! Shapes of messages that are there: a message of the same shape has the same texts and lengths, whichever it came from.
+//! Shapes of existing messages: the shape of an owned message or of a view has the texts and lengths of the message.
 
 use gantry_cdr::{AlignedBytes, Kind, Message, View};
-use gantry_msgs::sensor_msgs::{Image, PointCloud2, PointCloud2Shape, PointFieldShape};
-use gantry_msgs::std_msgs::HeaderShape;
+use gantry_msgs::{
+    sensor_msgs::{Image, PointCloud2, PointCloud2Shape, PointFieldShape},
+    std_msgs::HeaderShape,
+};
 
 const FIELDS: [PointFieldShape<'_>; 2] = [PointFieldShape { name: "x" }, PointFieldShape { name: "intensity" }];
 

@@ -1,10 +1,10 @@
-//! Messages of one's own: a package of `.msg` and `.srv` files, compiled by one call in `build.rs`, published and taken in place.
+//! Your own messages: a package of `.msg` and `.srv` files, compiled by one call in `build.rs`, published and taken in place.
 //!
-//! `cargo run -p custom_messages`. For a project of one's own, take over `Cargo.toml`'s dependencies, `build.rs`, the folder
-//! `packages` and the line with `include!`. The code that comes out is in `target/*/build/custom_messages-*/out/messages.rs`, or
-//! readable with `cargo doc -p custom_messages --document-private-items --open`.
+//! `cargo run -p custom_messages`. For your own project, copy the dependencies in `Cargo.toml`, `build.rs`, the folder `packages` and
+//! the line with `include!`. The generated code is `target/*/build/custom_messages-*/out/messages.rs`. Its documentation is shown by
+//! `cargo doc -p custom_messages --document-private-items --open`.
 
-#![expect(clippy::print_stdout, reason = "this is a program")]
+#![expect(clippy::print_stdout, reason = "a program prints")]
 
 include!(concat!(env!("OUT_DIR"), "/messages.rs"));
 
@@ -29,7 +29,7 @@ fn run() -> gantry::Result<()> {
     let mut publisher = node.create_publisher::<Obstacle>("/obstacles", Qos::default())?;
     let mut subscription = node.create_subscription::<Obstacle>("/obstacles", Qos::default())?;
 
-    // Texts and lengths are fixed when the message is loaned; the rest is written where its readers look at it.
+    // Texts and lengths are fixed when the message is loaned. All other fields are written in shared memory.
     let header = HeaderShape { frame_id: "map" };
     let mut obstacle = publisher.loan_with(ObstacleShape { header, label: "forklift", outline: 3 })?;
     obstacle.set_kind(Obstacle::VEHICLE);
@@ -45,8 +45,8 @@ fn run() -> gantry::Result<()> {
         }
     }
 
-    // The copy path takes and gives the owned struct, whose fields have the definition's defaults.
-    publisher.publish_copy(&Obstacle { kind: Obstacle::PERSON, label: "somebody".into(), ..Obstacle::default() })?;
+    // The copy path publishes and returns the owned struct, whose fields have the definition's defaults.
+    publisher.publish_copy(&Obstacle { kind: Obstacle::PERSON, label: "worker".into(), ..Obstacle::default() })?;
     if let Some((obstacle, info)) = subscription.take_copy()? {
         println!("message {}: {obstacle:?}", info.sequence);
     }

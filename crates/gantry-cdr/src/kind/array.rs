@@ -1,6 +1,6 @@
 //! An array of numbers, booleans or plain messages: a Rust array in place.
 //!
-//! Generated code takes [`BoxedArray`] for what is large in messages that cannot be made of zeros on the heap.
+//! Generated code uses [`BoxedArray`] for large arrays in messages that cannot be made of zeros on the heap.
 
 use super::Kind;
 use crate::{composer::Composer, cursor::Cursor, element::Element, error::Error, error::Result, input::Input};
@@ -56,7 +56,7 @@ impl<T: Element, const N: usize> Kind for Array<T, N> {
     }
 }
 
-/// As [`Array`], but on the heap in the owned message, which may have to be moved over the stack.
+/// As [`Array`], but on the heap in the owned message, which may have to pass over the stack.
 pub struct BoxedArray<T, const N: usize>(PhantomData<T>);
 
 impl<T: Element, const N: usize> Kind for BoxedArray<T, N> {

@@ -1,6 +1,6 @@
-//! Sequences and arrays of what is not plain: strings, and messages with strings, booleans or sequences in them.
+//! Sequences and arrays of elements that are not plain: strings, and messages that contain strings, booleans or sequences.
 //!
-//! The elements differ in length, so that the third is found by passing over two. They were checked when the view was made.
+//! The elements differ in length, so the third is found by skipping two. They were checked when the view was made.
 
 use super::{Kind, Span, UNBOUNDED, check_bound};
 use crate::{
@@ -16,16 +16,16 @@ use core::{fmt, iter::FusedIterator, marker::PhantomData};
 pub struct List<K, const BOUND: u32 = UNBOUNDED>(PhantomData<K>);
 
 /// An array of `N` elements of the kind `K`.
-pub struct Row<K, const N: usize>(PhantomData<K>);
+pub struct FixedList<K, const N: usize>(PhantomData<K>);
 
-/// The elements of a [`List`] or [`Row`] in place. Iterate over it, or over copies of it.
+/// The elements of a [`List`] or [`FixedList`] in place. It is an iterator and `Copy`.
 pub struct ListRef<'a, K> {
     body: &'a [u8],
     span: Span,
     kind: PhantomData<K>,
 }
 
-/// The elements of a [`List`] or [`Row`] in place, to be written one after the other with [`ListMut::next`].
+/// The elements of a [`List`] or [`FixedList`] in place, written one after the other with [`ListMut::next`].
 pub struct ListMut<'a, K> {
     body: &'a mut [u8],
     span: Span,
@@ -33,27 +33,27 @@ pub struct ListMut<'a, K> {
 }
 
 impl<'a, K: Kind> ListRef<'a, K> {
-    /// How many elements there are, or are left.
+    /// The number of elements that are left.
     #[inline]
     #[must_use]
     pub fn len(&self) -> usize {
         self.span.count as usize
     }
 
-    /// Whether there are none.
+    /// Whether no element is left.
     #[inline]
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.span.count == 0
     }
 
-    /// The element at `index`; passes over those before it.
+    /// The element at `index`. Skips the elements before it one by one.
     #[must_use]
     pub fn get(&self, index: usize) -> Option<K::Ref<'a>> {
         self.iter().nth(index)
     }
 
-    /// The elements, one after the other.
+    /// An iterator over the elements.
     #[must_use]
     pub fn iter(&self) -> ListRef<'a, K> {
         *self
@@ -72,7 +72,7 @@ impl<'a, K: Kind> Iterator for ListRef<'a, K> {
     type Item = K::Ref<'a>;
 
     fn next(&mut self) -> Option<K::Ref<'a>> {
-        let layout = pass::<K>(self.body, &mut self.span)?;
+        let layout = locate_next::<K>(self.body, &mut self.span)?;
         Some(K::get(self.body, layout))
     }
 
@@ -91,31 +91,31 @@ impl<'a, K: Kind<Ref<'a>: fmt::Debug>> fmt::Debug for ListRef<'a, K> {
 }
 
 impl<K: Kind> ListMut<'_, K> {
-    /// How many elements are left.
+    /// The number of elements that are left.
     #[inline]
     #[must_use]
     pub fn len(&self) -> usize {
         self.span.count as usize
     }
 
-    /// Whether none are left.
+    /// Whether no element is left.
     #[inline]
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.span.count == 0
     }
 
-    /// The next element. (No iterator: an element must be let go before the next one is looked at.)
-    #[expect(clippy::should_implement_trait, reason = "an iterator could not lend")]
+    /// The next element. This is no iterator: the borrow of an element must end before the next call.
+    #[expect(clippy::should_implement_trait, reason = "an iterator cannot lend its items")]
     pub fn next(&mut self) -> Option<K::Mut<'_>> {
-        let layout = pass::<K>(self.body, &mut self.span)?;
+        let layout = locate_next::<K>(self.body, &mut self.span)?;
         Some(K::get_mut(self.body, layout))
     }
 
-    /// Copies owned elements to the places that are left; each must have the lengths for which it was laid out.
+    /// Copies owned elements over the elements that are left. Each must have the lengths that its element was built with.
     ///
     /// # Errors
-    /// More or fewer elements; one of other lengths. What was copied before it stays.
+    /// The number of elements differs; an element has other lengths. Elements copied before the error stay.
     pub fn assign<'v>(
         &mut self,
         values: impl IntoIterator<Item = &'v K::Owned, IntoIter: ExactSizeIterator>,
@@ -138,9 +138,9 @@ impl<K: Kind> ListMut<'_, K> {
 /// Copies one value over an element with the same lengths.
 fn assign<K: Kind>(body: &mut [u8], span: &mut Span, value: &K::Owned) -> Result<()> {
     let start = span.start as usize;
-    let mut there = Cursor::new(body, start)?;
-    K::locate(&mut there)?;
-    let end = there.position() as usize;
+    let mut cursor = Cursor::new(body, start)?;
+    K::locate(&mut cursor)?;
+    let end = cursor.position() as usize;
     let mut counting = Composer::counting(start);
     K::write(value, &mut counting)?;
     let (length, expected) = (counting.position() as usize - start, end - start);
@@ -152,9 +152,9 @@ fn assign<K: Kind>(body: &mut [u8], span: &mut Span, value: &K::Owned) -> Result
     Ok(())
 }
 
-/// Passes over the first element and says where its parts are; `None` at the end, or where the bytes are not what they were.
+/// Skips the first element and returns its layout; `None` at the end, or if the bytes were changed since the check.
 #[inline]
-fn pass<K: Kind>(body: &[u8], span: &mut Span) -> Option<K::Layout> {
+fn locate_next<K: Kind>(body: &[u8], span: &mut Span) -> Option<K::Layout> {
     let count = span.count.checked_sub(1)?;
     let start = core::mem::replace(span, Span { start: span.start, count: 0 }).start;
     let mut cursor = Cursor::new(body, start as usize).ok()?;
@@ -236,8 +236,8 @@ impl<K: Kind<Owned: Default> + 'static, const BOUND: u32> Kind for List<K, BOUND
     }
 }
 
-impl<K, const N: usize> Row<K, N> {
-    /// The layout of an array whose first element begins at `start`, or behind padding there. For generated code.
+impl<K, const N: usize> FixedList<K, N> {
+    /// The layout of an array whose first element begins at `start`, or after padding there. For generated code.
     #[doc(hidden)]
     #[inline]
     #[must_use]
@@ -246,7 +246,7 @@ impl<K, const N: usize> Row<K, N> {
     }
 }
 
-impl<K: Kind + 'static, const N: usize> Kind for Row<K, N> {
+impl<K: Kind + 'static, const N: usize> Kind for FixedList<K, N> {
     type Owned = [K::Owned; N];
     type Layout = Span;
     type Shape<'a> = &'a [K::Shape<'a>; N];

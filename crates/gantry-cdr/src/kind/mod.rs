@@ -1,7 +1,7 @@
-//! The kinds of fields: how each lies in a body, and how it is found, laid out, looked at, written and read.
+//! The kinds of fields: their bytes in a body, and how they are found, built, viewed, written and read.
 //!
-//! Generated code says of each field which kind it is, and does nothing else itself. A [`PlainMessage`](crate::PlainMessage) is
-//! a kind, and so is every generated message, for fields of its type.
+//! Generated code only names the kind of each field. A [`PlainMessage`](crate::PlainMessage) is a kind, and so is every generated
+//! message, for fields of its type.
 
 mod array;
 mod list;
@@ -11,7 +11,7 @@ mod text;
 mod wide_text;
 
 pub use array::{Array, BoxedArray};
-pub use list::{List, ListMut, ListRef, Row};
+pub use list::{FixedList, List, ListMut, ListRef};
 pub use number::Number;
 pub use slice::Slice;
 pub use text::Text;
@@ -33,52 +33,53 @@ pub const UNBOUNDED: u32 = u32::MAX;
 
 /// A kind of field.
 pub trait Kind {
-    /// The field in an owned message.
+    /// The type of the field in an owned message.
     type Owned;
-    /// Where the field is in its body.
+    /// The position of the field in its body.
     type Layout: Copy + Debug + PartialEq;
-    /// What must be known of the field before it is built; `()` if nothing.
+    /// The lengths and texts that fix the field's size before it is built; `()` if the size is fixed.
     type Shape<'a>: Copy;
-    /// The field, looked at in place.
+    /// The field read in place.
     type Ref<'a>;
-    /// The field, written in place.
+    /// The field written in place.
     type Mut<'a>;
 
-    /// Finds the field at the cursor, checks it and passes over it.
+    /// Finds the field at the cursor, checks it and skips it.
     ///
     /// # Errors
-    /// The bytes are not those of such a field.
+    /// The bytes are not a valid field of this kind.
     fn locate(cursor: &mut Cursor<'_>) -> Result<Self::Layout>;
     /// Lays out the field.
     ///
     /// # Errors
-    /// The memory ends; a length is above its bound.
+    /// The memory is too short; a length is above its bound.
     fn compose(composer: &mut Composer<'_>, shape: Self::Shape<'_>) -> Result<Self::Layout>;
-    /// The field in `body`, which is what `layout` was found in.
+    /// The field in `body`, the same bytes in which `layout` was found.
     fn get(body: &[u8], layout: Self::Layout) -> Self::Ref<'_>;
-    /// The field in `body`, which is what `layout` was found in.
+    /// As [`Kind::get`], to write to.
     fn get_mut(body: &mut [u8], layout: Self::Layout) -> Self::Mut<'_>;
     /// Serialises an owned field.
     ///
     /// # Errors
     /// As [`Kind::compose`].
     fn write(value: &Self::Owned, composer: &mut Composer<'_>) -> Result<()>;
-    /// Reads an owned field, keeping its allocation.
+    /// Reads an owned field into `value` and reuses its allocation.
     ///
     /// # Errors
     /// As [`Kind::locate`].
     fn read(value: &mut Self::Owned, input: &mut Input<'_>) -> Result<()>;
 }
 
-/// Where a field of a message of fixed size is that begins at `start`: all padding depends on that modulo 8. For generated code.
+/// The offset of a field of a fixed-size message that begins at `start`. `offsets` are the distances from `start` for each value of
+/// `start` modulo 8, on which all padding depends. For generated code.
 #[doc(hidden)]
 #[inline]
 #[must_use]
-pub fn place(start: u32, offsets: &[u32; crate::BODY_ALIGN]) -> u32 {
+pub fn field_offset(start: u32, offsets: &[u32; crate::BODY_ALIGN]) -> u32 {
     start + offsets[start as usize % crate::BODY_ALIGN]
 }
 
-/// Where elements or characters are.
+/// The position of a list's elements or of a text's characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Span {
     start: u32,
@@ -86,7 +87,7 @@ pub struct Span {
 }
 
 impl Span {
-    /// The bytes of elements of that size. An empty slice if they are not in `body` any more: it is not what it was.
+    /// The bytes of elements of this size; an empty slice if `body` was changed and does not contain them any more.
     #[inline]
     fn bytes(self, body: &[u8], element_bytes: usize) -> &[u8] {
         let start = self.start as usize;
@@ -101,7 +102,7 @@ impl Span {
     }
 }
 
-/// Whether a sequence or text is not longer than it may be.
+/// Refuses a sequence or text that is longer than its bound.
 #[inline]
 pub(crate) fn check_bound(length: usize, bound: u32) -> core::result::Result<(), Problem> {
     if length <= bound as usize { Ok(()) } else { Err(Problem::AboveBound { length, bound: bound as usize }) }

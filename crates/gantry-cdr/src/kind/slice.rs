@@ -11,9 +11,9 @@ use crate::{
 use alloc::vec::Vec;
 use core::marker::PhantomData;
 
-/// A sequence, as `uint8[] data`, of at most `BOUND` elements. Its shape is their number.
+/// A sequence, as `uint8[] data`, of at most `BOUND` elements. Its shape is the number of elements.
 ///
-/// An empty sequence is its length and no padding behind it, as DDS-XTypes says and as ROS 2's implementations do.
+/// An empty sequence is only its length, without padding, as in DDS-XTypes and in ROS 2's implementations.
 pub struct Slice<T, const BOUND: u32 = UNBOUNDED>(PhantomData<T>);
 
 impl<T: Element, const BOUND: u32> Kind for Slice<T, BOUND> {
@@ -68,12 +68,12 @@ impl<T: Element, const BOUND: u32> Kind for Slice<T, BOUND> {
         let length = input.length(BOUND)?;
         let needed_bytes = length.saturating_mul(size_of::<T>());
         let left_bytes = input.left_bytes();
-        // Before anything is allocated for it.
+        // Checked before the allocation.
         if needed_bytes > left_bytes {
             return Err(input.error(Problem::TooShort { needed_bytes, left_bytes }));
         }
         value.truncate(length);
-        // Not by way of the stack: an element may be a large struct.
+        // Elements never pass over the stack: one may be a large struct.
         T::extend_vec_zeroed(value, length - value.len())
             .unwrap_or_else(|_| alloc::alloc::handle_alloc_error(core::alloc::Layout::new::<T>()));
         input.elements(value)

@@ -11,8 +11,8 @@ use alloc::string::String;
 
 /// A string of at most `BOUND` bytes. Its shape is the text itself: its length is fixed when the message is built.
 ///
-/// In CDR a string is the length with its closing 0, the bytes, the 0. A length of 0 is read as an empty string: some
-/// implementations write that.
+/// In CDR a string is its length with the terminating 0, its bytes, and the 0. A length of 0 is read as an empty string, because
+/// some implementations write that.
 pub struct Text<const BOUND: u32 = UNBOUNDED>;
 
 impl<const BOUND: u32> Kind for Text<BOUND> {
@@ -26,10 +26,10 @@ impl<const BOUND: u32> Kind for Text<BOUND> {
     fn locate(cursor: &mut Cursor<'_>) -> Result<Span> {
         let length = cursor.length()?;
         let start = cursor.take(length, 1)?;
-        let at = |problem| Error::new(problem, start as usize);
-        let bytes = text_of(cursor.bytes_from(start)).map_err(at)?;
-        check_bound(bytes.len(), BOUND).map_err(at)?;
-        core::str::from_utf8(bytes).map_err(|_| at(Problem::NotUtf8))?;
+        let error_at_start = |problem| Error::new(problem, start as usize);
+        let bytes = without_terminator(cursor.bytes_from(start)).map_err(error_at_start)?;
+        check_bound(bytes.len(), BOUND).map_err(error_at_start)?;
+        core::str::from_utf8(bytes).map_err(|_| error_at_start(Problem::NotUtf8))?;
         Ok(Span { start, count: bytes.len() as u32 })
     }
 
@@ -45,7 +45,7 @@ impl<const BOUND: u32> Kind for Text<BOUND> {
 
     #[inline]
     fn get(body: &[u8], layout: Span) -> &str {
-        // It was checked when the view was made; what is no text any more is none.
+        // Checked when the view was made. Bytes that were changed since and are not UTF-8 give an empty text.
         core::str::from_utf8(layout.bytes(body, 1)).unwrap_or_default()
     }
 
@@ -61,21 +61,21 @@ impl<const BOUND: u32> Kind for Text<BOUND> {
     fn read(value: &mut String, input: &mut Input<'_>) -> Result<()> {
         let length = input.length(UNBOUNDED)?;
         let start = input.position();
-        let at = |problem| Error::new(problem, start);
-        let bytes = text_of(input.take(length, 1)?).map_err(at)?;
-        check_bound(bytes.len(), BOUND).map_err(at)?;
-        // Copied first, checked afterwards.
+        let error_at_start = |problem| Error::new(problem, start);
+        let bytes = without_terminator(input.take(length, 1)?).map_err(error_at_start)?;
+        check_bound(bytes.len(), BOUND).map_err(error_at_start)?;
+        // Copied before it is checked: the writer may change the bytes meanwhile.
         let mut copy = core::mem::take(value).into_bytes();
         copy.clear();
         copy.extend_from_slice(bytes);
-        *value = String::from_utf8(copy).map_err(|_| at(Problem::NotUtf8))?;
+        *value = String::from_utf8(copy).map_err(|_| error_at_start(Problem::NotUtf8))?;
         Ok(())
     }
 }
 
-/// The bytes before the closing 0.
+/// The bytes before the terminating 0.
 #[inline]
-fn text_of(bytes: &[u8]) -> core::result::Result<&[u8], Problem> {
+fn without_terminator(bytes: &[u8]) -> core::result::Result<&[u8], Problem> {
     match bytes {
         [] => Ok(bytes),
         [text @ .., 0] => Ok(text),

@@ -1,7 +1,7 @@
-//! A wide string: UTF-16, a unit in four bytes.
+//! A wide string: UTF-16, each unit in four bytes.
 //!
-//! What ROS 2 puts on the wire is neither CORBA's form nor DDS-XTypes': the number of UTF-16 units, then each as a `uint32`, no
-//! closing 0 (rosidl_typesupport_fastrtps, `serialization_helpers.hpp`; rmw_cyclonedds, `Serialization.cpp`).
+//! ROS 2's wire format differs from CORBA's and from that of DDS-XTypes: the number of UTF-16 units, then each unit as a `uint32`,
+//! without a terminating 0 (rosidl_typesupport_fastrtps, `serialization_helpers.hpp`; rmw_cyclonedds, `Serialization.cpp`).
 
 use super::{Kind, Span, UNBOUNDED, check_bound};
 use crate::{
@@ -22,15 +22,15 @@ pub struct WideText<const BOUND: u32 = UNBOUNDED>;
 pub struct WideRef<'a>(&'a [u32]);
 
 impl<'a> WideRef<'a> {
-    /// How many UTF-16 units it has.
+    /// The number of UTF-16 units.
     #[must_use]
     pub fn units(&self) -> usize {
         self.0.len()
     }
 
-    /// Its characters.
+    /// The characters.
     pub fn chars(&self) -> impl Iterator<Item = char> + use<'a> {
-        // It was checked when the view was made.
+        // Checked when the view was made.
         decode(self.0.iter().copied()).map(|char| char.unwrap_or(char::REPLACEMENT_CHARACTER))
     }
 }
@@ -63,12 +63,12 @@ impl<const BOUND: u32> Kind for WideText<BOUND> {
     fn locate(cursor: &mut Cursor<'_>) -> Result<Span> {
         let count = cursor.length()?;
         let start = cursor.take(count.saturating_mul(4), 4)?;
-        let at = |problem| Error::new(problem, start as usize);
-        check_bound(count, BOUND).map_err(at)?;
+        let error_at_start = |problem| Error::new(problem, start as usize);
+        check_bound(count, BOUND).map_err(error_at_start)?;
         let units = cursor.bytes_from(start).as_chunks::<4>().0;
         let mut chars = decode(units.iter().map(|unit| u32::from_le_bytes(*unit)));
         if chars.any(|char| char.is_none()) {
-            return Err(at(Problem::NotUtf16));
+            return Err(error_at_start(Problem::NotUtf16));
         }
         Ok(Span { start, count: count as u32 })
     }
@@ -99,20 +99,20 @@ impl<const BOUND: u32> Kind for WideText<BOUND> {
     fn read(value: &mut String, input: &mut Input<'_>) -> Result<()> {
         let count = input.length(UNBOUNDED)?;
         let start = input.position();
-        let at = |problem| Error::new(problem, start);
+        let error_at_start = |problem| Error::new(problem, start);
         let units = input.numbers(count)?;
-        check_bound(count, BOUND).map_err(at)?;
+        check_bound(count, BOUND).map_err(error_at_start)?;
         value.clear();
         for char in decode(units) {
-            value.push(char.ok_or_else(|| at(Problem::NotUtf16))?);
+            value.push(char.ok_or_else(|| error_at_start(Problem::NotUtf16))?);
         }
         Ok(())
     }
 }
 
-/// The characters of units; `None` where they are none.
+/// The characters of UTF-16 units; `None` for units that are not valid UTF-16.
 fn decode(units: impl Iterator<Item = u32>) -> impl Iterator<Item = Option<char>> {
-    // What is no UTF-16 unit becomes half a pair, which is no character either.
+    // A number that is not a UTF-16 unit becomes an unpaired surrogate, which is not a character either.
     const NO_UNIT: u16 = 0xdfff;
     let units = units.map(|unit| u16::try_from(unit).unwrap_or(NO_UNIT));
     char::decode_utf16(units).map(core::result::Result::ok)

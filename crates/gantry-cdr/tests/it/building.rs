@@ -1,12 +1,12 @@
-//! Messages built in place: laid out as counted, written through slices and lists, zero where nothing else belongs.
+//! Messages built in place: their sizes are the counted ones, slices and lists write to them, and all other bytes are zero.
 
 use crate::message::{Pair, Then, aligned, body_of};
 use gantry_cdr::{
     AlignedBytes, Message, View,
-    kind::{Array, List, Number, Row, Slice, Text, WideText},
+    kind::{Array, FixedList, List, Number, Slice, Text, WideText},
 };
 
-/// Memory as a slot may have been left.
+/// Memory with the remains of another message.
 fn used(length_bytes: usize) -> AlignedBytes {
     let mut memory = AlignedBytes::zeroed(length_bytes);
     memory.as_mut().fill(0xff);
@@ -14,7 +14,7 @@ fn used(length_bytes: usize) -> AlignedBytes {
 }
 
 #[test]
-fn what_is_counted_is_what_is_built_and_padding_is_zero() {
+fn the_counted_size_is_the_built_size_and_padding_is_zero() {
     type Message_ = Pair<Text, Slice<f64>>;
     for length in 0..9 {
         let text = &"12345678"[..length];
@@ -112,11 +112,11 @@ fn elements_of_other_lengths_do_not_fit_in_a_list() {
 }
 
 #[test]
-fn rows_have_a_shape_for_each_element() {
+fn fixed_lists_have_a_shape_for_each_element() {
     let shape = &["é", ""];
-    let bytes = <Then<Row<WideText, 2>>>::shape_bytes((shape, ())).unwrap();
+    let bytes = <Then<FixedList<WideText, 2>>>::shape_bytes((shape, ())).unwrap();
     assert_eq!(bytes, 13);
-    let view = <Then<Row<WideText, 2>>>::build(used(bytes), (shape, ())).unwrap();
+    let view = <Then<FixedList<WideText, 2>>>::build(used(bytes), (shape, ())).unwrap();
     assert_eq!(view.first().map(|text| text.to_string()).collect::<Vec<_>>(), shape);
     assert_eq!(view.memory().as_ref(), [1, 0, 0, 0, 0xe9, 0, 0, 0, 0, 0, 0, 0, 0]);
 }

@@ -1,13 +1,13 @@
-//! What is refused, by views and by the copy path, with the field, the offset and the sentence.
+//! Bytes that views and the copy path refuse: the field, the offset and the sentence of each error.
 
 use crate::message::{Pair, Then, aligned};
 use gantry_cdr::{
     ByteOrder, Message, Problem,
-    kind::{Array, List, Number, Row, Slice, Text, WideText},
+    kind::{Array, FixedList, List, Number, Slice, Text, WideText},
     split_encapsulation,
 };
 
-/// The sentence of the view; the copy path refuses it, too.
+/// The sentence of the view's error. The copy path must refuse the bytes, too.
 #[track_caller]
 fn refused<T: Message>(bytes: &[u8]) -> String {
     let error = T::view(aligned(bytes)).map(drop).unwrap_err();
@@ -16,7 +16,7 @@ fn refused<T: Message>(bytes: &[u8]) -> String {
 }
 
 #[test]
-fn bytes_that_end_too_early_are_named_with_what_is_needed() {
+fn bytes_that_end_too_early_are_refused_with_the_needed_length() {
     assert_eq!(refused::<Then<Number<u32>>>(&[1, 2]), "`first` at byte 0: 4 bytes are needed and 2 are left");
     assert_eq!(refused::<Then<Number<u32>>>(&[1, 2, 3, 4]), "`second` at byte 4: 1 bytes are needed and 0 are left");
     let sentence = "`first` at byte 4: 24 bytes are needed and 12 are left";
@@ -31,7 +31,7 @@ fn bytes_that_end_too_early_are_named_with_what_is_needed() {
 
 #[test]
 fn paths_lead_into_lists_and_messages() {
-    type Outer = Then<List<Pair<Number<u8>, Row<Text, 2>>>>;
+    type Outer = Then<List<Pair<Number<u8>, FixedList<Text, 2>>>>;
     let mut body = vec![1, 0, 0, 0, 9, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0xff, 0];
     assert_eq!(refused::<Outer>(&body), "`first[0].second[1]` at byte 20: its text is not UTF-8");
     body[20] = b'a';
@@ -69,7 +69,7 @@ fn a_boolean_is_zero_or_one() {
 }
 
 #[test]
-fn half_a_pair_and_what_is_no_unit_are_no_wide_text() {
+fn an_unpaired_surrogate_and_a_number_above_16_bits_are_refused_in_wide_texts() {
     for unit in [0xd83d_u32, 0xde00, 0x1_0000, 0x00e9_0000, u32::MAX] {
         let body = [&[1, 0, 0, 0], &unit.to_le_bytes()[..], &[7]].concat();
         assert_eq!(refused::<Then<WideText>>(&body), "`first` at byte 4: its text is not UTF-16", "{unit:#x}");
@@ -86,8 +86,8 @@ fn up_to_three_bytes_may_follow() {
 }
 
 #[test]
-fn claims_of_billions_of_elements_are_refused_before_anything_is_done_for_them() {
-    // Each would be gigabytes, or a second of work for each of a hundred.
+fn lengths_of_billions_of_elements_are_refused_before_any_work_for_them() {
+    // Each length stands for gigabytes, or for a second of work in each of the hundred rounds.
     fn check<K: crate::message::Any>() {
         for count in [u32::MAX, 0x8000_0000, 0x2000_0000] {
             let body = [&count.to_le_bytes()[..], &[0; 60]].concat();

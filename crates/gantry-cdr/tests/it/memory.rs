@@ -1,4 +1,4 @@
-//! The memory of one's own, and memory that changes after it was looked at.
+//! Aligned private memory, and memory that changes after a view was made.
 
 use crate::message::{Pair, Then};
 use gantry_cdr::{
@@ -8,7 +8,7 @@ use gantry_cdr::{
 use std::cell::RefCell;
 
 #[test]
-fn aligned_bytes_are_so_many_and_aligned() {
+fn aligned_bytes_have_their_length_and_are_aligned() {
     for length in 0..20 {
         let bytes: Vec<u8> = (0..length).collect();
         let mut copy = AlignedBytes::copy_of(&bytes);
@@ -22,7 +22,7 @@ fn aligned_bytes_are_so_many_and_aligned() {
 }
 
 #[test]
-fn what_changes_after_the_view_was_made_gives_something_else_but_no_panic() {
+fn bytes_that_change_after_the_view_was_made_give_other_values_but_no_panic() {
     type Message_ = Pair<List<Pair<Text, Slice<u16>>>, Pair<Text, WideText>>;
     let shape = (&[("one", 3), ("two", 0)][..], ("three", "four"));
     let mut memory = AlignedBytes::zeroed(Message_::shape_bytes(shape).unwrap());
@@ -49,7 +49,7 @@ fn what_changes_after_the_view_was_made_gives_something_else_but_no_panic() {
 }
 
 #[test]
-fn a_view_that_is_moved_with_its_memory_stays_good() {
+fn a_view_that_is_moved_with_its_memory_stays_valid() {
     let view = <Then<Slice<u64>>>::build(AlignedBytes::zeroed(25), (2, ())).unwrap();
     let kept = RefCell::new(vec![view]);
     let mut view = kept.borrow_mut().remove(0);

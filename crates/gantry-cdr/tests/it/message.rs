@@ -1,4 +1,4 @@
-//! A message as the generator would write it, of one field of any kind, or of two.
+//! A message as the generator writes it, with two fields of any kinds.
 
 use gantry_cdr::{
     AlignedBytes, ByteOrder, Composer, Cursor, Input, Kind, Layout, Message, Result, View,
@@ -12,7 +12,7 @@ pub struct Pair<A: Kind, B: Kind> {
     pub second: B::Owned,
 }
 
-/// Where they are.
+/// The positions of the fields.
 pub struct PairLayout<A: Kind, B: Kind>(u32, Layout<A>, Layout<B>);
 
 impl<A: Kind, B: Kind> Clone for PairLayout<A, B> {
@@ -32,7 +32,7 @@ impl<A: Kind, B: Kind> Debug for PairLayout<A, B> {
     }
 }
 
-/// In place.
+/// The view of the message.
 pub struct PairView<M, A: Kind, B: Kind> {
     pub memory: M,
     pub layout: PairLayout<A, B>,
@@ -58,7 +58,7 @@ impl<M: AsMut<[u8]>, A: Kind, B: Kind> PairView<M, A, B> {
     }
 }
 
-/// What fields may have here.
+/// The types that a field's owned value may have here.
 pub trait Any: Kind<Owned: Default + Send> + 'static {}
 impl<K: Kind<Owned: Default + Send> + 'static> Any for K {}
 
@@ -147,18 +147,18 @@ impl<M: AsRef<[u8]>, A: Any, B: Any> View<M> for PairView<M, A, B> {
     }
 }
 
-/// A `uint8` behind a field shows where the field ends.
+/// A field and a `uint8` after it, which shows where the field ends.
 pub type Then<A> = Pair<A, Number<u8>>;
-/// A field behind a text of any length, so that it begins anywhere.
+/// A field after a text of any length, so that the field begins at any offset.
 pub type After<B> = Pair<Slice<u8>, B>;
 
-/// Memory with these bytes.
+/// Aligned memory with these bytes.
 pub fn aligned(bytes: &[u8]) -> AlignedBytes {
     AlignedBytes::copy_of(bytes)
 }
 
-/// Reads the message of these bytes in little endian (viewed, copied) and of those in big endian, writes each again, and
-/// returns all three, which should be equal.
+/// Reads the message from its little-endian bytes (by view and by copy) and from its big-endian bytes, writes each again, and
+/// returns all three messages, which should be equal.
 #[track_caller]
 pub fn thrice<T: Message>(little: &[u8], big: &[u8]) -> [Box<T>; 3] {
     let viewed = T::view(aligned(little)).unwrap().to_message().unwrap();
@@ -175,7 +175,7 @@ pub fn from_body<T: Message>(body: &[u8], order: ByteOrder) -> Box<T> {
     message
 }
 
-/// Serialised over memory that is not zero.
+/// The message serialised over memory that is not zero.
 pub fn body_of<T: Message>(message: &T) -> Vec<u8> {
     let mut body = vec![0xff; message.body_bytes().unwrap()];
     message.write_body(&mut body).unwrap();

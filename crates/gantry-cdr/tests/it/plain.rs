@@ -26,7 +26,7 @@ impl PlainMessage for Mixed {
     }
 }
 
-/// One that does not know its numbers.
+/// A plain message that cannot swap the bytes of its numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, FromBytes, IntoBytes, KnownLayout, Immutable)]
 #[repr(C)]
 #[zerocopy(crate = "gantry_cdr::zerocopy")]
@@ -57,7 +57,7 @@ fn a_plain_message_is_a_struct_in_place() {
 }
 
 #[test]
-fn plain_messages_lie_in_fields_arrays_and_sequences_as_in_rust() {
+fn plain_messages_in_fields_arrays_and_sequences_have_their_rust_layout() {
     let padded = |bytes: &[u8], length: u8| [&[length, 0, 0, 0, 0, 0, 0, 0], bytes].concat();
     let twice = padded(&[LITTLE, LITTLE].concat(), 2);
     let memory = aligned(&twice);
@@ -78,19 +78,19 @@ fn plain_messages_lie_in_fields_arrays_and_sequences_as_in_rust() {
 
 #[test]
 fn other_lengths_are_refused() {
-    let told = |bytes: &[u8]| Mixed::view(aligned(bytes)).map(drop).unwrap_err().to_string();
-    assert_eq!(told(&LITTLE[..15]), "at byte 0: 16 bytes are needed and 15 are left");
-    assert_eq!(told(&[&LITTLE[..], &[0; 4]].concat()), "at byte 16: 4 bytes follow the message");
+    let sentence = |bytes: &[u8]| Mixed::view(aligned(bytes)).map(drop).unwrap_err().to_string();
+    assert_eq!(sentence(&LITTLE[..15]), "at byte 0: 16 bytes are needed and 15 are left");
+    assert_eq!(sentence(&[&LITTLE[..], &[0; 4]].concat()), "at byte 16: 4 bytes follow the message");
     Mixed::view(aligned(&[&LITTLE[..], &[0; 3]].concat())).map(drop).unwrap();
 }
 
 #[test]
-fn a_struct_that_does_not_know_its_numbers_is_not_read_big_endian() {
+fn a_struct_that_cannot_swap_its_numbers_is_not_read_big_endian() {
     assert_eq!(*ByHand::from_cdr(&[0, 1, 0, 0, 5, 0, 0, 0]).unwrap(), ByHand(5));
-    let told = ByHand::from_cdr(&[0, 0, 0, 0, 0, 0, 0, 5]).unwrap_err().to_string();
+    let sentence = ByHand::from_cdr(&[0, 0, 0, 0, 0, 0, 0, 5]).unwrap_err().to_string();
     assert_eq!(
-        told,
-        "at byte 0: the struct was not generated and does not know its numbers, so it cannot be read big endian"
+        sentence,
+        "at byte 0: the struct was not generated and cannot swap the bytes of its numbers, so it cannot be read big endian"
     );
     let mut none = <crate::message::Then<Slice<ByHand>>>::default();
     none.read_body(&[0, 0, 0, 0, 7], ByteOrder::BigEndian).unwrap();

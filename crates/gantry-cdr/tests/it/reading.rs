@@ -1,9 +1,9 @@
-//! Every kind of field by hand, in both byte orders; a `uint8` behind it shows where it ends.
+//! Every kind of field, from bytes written by hand in both byte orders. A `uint8` after the field shows where it ends.
 
 use crate::message::{After, Pair, Then, aligned, thrice};
 use gantry_cdr::{
     ByteOrder, Message,
-    kind::{Array, List, Number, Row, Slice, Text, WideText},
+    kind::{Array, FixedList, List, Number, Slice, Text, WideText},
 };
 
 #[test]
@@ -34,7 +34,7 @@ fn numbers_have_their_bytes_in_either_order() {
 }
 
 #[test]
-fn a_number_of_eight_bytes_is_aligned_to_eight_from_the_body_on_behind_texts_of_any_length() {
+fn an_eight_byte_number_is_aligned_from_the_start_of_the_body_after_texts_of_any_length() {
     for length in 0..20_u8 {
         let text = vec![b'x'; length.into()];
         let mut body = vec![length + 1, 0, 0, 0];
@@ -53,7 +53,7 @@ fn an_empty_sequence_of_eight_byte_numbers_has_no_padding() {
     for message in thrice::<Then<Slice<f64>>>(&[0, 0, 0, 0, 7], &[0, 0, 0, 0, 7]) {
         assert_eq!((&message.first[..], message.second), (&[][..], 7));
     }
-    // It is there wherever it begins, also where a number could not.
+    // An empty sequence may end at any offset, also at one that is not aligned for a number.
     for before in 0..12 {
         let mut body = vec![before, 0, 0, 0];
         body.resize(4 + usize::from(before), 1);
@@ -63,7 +63,7 @@ fn an_empty_sequence_of_eight_byte_numbers_has_no_padding() {
         assert_eq!((view.first().len(), view.second()), (before.into(), &[][..]));
         assert_eq!(view.second_mut(), &mut []);
     }
-    // Where there is an element, there is padding before it.
+    // A sequence with an element has padding before it.
     let mut body = [0; 17];
     (body[0], body[15], body[16]) = (1, 0x40, 7);
     let memory = aligned(&body);
@@ -90,7 +90,7 @@ fn sequences_and_arrays_are_slices() {
 }
 
 #[test]
-fn an_empty_text_has_its_zero_or_nothing_at_all() {
+fn an_empty_text_has_its_terminating_zero_or_no_bytes() {
     for message in thrice::<Then<Text>>(&[1, 0, 0, 0, 0, 7], &[0, 0, 0, 1, 0, 7]) {
         assert_eq!((message.first.as_str(), message.second), ("", 7));
     }
@@ -109,13 +109,13 @@ fn texts_are_utf8_with_a_zero_behind() {
     for message in thrice::<Then<Text>>(&little, &big) {
         assert_eq!((message.first.as_str(), message.second), ("€", 7));
     }
-    // A zero within is allowed.
+    // A zero within the text is allowed.
     little[4..7].copy_from_slice(b"a\0b");
     assert_eq!(<Then<Text>>::view(aligned(&little)).unwrap().first(), "a\0b");
 }
 
 #[test]
-fn wide_texts_are_units_of_four_bytes_without_a_zero_behind() {
+fn wide_texts_are_units_of_four_bytes_without_a_terminating_zero() {
     // U+00E9, and U+1F600 as two units.
     let little = [3, 0, 0, 0, 0xe9, 0, 0, 0, 0x3d, 0xd8, 0, 0, 0, 0xde, 0, 0, 7];
     let big = [0, 0, 0, 3, 0, 0, 0, 0xe9, 0, 0, 0xd8, 0x3d, 0, 0, 0xde, 0, 7];
@@ -133,7 +133,7 @@ fn wide_texts_are_units_of_four_bytes_without_a_zero_behind() {
 }
 
 #[test]
-fn lists_are_walked() {
+fn lists_are_iterated() {
     // "a", "", "bcd": padded to the next length.
     let little = [3, 0, 0, 0, 2, 0, 0, 0, b'a', 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 4, 0, 0, 0, b'b', b'c', b'd', 0, 7];
     let mut big = little;
@@ -143,7 +143,7 @@ fn lists_are_walked() {
     for message in thrice::<Then<List<Text>>>(&little, &big) {
         assert_eq!((message.first, message.second), (vec!["a".into(), "".into(), "bcd".into()], 7));
     }
-    for message in thrice::<Then<Row<Text, 3>>>(&little[4..], &big[4..]) {
+    for message in thrice::<Then<FixedList<Text, 3>>>(&little[4..], &big[4..]) {
         assert_eq!((message.first, message.second), (["a".into(), "".into(), "bcd".into()], 7));
     }
     let body = aligned(&little);

@@ -1,9 +1,8 @@
-//! Which texts YAML 1.1 would read as something else than a text, if they were not quoted.
+//! Texts that YAML 1.1 reads as another type unless they are quoted.
 //!
-//! The patterns are those of PyYAML's `resolver.py`, which differ from YAML's in details; they are matched by hand, in one
-//! pass each.
+//! The patterns are those of PyYAML's `resolver.py`, which differ from YAML's in details. Each is matched by hand in one pass.
 
-/// Whether the unquoted text would be a boolean, a number, null, a time, or one of YAML's two special keys.
+/// Whether the unquoted text is a boolean, a number, null, a time, or one of YAML's two special keys.
 pub(crate) fn is_implicit(text: &str) -> bool {
     is_word(text) || is_integer(text) || is_float(text) || is_timestamp(text)
 }
@@ -51,7 +50,7 @@ fn is_float(text: &str) -> bool {
     }
 }
 
-/// `2026-11-21`, or with a time and an offset behind it.
+/// Whether the text is a date as `2026-11-21`, or a date with a time and an offset.
 fn is_timestamp(text: &str) -> bool {
     fn digits(text: &str, least: usize, most: usize) -> Option<&str> {
         let count = text.bytes().take(most).take_while(u8::is_ascii_digit).count();
@@ -97,7 +96,7 @@ fn after_digits(text: &str) -> &str {
     text.trim_start_matches(|c: char| c.is_ascii_digit() || c == '_')
 }
 
-/// What follows `:59:01`.
+/// The text after groups of minutes and seconds such as `:59:01`.
 fn after_sixties(mut text: &str) -> &str {
     while let [b':', first, rest @ ..] = text.as_bytes() {
         let digits = match (first, rest.first()) {
@@ -110,7 +109,7 @@ fn after_sixties(mut text: &str) -> &str {
     text
 }
 
-/// Nothing, or `e+12`; the sign must be there.
+/// Whether the text is empty or an exponent with a sign, as `e+12`.
 fn is_exponent(text: &str) -> bool {
     let Some(exponent) = text.strip_prefix(['e', 'E']) else { return text.is_empty() };
     let digits = unsigned(exponent);

@@ -1,33 +1,31 @@
-//! Prints a message as YAML, in exactly the form of `ros2 topic echo`.
+//! The YAML form of a message, exactly as `ros2 topic echo` prints it.
 //!
-//! That form is what PyYAML makes of the message's Python object: a `byte` is there a text of one character, a `float32` is
-//! widened to 64 bits. It is written piece by piece, so that only a shortened or wide text needs memory.
+//! `ros2 topic echo` prints the message's Python object with PyYAML: there a `byte` is a text of one character, and a `float32` is
+//! widened to 64 bits. The form is written piece by piece, so only a truncated or wide text needs memory.
 
 mod implicit;
 mod scalar;
 
-use std::borrow::Cow;
-use std::fmt::{self, Write};
-
 use self::scalar::{write_float, write_text};
-use crate::list::List;
-use crate::message::DynamicMessage;
-use crate::value::Value;
-
+use crate::{list::List, message::DynamicMessage, value::Value};
 use gantry_idl::{BaseType, Count, Field, Primitive};
+use std::{
+    borrow::Cow,
+    fmt::{self, Write},
+};
 
-/// How a message is printed.
+/// The options for printing a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Yaml {
-    /// The most characters of a text and elements of a list that are shown; all if `None`.
+    /// The greatest number of characters of a text and of elements of a list that are printed; all if `None`.
     pub truncate_length: Option<usize>,
-    /// Shows of arrays and sequences their type and length only.
+    /// Prints only the type and length of arrays and sequences.
     pub no_arrays: bool,
-    /// Shows of texts their length only.
+    /// Prints only the length of texts.
     pub no_strings: bool,
 }
 
-/// As `ros2 topic echo` does when nothing is said: the first 128 characters or elements.
+/// The default of `ros2 topic echo`: the first 128 characters or elements.
 impl Default for Yaml {
     fn default() -> Self {
         Self { truncate_length: Some(128), ..Self::FULL_LENGTH }
@@ -35,18 +33,18 @@ impl Default for Yaml {
 }
 
 impl Yaml {
-    /// All of the message.
+    /// Prints the whole message.
     pub const FULL_LENGTH: Self = Self { truncate_length: None, no_arrays: false, no_strings: false };
 
     /// Writes the message, with a line break after each line.
     ///
     /// # Errors
-    /// Those of `out`.
+    /// `out` fails.
     pub fn write(&self, message: &DynamicMessage<'_>, out: &mut dyn Write) -> fmt::Result {
         if message.definition().fields.is_empty() { out.write_str("{}\n") } else { self.fields(message, 0, false, out) }
     }
 
-    /// The fields, each on a line of its own; the first one where `out` is if it is `begun`.
+    /// Writes the fields, each on a line of its own. The first field continues the current line if it is `begun`.
     fn fields(&self, message: &DynamicMessage<'_>, indent: usize, begun: bool, out: &mut dyn Write) -> fmt::Result {
         for (index, (field, value)) in message.fields().enumerate() {
             if index > 0 || !begun {
@@ -77,7 +75,7 @@ impl Yaml {
         Ok(())
     }
 
-    /// The elements, each on a line of its own, as far in as the field's name.
+    /// Writes the elements, each on a line of its own with the indentation of the field's name.
     fn elements(&self, list: List<'_>, indent: usize, out: &mut dyn Write) -> fmt::Result {
         let shown = self.truncate_length.unwrap_or(usize::MAX);
         for value in list.iter().take(shown) {
@@ -97,7 +95,7 @@ impl Yaml {
         Ok(())
     }
 
-    /// What fits on a line, unless it is a text with line breaks, which go on at `indent`.
+    /// Writes a value on the current line. Further lines of a text with line breaks begin at `indent`.
     fn scalar(&self, value: Value<'_>, indent: usize, out: &mut dyn Write) -> fmt::Result {
         match value {
             Value::Bool(value) => write!(out, "{value}"),
@@ -116,7 +114,7 @@ impl Yaml {
             Value::Text(text) => write_text(&self.shortened(text), indent, out),
             Value::WideText(text) if self.no_strings => no_string(text.chars().count(), out),
             Value::WideText(text) => {
-                // One more than is shown, so that `shortened` sees whether there are more.
+                // One more than printed, so that `shortened` detects that there are more.
                 let most = self.truncate_length.unwrap_or(usize::MAX).saturating_add(1);
                 write_text(&self.shortened(&text.chars().take(most).collect::<String>()), indent, out)
             }
@@ -142,7 +140,7 @@ fn no_string(length: usize, out: &mut dyn Write) -> fmt::Result {
     write!(out, "'<string length: <{length}>>'")
 }
 
-/// What is shown instead of a list; types have their names in IDL.
+/// The text printed instead of a list, with the IDL name of its type.
 fn abbreviation(field: &Field, list: List<'_>) -> String {
     let (name, length) = (idl_name(&field.field_type.base), list.len());
     match field.field_type.count {

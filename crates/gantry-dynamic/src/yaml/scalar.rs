@@ -1,20 +1,18 @@
-//! Texts and numbers as PyYAML 6 writes them in block style, with all of Unicode allowed and no limit to a line.
+//! Texts and numbers in the block style of PyYAML 6, with all of Unicode allowed and no limit to the length of a line.
 //!
-//! Used by [`Yaml`](super::Yaml). The rules are those of PyYAML's `emitter.py`, `resolver.py` and `representer.py`; tests
-//! compare with what it wrote.
-
-use std::fmt::{self, Write};
+//! The rules are those of PyYAML's `emitter.py`, `resolver.py` and `representer.py`. Tests compare with its output.
 
 use super::implicit::is_implicit;
+use std::fmt::{self, Write};
 
-/// How a text is written.
+/// The quoting of a text.
 enum Style {
     Plain,
     Single,
     Double,
 }
 
-/// Writes a text; lines after its first begin at `indent`.
+/// Writes a text. Its lines after the first begin at `indent`.
 pub(crate) fn write_text(text: &str, indent: usize, out: &mut dyn Write) -> fmt::Result {
     match style(text) {
         Style::Plain => out.write_str(text),
@@ -23,7 +21,7 @@ pub(crate) fn write_text(text: &str, indent: usize, out: &mut dyn Write) -> fmt:
     }
 }
 
-/// Writes a number as Python's `repr`, but always with a point.
+/// Writes a number as Python's `repr` does, but always with a point.
 pub(crate) fn write_float(value: f64, out: &mut dyn Write) -> fmt::Result {
     if value.is_nan() {
         return out.write_str(".nan");
@@ -35,7 +33,7 @@ pub(crate) fn write_float(value: f64, out: &mut dyn Write) -> fmt::Result {
     let (digits, exponent) = text.split_once('e').unwrap_or((&text, "0"));
     let in_full = value == 0.0 || (1e-4..1e16).contains(&value.abs());
     if in_full {
-        // As many digits behind the point as there are in all.
+        // The number of digits after the point, from the count of all digits and the exponent.
         let exponent: isize = exponent.parse().unwrap_or(0);
         let behind = digits.trim_start_matches('-').len().saturating_sub(2) as isize - exponent;
         write!(out, "{value:.*}", behind.max(1) as usize)
@@ -46,7 +44,7 @@ pub(crate) fn write_float(value: f64, out: &mut dyn Write) -> fmt::Result {
     }
 }
 
-/// The fewest digits that are read as `value` again; of two that are as near the even one, where Rust takes the greater.
+/// The fewest digits that parse to `value`. Of two equally near decimals it takes the even one, where Rust takes the greater one.
 fn shortest(value: f64) -> String {
     let up = format!("{value:e}");
     let behind = up.find('e').unwrap_or(0).saturating_sub(if value.is_sign_negative() { 3 } else { 2 });
@@ -62,13 +60,13 @@ fn is_blank(char: char) -> bool {
     matches!(char, '\0' | ' ' | '\t' | '\r') || is_break(char)
 }
 
-/// Whether a text can hold the character without escaping it, line breaks aside.
+/// Whether the character needs no escape. Line breaks have rules of their own.
 fn is_printable(char: char) -> bool {
     matches!(char, '\n' | ' '..='~' | '\u{85}' | '\u{a0}'..='\u{fffd}' | '\u{10000}'..='\u{10fffe}')
         && char != '\u{feff}'
 }
 
-/// Whether the character at the start, or after `before`, makes the text look like something else than a text.
+/// Whether the character, at the start or after `before`, begins other YAML syntax, so that the text needs quotes.
 fn is_indicator(char: char, before: Option<char>, after: Option<char>) -> bool {
     let blank_follows = after.is_none_or(is_blank);
     match (before, char) {
@@ -102,11 +100,11 @@ fn style(text: &str) -> Style {
 fn write_single_quoted(text: &str, indent: usize, out: &mut dyn Write) -> fmt::Result {
     out.write_char('\'')?;
     let mut after_break = false;
-    // The closing quote too stands at the indentation after a line break.
+    // The closing quote is indented as well if it follows a line break.
     for char in text.chars().map(Some).chain([None]) {
         match char {
             Some(char) if is_break(char) => {
-                // A single line break would be read as a space.
+                // YAML reads a single line break as a space.
                 if char == '\n' && !after_break {
                     out.write_char('\n')?;
                 }

@@ -1,14 +1,16 @@
-//! What a dynamic view refuses is what `gantry-cdr`'s views refuse, with the same field, offset and sentence: each kind of
-//! field. (`gantry-msgs` has the same test for each of its messages.)
-
-use fastrand::Rng;
-use gantry_cdr::ByteOrder::LittleEndian;
-use gantry_cdr::kind::{Array, List, Number, Row, Slice, Text, WideText};
-use gantry_cdr::zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
-use gantry_cdr::{AlignedBytes, Composer, Cursor, Input, Kind, Message, PlainMessage, Result, View};
-use gantry_dynamic::testing::random_body;
+//! For each kind of field, a dynamic view and `gantry-cdr`'s views refuse the same bytes with the same field, offset and sentence.
+//! (`gantry-msgs` has the same test for each of its messages.)
 
 use super::message_type;
+use fastrand::Rng;
+use gantry_cdr::{
+    AlignedBytes,
+    ByteOrder::LittleEndian,
+    Composer, Cursor, Input, Kind, Message, PlainMessage, Result, View,
+    kind::{Array, FixedList, List, Number, Slice, Text, WideText},
+    zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout},
+};
+use gantry_dynamic::testing::random_body;
 
 const DEFINITION: &str =
     "bool flag\nstring<=9 text\nfloat64 number\nPoint point\nPoint[<=8] points\nuint16[3] shorts\n\
@@ -31,7 +33,7 @@ impl PlainMessage for Point {
     const DEFINITION: &'static str = "float32 x\nfloat32 y\n";
 }
 
-/// As a generated type, of which nothing is used but its view.
+/// A message as if it were generated. Only its view is used.
 #[derive(Debug)]
 struct Test;
 
@@ -54,13 +56,13 @@ impl Kind for Test {
         cursor.field::<Slice<f64>>("numbers")?;
         cursor.field::<Array<bool, 2>>("pair")?;
         cursor.field::<List<Text<4>>>("texts")?;
-        cursor.field::<Row<WideText, 2>>("wides")?;
+        cursor.field::<FixedList<WideText, 2>>("wides")?;
         cursor.field::<Number<u32>>("last")?;
         Ok(Start)
     }
 
     fn compose(_: &mut Composer<'_>, (): ()) -> Result<Start> {
-        unimplemented!("nothing is built")
+        unimplemented!("never called")
     }
 
     fn get(_: &[u8], _: Start) {}
@@ -68,11 +70,11 @@ impl Kind for Test {
     fn get_mut(_: &mut [u8], _: Start) {}
 
     fn write(_: &Self, _: &mut Composer<'_>) -> Result<()> {
-        unimplemented!("nothing is written")
+        unimplemented!("never called")
     }
 
     fn read(_: &mut Self, _: &mut Input<'_>) -> Result<()> {
-        unimplemented!("nothing is copied")
+        unimplemented!("never called")
     }
 }
 
@@ -90,7 +92,7 @@ impl<B> View<B> for TestView<B> {
     }
 
     fn target_mut(&mut self) -> &mut () {
-        unimplemented!("nothing is written")
+        unimplemented!("never called")
     }
 
     fn memory(&self) -> &B {
@@ -123,7 +125,7 @@ impl Message for Test {
 }
 
 #[test]
-fn damaged_bytes_are_refused_alike() {
+fn both_views_refuse_the_same_damage() {
     let test = message_type(DEFINITION);
     let mut rng = Rng::with_seed(3);
     let mut refused = std::collections::BTreeSet::new();

@@ -1,12 +1,10 @@
 //! Random messages are read completely; damaged ones are refused or read, without panic and in bounded work.
 
+use super::message_type;
 use fastrand::Rng;
 use gantry_cdr::ByteOrder::{self, BigEndian, LittleEndian};
-use gantry_dynamic::testing::random_body;
-use gantry_dynamic::{DynamicMessage, MessageType, Value, Yaml};
+use gantry_dynamic::{DynamicMessage, MessageType, Value, Yaml, testing::random_body};
 use gantry_idl::Definitions;
-
-use super::message_type;
 
 const EVERYTHING: &str =
     "bool flag\nbyte b\nchar c\nstring text\nfloat64 number\nwstring wide\nEmpty empty\nPlain plain\n\
@@ -31,7 +29,7 @@ bool flag
 float64[] numbers
 string[] texts";
 
-/// Walks all of it; how many values there are.
+/// Visits the whole message and returns the number of values.
 fn visit(message: &DynamicMessage<'_>) -> usize {
     message.fields().map(|(_, value)| visit_value(value)).sum()
 }
@@ -41,7 +39,7 @@ fn visit_value(value: Value<'_>) -> usize {
         Value::Message(message) => 1 + visit(&message),
         Value::List(list) => {
             let visited = 1 + list.iter().map(visit_value).sum::<usize>();
-            // The last one by index is the last one in order.
+            // The last element by index is the last one of the iterator.
             let last = list.len().checked_sub(1).and_then(|last| list.get(last));
             assert_eq!(format!("{last:?}"), format!("{:?}", list.iter().last()));
             visited
@@ -58,7 +56,7 @@ fn full_yaml(message: &DynamicMessage<'_>) -> String {
 }
 
 #[test]
-fn a_random_message_reads_alike_in_both_orders() {
+fn a_random_message_has_the_same_values_in_both_byte_orders() {
     let test = message_type(EVERYTHING);
     for seed in 0..100 {
         let body = |order| random_body(&test, &mut Rng::with_seed(seed), order);
@@ -71,7 +69,7 @@ fn a_random_message_reads_alike_in_both_orders() {
 }
 
 #[test]
-fn a_cut_message_is_refused() {
+fn a_truncated_message_is_refused() {
     let test = message_type(EVERYTHING);
     let body = |seed| random_body(&test, &mut Rng::with_seed(seed), LittleEndian);
     let body = (0..50).map(body).min_by_key(Vec::len).unwrap();
@@ -97,7 +95,7 @@ fn a_damaged_message_is_refused_or_read() {
             body.truncate(if rng.bool() { body.len() } else { rng.usize(..body.len()) });
             match test.view(&body, order) {
                 Ok(message) => {
-                    // Every message, text and list and every element takes at least a byte.
+                    // Every message, text, list and element takes at least a byte.
                     assert!(visit(&message) <= 2 * body.len(), "{} values in {} bytes", visit(&message), body.len());
                     full_yaml(&message);
                     read += 1;
@@ -124,9 +122,9 @@ fn random_bytes_are_refused_or_read() {
     }
 }
 
-/// Nested so that there are 2^60 numbers, in a definition of a few lines.
+/// A definition of a few lines in which nesting gives 2^60 numbers.
 #[test]
-fn a_definition_that_doubles_sixty_times_takes_no_longer_than_its_bytes() {
+fn a_definition_that_doubles_sixty_times_takes_time_in_its_bytes_only() {
     for innermost in ["uint8 number", "string text"] {
         let mut definition = "M1 a\nM1 b\n".to_owned();
         for level in 1..60 {
@@ -138,13 +136,13 @@ fn a_definition_that_doubles_sixty_times_takes_no_longer_than_its_bytes() {
 }
 
 #[test]
-fn a_definition_that_nests_without_end_is_refused() {
+fn a_definition_that_nests_too_deep_is_refused() {
     let mut definition = "M1 a\n".to_owned();
     for level in 1..900 {
         definition += &format!("{}\nMSG: test/M{level}\nM{} a\n", "=".repeat(80), level + 1);
     }
     definition += &format!("{}\nMSG: test/M900\nuint8 a\n", "=".repeat(80));
     let name = "test/msg/Test".parse().unwrap();
-    // Reading it says so; if it did not, this would overflow the stack.
+    // `from_text` refuses it. If it did not, `new` would overflow the stack.
     assert!(Definitions::from_text(&name, &definition).and_then(|found| MessageType::new(&found, &name)).is_err());
 }

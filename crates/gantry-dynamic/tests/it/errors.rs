@@ -1,10 +1,9 @@
-//! What is wrong with bytes is said with the field and the offset, as `gantry-cdr` says it.
-
-use gantry_cdr::ByteOrder::{BigEndian, LittleEndian};
+//! Errors in bytes have the field and the offset, as those of `gantry-cdr`.
 
 use super::message_type;
+use gantry_cdr::ByteOrder::{BigEndian, LittleEndian};
 
-/// What a view of the bytes says, which must be an error.
+/// The error of a view of the bytes.
 fn error(definition: &str, bytes: &[u8]) -> String {
     message_type(definition).view(bytes, LittleEndian).map(|message| message.to_string()).unwrap_err().to_string()
 }
@@ -45,7 +44,7 @@ fn lengths_above_their_bound() {
 }
 
 #[test]
-fn values_that_are_none() {
+fn bytes_that_are_not_values() {
     assert_eq!(error("uint8 a\nbool b", &[0, 2]), "`b` at byte 1: a boolean is 2; it may be 0 or 1");
     assert_eq!(error("bool[2] a", &[1, 7]), "`a` at byte 0: a boolean is 7; it may be 0 or 1");
     assert_eq!(error("bool[] a", &[2, 0, 0, 0, 1, 7]), "`a` at byte 4: a boolean is 7; it may be 0 or 1");
@@ -63,13 +62,13 @@ fn errors_in_nested_messages_have_the_whole_path() {
 }
 
 #[test]
-fn plain_messages_are_missed_as_a_whole() {
+fn plain_messages_are_checked_as_a_whole() {
     let nested = "Point point\nstring after\n===\nMSG: test/Point\nfloat32 x\nfloat32 y";
     assert_eq!(error(nested, &[0; 7]), "`point` at byte 0: 8 bytes are needed and 7 are left");
 }
 
 #[test]
-fn lengths_are_read_in_their_order() {
+fn lengths_are_read_in_their_byte_order() {
     let test = message_type("string a");
     let error = test.view(b"\x02\0\0\0a\0", BigEndian).unwrap_err();
     assert_eq!(error.to_string(), "`a` at byte 4: 33554432 bytes are needed and 2 are left");

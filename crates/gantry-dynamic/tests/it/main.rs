@@ -1,4 +1,4 @@
-//! Messages looked at by a definition that is known at run time only: what a user of `topic echo` or of a bridge would miss.
+//! Tests of messages by definitions known at run time, through the public API.
 
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -13,7 +13,7 @@ use gantry_cdr::ByteOrder;
 use gantry_dynamic::MessageType;
 use gantry_idl::Definitions;
 
-/// The type `test/msg/Test` from its definition, in which further types stand below lines of `=`.
+/// The type `test/msg/Test` from its definition, in which further types follow lines of `===`.
 fn message_type(definition: &str) -> MessageType {
     let separator = "=".repeat(80);
     let definition: Vec<&str> =
@@ -22,7 +22,7 @@ fn message_type(definition: &str) -> MessageType {
     MessageType::new(&Definitions::from_text(&name, &definition.join("\n")).unwrap(), &name).unwrap()
 }
 
-/// A body in the making: each value aligned as CDR wants it.
+/// A body that is being written, with the alignment of CDR.
 #[derive(Default)]
 struct Body(Vec<u8>);
 
@@ -56,13 +56,13 @@ impl Body {
         self.u32(sec).u32(nanosec).text(frame_id)
     }
 
-    /// How `ros2 topic echo` shows it.
+    /// The YAML that `ros2 topic echo` prints.
     fn yaml(&self, definition: &str) -> String {
         message_type(definition).view(&self.0, ByteOrder::LittleEndian).unwrap().to_string()
     }
 }
 
-/// What messages with a header need at the end of their definition.
+/// The end of the definition of a message with a header.
 const HEADER: &str = "===
     MSG: std_msgs/Header
     builtin_interfaces/Time stamp

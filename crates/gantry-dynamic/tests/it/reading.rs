@@ -1,11 +1,12 @@
-//! Values of hand-made bytes, in both byte orders.
-
-use gantry_cdr::AlignedBytes;
-use gantry_cdr::ByteOrder::{BigEndian, LittleEndian};
-use gantry_dynamic::{MessageType, Value};
-use gantry_idl::Definitions;
+//! Values from bytes written by hand, in both byte orders.
 
 use super::message_type;
+use gantry_cdr::{
+    AlignedBytes,
+    ByteOrder::{BigEndian, LittleEndian},
+};
+use gantry_dynamic::{MessageType, Value};
+use gantry_idl::Definitions;
 
 #[test]
 fn an_eight_byte_number_after_a_string_is_aligned_in_both_orders() {
@@ -93,7 +94,7 @@ fn a_list_of_plain_messages_is_found_by_index() {
 }
 
 #[test]
-fn an_empty_sequence_has_no_padding_behind_it() {
+fn an_empty_sequence_has_no_padding_after_it() {
     let test = message_type("float64[] numbers\nuint8 after\nfloat64[] last");
     let message = test.view(&[0, 0, 0, 0, 7, 0, 0, 0, 0, 0, 0, 0], LittleEndian).unwrap();
     assert_eq!(message.get("after").and_then(|after| after.as_integer()), Some(7));
@@ -131,7 +132,7 @@ fn an_empty_string_may_have_no_terminator() {
 }
 
 #[test]
-fn numbers_are_slices_where_memory_allows() {
+fn aligned_little_endian_numbers_are_slices() {
     let test = message_type("uint32[] words\nuint8[] bytes\nbool[] flags\nstring[] texts");
     let body = b"\x02\0\0\0\x01\0\0\0\x02\0\0\0\x03\0\0\0abc\0\x01\0\0\0\x01\0\0\0\0\0\0\0";
     let list = |message: &gantry_dynamic::DynamicMessage<'static>, name| message.get(name).unwrap().as_list().unwrap();

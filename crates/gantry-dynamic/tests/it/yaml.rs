@@ -1,9 +1,8 @@
-//! Whole messages as `ros2 topic echo` shows them, and what can be left out.
-
-use gantry_cdr::ByteOrder::LittleEndian;
-use gantry_dynamic::Yaml;
+//! Whole messages as `ros2 topic echo` prints them, and the options that shorten them.
 
 use super::{Body, HEADER, message_type};
+use gantry_cdr::ByteOrder::LittleEndian;
+use gantry_dynamic::Yaml;
 
 #[test]
 fn an_image() {
@@ -131,7 +130,7 @@ fn empty_messages() {
     assert_eq!(body.yaml(definition), "one: {}\nlist:\n- {}\n");
 }
 
-/// Takes text and remembers the longest piece and the length of all.
+/// A writer that records the longest piece and the total length.
 #[derive(Default)]
 struct Pieces {
     longest: usize,
@@ -156,7 +155,7 @@ fn a_large_message_is_written_piece_by_piece() {
     assert!(pieces.longest < 100, "a piece of {} bytes", pieces.longest);
 }
 
-/// A message with what can be shortened.
+/// A message with texts and lists that can be shortened.
 const LONG: &str = "string text\nwstring wide\nuint8[] bytes\nPoint[<=9] points\nstring[2] names\nbool[] flags\nbyte level\n\
     ===\nMSG: test/Point\nfloat64 x";
 
@@ -180,7 +179,7 @@ fn long_texts_and_lists_are_shortened() {
 }
 
 #[test]
-fn a_list_of_129_is_shortened_unless_all_is_wanted() {
+fn a_list_of_129_is_shortened_unless_full_length_is_set() {
     let body = Body([&129_u32.to_le_bytes()[..], &[7; 129]].concat());
     let message_type = message_type("uint8[] data");
     let message = message_type.view(&body.0, LittleEndian).unwrap();

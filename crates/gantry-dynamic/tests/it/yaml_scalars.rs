@@ -1,7 +1,7 @@
-//! Texts and numbers are written as PyYAML writes them, which is what `ros2 topic echo` prints.
+//! Texts and numbers are written as PyYAML, and so `ros2 topic echo`, writes them.
 //!
-//! The tables are what `yaml.dump({"data": …}, allow_unicode=True, width=sys.maxsize, default_flow_style=False)` of PyYAML 6.0.3
-//! wrote, without its `data: ` and the last line break.
+//! The tables are the output of `yaml.dump({"data": …}, allow_unicode=True, width=sys.maxsize, default_flow_style=False)` of PyYAML
+//! 6.0.3, without its `data: ` and the last line break.
 
 use super::Body;
 
@@ -142,7 +142,7 @@ const FLOATS: [(f64, &str); 24] = [
 ];
 
 #[test]
-fn texts_are_quoted_when_they_would_be_read_as_something_else() {
+fn texts_that_yaml_reads_as_another_type_are_quoted() {
     for (text, expected) in TEXTS {
         assert_eq!(Body::default().text(text).yaml("string data"), format!("data: {expected}\n"), "for {text:?}");
     }
@@ -173,7 +173,7 @@ fn a_name_that_would_be_a_boolean_is_quoted() {
 }
 
 #[test]
-fn later_lines_of_a_text_stand_below_its_field() {
+fn later_lines_of_a_text_are_indented_below_its_field() {
     let body = Body::default().text("a\nb").u32(1).text("c\n\nd").text("\n");
     assert_eq!(
         body.yaml("Inner inner\nstring last\n===\nMSG: test/Inner\nstring first\nstring[] list"),

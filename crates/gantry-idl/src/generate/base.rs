@@ -1,87 +1,86 @@
-//! What a field has one or many of: the Rust types that follow from it.
+//! The Rust types of a field that follow from its ROS 2 type.
 
-use super::message::Names;
-use super::text;
+use super::{message::Scope, text};
 use crate::model::{BaseType, Count};
 
-/// Plain messages up to this size start with their default when a message is built in place; larger ones are left as they are.
+/// Plain messages up to this size get their default when a message is built in place. Larger ones keep the bytes of the memory.
 const SMALL_BYTES: usize = 1024;
 
-/// How a field is written in place.
-pub(super) enum Write {
-    /// Not at all: a text is fixed when the message is built.
-    Never,
+/// The method that writes a field in place.
+pub(super) enum Setter {
+    /// None: a text is fixed when the message is built.
+    None,
     /// A setter for a number of this type.
     Set(&'static str),
-    /// Something to write to, of this type.
-    Borrow(String),
+    /// A method that borrows the field mutably, as this type.
+    BorrowMut(String),
 }
 
-/// What a getter returns: a type, with `{}` where a lifetime stands.
-pub(super) struct Get(String);
+/// The return type of a getter, with `{}` in place of its lifetime.
+pub(super) struct GetterType(String);
 
-impl Get {
-    /// The type with that lifetime; `'_` is left out behind a `&`.
-    pub(super) fn of(&self, lifetime: &str) -> String {
+impl GetterType {
+    /// The type with this lifetime. `'_` is omitted after a `&`.
+    pub(super) fn with_lifetime(&self, lifetime: &str) -> String {
         let behind_reference = if lifetime == "'_" { "&".to_owned() } else { format!("&{lifetime} ") };
         self.0.replace("&{}", &behind_reference).replace("{}", lifetime)
     }
 }
 
-/// What a field has one or many of.
-pub(super) enum Base {
-    /// The Rust type, and zero.
+/// The type of a field's value, or of an element if the field is an array or a sequence.
+pub(super) enum BaseCode {
+    /// The Rust type of a number or boolean, and its zero.
     Number(&'static str, &'static str),
-    /// The kind.
+    /// The kind of a text.
     Text { kind: String, wide: bool },
     /// The path of the struct, and whether it is small.
     Plain { path: String, small: bool },
-    /// The path of the struct, and the type of its shape with its default.
+    /// The path of the struct, the type of its shape if it has one, and whether an owned message converts to the shape.
     Message { path: String, shape: Option<String>, shape_from: bool },
 }
 
-impl Base {
-    pub(super) fn new(base: &BaseType, names: &Names<'_>) -> Base {
+impl BaseCode {
+    pub(super) fn new(base: &BaseType, scope: &Scope<'_>) -> BaseCode {
         let text_kind = |kind: &str, bound: Option<u32>| match bound {
             Some(bound) => format!("kind::{kind}<{bound}>"),
             None => format!("kind::{kind}"),
         };
         match base {
-            BaseType::Primitive(primitive) => Base::Number(text::primitive(*primitive), text::zero(*primitive)),
-            BaseType::String { bound } => Base::Text { kind: text_kind("Text", *bound), wide: false },
-            BaseType::WString { bound } => Base::Text { kind: text_kind("WideText", *bound), wide: true },
-            BaseType::Message(name) if names.definitions.is_plain(name) => Base::Plain {
-                path: names.path(name),
-                small: names.definitions.max_size_bytes(name).is_some_and(|bytes| bytes <= SMALL_BYTES),
+            BaseType::Primitive(primitive) => BaseCode::Number(text::primitive(*primitive), text::zero(*primitive)),
+            BaseType::String { bound } => BaseCode::Text { kind: text_kind("Text", *bound), wide: false },
+            BaseType::WString { bound } => BaseCode::Text { kind: text_kind("WideText", *bound), wide: true },
+            BaseType::Message(name) if scope.definitions.is_plain(name) => BaseCode::Plain {
+                path: scope.path(name),
+                small: scope.definitions.max_size_bytes(name).is_some_and(|bytes| bytes <= SMALL_BYTES),
             },
             BaseType::Message(name) => {
-                let (path, its_shape) = (names.path(name), names.shape(name));
+                let (path, its_shape) = (scope.path(name), scope.shape(name));
                 let lifetime = if its_shape.borrows { "<'a>" } else { "" };
                 let shape = its_shape.exists.then(|| format!("{path}Shape{lifetime}"));
-                Base::Message { path, shape, shape_from: its_shape.from_owned }
+                BaseCode::Message { path, shape, shape_from: its_shape.from_owned }
             }
         }
     }
 
-    /// One element's kind.
+    /// The kind of one element.
     pub(super) fn element(&self) -> String {
         match self {
-            Base::Number(number, _) => (*number).to_owned(),
-            Base::Text { kind, .. } => kind.clone(),
-            Base::Plain { path, .. } | Base::Message { path, .. } => path.clone(),
+            BaseCode::Number(number, _) => (*number).to_owned(),
+            BaseCode::Text { kind, .. } => kind.clone(),
+            BaseCode::Plain { path, .. } | BaseCode::Message { path, .. } => path.clone(),
         }
     }
 
-    /// Whether its elements lie one after the other as in a Rust slice.
+    /// Whether an array or sequence of it is a Rust slice in place.
     pub(super) fn is_flat(&self) -> bool {
-        matches!(self, Base::Number(..) | Base::Plain { .. })
+        matches!(self, BaseCode::Number(..) | BaseCode::Plain { .. })
     }
 
     pub(super) fn kind(&self, count: Count) -> String {
         let element = self.element();
-        let (sequence, array) = if self.is_flat() { ("Slice", "Array") } else { ("List", "Row") };
+        let (sequence, array) = if self.is_flat() { ("Slice", "Array") } else { ("List", "FixedList") };
         match (self, count) {
-            (Base::Number(..), Count::One) => format!("kind::Number<{element}>"),
+            (BaseCode::Number(..), Count::One) => format!("kind::Number<{element}>"),
             (_, Count::One) => element,
             (_, Count::Array(length)) => format!("kind::{array}<{element}, {length}>"),
             (_, Count::Sequence { bound: None }) => format!("kind::{sequence}<{element}>"),
@@ -91,7 +90,7 @@ impl Base {
 
     fn owned(&self) -> String {
         match self {
-            Base::Text { .. } => "::gantry_cdr::alloc::string::String".to_owned(),
+            BaseCode::Text { .. } => "::gantry_cdr::alloc::string::String".to_owned(),
             _ => self.element(),
         }
     }
@@ -104,35 +103,37 @@ impl Base {
         }
     }
 
-    pub(super) fn get(&self, count: Count) -> Get {
-        Get(match (self, count) {
-            (Base::Number(number, _), Count::One) => (*number).to_owned(),
-            (Base::Text { wide: false, .. }, Count::One) => "&{}str".to_owned(),
-            (Base::Text { wide: true, .. }, Count::One) => "kind::WideRef<{}>".to_owned(),
-            (Base::Plain { path, .. }, Count::One) => format!("&{{}}{path}"),
-            (Base::Message { path, .. }, Count::One) => format!("{path}Ref<{{}}>"),
+    pub(super) fn get(&self, count: Count) -> GetterType {
+        GetterType(match (self, count) {
+            (BaseCode::Number(number, _), Count::One) => (*number).to_owned(),
+            (BaseCode::Text { wide: false, .. }, Count::One) => "&{}str".to_owned(),
+            (BaseCode::Text { wide: true, .. }, Count::One) => "kind::WideRef<{}>".to_owned(),
+            (BaseCode::Plain { path, .. }, Count::One) => format!("&{{}}{path}"),
+            (BaseCode::Message { path, .. }, Count::One) => format!("{path}Ref<{{}}>"),
             _ if self.is_flat() => format!("&{{}}[{}]", self.element()),
             _ => format!("kind::ListRef<{{}}, {}>", self.element()),
         })
     }
 
-    pub(super) fn write(&self, count: Count) -> Write {
+    pub(super) fn setter(&self, count: Count) -> Setter {
         match (self, count) {
-            (Base::Number(number, _), Count::One) => Write::Set(number),
-            (Base::Text { .. }, _) => Write::Never,
-            (Base::Plain { path, .. }, Count::One) => Write::Borrow(format!("&mut {path}")),
-            (Base::Message { path, .. }, Count::One) => Write::Borrow(format!("{path}View<&mut [u8]>")),
-            _ if self.is_flat() => Write::Borrow(format!("&mut [{}]", self.element())),
-            _ => Write::Borrow(format!("kind::ListMut<'_, {}>", self.element())),
+            (BaseCode::Number(number, _), Count::One) => Setter::Set(number),
+            (BaseCode::Text { .. }, _) => Setter::None,
+            (BaseCode::Plain { path, .. }, Count::One) => Setter::BorrowMut(format!("&mut {path}")),
+            (BaseCode::Message { path, .. }, Count::One) => Setter::BorrowMut(format!("{path}View<&mut [u8]>")),
+            _ if self.is_flat() => Setter::BorrowMut(format!("&mut [{}]", self.element())),
+            _ => Setter::BorrowMut(format!("kind::ListMut<'_, {}>", self.element())),
         }
     }
 
-    /// One element's type in a shape, and its default, if it has one.
+    /// The type and the default of one element in a shape, if the shape has the element.
     pub(super) fn shape(&self) -> Option<(String, String)> {
         match self {
-            Base::Number(..) | Base::Plain { .. } | Base::Message { shape: None, .. } => None,
-            Base::Text { .. } => Some(("&'a str".to_owned(), "\"\"".to_owned())),
-            Base::Message { path, shape: Some(shape), .. } => Some((shape.clone(), format!("{path}Shape::DEFAULT"))),
+            BaseCode::Number(..) | BaseCode::Plain { .. } | BaseCode::Message { shape: None, .. } => None,
+            BaseCode::Text { .. } => Some(("&'a str".to_owned(), "\"\"".to_owned())),
+            BaseCode::Message { path, shape: Some(shape), .. } => {
+                Some((shape.clone(), format!("{path}Shape::DEFAULT")))
+            }
         }
     }
 }

@@ -1,79 +1,83 @@
-//! What the code of a field is made of: its kind, its types, what its shape is, its default.
+//! The parts of a field's code: its kind, types, shape and default.
 
-use super::base::{Base, Get, Write};
-use super::message::Names;
-use super::text;
-use crate::model::{Count, Field};
-use crate::value::Value;
+use super::{
+    base::{BaseCode, GetterType, Setter},
+    message::Scope,
+    text,
+};
+use crate::{
+    model::{Count, Field},
+    value::Value,
+};
 
-/// Arrays of more numbers are on the heap in owned messages that are not all on the heap.
+/// Arrays of more numbers are boxed in owned messages that may pass over the stack.
 const LARGE_LENGTH: u32 = 4096;
 
-/// Lists of no more elements have a `Default` in Rust.
+/// Arrays of more elements have no `Default` in Rust.
 const DEFAULT_LENGTH: u32 = 32;
 
-/// How a field is built in place.
-pub(super) enum Build {
-    /// Its value is written: an expression.
+/// The way in which a field is built in place.
+pub(super) enum Initializer {
+    /// Its value is written: an expression for the value.
     Value(String),
-    /// It is laid out for a shape that is the same for all messages: an expression.
+    /// It is laid out for the same shape in all messages: an expression for the shape.
     Fixed(&'static str),
-    /// It is laid out for a shape of that many elements without a shape of their own.
+    /// It is laid out for a number of elements, which have no shape of their own.
     Counted,
-    /// It is laid out for what the message's shape says.
+    /// It is laid out for its part of the message's shape.
     Shape,
 }
 
-/// The field in the shape of a message that is there: expressions.
-pub(super) struct ShapeOf {
-    /// From the owned struct.
+/// Expressions for the field in the shape of an existing message.
+pub(super) struct ShapeExpressions {
+    /// The expression for an owned message.
     pub owned: String,
-    /// From the view.
+    /// The expression for a view.
     pub view: String,
 }
 
-/// What the code of a field is made of. Types are Rust code.
+/// The parts of a field's code. Types are Rust code.
 pub(super) struct FieldCode<'a> {
-    /// The field's name in messages about it.
+    /// The name of the field in errors.
     pub name: &'a str,
-    /// And as an identifier.
+    /// The name as a Rust identifier.
     pub identifier: String,
-    /// Documentation lines.
+    /// The lines of documentation.
     pub documentation: String,
-    /// `kind::Slice<u8>`.
+    /// The kind, as `kind::Slice<u8>`.
     pub kind: String,
-    /// Its type in the owned struct.
+    /// The type in the owned struct.
     pub owned: String,
-    /// What the getter returns.
-    pub get: Get,
-    /// How it is written.
-    pub write: Write,
-    /// How it is built.
-    pub build: Build,
-    /// Its type in the shape and its default there, if it is there.
+    /// The return type of the getter.
+    pub get: GetterType,
+    /// The method that writes the field in place.
+    pub setter: Setter,
+    /// The way in which the field is built in place.
+    pub initializer: Initializer,
+    /// The type and the default in the shape, if the shape has the field.
     pub shape: Option<(String, String)>,
-    /// How `Shape::from` can say it of a message that is there, if it can.
-    pub shape_from: Option<ShapeOf>,
-    /// Its default in the owned struct, if `Default::default()` is not that or does not exist.
+    /// The expressions in `Shape::from`, if an existing message has the shape without allocation.
+    pub shape_from: Option<ShapeExpressions>,
+    /// The default in the owned struct, if `Default::default()` does not exist or differs from it.
     pub default: Option<String>,
-    /// For a plain message: an expression that turns its bytes around.
+    /// An expression that reverses the byte order of the field; for plain messages.
     pub swap: String,
-    /// In a view: an expression for where it is.
-    pub place: String,
+    /// An expression for the layout of the field in a view.
+    pub layout: String,
 }
 
 impl<'a> FieldCode<'a> {
-    /// `offsets` are those of a field in a message of fixed size.
-    pub(super) fn new(field: &'a Field, names: &Names<'_>, offsets: Option<[u32; 8]>) -> FieldCode<'a> {
+    /// The code of `field`. `offsets` are the field's in a message of fixed size, `None` in other messages.
+    pub(super) fn new(field: &'a Field, scope: &Scope<'_>, offsets: Option<[u32; 8]>) -> FieldCode<'a> {
         let identifier = text::identifier(&field.name);
-        let base = Base::new(&field.field_type.base, names);
+        let base = BaseCode::new(&field.field_type.base, scope);
         let (count, default) = (field.field_type.count, field.default.as_ref());
-        let (build, shape, shape_from) = build(&base, count, default, &identifier);
+        let (initializer, shape, shape_from) = initializer(&base, count, default, &identifier);
         let kind = base.kind(count);
-        let place = match offsets {
+        let layout = match offsets {
             None => format!("self.layout.{identifier}"),
             Some(offsets) => {
-                let start = format!("kind::place(self.layout.start_, &{offsets:?})");
+                let start = format!("kind::field_offset(self.layout.start_, &{offsets:?})");
                 match count {
                     _ if base.is_flat() => start,
                     Count::One => format!("{}Layout {{ start_: {start} }}", base.element()),
@@ -81,9 +85,9 @@ impl<'a> FieldCode<'a> {
                 }
             }
         };
-        // A message of fixed size is made of zeros on the heap; another one is moved there, and must not be large itself.
+        // A message of fixed size is made of zeros on the heap. Any other message is moved there, and must not be large itself.
         let boxed = match (&base, count, default) {
-            (Base::Number(number, _), Count::Array(length), None) if length > LARGE_LENGTH && offsets.is_none() => {
+            (BaseCode::Number(number, _), Count::Array(length), None) if length > LARGE_LENGTH && offsets.is_none() => {
                 Some((
                     format!("kind::BoxedArray<{number}, {length}>"),
                     format!("::gantry_cdr::alloc::boxed::Box<[{number}; {length}]>"),
@@ -98,21 +102,21 @@ impl<'a> FieldCode<'a> {
         };
         FieldCode {
             name: &field.name,
-            place,
+            layout,
             documentation: text::documentation(&field.comment, &format!("`{}`", field.field_type)),
             kind,
             owned,
             get: base.get(count),
-            write: base.write(count),
-            build,
+            setter: base.setter(count),
+            initializer,
             shape,
             shape_from,
             default,
             swap: match (&base, count) {
-                (Base::Number(..), Count::One) => {
+                (BaseCode::Number(..), Count::One) => {
                     format!("::gantry_cdr::Element::swap_bytes(::core::slice::from_mut(&mut self.{identifier}))")
                 }
-                (Base::Number(..), _) => format!("::gantry_cdr::Element::swap_bytes(&mut self.{identifier})"),
+                (BaseCode::Number(..), _) => format!("::gantry_cdr::Element::swap_bytes(&mut self.{identifier})"),
                 (_, Count::One) => format!("::gantry_cdr::PlainBody::swap_bytes(&mut self.{identifier})"),
                 _ => format!("self.{identifier}.iter_mut().all(::gantry_cdr::PlainBody::swap_bytes)"),
             },
@@ -121,55 +125,57 @@ impl<'a> FieldCode<'a> {
     }
 }
 
-/// How it is built, its type and default in the shape, and its value in `Shape::from`.
-fn build(
-    base: &Base,
+/// How the field is built, its type and default in the shape, and its expressions in `Shape::from`.
+fn initializer(
+    base: &BaseCode,
     count: Count,
     default: Option<&Value>,
     identifier: &str,
-) -> (Build, Option<(String, String)>, Option<ShapeOf>) {
+) -> (Initializer, Option<(String, String)>, Option<ShapeExpressions>) {
     let field = format!("message.{identifier}");
-    let length = || Some(ShapeOf { owned: format!("{field}.len()"), view: format!("{field}().len()") });
+    let length = || Some(ShapeExpressions { owned: format!("{field}.len()"), view: format!("{field}().len()") });
     match (base, count, base.shape()) {
-        (Base::Number(number, zero), Count::One, _) => {
+        (BaseCode::Number(number, zero), Count::One, _) => {
             let value = default.map_or_else(|| (*zero).to_owned(), text::literal);
             let value = if *number == "bool" { value } else { format!("{value}_{number}") };
-            (Build::Value(value), None, None)
+            (Initializer::Value(value), None, None)
         }
-        (Base::Plain { path, small: true }, Count::One, _) => {
-            (Build::Value(format!("<{path} as ::core::default::Default>::default()")), None, None)
+        (BaseCode::Plain { path, small: true }, Count::One, _) => {
+            (Initializer::Value(format!("<{path} as ::core::default::Default>::default()")), None, None)
         }
-        (Base::Plain { .. }, Count::One, _) | (_, Count::One, None) => (Build::Fixed("()"), None, None),
-        (Base::Text { .. }, Count::One, Some((shape, zero))) => {
+        (BaseCode::Plain { .. }, Count::One, _) | (_, Count::One, None) => (Initializer::Fixed("()"), None, None),
+        (BaseCode::Text { .. }, Count::One, Some((shape, zero))) => {
             let value = default.map_or(zero, text::literal);
-            let of = ShapeOf { owned: format!("&{field}"), view: format!("{field}()") };
-            (Build::Shape, Some((shape, value)), Some(of))
+            let of = ShapeExpressions { owned: format!("&{field}"), view: format!("{field}()") };
+            (Initializer::Shape, Some((shape, value)), Some(of))
         }
-        (Base::Message { shape_from, .. }, Count::One, Some(shape)) => {
-            let of = ShapeOf { owned: format!("(&{field}).into()"), view: format!("{field}().into()") };
-            (Build::Shape, Some(shape), shape_from.then_some(of))
+        (BaseCode::Message { shape_from, .. }, Count::One, Some(shape)) => {
+            let of = ShapeExpressions { owned: format!("(&{field}).into()"), view: format!("{field}().into()") };
+            (Initializer::Shape, Some(shape), shape_from.then_some(of))
         }
         (_, Count::Sequence { .. }, _) if base.is_flat() => {
-            (Build::Shape, Some(("usize".to_owned(), "0".to_owned())), length())
+            (Initializer::Shape, Some(("usize".to_owned(), "0".to_owned())), length())
         }
-        (_, Count::Array(_), None) if base.is_flat() => (Build::Fixed("()"), None, None),
-        (_, Count::Array(_), None) => (Build::Fixed("&[(); _]"), None, None),
-        (_, Count::Sequence { .. }, None) => (Build::Counted, Some(("usize".to_owned(), "0".to_owned())), length()),
+        (_, Count::Array(_), None) if base.is_flat() => (Initializer::Fixed("()"), None, None),
+        (_, Count::Array(_), None) => (Initializer::Fixed("&[(); _]"), None, None),
+        (_, Count::Sequence { .. }, None) => {
+            (Initializer::Counted, Some(("usize".to_owned(), "0".to_owned())), length())
+        }
         (_, Count::Array(length), Some((shape, zero))) => {
-            (Build::Shape, Some((format!("&'a [{shape}; {length}]"), format!("&[{zero}; {length}]"))), None)
+            (Initializer::Shape, Some((format!("&'a [{shape}; {length}]"), format!("&[{zero}; {length}]"))), None)
         }
         (_, Count::Sequence { .. }, Some((shape, _))) => {
-            (Build::Shape, Some((format!("&'a [{shape}]"), "&[]".to_owned())), None)
+            (Initializer::Shape, Some((format!("&'a [{shape}]"), "&[]".to_owned())), None)
         }
     }
 }
 
-/// The owned default, where the type's own is another or none.
-fn owned_default(base: &Base, count: Count, default: Option<&Value>) -> Option<String> {
+/// The default in the owned struct, if the type's own default differs or does not exist.
+fn owned_default(base: &BaseCode, count: Count, default: Option<&Value>) -> Option<String> {
     let owned_text = |value: &Value| format!("{}.into()", text::literal(value));
     match (default, count) {
         (Some(Value::List(values)), _) => {
-            let texts = matches!(base, Base::Text { .. });
+            let texts = matches!(base, BaseCode::Text { .. });
             let values: Vec<String> =
                 values.iter().map(|value| if texts { owned_text(value) } else { text::literal(value) }).collect();
             let list = format!("[{}]", values.join(", "));
@@ -178,7 +184,7 @@ fn owned_default(base: &Base, count: Count, default: Option<&Value>) -> Option<S
         (Some(value @ Value::Text(_)), _) => Some(owned_text(value)),
         (Some(value), _) => Some(text::literal(value)),
         (None, Count::Array(length)) if length > DEFAULT_LENGTH => Some(match base {
-            Base::Number(_, zero) => format!("[{zero}; {length}]"),
+            BaseCode::Number(_, zero) => format!("[{zero}; {length}]"),
             _ => "::core::array::from_fn(|_| ::core::default::Default::default())".to_owned(),
         }),
         (None, _) => None,

@@ -1,26 +1,27 @@
-//! The code of one message, and of one service; and where other messages are.
+//! The code of one message or service, and the paths of other messages in it.
 
-use std::collections::BTreeMap;
-use std::fmt::Write as _;
-
-use super::field::FieldCode;
-use super::shapes::{Shape, Shapes};
-use super::{owned, place, text, view};
-use crate::definitions::Definitions;
-use crate::model::{
-    BaseType, Count, EMPTY_MESSAGE_FIELD, Field, FieldType, MessageDefinition, Primitive, ServiceDefinition,
+use super::{
+    field::FieldCode,
+    kind, owned,
+    shapes::{Shape, Shapes},
+    text, view,
 };
-use crate::name::TypeName;
+use crate::{
+    definitions::Definitions,
+    model::{BaseType, Count, EMPTY_MESSAGE_FIELD, Field, FieldType, MessageDefinition, Primitive, ServiceDefinition},
+    name::TypeName,
+};
+use std::{collections::BTreeMap, fmt::Write as _};
 
-/// All messages, which packages are another crate's, and which message the code is of.
-pub(super) struct Names<'a> {
+/// The names that the code of one message can use: all messages, the crates of packages, and the message itself.
+pub(super) struct Scope<'a> {
     pub definitions: &'a Definitions,
     pub shapes: &'a Shapes<'a>,
     pub crates: &'a BTreeMap<String, String>,
     pub own: &'a TypeName,
 }
 
-impl Names<'_> {
+impl Scope<'_> {
     /// The path of a message's struct, as seen from the module of this message.
     pub(super) fn path(&self, name: &TypeName) -> String {
         let TypeName { package, namespace, name } = name;
@@ -34,50 +35,50 @@ impl Names<'_> {
         }
     }
 
-    /// What its shape is like.
+    /// The properties of a message's shape.
     pub(super) fn shape(&self, name: &TypeName) -> Shape {
         self.shapes.of(name)
     }
 }
 
 /// All code of one message.
-pub(super) fn code(definition: &MessageDefinition, names: &Names<'_>) -> String {
+pub(super) fn code(definition: &MessageDefinition, scope: &Scope<'_>) -> String {
     let placeholder = [Field {
         name: EMPTY_MESSAGE_FIELD.to_owned(),
         field_type: FieldType { base: BaseType::Primitive(Primitive::Uint8), count: Count::One },
         default: None,
-        comment: "The one byte that an empty message has.".to_owned(),
+        comment: "The only byte of an empty message.".to_owned(),
     }];
     let fields = if definition.fields.is_empty() { &placeholder } else { definition.fields.as_slice() };
-    let offsets = names.definitions.field_offsets(&definition.name);
+    let offsets = scope.definitions.field_offsets(&definition.name);
     let offset = |index: usize| offsets.as_ref().map(|offsets| offsets.get(index).copied().unwrap_or_default());
-    let code_of = |(index, field)| FieldCode::new(field, names, offset(index));
+    let code_of = |(index, field)| FieldCode::new(field, scope, offset(index));
     let fields: Vec<FieldCode<'_>> = fields.iter().enumerate().map(code_of).collect();
-    let plain_body = names.definitions.is_plain_body(&definition.name);
-    let has_shape = names.shape(&definition.name).exists;
-    let mut code = owned::code(definition, &fields, plain_body, has_shape, names);
-    if names.definitions.is_plain(&definition.name) {
-        code.push_str(&owned::plain(definition, &fields, names));
+    let plain_body = scope.definitions.is_plain_body(&definition.name);
+    let has_shape = scope.shape(&definition.name).exists;
+    let mut code = owned::code(definition, &fields, plain_body, has_shape, scope);
+    if scope.definitions.is_plain(&definition.name) {
+        code.push_str(&owned::plain(definition, &fields, scope));
         return code;
     }
     if has_shape {
-        code.push_str(&place::shape(definition, &fields, names));
+        code.push_str(&kind::shape(definition, &fields, scope));
     }
     code.push_str(&view::code(&text::type_name(&definition.name.name), &fields, has_shape));
-    code.push_str(&place::kind(definition, &fields, names));
+    code.push_str(&kind::kind(definition, &fields, scope));
     if plain_body {
-        code.push_str(&owned::plain_body(definition, &fields, names));
+        code.push_str(&owned::plain_body(definition, &fields, scope));
     } else {
-        code.push_str(&place::message(definition, has_shape, names));
+        code.push_str(&kind::message(definition, has_shape, scope));
     }
     code
 }
 
-/// The type of a service; its request and response are messages.
-pub(super) fn service_code(service: &ServiceDefinition, names: &Names<'_>) -> String {
+/// The type of a service. Its request and response are messages with code of their own.
+pub(super) fn service_code(service: &ServiceDefinition, scope: &Scope<'_>) -> String {
     let name = text::type_name(&service.name.name);
     let mut code = text::documentation(&service.comment, &format!("`{}`", service.name));
-    let hash = names.definitions.service_hash(&service.name).map(hash_text).unwrap_or_default();
+    let hash = scope.definitions.service_hash(&service.name).map(hash_text).unwrap_or_default();
     let _ = write!(
         code,
         "#[derive(Clone, Copy, Debug)]\npub enum {name} {{}}\n\n\
@@ -89,9 +90,9 @@ pub(super) fn service_code(service: &ServiceDefinition, names: &Names<'_>) -> St
 }
 
 /// The constants that every message type has, as lines of an `impl`.
-pub(super) fn constants(definition: &MessageDefinition, names: &Names<'_>) -> String {
-    let text = names.definitions.definition_text(&definition.name).unwrap_or_default();
-    let hash = names.definitions.hash(&definition.name).map(hash_text).unwrap_or_default();
+pub(super) fn constants(definition: &MessageDefinition, scope: &Scope<'_>) -> String {
+    let text = scope.definitions.definition_text(&definition.name).unwrap_or_default();
+    let hash = scope.definitions.hash(&definition.name).map(hash_text).unwrap_or_default();
     let text = text::raw_literal(&text);
     format!(
         "    const TYPE_NAME: &'static str = \"{}\";\n    const DEFINITION: &'static str = {text};\n    \

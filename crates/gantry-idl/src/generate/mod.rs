@@ -1,32 +1,34 @@
-//! Writes Rust code for messages and services: what a `build.rs` calls.
+//! The generator of Rust code for messages and services, for build scripts.
 //!
-//! For each message an owned struct, and either (if it is plain) that struct in place, or a shape and a view; see
-//! `gantry_cdr` for what they are. The code says of every field which kind it is and leaves the rest to `gantry_cdr::kind`.
+//! It writes an owned struct for each message. A plain message is that struct in place; any other message gets a shape and a view
+//! (see `gantry_cdr`). The code names the kind of every field and leaves the rest to `gantry_cdr::kind`.
 
 mod base;
 mod field;
+mod kind;
 mod message;
 mod owned;
-mod place;
 mod shapes;
 mod text;
 mod view;
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
+use self::{message::Scope, shapes::Shapes};
+use crate::{
+    definitions::Definitions,
+    error::{Error, Errors, Location},
+    name::{Namespace, TypeName},
+};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt::Write as _,
+    path::{Path, PathBuf},
+};
 
-use self::message::Names;
-use self::shapes::Shapes;
-use crate::definitions::Definitions;
-use crate::error::{Error, Errors, Place};
-use crate::name::{Namespace, TypeName};
-
-/// What [`export`] and [`compile`] tell each other through cargo: `DEP_<LINKS>_GANTRY_PACKAGES`.
+/// The key with which [`export`] passes a folder to [`compile`] through cargo: `DEP_<LINKS>_GANTRY_PACKAGES`.
 const EXPORT: &str = "gantry_packages";
 
 /// Reads a folder of packages (`<folder>/<package>/{msg,srv}/*.{msg,srv}`) and writes Rust code for them to
-/// `$OUT_DIR/messages.rs`: for each package a module with a module `msg` and a module `srv`. All that a `build.rs` must do:
+/// `$OUT_DIR/messages.rs`: for each package a module with a module `msg` and a module `srv`. A complete `build.rs`:
 ///
 /// ```no_run
 /// fn main() -> Result<(), gantry_idl::Errors> {
@@ -34,11 +36,11 @@ const EXPORT: &str = "gantry_packages";
 /// }
 /// ```
 ///
-/// and in the library: `include!(concat!(env!("OUT_DIR"), "/messages.rs"));`. Messages may use those of crates that the package
-/// depends on directly and that say so with [`export`], as `gantry-msgs` does. The crate needs `gantry-cdr` as a dependency.
+/// and in the library: `include!(concat!(env!("OUT_DIR"), "/messages.rs"));`. Messages may contain messages of a crate that is a
+/// direct dependency and calls [`export`], such as `gantry-msgs`. The crate needs `gantry-cdr` as a dependency.
 ///
 /// # Errors
-/// All that is wrong in any file, in the form that compilers use; the code cannot be written.
+/// All errors in all files, in the form that compilers use; the code cannot be written.
 pub fn compile(folder: impl AsRef<Path>) -> Result<Definitions, Errors> {
     compile_to(folder, "messages.rs")
 }
@@ -50,45 +52,46 @@ pub fn compile(folder: impl AsRef<Path>) -> Result<Definitions, Errors> {
 pub fn compile_to(folder: impl AsRef<Path>, file_name: &str) -> Result<Definitions, Errors> {
     let folder = folder.as_ref();
     println_cargo(&format!("rerun-if-changed={}", folder.display()));
-    let foreign = foreign_packages()?;
+    let exported = exported_packages()?;
     let mut folders = vec![folder.to_owned()];
-    // Each once: the packages of several crates may alternate in the alphabet.
-    let dependencies: BTreeSet<&PathBuf> = foreign.values().map(|(_, path)| path).collect();
+    // A set, because the packages of several crates may alternate in the alphabet.
+    let dependencies: BTreeSet<&PathBuf> = exported.values().map(|(_, path)| path).collect();
     folders.extend(dependencies.into_iter().cloned());
-    check_packages(folder, &foreign)?;
+    check_packages(folder, &exported)?;
     let definitions = Definitions::read_packages(&folders)?;
     check_names(&definitions)?;
     check_sizes(&definitions)?;
-    let crates = foreign.into_iter().map(|(package, (name, _))| (package, name)).collect();
+    let crates = exported.into_iter().map(|(package, (name, _))| (package, name)).collect();
     let code = generate(&definitions, &crates);
     let out = std::env::var_os("OUT_DIR")
-        .ok_or_else(|| unplaced("OUT_DIR is not set; call this from a build.rs".to_owned()))?;
+        .ok_or_else(|| general_error("OUT_DIR is not set; call this from a build.rs".to_owned()))?;
     let path = Path::new(&out).join(file_name);
-    std::fs::write(&path, code).map_err(|error| unplaced(format!("{} cannot be written: {error}", path.display())))?;
+    std::fs::write(&path, code)
+        .map_err(|error| general_error(format!("{} cannot be written: {error}", path.display())))?;
     Ok(definitions)
 }
 
-/// Tells the build scripts of crates that depend on this one where its packages are, so that their messages can use them. Call
-/// it from the `build.rs` of a crate whose `Cargo.toml` has `links` with the crate's name, underscores for hyphens.
+/// Passes the folder of this crate's packages to the build scripts of dependent crates, whose messages can then contain its
+/// messages. Call it from the `build.rs` of a crate whose `Cargo.toml` has `links` with the crate's name, underscores for hyphens.
 pub fn export(folder: impl AsRef<Path>) {
     let folder = std::env::var_os("CARGO_MANIFEST_DIR").map_or_else(PathBuf::new, PathBuf::from).join(folder);
     println_cargo(&format!("metadata={EXPORT}={}", folder.display()));
 }
 
-/// Rust code for all messages and services but those of packages that another crate has.
+/// Rust code for all messages and services, except those of the packages in `crates`, which maps a package to its crate.
 #[must_use]
 pub fn generate(definitions: &Definitions, crates: &BTreeMap<String, String>) -> String {
     let mut packages: BTreeMap<&str, [String; 2]> = BTreeMap::new();
     let shapes = &Shapes::new(definitions);
+    let scope = |own| Scope { definitions, shapes, crates, own };
     for definition in definitions.messages().filter(|message| !crates.contains_key(&message.name.package)) {
         let modules = packages.entry(&definition.name.package).or_default();
-        modules[module_index(&definition.name)]
-            .push_str(&message::code(definition, &Names { definitions, shapes, crates, own: &definition.name }));
+        let module = &mut modules[usize::from(definition.name.namespace == Namespace::Srv)];
+        module.push_str(&message::code(definition, &scope(&definition.name)));
     }
     for service in definitions.services().filter(|service| !crates.contains_key(&service.name.package)) {
         let modules = packages.entry(&service.name.package).or_default();
-        modules[1]
-            .push_str(&message::service_code(service, &Names { definitions, shapes, crates, own: &service.name }));
+        modules[1].push_str(&message::service_code(service, &scope(&service.name)));
     }
     let mut code = String::new();
     for (package, [messages, services]) in packages {
@@ -96,7 +99,7 @@ pub fn generate(definitions: &Definitions, crates: &BTreeMap<String, String>) ->
             code,
             "/// ROS 2's package `{package}`.\n#[allow(\n    dead_code,\n    unused_imports,\n    non_camel_case_types,\n    \
              clippy::all,\n    clippy::pedantic,\n    rustdoc::bare_urls,\n    \
-             reason = \"names and comments are the package's, and not everybody needs all of it\"\n)]\npub mod {} {{",
+             reason = \"names and comments are the package's, and a user may need only a part\"\n)]\npub mod {} {{",
             text::identifier(package)
         );
         if !messages.is_empty() {
@@ -117,27 +120,21 @@ pub fn generate(definitions: &Definitions, crates: &BTreeMap<String, String>) ->
     code
 }
 
-fn module_index(name: &TypeName) -> usize {
-    match name.namespace {
-        Namespace::Msg => 0,
-        Namespace::Srv => 1,
-    }
-}
-
-/// Refuses a package that another crate has already: two crates cannot share one.
-fn check_packages(folder: &Path, foreign: &BTreeMap<String, (String, PathBuf)>) -> Result<(), Errors> {
-    for (package, (its_crate, _)) in foreign {
+/// Refuses a package that another crate has already: two crates cannot share a package.
+fn check_packages(folder: &Path, exported: &BTreeMap<String, (String, PathBuf)>) -> Result<(), Errors> {
+    for (package, (its_crate, _)) in exported {
         let own = folder.join(package);
         if own.is_dir() {
-            let sentence =
-                format!("the package `{package}` is that of the crate `{its_crate}`; give your own another name");
-            return Err(Place::whole(&own.display().to_string()).error(sentence).into());
+            let sentence = format!(
+                "the package `{package}` belongs to the crate `{its_crate}`; give your own package another name"
+            );
+            return Err(Location::file(own.display()).error(sentence).into());
         }
     }
     Ok(())
 }
 
-/// Refuses a message whose name the code of another one needs.
+/// Refuses a message with a name that the code of another message needs.
 fn check_names(definitions: &Definitions) -> Result<(), Errors> {
     let shapes = Shapes::new(definitions);
     for message in definitions.messages().filter(|message| !definitions.is_plain(&message.name)) {
@@ -146,10 +143,9 @@ fn check_names(definitions: &Definitions) -> Result<(), Errors> {
             let taken = TypeName { name: format!("{}{end}", message.name.name), ..message.name.clone() };
             if definitions.message(&taken).is_some() || definitions.service(&taken).is_some() {
                 let of = &message.name;
-                let sentence = format!(
-                    "in Rust, this is the name of something that belongs to `{of}`; call one of them otherwise"
-                );
-                return Err(Place::whole(&taken.to_string()).error(sentence).into());
+                let sentence =
+                    format!("in Rust this name belongs to the code of `{of}`; rename one of the two messages");
+                return Err(Location::file(&taken).error(sentence).into());
             }
         }
     }
@@ -162,21 +158,21 @@ fn check_sizes(definitions: &Definitions) -> Result<(), Errors> {
     for message in definitions.messages().filter(|message| !shapes.of(&message.name).exists) {
         if definitions.max_size_bytes(&message.name).is_none_or(|bytes| u32::try_from(bytes).is_err()) {
             let sentence = "every message of this type would have more than 4 GiB, which CDR cannot hold".to_owned();
-            return Err(Place::whole(&message.name.to_string()).error(sentence).into());
+            return Err(Location::file(&message.name).error(sentence).into());
         }
     }
     Ok(())
 }
 
-/// The packages that direct dependencies export: the crate's name and the folder.
-fn foreign_packages() -> Result<BTreeMap<String, (String, PathBuf)>, Errors> {
+/// The packages that direct dependencies export, each with the crate's name and its folder.
+fn exported_packages() -> Result<BTreeMap<String, (String, PathBuf)>, Errors> {
     let mut packages = BTreeMap::new();
     let end = format!("_{}", EXPORT.to_uppercase());
     for (variable, folder) in std::env::vars() {
         let Some(links) = variable.strip_prefix("DEP_").and_then(|rest| rest.strip_suffix(&end)) else { continue };
         let folder = PathBuf::from(folder);
         let entries = std::fs::read_dir(&folder)
-            .map_err(|error| unplaced(format!("{} cannot be read: {error}", folder.display())))?;
+            .map_err(|error| general_error(format!("{} cannot be read: {error}", folder.display())))?;
         for entry in entries.flatten() {
             packages.insert(entry.file_name().to_string_lossy().into_owned(), (links.to_lowercase(), folder.clone()));
         }
@@ -184,15 +180,15 @@ fn foreign_packages() -> Result<BTreeMap<String, (String, PathBuf)>, Errors> {
     Ok(packages)
 }
 
-/// Says something to cargo, which reads a build script's output.
-#[expect(clippy::print_stdout, reason = "this is how build scripts speak")]
+/// Passes an instruction to cargo, which reads the output of a build script.
+#[expect(clippy::print_stdout, reason = "cargo reads the standard output of build scripts")]
 fn println_cargo(line: &str) {
     println!("cargo::{line}");
 }
 
-/// An error that is in no line of a definition.
-fn unplaced(sentence: String) -> Error {
-    Place::default().error(sentence)
+/// An error that is in no definition.
+fn general_error(sentence: String) -> Error {
+    Location::default().error(sentence)
 }
 
 #[cfg(test)]
@@ -211,10 +207,10 @@ mod tests {
     }
 
     #[test]
-    fn a_message_that_has_the_name_of_anothers_view_is_refused() {
+    fn a_message_with_the_name_of_the_view_of_another_is_refused() {
         let files = [("camera_msgs/msg/Camera.msg", "string name"), ("camera_msgs/msg/CameraView.msg", "string name")];
         let sentence = check_names(&definitions(&files).1).unwrap_err().to_string();
-        for part in ["camera_msgs/msg/CameraView: ", "belongs to `camera_msgs/msg/Camera`", "otherwise"] {
+        for part in ["camera_msgs/msg/CameraView: ", "belongs to the code of `camera_msgs/msg/Camera`", "rename"] {
             assert!(sentence.contains(part), "{part} is not in: {sentence}");
         }
         let files = [("camera_msgs/msg/Camera.msg", "uint8 id"), ("camera_msgs/msg/CameraView.msg", "string name")];
@@ -233,14 +229,14 @@ mod tests {
     }
 
     #[test]
-    fn a_package_that_another_crate_has_is_refused() {
+    fn a_package_of_another_crate_is_refused() {
         let (folder, _) = definitions(&[("std_msgs/msg/Mine.msg", "uint8 id")]);
-        let foreign = |package: &str| {
-            BTreeMap::from([(package.to_owned(), ("gantry_msgs".to_owned(), PathBuf::from("elsewhere")))])
+        let exported = |package: &str| {
+            BTreeMap::from([(package.to_owned(), ("gantry_msgs".to_owned(), PathBuf::from("packages")))])
         };
-        let sentence = check_packages(folder.path(), &foreign("std_msgs")).unwrap_err().to_string();
-        assert!(sentence.contains("`std_msgs` is that of the crate `gantry_msgs`"), "{sentence}");
-        assert!(check_packages(folder.path(), &foreign("nav_msgs")).is_ok());
+        let sentence = check_packages(folder.path(), &exported("std_msgs")).unwrap_err().to_string();
+        assert!(sentence.contains("`std_msgs` belongs to the crate `gantry_msgs`"), "{sentence}");
+        assert!(check_packages(folder.path(), &exported("nav_msgs")).is_ok());
     }
 
     #[test]

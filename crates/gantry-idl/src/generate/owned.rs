@@ -1,11 +1,12 @@
-//! The owned struct, which for a plain message is the message in place, too.
+//! The code of the owned struct, which is also the view of a plain message.
 
-use std::fmt::Write as _;
-
-use super::field::FieldCode;
-use super::message::{Names, constants};
-use super::text;
+use super::{
+    field::FieldCode,
+    message::{Scope, constants},
+    text,
+};
 use crate::model::{BaseType, Constant, MessageDefinition};
+use std::fmt::Write as _;
 
 /// Plain messages up to this size are `Copy`.
 const COPY_BYTES: usize = 128;
@@ -16,18 +17,18 @@ pub(super) fn code(
     fields: &[FieldCode<'_>],
     plain_body: bool,
     has_shape: bool,
-    names: &Names<'_>,
+    scope: &Scope<'_>,
 ) -> String {
     let name = &text::type_name(&definition.name.name);
     let mut code = text::documentation(&definition.comment, &format!("`{}`", definition.name));
     let defaults = fields.iter().any(|field| field.default.is_some());
     let default = if defaults { "" } else { ", Default" };
     if plain_body {
-        let small = names.definitions.max_size_bytes(&definition.name).is_some_and(|bytes| bytes <= COPY_BYTES);
+        let small = scope.definitions.max_size_bytes(&definition.name).is_some_and(|bytes| bytes <= COPY_BYTES);
         let copy = if small { "Clone, Copy" } else { "Clone" };
         let _ = write!(
             code,
-            "///\n/// Its memory is its CDR: it is used in place.\n#[derive({copy}, Debug, PartialEq{default})]\n\
+            "///\n/// Its memory is its CDR, so it is used in place.\n#[derive({copy}, Debug, PartialEq{default})]\n\
              #[derive(zerocopy::FromBytes, zerocopy::IntoBytes, zerocopy::KnownLayout, zerocopy::Immutable)]\n\
              #[zerocopy(crate = \"::gantry_cdr::zerocopy\")]\n#[repr(C)]\n"
         );
@@ -76,15 +77,15 @@ fn constant_code(constant: &Constant) -> String {
     )
 }
 
-/// What makes a struct a plain message.
-pub(super) fn plain(definition: &MessageDefinition, fields: &[FieldCode<'_>], names: &Names<'_>) -> String {
-    let (name, constants) = (text::type_name(&definition.name.name), constants(definition, names));
+/// The implementation of `PlainMessage`.
+pub(super) fn plain(definition: &MessageDefinition, fields: &[FieldCode<'_>], scope: &Scope<'_>) -> String {
+    let (name, constants) = (text::type_name(&definition.name.name), constants(definition, scope));
     format!("impl ::gantry_cdr::PlainMessage for {name} {{\n{constants}\n{}}}\n\n", swap_bytes(fields))
 }
 
-/// What makes a struct a message that is plain where a body begins.
-pub(super) fn plain_body(definition: &MessageDefinition, fields: &[FieldCode<'_>], names: &Names<'_>) -> String {
-    let (name, constants) = (text::type_name(&definition.name.name), constants(definition, names));
+/// The implementations of `PlainBody` and `Message` for a message that is plain at the start of a body.
+pub(super) fn plain_body(definition: &MessageDefinition, fields: &[FieldCode<'_>], scope: &Scope<'_>) -> String {
+    let (name, constants) = (text::type_name(&definition.name.name), constants(definition, scope));
     format!(
         "impl ::gantry_cdr::PlainBody for {name} {{\n{}}}\n\n\
          impl ::gantry_cdr::Message for {name} {{\n{constants}\n    ::gantry_cdr::plain_body!();\n}}\n\n",

@@ -1,25 +1,26 @@
-//! What the shape of each message type is like, found once for all of them.
+//! The properties of the shapes of all message types, computed once.
 
+use crate::{
+    definitions::Definitions,
+    model::{BaseType, Count, FieldType, MessageDefinition},
+    name::TypeName,
+};
 use std::collections::HashMap;
 
-use crate::definitions::Definitions;
-use crate::model::{BaseType, Count, FieldType, MessageDefinition};
-use crate::name::TypeName;
-
-/// What the shape of a message type is like.
+/// The properties of a message type's shape.
 #[derive(Clone, Copy)]
 pub(super) struct Shape {
-    /// Whether there is one: messages of the type differ in length.
+    /// Whether the type has a shape: its messages differ in length.
     pub(super) exists: bool,
-    /// Whether it holds references: to texts, or to shapes of a list's elements.
+    /// Whether the shape holds references: to texts, or to the shapes of a list's elements.
     pub(super) borrows: bool,
-    /// Whether it can be had from an owned message without allocation: no list has elements with shapes of their own.
+    /// Whether an owned message converts to the shape without allocation: no list has elements with shapes of their own.
     pub(super) from_owned: bool,
-    /// Whether it can be had from a view, too: texts are `&str` there, but wide ones are not.
+    /// Whether a view converts to the shape, too: its texts are `&str`, but its wide texts are not.
     pub(super) from_view: bool,
 }
 
-/// Of a message of fixed size.
+/// The properties for a message of fixed size, which has no shape.
 const NONE: Shape = Shape { exists: false, borrows: false, from_owned: true, from_view: true };
 
 /// The shapes of all message types.
@@ -44,7 +45,7 @@ impl<'a> Shapes<'a> {
         self.0.get(name).copied().unwrap_or(NONE)
     }
 
-    /// What is nested is known.
+    /// The properties for a message whose nested messages are in the map.
     fn of_fields(&self, message: &MessageDefinition) -> Shape {
         message.fields.iter().map(|field| self.of_field(&field.field_type)).fold(NONE, |all, field| Shape {
             exists: all.exists || field.exists,

@@ -1,12 +1,11 @@
 //! Small pieces of Rust code: names, documentation, literals, indentation.
 
-use crate::model::Primitive;
-use crate::value::Value;
+use crate::{model::Primitive, value::Value};
 
 /// A field's name as a Rust identifier.
 pub(super) fn identifier(name: &str) -> String {
     match name {
-        // These cannot be raw.
+        // Keywords that cannot be raw identifiers.
         "self" | "super" | "crate" => format!("{name}_"),
         _ if is_keyword(name) => format!("r#{name}"),
         _ => name.to_owned(),
@@ -15,16 +14,16 @@ pub(super) fn identifier(name: &str) -> String {
 
 /// A message's name as a Rust identifier.
 pub(super) fn type_name(name: &str) -> String {
-    // The only keyword that a type could be called; no type's name ends like this.
+    // The only keyword that can be the name of a type. No type's name ends with an underscore.
     if name == "Self" { "Self_".to_owned() } else { name.to_owned() }
 }
 
-/// Characters that change the direction of what follows; Rust refuses them in comments and in texts.
+/// Whether the character changes the text direction. Rust refuses such characters in comments and in texts.
 fn turns_direction(character: char) -> bool {
     matches!(character, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-/// A text of several lines, readable if it can be.
+/// A literal of a text of several lines: raw if possible, so that it is readable.
 pub(super) fn raw_literal(text: &str) -> String {
     if text.contains(turns_direction) || text.contains("\"#") || text.contains('\r') {
         format!("{text:?}")
@@ -44,14 +43,14 @@ fn is_keyword(name: &str) -> bool {
     KEYWORDS.contains(&name)
 }
 
-/// Documentation of a comment; `otherwise` if there is none.
+/// The documentation lines for a comment, or for `otherwise` if the comment is empty.
 pub(super) fn documentation(comment: &str, otherwise: &str) -> String {
     let comment = comment.trim();
     let text = if comment.is_empty() { otherwise.to_owned() } else { escaped(comment) };
     text.lines().map(|line| format!("/// {line}").trim_end().to_owned() + "\n").collect()
 }
 
-/// A comment's characters that would be a link, a tag, or a list of code in documentation.
+/// The comment with escapes before characters that have a meaning in Markdown, and without those that change the text direction.
 fn escaped(comment: &str) -> String {
     let mut text = String::new();
     for line in comment.lines() {
@@ -103,7 +102,7 @@ pub(super) fn zero(primitive: Primitive) -> &'static str {
     }
 }
 
-/// The lines of `code` moved to the right, but for those of raw texts, which must stay what they are.
+/// The code indented by `spaces`, except for the lines of raw texts, which must not change.
 pub(super) fn indented(code: &str, spaces: usize) -> String {
     let (mut indented, mut raw) = (String::new(), false);
     for line in code.lines() {

@@ -1,11 +1,11 @@
 //! RIHS01 hashes against published ones.
 //!
-//! Messages: rosbags 0.11.9 from PyPI (`get_typestore(Stores.ROS2_JAZZY).hash_rihs01(name)`), but for those that hold a
-//! `char`: rosbags hashes it as a type of its own, ROS 2 as `uint8`. These, the services and all kinds of strings: ROS 2's
-//! own `rosidl_generator_type_description` (github.com/ros2/rosidl, 95739d5) run on these texts; besides,
-//! - `std_msgs/msg/String` and `example_interfaces/srv/AddTwoInts` stand in github.com/ros2/rmw_zenoh, `docs/design.md`;
-//! - `std_srvs/srv/SetBool` in github.com/Pico-ROS/Pico-ROS-software, issue 22, from a log of ROS 2;
-//! - `service_msgs/msg/ServiceEventInfo` in code that ROS 2 generated for a service:
+//! Messages: rosbags 0.11.9 from PyPI (`get_typestore(Stores.ROS2_JAZZY).hash_rihs01(name)`), except those with a
+//! `char`, which rosbags hashes as a type of its own and ROS 2 as `uint8`. Messages with a `char`, services, and all kinds of
+//! strings: ROS 2's own `rosidl_generator_type_description` (github.com/ros2/rosidl, 95739d5), run on these texts. Further sources:
+//! - `std_msgs/msg/String` and `example_interfaces/srv/AddTwoInts`: github.com/ros2/rmw_zenoh, `docs/design.md`;
+//! - `std_srvs/srv/SetBool`: github.com/Pico-ROS/Pico-ROS-software, issue 22, from a log of ROS 2;
+//! - `service_msgs/msg/ServiceEventInfo`: code that ROS 2 generated for a service:
 //!   github.com/Jeulin-git/Robotics-Manipulator-ComputerVision, `build/haircutterbot_msgs/…/add_two_ints__description.c`.
 
 use crate::{name, read_folder};
@@ -114,7 +114,7 @@ fn a_services_hash_needs_no_other_package() {
 }
 
 #[test]
-fn what_is_not_there_has_no_hash() {
+fn an_unknown_type_has_no_hash() {
     let definitions = read_folder(&[FILES[0], FILES[1]]).unwrap();
     assert_eq!(definitions.hash(&name("builtin_interfaces/msg/Duration")), None);
     assert_eq!(definitions.hash(&name("example_interfaces/srv/AddTwoInts")), None);

@@ -1,4 +1,4 @@
-//! What users of `.msg` and `.srv` files would miss.
+//! Tests of reading `.msg` and `.srv` files through the public API.
 
 #![expect(clippy::unwrap_used, reason = "tests")]
 
@@ -16,7 +16,7 @@ fn name(text: &str) -> TypeName {
     text.parse().unwrap()
 }
 
-/// Files of a folder of packages, written as `package/msg/Name.msg` and their text.
+/// Reads a folder of packages with these files, each given as `package/msg/Name.msg` and its text.
 fn read_folder(files: &[(&str, &str)]) -> Result<Definitions, Errors> {
     let folder = tempfile::tempdir().unwrap();
     for (path, text) in files {
@@ -27,7 +27,7 @@ fn read_folder(files: &[(&str, &str)]) -> Result<Definitions, Errors> {
     Definitions::read_packages(&[folder.path()])
 }
 
-/// The message that this text defines, as `my_robot/msg/Test`.
+/// The message `my_robot/msg/Test` that this text defines.
 fn message(text: &str) -> MessageDefinition {
     let name = name("my_robot/msg/Test");
     let definitions = Definitions::from_text(&name, text).unwrap_or_else(|errors| panic!("{errors}"));

@@ -23,7 +23,7 @@ fn several_folders_belong_together() {
 }
 
 #[test]
-fn other_files_are_left_alone() {
+fn other_files_are_ignored() {
     let definitions = read_folder(&[
         ("my_robot/msg/A.msg", ""),
         ("my_robot/msg/readme.txt", "no message"),
@@ -55,7 +55,7 @@ fn names_of_files_are_names_of_types() {
 }
 
 #[test]
-fn what_cannot_be_read_is_named() {
+fn a_file_that_cannot_be_read_is_named() {
     let errors = Definitions::read_packages(&["/nowhere/at/all"]).unwrap_err().to_string();
     assert!(errors.starts_with("/nowhere/at/all: this folder cannot be read: "), "{errors}");
     let folder = tempfile::tempdir().unwrap();
@@ -72,7 +72,7 @@ fn a_build_script_that_returns_errors_shows_file_line_and_column() {
     std::fs::create_dir_all(path.parent().unwrap()).unwrap();
     std::fs::write(&path, "int32 good\nflot64 x\n").unwrap();
     let errors = Definitions::read_packages(&[folder.path()]).unwrap_err();
-    // As cargo shows what `main` returns.
+    // Cargo shows the `Debug` form of the result of `main`.
     let shown = format!("Error: {errors:?}");
     assert!(shown.contains(&format!("{}:2:1: unknown type `flot64`", path.display())), "{shown}");
     assert!(shown.contains("\n2 | flot64 x\n  | ^^^^^^"), "{shown}");

@@ -1,4 +1,4 @@
-//! Texts from elsewhere: whatever they are, they are read or refused; what was read is written so that it reads the same.
+//! Untrusted texts: each is read or refused, and a definition that was read is written so that it reads the same.
 
 use crate::name;
 use gantry_idl::{BaseType, Definitions};
@@ -91,9 +91,9 @@ fn any_text_is_read_or_refused() {
     }
 }
 
-/// Valid texts of everything that there is, as good as one can draw them, and the same with one character changed.
+/// Random valid texts with all parts of the syntax, and the same texts with one character changed.
 #[test]
-fn what_was_read_is_written_so_that_it_reads_the_same() {
+fn a_definition_is_written_so_that_it_reads_the_same() {
     let mut random = fastrand::Rng::with_seed(2);
     let mut read = 0;
     for _ in 0..3_000 {
@@ -132,7 +132,7 @@ fn line(random: &mut fastrand::Rng, index: usize) -> String {
     }
 }
 
-/// Each message nests the next one twice: looking at every path would take for ever.
+/// Each message contains the next one twice, so there are too many paths to visit each.
 #[test]
 fn work_does_not_grow_with_the_number_of_paths() {
     let separator = "=".repeat(80);
@@ -146,7 +146,7 @@ fn work_does_not_grow_with_the_number_of_paths() {
     check_round_trip(&definitions, "a/msg/A");
 }
 
-/// A chain as long as a text can hold is refused without recursion into it.
+/// The longest chain of messages that a text can hold is refused without recursion.
 #[test]
 fn a_long_chain_is_refused() {
     let separator = "=".repeat(80);
@@ -157,7 +157,7 @@ fn a_long_chain_is_refused() {
 }
 
 #[test]
-fn a_name_is_of_no_other_kind() {
+fn a_nested_type_without_a_namespace_is_a_message() {
     let text = "a/Point p\n".to_owned() + &"=".repeat(80) + "\nMSG: a/Point\n";
     let definitions = Definitions::from_text(&name("a/msg/Test"), &text).unwrap();
     let field = &definitions.message(&name("a/msg/Test")).unwrap().fields[0];

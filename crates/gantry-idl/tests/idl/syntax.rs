@@ -1,4 +1,4 @@
-//! Everything that a `.msg` or `.srv` file can say.
+//! All syntax of `.msg` and `.srv` files.
 
 use crate::{field, message, name, read_folder};
 use gantry_idl::{BaseType, Count, Definitions, Primitive, TypeName, Value};
@@ -99,7 +99,7 @@ fn defaults_of_all_kinds() {
     assert_eq!(field("int32 x").default, None);
 }
 
-/// What ROS 2's own tools put into the description of a type for these.
+/// The values are those that ROS 2's own tools write to the description of a type.
 #[test]
 fn quotes_and_escapes() {
     let cases = [

@@ -4,7 +4,7 @@ use crate::{name, read_folder};
 use gantry_idl::Definitions;
 
 #[test]
-fn the_text_holds_all_that_is_needed_once_and_by_name() {
+fn the_text_has_each_nested_message_once_ordered_by_name() {
     let definitions = read_folder(&[
         ("std_msgs/msg/Header.msg", "# Comment.\nbuiltin_interfaces/Time  stamp # when\nstring frame_id"),
         ("builtin_interfaces/msg/Time.msg", "int32 sec\nuint32 nanosec"),
@@ -44,7 +44,7 @@ string frame_id
 }
 
 #[test]
-fn services_and_their_parts_have_a_text_too() {
+fn services_and_their_parts_have_a_text() {
     let definitions = read_folder(&[("a/msg/A.msg", "int8 x"), ("a/srv/S.srv", "A a\n---\nA[] b")]).unwrap();
     for (part, head) in
         [("a/srv/S", "a/A a\n---\na/A[] b\n="), ("a/srv/S_Request", "a/A a\n="), ("a/srv/S_Response", "a/A[] b\n=")]
@@ -59,7 +59,7 @@ fn services_and_their_parts_have_a_text_too() {
 }
 
 #[test]
-fn what_is_not_there_has_no_text() {
+fn an_unknown_type_has_no_text() {
     assert_eq!(Definitions::default().definition_text(&name("a/msg/A")), None);
 }
 
@@ -76,9 +76,9 @@ fn limits_of_texts() {
     assert!(error(&format!("int8 x {}", "1_".repeat(100_000))).to_string().len() < 1000);
 
     let types: String = (0..1000).map(|index| format!("\n{line}\nMSG: a/T{index}\nint8 x")).collect();
-    assert_eq!(error(&types).to_string(), "a/msg/A: its definition is of more than 1000 types");
+    assert_eq!(error(&types).to_string(), "a/msg/A: its definition has more than 1000 types");
 
-    // Sixty-four are allowed.
+    // Sixty-four levels are allowed.
     let chain = |length: usize| -> String {
         let nested = |index| format!("\n{line}\nMSG: a/T{index}\nT{} x", index + 1);
         format!("T0 x{}\n{line}\nMSG: a/T{length}\nint8 x", (0..length).map(nested).collect::<String>())

@@ -1,4 +1,4 @@
-//! What fuzzing found stays found: every input of `fuzz/corpus` once more, and some that nobody has seen yet.
+//! Every input of `fuzz/corpus`, and random inputs near it.
 
 use crate::fuzzing::TARGETS;
 use fastrand::Rng;
@@ -26,7 +26,7 @@ fn the_corpus_and_inputs_near_it_are_read_or_refused() {
                     }
                 }
                 let outcome = std::panic::catch_unwind(|| target(&damaged));
-                assert!(outcome.is_ok(), "{name}: {} damaged with random numbers from {seed:#x} on", path.display());
+                assert!(outcome.is_ok(), "{name}: {} damaged with the seed {seed:#x}", path.display());
             }
             inputs += 1;
         }

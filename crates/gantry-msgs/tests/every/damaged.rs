@@ -1,4 +1,4 @@
-//! Damaged messages: what is refused is refused by all, what is accepted can be read to the last byte, and nothing panics.
+//! Damaged messages: all readers refuse the same messages, an accepted one can be read completely, and nothing panics.
 
 use crate::{Tried, aligned_random_body, by_field::ByField, for_every_type, message_type, tries};
 use fastrand::Rng;
@@ -6,8 +6,8 @@ use gantry_dynamic::{MessageType, Yaml};
 use gantry_msgs::gantry_cdr::{AlignedBytes, ByteOrder, View};
 use std::fmt::Write;
 
-/// Looks at the bytes in every way.
-fn look<T: ByField>(message_type: &MessageType, body: &AlignedBytes) -> bool {
+/// Reads the bytes in every way; returns whether they are accepted.
+fn read<T: ByField>(message_type: &MessageType, body: &AlignedBytes) -> bool {
     let dynamic = message_type.view(body.as_ref(), ByteOrder::LittleEndian);
     let mut copy = T::new_box();
     let copied = copy.read_body(body.as_ref(), ByteOrder::LittleEndian);
@@ -18,8 +18,8 @@ fn look<T: ByField>(message_type: &MessageType, body: &AlignedBytes) -> bool {
             assert!(message.same_view(&view));
             assert!(copy.same_view(&view));
             if body.as_ref().len() < 1 << 12 {
-                T::print(&view, &mut Nothing).unwrap();
-                Yaml::FULL_LENGTH.write(&dynamic, &mut Nothing).unwrap();
+                T::print(&view, &mut Discard).unwrap();
+                Yaml::FULL_LENGTH.write(&dynamic, &mut Discard).unwrap();
             }
             true
         }
@@ -33,16 +33,16 @@ fn look<T: ByField>(message_type: &MessageType, body: &AlignedBytes) -> bool {
     }
 }
 
-/// Takes what is printed and keeps nothing.
-struct Nothing;
+/// A writer that discards its input.
+struct Discard;
 
-impl Write for Nothing {
+impl Write for Discard {
     fn write_str(&mut self, _: &str) -> std::fmt::Result {
         Ok(())
     }
 }
 
-/// Changes one to three places; half of the time to what breaks lengths.
+/// Changes one to three places, half of the time to values that break lengths.
 fn damage(body: &mut [u8], rng: &mut Rng) {
     for _ in 0..rng.usize(1..=3) {
         let at = rng.usize(..body.len());
@@ -70,25 +70,25 @@ fn typed_and_dynamic_views_refuse_the_same_damage_with_the_same_sentence() {
             }
             let mut body = if number % 8 == 7 { aligned_random_body(&message_type, &mut rng) } else { valid.clone() };
             damage(body.as_mut(), &mut rng);
-            look::<T>(&message_type, &body);
+            read::<T>(&message_type, &body);
         }
     }
     for_every_type!(check);
 }
 
 #[test]
-fn a_message_is_refused_wherever_it_is_cut_and_up_to_three_bytes_may_follow_it() {
+fn a_message_truncated_anywhere_is_refused_and_up_to_three_bytes_may_follow_it() {
     fn check<T: ByField>() {
         let (message_type, mut rng) = (message_type::<T>(), Rng::new());
         let _tried = Tried::<T>::now(&rng);
         let body = aligned_random_body(&message_type, &mut rng);
         let body = body.as_ref();
         for length in (0..body.len()).rev().take(tries(&AlignedBytes::copy_of(body), 300)) {
-            assert!(!look::<T>(&message_type, &AlignedBytes::copy_of(&body[..length])), "cut after {length} bytes");
+            assert!(!read::<T>(&message_type, &AlignedBytes::copy_of(&body[..length])), "cut after {length} bytes");
         }
         for more in 0..6 {
             let longer = [body, &[0xff; 6][..more]].concat();
-            assert_eq!(look::<T>(&message_type, &AlignedBytes::copy_of(&longer)), more <= 3, "{more} bytes more");
+            assert_eq!(read::<T>(&message_type, &AlignedBytes::copy_of(&longer)), more <= 3, "{more} bytes more");
         }
     }
     for_every_type!(check);
@@ -101,10 +101,10 @@ fn noise_is_read_or_refused() {
         for _ in 0..50 {
             let _tried = Tried::<T>::now(&rng);
             let mut body = AlignedBytes::zeroed(rng.usize(..400));
-            // Much of it zero, so that not every length is too great.
+            // Many zeros, so that not every length is too great.
             let density = rng.u8(1..=8);
             body.as_mut().fill_with(|| if rng.u8(..8) < density { 0 } else { rng.u8(..) });
-            look::<T>(&message_type, &body);
+            read::<T>(&message_type, &body);
         }
     }
     for_every_type!(check);

@@ -1,4 +1,4 @@
-//! What a generated type says of itself.
+//! The constants of generated types: definition, hash, and greatest size.
 
 use crate::{
     by_field::{ByField, SERVICES},
@@ -20,7 +20,7 @@ fn definitions_are_read_back_with_the_same_hash_text_and_greatest_size() {
 }
 
 #[test]
-fn the_list_of_messages_is_what_is_in_the_packages() {
+fn the_list_of_messages_has_all_messages_of_the_packages() {
     let mut listed = Vec::new();
     macro_rules! list {
         ($message:path) => {
@@ -28,17 +28,17 @@ fn the_list_of_messages_is_what_is_in_the_packages() {
         };
     }
     gantry_msgs::for_each_message!(list);
-    let mut there = Vec::new();
+    let mut defined = Vec::new();
     let mut services = Vec::new();
     for root in ["packages", "packages-1.x"] {
         let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(root);
         let definitions = Definitions::read_packages(&[folder]).unwrap();
-        there.extend(definitions.messages().map(|message| message.name.to_string()));
+        defined.extend(definitions.messages().map(|message| message.name.to_string()));
         for service in definitions.services() {
             services.push((service.name.to_string(), definitions.service_hash(&service.name).unwrap()));
         }
     }
-    assert_eq!(listed, there);
+    assert_eq!(listed, defined);
     assert_eq!(SERVICES.iter().map(|service| (service.name.to_owned(), service.hash)).collect::<Vec<_>>(), services);
     assert!(SERVICES.iter().all(|service| service.module.starts_with("gantry_msgs")));
 }

@@ -1,8 +1,7 @@
-//! What must be so for every message type of the crate, tried with random messages and with damaged ones.
-//!
-//! A failure names the type and the seed.
+//! Properties of every message type of the crate, tested with random and with damaged messages. A failure names the type and the
+//! seed.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on may say so by panicking")]
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 #[path = "../support/by_field.rs"]
 mod by_field;
@@ -32,7 +31,7 @@ macro_rules! for_every_type {
 }
 use for_every_type;
 
-/// A message type as the dynamic view has it, made of the definition that the generated type carries.
+/// The dynamic message type of the generated type's definition.
 fn message_type<T: ByField>() -> MessageType {
     let name = T::TYPE_NAME.parse().unwrap();
     let definitions = Definitions::from_text(&name, T::DEFINITION).unwrap();
@@ -43,12 +42,12 @@ fn aligned_random_body(message_type: &MessageType, rng: &mut Rng) -> AlignedByte
     AlignedBytes::copy_of(&random_body(message_type, rng, ByteOrder::LittleEndian))
 }
 
-/// How often something is tried whose work grows with the bytes.
+/// The number of tries for work that grows with the bytes of a message.
 fn tries(body: &AlignedBytes, most: usize) -> usize {
     ((1 << 16) / body.as_ref().len().max(1)).clamp(1, most)
 }
 
-/// Says which type and which random numbers it was, if the work panics.
+/// Prints the type and the seed if the test panics.
 struct Tried<T: ByField>(u64, std::marker::PhantomData<T>);
 
 impl<T: ByField> Tried<T> {
@@ -60,7 +59,7 @@ impl<T: ByField> Tried<T> {
 impl<T: ByField> Drop for Tried<T> {
     fn drop(&mut self) {
         if std::thread::panicking() {
-            eprintln!("{}, random numbers from {:#x} on", std::any::type_name::<T>(), self.0);
+            eprintln!("{}, seed {:#x}", std::any::type_name::<T>(), self.0);
         }
     }
 }

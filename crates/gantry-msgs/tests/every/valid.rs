@@ -1,4 +1,4 @@
-//! Random messages: every way from and to bytes gives the same.
+//! Random messages: every way from and to bytes has the same result.
 
 use crate::{Tried, aligned_random_body, by_field::ByField, for_every_type, message_type, tries};
 use fastrand::Rng;
@@ -14,7 +14,7 @@ fn body_of<T: Message>(message: &T) -> AlignedBytes {
 }
 
 #[test]
-fn a_view_its_copy_and_what_is_written_of_it_agree() {
+fn a_view_its_copy_and_their_bytes_agree() {
     fn check<T: ByField>() {
         let (message_type, mut rng) = (message_type::<T>(), Rng::new());
         let mut reused = T::new_box();
@@ -24,11 +24,14 @@ fn a_view_its_copy_and_what_is_written_of_it_agree() {
             assert!(body.as_ref().len() <= T::MAX_BYTES);
             let view = T::view(&body).unwrap();
             let message = view.to_message().unwrap();
-            assert!(message.same_view(&view), "the view's getters give other values than its copy has");
+            assert!(message.same_view(&view), "the view's getters and its copy have different values");
             let (memory, layout) = view.into_parts();
-            assert!(message.same(T::get(memory.as_ref(), layout)), "and so do those of the borrowed view");
+            assert!(
+                message.same(T::get(memory.as_ref(), layout)),
+                "the borrowed view's getters and the copy have different values"
+            );
             assert!(body_of::<T>(&message).as_ref() == body.as_ref());
-            // Over what another message left.
+            // Over the remains of another message.
             reused.read_body(body.as_ref(), ByteOrder::LittleEndian).unwrap();
             assert!(body_of::<T>(&reused).as_ref() == body.as_ref());
             let cdr = message.to_cdr().unwrap();
@@ -65,7 +68,7 @@ fn a_message_built_in_place_is_the_serialised_one() {
             let (built, layout) = message.built().unwrap();
             assert!(built.as_ref() == body.as_ref());
             let (_, found) = T::view(&built).unwrap().into_parts();
-            assert_eq!(layout, found, "it was laid out where it is found");
+            assert_eq!(layout, found, "the built layout is the one that a view finds");
             if number + 1 >= tries(&body, 16) {
                 break;
             }
@@ -75,8 +78,8 @@ fn a_message_built_in_place_is_the_serialised_one() {
 }
 
 #[test]
-fn what_is_built_is_a_message_before_anything_is_written_to_it() {
-    // As big as its shape says, and a byte less or more is refused.
+fn a_built_message_is_valid_before_its_fields_are_written() {
+    // Its size is that of the shape. Memory of a byte less or more is refused.
     fn check<T: ByField>() {
         let mut rng = Rng::new();
         let _tried = Tried::<T>::now(&rng);

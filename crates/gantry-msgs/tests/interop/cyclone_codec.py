@@ -1,4 +1,4 @@
-"""Values to CDR with Cyclone DDS: a second opinion, from types made of the same definitions."""
+"""Values to CDR with Cyclone DDS: a second implementation, with types from the same definitions."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
     from values import Value
 
 GREATEST_BOUND = 65535
-"""Of a sequence that cyclonedds can declare; longer ones are declared without one, which is the same on the wire."""
+"""The greatest bound of a sequence in cyclonedds. A sequence with a greater one is declared without a bound, which is the same on the wire."""
 
 
 class Cyclone:
-    """Types of a store, made when they are first needed."""
+    """The types of a store, made at their first use."""
 
     def __init__(self, store: Typestore) -> None:
-        """Make none yet."""
+        """Make no type yet."""
         self.store = store
         self.classes: dict[str, type[IdlStruct]] = {}
 

@@ -1,6 +1,6 @@
 """The definitions of a root of packages, as rosbags reads them, and their hashes as rosbags computes them.
 
-Types that rosbags knows are taken from rosbags, and ours must say the same; others are registered from our text.
+Types that rosbags has are taken from rosbags, and our definitions must agree with them. All other types are registered from our text.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     from rosbags.typesys.store import Typestore
 
 PLACEHOLDER = "structure_needs_at_least_one_member"
-"""The one field that a message without fields has on the wire."""
+"""The only field of a message without fields on the wire."""
 
 
 @dataclass
 class Root:
-    """One root of packages: its types in a store of their own, and what no reader here can express."""
+    """One root of packages: its types in a separate store, and the types that neither rosbags nor cyclonedds supports."""
 
     name: str
     store: Typestore
@@ -57,7 +57,7 @@ class Root:
 
 
 def read_root(folder: Path) -> Root:
-    """Read `<folder>/<package>/{msg,srv}/*`, and compare with what rosbags has of it."""
+    """Read `<folder>/<package>/{msg,srv}/*`, and compare it with the types of rosbags."""
     root = Root(folder.name, get_typestore(Stores.EMPTY))
     texts: dict[str, str] = {}
     for path in sorted(folder.glob("*/msg/*.msg")):
@@ -71,10 +71,10 @@ def read_root(folder: Path) -> Root:
     types: Typesdict = {}
     for name, text in texts.items():
         if has_wide_string(text):
-            root.not_covered[name] = "rosbags and cyclonedds know no wide strings"
+            root.not_covered[name] = "rosbags and cyclonedds do not support wide strings"
         else:
             types |= parse(name, text)
-    # A store of its own: of what rosbags has, only what is in this folder shall count as known.
+    # A separate store: only the types of rosbags that are in this folder count as known.
     reference = get_typestore(Stores.ROS2_JAZZY)
     register(root.store, {name: as_rosidl(reference.fielddefs[name]) for name in types if name in reference.fielddefs})
     root.known = list(root.store.fielddefs)
@@ -89,8 +89,8 @@ def read_root(folder: Path) -> Root:
 
 
 def parse(name: str, text: str) -> Typesdict:
-    """Parse a definition, alone or with those that it needs behind it."""
-    # rosbags knows the namespace msg alone, and would resolve short names wrongly in another one.
+    """Parse a definition, alone or with its nested types after it."""
+    # rosbags supports only the namespace msg and resolves short names wrongly in another one.
     package, _, short = name.split("/")
     types = get_types_from_msg(text, f"{package}/msg/{short}")
     types[name] = types.pop(f"{package}/msg/{short}")
@@ -104,20 +104,20 @@ def register(store: Typestore, types: Typesdict) -> None:
 
 
 def different_lines(expected: Typestore, found: Typestore, name: str) -> list[tuple[str, str]]:
-    """Return the constants and fields of a type that two stores do not agree upon."""
+    """Return the constants and fields of a type that differ between two stores."""
     pairs = zip_longest(lines(expected, name), lines(found, name), fillvalue="nothing")
     return [pair for pair in pairs if pair[0] != pair[1]]
 
 
 def lines(store: Typestore, name: str) -> list[str]:
-    """Return constants and fields of a type as .msg has them, in order."""
+    """Return the constants and fields of a type in .msg syntax, in order."""
     constants, fields = store.fielddefs[name]
     written = [f"{kind} {constant} = {value}" for constant, kind, value in constants]
     return written + [f"{written_type(kind)} {field}" for field, kind in fields]
 
 
 def written_type(description: FieldDesc) -> str:
-    """Return a type as .msg has it."""
+    """Return a type in .msg syntax."""
     kind, rest = description
     if kind == Nodetype.NAME:
         return rest
@@ -130,7 +130,7 @@ def written_type(description: FieldDesc) -> str:
 def as_rosidl(definition: tuple) -> tuple:
     """Make each `char` a `uint8`, as rosidl does with .msg files.
 
-    rosbags keeps it a type of its own, which has no effect on the wire but gives another hash than ROS 2's: that of
+    rosbags keeps it as a type of its own. This has no effect on the wire, but the hash differs from ROS 2's: that of
     service_msgs/msg/ServiceEventInfo is published as RIHS01_41bcbbe0….
     """
     constants, fields = definition
@@ -151,5 +151,5 @@ def without_char(description: FieldDesc) -> FieldDesc:
 
 
 def has_wide_string(text: str) -> bool:
-    """Say whether a definition has a wide string, which rosbags' parser would take for a message's name."""
+    """Return whether a definition has a wide string, which rosbags' parser takes for the name of a message."""
     return re.search(r"^\s*wstring\b", text, flags=re.MULTILINE) is not None

@@ -1,4 +1,4 @@
-"""The files that Gantry's program and this one write for each other; interop.py says what each of them is."""
+"""The files that Gantry's program and this one write for each other. The head of interop.py describes them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from values import Value
 
 SMALL_BYTES = 1 << 16
-"""Longer messages have no YAML, and types of which every message is longer one value only."""
+"""Longer messages have no YAML. A type whose messages are all longer has only one value."""
 ORDERS = {"le": True, "be": False}
 
 
@@ -34,15 +34,15 @@ class Exchange:
     report: Report
 
     def package_of(self, name: str) -> str:
-        """Return what the report calls a type's package."""
+        """Return the name of a type's package in the report."""
         return f"{self.root.name}/{name.split('/')[0]}"
 
     def stem(self, name: str, number: object) -> str:
-        """Return how the files of one value begin."""
+        """Return the beginning of the names of one value's files."""
         return f"{name.replace('/', '__')}.{number}"
 
     def write(self, values: int, rng: random.Random) -> None:
-        """Write random values of every type, both byte orders; on the way ask cyclonedds for its opinion."""
+        """Write random values of every type in both byte orders, and compare them with those of cyclonedds."""
         self.directory.mkdir(parents=True, exist_ok=True)
         cyclone = Cyclone(self.root.store)
         for name in self.root.messages:
@@ -55,7 +55,7 @@ class Exchange:
                 self.write_value(cyclone, name, number, random_value(self.root.store, name, style, rng))
 
     def write_value(self, cyclone: Cyclone, name: str, number: int, value: dict[str, Value]) -> None:
-        """Write one value, and compare what rosbags and cyclonedds make of it."""
+        """Write one value, and compare the bytes of rosbags and cyclonedds."""
         package, stem = self.package_of(name), self.stem(name, number)
         self.report.count(package, "values")
         for order, little_endian in ORDERS.items():
@@ -72,7 +72,7 @@ class Exchange:
             )
 
     def compare(self) -> None:
-        """Compare what Gantry made of the values that were written here, then look at its own."""
+        """Compare Gantry's files for the values of this program, then check Gantry's own values."""
         for name in self.root.messages:
             for path in sorted(self.directory.glob(self.stem(name, "*.le.cdr"))):
                 self.compare_value(name, path.name.removesuffix(".le.cdr"))
@@ -80,10 +80,10 @@ class Exchange:
             if not own:
                 self.report.differ(f"{name}: Gantry wrote no {self.stem(name, 0)}.rust.cdr")
             for path in own:
-                self.look_at(name, path.name.removesuffix(".cdr"))
+                self.check_own_value(name, path.name.removesuffix(".cdr"))
 
     def compare_value(self, name: str, stem: str) -> None:
-        """Compare what Gantry made of one value."""
+        """Compare Gantry's files for one value."""
         expected = (self.directory / f"{stem}.le.cdr").read_bytes()
         for made in ("le.back", "be.back", "built"):
             if (found := self.found(f"{stem}.{made}.cdr")) is not None:
@@ -94,22 +94,22 @@ class Exchange:
                 self.compare_yaml(name, f"{stem}.{order}.yaml", value)
 
     def compare_bytes(self, name: str, file: str, expected: bytes, found: bytes) -> None:
-        """Compare bytes; if they differ, say which fields do."""
+        """Compare bytes. If they differ, report the fields that differ."""
         package, store = self.package_of(name), self.root.store
         if self.report.same_bytes(package, file, expected, found):
             return
-        with contextlib.suppress(Exception):  # what cannot be read has no fields
+        with contextlib.suppress(Exception):  # unreadable bytes have no fields
             values = (rosbags_codec.deserialise(store, name, expected), rosbags_codec.deserialise(store, name, found))
             self.report.same_value(package, file, store, name, values)
 
-    def look_at(self, name: str, stem: str) -> None:
-        """Read a value that Gantry drew, compare it with Gantry's YAML, and write it again."""
+    def check_own_value(self, name: str, stem: str) -> None:
+        """Read a random value of Gantry's, compare it with Gantry's YAML, and write it again."""
         package = self.package_of(name)
         self.report.count(package, "values")
         data = (self.directory / f"{stem}.cdr").read_bytes()
         try:
             value = rosbags_codec.deserialise(self.root.store, name, data)
-        except Exception as error:  # rosbags lets through whatever numpy and struct raise
+        except Exception as error:  # rosbags passes on all exceptions of numpy and struct
             self.report.differ(f"{stem}.cdr: rosbags cannot read these {len(data)} bytes: {error!r}")
             return
         again = rosbags_codec.serialise(self.root.store, name, value, little_endian=True)
@@ -118,13 +118,13 @@ class Exchange:
             self.compare_yaml(name, f"{stem}.yaml", value)
 
     def compare_yaml(self, name: str, file: str, value: dict[str, Value]) -> None:
-        """Compare a value with what Gantry printed."""
+        """Compare a value with Gantry's YAML."""
         if (text := self.found(file)) is None:
             return
         try:
             found = yaml.load(text, Loader=yaml.CSafeLoader)
         except yaml.YAMLError as error:
-            self.report.differ(f"{file} is no YAML: {' '.join(str(error).split())}")
+            self.report.differ(f"{file} is not YAML: {' '.join(str(error).split())}")
             return
         self.report.same_value(self.package_of(name), file, self.root.store, name, (value, found))
 
@@ -138,7 +138,7 @@ class Exchange:
 
 
 def plain(value: Value) -> object:
-    """Make lists of bytes, as ROS 2 prints them."""
+    """Replace bytes by lists, as ROS 2 prints them."""
     if isinstance(value, dict):
         return {name: plain(each) for name, each in value.items()}
     if isinstance(value, list | bytes):

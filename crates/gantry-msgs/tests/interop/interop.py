@@ -1,26 +1,26 @@
-"""Gantry's messages against rosbags and Cyclone DDS: bytes, values and hashes of every type that they can express.
+"""Gantry's messages against rosbags and Cyclone DDS: bytes, values and hashes of every type that they support.
 
-    python interop.py --self-check DIRECTORY          the two of them alone
-    python interop.py DIRECTORY PROGRAM [ARGUMENT...]  them and Gantry
+    python interop.py --self-check DIRECTORY          rosbags and Cyclone DDS only
+    python interop.py DIRECTORY PROGRAM [ARGUMENT...]  these two and Gantry
 
-DIRECTORY is emptied first. PROGRAM speaks for Gantry; it is run twice, with two more arguments:
+DIRECTORY is emptied first. PROGRAM is Gantry's side. It is run twice, with two more arguments:
 
 `PROGRAM types DIRECTORY` writes `types.json`, UTF-8, for the roots `packages` and `packages-1.x` of this crate:
 
     {"messages": [{"root": "packages", "name": "std_msgs/msg/Bool", "hash": "RIHS01_…", "definition": "bool data\\n"}],
      "services": [{"root": "packages", "name": "std_srvs/srv/SetBool", "hash": "RIHS01_…"}]}
 
-Each message is there, also those with wide strings, and the `…_Request` and `…_Response` of services (namespace `srv`).
-`definition` is the "ros2msg" form: the message's own text, then for each message that it needs, directly or not, a line
-of 80 `=`, a line `MSG: package/Name`, and its text.
+The file has every message, also those with wide strings, and the `…_Request` and `…_Response` of services (namespace `srv`).
+`definition` is in the "ros2msg" format: the message's own text, then for each message nested in it at any depth a line of 80
+`=`, a line `MSG: package/Name`, and its text.
 
-`PROGRAM exchange DIRECTORY` comes next. By then this program has written, in `DIRECTORY/<root>/`, for each message type
-but those that it prints as not covered, with `package/msg/Name` as TYPE = `package__msg__Name` and K = 0, 1, …:
+`PROGRAM exchange DIRECTORY` comes next. Before it, this program has written files to `DIRECTORY/<root>/` for each message type
+except those that it prints as not covered. TYPE is `package__msg__Name` for `package/msg/Name`, and K = 0, 1, …:
 
     TYPE.K.le.cdr  TYPE.K.be.cdr   one value, little and big endian, with the four bytes of encapsulation header
-    TYPE.K.yaml                    the same value, for people; not for messages longer than 64 KiB (65536 bytes of CDR)
+    TYPE.K.yaml                    the same value, readable; not for messages longer than 64 KiB (65536 bytes of CDR)
 
-and PROGRAM writes next to them:
+PROGRAM writes next to them:
 
     TYPE.K.le.back.cdr             typed: le.cdr → view → owned → serialised, little endian
     TYPE.K.be.back.cdr             typed: be.cdr → view or owned → serialised, little endian
@@ -29,11 +29,11 @@ and PROGRAM writes next to them:
     TYPE.K.rust.cdr                at least one random value of its own, little endian, K its own count
     TYPE.K.rust.yaml               that value, not for messages longer than 64 KiB
 
-All `.cdr` must be equal byte for byte: padding is zero, nothing follows the last field. YAML is compared by its values:
-one mapping of the fields in their order, `{}` for a message without fields (the placeholder on the wire is not shown);
-uint8 and char as numbers from 0 to 255, a byte so or, as `ros2 topic echo` shows it, as the text of that one
-character; sequences of them as lists of such; `.nan`, `.inf` and `-.inf`; floats to
-the bit (also -0.0); texts always as texts (`"1.0"`, `"yes"`, control characters in quotes).
+All `.cdr` files must be equal byte for byte: padding is zero, and no byte follows the last field. YAML is compared by its values:
+one mapping of the fields in their order, or `{}` for a message without fields (the placeholder on the wire is not printed);
+uint8 and char as numbers from 0 to 255; a byte as such a number or, as `ros2 topic echo` prints it, as a text of one
+character; sequences of these as lists; `.nan`, `.inf` and `-.inf`; floats equal to the bit (also -0.0); texts always as texts
+(`"1.0"`, `"yes"`, control characters in quotes).
 
 The last line is `interop: T types, V values, B bytes-equal, …, D different`; the exit status is 1 if D is not 0.
 """
@@ -62,7 +62,7 @@ PUBLISHED = {
     "std_msgs/msg/String": "RIHS01_df668c740482bbd48fb39d76a70dfd4bd59db1288021743503259e948f6b1a18",
     "example_interfaces/srv/AddTwoInts": "RIHS01_e118de6bf5eeb66a2491b5bda11202e7b68f198d6f67922cf30364858239c81a",
 }
-"""Hashes as ROS 2 itself computes them, to see that the way to ask rosbags for them is right."""
+"""Hashes that ROS 2 computed, which check the use of rosbags."""
 
 
 def main() -> int:
@@ -88,19 +88,19 @@ def main() -> int:
     for root in roots:
         for name, reason in root.not_covered.items():
             print(f"NOT COVERED: {root.name}/{name}: {reason}")
-    print("NOT COVERED: event messages of services, but in the services' hashes")
+    print("NOT COVERED: event messages of services, except in the services' hashes")
     if arguments.self_check:
-        print("NOT COVERED: Gantry: this was the self-check of rosbags and cyclonedds")
+        print("NOT COVERED: Gantry: this run compares only rosbags and cyclonedds")
     return 0 if report.print() else 1
 
 
 def parse_arguments() -> argparse.Namespace:
     """Read the command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--self-check", action="store_true", help="compare rosbags and cyclonedds alone")
-    parser.add_argument("--values", type=int, default=8, help="values of each type (8)")
-    parser.add_argument("--seed", type=int, help="draw the same values as a run that printed this seed")
-    parser.add_argument("directory", type=Path, help="is emptied, and holds what is exchanged")
+    parser.add_argument("--self-check", action="store_true", help="compare only rosbags and cyclonedds")
+    parser.add_argument("--values", type=int, default=8, help="number of values of each type (default 8)")
+    parser.add_argument("--seed", type=int, help="use the same random values as a run that printed this seed")
+    parser.add_argument("directory", type=Path, help="directory for the exchanged files; it is emptied first")
     parser.add_argument("program", nargs=argparse.REMAINDER, help="Gantry's program and its first arguments")
     arguments = parser.parse_args()
     if arguments.self_check == bool(arguments.program):
@@ -109,7 +109,7 @@ def parse_arguments() -> argparse.Namespace:
 
 
 def check_roots(roots: list[Root], report: Report) -> None:
-    """Check that our definitions are rosbags' where it has them, and hashes those that are published."""
+    """Check our definitions against those of rosbags, and hashes against the published ones."""
     for root in roots:
         for sentence in root.disagreements:
             report.differ(f"{root.name}/{sentence}")
@@ -125,13 +125,13 @@ def check_types(roots: list[Root], types: dict[str, list[dict[str, str]]], repor
     for root in roots:
         found = {each["name"]: each for each in types["messages"] if each["root"] == root.name}
         services = {each["name"]: each for each in types["services"] if each["root"] == root.name}
-        for what in sorted({*root.messages, *root.not_covered, *root.services} ^ (found.keys() | services.keys())):
-            report.differ(f"{root.name}/{what} is only in {'types.json' if what in found | services else 'the folder'}")
+        for name in sorted({*root.messages, *root.not_covered, *root.services} ^ (found.keys() | services.keys())):
+            report.differ(f"{root.name}/{name} is only in {'types.json' if name in found | services else 'the folder'}")
         for name in root.messages:
             if name in found:
                 check_message(root, found[name], report)
         for name in root.services:
-            # A service of wide strings has no hash here.
+            # A service with wide strings has no hash in rosbags.
             if name in services and f"{name}_Request" in root.messages and f"{name}_Response" in root.messages:
                 package, hash_found = f"{root.name}/{name.split('/')[0]}", services[name]["hash"]
                 report.same_text(package, f"hash of {name}", root.hash_of_service(name), hash_found, "hashes-equal")
@@ -147,7 +147,7 @@ def check_message(root: Root, found: dict[str, str], report: Report) -> None:
         store = get_typestore(Stores.EMPTY)
         register(store, parse(name, found["definition"]))
         store.get_msgdef(name)
-    except Exception as error:  # whatever is wrong with the text
+    except Exception as error:  # any error in the text
         report.differ(f"definition of {name}: rosbags cannot use it: {error!r}")
         return
     for each in store.fielddefs:

@@ -1,4 +1,4 @@
-"""What was compared, how often it was equal, and where it was not."""
+"""The report: counts of equal comparisons, and the differences."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from values import Value
 
 SHOWN = 20
-"""Differences that are printed."""
+"""The greatest number of printed differences."""
 COUNTED = ("types", "values", "bytes-equal", "values-equal", "hashes-equal")
 
 
@@ -39,11 +39,11 @@ class Report:
         self.counts[package][what] += 1
 
     def differ(self, sentence: str) -> None:
-        """Keep a difference."""
+        """Record a difference."""
         self.differences.append(sentence)
 
     def same_text(self, package: str, what: str, expected: str, found: str, counted: str) -> None:
-        """Compare hashes and such."""
+        """Compare texts such as hashes."""
         if expected == found:
             self.count(package, counted)
         else:
@@ -56,7 +56,7 @@ class Report:
             return True
         at = next((i for i, pair in enumerate(zip(expected, found, strict=False)) if pair[0] != pair[1]), None)
         if at is None:
-            self.differ(f"{what}: {len(expected)} bytes expected, {len(found)} found; as far as both go they are equal")
+            self.differ(f"{what}: {len(expected)} bytes expected, {len(found)} found; the shorter is the beginning of the longer")
         else:
             self.differ(
                 f"{what}: of {len(expected)} bytes expected and {len(found)} found, the first that differ are at {at}: "
@@ -66,7 +66,7 @@ class Report:
 
     def same_value(self, package: str, what: str, store: Typestore, name: str, values: tuple[Value, object]) -> None:
         """Compare values, expected and found, of a message field by field."""
-        # A broken type has a difference in each field; three say enough.
+        # A broken type has a difference in each field. Three of them suffice.
         wrong = [
             sentence
             for sentence, _ in zip(differences(store, (Nodetype.NAME, name), *values, ""), range(3), strict=False)
@@ -77,7 +77,7 @@ class Report:
             self.differ(f"{what}: {sentence}")
 
     def print(self) -> bool:
-        """Print all of it, and return whether all was equal."""
+        """Print the report, and return whether there is no difference."""
         for package, counts in sorted(self.counts.items()):
             print(f"{package}: " + ", ".join(f"{counts[what]} {what}" for what in COUNTED if counts[what]))
         for sentence in self.differences[:SHOWN]:
@@ -99,7 +99,7 @@ def excerpt(data: bytes, at: int) -> str:
 
 
 def differences(store: Typestore, kind: FieldDesc, expected: Value, found: object, path: str) -> Iterator[str]:
-    """Say where `found`, which may come from YAML, is not the expected value of this type."""
+    """Describe the differences of `found`, which may come from YAML, from the expected value of this type."""
     node, rest = kind
     if node == Nodetype.BASE:
         if not equal_scalar(rest[0], expected, found):
@@ -120,13 +120,13 @@ def differences(store: Typestore, kind: FieldDesc, expected: Value, found: objec
 
 
 def equal_scalar(kind: str, expected: Value, found: object) -> bool:
-    """Compare numbers and texts; floats by their bits, but all that are not a number are one; a byte may be a text."""
+    """Compare numbers and texts: floats by their bits, except that all NaNs are equal. A byte may be a text."""
     if kind == "byte" and isinstance(found, str):
         return equal_scalar("string", chr(expected), found)
     if kind not in ("float32", "float64"):
         return type(found) is type(expected) and found in (expected, read_again(expected))
     try:
-        # YAML 1.1 takes 1e-5 for a text, YAML 1.2 does not.
+        # YAML 1.1 reads 1e-5 as a text, YAML 1.2 as a number.
         number = float(found) if isinstance(found, int | float | str) and not isinstance(found, bool) else None
         return number is not None and bits(kind, number) == bits(kind, expected)
     except ValueError:
@@ -134,7 +134,7 @@ def equal_scalar(kind: str, expected: Value, found: object) -> bool:
 
 
 def read_again(value: Value) -> object:
-    """Return what becomes of a value in YAML: PyYAML, and so Gantry, writes U+0085 as a line break, which is read as a space."""
+    """Return the value after writing and reading YAML: PyYAML, and so Gantry, writes U+0085 as a line break, which reads as a space."""
     if not isinstance(value, str) or "\x85" not in value:
         return value
     return yaml.load(yaml.dump(value, Dumper=yaml.SafeDumper, allow_unicode=True, width=sys.maxsize), Loader=yaml.CSafeLoader)

@@ -40,7 +40,7 @@ def field_to_rosbags(store: Typestore, description: FieldDesc, value: Value) -> 
     if kind == Nodetype.NAME:
         return to_rosbags(store, rest, value)
     if kind == Nodetype.BASE:
-        # To rosbags a byte is signed.
+        # A byte of rosbags is signed.
         return value - 256 if rest[0] == "byte" and value > 127 else value
     element = rest[0]
     if element[0] == Nodetype.NAME:

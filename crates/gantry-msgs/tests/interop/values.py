@@ -1,6 +1,6 @@
 """Random values of a message, as plain Python: dict, list, bytes (of uint8 and byte), bool, int, float, str.
 
-Both codecs take them, and what Gantry prints is compared with them.
+Both codecs serialise them, and Gantry's YAML is compared with them.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ TEXTS = (
         "\x01\x1b\x7f",
         "a\r\nb\n",
     ),
-    # What YAML would take for something else, if it stood there without quotes.
+    # Texts that YAML reads as another type without quotes.
     *(
         "yes",
         "null",
@@ -63,13 +63,13 @@ FLOAT_EXTREMES = {
     "float64": (struct.unpack("<d", b"\xff\xff\xff\xff\xff\xff\xef\x7f")[0], 5e-324),
 }
 LONG = 70
-"""Elements in a long sequence that has no smaller bound."""
+"""The length of a long sequence without a smaller bound."""
 FULL = 4096
-"""Greatest bound of a sequence that is filled to it."""
+"""The greatest bound of a sequence up to which it is filled."""
 
 
 class Style(Enum):
-    """What kind of values to draw."""
+    """The kind of random values."""
 
     LEAST = "everything zero and empty"
     MOST = "every number at its limit, sequences long"
@@ -97,19 +97,19 @@ def random_field(store: Typestore, description: FieldDesc, style: Style, rng: ra
 
 
 def random_length(element: FieldDesc, bound: int, style: Style, rng: random.Random) -> int:
-    """Draw the length of a sequence; `bound` is 0 if there is none."""
+    """Draw the length of a sequence. `bound` is 0 if it is unbounded."""
     if style == Style.LEAST:
         return 0
     if style == Style.MOST and 0 < bound <= FULL:
         return bound
-    # Messages in messages would multiply.
+    # Short, because the lengths of nested messages multiply.
     long = LONG if element[0] == Nodetype.BASE else 3
     length = long if style == Style.MOST else rng.choice((0, 1, 2, 3, 5, rng.randrange(long)))
     return min(length, bound) if bound else length
 
 
 def random_scalar(kind: str, bound: int, style: Style, rng: random.Random) -> Value:
-    """Draw a number or text; `bound` is a text's greatest length in bytes, or 0."""
+    """Draw a number or text. `bound` is the greatest length of a text in bytes, or 0."""
     if kind == "string":
         text = {Style.LEAST: "", Style.MOST: "x" * (bound or 300)}.get(style)
         text = rng.choice(TEXTS) if text is None else text
@@ -127,7 +127,7 @@ def random_scalar(kind: str, bound: int, style: Style, rng: random.Random) -> Va
 
 
 def random_float(kind: str, style: Style, rng: random.Random) -> float:
-    """Draw a number that its type can hold."""
+    """Draw a number in the range of its type."""
     if style == Style.LEAST:
         return 0.0
     if style == Style.MOST:

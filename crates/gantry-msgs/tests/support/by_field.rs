@@ -1,6 +1,6 @@
-//! Builds every message in place as a user would, field by field, and compares it field by field.
+//! The trait `ByField`, which builds every message in place as a user does, field by field, and compares it field by field.
 //!
-//! Used by the tests and by the example `interop`. The code for the messages is written by `build/by_field.rs`.
+//! `build/by_field.rs` writes its implementations.
 
 use gantry_msgs::gantry_cdr::{
     AlignedBytes, Kind, Message, Result, Service,
@@ -9,17 +9,17 @@ use gantry_msgs::gantry_cdr::{
 };
 
 /// A message with all its fields.
-#[allow(dead_code, reason = "not every user needs all of it")]
+#[allow(dead_code, reason = "some tests use only a part")]
 pub trait ByField: Message {
-    /// The shape that this message would be built with. What it needs on the heap is never given back.
+    /// The shape with which this message is built. Its heap memory is leaked.
     fn shape(&self) -> <Self as Kind>::Shape<'_>;
-    /// Writes this message to one of its shape, with setters.
+    /// Writes this message with setters to a message of the same shape.
     fn fill(&self, target: <Self as Kind>::Mut<'_>);
     /// Whether every field is the same, numbers to the bit.
     fn same(&self, view: <Self as Kind>::Ref<'_>) -> bool;
     /// As `same`, with the getters of the other view.
     fn same_view<B: AsRef<[u8]>>(&self, view: &<Self as Message>::View<B>) -> bool;
-    /// What `Debug` prints.
+    /// Prints the view with `Debug`.
     fn print<B: AsRef<[u8]>>(view: &<Self as Message>::View<B>, out: &mut dyn std::fmt::Write) -> std::fmt::Result;
 
     /// Builds this message in place, in memory that holds `0xff` everywhere; returns the memory.
@@ -34,7 +34,7 @@ pub trait ByField: Message {
 }
 
 /// A service type: the path of the module that it is in, its name and its hash.
-#[allow(dead_code, reason = "not every user needs it")]
+#[allow(dead_code, reason = "some tests do not use it")]
 pub struct ServiceEntry {
     pub module: &'static str,
     pub name: &'static str,
@@ -61,10 +61,10 @@ fn same_list<'a, K: Kind>(
     got.len() == owned.len() && got.zip(owned).all(|(got, owned)| same(got, owned))
 }
 
-#[allow(clippy::all, clippy::unwrap_used, reason = "written by a program for a program")]
+#[allow(clippy::all, clippy::unwrap_used, reason = "generated code")]
 mod code {
     use super::*;
     include!(concat!(env!("OUT_DIR"), "/by_field.rs"));
 }
-#[allow(unused_imports, reason = "not every user needs it")]
+#[allow(unused_imports, reason = "some tests do not use it")]
 pub use code::SERVICES;

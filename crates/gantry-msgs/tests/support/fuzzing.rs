@@ -1,6 +1,6 @@
-//! Messages and definitions that somebody else chose: what `fuzz/` runs, and, for a moment, `cargo test`.
+//! The fuzz targets for messages and definitions. `cargo test` runs them on the corpus, too.
 //!
-//! The functions panic if anything comes of it but a message or a sentence.
+//! A function panics if its input gives neither a message nor an error.
 
 use gantry_dynamic::{MessageType, Yaml};
 use gantry_idl::Definitions;
@@ -15,10 +15,10 @@ use gantry_msgs::{
 };
 use std::fmt::{Debug, Write};
 
-/// What is done with an input.
+/// A fuzz target.
 type Target = fn(&[u8]);
 
-/// A function for each target, by its name.
+/// All targets with their names.
 pub const TARGETS: &[(&str, Target)] =
     &[("typed_views", typed_views), ("definitions", definitions), ("dynamic_views", dynamic_views)];
 
@@ -40,7 +40,7 @@ pub fn typed_views(input: &[u8]) {
     }
 }
 
-/// The typed view, the dynamic view and the copy path accept the same bytes and refuse the others with the same sentence.
+/// The typed view, the dynamic view and the copy path accept the same bytes, and refuse all others with the same sentence.
 fn typed_view<T: Message + Debug>(body: &[u8]) {
     let name = T::TYPE_NAME.parse().unwrap();
     let definitions = Definitions::from_text(&name, T::DEFINITION).unwrap();
@@ -54,7 +54,7 @@ fn typed_view<T: Message + Debug>(body: &[u8]) {
             let message = view.to_message().unwrap();
             assert_eq!(format!("{message:?}"), format!("{copy:?}"));
             Yaml::FULL_LENGTH.write(&dynamic, &mut String::new()).unwrap();
-            // What is written of it is a message again, and the same.
+            // Its serialised bytes are the same message.
             let again = AlignedBytes::copy_of(&message.to_cdr().unwrap()[4..]);
             let again = T::view(&again).unwrap().to_message().unwrap();
             assert_eq!(format!("{message:?}"), format!("{again:?}"));
@@ -65,7 +65,7 @@ fn typed_view<T: Message + Debug>(body: &[u8]) {
         }
         (typed, dynamic) => panic!("typed: {:?}, dynamic: {:?}", typed.map(drop), dynamic.map(drop)),
     }
-    // In the other order, where most of it is too long.
+    // In big-endian order most lengths are too great.
     let _ = T::new_box().read_body(body, ByteOrder::BigEndian);
 }
 
@@ -87,7 +87,7 @@ pub fn definitions(input: &[u8]) {
     }
 }
 
-/// A definition up to the first byte 0xff, and bytes that should be such a message.
+/// The input is a definition up to the first byte 0xff, and then the body of a message of that definition.
 pub fn dynamic_views(input: &[u8]) {
     let end = input.iter().position(|byte| *byte == 0xff).unwrap_or(input.len());
     let (text, body) = (String::from_utf8_lossy(&input[..end]), input.get(end + 1..).unwrap_or_default());

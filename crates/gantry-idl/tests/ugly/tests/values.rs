@@ -1,6 +1,6 @@
-//! That what was compiled says what the definitions say.
+//! Tests that the compiled code has the values of the definitions.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on may say so by panicking")]
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 use gantry_cdr::{AlignedBytes, Message};
 use gantry_idl_ugly::{r#try, ugly_msgs::*};
@@ -24,7 +24,7 @@ fn constants_have_their_values_and_their_texts() {
 }
 
 #[test]
-fn definitions_are_as_they_were_written() {
+fn definitions_keep_their_lines() {
     for line in <Keywords as Message>::DEFINITION.lines() {
         assert_eq!(line, line.trim(), "no line is moved");
     }
@@ -110,7 +110,7 @@ fn fields_of_any_name_are_written_and_read() {
 }
 
 #[test]
-fn what_is_too_large_for_a_stack_is_made_and_looked_at_on_a_small_one() {
+fn a_message_larger_than_the_stack_is_made_and_viewed() {
     let work = || {
         let fixed = Fixed::new_box();
         let cdr = fixed.to_cdr().unwrap();

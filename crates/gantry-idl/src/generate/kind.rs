@@ -1,30 +1,31 @@
-//! The shape of a message, and how it is found, laid out, written and read.
+//! The code of a message's shape and of its implementations of `Kind` and `Message`.
 
+use super::{
+    field::{FieldCode, Initializer, ShapeExpressions},
+    message::{Scope, constants},
+    text,
+};
+use crate::model::MessageDefinition;
 use std::fmt::Write as _;
 
-use super::field::{Build, FieldCode, ShapeOf};
-use super::message::{Names, constants};
-use super::text;
-use crate::model::MessageDefinition;
-
-/// The struct that says what of a message must be known before it is built.
-pub(super) fn shape(definition: &MessageDefinition, fields: &[FieldCode<'_>], names: &Names<'_>) -> String {
+/// The struct of a message's shape: the lengths and texts that fix its size before it is built.
+pub(super) fn shape(definition: &MessageDefinition, fields: &[FieldCode<'_>], scope: &Scope<'_>) -> String {
     let name = &text::type_name(&definition.name.name);
-    let lifetime = if names.shape(&definition.name).borrows { "<'a>" } else { "" };
+    let lifetime = if scope.shape(&definition.name).borrows { "<'a>" } else { "" };
     let mut code = format!(
-        "/// What must be known of [`{name}`](struct@{name}) before it is built in place: texts, and the lengths of sequences.\n\
+        "/// The texts and sequence lengths of a [`{name}`](struct@{name}), which fix its size before it is built in place.\n\
          #[derive(Clone, Copy, Debug, PartialEq)]\npub struct {name}Shape{lifetime} {{\n"
     );
     let shaped = || fields.iter().filter_map(|field| Some((field, field.shape.as_ref()?)));
     for (field, (shape, _)) in shaped() {
-        let length = if shape == "usize" { "/// Number of elements.\n///\n" } else { "" };
+        let length = if shape == "usize" { "/// The number of elements.\n///\n" } else { "" };
         code.push_str(&text::indented(&format!("{length}{}", field.documentation), 4));
         let _ = writeln!(code, "    pub {}: {shape},", field.identifier);
     }
     let anonymous = lifetime.replace("'a", "'_");
     let _ = writeln!(
         code,
-        "}}\n\nimpl {name}Shape{anonymous} {{\n    /// Nothing in any sequence, and the definition's default texts.\n    \
+        "}}\n\nimpl {name}Shape{anonymous} {{\n    /// Empty sequences, and the default texts of the definition.\n    \
          pub const DEFAULT: Self = Self {{"
     );
     for (field, (_, default)) in shaped() {
@@ -35,21 +36,21 @@ pub(super) fn shape(definition: &MessageDefinition, fields: &[FieldCode<'_>], na
         "    }};\n}}\n\nimpl ::core::default::Default for {name}Shape{anonymous} {{\n    fn default() -> Self {{\n        \
          Self::DEFAULT\n    }}\n}}\n\n"
     );
-    if names.shape(&definition.name).from_owned {
+    if scope.shape(&definition.name).from_owned {
         code.push_str(&shape_from(name, lifetime, &format!("&'a {name}"), &|of| of.owned.clone(), fields));
     }
-    if names.shape(&definition.name).from_view {
+    if scope.shape(&definition.name).from_view {
         code.push_str(&shape_from(name, lifetime, &format!("{name}Ref<'a>"), &|of| of.view.clone(), fields));
     }
     code
 }
 
-/// The shape of a message that is there, owned or in place.
+/// The conversion of an existing message, owned or in place, to its shape.
 fn shape_from(
     name: &str,
     lifetime: &str,
     source: &str,
-    value: &dyn Fn(&ShapeOf) -> String,
+    value: &dyn Fn(&ShapeExpressions) -> String,
     fields: &[FieldCode<'_>],
 ) -> String {
     let mut code = format!(
@@ -65,8 +66,8 @@ fn shape_from(
 }
 
 /// The type of a message's shape.
-fn shape_type(definition: &MessageDefinition, names: &Names<'_>) -> String {
-    let (name, shape) = (text::type_name(&definition.name.name), names.shape(&definition.name));
+fn shape_type(definition: &MessageDefinition, scope: &Scope<'_>) -> String {
+    let (name, shape) = (text::type_name(&definition.name.name), scope.shape(&definition.name));
     match (shape.exists, shape.borrows) {
         (false, _) => "()".to_owned(),
         (true, false) => format!("{name}Shape"),
@@ -74,28 +75,28 @@ fn shape_type(definition: &MessageDefinition, names: &Names<'_>) -> String {
     }
 }
 
-/// A message as a kind of field.
-pub(super) fn kind(definition: &MessageDefinition, fields: &[FieldCode<'_>], names: &Names<'_>) -> String {
-    let (name, shape) = (text::type_name(&definition.name.name), shape_type(definition, names));
-    let argument = if names.shape(&definition.name).exists { "shape" } else { "()" };
+/// The implementation of `Kind`.
+pub(super) fn kind(definition: &MessageDefinition, fields: &[FieldCode<'_>], scope: &Scope<'_>) -> String {
+    let (name, shape) = (text::type_name(&definition.name.name), shape_type(definition, scope));
+    let has_shape = scope.shape(&definition.name).exists;
+    let argument = if has_shape { "shape" } else { "()" };
     let anonymous = shape.replace("'a", "'_");
     let lines = |line: &dyn Fn(&FieldCode<'_>) -> String| fields.iter().map(line).collect::<String>();
-    // In a message of fixed size all else follows from the start.
-    let has_shape = names.shape(&definition.name).exists;
+    // In a message of fixed size the positions of all fields follow from its start.
     let part = |identifier: &str| if has_shape { format!("            {identifier}: ") } else { "        ".to_owned() };
     let end = if has_shape { "?,\n" } else { "?;\n" };
     let locate =
         lines(&|field| format!("{}cursor.field::<{}>(\"{}\"){end}", part(&field.identifier), field.kind, field.name));
     let compose = lines(&|field| {
         let FieldCode { identifier, kind, name, .. } = field;
-        let value = match &field.build {
-            Build::Value(value) => {
+        let value = match &field.initializer {
+            Initializer::Value(value) => {
                 return format!("{}composer.value(\"{name}\", &{value}){end}", part(identifier));
             }
-            Build::Fixed(shape) => (*shape).to_owned(),
-            // Units take no memory, so neither does a list of them.
-            Build::Counted => format!("&::gantry_cdr::alloc::vec![(); shape.{identifier}]"),
-            Build::Shape => format!("shape.{identifier}"),
+            Initializer::Fixed(shape) => (*shape).to_owned(),
+            // A list of units takes no memory.
+            Initializer::Counted => format!("&::gantry_cdr::alloc::vec![(); shape.{identifier}]"),
+            Initializer::Shape => format!("shape.{identifier}"),
         };
         format!("{}composer.field::<{kind}>(\"{name}\", {value}){end}", part(identifier))
     });
@@ -152,10 +153,10 @@ pub(super) fn kind(definition: &MessageDefinition, fields: &[FieldCode<'_>], nam
     )
 }
 
-/// A message as a message.
-pub(super) fn message(definition: &MessageDefinition, has_shape: bool, names: &Names<'_>) -> String {
+/// The implementation of `Message`.
+pub(super) fn message(definition: &MessageDefinition, has_shape: bool, scope: &Scope<'_>) -> String {
     let name = &text::type_name(&definition.name.name);
-    let max_bytes = match names.definitions.max_size_bytes(&definition.name) {
+    let max_bytes = match scope.definitions.max_size_bytes(&definition.name) {
         Some(bytes) => bytes.to_string(),
         None => "usize::MAX".to_owned(),
     };
@@ -177,6 +178,6 @@ pub(super) fn message(definition: &MessageDefinition, has_shape: bool, names: &N
 }}
 
 ",
-        constants(definition, names)
+        constants(definition, scope)
     )
 }
