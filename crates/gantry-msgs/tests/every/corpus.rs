@@ -1,8 +1,8 @@
 //! What fuzzing found stays found: every input of `fuzz/corpus` once more, and some that nobody has seen yet.
 
-use crate::fuzzing::TARGETS;
 use fastrand::Rng;
 use std::path::Path;
+use test_support::messages::TARGETS;
 
 #[test]
 fn the_corpus_and_inputs_near_it_are_read_or_refused() {
