@@ -1,9 +1,5 @@
 //! Definitions of messages.
 
 #![no_main]
-#![allow(dead_code, reason = "the other targets are in the same file")]
 
-#[path = "../../crates/gantry-msgs/tests/support/fuzzing.rs"]
-mod fuzzing;
-
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| fuzzing::definitions(bytes));
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| test_support::messages::definitions(bytes));

@@ -1,9 +1,5 @@
 //! Bodies of messages of generated types.
 
 #![no_main]
-#![allow(dead_code, reason = "the other targets are in the same file")]
 
-#[path = "../../crates/gantry-msgs/tests/support/fuzzing.rs"]
-mod fuzzing;
-
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| fuzzing::typed_views(bytes));
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| test_support::messages::typed_views(bytes));

@@ -3,6 +3,8 @@
 //! `cargo run --release -p gantry --example add_two_ints_client -- 2 3`. Shown here: waiting for a service, a call with a time-out, and
 //! what is said when there is no server or it dies.
 
+mod common;
+
 use clap::Parser;
 use gantry::Node;
 use gantry_msgs::example_interfaces::srv::AddTwoInts;
@@ -25,16 +27,7 @@ struct Arguments {
 }
 
 fn main() -> ExitCode {
-    match run(&Arguments::parse()) {
-        Ok(sum) => {
-            eprintln!("the sum is {sum}");
-            ExitCode::SUCCESS
-        }
-        Err(error) => {
-            eprintln!("add_two_ints_client: {error}");
-            ExitCode::FAILURE
-        }
-    }
+    common::report(run(&Arguments::parse()).map(|sum| eprintln!("the sum is {sum}")))
 }
 
 fn run(arguments: &Arguments) -> gantry::Result<i64> {

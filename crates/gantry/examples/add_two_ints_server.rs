@@ -3,6 +3,8 @@
 //! `cargo run --release -p gantry --example add_two_ints_server`, and `--example add_two_ints_client -- 2 3` beside it. Shown here: a
 //! service with a callback, a request read and a response written in place, and an executor.
 
+mod common;
+
 use clap::Parser;
 use gantry::{Executor, Node, Request, Service, SingleThreadedExecutor};
 use gantry_msgs::example_interfaces::srv::AddTwoInts;
@@ -20,13 +22,7 @@ struct Arguments {
 }
 
 fn main() -> ExitCode {
-    match run(&Arguments::parse()) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("add_two_ints_server: {error}");
-            ExitCode::FAILURE
-        }
-    }
+    common::report(run(&Arguments::parse()))
 }
 
 fn run(arguments: &Arguments) -> gantry::Result<()> {

@@ -6,6 +6,8 @@
 
 #![expect(clippy::print_stdout, reason = "this is a program")]
 
+mod common;
+
 use clap::Parser;
 use gantry::{Node, Publisher, Qos};
 use gantry_msgs::{
@@ -53,13 +55,7 @@ struct Arguments {
 }
 
 fn main() -> ExitCode {
-    match run(&Arguments::parse()) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("camera: {error}");
-            ExitCode::FAILURE
-        }
-    }
+    common::report(run(&Arguments::parse()))
 }
 
 fn run(arguments: &Arguments) -> gantry::Result<()> {

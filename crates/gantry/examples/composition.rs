@@ -6,6 +6,8 @@
 
 #![expect(clippy::print_stdout, reason = "this is a program")]
 
+mod common;
+
 use clap::{Parser, ValueEnum};
 use gantry::{
     EventsExecutor, Executor, MultiThreadedExecutor, Node, Publisher, Qos, Sample, SingleThreadedExecutor, Subscription,
@@ -41,13 +43,7 @@ enum Kind {
 }
 
 fn main() -> ExitCode {
-    match run(&Arguments::parse()) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("composition: {error}");
-            ExitCode::FAILURE
-        }
-    }
+    common::report(run(&Arguments::parse()))
 }
 
 fn run(arguments: &Arguments) -> gantry::Result<()> {

@@ -8,6 +8,8 @@
 
 #![expect(clippy::print_stdout, reason = "this is a program")]
 
+mod common;
+
 use clap::Parser;
 use gantry::{Node, PlainMessage, PublishMode, Publisher, PublisherOptions, Qos, Subscription};
 use rustix::{
@@ -66,13 +68,7 @@ struct Arguments {
 }
 
 fn main() -> ExitCode {
-    match run(&Arguments::parse()) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("control_loop: {error}");
-            ExitCode::FAILURE
-        }
-    }
+    common::report(run(&Arguments::parse()))
 }
 
 type Failure = Box<dyn Error + Send + Sync>;

@@ -3,6 +3,8 @@
 //! `cargo run --release -p gantry --example echo -- /image --no-arr`. Shown here: `topic_types` says what is published, with the
 //! full definition of the type; a generic subscription takes the bytes; a dynamic view walks them by the definition.
 
+mod common;
+
 use clap::Parser;
 use gantry::{Node, Qos, TypeDescription};
 use gantry_cdr::ByteOrder;
@@ -39,13 +41,7 @@ struct Arguments {
 }
 
 fn main() -> ExitCode {
-    match run(&Arguments::parse()) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("echo: {error}");
-            ExitCode::FAILURE
-        }
-    }
+    common::report(run(&Arguments::parse()))
 }
 
 fn run(arguments: &Arguments) -> Result<(), Box<dyn Error>> {

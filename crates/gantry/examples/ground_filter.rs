@@ -6,6 +6,8 @@
 
 #![expect(clippy::print_stdout, reason = "this is a program")]
 
+mod common;
+
 use clap::Parser;
 use gantry::{Node, Publisher, Qos, Sample};
 use gantry_msgs::sensor_msgs::{PointCloud2, PointCloud2Shape, PointField, PointFieldShape};
@@ -33,13 +35,7 @@ struct Arguments {
 }
 
 fn main() -> ExitCode {
-    match run(&Arguments::parse()) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("ground_filter: {error}");
-            ExitCode::FAILURE
-        }
-    }
+    common::report(run(&Arguments::parse()))
 }
 
 fn run(arguments: &Arguments) -> Result<(), Box<dyn Error>> {

@@ -5,6 +5,8 @@
 
 #![expect(clippy::print_stdout, reason = "this is a program")]
 
+mod common;
+
 use clap::Parser;
 use gantry::{Executor, Node, Qos, SingleThreadedExecutor};
 use gantry_msgs::std_msgs::String as Text;
@@ -26,13 +28,7 @@ struct Arguments {
 
 fn main() -> ExitCode {
     // What follows `--ros-args` is for the node.
-    match run(&Arguments::parse_from(std::env::args().take_while(|argument| argument != "--ros-args"))) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("listener: {error}");
-            ExitCode::FAILURE
-        }
-    }
+    common::report(run(&Arguments::parse_from(std::env::args().take_while(|argument| argument != "--ros-args"))))
 }
 
 fn run(arguments: &Arguments) -> Result<(), Box<dyn std::error::Error>> {

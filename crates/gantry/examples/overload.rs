@@ -7,6 +7,8 @@
 
 #![expect(clippy::print_stdout, reason = "this is a program")]
 
+mod common;
+
 use clap::{Parser, ValueEnum};
 use gantry::{
     CallbackGroupType, Canceler, EngineError, EventsExecutor, Executor, MultiThreadedExecutor, Node, Overflow,
@@ -73,17 +75,10 @@ type Failure = Box<dyn Error + Send + Sync>;
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
-    let result = match arguments.executor {
+    common::report(match arguments.executor {
         Some(kind) => run(kind, Duration::from_secs(arguments.seconds)),
         None => run_each(arguments.seconds),
-    };
-    match result {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("overload: {error}");
-            ExitCode::FAILURE
-        }
-    }
+    })
 }
 
 /// Runs each executor in a process of its own.

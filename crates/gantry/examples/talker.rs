@@ -5,6 +5,8 @@
 
 #![expect(clippy::print_stdout, reason = "this is a program")]
 
+mod common;
+
 use clap::Parser;
 use gantry::{Executor, Node, Publisher, Qos, SingleThreadedExecutor};
 use gantry_msgs::std_msgs::{String as Text, StringShape};
@@ -26,13 +28,7 @@ struct Arguments {
 
 fn main() -> ExitCode {
     // What follows `--ros-args` is for the node.
-    match run(&Arguments::parse_from(std::env::args().take_while(|argument| argument != "--ros-args"))) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("talker: {error}");
-            ExitCode::FAILURE
-        }
-    }
+    common::report(run(&Arguments::parse_from(std::env::args().take_while(|argument| argument != "--ros-args"))))
 }
 
 fn run(arguments: &Arguments) -> gantry::Result<()> {

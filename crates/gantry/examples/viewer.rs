@@ -6,6 +6,8 @@
 
 #![expect(clippy::print_stdout, reason = "this is a program")]
 
+mod common;
+
 use clap::Parser;
 use gantry::{Node, Qos, Sample};
 use gantry_msgs::sensor_msgs::Image;
@@ -36,13 +38,7 @@ struct Arguments {
 }
 
 fn main() -> ExitCode {
-    match run(&Arguments::parse()) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("viewer: {error}");
-            ExitCode::FAILURE
-        }
-    }
+    common::report(run(&Arguments::parse()))
 }
 
 fn run(arguments: &Arguments) -> Result<(), Box<dyn Error>> {

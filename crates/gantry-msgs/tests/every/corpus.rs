@@ -1,8 +1,8 @@
 //! Every input of `fuzz/corpus`, and random inputs near it.
 
-use crate::fuzzing::TARGETS;
 use fastrand::Rng;
 use std::path::Path;
+use test_support::messages::TARGETS;
 
 #[test]
 fn the_corpus_and_inputs_near_it_are_read_or_refused() {

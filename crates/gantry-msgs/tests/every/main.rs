@@ -8,8 +8,6 @@ mod by_field;
 mod corpus;
 mod damaged;
 mod definitions;
-#[path = "../support/fuzzing.rs"]
-mod fuzzing;
 mod valid;
 
 use by_field::ByField;

@@ -103,6 +103,6 @@ pub fn poll<T>(mut look: impl FnMut() -> Result<Option<T>>) -> Result<T> {
 
 /// The sentence for a side that is silent.
 #[cold]
-pub fn silence() -> Box<dyn std::error::Error> {
+pub fn silence() -> crate::Error {
     format!("the other process said nothing for {} s; it may have ended or stand still", PATIENCE.as_secs()).into()
 }

@@ -115,6 +115,6 @@ impl Contestant for FanOut {
 }
 
 #[cold]
-fn wrong_side() -> Box<dyn std::error::Error> {
+fn wrong_side() -> crate::Error {
     "the publisher measures and the subscriptions answer, not the other way round".into()
 }

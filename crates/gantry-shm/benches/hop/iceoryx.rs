@@ -137,6 +137,6 @@ fn bell(node: &Node<ipc::Service>, name: &str) -> Result<Bell> {
 }
 
 #[cold]
-fn sentence(why: impl std::fmt::Debug) -> Box<dyn std::error::Error> {
+fn sentence(why: impl std::fmt::Debug) -> crate::Error {
     format!("iceoryx2 says {why:?}").into()
 }

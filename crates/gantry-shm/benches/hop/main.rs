@@ -9,44 +9,47 @@
 
 mod area;
 mod contestant;
-mod cpus;
 mod fan_out;
 mod floor;
 mod futexes;
 mod gantry;
 mod iceoryx;
 mod one_line;
-mod options;
 mod payload;
-mod peer;
 mod play;
 mod report;
 mod root;
 mod schedule;
-mod statistics;
-mod ticks;
 mod variant;
 
+use bench_support::{Benchmark, Error, Options, Result, cpus, peer, statistics, ticks};
 use std::{process::ExitCode, time::Duration};
 
-/// An error is a sentence.
-type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
+const HOP: Benchmark = Benchmark {
+    name: "hop",
+    help: "\
+Measures hops between two processes: Gantry beside the least a hop can cost, raw futexes and iceoryx2.
+
+cargo bench -p gantry-shm --bench hop [-- OPTIONS]
+
+  --seconds N   measure for N seconds (default 90; set-up comes on top)
+  --quick       measure for 15 seconds
+  --help        this
+",
+    seconds: 90.0, // with set-up, the whole run stays under two minutes
+    quick_seconds: 15.0,
+};
 
 fn main() -> ExitCode {
-    peer::begin("hop", play::play, measure)
+    HOP.main(play::play, measure)
 }
 
-fn measure(arguments: &[String]) -> Result<()> {
-    let Some(options) = options::Options::parse(arguments)? else { return report::help() };
-    if cfg!(debug_assertions) {
-        // `cargo test --all-targets` comes here: figures of such a build say nothing about anything.
-        return report::unoptimised();
-    }
+fn measure(options: &Options) -> Result<()> {
     let cpus = cpus::Cpus::of_this_process()?;
     let root = root::Root::create()?;
     let clock = ticks::Clock::calibrate(Duration::from_millis(100));
-    let mut turns = schedule::Schedule::new(&root, &cpus, options.seconds)?;
-    let measured = turns.run()?;
+    let mut turns = schedule::Schedule::new(&root, &cpus)?;
+    let measured = turns.run(options)?;
     turns.end()?;
-    report::print(&cpus, &clock, &options, &measured)
+    report::print(&cpus, &clock, options, &measured)
 }

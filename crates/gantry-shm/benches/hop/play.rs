@@ -13,7 +13,8 @@ use crate::{
 use std::io::Write;
 
 /// Until it is told to end.
-pub fn play(role: &Role) -> Result<()> {
+pub fn play(words: &[String]) -> Result<()> {
+    let role = Role::parse(words)?;
     let root = Root::at(&role.place);
     let (mut built, variants) = (Vec::new(), variant::usable(&role.cpus));
     role.play(|line, output| obey(line, &root, &role.cpus, &variants, &mut built, output))

@@ -4,9 +4,8 @@
 //! each comparison that could be made, and no other line begins so.
 
 use crate::{
-    Result,
+    Options, Result,
     cpus::Cpus,
-    options::Options,
     payload::Touch,
     schedule::Measured,
     statistics::Statistics,
@@ -14,16 +13,6 @@ use crate::{
     variant::{Kind, Variant, Wait},
 };
 use std::io::Write;
-
-const HELP: &str = "\
-Measures hops between two processes: Gantry beside the least a hop can cost, raw futexes and iceoryx2.
-
-cargo bench -p gantry-shm --bench hop [-- OPTIONS]
-
-  --seconds N   measure for N seconds (default 90; set-up comes on top)
-  --quick       measure for 15 seconds
-  --help        this
-";
 
 /// A row, by what it is.
 type Row = (Kind, usize, usize, Wait);
@@ -44,18 +33,6 @@ fn comparisons() -> [Comparison; 8] {
         ("publish-64-readers/1-reader", polled(Publish(64), 64), polled(Publish(1), 64)),
         ("hop-8MB/hop-1KB", polled(Gantry, 8 << 20), polled(Gantry, 1 << 10)),
     ]
-}
-
-/// Prints the options.
-pub fn help() -> Result<()> {
-    std::io::stdout().lock().write_all(HELP.as_bytes())?;
-    Ok(())
-}
-
-/// Says why nothing is measured.
-pub fn unoptimised() -> Result<()> {
-    writeln!(std::io::stdout().lock(), "hop: nothing is measured in a build without optimisation; use cargo bench")?;
-    Ok(())
 }
 
 /// Prints everything.
@@ -88,8 +65,7 @@ fn heading(output: &mut impl Write, cpus: &Cpus, clock: &Clock, options: &Option
     if cpus.second.is_none() {
         writeln!(output, "          ONLY ONE CPU IS USABLE: rows and ratios that need two are left out")?;
     }
-    let steady = if clock.steady { "" } else { "; THE KERNEL DOES NOT CALL IT STEADY" };
-    writeln!(output, "clock     {:.3} ns a tick{steady}", clock.ns_per_tick)?;
+    writeln!(output, "clock     {clock}")?;
     writeln!(
         output,
         "payload   lines: a word of each 64-byte line and the last word written, the last word read, in place"

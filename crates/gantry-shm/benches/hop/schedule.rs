@@ -4,7 +4,7 @@
 //! that changes its speed meanwhile changes both.
 
 use crate::{
-    Result,
+    Options, Result,
     contestant::{Contestant, Side},
     cpus::Cpus,
     peer::Peer,
@@ -14,11 +14,8 @@ use crate::{
 };
 use std::{
     io::{IsTerminal, Write},
-    time::{Duration, Instant},
+    time::Instant,
 };
-
-/// The fewest cycles that make a median.
-const LEAST_CYCLES: usize = 3;
 
 /// Both sides of everything.
 pub struct Schedule {
@@ -26,7 +23,6 @@ pub struct Schedule {
     built: Vec<Box<dyn Contestant>>,
     peer: Peer,
     cpus: Cpus,
-    time: Duration,
 }
 
 /// What was measured.
@@ -39,8 +35,8 @@ pub struct Measured {
 
 impl Schedule {
     /// Starts the other process and builds both sides.
-    pub fn new(root: &Root, cpus: &Cpus, seconds: f64) -> Result<Schedule> {
-        let mut peer = Peer::start(root.path(), cpus)?;
+    pub fn new(root: &Root, cpus: &Cpus) -> Result<Schedule> {
+        let mut peer = Peer::start(&root.path().to_string_lossy(), cpus)?;
         let variants = variant::usable(cpus);
         let mut built = Vec::new();
         for (place, variant) in variants.iter().enumerate() {
@@ -51,24 +47,21 @@ impl Schedule {
         peer.say("meet")?;
         built.iter_mut().try_for_each(|contestant| contestant.meet())?;
         peer.expect_ok()?;
-        Ok(Schedule { variants, built, peer, cpus: *cpus, time: Duration::from_secs_f64(seconds) })
+        Ok(Schedule { variants, built, peer, cpus: *cpus })
     }
 
     /// Measures.
-    pub fn run(&mut self) -> Result<Measured> {
+    pub fn run(&mut self, options: &Options) -> Result<Measured> {
         let mut rows: Vec<_> = self.variants.iter().map(|&variant| (variant, Statistics::default())).collect();
         // The first turns fault pages in on both sides and are not counted.
         self.cycle(|_, _| {})?;
-        let (start, mut cycles) = (Instant::now(), 0);
-        while cycles < LEAST_CYCLES || start.elapsed() < self.time {
+        let start = Instant::now();
+        let cycles = options.cycles(|cycle| {
             self.cycle(|place, samples| rows[place].1.add_turn(samples))?;
-            cycles += 1;
-            progress(&format!(
-                "\r{:3.0} of {:.0} s, {cycles} cycles ",
-                start.elapsed().as_secs_f64(),
-                self.time.as_secs_f64()
-            ));
-        }
+            let (elapsed_s, cycles) = (start.elapsed().as_secs_f64(), cycle + 1);
+            progress(&format!("\r{elapsed_s:3.0} of {:.0} s, {cycles} cycles ", options.seconds));
+            Ok(())
+        })?;
         progress("\r\x1b[K");
         Ok(Measured { cycles, rows })
     }

@@ -5,64 +5,50 @@
 //! publisher are this program, started again; their CPU time is the kernel's own accounting, which asks them nothing
 //! (`usage`). Options: `--seconds N`, how long each row is measured.
 
-mod usage;
-
+use bench_support::{Benchmark, Options, Process, Result, usage::Usage};
 use gantry_shm::{Participant, Publisher, PublisherOptions, Qos, SourceTime, Subscription, TypeDescription};
 use std::{
-    io::{BufRead, BufReader, Write},
+    io::{BufRead, Write},
     path::Path,
-    process::{Child, Command, ExitCode, Stdio},
+    process::ExitCode,
     sync::Arc,
     time::{Duration, Instant},
 };
-use usage::Usage;
-
-/// An error is a sentence.
-type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
 const READERS: usize = 100;
-/// Measuring time of a row if nothing is asked for.
-const SECONDS: f64 = 10.0;
-/// PendingConnection is over by then, and so are sleepers' short first slices.
+/// Joining is over by then, and so are sleepers' short first slices.
 const SETTLE: Duration = Duration::from_secs(8);
 const PUBLISH_PERIOD: Duration = Duration::from_millis(10);
 const PAYLOAD_BYTES: usize = 64;
-const CHILD: &str = "--child";
+
+const IDLE: Benchmark = Benchmark {
+    name: "idle",
+    help: "\
+Measures what sleeping readers cost.
+
+cargo bench -p gantry-shm --bench idle [-- OPTIONS]
+
+  --seconds N   measure each row for N seconds (default 10)
+  --help        this
+",
+    seconds: 10.0,
+    quick_seconds: 10.0,
+};
 
 fn main() -> ExitCode {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
-    let outcome = match words[..] {
-        [CHILD, "readers", root, count] => {
-            count.parse().map_err(Into::into).and_then(|count| sleep(root.as_ref(), count))
-        }
-        [CHILD, "publisher", root] => publish(root.as_ref()),
-        _ => seconds(&words).and_then(measure),
-    };
-    match outcome {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("idle: {error}");
-            ExitCode::FAILURE
-        }
+    IDLE.main(play, measure)
+}
+
+fn play(role: &[String]) -> Result<()> {
+    match role {
+        [role, root, count] if role == "readers" => sleep(root.as_ref(), count.parse()?),
+        [role, root] if role == "publisher" => publish(root.as_ref()),
+        _ => Err(format!("there is no role {role:?}").into()),
     }
 }
 
-fn seconds(words: &[&str]) -> Result<f64> {
-    let mut words: Vec<&str> = words.to_vec();
-    words.retain(|&word| word != "--bench"); // cargo says this to every benchmark
-    match words[..] {
-        [] => Ok(SECONDS),
-        ["--seconds", value] => {
-            let seconds = value.parse().ok().filter(|seconds| (0.5..=3600.0).contains(seconds));
-            seconds.ok_or_else(|| format!("--seconds takes a number from 0.5 to 3600, not {value:?}").into())
-        }
-        _ => Err(format!("the only option is --seconds N; {words:?} means nothing").into()),
-    }
-}
-
-fn measure(seconds: f64) -> Result<()> {
-    let time = Duration::from_secs_f64(seconds);
+fn measure(options: &Options) -> Result<()> {
+    let (seconds, time) = (options.seconds, Duration::from_secs_f64(options.seconds));
     let mut out = std::io::stdout().lock();
     writeln!(
         out,
@@ -73,11 +59,11 @@ fn measure(seconds: f64) -> Result<()> {
         let root = tempfile::Builder::new().prefix("gantry-idle-").tempdir_in("/dev/shm")?;
         let mut readers = Vec::new();
         for _ in 0..processes {
-            readers.push(Player::start("readers", root.path(), &[&(READERS / processes).to_string()])?);
+            readers.push(start("readers", root.path(), &[&(READERS / processes).to_string()])?);
         }
         let [alone] = rates(time, [&readers])?;
         print(&mut out, &format!("{READERS} readers {what}"), alone)?;
-        let publisher = [Player::start("publisher", root.path(), &[])?];
+        let publisher = [start("publisher", root.path(), &[])?];
         let [beside, publisher] = rates(time, [&readers, &publisher])?;
         print(&mut out, "  beside a publisher at 100 Hz elsewhere", beside)?;
         print(&mut out, "  that publisher's process", publisher)?;
@@ -86,9 +72,9 @@ fn measure(seconds: f64) -> Result<()> {
 }
 
 /// What each group of processes used while we waited for `time`.
-fn rates<const N: usize>(time: Duration, groups: [&[Player]; N]) -> Result<[Usage; N]> {
+fn rates<const N: usize>(time: Duration, groups: [&[Process]; N]) -> Result<[Usage; N]> {
     let look = || -> Result<Vec<Usage>> {
-        let of_group = |group: &&[Player]| group.iter().map(|player| Usage::of(player.0.id())).sum::<Result<Usage>>();
+        let of_group = |group: &&[Process]| group.iter().map(|process| Usage::of(process.id())).sum::<Result<Usage>>();
         groups.iter().map(of_group).collect()
     };
     std::thread::sleep(SETTLE);
@@ -103,30 +89,13 @@ fn print(out: &mut impl Write, what: &str, rate: Usage) -> Result<()> {
     Ok(writeln!(out, "{what:44} {cpu_ms:8.2} {:10.3} {wakes:8.0} {control_ms:14.2}", cpu_ms / 10.0)?)
 }
 
-/// A process that plays a role; killed when dropped.
-struct Player(Child);
-
-impl Player {
-    /// ReturnedSlots when it is ready.
-    fn start(role: &str, root: &Path, arguments: &[&str]) -> Result<Player> {
-        let mut command = Command::new(std::env::current_exe()?);
-        command.args([CHILD, role]).arg(root).args(arguments);
-        let mut player = Player(command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?);
-        let output = player.0.stdout.take().ok_or("a child has no output")?;
-        let mut line = String::new();
-        BufReader::new(output).read_line(&mut line)?;
-        if line != "ready\n" {
-            return Err(format!("a child that should play {role} says {line:?}").into());
-        }
-        Ok(player)
-    }
-}
-
-impl Drop for Player {
-    fn drop(&mut self) {
-        // It may be gone.
-        let _ = self.0.kill();
-        let _ = self.0.wait();
+/// Another process in a role; returns when it is ready.
+fn start(role: &str, root: &Path, arguments: &[&str]) -> Result<Process> {
+    let root = root.to_string_lossy();
+    let mut process = Process::start([role, &*root].iter().chain(arguments))?;
+    match &*process.line()? {
+        "ready" => Ok(process),
+        line => Err(format!("a process that should play {role} says {line:?}").into()),
     }
 }
 

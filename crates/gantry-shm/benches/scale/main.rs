@@ -10,6 +10,7 @@ mod endpoints;
 mod player;
 mod processes;
 
+use bench_support::{Benchmark, Options, Result};
 use gantry_shm::{Participant, Publisher, PublisherOptions, Qos, SourceTime, Subscription, TypeDescription};
 use std::{
     process::ExitCode,
@@ -17,32 +18,30 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// An error is a sentence.
-type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
-
 const PAYLOAD_BYTES: usize = 64;
 /// Only a hang gets there.
 const PATIENCE: Duration = Duration::from_secs(120);
 
+const SCALE: Benchmark = Benchmark {
+    name: "scale",
+    help: "\
+Measures what an endpoint, a process and a reader cost where there are many of them.
+
+cargo bench -p gantry-shm --bench scale [-- OPTIONS]
+
+  --quick       a tenth of all endpoints, processes and readers
+  --help        this
+",
+    seconds: 0.0, // measures until it is done
+    quick_seconds: 0.0,
+};
+
 fn main() -> ExitCode {
-    let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| argument != "--bench").collect();
-    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
-    let outcome = match words[..] {
-        [player::CHILD, role, root, number] => player::play(role, root.as_ref(), number),
-        [] => measure(1),
-        ["--quick"] => measure(10),
-        _ => Err(format!("the only option is --quick; {words:?} means nothing").into()),
-    };
-    match outcome {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("scale: {error}");
-            ExitCode::FAILURE
-        }
-    }
+    SCALE.main(player::play, measure)
 }
 
-fn measure(part: usize) -> Result<()> {
+fn measure(options: &Options) -> Result<()> {
+    let part = if options.is_quick { 10 } else { 1 };
     endpoints::measure(&[250, 500, 1000, 2000].map(|count| count / part))?;
     processes::measure_processes(&[25, 50, 100, 200].map(|count| (count / part).max(2)))?;
     processes::measure_readers(&[8, 16, 32, 64].map(|count| (count / part).max(1)))

@@ -1,81 +1,56 @@
 //! The other processes: this program again, each in a role.
 
 use super::{Result, publisher, subscription};
+use bench_support::Process;
 use gantry_shm::Participant;
 use std::{
-    io::{BufRead, BufReader, Write},
+    io::Write,
     path::Path,
-    process::{Child, ChildStdin, ChildStdout, Command, Stdio},
     time::{Duration, Instant},
 };
 
 /// Topics of each process among many: 200 processes have 1000.
 const TOPICS_EACH: usize = 5;
 
-/// How a child is called.
-pub const CHILD: &str = "--child";
-
-/// A process that plays a role; killed when dropped.
-pub struct Player {
-    child: Child,
-    input: Option<ChildStdin>,
-    output: BufReader<ChildStdout>,
-}
+/// A process that plays a role.
+pub struct Player(Process);
 
 impl Player {
     /// Starts it; it waits for [`Player::go`].
     pub fn start(role: &str, root: &Path, number: usize) -> Result<Player> {
-        let mut command = Command::new(std::env::current_exe()?);
-        command.args([CHILD, role]).arg(root).arg(number.to_string());
-        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
-        let (input, output) = (child.stdin.take(), child.stdout.take().ok_or("a child has no output")?);
-        let mut player = Player { child, input, output: BufReader::new(output) };
-        player.line()?;
-        Ok(player)
+        let mut process = Process::start([role, &root.to_string_lossy(), &number.to_string()])?;
+        process.line()?;
+        Ok(Player(process))
     }
 
     /// Lets it join.
     pub fn go(&mut self) -> Result<()> {
-        Ok(self.input.as_mut().ok_or("a child has no input")?.write_all(b"go\n")?)
+        self.0.say("go")
     }
 
     /// Waits until it joined and has its endpoints; how long that took it.
     pub fn ready_ms(&mut self) -> Result<f64> {
-        let line = self.line()?;
-        line.trim().parse().map_err(|_| format!("a child says {line:?} and not how long it took").into())
-    }
-
-    fn line(&mut self) -> Result<String> {
-        let mut line = String::new();
-        self.output.read_line(&mut line)?;
-        if line.is_empty() { Err(format!("a child ended: {:?}", self.child.wait()?).into()) } else { Ok(line) }
+        let line = self.0.line()?;
+        line.parse().map_err(|_| format!("a child says {line:?} and not how long it took").into())
     }
 
     /// Lets it leave in an orderly way.
     pub fn leave(&mut self) -> Result<()> {
-        self.input = None;
-        let status = self.child.wait()?;
-        if status.success() { Ok(()) } else { Err(format!("a child failed: {status}").into()) }
-    }
-}
-
-impl Drop for Player {
-    fn drop(&mut self) {
-        // It may be gone.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        self.0.end()
     }
 }
 
 /// A child's side.
-pub fn play(role: &str, root: &Path, number: &str) -> Result<()> {
+pub fn play(words: &[String]) -> Result<()> {
+    let [role, root, number] = words else { return Err(format!("there is no role {words:?}").into()) };
+    let root: &Path = root.as_ref();
     say("here")?;
     let until_told = || std::io::stdin().lines().next();
     until_told();
     let start = Instant::now();
     let participant = Participant::join_under(root, 0)?;
     let took = || say(&format!("{}", start.elapsed().as_secs_f64() * 1e3));
-    match role {
+    match &**role {
         // One of many in a domain: talks on some topics, and listens to its neighbour's.
         "neighbour" => {
             let first = number.parse::<usize>()? * TOPICS_EACH;

@@ -4,13 +4,14 @@
 use crate::support::*;
 use gantry_shm::{Participant, Qos};
 use std::{
-    io::{BufRead, Write},
+    io::BufRead,
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering::Relaxed},
     },
     time::Duration,
 };
+pub use test_support::say;
 
 /// Payload of the streams that children publish and check.
 pub const STREAM_BYTES: usize = 64 << 10;
@@ -149,12 +150,6 @@ fn play_waiting(role: &str, arguments: &[String], participant: Arc<Participant>)
         "hold-registry" => crate::registry::hold_registry(root, &participant),
         other => panic!("no role {other}"),
     }
-}
-
-pub fn say(line: &str) {
-    let mut stdout = std::io::stdout().lock();
-    writeln!(stdout, "{line}").unwrap();
-    stdout.flush().unwrap();
 }
 
 /// Becomes true when the parent closes our standard input.

@@ -30,10 +30,10 @@ mod realtime;
 mod registry;
 mod removed;
 mod support;
-mod trap;
 mod waiting;
 
-use libtest_mimic::{Arguments, Trial};
+use libtest_mimic::Arguments;
+use test_support::{is_ignored, trap, trial, trials};
 
 fn main() -> std::process::ExitCode {
     let arguments: Vec<String> = std::env::args().collect();
@@ -63,10 +63,7 @@ fn main() -> std::process::ExitCode {
         removed::TESTS,
         waiting::TESTS,
     ];
-    let mut trials: Vec<Trial> = Vec::new();
-    for &(name, test) in in_any_order.into_iter().flatten() {
-        trials.push(trial(name, test));
-    }
+    let mut trials = trials(in_any_order);
     let where_possible = [
         ("fork", fork::TESTS, fork::why_not()),
         ("limits", limits::TESTS, limits::why_not()),
@@ -74,24 +71,9 @@ fn main() -> std::process::ExitCode {
         ("pages", pages::TESTS, pages::why_not()),
     ];
     for (group, tests, why_not) in where_possible {
-        let ignored = is_ignored(group, why_not);
+        let ignored = is_ignored(&format!("{}::{group}", module_path!()), why_not);
         trials.extend(tests.iter().map(|&(name, test)| trial(name, test).with_ignored_flag(ignored)));
     }
-    trials.extend(realtime::trials(is_ignored("realtime", trap::why_not())));
+    trials.extend(realtime::trials(is_ignored("it::realtime", trap::why_not())));
     libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
-}
-
-fn trial(name: &str, test: fn()) -> Trial {
-    Trial::test(name, move || {
-        test();
-        Ok(())
-    })
-}
-
-/// Whether there is a reason to ignore tests of a group; says which.
-fn is_ignored(group: &str, why: Option<String>) -> bool {
-    if let Some(why) = &why {
-        eprintln!("ignored: {}::{group}: {why}", module_path!());
-    }
-    why.is_some()
 }

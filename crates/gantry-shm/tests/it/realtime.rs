@@ -2,10 +2,7 @@
 //!
 //! Every scenario runs twice: on a thread whose allocations are counted, and in a child process where a system call is a trap.
 
-use crate::{
-    support::*,
-    trap::{self, step},
-};
+use crate::support::*;
 use allocations::{Counts, count};
 use gantry_shm::{Liveliness, Participant, Publisher, PublisherOptions, Qos, Sample, SourceTime, Subscription};
 use libtest_mimic::Trial;
@@ -18,6 +15,7 @@ use std::{
     },
     time::Duration,
 };
+use test_support::trap::{self, step};
 
 /// Until the history is full, batches were reclaimed and all slots are there ...
 const WARM_UP_CYCLES: u64 = 5_000;
@@ -48,10 +46,7 @@ pub fn trials(no_trap: bool) -> Vec<Trial> {
 }
 
 fn trial(name: &str, test: impl FnOnce() + Send + 'static) -> Trial {
-    Trial::test(format!("{}::{name}", module_path!()), move || {
-        test();
-        Ok(())
-    })
+    test_support::trial(format!("{}::{name}", module_path!()), test)
 }
 
 /// Who is there and what they do in a cycle.

@@ -4,26 +4,12 @@ use gantry_shm::{
     Error, Participant, Publisher, PublisherOptions, Qos, Sample, SourceTime, Subscription, TypeDescription,
 };
 use std::{
-    io::{BufRead, BufReader, Write},
     path::{Path, PathBuf},
-    process::{Child, ChildStdin, Command, Stdio},
-    sync::{Arc, mpsc::Receiver},
+    process::Command,
+    sync::Arc,
     time::{Duration, Instant},
 };
-
-/// Long enough for any machine; only a hang gets there.
-pub const PATIENCE: Duration = Duration::from_secs(60);
-/// A name, and the test.
-pub type Test = (&'static str, fn());
-
-/// Lists tests by their names.
-macro_rules! tests {
-    ($($test:ident),* $(,)?) => {
-        pub const TESTS: &[crate::support::Test] =
-            &[$((concat!(module_path!(), "::", stringify!($test)), $test)),*];
-    };
-}
-pub(crate) use tests;
+pub use test_support::{PATIENCE, Peer, eventually, tests, this_program};
 
 /// A directory in shared memory that goes with the test.
 pub struct Root(tempfile::TempDir);
@@ -70,69 +56,7 @@ impl Root {
 
     /// Starts this program, which ends `command`, in a role.
     pub fn child_by(&self, mut command: Command, role: &str, arguments: &[&str]) -> Peer {
-        let mut child = command
-            .args(["--child", role, self.path().to_str().unwrap()])
-            .args(arguments)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let (stdin, stdout) = (child.stdin.take(), BufReader::new(child.stdout.take().unwrap()));
-        let (sender, lines) = std::sync::mpsc::channel();
-        std::thread::spawn(move || stdout.lines().map_while(Result::ok).try_for_each(|line| sender.send(line)));
-        Peer { child, stdin, lines }
-    }
-}
-
-/// The words that start this program again; first of them the emulator's name, which `EMULATOR` says where this program is one
-/// of another machine.
-pub fn this_program() -> Vec<String> {
-    let program = std::env::current_exe().unwrap().into_os_string().into_string().unwrap();
-    std::env::var("EMULATOR").into_iter().chain([program]).collect()
-}
-
-/// A child process; killed when dropped.
-pub struct Peer {
-    pub child: Child,
-    stdin: Option<ChildStdin>,
-    lines: Receiver<String>,
-}
-
-impl Peer {
-    /// The next line it says.
-    pub fn line(&mut self) -> String {
-        match self.lines.recv_timeout(PATIENCE) {
-            Ok(line) => line,
-            Err(why) => panic!("the child says nothing ({why}); it is {:?}", self.child.try_wait()),
-        }
-    }
-
-    pub fn say(&mut self, line: &str) {
-        writeln!(self.stdin.as_mut().unwrap(), "{line}").unwrap();
-    }
-
-    /// `kill -9`, and waits until it is gone.
-    pub fn kill(&mut self) {
-        self.child.kill().unwrap();
-        self.child.wait().unwrap();
-    }
-
-    /// Lets it end by itself.
-    pub fn finish(mut self) {
-        self.stdin = None;
-        let status = self.child.wait().unwrap();
-        assert!(status.success(), "{status}");
-    }
-
-    pub fn pid(&self) -> rustix::process::Pid {
-        rustix::process::Pid::from_child(&self.child)
-    }
-}
-
-impl Drop for Peer {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        Peer::start(command.args(["--child", role, self.path().to_str().unwrap()]).args(arguments))
     }
 }
 
@@ -252,15 +176,6 @@ pub fn offset_of(structure: &str, field: &str) -> usize {
     let mut lines = layout.lines().skip_while(|line| !line.starts_with(&title));
     let line = lines.find(|line| line.contains(&field)).unwrap();
     line.split_whitespace().next().unwrap().parse().unwrap()
-}
-
-/// Waits for a condition that another process brings about.
-pub fn eventually(what: &str, mut condition: impl FnMut() -> bool) {
-    let deadline = Instant::now() + PATIENCE;
-    while !condition() {
-        assert!(Instant::now() < deadline, "never: {what}");
-        std::thread::yield_now();
-    }
 }
 
 /// Numbers to try things with; the seed is printed, and `SEED` in the environment sets it.

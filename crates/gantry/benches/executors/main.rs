@@ -7,69 +7,62 @@
 //!   them, has subscriptions of its own to the same topics.
 //! - Every turn publishes as many messages; who does not deliver all of them is said to.
 
-#[path = "../../../gantry-shm/benches/hop/cpus.rs"]
-mod cpus;
 mod idle;
 mod kind;
 mod listener;
 mod meter;
-mod options;
-#[path = "../../../gantry-shm/benches/hop/peer.rs"]
-mod peer;
 mod play;
 mod report;
 mod row;
 mod statistics;
-#[path = "../../../gantry-shm/benches/idle/usage.rs"]
-mod usage;
 
-use cpus::Cpus;
+use bench_support::{Benchmark, Options, Result, cpus, cpus::Cpus, peer, usage};
 use listener::Listener;
 use meter::Meter;
-use std::{
-    process::ExitCode,
-    sync::Arc,
-    time::{Duration, Instant},
+use std::{process::ExitCode, sync::Arc, time::Duration};
+
+const EXECUTORS: Benchmark = Benchmark {
+    name: "executors",
+    help: "\
+Measures what executors cost for each message, and what idle ones do.
+
+cargo bench -p gantry --bench executors [-- OPTIONS]
+
+  --quick       measure for 11 seconds instead of 150, in shorter turns
+  --only NAMES  only what has one of these in its name, as in \"events 10@,single-threaded 10@\"; for profilers
+  --help        this
+",
+    seconds: 150.0,
+    quick_seconds: 11.0,
 };
 
-/// An error is a sentence.
-type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
-
-/// The fewest cycles that make a median.
-const LEAST_CYCLES: usize = 3;
-
 fn main() -> ExitCode {
-    peer::begin("executors", play::play, measure)
+    EXECUTORS.main(play::play, measure)
 }
 
-fn measure(arguments: &[String]) -> Result<()> {
-    let Some(options) = options::Options::parse(arguments)? else { return report::help() };
-    if cfg!(debug_assertions) {
-        // `cargo test --all-targets` comes here: figures of such a build say nothing about anything.
-        return report::unoptimised();
-    }
+fn measure(options: &Options) -> Result<()> {
     let cpus = Cpus::of_this_process()?;
-    let mut peer = peer::Peer::start(std::process::id().to_string(), &cpus)?;
+    let mut peer = peer::Peer::start(&std::process::id().to_string(), &cpus)?;
     let _joined = play::node(std::process::id(), "measure")?;
     let meter = Arc::new(Meter::new()?);
-    let mut rows = row::all(&options);
+    let mut rows = row::all(options);
     let mut listeners = Vec::new();
     for topics in row::TOPICS.into_iter().filter(|&topics| rows.iter().any(|row| row.load.topics == topics)) {
         listeners.push(Listener::new(&mut peer, &meter, topics)?);
     }
-    let idle = listeners.last_mut().map(|listener| idle::measure(listener, options.idle)).transpose()?;
-    let (mut cycles, start) = (0, Instant::now());
-    while cycles < LEAST_CYCLES || start.elapsed() < Duration::from_secs_f64(options.seconds) {
+    let idle_time = if options.is_quick { Duration::from_millis(500) } else { Duration::from_secs(3) };
+    let idle = listeners.last_mut().map(|listener| idle::measure(listener, idle_time)).transpose()?;
+    let cycles = options.cycles(|cycle| {
         let count = rows.len();
         for place in 0..count {
             // Who is first after another load finds its memory cold: that is another one each time.
-            let row = &mut rows[row::rotated(place, cycles, count)];
+            let row = &mut rows[row::rotated(place, cycle, count)];
             let listener = listeners.iter_mut().find(|listener| listener.topics() == row.load.topics);
             let turn = listener.ok_or("no listener has so many topics")?.turn(&mut peer, row.kind, row.load)?;
             row.statistics.add_turn(turn);
         }
-        cycles += 1;
-    }
+        Ok(())
+    })?;
     peer.end()?;
     report::print(&cpus, cycles, &rows, &idle.unwrap_or_default())
 }

@@ -60,7 +60,8 @@ struct Talker {
 }
 
 /// Until it is told to end.
-pub fn play(role: &Role) -> Result<()> {
+pub fn play(words: &[String]) -> Result<()> {
+    let role = Role::parse(words)?;
     Cpus::pin(&role.cpus.all())?;
     let node = node(role.place.parse()?, "talker")?;
     // Sleeps end when they should.

@@ -6,33 +6,8 @@
 use crate::{Result, cpus::Cpus, idle::Idle, kind::Kind, row::Row, statistics::Statistics, usage::Usage};
 use std::io::Write;
 
-const HELP: &str = "\
-Measures what executors cost for each message, and what idle ones do.
-
-cargo bench -p gantry --bench executors [-- OPTIONS]
-
-  --quick       measure for 11 seconds instead of 150, in shorter turns
-  --only NAMES  only what has one of these in its name, as in \"events 10@,single-threaded 10@\"; for profilers
-  --help        this
-";
-
 /// What single-threaded is compared with.
 const COMPARED: [Kind; 2] = [Kind::Events, Kind::MultiThreaded];
-
-/// Prints the options.
-pub fn help() -> Result<()> {
-    std::io::stdout().lock().write_all(HELP.as_bytes())?;
-    Ok(())
-}
-
-/// Says why nothing is measured.
-pub fn unoptimised() -> Result<()> {
-    writeln!(
-        std::io::stdout().lock(),
-        "executors: nothing is measured in a build without optimisation; use cargo bench"
-    )?;
-    Ok(())
-}
 
 /// Prints everything.
 pub fn print(cpus: &Cpus, cycles: usize, rows: &[Row], idle: &[Idle]) -> Result<()> {

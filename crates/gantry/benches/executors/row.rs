@@ -1,6 +1,6 @@
 //! What is measured: one `Row` for each executor and load. What is compared stands close together.
 
-use crate::{kind::Kind, options::Options, statistics::Statistics};
+use crate::{Options, kind::Kind, statistics::Statistics};
 use std::time::Duration;
 
 /// How many topics.
@@ -44,10 +44,11 @@ impl Load {
 
 /// All that was asked for.
 pub fn all(options: &Options) -> Vec<Row> {
+    let shorter = if options.is_quick { 2 } else { 1 };
     let mut rows = Vec::new();
     for topics in TOPICS {
         for (rate, count) in RATES {
-            let load = Load { topics, rate, count: count / options.shorter as usize };
+            let load = Load { topics, rate, count: count / shorter };
             for kind in Kind::ALL {
                 let name = format!("{} {}", kind.name(), load.name());
                 if options.only.split(',').any(|part| name.contains(part)) {

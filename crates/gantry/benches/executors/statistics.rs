@@ -3,6 +3,7 @@
 //! Compared are lower quartiles over turns: whatever else a machine has to do makes turns longer, and a few of them by far.
 
 use crate::meter::Turn;
+use bench_support::statistics::{lower_quartile, percentile};
 
 /// The turns of a row.
 #[derive(Default)]
@@ -33,12 +34,12 @@ impl Statistics {
 
     /// CPU time for each message, ns, which a quarter of the turns did not exceed.
     pub fn cpu_ns(&self) -> f64 {
-        lower_quartile(&self.cpus_ns)
+        lower_quartile(self.cpus_ns.iter().copied())
     }
 
     /// The 99th percentile of a turn's latencies, ns, which a quarter of the turns did not exceed.
     pub fn p99_ns(&self) -> f64 {
-        lower_quartile(&self.p99s_ns)
+        lower_quartile(self.p99s_ns.iter().copied())
     }
 
     /// The smallest latencies, ns, that these shares of all do not exceed (nearest rank).
@@ -47,15 +48,4 @@ impl Statistics {
         sorted.sort_unstable();
         fractions.map(|fraction| percentile(&sorted, fraction))
     }
-}
-
-fn lower_quartile(values: &[f64]) -> f64 {
-    let mut sorted = values.to_vec();
-    sorted.sort_unstable_by(f64::total_cmp);
-    sorted.get(sorted.len().saturating_sub(1) / 4).copied().unwrap_or(f64::NAN)
-}
-
-fn percentile(sorted: &[u64], fraction: f64) -> f64 {
-    let rank = ((fraction * sorted.len() as f64).ceil() as usize).max(1);
-    sorted.get(rank - 1).map_or(f64::NAN, |value| *value as f64)
 }

@@ -7,57 +7,40 @@
 //! - Nothing is lost, or it is an error: nobody is sent more than all of them keep (`queue`).
 
 mod channel;
-#[path = "../../../gantry-shm/benches/hop/cpus.rs"]
-#[expect(dead_code, reason = "who starts processes uses all of it")]
-mod cpus;
 mod gantry;
 mod locked;
 mod message;
-#[path = "../unsized/options.rs"]
-mod options;
 mod paced;
 mod queue;
 mod report;
 mod ring;
 mod row;
 mod stamp;
-#[path = "../../../gantry-shm/benches/hop/statistics.rs"]
-mod statistics;
 mod stream;
-#[path = "../../../gantry-shm/benches/hop/ticks.rs"]
-mod ticks;
 
-use cpus::Cpus;
+use bench_support::{Benchmark, Error, Options, Result, cpus, cpus::Cpus, no_role, statistics, ticks};
 use row::{PacedRow, Row};
-use std::{
-    process::ExitCode,
-    time::{Duration, Instant},
+use std::{process::ExitCode, time::Duration};
+
+const REALTIME: Benchmark = Benchmark {
+    name: "realtime",
+    help: "\
+Measures messages of 256 bytes between two threads of a process, beside rtrb, a mutex with a condition variable, and a channel.
+
+cargo bench -p gantry --bench realtime [-- OPTIONS]
+
+  --quick       measure for 5 seconds instead of 16
+  --help        this
+",
+    seconds: 16.0, // with set-up, the whole run stays under half a minute
+    quick_seconds: 5.0,
 };
 
-/// An error is a sentence, which comes from any thread.
-type Error = Box<dyn std::error::Error + Send + Sync>;
-type Result<T> = std::result::Result<T, Error>;
-
-/// The fewest cycles that make a median.
-const LEAST_CYCLES: usize = 3;
-
 fn main() -> ExitCode {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    match measure(&arguments) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("realtime: {error}");
-            ExitCode::FAILURE
-        }
-    }
+    REALTIME.main(no_role, measure)
 }
 
-fn measure(arguments: &[String]) -> Result<()> {
-    let Some(options) = options::Options::parse(arguments)? else { return report::help() };
-    if cfg!(debug_assertions) {
-        // `cargo test --all-targets` comes here: figures of such a build say nothing about anything.
-        return report::unoptimised();
-    }
+fn measure(options: &Options) -> Result<()> {
     let cpus = Cpus::of_this_process()?;
     let clock = ticks::Clock::calibrate(Duration::from_millis(50));
     // Made before this thread is pinned: the threads behind it use all CPUs.
@@ -65,14 +48,12 @@ fn measure(arguments: &[String]) -> Result<()> {
     drop(gantry::pair(1, ::gantry::PublishMode::Async { period: row::PERIOD })?);
     Cpus::pin(&[cpus.first])?;
     let (mut rows, mut paced) = (Row::all(&cpus), PacedRow::all());
-    let (start, mut cycles) = (Instant::now(), 0);
-    while cycles < LEAST_CYCLES || start.elapsed() < Duration::from_secs_f64(options.seconds) {
+    let cycles = options.cycles(|_| {
         for row in &mut rows {
             let mut samples = row.turn(&cpus)?;
             row.statistics.add_turn(&mut samples);
         }
-        paced.iter_mut().try_for_each(|row| row.turn(&cpus))?;
-        cycles += 1;
-    }
-    report::print(&cpus, &clock, &options, cycles, &rows, &paced)
+        paced.iter_mut().try_for_each(|row| row.turn(&cpus))
+    })?;
+    report::print(&cpus, &clock, options, cycles, &rows, &paced)
 }

@@ -4,36 +4,13 @@
 //! other line begins so.
 
 use crate::{
-    Result,
+    Options, Result,
     cpus::Cpus,
-    options::Options,
     row::{Carrier, PERIOD, PacedRow, Row, Way},
-    statistics::Statistics,
+    statistics::{Statistics, median},
     ticks::Clock,
 };
 use std::io::Write;
-
-const HELP: &str = "\
-Measures messages of 256 bytes between two threads of a process, beside rtrb, a mutex with a condition variable, and a channel.
-
-cargo bench -p gantry --bench realtime [-- OPTIONS]
-
-  --quick       measure for 5 seconds instead of 16
-  --help        this
-";
-
-/// Prints the options.
-pub fn help() -> Result<()> {
-    std::io::stdout().lock().write_all(HELP.as_bytes())?;
-    Ok(())
-}
-
-/// Says why nothing is measured.
-pub fn unoptimised() -> Result<()> {
-    let mut output = std::io::stdout().lock();
-    writeln!(output, "realtime: nothing is measured in a build without optimisation; use cargo bench")?;
-    Ok(())
-}
 
 /// Prints everything.
 pub fn print(
@@ -45,13 +22,12 @@ pub fn print(
     paced: &[PacedRow],
 ) -> Result<()> {
     let output = &mut std::io::stdout().lock();
-    let steady = if clock.steady { "" } else { "; THE KERNEL DOES NOT CALL IT STEADY" };
     writeln!(output, "Messages of 256 bytes in one process, written and read in place. All times in ns.\n")?;
     match cpus.second {
         Some(second) => writeln!(output, "CPUs      {} (who sends) and {second} (who reads)", cpus.first)?,
         None => writeln!(output, "CPUs      ONLY {} IS USABLE: what needs two is left out", cpus.first)?,
     }
-    writeln!(output, "clock     {:.3} ns a tick{steady}", clock.ns_per_tick)?;
+    writeln!(output, "clock     {clock}")?;
     writeln!(output, "turns     {cycles} cycles in {} s, each with one turn of each row; a ratio is", options.seconds)?;
     writeln!(output, "          the median over cycles of the ratio of both turns' medians")?;
     writeln!(output, "gantry    reliable, keep last; each message stamped with the time, which the others are not\n")?;
@@ -139,10 +115,4 @@ fn ratios(output: &mut impl Write, rows: &[Row], paced: &[PacedRow]) -> Result<(
 /// By how much the slowest message of a thousand is later than usual.
 fn jitter(latency: &Statistics) -> f64 {
     latency.percentile(0.999) - latency.percentile(0.5)
-}
-
-fn median(values: impl Iterator<Item = f64>) -> f64 {
-    let mut values: Vec<f64> = values.collect();
-    values.sort_unstable_by(f64::total_cmp);
-    values.get(values.len().saturating_sub(1) / 2).copied().unwrap_or(f64::NAN)
 }

@@ -156,11 +156,11 @@ impl<M: Bulk> Hop for PingPong<M> {
 }
 
 #[cold]
-fn silence() -> Box<dyn std::error::Error> {
+fn silence() -> crate::Error {
     format!("the other process said nothing for {} s; it may have ended or stand still", PATIENCE.as_secs()).into()
 }
 
 #[cold]
-fn damaged(type_name: &str) -> Box<dyn std::error::Error> {
+fn damaged(type_name: &str) -> crate::Error {
     format!("a {type_name} arrived with a payload that nobody wrote").into()
 }

@@ -12,7 +12,8 @@ use crate::{
 use std::io::Write;
 
 /// Until it is told to end.
-pub fn play(role: &Role) -> Result<()> {
+pub fn play(words: &[String]) -> Result<()> {
+    let role = Role::parse(words)?;
     let mut hops = hop::all(role.place.parse()?, Side::Pong, &role.cpus)?;
     Cpus::pin(&[role.cpus.second.unwrap_or(role.cpus.first)])?;
     role.play(|line, output| obey(line, &mut hops, output))

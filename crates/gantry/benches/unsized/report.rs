@@ -3,17 +3,8 @@
 //! Used by `main`, once, at the end. Lines that begin with "ratio " are read by programs: exactly `ratio NAME VALUE`, and no
 //! other line begins so.
 
-use crate::{Result, cpus::Cpus, options::Options, row::Row, ticks::Clock};
+use crate::{Options, Result, cpus::Cpus, row::Row, ticks::Clock};
 use std::io::Write;
-
-const HELP: &str = "\
-Measures ROS 2's messages of any length in place, beside plain arrays of the same payload and beside serialisation.
-
-cargo bench -p gantry --bench unsized [-- OPTIONS]
-
-  --quick       measure for 5 seconds instead of 16
-  --help        this
-";
 
 /// What is compared: two rows, of which the ratio has the names.
 const COMPARISONS: [(&str, &str); 7] = [
@@ -26,38 +17,22 @@ const COMPARISONS: [(&str, &str); 7] = [
     ("header", "plain-32B"),
 ];
 
-/// Prints the options.
-pub fn help() -> Result<()> {
-    std::io::stdout().lock().write_all(HELP.as_bytes())?;
-    Ok(())
-}
-
-/// Says why nothing is measured.
-pub fn unoptimised() -> Result<()> {
-    writeln!(
-        std::io::stdout().lock(),
-        "unsized: nothing is measured in a build without optimisation; use cargo bench"
-    )?;
-    Ok(())
-}
-
 /// Prints everything.
 pub fn print(cpus: &Cpus, clock: &Clock, options: &Options, cycles: usize, rows: &[Row]) -> Result<()> {
     let mut output = std::io::stdout().lock();
-    let steady = if clock.steady { "" } else { "; THE KERNEL DOES NOT CALL IT STEADY" };
     writeln!(output, "Hops between two processes: half a round trip. All times in ns, for one hop or one message.\n")?;
     match cpus.second {
         Some(second) => writeln!(output, "CPUs      {} (this process) and {second}, polled", cpus.first)?,
         None => writeln!(output, "CPUs      ONLY {} IS USABLE: both processes share it and sleep", cpus.first)?,
     }
-    writeln!(output, "clock     {:.3} ns a tick{steady}", clock.ns_per_tick)?;
+    writeln!(output, "clock     {clock}")?;
     writeln!(output, "turns     {cycles} cycles in {} s, each with one turn of each row; a ratio is", options.seconds)?;
     writeln!(output, "          the median over cycles of the ratio of both turns' lower quartiles\n")?;
     write!(output, "{:>11} {:>11} {:>11} {:>11} {:>8}  ", "p25", "p50", "p90", "p99", "n")?;
     writeln!(output, "{:<24} {:>8}  payload", "variant", "bytes")?;
     for row in rows {
         let ns = |ticks| ticks * clock.ns_per_tick / row.divisor as f64;
-        let [p25, p50, p90, p99] = row.statistics.percentiles([0.25, 0.5, 0.9, 0.99]).map(ns);
+        let [p25, p50, p90, p99] = [0.25, 0.5, 0.9, 0.99].map(|fraction| ns(row.statistics.percentile(fraction)));
         write!(output, "{p25:>11.1} {p50:>11.1} {p90:>11.1} {p99:>11.1} {:>8}  ", row.statistics.n())?;
         writeln!(output, "{:<24} {:>8}  {}", row.name, row.bytes, row.way)?;
     }

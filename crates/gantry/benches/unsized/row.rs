@@ -32,7 +32,7 @@ pub struct Row {
 
 impl Row {
     fn new(name: &'static str, bytes: usize, way: &'static str, divisor: u64, turn: Turn) -> Row {
-        Row { name, bytes, way, divisor, statistics: Statistics::default(), turn }
+        Row { name, bytes, way, divisor, statistics: Statistics::with_lower_quartiles(), turn }
     }
 
     /// Measures a turn.

@@ -112,8 +112,8 @@ fn a_future_that_is_dropped_loses_nothing() {
 
 fn a_future_meets_a_publisher_of_another_process() {
     let mut subscription = node().create_subscription::<Point>("awaiting_peer", Qos::default()).unwrap();
-    let mut talker = Peer::start("typed-talker", "awaiting_peer");
-    talker.go_on();
+    let mut talker = start_child("typed-talker", "awaiting_peer");
+    talker.say("");
     assert_eq!(block_on(subscription.take_async()).unwrap().x, 1.0);
     talker.finish();
 }

@@ -2,7 +2,8 @@
 
 use crate::support::*;
 use gantry::Qos;
-use std::io::Write;
+use test_support::order;
+pub use test_support::say;
 
 pub fn play(role: &str, topic: &str) {
     let node = node();
@@ -86,16 +87,4 @@ pub fn play(role: &str, topic: &str) {
 /// Whether to go on; `false` if the parent wants us to end.
 pub fn told() -> bool {
     order().is_some()
-}
-
-/// What to do; `None` if the parent wants us to end.
-fn order() -> Option<String> {
-    let mut line = String::new();
-    (std::io::stdin().read_line(&mut line).unwrap() > 0).then(|| line.trim_end().to_owned())
-}
-
-pub fn say(line: &str) {
-    let mut stdout = std::io::stdout().lock();
-    writeln!(stdout, "{line}").unwrap();
-    stdout.flush().unwrap();
 }

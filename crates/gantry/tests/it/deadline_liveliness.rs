@@ -182,7 +182,7 @@ fn a_living_process_says_so_for_its_publishers() {
 fn what_another_process_promises_is_watched() {
     let subscription = subscription(&node(), "/promises", promised());
     let mut events = subscription.events().unwrap();
-    let mut talker = Peer::start("qos-talker", "/promises");
+    let mut talker = start_child("qos-talker", "/promises");
     assert!(matches!(next(&mut events), SubscriptionEvent::Matched { current_count: 1, .. }));
     let (mut dead, mut missed) = (false, false);
     while !(dead && missed) {
@@ -195,7 +195,7 @@ fn what_another_process_promises_is_watched() {
         let (mut alive, end) = (false, Instant::now() + PATIENCE);
         while !alive {
             assert!(Instant::now() < end, "it was told to {order}, and is not alive");
-            talker.tell(order);
+            talker.say(order);
             talker.line();
             while let Some(event) = events.take().unwrap() {
                 alive |= liveliness(event) == Some((1, 0));

@@ -129,7 +129,7 @@ impl Wake for Task {
 }
 
 fn a_waker_may_own_the_last_of_everything() {
-    Peer::start("task", "task").finish();
+    start_child("task", "task").finish();
 }
 
 /// Role of a child process: a task goes, on the thread that wakes it, with all that this process has in its domain.

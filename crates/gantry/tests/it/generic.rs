@@ -73,12 +73,12 @@ fn a_typed_subscription_passes_over_bytes_of_another_length() {
 }
 
 fn generic_bytes_come_from_another_process() {
-    let mut talker = Peer::start("path-talker", "/paths");
+    let mut talker = start_child("path-talker", "/paths");
     let mut subscription = node().create_generic_subscription("/paths", path(), Qos::default()).unwrap();
     assert_eq!(subscription.publisher_count().unwrap(), 1);
     let mut held = Vec::new();
     for points in 0..5 {
-        talker.go_on();
+        talker.say("");
         held.push((path_bytes(points * 1000), receive(&mut subscription)));
     }
     talker.finish(); // what is held stays
@@ -88,14 +88,14 @@ fn generic_bytes_come_from_another_process() {
 }
 
 fn typed_ends_meet_generic_ones_of_another_process() {
-    let mut talker = Peer::start("typed-talker", "/points");
+    let mut talker = start_child("typed-talker", "/points");
     let mut subscription = node().create_generic_subscription("/points", point(), Qos::default()).unwrap();
     assert_eq!(subscription.publisher_count().unwrap(), 1);
-    talker.go_on();
+    talker.say("");
     assert_eq!(receive(&mut subscription).bytes(), Point { x: 1.0, y: 0.5 }.as_bytes());
     talker.finish();
 
-    let mut listener = Peer::start("typed-listener", "/points");
+    let mut listener = start_child("typed-listener", "/points");
     let mut publisher = node().create_generic_publisher("/points", point(), Qos::default()).unwrap();
     // Ours, and the child's.
     assert!(publisher.wait_for_subscriptions(2, PATIENCE).unwrap());

@@ -175,7 +175,7 @@ fn events_wake_whoever_waits() {
     assert_eq!(next(), [GraphEvent::Added(GraphEntity::Node("/other".into()))]);
     drop(other);
     assert_eq!(next(), [GraphEvent::Removed(GraphEntity::Node("/other".into()))]);
-    let child = Peer::start_in(105, "typed-talker", "/points"); // of another
+    let child = start_child_in(105, "typed-talker", "/points"); // of another
     let mut came = next().len();
     while came < 2 {
         came += next().len();
@@ -212,7 +212,7 @@ fn no_change_is_missed_between_a_look_and_a_wait() {
 fn a_killed_process_disappears() {
     let node = node_in(107, "observer");
     let mut events = node.graph_events().unwrap();
-    let child = Peer::start_in(107, "typed-talker", "/points");
+    let child = start_child_in(107, "typed-talker", "/points");
     let names = |events: Vec<GraphEvent>| -> Vec<String> {
         let mut names: Vec<_> = events
             .into_iter()
@@ -230,7 +230,7 @@ fn a_killed_process_disappears() {
     assert_eq!(names(next(&mut events, &node, 2)), ["+/points", "+/tester"]);
     assert_eq!(node.node_names().unwrap(), ["/observer", "/tester"]);
     let [talker] = &node.publishers_info_by_topic("/points").unwrap()[..] else { panic!("one publishes") };
-    assert!(talker.process.ends_with(&format!("(pid {})", child.id())), "{}", talker.process);
+    assert!(talker.process.ends_with(&format!("(pid {})", child.child.id())), "{}", talker.process);
     drop(child); // it is killed
     assert_eq!(node.node_names().unwrap(), ["/observer"]);
     assert_eq!(node.count_publishers("/points").unwrap(), 0);
@@ -274,12 +274,12 @@ fn explanations_name_what_is_between_two_ends() {
 
 fn ends_in_two_processes_are_explained() {
     let node = node_in(109, "listener");
-    let child = Peer::start_in(109, "typed-talker", "/points");
+    let child = start_child_in(109, "typed-talker", "/points");
     let _subscription = node.create_subscription::<Point>("/points", Qos::default()).unwrap();
     let [connection] = &node.explain("/points").unwrap()[..] else { panic!("one pair") };
     assert_eq!(connection.state, ConnectionState::ZeroCopy);
     let sentence = connection.to_string();
-    let talker = format!("(pid {}) to /listener in ", child.id());
+    let talker = format!("(pid {}) to /listener in ", child.child.id());
     assert!(sentence.starts_with("/tester in ") && sentence.contains(&talker), "{sentence}");
     child.finish();
     assert_eq!(node.explain("/points").unwrap(), []);

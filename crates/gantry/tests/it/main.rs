@@ -21,13 +21,12 @@ mod service_failures;
 mod services;
 mod stopped;
 mod support;
-#[path = "../../../gantry-shm/tests/it/trap.rs"]
-mod trap;
 mod typed;
 mod types;
 
-use libtest_mimic::{Arguments, Trial};
+use libtest_mimic::Arguments;
 use std::process::{Command, ExitCode};
+use test_support::trials;
 
 /// Where the shared memory lies: read by the library when a node is made, so set for a process of its own.
 const DIRECTORY_VARIABLE: &str = "GANTRY_SHM_DIR";
@@ -61,13 +60,7 @@ fn main() -> ExitCode {
         typed::TESTS,
         types::TESTS,
     ];
-    let trial = |&(name, test): &support::Test| {
-        Trial::test(name, move || {
-            test();
-            Ok(())
-        })
-    };
-    let mut trials: Vec<Trial> = tests.into_iter().flatten().map(trial).collect();
+    let mut trials = trials(tests);
     trials.extend(realtime::trials());
     trials.extend(executors::trials());
     libtest_mimic::run(&Arguments::from_args(), trials).exit_code()

@@ -31,11 +31,11 @@ fn every_reader_gets_the_memory_that_was_written() {
     let mut publisher: Publisher<Point> = node.create_publisher(TOPIC, Qos::default()).unwrap();
     let mut here: Vec<Subscription<Point>> =
         (0..3).map(|_| node.create_subscription(TOPIC, Qos::default()).unwrap()).collect();
-    let mut there = [Peer::start("place-listener", TOPIC), Peer::start("place-listener", TOPIC)];
+    let mut there = [start_child("place-listener", TOPIC), start_child("place-listener", TOPIC)];
     assert!(publisher.wait_for_subscriptions(5, PATIENCE).unwrap());
     for round in 0..10 {
         if round > 0 {
-            there.iter_mut().for_each(Peer::go_on);
+            there.iter_mut().for_each(|child| child.say(""));
         }
         let mut loan = publisher.loan().unwrap();
         *loan = Point { x: f64::from(round), y: 0.0 };

@@ -221,7 +221,7 @@ fn whoever_dies_is_not_matched_any_more() {
     let node = node();
     let publisher = publisher(&node, "/dies", Qos::default());
     let mut offers = publisher.events().unwrap();
-    let listener = Peer::start("typed-listener", "/dies");
+    let listener = start_child("typed-listener", "/dies");
     assert!(matches!(next(&mut offers), PublisherEvent::Matched { total_count: 1, current_count: 1, .. }));
     drop(listener); // kill -9
     let event = next(&mut offers);
@@ -229,7 +229,7 @@ fn whoever_dies_is_not_matched_any_more() {
 
     let subscription = subscription(&node, "/dies_too", Qos::default());
     let mut requests = subscription.events().unwrap();
-    let talker = Peer::start("typed-talker", "/dies_too");
+    let talker = start_child("typed-talker", "/dies_too");
     assert!(matches!(next(&mut requests), SubscriptionEvent::Matched { current_count: 1, .. }));
     assert!(matches!(next(&mut requests), SubscriptionEvent::LivelinessChanged { alive_count: 1, .. }));
     drop(talker);
@@ -249,7 +249,7 @@ fn a_process_that_asks_for_too_much_is_told_and_tells() {
     let node = node();
     let publisher = publisher(&node, "/demands", Qos::default());
     let mut events = publisher.events().unwrap();
-    let listener = Peer::start("demanding-listener", "/demands");
+    let listener = start_child("demanding-listener", "/demands");
     let PublisherEvent::OfferedIncompatibleQos { last_policy, .. } = next(&mut events) else {
         panic!("not that event")
     };

@@ -5,8 +5,7 @@
 
 use crate::{
     stopped,
-    support::{PATIENCE, Peer, Point, node},
-    trap::{self, step},
+    support::{PATIENCE, Point, node, start_child},
     typed::{cloud, image},
 };
 use allocations::{Counts, count};
@@ -23,6 +22,11 @@ use std::{
     sync::atomic::{AtomicU64, Ordering::*},
     thread,
     time::Duration,
+};
+use test_support::{
+    is_ignored,
+    trap::{self, step},
+    trial,
 };
 
 /// Until the history is full, batches were reclaimed and all slots are there ...
@@ -44,21 +48,13 @@ const MODES: [(&str, PublishMode); 2] =
 
 /// The tests; those that need the trap are ignored where it cannot be set.
 pub fn trials() -> Vec<Trial> {
-    let why_not = trap::why_not();
-    if let Some(why) = &why_not {
-        eprintln!("ignored: what is trapped in {}: {why}", module_path!());
-    }
-    let trial = |name: String, test: Box<dyn FnOnce() + Send>| {
-        Trial::test(format!("{}::{name}", module_path!()), move || {
-            test();
-            Ok(())
-        })
-    };
+    let no_trap = is_ignored(&format!("traps in {}", module_path!()), trap::why_not());
+    let name_of = |name: &str| format!("{}::{name}", module_path!());
     let mut trials = Vec::new();
     let mut trapped = |name: &str, expected: &'static str| {
         let role = format!("realtime-{name}");
-        let test = Box::new(move || assert_eq!(said(&role), expected));
-        trials.push(trial(format!("{name}_trapped"), test).with_ignored_flag(why_not.is_some()));
+        let trial = trial(name_of(&format!("{name}_trapped")), move || assert_eq!(said(&role), expected));
+        trials.push(trial.with_ignored_flag(no_trap));
     };
     for (name, _) in SCENARIOS {
         MODES.iter().for_each(|(mode, _)| trapped(&format!("{name}_{mode}"), OK));
@@ -70,7 +66,7 @@ pub fn trials() -> Vec<Trial> {
         for (mode_name, mode) in MODES {
             let name = format!("{name}_{mode_name}_allocates_nothing");
             let topic = format!("realtime_{name}");
-            trials.push(trial(name, Box::new(move || allocates_nothing(scenario, &topic, mode))));
+            trials.push(trial(name_of(&name), move || allocates_nothing(scenario, &topic, mode)));
         }
     }
     trials
@@ -85,7 +81,7 @@ fn allocates_nothing(scenario: Scenario, topic: &str, mode: PublishMode) {
 
 /// What a child says of itself.
 fn said(role: &str) -> String {
-    Peer::start(role, &format!("/{}", role.replace('-', "_"))).line()
+    start_child(role, &format!("/{}", role.replace('-', "_"))).line()
 }
 
 /// Roles of child processes; each says `ready` and then what came of it.

@@ -35,7 +35,7 @@ fn server_gone(error: &Error) -> bool {
 }
 
 fn a_killed_server_is_an_error_at_once() {
-    let (mut server, mut client) = (Peer::start("silent-server", "/killed"), client("/killed"));
+    let (mut server, mut client) = (start_child("silent-server", "/killed"), client("/killed"));
     let caller = std::thread::spawn(move || {
         let error = client.call_copy(&AddTwoInts_Request::default(), PATIENCE).map(drop).unwrap_err();
         (error, client)
@@ -51,14 +51,14 @@ fn a_killed_server_is_an_error_at_once() {
     assert_eq!(client.pending_requests(), 0);
     assert!(!client.service_is_ready().unwrap());
     // A new one serves the same client.
-    let server = Peer::start("adder", "/killed");
+    let server = start_child("adder", "/killed");
     assert!(client.wait_for_service(PATIENCE).unwrap());
     assert_eq!(call_many(&mut client, 1, 10), 10);
     server.finish();
 }
 
 fn a_killed_server_is_an_error_for_who_takes_too() {
-    let (mut server, mut client) = (Peer::start("silent-server", "/killed_too"), client("/killed_too"));
+    let (mut server, mut client) = (start_child("silent-server", "/killed_too"), client("/killed_too"));
     let asked = [ask(&mut client, 1), ask(&mut client, 2)];
     assert_eq!(server.line(), "taken");
     server.kill();
@@ -84,7 +84,7 @@ fn a_server_that_ends_is_an_error_after_its_last_answer() {
 }
 
 fn while_one_server_is_left_its_answer_is_waited_for() {
-    let (mut killed, (mut service, mut client)) = (Peer::start("silent-server", "/left"), pair("/left"));
+    let (mut killed, (mut service, mut client)) = (start_child("silent-server", "/left"), pair("/left"));
     eventually("both servers are matched", || client.server_count().unwrap() == 2);
     ask(&mut client, 8);
     assert_eq!(killed.line(), "taken");
@@ -253,7 +253,7 @@ fn clients_that_were_idle_lose_nothing() {
 fn a_client_that_vanishes_harms_nobody() {
     let (mut service, mut client) = pair("/vanishes");
     for round in 0..3 {
-        let mut vanishing = Peer::start("silent-client", "/vanishes");
+        let mut vanishing = start_child("silent-client", "/vanishes");
         let request = take(&mut service);
         vanishing.kill();
         assert_eq!((request.a, request.b), (1, 1), "it stays what it was");
@@ -267,7 +267,7 @@ fn a_client_that_vanishes_harms_nobody() {
 }
 
 fn a_service_of_another_type_is_no_server() {
-    let (server, mut client) = (Peer::start("switch", "/types"), node().create_client::<AddTwoInts>("/types").unwrap());
+    let (server, mut client) = (start_child("switch", "/types"), node().create_client::<AddTwoInts>("/types").unwrap());
     assert!(!client.service_is_ready().unwrap());
     let error = client.send_request_copy(&AddTwoInts_Request::default()).unwrap_err().to_string();
     for part in [
@@ -287,7 +287,7 @@ fn a_service_of_another_type_is_no_server() {
 }
 
 fn a_wait_set_tells_of_a_killed_server() {
-    let (mut server, mut client) = (Peer::start("silent-server", "/wait_set"), client::<AddTwoInts>("/wait_set"));
+    let (mut server, mut client) = (start_child("silent-server", "/wait_set"), client::<AddTwoInts>("/wait_set"));
     let mut wait_set = WaitSet::new(&node()).unwrap();
     ask(&mut client, 1);
     assert_eq!(server.line(), "taken");
@@ -300,7 +300,7 @@ fn a_wait_set_tells_of_a_killed_server() {
 
 fn an_awaited_call_to_a_killed_server_is_an_error() {
     let (mut server, mut client) =
-        (Peer::start("silent-server", "/awaited_killed"), client::<AddTwoInts>("/awaited_killed"));
+        (start_child("silent-server", "/awaited_killed"), client::<AddTwoInts>("/awaited_killed"));
     let caller = std::thread::spawn(move || {
         ask(&mut client, 1);
         let called = block_on(client.call_copy_async(&AddTwoInts_Request::default())).map(drop);

@@ -189,7 +189,7 @@ fn a_service_is_called_by_waiting_and_by_taking() {
 }
 
 fn responses_of_megabytes_come_from_another_process_in_place() {
-    let (server, mut client) = (Peer::start("map-server", "/map"), client::<GetMap>("/map"));
+    let (server, mut client) = (start_child("map-server", "/map"), client::<GetMap>("/map"));
     let mut held = Vec::new();
     for _ in 0..3 {
         let request = client.loan_request().unwrap();
@@ -207,7 +207,7 @@ fn responses_of_megabytes_come_from_another_process_in_place() {
 }
 
 fn requests_of_megabytes_go_to_another_process_in_place() {
-    let (mut server, mut client) = (Peer::start("map-taker", "/set_map"), client::<SetMap>("/set_map"));
+    let (mut server, mut client) = (start_child("map-taker", "/set_map"), client::<SetMap>("/set_map"));
     for _ in 0..3 {
         let map =
             OccupancyGridShape { header: HeaderShape { frame_id: "map" }, data: (MAP_WIDTH * MAP_HEIGHT) as usize };
@@ -236,8 +236,8 @@ fn mapped_file(address: usize) -> String {
 }
 
 fn each_of_several_clients_gets_its_own_answers() {
-    let server = Peer::start("adder", "/shared");
-    let mut other = Peer::start("caller", "/shared");
+    let server = start_child("adder", "/shared");
+    let mut other = start_child("caller", "/shared");
     let threads: Vec<_> = (0..3)
         .map(|thread| {
             std::thread::spawn(move || {
@@ -301,7 +301,7 @@ fn a_server_that_comes_later_can_be_waited_for() {
         assert!(client.wait_for_service(PATIENCE).unwrap());
         call_many(&mut client, 1, 3)
     });
-    let server = Peer::start("adder", "/later");
+    let server = start_child("adder", "/later");
     assert_eq!(waiter.join().unwrap(), 3);
     server.finish();
 }
@@ -336,7 +336,7 @@ pub fn block_on<F: Future>(future: F) -> F::Output {
 }
 
 fn calls_are_awaited() {
-    let server = Peer::start("adder", "/awaited");
+    let server = start_child("adder", "/awaited");
     let mut client = client::<AddTwoInts>("/awaited");
     for a in 0..50 {
         let mut request = client.loan_request().unwrap();

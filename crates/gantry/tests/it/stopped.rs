@@ -6,7 +6,6 @@
 use crate::{
     realtime::{OK, options, pair, publish, take},
     support::{PATIENCE, Point},
-    trap,
 };
 use gantry::{Loan, Node, PublishMode, Qos};
 use std::{
@@ -19,6 +18,7 @@ use std::{
     thread,
     time::Instant,
 };
+use test_support::trap;
 
 /// How often the thread is stopped.
 const STOPS: u64 = 200;

@@ -149,7 +149,7 @@ fn description<T: Message>() -> TypeDescription {
 }
 
 fn messages_of_any_length_come_from_another_process_in_place_and_by_copying() {
-    let (mut peer, node) = (Peer::start("message-talker", "/any"), node());
+    let (mut peer, node) = (start_child("message-talker", "/any"), node());
     macro_rules! subscribe {
         ($($name:ident: $message:ty = $topic:literal),*) => {$(
             let mut $name = node.create_subscription::<$message>($topic, Qos::default()).unwrap();
@@ -161,7 +161,7 @@ fn messages_of_any_length_come_from_another_process_in_place_and_by_copying() {
     let (request, response) =
         (SetBool_Request { data: true }, SetBool_Response { success: true, message: "done".into() });
     for _ in ["in place", "by copying"] {
-        peer.go_on();
+        peer.say("");
         macro_rules! check {
             ($($subscription:ident: $expected:expr),*) => {$(
                 assert!($subscription.wait(PATIENCE).unwrap());
@@ -171,7 +171,7 @@ fn messages_of_any_length_come_from_another_process_in_place_and_by_copying() {
         }
         check!(images: image(), clouds: cloud(), joint_states: joints(), requests: request, responses: response);
     }
-    peer.go_on();
+    peer.say("");
     macro_rules! check_copies {
         ($($subscription:ident: $expected:expr),*) => {$(
             assert!($subscription.wait(PATIENCE).unwrap());

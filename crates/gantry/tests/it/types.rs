@@ -50,7 +50,7 @@ fn both_sides_are_told_which_nested_type_differs() {
 }
 
 fn another_process_with_another_type_is_an_error() {
-    let talker = Peer::start("path-talker", "/disagreement");
+    let talker = start_child("path-talker", "/disagreement");
     let mut subscription =
         node().create_generic_subscription("/disagreement", path_of_float32(), Qos::default()).unwrap();
     let told = sentence(subscription.wait(Duration::from_millis(1)));
@@ -105,7 +105,7 @@ fn the_types_of_a_topic_are_found_by_its_name() {
     // Who only reads says nothing about what there is.
     let _subscription = node.create_generic_subscription("discovered", path_of_float32(), Qos::default()).unwrap();
     assert_eq!(node.topic_types("discovered").unwrap(), []);
-    let talker = Peer::start("path-talker", "/discovered");
+    let talker = start_child("path-talker", "/discovered");
     let again = node.create_generic_publisher("discovered", path(), Qos::default()).unwrap();
     assert_eq!(node.topic_types("discovered").unwrap(), [path()]);
     talker.finish();
@@ -115,10 +115,10 @@ fn the_types_of_a_topic_are_found_by_its_name() {
     node.topic_types("not a topic").unwrap_err();
 
     // What was found is enough to take part.
-    let mut talker = Peer::start("path-talker", "/heard");
+    let mut talker = start_child("path-talker", "/heard");
     let found = node.topic_types("heard").unwrap().remove(0);
     let mut subscription = node.create_generic_subscription("heard", found, Qos::default()).unwrap();
     assert_eq!(subscription.publisher_count().unwrap(), 1);
-    talker.go_on();
+    talker.say("");
     assert_eq!(receive(&mut subscription).bytes(), path_bytes(0));
 }

@@ -7,8 +7,6 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on may say so by panicking")]
 
-#[path = "../../../gantry-shm/tests/it/trap.rs"]
-mod trap;
 mod worker;
 
 use std::io::{BufRead, BufReader, Write};
@@ -20,6 +18,7 @@ use perf_test::clock::{SECOND_NS, now_ns};
 use perf_test::endpoint::Endpoint::{Publisher, Relay, Subscription};
 use perf_test::endpoint::{Endpoint, EndpointPlan};
 use perf_test::worker::protocol::{Order, PROTOCOL, Plan, Report};
+use test_support::{is_ignored, trap, trial};
 
 /// A worker that goes through this says it.
 const OK: &str = "nothing was allocated, and no system call made";
@@ -43,24 +42,14 @@ fn main() -> ExitCode {
         Some("worker-without-end") => return worker::run(u64::MAX),
         _ => {}
     }
-    let why_not = trap::why_not();
-    if let Some(why) = &why_not {
-        eprintln!("ignored: {why}");
-    }
-    let trial = |name: &str, test: Box<dyn FnOnce() + Send>| {
-        let run = move || {
-            test();
-            Ok(())
-        };
-        Trial::test(name, run).with_ignored_flag(why_not.is_some())
+    let no_trap = is_ignored("realtime", trap::why_not());
+    let scenario = |(name, options, endpoints): Scenario| {
+        trial(name, move || assert_eq!(said_within_a_second(options, endpoints), OK)).with_ignored_flag(no_trap)
     };
-    let mut trials: Vec<Trial> = SCENARIOS
-        .into_iter()
-        .map(|(name, options, endpoints)| {
-            trial(name, Box::new(move || assert_eq!(said_within_a_second(options, endpoints), OK)))
-        })
-        .collect();
-    trials.push(trial("a_row_that_is_handed_over_is_caught", Box::new(a_row_that_is_handed_over_is_caught)));
+    let mut trials: Vec<Trial> = SCENARIOS.into_iter().map(scenario).collect();
+    trials.push(
+        trial("a_row_that_is_handed_over_is_caught", a_row_that_is_handed_over_is_caught).with_ignored_flag(no_trap),
+    );
     libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
 }
 

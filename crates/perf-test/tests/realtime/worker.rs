@@ -11,7 +11,9 @@ use perf_test::endpoint::{Endpoint, EndpointPlan};
 use perf_test::payload;
 use perf_test::run_spec::{RunSpec, Strategy, Touch};
 
-use crate::{OK, trap};
+use test_support::trap;
+
+use crate::OK;
 
 /// Before the trap is set.
 const WARM_UP: u64 = 1000;

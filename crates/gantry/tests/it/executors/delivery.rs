@@ -194,8 +194,8 @@ fn what_comes_to_the_graph_is_told(case: &Case) {
 
 fn an_idle_executor_uses_no_cpu(case: &Case) {
     let (_, name) = Kind::ALL.into_iter().find(|(kind, _)| *kind == case.kind).unwrap();
-    let mut child = Peer::start(&format!("idle-{name}"), &case.topic("idle"));
-    child.go_on();
+    let mut child = start_child(&format!("idle-{name}"), &case.topic("idle"));
+    child.say("");
     let line = child.line();
     let (cpu_ns, wall_ns) = line.split_once(' ').unwrap();
     let (cpu_ns, wall_ns): (u64, u64) = (cpu_ns.parse().unwrap(), wall_ns.parse().unwrap());

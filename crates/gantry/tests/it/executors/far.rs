@@ -34,14 +34,14 @@ impl Far {
     }
 
     pub fn in_process() -> Far {
-        Far::Process(Some(Peer::start("far", "-")))
+        Far::Process(Some(start_child("far", "-")))
     }
 
     /// Gives it something to do.
     pub fn begin(&mut self, command: &str) {
         match self {
             Far::Thread { commands, .. } => commands.as_ref().unwrap().send(command.to_owned()).unwrap(),
-            Far::Process(peer) => peer.as_mut().unwrap().tell(command),
+            Far::Process(peer) => peer.as_mut().unwrap().say(command),
         }
     }
 

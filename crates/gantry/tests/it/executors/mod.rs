@@ -155,10 +155,7 @@ pub fn trials() -> Vec<Trial> {
             for &(place, place_name) in places {
                 let name = format!("executors::{executor}::{place_name}::{behaviour}");
                 let case = Case { kind, place, name: name.clone() };
-                trials.push(Trial::test(name, move || {
-                    test(&case);
-                    Ok(())
-                }));
+                trials.push(test_support::trial(name, move || test(&case)));
             }
         }
     }

@@ -1,11 +1,14 @@
-//! The clock of single hops: the CPU's own counter where it is fit for it, because asking the system's costs as much as half
+//! The clock of single hops: the CPU's own counter where it is fit for it, because reading the system's clock costs as much as half
 //! a hop.
 //!
-//! Used by `contestant` and `fan_out` while they measure and by `report` to convert. On x86-64 it is the time stamp counter,
-//! which is only trusted if the kernel calls it constant and non-stop; elsewhere the monotonic clock, in ns (on aarch64 that
-//! is the same counter underneath; many boards count in steps of 32 ns, so medians are only that fine there).
+//! On x86-64 it is the time stamp counter, which is only trusted if the kernel calls it constant and non-stop; elsewhere the monotonic
+//! clock, in ns (on aarch64 that is the same counter underneath; many boards count in steps of 32 ns, so medians are only that fine
+//! there).
 
-use std::time::{Duration, Instant};
+use std::{
+    fmt,
+    time::{Duration, Instant},
+};
 
 /// Now, in ticks.
 #[inline(always)]
@@ -46,5 +49,12 @@ impl Clock {
         let steady =
             !cfg!(target_arch = "x86_64") || ["constant_tsc", "nonstop_tsc"].iter().all(|flag| flags.contains(flag));
         Clock { ns_per_tick: elapsed.as_nanos() as f64 / ticks as f64, steady }
+    }
+}
+
+impl fmt::Display for Clock {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let steady = if self.steady { "" } else { "; THE KERNEL DOES NOT CALL IT STEADY" };
+        write!(f, "{:.3} ns a tick{steady}", self.ns_per_tick)
     }
 }

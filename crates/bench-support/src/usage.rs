@@ -1,4 +1,4 @@
-//! What the scheduler says that a process used: `/proc/PID/task/*/schedstat`, to the nanosecond.
+//! The CPU time of a process by the scheduler's account, `/proc/PID/task/*/schedstat`, to the nanosecond.
 
 use crate::Result;
 use std::{iter::Sum, time::Duration};

@@ -1,0 +1,106 @@
+//! The `main` of a benchmark: the command line, and the time that it measures for.
+
+use crate::{Result, process::CHILD};
+use std::{
+    io::Write,
+    process::ExitCode,
+    time::{Duration, Instant},
+};
+
+/// The fewest cycles that make a median.
+const MIN_CYCLES: usize = 3;
+
+/// A benchmark.
+pub struct Benchmark {
+    /// Its name, which stands before its errors.
+    pub name: &'static str,
+    /// The text for `--help`. An option that it does not list is an error.
+    pub help: &'static str,
+    /// Measuring time in seconds, without set-up.
+    pub seconds: f64,
+    /// The same with `--quick`.
+    pub quick_seconds: f64,
+}
+
+/// The options of a benchmark's command line.
+pub struct Options {
+    /// Measuring time in seconds, without set-up.
+    pub seconds: f64,
+    /// Whether `--quick` was given.
+    pub is_quick: bool,
+    /// The argument of `--only`: names of the rows to measure, separated by commas. Empty: all rows.
+    pub only: String,
+}
+
+impl Benchmark {
+    /// Measures with the command line's options, or plays the role that the command line of a [`Process`](crate::Process) names.
+    pub fn main(&self, play: fn(&[String]) -> Result<()>, measure: fn(&Options) -> Result<()>) -> ExitCode {
+        let arguments: Vec<String> = std::env::args().skip(1).collect();
+        let outcome = match arguments.split_first() {
+            Some((first, role)) if first == CHILD => play(role),
+            _ => self.measure(&arguments, measure),
+        };
+        match outcome {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(error) => {
+                eprintln!("{}: {error}", self.name);
+                ExitCode::FAILURE
+            }
+        }
+    }
+
+    fn measure(&self, arguments: &[String], measure: fn(&Options) -> Result<()>) -> Result<()> {
+        let mut output = std::io::stdout().lock();
+        let Some(options) = self.parse(arguments)? else { return Ok(output.write_all(self.help.as_bytes())?) };
+        if cfg!(debug_assertions) {
+            // Figures of such a build mean nothing.
+            let name = self.name;
+            writeln!(output, "{name}: nothing is measured in a build without optimisation; use cargo bench")?;
+            return Ok(());
+        }
+        drop(output);
+        measure(&options)
+    }
+
+    /// The options; `None` if help was asked for.
+    fn parse(&self, arguments: &[String]) -> Result<Option<Options>> {
+        let mut options = Options { seconds: self.seconds, is_quick: false, only: String::new() };
+        let mut rest = arguments.iter();
+        while let Some(argument) = rest.next() {
+            let is_listed = self.help.split_whitespace().any(|word| word == argument);
+            match argument.as_str() {
+                "--bench" => {} // cargo passes this to every benchmark
+                "--help" | "-h" => return Ok(None),
+                "--quick" if is_listed => (options.seconds, options.is_quick) = (self.quick_seconds, true),
+                "--seconds" if is_listed => {
+                    let value = rest.next().ok_or("--seconds needs a number of seconds, as in --seconds 30")?;
+                    let seconds = value.parse().ok().filter(|seconds| (0.5..=86_400.0).contains(seconds));
+                    let error = || format!("--seconds takes a number from 0.5 to 86400, not {value:?}");
+                    options.seconds = seconds.ok_or_else(error)?;
+                }
+                "--only" if is_listed => {
+                    options.only.clone_from(rest.next().ok_or("--only needs a name, as in --only events@100")?);
+                }
+                other => return Err(format!("{other:?} is no option of this benchmark; --help lists them").into()),
+            }
+        }
+        Ok(Some(options))
+    }
+}
+
+impl Options {
+    /// Calls `cycle` with 0, 1, 2, … until the measuring time is over, at least [`MIN_CYCLES`] times; returns how often.
+    pub fn cycles(&self, mut cycle: impl FnMut(usize) -> Result<()>) -> Result<usize> {
+        let (start, mut cycles) = (Instant::now(), 0);
+        while cycles < MIN_CYCLES || start.elapsed() < Duration::from_secs_f64(self.seconds) {
+            cycle(cycles)?;
+            cycles += 1;
+        }
+        Ok(cycles)
+    }
+}
+
+/// The roles of a benchmark in one process: none.
+pub fn no_role(role: &[String]) -> Result<()> {
+    Err(format!("this benchmark has no role {role:?}").into())
+}

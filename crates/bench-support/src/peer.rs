@@ -1,0 +1,91 @@
+//! The other side of a benchmark between two processes.
+//!
+//! [`Peer`] is how the benchmark holds the other process, [`Role`] is what that process is told and how it obeys. Each line that the
+//! benchmark writes is answered by a line, `ok` or an error's sentence; a turn is first answered by `ready`. The last line is `end`.
+//! Between lines the other process sleeps in a read. If its input ends without `end`, the benchmark was killed.
+
+use crate::{Process, Result, cpus::Cpus};
+use std::io::{BufRead, Write};
+
+const READY: &str = "ready";
+const OK: &str = "ok";
+
+/// The command line of the other process.
+pub struct Role {
+    /// Where both processes meet.
+    pub place: String,
+    /// The CPUs that both may use.
+    pub cpus: Cpus,
+}
+
+impl Role {
+    /// Of the words that [`Peer::start`] gave to this process.
+    pub fn parse(words: &[String]) -> Result<Role> {
+        let (place, cpus) = words.split_first().ok_or("the other process needs a place and CPU numbers")?;
+        let cpus: std::result::Result<Vec<usize>, _> = cpus.iter().map(|cpu| cpu.parse()).collect();
+        let cpus = cpus.map_err(|why| format!("the other process needs a place and CPU numbers: {why}"))?;
+        let first = *cpus.first().ok_or("the other process needs at least one CPU number")?;
+        Ok(Role { place: place.clone(), cpus: Cpus { first, second: cpus.get(1).copied() } })
+    }
+
+    /// Obeys line by line, until the line `end` is done. A turn gets the output, for [`ready`].
+    pub fn play(&self, mut obey: impl FnMut(&str, &mut dyn Write) -> Result<()>) -> Result<()> {
+        let mut output = std::io::stdout().lock();
+        for line in std::io::stdin().lock().lines() {
+            let line = line?;
+            match obey(&line, &mut output) {
+                Ok(()) => writeln!(output, "{OK}")?,
+                Err(error) => writeln!(output, "{}", error.to_string().replace('\n', " "))?,
+            }
+            output.flush()?;
+            if line == "end" {
+                return Ok(());
+            }
+        }
+        Err("the benchmark ended without a word; what it made is removed".into())
+    }
+}
+
+/// Answers that the turn begins.
+pub fn ready(output: &mut dyn Write) -> Result<()> {
+    writeln!(output, "{READY}")?;
+    Ok(output.flush()?)
+}
+
+/// The other process, held by the benchmark. Killed when dropped, if it was not ended.
+pub struct Peer(Process);
+
+impl Peer {
+    /// Starts it, to play a role on those CPUs.
+    pub fn start(place: &str, cpus: &Cpus) -> Result<Peer> {
+        let cpus = cpus.all().into_iter().map(|cpu| cpu.to_string());
+        Ok(Peer(Process::start(std::iter::once(place.to_owned()).chain(cpus))?))
+    }
+
+    /// Writes a line to it.
+    pub fn say(&mut self, line: &str) -> Result<()> {
+        self.0.say(line)
+    }
+
+    /// Waits until it is in its turn.
+    pub fn expect_ready(&mut self) -> Result<()> {
+        self.expect(READY)
+    }
+
+    /// Waits until it has obeyed.
+    pub fn expect_ok(&mut self) -> Result<()> {
+        self.expect(OK)
+    }
+
+    fn expect(&mut self, wanted: &str) -> Result<()> {
+        let said = self.0.line()?;
+        if said == wanted { Ok(()) } else { Err(format!("the other process says: {said}").into()) }
+    }
+
+    /// Ends it.
+    pub fn end(mut self) -> Result<()> {
+        self.say("end")?;
+        self.expect_ok()?;
+        self.0.end()
+    }
+}

@@ -1,0 +1,75 @@
+//! Another process of a benchmark: this program again, in a role that its command line names.
+//!
+//! The benchmark writes lines to its standard input and reads lines from its standard output. It has a process group of its own, so
+//! that an interrupt from a terminal ends the benchmark alone; the end of its input tells it so.
+
+use crate::Result;
+use std::{
+    ffi::OsStr,
+    io::{BufRead, BufReader, Write},
+    os::unix::process::CommandExt,
+    process::{Child, ChildStdin, ChildStdout, Command, Stdio},
+};
+
+/// The first argument of such a process.
+pub(crate) const CHILD: &str = "--child";
+
+/// Another process; killed when dropped.
+pub struct Process {
+    child: Child,
+    input: Option<ChildStdin>,
+    output: BufReader<ChildStdout>,
+}
+
+impl Process {
+    /// Starts this program in a role.
+    pub fn start(role: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Result<Process> {
+        let program = std::env::current_exe().map_err(|why| format!("cannot find this program's own file: {why}"))?;
+        let mut child = Command::new(program)
+            .arg(CHILD)
+            .args(role)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .process_group(0)
+            .spawn()
+            .map_err(|why| format!("cannot start this program as another process: {why}"))?;
+        let (input, output) = (child.stdin.take(), child.stdout.take().ok_or("another process has no output")?);
+        Ok(Process { child, input, output: BufReader::new(output) })
+    }
+
+    /// Its process id.
+    pub fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Writes a line to its input.
+    pub fn say(&mut self, line: &str) -> Result<()> {
+        let input = self.input.as_mut().ok_or("the input of another process was closed")?;
+        writeln!(input, "{line}").map_err(|why| format!("another process reads its input no more: {why}").into())
+    }
+
+    /// The next line of its output.
+    pub fn line(&mut self) -> Result<String> {
+        let mut line = String::new();
+        self.output.read_line(&mut line).map_err(|why| format!("cannot read from another process: {why}"))?;
+        if line.is_empty() {
+            return Err(format!("another process ended without a word: {}", self.child.wait()?).into());
+        }
+        Ok(line.trim_end().to_owned())
+    }
+
+    /// Closes its input, and waits until it has ended.
+    pub fn end(&mut self) -> Result<()> {
+        self.input = None;
+        let status = self.child.wait().map_err(|why| format!("cannot wait for another process: {why}"))?;
+        if status.success() { Ok(()) } else { Err(format!("another process ended with {status}").into()) }
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        // It may have ended.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}

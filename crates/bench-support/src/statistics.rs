@@ -1,0 +1,84 @@
+//! The samples of a benchmark's row: all of them for percentiles, and one figure of each turn for comparisons.
+
+use std::collections::BTreeMap;
+
+/// The samples of a row, in ticks.
+pub struct Statistics {
+    /// How often each value was measured.
+    counts: BTreeMap<u64, u64>,
+    n: u64,
+    /// Which of a turn's sorted samples is its figure: 2 for the median, 4 for the lower quartile.
+    part: usize,
+    /// The figure of each turn.
+    figures: Vec<f64>,
+}
+
+impl Default for Statistics {
+    /// Turns are compared by their medians.
+    fn default() -> Statistics {
+        Statistics { counts: BTreeMap::new(), n: 0, part: 2, figures: Vec::new() }
+    }
+}
+
+impl Statistics {
+    /// Turns are compared by their lower quartiles, for samples as long as a time slice: half of them are longer on a machine that has
+    /// something else to do, a quarter are not.
+    pub fn with_lower_quartiles() -> Statistics {
+        Statistics { part: 4, ..Statistics::default() }
+    }
+
+    /// Adds the samples of a turn, and sorts them.
+    pub fn add_turn(&mut self, samples: &mut [u64]) {
+        samples.sort_unstable();
+        for &sample in &*samples {
+            *self.counts.entry(sample).or_default() += 1;
+        }
+        self.n += samples.len() as u64;
+        if let Some(&figure) = samples.get(samples.len().saturating_sub(1) / self.part) {
+            self.figures.push(figure as f64);
+        }
+    }
+
+    /// The number of samples.
+    pub fn n(&self) -> u64 {
+        self.n
+    }
+
+    /// The smallest sample that a share of `fraction` of all samples does not exceed (nearest rank).
+    pub fn percentile(&self, fraction: f64) -> f64 {
+        let rank = ((fraction * self.n as f64).ceil() as u64).max(1);
+        let mut seen = 0;
+        let found = self.counts.iter().find(|&(_, count)| {
+            seen += count;
+            seen >= rank
+        });
+        found.map_or(f64::NAN, |(&sample, _)| sample as f64)
+    }
+
+    /// This row's figure over the other's in the same cycle; of these, the median over all cycles.
+    pub fn ratio_to(&self, other: &Statistics) -> f64 {
+        median(self.figures.iter().zip(&other.figures).map(|(own, other)| own / other))
+    }
+}
+
+/// The median; of an even number of values the lower one of the two in the middle.
+pub fn median(values: impl IntoIterator<Item = f64>) -> f64 {
+    rank(values, 2)
+}
+
+/// The value that a quarter of all values do not exceed.
+pub fn lower_quartile(values: impl IntoIterator<Item = f64>) -> f64 {
+    rank(values, 4)
+}
+
+fn rank(values: impl IntoIterator<Item = f64>, part: usize) -> f64 {
+    let mut sorted: Vec<f64> = values.into_iter().collect();
+    sorted.sort_unstable_by(f64::total_cmp);
+    sorted.get(sorted.len().saturating_sub(1) / part).copied().unwrap_or(f64::NAN)
+}
+
+/// The smallest of the sorted samples that a share of `fraction` of them does not exceed (nearest rank).
+pub fn percentile(sorted: &[u64], fraction: f64) -> f64 {
+    let rank = ((fraction * sorted.len() as f64).ceil() as usize).max(1);
+    sorted.get(rank - 1).map_or(f64::NAN, |value| *value as f64)
+}

@@ -1,0 +1,35 @@
+//! Code that the tests of several crates share.
+//!
+//! No library links this crate. It depends on no crate that it helps to test, except with the feature `messages`.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on may say so by panicking")]
+
+#[cfg(feature = "messages")]
+pub mod messages;
+#[cfg(feature = "processes")]
+mod peer;
+#[cfg(feature = "processes")]
+pub mod trap;
+#[cfg(feature = "processes")]
+mod trials;
+
+#[cfg(feature = "processes")]
+pub use {
+    peer::{Peer, order, say, this_program},
+    trials::{Test, is_ignored, side_by_side, trial, trials},
+};
+
+use std::time::{Duration, Instant};
+
+/// The time limit of every wait: long enough for any machine, so that only a hang reaches it.
+pub const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Waits for a condition that another thread or process brings about; panics with `what` after [`PATIENCE`].
+#[track_caller]
+pub fn eventually(what: &str, mut condition: impl FnMut() -> bool) {
+    let deadline = Instant::now() + PATIENCE;
+    while !condition() {
+        assert!(Instant::now() < deadline, "never: {what}");
+        std::thread::yield_now();
+    }
+}

@@ -1,0 +1,92 @@
+//! A child process of a test: the test program again, in a role that its command line names.
+//!
+//! The test writes lines to the child's standard input and reads lines from its standard output. The child ends when its standard
+//! input does.
+
+use crate::PATIENCE;
+use rustix::process::Pid;
+use std::{
+    io::{BufRead, BufReader, Write},
+    process::{Child, ChildStdin, Command, Stdio},
+    sync::mpsc::Receiver,
+};
+
+/// The words that start this program again. The first of them is the emulator's name, which `EMULATOR` holds where this program
+/// is built for another machine.
+pub fn this_program() -> Vec<String> {
+    let program = std::env::current_exe().unwrap().into_os_string().into_string().unwrap();
+    std::env::var("EMULATOR").into_iter().chain([program]).collect()
+}
+
+/// A child process; killed when dropped.
+pub struct Peer {
+    /// The process.
+    pub child: Child,
+    stdin: Option<ChildStdin>,
+    lines: Receiver<String>,
+}
+
+impl Peer {
+    /// Starts the child with pipes to its standard input and output.
+    pub fn start(command: &mut Command) -> Peer {
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let (stdin, stdout) = (child.stdin.take(), BufReader::new(child.stdout.take().unwrap()));
+        let (sender, lines) = std::sync::mpsc::channel();
+        std::thread::spawn(move || stdout.lines().map_while(Result::ok).try_for_each(|line| sender.send(line)));
+        Peer { child, stdin, lines }
+    }
+
+    /// The next line of the child's output.
+    #[track_caller]
+    pub fn line(&mut self) -> String {
+        match self.lines.recv_timeout(PATIENCE) {
+            Ok(line) => line,
+            Err(why) => panic!("the child says nothing ({why}); it is {:?}", self.child.try_wait()),
+        }
+    }
+
+    /// Writes a line to the child's input.
+    #[track_caller]
+    pub fn say(&mut self, line: &str) {
+        writeln!(self.stdin.as_mut().unwrap(), "{line}").unwrap();
+    }
+
+    /// `kill -9`, and waits until the child is gone.
+    pub fn kill(&mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+
+    /// Ends the child's input, and waits until the child has ended successfully.
+    #[track_caller]
+    pub fn finish(mut self) {
+        self.stdin = None;
+        let status = self.child.wait().unwrap();
+        assert!(status.success(), "{status}");
+    }
+
+    /// The child's process id, for signals.
+    pub fn pid(&self) -> Pid {
+        Pid::from_child(&self.child)
+    }
+}
+
+impl Drop for Peer {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// In the child: writes a line to the test.
+pub fn say(line: &str) {
+    let mut stdout = std::io::stdout().lock();
+    writeln!(stdout, "{line}").unwrap();
+    stdout.flush().unwrap();
+}
+
+/// In the child: the next line from the test; `None` if the child is to end.
+pub fn order() -> Option<String> {
+    let mut line = String::new();
+    (std::io::stdin().read_line(&mut line).unwrap() > 0).then(|| line.trim_end().to_owned())
+}
