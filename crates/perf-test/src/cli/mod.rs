@@ -3,9 +3,9 @@
 //! Used by `main` through [`parse`]. `spelling` brings the spellings of all generations to one, `options` lists the options,
 //! `values` reads what they are given, and `resolve` turns all into one checked [`Resolved`].
 
+mod legacy;
 mod options;
 mod resolve;
-mod spelling;
 mod values;
 
 use std::ffi::OsString;
@@ -107,5 +107,5 @@ pub enum Question {
 /// # Errors
 /// clap's error: help and version too come this way.
 pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Cli, clap::Error> {
-    Cli::try_parse_from(spelling::normalise(arguments))
+    Cli::try_parse_from(legacy::spelling::normalise(arguments))
 }

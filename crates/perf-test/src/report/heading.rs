@@ -41,7 +41,7 @@ pub fn heading(spec: &RunSpec, topic: &str) -> Vec<String> {
     if !spec.daemons.is_empty() {
         lines.push(("daemons", format!("{}, measured beside the workers", spec.daemons.join(", "))));
     }
-    lines.extend(spec.remarks.iter().map(|remark| ("remark", remark.clone())));
+    lines.extend(spec.heading_notes.iter().map(|note| ("note", note.clone())));
     lines.into_iter().map(|(name, value)| format!("{name:<12}{value}")).chain([String::new()]).collect()
 }
 
@@ -256,12 +256,12 @@ mod tests {
             ),
             ("--check-memory", "memory      allocations of the measuring threads are counted\n"),
             ("--daemon 1", "daemons     1, measured beside the workers\n"),
-            ("--shared-memory", "remark      --shared-memory is always so"),
+            ("--shared-memory", "note        --shared-memory is always so"),
         ] {
             let text = text(line);
             assert!(text.contains(stated), "{line}: {stated:?} is not in\n{text}");
         }
-        assert!(!text("").contains("round trip") && !text("").contains("remark"));
+        assert!(!text("").contains("round trip") && !text("").contains("note  "));
     }
 
     #[test]

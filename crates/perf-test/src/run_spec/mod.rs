@@ -262,7 +262,7 @@ pub struct RunSpec {
     /// What the middleware that is known is to do to the messages.
     pub mock: MockScript,
     /// What is to be said of options that change nothing here.
-    pub remarks: Vec<String>,
+    pub heading_notes: Vec<String>,
 }
 
 impl RunSpec {

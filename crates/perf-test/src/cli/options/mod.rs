@@ -7,23 +7,24 @@ mod gate;
 mod machine;
 mod measuring;
 mod messages;
-mod older;
+
+mod endpoints;
 mod output;
 mod qos;
 mod time;
-mod who;
 
 use clap::Args;
 
+use super::legacy::options::LegacyOptions;
+
+pub use endpoints::EndpointOptions;
 pub use gate::GateOptions;
 pub use machine::MachineOptions;
 pub use measuring::MeasuringOptions;
 pub use messages::MessageOptions;
-pub use older::OlderOptions;
 pub use output::{Output, OutputOptions, Tables};
 pub use qos::QosOptions;
 pub use time::TimeOptions;
-pub use who::WhoOptions;
 
 /// The longest run, seconds.
 const LONGEST_S: u32 = 1_000_000_000;
@@ -35,7 +36,7 @@ pub struct RunOptions {
     #[command(flatten)]
     pub messages: MessageOptions,
     #[command(flatten)]
-    pub who: WhoOptions,
+    pub endpoints: EndpointOptions,
     #[command(flatten)]
     pub qos: QosOptions,
     #[command(flatten)]
@@ -49,5 +50,5 @@ pub struct RunOptions {
     #[command(flatten)]
     pub gate: GateOptions,
     #[command(flatten)]
-    pub older: OlderOptions,
+    pub legacy: LegacyOptions,
 }

@@ -14,7 +14,7 @@ pub fn check(spec: &RunSpec, options: &RunOptions, defaults: Defaults) -> Result
     expected_can_come(spec)?;
     one_thread_can_do_it(spec)?;
     limits_are_ordered(spec, options)?;
-    if options.who.mock.is_some() && spec.communicator != "Mock" {
+    if options.endpoints.mock.is_some() && spec.communicator != "Mock" {
         let communicator = &spec.communicator;
         return Err(format!("--mock does not apply to {communicator}: give -c Mock too, or leave it out"));
     }
@@ -29,30 +29,31 @@ pub fn check(spec: &RunSpec, options: &RunOptions, defaults: Defaults) -> Result
 }
 
 /// What was asked for and makes no difference.
-pub fn remarks(spec: &RunSpec, options: &RunOptions) -> Vec<String> {
-    let mut remarks = Vec::new();
+pub fn heading_notes(spec: &RunSpec, options: &RunOptions) -> Vec<String> {
+    let mut heading_notes = Vec::new();
     if let Some(option) = match options.measuring.wait {
         Some(wait) => Some(format!("--wait {}", name_of(wait))),
-        None => options.older.no_waitset.then(|| "--no-waitset".to_owned()),
+        None => options.legacy.no_waitset.then(|| "--no-waitset".to_owned()),
     } {
         if spec.strategy == Strategy::IntraThread {
-            remarks.push(format!(
+            heading_notes.push(format!(
                 "{option} makes no difference: INTRA_THREAD's thread publishes and takes and never waits"
             ));
         } else if spec.subscriptions == 0 && spec.roundtrip == Roundtrip::None {
-            remarks.push(format!("{option} makes no difference: this run has no subscription"));
+            heading_notes.push(format!("{option} makes no difference: this run has no subscription"));
         }
     }
     if let (Some(depth), History::KeepAll) = (options.qos.history_depth, spec.history) {
-        remarks.push(format!("--history-depth {depth} makes no difference: KEEP_ALL keeps all"));
+        heading_notes.push(format!("--history-depth {depth} makes no difference: KEEP_ALL keeps all"));
     }
-    if let (Some(count), 0) = (options.who.expected_num_pubs.filter(|count| *count > 0), spec.subscriptions) {
-        remarks.push(format!("--expected-num-pubs {count} makes no difference: no subscription of this run waits"));
+    if let (Some(count), 0) = (options.endpoints.expected_num_pubs.filter(|count| *count > 0), spec.subscriptions) {
+        heading_notes
+            .push(format!("--expected-num-pubs {count} makes no difference: no subscription of this run waits"));
     }
-    if let (Some(count), 0) = (options.who.expected_num_subs.filter(|count| *count > 0), spec.publishers) {
-        remarks.push(format!("--expected-num-subs {count} makes no difference: no publisher of this run waits"));
+    if let (Some(count), 0) = (options.endpoints.expected_num_subs.filter(|count| *count > 0), spec.publishers) {
+        heading_notes.push(format!("--expected-num-subs {count} makes no difference: no publisher of this run waits"));
     }
-    remarks
+    heading_notes
 }
 
 fn somebody_takes_part(spec: &RunSpec) -> Result<(), String> {

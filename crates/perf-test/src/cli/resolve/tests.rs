@@ -158,10 +158,10 @@ fn what_makes_no_difference_is_said() {
         ),
         ("--touch page -m NavSatFix --message-layout 1.x", "NavSatFix has no bytes that could be left alone"),
     ] {
-        let remarks = unpacked(line).0.remarks;
-        assert!(remarks.len() == 1 && remarks[0].contains(words), "{line}: {remarks:?}");
+        let heading_notes = unpacked(line).0.heading_notes;
+        assert!(heading_notes.len() == 1 && heading_notes[0].contains(words), "{line}: {heading_notes:?}");
     }
-    assert_eq!(unpacked("--wait block --roundtrip-mode Relay").0.remarks, Vec::<String>::new());
+    assert_eq!(unpacked("--wait block --roundtrip-mode Relay").0.heading_notes, Vec::<String>::new());
 }
 
 #[test]

@@ -5,7 +5,7 @@
 use clap::CommandFactory;
 
 use super::*;
-use crate::cli::{Cli, spelling};
+use crate::cli::{Cli, legacy};
 
 /// What becomes of an option.
 enum Becomes {
@@ -204,8 +204,8 @@ fn every_option_of_each_generation_has_its_effect_or_says_why_not() {
             Out(change) => change(&mut expected.outputs),
             Said(words) => {
                 let mut found = run(line).unwrap();
-                let remarks = std::mem::take(&mut found.spec.remarks);
-                assert!(remarks.len() == 1 && remarks[0].contains(words), "{line}: {remarks:?}");
+                let heading_notes = std::mem::take(&mut found.spec.heading_notes);
+                assert!(heading_notes.len() == 1 && heading_notes[0].contains(words), "{line}: {heading_notes:?}");
                 assert_eq!(found, expected, "{line}");
                 continue;
             }
@@ -218,7 +218,7 @@ fn every_option_of_each_generation_has_its_effect_or_says_why_not() {
 fn help_has_every_option_of_each_generation() {
     let help = Cli::command().render_long_help().to_string();
     for (line, _) in [V2_3_0, V1, FOXY].into_iter().flatten() {
-        let option = spelling::normalise(line.split_whitespace().take(1).map(OsString::from)).remove(0);
+        let option = legacy::spelling::normalise(line.split_whitespace().take(1).map(OsString::from)).remove(0);
         let option = option.to_str().unwrap();
         let there = help.match_indices(option).any(|(at, _)| {
             help[at + option.len()..].starts_with([' ', ',', '\n', ']', ':']) && !help[..at].ends_with('-')

@@ -7,7 +7,7 @@ use clap::Args;
 /// Options for the scripts of all generations of performance_test.
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Older spellings")]
-pub struct OlderOptions {
+pub struct LegacyOptions {
     /// The same as -o none: nothing on the console; named logs are written
     #[arg(long)]
     pub disable_logging: bool,

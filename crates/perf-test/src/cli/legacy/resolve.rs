@@ -2,7 +2,8 @@
 //!
 //! Used by `resolve`. What is always so is said in the heading, what cannot be is refused with the reason.
 
-use crate::cli::options::{MachineOptions, OlderOptions};
+use super::options::LegacyOptions;
+use crate::cli::options::MachineOptions;
 use crate::cli::values::CpuMask;
 use crate::communicator::Communicator;
 
@@ -11,7 +12,7 @@ const DRIVE_PX_PRIORITY: u32 = 5;
 const DRIVE_PX_CPUS: [u32; 5] = [1, 2, 3, 4, 5];
 
 /// Refuses what cannot apply.
-pub fn refuse(options: &OlderOptions) -> Result<(), String> {
+pub fn refuse(options: &LegacyOptions) -> Result<(), String> {
     if options.no_micro_intra {
         return Err("--no-micro-intra does not apply: it turns off a transport of Connext DDS Micro, which is not in this program. \
                     Leave it out"
@@ -39,7 +40,7 @@ pub fn refuse(options: &OlderOptions) -> Result<(), String> {
 }
 
 /// What is always so with this middleware.
-pub fn remarks(options: &OlderOptions, communicator: &Communicator) -> Result<Vec<String>, String> {
+pub fn heading_notes(options: &LegacyOptions, communicator: &Communicator) -> Result<Vec<String>, String> {
     let given = [
         (options.shared_memory, "--shared-memory"),
         (options.disable_async, "--disable-async"),

@@ -4,12 +4,13 @@
 //! be wrong before a process is started is found here, but what only the machine can tell.
 
 mod check;
-mod older;
+
+mod endpoints;
 mod outputs;
-mod who;
 
 use clap::ValueEnum;
 
+use super::legacy;
 use super::options::{MessageOptions, QosOptions, RunOptions};
 use crate::error::Failure;
 use crate::messages::{self, Found};
@@ -47,7 +48,7 @@ pub struct Resolved {
 pub fn resolve(options: &RunOptions, defaults: Defaults) -> Result<Resolved, Failure> {
     let resolved = || {
         let spec = spec(options, defaults)?;
-        let outputs = outputs::outputs(&options.output, options.older.disable_logging, &spec.topic)?;
+        let outputs = outputs::outputs(&options.output, options.legacy.disable_logging, &spec.topic)?;
         let (runs, requirements) = (options.time.runs.unwrap_or(1), options.gate.require.clone());
         Ok(Resolved { spec, outputs, runs, requirements })
     };
@@ -56,9 +57,9 @@ pub fn resolve(options: &RunOptions, defaults: Defaults) -> Result<Resolved, Fai
 
 fn spec(options: &RunOptions, defaults: Defaults) -> Result<RunSpec, String> {
     let of_experiment = defaults == Defaults::ZeroCopyExperiment;
-    older::refuse(&options.older)?;
-    let communicator = who::communicator(options.who.communicator.as_deref())?;
-    let remarks = older::remarks(&options.older, &communicator)?;
+    legacy::resolve::refuse(&options.legacy)?;
+    let communicator = endpoints::communicator(options.endpoints.communicator.as_deref())?;
+    let heading_notes = legacy::resolve::heading_notes(&options.legacy, &communicator)?;
     let layout = options.messages.message_layout.unwrap_or_default();
     let default_message = match (of_experiment, layout) {
         (true, _) => "Array4m",
@@ -69,9 +70,9 @@ fn spec(options: &RunOptions, defaults: Defaults) -> Result<RunSpec, String> {
     let (touch, untouched) = touch(options.messages.touch.unwrap_or_default(), &message);
     let qos = &options.qos;
     let (reliability, durability, history) = kinds(qos)?;
-    let (roundtrip, publishers, subscriptions) = who::counts(&options.who)?;
-    let wait = switch(options.older.no_waitset, "--no-waitset", Wait::Spin, "--wait", options.measuring.wait)?;
-    let (rt_priority, rt_cpus) = older::real_time(&options.machine, options.older.use_drive_px_rt)?;
+    let (roundtrip, publishers, subscriptions) = endpoints::counts(&options.endpoints)?;
+    let wait = switch(options.legacy.no_waitset, "--no-waitset", Wait::Spin, "--wait", options.measuring.wait)?;
+    let (rt_priority, rt_cpus) = legacy::resolve::real_time(&options.machine, options.legacy.use_drive_px_rt)?;
     let spec = RunSpec {
         communicator: communicator.name().to_owned(),
         message: message.name.to_owned(),
@@ -80,16 +81,16 @@ fn spec(options: &RunOptions, defaults: Defaults) -> Result<RunSpec, String> {
         message_bytes: message.bytes,
         last_id: message.last_id,
         unbounded_bytes: options.messages.unbounded_msg_size.unwrap_or(0),
-        topic: who::topic(&options.who, options.messages.msg.is_some())?,
-        domain_id: who::domain_id(options.who.dds_domain_id)?,
+        topic: endpoints::topic(&options.endpoints, options.messages.msg.is_some())?,
+        domain_id: endpoints::domain_id(options.endpoints.dds_domain_id)?,
         rate_hz: options.time.rate.unwrap_or(if of_experiment { 100 } else { 1000 }),
         publishers,
         subscriptions,
-        strategy: options.who.execution_strategy.unwrap_or_default(),
+        strategy: options.endpoints.execution_strategy.unwrap_or_default(),
         roundtrip,
-        expected_publishers: options.who.expected_num_pubs.unwrap_or(publishers),
-        expected_subscriptions: options.who.expected_num_subs.unwrap_or(subscriptions),
-        match_timeout_s: options.who.wait_for_matched_timeout.unwrap_or(30),
+        expected_publishers: options.endpoints.expected_num_pubs.unwrap_or(publishers),
+        expected_subscriptions: options.endpoints.expected_num_subs.unwrap_or(subscriptions),
+        match_timeout_s: options.endpoints.wait_for_matched_timeout.unwrap_or(30),
         reliability: reliability.unwrap_or(if of_experiment { Reliability::Reliable } else { Reliability::BestEffort }),
         durability: durability.unwrap_or_default(),
         history: history.unwrap_or_default(),
@@ -109,12 +110,15 @@ fn spec(options: &RunOptions, defaults: Defaults) -> Result<RunSpec, String> {
         check_memory: options.measuring.check_memory,
         daemons: options.measuring.daemon.clone(),
         prevent_cpu_idle: options.machine.prevent_cpu_idle,
-        mock: options.who.mock.clone().unwrap_or_default(),
-        remarks,
+        mock: options.endpoints.mock.clone().unwrap_or_default(),
+        heading_notes,
     };
     check::check(&spec, options, defaults)?;
     communicator.check(&spec)?;
-    Ok(RunSpec { remarks: [spec.remarks.clone(), untouched, check::remarks(&spec, options)].concat(), ..spec })
+    Ok(RunSpec {
+        heading_notes: [spec.heading_notes.clone(), untouched, check::heading_notes(&spec, options)].concat(),
+        ..spec
+    })
 }
 
 fn message(options: &MessageOptions, default: &str, layout: Layout) -> Result<Found, String> {

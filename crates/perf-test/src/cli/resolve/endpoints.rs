@@ -2,7 +2,7 @@
 //!
 //! Used by `resolve`.
 
-use crate::cli::options::WhoOptions;
+use crate::cli::options::EndpointOptions;
 use crate::communicator::Communicator;
 use crate::run_spec::{Roundtrip, name_of};
 use crate::{messages, topic};
@@ -45,7 +45,7 @@ pub fn communicator(given: Option<&str>) -> Result<Communicator, String> {
 }
 
 /// Whether messages come back, publishers, subscriptions.
-pub fn counts(options: &WhoOptions) -> Result<(Roundtrip, u32, u32), String> {
+pub fn counts(options: &EndpointOptions) -> Result<(Roundtrip, u32, u32), String> {
     let (publishers, subscriptions) = (options.num_pub_threads, options.num_sub_threads);
     let roundtrip = options.roundtrip_mode.unwrap_or_default();
     let given = |option: &str, count: Option<u32>| count.map_or(String::new(), |count| format!(" {option} {count}"));
@@ -72,7 +72,7 @@ pub fn counts(options: &WhoOptions) -> Result<(Roundtrip, u32, u32), String> {
 }
 
 /// The topic; `message_given` says whether `-m` is there too.
-pub fn topic(options: &WhoOptions, message_given: bool) -> Result<String, String> {
+pub fn topic(options: &EndpointOptions, message_given: bool) -> Result<String, String> {
     let topic = options.topic.as_deref().unwrap_or("test_topic");
     if !message_given && messages::is_message(topic) {
         return Err(format!(

@@ -10,7 +10,7 @@ use crate::run_spec::{Roundtrip, Strategy};
 /// Options about publishers, subscriptions and their processes.
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Who and where")]
-pub struct WhoOptions {
+pub struct EndpointOptions {
     /// Middleware: Gantry, Mock, or the NAME of a worker program perf_test_NAME [default: Gantry]
     ///
     /// A worker program lies beside perf_test or on the PATH. Mock is no middleware: it does to messages what --mock says,
