@@ -28,9 +28,9 @@ fn everything() -> Vec<Value> {
     let endpoint = Endpoint::Publisher(0);
     let times = Moments { n: 1, min: 1.0, max: 1.0, mean: 1.0, m2: 1.0 };
     let counts = Counts {
-        sent: Sent { samples: 1, lateness_ns: times, ..Sent::default() },
+        sent: Sent { samples: 1, reserve_ns: times, lateness_ns: times, prepare_ns: times, ..Sent::default() },
         lateness: vec![(1, 1)],
-        received: Received { samples: 1, latency_ns: times, ..Received::default() },
+        received: Received { samples: 1, latency_ns: times, response_ns: times, read_ns: times, ..Received::default() },
         latencies: vec![(1, 1)],
         responses: vec![(1, 1)],
         relayed: Relayed { samples: 1, ..Relayed::default() },
