@@ -12,6 +12,7 @@ pub mod interval;
 pub mod loss;
 pub mod memory;
 pub mod moments;
+pub mod percentiles;
 pub mod tally;
 pub mod threads;
 pub mod usage;
