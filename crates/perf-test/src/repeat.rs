@@ -151,7 +151,7 @@ pub fn paired(names: [&str; 2], runs: [&[Summary]; 2]) -> Vec<String> {
 }
 
 fn verdict(ratio: &Interval) -> &'static str {
-    if ratio.holds(1.0) {
+    if ratio.contains(1.0) {
         "no difference shown"
     } else if ratio.confidence < ENOUGH {
         "too few runs to say"

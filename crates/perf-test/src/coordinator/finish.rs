@@ -12,7 +12,7 @@ use crate::measure::tally::Received;
 use crate::measure::usage::Usage;
 use crate::report::summary::{Summary, WorkerUsage};
 use crate::warning::{Warning, WarningKind};
-use crate::worker::own_cost::OwnCost;
+use crate::worker::own_cost;
 
 impl Run<'_> {
     /// Sums up; the workers have ended.
@@ -68,7 +68,7 @@ impl Run<'_> {
             second_latencies_ns,
             second_core_percents,
             gone: self.gone(),
-            own_cost: OwnCost::measure(self.spec),
+            own_cost: own_cost::measure(self.spec),
             run_warnings: std::mem::take(&mut self.warnings),
         }
     }

@@ -1,17 +1,17 @@
-//! What the calling thread allocates while it does something: allocations per message, for `--check-memory`.
+//! Allocations of the calling thread during a call: allocations per message, for `--check-memory`.
 //!
-//! Used by the worker loops around what they ask of the middleware. Only Rust's allocator is counted, and only on this thread: what
-//! a middleware in another language allocates, or a thread of its own, is not seen. Asked or not, it costs two readings of
-//! words of the thread at most, and neither allocates, locks nor makes system calls.
+//! Only Rust's allocator is counted, and only on this thread: allocations of a middleware in another language, or of its own
+//! threads, are not seen. Counting costs at most two reads of words of the thread, and neither allocates, locks nor makes system
+//! calls.
 
 use serde::{Deserialize, Serialize};
 
-/// How much was allocated. What grows counts again, with all its bytes.
+/// Allocations and their bytes. A reallocation counts again, with all its bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Allocations {
-    /// How often memory was asked for.
+    /// The number of allocations.
     pub allocations: u64,
-    /// How many bytes were asked for.
+    /// Their bytes.
     pub bytes: u64,
 }
 
@@ -23,7 +23,7 @@ impl Allocations {
     }
 }
 
-/// Does `work` and says what this thread allocated meanwhile; nothing unless `on`.
+/// Does `work` and counts the allocations of this thread meanwhile; zero unless `on`.
 pub fn counted<T>(on: bool, work: impl FnOnce() -> T) -> (T, Allocations) {
     if !on {
         return (work(), Allocations::default());
@@ -40,7 +40,7 @@ mod tests {
     use std::hint::black_box;
 
     #[test]
-    fn what_a_push_allocates_is_counted_if_it_was_asked_for() {
+    fn the_allocations_of_a_push_are_counted_on_request() {
         let push = || {
             let mut numbers = Vec::<u64>::new();
             black_box(&mut numbers).push(1);

@@ -1,8 +1,8 @@
-//! What the machine itself costs: reading the clock, waking a thread, filling and copying a message.
+//! Calibration: the machine's own cost of reading the clock, waking a thread, filling and copying a message.
 //!
-//! Done by the coordinator before and after a run, so that it is in no worker's accounts and a machine
-//! that changed meanwhile shows. Every figure is a median of repetitions in warm memory; the summary
-//! prints the means of both beside the latencies, which are to be judged against them.
+//! It runs in the coordinator before and after a run, so that it is in no worker's accounts and a change of the machine
+//! shows. Every figure is a median of repetitions in warm memory. The summary prints the means of both beside the latencies, as their
+//! scale.
 
 use std::hint::black_box;
 use std::thread;
@@ -13,21 +13,21 @@ use serde::{Deserialize, Serialize};
 use crate::clock::now_ns;
 use crate::measure::wake_up::Sleeper;
 
-/// Wake-ups that are timed: the most, and the fewest if they would take too long ...
+/// Number of timed wake-ups: the most, and the fewest if they would take longer than [`PACED_NS`].
 const WAKE_UPS: (u64, u64) = (100, 31);
-/// ... which is this; ns.
+/// Time for the paced wake-ups, ns.
 const PACED_NS: u64 = 300_000_000;
 /// The shortest and the longest sleep before each: a processor that has slept longer wakes up more slowly.
 const SLEEP_NS: (u64, u64) = (200_000, 10_000_000);
-/// Batches of which the median is taken.
+/// Number of batches of which the median is taken.
 const BATCHES: usize = 15;
 /// A batch lasts at least this long, so that reading the clock does not count.
 const BATCH_NS: i64 = 20_000;
 
-/// Two findings that differ by more than this part of their mean are both told.
-const STEADY: f64 = 0.1;
+/// Two results that differ by more than this fraction of their mean are both printed.
+const MAX_DRIFT: f64 = 0.1;
 
-/// What was found before a run and after it.
+/// The results before and after a run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Calibrations {
     /// Before the run.
@@ -50,15 +50,15 @@ impl Calibrations {
         }
     }
 
-    /// A figure before and after the run if the two are so far apart that the mean alone would say too little.
+    /// A figure before and after the run, if the two differ by more than 10 % of their mean.
     #[must_use]
     pub fn drift(&self, figure: fn(&Calibration) -> f64) -> Option<(f64, f64)> {
         let (before, after) = (figure(&self.before), figure(&self.after));
-        ((before - after).abs() > STEADY * f64::midpoint(before, after)).then_some((before, after))
+        ((before - after).abs() > MAX_DRIFT * f64::midpoint(before, after)).then_some((before, after))
     }
 }
 
-/// What was found at one time.
+/// The results of one calibration.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Calibration {
@@ -70,7 +70,7 @@ pub struct Calibration {
     pub fill_ns: f64,
     /// Copying one message between private buffers, again and again, nanoseconds.
     pub warm_copy_ns: f64,
-    /// The same at the pace of the run: what other programs leave in the caches in between is in it. Nanoseconds.
+    /// The same at the pace of the run, nanoseconds: other programs use the caches in between.
     pub paced_copy_ns: f64,
 }
 
@@ -97,7 +97,7 @@ impl Calibration {
         Ok(Calibration { clock_ns, wake_up_ns, fill_ns, warm_copy_ns, paced_copy_ns })
     }
 
-    /// What a copy in, a wake-up and a copy out cost on this machine at best, nanoseconds.
+    /// The least cost of a copy in, a wake-up and a copy out on this machine, nanoseconds.
     #[must_use]
     pub fn copy_path_ns(&self) -> f64 {
         2.0 * self.warm_copy_ns + self.wake_up_ns
@@ -110,7 +110,7 @@ impl Calibration {
     }
 }
 
-/// What one reading of the clock takes, nanoseconds.
+/// The duration of one reading of the clock, nanoseconds.
 #[must_use]
 pub fn clock_cost_ns() -> f64 {
     median_batch_ns(|| {
@@ -118,7 +118,7 @@ pub fn clock_cost_ns() -> f64 {
     })
 }
 
-/// The median over batches of what one call of `work` takes, nanoseconds.
+/// The median over batches of the duration of one call of `work`, nanoseconds.
 fn median_batch_ns(mut work: impl FnMut()) -> f64 {
     let mut repeats = 1_u32;
     let mut batch_ns = |repeats: u32| {
@@ -133,8 +133,8 @@ fn median_batch_ns(mut work: impl FnMut()) -> f64 {
     median((0..BATCHES).map(|_| batch_ns(repeats) as f64 / f64::from(repeats)).collect())
 }
 
-/// From a waker's clock to the sleeper's, and one `copy` after that, each time after a sleep: both sleep in between, as a publisher
-/// and a subscription do. Medians.
+/// Medians of a wake-up, from the waker's clock to the sleeper's, and of one `copy` after it. Both threads sleep before each, as a
+/// publisher and a subscription do.
 fn paced_ns(sleep_ns: u64, mut copy: impl FnMut()) -> Result<(f64, f64), String> {
     let mut sleeper = Sleeper::start()?;
     let (mut wake_ups_ns, mut copies_ns) = (Vec::new(), Vec::new());
@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn two_findings_are_one_mean_and_told_apart_only_if_they_differ() {
+    fn two_results_are_one_mean_and_both_shown_only_if_they_differ() {
         let before =
             Calibration { clock_ns: 20.0, wake_up_ns: 5e3, fill_ns: 1e5, warm_copy_ns: 4e5, paced_copy_ns: 5e5 };
         let calibrations = Calibrations { before, after: Calibration { warm_copy_ns: 6e5, clock_ns: 21.0, ..before } };

@@ -1,7 +1,6 @@
-//! A process that a middleware needs besides those that publish and subscribe: its CPU time and memory belong to its cost.
+//! A daemon (`--daemon`): a process that a middleware needs besides the workers. Its CPU time and memory are part of the cost.
 //!
-//! Used by the coordinator with `--daemon`. What it used before the measurement is not counted; nothing but the kernel's accounts of it is
-//! looked at, once when the measurement begins and once at its end.
+//! The kernel's accounts of it are read twice, at the beginning and at the end of the measurement, so earlier use is not counted.
 
 use std::fs;
 
@@ -16,35 +15,35 @@ use crate::clock::now_ns;
 pub struct Daemon {
     pid: u32,
     name: String,
-    /// When the measurement began, and what its threads had used then.
+    /// Start of the measurement, and the usage of its threads then.
     before: Option<(i64, Vec<ThreadUsage>)>,
 }
 
-/// What a daemon used while it was measured.
+/// The usage of a daemon during the measurement.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct DaemonUsage {
-    /// Its name, as the kernel has it.
+    /// Its name in the kernel.
     pub name: String,
     /// Its process number.
     pub pid: u32,
-    /// Its CPU time while it was measured, ns.
+    /// Its CPU time during the measurement, ns.
     pub cpu_ns: u64,
     /// The same in percent of one core.
     pub core_percent: f64,
-    /// What it had resident at last.
+    /// Its resident memory at the end.
     pub memory: Memory,
-    /// Its memory by kind at the end; null if the kernel does not say, as of another user's process.
+    /// Its memory by kind at the end; null if the kernel does not tell, as of another user's process.
     pub footprint: Option<Footprint>,
-    /// What each of its threads used while it was measured.
+    /// The usage of each of its threads during the measurement.
     pub threads: Vec<ThreadUsage>,
 }
 
 impl Daemon {
-    /// The process of that number, or all that are called `wanted`.
+    /// The process with that pid, or all processes with the name `wanted`.
     ///
     /// # Errors
-    /// A sentence, if there is none.
+    /// A sentence, if there is no such process.
     pub fn find(wanted: &str) -> Result<Vec<Daemon>, String> {
         let daemon = |pid: u32| Some(Daemon { pid, name: name_of(pid)?, before: None });
         let found: Vec<Daemon> = match wanted.parse() {
@@ -60,21 +59,21 @@ impl Daemon {
         };
         if found.is_empty() {
             return Err(format!(
-                "--daemon {wanted}: there is no such process. Start it before perf_test, and give its number or its name (`ps -e`)"
+                "--daemon {wanted}: there is no such process. Start it before perf_test, and give its pid or its name (`ps -e`)"
             ));
         }
         Ok(found)
     }
 
-    /// The measurement begins.
+    /// Begins the measurement.
     pub fn begin(&mut self) {
         self.before = ThreadUsage::all_of_process(self.pid).ok().map(|threads| (now_ns(), threads));
     }
 
-    /// The measurement is over.
+    /// Ends the measurement.
     ///
     /// # Errors
-    /// A sentence, if the daemon is gone, or the measurement never began.
+    /// A sentence, if the daemon has exited, or the measurement never began.
     pub fn end(self) -> Result<DaemonUsage, String> {
         let Daemon { pid, name, before } = self;
         let (begin_ns, earlier) = before.ok_or_else(|| format!("{name} (pid {pid}) was not measured"))?;
@@ -97,7 +96,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn work_of_a_process_that_is_watched_is_its_usage() {
+    fn the_work_of_a_measured_process_is_its_usage() {
         let own = std::process::id();
         let mut daemon = Daemon::find(&own.to_string()).unwrap().remove(0);
         daemon.begin();
@@ -127,12 +126,12 @@ mod tests {
     }
 
     #[test]
-    fn a_daemon_has_a_name_or_a_number_and_one_that_is_not_there_is_said() {
+    fn a_daemon_is_found_by_name_or_pid_and_a_missing_one_is_reported() {
         let name = name_of(std::process::id()).unwrap();
         assert!(Daemon::find(&name).unwrap().iter().any(|daemon| daemon.pid == std::process::id()));
-        for nobody in ["no_such_daemon", "4194304"] {
-            let sentence = Daemon::find(nobody).unwrap_err();
-            assert!(sentence.contains(nobody) && sentence.contains("there is no such process"), "{sentence}");
+        for missing in ["no_such_daemon", "4194304"] {
+            let sentence = Daemon::find(missing).unwrap_err();
+            assert!(sentence.contains(missing) && sentence.contains("there is no such process"), "{sentence}");
         }
         let never_begun = Daemon::find(&std::process::id().to_string()).unwrap().remove(0);
         assert!(never_begun.end().unwrap_err().contains("was not measured"));

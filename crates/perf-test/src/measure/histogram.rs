@@ -1,12 +1,10 @@
-//! The whole distribution of latencies: an HDR histogram from 1 ns to 100 s with three digits.
+//! The distribution of latencies: an HDR histogram from 1 ns to 100 s with three digits.
 //!
-//! Used by the subscriber loop (one histogram per row, allocated before the run) and by the
-//! coordinator (the sum over the whole run). Recording never allocates and never fails: what lies
-//! above the range is recorded as the largest value it can hold.
+//! Recording never allocates and never fails: a latency above the range is recorded as the largest value.
 
 use hdrhistogram::Histogram;
 
-/// The longest latency that is told from longer ones, in nanoseconds.
+/// The longest latency that is distinguished from longer ones, in nanoseconds.
 const LONGEST_NS: u64 = 100 * 1_000_000_000;
 
 /// A distribution of latencies in nanoseconds.
@@ -32,7 +30,7 @@ impl Latencies {
         self.0.saturating_record(latency_ns);
     }
 
-    /// How many latencies.
+    /// The number of latencies.
     #[must_use]
     pub fn n(&self) -> u64 {
         self.0.len()
@@ -44,7 +42,7 @@ impl Latencies {
         if self.0.is_empty() { 0 } else { self.0.value_at_quantile(quantile) }
     }
 
-    /// The cells that hold something, as (latency in nanoseconds, how many).
+    /// The cells that are not empty, as (latency in nanoseconds, count).
     #[must_use]
     pub fn cells(&self) -> Vec<(u64, u64)> {
         self.0.iter_recorded().map(|cell| (cell.value_iterated_to(), cell.count_at_value())).collect()
@@ -57,13 +55,13 @@ impl Latencies {
         }
     }
 
-    /// The memory that it may take, bytes; less while whole ranges have never occurred.
+    /// The memory that it may take, bytes; less while whole ranges are unused.
     #[must_use]
     pub fn memory_bytes(&self) -> usize {
         self.0.distinct_values() * size_of::<u64>()
     }
 
-    /// Forgets everything, keeps the memory.
+    /// Removes all latencies and keeps the memory.
     pub fn clear(&mut self) {
         if !self.0.is_empty() {
             self.0.reset();

@@ -1,15 +1,15 @@
-//! What several runs say together: the median of a figure, and an interval that holds the true one.
+//! A confidence interval: the median of a figure over several runs, and an interval that contains the true median.
 //!
-//! Used by the comparisons. The interval lies between two of the values themselves (order statistics), which supposes nothing of their
-//! distribution: latencies of runs are anything but normal.
+//! The ends of the interval are two of the values themselves (order statistics). This supposes nothing of their distribution:
+//! latencies of runs are not normally distributed.
 
-/// How sure an interval should be; fewer than six values cannot be, and say so.
+/// The confidence that an interval should have. Fewer than six values have less, and the interval says so.
 const CONFIDENCE: f64 = 0.95;
 
 /// A median with its interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Interval {
-    /// How many values.
+    /// The number of values.
     pub n: usize,
     /// The median.
     pub median: f64,
@@ -17,18 +17,19 @@ pub struct Interval {
     pub low: f64,
     /// The upper end.
     pub high: f64,
-    /// How probably the true median lies between them, 0 to 1.
+    /// The probability that the true median lies between the ends, 0 to 1.
     pub confidence: f64,
 }
 
 impl Interval {
-    /// That of `values`; `None` if there are none.
+    /// The interval of `values`; `None` without values.
     #[must_use]
     pub fn of(mut values: Vec<f64>) -> Option<Interval> {
         values.sort_unstable_by(f64::total_cmp);
         let n = values.len();
         let (middle, upper) = (values.get(n.checked_sub(1)? / 2)?, values.get(n / 2)?);
-        // The number of values below the true median is binomial with 1/2: drop from both ends as many as leave enough confidence.
+        // The number of values below the true median is binomial with p = 1/2: from both ends, as many values are dropped as leave
+        // enough confidence.
         let mut tail = 0.5_f64.powi(i32::try_from(n).unwrap_or(i32::MAX));
         let (mut dropped, mut outside, mut ways) = (0, tail, tail);
         while dropped + 1 < n.div_ceil(2) {
@@ -45,9 +46,9 @@ impl Interval {
         Some(Interval { n, median, low: *low, high: *high, confidence: (1.0 - 2.0 * outside).max(0.0) })
     }
 
-    /// Whether `value` lies within.
+    /// Whether `value` lies within the interval.
     #[must_use]
-    pub fn holds(&self, value: f64) -> bool {
+    pub fn contains(&self, value: f64) -> bool {
         (self.low..=self.high).contains(&value)
     }
 }
@@ -78,11 +79,11 @@ mod tests {
     }
 
     #[test]
-    fn few_values_give_their_range_and_say_how_little_it_is_worth() {
+    fn few_values_give_their_range_and_its_low_confidence() {
         assert_eq!(Interval::of(Vec::new()), None);
         assert_eq!((of(1).low, of(1).high, of(1).confidence), (1.0, 1.0, 0.0));
         assert_eq!((of(3).low, of(3).high, of(3).confidence), (1.0, 3.0, 0.75));
         assert_eq!((of(5).low, of(5).high, of(5).confidence), (1.0, 5.0, 0.9375));
-        assert!(of(5).holds(1.0) && !of(5).holds(0.9));
+        assert!(of(5).contains(1.0) && !of(5).contains(0.9));
     }
 }

@@ -1,23 +1,22 @@
-//! Which samples a subscription missed, got twice or got out of order, by the ids that each publisher wrote into them.
+//! Losses of a subscription: samples that are missing, duplicated or out of order, by the ids that each publisher wrote.
 //!
-//! Used by the subscriber loop. The table of publishers is allocated beforehand; duplicates and
-//! reordered samples are counted, never fatal. A window of the last 64 ids tells the one from the other;
-//! what is older than the window counts as a duplicate, so a loss is never unsaid.
+//! The table of publishers is allocated beforehand. Duplicates and reordered samples are counted and never fatal. A window of the last
+//! 64 ids distinguishes them; a sample older than the window counts as a duplicate, so that no loss is hidden.
 
-/// Publishers that the table has room for before it must grow.
+/// Publishers for which the table has capacity before it must grow.
 const EXPECTED_PUBLISHERS: usize = 64;
 
-/// What a sample's id says.
+/// The meaning of a sample's id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Arrival {
-    /// New, and `missed` samples between it and the last one have not come (yet).
+    /// New; `missed` samples between it and the last one have not arrived (yet).
     New {
-        /// How many were skipped.
+        /// The number of skipped ids.
         missed: u64,
     },
-    /// New, but it comes after a later one: it was counted as missed and is not.
+    /// New, but it arrived after a later one: it had been counted as missed.
     Reordered,
-    /// It was there before.
+    /// It arrived before.
     Duplicate,
 }
 
@@ -39,15 +38,15 @@ struct Window {
 }
 
 impl Sequences {
-    /// Of publishers that this subscription was matched with before their first sample (`from_first`), or of others,
-    /// which count from the first sample that is seen. Ids that a message carries begin again after `last_id`, all ones.
+    /// With `from_first`, this subscription was matched with all publishers before their first sample; otherwise each publisher counts
+    /// from the first sample that is seen. The ids in messages begin again after `last_id`, all ones.
     #[must_use]
     pub fn new(from_first: bool, last_id: u64) -> Self {
         Sequences { from_first, last_id, publishers: Vec::with_capacity(EXPECTED_PUBLISHERS) }
     }
 
-    /// Notes one sample. Returns its whole id and what that says. `passed_over` samples left the history just before it: they were
-    /// sent after matching, so the count of a publisher that is new here begins with them.
+    /// Records one sample. Returns its whole id and its meaning. `passed_over` samples left the history just before it: they were
+    /// sent after matching, so the count of a new publisher begins with them.
     pub fn arrived(&mut self, publisher: [u8; 16], carried_id: u64, passed_over: u64) -> (u64, Arrival) {
         let known = self.publishers.iter_mut().find(|(source, _)| *source == publisher);
         let Some((_, window)) = known else {
@@ -65,17 +64,17 @@ impl Sequences {
         self.publishers.iter().fold(0, |sum, (_, window)| sum.saturating_add(window.last))
     }
 
-    /// Samples sent before the first one that was seen, of publishers that were not matched from their first.
+    /// Samples sent before the first one that was seen, of publishers that were not matched from their first sample.
     #[must_use]
     pub fn before_matched(&self) -> u64 {
         self.publishers.iter().fold(0, |sum, (_, window)| sum.saturating_add(window.first.saturating_sub(1)))
     }
 }
 
-/// The id that is carried as `carried` and is the nearest to `near`.
+/// The whole id nearest to `near` that a message carries as `carried`.
 fn whole(carried: u64, near: u64, last_id: u64) -> u64 {
     let ahead = carried.wrapping_sub(near) & last_id;
-    // Of all differences the half is backwards.
+    // Half of all differences are backwards.
     if ahead > last_id / 2 {
         near.saturating_sub((last_id - ahead).saturating_add(1))
     } else {
@@ -129,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn what_came_before_a_late_join_is_not_lost() {
+    fn samples_before_a_late_join_are_not_lost() {
         let mut sequences = Sequences::new(false, u64::MAX);
         assert_eq!(sequences.arrived(A, 1000, 0).1, Arrival::New { missed: 0 });
         assert_eq!(sequences.before_matched(), 999);
@@ -139,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn what_left_the_history_after_a_late_join_is_lost_and_nothing_else() {
+    fn samples_that_left_the_history_after_a_late_join_are_lost_and_no_others() {
         let mut sequences = Sequences::new(false, u64::MAX);
         assert_eq!(sequences.arrived(A, 1000, 30).1, Arrival::New { missed: 30 });
         assert_eq!(sequences.before_matched(), 969);

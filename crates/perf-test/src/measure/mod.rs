@@ -1,8 +1,6 @@
-//! What is measured: latencies, losses, allocations, what the system says of processes and their threads, and what the
-//! machine itself costs.
+//! Measurements: latencies, losses, allocations, the resources that processes and threads use, and the cost of the machine.
 //!
-//! Used by the worker loops, which feed it, and by the coordinator, which merges it. Knows no
-//! middleware. Nothing here allocates or locks while a sample is recorded.
+//! Recording a sample neither allocates nor locks. No middleware is known here.
 
 pub mod allocations;
 pub mod calibration;
@@ -12,7 +10,9 @@ pub mod interval;
 pub mod loss;
 pub mod memory;
 pub mod moments;
+pub mod own_cost;
 pub mod percentiles;
+pub mod resources;
 pub mod tally;
 pub mod threads;
 pub mod usage;

@@ -1,7 +1,6 @@
-//! Count, minimum, maximum, mean and variance of a series, without keeping the series.
+//! Moments of a series: count, minimum, maximum, mean and variance, without the series itself.
 //!
-//! Used for latencies, loop reserves, lateness and preparation times. Values go in one by one
-//! (Welford) and series are merged over workers (Chan). Everything is `f64`: sums of squared
+//! Values are added one by one (Welford) and series are merged over workers (Chan). Everything is `f64`: sums of squared
 //! integers overflow within one second of ordinary traffic.
 
 use serde::{Deserialize, Serialize};
@@ -10,7 +9,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Moments {
-    /// How many values.
+    /// The number of values.
     pub n: u64,
     /// The smallest value.
     pub min: f64,

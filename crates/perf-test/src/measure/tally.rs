@@ -1,14 +1,16 @@
-//! What one publisher, subscription or relay counted over a stretch of time.
+//! Counts of a publisher, a subscription or a relay over a period of time.
 //!
-//! Filled by the worker loops, one per second; merged by the coordinator into rows and into the whole
-//! run. Plain sums and moments, so that merging in any order gives the same result.
+//! They are sums and moments, so that merging in any order gives the same result.
 
 use serde::{Deserialize, Serialize};
 
 use super::histogram::Latencies;
 use super::moments::Moments;
 
-/// What a publisher did. Times in nanoseconds.
+/// Tallies of an endpoint: the open one, one with the reporting thread, a spare one.
+pub const TALLIES: usize = 3;
+
+/// Counts of a publisher. Times in nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Sent {
@@ -31,7 +33,7 @@ pub struct Sent {
 }
 
 impl Sent {
-    /// Adds another stretch or another publisher.
+    /// Adds another period or another publisher.
     pub fn merge(&mut self, other: &Sent) {
         self.samples += other.samples;
         self.unmatched += other.unmatched;
@@ -43,14 +45,14 @@ impl Sent {
         self.allocations += other.allocations;
     }
 
-    /// Whether nothing was sent or tried.
+    /// Whether no message was sent or refused.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.samples == 0 && self.refused == 0
     }
 }
 
-/// What a subscription got of the samples that were sent within the measurement. Times in nanoseconds.
+/// Counts of a subscription, of samples that were sent within the measurement. Times in nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Received {
@@ -89,7 +91,7 @@ pub struct Received {
     pub allocations: u64,
 }
 
-/// What a relay passed on.
+/// Counts of a relay.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Relayed {
@@ -104,7 +106,7 @@ pub struct Relayed {
 }
 
 impl Relayed {
-    /// Adds another stretch.
+    /// Adds another period.
     pub fn merge(&mut self, other: &Relayed) {
         self.samples += other.samples;
         self.bytes += other.bytes;
@@ -120,13 +122,13 @@ impl Received {
         self.missed.saturating_sub(self.reordered)
     }
 
-    /// Whether nothing was taken, missed, overwritten or tried.
+    /// Whether no sample was taken, missed, overwritten or refused.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.samples + self.history + self.missed + self.duplicates + self.overwritten + self.refused == 0
     }
 
-    /// Adds another stretch or another subscription.
+    /// Adds another period or another subscription.
     pub fn merge(&mut self, other: &Received) {
         self.samples += other.samples;
         self.bytes += other.bytes;
@@ -147,17 +149,17 @@ impl Received {
     }
 }
 
-/// What an endpoint counted in one row, as it is reported. Of what it is not, everything is left out.
+/// The counts of an endpoint in one row, as they are reported. Parts that do not apply to its kind are left out.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Counts {
-    /// What a publisher sent.
+    /// Counts of a publisher.
     #[serde(skip_serializing_if = "is_default")]
     pub sent: Sent,
-    /// How late it sent: the cells of a histogram as (ns, how many messages).
+    /// Lateness of sending: the cells of a histogram as (ns, number of messages).
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub lateness: Vec<(u64, u64)>,
-    /// What a subscription received.
+    /// Counts of a subscription.
     #[serde(skip_serializing_if = "is_default")]
     pub received: Received,
     /// Latencies from the stamps: cells.
@@ -166,7 +168,7 @@ pub struct Counts {
     /// Latencies from the schedule: cells.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub responses: Vec<(u64, u64)>,
-    /// What a relay passed on.
+    /// Counts of a relay.
     #[serde(skip_serializing_if = "is_default")]
     pub relayed: Relayed,
 }
@@ -176,32 +178,32 @@ fn is_default<T: Default + PartialEq>(value: &T) -> bool {
 }
 
 impl Counts {
-    /// Whether nothing happened.
+    /// Whether all counts are zero.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.sent.is_empty() && self.received.is_empty() && is_default(&self.relayed)
     }
 }
 
-/// Counts with their distributions: of one endpoint in one row, where everything that it is not is empty, or the sums of several.
+/// Counts with their distributions: of one endpoint in one row, or the sums of several. Parts that do not apply are empty.
 #[derive(Debug, Default)]
 pub struct Tally {
-    /// What publishers sent.
+    /// Counts of publishers.
     pub sent: Sent,
-    /// How late they sent, ns.
+    /// Lateness of sending, ns.
     pub lateness: Latencies,
-    /// What subscriptions received.
+    /// Counts of subscriptions.
     pub received: Received,
     /// Latencies from the stamps, ns.
     pub latencies: Latencies,
     /// Latencies from the schedule, ns.
     pub responses: Latencies,
-    /// What relays passed on.
+    /// Counts of relays.
     pub relayed: Relayed,
 }
 
 impl Tally {
-    /// As it is reported.
+    /// The counts as they are reported.
     #[must_use]
     pub fn counts(&self) -> Counts {
         Counts {
@@ -214,27 +216,27 @@ impl Tally {
         }
     }
 
-    /// Adds what was reported.
+    /// Adds reported counts.
     pub fn add(&mut self, counts: &Counts) {
         self.add_sent(counts);
         self.add_received(counts);
     }
 
-    /// Adds what subscriptions reported.
+    /// Adds the reported counts of subscriptions.
     pub fn add_received(&mut self, counts: &Counts) {
         self.received.merge(&counts.received);
         self.latencies.add_cells(&counts.latencies);
         self.responses.add_cells(&counts.responses);
     }
 
-    /// Adds what publishers and relays reported.
+    /// Adds the reported counts of publishers and relays.
     pub fn add_sent(&mut self, counts: &Counts) {
         self.sent.merge(&counts.sent);
         self.lateness.add_cells(&counts.lateness);
         self.relayed.merge(&counts.relayed);
     }
 
-    /// Forgets everything, keeps the memory.
+    /// Resets all counts and keeps the memory.
     pub fn clear(&mut self) {
         (self.sent, self.received, self.relayed) = Default::default();
         for distribution in [&mut self.lateness, &mut self.latencies, &mut self.responses] {

@@ -1,8 +1,7 @@
-//! What each thread of a process has used: CPU time, context switches, page faults.
+//! Usage of each thread of a process: CPU time, context switches, page faults.
 //!
-//! Used by the workers at the start and the end of a run, and for the daemons of a middleware; which threads there are says what
-//! a middleware does behind its users' backs. From `/proc/<pid>/task`: user and system time in the kernel's ticks (10 ms as a
-//! rule), their sum also in nanoseconds where the scheduler tells it (`schedstat`).
+//! The list of threads shows the background work of a middleware. The source is `/proc/<pid>/task`: user and system time in the
+//! kernel's ticks (usually 10 ms), their sum also in nanoseconds where the scheduler counts it (`schedstat`).
 
 use procfs::process::{Process, Task};
 use procfs::{ProcError, ProcResult};
@@ -10,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 const SECOND_NS: u64 = 1_000_000_000;
 
-/// What one thread has used since it started, or between two times.
+/// Usage of one thread since it started, or between two times.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ThreadUsage {
@@ -18,16 +17,16 @@ pub struct ThreadUsage {
     pub tid: u32,
     /// Its name, of which the kernel keeps 15 bytes.
     pub name: String,
-    /// CPU time, ns: by the scheduler's own count if `exact`, else `utime_ns + stime_ns`. A thread that runs just now has used up
-    /// to a tick more.
+    /// CPU time, ns: by the scheduler's own count if `exact`, else `utime_ns + stime_ns`. A running thread has used up to a
+    /// tick more.
     pub cpu_ns: u64,
-    /// Whether `cpu_ns` is in nanoseconds in truth, not in ticks.
+    /// Whether `cpu_ns` has a resolution of nanoseconds, not of ticks.
     pub exact: bool,
     /// CPU time in user space, ns, in whole ticks.
     pub utime_ns: u64,
     /// CPU time in the kernel, ns, in whole ticks.
     pub stime_ns: u64,
-    /// Context switches that it asked for by waiting.
+    /// Context switches because it waited.
     pub voluntary_switches: u64,
     /// Context switches that were forced on it.
     pub involuntary_switches: u64,
@@ -38,25 +37,25 @@ pub struct ThreadUsage {
 }
 
 impl ThreadUsage {
-    /// All threads of this process, by their numbers.
+    /// All threads of this process, in the order of their ids.
     ///
     /// # Errors
-    /// A sentence, if the kernel does not say.
+    /// A sentence, if the kernel does not tell.
     pub fn all_of_this_process() -> Result<Vec<ThreadUsage>, String> {
         let found = Process::myself().and_then(|process| all_of(&process));
-        found.map_err(|error| format!("the kernel does not say what this process's threads have used: {error}"))
+        found.map_err(|error| format!("the usage of this process's threads cannot be read: {error}"))
     }
 
-    /// All threads of another process, by their numbers.
+    /// All threads of another process, in the order of their ids.
     ///
     /// # Errors
-    /// A sentence, if it has ended or the kernel does not say.
+    /// A sentence, if it has exited or the kernel does not tell.
     pub fn all_of_process(pid: u32) -> Result<Vec<ThreadUsage>, String> {
         let number = i32::try_from(pid).map_err(|_| ProcError::NotFound(None));
         let found = number.and_then(Process::new).and_then(|process| all_of(&process));
         found.map_err(|error| match error {
-            ProcError::NotFound(_) => format!("there is no process {pid} (any more), so its threads are unknown"),
-            error => format!("the kernel does not say what the threads of process {pid} have used: {error}"),
+            ProcError::NotFound(_) => format!("process {pid} does not exist (any more), so its threads are unknown"),
+            error => format!("the usage of the threads of process {pid} cannot be read: {error}"),
         })
     }
 
@@ -64,7 +63,7 @@ impl ThreadUsage {
         let (stat, status) = (task.stat()?, task.status()?);
         let tick_ns = SECOND_NS / procfs::ticks_per_second();
         let (utime_ns, stime_ns) = (stat.utime * tick_ns, stat.stime * tick_ns);
-        // Not every kernel keeps it, and some keep zeros.
+        // Not every kernel has it, and some have zeros.
         let scheduled = task.schedstat().ok().filter(|scheduled| scheduled.pcount > 0);
         Ok(ThreadUsage {
             tid: u32::try_from(task.tid).unwrap_or_default(),
@@ -80,12 +79,12 @@ impl ThreadUsage {
         })
     }
 
-    /// What it has used since `earlier`; `None` if that is of another thread.
+    /// The usage since `earlier`; `None` if `earlier` is of another thread.
     fn since(&self, earlier: &ThreadUsage) -> Option<ThreadUsage> {
         if self.tid != earlier.tid {
             return None;
         }
-        // Counts only go up: where one went down, another thread has the number now.
+        // Counts only rise: a lower count means that another thread has the id now.
         let both = |count: fn(&ThreadUsage) -> u64| count(self).checked_sub(count(earlier));
         Some(ThreadUsage {
             tid: self.tid,
@@ -102,8 +101,8 @@ impl ThreadUsage {
     }
 }
 
-/// What the threads of `now` have used since `earlier`. Threads that came in between count from zero, and of those that
-/// are gone nothing is known.
+/// The usage of the threads of `now` since `earlier`. Threads that started in between count from zero; of threads that have exited
+/// nothing is known.
 #[must_use]
 pub fn since(now: &[ThreadUsage], earlier: &[ThreadUsage]) -> Vec<ThreadUsage> {
     let used = |thread: &ThreadUsage| earlier.iter().find_map(|earlier| thread.since(earlier));
@@ -123,7 +122,7 @@ fn all_of(process: &Process) -> ProcResult<Vec<ThreadUsage>> {
     Ok(threads)
 }
 
-/// Threads come and go while they are looked at.
+/// Threads may exit while they are read.
 fn has_ended(error: &ProcError) -> bool {
     match error {
         ProcError::NotFound(_) => true,

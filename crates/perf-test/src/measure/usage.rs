@@ -1,6 +1,5 @@
-//! What a process has used of the system, from the kernel's own accounting (`getrusage`).
+//! Resource usage of a process, from the kernel's accounting (`getrusage`).
 //!
-//! Used by the workers, which report it with every row, and by the coordinator, which adds it up.
 //! All fields count from the start of the process; `maxrss` is a peak.
 
 use nix::sys::resource::{UsageWho, getrusage};
@@ -54,7 +53,7 @@ impl Usage {
     /// A sentence, if the kernel refuses.
     pub fn of_this_process() -> Result<Usage, String> {
         let usage = getrusage(UsageWho::RUSAGE_SELF)
-            .map_err(|error| format!("the kernel does not say what this process has used (getrusage: {error})"))?;
+            .map_err(|error| format!("the resource usage of this process cannot be read (getrusage: {error})"))?;
         Ok(Usage {
             taken_ns: now_ns(),
             utime_ns: usage.user_time().num_microseconds() * 1000,
@@ -118,7 +117,7 @@ impl Usage {
         }
     }
 
-    /// What was used since `earlier`; of the peak of memory, what it is now.
+    /// The usage since `earlier`; the peak of memory is the present one.
     #[must_use]
     pub fn since(&self, earlier: &Usage) -> Usage {
         let mut difference = *self;

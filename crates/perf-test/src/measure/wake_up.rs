@@ -1,6 +1,4 @@
-//! What it takes to wake another thread: a thread that sleeps until it is woken, and answers with the time.
-//!
-//! Used by the calibration of a run and by the noise self-test. The sleeper ends with its owner.
+//! The cost of waking a thread: a thread that sleeps until it is woken and answers with the time. It ends with its owner.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -8,9 +6,9 @@ use std::thread::{self, JoinHandle};
 
 use crate::clock::now_ns;
 
-/// Said by the waker; the sleeper answers with the time.
+/// Set by the waker; the sleeper answers with the time.
 const WAKE_UP: i64 = -1;
-/// Said by the waker; the sleeper ends.
+/// Set by the waker; the sleeper ends.
 const END: i64 = -2;
 /// Before the first wake-up.
 const NOT_WOKEN: i64 = 0;
@@ -53,7 +51,7 @@ impl Sleeper {
     #[must_use]
     pub fn wake_up_ns(&mut self) -> i64 {
         let begin_ns = now_ns();
-        self.say(WAKE_UP);
+        self.set(WAKE_UP);
         loop {
             match self.word.load(Ordering::Acquire) {
                 WAKE_UP => thread::park(),
@@ -62,7 +60,7 @@ impl Sleeper {
         }
     }
 
-    fn say(&self, word: i64) {
+    fn set(&self, word: i64) {
         self.word.store(word, Ordering::Release);
         if let Some(thread) = &self.thread {
             thread.thread().unpark();
@@ -72,7 +70,7 @@ impl Sleeper {
 
 impl Drop for Sleeper {
     fn drop(&mut self) {
-        self.say(END);
+        self.set(END);
         if let Some(thread) = self.thread.take() {
             // Its loop cannot panic.
             let _ = thread.join();

@@ -30,10 +30,11 @@ use rustix::process::{Signal, set_parent_process_death_signal};
 use crate::backend::Backend;
 use crate::endpoint::{Endpoint, EndpointPlan};
 use crate::measure::memory::Footprint;
+use crate::measure::resources::Resources;
 use crate::measure::threads::{ThreadUsage, since};
 use crate::run_spec::{RunSpec, Strategy};
 use placement::Placement;
-use protocol::{Closing, Order, PROTOCOL, Plan, Report, Resources};
+use protocol::{Closing, Order, PROTOCOL, Plan, Report};
 use rows::Outgoing;
 
 /// Rows that may wait for the reporting thread before an endpoint has to wait for it.

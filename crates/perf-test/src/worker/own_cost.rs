@@ -11,8 +11,6 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
-
 use super::placement::Placement;
 use super::publisher::Publishing;
 use super::subscriber::Taking;
@@ -21,6 +19,7 @@ use crate::backend::{Draft, Matched, Publisher, Subscription, Taken};
 use crate::clock::{SECOND_NS, now_ns};
 use crate::endpoint::{Endpoint, EndpointPlan};
 use crate::measure::calibration::median;
+use crate::measure::own_cost::OwnCost;
 use crate::run_spec::{Roundtrip, RunSpec};
 
 /// Batches of which the median is taken; one more goes before them, in which everything gets warm.
@@ -36,24 +35,10 @@ const SPREAD_NS: u64 = 100_000;
 /// From one message to the next; without a common factor with the spread.
 const SPREAD_STEP_NS: u64 = 7919;
 
-/// Medians over batches, nanoseconds for each message.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct OwnCost {
-    /// Of a publisher: when the message is due, when the loop woke up, the stamp, what is left until the next; their statistics.
-    /// Little of it lies within a latency: the end of the reading that makes the stamp.
-    pub send_ns: f64,
-    /// Of a subscription: when the message came, what is missing, both latencies and their histograms. Of one message it lies after
-    /// the latency, but the next one waits for it.
-    pub receive_ns: f64,
-}
-
-impl OwnCost {
-    /// Measures it on this machine with the options of `spec`, in some milliseconds.
-    #[must_use]
-    pub fn measure(spec: &RunSpec) -> OwnCost {
-        OwnCost { send_ns: message_ns(spec, send), receive_ns: message_ns(spec, receive) }
-    }
+/// Measures the own cost on this machine with the options of `spec`, in some milliseconds.
+#[must_use]
+pub fn measure(spec: &RunSpec) -> OwnCost {
+    OwnCost { send_ns: message_ns(spec, send), receive_ns: message_ns(spec, receive) }
 }
 
 /// What one message costs in a loop, which gets a middleware that does nothing and a start in the past.
@@ -179,7 +164,7 @@ mod tests {
         for options in
             ["-r 1000", "-r 0 --touch full --check-memory", "-p 0 -t other --warmup 5", "--roundtrip-mode Relay"]
         {
-            let cost = OwnCost::measure(&spec(options));
+            let cost = measure(&spec(options));
             let clock_ns = clock_cost_ns();
             assert!(cost.send_ns > clock_ns && cost.receive_ns > clock_ns, "{options}: {cost:?}, clock {clock_ns} ns");
         }

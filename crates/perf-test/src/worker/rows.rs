@@ -7,7 +7,7 @@ use std::sync::mpsc::{self, Receiver, SyncSender};
 
 use super::protocol::{Closing, Report};
 use crate::endpoint::Endpoint;
-use crate::measure::tally::Tally;
+use crate::measure::tally::{TALLIES, Tally};
 use crate::pacing::Seconds;
 
 /// What goes to the reporting thread.
@@ -39,9 +39,6 @@ pub enum Outgoing {
     /// An endpoint's thread ends.
     Over,
 }
-
-/// Tallies that an endpoint has: the open one, one with the reporting thread, a spare one.
-pub const TALLIES: usize = 3;
 
 /// The rows of one endpoint.
 pub struct Rows {

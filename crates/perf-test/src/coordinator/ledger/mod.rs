@@ -12,10 +12,10 @@ use crate::clock::SECOND_NS;
 use crate::endpoint::Endpoint;
 use crate::measure::memory::Memory;
 use crate::measure::moments::Moments;
+use crate::measure::resources::Resources;
 use crate::measure::tally::{Counts, Received, Tally};
 use crate::measure::usage::Usage;
 use crate::row::Row;
-use crate::worker::protocol::Resources;
 
 /// One report of one endpoint.
 #[derive(Clone, Debug)]

@@ -1,11 +1,10 @@
-//! How much memory a process has resident: in all, every second, and by kind, once at the end.
+//! Resident memory of a process: in all, every second, and by kind, once at the end.
 //!
-//! Used by the workers for themselves, and for the daemons of a middleware by their process numbers; the coordinator adds them up.
-//! From `/proc/<pid>/status` and `/proc/<pid>/smaps`. Two things to know of the figures:
+//! The sources are `/proc/<pid>/status` and `/proc/<pid>/smaps`. Two properties of the figures:
 //! - A page of shared memory counts in the RSS of every map through which it was touched: once in each process, twice in one that
-//!   publishes and subscribes. In the sum of PSS it counts once (less what processes that were not asked have of it).
-//! - The kernel cannot say which anonymous memory is the stack of a thread: only the main thread's is `stack`, those of others
-//!   are `heap`.
+//!   publishes and subscribes. In the sum of PSS it counts once (less the share of processes that were not measured).
+//! - The kernel does not tell which anonymous memory is the stack of a thread: only the main thread's is `stack`, the others are
+//!   `heap`.
 
 use procfs::process::{MMPermissions, MMapPath, MemoryMap, Process};
 use procfs::{ProcError, ProcResult};
@@ -13,8 +12,8 @@ use serde::{Deserialize, Serialize};
 
 const KIB: u64 = 1024;
 
-/// What a process has resident now, KiB, or the sum over several. The kernel counts per CPU and adds up rarely: some hundred KiB
-/// more or less are no news.
+/// Resident memory of a process now, KiB, or the sum over several. The kernel counts per CPU and adds up rarely, so the figures
+/// are exact to some hundred KiB.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Memory {
@@ -34,7 +33,7 @@ impl Memory {
     /// Of this process. Tens of microseconds; allocates.
     ///
     /// # Errors
-    /// A sentence, if the kernel does not say.
+    /// A sentence, if the kernel does not tell.
     pub fn of_this_process() -> Result<Memory, String> {
         Memory::of(&Process::myself().map_err(|error| unreadable("this process", &error))?, "this process")
     }
@@ -42,7 +41,7 @@ impl Memory {
     /// Of another process.
     ///
     /// # Errors
-    /// A sentence, if it has ended or the kernel does not say.
+    /// A sentence, if it has exited or the kernel does not tell.
     pub fn of_process(pid: u32) -> Result<Memory, String> {
         let name = format!("process {pid}");
         Memory::of(&open(pid).map_err(|error| unreadable(&name, &error))?, &name)
@@ -51,7 +50,8 @@ impl Memory {
     fn of(process: &Process, name: &str) -> Result<Memory, String> {
         let status = process.status().map_err(|error| unreadable(name, &error))?;
         let known = |field: Option<u64>| {
-            field.ok_or_else(|| format!("the memory of {name} is not in /proc: it has ended, or the kernel is too old"))
+            field
+                .ok_or_else(|| format!("the memory of {name} is not in /proc: it has exited, or the kernel is too old"))
         };
         Ok(Memory {
             rss_kib: known(status.vmrss)?,
@@ -72,13 +72,13 @@ impl Memory {
     }
 }
 
-/// What is resident of one kind of memory, KiB.
+/// Resident memory of one kind, KiB.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Resident {
     /// All pages that are mapped and there.
     pub rss_kib: u64,
-    /// The same, each page divided by the number of maps that have it.
+    /// The same, each page divided by the number of maps that contain it.
     pub pss_kib: u64,
 }
 
@@ -90,19 +90,19 @@ impl Resident {
     }
 }
 
-/// What a process has resident by kind of mapping, or the sum over several.
+/// Resident memory of a process by kind of mapping, or the sum over several.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Footprint {
-    /// The heap and all other private memory that no file is behind, with the stacks of threads other than the main one.
+    /// The heap and all other private memory without a file, with the stacks of threads other than the main one.
     pub heap: Resident,
     /// The main thread's stack.
     pub stack: Resident,
     /// Shared memory: tmpfs (`/dev/shm`), memfd, System V, shared anonymous mappings.
     pub shared: Resident,
-    /// Files: the program, its libraries, and what it maps besides.
+    /// Files: the program, its libraries, and other mapped files.
     pub file: Resident,
-    /// What the kernel and drivers map.
+    /// Mappings of the kernel and of drivers.
     pub other: Resident,
 }
 
@@ -110,7 +110,7 @@ impl Footprint {
     /// Of this process. Milliseconds, more with more memory: the kernel looks at every page.
     ///
     /// # Errors
-    /// A sentence, if the kernel does not say.
+    /// A sentence, if the kernel does not tell.
     pub fn of_this_process() -> Result<Footprint, String> {
         let found = Process::myself().and_then(|process| Footprint::of(&process));
         found.map_err(|error| unreadable("this process", &error))
@@ -119,7 +119,7 @@ impl Footprint {
     /// Of another process; needs to be its user or root.
     ///
     /// # Errors
-    /// A sentence, if it has ended or the kernel does not say.
+    /// A sentence, if it has exited or the kernel does not tell.
     pub fn of_process(pid: u32) -> Result<Footprint, String> {
         let found = open(pid).and_then(|process| Footprint::of(&process));
         found.map_err(|error| unreadable(&format!("process {pid}"), &error))
@@ -193,11 +193,11 @@ fn open(pid: u32) -> ProcResult<Process> {
 
 fn unreadable(name: &str, error: &ProcError) -> String {
     match error {
-        ProcError::NotFound(_) => format!("the memory of {name} is unknown: it has ended, or /proc is not mounted"),
+        ProcError::NotFound(_) => format!("the memory of {name} is unknown: it has exited, or /proc is not mounted"),
         ProcError::PermissionDenied(_) => {
-            format!("the memory of {name} is another user's to know; run as that user or as root")
+            format!("the memory of {name} may be read by its user or root only; run as one of them")
         }
-        error => format!("the kernel does not say how much memory {name} has: {error}"),
+        error => format!("the memory of {name} cannot be read: {error}"),
     }
 }
 

@@ -1,4 +1,4 @@
-//! Memory as the kernel describes it, and as this process and its children have it.
+//! Tests of memory: the kernel's descriptions, and the memory of this process and of its children.
 
 use std::hint::black_box;
 use std::process::{Child, Command, Stdio};
@@ -103,7 +103,7 @@ impl Drop for Idle {
 }
 
 #[test]
-fn what_is_written_to_becomes_resident_and_is_heap() {
+fn written_memory_becomes_resident_and_is_heap() {
     const LARGE_KIB: u64 = 64 << 10;
     let (before, footprint_before) = (Memory::of_this_process().unwrap(), Footprint::of_this_process().unwrap());
     let large = black_box(vec![1_u8; LARGE_KIB as usize * 1024]);
@@ -122,7 +122,7 @@ fn what_is_written_to_becomes_resident_and_is_heap() {
 }
 
 #[test]
-fn another_process_is_known_until_it_ends() {
+fn another_process_can_be_read_until_it_exits() {
     let mut idle = Idle::start();
     let pid = idle.0.id();
     // It may not have run yet, and then nothing of its program is resident; a watchdog of the test runner ends this if it never does.
@@ -141,7 +141,7 @@ fn another_process_is_known_until_it_ends() {
     idle.0.wait().unwrap();
     for refused in [Memory::of_process(pid).err(), Footprint::of_process(pid).err()] {
         let sentence = refused.unwrap();
-        assert!(sentence.contains(&format!("process {pid}")) && sentence.contains("ended"), "{sentence}");
+        assert!(sentence.contains(&format!("process {pid}")) && sentence.contains("exited"), "{sentence}");
     }
     assert!(Memory::of_process(u32::MAX).is_err());
 }

@@ -7,11 +7,11 @@ use super::row::UsedEntry;
 use crate::measure::calibration::Calibration;
 use crate::measure::daemon::DaemonUsage;
 use crate::measure::memory::{Footprint, Memory};
+use crate::measure::own_cost::OwnCost;
 use crate::measure::threads::ThreadUsage;
 use crate::report::summary::{Summary, WorkerUsage};
 use crate::verdict::Verdict;
 use crate::warning::Warning;
-use crate::worker::own_cost::OwnCost;
 
 /// The whole run, without the seconds of --warmup and --ignore.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -8,12 +8,11 @@ use crate::measure::calibration::Calibration;
 use crate::measure::daemon::DaemonUsage;
 use crate::measure::histogram::Latencies;
 use crate::measure::memory::{Footprint, Resident};
+use crate::measure::tally::TALLIES;
 use crate::units::format_ns;
 
 /// How much slower than its parts the copy path may be.
 const HONEST_COPY: f64 = 1.3;
-/// Tallies that each endpoint has.
-const TALLIES: usize = crate::worker::rows::TALLIES;
 /// With more workers than this only sums are shown; the full log has each.
 const SHOWN_WORKERS: usize = 8;
 /// A thread that used less than this part of its process's CPU time is not shown.

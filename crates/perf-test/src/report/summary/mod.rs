@@ -11,13 +11,13 @@ use crate::measure::daemon::DaemonUsage;
 use crate::measure::histogram::Latencies;
 use crate::measure::memory::Footprint;
 use crate::measure::moments::Moments;
+use crate::measure::own_cost::OwnCost;
+use crate::measure::resources::Resources;
 use crate::measure::tally::{Received, Relayed, Sent};
 use crate::measure::threads::ThreadUsage;
 use crate::measure::usage::Usage;
 use crate::run_spec::{Roundtrip, RunSpec};
 use crate::warning::Warning;
-use crate::worker::own_cost::OwnCost;
-use crate::worker::protocol::Resources;
 
 /// The copies must cost this many wake-ups to be judged.
 const COPIES_OVER_WAKE_UP: f64 = 5.0;

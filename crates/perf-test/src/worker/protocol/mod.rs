@@ -26,10 +26,10 @@
 use serde::{Deserialize, Serialize};
 
 use crate::endpoint::{Endpoint, EndpointPlan};
-use crate::measure::memory::{Footprint, Memory};
+use crate::measure::memory::Footprint;
+use crate::measure::resources::Resources;
 use crate::measure::tally::Counts;
 use crate::measure::threads::ThreadUsage;
-use crate::measure::usage::Usage;
 use crate::run_spec::RunSpec;
 
 /// What a `Drain` expects if nobody knows how many samples were sent: then only time tells that nothing more comes.
@@ -67,25 +67,6 @@ pub enum Order {
         /// Samples that all publishers together have sent, or [`UNKNOWN`].
         expected: u64,
     },
-}
-
-/// What a process has used so far, and what it has in memory now.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Resources {
-    /// The kernel's accounts.
-    pub usage: Usage,
-    /// Resident memory.
-    pub memory: Memory,
-}
-
-impl Resources {
-    /// Those of this process.
-    ///
-    /// # Errors
-    /// A sentence: the system does not tell.
-    pub fn of_this_process() -> Result<Resources, String> {
-        Ok(Resources { usage: Usage::of_this_process()?, memory: Memory::of_this_process()? })
-    }
 }
 
 /// What a worker tells the coordinator.

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::cli;
+use crate::measure::memory::Memory;
 use crate::measure::moments::Moments;
 use crate::measure::tally::{Received, Relayed, Sent};
 use crate::run_spec::{Durability, History, Layout, Reliability, Roundtrip, Strategy, Touch, Wait};
