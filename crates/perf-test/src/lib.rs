@@ -39,5 +39,7 @@ pub mod session;
 pub mod stamp;
 pub mod system;
 pub mod topic;
+pub mod units;
+pub mod verdict;
 pub mod warning;
 pub mod worker;

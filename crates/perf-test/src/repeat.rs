@@ -5,10 +5,10 @@
 //! no difference.
 
 use crate::measure::interval::Interval;
+use crate::measure::percentiles::has_tail_samples;
 use crate::report::summary::Summary;
-use crate::report::summary::text::time;
 use crate::report::tables::table;
-use crate::report::warnings::enough_beyond;
+use crate::units::format_ns;
 
 /// A verdict needs an interval that is so sure: that of six runs.
 const ENOUGH: f64 = 0.95;
@@ -24,29 +24,29 @@ struct Figure {
 
 /// What is shown. Less is better in all.
 const FIGURES: [Figure; 9] = [
-    Figure { name: "latency p50", percentile: Some(50.0), value: |run| latency_ns(run, 0.5), show: time },
+    Figure { name: "latency p50", percentile: Some(50.0), value: |run| latency_ns(run, 0.5), show: format_ns },
     Figure {
         name: "latency mean",
         percentile: None,
         value: |run| some_if(run, run.received.latency_ns.mean),
-        show: time,
+        show: format_ns,
     },
-    Figure { name: "latency p99", percentile: Some(99.0), value: |run| latency_ns(run, 0.99), show: time },
-    Figure { name: "latency p99.9", percentile: Some(99.9), value: |run| latency_ns(run, 0.999), show: time },
+    Figure { name: "latency p99", percentile: Some(99.0), value: |run| latency_ns(run, 0.99), show: format_ns },
+    Figure { name: "latency p99.9", percentile: Some(99.9), value: |run| latency_ns(run, 0.999), show: format_ns },
     Figure {
         name: "latency max",
         percentile: None,
         value: |run| some_if(run, run.received.latency_ns.max),
-        show: time,
+        show: format_ns,
     },
-    Figure { name: "response p99", percentile: Some(99.0), value: response_p99_ns, show: time },
+    Figure { name: "response p99", percentile: Some(99.0), value: response_p99_ns, show: format_ns },
     Figure {
         name: "lost",
         percentile: None,
         value: |run| (run.spec.subscriptions > 0).then_some(run.lost as f64),
         show: whole,
     },
-    Figure { name: "CPU per message", percentile: None, value: Summary::cpu_per_message_ns, show: time },
+    Figure { name: "CPU per message", percentile: None, value: Summary::cpu_per_message_ns, show: format_ns },
     Figure { name: "peak memory, KiB", percentile: None, value: peak_kib, show: whole },
 ];
 
@@ -54,7 +54,7 @@ impl Figure {
     /// Its name, marked if it rests on too few samples in one of the runs.
     fn marked<'a>(&self, runs: impl IntoIterator<Item = &'a Summary>) -> String {
         let few = |run: &Summary| {
-            self.percentile.is_some_and(|percentile| !enough_beyond(run.received.latency_ns.n, percentile))
+            self.percentile.is_some_and(|percentile| !has_tail_samples(run.received.latency_ns.n, percentile))
         };
         let mark = if runs.into_iter().any(few) { "*" } else { "" };
         format!("{}{mark}", self.name)

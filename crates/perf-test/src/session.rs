@@ -4,18 +4,18 @@
 
 use std::io::Write;
 
-use crate::cli::Outputs;
 use crate::communicator::Communicator;
 use crate::coordinator;
 use crate::error::Failure;
 use crate::interrupt::Interrupt;
-use crate::report::full::RequirementEntry;
 use crate::report::heading::{heading, legend};
+use crate::report::outputs::Outputs;
 use crate::report::summary::Summary;
 use crate::report::{Reports, plot};
 use crate::requirement::Requirement;
 use crate::run_spec::RunSpec;
 use crate::topic::full_name;
+use crate::verdict::Verdict;
 
 /// What is the same in all runs of a command.
 #[derive(Debug)]
@@ -55,12 +55,7 @@ impl Session {
         Ok((summary, verdicts.iter().filter(|verdict| !verdict.met).count()))
     }
 
-    fn measure(
-        &self,
-        spec: &RunSpec,
-        outputs: &Outputs,
-        title: &[String],
-    ) -> Result<(Summary, Vec<RequirementEntry>), Failure> {
+    fn measure(&self, spec: &RunSpec, outputs: &Outputs, title: &[String]) -> Result<(Summary, Vec<Verdict>), Failure> {
         let communicator = Communicator::find(&spec.communicator).map_err(Failure::Usage)?;
         let run_id = random_id()?;
         let topic = full_name(&spec.topic, spec.is_private().then_some(&run_id));
@@ -75,8 +70,7 @@ impl Session {
         let ending =
             if summary.stopped_early { "Stopped early. Exiting." } else { "Maximum runtime reached. Exiting." };
         reports.lines(&[ending.to_owned()])?;
-        let verdicts: Vec<RequirementEntry> =
-            self.requirements.iter().map(|requirement| requirement.judge(&summary)).collect();
+        let verdicts: Vec<Verdict> = self.requirements.iter().map(|requirement| requirement.judge(&summary)).collect();
         summary.run_warnings.extend(reports.finish(&summary, verdicts.clone()));
         reports.lines(&summary.lines())?;
         reports.lines(&verdicts.iter().map(|verdict| format!("  required      {verdict}")).collect::<Vec<String>>())?;
@@ -119,7 +113,7 @@ fn say_on_stderr(lines: impl IntoIterator<Item = impl std::fmt::Display>) {
     }
 }
 
-fn judge(summary: &Summary, verdicts: &[RequirementEntry]) -> Result<(), Failure> {
+fn judge(summary: &Summary, verdicts: &[Verdict]) -> Result<(), Failure> {
     if let Some(sentence) = summary.failure() {
         return Err(Failure::Measurement(sentence));
     }

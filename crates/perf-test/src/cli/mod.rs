@@ -13,9 +13,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
-pub use options::{Output, RunOptions, Tables};
-pub use resolve::{Defaults, Outputs, Resolved, resolve};
-pub(crate) use values::time_ns;
+pub use options::{Output, RunOptions};
+pub use resolve::{Defaults, Resolved, resolve};
 use values::within;
 
 /// Measures publish and subscribe between real processes: latency, losses, CPU and memory.

@@ -9,11 +9,10 @@ use clap::builder::{EnumValueParser, PossibleValue, TypedValueParser};
 use clap::error::ErrorKind;
 
 use crate::run_spec::{Strategy, Threshold};
+use crate::units::parse_ns;
 
 /// The strategies of performance_test that only Apex.OS has.
 const APEX_STRATEGIES: [&str; 3] = ["APEX_SINGLE_EXECUTOR", "APEX_EXECUTOR_PER_COMMUNICATOR", "APEX_CHAIN"];
-/// The units of times, nanoseconds.
-const UNITS: [(&str, f64); 4] = [("ns", 1.0), ("us", 1e3), ("ms", 1e6), ("s", 1e9)];
 
 /// A parser of whole numbers within `range`.
 pub fn within(range: RangeInclusive<u32>) -> impl Fn(&str) -> Result<u32, String> + Clone + Send + Sync + 'static {
@@ -63,22 +62,13 @@ pub fn threshold(text: &str) -> Result<Threshold, String> {
                 let percent: f64 = percent.parse().ok().filter(|percent| (0.0..1e6).contains(percent)).ok_or(wrong)?;
                 threshold.part_of_period.replace(percent / 100.0).is_some()
             }
-            None => threshold.absolute_ns.replace(time_ns(part).ok_or(wrong)? as u64).is_some(),
+            None => threshold.absolute_ns.replace(parse_ns(part).ok_or(wrong)? as u64).is_some(),
         };
         if twice {
             return Err(wrong.to_owned());
         }
     }
     Ok(threshold)
-}
-
-/// A time with its unit, nanoseconds.
-pub fn time_ns(text: &str) -> Option<f64> {
-    let unit_at = text.find(|c: char| c.is_ascii_alphabetic() || c == 'µ')?;
-    let (number, unit) = text.split_at(unit_at);
-    let (_, unit_ns) = UNITS.into_iter().find(|(name, _)| *name == unit || (*name == "us" && unit == "µs"))?;
-    let number: f64 = number.trim_end().parse().ok()?;
-    (0.0..1e18).contains(&(number * unit_ns)).then_some(number * unit_ns)
 }
 
 /// Reads a [`Strategy`]; says of those of Apex.OS what to take instead.

@@ -5,9 +5,9 @@
 
 use std::fmt::Write;
 
-use crate::cli::Tables;
-use crate::report::summary::text::time;
+use crate::report::outputs::Tables;
 use crate::run_spec::{Content, Roundtrip, RunSpec, Strategy, Threshold, Touch, Wait, name_of};
+use crate::units::format_ns;
 
 /// The heading of a run as lines of text; `topic` is the full name.
 #[must_use]
@@ -128,7 +128,7 @@ fn runtime(spec: &RunSpec) -> String {
 fn late(spec: &RunSpec) -> String {
     let above = |limit: Threshold| match limit.limit_ns(spec.rate_hz) {
         u64::MAX => "never".to_owned(),
-        limit_ns => format!("above {}", time(limit_ns as f64)),
+        limit_ns => format!("above {}", format_ns(limit_ns as f64)),
     };
     format!("{}, too late {}; both stay in all statistics", above(spec.late), above(spec.too_late))
 }

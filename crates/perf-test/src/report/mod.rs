@@ -9,6 +9,7 @@ pub mod external_info;
 pub mod full;
 pub mod heading;
 pub mod json;
+pub mod outputs;
 pub mod plot;
 pub mod summary;
 pub mod tables;
@@ -18,13 +19,13 @@ pub mod warnings;
 use std::io;
 use std::path::Path;
 
-use crate::cli::Outputs;
 use crate::error::Failure;
 use crate::row::Row;
 use crate::run_spec::RunSpec;
 use crate::system::{System, root_folder};
+use crate::verdict::Verdict;
 use crate::warning::{Warning, WarningKind};
-use full::RequirementEntry;
+use outputs::Outputs;
 use summary::Summary;
 
 /// All outputs of one run.
@@ -94,7 +95,7 @@ impl Reports {
     }
 
     /// Ends the log that has an end; what is to be said if it cannot be written.
-    pub fn finish(&mut self, summary: &Summary, requirements: Vec<RequirementEntry>) -> Option<Warning> {
+    pub fn finish(&mut self, summary: &Summary, requirements: Vec<Verdict>) -> Option<Warning> {
         let error = self.full.take()?.finish(summary, requirements).err()?;
         let sentence = format!("the full log ends without the summary: {error}. What it has so far is complete");
         Some(Warning::new(WarningKind::Log, sentence, "Make room and run again"))

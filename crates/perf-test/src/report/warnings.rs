@@ -3,12 +3,11 @@
 //! Invariant: a run that nothing speaks against has none.
 
 use super::summary::Summary;
-use super::summary::text::time;
+use crate::measure::percentiles::{MIN_TAIL_SAMPLES, PERCENTILES, has_tail_samples, samples_needed};
 use crate::run_spec::{Content, Strategy, Wait};
+use crate::units::format_ns;
 use crate::warning::{Warning, WarningKind};
 
-/// A percentile with fewer samples beyond it is not to be trusted.
-pub const ENOUGH_BEYOND: f64 = 10.0;
 /// The part of the asked rate below which a run is said not to have held it.
 const RATE_HELD: f64 = 0.99;
 /// The part of all cores above which workers wait for each other to be scheduled.
@@ -131,11 +130,12 @@ impl Summary {
             ));
         }
         let n = received.latency_ns.n;
-        if let Some(percentile) = PERCENTILES.into_iter().find(|percentile| n > 0 && !enough_beyond(n, *percentile)) {
-            let needed = (ENOUGH_BEYOND / (1.0 - percentile / 100.0)).round();
+        if let Some(percentile) = PERCENTILES.into_iter().find(|percentile| n > 0 && !has_tail_samples(n, *percentile))
+        {
+            let needed = samples_needed(percentile);
             warnings.push(Warning::new(
                 WarningKind::FewSamples,
-                format!("p{percentile} and what lies above rest on fewer than {ENOUGH_BEYOND} of {n} samples"),
+                format!("p{percentile} and what lies above rest on fewer than {MIN_TAIL_SAMPLES} of {n} samples"),
                 format!("For p{percentile} let it run for {needed} samples, or do not look at it"),
             ));
         }
@@ -146,8 +146,8 @@ impl Summary {
                 WarningKind::OwnCost,
                 format!(
                     "the instrument spends {} on each message, of a median latency of {}",
-                    time(own_ns),
-                    time(median_ns)
+                    format_ns(own_ns),
+                    format_ns(median_ns)
                 ),
                 "Part of it lies between stamp and reception: compare such latencies only with each other",
             ));
@@ -188,15 +188,6 @@ impl Summary {
         }
         warnings
     }
-}
-
-/// The percentiles that are reported.
-pub const PERCENTILES: [f64; 5] = [50.0, 90.0, 99.0, 99.9, 99.99];
-
-/// Whether enough of `n` samples lie beyond a percentile.
-#[must_use]
-pub fn enough_beyond(n: u64, percentile: f64) -> bool {
-    n as f64 * (1.0 - percentile / 100.0) >= ENOUGH_BEYOND - 1e-6
 }
 
 #[cfg(test)]
@@ -267,11 +258,5 @@ mod tests {
             (kinds(&run), run.warnings()[0].to_string()),
             (vec!["worker".to_owned()], "subscription 0 failed".to_owned())
         );
-    }
-
-    #[test]
-    fn percentiles_need_ten_samples_beyond_them() {
-        assert!(enough_beyond(1000, 99.0) && !enough_beyond(999, 99.0));
-        assert!(enough_beyond(100_000, 99.99) && !enough_beyond(99_999, 99.99) && !enough_beyond(0, 50.0));
     }
 }

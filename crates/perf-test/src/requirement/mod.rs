@@ -5,13 +5,12 @@
 
 use std::str::FromStr;
 
-use crate::cli::time_ns;
 use crate::measure::histogram::Latencies;
 use crate::measure::moments::Moments;
-use crate::report::full::RequirementEntry;
+use crate::measure::percentiles::{MIN_TAIL_SAMPLES, PERCENTILES, has_tail_samples, samples_needed};
 use crate::report::summary::Summary;
-use crate::report::summary::text::time;
-use crate::report::warnings::{ENOUGH_BEYOND, PERCENTILES, enough_beyond};
+use crate::units::{format_ns, parse_ns};
+use crate::verdict::Verdict;
 use crate::warning::WarningKind;
 
 /// All that can be required, for sentences.
@@ -195,7 +194,7 @@ impl FromStr for Requirement {
 fn bound(text: &str, unit: Unit) -> Result<f64, &'static str> {
     let number = |text: &str| text.trim_end().parse().ok().filter(|number: &f64| number.is_finite());
     match unit {
-        Unit::Time => time_ns(text).ok_or("give a time with ns, us, ms or s, as 500us"),
+        Unit::Time => parse_ns(text).ok_or("give a time with ns, us, ms or s, as 500us"),
         Unit::Percent => number(text.strip_suffix('%').unwrap_or(text)).ok_or("give percent, as 0.1%"),
         Unit::Rate => number(text.strip_suffix("Hz").unwrap_or(text)).ok_or("give a number per second, as 99.5"),
         Unit::Count => number(text).ok_or("give a number, as 0"),
@@ -210,7 +209,7 @@ fn bound(text: &str, unit: Unit) -> Result<f64, &'static str> {
 impl Requirement {
     /// What a run came to.
     #[must_use]
-    pub fn judge(&self, run: &Summary) -> RequirementEntry {
+    pub fn judge(&self, run: &Summary) -> Verdict {
         let (met, found) = match self.value(run) {
             Err(why) => (false, format!("not known: {why}")),
             Ok((value, reservation)) => {
@@ -223,7 +222,7 @@ impl Requirement {
                 }
             }
         };
-        RequirementEntry { requirement: self.text.clone(), met, found }
+        Verdict { requirement: self.text.clone(), met, found }
     }
 
     /// The value, and why it is not to be trusted.
@@ -250,10 +249,10 @@ impl Requirement {
             Figure::Percentile(percentile) => {
                 let value_ns = (distribution.quantile_ns(percentile / 100.0) as f64).min(moments.max);
                 let n = moments.n;
-                let few = !enough_beyond(n, percentile);
-                let needed = (ENOUGH_BEYOND / (1.0 - percentile / 100.0)).round();
+                let few = !has_tail_samples(n, percentile);
+                let needed = samples_needed(percentile);
                 let why =
-                    || format!("fewer than {ENOUGH_BEYOND} of {n} samples lie beyond it: run for {needed} samples");
+                    || format!("fewer than {MIN_TAIL_SAMPLES} of {n} samples lie beyond it: run for {needed} samples");
                 (value_ns, few.then(why))
             }
         })
@@ -262,7 +261,7 @@ impl Requirement {
 
 fn shown(value: f64, unit: Unit) -> String {
     match unit {
-        Unit::Time => time(value),
+        Unit::Time => format_ns(value),
         Unit::Percent => format!("{value:.4} %"),
         Unit::Memory => format!("{:.1} MiB", value / 1024.0),
         Unit::Rate => format!("{value:.2} per second"),

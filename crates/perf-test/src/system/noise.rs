@@ -15,7 +15,7 @@ use crate::clock::{SECOND_NS, now_ns, sleep_until};
 use crate::measure::calibration::clock_cost_ns;
 use crate::measure::histogram::Latencies;
 use crate::measure::wake_up::Sleeper;
-use crate::report::summary::time;
+use crate::units::format_ns;
 
 /// Timers fire so often.
 const TIMER_PERIOD_NS: i64 = 1_000_000;
@@ -166,7 +166,7 @@ fn clock_step_ns() -> u64 {
 fn verdict(timer: &Spread, wake_up: &Spread, gap_ns: u64) -> (bool, String) {
     let quiet = timer.p99_ns.max(wake_up.p99_ns) <= QUIET_P99_NS && gap_ns <= QUIET_GAP_NS;
     let parts = [wake_up.p99_ns, timer.p99_ns.saturating_add(wake_up.p99_ns), gap_ns];
-    let [woken, scheduled, gap] = parts.map(|ns| time(ns as f64));
+    let [woken, scheduled, gap] = parts.map(|ns| format_ns(ns as f64));
     let machine =
         format!("of p99, up to {woken} is this machine waking a reader, {scheduled} in latencies from the schedule");
     let sentence = if quiet {

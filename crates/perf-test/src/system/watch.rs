@@ -13,7 +13,7 @@ use super::frequency::{Policy, performance_command, policies};
 use super::load::{CpuTimes, own_ms};
 use super::root::Root;
 use crate::clock::{SECOND_NS, now_ns};
-use crate::report::summary::time;
+use crate::units::format_ns;
 use crate::warning::{Warning, WarningKind};
 
 /// More of all CPU time stolen is a warning.
@@ -218,7 +218,10 @@ fn clock_step(before: &Reading, after: &Reading) -> Option<Warning> {
     let direction = if step_ns > 0 { "forward" } else { "back" };
     (step_ns.saturating_abs() > STEP_NS).then(|| Warning {
         kind: WarningKind::ClockStepped,
-        sentence: format!("the wall clock was set {direction} by {}, or the machine slept", time(step_ns.abs() as f64)),
+        sentence: format!(
+            "the wall clock was set {direction} by {}, or the machine slept",
+            format_ns(step_ns.abs() as f64)
+        ),
         hint: "Latencies are of the monotonic clock and stay true if the machine did not sleep; dates in logs, and \
                middlewares that stamp with the wall clock, do not: let time synchronisation settle first"
             .to_owned(),

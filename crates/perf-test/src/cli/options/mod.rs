@@ -22,7 +22,7 @@ pub use gate::GateOptions;
 pub use machine::MachineOptions;
 pub use measuring::MeasuringOptions;
 pub use messages::MessageOptions;
-pub use output::{Output, OutputOptions, Tables};
+pub use output::{Output, OutputOptions};
 pub use qos::QosOptions;
 pub use time::TimeOptions;
 

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
+use crate::report::outputs::Tables;
+
 /// Where results go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Output {
@@ -17,18 +19,6 @@ pub enum Output {
     Full,
     /// Nowhere: only the exit code and errors.
     None,
-}
-
-/// Which generation of performance_test the tables look like.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum Tables {
-    /// With the publishers' loop reserve, which shows whether they keep their schedule.
-    #[default]
-    #[value(name = "1.x")]
-    V1,
-    /// Without it.
-    #[value(name = "2.x")]
-    V2,
 }
 
 /// Options about results.

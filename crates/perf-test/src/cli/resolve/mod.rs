@@ -14,10 +14,9 @@ use super::legacy;
 use super::options::{MessageOptions, QosOptions, RunOptions};
 use crate::error::Failure;
 use crate::messages::{self, Found};
+use crate::report::outputs::Outputs;
 use crate::requirement::Requirement;
 use crate::run_spec::{Durability, History, Layout, Reliability, RunSpec, Threshold, Touch, Wait, name_of};
-
-pub use outputs::Outputs;
 
 /// What an option means that is not given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,44 +4,8 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::cli::options::{Output, OutputOptions, Tables};
-
-/// What the name of Gantry's own log ends with if it is made up.
-const FULL: &str = "full.json";
-
-/// Where the results of a run go.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Outputs {
-    /// Tables on the console.
-    pub console: bool,
-    /// How they look.
-    pub tables: Tables,
-    /// A CSV log under this name.
-    pub csv: Option<PathBuf>,
-    /// A JSON log under this name.
-    pub json: Option<PathBuf>,
-    /// Gantry's own log under this name.
-    pub full: Option<PathBuf>,
-    /// It is drawn, too.
-    pub plot: bool,
-    /// A log has a name that was not given but made up here.
-    pub log_named_here: bool,
-}
-
-impl Outputs {
-    /// The same outputs with `suffix` in the names of the logs, for one of several runs.
-    #[must_use]
-    pub fn named(&self, suffix: &str) -> Outputs {
-        let with_suffix = |path: &PathBuf| -> PathBuf {
-            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            let kind_at = name.strip_suffix(FULL).map(|stem| stem.len().saturating_sub(1)).or_else(|| name.rfind('.'));
-            let (stem, kind) = name.split_at(kind_at.filter(|at| *at > 0).unwrap_or(name.len()));
-            path.with_file_name(format!("{stem}-{suffix}{kind}"))
-        };
-        let [csv, json, full] = [&self.csv, &self.json, &self.full].map(|path| path.as_ref().map(with_suffix));
-        Outputs { csv, json, full, ..self.clone() }
-    }
-}
+use crate::cli::options::{Output, OutputOptions};
+use crate::report::outputs::{FULL_LOG_SUFFIX, Outputs};
 
 /// Where they go by these options.
 pub fn outputs(options: &OutputOptions, disable_logging: bool, topic: &str) -> Result<Outputs, String> {
@@ -75,13 +39,13 @@ pub fn outputs(options: &OutputOptions, disable_logging: bool, topic: &str) -> R
         *log = Some(path.clone());
     }
     if options.plot && full.is_none() {
-        full = csv.as_ref().or(json.as_ref()).map(|path| path.with_extension(FULL));
+        full = csv.as_ref().or(json.as_ref()).map(|path| path.with_extension(FULL_LOG_SUFFIX));
     }
     let mut log_named_here = false;
     for (is_asked, log, suffix) in [
         (asked(Output::Csv), &mut csv, "csv"),
         (asked(Output::Json), &mut json, "json"),
-        (asked(Output::Full) || options.plot, &mut full, FULL),
+        (asked(Output::Full) || options.plot, &mut full, FULL_LOG_SUFFIX),
     ] {
         if is_asked && log.is_none() {
             *log = Some(default_name(topic, suffix));
@@ -126,18 +90,4 @@ fn default_name(topic: &str, suffix: &str) -> PathBuf {
     let since_epoch = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
     let topic: String = topic.chars().map(|c| if c.is_alphanumeric() || "_-".contains(c) { c } else { '_' }).collect();
     PathBuf::from(format!("{}_{}.{suffix}", topic.trim_matches('_'), since_epoch.as_secs()))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn two_runs_of_an_experiment_have_two_logs() {
-        let (csv, json) = (Some("a/run.csv".into()), Some("log".into()));
-        let outputs = Outputs { csv, json, full: Some("b/run.1.full.json".into()), ..Outputs::default() };
-        let named = outputs.named("copy");
-        assert_eq!((named.csv, named.json), (Some("a/run-copy.csv".into()), Some("log-copy".into())));
-        assert_eq!(named.full, Some("b/run.1-copy.full.json".into()));
-    }
 }

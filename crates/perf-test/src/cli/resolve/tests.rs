@@ -5,7 +5,8 @@ mod generations;
 use std::ffi::OsString;
 
 use super::*;
-use crate::cli::{Command, Question, Tables, parse};
+use crate::cli::{Command, Question, parse};
+use crate::report::outputs::Tables;
 use crate::run_spec::{Roundtrip, Strategy, Touch};
 
 fn run(line: &str) -> Result<Resolved, String> {

@@ -20,11 +20,12 @@ use super::document::Document;
 use super::summary::Summary;
 use crate::row::Row;
 use crate::system::System;
+use crate::verdict::Verdict;
 
 pub use distribution::{Distribution, Spread};
 pub use row::{RowEntry, TotalEntry};
 pub use run::{Conditions, RunEntry};
-pub use summary::{RequirementEntry, SummaryEntry};
+pub use summary::SummaryEntry;
 
 /// The version of the log.
 pub const SCHEMA: &str = "gantry.perf_test/2";
@@ -116,7 +117,7 @@ impl FullLog {
     ///
     /// # Errors
     /// If the file cannot be written; it is the document then that it was before.
-    pub fn finish(self, summary: &Summary, requirements: Vec<RequirementEntry>) -> io::Result<()> {
+    pub fn finish(self, summary: &Summary, requirements: Vec<Verdict>) -> io::Result<()> {
         self.0.finish("summary", &SummaryEntry::of(summary, requirements))
     }
 }

@@ -1,7 +1,5 @@
 //! The whole run in Gantry's own log.
 
-use std::fmt;
-
 use serde::{Deserialize, Serialize};
 
 use super::TotalEntry;
@@ -12,6 +10,7 @@ use crate::measure::memory::{Footprint, Memory};
 use crate::measure::own_cost::OwnCost;
 use crate::measure::threads::ThreadUsage;
 use crate::report::summary::{Summary, WorkerUsage};
+use crate::verdict::Verdict;
 use crate::warning::Warning;
 
 /// The whole run, without the seconds of --warmup and --ignore.
@@ -61,7 +60,7 @@ pub struct SummaryEntry {
     /// What speaks against trusting the run without a second look.
     pub warnings: Vec<WarningEntry>,
     /// What came of each --require.
-    pub requirements: Vec<RequirementEntry>,
+    pub requirements: Vec<Verdict>,
 }
 
 /// One worker process.
@@ -114,29 +113,10 @@ impl WarningEntry {
     }
 }
 
-/// What came of a --require.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct RequirementEntry {
-    /// The requirement as it was given.
-    pub requirement: String,
-    /// Whether the run met it.
-    pub met: bool,
-    /// What was found, with its unit.
-    pub found: String,
-}
-
-impl fmt::Display for RequirementEntry {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let verdict = if self.met { "met    " } else { "NOT met" };
-        write!(f, "{verdict}  {}: {}", self.requirement, self.found)
-    }
-}
-
 impl SummaryEntry {
     /// Of a summary.
     #[must_use]
-    pub fn of(summary: &Summary, requirements: Vec<RequirementEntry>) -> SummaryEntry {
+    pub fn of(summary: &Summary, requirements: Vec<Verdict>) -> SummaryEntry {
         SummaryEntry {
             stopped_early: summary.stopped_early,
             failure: summary.failure(),

@@ -12,7 +12,7 @@ use plotters::coord::Shift;
 use plotters::prelude::{DrawingArea, IntoDrawingArea, IntoFont, SVGBackend, Text, WHITE};
 
 use super::full::{Conditions, Log};
-use crate::cli::Outputs;
+use crate::report::outputs::Outputs;
 use panel::{Drawing, INK, MARGIN, PALE, Panel};
 use series::Series;
 

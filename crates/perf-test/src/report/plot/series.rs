@@ -5,8 +5,8 @@
 
 use super::panel::{Axis, BLUE, Line, ORANGE, Panel, RED, Shade};
 use crate::measure::histogram::Latencies;
+use crate::measure::percentiles::MIN_TAIL_SAMPLES;
 use crate::report::full::{Distribution, Log, RowEntry};
-use crate::report::warnings::ENOUGH_BEYOND;
 
 const TIME: &str = "time since the start (s)";
 /// Points that a line over time has at most.
@@ -93,7 +93,7 @@ impl Series {
         lines.push(Line { name: "from send time", colour: BLUE, points });
         let n = self.latency.n() as f64;
         let shade =
-            (n > 0.0).then(|| Shade { from: (n / ENOUGH_BEYOND).log10().max(0.0), name: "fewer than 10 beyond" });
+            (n > 0.0).then(|| Shade { from: (n / MIN_TAIL_SAMPLES).log10().max(0.0), name: "fewer than 10 beyond" });
         let nines = (self.latency.n().max(self.response.n()).max(100) as f64).log10().ceil();
         let x = Axis { range: (0.0, nines), marks: (0..=nines as u32).map(f64::from).collect(), mark: percent };
         Panel {

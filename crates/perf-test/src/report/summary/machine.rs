@@ -2,13 +2,14 @@
 //!
 //! Part of [`Summary::lines`](super::Summary::lines).
 
-use super::text::{labelled, time};
+use super::text::labelled;
 use super::{Summary, WorkerUsage};
 use crate::measure::calibration::Calibration;
 use crate::measure::daemon::DaemonUsage;
 use crate::measure::histogram::Latencies;
 use crate::measure::memory::{Footprint, Resident};
 use crate::measure::tally::TALLIES;
+use crate::units::format_ns;
 
 /// How much slower than its parts the copy path may be.
 const HONEST_COPY: f64 = 1.3;
@@ -32,7 +33,8 @@ impl Summary {
 
     fn cpu_lines(&self) -> Vec<String> {
         let measured = &self.measured;
-        let per_message = self.cpu_per_message_ns().map_or(String::new(), |ns| format!(", {} per message", time(ns)));
+        let per_message =
+            self.cpu_per_message_ns().map_or(String::new(), |ns| format!(", {} per message", format_ns(ns)));
         let all = self.core_percent / self.cores as f64;
         let mut lines = vec![
             labelled(
@@ -43,11 +45,11 @@ impl Summary {
                 "",
                 &format!(
                     "{} while measuring (user {}, system {}), {} with set-up; coordinator apart: {}",
-                    time(measured.cpu_ns() as f64),
-                    time(measured.utime_ns as f64),
-                    time(measured.stime_ns as f64),
-                    time(self.usage().cpu_ns() as f64),
-                    time(self.own_usage.cpu_ns() as f64)
+                    format_ns(measured.cpu_ns() as f64),
+                    format_ns(measured.utime_ns as f64),
+                    format_ns(measured.stime_ns as f64),
+                    format_ns(self.usage().cpu_ns() as f64),
+                    format_ns(self.own_usage.cpu_ns() as f64)
                 ),
             ),
             labelled(
@@ -108,20 +110,20 @@ impl Summary {
         let found = self.calibrations.mean();
         let machine = format!(
             "to fill a message {}, to copy it warm {}, at the run's pace {},",
-            time(found.fill_ns),
-            time(found.warm_copy_ns),
-            time(found.paced_copy_ns)
+            format_ns(found.fill_ns),
+            format_ns(found.warm_copy_ns),
+            format_ns(found.paced_copy_ns)
         );
         let more = format!(
             "to wake a thread {}, to read the clock {} (means of before and after the run)",
-            time(found.wake_up_ns),
-            time(found.clock_ns)
+            format_ns(found.wake_up_ns),
+            format_ns(found.clock_ns)
         );
         let own = &self.own_cost;
         let instrument = format!(
             "costs {} per message sent and {} per message received, in the CPU time above,",
-            time(own.send_ns),
-            time(own.receive_ns)
+            format_ns(own.send_ns),
+            format_ns(own.receive_ns)
         );
         // Of sending, or of both latencies.
         let distribution_kib = Latencies::new().memory_bytes() / 1024;
@@ -148,7 +150,7 @@ impl Summary {
         } else {
             "above the goal: slower than these parts"
         };
-        let (warm_path, paced_path) = (time(found.copy_path_ns()), time(found.paced_copy_path_ns()));
+        let (warm_path, paced_path) = (format_ns(found.copy_path_ns()), format_ns(found.paced_copy_path_ns()));
         let parts =
             format!("mean latency is {ratio:.2} × (2 warm copies + 1 wake-up = {warm_path}), goal ≤ {HONEST_COPY},");
         let mut lines = vec![labelled("copy path", &parts)];
@@ -161,8 +163,11 @@ impl Summary {
             ("the same at the run's pace", Calibration::paced_copy_path_ns),
         ] {
             if let Some((before, after)) = self.calibrations.drift(figure) {
-                let apart =
-                    format!("{what}: {} before the run, {} after it; the mean is used", time(before), time(after));
+                let apart = format!(
+                    "{what}: {} before the run, {} after it; the mean is used",
+                    format_ns(before),
+                    format_ns(after)
+                );
                 lines.push(labelled("", &apart));
             }
         }
@@ -174,7 +179,7 @@ fn daemon_line(daemon: &DaemonUsage) -> String {
     let DaemonUsage { name, pid, cpu_ns, core_percent, memory, .. } = daemon;
     let used = format!(
         "{} CPU while measuring, {core_percent:.2} % of one core, in what a message costs",
-        time(*cpu_ns as f64)
+        format_ns(*cpu_ns as f64)
     );
     labelled("daemon", &format!("{name:<24} {:>8} KiB peak, {used}   pid {pid}", memory.peak_rss_kib))
 }
@@ -186,14 +191,14 @@ fn worker_lines(worker: &WorkerUsage) -> Vec<String> {
         "{:<24} {:>8} KiB peak {:>10} CPU",
         worker.label,
         resources.memory.peak_rss_kib,
-        time(resources.usage.cpu_ns() as f64)
+        format_ns(resources.usage.cpu_ns() as f64)
     );
     let mut lines = vec![labelled("", &format!("{own}   pid {}", worker.pid))];
     let threads = worker.ended.iter().flat_map(|(_, threads)| threads);
     let all_ns: u64 = threads.clone().map(|thread| thread.cpu_ns).sum();
     for thread in threads.filter(|thread| thread.cpu_ns as f64 > SHOWN_PART * all_ns as f64) {
         let switches = format!("{} + {} switches", thread.voluntary_switches, thread.involuntary_switches);
-        let cpu = time(thread.cpu_ns as f64);
+        let cpu = format_ns(thread.cpu_ns as f64);
         lines.push(labelled("", &format!("  {:<22} {:>17} {cpu:>10} CPU   {switches}", thread.name, "")));
     }
     lines

@@ -6,8 +6,6 @@
 mod machine;
 pub mod text;
 
-pub use text::time;
-
 use crate::measure::calibration::Calibrations;
 use crate::measure::daemon::DaemonUsage;
 use crate::measure::histogram::Latencies;

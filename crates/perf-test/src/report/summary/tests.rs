@@ -1,6 +1,5 @@
 //! What the summary says, and when it calls a run failed.
 
-use super::text::time;
 use super::*;
 use crate::cli;
 use crate::measure::calibration::Calibration;
@@ -163,10 +162,4 @@ fn a_run_that_measured_nothing_has_failed_and_says_why() {
     let mut mixed = summary("", 1000);
     mixed.received.corrupt = 1;
     assert!(mixed.failure().is_some());
-}
-
-#[test]
-fn times_choose_their_unit() {
-    let shown = [0.0, 999.0, 1000.0, 12_345.0, 999_960.0, 1e9, -2e6].map(time);
-    assert_eq!(shown, ["0 ns", "999 ns", "1.0 µs", "12.3 µs", "1.00 ms", "1.00 s", "-2.00 ms"]);
 }

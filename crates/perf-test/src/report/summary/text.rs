@@ -5,9 +5,10 @@
 use super::Summary;
 use crate::measure::histogram::Latencies;
 use crate::measure::moments::Moments;
+use crate::measure::percentiles::{PERCENTILES, has_tail_samples};
 use crate::report::heading::how_readers_wait;
-use crate::report::warnings::{PERCENTILES, enough_beyond};
 use crate::run_spec::{Roundtrip, Threshold, Touch, name_of};
+use crate::units::format_ns;
 
 impl Summary {
     /// The summary as lines of text.
@@ -51,8 +52,9 @@ impl Summary {
         let mut parts = Vec::new();
         let latency = &self.received.latency_ns;
         if latency.n > 0 {
-            let [p50, p99] = [0.5, 0.99].map(|part| time((self.latencies.quantile_ns(part) as f64).min(latency.max)));
-            parts.push(format!("p50 {p50}, p99 {p99}, max {}", time(latency.max)));
+            let [p50, p99] =
+                [0.5, 0.99].map(|part| format_ns((self.latencies.quantile_ns(part) as f64).min(latency.max)));
+            parts.push(format!("p50 {p50}, p99 {p99}, max {}", format_ns(latency.max)));
         }
         if self.spec.subscriptions > 0 {
             parts.push(format!("lost {}", self.lost));
@@ -136,7 +138,7 @@ impl Summary {
         } else if !self.spec.has_publishers() {
             lines.push(labelled(" of being due", "     not known here: the publishers are another program's"));
         }
-        if PERCENTILES.iter().any(|percentile| !enough_beyond(latency.n, *percentile)) {
+        if PERCENTILES.iter().any(|percentile| !has_tail_samples(latency.n, *percentile)) {
             lines.push(labelled("", "* fewer than 10 samples lie beyond this percentile: run longer to trust it"));
         }
         if self.spec.touch != Touch::Stamp {
@@ -157,7 +159,7 @@ impl Summary {
             let percent = 100.0 * count as f64 / received.samples as f64;
             let limit = match threshold.limit_ns(self.spec.rate_hz) {
                 u64::MAX => "no limit".to_owned(),
-                limit_ns => format!("> {}", time(limit_ns as f64)),
+                limit_ns => format!("> {}", format_ns(limit_ns as f64)),
             };
             format!("{count} ({percent:.2} %, {limit})")
         };
@@ -184,7 +186,7 @@ impl Summary {
         let mut lines =
             vec![labelled("rate", &format!("{:.2} per second and publisher, asked {asked}", self.achieved_hz()))];
         if sent.lateness_ns.n > 0 {
-            let [p50, p99, p999] = [0.5, 0.99, 0.999].map(|part| time(self.lateness.quantile_ns(part) as f64));
+            let [p50, p99, p999] = [0.5, 0.99, 0.999].map(|part| format_ns(self.lateness.quantile_ns(part) as f64));
             lines.push(labelled(
                 "lateness",
                 &format!("p50 {p50}, p99 {p99}, p99.9 {p999}, {} (stamp after being due)", spread(&sent.lateness_ns)),
@@ -193,7 +195,10 @@ impl Summary {
         lines.push(labelled("prepare", &format!("{} (awake to stamp: loan, payload)", spread(&sent.prepare_ns))));
         lines.push(labelled(
             "matched",
-            &format!("{} after the last endpoint was made (looked for every ms)", time(self.matched_after_ns as f64)),
+            &format!(
+                "{} after the last endpoint was made (looked for every ms)",
+                format_ns(self.matched_after_ns as f64)
+            ),
         ));
         lines
     }
@@ -205,12 +210,12 @@ fn figures(moments: &Moments, distribution: &Latencies) -> impl Iterator<Item = 
         .iter()
         .map(|percentile| {
             let value_ns = distribution.quantile_ns(percentile / 100.0) as f64;
-            let mark = if enough_beyond(moments.n, *percentile) { "" } else { "*" };
-            format!("{}{mark}", time(value_ns.min(moments.max)))
+            let mark = if has_tail_samples(moments.n, *percentile) { "" } else { "*" };
+            format!("{}{mark}", format_ns(value_ns.min(moments.max)))
         })
         .collect();
-    let begin = [moments.n.to_string(), time(moments.min), time(moments.mean)];
-    begin.into_iter().chain(percentiles).chain([time(moments.max)])
+    let begin = [moments.n.to_string(), format_ns(moments.min), format_ns(moments.mean)];
+    begin.into_iter().chain(percentiles).chain([format_ns(moments.max)])
 }
 
 fn row(cells: impl Iterator<Item = String>) -> String {
@@ -223,16 +228,5 @@ pub fn labelled(label: &str, text: &str) -> String {
 }
 
 fn spread(moments_ns: &Moments) -> String {
-    format!("mean {}, max {}, n {}", time(moments_ns.mean), time(moments_ns.max), moments_ns.n)
-}
-
-/// A duration with the unit that shows it best.
-#[must_use]
-pub fn time(time_ns: f64) -> String {
-    match time_ns.abs() {
-        ns if ns < 999.5 => format!("{time_ns:.0} ns"),
-        ns if ns < 999_950.0 => format!("{:.1} µs", time_ns / 1e3),
-        ns if ns < 999_950_000.0 => format!("{:.2} ms", time_ns / 1e6),
-        _ => format!("{:.2} s", time_ns / 1e9),
-    }
+    format!("mean {}, max {}, n {}", format_ns(moments_ns.mean), format_ns(moments_ns.max), moments_ns.n)
 }

@@ -11,7 +11,7 @@ use std::io::{self, IsTerminal, Write};
 
 use rustix::termios::{Winsize, tcgetwinsize};
 
-use crate::cli::Tables;
+use crate::report::outputs::Tables;
 use crate::row::Row;
 use crate::run_spec::RunSpec;
 use progress::Progress;

@@ -2,9 +2,9 @@
 //!
 //! Used by the terminal report.
 
-use crate::cli::Tables;
 use crate::measure::moments::Moments;
 use crate::measure::usage::FIELDS;
+use crate::report::outputs::Tables;
 use crate::report::tables::{cells, side_by_side, table};
 use crate::row::Row;
 

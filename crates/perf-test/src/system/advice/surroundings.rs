@@ -1,11 +1,11 @@
 //! Advice on what is around the CPUs: who else wants them, clocks, memory, limits, the network.
 
 use super::Advice;
-use crate::report::summary::time;
 use crate::system::System;
 use crate::system::kernel::{CLOCK_SOURCE, SYSCTL};
 use crate::system::load::CpuTimes;
 use crate::system::memory::{HUGE_PAGES, SHARED_MEMORY, SOCKETS};
+use crate::units::format_ns;
 
 /// More than this part of all CPU time stolen is much.
 const MUCH_STEAL: f64 = 0.01;
@@ -92,7 +92,7 @@ pub(super) fn real_time_limit(system: &System) -> Option<Advice> {
             format!(
                 "With --use-rt-prio, a thread that spins is stopped for up to {}; without this limit, one that never \
                  sleeps keeps its CPU for ever.",
-                time((period_us - runtime_us) as f64 * 1000.0)
+                format_ns((period_us - runtime_us) as f64 * 1000.0)
             ),
             format!("echo -1 | sudo tee /{SYSCTL}/sched_rt_runtime_us"),
         )

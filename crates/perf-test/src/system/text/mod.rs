@@ -6,7 +6,7 @@ mod layout;
 mod values;
 
 use super::{Advice, Noise, System};
-use crate::report::summary::time;
+use crate::units::format_ns;
 
 use layout::{Group, numbered};
 
@@ -77,14 +77,14 @@ fn noise_lines(noise: &Noise) -> Vec<String> {
     let row = |cells: [String; 4]| Some(cells.iter().map(|cell| format!("{cell:<12}")).collect::<String>());
     group.line("", row(["p50", "p99", "max", "n"].map(str::to_owned)));
     for (label, spread) in [("timer late", &noise.timer_lateness), ("wake-up", &noise.wake_up)] {
-        let [p50, p99, max] = [spread.p50_ns, spread.p99_ns, spread.max_ns].map(|ns| time(ns as f64));
+        let [p50, p99, max] = [spread.p50_ns, spread.p99_ns, spread.max_ns].map(|ns| format_ns(ns as f64));
         group.line(label, row([p50, p99, max, spread.n.to_string()]));
     }
-    let (cost, step) = (time(noise.clock_cost_ns), time(noise.clock_step_ns as f64));
+    let (cost, step) = (format_ns(noise.clock_cost_ns), format_ns(noise.clock_step_ns as f64));
     group.line("clock", Some(format!("{cost} to read, in steps of {step}")));
     let stopped = format!(
         "at most {} at once, {:.2} % of the time, of a thread that never sleeps",
-        time(noise.largest_gap_ns as f64),
+        format_ns(noise.largest_gap_ns as f64),
         noise.stopped_part * 100.0
     );
     group.line("stopped", Some(stopped));
