@@ -47,7 +47,7 @@ pub fn heading_notes(options: &LegacyOptions, communicator: &Communicator) -> Re
         (options.use_single_participant, "--use-single-participant"),
     ];
     let remark = |option| {
-        communicator.always(option).map(|what| format!("{option} is always so: {what}")).ok_or_else(|| {
+        communicator.implied_option(option).map(|what| format!("{option} is always so: {what}")).ok_or_else(|| {
             let name = communicator.name();
             format!("{option} does not apply to {name}, which decides that by itself: leave it out")
         })
