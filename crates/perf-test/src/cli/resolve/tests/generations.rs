@@ -107,7 +107,7 @@ const V2_3_0: &[(&str, Becomes)] = &[
     ("--check-memory", Run(|run| run.check_memory = true)),
     ("--use-rt-prio 50", Run(|run| run.rt_priority = 50)),
     ("--use-rt-cpus 10", Run(cpus_1_and_3)),
-    ("--with-security", Refused("neither signed nor encrypted")),
+    ("--with-security", Refused("neither signs nor encrypts")),
     ("--roundtrip-mode None", Run(nothing)),
     ("--roundtrip-mode Main", Run(main_of_two)),
     ("--roundtrip-mode Relay", Run(relay)),
