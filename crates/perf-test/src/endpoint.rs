@@ -32,6 +32,6 @@ pub struct EndpointPlan {
     pub topic: String,
     /// The topic to which a relay sends; empty otherwise.
     pub relay_topic: String,
-    /// Its place among the endpoints of the run, publishers first: which of the CPUs of `--pin` is its.
-    pub place: u32,
+    /// Its index among the endpoints of the run, publishers first, which selects its CPU of `--pin`.
+    pub index: u32,
 }

@@ -87,7 +87,7 @@ fn a_publisher_that_hangs_is_given_up_and_nobody_else_is_killed() {
     let run = run.finish();
     assert_eq!(run.status.code(), Some(1), "{}", run.everything());
     assert!(run.stdout.contains("publisher 0 did not finish within 10 s"), "{}", run.stdout);
-    assert_eq!(run.stdout.matches("did not end by itself and was killed").count(), 1, "{}", run.stdout);
+    assert_eq!(run.stdout.matches("did not exit by itself and was killed").count(), 1, "{}", run.stdout);
     assert!(run.number("received") > 0, "{}", run.stdout);
     memory.assert_empty();
 }
