@@ -65,7 +65,7 @@ impl Run<'_> {
             calibrations,
             second_latencies_ns,
             second_core_percents,
-            gone: self.gone(),
+            exited: self.gone(),
             own_cost: own_cost::measure(self.spec),
             run_warnings: std::mem::take(&mut self.warnings),
         }
