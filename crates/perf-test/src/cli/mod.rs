@@ -1,7 +1,7 @@
-//! The command line: which options there are and what they mean, in performance_test's words.
+//! The command line, in performance_test's words.
 //!
-//! Used by `main` through [`parse`]. `spelling` brings the spellings of all generations to one, `options` lists the options,
-//! `values` reads what they are given, and `resolve` turns all into one checked [`Resolved`].
+//! `options` declares the options, `values` parses their values, `legacy` holds the spellings and options of older generations, and
+//! `resolve` turns all into one checked [`Resolved`].
 
 mod legacy;
 mod options;
@@ -13,20 +13,19 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
-pub use options::{Output, RunOptions, Tables};
-pub use resolve::{Defaults, Outputs, Resolved, resolve};
-pub(crate) use values::time_ns;
+pub use options::{Output, RunOptions};
+pub use resolve::{Defaults, Resolved, resolve};
 use values::within;
 
-/// Measures publish and subscribe between real processes: latency, losses, CPU and memory.
+/// Measures publish and subscribe between real processes: latency, losses, CPU time and memory.
 ///
-/// Without a subcommand: one run. Every option of performance_test is known in all its spellings, also with `_` for `-`
-/// (`--keep_last`). -h shows one line for each option, --help all there is to say.
+/// Without a subcommand, perf_test does one run. It accepts the options of all performance_test versions, also with `_` for
+/// `-` (`--keep_last`). -h shows one line for each option, --help shows the full descriptions.
 #[derive(Debug, Parser)]
 #[command(name = "perf_test", version, args_conflicts_with_subcommands = true, disable_help_subcommand = true)]
 #[command(max_term_width = 110, after_help = AFTER_HELP)]
 pub struct Cli {
-    /// What to do instead of one run.
+    /// The subcommand; without one, the program does one run.
     #[command(subcommand)]
     pub command: Option<Command>,
     /// The options of one run.
@@ -50,22 +49,22 @@ Examples:
   perf_test -p 0 -t camera --expected-num-pubs 1  and in another terminal:
   perf_test -s 0 -t camera --max-runtime 10
 
-Who comes from performance_test, ros2-performance or TogetheROS.Bot: docs/from-performance-test.md";
+Migrating from performance_test, ros2-performance or TogetheROS.Bot: see docs/from-performance-test.md";
 
-/// What the program can do besides one run.
+/// The subcommands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Several runs that answer one question.
+    /// Compares several runs to answer one question.
     #[command(subcommand, disable_help_subcommand = true)]
     Experiment(Question),
-    /// Describes this machine, measures its noise, and says what to change before measuring.
+    /// Describes this machine, measures its noise, and recommends settings for measurements.
     System(SystemOptions),
-    /// Draws logs of runs as SVG: latency over time and by percentile, CPU and memory over time.
+    /// Draws logs as SVG: latency over time and by percentile, CPU and memory over time.
     Plot(PlotOptions),
     /// A worker process of a run; started by the program itself.
     #[command(hide = true)]
     Worker {
-        /// What it does, for `ps`.
+        /// The endpoints of the worker, as `ps` shows them.
         label: String,
     },
 }
@@ -76,7 +75,7 @@ pub struct SystemOptions {
     /// Prints one JSON object (system, noise, advice) with the units in its names, instead of text
     #[arg(long)]
     pub json: bool,
-    /// Seconds for which timers, wake-ups and the clock are measured, 0 to 3600; 0 leaves it out [example: --noise-seconds 10]
+    /// Seconds to measure the noise of timers, wake-ups and the clock, 0 to 3600; 0 skips it [example: --noise-seconds 10]
     #[arg(long, value_name = "S", default_value_t = 2, value_parser = within(0..=3600), allow_hyphen_values = true)]
     pub noise_seconds: u32,
 }
@@ -84,20 +83,20 @@ pub struct SystemOptions {
 /// The options of `plot`.
 #[derive(Clone, Debug, Args)]
 pub struct PlotOptions {
-    /// Logs that --full-logfile wrote, also of runs that were killed; each is drawn beside itself [example: run1.full.json]
+    /// Logs written by --full-logfile, also of killed runs; each picture is written beside its log [example: run1.full.json]
     #[arg(required = true, value_name = "LOG")]
     pub logs: Vec<PathBuf>,
-    /// Where the picture of a single log goes [example: --output run1.svg]
+    /// File for the picture of a single log [example: --output run1.svg]
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
 }
 
-/// The questions that an experiment answers.
+/// The experiments.
 #[derive(Debug, Subcommand)]
 pub enum Question {
-    /// What does zero copy save? Runs without it, then with it, and compares.
+    /// Compares runs without zero copy with runs with zero copy.
     ///
-    /// Takes the options of a run. Default: --reliable --keep-last --history-depth 10 -s 1 -m Array4m -r 100
+    /// Takes the options of a run. Defaults: --reliable --keep-last --history-depth 10 -s 1 -m Array4m -r 100
     /// --max-runtime 30
     ZeroCopy(Box<RunOptions>),
 }
@@ -105,7 +104,7 @@ pub enum Question {
 /// Reads the command line.
 ///
 /// # Errors
-/// clap's error: help and version too come this way.
+/// clap's error; help and version are such errors, too.
 pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Cli, clap::Error> {
     Cli::try_parse_from(legacy::spelling::normalise(arguments))
 }

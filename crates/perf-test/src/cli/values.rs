@@ -1,6 +1,4 @@
-//! Values on the command line: read into what they mean, or refused in one sentence that says how to write them.
-//!
-//! Used by the options.
+//! Parsers of values on the command line. An error is one sentence that says how to write the value.
 
 use std::ops::RangeInclusive;
 use std::str::FromStr;
@@ -9,11 +7,10 @@ use clap::builder::{EnumValueParser, PossibleValue, TypedValueParser};
 use clap::error::ErrorKind;
 
 use crate::run_spec::{Strategy, Threshold};
+use crate::units::parse_ns;
 
-/// The strategies of performance_test that only Apex.OS has.
+/// performance_test's strategies that only Apex.OS has.
 const APEX_STRATEGIES: [&str; 3] = ["APEX_SINGLE_EXECUTOR", "APEX_EXECUTOR_PER_COMMUNICATOR", "APEX_CHAIN"];
-/// The units of times, nanoseconds.
-const UNITS: [(&str, f64); 4] = [("ns", 1.0), ("us", 1e3), ("ms", 1e6), ("s", 1e9)];
 
 /// A parser of whole numbers within `range`.
 pub fn within(range: RangeInclusive<u32>) -> impl Fn(&str) -> Result<u32, String> + Clone + Send + Sync + 'static {
@@ -34,7 +31,7 @@ impl FromStr for CpuMask {
         let digits = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X"));
         let mask = digits.map_or_else(|| text.parse(), |digits| u64::from_str_radix(digits, 16));
         let mask = mask.map_err(|_| {
-            "give a number whose bits are CPUs 0 to 63, decimal or 0x…: 10 is CPUs 1 and 3. For others run it under `taskset -c`"
+            "give a number whose bits are CPUs 0 to 63, decimal or 0x…: 10 is CPUs 1 and 3. For higher CPUs run perf_test under `taskset -c`"
         })?;
         Ok(CpuMask((0..u64::BITS).filter(|cpu| mask >> cpu & 1 == 1).collect()))
     }
@@ -49,21 +46,21 @@ impl FromStr for CpuList {
 
     fn from_str(text: &str) -> Result<CpuList, String> {
         let numbers: Result<Vec<u32>, _> = text.split(',').map(str::parse).collect();
-        Ok(CpuList(numbers.map_err(|_| "give the numbers of CPUs with commas, as 2,3")?))
+        Ok(CpuList(numbers.map_err(|_| "give CPU numbers separated by commas, as 2,3")?))
     }
 }
 
 /// A limit of latency: percent of the period, a time, or both with a comma.
 pub fn threshold(text: &str) -> Result<Threshold, String> {
     let mut threshold = Threshold { part_of_period: None, absolute_ns: None };
-    let wrong = "give percent of the period, a time in us, ms or s, or both with a comma, as 25%,5ms";
+    let wrong = "give a percentage of the period, a time in us, ms or s, or both separated by a comma, as 25%,5ms";
     for part in text.split(',') {
         let twice = match part.strip_suffix('%') {
             Some(percent) => {
                 let percent: f64 = percent.parse().ok().filter(|percent| (0.0..1e6).contains(percent)).ok_or(wrong)?;
                 threshold.part_of_period.replace(percent / 100.0).is_some()
             }
-            None => threshold.absolute_ns.replace(time_ns(part).ok_or(wrong)? as u64).is_some(),
+            None => threshold.absolute_ns.replace(parse_ns(part).ok_or(wrong)? as u64).is_some(),
         };
         if twice {
             return Err(wrong.to_owned());
@@ -72,16 +69,7 @@ pub fn threshold(text: &str) -> Result<Threshold, String> {
     Ok(threshold)
 }
 
-/// A time with its unit, nanoseconds.
-pub fn time_ns(text: &str) -> Option<f64> {
-    let unit_at = text.find(|c: char| c.is_ascii_alphabetic() || c == 'µ')?;
-    let (number, unit) = text.split_at(unit_at);
-    let (_, unit_ns) = UNITS.into_iter().find(|(name, _)| *name == unit || (*name == "us" && unit == "µs"))?;
-    let number: f64 = number.trim_end().parse().ok()?;
-    (0.0..1e18).contains(&(number * unit_ns)).then_some(number * unit_ns)
-}
-
-/// Reads a [`Strategy`]; says of those of Apex.OS what to take instead.
+/// Parses a [`Strategy`]; the error for a strategy of Apex.OS names the alternatives.
 #[derive(Clone, Copy, Debug)]
 pub struct StrategyParser;
 
@@ -96,7 +84,7 @@ impl TypedValueParser for StrategyParser {
     ) -> Result<Strategy, clap::Error> {
         if let Some(name) = APEX_STRATEGIES.into_iter().find(|name| value.eq_ignore_ascii_case(name)) {
             let sentence = format!(
-                "-e {name} is an executor of Apex.OS, which is not in this program: INTER_THREAD has all endpoints on threads of \
+                "-e {name} is an executor of Apex.OS, which perf_test does not have: INTER_THREAD runs all endpoints on threads of \
                  one process, INTRA_THREAD on one thread\n"
             );
             return Err(command.clone().error(ErrorKind::ValueValidation, sentence));

@@ -1,10 +1,8 @@
-//! From the last report to the summary: what was lost, and who is not there any more.
-//!
-//! Part of the coordinator.
+//! The end of a run: from the last report to the summary, with losses and failed endpoints.
 
 use std::collections::BTreeSet;
 
-use super::{Fate, KINDS, Run, is_publisher};
+use super::{EndpointFailure, KINDS, Run, is_publisher};
 use crate::clock::{SECOND_NS, now_ns};
 use crate::endpoint::Endpoint;
 use crate::measure::calibration::Calibrations;
@@ -22,12 +20,12 @@ impl Run<'_> {
             Some(run_s) => self.start_ns + i64::from(run_s) * SECOND_NS,
         });
         let mismatches: BTreeSet<String> =
-            self.closings.values().flat_map(|closing| closing.mismatches.clone()).collect();
+            self.endpoint_reports.values().flat_map(|report| report.mismatches.clone()).collect();
         let mismatch = |sentence| {
             Warning::new(WarningKind::Mismatch, sentence, "Give both sides the same type and compatible QoS")
         };
         self.warnings.extend(mismatches.into_iter().map(mismatch));
-        self.note_the_mute_and_the_alone();
+        self.warn_of_missing_endpoints();
         let workers = self.fleet.workers.iter().enumerate().map(|(index, worker)| WorkerUsage {
             label: worker.label.clone(),
             pid: worker.pid,
@@ -41,8 +39,8 @@ impl Run<'_> {
         let (second_latencies_ns, second_core_percents) = self.ledger.seconds();
         let sums = self.ledger.sums();
         let lost = self.subscriptions().map(|endpoint| self.lost_by(endpoint, sent_at_least)).sum();
-        // What is missing is known better than by gaps alone, which refused messages leave, too, and the last ones do not.
-        let whole = self.spec.has_publishers() && self.lost_endpoints.is_empty();
+        // The number of samples sent is more exact than the gaps: refused messages leave gaps, too, and missing last samples leave none.
+        let whole = self.spec.has_publishers() && self.failed_endpoints.is_empty();
         let missed = if whole { lost + sums.received.reordered } else { sums.received.missed };
         Summary {
             spec: self.spec.clone(),
@@ -54,7 +52,7 @@ impl Run<'_> {
             received: Received { missed, ..sums.received },
             relayed: sums.relayed,
             lost,
-            before_matched: self.closings.values().map(|closing| closing.before_matched).sum(),
+            before_matched: self.endpoint_reports.values().map(|report| report.before_matched).sum(),
             latencies: sums.latencies.clone(),
             responses: sums.responses.clone(),
             lateness: sums.lateness.clone(),
@@ -67,28 +65,28 @@ impl Run<'_> {
             calibrations,
             second_latencies_ns,
             second_core_percents,
-            gone: self.gone(),
+            exited: self.gone(),
             own_cost: own_cost::measure(self.spec),
             run_warnings: std::mem::take(&mut self.warnings),
         }
     }
 
-    /// Samples sent after the seconds left out, including those of a killed publisher's last moment that somebody saw.
+    /// Samples sent after the seconds left out, including the last ones of a killed publisher that a subscription saw.
     pub(super) fn sent_at_least(&self) -> u64 {
         let sent = self.ledger.sums().sent.samples;
-        if !self.lost_endpoints.keys().any(is_publisher) {
+        if !self.failed_endpoints.keys().any(is_publisher) {
             return sent;
         }
-        let seen = self.closings.values().map(|closing| closing.last_seen).max().unwrap_or(0);
+        let seen = self.endpoint_reports.values().map(|report| report.last_seen).max().unwrap_or(0);
         sent + seen.saturating_sub(self.ledger.ids_ever())
     }
 
-    /// Samples that were sent after matching and that a subscription did not receive. One that died did not owe all of
-    /// them, and what others sent is not known: then the gaps in the sequences count.
+    /// Samples that were sent after matching and that a subscription did not receive. For a subscription that exited, and for
+    /// publishers of other programs, whose number of samples is not known, the gaps in the ids count.
     pub(super) fn lost_by(&self, subscription: Endpoint, sent_at_least: u64) -> u64 {
         let received = self.ledger.received_by(subscription);
-        let died = self.lost_endpoints.get(&subscription) == Some(&Fate::Died);
-        if self.spec.has_publishers() && !died {
+        let has_exited = self.failed_endpoints.get(&subscription) == Some(&EndpointFailure::Exited);
+        if self.spec.has_publishers() && !has_exited {
             sent_at_least.saturating_sub(received.samples)
         } else {
             // The ids of refused messages are missing, too.
@@ -100,28 +98,30 @@ impl Run<'_> {
         (0..self.spec.subscriptions).map(Endpoint::Subscription)
     }
 
-    fn note_the_mute_and_the_alone(&mut self) {
+    fn warn_of_missing_endpoints(&mut self) {
         let sent_at_least = self.sent_at_least();
         for endpoint in self.subscriptions() {
-            if self.spec.has_publishers() && self.lost_endpoints.get(&endpoint) == Some(&Fate::Mute) {
+            if self.spec.has_publishers()
+                && self.failed_endpoints.get(&endpoint) == Some(&EndpointFailure::Unresponsive)
+            {
                 let lost = self.lost_by(endpoint, sent_at_least);
                 let sentence = format!("{endpoint}: {lost} samples that it did not report count as lost");
                 self.warnings.push(Warning::new(WarningKind::Worker, sentence, ""));
             }
         }
-        let alone_since_ns = self.closings.values().filter_map(|closing| closing.alone_since_ns).max();
+        let alone_since_ns = self.endpoint_reports.values().filter_map(|report| report.alone_since_ns).max();
         if let Some(alone_since_ns) = alone_since_ns.filter(|_| !self.spec.has_publishers()) {
             let since_s = seconds(alone_since_ns);
-            let sentence = format!("no publisher of the topic was left after {since_s:.1} s: it ended or died");
+            let sentence = format!("no publisher of the topic was left after {since_s:.1} s");
             self.warnings.push(Warning::new(WarningKind::Alone, sentence, ""));
         }
     }
 
-    /// Which kind of endpoint has nobody left who lived to the end.
+    /// The kind of endpoint of which no endpoint finished.
     fn gone(&self) -> Option<&'static str> {
         KINDS.into_iter().find_map(|(kind, of_kind)| {
-            let existed = self.closings.keys().chain(self.lost_endpoints.keys()).any(of_kind);
-            (existed && !self.closings.keys().any(of_kind)).then_some(kind)
+            let existed = self.endpoint_reports.keys().chain(self.failed_endpoints.keys()).any(of_kind);
+            (existed && !self.endpoint_reports.keys().any(of_kind)).then_some(kind)
         })
     }
 }

@@ -1,7 +1,7 @@
-//! The worker processes of a run: starting them, talking to them, and what became of each.
+//! The worker processes of a run: their start, orders, events and exit.
 //!
-//! Used by the coordinator. Invariants: every child is waited for; when a `Fleet` is dropped, no
-//! child is left, because each ends when its stdin ends or is killed.
+//! Invariants: every child is waited for. When a `Fleet` is dropped, no child is left, because each exits when its stdin ends or is
+//! killed.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
@@ -13,32 +13,32 @@ use crate::communicator::Program;
 use crate::endpoint::Endpoint;
 use crate::worker::protocol::{Order, Plan, Report};
 
-/// How long workers may take to end by themselves.
-const ORDERLY_END: Duration = Duration::from_secs(3);
+/// Time for workers to exit by themselves.
+const EXIT_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// The longest line that is taken for one report: a row with its histograms has some hundred kilobytes at most.
+/// The longest line that is read as one report: a row with its histograms has some hundred kilobytes at most.
 const LONGEST_LINE_BYTES: u64 = 16 << 20;
 
-/// What a worker process did.
+/// An event of a worker process.
 #[derive(Debug)]
 #[expect(clippy::large_enum_variant, reason = "nearly every event is a report")]
 pub enum Event {
-    /// It said something.
-    Said(Report),
-    /// It said something that is no report.
-    Garbled(String),
-    /// Its stdout is closed: it is over.
+    /// A report.
+    Report(Report),
+    /// A line that is no report.
+    Invalid(String),
+    /// Its stdout is closed: it has exited.
     Closed,
 }
 
 /// One worker process.
 #[derive(Debug)]
 pub struct Worker {
-    /// What it does, as `subscription 0`.
+    /// Its endpoints, as `subscription 0`.
     pub label: String,
     /// Its process id.
     pub pid: u32,
-    /// What lives in it.
+    /// Its endpoints.
     pub endpoints: Vec<Endpoint>,
     child: Child,
     stdin: Option<ChildStdin>,
@@ -57,7 +57,7 @@ impl Fleet {
     /// Starts a worker for each plan.
     ///
     /// # Errors
-    /// A sentence; workers that were started before are ended.
+    /// A sentence; the workers that have been started are ended.
     pub fn start(program: &Program, plans: Vec<Plan>) -> Result<Fleet, String> {
         let (sender, events) = mpsc::channel();
         let mut fleet = Fleet { workers: Vec::new(), events };
@@ -70,63 +70,64 @@ impl Fleet {
         Ok(fleet)
     }
 
-    /// Tells all workers that still listen.
+    /// Sends an order to all workers that still listen.
     pub fn order(&mut self, order: Order) {
         for worker in &mut self.workers {
             worker.order(order);
         }
     }
 
-    /// The next event and the index of its worker; `None` if nothing happens for `timeout`.
+    /// The next event and the index of its worker; `None` after `timeout`.
     pub fn next(&self, timeout: Duration) -> Option<(usize, Event)> {
         self.events.recv_timeout(timeout).ok()
     }
 
-    /// How a worker that is over ended. One that has only closed its output and goes on is killed after a while.
-    pub fn ending(&mut self, worker: usize) -> String {
+    /// The cause of a worker's exit, in words. A worker that closed its output and does not exit is killed after a timeout.
+    pub fn exit_cause(&mut self, worker: usize) -> String {
         let Some(worker) = self.workers.get_mut(worker) else { return "is unknown".to_owned() };
         worker.stdin = None;
-        let deadline = Instant::now() + ORDERLY_END;
-        while !worker.is_over() && Instant::now() < deadline {
-            // The moment between closed stdout and exit.
+        let deadline = Instant::now() + EXIT_TIMEOUT;
+        while !worker.has_exited() && Instant::now() < deadline {
+            // The time between closed stdout and exit.
             std::thread::sleep(Duration::from_millis(1));
         }
         if worker.status.is_none() {
-            // Fails only if it has just ended.
+            // Fails only if it has just exited.
             let _ = worker.child.kill();
             worker.reap();
-            return "closed its output, did not end by itself and was killed".to_owned();
+            return "closed its output, did not exit by itself and was killed".to_owned();
         }
         match worker.status {
             None => "could not be waited for".to_owned(),
             Some(status) => match (status.signal(), status.code()) {
                 (Some(signal), _) => format!("was killed by signal {signal}"),
-                (None, Some(code)) => format!("ended with exit code {code}"),
-                (None, None) => format!("ended: {status}"),
+                (None, Some(code)) => format!("exited with code {code}"),
+                (None, None) => format!("exited: {status}"),
             },
         }
     }
 
-    /// Ends all workers and waits for them. Returns those that had to be killed.
+    /// Ends all workers and waits for them. Returns a sentence for each worker that had to be killed.
     pub fn end(&mut self) -> Vec<String> {
         self.workers.iter_mut().for_each(|worker| worker.stdin = None);
-        let deadline = Instant::now() + ORDERLY_END;
-        // Every one is looked at each time, also behind one that hangs.
-        while !self.workers.iter_mut().fold(true, |all, worker| worker.is_over() & all) && Instant::now() < deadline {
-            // Nothing that is said now matters; the pause is for the moment between closed stdout and exit.
+        let deadline = Instant::now() + EXIT_TIMEOUT;
+        // `&` instead of `&&`: every worker is checked each time, also after one that hangs.
+        while !self.workers.iter_mut().fold(true, |all, worker| worker.has_exited() & all) && Instant::now() < deadline
+        {
+            // Reports do not matter any more; the pause covers the time between closed stdout and exit.
             std::thread::sleep(Duration::from_millis(1));
         }
         let mut killed = Vec::new();
         for worker in self.workers.iter_mut().filter(|worker| worker.status.is_none()) {
-            // Fails only if it has just ended.
+            // Fails only if it has just exited.
             let _ = worker.child.kill();
             worker.reap();
-            killed.push(format!("{} (pid {}) did not end by itself and was killed", worker.label, worker.pid));
+            killed.push(format!("{} (pid {}) did not exit by itself and was killed", worker.label, worker.pid));
         }
         killed
     }
 
-    /// Whether every worker ended by itself and without an error.
+    /// Whether every worker exited by itself and without an error.
     pub fn ended_well(&self) -> bool {
         self.workers.iter().all(|worker| worker.status.is_some_and(|status| status.success()))
     }
@@ -145,13 +146,13 @@ impl Worker {
             line.push(b'\n');
             stdin.write_all(&line)
         });
-        // A worker that does not listen any more is over or will be; its closing is an event of its own.
+        // A worker that has closed its stdin has exited or will; its closed stdout is an event of its own.
         if sent.is_err() {
             self.stdin = None;
         }
     }
 
-    fn is_over(&mut self) -> bool {
+    fn has_exited(&mut self) -> bool {
         if self.status.is_none() {
             self.status = self.child.try_wait().ok().flatten();
         }
@@ -186,7 +187,7 @@ fn start_worker(
     let endpoints = endpoints_of(plan);
     let label = label(&endpoints);
     let mut command = match program {
-        // This very executable, even if the file has been replaced meanwhile.
+        // This executable, even if the file has been replaced meanwhile.
         Program::This => Command::new("/proc/self/exe"),
         Program::Other(path) => Command::new(path),
     };
@@ -198,7 +199,7 @@ fn start_worker(
     if let Some(stdin) = &mut worker.stdin {
         let mut line = serde_json::to_vec(plan)?;
         line.push(b'\n');
-        // A worker that is gone already says so by its closed stdout.
+        // The closed stdout of a worker that has exited is an event.
         let _ = stdin.write_all(&line);
     }
     let events = events.clone();
@@ -206,8 +207,8 @@ fn start_worker(
         let mut said = BufReader::new(stdout);
         let mut line = Vec::new();
         while said.by_ref().take(LONGEST_LINE_BYTES).read_until(b'\n', &mut line).is_ok_and(|length| length > 0) {
-            let garbled = |_| Event::Garbled(String::from_utf8_lossy(&line).trim_end().to_owned());
-            let event = serde_json::from_slice(&line).map_or_else(garbled, Event::Said);
+            let garbled = |_| Event::Invalid(String::from_utf8_lossy(&line).trim_end().to_owned());
+            let event = serde_json::from_slice(&line).map_or_else(garbled, Event::Report);
             if events.send((index, event)).is_err() {
                 return;
             }

@@ -1,13 +1,12 @@
-//! From the start of the measurement until everybody has finished.
+//! The measurement: from its start until all endpoints have finished.
 //!
-//! Part of the coordinator. From here on nothing that happens to a worker ends the program: it is
-//! noted, and the run goes on with those that are left.
+//! A failure of a worker does not end the program any more: it becomes a warning, and the run goes on with the other workers.
 
 use std::time::Duration;
 
 use super::fleet::Event;
 use super::ledger::Entry;
-use super::{Fate, KINDS, Run, TICK, is_publisher};
+use super::{EndpointFailure, KINDS, Run, TICK, is_publisher};
 use crate::clock::{SECOND_NS, now_ns};
 use crate::endpoint::Endpoint;
 use crate::error::Failure;
@@ -17,15 +16,15 @@ use crate::run_spec::Roundtrip;
 use crate::warning::{Warning, WarningKind};
 use crate::worker::protocol::{Order, Report, UNKNOWN};
 
-/// How much later than its second a row may come before it is shown without those that are missing.
+/// Delay after which a row is shown without the endpoints that are missing.
 const ROW_OVERDUE_NS: i64 = 2 * SECOND_NS;
-/// How long an endpoint may take to finish.
+/// Time for an endpoint to finish.
 const FINISH_NS: i64 = 10 * SECOND_NS;
-/// How long a worker may take to look at its memory in the end.
+/// Time for a worker to measure its memory at the end.
 const ENDED_NS: i64 = 2 * SECOND_NS;
 
 impl Run<'_> {
-    /// Reports rows until the publishers are done, the time is up, or somebody ends it.
+    /// Reports rows until the publishers are done, the time is up, or the run is interrupted.
     pub(super) fn measure(&mut self) -> Result<(), Failure> {
         let length_s = self.spec.length_s();
         let end_ns = length_s.map_or(i64::MAX, |run_s| self.start_ns + i64::from(run_s) * SECOND_NS);
@@ -34,7 +33,7 @@ impl Run<'_> {
             self.ledger.end_after(u64::from(run_s));
         }
         loop {
-            self.turn()?;
+            self.handle_events()?;
             let now_ns = now_ns();
             self.watch_daemons(now_ns);
             let publishing = self.working.iter().any(is_publisher);
@@ -59,7 +58,7 @@ impl Run<'_> {
         }
     }
 
-    /// From the first second that counts.
+    /// Begins the measurement of the daemons in the first second that counts.
     fn watch_daemons(&mut self, now_ns: i64) {
         let begin_ns = self.start_ns + i64::from(self.spec.left_out_s()) * SECOND_NS;
         if !self.daemons_begun && now_ns >= begin_ns {
@@ -68,36 +67,36 @@ impl Run<'_> {
         }
     }
 
-    /// Whether to end before the time is up; the inner value is what the summary should say about it.
+    /// Whether to end before the time is up; the inner value is the sentence for the summary.
     fn reason_to_stop(&self, before_end: bool) -> Option<Option<String>> {
         if !before_end {
             return None;
         }
-        if self.interrupt.requested() {
+        if self.interrupt.is_requested() {
             return Some(None);
         }
         KINDS.into_iter().find_map(|(kind, of_kind)| {
-            let existed = self.lost_endpoints.keys().any(of_kind);
+            let existed = self.failed_endpoints.keys().any(of_kind);
             let left = self.working.iter().any(of_kind);
             (existed && !left).then(|| Some(format!("the run ended early: no {kind} were left")))
         })
     }
 
-    /// Lets the subscriptions take what is left.
+    /// Lets the subscriptions take the remaining samples.
     pub(super) fn drain(&mut self) -> Result<(), Failure> {
         for daemon in std::mem::take(&mut self.daemons) {
             match daemon.end() {
                 Ok(usage) => self.daemon_usages.push(usage),
                 Err(sentence) => {
-                    self.warnings.push(Warning::new(WarningKind::Daemon, sentence, "What it cost is in no figure"))
+                    self.warnings.push(Warning::new(WarningKind::Daemon, sentence, "Its cost is in no figure"))
                 }
             }
         }
-        let publisher_lost = self.lost_endpoints.keys().any(is_publisher);
-        let relay_lost = self.lost_endpoints.keys().any(|endpoint| matches!(endpoint, Endpoint::Relay(_)));
+        let publisher_lost = self.failed_endpoints.keys().any(is_publisher);
+        let relay_lost = self.failed_endpoints.keys().any(|endpoint| matches!(endpoint, Endpoint::Relay(_)));
         let own = self.spec.has_publishers();
         let expected = if !own && self.stopped_ns.is_some() {
-            // Others' publishers go on, and the run ends here.
+            // Publishers of other programs do not stop, and the run ends here.
             0
         } else if !own || publisher_lost || relay_lost {
             UNKNOWN
@@ -107,7 +106,7 @@ impl Run<'_> {
         self.fleet.order(Order::Drain { expected });
         let give_up_ns = now_ns() + FINISH_NS;
         while self.working.iter().any(|endpoint| !is_publisher(endpoint)) {
-            self.turn()?;
+            self.handle_events()?;
             if now_ns() > give_up_ns {
                 self.give_up_on(|endpoint| !is_publisher(endpoint));
             }
@@ -117,21 +116,22 @@ impl Run<'_> {
         let sent_at_least = self.sent_at_least();
         let lost = self.subscriptions().map(|endpoint| self.lost_by(endpoint, sent_at_least)).sum();
         if let Some(row) = self.ledger.last_row(self.start_ns, now_ns(), lost) {
-            // Not one of the seconds: it may be too short to be compared with them.
+            // Not one of the whole seconds: it may be too short for a comparison.
             self.log(row)?;
         }
         Ok(())
     }
 
-    /// What is said after the last endpoint of a worker has finished: of those that lost none.
+    /// Waits for the last reports of the workers all of whose endpoints have finished.
     fn wait_for_ended(&mut self) -> Result<(), Failure> {
         let give_up_ns = now_ns() + ENDED_NS;
         let owes = |run: &Self, worker: usize| {
             let endpoints = run.fleet.workers.get(worker).map(|worker| worker.endpoints.as_slice()).unwrap_or_default();
-            endpoints.iter().all(|endpoint| run.closings.contains_key(endpoint)) && !run.ended.contains_key(&worker)
+            endpoints.iter().all(|endpoint| run.endpoint_reports.contains_key(endpoint))
+                && !run.ended.contains_key(&worker)
         };
         while (0..self.fleet.workers.len()).any(|worker| owes(self, worker)) && now_ns() < give_up_ns {
-            self.turn()?;
+            self.handle_events()?;
         }
         Ok(())
     }
@@ -139,21 +139,21 @@ impl Run<'_> {
     fn give_up_on(&mut self, which: impl Fn(&Endpoint) -> bool) {
         let given_up: Vec<Endpoint> = self.working.iter().copied().filter(which).collect();
         for endpoint in given_up {
-            self.note_worker(format!("{endpoint} did not finish within {} s", FINISH_NS / SECOND_NS));
-            self.lose(endpoint, Fate::Mute);
+            self.warn_worker(format!("{endpoint} did not finish within {} s", FINISH_NS / SECOND_NS));
+            self.on_endpoint_failed(endpoint, EndpointFailure::Unresponsive);
         }
     }
 
-    fn lose(&mut self, endpoint: Endpoint, fate: Fate) {
+    fn on_endpoint_failed(&mut self, endpoint: Endpoint, failure: EndpointFailure) {
         if self.working.remove(&endpoint) {
-            self.lost_endpoints.insert(endpoint, fate);
+            self.failed_endpoints.insert(endpoint, failure);
         }
-        self.ledger.no_more_from(endpoint);
+        self.ledger.finish_endpoint(endpoint);
     }
 
     /// Shows what rows there are and handles all that was said. In this order: showing may take as long as a reader of
     /// the console likes, and nobody is to be called late for what was said meanwhile.
-    fn turn(&mut self) -> Result<(), Failure> {
+    fn handle_events(&mut self) -> Result<(), Failure> {
         let (now_ns, start_ns) = (now_ns(), self.start_ns);
         self.show_rows(|second| now_ns > start_ns + (second as i64 + 1) * SECOND_NS + ROW_OVERDUE_NS)?;
         let mut next = self.fleet.next(TICK);
@@ -166,47 +166,47 @@ impl Run<'_> {
 
     fn handle(&mut self, worker: usize, event: Event) {
         match event {
-            Event::Said(Report::Started(resources)) => self.ledger.begin(worker, resources),
-            Event::Said(Report::Row { endpoint, second, whole, counts, resources }) => {
+            Event::Report(Report::Started(resources)) => self.ledger.begin(worker, resources),
+            Event::Report(Report::Row { endpoint, second, whole, counts, resources }) => {
                 self.ledger.enter(Entry { worker, endpoint, second, whole, counts: *counts, resources });
             }
-            Event::Said(Report::Finished { endpoint, closing, resources }) => {
-                self.ledger.close_account(worker, resources);
-                self.ledger.no_more_from(endpoint);
+            Event::Report(Report::Finished { endpoint, report, resources }) => {
+                self.ledger.set_final_resources(worker, resources);
+                self.ledger.finish_endpoint(endpoint);
                 self.working.remove(&endpoint);
-                self.closings.insert(endpoint, closing);
+                self.endpoint_reports.insert(endpoint, report);
             }
-            Event::Said(Report::Ended { footprint, threads }) => {
+            Event::Report(Report::Ended { footprint, threads }) => {
                 self.ended.insert(worker, (footprint, threads));
             }
-            Event::Said(Report::Warning(endpoint, sentence)) => {
+            Event::Report(Report::Warning(endpoint, sentence)) => {
                 self.warnings.push(Warning::new(WarningKind::Endpoint, format!("{endpoint}: {sentence}"), ""));
             }
-            Event::Said(Report::Failed(Some(endpoint), sentence)) => {
-                self.note_worker(format!("{endpoint} failed: {sentence}"));
-                self.lose(endpoint, Fate::Mute);
+            Event::Report(Report::Failed(Some(endpoint), sentence)) => {
+                self.warn_worker(format!("{endpoint} failed: {sentence}"));
+                self.on_endpoint_failed(endpoint, EndpointFailure::Unresponsive);
             }
-            Event::Said(Report::Failed(None, sentence)) => self.note_worker(sentence),
-            Event::Said(_) => {}
-            event @ (Event::Garbled(_) | Event::Closed) => self.bury(worker, &event),
+            Event::Report(Report::Failed(None, sentence)) => self.warn_worker(sentence),
+            Event::Report(_) => {}
+            event @ (Event::Invalid(_) | Event::Closed) => self.on_worker_exit(worker, &event),
         }
     }
 
-    /// A worker that is over although it still has work is noted with how it ended.
-    fn bury(&mut self, worker: usize, event: &Event) {
+    /// Handles the exit of a worker, or an invalid line. If it still had work, a warning tells the cause.
+    fn on_worker_exit(&mut self, worker: usize, event: &Event) {
         let endpoints = self.fleet.workers.get(worker).map(|worker| worker.endpoints.clone()).unwrap_or_default();
         if endpoints.iter().any(|endpoint| self.working.contains(endpoint)) {
-            let obituary = self.obituary(worker, event);
+            let exit_description = self.exit_description(worker, event);
             let after_s = (now_ns() - self.start_ns) as f64 / SECOND_NS as f64;
-            self.note_worker(format!("{obituary} after {after_s:.1} s"));
+            self.warn_worker(format!("{exit_description} after {after_s:.1} s"));
         }
         if matches!(event, Event::Closed) {
-            endpoints.into_iter().for_each(|endpoint| self.lose(endpoint, Fate::Died));
+            endpoints.into_iter().for_each(|endpoint| self.on_endpoint_failed(endpoint, EndpointFailure::Exited));
         }
     }
 
-    /// Something that happened to a worker.
-    fn note_worker(&mut self, sentence: String) {
+    /// Adds a warning about a worker.
+    fn warn_worker(&mut self, sentence: String) {
         self.warnings.push(Warning::new(WarningKind::Worker, sentence, ""));
     }
 

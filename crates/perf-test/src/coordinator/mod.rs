@@ -1,8 +1,7 @@
-//! One run from its first process to its summary.
+//! The coordinator: one run from its first process to its summary.
 //!
-//! Used by `main` and by the comparison. The coordinator starts the workers, waits until they see
-//! each other, gives the start, merges and reports their rows, lets them drain, and ends them. It is
-//! never in their way while they measure. What each side says is in `worker::protocol`.
+//! The coordinator starts the workers, waits until their endpoints are matched, gives the start, merges and reports their rows, lets
+//! them drain, and ends them. It does not disturb them while they measure. The messages are in `worker::protocol`.
 
 mod finish;
 mod fleet;
@@ -28,19 +27,19 @@ use crate::run_spec::{Roundtrip, RunSpec, Strategy};
 use crate::system::{Watch, root_folder};
 use crate::warning::{Warning, WarningKind};
 use crate::worker::placement::Placement;
-use crate::worker::protocol::{Closing, PROTOCOL, Plan};
+use crate::worker::protocol::{EndpointReport, PROTOCOL, Plan};
 use fleet::{Event, Fleet};
 use ledger::Ledger;
 
-/// How much of a line that is no report is shown.
+/// Characters shown of a line that is no report.
 const SHOWN_CHARS: usize = 80;
-/// How long the coordinator waits for an event before it looks at the clock and at Ctrl-C.
+/// The longest wait for an event before the clock and Ctrl-C are checked.
 const TICK: Duration = Duration::from_millis(50);
 
 /// Measures one run, reporting its rows on the way.
 ///
 /// # Errors
-/// [`Failure::Measurement`] if the run cannot begin or nobody can be told of it.
+/// [`Failure::Measurement`] if the run cannot begin or its reports cannot be written.
 pub fn run(
     spec: &RunSpec,
     communicator: &Communicator,
@@ -50,7 +49,7 @@ pub fn run(
 ) -> Result<Summary, Failure> {
     let calibrate = || Calibration::measure(spec.message_bytes, spec.rate_hz).map_err(Failure::Measurement);
     Placement::of(spec).check().map_err(Failure::Usage)?;
-    // Held until the workers have ended.
+    // Held until the workers have exited.
     let _awake = if spec.prevent_cpu_idle { Some(Awake::hold().map_err(Failure::Usage)?) } else { None };
     let mut daemons = Vec::new();
     for wanted in &spec.daemons {
@@ -71,8 +70,8 @@ pub fn run(
         fleet,
         ledger,
         working: endpoints.iter().copied().collect(),
-        closings: BTreeMap::new(),
-        lost_endpoints: BTreeMap::new(),
+        endpoint_reports: BTreeMap::new(),
+        failed_endpoints: BTreeMap::new(),
         ended: BTreeMap::new(),
         daemons,
         daemon_usages: Vec::new(),
@@ -88,7 +87,7 @@ pub fn run(
     measured?;
     run.warnings.extend(watch.end());
     let after = calibrate().unwrap_or_else(|failure| {
-        let sentence = format!("the machine could not be measured again after the run: {failure}");
+        let sentence = format!("the machine could not be calibrated after the run: {failure}");
         run.warnings.push(Warning::new(WarningKind::Calibration, sentence, ""));
         before
     });
@@ -106,7 +105,7 @@ fn plans(spec: &RunSpec, topic: &str) -> Vec<Plan> {
         endpoint,
         topic: topic.to_owned(),
         relay_topic: String::new(),
-        place: 0,
+        index: 0,
     };
     let publishers = (0..spec.publishers).map(|index| plan(Endpoint::Publisher(index), to));
     let subscriptions = (0..spec.subscriptions).map(|index| plan(Endpoint::Subscription(index), from));
@@ -114,9 +113,9 @@ fn plans(spec: &RunSpec, topic: &str) -> Vec<Plan> {
         .then(|| EndpointPlan { relay_topic: from.to_owned(), ..plan(Endpoint::Relay(0), to) });
     let endpoints = publishers.chain(relays).chain(subscriptions);
     let endpoints: Vec<EndpointPlan> =
-        endpoints.zip(0..).map(|(endpoint, place)| EndpointPlan { place, ..endpoint }).collect();
+        endpoints.zip(0..).map(|(endpoint, index)| EndpointPlan { index, ..endpoint }).collect();
     let together = spec.strategy != Strategy::InterProcess;
-    // All publishers share a process, every other endpoint has one of its own; or all are in one.
+    // All publishers share a process and every other endpoint has its own; or all are in one.
     let same = |one: &EndpointPlan, other: &EndpointPlan| {
         together || (is_publisher(&one.endpoint) && is_publisher(&other.endpoint))
     };
@@ -129,7 +128,7 @@ fn is_publisher(endpoint: &Endpoint) -> bool {
     matches!(endpoint, Endpoint::Publisher(_))
 }
 
-/// A kind of endpoint: its name in sentences, and which are of it.
+/// A kind of endpoint: its name in sentences, and its predicate.
 type Kind = (&'static str, fn(&Endpoint) -> bool);
 
 /// All kinds.
@@ -139,13 +138,13 @@ const KINDS: [Kind; 3] = [
     ("relays", |endpoint| matches!(endpoint, Endpoint::Relay(_))),
 ];
 
-/// Why an endpoint did not finish.
+/// The reason why an endpoint did not finish.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Fate {
-    /// Its process is over.
-    Died,
-    /// Its process is there, but it failed or says nothing any more.
-    Mute,
+enum EndpointFailure {
+    /// Its process has exited.
+    Exited,
+    /// Its process runs, but the endpoint failed or does not respond.
+    Unresponsive,
 }
 
 struct Run<'a> {
@@ -155,47 +154,47 @@ struct Run<'a> {
     interrupt: &'a Interrupt,
     fleet: Fleet,
     ledger: Ledger,
-    /// Endpoints that have neither finished nor been lost.
+    /// Endpoints that have neither finished nor failed.
     working: BTreeSet<Endpoint>,
-    closings: BTreeMap<Endpoint, Closing>,
+    endpoint_reports: BTreeMap<Endpoint, EndpointReport>,
     /// Endpoints that did not finish.
-    lost_endpoints: BTreeMap<Endpoint, Fate>,
-    /// What workers said last of themselves.
+    failed_endpoints: BTreeMap<Endpoint, EndpointFailure>,
+    /// The last reports of workers: memory and threads.
     ended: BTreeMap<usize, (Footprint, Vec<ThreadUsage>)>,
     /// Processes of the middleware besides the workers, until they have been measured.
     daemons: Vec<Daemon>,
-    /// What they used.
+    /// Their usage.
     daemon_usages: Vec<DaemonUsage>,
-    /// They are being measured.
+    /// The measurement of the daemons has begun.
     daemons_begun: bool,
     warnings: Vec<Warning>,
     /// From the last endpoint's creation until all were matched.
     matched_after_ns: i64,
     start_ns: i64,
-    /// When the run was ended early.
+    /// The time at which the run was ended early.
     stopped_ns: Option<i64>,
 }
 
 impl Run<'_> {
-    /// Ends all workers and takes away what those left that did not end well.
+    /// Ends all workers and removes the files of those that did not end well.
     fn end_workers(&mut self) {
         let killed = self.fleet.end();
         self.warnings.extend(killed.into_iter().map(|sentence| Warning::new(WarningKind::Worker, sentence, "")));
         if !self.fleet.ended_well()
             && let Err(sentence) = self.communicator.clean_up(self.spec)
         {
-            let sentence = format!("what a worker left is still there: {sentence}");
+            let sentence = format!("files of a worker could not be removed: {sentence}");
             self.warnings.push(Warning::new(WarningKind::LeftBehind, sentence, ""));
         }
     }
 
-    /// How a worker that is over, or talks nonsense, should be spoken of.
-    fn obituary(&mut self, worker: usize, event: &Event) -> String {
+    /// The exit of a worker, or its invalid line, in words.
+    fn exit_description(&mut self, worker: usize, event: &Event) -> String {
         let how = match event {
-            Event::Garbled(line) => {
-                format!("said {:?}, which is no report,", line.chars().take(SHOWN_CHARS).collect::<String>())
+            Event::Invalid(line) => {
+                format!("sent {:?}, which is no report,", line.chars().take(SHOWN_CHARS).collect::<String>())
             }
-            _ => self.fleet.ending(worker),
+            _ => self.fleet.exit_cause(worker),
         };
         match self.fleet.workers.get(worker) {
             Some(worker) => format!("the process of {} (pid {}) {how}", worker.label, worker.pid),

@@ -1,6 +1,6 @@
-//! From started processes to the start of the measurement.
+//! The set-up: from started processes to the start of the measurement.
 //!
-//! Part of the coordinator. Whatever goes wrong here ends the run: nothing has been measured yet.
+//! Every error here ends the run, because nothing has been measured yet.
 
 use std::collections::BTreeSet;
 
@@ -8,48 +8,48 @@ use super::fleet::Event;
 use super::{Run, TICK};
 use crate::clock::{SECOND_NS, now_ns};
 use crate::endpoint::Endpoint;
-use crate::worker::protocol::{Order, Report, Standing};
+use crate::worker::protocol::{MatchStatus, Order, Report};
 
-/// Everybody must exist within this time; matching has its own time-out, in the workers, which begins then.
+/// Time in which all endpoints must exist. Matching has its own timeout in the workers, which begins then.
 const SET_UP_NS: i64 = 60 * SECOND_NS;
-/// From the order to go to the start, so that everybody has it in time.
+/// Time from the order to go to the start, so that every worker has the order in time.
 const LEAD_NS: i64 = SECOND_NS / 10;
 
 impl Run<'_> {
-    /// Waits until all endpoints exist and see those that they wait for, then gives the start.
+    /// Waits until all endpoints exist and are matched, then gives the start.
     pub(super) fn set_up(&mut self, endpoints: &[Endpoint]) -> Result<(), String> {
         let mut not_ready: BTreeSet<Endpoint> = endpoints.iter().copied().collect();
         let mut not_matched = not_ready.clone();
-        let patience_s = i64::from(self.spec.match_timeout_s);
-        let give_up_ns = now_ns() + SET_UP_NS + patience_s * SECOND_NS;
+        let match_timeout_s = i64::from(self.spec.match_timeout_s);
+        let give_up_ns = now_ns() + SET_UP_NS + match_timeout_s * SECOND_NS;
         let (mut last_created_ns, mut last_matched_ns) = (0, 0);
         while !(not_ready.is_empty() && not_matched.is_empty()) {
-            if self.interrupt.requested() {
+            if self.interrupt.is_requested() {
                 return Err("interrupted before the start: nothing was measured".to_owned());
             }
             if now_ns() > give_up_ns {
                 let missing: Vec<String> = not_ready.union(&not_matched).map(Endpoint::to_string).collect();
-                let waited_s = SET_UP_NS / SECOND_NS + patience_s;
+                let waited_s = SET_UP_NS / SECOND_NS + match_timeout_s;
                 return Err(format!("after {waited_s} s these were not ready: {}", missing.join(", ")));
             }
             match self.fleet.next(TICK) {
                 None => {}
-                Some((_, Event::Said(Report::Ready { endpoint, created_ns }))) => {
+                Some((_, Event::Report(Report::Ready { endpoint, created_ns }))) => {
                     not_ready.remove(&endpoint);
                     last_created_ns = last_created_ns.max(created_ns);
                 }
-                Some((_, Event::Said(Report::Matched { endpoint, matched_ns }))) => {
+                Some((_, Event::Report(Report::Matched { endpoint, matched_ns }))) => {
                     not_matched.remove(&endpoint);
                     last_matched_ns = last_matched_ns.max(matched_ns);
                 }
-                Some((_, Event::Said(Report::Unmatched(standing)))) => return Err(self.explain(&standing)),
-                Some((_, Event::Said(Report::Failed(Some(endpoint), sentence)))) => {
+                Some((_, Event::Report(Report::Unmatched(status)))) => return Err(self.explain(&status)),
+                Some((_, Event::Report(Report::Failed(Some(endpoint), sentence)))) => {
                     return Err(format!("{endpoint} cannot begin: {sentence}"));
                 }
-                Some((_, Event::Said(Report::Failed(None, sentence)))) => return Err(sentence),
-                Some((_, Event::Said(_))) => {}
-                Some((worker, event @ (Event::Garbled(_) | Event::Closed))) => {
-                    return Err(format!("{} before the start", self.obituary(worker, &event)));
+                Some((_, Event::Report(Report::Failed(None, sentence)))) => return Err(sentence),
+                Some((_, Event::Report(_))) => {}
+                Some((worker, event @ (Event::Invalid(_) | Event::Closed))) => {
+                    return Err(format!("{} before the start", self.exit_description(worker, &event)));
                 }
             }
         }
@@ -59,8 +59,8 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Why an endpoint does not see enough of the others: asks all.
-    fn explain(&mut self, unmatched: &Standing) -> String {
+    /// The reasons why an endpoint is not matched; asks all endpoints.
+    fn explain(&mut self, unmatched: &MatchStatus) -> String {
         let (matched, expected) = (unmatched.matched, unmatched.expected);
         let mut sentence = format!(
             "{} is matched with {matched} of {expected} {} after {} s (--wait-for-matched-timeout)",
@@ -70,29 +70,29 @@ impl Run<'_> {
         );
         self.fleet.order(Order::Explain);
         let give_up_ns = now_ns() + 2 * SECOND_NS;
-        let mut unheard: BTreeSet<Endpoint> = self.working.clone();
-        while !unheard.is_empty() && now_ns() < give_up_ns {
-            if let Some((_, Event::Said(Report::Explained(standing)))) = self.fleet.next(TICK) {
-                unheard.remove(&standing.endpoint);
-                if standing.matched < standing.expected {
-                    let why = if standing.mismatches.is_empty() {
+        let mut unanswered: BTreeSet<Endpoint> = self.working.clone();
+        while !unanswered.is_empty() && now_ns() < give_up_ns {
+            if let Some((_, Event::Report(Report::Explained(status)))) = self.fleet.next(TICK) {
+                unanswered.remove(&status.endpoint);
+                if status.matched < status.expected {
+                    let why = if status.mismatches.is_empty() {
                         "no reason is known".to_owned()
                     } else {
-                        standing.mismatches.join("; ")
+                        status.mismatches.join("; ")
                     };
-                    let (endpoint, matched) = (standing.endpoint, standing.matched);
+                    let (endpoint, matched) = (status.endpoint, status.matched);
                     sentence.push_str(&format!(". {endpoint} sees {matched} {}: {why}", others(endpoint)));
                 }
             }
         }
-        for endpoint in unheard {
-            sentence.push_str(&format!(". {endpoint} does not answer"));
+        for endpoint in unanswered {
+            sentence.push_str(&format!(". {endpoint} does not respond"));
         }
         sentence
     }
 }
 
-/// What an endpoint waits for.
+/// The endpoints that an endpoint waits for, in words.
 fn others(endpoint: Endpoint) -> &'static str {
     match endpoint {
         Endpoint::Publisher(_) => "subscriptions",

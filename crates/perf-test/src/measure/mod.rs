@@ -11,6 +11,7 @@ pub mod loss;
 pub mod memory;
 pub mod moments;
 pub mod own_cost;
+pub mod percentiles;
 pub mod resources;
 pub mod tally;
 pub mod threads;

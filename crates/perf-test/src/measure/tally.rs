@@ -10,29 +10,44 @@ use super::moments::Moments;
 /// Tallies of an endpoint: the open one, one with the reporting thread, a spare one.
 pub const TALLIES: usize = 3;
 
-/// Counts of a publisher. Times in nanoseconds.
+/// Counts of publishers.
+// The log has the moments elsewhere: they are left out where they are empty.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(!default, rename = "SentEntry"))]
 pub struct Sent {
     /// Samples published.
     pub samples: u64,
     /// Of these, published while no subscription was matched.
     pub unmatched: u64,
-    /// Attempts that the middleware refused; the message was not sent.
+    /// Messages that the middleware refused; they were not sent.
     pub refused: u64,
-    /// Messages that were due before the end and not sent any more.
+    /// Messages that were due before the end and were not sent.
     pub unsent: u64,
     /// Time left until the next message was due, seen after each publish; negative when late.
+    #[serde(skip_serializing_if = "is_default")]
+    #[cfg_attr(test, schemars(skip))]
     pub reserve_ns: Moments,
     /// Actual send time minus the time when the message was due.
+    #[serde(skip_serializing_if = "is_default")]
+    #[cfg_attr(test, schemars(skip))]
     pub lateness_ns: Moments,
-    /// From having woken up for a message to its time stamp: loaning the slot, writing the payload.
+    /// From the wake-up for a message to its stamp: loaning the slot, writing the payload.
+    #[serde(skip_serializing_if = "is_default")]
+    #[cfg_attr(test, schemars(skip))]
     pub prepare_ns: Moments,
-    /// Allocations of the publishing threads, if they are counted.
+    /// Allocations of the publishing threads; 0 if they were not counted.
     pub allocations: u64,
 }
 
 impl Sent {
+    /// The counts alone, without the moments.
+    #[must_use]
+    pub fn counts(&self) -> Sent {
+        let none = Moments::default();
+        Sent { reserve_ns: none, lateness_ns: none, prepare_ns: none, ..*self }
+    }
+
     /// Adds another period or another publisher.
     pub fn merge(&mut self, other: &Sent) {
         self.samples += other.samples;
@@ -52,56 +67,64 @@ impl Sent {
     }
 }
 
-/// Counts of a subscription, of samples that were sent within the measurement. Times in nanoseconds.
+/// Counts of subscriptions, of samples that were sent within the measurement.
+// The log has the moments elsewhere: they are left out where they are empty.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(!default, rename = "ReceivedEntry"))]
 pub struct Received {
     /// Samples taken, duplicates not counted.
     pub samples: u64,
-    /// The bytes of their bodies.
+    /// The length of their bodies, bytes.
     pub bytes: u64,
-    /// Samples taken that were sent before the run began: a late joiner's history. They are in no other count.
+    /// Samples taken that were sent before the run began: the history for a late joiner. They are in no other count.
     pub history: u64,
-    /// Samples skipped in the publishers' sequences.
+    /// Samples skipped in the publishers' ids. The lost samples are these less `reordered`.
     pub missed: u64,
-    /// Samples that came after a later one; each had been counted in `missed`.
+    /// Samples that arrived after a later one; each had been counted in `missed`.
     pub reordered: u64,
     /// Samples taken a second time.
     pub duplicates: u64,
     /// Samples that left the history before they were taken, by the middleware's count.
     pub overwritten: u64,
-    /// Samples whose payload was not the one that was written with their id: their memory was not theirs. Seen only where the
-    /// payload is written.
+    /// Samples with another payload than was written: their memory had been reused. Only a payload that is written is checked.
     pub corrupt: u64,
-    /// Samples received before they were sent, by the clock; they are in no latency statistic.
+    /// Samples received before they were sent, by the clock; they are in no statistic of latency.
     pub negative: u64,
     /// Attempts to take that the middleware refused.
     pub refused: u64,
-    /// Samples whose latency was above the limit of being late, and not above that of being too late.
+    /// Samples whose latency was above `late_above_ns` and not above `too_late_above_ns`; they are in all statistics.
     pub late: u64,
-    /// Samples whose latency was above the limit of being too late.
+    /// Samples whose latency was above `too_late_above_ns`; they are in all statistics.
     pub too_late: u64,
-    /// From the stamp in the message to its reception: what the middleware takes.
+    /// Service latency: from the stamp in the message to its reception.
+    #[serde(skip_serializing_if = "is_default")]
+    #[cfg_attr(test, schemars(skip))]
     pub latency_ns: Moments,
-    /// From the time when the message was due to its reception: what its user waits for, also if it was sent late.
+    /// Response latency: from the time when the message was due to its reception, also if it was sent late.
+    #[serde(skip_serializing_if = "is_default")]
+    #[cfg_attr(test, schemars(skip))]
     pub response_ns: Moments,
     /// From its reception until its payload had been read.
+    #[serde(skip_serializing_if = "is_default")]
+    #[cfg_attr(test, schemars(skip))]
     pub read_ns: Moments,
-    /// Allocations of the taking threads, if they are counted.
+    /// Allocations of the taking threads; 0 if they were not counted.
     pub allocations: u64,
 }
 
 /// Counts of a relay.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(!default, rename = "RelayedEntry"))]
 pub struct Relayed {
     /// Samples taken and sent again.
     pub samples: u64,
-    /// The bytes of their bodies.
+    /// The length of their bodies, bytes.
     pub bytes: u64,
     /// Samples that left the history before the relay took them.
     pub overwritten: u64,
-    /// Samples that could not be taken, or not be sent again.
+    /// Samples that could not be taken or not be sent again.
     pub refused: u64,
 }
 
@@ -116,6 +139,13 @@ impl Relayed {
 }
 
 impl Received {
+    /// The counts alone, without the moments.
+    #[must_use]
+    pub fn counts(&self) -> Received {
+        let none = Moments::default();
+        Received { latency_ns: none, response_ns: none, read_ns: none, ..*self }
+    }
+
     /// Samples lost, as far as the sequences show it.
     #[must_use]
     pub fn lost(&self) -> u64 {

@@ -1,10 +1,10 @@
-//! The CSV log: performance_test's header lines and columns, one row each second as the run goes.
+//! The CSV log: performance_test's header lines and columns, with one row for each second.
 //!
-//! Used through [`Reports`](super::Reports). Every row is one `write`; of one that fails nothing stays. Keys, column names, order,
+//! Every row is one `write`; a failed one leaves no part of its row. Keys, column names, order,
 //! separators and units are performance_test's, of 1.x with `--message-layout 1.x`: latencies and loop reserves in ms, `ru_utime` and
-//! `ru_stime` in s (in the JSON log in ns), `ru_maxrss` in KiB, `cpu_usage` in percent of all cores. Two values are not those of
-//! performance_test, which had them wrong: variances are in ms², there they were in s² times 1000; and `relative_loss` is the part
-//! of what was due, 0 to 1, there it was divided by what was sent once for all subscriptions.
+//! `ru_stime` in s (in the JSON log in ns), `ru_maxrss` in KiB, `cpu_usage` in percent of all cores. Two values differ
+//! from performance_test, where they are wrong: variances are in ms², there in s² times 1000; and `relative_loss` is the lost part of the
+//! expected samples, 0 to 1, there it is divided by the samples sent, counted once for all subscriptions.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -16,7 +16,7 @@ use crate::measure::usage::FIELDS;
 use crate::row::Row;
 use crate::run_spec::{Layout, RunSpec, name_of};
 
-/// Between two names of columns, and between two values: what scripts split at is a comma with blanks around it.
+/// The separators of column names and of values: scripts split at a comma with blanks around it.
 const SEPARATORS: (&str, &str) = (",\t", ",\t\t");
 
 /// A CSV log that is being written.
@@ -45,12 +45,12 @@ impl CsvLog {
     /// Appends a row.
     ///
     /// # Errors
-    /// If the file cannot be written; it ends with the row before then.
+    /// If the file cannot be written; it then ends with the previous row.
     pub fn row(&mut self, row: &Row) -> io::Result<()> {
         let mut line = values(row, self.layout).join(SEPARATORS.1);
         line.push('\n');
         self.file.write_all(line.as_bytes()).inspect_err(|_| {
-            // A pipe or a device cannot be cut, and has no half row to be cut off.
+            // A pipe or a device cannot be truncated, and has no half row.
             let _ = self.file.set_len(self.length_bytes);
         })?;
         self.length_bytes += line.len() as u64;
@@ -88,17 +88,17 @@ fn header(path: &Path, spec: &RunSpec, run_id: &str, external: &ExternalInfo) ->
         ("Unbounded message size", spec.unbounded_bytes.to_string()),
         ("Roundtrip Mode", if of_v1 { roundtrip.to_uppercase() } else { roundtrip }),
         ("Ignore seconds from beginning", spec.ignore_s.to_string()),
-        // What performance_test does not say; its readers take any key.
+        // Keys that performance_test does not have; its readers accept any key.
         ("Execution strategy", name_of(spec.strategy)),
         ("Message layout", spec.layout.name().to_owned()),
         ("Message size (bytes)", spec.message_bytes.to_string()),
     ]);
     lines.extend(external.iter().map(|(name, text)| (name.as_str(), text.clone())));
-    // A file name may contain anything, and so may the environment; a header line is one line.
+    // A file name or the environment may contain line breaks; a header line is one line.
     lines.iter().map(|(name, value)| format!("{name}: {value}").replace(['\n', '\r'], " ") + "\n").collect()
 }
 
-/// The quality of service in performance_test's words, which its plotter takes apart.
+/// The quality of service in performance_test's words, which its plotter parses.
 fn qos(spec: &RunSpec) -> String {
     let (reliability, durability) = (name_of(spec.reliability), name_of(spec.durability));
     let (history, depth) = (name_of(spec.history), spec.history_depth);
@@ -144,7 +144,7 @@ fn values(row: &Row, layout: Layout) -> Vec<String> {
     values
 }
 
-/// Down to ns and ns²; never with an exponent.
+/// A number with a resolution of ns or ns², never with an exponent.
 fn milliseconds(moments_s: &Moments) -> [String; 4] {
     let ms = moments_s.scaled(1e3);
     let [min, max, mean] = [ms.min, ms.max, ms.mean].map(|value| format!("{value:.6}"));
@@ -165,7 +165,7 @@ mod tests {
         cli::resolve(&cli.options, cli::Defaults::Run).unwrap().spec
     }
 
-    /// Reads a log as its users' scripts do: header lines, marker, columns, rows.
+    /// Reads a log as existing scripts do: header lines, marker, columns, rows.
     fn read(text: &str) -> (HashMap<String, String>, Vec<HashMap<String, String>>) {
         let (header, body) = text.split_once("\n\n---EXPERIMENT-START---\n").unwrap();
         let pair = |line: &str| line.split_once(": ").map(|(name, value)| (name.to_owned(), value.to_owned())).unwrap();

@@ -1,10 +1,9 @@
 //! A JSON document that grows by one array and is complete at every moment.
 //!
-//! Used by the logs that are one document: `json` and `full`. The file appears whole under its name and always ends in `]}`, or in
-//! the members that follow the array and `}`. What is added first makes room behind that with blanks, which a document may end in
-//! however many of them are written: here a full disk shows, and the room is cut off again. Then one `pwrite` puts the addition and
-//! the ending over the old ending and the blanks. Only a kill that stops the kernel in the middle of this one write, between two
-//! pages, could leave half an addition.
+//! The file appears complete under its name and always ends in `]}`, or in the members that follow the array and `}`. An addition
+//! first writes blanks behind that: any number of them is a valid end of a document, and a full disk shows here, where the blanks can be
+//! cut off again. Then one `pwrite` puts the addition and the ending over the old ending and the blanks. Only a kill that stops the
+//! kernel in the middle of this one write, between two pages, could leave half an addition.
 
 use std::fs::File;
 use std::io;
@@ -19,29 +18,29 @@ const ENDING: &str = "]}";
 #[derive(Debug)]
 pub struct Document {
     file: File,
-    /// Where the ending stands.
+    /// The offset of the ending.
     ending_at: u64,
     empty: bool,
 }
 
 impl Document {
     /// Creates the document, or replaces a file of that name: the members of `head`, an object that is not empty, and an empty array
-    /// called `array`. Until it is complete it is called as `path` with `.id` behind.
+    /// called `array`. Until it is complete, its name is `path` with the suffix `.id`.
     ///
     /// # Errors
-    /// If the file cannot be created or written, or the name is that of something else than a file.
+    /// If the file cannot be created or written, or `path` exists and is not a file.
     pub fn create(path: &Path, id: &str, head: &impl Serialize, array: &str) -> io::Result<Document> {
-        // Through a link to the file itself, which is to stay what it is.
+        // A symbolic link stays a link: the file behind it is replaced.
         let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
         if std::fs::metadata(&path).is_ok_and(|there| !there.is_file()) {
-            return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is there and is no file"));
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "it exists and is no file"));
         }
         let mut text = serde_json::to_string(head)?;
         text.pop();
         text.push_str(&format!(",\"{array}\":["));
         let ending_at = text.len() as u64;
         text.push_str(ENDING);
-        // Its name appears when it is complete: nobody ever sees less.
+        // The name appears when the document is complete: no reader sees less.
         let mut unfinished = path.clone().into_os_string();
         unfinished.push(format!(".{id}"));
         let written = File::create_new(&unfinished).and_then(|file| {
@@ -58,7 +57,7 @@ impl Document {
     /// Adds an element to the array.
     ///
     /// # Errors
-    /// If the file cannot be written; it is the document then that it was before.
+    /// If the file cannot be written; the document is then unchanged.
     pub fn push(&mut self, element: &impl Serialize) -> io::Result<()> {
         let comma = if self.empty { "\n" } else { ",\n" };
         let text = format!("{comma}{}", serde_json::to_string(element)?);
@@ -68,10 +67,10 @@ impl Document {
         Ok(())
     }
 
-    /// Adds the member `name` behind the array; nothing can be added after that.
+    /// Adds the member `name` behind the array, which ends the document.
     ///
     /// # Errors
-    /// If the file cannot be written; it is the document then that it was before.
+    /// If the file cannot be written; the document is then unchanged.
     pub fn finish(self, name: &str, value: &impl Serialize) -> io::Result<()> {
         self.replace_ending("", &format!("],\n\"{name}\":{}}}", serde_json::to_string(value)?))
     }
@@ -85,7 +84,7 @@ impl Document {
             .write_all_at(room.as_bytes(), end)
             .and_then(|()| self.file.write_all_at(text.as_bytes(), self.ending_at));
         if let Err(error) = added {
-            // What is there already can be written again. Blanks that cannot be cut off do no harm.
+            // Space that is allocated can be overwritten even on a full disk. Blanks that cannot be cut off do no harm.
             self.file.write_all_at(ENDING.as_bytes(), self.ending_at)?;
             let _ = self.file.set_len(end);
             return Err(error);

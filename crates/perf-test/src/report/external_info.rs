@@ -1,19 +1,17 @@
-//! What somebody wants to be written into every log: the environment variable `APEX_PERFORMANCE_TEST`, as performance_test has it.
-//!
-//! Read once when the outputs of a run are opened; every log copies it. Sorted by name.
+//! The user's texts in every log: the environment variable `APEX_PERFORMANCE_TEST`, as in performance_test, sorted by name.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 
 const VARIABLE: &str = "APEX_PERFORMANCE_TEST";
 
-/// Texts by their names.
+/// Texts by name.
 pub type ExternalInfo = BTreeMap<String, String>;
 
-/// What the environment says.
+/// The texts in the environment.
 ///
 /// # Errors
-/// A sentence, if it is not the JSON that it must be.
+/// A sentence, if the variable is not a JSON object of texts.
 pub fn from_environment() -> Result<ExternalInfo, String> {
     std::env::var_os(VARIABLE)
         .filter(|text| !text.is_empty())

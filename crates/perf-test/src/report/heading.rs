@@ -1,13 +1,12 @@
-//! What stands above the tables: what runs, and what each column is in its true unit.
+//! The heading of a run: its conditions, and the columns of the tables with their true units.
 //!
-//! Used by `main` before a run begins. What the payload goes through and how readers wait stand here,
-//! because they explain most unfair comparisons.
+//! The treatment of the payload and the wait strategy are part of it, because they explain most unfair comparisons.
 
 use std::fmt::Write;
 
-use crate::cli::Tables;
-use crate::report::summary::text::time;
+use crate::report::outputs::Tables;
 use crate::run_spec::{Content, Roundtrip, RunSpec, Strategy, Threshold, Touch, Wait, name_of};
+use crate::units::format_ns;
 
 /// The heading of a run as lines of text; `topic` is the full name.
 #[must_use]
@@ -19,14 +18,20 @@ pub fn heading(spec: &RunSpec, topic: &str) -> Vec<String> {
     let (message, bytes, layout) = (&spec.message, spec.message_bytes, spec.layout.name());
     let mut lines = vec![
         ("program", format!("Gantry perf_test {}", env!("CARGO_PKG_VERSION"))),
-        ("over", over(spec)),
+        ("middleware", middleware(spec)),
         ("message", format!("{message}, {bytes} bytes ({layout} layout)")),
         ("path", path(spec)),
-        ("payload", format!("time and id (of iRobot's, the header) right before publish; {}", besides(spec))),
+        (
+            "payload",
+            format!(
+                "time and id (iRobot messages: the header) are written right before publish; {}",
+                rest_of_payload(spec)
+            ),
+        ),
         ("touch", touch(spec.touch).to_owned()),
         ("rate", rate),
         ("QoS", spec.qos()),
-        ("who", who(spec)),
+        ("endpoints", endpoints(spec)),
     ];
     lines.extend(round_trip(spec.roundtrip).map(|what| ("round trip", what.to_owned())));
     lines.push(("readers", readers(spec)));
@@ -45,7 +50,7 @@ pub fn heading(spec: &RunSpec, topic: &str) -> Vec<String> {
     lines.into_iter().map(|(name, value)| format!("{name:<12}{value}")).chain([String::new()]).collect()
 }
 
-fn over(spec: &RunSpec) -> String {
+fn middleware(spec: &RunSpec) -> String {
     match spec.communicator.as_str() {
         "Mock" => format!("Mock, no middleware: {}", spec.mock),
         name => name.to_owned(),
@@ -64,7 +69,7 @@ fn path(spec: &RunSpec) -> String {
 
 fn touch(touch: Touch) -> &'static str {
     match touch {
-        Touch::Stamp => "stamp: nothing besides",
+        Touch::Stamp => "stamp: only time and id",
         Touch::Page => {
             "page: a byte of every page is written before the stamp and read after reception, outside the latency"
         }
@@ -72,23 +77,25 @@ fn touch(touch: Touch) -> &'static str {
     }
 }
 
-fn who(spec: &RunSpec) -> String {
-    let where_they_run = match spec.strategy {
+fn endpoints(spec: &RunSpec) -> String {
+    let processes = match spec.strategy {
         Strategy::InterProcess => "the publishers in one process, every subscription in its own",
         Strategy::InterThread => "all on threads of one process",
         Strategy::IntraThread => "all on one thread, which publishes and then takes",
     };
     let (publishers, subscriptions) = (spec.publishers, spec.subscriptions);
     let strategy = name_of(spec.strategy);
-    format!("publishers {publishers}, subscriptions {subscriptions}, {strategy}: {where_they_run}")
+    format!("publishers {publishers}, subscriptions {subscriptions}, {strategy}: {processes}")
 }
 
 fn round_trip(roundtrip: Roundtrip) -> Option<&'static str> {
     match roundtrip {
         Roundtrip::None => None,
-        Roundtrip::Main => Some("Main: to another program's relay and back; latencies are of the way there and back"),
-        Roundtrip::Relay => Some("Relay: what another program sends goes back to it; latencies are known there"),
-        Roundtrip::Both => Some("Both: to a relay and back; latencies are of the way there and back"),
+        Roundtrip::Main => Some("Main: to the relay of another program and back; latencies are round-trip times"),
+        Roundtrip::Relay => {
+            Some("Relay: messages of another program go back to it; that program measures the latencies")
+        }
+        Roundtrip::Both => Some("Both: to a relay and back; latencies are round-trip times"),
     }
 }
 
@@ -97,7 +104,7 @@ fn readers(spec: &RunSpec) -> String {
         return "never wait".to_owned();
     }
     let how = match (spec.communicator.as_str(), spec.wait) {
-        ("Gantry", Wait::Adaptive) => ": a short spin if that has paid, then a futex; on one CPU no spin",
+        ("Gantry", Wait::Adaptive) => ": a short busy-wait if that has paid off, then a futex; no busy-wait on one CPU",
         _ => "",
     };
     format!("wait by {}{how}", how_readers_wait(spec.wait))
@@ -105,7 +112,7 @@ fn readers(spec: &RunSpec) -> String {
 
 fn matching(spec: &RunSpec) -> String {
     format!(
-        "before the start each subscription sees {} publishers, each publisher {} subscriptions, after {} s at most",
+        "before the start each subscription waits for {} publishers and each publisher for {} subscriptions, at most {} s",
         spec.expected_publishers, spec.expected_subscriptions, spec.match_timeout_s
     )
 }
@@ -115,7 +122,7 @@ fn runtime(spec: &RunSpec) -> String {
         0 => "until interrupted".to_owned(),
         run_s => format!("{run_s} s"),
     };
-    // Nothing that is written to a text fails.
+    // Writing to a String cannot fail.
     if spec.warmup_s > 0 {
         let _ = write!(text, " after a warm-up of {} s", spec.warmup_s);
     }
@@ -128,7 +135,7 @@ fn runtime(spec: &RunSpec) -> String {
 fn late(spec: &RunSpec) -> String {
     let above = |limit: Threshold| match limit.limit_ns(spec.rate_hz) {
         u64::MAX => "never".to_owned(),
-        limit_ns => format!("above {}", time(limit_ns as f64)),
+        limit_ns => format!("above {}", format_ns(limit_ns as f64)),
     };
     format!("{}, too late {}; both stay in all statistics", above(spec.late), above(spec.too_late))
 }
@@ -143,61 +150,63 @@ fn placement(spec: &RunSpec) -> String {
         parts.push(format!("workers on CPUs {}", list(&spec.rt_cpus)));
     }
     if !spec.pins.is_empty() {
-        parts.push(format!("endpoints' threads on CPUs {} in turn", list(&spec.pins)));
+        parts.push(format!("threads of endpoints on CPUs {} in turn", list(&spec.pins)));
     }
     if spec.prevent_cpu_idle {
-        parts.push("CPUs kept from sleeping deeply".to_owned());
+        parts.push("CPUs kept out of deep sleep".to_owned());
     }
-    if parts.is_empty() { "as the system schedules it, on any CPU".to_owned() } else { parts.join("; ") }
+    if parts.is_empty() { "scheduled by the system, on any CPU".to_owned() } else { parts.join("; ") }
 }
 
-/// What is done to the payload besides the stamp and the touch.
-fn besides(spec: &RunSpec) -> &'static str {
+/// The treatment of the payload beside the stamp and the touch.
+fn rest_of_payload(spec: &RunSpec) -> &'static str {
     match (spec.content, spec.zero_copy) {
         (Content::Plain, true) => "the other bytes stay as they are",
-        (Content::BoundedSequence | Content::Sequence, true) => "a loan's length too; the other bytes stay as they are",
-        (Content::Fields, true) => {
-            "each loan writes all single fields, each take looks at them; the bytes of arrays stay as they are"
+        (Content::BoundedSequence | Content::Sequence, true) => {
+            "the length is written, too; the other bytes stay as they are"
         }
-        (Content::Text, true) => "each loan writes the whole text, each take checks it: both take time in its bytes",
+        (Content::Fields, true) => {
+            "each loan writes all single fields, each take reads them; the bytes of arrays stay as they are"
+        }
+        (Content::Text, true) => "each loan writes the whole text, each take checks it: both cost time for each byte",
         (Content::Plain | Content::BoundedSequence | Content::Sequence, false) => "all bytes are copied",
-        (Content::Fields, false) => "all is copied, field by field",
+        (Content::Fields, false) => "all fields are copied, one by one",
         (Content::Text, false) => "all bytes are copied, and each take checks the text",
     }
 }
 
-/// How subscriptions wait for samples.
+/// The way in which subscriptions wait for samples.
 #[must_use]
 pub fn how_readers_wait(wait: Wait) -> &'static str {
     match wait {
-        Wait::Spin => "spinning",
-        Wait::Block => "sleeping at once",
-        Wait::Adaptive => "the middleware's own way",
+        Wait::Spin => "busy-waiting",
+        Wait::Block => "sleeping immediately",
+        Wait::Adaptive => "the middleware's own strategy",
     }
 }
 
-/// What the columns of the tables mean, as lines of text.
+/// The meaning of the columns of the tables, as lines of text.
 #[must_use]
 pub fn legend(tables: Tables) -> Vec<String> {
     let loops = [
-        "  publisher loop          s (variance s²) left until the next message is due; negative: late",
+        "  publisher loop          s (variance s²) left until the next message is due; negative if late",
         "  subscriber loop         always 0: subscriptions wait for samples, not for a schedule",
     ];
     let above = [
-        "The tables show one second each, the last one the piece that is left; every count belongs to exactly that time.",
-        "  T_experiment, T_loop    s since the start, s that this row covers",
-        "  recv, sent, lost        samples/s, all subscriptions, all publishers, all subscriptions;",
-        "                          lost: sent after matching and not received, as the gaps in their numbers show",
+        "Each set of tables shows one second, the last one the rest; every count belongs to exactly that time.",
+        "  T_experiment, T_loop    s since the start, s covered by this row",
+        "  recv, sent, lost        samples/s of all subscriptions, all publishers, all subscriptions;",
+        "                          lost: sent after matching and not received, by the gaps in the sequence numbers",
         "  data_recv               bytes/s, whole messages",
         "  relative_loss           lost / (lost + recv), 0 to 1",
-        "  latency                 s (variance s²), from the stamp right before publish to the sample in hand",
+        "  latency                 s (variance s²), from the stamp right before publish until take returns the sample",
     ];
     let below = [
-        "  system usage            sum of all workers since each started, the coordinator not included:",
+        "  system usage            sum of all workers since each started, without the coordinator:",
         "    utime, stime          ns of CPU in user space and in the kernel (not Hz)",
-        "    maxrss                KiB (not bytes), sum of each worker's peak; shared pages count in each",
-        "    minflt, majflt        page faults without and with input",
-        "    nvcsw, nivcsw         context switches by waiting and by force; the others as in getrusage(2)",
+        "    maxrss                KiB (not bytes), sum of the peaks of all workers; shared pages count in each",
+        "    minflt, majflt        page faults without and with I/O",
+        "    nvcsw, nivcsw         voluntary and involuntary context switches; the others as in getrusage(2)",
         "",
     ];
     let loops: &[&str] = if tables == Tables::V1 { &loops } else { &[] };
@@ -217,30 +226,30 @@ mod tests {
     }
 
     #[test]
-    fn what_explains_most_unfair_comparisons_is_stated() {
+    fn the_heading_explains_most_unfair_comparisons() {
         for (line, stated) in [
-            ("", "over        Gantry\n"),
-            ("-c mock --mock lose=10", "over        Mock, no middleware: latency=1ms,lose=10\n"),
+            ("", "middleware  Gantry\n"),
+            ("-c mock --mock lose=10", "middleware  Mock, no middleware: latency=1ms,lose=10\n"),
             ("", "path        copy: copied into shared memory on publish, copied out on take\n"),
             ("-c mock", "path        copy: copied in on publish, copied out on take\n"),
             ("--zero-copy", "path        zero copy: loaned, written and read in place in shared memory\n"),
             ("--zero-copy", "right before publish; the other bytes stay as they are\n"),
             ("", "right before publish; all bytes are copied\n"),
-            ("", "touch       stamp: nothing besides\n"),
+            ("", "touch       stamp: only time and id\n"),
             ("--touch page", "touch       page: a byte of every page is written before the stamp"),
             ("--touch full", "touch       full: every byte is written before the stamp and read after reception"),
             ("-e INTER_THREAD -s 3", "publishers 1, subscriptions 3, INTER_THREAD: all on threads of one process\n"),
+            ("--roundtrip-mode Both", "round trip  Both: to a relay and back; latencies are round-trip times\n"),
+            ("--wait spin", "readers     wait by busy-waiting\n"),
+            ("--wait block", "readers     wait by sleeping immediately\n"),
             (
-                "--roundtrip-mode Both",
-                "round trip  Both: to a relay and back; latencies are of the way there and back\n",
+                "",
+                "readers     wait by the middleware's own strategy: a short busy-wait if that has paid off, then a futex",
             ),
-            ("--wait spin", "readers     wait by spinning\n"),
-            ("--wait block", "readers     wait by sleeping at once\n"),
-            ("", "readers     wait by the middleware's own way: a short spin if that has paid, then a futex"),
             ("-e INTRA_THREAD", "readers     never wait\n"),
             (
                 "-p 0 --expected-num-pubs 2 --wait-for-matched-timeout 5",
-                "sees 2 publishers, each publisher 1 subscriptions, after 5 s",
+                "waits for 2 publishers and each publisher for 1 subscriptions, at most 5 s",
             ),
             (
                 "--warmup 2 --ignore 1 --max-runtime 30",
@@ -248,15 +257,15 @@ mod tests {
             ),
             ("-r 100", "late        above 2.50 ms, too late above 10.00 ms; both stay in all statistics\n"),
             ("-r 0 --late 1ms", "late        above 1.00 ms, too late above 50.00 ms"),
-            ("", "placement   as the system schedules it, on any CPU\n"),
+            ("", "placement   scheduled by the system, on any CPU\n"),
             (
                 "--use-rt-prio 50 --use-rt-cpus 10 --pin 3,1 --prevent-cpu-idle",
-                "placement   real-time priority 50 (SCHED_FIFO), memory locked; workers on CPUs 1, 3; endpoints' threads on CPUs 3, 1 in \
-                 turn; CPUs kept from sleeping deeply\n",
+                "placement   real-time priority 50 (SCHED_FIFO), memory locked; workers on CPUs 1, 3; threads of endpoints on CPUs 3, 1 in \
+                 turn; CPUs kept out of deep sleep\n",
             ),
             ("--check-memory", "memory      allocations of the measuring threads are counted\n"),
             ("--daemon 1", "daemons     1, measured beside the workers\n"),
-            ("--shared-memory", "note        --shared-memory is always so"),
+            ("--shared-memory", "note        --shared-memory is always in effect"),
         ] {
             let text = text(line);
             assert!(text.contains(stated), "{line}: {stated:?} is not in\n{text}");

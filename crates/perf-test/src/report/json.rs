@@ -1,6 +1,6 @@
-//! The JSON log: performance_test's fields, and at every moment a complete document.
+//! The JSON log: performance_test's fields, in a document that is complete at every moment.
 //!
-//! Used through [`Reports`](super::Reports). Names, types and units are performance_test's: times in s (variance and M2 in s²),
+//! Names, types and units are performance_test's: times in s (variance and M2 in s²),
 //! `experiment_start`, `loop_start`, `utime` and `stime` in ns, `maxrss` in KiB, CPU usage in percent of all cores. With
 //! `--message-layout 1.x` the header and the loop reserves are those of performance_test 1.x. `experiment_start` is the time since
 //! the start and `loop_start` the length of the row, as there.
@@ -28,7 +28,7 @@ impl JsonLog {
     /// Creates the log, or replaces one of that name, with no rows.
     ///
     /// # Errors
-    /// If the file cannot be created or written, or the name is that of something else than a file.
+    /// If the file cannot be created or written, or `path` exists and is not a file.
     pub fn create(path: &Path, spec: &RunSpec, run_id: &str, external: &ExternalInfo) -> io::Result<JsonLog> {
         let header = header(path, spec, run_id, external);
         let document = Document::create(path, run_id, &header, "analysis_results")?;
@@ -38,7 +38,7 @@ impl JsonLog {
     /// Adds a row.
     ///
     /// # Errors
-    /// If the file cannot be written; it is the document then that it was before.
+    /// If the file cannot be written; the document is then unchanged.
     pub fn row(&mut self, row: &Row) -> io::Result<()> {
         self.document.push(&fields(row, self.layout))
     }
@@ -78,7 +78,7 @@ fn header(path: &Path, spec: &RunSpec, run_id: &str, external: &ExternalInfo) ->
         put("qos_sync_pubsub", json!(true));
         put("use_single_participant", json!(false));
         put("roundtrip_mode", json!(roundtrip.to_uppercase()));
-        // There it was always these five, by names of their own; empty if not given.
+        // performance_test 1.x always writes these five, under other names; empty if not given.
         for name in ["Githash", "Platform", "Branch", "Architecture", "CI"] {
             put(
                 &format!("external_info_{}", name.to_lowercase()),

@@ -1,7 +1,6 @@
-//! What people and programs get to see: tables, summary, logs.
+//! The results of a run for people and programs: tables, summary, logs.
 //!
-//! Used by the coordinator, which gives it rows as they come and the summary in the end. Works on
-//! [`Row`] and [`Summary`] only and knows no middleware.
+//! The input is a [`Row`] for each second and a [`Summary`] at the end; no middleware is known here.
 
 pub mod csv;
 mod document;
@@ -9,6 +8,7 @@ pub mod external_info;
 pub mod full;
 pub mod heading;
 pub mod json;
+pub mod outputs;
 pub mod plot;
 pub mod summary;
 pub mod tables;
@@ -18,13 +18,13 @@ pub mod warnings;
 use std::io;
 use std::path::Path;
 
-use crate::cli::Outputs;
 use crate::error::Failure;
 use crate::row::Row;
 use crate::run_spec::RunSpec;
 use crate::system::{System, root_folder};
+use crate::verdict::Verdict;
 use crate::warning::{Warning, WarningKind};
-use full::RequirementEntry;
+use outputs::Outputs;
 use summary::Summary;
 
 /// All outputs of one run.
@@ -40,7 +40,7 @@ impl Reports {
     /// Opens the outputs; existing logs are replaced.
     ///
     /// # Errors
-    /// [`Failure::Usage`] if a log cannot be created, or the environment has nonsense for it.
+    /// [`Failure::Usage`] if a log cannot be created, or `APEX_PERFORMANCE_TEST` is malformed.
     pub fn open(outputs: &Outputs, spec: &RunSpec, run_id: &str, full_topic: &str) -> Result<Reports, Failure> {
         let refused = |kind: &str, path: &Path, error: &io::Error| {
             let path = path.display();
@@ -65,14 +65,14 @@ impl Reports {
         Ok(Reports { terminal, csv: csv.transpose()?, json: json.transpose()?, full: full.transpose()? })
     }
 
-    /// Shows and logs one row. A log that cannot be written is given up, with a sentence that says so.
+    /// Shows and logs one row. A log that cannot be written is closed; the sentences returned say so.
     ///
     /// # Errors
-    /// [`Failure::Measurement`] if the console cannot be written: nobody is watching any more.
+    /// [`Failure::Measurement`] if the console cannot be written: no reader is left.
     pub fn row(&mut self, row: &Row) -> Result<Vec<String>, Failure> {
         let ends_s = row.t_experiment_s() - row.t_loop_s();
         let lost = |kind: &str, error: &io::Error| {
-            format!("the {kind} log ends after {ends_s:.0} s: {error}. What it has so far is complete")
+            format!("the {kind} log ends after {ends_s:.0} s: {error}. Its rows so far are complete")
         };
         let mut given_up = Vec::new();
         if let Some(Err(error)) = self.csv.as_mut().map(|log| log.row(row)) {
@@ -93,14 +93,14 @@ impl Reports {
         Ok(given_up)
     }
 
-    /// Ends the log that has an end; what is to be said if it cannot be written.
-    pub fn finish(&mut self, summary: &Summary, requirements: Vec<RequirementEntry>) -> Option<Warning> {
+    /// Ends the full log; a warning if it cannot be written.
+    pub fn finish(&mut self, summary: &Summary, requirements: Vec<Verdict>) -> Option<Warning> {
         let error = self.full.take()?.finish(summary, requirements).err()?;
-        let sentence = format!("the full log ends without the summary: {error}. What it has so far is complete");
-        Some(Warning::new(WarningKind::Log, sentence, "Make room and run again"))
+        let sentence = format!("the full log ends without the summary: {error}. Its rows so far are complete");
+        Some(Warning::new(WarningKind::Log, sentence, "Free some disk space and run again"))
     }
 
-    /// Writes lines to the console, if there is one.
+    /// Writes lines to the console, if it is an output.
     ///
     /// # Errors
     /// [`Failure::Measurement`] if it cannot be written.
@@ -112,7 +112,7 @@ impl Reports {
     }
 }
 
-/// The sentence for a console that is gone.
+/// The failure of a console that cannot be written.
 pub fn cannot_write(error: &io::Error) -> Failure {
     Failure::Measurement(format!("cannot write to standard output: {error}"))
 }

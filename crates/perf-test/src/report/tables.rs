@@ -1,6 +1,6 @@
 //! Boxes of text, alone and side by side, as performance_test draws them.
 //!
-//! Used by the terminal report. A column is as wide as its widest cell; cells are left-aligned.
+//! A column is as wide as its widest cell; cells are left-aligned.
 
 /// A titled box of rows, as lines of text.
 #[must_use]

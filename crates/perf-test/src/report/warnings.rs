@@ -1,50 +1,53 @@
-//! The warnings of a run: those of the coordinator and of the watch over the machine, and those that the figures of its summary raise.
+//! The warnings of a run: those of the coordinator, those of the watch over the machine, and those from the figures of its summary.
 //!
-//! Invariant: a run that nothing speaks against has none.
+//! Invariant: a run without such a reason has no warning.
 
 use super::summary::Summary;
-use super::summary::text::time;
+use crate::measure::percentiles::{MIN_TAIL_SAMPLES, PERCENTILES, has_tail_samples, samples_needed};
 use crate::run_spec::{Content, Strategy, Wait};
+use crate::units::format_ns;
 use crate::warning::{Warning, WarningKind};
 
-/// A percentile with fewer samples beyond it is not to be trusted.
-pub const ENOUGH_BEYOND: f64 = 10.0;
-/// The part of the asked rate below which a run is said not to have held it.
-const RATE_HELD: f64 = 0.99;
-/// The part of all cores above which workers wait for each other to be scheduled.
-const CORES_FULL: f64 = 0.9;
-/// The part of the median latency above which the instrument shows in it.
-const OWN_COST: f64 = 0.1;
+/// A run that sends a smaller fraction of the requested rate did not hold it.
+const MIN_RATE_FRACTION: f64 = 0.99;
+/// Workers that use a larger fraction of all cores wait for each other to be scheduled.
+const CORES_WARN_FRACTION: f64 = 0.9;
+/// The cost of the instrument shows in a latency above this fraction of the median.
+const OWN_COST_WARN_FRACTION: f64 = 0.1;
 
 impl Summary {
-    /// What speaks against trusting the run without a second look: what happened, what the machine did, and what the figures show.
+    /// All warnings: those raised during the run, then those from the figures.
     #[must_use]
     pub fn warnings(&self) -> Vec<Warning> {
         let mut warnings = self.run_warnings.clone();
-        warnings.extend(self.about_sending());
-        warnings.extend(self.about_losses());
-        warnings.extend(self.about_latencies());
-        warnings.extend(self.about_set_up());
+        warnings.extend(self.sending_warnings());
+        warnings.extend(self.loss_warnings());
+        warnings.extend(self.latency_warnings());
+        warnings.extend(self.set_up_warnings());
         warnings
     }
 
-    /// Whether the publishers sent as many messages as they were asked for; so if there is nothing to say about it.
+    /// Whether the publishers sent at the requested rate; true if that is not known.
     #[must_use]
     pub fn rate_was_held(&self) -> bool {
-        // What the last one to die has sent is not known.
-        let known = self.spec.publishers > 0 && self.gone != Some("publishers") && self.measured_s > 0.0;
-        // Refused messages were tried in time.
+        // The count of the last publisher that died is not known.
+        let known = self.spec.publishers > 0 && self.exited != Some("publishers") && self.measured_s > 0.0;
+        // The publisher tried to send refused messages on time.
         let refused_hz = self.sent.refused as f64 / self.measured_s / f64::from(self.spec.publishers);
-        !known || self.achieved_hz() + refused_hz >= f64::from(self.spec.rate_hz) * RATE_HELD
+        !known || self.achieved_hz() + refused_hz >= f64::from(self.spec.rate_hz) * MIN_RATE_FRACTION
     }
 
-    fn about_sending(&self) -> Vec<Warning> {
+    fn sending_warnings(&self) -> Vec<Warning> {
         let mut warnings = Vec::new();
         if !self.rate_was_held() {
             warnings.push(Warning::new(
                 WarningKind::RateNotHeld,
-                format!("the rate was not held: {:.2} of {} per second", self.achieved_hz(), self.spec.rate_hz),
-                "Ask for less, or look at lateness and CPU: the publishers waited for the middleware or for a core",
+                format!(
+                    "the publishers did not hold the rate: {:.2} of {} per second",
+                    self.achieved_hz(),
+                    self.spec.rate_hz
+                ),
+                "Lower the rate, or look at lateness and CPU: the publishers waited for the middleware or for a core",
             ));
         }
         let sent = &self.sent;
@@ -52,15 +55,15 @@ impl Summary {
             warnings.push(Warning::new(
                 WarningKind::Unsent,
                 format!("{} messages were due before the end and not sent", sent.unsent),
-                "The publishers were behind their schedule: ask for less, or look at lateness and CPU",
+                "The publishers were behind their schedule: lower the rate, or look at lateness and CPU",
             ));
         }
         if sent.refused > 0 {
             warnings.push(Warning::new(
                 WarningKind::Refused,
-                format!("{} messages were refused by the middleware and not sent", sent.refused),
-                "Here they are in no loss, but another program's subscriptions miss their ids; with KEEP_ALL a slow subscription holds \
-                 its publishers up",
+                format!("the middleware refused {} messages, which were not sent", sent.refused),
+                "They do not count as lost here, but subscriptions of other programs miss their ids; with KEEP_ALL a slow subscription \
+                 blocks its publishers",
             ));
         }
         if sent.unmatched > 0 && self.spec.subscriptions == 0 {
@@ -73,7 +76,7 @@ impl Summary {
         warnings
     }
 
-    fn about_losses(&self) -> Vec<Warning> {
+    fn loss_warnings(&self) -> Vec<Warning> {
         let received = &self.received;
         let mut warnings = Vec::new();
         let mut counted = |count: u64, kind, what: &str, hint: &str| {
@@ -85,118 +88,112 @@ impl Summary {
             received.overwritten,
             WarningKind::Overwritten,
             "samples left the history before they were taken",
-            "A deeper --history-depth bridges longer stalls; latencies are of the others only",
+            "A larger --history-depth bridges longer stalls; the latencies are those of the other samples",
         );
         counted(
             self.unexplained(),
             WarningKind::Lost,
             "samples were lost and had not left the history",
-            "The middleware, or a buffer below it, dropped them; latencies are of the others only",
+            "The middleware, or a buffer below it, dropped them; the latencies are those of the other samples",
         );
         counted(
             received.duplicates,
             WarningKind::Duplicates,
-            "samples came twice",
-            "They are counted once, by their first arrival",
+            "samples arrived twice",
+            "Each counts once, by its first arrival",
         );
         counted(
             received.reordered,
             WarningKind::Reordered,
-            "samples came after a later one",
-            "They are counted, and not as lost",
+            "samples arrived after a later sample",
+            "They count as received, not as lost",
         );
         counted(
             received.corrupt,
             WarningKind::Corrupt,
-            "samples carried another payload than was written",
-            "Their memory was written while it was read: the middleware gave a slot away that was in use",
+            "samples had a different payload than was written",
+            "Their memory changed during reading: the middleware reused a slot that was in use",
         );
         counted(
             received.refused,
             WarningKind::RefusedSamples,
-            "attempts to take a sample were refused",
-            "What was to be taken there may be among the lost",
+            "attempts to take a sample failed",
+            "The samples of these attempts may count as lost",
         );
         warnings
     }
 
-    fn about_latencies(&self) -> Vec<Warning> {
+    fn latency_warnings(&self) -> Vec<Warning> {
         let received = &self.received;
         let mut warnings = Vec::new();
         if received.negative > 0 {
             warnings.push(Warning::new(
                 WarningKind::NegativeLatency,
-                format!("{} samples were received before they were sent, by the clock", received.negative),
-                "They are in no latency figure; the clock differs between cores, or another host's stamp was read",
+                format!("{} samples were received before they were sent, according to the clock", received.negative),
+                "They are in no latency figure: the clock differs between cores, or the stamps come from another host",
             ));
         }
         let n = received.latency_ns.n;
-        if let Some(percentile) = PERCENTILES.into_iter().find(|percentile| n > 0 && !enough_beyond(n, *percentile)) {
-            let needed = (ENOUGH_BEYOND / (1.0 - percentile / 100.0)).round();
+        if let Some(percentile) = PERCENTILES.into_iter().find(|percentile| n > 0 && !has_tail_samples(n, *percentile))
+        {
+            let needed = samples_needed(percentile);
             warnings.push(Warning::new(
                 WarningKind::FewSamples,
-                format!("p{percentile} and what lies above rest on fewer than {ENOUGH_BEYOND} of {n} samples"),
-                format!("For p{percentile} let it run for {needed} samples, or do not look at it"),
+                format!(
+                    "p{percentile} and the higher percentiles rest on fewer than {MIN_TAIL_SAMPLES} of {n} samples"
+                ),
+                format!("Run for {needed} samples, or ignore p{percentile} and above"),
             ));
         }
         let median_ns = self.latencies.quantile_ns(0.5) as f64;
         let own_ns = self.own_cost.send_ns + self.own_cost.receive_ns;
-        if n > 0 && own_ns > OWN_COST * median_ns {
+        if n > 0 && own_ns > OWN_COST_WARN_FRACTION * median_ns {
             warnings.push(Warning::new(
                 WarningKind::OwnCost,
                 format!(
-                    "the instrument spends {} on each message, of a median latency of {}",
-                    time(own_ns),
-                    time(median_ns)
+                    "the instrument itself costs {} per message, and the median latency is {}",
+                    format_ns(own_ns),
+                    format_ns(median_ns)
                 ),
-                "Part of it lies between stamp and reception: compare such latencies only with each other",
+                "Part of this cost lies between send and reception: compare such latencies only with each other",
             ));
         }
         if self.spec.zero_copy && self.spec.content == Content::Text {
             let (message, bytes) = (&self.spec.message, self.spec.unbounded_bytes);
             warnings.push(Warning::new(
                 WarningKind::Text,
-                format!("zero copy of {message} writes and checks each text of {bytes} bytes"),
-                "A loan's texts are given when it is made, so that they are valid from then on. For bytes that stay as they are \
-                 take UnboundedSequence",
+                format!("zero copy of {message} writes and checks a text of {bytes} bytes for each message"),
+                "The texts of a loan are written when it is made, so that they are valid from then on. Use UnboundedSequence for bytes \
+                 that stay as they are",
             ));
         }
         warnings
     }
 
-    fn about_set_up(&self) -> Vec<Warning> {
+    fn set_up_warnings(&self) -> Vec<Warning> {
         let mut warnings = Vec::new();
         let cores = self.cores as f64;
-        if self.core_percent > 100.0 * CORES_FULL * cores {
+        if self.core_percent > 100.0 * CORES_WARN_FRACTION * cores {
             warnings.push(Warning::new(
                 WarningKind::CoresFull,
                 format!("the workers used {:.0} % of {} cores", self.core_percent, self.cores),
-                "They waited for each other to be scheduled: ask for less, or take more cores",
+                "They waited for each other to be scheduled: lower the load, or use more cores",
             ));
         }
         let spec = &self.spec;
-        let spinning = spec.subscriptions as usize;
-        if spec.wait == Wait::Spin && spec.strategy != Strategy::IntraThread && spinning >= self.cores {
+        let busy_waiting = spec.subscriptions as usize;
+        if spec.wait == Wait::Spin && spec.strategy != Strategy::IntraThread && busy_waiting >= self.cores {
             warnings.push(Warning::new(
                 WarningKind::SpinOnFewCores,
                 format!(
-                    "{spinning} subscriptions spin on {} cores, and nothing is left for the publishers",
+                    "{busy_waiting} subscriptions busy-wait on {} cores, which leaves no core for the publishers",
                     self.cores
                 ),
-                "Take fewer subscriptions or --wait adaptive",
+                "Use fewer subscriptions or --wait adaptive",
             ));
         }
         warnings
     }
-}
-
-/// The percentiles that are reported.
-pub const PERCENTILES: [f64; 5] = [50.0, 90.0, 99.0, 99.9, 99.99];
-
-/// Whether enough of `n` samples lie beyond a percentile.
-#[must_use]
-pub fn enough_beyond(n: u64, percentile: f64) -> bool {
-    n as f64 * (1.0 - percentile / 100.0) >= ENOUGH_BEYOND - 1e-6
 }
 
 #[cfg(test)]
@@ -204,7 +201,7 @@ mod tests {
     use super::*;
     use crate::report::summary::tests::summary;
 
-    /// A run of enough samples that nothing speaks against.
+    /// A run of enough samples without a warning.
     fn quiet(options: &str) -> Summary {
         let mut summary = summary(options, 1_000_000);
         summary.received.latency_ns.n = 1_000_000;
@@ -216,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_speaks_against_a_quiet_run() {
+    fn a_quiet_run_has_no_warning() {
         for options in ["", "--zero-copy", "-s 3", "-p 0", "-s 0", "--transient"] {
             assert_eq!(kinds(&quiet(options)), Vec::<String>::new(), "{options}");
         }
@@ -260,18 +257,12 @@ mod tests {
     }
 
     #[test]
-    fn what_happened_is_among_the_warnings() {
+    fn warnings_of_the_run_come_first() {
         let mut run = quiet("");
         run.run_warnings.push(Warning::new(WarningKind::Worker, "subscription 0 failed", ""));
         assert_eq!(
             (kinds(&run), run.warnings()[0].to_string()),
             (vec!["worker".to_owned()], "subscription 0 failed".to_owned())
         );
-    }
-
-    #[test]
-    fn percentiles_need_ten_samples_beyond_them() {
-        assert!(enough_beyond(1000, 99.0) && !enough_beyond(999, 99.0));
-        assert!(enough_beyond(100_000, 99.99) && !enough_beyond(99_999, 99.99) && !enough_beyond(0, 50.0));
     }
 }

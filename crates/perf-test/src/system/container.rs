@@ -1,33 +1,32 @@
-//! Who encloses this process: a container, and control groups that give it less than the CPUs it sees.
+//! The surroundings of this process: a container, and control groups that limit its CPU time.
 //!
-//! Used by [`System::read`](super::System::read), by the advice and by the [`Watch`](super::watch::Watch). Both
-//! generations of control groups are read; a quota counts wherever it is between the process and the root.
+//! Both versions of control groups are read. A quota counts at any level between the process and the root.
 
 use serde::{Deserialize, Serialize};
 
 use super::root::{Root, printable};
 
-/// Where the `cpu` controller of the first generation is mounted.
+/// The mounts of the `cpu` controller of version 1.
 const OLD_MOUNTS: [&str; 2] = ["sys/fs/cgroup/cpu,cpuacct", "sys/fs/cgroup/cpu"];
-/// Where the second generation is mounted: alone, or beside the first.
+/// The mounts of version 2: alone, or beside version 1.
 const NEW_MOUNTS: [&str; 2] = ["sys/fs/cgroup", "sys/fs/cgroup/unified"];
-/// What a path of control groups contains in containers.
+/// The parts of control group paths that identify a container.
 const GROUP_SIGNS: [&str; 6] = ["docker", "kubepods", "containerd", "libpod", "lxc", "garden"];
-/// Deeper control groups are not believed.
-const DEEPEST: usize = 64;
+/// The limit on the depth of control groups.
+const MAX_DEPTH: usize = 64;
 
-/// What encloses this process.
+/// The container and control groups around this process.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Container {
-    /// What kind of container; `None`: no sign of one was found.
+    /// The kind of container; `None` if none was detected.
     pub kind: Option<String>,
-    /// The control group of this process, for its CPU time; `None`: not known, so that nothing is known of a quota, either.
+    /// The control group that accounts for the CPU time of this process; `None` if it is not known, and then quotas are not known, either.
     pub control_group: Option<String>,
-    /// The tightest limit of CPU time; `None`: no limit was found.
+    /// The tightest limit of CPU time; `None` if no limit was found.
     pub quota: Option<CpuQuota>,
 }
 
-/// A limit of CPU time: whoever has used it up stands still until the period ends.
+/// A limit of CPU time: a process that exhausts it stops until the period ends.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CpuQuota {
     /// CPU time in each period, microseconds.
@@ -58,7 +57,7 @@ impl Container {
     }
 }
 
-/// How often this process's control groups were stopped because a quota was used up; `None` if nobody counts.
+/// How often the control groups of this process were stopped by an exhausted quota; `None` if there is no such count.
 pub(super) fn throttled(root: &Root) -> Option<u64> {
     let count = |folder: String| -> Option<u64> {
         let text = root.text(&format!("{folder}/cpu.stat"))?;
@@ -95,7 +94,7 @@ fn groups(root: &Root) -> Groups {
     for line in root.text("proc/self/cgroup").unwrap_or_default().lines() {
         let mut parts = line.splitn(3, ':').skip(1);
         let (Some(controllers), Some(path)) = (parts.next(), parts.next().and_then(printable)) else { continue };
-        // A path with `..` lies outside of what this process sees.
+        // A path with `..` lies outside of the namespace of this process.
         if !path.starts_with('/') || path.split('/').any(|part| part == "..") {
             continue;
         }
@@ -108,14 +107,14 @@ fn groups(root: &Root) -> Groups {
     groups
 }
 
-/// The folders of this process's control groups and of those around them, each once.
+/// The folders of this process's control groups and of their parents, each once.
 fn folders(root: &Root) -> Vec<String> {
     let groups = groups(root);
     let mut folders = Vec::new();
     for (mounts, path) in [(NEW_MOUNTS, groups.new), (OLD_MOUNTS, groups.old)] {
         let Some(path) = path else { continue };
-        let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).take(DEEPEST).collect();
-        // In a container the group's own folder is the mount itself, and the path leads nowhere.
+        let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).take(MAX_DEPTH).collect();
+        // In a container the folder of the group is the mount itself, and the path does not exist.
         for mount in mounts {
             folders.extend((0..=parts.len()).map(|depth| {
                 let below = parts[..depth].iter().map(|part| format!("/{part}")).collect::<String>();
@@ -124,7 +123,7 @@ fn folders(root: &Root) -> Vec<String> {
         }
     }
     folders.retain(|folder| root.exists(&format!("{folder}/cpu.stat")));
-    // One mount may be a link to the other.
+    // One mount may be a symbolic link to the other.
     let mut known = Vec::new();
     folders.retain(|folder| {
         let place = root.path(folder).canonicalize().unwrap_or_else(|_| root.path(folder));

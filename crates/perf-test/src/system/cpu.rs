@@ -1,6 +1,4 @@
-//! The CPUs: which, how many, how they share cores, caches and memory.
-//!
-//! Used by [`System::read`](super::System::read).
+//! The CPUs: model, number, and their sharing of cores, caches and memory.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,12 +9,12 @@ use super::root::{Root, cpu_list, field};
 
 const CPUS: &str = "sys/devices/system/cpu";
 
-/// The CPUs. What could not be read is `None`.
+/// The CPUs. An unreadable value is `None`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Cpu {
-    /// What they are, equal ones counted.
+    /// Their models, equal ones counted.
     pub model: Option<String>,
-    /// For what this program was built; the kernel's is the same or it would not run.
+    /// The architecture for which this program was built, which is also the kernel's.
     pub architecture: String,
     /// CPUs that the kernel uses.
     pub online_cpus: Option<Vec<u32>>,
@@ -26,17 +24,17 @@ pub struct Cpu {
     pub sockets: Option<usize>,
     /// Cores; each is one or more CPUs.
     pub cores: Option<usize>,
-    /// CPUs of the core that has the most.
+    /// CPUs of the core with the most CPUs.
     pub threads_per_core: Option<usize>,
-    /// Do cores run several CPUs now?
+    /// Whether cores run several CPUs now.
     pub smt_active: Option<bool>,
-    /// May SMT be switched: `on`, `off`, `forceoff`, `notsupported`.
+    /// The control of SMT: `on`, `off`, `forceoff`, `notsupported`.
     pub smt_control: Option<String>,
     /// The caches, equal ones counted.
     pub caches: Vec<Cache>,
     /// NUMA nodes.
     pub numa_nodes: Option<usize>,
-    /// CPUs on which the scheduler puts nothing by itself (isolcpus).
+    /// CPUs that the scheduler does not use by itself (isolcpus).
     pub isolated_cpus: Option<Vec<u32>>,
     /// CPUs without a periodic tick while one thread runs.
     pub nohz_full_cpus: Option<Vec<u32>>,
@@ -45,13 +43,13 @@ pub struct Cpu {
 /// Equal caches.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Cache {
-    /// 1 is nearest to the core.
+    /// The level; 1 is nearest to the core.
     pub level: u8,
     /// `Data`, `Instruction` or `Unified`.
     pub kind: String,
     /// The size of each, KiB.
     pub size_kib: u64,
-    /// How many of them there are.
+    /// The number of these caches.
     pub count: usize,
 }
 
@@ -79,7 +77,7 @@ impl Cpu {
         }
     }
 
-    /// How many CPUs the kernel uses.
+    /// The number of CPUs that the kernel uses.
     #[must_use]
     pub fn online(&self) -> Option<usize> {
         self.online_cpus.as_ref().map(Vec::len)
@@ -97,7 +95,7 @@ fn each(root: &Root, names: &[String], file: &str) -> BTreeSet<String> {
 }
 
 fn caches(root: &Root, names: &[String]) -> Vec<Cache> {
-    // A cache that CPUs share is in the folder of each: the CPUs that share it say which it is.
+    // A shared cache is in the folder of each of its CPUs: the list of these CPUs identifies it.
     let mut found: BTreeSet<(u8, String, u64, String)> = BTreeSet::new();
     for name in names {
         let folder = format!("{CPUS}/{name}/cache");

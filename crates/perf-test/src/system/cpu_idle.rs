@@ -1,36 +1,34 @@
-//! How deep CPUs sleep when they have nothing to do (C-states), and how long they take to wake up.
-//!
-//! Used by [`System::read`](super::System::read), by the advice and by the [`Watch`](super::watch::Watch).
+//! The sleep states of idle CPUs (C-states) and their wake-up times.
 
 use serde::{Deserialize, Serialize};
 
 use super::root::Root;
 
 const CPUS: &str = "sys/devices/system/cpu";
-/// A state from which a CPU takes longer to wake up is deep: it is longer than what a message takes.
-pub(super) const DEEP_US: u64 = 10;
+/// A state with a longer wake-up time is deep: a message takes less.
+pub(super) const DEEP_LATENCY_US: u64 = 10;
 
-/// What CPUs do when they have nothing to do.
+/// The idle states of the CPUs.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct CpuIdle {
     /// The driver.
     pub driver: Option<String>,
-    /// Who chooses the state.
+    /// The governor that chooses the state.
     pub governor: Option<String>,
     /// The states, the lightest first; empty if the kernel shows none.
     pub states: Vec<SleepState>,
 }
 
-/// One state of sleep.
+/// One sleep state.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SleepState {
     /// Its folder: `state0`.
     pub folder: String,
-    /// What the driver calls it: `C6`.
+    /// The name that the driver gives it: `C6`.
     pub name: Option<String>,
-    /// From an interrupt to the first instruction, at worst, microseconds.
+    /// The worst time from an interrupt to the first instruction, microseconds.
     pub latency_us: Option<u64>,
-    /// Is it disabled on all CPUs that have it?
+    /// Whether it is disabled on all CPUs that have it.
     pub disabled: Option<bool>,
     /// The time that all CPUs together have spent in it, microseconds.
     pub time_us: Option<u64>,
@@ -52,7 +50,7 @@ impl CpuIdle {
     }
 }
 
-/// The states of all CPUs, equal ones as one.
+/// The states of all CPUs, equal ones merged.
 pub(super) fn states(root: &Root) -> Vec<SleepState> {
     let mut states: Vec<SleepState> = Vec::new();
     for cpu in root.numbered(CPUS, "cpu") {
@@ -87,13 +85,13 @@ impl SleepState {
         self.time_us = self.time_us.zip(other.time_us).map(|(ours, theirs)| ours.saturating_add(theirs));
     }
 
-    /// Does waking up from it take longer than a message?
+    /// Whether a wake-up from it takes longer than a message.
     #[must_use]
     pub fn is_deep(&self) -> bool {
-        self.latency_us.is_some_and(|latency_us| latency_us > DEEP_US)
+        self.latency_us.is_some_and(|latency_us| latency_us > DEEP_LATENCY_US)
     }
 
-    /// What it is called.
+    /// Its name.
     #[must_use]
     pub fn label(&self) -> &str {
         self.name.as_deref().unwrap_or(&self.folder)

@@ -1,6 +1,4 @@
-//! What the CPUs are called. x86 says it; ARM gives numbers, which are names in the tables here.
-//!
-//! Used by `cpu`. An unknown number stays a number.
+//! The names of the CPUs. x86 reports a name; ARM reports numbers, which these tables map to names. An unknown number stays a number.
 
 use std::collections::BTreeMap;
 
@@ -37,7 +35,7 @@ const ARM_PARTS: [(u32, &str); 27] = [
     (0xd82, "Cortex-X4"),
 ];
 
-/// Who makes ARM CPUs, and those of others' parts that are common.
+/// The implementers of ARM CPUs.
 const IMPLEMENTERS: [(u32, &str); 9] = [
     (0x41, "ARM"),
     (0x42, "Broadcom"),
@@ -79,7 +77,7 @@ fn named(cpu_info: &str) -> Vec<String> {
                 names.extend(printable(value).map(|name| name.split_whitespace().collect::<Vec<_>>().join(" ")))
             }
             "CPU implementer" => implementer = hexadecimal(value),
-            // Old kernels write a model name, too, which is the architecture's: the part says more.
+            // Old kernels also write a model name, which is that of the architecture: the part is more precise.
             "CPU part" => names.extend(implementer.zip(hexadecimal(value)).map(|(who, part)| arm_name(who, part))),
             _ => {}
         }

@@ -1,6 +1,4 @@
-//! How fast the CPUs run and who decides it: cpufreq's policies, turbo, and the governors of other devices.
-//!
-//! Used by [`System::read`](super::System::read), by the advice and by the [`Watch`](super::watch::Watch).
+//! The frequencies of the CPUs and their control: cpufreq's policies, turbo, and the governors of other devices.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,7 +6,7 @@ use super::root::Root;
 
 pub(super) const POLICIES: &str = "sys/devices/system/cpu/cpufreq";
 pub(super) const DEVICES: &str = "sys/class/devfreq";
-/// Where Intel's driver says that there is no turbo, and others that there is.
+/// The file in which Intel's driver turns turbo off, and the file in which other drivers turn it on.
 const NO_TURBO: &str = "sys/devices/system/cpu/intel_pstate/no_turbo";
 const BOOST: &str = "sys/devices/system/cpu/cpufreq/boost";
 
@@ -19,22 +17,22 @@ pub struct Frequency {
     pub policies: Vec<Policy>,
     /// Memory, buses, GPUs and accelerators that change their frequency.
     pub devices: Vec<Device>,
-    /// Whether CPUs run faster than their nominal frequency for a while.
+    /// Whether CPUs may exceed their nominal frequency for a while.
     pub turbo: Option<Turbo>,
 }
 
 /// Frequencies above the nominal one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Turbo {
-    /// May CPUs run at them now?
+    /// Whether CPUs may use them now.
     pub on: bool,
     /// The file that sets it.
     pub file: String,
-    /// What that file holds to turn it off.
+    /// The content of that file that turns it off.
     pub off_value: u8,
 }
 
-/// CPUs whose frequency is changed together.
+/// CPUs whose frequency changes together.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Policy {
     /// Its folder: `policy0`.
@@ -43,9 +41,9 @@ pub struct Policy {
     pub cpus: Option<Vec<u32>>,
     /// The driver.
     pub driver: Option<String>,
-    /// Who decides: `performance`, `schedutil`, `powersave`, …
+    /// The governor: `performance`, `schedutil`, `powersave`, …
     pub governor: Option<String>,
-    /// What drivers that decide by themselves are asked to prefer.
+    /// The preference for drivers that choose the frequency by themselves.
     pub energy_performance_preference: Option<String>,
     /// The lowest frequency allowed now, kHz.
     pub min_khz: Option<u64>,
@@ -60,7 +58,7 @@ pub struct Policy {
 pub struct Device {
     /// Its folder: `devfreq0`.
     pub name: String,
-    /// Who decides.
+    /// The governor.
     pub governor: Option<String>,
     /// The lowest frequency allowed now, Hz.
     pub min_hz: Option<u64>,
@@ -99,7 +97,7 @@ impl Policy {
         }
     }
 
-    /// Does a governor lower the frequency of these CPUs? Not if there is only one frequency to choose.
+    /// Whether a governor lowers the frequency of these CPUs; false if there is only one frequency.
     #[must_use]
     pub fn is_lowered(&self) -> bool {
         lowers(self.governor.as_deref(), self.min_khz, self.max_khz)
@@ -117,7 +115,7 @@ impl Device {
         }
     }
 
-    /// Does a governor lower the frequency of this device? Not if there is only one frequency to choose.
+    /// Whether a governor lowers the frequency of this device; false if there is only one frequency.
     #[must_use]
     pub fn is_lowered(&self) -> bool {
         lowers(self.governor.as_deref(), self.min_hz, self.max_hz)

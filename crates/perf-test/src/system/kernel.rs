@@ -1,6 +1,4 @@
-//! The kernel: which, how preemptible, how it schedules, which clock it reads.
-//!
-//! Used by [`System::read`](super::System::read).
+//! The kernel: release, preemption, scheduler settings, clock source.
 
 use std::collections::BTreeMap;
 
@@ -10,10 +8,10 @@ use super::root::Root;
 
 pub(super) const SYSCTL: &str = "proc/sys/kernel";
 pub(super) const CLOCK_SOURCE: &str = "sys/devices/system/clocksource/clocksource0";
-/// Longer settings are lists of features, not something to compare machines by.
-const LONGEST_SETTING_BYTES: usize = 64;
+/// The limit on the length of a setting: longer ones are lists of features, which do not help to compare machines.
+const MAX_SETTING_BYTES: usize = 64;
 
-/// The kernel. What could not be read is `None`.
+/// The kernel. An unreadable value is `None`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Kernel {
     /// `5.10.0-rt` …
@@ -22,21 +20,21 @@ pub struct Kernel {
     pub version: Option<String>,
     /// `PREEMPT_RT`, `PREEMPT_DYNAMIC (full)`, `PREEMPT`, or `none or voluntary`.
     pub preemption: Option<String>,
-    /// What it was started with.
+    /// Its command line.
     pub command_line: Option<String>,
-    /// Is that command line made by GRUB's configuration?
+    /// Whether GRUB's configuration sets that command line.
     pub has_grub: bool,
-    /// How long real-time threads may run in each period, microseconds; -1 is without limit.
+    /// The time that real-time threads may run in each period, microseconds; -1 is no limit.
     pub sched_rt_runtime_us: Option<i64>,
     /// That period, microseconds.
     pub sched_rt_period_us: Option<i64>,
     /// Every setting of the scheduler that could be read, named as the kernel names it.
     pub scheduler: BTreeMap<String, String>,
-    /// How late this process's timers may be so that several fire at once, nanoseconds.
+    /// The delay of timers that the kernel may use to fire several at once, nanoseconds.
     pub timer_slack_ns: Option<u64>,
-    /// From where the time is read.
+    /// The clock source.
     pub clock_source: Option<String>,
-    /// From where it could be.
+    /// The available clock sources.
     pub available_clock_sources: Option<Vec<String>>,
 }
 
@@ -64,7 +62,7 @@ fn preemption(root: &Root, version: Option<&str>) -> Option<String> {
     if root.flag("sys/kernel/realtime") == Some(true) {
         return Some("PREEMPT_RT".to_owned());
     }
-    // Only versions that say how they were built for several CPUs say how preemptible they are.
+    // Only version strings with SMP name the preemption model.
     let version = version.filter(|version| version.starts_with('#'))?;
     let Some(model) = version.split(' ').find(|word| word.starts_with("PREEMPT")) else {
         return Some("none or voluntary".to_owned());
@@ -78,7 +76,7 @@ fn scheduler(root: &Root) -> BTreeMap<String, String> {
     for (folder, prefix) in [(SYSCTL, "sched_"), ("sys/kernel/debug/sched", "")] {
         for name in root.names(folder, prefix) {
             let value = root.line(&format!("{folder}/{name}"));
-            settings.extend(value.filter(|value| value.len() <= LONGEST_SETTING_BYTES).map(|value| (name, value)));
+            settings.extend(value.filter(|value| value.len() <= MAX_SETTING_BYTES).map(|value| (name, value)));
         }
     }
     settings

@@ -1,7 +1,6 @@
-//! Who uses the CPUs: load averages, the kernel's accounts of CPU time, and what this run itself uses.
+//! The load of the CPUs: load averages, the kernel's accounts of CPU time, and the CPU time of this run.
 //!
-//! Used by [`System::read`](super::System::read) and by the [`Watch`](super::watch::Watch). Steal is time in which a
-//! hypervisor ran somebody else although a CPU of this machine had something to do.
+//! Steal is time in which the hypervisor ran another machine although a CPU of this machine had work.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,20 +8,20 @@ use serde::{Deserialize, Serialize};
 
 use super::root::Root;
 
-/// Load. What could not be read is `None`.
+/// Load. An unreadable value is `None`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Load {
-    /// Threads that ran or wanted to, mean of the last minute.
+    /// Runnable threads, mean of the last minute.
     pub mean_1_min: Option<f64>,
-    /// The same of five minutes.
+    /// The same over five minutes.
     pub mean_5_min: Option<f64>,
-    /// The same of fifteen minutes.
+    /// The same over fifteen minutes.
     pub mean_15_min: Option<f64>,
-    /// What the CPUs did since the machine was started.
+    /// The CPU times since boot.
     pub cpu_times: Option<CpuTimes>,
 }
 
-/// What all CPUs together did, milliseconds.
+/// The times of all CPUs together, milliseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CpuTimes {
     /// Programs.
@@ -31,15 +30,15 @@ pub struct CpuTimes {
     pub nice_ms: u64,
     /// The kernel for programs.
     pub system_ms: u64,
-    /// Nothing.
+    /// Idle.
     pub idle_ms: u64,
-    /// Nothing, while somebody waited for a disk.
+    /// Idle while a thread waited for a disk.
     pub iowait_ms: u64,
     /// Interrupts.
     pub irq_ms: u64,
-    /// What interrupts leave for later.
+    /// Deferred work of interrupts (softirq).
     pub softirq_ms: u64,
-    /// Somebody else's work: the hypervisor ran another machine.
+    /// Steal: the hypervisor ran another machine.
     pub steal_ms: u64,
 }
 
@@ -69,21 +68,21 @@ impl CpuTimes {
         [self.busy_ms(), self.idle_ms, self.iowait_ms, self.steal_ms].into_iter().fold(0, u64::saturating_add)
     }
 
-    /// Time in which this machine's CPUs worked.
+    /// The time in which the CPUs of this machine worked.
     #[must_use]
     pub fn busy_ms(&self) -> u64 {
         let parts = [self.user_ms, self.nice_ms, self.system_ms, self.irq_ms, self.softirq_ms];
         parts.into_iter().fold(0, u64::saturating_add)
     }
 
-    /// The part of all time that was stolen, 0 to 1; `None` if there was no time.
+    /// The stolen fraction of all time, 0 to 1; `None` if there was no time.
     #[must_use]
     pub fn stolen_part(&self) -> Option<f64> {
         let total_ms = self.total_ms();
         (total_ms > 0).then(|| self.steal_ms as f64 / total_ms as f64)
     }
 
-    /// What was done since `earlier`.
+    /// The times since `earlier`.
     #[must_use]
     pub fn since(&self, earlier: &CpuTimes) -> CpuTimes {
         let between = |figure: fn(&CpuTimes) -> u64| figure(self).saturating_sub(figure(earlier));
@@ -100,7 +99,7 @@ impl CpuTimes {
     }
 }
 
-/// CPU time of this process, of its children's children that live, and of those that have ended, milliseconds.
+/// The CPU time of this process, its living descendants, and those that have ended, milliseconds.
 pub(super) fn own_ms(root: &Root) -> Option<u64> {
     let (own, _, own_ms) = process(root, "self")?;
     let others: Vec<(u32, u32, u64)> =

@@ -1,12 +1,10 @@
-//! Which machine it is, and whether it is a real one.
-//!
-//! Used by [`System::read`](super::System::read).
+//! The machine as a whole: its model, and whether it is virtual.
 
 use serde::{Deserialize, Serialize};
 
 use super::root::{Root, field, printable};
 
-/// Names that only virtual machines give themselves, in lower case.
+/// Names that only virtual machines have, in lower case.
 const VIRTUAL: [&str; 8] =
     ["qemu", "kvm", "vmware", "virtualbox", "virtual machine", "xen", "amazon ec2", "dummy-virt"];
 
@@ -15,9 +13,9 @@ const VIRTUAL: [&str; 8] =
 pub struct Machine {
     /// Its name: of the device tree, else vendor and product of the firmware.
     pub model: Option<String>,
-    /// Does it run on a hypervisor? x86 CPUs say so; elsewhere only a name that says so is a sign.
+    /// Whether it runs on a hypervisor. x86 CPUs report it; elsewhere only the model's name shows it.
     pub hypervisor: Option<bool>,
-    /// Is this program run by root?
+    /// Whether root runs this program.
     pub root_user: Option<bool>,
 }
 

@@ -1,6 +1,4 @@
-//! Memory: how much, in which pages, how much of it may be shared or locked, and the buffers of sockets.
-//!
-//! Used by [`System::read`](super::System::read).
+//! Memory: sizes, huge pages, limits, shared memory, and the buffers of sockets.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,30 +8,30 @@ pub(super) const HUGE_PAGES: &str = "sys/kernel/mm/transparent_hugepage";
 pub(super) const SHARED_MEMORY: &str = "dev/shm";
 pub(super) const SOCKETS: &str = "proc/sys/net/core";
 
-/// Memory. What could not be read is `None`.
+/// Memory. An unreadable value is `None`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Memory {
-    /// All of it, KiB.
+    /// The whole memory, KiB.
     pub total_kib: Option<u64>,
-    /// What programs can still get, KiB.
+    /// The memory available to programs, KiB.
     pub available_kib: Option<u64>,
     /// The size of `/dev/shm`, KiB.
     pub shared_memory_kib: Option<u64>,
-    /// What is free of it, KiB.
+    /// Its free part, KiB.
     pub shared_memory_free_kib: Option<u64>,
-    /// Who gets transparent huge pages: `always`, `madvise`, `never`.
+    /// The mode of transparent huge pages: `always`, `madvise`, `never`.
     pub transparent_huge_pages: Option<String>,
-    /// Who waits until they are made.
+    /// The mode of defragmentation for them.
     pub transparent_huge_pages_defrag: Option<String>,
-    /// Does shared memory get them?
+    /// The mode for shared memory.
     pub transparent_huge_pages_shared: Option<String>,
-    /// Explicit huge pages that are set aside.
+    /// The reserved explicit huge pages.
     pub huge_pages: Option<u64>,
     /// The size of each, KiB.
     pub huge_page_kib: Option<u64>,
-    /// What this process may lock, bytes; [`u64::MAX`] is without limit.
+    /// The memory that this process may lock, bytes; [`u64::MAX`] is no limit.
     pub lock_limit_bytes: Option<u64>,
-    /// The highest real-time priority that this process may take without being root; [`u64::MAX`] is without limit.
+    /// The highest real-time priority that this process may use without root; [`u64::MAX`] is no limit.
     pub rt_priority_limit: Option<u64>,
 }
 
@@ -42,11 +40,11 @@ pub struct Memory {
 pub struct SocketBuffers {
     /// The largest receive buffer, bytes.
     pub receive_max_bytes: Option<u64>,
-    /// The receive buffer of who asks for none, bytes.
+    /// The default receive buffer, bytes.
     pub receive_default_bytes: Option<u64>,
     /// The largest send buffer, bytes.
     pub send_max_bytes: Option<u64>,
-    /// The send buffer of who asks for none, bytes.
+    /// The default send buffer, bytes.
     pub send_default_bytes: Option<u64>,
 }
 

@@ -1,8 +1,8 @@
-//! The machine: what it is, what disturbs measurements on it, how much noise it makes, and what changed during a run.
+//! The machine: its description, advice on its settings, its noise, and the changes during a run.
 //!
-//! `perf_test system` prints it all; the coordinator holds a [`Watch`] over each run, whose [`Warning`]s it prints
-//! with the summary, and puts the [`System`] into logs. Everything is read from files below a root, so that tests
-//! can build machines. What cannot be read is `None` and said to be so; nothing is invented.
+//! `perf_test system` prints all of it; each run has a [`Watch`], whose [`Warning`]s are part of the summary, and a [`System`] in its
+//! log. Everything is read from files below a root, so that tests can build machines. An unreadable value is `None` and printed as not
+//! known; nothing is invented.
 //!
 //! ```text
 //! root ─► machine, cpu, frequency, cpu_idle, kernel, memory, container, load ─► System ─► advice
@@ -35,19 +35,19 @@ pub use advice::Advice;
 pub use noise::Noise;
 pub use watch::Watch;
 
-/// Names a folder that stands for `/`. For tests.
+/// The environment variable with a folder that replaces `/`, for tests.
 const ROOT_VARIABLE: &str = "PERF_TEST_SYSTEM_ROOT";
 
 /// The machine as it is now.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct System {
-    /// Which machine.
+    /// The machine as a whole.
     pub machine: machine::Machine,
     /// Its CPUs.
     pub cpu: cpu::Cpu,
-    /// How fast they run.
+    /// Their frequencies.
     pub frequency: frequency::Frequency,
-    /// How deep they sleep.
+    /// Their sleep states.
     pub cpu_idle: cpu_idle::CpuIdle,
     /// The kernel.
     pub kernel: kernel::Kernel,
@@ -55,25 +55,25 @@ pub struct System {
     pub memory: memory::Memory,
     /// The buffers of its sockets.
     pub sockets: memory::SocketBuffers,
-    /// What encloses this process.
+    /// The container and control groups around this process.
     pub container: container::Container,
-    /// Who uses the CPUs.
+    /// The load of the CPUs.
     pub load: load::Load,
 }
 
-/// Everything that `perf_test system` says, for programs.
+/// The output of `perf_test system --json`.
 #[derive(Clone, Debug, Serialize)]
 pub struct Description {
     /// The machine.
     pub system: System,
     /// Its noise, if it was measured.
     pub noise: Option<Noise>,
-    /// What to change before measuring.
+    /// Recommended changes before measurements.
     pub advice: Vec<Advice>,
 }
 
 impl System {
-    /// Reads what the files below `root` say; it is `/` but for tests.
+    /// Reads the files below `root`, which is `/` except in tests.
     #[must_use]
     pub fn read(root: &Path) -> System {
         let root = &root::Root::new(root);
@@ -91,7 +91,7 @@ impl System {
     }
 }
 
-/// Where this machine describes itself: `/`, or for tests what `PERF_TEST_SYSTEM_ROOT` names.
+/// The folder with the description of this machine: `/`, or in tests the value of `PERF_TEST_SYSTEM_ROOT`.
 #[must_use]
 pub fn root_folder() -> PathBuf {
     std::env::var_os(ROOT_VARIABLE).map_or_else(|| PathBuf::from("/"), PathBuf::from)

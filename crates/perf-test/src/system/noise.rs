@@ -1,8 +1,8 @@
-//! The noise floor: how late timers are, what waking a thread takes, what the clock costs, and how long a thread that
-//! never sleeps is stopped. A middleware cannot be faster than this, nor a measurement finer.
+//! The noise floor of the machine: lateness of timers, cost of a wake-up and of the clock, and stops of a thread that never sleeps.
+//! A middleware cannot be faster, and a measurement not finer.
 //!
-//! Used by `perf_test system`. Measured on a thread of its own, whose timer slack is as small as it can be; threads are
-//! neither pinned nor of real-time priority, as those of an ordinary run.
+//! It is measured on a separate thread with the smallest timer slack. The threads are neither pinned nor of real-time priority, like
+//! those of an ordinary run.
 
 use std::num::NonZeroU64;
 use std::thread;
@@ -15,48 +15,48 @@ use crate::clock::{SECOND_NS, now_ns, sleep_until};
 use crate::measure::calibration::clock_cost_ns;
 use crate::measure::histogram::Latencies;
 use crate::measure::wake_up::Sleeper;
-use crate::report::summary::time;
+use crate::units::format_ns;
 
-/// Timers fire so often.
+/// The period of the timers.
 const TIMER_PERIOD_NS: i64 = 1_000_000;
 /// The sleep before each wake-up.
 const SLEEP: Duration = Duration::from_millis(1);
-/// Readings of the clock among which the smallest step is looked for.
+/// The number of readings of the clock, of which the smallest step counts.
 const CLOCK_READINGS: u32 = 10_000;
-/// A shorter gap between two readings of the clock is not called a stop.
+/// A shorter gap between two readings of the clock is not a stop.
 const STOP_NS: i64 = 5_000;
-/// A quiet machine is within this in 99 of 100 cases.
-const QUIET_P99_NS: u64 = 100_000;
-/// A quiet machine stops nobody for longer.
-const QUIET_GAP_NS: u64 = 1_000_000;
+/// The largest p99 of timers and wake-ups on a quiet machine.
+const MAX_QUIET_P99_NS: u64 = 100_000;
+/// The longest stop of a thread on a quiet machine.
+const MAX_QUIET_GAP_NS: u64 = 1_000_000;
 
-/// How much noise the machine makes.
+/// The noise of the machine.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Noise {
-    /// How long it was listened to, seconds.
+    /// The length of the measurement, seconds.
     pub length_s: f64,
-    /// How much later than asked a sleeping thread runs: timers at 1 kHz.
+    /// The delay with which a sleeping thread runs: timers at 1 kHz.
     pub timer_lateness: Spread,
-    /// From waking a thread to its first reading of the clock, after sleeps of a millisecond.
+    /// The time from waking a thread to its first reading of the clock, after sleeps of a millisecond.
     pub wake_up: Spread,
-    /// One reading of the clock, nanoseconds.
+    /// The cost of one reading of the clock, nanoseconds.
     pub clock_cost_ns: f64,
     /// The smallest step between two readings of the clock that differ, nanoseconds.
     pub clock_step_ns: u64,
-    /// The longest time for which a thread that never sleeps was stopped, nanoseconds.
+    /// The longest stop of a thread that never sleeps, nanoseconds.
     pub largest_gap_ns: u64,
-    /// The part of its time in which it was stopped for more than 5 µs at once, 0 to 1.
+    /// The fraction of time in stops of more than 5 µs, 0 to 1.
     pub stopped_part: f64,
-    /// Is the machine quiet?
+    /// Whether the machine is quiet.
     pub quiet: bool,
-    /// What that means for p99, in a sentence.
+    /// The meaning for p99, in a sentence.
     pub verdict: String,
 }
 
 /// A distribution in brief.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Spread {
-    /// How many values.
+    /// The number of values.
     pub n: u64,
     /// The median, nanoseconds.
     pub p50_ns: u64,
@@ -74,21 +74,21 @@ impl Spread {
 }
 
 impl Noise {
-    /// Listens to the machine for about `length_s` seconds.
+    /// Measures the noise for about `length_s` seconds.
     ///
     /// # Errors
     /// A sentence, if no thread can be started.
     pub fn measure(length_s: u32) -> Result<Noise, String> {
         let cannot = |error| format!("cannot start a thread to measure the noise floor: {error}");
-        let listener =
-            thread::Builder::new().name("noise".to_owned()).spawn(move || listen(length_s)).map_err(cannot)?;
-        listener.join().map_err(|_| "the thread that measured the noise floor has failed".to_owned())?
+        let meter =
+            thread::Builder::new().name("noise".to_owned()).spawn(move || measure_here(length_s)).map_err(cannot)?;
+        meter.join().map_err(|_| "the thread that measured the noise floor failed".to_owned())?
     }
 }
 
-/// On a thread of its own, whose timer slack ends with it.
-fn listen(length_s: u32) -> Result<Noise, String> {
-    // Where it is refused, timers are later by what the slack is, and that is then this machine's noise.
+/// Measures on the current thread, whose timer slack it changes.
+fn measure_here(length_s: u32) -> Result<Noise, String> {
+    // If the kernel refuses it, timers are later by the slack, which is then part of this machine's noise.
     let _ = set_current_timer_slack(NonZeroU64::new(1));
     let length_ns = i64::from(length_s) * SECOND_NS;
     let begin_ns = now_ns();
@@ -115,7 +115,7 @@ fn timer_lateness(length_ns: i64) -> Spread {
     for timer in 1..=length_ns / TIMER_PERIOD_NS {
         let due_ns = begin_ns + timer * TIMER_PERIOD_NS;
         let mut awake_ns = now_ns();
-        // After a long stop the next are due at once: they are late, too, and count.
+        // After a long stop the next timers are due immediately: they are late, too, and count.
         while awake_ns < due_ns {
             sleep_until(due_ns);
             awake_ns = now_ns();
@@ -136,7 +136,7 @@ fn wake_ups(length_ns: i64) -> Result<Spread, String> {
     Ok(Spread::of(&values))
 }
 
-/// The largest gap between two readings of the clock, and the part of all time that gaps of more than [`STOP_NS`] are.
+/// The largest gap between two readings of the clock, and the fraction of time in gaps of more than [`STOP_NS`].
 fn gaps(length_ns: i64) -> (u64, f64) {
     let begin_ns = now_ns();
     let (mut before_ns, mut largest_ns, mut stopped_ns) = (begin_ns, 0, 0);
@@ -161,18 +161,19 @@ fn clock_step_ns() -> u64 {
     steps.min().unwrap_or(0)
 }
 
-/// Is it quiet, and what that means. A reader's latency begins when the message is sent; the publisher's timer is in the
-/// latency from the schedule only.
+/// Whether the machine is quiet, and a sentence. The latency from the send time contains the wake-up of the reader; only the latency
+/// from the due time contains the timer of the publisher, too.
 fn verdict(timer: &Spread, wake_up: &Spread, gap_ns: u64) -> (bool, String) {
-    let quiet = timer.p99_ns.max(wake_up.p99_ns) <= QUIET_P99_NS && gap_ns <= QUIET_GAP_NS;
+    let quiet = timer.p99_ns.max(wake_up.p99_ns) <= MAX_QUIET_P99_NS && gap_ns <= MAX_QUIET_GAP_NS;
     let parts = [wake_up.p99_ns, timer.p99_ns.saturating_add(wake_up.p99_ns), gap_ns];
-    let [woken, scheduled, gap] = parts.map(|ns| time(ns as f64));
-    let machine =
-        format!("of p99, up to {woken} is this machine waking a reader, {scheduled} in latencies from the schedule");
+    let [woken, scheduled, gap] = parts.map(|ns| format_ns(ns as f64));
+    let machine = format!(
+        "of p99, up to {woken} is this machine's wake-up of a reader, {scheduled} in latencies from the due time"
+    );
     let sentence = if quiet {
-        format!("quiet: {machine}; what is above is the middleware's own")
+        format!("quiet: {machine}; the rest is the middleware's own")
     } else {
-        format!("noisy: {machine}; p99.9 and the maximum also show that it stops threads for up to {gap}")
+        format!("noisy: {machine}; p99.9 and the maximum also show stops of threads for up to {gap}")
     };
     (quiet, sentence)
 }
@@ -186,16 +187,16 @@ mod tests {
     }
 
     #[test]
-    fn the_verdict_says_what_part_of_p99_is_the_machine() {
+    fn the_verdict_names_the_part_of_p99_that_is_the_machine() {
         let (quiet, sentence) = verdict(&spread(20_000), &spread(45_000), 80_000);
         assert!(quiet && sentence.starts_with("quiet: of p99, up to 45.0 µs"), "{sentence}");
-        assert!(sentence.contains("65.0 µs in latencies from the schedule"), "{sentence}");
+        assert!(sentence.contains("65.0 µs in latencies from the due time"), "{sentence}");
         for (timer_ns, wake_up_ns) in [(350_000, 45_000), (45_000, 350_000)] {
             let (quiet, sentence) = verdict(&spread(timer_ns), &spread(wake_up_ns), 80_000);
             assert!(!quiet && sentence.starts_with("noisy") && sentence.contains("395.0 µs"), "{sentence}");
         }
         let (quiet, sentence) = verdict(&spread(20_000), &spread(45_000), 8_000_000);
-        assert!(!quiet && sentence.contains("stops threads for up to 8.00 ms"), "{sentence}");
+        assert!(!quiet && sentence.contains("stops of threads for up to 8.00 ms"), "{sentence}");
     }
 
     #[test]

@@ -1,21 +1,21 @@
-//! Where the machine describes itself: files below `/`, or below a folder that stands for it in tests.
+//! The files in which the machine describes itself: below `/`, or below a folder that replaces it in tests.
 //!
-//! Used by everything in `system`. Nothing read here is trusted: what is missing, too long, not text, or not what
-//! it should be is `None`, and text with control characters never reaches a terminal.
+//! Nothing read here is trusted: a file that is missing, too long, not text or malformed gives `None`, and text with control characters
+//! never reaches a terminal.
 
 use std::fs::{self, File};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-/// No file of interest is longer; `/proc/cpuinfo` of 1000 CPUs is.
-const LONGEST_FILE_BYTES: u64 = 4 << 20;
-/// No line of interest is longer, the kernel's own command line included.
-const LONGEST_LINE_BYTES: usize = 8192;
-/// The highest CPU number that is believed.
-const HIGHEST_CPU: u32 = 16_383;
+/// The limit on the length of a file. `/proc/cpuinfo` of 1000 CPUs is longer.
+const MAX_FILE_BYTES: u64 = 4 << 20;
+/// The limit on the length of a line. The kernel's command line is shorter.
+const MAX_LINE_BYTES: usize = 8192;
+/// The limit on CPU numbers.
+const MAX_CPU: u32 = 16_383;
 
-/// The folder that stands for `/`.
+/// The folder that replaces `/`.
 #[derive(Clone, Debug)]
 pub(super) struct Root(PathBuf);
 
@@ -24,7 +24,7 @@ impl Root {
         Root(root.to_owned())
     }
 
-    /// Where `path`, which begins with no `/`, really is.
+    /// The real path of `path`, which does not begin with `/`.
     pub(super) fn path(&self, path: &str) -> PathBuf {
         self.0.join(path)
     }
@@ -36,7 +36,7 @@ impl Root {
     /// A whole file, if it is text.
     pub(super) fn text(&self, path: &str) -> Option<String> {
         let mut bytes = Vec::new();
-        File::open(self.path(path)).ok()?.take(LONGEST_FILE_BYTES).read_to_end(&mut bytes).ok()?;
+        File::open(self.path(path)).ok()?.take(MAX_FILE_BYTES).read_to_end(&mut bytes).ok()?;
         String::from_utf8(bytes).ok()
     }
 
@@ -96,7 +96,7 @@ impl Root {
 /// One line of text without the white space and the NULs around it; `None` if nothing is left, or what no line should hold.
 pub(super) fn printable(text: &str) -> Option<String> {
     let text = text.trim_matches(|char: char| char.is_whitespace() || char == '\0');
-    let good = !text.is_empty() && text.len() <= LONGEST_LINE_BYTES && !text.chars().any(char::is_control);
+    let good = !text.is_empty() && text.len() <= MAX_LINE_BYTES && !text.chars().any(char::is_control);
     good.then(|| text.to_owned())
 }
 
@@ -115,7 +115,7 @@ pub(super) fn cpu_list(text: &str) -> Option<Vec<u32>> {
     for part in text.split(',') {
         let (first, last) = part.split_once('-').unwrap_or((part, part));
         let (first, last) = (first.parse::<u32>().ok()?, last.parse::<u32>().ok()?);
-        if last > HIGHEST_CPU || first > last {
+        if last > MAX_CPU || first > last {
             return None;
         }
         numbers.extend(first..=last);

@@ -1,7 +1,6 @@
-//! What happened to the machine during a run: looked at before it and after it, compared at its end.
+//! The watch over the machine: it reads the state before and after a run and compares both.
 //!
-//! Used by the coordinator. It never fails: what cannot be read raises no warning. It costs some files before the run and
-//! some after it, nothing in between.
+//! It never fails: an unreadable value raises no warning. It reads some files before the run and some after it, nothing in between.
 
 use std::path::Path;
 
@@ -13,20 +12,20 @@ use super::frequency::{Policy, performance_command, policies};
 use super::load::{CpuTimes, own_ms};
 use super::root::Root;
 use crate::clock::{SECOND_NS, now_ns};
-use crate::report::summary::time;
+use crate::units::format_ns;
 use crate::warning::{Warning, WarningKind};
 
-/// More of all CPU time stolen is a warning.
-const MUCH_STEAL: f64 = 0.01;
-/// More of all CPU time used by other programs is a warning.
-const MUCH_LOAD: f64 = 0.10;
-/// More of all CPU time spent in deep sleep is a warning.
-const MUCH_SLEEP: f64 = 0.01;
-/// A frequency that changed by more is a warning.
-const MUCH_FREQUENCY: f64 = 0.10;
-/// The wall clock against the monotonic one: NTP slews both alike, so that a larger difference is a step.
+/// A larger stolen fraction of all CPU time is a warning.
+const STEAL_WARN_FRACTION: f64 = 0.01;
+/// A larger fraction of all CPU time for other programs is a warning.
+const LOAD_WARN_FRACTION: f64 = 0.10;
+/// A larger fraction of all CPU time in deep sleep is a warning.
+const SLEEP_WARN_FRACTION: f64 = 0.01;
+/// A larger relative change of the frequency is a warning.
+const FREQUENCY_WARN_FRACTION: f64 = 0.10;
+/// A larger change of the wall clock against the monotonic clock is a step, because NTP slews both alike.
 const STEP_NS: i64 = 1_000_000;
-/// Readings of both clocks, of which the closest pair counts.
+/// The number of readings of both clocks; the closest pair counts.
 const CLOCK_READINGS: usize = 8;
 
 /// The machine before a run.
@@ -48,15 +47,15 @@ struct Reading {
 }
 
 impl Watch {
-    /// Looks at the machine before a run.
+    /// Reads the machine before a run.
     #[must_use]
     pub fn start(root: &Path) -> Watch {
         let root = Root::new(root);
         Watch { before: Reading::take(&root), root }
     }
 
-    /// Looks at it again and says what speaks against trusting the run. Call it when the workers have ended, or while
-    /// they all live: what they used is not the load of others.
+    /// Reads the machine again and returns the warnings. Call it when all workers have ended, or while all still run: their CPU time
+    /// must not count as the load of other programs.
     #[must_use]
     pub fn end(self) -> Vec<Warning> {
         let after = Reading::take(&self.root);
@@ -86,7 +85,7 @@ impl Reading {
     }
 }
 
-/// How far the wall clock is ahead of the monotonic one.
+/// The difference of the wall clock and the monotonic clock.
 fn wall_offset_ns() -> i64 {
     let pair = || {
         let before_ns = now_ns();
@@ -94,11 +93,11 @@ fn wall_offset_ns() -> i64 {
         let after_ns = now_ns();
         (after_ns - before_ns, wall.tv_sec * SECOND_NS + wall.tv_nsec - i64::midpoint(before_ns, after_ns))
     };
-    // Whoever is interrupted between the clocks finds them far apart.
+    // An interruption between the two readings makes them differ by more.
     (0..CLOCK_READINGS).map(|_| pair()).min().map_or(0, |(_, offset_ns)| offset_ns)
 }
 
-/// What the CPUs did in between; `None` if that is not known or nothing.
+/// The CPU times between both readings; `None` if they are not known or zero.
 fn cpu_times(before: &Reading, after: &Reading) -> Option<CpuTimes> {
     let times = after.cpu_times?.since(&before.cpu_times?);
     (times.total_ms() > 0).then_some(times)
@@ -118,20 +117,20 @@ fn governor(before: &Reading, after: &Reading) -> Option<Warning> {
     }
     let policy = before.policies.iter().find(|policy| policy.is_lowered())?;
     let sentence = format!(
-        "the CPU frequency governor of {} was {} when the run began, and is another now: its beginning is slower",
+        "the CPU frequency governor of {} was {} at the start of the run and changed during it: the first part of the run is slower",
         policy.name,
         policy.governor.as_deref().unwrap_or_default()
     );
     Some(Warning {
         kind: WarningKind::Governor,
         sentence,
-        hint: "Run it again without changing governors meanwhile".to_owned(),
+        hint: "Run again without changing governors during the run".to_owned(),
     })
 }
 
 fn frequency(before: &Reading, after: &Reading) -> Option<Warning> {
-    let hint = "Look whether the CPUs get too hot, set the governor performance and turn turbo off; \
-                `perf_test system` has the commands";
+    let hint = "Check whether the CPUs overheat, set the governor to performance and turn off turbo; \
+                `perf_test system` prints the commands";
     let warning = |sentence| Some(Warning { kind: WarningKind::Frequency, sentence, hint: hint.to_owned() });
     let capped = after.policies.iter().find_map(|policy| {
         let earlier = before.policies.iter().find(|earlier| earlier.name == policy.name)?;
@@ -143,11 +142,11 @@ fn frequency(before: &Reading, after: &Reading) -> Option<Warning> {
             "the CPU frequency of {name} was limited to {to_mhz} MHz during the run, from {from_mhz} MHz"
         ));
     }
-    // Frequencies of sleeping CPUs say nothing; the one that reads them is awake.
+    // The frequency of a sleeping CPU is meaningless; the CPU that reads them is awake.
     let fastest = |reading: &Reading| reading.policies.iter().filter_map(|policy| policy.current_khz).max();
     let (from_khz, to_khz) = (fastest(before)?, fastest(after)?);
     let change = to_khz.abs_diff(from_khz) as f64 / from_khz.max(1) as f64;
-    if change <= MUCH_FREQUENCY {
+    if change <= FREQUENCY_WARN_FRACTION {
         return None;
     }
     warning(format!(
@@ -170,16 +169,16 @@ fn sleep(before: &Reading, after: &Reading) -> Option<Warning> {
         }
     }
     let part = slept_us as f64 / all_us;
-    let deepest = deepest.filter(|_| part > MUCH_SLEEP)?;
+    let deepest = deepest.filter(|_| part > SLEEP_WARN_FRACTION)?;
     Some(Warning {
         kind: WarningKind::CpuIdle,
         sentence: format!(
-            "the CPUs were in deep sleep for {:.0} % of the run, down to {}, from which waking up takes up to {} µs",
+            "the CPUs were in deep sleep for {:.0} % of the run, down to {}, from which a wake-up takes up to {} µs",
             part.min(1.0) * 100.0,
             deepest.label(),
             deepest.latency_us.unwrap_or_default()
         ),
-        hint: "Run it with --prevent-cpu-idle to see the middleware without it".to_owned(),
+        hint: "Run with --prevent-cpu-idle to measure without deep sleep".to_owned(),
     })
 }
 
@@ -187,17 +186,17 @@ fn throttling(before: &Reading, after: &Reading) -> Option<Warning> {
     let times = after.throttled?.saturating_sub(before.throttled?);
     (times > 0).then(|| Warning {
         kind: WarningKind::Throttled,
-        sentence: format!("control groups were stopped {times} times because their CPU quota was used up"),
-        hint: "Take the CPU limit away from this container or service; `perf_test system` has the command".to_owned(),
+        sentence: format!("control groups were stopped {times} times because their CPU quota was exhausted"),
+        hint: "Remove the CPU limit of this container or service; `perf_test system` prints the command".to_owned(),
     })
 }
 
 fn steal(before: &Reading, after: &Reading) -> Option<Warning> {
-    let part = cpu_times(before, after)?.stolen_part().filter(|part| *part > MUCH_STEAL)?;
+    let part = cpu_times(before, after)?.stolen_part().filter(|part| *part > STEAL_WARN_FRACTION)?;
     Some(Warning {
         kind: WarningKind::Steal,
         sentence: format!("the hypervisor gave {:.1} % of the CPU time to other machines", part * 100.0),
-        hint: "Measure on dedicated CPUs, or compare only runs that alternate".to_owned(),
+        hint: "Measure on dedicated CPUs, or compare only alternating runs".to_owned(),
     })
 }
 
@@ -205,10 +204,10 @@ fn other_load(before: &Reading, after: &Reading) -> Option<Warning> {
     let times = cpu_times(before, after)?;
     let own_ms = after.own_ms?.saturating_sub(before.own_ms?);
     let part = times.busy_ms().saturating_sub(own_ms) as f64 / times.total_ms() as f64;
-    (part > MUCH_LOAD).then(|| Warning {
+    (part > LOAD_WARN_FRACTION).then(|| Warning {
         kind: WarningKind::Load,
         sentence: format!("other programs used {:.0} % of the CPU time during the run", part * 100.0),
-        hint: "Stop those that `ps -eo pcpu,pid,comm --sort=-pcpu | head` names, or keep apart from them with --pin"
+        hint: "Stop the programs that `ps -eo pcpu,pid,comm --sort=-pcpu | head` lists, or avoid their CPUs with --pin"
             .to_owned(),
     })
 }
@@ -218,8 +217,11 @@ fn clock_step(before: &Reading, after: &Reading) -> Option<Warning> {
     let direction = if step_ns > 0 { "forward" } else { "back" };
     (step_ns.saturating_abs() > STEP_NS).then(|| Warning {
         kind: WarningKind::ClockStepped,
-        sentence: format!("the wall clock was set {direction} by {}, or the machine slept", time(step_ns.abs() as f64)),
-        hint: "Latencies are of the monotonic clock and stay true if the machine did not sleep; dates in logs, and \
+        sentence: format!(
+            "the wall clock was set {direction} by {}, or the machine slept",
+            format_ns(step_ns.abs() as f64)
+        ),
+        hint: "Latencies use the monotonic clock and stay correct unless the machine slept; dates in logs, and \
                middlewares that stamp with the wall clock, do not: let time synchronisation settle first"
             .to_owned(),
     })

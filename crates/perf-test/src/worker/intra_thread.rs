@@ -1,14 +1,14 @@
 //! INTRA_THREAD: one publisher and its subscriptions on one thread, which publishes a message and then takes it.
 //!
-//! Used by the worker. No thread has to be woken, so what remains is the cost of the middleware's calls alone.
+//! No thread has to be woken, so the latency is the cost of the middleware's calls alone.
 
 use super::Context;
 use super::matching::wait_for_start;
-use super::publisher::{self, Publishing};
-use super::subscriber::Taking;
+use super::publisher::{self, PublisherLoop};
+use super::subscriber::SubscriberLoop;
 use crate::backend::{Backend, Matched};
 
-/// As the loops of both, in turn.
+/// Creates the endpoints, waits for the start, publishes and takes in turn, and stays until the run is over.
 pub fn run(context: &Context, others: &[Context], backend: &dyn Backend) -> Result<(), String> {
     let mut publisher = publisher::create(context, backend)?;
     let mut subscriptions = Vec::new();
@@ -20,15 +20,17 @@ pub fn run(context: &Context, others: &[Context], backend: &dyn Backend) -> Resu
         endpoints.push((other, &mut **subscription));
     }
     let Some(start_ns) = wait_for_start(&mut endpoints)? else { return Ok(()) };
-    let taking = |(other, subscription)| Taking::new(other, subscription, start_ns);
-    let mut takings: Vec<Taking<'_>> = others.iter().zip(subscriptions).map(taking).collect();
-    let mut publishing = Publishing::new(context, publisher, start_ns);
-    publishing.publish_all(&mut |now_ns| takings.iter_mut().try_for_each(|taking| taking.take_available(now_ns)))?;
-    context.finish(publishing.closing());
-    for (other, taking) in others.iter().zip(&mut takings) {
-        taking.take_all()?;
-        other.finish(taking.closing());
+    let subscriber = |(other, subscription)| SubscriberLoop::new(other, subscription, start_ns);
+    let mut subscribers: Vec<SubscriberLoop<'_>> = others.iter().zip(subscriptions).map(subscriber).collect();
+    let mut publisher_loop = PublisherLoop::new(context, publisher, start_ns);
+    publisher_loop.publish_all(&mut |now_ns| {
+        subscribers.iter_mut().try_for_each(|subscriber| subscriber.take_available(now_ns))
+    })?;
+    context.finish(publisher_loop.report());
+    for (other, subscriber) in others.iter().zip(&mut subscribers) {
+        subscriber.take_all()?;
+        other.finish(subscriber.report());
     }
-    context.stay_until_the_end();
+    context.wait_for_end();
     Ok(())
 }

@@ -1,32 +1,32 @@
-//! Before the start: endpoints wait for those that they are to see, answer questions, and hear when to begin.
+//! Matching: before the start, endpoints wait until they are matched, answer questions, and wait for the order to begin.
 //!
-//! Used by all loops. Nothing here is measured but the time that matching takes.
+//! The time until they are matched is the only measurement here.
 
 use std::sync::mpsc::RecvTimeoutError;
 use std::time::Duration;
 
 use super::Context;
-use super::protocol::{Order, Report, Standing};
+use super::protocol::{MatchStatus, Order, Report};
 use crate::backend::Matched;
 use crate::clock::{SECOND_NS, now_ns};
 use crate::endpoint::Endpoint;
 use crate::run_spec::{Roundtrip, RunSpec};
 
-/// How often an endpoint looks for the others: the resolution of the time to match.
-const LOOK_AGAIN: Duration = Duration::from_millis(1);
+/// Interval of the checks for the other side: the resolution of the time to match.
+const CHECK_INTERVAL: Duration = Duration::from_millis(1);
 
 /// The endpoints of a thread, usually one.
 type Endpoints<'a, 'b> = [(&'a Context, &'b mut dyn Matched)];
 
-/// Puts this thread where it belongs, says that its endpoints are there, waits for the others and for the start, which the first
-/// one is told. `None`: the run is over before.
+/// Applies the placement to this thread, reports that its endpoints exist, and waits until they are matched and for the start, which
+/// is returned. The order comes through the first endpoint. `None`: the run ended before.
 ///
 /// # Errors
-/// The middleware's sentence, or the system's about the placement.
+/// A sentence of the middleware, or of the kernel about the placement.
 pub fn wait_for_start(endpoints: &mut Endpoints<'_, '_>) -> Result<Option<i64>, String> {
-    // Now that the middleware is set up: its own threads are to inherit nothing of it.
+    // The middleware's own threads exist now, so that they do not inherit it.
     if let Some((context, _)) = endpoints.first() {
-        context.placement.apply_to_thread(context.plan.place as usize)?;
+        context.placement.apply_to_thread(context.plan.index as usize)?;
     }
     let created_ns = now_ns();
     for (context, _) in endpoints.iter() {
@@ -34,46 +34,46 @@ pub fn wait_for_start(endpoints: &mut Endpoints<'_, '_>) -> Result<Option<i64>, 
     }
     let mut waiting = vec![true; endpoints.len()];
     loop {
-        // Also when all are matched: new ones are met only when one looks, and here is the time to map their memory.
+        // Also when all are matched: a check maps the memory of new ones, and this is the time for it.
         for ((context, matching), waiting) in endpoints.iter_mut().zip(&mut waiting) {
-            *waiting = look(context, *matching, *waiting, created_ns)?;
+            *waiting = check(context, *matching, *waiting, created_ns)?;
         }
         let Some((context, _)) = endpoints.first() else { return Ok(None) };
-        match context.orders.recv_timeout(LOOK_AGAIN) {
+        match context.orders.recv_timeout(CHECK_INTERVAL) {
             Ok(Order::Go { start_ns }) => return Ok(Some(start_ns)),
             Ok(Order::Explain) => {
                 for (context, matching) in endpoints.iter_mut() {
-                    context.report(Report::Explained(standing(context, *matching)?));
+                    context.report(Report::Explained(match_status(context, *matching)?));
                 }
             }
-            Err(RecvTimeoutError::Timeout) if !context.flags.abandoned() => {}
+            Err(RecvTimeoutError::Timeout) if !context.flags.is_abandoned() => {}
             _ => return Ok(None),
         }
     }
 }
 
-/// Whether an endpoint still waits for others; says if that changes.
-fn look(context: &Context, matching: &mut dyn Matched, waiting: bool, created_ns: i64) -> Result<bool, String> {
+/// Whether an endpoint still waits for others. A change is reported.
+fn check(context: &Context, matching: &mut dyn Matched, waiting: bool, created_ns: i64) -> Result<bool, String> {
     let endpoint = context.plan.endpoint;
     let enough = matching.matched()? >= expected(&context.spec, endpoint);
     let give_up_ns = created_ns + i64::from(context.spec.match_timeout_s) * SECOND_NS;
     if waiting && enough {
         context.report(Report::Matched { endpoint, matched_ns: now_ns() });
     } else if waiting && now_ns() > give_up_ns {
-        context.report(Report::Unmatched(standing(context, matching)?));
+        context.report(Report::Unmatched(match_status(context, matching)?));
     } else {
         return Ok(waiting);
     }
     Ok(false)
 }
 
-fn standing(context: &Context, matching: &mut dyn Matched) -> Result<Standing, String> {
+fn match_status(context: &Context, matching: &mut dyn Matched) -> Result<MatchStatus, String> {
     let endpoint = context.plan.endpoint;
     let (matched, expected) = (matching.matched()?, expected(&context.spec, endpoint));
-    Ok(Standing { endpoint, matched, expected, mismatches: matching.mismatches() })
+    Ok(MatchStatus { endpoint, matched, expected, mismatches: matching.mismatches() })
 }
 
-/// How many of the other side an endpoint waits for.
+/// The number of endpoints of the other side that an endpoint waits for.
 fn expected(spec: &RunSpec, endpoint: Endpoint) -> usize {
     let count = match endpoint {
         // Each of the two topics of a round trip has one of each.

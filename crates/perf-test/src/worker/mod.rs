@@ -1,21 +1,22 @@
 //! A worker process: one or more endpoints on threads, their orders on stdin, their reports on stdout.
 //!
-//! Started by the coordinator as the same executable, or as another one that brings a middleware along. The endpoints' threads never
-//! write or wait for anybody while they measure: they hand finished rows to the main thread, which reports them. From message to
-//! message they touch their own memory and read three flags: `tests/realtime` shows that nothing is allocated and no system call made
-//! but the sleep until a message is due; that nothing is locked shows by reading. Once a second the hand-over may lock and wake. The
-//! worker ends when its stdin ends, so it never outlives the coordinator.
+//! It is the executable of the coordinator, or another one that contains a middleware. While they measure, the endpoints' threads
+//! neither write nor wait for another thread: they hand finished rows to the main thread, which reports them. From message to message
+//! they touch their own memory and read three flags. `tests/realtime` shows that they allocate nothing and make no system call but
+//! the sleep until a message is due; the absence of locks shows by reading. Once a second the hand-over may lock and wake. The worker
+//! ends when its stdin ends, so it never outlives the coordinator.
 
-mod draining;
+mod drain;
 mod intra_thread;
 mod matching;
-mod notes;
 pub mod own_cost;
 pub mod placement;
 pub mod protocol;
 mod publisher;
+mod refusals;
 mod relay;
 pub mod rows;
+mod sample_recorder;
 mod subscriber;
 
 use std::io::{BufRead, Write};
@@ -34,34 +35,34 @@ use crate::measure::resources::Resources;
 use crate::measure::threads::{ThreadUsage, since};
 use crate::run_spec::{RunSpec, Strategy};
 use placement::Placement;
-use protocol::{Closing, Order, PROTOCOL, Plan, Report};
+use protocol::{EndpointReport, Order, PROTOCOL, Plan, Report};
 use rows::Outgoing;
 
-/// Rows that may wait for the reporting thread before an endpoint has to wait for it.
+/// Capacity of the queue to the reporting thread, rows. An endpoint waits when it is full.
 const OUTGOING_CAPACITY: usize = 1024;
-/// How long an orderly end may take once the coordinator is gone.
-const LAST_MOMENT: Duration = Duration::from_secs(2);
+/// Time for an orderly end after the coordinator has gone.
+const EXIT_GRACE: Duration = Duration::from_secs(2);
 /// `Flags::expected` before the order to drain.
 const NOT_DRAINING: u64 = u64::MAX;
 
-/// What the order-reading thread tells the endpoints while they measure.
+/// Orders to the endpoints while they measure, set by the order-reading thread.
 #[derive(Debug)]
 struct Flags {
     /// Publish no more.
     stop: AtomicBool,
-    /// End at once: the coordinator is gone or does not care any more.
+    /// End at once: the coordinator has gone or has closed stdin.
     abandon: Arc<AtomicBool>,
     /// Samples to expect in all; `NOT_DRAINING` while more may be sent.
     expected: AtomicU64,
 }
 
 impl Flags {
-    fn abandoned(&self) -> bool {
+    fn is_abandoned(&self) -> bool {
         self.abandon.load(Ordering::Relaxed)
     }
 }
 
-/// What every endpoint has.
+/// The context of an endpoint.
 struct Context {
     plan: EndpointPlan,
     placement: Placement,
@@ -73,35 +74,35 @@ struct Context {
 
 impl Context {
     fn report(&self, report: Report) {
-        // Fails only if the main thread is gone, and then the process is ending.
+        // Fails only if the main thread has gone; then the process is ending.
         let _ = self.outgoing.send(Outgoing::Control(report));
     }
 
     /// Says that all is done, and stays: others may still read what is this endpoint's, and its memory is yet to be looked at.
-    fn finish(&self, closing: Closing) {
-        let _ = self.outgoing.send(Outgoing::Finished { endpoint: self.plan.endpoint, closing });
+    fn finish(&self, report: EndpointReport) {
+        let _ = self.outgoing.send(Outgoing::Finished { endpoint: self.plan.endpoint, report });
     }
 
-    fn stay_until_the_end(&self) {
-        while !self.flags.abandoned() && self.orders.recv().is_ok() {}
+    fn wait_for_end(&self) {
+        while !self.flags.is_abandoned() && self.orders.recv().is_ok() {}
     }
 }
 
-/// Runs this process as a worker until its endpoints are done or the coordinator is gone. `backends` are the middlewares that it
+/// Runs this process as a worker until its endpoints are done or the coordinator has gone. `backends` are the middlewares that it
 /// can measure.
 #[must_use]
 pub fn run(backends: &[&'static dyn Backend]) -> ExitCode {
-    match work(backends) {
+    match run_worker(backends) {
         Ok(()) => ExitCode::SUCCESS,
         Err(sentence) => {
-            // If nobody reads this any more, nobody is left to tell.
+            // Fails only if the coordinator has gone.
             let _ = write_line(&Report::Failed(None, sentence));
             ExitCode::FAILURE
         }
     }
 }
 
-fn work(backends: &[&'static dyn Backend]) -> Result<(), String> {
+fn run_worker(backends: &[&'static dyn Backend]) -> Result<(), String> {
     let abandon = Arc::new(AtomicBool::new(false));
     prepare_process(&abandon).map_err(|error| format!("a worker cannot set up its signals: {error}"))?;
     let plan = read_plan()?;
@@ -111,7 +112,7 @@ fn work(backends: &[&'static dyn Backend]) -> Result<(), String> {
     };
     let spec = Arc::new(plan.spec);
     let placement = Placement::of(&spec);
-    // Before there are other threads, which inherit it.
+    // Other threads, which inherit it, start later.
     placement.apply_to_process()?;
     let flags = Arc::new(Flags { stop: AtomicBool::new(false), abandon, expected: AtomicU64::new(NOT_DRAINING) });
     let (outgoing, reports) = mpsc::sync_channel(OUTGOING_CAPACITY);
@@ -144,7 +145,7 @@ fn work(backends: &[&'static dyn Backend]) -> Result<(), String> {
     drop(outgoing);
     std::thread::Builder::new()
         .name("orders".to_owned())
-        .spawn(move || obey(&senders, &flags, &to_main))
+        .spawn(move || read_orders(&senders, &flags, &to_main))
         .map_err(|error| format!("cannot start a thread for orders: {error}"))?;
     report_until_done(&reports, endpoints)
 }
@@ -153,15 +154,15 @@ fn one_each(contexts: Vec<Context>) -> Vec<Vec<Context>> {
     contexts.into_iter().map(|context| vec![context]).collect()
 }
 
-/// The terminal's signals are the coordinator's to handle; its death is this process's end.
+/// The coordinator handles the terminal's signals; its death ends this process.
 fn prepare_process(abandon: &Arc<AtomicBool>) -> std::io::Result<()> {
     for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGHUP] {
         signal_hook::flag::register(signal, Arc::new(AtomicBool::new(false)))?;
     }
     signal_hook::flag::register(signal_hook::consts::SIGTERM, abandon.clone())?;
-    // `ps` and `top` would show it as `exe`, after the link it was started through.
+    // Otherwise `ps` and `top` show `exe`, the name of the link through which it was started.
     rustix::thread::set_name(c"perf_test")?;
-    // Not SIGKILL: what lies in shared memory is to be taken away first.
+    // Not SIGKILL: shared memory must be removed first.
     set_parent_process_death_signal(Some(Signal::TERM))?;
     Ok(())
 }
@@ -170,7 +171,7 @@ fn read_plan() -> Result<Plan, String> {
     let mut line = String::new();
     std::io::stdin().lock().read_line(&mut line).map_err(|error| format!("a worker cannot read its plan: {error}"))?;
     let plan: Plan = serde_json::from_str(&line)
-        .map_err(|error| format!("a worker does not understand its plan ({error}); it is started by perf_test only"))?;
+        .map_err(|error| format!("the plan of a worker is not valid ({error}); only perf_test starts workers"))?;
     if plan.protocol != PROTOCOL {
         let theirs = plan.protocol;
         return Err(format!("the worker speaks protocol {PROTOCOL}, perf_test {theirs}: install both of one version"));
@@ -178,26 +179,26 @@ fn read_plan() -> Result<Plan, String> {
     Ok(plan)
 }
 
-/// Tells the main thread that an endpoint's thread is over, whichever way it ended.
-struct Guard {
+/// Notifies the main thread when an endpoint's thread ends, also by a panic.
+struct ExitGuard {
     outgoing: SyncSender<Outgoing>,
     endpoint: Endpoint,
 }
 
-impl Drop for Guard {
+impl Drop for ExitGuard {
     fn drop(&mut self) {
         if std::thread::panicking() {
             let sentence = "its thread panicked; the message is on standard error".to_owned();
             let _ = self.outgoing.send(Outgoing::Control(Report::Failed(Some(self.endpoint), sentence)));
         }
-        let _ = self.outgoing.send(Outgoing::Over);
+        let _ = self.outgoing.send(Outgoing::ThreadEnded);
     }
 }
 
-/// A thread's work: one endpoint, or with INTRA_THREAD all.
+/// The work of a thread: one endpoint, or with INTRA_THREAD all.
 fn run_endpoints(contexts: &[Context], backend: &dyn Backend) {
-    let guard = |context: &Context| Guard { outgoing: context.outgoing.clone(), endpoint: context.plan.endpoint };
-    let _guards: Vec<Guard> = contexts.iter().map(guard).collect();
+    let guard = |context: &Context| ExitGuard { outgoing: context.outgoing.clone(), endpoint: context.plan.endpoint };
+    let _guards: Vec<ExitGuard> = contexts.iter().map(guard).collect();
     let [context, others @ ..] = contexts else { return };
     let result = if !others.is_empty() {
         intra_thread::run(context, others, backend)
@@ -213,8 +214,8 @@ fn run_endpoints(contexts: &[Context], backend: &dyn Backend) {
     }
 }
 
-/// Reads orders until stdin ends, then gives the endpoints a last moment.
-fn obey(endpoints: &[Sender<Order>], flags: &Flags, outgoing: &SyncSender<Outgoing>) {
+/// Reads orders until stdin ends, then gives the endpoints [`EXIT_GRACE`] to end.
+fn read_orders(endpoints: &[Sender<Order>], flags: &Flags, outgoing: &SyncSender<Outgoing>) {
     for line in std::io::stdin().lock().lines() {
         let Ok(order) = line.map_err(|_| ()).and_then(|line| serde_json::from_str(&line).map_err(|_| ())) else {
             break;
@@ -222,34 +223,34 @@ fn obey(endpoints: &[Sender<Order>], flags: &Flags, outgoing: &SyncSender<Outgoi
         match order {
             Order::Stop => flags.stop.store(true, Ordering::Relaxed),
             Order::Drain { expected } => flags.expected.store(expected, Ordering::Relaxed),
-            Order::Explain => tell(endpoints, order),
+            Order::Explain => forward(endpoints, order),
             Order::Go { .. } => {
                 let _ = outgoing.send(Outgoing::Started);
-                tell(endpoints, order);
+                forward(endpoints, order);
             }
         }
     }
     flags.abandon.store(true, Ordering::Relaxed);
-    tell(endpoints, Order::Stop);
-    std::thread::sleep(LAST_MOMENT);
+    forward(endpoints, Order::Stop);
+    std::thread::sleep(EXIT_GRACE);
     std::process::exit(1);
 }
 
-/// For endpoints that wait for an order; one that is over does not.
-fn tell(endpoints: &[Sender<Order>], order: Order) {
+/// Forwards an order to the endpoints that wait for one. An endpoint that has ended does not.
+fn forward(endpoints: &[Sender<Order>], order: Order) {
     for endpoint in endpoints {
         let _ = endpoint.send(order);
     }
 }
 
-/// The main thread: everything that is said goes through here.
+/// The main thread: it sends all reports.
 fn report_until_done(reports: &Receiver<Outgoing>, endpoints: usize) -> Result<(), String> {
     let (mut alive, mut unfinished) = (endpoints, endpoints);
     let mut threads_before = Vec::new();
     while alive > 0 {
         let Ok(outgoing) = reports.recv() else { break };
         let report = match outgoing {
-            Outgoing::Over => {
+            Outgoing::ThreadEnded => {
                 alive -= 1;
                 continue;
             }
@@ -258,16 +259,16 @@ fn report_until_done(reports: &Receiver<Outgoing>, endpoints: usize) -> Result<(
                 threads_before = ThreadUsage::all_of_this_process()?;
                 Report::Started(Resources::of_this_process()?)
             }
-            Outgoing::Row { endpoint, second, whole, mut tally, give_back } => {
+            Outgoing::Row { endpoint, second, whole, mut tally, recycle } => {
                 let counts = Box::new(tally.counts());
                 tally.clear();
-                // The endpoint may be over already; then the memory is not needed again.
-                let _ = give_back.try_send(tally);
+                // Fails if the endpoint has ended; then the memory is not needed again.
+                let _ = recycle.try_send(tally);
                 Report::Row { endpoint, second, whole, counts, resources: Resources::of_this_process()? }
             }
-            Outgoing::Finished { endpoint, closing } => {
+            Outgoing::Finished { endpoint, report } => {
                 unfinished = unfinished.saturating_sub(1);
-                say(&Report::Finished { endpoint, closing, resources: Resources::of_this_process()? })?;
+                send_report(&Report::Finished { endpoint, report, resources: Resources::of_this_process()? })?;
                 if unfinished > 0 {
                     continue;
                 }
@@ -275,12 +276,12 @@ fn report_until_done(reports: &Receiver<Outgoing>, endpoints: usize) -> Result<(
                 Report::Ended { footprint: Footprint::of_this_process()?, threads }
             }
         };
-        say(&report)?;
+        send_report(&report)?;
     }
     Ok(())
 }
 
-fn say(report: &Report) -> Result<(), String> {
+fn send_report(report: &Report) -> Result<(), String> {
     write_line(report).map_err(|error| format!("a worker cannot report: {error}"))
 }
 

@@ -1,8 +1,7 @@
-//! What the instrument itself costs for each message: its loops, its readings of the clock and its books.
+//! The measurement of the own cost: the instrument's share of each latency or period, which is not the middleware's.
 //!
-//! Measured by the coordinator on the machine of the run, and printed with the results: that much of each latency or period is not
-//! the middleware's. What runs are the loops of a worker themselves, with the run's options and a middleware that does nothing:
-//! warm, so a run at a slow pace, which finds them in a colder cache, costs somewhat more.
+//! It runs a worker's loops with the options of the run and a middleware that does nothing. The caches are warm: a slow run, which
+//! finds colder caches, costs somewhat more.
 
 use std::cell::RefCell;
 use std::hint::black_box;
@@ -12,8 +11,8 @@ use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
 use super::placement::Placement;
-use super::publisher::Publishing;
-use super::subscriber::Taking;
+use super::publisher::PublisherLoop;
+use super::subscriber::SubscriberLoop;
 use super::{Context, Flags, NOT_DRAINING, OUTGOING_CAPACITY};
 use crate::backend::{Draft, Matched, Publisher, Subscription, Taken};
 use crate::clock::{SECOND_NS, now_ns};
@@ -22,17 +21,17 @@ use crate::measure::calibration::median;
 use crate::measure::own_cost::OwnCost;
 use crate::run_spec::{Roundtrip, RunSpec};
 
-/// Batches of which the median is taken; one more goes before them, in which everything gets warm.
+/// Number of batches of which the median is taken, after one more batch for warm-up.
 const BATCHES: usize = 15;
-/// Messages of a batch: many enough that reading the clock at its end does not count.
+/// Messages of a batch: enough that the reading of the clock at its end does not count.
 const BATCH: u64 = 1000;
-/// A pace at which messages are due faster than they are sent, so that nobody ever sleeps.
+/// A rate at which messages are due faster than they are sent, so that the loop never sleeps.
 const RATE_HZ: u32 = 1_000_000;
-/// So long before now everything begins: all messages are due. Less than a second, so that no row is handed over meanwhile.
-const BEGUN_NS: i64 = SECOND_NS / 2;
-/// Latencies are spread over so many nanoseconds, so that not always the same cell of a histogram is counted up.
+/// Age of the start, so that all messages are due. Less than a second, so that no row is handed over meanwhile.
+const START_AGE_NS: i64 = SECOND_NS / 2;
+/// Spread of the latencies, nanoseconds, so that the counts go to many cells of a histogram.
 const SPREAD_NS: u64 = 100_000;
-/// From one message to the next; without a common factor with the spread.
+/// Step of the latency from one message to the next, coprime to the spread.
 const SPREAD_STEP_NS: u64 = 7919;
 
 /// Measures the own cost on this machine with the options of `spec`, in some milliseconds.
@@ -41,9 +40,9 @@ pub fn measure(spec: &RunSpec) -> OwnCost {
     OwnCost { send_ns: message_ns(spec, send), receive_ns: message_ns(spec, receive) }
 }
 
-/// What one message costs in a loop, which gets a middleware that does nothing and a start in the past.
-fn message_ns(spec: &RunSpec, run: fn(&Context, Nothing, i64)) -> f64 {
-    // One of each in a run without an end. As fast as possible has no schedule, and no books of it.
+/// The cost of one message in a loop with a middleware that does nothing and a start in the past.
+fn message_ns(spec: &RunSpec, run: fn(&Context, NullMiddleware, i64)) -> f64 {
+    // A run without an end, with one publisher and one subscription. Without a rate there is no schedule and no statistic of it.
     let spec = RunSpec {
         rate_hz: if spec.rate_hz == 0 { 0 } else { RATE_HZ },
         publishers: 1,
@@ -54,7 +53,7 @@ fn message_ns(spec: &RunSpec, run: fn(&Context, Nothing, i64)) -> f64 {
         max_runtime_s: 0,
         ..spec.clone()
     };
-    // Nobody gives orders and nobody reads what is reported; both ends stay open.
+    // No orders come and no reports are read; both ends stay open.
     let ((_orders, orders), (outgoing, _reports)) = (mpsc::channel(), mpsc::sync_channel(OUTGOING_CAPACITY));
     let flags = Flags {
         stop: AtomicBool::new(false),
@@ -62,35 +61,35 @@ fn message_ns(spec: &RunSpec, run: fn(&Context, Nothing, i64)) -> f64 {
         expected: AtomicU64::new(NOT_DRAINING),
     };
     let plan =
-        EndpointPlan { endpoint: Endpoint::Publisher(0), topic: String::new(), relay_topic: String::new(), place: 0 };
+        EndpointPlan { endpoint: Endpoint::Publisher(0), topic: String::new(), relay_topic: String::new(), index: 0 };
     let placement = Placement::of(&spec);
     let context = Context { plan, placement, spec: Arc::new(spec), orders, flags: Arc::new(flags), outgoing };
     let ends_ns = Rc::new(RefCell::new(Vec::with_capacity(BATCHES + 1)));
-    let nothing = Nothing { messages: 0, ends_ns: ends_ns.clone(), flags: context.flags.clone() };
-    run(&context, nothing, now_ns() - BEGUN_NS);
+    let nothing = NullMiddleware { messages: 0, ends_ns: ends_ns.clone(), flags: context.flags.clone() };
+    run(&context, nothing, now_ns() - START_AGE_NS);
     let batches = ends_ns.borrow().windows(2).map(|ends| (ends[1] - ends[0]) as f64 / BATCH as f64).collect();
     median(batches)
 }
 
-fn send(context: &Context, nothing: Nothing, start_ns: i64) {
-    // Only the middleware could fail.
-    let _ = Publishing::new(context, Box::new(nothing), start_ns).publish_all(&mut |_| Ok(()));
+fn send(context: &Context, nothing: NullMiddleware, start_ns: i64) {
+    // Only the middleware can fail.
+    let _ = PublisherLoop::new(context, Box::new(nothing), start_ns).publish_all(&mut |_| Ok(()));
 }
 
-fn receive(context: &Context, nothing: Nothing, start_ns: i64) {
-    let _ = Taking::new(context, Box::new(nothing), start_ns).take_all();
+fn receive(context: &Context, nothing: NullMiddleware, start_ns: i64) {
+    let _ = SubscriberLoop::new(context, Box::new(nothing), start_ns).take_all();
 }
 
 /// A middleware that does nothing, and ends the loop after all batches.
-struct Nothing {
+struct NullMiddleware {
     messages: u64,
-    /// When each batch was over.
+    /// The end of each batch.
     ends_ns: Rc<RefCell<Vec<i64>>>,
     flags: Arc<Flags>,
 }
 
-impl Nothing {
-    fn one_more(&mut self) {
+impl NullMiddleware {
+    fn count_message(&mut self) {
         self.messages += 1;
         if self.messages.is_multiple_of(BATCH) {
             let mut ends_ns = self.ends_ns.borrow_mut();
@@ -103,7 +102,7 @@ impl Nothing {
     }
 }
 
-impl Matched for Nothing {
+impl Matched for NullMiddleware {
     fn matched(&mut self) -> Result<usize, String> {
         Ok(1)
     }
@@ -113,19 +112,19 @@ impl Matched for Nothing {
     }
 }
 
-impl Publisher for Nothing {
+impl Publisher for NullMiddleware {
     fn publish(&mut self, draft: &mut dyn Draft) -> Result<(), String> {
         draft.write(&mut []);
         black_box(draft.stamp());
-        self.one_more();
+        self.count_message();
         Ok(())
     }
 }
 
-impl Subscription for Nothing {
+impl Subscription for NullMiddleware {
     fn take(&mut self, reader: &mut dyn FnMut(&Taken<'_>)) -> Result<bool, String> {
         let received_ns = now_ns();
-        self.one_more();
+        self.count_message();
         reader(&Taken {
             source: [1; 16],
             time_ns: received_ns - (self.messages * SPREAD_STEP_NS % SPREAD_NS) as i64,

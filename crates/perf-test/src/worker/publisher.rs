@@ -1,15 +1,15 @@
 //! The publisher's loop: messages on an open-loop schedule, each stamped right before it is sent.
 //!
-//! Runs on a thread of a worker; also the first half of `intra_thread`. The schedule looks at nothing that happened, so a slow
-//! moment shows as lateness. No allocation, lock, report or system call but the sleep between due time and publish; rows go out
-//! once a second.
+//! The schedule does not depend on earlier messages, so a slow moment shows as lateness. From the due time to the publish there is
+//! no allocation, lock, report or system call but the sleep. Rows go out once a second.
 
 use std::num::NonZeroU64;
 use std::sync::atomic::Ordering;
 
 use super::Context;
 use super::matching::wait_for_start;
-use super::protocol::{Closing, Report};
+use super::protocol::EndpointReport;
+use super::refusals::Refusals;
 use super::rows::Rows;
 use crate::backend::{Backend, Draft, Publisher, Stamp};
 use crate::clock::{SECOND_NS, now_ns, sleep_until};
@@ -18,58 +18,54 @@ use crate::pacing::Schedule;
 use crate::payload;
 use crate::run_spec::Touch;
 
-/// How long anything may take to notice that the run is over.
+/// The longest delay until the end of the run is noticed.
 const SLICE_NS: i64 = SECOND_NS / 10;
-/// How long after the end of the run messages are still sent that were due before it.
+/// Time after the end of the run in which messages that were due before it are still sent.
 const CATCH_UP_NS: i64 = SECOND_NS / 2;
-/// Refusals in a row after which a publisher gives up.
-const REFUSALS_IN_A_ROW: u32 = 100;
 
-/// Creates the publisher, waits for the others and the start, publishes, and stays until the run is over.
+/// Creates the publisher, waits for matching and for the start, publishes, and stays until the run is over.
 pub fn run(context: &Context, backend: &dyn Backend) -> Result<(), String> {
     let mut publisher = create(context, backend)?;
     let Some(start_ns) = wait_for_start(&mut [(context, &mut *publisher)])? else { return Ok(()) };
-    let mut publishing = Publishing::new(context, publisher, start_ns);
-    publishing.publish_all(&mut |_| Ok(()))?;
-    context.finish(publishing.closing());
-    // What is in this publisher's memory must stay readable until the subscriptions have it.
-    context.stay_until_the_end();
+    let mut publisher_loop = PublisherLoop::new(context, publisher, start_ns);
+    publisher_loop.publish_all(&mut |_| Ok(()))?;
+    context.finish(publisher_loop.report());
+    // This publisher's memory must stay readable until the subscriptions have taken the last samples.
+    context.wait_for_end();
     Ok(())
 }
 
-/// The publisher on this thread.
+/// Creates the publisher on this thread.
 pub fn create(context: &Context, backend: &dyn Backend) -> Result<Box<dyn Publisher>, String> {
-    // The default slack of 50 µs would make every message late. Without permission it stays as it is.
+    // The default slack of 50 µs makes every message late. Without permission it stays.
     let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
     backend.publisher(&context.spec, &context.plan)
 }
 
-/// What is done after each message and while nothing is due: nothing, or with INTRA_THREAD the subscriptions' part. The argument is
-/// the time now, ns.
+/// Work after each message and while no message is due: none, or with INTRA_THREAD that of the subscriptions. The argument is the
+/// time now, ns.
 pub type Meanwhile<'a> = dyn FnMut(i64) -> Result<(), String> + 'a;
 
-/// A publisher that publishes.
-pub struct Publishing<'a> {
+/// A publisher and its state while it publishes.
+pub struct PublisherLoop<'a> {
     context: &'a Context,
     publisher: Box<dyn Publisher>,
     schedule: Schedule,
     end_ns: i64,
     rows: Rows,
     matched: bool,
-    /// Why subscriptions are not matched, until one is.
+    /// Reasons why no subscription is matched, until one is.
     mismatches: Vec<String>,
     ever_matched: bool,
-    look_again_ns: i64,
-    refusals_in_a_row: u32,
-    /// Why a message was refused has been said; the others are only counted.
-    refusal_said: bool,
+    next_check_ns: i64,
+    refusals: Refusals<'a>,
 }
 
-impl<'a> Publishing<'a> {
+impl<'a> PublisherLoop<'a> {
     /// Begins at `start_ns`.
     pub fn new(context: &'a Context, publisher: Box<dyn Publisher>, start_ns: i64) -> Self {
         let spec = &context.spec;
-        Publishing {
+        PublisherLoop {
             context,
             publisher,
             schedule: Schedule::new(start_ns, spec.rate_hz),
@@ -78,30 +74,29 @@ impl<'a> Publishing<'a> {
             matched: spec.is_private(),
             mismatches: Vec::new(),
             ever_matched: spec.is_private(),
-            look_again_ns: start_ns,
-            refusals_in_a_row: 0,
-            refusal_said: false,
+            next_check_ns: start_ns,
+            refusals: Refusals::new(context),
         }
     }
 
     /// Publishes until the end of the run or an order to stop.
     pub fn publish_all(&mut self, meanwhile: &mut Meanwhile<'_>) -> Result<(), String> {
-        // The start lies a little in the future, also for what is sent as fast as possible.
+        // The start lies a little in the future, also without a rate.
         self.idle_until(self.rows.end_ns() - SECOND_NS, meanwhile)?;
         let mut index = 0;
-        while !self.stopped() {
+        while !self.is_stopped() {
             let due_ns = self.schedule.due_ns(index);
             let awake_ns = self.idle_until(due_ns.unwrap_or(0).min(self.end_ns), meanwhile)?;
-            // What was due before the end is still sent after it for a while, so that one stall at the end costs no sample.
+            // Messages that were due before the end are sent for a while after it, so that one stall at the end costs no sample.
             let due_at_end = due_ns.is_none_or(|due_ns| due_ns >= self.end_ns);
             let over_ns = if due_at_end { 0 } else { CATCH_UP_NS };
-            if self.stopped() || awake_ns >= self.end_ns.saturating_add(over_ns) {
+            if self.is_stopped() || awake_ns >= self.end_ns.saturating_add(over_ns) {
                 break;
             }
             self.publish_one(index, due_ns, awake_ns)?;
             index += 1;
             let mut done_ns = awake_ns;
-            // As fast as possible there is no next one to be early for: a reading of the clock less.
+            // Without a rate no message has a due time, which saves a reading of the clock.
             if let Some(next_due_ns) = self.schedule.due_ns(index) {
                 done_ns = now_ns();
                 self.rows.open.sent.reserve_ns.add((next_due_ns - done_ns) as f64);
@@ -110,8 +105,8 @@ impl<'a> Publishing<'a> {
         }
         let now_ns = now_ns();
         self.rows.until(now_ns);
-        // The message at hand when the order to stop came is not owed.
-        let begun = index + u64::from(self.stopped());
+        // The message in preparation when the order to stop came does not count as unsent.
+        let begun = index + u64::from(self.is_stopped());
         self.rows.open.sent.unsent = self.schedule.due_before(now_ns.min(self.end_ns)).saturating_sub(begun);
         self.rows.last();
         Ok(())
@@ -124,10 +119,11 @@ impl<'a> Publishing<'a> {
         let (published, allocated) = counted(spec.check_memory, || self.publisher.publish(&mut draft));
         self.rows.open.sent.allocations += allocated.allocations;
         if let Err(sentence) = published {
-            return self.refused(sentence);
+            self.rows.open.sent.refused += 1;
+            return self.refusals.count("refused messages", "a message was refused", &sentence);
         }
         let sent_ns = draft.stamp.time_ns;
-        self.refusals_in_a_row = 0;
+        self.refusals.reset();
         self.rows.until(sent_ns);
         let row = &mut self.rows.open;
         row.sent.samples += 1;
@@ -140,31 +136,16 @@ impl<'a> Publishing<'a> {
         Ok(())
     }
 
-    fn refused(&mut self, sentence: String) -> Result<(), String> {
-        self.rows.open.sent.refused += 1;
-        self.refusals_in_a_row += 1;
-        if self.refusals_in_a_row == REFUSALS_IN_A_ROW {
-            return Err(format!(
-                "it gave up after {REFUSALS_IN_A_ROW} refused messages in a row; the last: {sentence}"
-            ));
-        }
-        if !std::mem::replace(&mut self.refusal_said, true) {
-            self.context
-                .report(Report::Warning(self.context.plan.endpoint, format!("a message was refused: {sentence}")));
-        }
-        Ok(())
-    }
-
     /// Sleeps until `time_ns` or the end of the run, handing over rows meanwhile. Returns the time.
     fn idle_until(&mut self, time_ns: i64, meanwhile: &mut Meanwhile<'_>) -> Result<i64, String> {
         loop {
             let now_ns = now_ns();
             self.rows.until(now_ns);
-            if !self.context.spec.is_private() && now_ns >= self.look_again_ns {
-                self.look_around()?;
-                self.look_again_ns = now_ns + SLICE_NS;
+            if !self.context.spec.is_private() && now_ns >= self.next_check_ns {
+                self.update_matched()?;
+                self.next_check_ns = now_ns + SLICE_NS;
             }
-            if now_ns >= time_ns || self.stopped() {
+            if now_ns >= time_ns || self.is_stopped() {
                 return Ok(now_ns);
             }
             meanwhile(now_ns)?;
@@ -172,8 +153,8 @@ impl<'a> Publishing<'a> {
         }
     }
 
-    /// Who listens, on a topic that is another program's too.
-    fn look_around(&mut self) -> Result<(), String> {
+    /// Updates the matched subscriptions, on a topic shared with other programs.
+    fn update_matched(&mut self) -> Result<(), String> {
         self.matched = self.publisher.matched()? > 0;
         self.ever_matched |= self.matched;
         if self.ever_matched {
@@ -181,26 +162,26 @@ impl<'a> Publishing<'a> {
             return Ok(());
         }
         let found = self.publisher.mismatches();
-        // Those that have gone meanwhile are still the reason.
+        // The reasons remain when those subscriptions have gone.
         if !found.is_empty() {
             self.mismatches = found;
         }
         Ok(())
     }
 
-    fn stopped(&self) -> bool {
-        self.context.flags.stop.load(Ordering::Relaxed) || self.context.flags.abandoned()
+    fn is_stopped(&self) -> bool {
+        self.context.flags.stop.load(Ordering::Relaxed) || self.context.flags.is_abandoned()
     }
 
-    /// What it knows in the end.
-    pub fn closing(&mut self) -> Closing {
-        Closing { mismatches: std::mem::take(&mut self.mismatches), ..Closing::default() }
+    /// The report at the end.
+    pub fn report(&mut self) -> EndpointReport {
+        EndpointReport { mismatches: std::mem::take(&mut self.mismatches), ..EndpointReport::default() }
     }
 }
 
-/// The message that is due.
+/// A message that is due.
 struct Message {
-    /// Its time is filled in when it is asked for.
+    /// The time is set by [`Draft::stamp`].
     stamp: Stamp,
     touch: Touch,
 }

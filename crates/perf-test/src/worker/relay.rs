@@ -1,11 +1,12 @@
-//! The relay's loop: takes each message from the one topic and sends it on to the other with its original stamp.
+//! The relay's loop: it takes each message from one topic and sends it on the other with its original stamp.
 //!
-//! Runs on a thread of a worker, for round trips. What it measures is the other end's; here messages are only counted.
+//! The publisher's and the subscription's workers measure the round trip; a relay only counts messages.
 
 use super::Context;
-use super::draining::Draining;
+use super::drain::DrainMonitor;
 use super::matching::wait_for_start;
-use super::protocol::{Closing, Report};
+use super::protocol::EndpointReport;
+use super::refusals::Refusals;
 use super::rows::Rows;
 use crate::backend::{Backend, Draft, Matched, Publisher, Stamp, Subscription};
 use crate::clock::now_ns;
@@ -14,7 +15,7 @@ use crate::measure::loss::{Arrival, Sequences};
 use crate::payload;
 use crate::run_spec::{RunSpec, Touch, Wait};
 
-/// Creates both ends, waits for the others and the start, and passes messages on until nothing more comes.
+/// Creates both ends, waits for matching and for the start, and passes messages on until no more come.
 pub fn run(context: &Context, backend: &dyn Backend) -> Result<(), String> {
     let to = EndpointPlan { topic: context.plan.relay_topic.clone(), ..context.plan.clone() };
     let mut ends = Ends {
@@ -24,11 +25,12 @@ pub fn run(context: &Context, backend: &dyn Backend) -> Result<(), String> {
     let Some(start_ns) = wait_for_start(&mut [(context, &mut ends)])? else { return Ok(()) };
     let rows = Rows::new(context.plan.endpoint, context.outgoing.clone(), start_ns);
     let sequences = Sequences::new(context.spec.has_publishers(), context.spec.last_id);
-    let draining = Draining::new(context, start_ns);
-    let mut relaying = Relaying { context, ends, rows, sequences, draining, overwritten: 0, taken: 0, said: false };
-    relaying.relay_all()?;
-    context.finish(Closing::default());
-    context.stay_until_the_end();
+    let drain = DrainMonitor::new(context, start_ns);
+    let mut relay_loop =
+        RelayLoop { context, ends, rows, sequences, drain, overwritten: 0, taken: 0, refusals: Refusals::new(context) };
+    relay_loop.relay_all()?;
+    context.finish(EndpointReport::default());
+    context.wait_for_end();
     Ok(())
 }
 
@@ -38,7 +40,7 @@ struct Ends {
 }
 
 impl Matched for Ends {
-    /// On the side where there are fewer.
+    /// The number on the side that has fewer.
     fn matched(&mut self) -> Result<usize, String> {
         Ok(self.subscription.matched()?.min(self.publisher.matched()?))
     }
@@ -48,7 +50,7 @@ impl Matched for Ends {
     }
 }
 
-struct Relaying<'a> {
+struct RelayLoop<'a> {
     context: &'a Context,
     ends: Ends,
     rows: Rows,
@@ -56,22 +58,21 @@ struct Relaying<'a> {
     overwritten: u64,
     /// Messages taken, duplicates not counted.
     taken: u64,
-    /// Whether more is to be expected.
-    draining: Draining<'a>,
-    /// Why a message could not be passed on has been said.
-    said: bool,
+    /// Monitors the end.
+    drain: DrainMonitor<'a>,
+    refusals: Refusals<'a>,
 }
 
-impl Relaying<'_> {
+impl RelayLoop<'_> {
     fn relay_all(&mut self) -> Result<(), String> {
         let spec = self.context.spec.clone();
-        while !self.context.flags.abandoned() {
-            if self.draining.is_complete(self.taken + self.overwritten) {
+        while !self.context.flags.is_abandoned() {
+            if self.drain.is_complete(self.taken + self.overwritten) {
                 while spec.has_publishers() && self.relay_one(&spec)? {}
                 break;
             }
             let before_ns = now_ns();
-            if self.draining.is_over(before_ns) {
+            if self.drain.is_over(before_ns) {
                 break;
             }
             if self.relay_one(&spec)? {
@@ -81,7 +82,7 @@ impl Relaying<'_> {
             if spec.wait == Wait::Spin {
                 std::hint::spin_loop();
             } else {
-                self.ends.subscription.wait(self.draining.wait(before_ns, self.rows.end_ns()))?;
+                self.ends.subscription.wait(self.drain.wait(before_ns, self.rows.end_ns()))?;
             }
         }
         self.rows.until(now_ns());
@@ -107,7 +108,7 @@ impl Relaying<'_> {
         };
         if let Some((received_ns, time_ns, length_bytes, source, id)) = passed {
             self.rows.until(received_ns);
-            self.draining.arrived(received_ns, received_ns.saturating_sub(time_ns));
+            self.drain.arrived(received_ns, received_ns.saturating_sub(time_ns));
             self.taken += u64::from(self.sequences.arrived(source, id, 0).1 != Arrival::Duplicate);
             let relayed = &mut self.rows.open.relayed;
             relayed.samples += u64::from(refused.is_none());
@@ -118,10 +119,7 @@ impl Relaying<'_> {
         self.overwritten = overwritten;
         if let Some(sentence) = refused {
             self.rows.open.relayed.refused += 1;
-            if !std::mem::replace(&mut self.said, true) {
-                let sentence = format!("a message was not passed on: {sentence}");
-                self.context.report(Report::Warning(self.context.plan.endpoint, sentence));
-            }
+            self.refusals.report("a message was not passed on", &sentence);
         }
         Ok(taken)
     }

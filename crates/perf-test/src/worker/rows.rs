@@ -1,43 +1,43 @@
 //! One-second rows of an endpoint on their way to the coordinator.
 //!
-//! The loops fill the open row and hand it over when its second is over. They never format or write: the reporting thread turns
-//! rows into reports and gives the memory back, so that the measurement allocates nothing.
+//! The loops fill the open row and hand it over when its second is over. The reporting thread formats and writes the reports, and
+//! returns the memory, so that the measurement allocates nothing.
 
 use std::sync::mpsc::{self, Receiver, SyncSender};
 
-use super::protocol::{Closing, Report};
+use super::protocol::{EndpointReport, Report};
 use crate::endpoint::Endpoint;
 use crate::measure::tally::{TALLIES, Tally};
 use crate::pacing::Seconds;
 
-/// What goes to the reporting thread.
+/// A message to the reporting thread.
 pub enum Outgoing {
-    /// Something said outside the measurement.
+    /// A report outside the measurement.
     Control(Report),
     /// The measurement begins.
     Started,
     /// A row.
     Row {
-        /// Whose.
+        /// The endpoint.
         endpoint: Endpoint,
-        /// Which second.
+        /// The index of the second.
         second: u64,
-        /// Whether all of it.
+        /// False for a part of a second.
         whole: bool,
         /// The counts.
         tally: Box<Tally>,
-        /// Where the box goes when it is empty again.
-        give_back: SyncSender<Box<Tally>>,
+        /// The way back of the box when it is empty again.
+        recycle: SyncSender<Box<Tally>>,
     },
-    /// An endpoint has done everything.
+    /// An endpoint has finished.
     Finished {
-        /// Which.
+        /// The endpoint.
         endpoint: Endpoint,
-        /// What it knows in the end.
-        closing: Closing,
+        /// Its report.
+        report: EndpointReport,
     },
     /// An endpoint's thread ends.
-    Over,
+    ThreadEnded,
 }
 
 /// The rows of one endpoint.
@@ -47,18 +47,18 @@ pub struct Rows {
     seconds: Seconds,
     /// The open row.
     pub open: Box<Tally>,
-    give_back: SyncSender<Box<Tally>>,
+    recycle: SyncSender<Box<Tally>>,
     empty: Receiver<Box<Tally>>,
 }
 
 impl Rows {
     /// Rows counted from `start_ns`.
     pub fn new(endpoint: Endpoint, outgoing: SyncSender<Outgoing>, start_ns: i64) -> Self {
-        let (give_back, empty) = mpsc::sync_channel(TALLIES);
+        let (recycle, empty) = mpsc::sync_channel(TALLIES);
         for _ in 1..TALLIES {
-            let _ = give_back.try_send(Box::default());
+            let _ = recycle.try_send(Box::default());
         }
-        Rows { endpoint, outgoing, seconds: Seconds::new(start_ns), open: Box::default(), give_back, empty }
+        Rows { endpoint, outgoing, seconds: Seconds::new(start_ns), open: Box::default(), recycle, empty }
     }
 
     /// When the open row ends, ns.
@@ -66,25 +66,25 @@ impl Rows {
         self.seconds.end_ns()
     }
 
-    /// Hands over the rows that are over at `now_ns`.
+    /// Hands over the rows that have ended at `now_ns`.
     pub fn until(&mut self, now_ns: i64) {
         while let Some(second) = self.seconds.close(now_ns) {
             self.send(second, true);
         }
     }
 
-    /// Hands over the piece of a second that is left.
+    /// Hands over the part of a second that is left.
     pub fn last(&mut self) {
         self.send(self.seconds.open(), false);
     }
 
     fn send(&mut self, second: u64, whole: bool) {
-        // Allocates only if the reporting thread is seconds behind: better than to hold up the measurement.
+        // Allocates only if the reporting thread is seconds behind, so that the measurement is not delayed.
         let empty = self.empty.try_recv().unwrap_or_default();
         let tally = std::mem::replace(&mut self.open, empty);
-        let (endpoint, give_back) = (self.endpoint, self.give_back.clone());
-        // Fails only if the reporting thread is gone, and then the process is ending.
-        let _ = self.outgoing.send(Outgoing::Row { endpoint, second, whole, tally, give_back });
+        let (endpoint, recycle) = (self.endpoint, self.recycle.clone());
+        // Fails only if the reporting thread has gone; then the process is ending.
+        let _ = self.outgoing.send(Outgoing::Row { endpoint, second, whole, tally, recycle });
     }
 }
 
@@ -95,7 +95,7 @@ mod tests {
     use super::*;
     use crate::clock::SECOND_NS;
 
-    /// Fills a row and hands it over; what the thread that measures allocates for it.
+    /// Fills a row and hands it over; returns the allocations of the measuring thread.
     fn second(rows: &mut Rows, second: i64) -> Allocated {
         count(|| {
             for latency_ns in 0..1000_u32 {
@@ -112,13 +112,13 @@ mod tests {
         let mut rows = Rows::new(Endpoint::Subscription(0), outgoing, 0);
         for number in 0..100 {
             assert_eq!(second(&mut rows, number), Allocated::default(), "in second {number}");
-            let Ok(Outgoing::Row { second, whole, mut tally, give_back, .. }) = reports.try_recv() else {
+            let Ok(Outgoing::Row { second, whole, mut tally, recycle, .. }) = reports.try_recv() else {
                 panic!("no row in second {number}")
             };
             let counts = tally.counts();
             assert_eq!((second, whole, counts.latencies.len() > 500), (number as u64, true, true));
             tally.clear();
-            give_back.try_send(tally).unwrap();
+            recycle.try_send(tally).unwrap();
         }
     }
 

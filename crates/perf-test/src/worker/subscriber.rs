@@ -1,166 +1,151 @@
-//! The subscriber's loop: waits, takes all there is, and notes when each sample came.
+//! The subscriber's loop: it waits, takes all samples, and records the time of reception of each.
 //!
-//! Runs on a thread of a worker; also the second half of `intra_thread`. A sample's time of reception is what the back end read right
-//! after it had it. No allocation, lock, report or system call per sample; rows go out once a second, also when nothing comes.
-//! Invariant: a row is handed over only when everything that was received in its second is in it.
+//! The back end reads the time of reception as soon as it has the sample. There is no allocation, lock, report or system call per
+//! sample. Rows go out once a second, also empty ones. Invariant: a row is handed over only when everything that was received in its
+//! second is in it.
 
 use super::Context;
 use super::matching::wait_for_start;
-use super::notes::Notes;
-use super::protocol::{Closing, Report};
+use super::protocol::EndpointReport;
+use super::refusals::Refusals;
+use super::sample_recorder::SampleRecorder;
 use crate::backend::{Backend, Subscription};
 use crate::clock::{SECOND_NS, now_ns};
 use crate::measure::allocations::counted;
 use crate::run_spec::Wait;
 
-/// How often a spinning subscription looks around while nothing comes.
-const LOOK_AROUND_NS: i64 = SECOND_NS / 10;
-/// Refusals in a row after which a subscription gives up.
-const REFUSALS_IN_A_ROW: u32 = 100;
+/// Interval of the checks for publishers while no sample comes.
+const CHECK_INTERVAL_NS: i64 = SECOND_NS / 10;
 
-/// Creates the subscription, waits for the others and the start, takes until nothing more comes, and stays until the run is over.
+/// Creates the subscription, waits for matching and for the start, takes until no more samples come, and stays until the run is over.
 pub fn run(context: &Context, backend: &dyn Backend) -> Result<(), String> {
     let mut subscription = backend.subscription(&context.spec, &context.plan)?;
     let Some(start_ns) = wait_for_start(&mut [(context, &mut *subscription)])? else { return Ok(()) };
-    let mut taking = Taking::new(context, subscription, start_ns);
-    taking.take_all()?;
-    context.finish(taking.closing());
-    context.stay_until_the_end();
+    let mut subscriber = SubscriberLoop::new(context, subscription, start_ns);
+    subscriber.take_all()?;
+    context.finish(subscriber.report());
+    context.wait_for_end();
     Ok(())
 }
 
-/// A subscription that takes.
-pub struct Taking<'a> {
+/// A subscription and its state while it takes.
+pub struct SubscriberLoop<'a> {
     context: &'a Context,
     subscription: Box<dyn Subscription>,
-    notes: Notes<'a>,
-    refusals_in_a_row: u32,
-    /// Why a sample could not be taken has been said; the others are only counted.
-    refusal_said: bool,
+    recorder: SampleRecorder<'a>,
+    refusals: Refusals<'a>,
     publisher_seen: bool,
     alone_since_ns: Option<i64>,
-    look_again_ns: i64,
-    /// Why publishers were not matched, while nothing has come.
+    next_check_ns: i64,
+    /// Reasons why publishers were not matched, while no sample has come.
     mismatches: Vec<String>,
 }
 
-impl<'a> Taking<'a> {
+impl<'a> SubscriberLoop<'a> {
     /// Begins at `start_ns`.
     pub fn new(context: &'a Context, subscription: Box<dyn Subscription>, start_ns: i64) -> Self {
-        Taking {
+        SubscriberLoop {
             context,
             subscription,
-            notes: Notes::new(context, start_ns),
-            refusals_in_a_row: 0,
-            refusal_said: false,
+            recorder: SampleRecorder::new(context, start_ns),
+            refusals: Refusals::new(context),
             publisher_seen: false,
             alone_since_ns: None,
-            look_again_ns: start_ns,
+            next_check_ns: start_ns,
             mismatches: Vec::new(),
         }
     }
 
-    /// Takes until everything that was sent is there, or nothing more comes.
+    /// Takes until all samples that were sent have arrived, or no more come.
     pub fn take_all(&mut self) -> Result<(), String> {
-        while !self.context.flags.abandoned() {
-            if self.notes.draining.is_complete(self.notes.taken + self.subscription.overwritten()) {
-                // What is there besides was there before. Others' publishers go on, and theirs would never end.
+        while !self.context.flags.is_abandoned() {
+            if self.recorder.drain.is_complete(self.recorder.taken + self.subscription.overwritten()) {
+                // Samples still at hand arrived before. Publishers of other programs do not stop, so this loop would not end for them.
                 while self.context.spec.has_publishers() && self.take_one()? {}
                 break;
             }
-            // Read before looking: what came before it has been taken when there is nothing.
+            // Read before the attempt: if there is no sample, all that came before this time have been taken.
             let before_ns = now_ns();
-            if self.notes.draining.is_over(before_ns) {
+            if self.recorder.drain.is_over(before_ns) {
                 break;
             }
             if self.take_one()? {
                 continue;
             }
-            self.notes.rows.until(before_ns);
+            self.recorder.rows.until(before_ns);
             self.wait(before_ns)?;
         }
-        self.notes.rows.until(now_ns());
-        self.notes.pass_over(self.subscription.overwritten());
-        self.notes.rows.last();
+        self.recorder.rows.until(now_ns());
+        self.recorder.add_overwritten(self.subscription.overwritten());
+        self.recorder.rows.last();
         Ok(())
     }
 
-    /// Takes all there is now, with INTRA_THREAD after each message.
+    /// Takes all samples at hand, with INTRA_THREAD after each message.
     pub fn take_available(&mut self, now_ns: i64) -> Result<(), String> {
         while self.take_one()? {}
-        self.notes.rows.until(now_ns);
+        self.recorder.rows.until(now_ns);
         Ok(())
     }
 
-    /// Until there is something, a row is over, or it is time to look at the orders.
+    /// Waits until a sample comes, a row ends, or it is time to check the orders.
     fn wait(&mut self, now_ns: i64) -> Result<(), String> {
         if self.context.spec.wait == Wait::Spin {
             std::hint::spin_loop();
         } else {
-            self.subscription.wait(self.notes.draining.wait(now_ns, self.notes.rows.end_ns()))?;
+            self.subscription.wait(self.recorder.drain.wait(now_ns, self.recorder.rows.end_ns()))?;
         }
-        // While nothing comes there is time for it.
-        if now_ns >= self.look_again_ns {
-            self.look_again_ns = now_ns + LOOK_AROUND_NS;
-            self.look_around(now_ns)?;
+        // This runs only while no sample comes.
+        if now_ns >= self.next_check_ns {
+            self.next_check_ns = now_ns + CHECK_INTERVAL_NS;
+            self.check_publishers(now_ns)?;
         }
         Ok(())
     }
 
     /// Takes one sample, if there is one.
     fn take_one(&mut self) -> Result<bool, String> {
-        let (notes, subscription) = (&mut self.notes, &mut self.subscription);
-        let take = || subscription.take(&mut |taken| notes.note(taken));
+        let (recorder, subscription) = (&mut self.recorder, &mut self.subscription);
+        let take = || subscription.take(&mut |taken| recorder.record(taken));
         let (taken, allocated) = counted(self.context.spec.check_memory, take);
         match taken {
             Ok(true) => {
-                self.refusals_in_a_row = 0;
-                self.notes.allocated(allocated.allocations);
+                self.refusals.reset();
+                self.recorder.add_allocations(allocated.allocations);
                 Ok(true)
             }
             Ok(false) => Ok(false),
-            Err(sentence) => self.refused(sentence).map(|()| true),
+            Err(sentence) => {
+                self.recorder.rows.open.received.refused += 1;
+                let report = "a sample could not be taken";
+                self.refusals.count("refused attempts to take", report, &sentence).map(|()| true)
+            }
         }
     }
 
-    fn refused(&mut self, sentence: String) -> Result<(), String> {
-        self.notes.rows.open.received.refused += 1;
-        self.refusals_in_a_row += 1;
-        if self.refusals_in_a_row == REFUSALS_IN_A_ROW {
-            return Err(format!(
-                "it gave up after {REFUSALS_IN_A_ROW} samples in a row that could not be taken; the last: {sentence}"
-            ));
-        }
-        if !std::mem::replace(&mut self.refusal_said, true) {
-            let sentence = format!("a sample could not be taken: {sentence}");
-            self.context.report(Report::Warning(self.context.plan.endpoint, sentence));
-        }
-        Ok(())
-    }
-
-    /// Who publishes, and why somebody may not be matched; the publisher may be gone when the run ends.
-    fn look_around(&mut self, now_ns: i64) -> Result<(), String> {
-        if self.notes.taken == 0 {
+    /// Updates the matched publishers and the reasons of mismatches, which are not known any more once a publisher has gone.
+    fn check_publishers(&mut self, now_ns: i64) -> Result<(), String> {
+        if self.recorder.taken == 0 {
             let found = self.subscription.mismatches();
             if !found.is_empty() {
                 self.mismatches = found;
             }
         }
         let publishers = self.subscription.matched()?;
-        self.publisher_seen |= publishers > 0 || self.notes.taken > 0;
+        self.publisher_seen |= publishers > 0 || self.recorder.taken > 0;
         if publishers > 0 {
             self.alone_since_ns = None;
         } else if self.publisher_seen {
-            self.alone_since_ns.get_or_insert(now_ns - self.notes.start_ns);
+            self.alone_since_ns.get_or_insert(now_ns - self.recorder.start_ns);
         }
         Ok(())
     }
 
-    /// What it knows in the end.
-    pub fn closing(&mut self) -> Closing {
-        let mismatches = if self.notes.taken == 0 { std::mem::take(&mut self.mismatches) } else { Vec::new() };
-        let sequences = &self.notes.sequences;
+    /// The report at the end.
+    pub fn report(&mut self) -> EndpointReport {
+        let mismatches = if self.recorder.taken == 0 { std::mem::take(&mut self.mismatches) } else { Vec::new() };
+        let sequences = &self.recorder.sequences;
         let (last_seen, before_matched) = (sequences.last_seen(), sequences.before_matched());
-        Closing { last_seen, before_matched, alone_since_ns: self.alone_since_ns, mismatches }
+        EndpointReport { last_seen, before_matched, alone_since_ns: self.alone_since_ns, mismatches }
     }
 }

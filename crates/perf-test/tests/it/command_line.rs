@@ -81,7 +81,7 @@ fn programs_that_do_not_agree_on_the_type_are_told_so() {
     assert_eq!(publisher.status.code(), Some(1), "{}", publisher.everything());
     assert!(publisher.stderr.contains("no subscription was matched on topic types"), "{}", publisher.stderr);
     assert!(publisher.stdout.contains("performance_test/msg/Array1k"), "{}", publisher.stdout);
-    assert!(publisher.stdout.contains("received and lost are not known here"), "{}", publisher.stdout);
+    assert!(publisher.stdout.contains("received and lost samples are not known here"), "{}", publisher.stdout);
     subscriber.signal(rustix::process::Signal::INT);
     let subscriber = subscriber.finish();
     assert_eq!(subscriber.status.code(), Some(1), "{}", subscriber.everything());

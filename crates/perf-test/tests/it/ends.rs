@@ -38,7 +38,7 @@ fn a_killed_publisher_ends_the_run_with_its_summary_and_exit_code_1() {
     assert!(run.stdout.contains(&note), "{}", run.stdout);
     assert!(run.number("received") > 0, "{}", run.stdout);
     assert_eq!(run.number("lost"), 0, "{}", run.stdout);
-    assert!(run.stderr.contains("none of the publishers lived"), "{}", run.stderr);
+    assert!(run.stderr.contains("all publishers exited"), "{}", run.stderr);
     memory.assert_empty();
 }
 
@@ -53,7 +53,7 @@ fn a_publisher_killed_before_the_first_row_is_told_by_what_it_sent() {
     send(publisher, Signal::KILL);
     let run = run.finish();
     assert_eq!((run.status.code(), run.rows()), (Some(1), 0), "{}", run.everything());
-    assert!(run.stderr.contains("none of the publishers lived"), "{}", run.stderr);
+    assert!(run.stderr.contains("all publishers exited"), "{}", run.stderr);
     assert!(!run.stdout.contains("no sample was sent"), "{}", run.stdout);
     let (sent, received) = (run.number("sent"), run.number("received"));
     assert!(sent > 0 && (sent, run.number("lost")) == (received, 0), "{}", run.stdout);
@@ -87,7 +87,7 @@ fn a_publisher_that_hangs_is_given_up_and_nobody_else_is_killed() {
     let run = run.finish();
     assert_eq!(run.status.code(), Some(1), "{}", run.everything());
     assert!(run.stdout.contains("publisher 0 did not finish within 10 s"), "{}", run.stdout);
-    assert_eq!(run.stdout.matches("did not end by itself and was killed").count(), 1, "{}", run.stdout);
+    assert_eq!(run.stdout.matches("did not exit by itself and was killed").count(), 1, "{}", run.stdout);
     assert!(run.number("received") > 0, "{}", run.stdout);
     memory.assert_empty();
 }

@@ -137,7 +137,10 @@ fn the_heading_says_what_the_payload_goes_through() {
         ("-m Array1k --zero-copy", "the other bytes stay as they are"),
         ("-m Array1k", "all bytes are copied"),
         ("-m PointCloud512k --zero-copy", "each loan writes all single fields"),
-        ("-m UnboundedString --unbounded-msg-size 70 --zero-copy", "writes and checks each text of 70 bytes"),
+        (
+            "-m UnboundedString --unbounded-msg-size 70 --zero-copy",
+            "writes and checks a text of 70 bytes for each message",
+        ),
     ];
     for (run, words) in
         runs.map(|(options, words)| (memory.start(&format!("{options} -r 1000 --max-runtime 1")), words))

@@ -146,7 +146,7 @@ fn the_history_that_a_late_subscription_gets_is_apart_from_what_comes_live() {
     publisher.signal(rustix::process::Signal::INT);
     publisher.finish().assert_good();
     subscriber.assert_good();
-    let history = subscriber.number("sent before matched,");
+    let history = subscriber.number("sent before matching,");
     assert!(history >= 20, "{}", subscriber.stdout);
     // Twenty a second, those at both ends by the moment when the other program sent them.
     let received = subscriber.number("received");
@@ -248,7 +248,7 @@ fn what_is_written_into_every_payload_is_read_from_it() {
     ]) {
         run.assert_good();
         assert_eq!((run.number("received"), run.number("lost")), (100, 0), "{}", run.stdout);
-        assert!(run.stdout.contains("(the payload, after its reception)"), "{}", run.stdout);
+        assert!(run.stdout.contains("(to read the payload, after reception)"), "{}", run.stdout);
     }
     memory.assert_empty();
 }

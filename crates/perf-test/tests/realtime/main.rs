@@ -77,7 +77,7 @@ fn said(role: &str, options: &str, endpoints: &[Endpoint]) -> (String, i64) {
         endpoint: *endpoint,
         topic: "/topic".to_owned(),
         relay_topic: String::new(),
-        place: 0,
+        index: 0,
     };
     let endpoints: Vec<EndpointPlan> = endpoints.iter().map(of_endpoint).collect();
     let mut unmatched = endpoints.len();

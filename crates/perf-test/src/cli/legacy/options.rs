@@ -1,14 +1,14 @@
-//! Options of older performance_tests that have another name here, are always so, or cannot apply.
+//! The options of older performance_test versions that have another name here, are always in effect, or cannot apply.
 //!
-//! None is ignored: what it amounts to is done, or said in the heading, or the command is refused with the reason.
+//! None is ignored: the option takes effect, or the heading mentions it, or the command is refused with the reason.
 
 use clap::Args;
 
-/// Options for the scripts of all generations of performance_test.
+/// Options in scripts for older performance_test versions.
 #[derive(Clone, Debug, Default, Args)]
-#[command(next_help_heading = "Older spellings")]
+#[command(next_help_heading = "Options of older performance_test versions")]
 pub struct LegacyOptions {
-    /// The same as -o none: nothing on the console; named logs are written
+    /// The same as -o none: prints nothing; named logs are written
     #[arg(long)]
     pub disable_logging: bool,
     /// The same as --wait spin
@@ -17,22 +17,22 @@ pub struct LegacyOptions {
     /// The same as --use-rt-prio 5 --use-rt-cpus 62
     #[arg(long)]
     pub use_drive_px_rt: bool,
-    /// Always so with Gantry: messages go through shared memory
+    /// Always in effect with Gantry: messages go through shared memory
     #[arg(long, visible_alias = "use-ros-shm")]
     pub shared_memory: bool,
-    /// Always so with Gantry: the publishing thread itself delivers
+    /// Always in effect with Gantry: the publishing thread delivers the message
     #[arg(long)]
     pub disable_async: bool,
-    /// Always so with Gantry: each process takes part in a domain once
+    /// Always in effect with Gantry: each process has one participant in a domain
     #[arg(long)]
     pub use_single_participant: bool,
-    /// Refused: of Connext DDS Micro
+    /// Refused: a setting of Connext DDS Micro
     #[arg(long)]
     pub no_micro_intra: bool,
-    /// Refused: messages are neither signed nor encrypted
+    /// Refused: Gantry neither signs nor encrypts messages
     #[arg(long)]
     pub with_security: bool,
-    /// Refused, as the four below: results go to files, not to a database
+    /// Refused, as the four options below: perf_test writes results to files, not to a database
     #[arg(long, value_name = "NAME")]
     pub db_name: Option<String>,
     /// Refused

@@ -1,7 +1,7 @@
-//! The three spellings of options that people's scripts use, brought to one.
+//! The three spellings of option names in existing scripts, converted to one.
 //!
 //! performance_test wrote `--num_pub_threads`, later `--num-pub-threads`, and for some options a
-//! mixture (`--dds-domain_id`). An underscore in the *name* of a long option is a hyphen; values and
+//! mixture (`--dds-domain_id`). An underscore in the *name* of a long option becomes a hyphen; values and
 //! everything after `--` stay as they are.
 
 use std::ffi::OsString;

@@ -1,14 +1,13 @@
-//! The options of one run, by the headings under which `--help` shows them.
+//! The options of one run, by the headings of `--help`.
 //!
-//! Used by `resolve`. Whatever is not given is `None` or `false`: its default depends on the command. The first paragraph of
-//! each comment is its line in `-h`, with unit, range and default; all of it is shown by `--help`, with an example.
+//! An option that is not given is `None` or `false`, because its default depends on the command. The first paragraph of each comment
+//! is the line of `-h`, with unit, range and default; `--help` shows the whole comment, with an example.
 
+mod endpoints;
 mod gate;
 mod machine;
 mod measuring;
 mod messages;
-
-mod endpoints;
 mod output;
 mod qos;
 mod time;
@@ -22,7 +21,7 @@ pub use gate::GateOptions;
 pub use machine::MachineOptions;
 pub use measuring::MeasuringOptions;
 pub use messages::MessageOptions;
-pub use output::{Output, OutputOptions, Tables};
+pub use output::{Output, OutputOptions};
 pub use qos::QosOptions;
 pub use time::TimeOptions;
 

@@ -1,74 +1,64 @@
-//! Where results go.
+//! The options about results.
 
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-/// Where results go.
+use crate::report::outputs::Tables;
+
+/// A destination of results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Output {
     /// Tables and summary on the console.
     Stdout,
-    /// A CSV log, as performance_test's.
+    /// A CSV log in performance_test's format.
     Csv,
-    /// A JSON log, as performance_test's.
+    /// A JSON log in performance_test's format.
     Json,
-    /// Gantry's own log: JSON with units in the names and whole histograms.
+    /// Gantry's own log: JSON with units in the names and complete histograms.
     Full,
-    /// Nowhere: only the exit code and errors.
+    /// No output: only the exit code and errors.
     None,
 }
 
-/// Which generation of performance_test the tables look like.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum Tables {
-    /// With the publishers' loop reserve, which shows whether they keep their schedule.
-    #[default]
-    #[value(name = "1.x")]
-    V1,
-    /// Without it.
-    #[value(name = "2.x")]
-    V2,
-}
-
-/// Options about results.
+/// Results.
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Output")]
 pub struct OutputOptions {
-    /// Where results go; repeatable [default: stdout]
+    /// Destination of results; repeatable [default: stdout]
     ///
-    /// A log whose file is not named is called TOPIC_SECONDS in the current folder. Example: -o stdout -o csv
-    #[arg(short, long, value_name = "WHERE", ignore_case = true)]
+    /// A log without a file name is written to TOPIC_SECONDS in the current folder. Example: -o stdout -o csv
+    #[arg(short, long, value_name = "DESTINATION", ignore_case = true)]
     pub output: Vec<Output>,
     /// The same as -o stdout
     #[arg(long)]
     pub print_to_console: bool,
-    /// Which generation of performance_test the tables look like [default: 1.x]
+    /// performance_test version whose tables are printed [default: 1.x]
     ///
     /// Example: --tables 2.x
-    #[arg(long, value_name = "GENERATION", ignore_case = true)]
+    #[arg(long, value_name = "VERSION", ignore_case = true)]
     pub tables: Option<Tables>,
-    /// Log file; its suffix says which kind, .csv or .json; without one it is CSV
+    /// Log file; the suffix .csv or .json selects the format; without a suffix it is CSV
     ///
     /// Example: -l run1.csv
     #[arg(short, long, value_name = "FILE")]
     pub logfile: Option<PathBuf>,
-    /// CSV log file; an existing one is replaced
+    /// CSV log file; an existing file is replaced
     ///
     /// Example: --csv-logfile run1.csv
     #[arg(long, value_name = "FILE")]
     pub csv_logfile: Option<PathBuf>,
-    /// JSON log file; an existing one is replaced
+    /// JSON log file; an existing file is replaced
     ///
     /// Example: --json-logfile run1.json
     #[arg(long, value_name = "FILE")]
     pub json_logfile: Option<PathBuf>,
-    /// Gantry's own log file, JSON; an existing one is replaced
+    /// Gantry's own log file, JSON; an existing file is replaced
     ///
     /// Example: --full-logfile run1.full.json
     #[arg(long, value_name = "FILE")]
     pub full_logfile: Option<PathBuf>,
-    /// Draws the run as an SVG beside Gantry's own log, which is written for it if it was not asked for
+    /// Draws the run as an SVG beside Gantry's own log, which it turns on
     ///
     /// Example: -l run1.csv --plot
     #[arg(long)]

@@ -1,15 +1,15 @@
-//! Quality of service.
+//! The options about quality of service.
 
 use clap::Args;
 
 use crate::cli::values::within;
 use crate::run_spec::{Durability, History, Reliability};
 
-/// Options about quality of service.
+/// Quality of service.
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "QoS")]
 pub struct QosOptions {
-    /// Whether losses are allowed [default: BEST_EFFORT]
+    /// Reliability: whether samples may be lost [default: BEST_EFFORT]
     ///
     /// Example: --reliability RELIABLE
     #[arg(long, value_name = "KIND", ignore_case = true)]
@@ -17,7 +17,7 @@ pub struct QosOptions {
     /// The same as --reliability RELIABLE
     #[arg(long)]
     pub reliable: bool,
-    /// Whether a late subscription gets what was sent before [default: VOLATILE]
+    /// Durability: whether a late subscription receives earlier samples [default: VOLATILE]
     ///
     /// Example: --durability TRANSIENT_LOCAL
     #[arg(long, value_name = "KIND", ignore_case = true)]
@@ -25,7 +25,7 @@ pub struct QosOptions {
     /// The same as --durability TRANSIENT_LOCAL
     #[arg(long)]
     pub transient: bool,
-    /// Which samples are kept for readers [default: KEEP_LAST]
+    /// History: which samples are kept for subscriptions [default: KEEP_LAST]
     ///
     /// Example: --history KEEP_ALL
     #[arg(long, value_name = "KIND", ignore_case = true)]
@@ -33,7 +33,7 @@ pub struct QosOptions {
     /// The same as --history KEEP_LAST
     #[arg(long)]
     pub keep_last: bool,
-    /// How many samples KEEP_LAST keeps, 1 to 1000000 [default: 16]
+    /// Number of samples that KEEP_LAST keeps, 1 to 1000000 [default: 16]
     ///
     /// Example: --history-depth 10
     #[arg(long, value_name = "SAMPLES", value_parser = within(1..=1_000_000), allow_hyphen_values = true)]

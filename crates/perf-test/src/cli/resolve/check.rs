@@ -1,6 +1,4 @@
-//! Whether all of a run fits together.
-//!
-//! Used by `resolve`, at the end. Each rule is one function and one sentence.
+//! The rules that a run must satisfy as a whole. Each rule is one function and one sentence.
 
 use super::Defaults;
 use crate::cli::options::RunOptions;
@@ -9,26 +7,28 @@ use crate::run_spec::{History, Roundtrip, RunSpec, Strategy, Threshold, name_of}
 /// # Errors
 /// The first rule that is broken.
 pub fn check(spec: &RunSpec, options: &RunOptions, defaults: Defaults) -> Result<(), String> {
-    somebody_takes_part(spec)?;
-    something_is_measured(spec)?;
-    expected_can_come(spec)?;
-    one_thread_can_do_it(spec)?;
+    has_endpoints(spec)?;
+    has_measured_time(spec)?;
+    expected_can_match(spec)?;
+    fits_one_thread(spec)?;
     limits_are_ordered(spec, options)?;
     if options.endpoints.mock.is_some() && spec.communicator != "Mock" {
         let communicator = &spec.communicator;
-        return Err(format!("--mock does not apply to {communicator}: give -c Mock too, or leave it out"));
+        return Err(format!("--mock does not apply to {communicator}: add -c Mock, or leave it out"));
     }
     if defaults == Defaults::ZeroCopyExperiment {
-        two_runs_can_be_compared(spec)?;
+        is_comparable(spec)?;
         if !options.gate.require.is_empty() {
-            return Err("`experiment zero-copy` compares two runs, --require is about one: give it to that run alone"
-                .to_owned());
+            return Err(
+                "`experiment zero-copy` compares two runs, but --require applies to one: use it without `experiment`"
+                    .to_owned(),
+            );
         }
     }
     Ok(())
 }
 
-/// What was asked for and makes no difference.
+/// The notes for the heading about options without effect.
 pub fn heading_notes(spec: &RunSpec, options: &RunOptions) -> Vec<String> {
     let mut heading_notes = Vec::new();
     if let Some(option) = match options.measuring.wait {
@@ -37,33 +37,33 @@ pub fn heading_notes(spec: &RunSpec, options: &RunOptions) -> Vec<String> {
     } {
         if spec.strategy == Strategy::IntraThread {
             heading_notes.push(format!(
-                "{option} makes no difference: INTRA_THREAD's thread publishes and takes and never waits"
+                "{option} has no effect: the thread of INTRA_THREAD publishes and takes, and never waits"
             ));
         } else if spec.subscriptions == 0 && spec.roundtrip == Roundtrip::None {
-            heading_notes.push(format!("{option} makes no difference: this run has no subscription"));
+            heading_notes.push(format!("{option} has no effect: this run has no subscription"));
         }
     }
     if let (Some(depth), History::KeepAll) = (options.qos.history_depth, spec.history) {
-        heading_notes.push(format!("--history-depth {depth} makes no difference: KEEP_ALL keeps all"));
+        heading_notes.push(format!("--history-depth {depth} has no effect: KEEP_ALL keeps all samples"));
     }
     if let (Some(count), 0) = (options.endpoints.expected_num_pubs.filter(|count| *count > 0), spec.subscriptions) {
         heading_notes
-            .push(format!("--expected-num-pubs {count} makes no difference: no subscription of this run waits"));
+            .push(format!("--expected-num-pubs {count} has no effect: this run has no subscription that waits"));
     }
     if let (Some(count), 0) = (options.endpoints.expected_num_subs.filter(|count| *count > 0), spec.publishers) {
-        heading_notes.push(format!("--expected-num-subs {count} makes no difference: no publisher of this run waits"));
+        heading_notes.push(format!("--expected-num-subs {count} has no effect: this run has no publisher that waits"));
     }
     heading_notes
 }
 
-fn somebody_takes_part(spec: &RunSpec) -> Result<(), String> {
+fn has_endpoints(spec: &RunSpec) -> Result<(), String> {
     if spec.publishers == 0 && spec.subscriptions == 0 && spec.roundtrip == Roundtrip::None {
-        return Err("-p 0 -s 0 leaves nothing to measure: give at least one publisher or one subscription".to_owned());
+        return Err("-p 0 -s 0 leaves nothing to measure: give at least one publisher or subscription".to_owned());
     }
     Ok(())
 }
 
-fn something_is_measured(spec: &RunSpec) -> Result<(), String> {
+fn has_measured_time(spec: &RunSpec) -> Result<(), String> {
     if spec.max_runtime_s > 0 && spec.ignore_s >= spec.max_runtime_s {
         return Err(format!(
             "--ignore {} leaves nothing of --max-runtime {}: ignore fewer seconds or run longer",
@@ -73,35 +73,35 @@ fn something_is_measured(spec: &RunSpec) -> Result<(), String> {
     Ok(())
 }
 
-/// A run with both ends has its topic for itself.
-fn expected_can_come(spec: &RunSpec) -> Result<(), String> {
+/// A run with publishers and subscriptions has a private topic.
+fn expected_can_match(spec: &RunSpec) -> Result<(), String> {
     for (option, expected, short, own) in [
         ("--expected-num-pubs", spec.expected_publishers, "-p", spec.publishers),
         ("--expected-num-subs", spec.expected_subscriptions, "-s", spec.subscriptions),
     ] {
         if spec.is_private() && expected > own {
             return Err(format!(
-                "{option} {expected} would wait in vain: a run with publishers and subscriptions has its topic for itself, and \
-                 {short} is {own}. Give {short} {expected}, or -p 0 or -s 0 to meet other programs"
+                "{option} {expected} can never be reached: a run with publishers and subscriptions has a private topic, and \
+                 {short} is {own}. Give {short} {expected}, or -p 0 or -s 0 to match with other programs"
             ));
         }
     }
     Ok(())
 }
 
-fn one_thread_can_do_it(spec: &RunSpec) -> Result<(), String> {
+fn fits_one_thread(spec: &RunSpec) -> Result<(), String> {
     if spec.strategy != Strategy::IntraThread {
         return Ok(());
     }
     if spec.roundtrip != Roundtrip::None {
         let mode = name_of(spec.roundtrip);
         return Err(format!(
-            "-e INTRA_THREAD contradicts --roundtrip-mode {mode}: one thread cannot wait for its own answer. Give -e INTER_THREAD"
+            "-e INTRA_THREAD contradicts --roundtrip-mode {mode}: one thread cannot wait for its own reply. Give -e INTER_THREAD"
         ));
     }
     if spec.publishers != 1 || spec.subscriptions == 0 {
         return Err(format!(
-            "-e INTRA_THREAD needs one publisher and at least one subscription, not -p {} -s {}: its thread publishes and then takes",
+            "-e INTRA_THREAD needs one publisher and at least one subscription, not -p {} -s {}: its one thread publishes and then takes",
             spec.publishers, spec.subscriptions
         ));
     }
@@ -120,20 +120,22 @@ fn limits_are_ordered(spec: &RunSpec, options: &RunOptions) -> Result<(), String
     let [late_ns, too_late_ns] = [spec.late, spec.too_late].map(|limit: Threshold| limit.limit_ns(rate_hz));
     if late_ns > too_late_ns {
         return Err(format!(
-            "late begins above {late_ns} ns and too late above {too_late_ns} ns at -r {rate_hz}: nothing could be late. Give --late a \
+            "samples are late above {late_ns} ns and too late above {too_late_ns} ns at -r {rate_hz}, so none could be late. Give --late a \
              lower limit than --too-late"
         ));
     }
     Ok(())
 }
 
-fn two_runs_can_be_compared(spec: &RunSpec) -> Result<(), String> {
+fn is_comparable(spec: &RunSpec) -> Result<(), String> {
     if spec.zero_copy {
-        return Err("`experiment zero-copy` runs without zero copy and with it: leave out --zero-copy".to_owned());
+        return Err("`experiment zero-copy` does runs with and without zero copy: leave out --zero-copy".to_owned());
     }
     if spec.max_runtime_s == 0 || !spec.is_private() {
-        return Err("`experiment zero-copy` compares two whole runs: it needs --max-runtime, -p and -s of at least 1"
-            .to_owned());
+        return Err(
+            "`experiment zero-copy` compares complete runs: it requires --max-runtime, -p and -s of at least 1"
+                .to_owned(),
+        );
     }
     Ok(())
 }

@@ -1,14 +1,12 @@
-//! Who takes part and how it is called: the middleware, the counts of endpoints, topic and domain.
-//!
-//! Used by `resolve`.
+//! The middleware, the counts of endpoints, topic and domain of a run.
 
 use crate::cli::options::EndpointOptions;
 use crate::communicator::Communicator;
 use crate::run_spec::{Roundtrip, name_of};
 use crate::{messages, topic};
 
-/// What `-c` named in performance_test and its forks, in lower case, and what that is.
-const ELSEWHERE: [(&str, &str); 18] = [
+/// The communicators of performance_test and its forks, in lower case, with descriptions.
+const FOREIGN_COMMUNICATORS: [(&str, &str); 18] = [
     ("ros2", "ROS 2's rclcpp over the RMW implementation that RMW_IMPLEMENTATION names"),
     ("ros2pollingsubscription", "Apex.AI's polling subscriptions for ROS 2"),
     ("rclcpp-single-threaded-executor", "ROS 2's rclcpp with its SingleThreadedExecutor"),
@@ -33,10 +31,10 @@ const ELSEWHERE: [(&str, &str); 18] = [
 pub fn communicator(given: Option<&str>) -> Result<Communicator, String> {
     let name = given.unwrap_or("Gantry");
     Communicator::find(name).map_err(|sentence| {
-        let known = ELSEWHERE.iter().find(|(known, _)| *known == name.to_lowercase().replace('_', "-"));
+        let known = FOREIGN_COMMUNICATORS.iter().find(|(known, _)| *known == name.to_lowercase().replace('_', "-"));
         match known {
             Some((_, what)) => format!(
-                "{sentence}. `{name}` is {what}, which this program does not bring along: leave -c out for Gantry, or install \
+                "{sentence}. `{name}` is {what}, which perf_test does not include: leave out -c for Gantry, or install \
                  that worker program"
             ),
             None => sentence,
@@ -44,7 +42,7 @@ pub fn communicator(given: Option<&str>) -> Result<Communicator, String> {
     })
 }
 
-/// Whether messages come back, publishers, subscriptions.
+/// The round-trip mode and the numbers of publishers and subscriptions.
 pub fn counts(options: &EndpointOptions) -> Result<(Roundtrip, u32, u32), String> {
     let (publishers, subscriptions) = (options.num_pub_threads, options.num_sub_threads);
     let roundtrip = options.roundtrip_mode.unwrap_or_default();
@@ -52,15 +50,15 @@ pub fn counts(options: &EndpointOptions) -> Result<(Roundtrip, u32, u32), String
     let leave_out = format!("leave out{}{}", given("-p", publishers), given("-s", subscriptions));
     match roundtrip {
         Roundtrip::None => Ok((roundtrip, publishers.unwrap_or(1), subscriptions.unwrap_or(1))),
-        // performance_test's relay had to be given one of each, or nothing.
+        // performance_test's relay required one of each, or neither option.
         Roundtrip::Relay
             if publishers.is_none_or(|count| count <= 1) && subscriptions.is_none_or(|count| count <= 1) =>
         {
             Ok((roundtrip, 0, 0))
         }
-        Roundtrip::Relay => {
-            Err(format!("--roundtrip-mode Relay passes on what it gets and has no publishers of its own: {leave_out}"))
-        }
+        Roundtrip::Relay => Err(format!(
+            "--roundtrip-mode Relay only sends messages back and has no publishers of its own: {leave_out}"
+        )),
         Roundtrip::Main | Roundtrip::Both if publishers.unwrap_or(1) == 1 && subscriptions.unwrap_or(1) == 1 => {
             Ok((roundtrip, 1, 1))
         }
@@ -71,13 +69,13 @@ pub fn counts(options: &EndpointOptions) -> Result<(Roundtrip, u32, u32), String
     }
 }
 
-/// The topic; `message_given` says whether `-m` is there too.
+/// The topic; `message_given` is true if `-m` was given, too.
 pub fn topic(options: &EndpointOptions, message_given: bool) -> Result<String, String> {
     let topic = options.topic.as_deref().unwrap_or("test_topic");
     if !message_given && messages::is_message(topic) {
         return Err(format!(
-            "-t {topic} names a message type, as -t did in performance_test of ROS 2 Foxy: give -m {topic}. If the topic really is \
-             called so, give -m too"
+            "-t {topic} names a message type, as -t did in performance_test of ROS 2 Foxy: give -m {topic}. If the topic really has \
+             this name, add -m"
         ));
     }
     topic::check(topic)?;

@@ -1,7 +1,7 @@
-//! From options to one checked run and the places where its results go.
+//! The conversion of options into one checked run and its outputs.
 //!
-//! Used by `main`. Contradictions are errors, never decided silently; everything that can be known to
-//! be wrong before a process is started is found here, but what only the machine can tell.
+//! Contradictions are errors, never decided silently. Every error that can be known before a process starts is found here, except those
+//! that only the machine can report.
 
 mod check;
 
@@ -13,38 +13,37 @@ use clap::ValueEnum;
 use super::legacy;
 use super::options::{MessageOptions, QosOptions, RunOptions};
 use crate::error::Failure;
-use crate::messages::{self, Found};
+use crate::messages::{self, MessageChoice};
+use crate::report::outputs::Outputs;
 use crate::requirement::Requirement;
 use crate::run_spec::{Durability, History, Layout, Reliability, RunSpec, Threshold, Touch, Wait, name_of};
 
-pub use outputs::Outputs;
-
-/// What an option means that is not given.
+/// The values of options that are not given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Defaults {
-    /// performance_test's.
+    /// The defaults of performance_test.
     Run,
-    /// Those of the zero-copy experiment: 4 MB at 100 Hz, reliable, for 30 s.
+    /// The defaults of the zero-copy experiment: 4 MB at 100 Hz, reliable, for 30 s.
     ZeroCopyExperiment,
 }
 
-/// What a command line asks for.
+/// A resolved command line.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Resolved {
     /// The run.
     pub spec: RunSpec,
-    /// Where its results go.
+    /// The outputs.
     pub outputs: Outputs,
-    /// How often it is run.
+    /// The number of runs.
     pub runs: u32,
-    /// What it must reach.
+    /// The requirements on each run.
     pub requirements: Vec<Requirement>,
 }
 
-/// The run that the options describe and where its results go.
+/// The run that the options describe, and its outputs.
 ///
 /// # Errors
-/// [`Failure::Usage`] if options contradict each other or name what does not exist.
+/// [`Failure::Usage`] if options contradict each other or a name is unknown.
 pub fn resolve(options: &RunOptions, defaults: Defaults) -> Result<Resolved, Failure> {
     let resolved = || {
         let spec = spec(options, defaults)?;
@@ -99,7 +98,7 @@ fn spec(options: &RunOptions, defaults: Defaults) -> Result<RunSpec, String> {
         max_runtime_s: options.time.max_runtime.unwrap_or(if of_experiment { 30 } else { 0 }),
         ignore_s: options.time.ignore.unwrap_or(0),
         zero_copy: options.messages.zero_copy,
-        shared_memory: communicator.always("--shared-memory").is_some(),
+        shared_memory: communicator.implied_option("--shared-memory").is_some(),
         wait: wait.unwrap_or_default(),
         touch,
         late: options.measuring.late.unwrap_or(Threshold::LATE),
@@ -121,7 +120,7 @@ fn spec(options: &RunOptions, defaults: Defaults) -> Result<RunSpec, String> {
     })
 }
 
-fn message(options: &MessageOptions, default: &str, layout: Layout) -> Result<Found, String> {
+fn message(options: &MessageOptions, default: &str, layout: Layout) -> Result<MessageChoice, String> {
     let unbounded_bytes = options.unbounded_msg_size.unwrap_or(0) as usize;
     let found = messages::find(options.msg.as_deref().unwrap_or(default), layout, unbounded_bytes)?;
     if options.unbounded_msg_size.is_some() && !found.content.is_unbounded() {
@@ -134,13 +133,13 @@ fn message(options: &MessageOptions, default: &str, layout: Layout) -> Result<Fo
     Ok(found)
 }
 
-/// What is touched of the message, and what is to be said if that is not what was asked for.
-fn touch(asked: Touch, message: &Found) -> (Touch, Vec<String>) {
+/// The part of the payload that is touched, and the notes for the heading if it is not the requested one.
+fn touch(asked: Touch, message: &MessageChoice) -> (Touch, Vec<String>) {
     if asked == Touch::Stamp || message.payload_bytes > 0 {
         return (asked, Vec::new());
     }
     let (asked, name) = (name_of(asked), message.name);
-    (Touch::Stamp, vec![format!("--touch {asked} makes no difference: {name} has no bytes that could be left alone")])
+    (Touch::Stamp, vec![format!("--touch {asked} has no effect: {name} has no payload that could stay untouched")])
 }
 
 type Kinds = (Option<Reliability>, Option<Durability>, Option<History>);
@@ -154,7 +153,7 @@ fn kinds(options: &QosOptions) -> Result<Kinds, String> {
     Ok((reliability, durability, history))
 }
 
-/// The value of an option that has a short form as a switch.
+/// The value of an option that also exists as a switch.
 fn switch<T: ValueEnum + PartialEq + Clone>(
     given: bool,
     name: &str,

@@ -1,59 +1,19 @@
-//! Where results go: the console, and each log under the name that was given or that is made up here.
-//!
-//! Used by `resolve`.
+//! The outputs that the options describe. A log without a given name gets one here.
 
 use std::path::{Path, PathBuf};
 
-use crate::cli::options::{Output, OutputOptions, Tables};
+use crate::cli::options::{Output, OutputOptions};
+use crate::report::outputs::{FULL_LOG_SUFFIX, Outputs};
 
-/// What the name of Gantry's own log ends with if it is made up.
-const FULL: &str = "full.json";
-
-/// Where the results of a run go.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Outputs {
-    /// Tables on the console.
-    pub console: bool,
-    /// How they look.
-    pub tables: Tables,
-    /// A CSV log under this name.
-    pub csv: Option<PathBuf>,
-    /// A JSON log under this name.
-    pub json: Option<PathBuf>,
-    /// Gantry's own log under this name.
-    pub full: Option<PathBuf>,
-    /// It is drawn, too.
-    pub plot: bool,
-    /// A log has a name that was not given but made up here.
-    pub log_named_here: bool,
-}
-
-impl Outputs {
-    /// The same outputs with `suffix` in the names of the logs, for one of several runs.
-    #[must_use]
-    pub fn named(&self, suffix: &str) -> Outputs {
-        let with_suffix = |path: &PathBuf| -> PathBuf {
-            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            let kind_at = name.strip_suffix(FULL).map(|stem| stem.len().saturating_sub(1)).or_else(|| name.rfind('.'));
-            let (stem, kind) = name.split_at(kind_at.filter(|at| *at > 0).unwrap_or(name.len()));
-            path.with_file_name(format!("{stem}-{suffix}{kind}"))
-        };
-        let [csv, json, full] = [&self.csv, &self.json, &self.full].map(|path| path.as_ref().map(with_suffix));
-        Outputs { csv, json, full, ..self.clone() }
-    }
-}
-
-/// Where they go by these options.
+/// The outputs by these options.
 pub fn outputs(options: &OutputOptions, disable_logging: bool, topic: &str) -> Result<Outputs, String> {
     let asked = |output| options.output.contains(&output);
     if asked(Output::None) && (options.output.iter().any(|output| *output != Output::None) || options.print_to_console)
     {
-        return Err("-o none contradicts another output: give the one or the other".to_owned());
+        return Err("-o none contradicts another output: give one of them".to_owned());
     }
     if disable_logging && (asked(Output::Stdout) || options.print_to_console) {
-        return Err(
-            "--disable-logging means nothing on the console and contradicts -o stdout: give one of them".to_owned()
-        );
+        return Err("--disable-logging prints nothing and contradicts -o stdout: give one of them".to_owned());
     }
     let (mut csv, mut json, mut full) =
         (options.csv_logfile.clone(), options.json_logfile.clone(), options.full_logfile.clone());
@@ -64,7 +24,7 @@ pub fn outputs(options: &OutputOptions, disable_logging: bool, topic: &str) -> R
             "json" => (&mut json, "--json-logfile"),
             _ => {
                 return Err(format!(
-                    "--logfile {} does not say which kind of log: its name must end in .csv or .json",
+                    "--logfile {} names no log format: its name must end in .csv or .json",
                     path.display()
                 ));
             }
@@ -75,13 +35,13 @@ pub fn outputs(options: &OutputOptions, disable_logging: bool, topic: &str) -> R
         *log = Some(path.clone());
     }
     if options.plot && full.is_none() {
-        full = csv.as_ref().or(json.as_ref()).map(|path| path.with_extension(FULL));
+        full = csv.as_ref().or(json.as_ref()).map(|path| path.with_extension(FULL_LOG_SUFFIX));
     }
     let mut log_named_here = false;
     for (is_asked, log, suffix) in [
         (asked(Output::Csv), &mut csv, "csv"),
         (asked(Output::Json), &mut json, "json"),
-        (asked(Output::Full) || options.plot, &mut full, FULL),
+        (asked(Output::Full) || options.plot, &mut full, FULL_LOG_SUFFIX),
     ] {
         if is_asked && log.is_none() {
             *log = Some(default_name(topic, suffix));
@@ -91,8 +51,8 @@ pub fn outputs(options: &OutputOptions, disable_logging: bool, topic: &str) -> R
     let logs = [("--csv-logfile", &csv), ("--json-logfile", &json), ("--full-logfile", &full)];
     let logs: Vec<(&str, &PathBuf)> = logs.iter().filter_map(|(option, log)| Some((*option, log.as_ref()?))).collect();
     each_has_its_own_file(&logs)?;
-    let nowhere_said = options.output.is_empty() && !disable_logging;
-    let console = nowhere_said || asked(Output::Stdout) || options.print_to_console;
+    let is_default = options.output.is_empty() && !disable_logging;
+    let console = is_default || asked(Output::Stdout) || options.print_to_console;
     let tables = options.tables.unwrap_or_default();
     Ok(Outputs { console, tables, csv, json, full, plot: options.plot, log_named_here })
 }
@@ -102,13 +62,13 @@ fn each_has_its_own_file(logs: &[(&str, &PathBuf)]) -> Result<(), String> {
         let same = logs.iter().skip(i + 1).find(|(_, other)| location(other) == location(path));
         if let Some((other_option, other)) = same {
             let (path, other) = (path.display(), other.display());
-            return Err(format!("{option} {path} and {other_option} {other} name the same file: give two names"));
+            return Err(format!("{option} {path} and {other_option} {other} name the same file: give different names"));
         }
     }
     Ok(())
 }
 
-/// The same for all names of one file, as far as its folder exists.
+/// A path that is equal for all names of one file, if its folder exists.
 fn location(path: &Path) -> PathBuf {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let there = path.canonicalize();
@@ -121,23 +81,9 @@ fn suffix(path: &Path) -> String {
     path.extension().map(|suffix| suffix.to_string_lossy().to_lowercase()).unwrap_or_default()
 }
 
-/// A name in the current folder that no earlier second's run has.
+/// A name in the current folder that differs from those of runs in earlier seconds.
 fn default_name(topic: &str, suffix: &str) -> PathBuf {
     let since_epoch = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
     let topic: String = topic.chars().map(|c| if c.is_alphanumeric() || "_-".contains(c) { c } else { '_' }).collect();
     PathBuf::from(format!("{}_{}.{suffix}", topic.trim_matches('_'), since_epoch.as_secs()))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn two_runs_of_an_experiment_have_two_logs() {
-        let (csv, json) = (Some("a/run.csv".into()), Some("log".into()));
-        let outputs = Outputs { csv, json, full: Some("b/run.1.full.json".into()), ..Outputs::default() };
-        let named = outputs.named("copy");
-        assert_eq!((named.csv, named.json), (Some("a/run-copy.csv".into()), Some("log-copy".into())));
-        assert_eq!(named.full, Some("b/run.1-copy.full.json".into()));
-    }
 }

@@ -1,11 +1,12 @@
-//! What commands mean, and what wrong ones are told.
+//! Runs that commands resolve to, and errors of wrong commands.
 
 mod generations;
 
 use std::ffi::OsString;
 
 use super::*;
-use crate::cli::{Command, Question, Tables, parse};
+use crate::cli::{Command, Question, parse};
+use crate::report::outputs::Tables;
 use crate::run_spec::{Roundtrip, Strategy, Touch};
 
 fn run(line: &str) -> Result<Resolved, String> {
@@ -122,7 +123,7 @@ fn a_plot_has_a_log_of_its_own_beside_the_one_that_is_asked_for() {
 }
 
 #[test]
-fn what_has_no_equal_in_performance_test_is_taken_as_it_is_written() {
+fn options_that_performance_test_does_not_have_resolve() {
     let (run, _) = unpacked(
         "--wait block --touch full --warmup 2 --pin 3,0 --late 20%,5ms --too-late 1s -m Array64 --roundtrip-mode both -r 10",
     );
@@ -145,18 +146,15 @@ fn a_run_is_not_repeated_unless_that_is_asked_for() {
 }
 
 #[test]
-fn what_makes_no_difference_is_said() {
+fn options_without_effect_are_noted() {
     for (line, words) in [
-        ("--history KEEP_ALL --history-depth 10", "--history-depth 10 makes no difference"),
-        ("--expected-num-pubs 1 -s 0", "--expected-num-pubs 1 makes no difference"),
-        ("--expected-num-subs 1 -p 0", "--expected-num-subs 1 makes no difference"),
-        ("--wait block -e INTRA_THREAD", "--wait block makes no difference"),
-        ("--no_waitset -s 0", "--no-waitset makes no difference"),
-        (
-            "--touch full -m UnboundedString --unbounded-msg-size 9",
-            "--touch full makes no difference: UnboundedString has",
-        ),
-        ("--touch page -m NavSatFix --message-layout 1.x", "NavSatFix has no bytes that could be left alone"),
+        ("--history KEEP_ALL --history-depth 10", "--history-depth 10 has no effect"),
+        ("--expected-num-pubs 1 -s 0", "--expected-num-pubs 1 has no effect"),
+        ("--expected-num-subs 1 -p 0", "--expected-num-subs 1 has no effect"),
+        ("--wait block -e INTRA_THREAD", "--wait block has no effect"),
+        ("--no_waitset -s 0", "--no-waitset has no effect"),
+        ("--touch full -m UnboundedString --unbounded-msg-size 9", "--touch full has no effect: UnboundedString has"),
+        ("--touch page -m NavSatFix --message-layout 1.x", "NavSatFix has no payload that could stay untouched"),
     ] {
         let heading_notes = unpacked(line).0.heading_notes;
         assert!(heading_notes.len() == 1 && heading_notes[0].contains(words), "{line}: {heading_notes:?}");
@@ -186,19 +184,19 @@ fn contradictions_are_named() {
         ("--csv-logfile a --full-logfile a", ["--csv-logfile a", "--full-logfile a name the same file"]),
         ("--disable-logging -o stdout", ["--disable-logging", "-o stdout"]),
         ("--no-waitset --wait block", ["--no-waitset means --wait spin", "--wait block"]),
-        ("--use-drive-px-rt --use-rt-prio 6", ["--use-drive-px-rt means", "another --use-rt-prio"]),
-        ("--use-drive-px-rt --use-rt-cpus 1", ["--use-drive-px-rt means", "another --use-rt-cpus"]),
+        ("--use-drive-px-rt --use-rt-prio 6", ["--use-drive-px-rt means", "different --use-rt-prio"]),
+        ("--use-drive-px-rt --use-rt-cpus 1", ["--use-drive-px-rt means", "different --use-rt-cpus"]),
         ("-p 2 --roundtrip-mode Main", ["exactly one publisher and one subscription", "leave out -p 2"]),
         ("-s 0 --roundtrip-mode Both", ["exactly one publisher and one subscription", "leave out -s 0"]),
         ("-p 2 -s 3 --roundtrip-mode Relay", ["no publishers of its own", "leave out -p 2 -s 3"]),
         ("-e INTRA_THREAD -p 2", ["INTRA_THREAD needs one publisher", "-p 2 -s 1"]),
         ("-e INTRA_THREAD -s 0", ["INTRA_THREAD needs", "-p 1 -s 0"]),
         ("-e INTRA_THREAD --roundtrip-mode Main", ["-e INTRA_THREAD contradicts", "--roundtrip-mode Main"]),
-        ("--expected-num-subs 2", ["--expected-num-subs 2 would wait in vain", "Give -s 2, or -p 0"]),
-        ("-p 2 --expected-num-pubs 3", ["--expected-num-pubs 3 would wait in vain", "-p is 2"]),
-        ("--late 10ms --too-late 5ms -r 10", ["late begins above 10000000 ns", "too late above 5000000 ns"]),
+        ("--expected-num-subs 2", ["--expected-num-subs 2 can never be reached", "Give -s 2, or -p 0"]),
+        ("-p 2 --expected-num-pubs 3", ["--expected-num-pubs 3 can never be reached", "-p is 2"]),
+        ("--late 10ms --too-late 5ms -r 10", ["late above 10000000 ns", "too late above 5000000 ns"]),
         ("--late 20% -r 0", ["--late in percent", "-r 0"]),
-        ("experiment zero-copy --require lost=0", ["--require is about one", "experiment zero-copy"]),
+        ("experiment zero-copy --require lost=0", ["--require applies to one", "experiment zero-copy"]),
         ("--require p95<1ms", ["`p95` cannot be required", "p99.99, max"]),
         ("--mock lose=10", ["--mock does not apply to Gantry", "-c Mock"]),
         ("-c Mock --shared-memory", ["--shared-memory does not apply to Mock", "leave it out"]),
@@ -209,7 +207,7 @@ fn contradictions_are_named() {
 }
 
 #[test]
-fn what_is_out_of_range_is_told_the_range() {
+fn an_error_names_the_range() {
     for (line, range) in [
         ("-r 1000001", "from 0 to 1000000"),
         ("-r -5", "from 0 to 1000000"),
@@ -238,7 +236,7 @@ fn what_is_out_of_range_is_told_the_range() {
 }
 
 #[test]
-fn what_is_misspelt_is_told_the_nearest() {
+fn an_error_names_the_nearest_spelling() {
     for (line, nearest) in [
         ("-m Aray4m", "`Array4m`"),
         ("--reliability RELIABEL", "'RELIABLE'"),

@@ -1,4 +1,4 @@
-//! That a run of any length needs the same memory: what the coordinator keeps after some seconds it keeps after many.
+//! Test that the coordinator's memory does not grow with the length of a run.
 
 use allocations::count;
 
@@ -7,14 +7,14 @@ use crate::cli;
 use crate::report::Reports;
 use crate::worker::protocol::Report;
 
-/// Latencies of a row, each in a cell of its own.
+/// Latencies of a row, each in its own cell.
 const CELLS: u64 = 500;
-/// Everything that grows to its size has it then ...
+/// Seconds after which all buffers have their final size.
 const SOME_S: u64 = 20;
-/// ... and nothing grows until then.
+/// Seconds until which no buffer may grow.
 const MANY_S: u64 = 200;
 
-/// What a worker says of a second.
+/// The report of a worker for a second.
 fn line(endpoint: Endpoint, second: u64) -> String {
     let cells: Vec<(u64, u64)> = (1..=CELLS).map(|cell| (cell * 1000, 2)).collect();
     let mut counts = Counts::default();
@@ -35,7 +35,7 @@ fn line(endpoint: Endpoint, second: u64) -> String {
     serde_json::to_string(&Report::Row { endpoint, second, whole: true, counts, resources }).unwrap()
 }
 
-/// As the coordinator goes through a second: from what the workers say to the logs.
+/// One second of the coordinator: from the reports of the workers to the logs.
 fn go_through(second: u64, ledger: &mut Ledger, reports: &mut Reports) {
     for (worker, endpoint) in [Endpoint::Publisher(0), Endpoint::Subscription(0)].into_iter().enumerate() {
         let report = serde_json::from_str(&line(endpoint, second)).unwrap();
@@ -48,7 +48,7 @@ fn go_through(second: u64, ledger: &mut Ledger, reports: &mut Reports) {
 }
 
 #[test]
-fn books_and_logs_are_as_large_after_many_seconds_as_after_some() {
+fn ledger_and_logs_are_as_large_after_many_seconds_as_after_some() {
     let folder = tempfile::tempdir().unwrap();
     let logs = ["--csv-logfile=a.csv", "--json-logfile=a.json", "--full-logfile=full.json"];
     let logs = logs.map(|log| log.replace('=', &format!(" {}/", folder.path().display()))).join(" ");

@@ -1,10 +1,9 @@
-//! The books of a run: rows of all endpoints merged second by second, and the sums of the whole run.
+//! The ledger of a run: the rows of all endpoints, merged second by second, and the sums of the whole run.
 //!
-//! Used by the coordinator. Invariants: row `k` is given out once, in order, when every endpoint that
-//! is still counted on has reported second `k`; what remains after the last whole second is one row in
-//! the end. Everything that is reported enters the sums, also what comes too late for its row and what
-//! an endpoint counted before it died. Subscriptions leave out by themselves what was sent in seconds to
-//! ignore; of what was sent the second tells.
+//! Invariants: row `k` is returned once, in order, when every endpoint that is still expected has reported second `k`. The rest after
+//! the last whole second is one row at the end. Every report enters the sums, also one that is too late for its row, and the counts of
+//! an endpoint that failed later. Subscriptions exclude samples that were sent in the seconds to ignore by themselves; the counts of
+//! sent samples are excluded by their second.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -22,24 +21,24 @@ use crate::row::Row;
 pub struct Entry {
     /// Index of the worker process.
     pub worker: usize,
-    /// Whose counts.
+    /// The endpoint.
     pub endpoint: Endpoint,
-    /// Which second from the start.
+    /// The index of the second from the start.
     pub second: u64,
-    /// False for a piece of a second.
+    /// False for a part of a second.
     pub whole: bool,
-    /// What was counted.
+    /// Its counts.
     pub counts: Counts,
-    /// What the process has used so far.
+    /// The usage of the process so far.
     pub resources: Resources,
 }
 
-/// What one worker process has used.
+/// The usage of one worker process.
 #[derive(Clone, Copy, Debug, Default)]
 struct Account {
-    /// When the statistics begin.
+    /// At the beginning of the statistics.
     begin: Usage,
-    /// At the last row that was given out.
+    /// At the last row that was returned.
     row: Resources,
     latest: Resources,
 }
@@ -49,11 +48,11 @@ struct OpenRow {
     sums: Tally,
     reported: BTreeSet<Endpoint>,
     resources: BTreeMap<usize, Resources>,
-    /// When the last report was taken that says that something happened.
+    /// The time of the last report that is not empty.
     until_ns: i64,
 }
 
-/// The books.
+/// The ledger.
 #[derive(Debug)]
 pub struct Ledger {
     left_out_s: u64,
@@ -61,26 +60,26 @@ pub struct Ledger {
     expected: BTreeSet<Endpoint>,
     open: BTreeMap<u64, OpenRow>,
     next_second: u64,
-    /// Whole rows end here; what comes after it is in `tail`.
+    /// The end of the whole rows; later counts are in `tail`.
     rows_end: u64,
     tail: OpenRow,
     accounts: Vec<Account>,
     by_endpoint: BTreeMap<Endpoint, Received>,
     sums: Tally,
-    /// Messages from the first second on: sent, and due to be sent but refused.
+    /// Messages from the first second on: sent, and refused.
     ever: (u64, u64),
-    /// Gaps in the ids that are still to be seen in rows and are no losses: each subscription sees one for each refused message.
+    /// Gaps in the ids that rows will still show and that are no losses: each subscription sees one for each refused message.
     refused_gaps: u64,
-    /// Samples lost in the rows that were given out.
+    /// Samples lost in the rows that were returned.
     lost_in_rows: u64,
-    /// CPU time of each second that was given out, percent of one core.
+    /// CPU time of each second that was returned, percent of one core.
     core_percents: Moments,
-    /// Mean latency of each second that was given out and has one.
+    /// Mean latency of each second that was returned and has one.
     mean_latencies: Moments,
 }
 
 impl Ledger {
-    /// Empty books for these endpoints, living in `workers` processes.
+    /// An empty ledger for these endpoints in `workers` processes.
     pub fn new(endpoints: impl IntoIterator<Item = Endpoint>, workers: usize, left_out_s: u32) -> Self {
         Ledger {
             left_out_s: u64::from(left_out_s),
@@ -101,26 +100,26 @@ impl Ledger {
         }
     }
 
-    /// A worker begins to measure, having used `resources` for setting up.
+    /// Records the resources that a worker used for its set-up; it begins to measure.
     pub fn begin(&mut self, worker: usize, resources: Resources) {
         if let Some(account) = self.accounts.get_mut(worker) {
             *account = Account { begin: resources.usage, row: resources, latest: resources };
         }
     }
 
-    /// What a worker has used in the end.
-    pub fn close_account(&mut self, worker: usize, resources: Resources) {
+    /// Records the resources of a worker at its end.
+    pub fn set_final_resources(&mut self, worker: usize, resources: Resources) {
         if let Some(account) = self.accounts.get_mut(worker) {
             account.latest = resources;
         }
     }
 
-    /// An endpoint reports no more rows.
-    pub fn no_more_from(&mut self, endpoint: Endpoint) {
+    /// Expects no more rows of an endpoint.
+    pub fn finish_endpoint(&mut self, endpoint: Endpoint) {
         self.expected.remove(&endpoint);
     }
 
-    /// The measurement ends with the first `rows` whole seconds and a piece of the next one.
+    /// Ends the measurement after `rows` whole seconds and a part of the next one.
     pub fn end_after(&mut self, rows: u64) {
         self.rows_end = rows;
     }
@@ -148,7 +147,7 @@ impl Ledger {
         }
     }
 
-    /// The next row, if nobody is missing from it; with `overdue` also if somebody is.
+    /// The next row, if no endpoint is missing from it, or if it is `overdue`.
     pub fn next_row(&mut self, overdue: impl Fn(u64) -> bool) -> Option<Row> {
         loop {
             let second = self.next_second;
@@ -163,7 +162,7 @@ impl Ledger {
             }
             self.next_second += 1;
             let mut open = self.open.remove(&second).unwrap_or_default();
-            self.pass_over_refused(&mut open);
+            self.remove_refused_gaps(&mut open);
             let row = self.close((second as i64 + 1) * SECOND_NS, SECOND_NS, open);
             if second >= self.left_out_s {
                 self.lost_in_rows += row.received.lost();
@@ -176,12 +175,12 @@ impl Ledger {
         }
     }
 
-    /// What happened after the last whole second, as a row of its true length; nothing if nothing did. To be called
-    /// once, when everybody has finished, at `now_ns`; the measurement began at `start_ns` and `lost` samples in all. Those of them
-    /// that no later sample had shown by then are in this row, so that all rows together have lost as many.
+    /// The rest after the last whole second, as a row of its true length; `None` if it is empty. Call it once, when all endpoints have
+    /// finished, at `now_ns`; the measurement began at `start_ns` and lost `lost` samples in all. Losses that no later sample has
+    /// shown are in this row, so that the losses of all rows add up to `lost`.
     pub fn last_row(&mut self, start_ns: i64, now_ns: i64, lost: u64) -> Option<Row> {
         let mut tail = std::mem::take(&mut self.tail);
-        self.pass_over_refused(&mut tail);
+        self.remove_refused_gaps(&mut tail);
         let unseen = lost.saturating_sub(self.lost_in_rows + tail.sums.received.lost());
         if unseen > 0 {
             tail.sums.received.missed += unseen;
@@ -195,9 +194,9 @@ impl Ledger {
         (length_ns > 0).then(|| self.close(end_ns, length_ns, tail))
     }
 
-    /// Takes the gaps of refused messages out of what is missing.
-    fn pass_over_refused(&mut self, open: &mut OpenRow) {
-        // Those that are counted on, and in the end those that have finished with this row.
+    /// Removes the gaps of refused messages from the missing samples.
+    fn remove_refused_gaps(&mut self, open: &mut OpenRow) {
+        // The subscriptions that are expected, and at the end those that have finished with this row.
         let subscriptions = self.expected.union(&open.reported);
         let subscriptions = subscriptions.filter(|endpoint| matches!(endpoint, Endpoint::Subscription(_))).count();
         let Tally { sent, received, .. } = &mut open.sums;
@@ -247,22 +246,22 @@ impl Ledger {
         &self.sums
     }
 
-    /// How many samples were sent from the first second on.
+    /// The number of samples sent from the first second on.
     pub fn sent_samples_ever(&self) -> u64 {
         self.ever.0
     }
 
-    /// How many ids were used for them, and for those that were refused.
+    /// The number of ids used for them and for refused messages.
     pub fn ids_ever(&self) -> u64 {
         self.ever.0 + self.ever.1
     }
 
-    /// What one subscription received, after the seconds left out.
+    /// The counts of one subscription, after the seconds left out.
     pub fn received_by(&self, endpoint: Endpoint) -> Received {
         self.by_endpoint.get(&endpoint).copied().unwrap_or_default()
     }
 
-    /// What a worker has used since it started.
+    /// The resources of a worker since it started.
     pub fn resources_of(&self, worker: usize) -> Resources {
         self.accounts.get(worker).map(|account| account.latest).unwrap_or_default()
     }
@@ -275,7 +274,7 @@ impl Ledger {
         (usage, self.accounts.iter().map(percent).sum())
     }
 
-    /// How the seconds that were given out differ: mean latencies in ns, CPU time in percent of one core.
+    /// Statistics of the seconds that were returned: mean latencies in ns, CPU time in percent of one core.
     pub fn seconds(&self) -> (Moments, Moments) {
         (self.mean_latencies, self.core_percents)
     }
@@ -288,7 +287,7 @@ impl OpenRow {
         }
         self.sums.add(&entry.counts);
         self.reported.insert(entry.endpoint);
-        // The endpoints of one process report one after the other: the last account covers all.
+        // The endpoints of one process report in turn: the last account covers all.
         self.resources.insert(entry.worker, entry.resources);
     }
 }

@@ -1,4 +1,4 @@
-//! How rows of several endpoints become rows of the run.
+//! Tests that rows of several endpoints become rows of the run.
 
 use super::*;
 use crate::measure::tally::Sent;
@@ -54,7 +54,7 @@ fn a_row_waits_for_every_endpoint_and_adds_them_up() {
 }
 
 #[test]
-fn a_dead_worker_holds_up_no_row_and_keeps_its_account() {
+fn a_failed_worker_delays_no_row_and_keeps_its_account() {
     let mut ledger = ledger(0);
     for entry in [sent(0, 1), received(S0, 0, &[1]), received(S1, 0, &[1])] {
         ledger.enter(entry);
@@ -63,7 +63,7 @@ fn a_dead_worker_holds_up_no_row_and_keeps_its_account() {
     ledger.enter(sent(1, 1));
     ledger.enter(received(S0, 1, &[3]));
     assert!(ledger.next_row(never).is_none());
-    ledger.no_more_from(S1);
+    ledger.finish_endpoint(S1);
     let row = ledger.next_row(never).unwrap();
     assert_eq!((row.received.samples, row.usage.maxrss_kib), (1, 3000));
     assert_eq!((ledger.sums().received.samples, ledger.sums().latencies.n()), (3, 3));
@@ -74,7 +74,7 @@ fn an_overdue_row_goes_out_without_those_that_are_missing_and_what_comes_late_is
     let mut ledger = ledger(0);
     ledger.enter(sent(0, 5));
     assert!(ledger.next_row(|_| true).is_some());
-    assert!(ledger.next_row(|_| true).is_none(), "a row of nobody");
+    assert!(ledger.next_row(|_| true).is_none(), "a row without endpoints");
     ledger.enter(received(S0, 0, &[7]));
     assert!(ledger.next_row(never).is_none());
     assert_eq!(ledger.received_by(S0).samples, 1);
@@ -107,7 +107,7 @@ fn at(ns: i64, whole: bool, mut entry: Entry) -> Entry {
 }
 
 #[test]
-fn what_comes_after_the_last_whole_second_is_one_row_of_its_true_length() {
+fn the_rest_after_the_last_whole_second_is_one_row_of_its_true_length() {
     let mut ledger = ledger(0);
     for entry in [sent(0, 10), received(S0, 0, &[5; 10]), received(S1, 0, &[5; 10])] {
         ledger.enter(entry);
@@ -137,7 +137,7 @@ fn an_end_at_which_nothing_happens_is_no_row() {
 }
 
 #[test]
-fn what_was_lost_with_nothing_behind_it_is_in_the_last_row() {
+fn losses_that_no_later_sample_shows_are_in_the_last_row() {
     let mut ledger = ledger(0);
     ledger.end_after(1);
     // S0 sees a gap of 2; S1 hears nothing at all of ten samples.
@@ -180,7 +180,7 @@ fn a_message_refused_after_the_last_second_is_no_loss_either() {
         let mut entry = received(endpoint, 0, &[5]);
         entry.counts.received.missed = missed;
         ledger.enter(Entry { whole: false, ..entry });
-        ledger.no_more_from(endpoint);
+        ledger.finish_endpoint(endpoint);
     }
     assert_eq!(ledger.last_row(0, SECOND_NS, 3).unwrap().received.lost(), 3);
 }

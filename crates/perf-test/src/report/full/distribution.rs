@@ -5,11 +5,11 @@ use serde::{Deserialize, Serialize};
 use crate::measure::histogram::Latencies;
 use crate::measure::moments::Moments;
 
-/// A series of times; what a series of none, or of one, does not have is null.
+/// A series of times. A value that does not exist for zero times, or for one, is null.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Spread {
-    /// How many.
+    /// The number of times.
     pub n: u64,
     /// The shortest, ns.
     pub min_ns: Option<f64>,
@@ -37,11 +37,11 @@ impl Spread {
     }
 }
 
-/// A series of times with its histogram. Percentiles are within 0.1 % of the exact ones; null if there is nothing.
+/// A series of times with its histogram. Percentiles are within 0.1 % of the exact ones; null without times.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Distribution {
-    /// How many.
+    /// The number of times.
     pub n: u64,
     /// The shortest, ns.
     pub min_ns: Option<f64>,
@@ -53,16 +53,16 @@ pub struct Distribution {
     pub variance_ns2: Option<f64>,
     /// The median, ns.
     pub p50_ns: Option<u64>,
-    /// 90 % are not above it, ns.
+    /// The 90th percentile, ns.
     pub p90_ns: Option<u64>,
-    /// 99 % are not above it, ns.
+    /// The 99th percentile, ns.
     pub p99_ns: Option<u64>,
-    /// 99.9 % are not above it, ns; to be trusted from n = 10 000 on.
+    /// The 99.9th percentile, ns; reliable from n = 10 000 on.
     pub p99_9_ns: Option<u64>,
-    /// 99.99 % are not above it, ns; to be trusted from n = 100 000 on.
+    /// The 99.99th percentile, ns; reliable from n = 100 000 on.
     pub p99_99_ns: Option<u64>,
-    /// The whole histogram: each pair is a time in ns and how many there were of it, to three significant digits and at most
-    /// 100 s. A cell's time is its upper end.
+    /// The complete histogram: each pair is a time in ns, to three significant digits and at most 100 s, and its count. The time of a
+    /// cell is its upper end.
     pub cells: Vec<(u64, u64)>,
 }
 
@@ -71,7 +71,7 @@ impl Distribution {
     #[must_use]
     pub fn of(moments_ns: &Moments, histogram: &Latencies) -> Distribution {
         let Spread { n, min_ns, mean_ns, max_ns, variance_ns2 } = Spread::of(moments_ns);
-        // A cell ends above what it holds.
+        // The upper end of a cell is above its values.
         let longest_ns = moments_ns.max.max(0.0) as u64;
         let percentile =
             |percent: f64| (histogram.n() > 0).then(|| histogram.quantile_ns(percent / 100.0).min(longest_ns));

@@ -51,11 +51,11 @@ impl RowEntry {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct TotalEntry {
     /// All publishers.
-    pub sent: SentEntry,
+    pub sent: Sent,
     /// All subscriptions.
-    pub received: ReceivedEntry,
+    pub received: Received,
     /// The relay, if it belongs to this run.
-    pub relayed: RelayedEntry,
+    pub relayed: Relayed,
     /// Service latency: from the stamp right before publish to the sample in hand.
     pub latency: Distribution,
     /// Response latency: from the time when the message was due to the sample in hand. Of none where other programs publish, or as
@@ -80,9 +80,9 @@ impl TotalEntry {
         relayed: &Relayed,
     ) -> TotalEntry {
         TotalEntry {
-            sent: SentEntry::of(sent),
-            received: ReceivedEntry::of(received),
-            relayed: RelayedEntry::of(relayed),
+            sent: sent.counts(),
+            received: received.counts(),
+            relayed: *relayed,
             latency: Distribution::of(&received.latency_ns, latencies),
             response: Distribution::of(&received.response_ns, responses),
             send_lateness: Distribution::of(&sent.lateness_ns, lateness),
@@ -90,104 +90,6 @@ impl TotalEntry {
             prepare: Spread::of(&sent.prepare_ns),
             read: Spread::of(&received.read_ns),
         }
-    }
-}
-
-/// What publishers did.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct SentEntry {
-    /// Samples published.
-    pub samples: u64,
-    /// Of these, published while no subscription was matched.
-    pub unmatched: u64,
-    /// Messages that the middleware refused; they were not sent.
-    pub refused: u64,
-    /// Messages that were due before the end and not sent any more.
-    pub unsent: u64,
-    /// Allocations of the publishing threads; 0 if they were not counted.
-    pub allocations: u64,
-}
-
-impl SentEntry {
-    fn of(sent: &Sent) -> SentEntry {
-        let Sent { samples, unmatched, refused, unsent, allocations, .. } = *sent;
-        SentEntry { samples, unmatched, refused, unsent, allocations }
-    }
-}
-
-/// What subscriptions got.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct ReceivedEntry {
-    /// Samples taken, duplicates not counted.
-    pub samples: u64,
-    /// Their length, bytes.
-    pub bytes: u64,
-    /// Samples taken that were sent before the run began, which a late joiner gets; in no other count.
-    pub history: u64,
-    /// Samples skipped in the publishers' numbers. Less `reordered`: lost, as far as the numbers that came show it.
-    pub missed: u64,
-    /// Samples that came after a later one; each had been counted in `missed`.
-    pub reordered: u64,
-    /// Samples taken a second time.
-    pub duplicates: u64,
-    /// Samples that left the history before they were taken, by the middleware's count.
-    pub overwritten: u64,
-    /// Samples with another payload than was written.
-    pub corrupt: u64,
-    /// Samples received before they were sent, by the clock; in no latency.
-    pub negative: u64,
-    /// Attempts to take that the middleware refused.
-    pub refused: u64,
-    /// Samples whose latency was above `late_above_ns` and not above `too_late_above_ns`; they are in all statistics.
-    pub late: u64,
-    /// Samples whose latency was above `too_late_above_ns`; they are in all statistics.
-    pub too_late: u64,
-    /// Allocations of the taking threads; 0 if they were not counted.
-    pub allocations: u64,
-}
-
-impl ReceivedEntry {
-    fn of(received: &Received) -> ReceivedEntry {
-        let Received { samples, bytes, history, missed, reordered, duplicates, overwritten, corrupt, .. } = *received;
-        let Received { negative, refused, late, too_late, allocations, .. } = *received;
-        ReceivedEntry {
-            samples,
-            bytes,
-            history,
-            missed,
-            reordered,
-            duplicates,
-            overwritten,
-            corrupt,
-            negative,
-            refused,
-            late,
-            too_late,
-            allocations,
-        }
-    }
-}
-
-/// What a relay passed on.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct RelayedEntry {
-    /// Samples taken and sent again.
-    pub samples: u64,
-    /// Their length, bytes.
-    pub bytes: u64,
-    /// Samples that left the history before the relay took them.
-    pub overwritten: u64,
-    /// Samples that could not be taken, or not be sent again.
-    pub refused: u64,
-}
-
-impl RelayedEntry {
-    fn of(relayed: &Relayed) -> RelayedEntry {
-        let Relayed { samples, bytes, overwritten, refused } = *relayed;
-        RelayedEntry { samples, bytes, overwritten, refused }
     }
 }
 

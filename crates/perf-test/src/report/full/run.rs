@@ -1,4 +1,4 @@
-//! What was run, in Gantry's own log.
+//! The run and its conditions in Gantry's own log.
 
 use serde::{Deserialize, Serialize};
 
@@ -15,15 +15,15 @@ pub struct RunEntry {
     pub program: String,
     /// Its version.
     pub version: String,
-    /// The command as it was given.
+    /// The command line.
     pub command_line: Vec<String>,
-    /// When the log was created, by the system's wall clock, ms since 1970-01-01 UTC.
+    /// The creation of the log by the system's wall clock, ms since 1970-01-01 UTC.
     pub created_unix_ms: u64,
     /// The full name of the topic.
     pub full_topic: String,
     /// The environment variable APEX_PERFORMANCE_TEST.
     pub external_info: ExternalInfo,
-    /// Everything that was asked for, defaults included.
+    /// The conditions of the run, defaults included.
     #[serde(rename = "experiment")]
     pub spec: Conditions,
 }
@@ -46,7 +46,7 @@ impl RunEntry {
     }
 }
 
-/// What was asked for. Names and values are those of the options.
+/// The conditions of a run. Names and values are those of the options.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Conditions {
@@ -54,31 +54,31 @@ pub struct Conditions {
     pub communicator: String,
     /// The message type.
     pub message: String,
-    /// The generation of its layout: 1.x or 2.x.
+    /// The performance_test version of its layout: 1.x or 2.x.
     pub message_layout: String,
-    /// The length of a message as it is sent, time and id included, bytes.
+    /// The size of a message as it is sent, time and id included, bytes.
     pub message_bytes: u64,
-    /// The payload of a message that has no size of its own, bytes.
+    /// The payload of a message type of unbounded size, bytes.
     pub unbounded_payload_bytes: u32,
     /// The topic as it was given.
     pub topic: String,
     /// The ROS 2 domain.
     pub domain_id: u32,
-    /// Messages a second from each publisher; 0 is as fast as possible.
+    /// Messages per second of each publisher; 0 is as fast as possible.
     pub rate_hz: u32,
     /// Publishers of this run.
     pub publishers: u32,
     /// Subscriptions of this run.
     pub subscriptions: u32,
-    /// Where they run: INTER_PROCESS, INTER_THREAD or INTRA_THREAD.
+    /// Their processes and threads: INTER_PROCESS, INTER_THREAD or INTRA_THREAD.
     pub execution_strategy: String,
-    /// Whether messages come back: None, Main, Relay or Both; latencies of Main and Both are of both ways.
+    /// The round-trip mode: None, Main, Relay or Both; latencies of Main and Both are round-trip times.
     pub roundtrip_mode: String,
-    /// Publishers that each subscription waited for, with those of other programs.
+    /// Publishers that each subscription waited for, those of other programs included.
     pub expected_publishers: u32,
-    /// Subscriptions that each publisher waited for, with those of other programs.
+    /// Subscriptions that each publisher waited for, those of other programs included.
     pub expected_subscriptions: u32,
-    /// How long they would have waited, s.
+    /// The timeout of that wait, s.
     pub match_timeout_s: u32,
     /// RELIABLE or BEST_EFFORT.
     pub reliability: String,
@@ -88,33 +88,33 @@ pub struct Conditions {
     pub history: String,
     /// Samples that KEEP_LAST keeps.
     pub history_depth: u32,
-    /// Before the run, in no row and no statistic, s.
+    /// The warm-up before the run, left out of all rows and statistics, s.
     pub warmup_s: u32,
     /// The length of the run, s; 0 is until interrupted.
     pub max_runtime_s: u32,
-    /// The beginning of the run that is in no row and no statistic, s.
+    /// The beginning of the run that is left out of all rows and statistics, s.
     pub ignore_s: u32,
-    /// Whether messages are loaned and read in place, or copied in and out.
+    /// Whether messages are loaned and read in place instead of copied.
     pub zero_copy: bool,
-    /// How subscriptions wait for messages: spin, block or adaptive.
+    /// The strategy by which subscriptions wait: spin, block or adaptive.
     pub wait: String,
-    /// What is written and read of each payload: stamp (time and id), page (a byte of each page, too) or full (every byte).
+    /// The part of each payload that is written and read: stamp (time and id), page (a byte of each page, too) or full (every byte).
     pub touch: String,
-    /// Above this latency a sample is late, ns; null if none is.
+    /// The latency above which a sample is late, ns; null if none is.
     pub late_above_ns: Option<u64>,
-    /// Above this latency a sample is too late and not late, ns; null if none is.
+    /// The latency above which a sample is too late instead of late, ns; null if none is.
     pub too_late_above_ns: Option<u64>,
     /// Real-time priority (SCHED_FIFO) of the measuring threads; 0 is none.
     pub rt_priority: u32,
-    /// The CPUs that the workers may use; empty: all.
+    /// The CPUs that the workers may use; empty if all.
     pub rt_cpus: Vec<u32>,
-    /// The CPUs that the measuring threads are put on in turn, publishers first; empty: not put anywhere.
+    /// The CPUs to which the measuring threads are pinned in turn, publishers first; empty if they are not pinned.
     pub pins: Vec<u32>,
     /// Whether allocations were counted.
     pub check_memory: bool,
-    /// Processes that the middleware needs besides the workers, by number or name, which were measured, too.
+    /// The measured daemons of the middleware, by pid or name.
     pub daemons: Vec<String>,
-    /// Whether CPUs were kept from sleeping deeply.
+    /// Whether the CPUs were kept out of deep sleep.
     pub prevent_cpu_idle: bool,
 }
 

@@ -1,6 +1,4 @@
-//! The whole run in Gantry's own log.
-
-use std::fmt;
+//! The summary of a run in Gantry's own log.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,73 +10,74 @@ use crate::measure::memory::{Footprint, Memory};
 use crate::measure::own_cost::OwnCost;
 use crate::measure::threads::ThreadUsage;
 use crate::report::summary::{Summary, WorkerUsage};
+use crate::verdict::Verdict;
 use crate::warning::Warning;
 
 /// The whole run, without the seconds of --warmup and --ignore.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct SummaryEntry {
-    /// Whether it ended before its time: by Ctrl-C, a signal, or because one side was gone.
+    /// Whether it ended early: by Ctrl-C, by a signal, or because all publishers or all subscriptions had exited.
     pub stopped_early: bool,
-    /// What makes the measurement worthless; null if it is good.
+    /// The reason why the measurement is worthless; null if it is good.
     pub failure: Option<String>,
-    /// The time that was measured, s.
+    /// The measured time, s.
     pub measured_s: f64,
     /// From the creation of the last endpoint until all were matched, ns.
     pub matched_after_ns: i64,
-    /// Messages a second of each publisher; 0 if none belongs to this run.
+    /// Messages per second of each publisher; 0 in a run without publishers.
     pub achieved_hz: f64,
-    /// What was sent and received.
+    /// The messages sent and received.
     pub total: TotalEntry,
-    /// Samples sent, with the last ones of a publisher that was killed, as far as somebody received them.
+    /// Samples sent, including the last samples of a killed publisher that a subscription received.
     pub sent_at_least: u64,
     /// Samples sent after matching and not received, summed over the subscriptions.
     pub lost: u64,
-    /// Of these, not known to have left the history.
+    /// The part of the lost samples that is not known to have left the history.
     pub unexplained: u64,
-    /// Samples that others sent before a subscription of this run was matched; not lost.
+    /// Samples that other programs sent before a subscription of this run was matched; not lost.
     pub before_matched: u64,
-    /// What all workers used while they measured.
+    /// The usage of all workers during measurement.
     pub used: UsedEntry,
-    /// CPU time of all workers while they measured, percent of one core.
+    /// CPU time of all workers during measurement, percent of one core.
     pub core_percent: f64,
-    /// CPU time of all workers and daemons for each message received (sent, if this run receives none), ns; null if there was none.
+    /// CPU time of all workers and daemons per received message (per sent message in a run without subscriptions), ns; null without messages.
     pub cpu_per_message_ns: Option<f64>,
     /// Cores that the program may use.
     pub cores: u64,
-    /// Each worker process.
+    /// The worker processes.
     pub workers: Vec<WorkerEntry>,
-    /// Each process that the middleware needs besides.
+    /// The daemons of the middleware.
     pub daemons: Vec<DaemonUsage>,
-    /// What the coordinator used, from its start, calibrations included.
+    /// The usage of the coordinator since its start, calibrations included.
     pub coordinator_used: UsedEntry,
-    /// What the instrument itself spends on each message.
+    /// The cost of the instrument itself for each message.
     pub own_cost: OwnCost,
-    /// What the machine costs, before the run.
+    /// The costs of the machine before the run.
     pub calibration_before: Calibration,
-    /// What the machine costs, after it.
+    /// The costs of the machine after the run.
     pub calibration_after: Calibration,
-    /// What speaks against trusting the run without a second look.
+    /// The reasons not to trust the run without a second look.
     pub warnings: Vec<WarningEntry>,
-    /// What came of each --require.
-    pub requirements: Vec<RequirementEntry>,
+    /// The verdict on each --require.
+    pub requirements: Vec<Verdict>,
 }
 
 /// One worker process.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct WorkerEntry {
-    /// What it did.
+    /// Its endpoints.
     pub label: String,
-    /// Its process number.
+    /// Its process ID.
     pub pid: u32,
-    /// What it used, from its start, set-up included.
+    /// Its usage since its start, set-up included.
     pub used: UsedEntry,
-    /// What it had resident at last.
+    /// Its resident memory at the end.
     pub memory: Memory,
-    /// Its memory by kind at the end; null if it did not live to the end.
+    /// Its memory by kind at the end; null if it exited early.
     pub footprint: Option<Footprint>,
-    /// What each of its threads used while it measured; empty if it did not live to the end.
+    /// The usage of each of its threads during measurement; empty if it exited early.
     pub threads: Vec<ThreadUsage>,
 }
 
@@ -96,15 +95,15 @@ impl WorkerEntry {
     }
 }
 
-/// What speaks against trusting a run.
+/// A reason not to trust a run without a second look.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct WarningEntry {
-    /// What it is about, for programs.
+    /// The cause, as one word for programs.
     pub kind: String,
-    /// What was found.
+    /// The finding, with its values.
     pub sentence: String,
-    /// What to do about it; may be empty.
+    /// The remedy; may be empty.
     pub hint: String,
 }
 
@@ -114,29 +113,10 @@ impl WarningEntry {
     }
 }
 
-/// What came of a --require.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct RequirementEntry {
-    /// The requirement as it was given.
-    pub requirement: String,
-    /// Whether the run met it.
-    pub met: bool,
-    /// What was found, with its unit.
-    pub found: String,
-}
-
-impl fmt::Display for RequirementEntry {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let verdict = if self.met { "met    " } else { "NOT met" };
-        write!(f, "{verdict}  {}: {}", self.requirement, self.found)
-    }
-}
-
 impl SummaryEntry {
     /// Of a summary.
     #[must_use]
-    pub fn of(summary: &Summary, requirements: Vec<RequirementEntry>) -> SummaryEntry {
+    pub fn of(summary: &Summary, requirements: Vec<Verdict>) -> SummaryEntry {
         SummaryEntry {
             stopped_early: summary.stopped_early,
             failure: summary.failure(),

@@ -106,7 +106,7 @@ fn a_log_fits_its_schema_after_every_step_and_reads_back() {
     assert!((4_400_000..4_405_000).contains(&end_ns) && n == 1, "{end_ns} {n}");
     assert_eq!(first.total.latency.p50_ns, Some(end_ns));
     assert_eq!((first.total.response.n, first.total.response.mean_ns), (0, None));
-    let met = RequirementEntry { requirement: "lost=0".to_owned(), met: true, found: "0".to_owned() };
+    let met = Verdict { requirement: "lost=0".to_owned(), met: true, found: "0".to_owned() };
     log.finish(&summary("", 1_000_000), vec![met.clone()]).unwrap();
     let whole = read();
     let summary = whole.summary.unwrap();

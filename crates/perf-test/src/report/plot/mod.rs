@@ -1,7 +1,7 @@
 //! A picture of a run: latency over time, latency by percentile, CPU and memory over time, in one SVG.
 //!
-//! Used by `perf_test plot` and `--plot`. It is drawn from Gantry's own log alone, also of a run that was killed or still runs, and
-//! needs no fonts: whoever shows it has them. `series` takes the lines out of the log, `panel` draws them.
+//! The only input is Gantry's own log, also of a run that was killed or still runs. The SVG embeds no fonts: the viewer has them.
+//! `series` extracts the lines from the log, `panel` draws them.
 
 mod panel;
 mod series;
@@ -12,7 +12,7 @@ use plotters::coord::Shift;
 use plotters::prelude::{DrawingArea, IntoDrawingArea, IntoFont, SVGBackend, Text, WHITE};
 
 use super::full::{Conditions, Log};
-use crate::cli::Outputs;
+use crate::report::outputs::Outputs;
 use panel::{Drawing, INK, MARGIN, PALE, Panel};
 use series::Series;
 
@@ -20,15 +20,15 @@ const SIZE: (u32, u32) = (1280, 960);
 const HEAD: u32 = 100;
 const BETWEEN: &str = "   ·   ";
 
-/// Draws a log beside it, or where `output` says. Returns the name of the picture.
+/// Draws a log into a file beside it, or into `output`. Returns the name of the picture.
 ///
 /// # Errors
-/// A sentence: the log cannot be read, or the picture not be written.
+/// A sentence, if the log cannot be read or the picture cannot be written.
 pub fn write(log: &Path, output: Option<&Path>) -> Result<PathBuf, String> {
     let picture = draw(&Log::read(log)?).map_err(|error| format!("cannot draw {}: {error}", log.display()))?;
     let path = output.map_or_else(|| beside(log), Path::to_owned);
     std::fs::write(&path, picture).map_err(|error| {
-        // Half a picture is none.
+        // Half a picture is of no use.
         let _ = std::fs::remove_file(&path);
         format!("cannot write the plot {}: {error}", path.display())
     })?;
@@ -87,28 +87,31 @@ fn draw_all(root: &DrawingArea<SVGBackend<'_>, Shift>, log: &Log, series: &Serie
     root.present()
 }
 
-/// What was run in two lines: what explains most differences between two runs.
+/// The conditions of the run in two lines: those that explain most differences between two runs.
 fn titles(log: &Log, series: &Series) -> [String; 2] {
-    let asked = &log.run.spec;
-    let rate = match asked.rate_hz {
+    let conditions = &log.run.spec;
+    let rate = match conditions.rate_hz {
         0 => "as fast as possible".to_owned(),
         rate_hz => format!("{} Hz", thousands(u64::from(rate_hz))),
     };
-    let path = if asked.zero_copy { "zero copy" } else { "copy" };
+    let path = if conditions.zero_copy { "zero copy" } else { "copy" };
     let title = format!(
         "{}, {} bytes, {rate}, {path} over {}",
-        asked.message,
-        thousands(asked.message_bytes),
-        asked.communicator
+        conditions.message,
+        thousands(conditions.message_bytes),
+        conditions.communicator
     );
-    let mut parts =
-        vec![format!("payload touched: {}", asked.touch), format!("readers wait: {}", asked.wait), who(asked)];
-    if asked.subscriptions > 0 {
+    let mut parts = vec![
+        format!("payload touched: {}", conditions.touch),
+        format!("readers wait: {}", conditions.wait),
+        endpoints(conditions),
+    ];
+    if conditions.subscriptions > 0 {
         parts.push(format!("n {}", thousands(series.latency.n())));
         parts.push(format!("lost {}", thousands(series.lost)));
     }
-    if asked.roundtrip_mode == "Main" || asked.roundtrip_mode == "Both" {
-        parts.push("latencies of the way there and back".to_owned());
+    if conditions.roundtrip_mode == "Main" || conditions.roundtrip_mode == "Both" {
+        parts.push("latencies are round-trip times".to_owned());
     }
     if log.summary.is_none() {
         parts.push("no summary: the run was killed, or still runs".to_owned());
@@ -116,7 +119,7 @@ fn titles(log: &Log, series: &Series) -> [String; 2] {
     [title, parts.join(BETWEEN)]
 }
 
-/// Where it was run, as far as the log knows, and which run it was.
+/// The machine, as far as the log has it, and the run's id.
 fn machine(log: &Log) -> String {
     let known = |part: &str, name: &str| Some(log.environment.get(part)?.get(name)?.as_str()?.to_owned());
     let mut parts: Vec<String> = known("cpu", "model").into_iter().collect();
@@ -125,10 +128,13 @@ fn machine(log: &Log) -> String {
     parts.join(BETWEEN)
 }
 
-fn who(asked: &Conditions) -> String {
-    let publishers = if asked.publishers == 1 { "publisher" } else { "publishers" };
-    let subscriptions = if asked.subscriptions == 1 { "subscription" } else { "subscriptions" };
-    format!("{} {publishers}, {} {subscriptions}, {}", asked.publishers, asked.subscriptions, asked.execution_strategy)
+fn endpoints(conditions: &Conditions) -> String {
+    let publishers = if conditions.publishers == 1 { "publisher" } else { "publishers" };
+    let subscriptions = if conditions.subscriptions == 1 { "subscription" } else { "subscriptions" };
+    format!(
+        "{} {publishers}, {} {subscriptions}, {}",
+        conditions.publishers, conditions.subscriptions, conditions.execution_strategy
+    )
 }
 
 /// A count with commas between its thousands.

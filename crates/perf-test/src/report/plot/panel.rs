@@ -1,6 +1,6 @@
 //! One panel of a plot: a title, a legend above the lines, two axes with units, and lines.
 //!
-//! Used by `plot`. Axes are linear in what they are given; who wants a logarithm gives logarithms and says in `mark` what they mean.
+//! Axes are linear in their values; for a logarithmic axis the values are logarithms and `mark` prints what they mean.
 
 use plotters::coord::Shift;
 use plotters::coord::ranged1d::{KeyPointHint, NoDefaultFormatting, Ranged, ValueFormatter};
@@ -10,35 +10,35 @@ use plotters::prelude::{
 };
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
-/// From the edge of the picture.
+/// The distance from the edge of the picture.
 pub const MARGIN: i32 = 24;
-/// The colour of titles, of marks, and of what is behind.
+/// The colours of titles, marks and background.
 pub const INK: RGBColor = RGBColor(0x22, 0x26, 0x2b);
 pub const PALE: RGBColor = RGBColor(0x5b, 0x64, 0x6e);
 const GRID: RGBColor = RGBColor(0xe4, 0xe7, 0xea);
 const SHADE: RGBColor = RGBColor(0xf3, 0xf0, 0xea);
-/// Told apart by everybody (Okabe and Ito).
+/// Colours that people with colour blindness can distinguish (Okabe and Ito).
 pub const BLUE: RGBColor = RGBColor(0x00, 0x72, 0xb2);
 pub const ORANGE: RGBColor = RGBColor(0xe6, 0x9f, 0x00);
 pub const RED: RGBColor = RGBColor(0xd5, 0x5e, 0x00);
 
 /// A line of few points shows each of them.
 const FEW_POINTS: usize = 40;
-/// Left of where a panel's lines begin.
+/// The space left of a panel's lines.
 const LEFT: i32 = 76;
 const LEGEND_STEP: i32 = 142;
 
-/// What drawing comes to.
+/// The result of drawing.
 pub type Drawing = Result<(), DrawingAreaErrorKind<<SVGBackend<'static> as DrawingBackend>::ErrorType>>;
 
 /// An axis.
 #[derive(Clone, Debug)]
 pub struct Axis {
-    /// From the least to the most.
+    /// The lowest and the highest value.
     pub range: (f64, f64),
-    /// Where it is marked.
+    /// The values with a mark.
     pub marks: Vec<f64>,
-    /// What stands at a mark.
+    /// The text of a mark.
     pub mark: fn(f64) -> String,
 }
 
@@ -73,7 +73,7 @@ pub struct Line {
     pub points: Vec<(f64, f64)>,
 }
 
-/// A part of the panel that is not to be trusted.
+/// The unreliable part of a panel.
 pub struct Shade {
     /// It begins at this x.
     pub from: f64,
@@ -82,9 +82,9 @@ pub struct Shade {
 
 /// A panel.
 pub struct Panel {
-    /// What is drawn upwards, with the unit.
+    /// The quantity of the vertical axis, with its unit.
     pub title: &'static str,
-    /// What is drawn to the right, with the unit.
+    /// The quantity of the horizontal axis, with its unit.
     pub across: &'static str,
     pub x: Axis,
     pub y: Axis,

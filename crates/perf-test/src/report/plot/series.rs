@@ -1,18 +1,17 @@
-//! The lines of a plot, taken out of a log.
+//! The lines of a plot, extracted from a log.
 //!
-//! Used by `plot`. A run of more rows than a panel has room for is drawn in groups of rows, whose histograms are added up: nothing is
-//! left out.
+//! If a run has more rows than a panel can show, groups of rows are drawn, whose histograms are added up: nothing is left out.
 
 use super::panel::{Axis, BLUE, Line, ORANGE, Panel, RED, Shade};
 use crate::measure::histogram::Latencies;
+use crate::measure::percentiles::MIN_TAIL_SAMPLES;
 use crate::report::full::{Distribution, Log, RowEntry};
-use crate::report::warnings::ENOUGH_BEYOND;
 
 const TIME: &str = "time since the start (s)";
-/// Points that a line over time has at most.
-const POINTS: usize = 600;
+/// The limit on the points of a line over time.
+const MAX_POINTS: usize = 600;
 
-/// What is drawn at one time.
+/// The values at one time.
 struct Moment {
     t_s: f64,
     /// p50, p99 and max, ns; none if nothing was received.
@@ -24,7 +23,7 @@ struct Moment {
     shared_mib: f64,
 }
 
-/// All that is drawn.
+/// All values that are drawn.
 pub struct Series {
     moments: Vec<Moment>,
     /// All service latencies.
@@ -38,7 +37,7 @@ pub struct Series {
 impl Series {
     /// Of a log with or without its summary.
     pub fn of(log: &Log) -> Series {
-        let group = log.rows.len().div_ceil(POINTS).max(1);
+        let group = log.rows.len().div_ceil(MAX_POINTS).max(1);
         let total = log.summary.as_ref().map(|summary| &summary.total);
         let whole = |which: fn(&RowEntry) -> &Distribution, of_summary: Option<&Distribution>| {
             let found: Vec<&Distribution> = match of_summary {
@@ -59,7 +58,7 @@ impl Series {
         }
     }
 
-    /// The median, p99 and the longest of each second.
+    /// Median, p99 and maximum of each second.
     pub fn latency_over_time(&self) -> Panel {
         let line = |name, colour, which: fn(&[f64; 3]) -> f64| Line {
             name,
@@ -81,7 +80,7 @@ impl Series {
         }
     }
 
-    /// The latency that each part of all samples does not exceed.
+    /// The latencies by percentile.
     pub fn latency_by_percentile(&self) -> Panel {
         let [longest_ns, longest_response_ns] = self.longest_ns;
         let mut lines = Vec::new();
@@ -93,12 +92,12 @@ impl Series {
         lines.push(Line { name: "from send time", colour: BLUE, points });
         let n = self.latency.n() as f64;
         let shade =
-            (n > 0.0).then(|| Shade { from: (n / ENOUGH_BEYOND).log10().max(0.0), name: "fewer than 10 beyond" });
+            (n > 0.0).then(|| Shade { from: (n / MIN_TAIL_SAMPLES).log10().max(0.0), name: "fewer than 10 beyond" });
         let nines = (self.latency.n().max(self.response.n()).max(100) as f64).log10().ceil();
         let x = Axis { range: (0.0, nines), marks: (0..=nines as u32).map(f64::from).collect(), mark: percent };
         Panel {
             title: "Latency by percentile (log scale)",
-            across: "percent of all samples that take no longer",
+            across: "percent of all samples that are not slower",
             shade,
             x,
             y: times_axis(&lines),
@@ -106,7 +105,7 @@ impl Series {
         }
     }
 
-    /// All workers, of one core.
+    /// The CPU time of all workers.
     pub fn cpu_over_time(&self) -> Panel {
         let line = |name, colour, which: fn(&Moment) -> f64| Line {
             name,
@@ -119,7 +118,7 @@ impl Series {
         Panel { title: "CPU of all workers (% of one core)", across: TIME, shade: None, x: self.time_axis(), y, lines }
     }
 
-    /// All workers.
+    /// The memory of all workers.
     pub fn memory_over_time(&self) -> Panel {
         let line = |name, colour, which: fn(&Moment) -> f64| Line {
             name,
@@ -128,8 +127,8 @@ impl Series {
         };
         let lines = vec![
             line("resident", BLUE, |m| m.rss_mib),
-            line("of it private", ORANGE, |m| m.anonymous_mib),
-            line("of it shared", RED, |m| m.shared_mib),
+            line("private part", ORANGE, |m| m.anonymous_mib),
+            line("shared part", RED, |m| m.shared_mib),
         ];
         let y = from_zero(&lines);
         Panel { title: "Memory, sum of all workers (MiB)", across: TIME, shade: None, x: self.time_axis(), y, lines }
@@ -164,7 +163,7 @@ fn moment(rows: &[RowEntry]) -> Moment {
     }
 }
 
-/// The part of the CPU time that was spent in the kernel.
+/// The fraction of the CPU time in the kernel.
 fn in_kernel(row: &RowEntry) -> f64 {
     let used = &row.used;
     used.system_ns as f64 / ((used.user_ns + used.system_ns) as f64).max(1.0)
@@ -180,7 +179,7 @@ fn longest_ns(parts: &[&Distribution]) -> f64 {
     parts.iter().filter_map(|part| part.max_ns).fold(0.0, f64::max)
 }
 
-/// Points (number of nines, logarithm of the latency) of a whole distribution; the last one stands where one sample is left.
+/// Points (number of nines, logarithm of the latency) of a whole distribution; the last one is at the rank of the last sample.
 fn by_percentile(latencies: &Latencies, longest_ns: f64) -> Vec<(f64, f64)> {
     let n = latencies.n() as f64;
     let mut points = Vec::new();
@@ -195,7 +194,7 @@ fn by_percentile(latencies: &Latencies, longest_ns: f64) -> Vec<(f64, f64)> {
     points
 }
 
-/// From the shortest to the longest of the lines, whose heights are logarithms of ns.
+/// An axis from the shortest to the longest time of the lines, whose heights are logarithms of ns.
 fn times_axis(lines: &[Line]) -> Axis {
     let heights = || lines.iter().flat_map(|line| &line.points).map(|(_, height)| *height);
     let (low, high) = (heights().fold(f64::INFINITY, f64::min), heights().fold(f64::NEG_INFINITY, f64::max));

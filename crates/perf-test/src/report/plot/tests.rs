@@ -1,4 +1,4 @@
-//! What pictures say, and that every log gives one.
+//! The texts of pictures; every log gives one.
 
 use super::*;
 use crate::report::full::{RowEntry, SummaryEntry};

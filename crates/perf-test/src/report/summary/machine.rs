@@ -1,27 +1,26 @@
-//! The summary's second half: what the run cost, in CPU time and memory, and what the machine and the instrument cost themselves.
-//!
-//! Part of [`Summary::lines`](super::Summary::lines).
+//! The second half of the printed summary: CPU time and memory of the run, and the costs of the machine and the instrument.
 
-use super::text::{labelled, time};
+use super::text::labelled;
 use super::{Summary, WorkerUsage};
 use crate::measure::calibration::Calibration;
 use crate::measure::daemon::DaemonUsage;
 use crate::measure::histogram::Latencies;
 use crate::measure::memory::{Footprint, Resident};
 use crate::measure::tally::TALLIES;
+use crate::units::format_ns;
 
-/// How much slower than its parts the copy path may be.
-const HONEST_COPY: f64 = 1.3;
-/// With more workers than this only sums are shown; the full log has each.
-const SHOWN_WORKERS: usize = 8;
-/// A thread that used less than this part of its process's CPU time is not shown.
-const SHOWN_PART: f64 = 0.01;
+/// The largest ratio of the copy path to the sum of its parts that meets the goal.
+const COPY_GOAL: f64 = 1.3;
+/// A run with more workers shows only sums; the full log has each worker.
+const MAX_SHOWN_WORKERS: usize = 8;
+/// A thread that used a smaller fraction of its process's CPU time is not shown.
+const MIN_SHOWN_FRACTION: f64 = 0.01;
 
 impl Summary {
     pub(super) fn machine_lines(&self) -> Vec<String> {
         let mut lines = self.cpu_lines();
         lines.extend(self.memory_lines());
-        if self.workers.len() <= SHOWN_WORKERS {
+        if self.workers.len() <= MAX_SHOWN_WORKERS {
             lines.extend(self.workers.iter().flat_map(worker_lines));
         }
         lines.extend(self.daemons.iter().map(daemon_line));
@@ -32,7 +31,8 @@ impl Summary {
 
     fn cpu_lines(&self) -> Vec<String> {
         let measured = &self.measured;
-        let per_message = self.cpu_per_message_ns().map_or(String::new(), |ns| format!(", {} per message", time(ns)));
+        let per_message =
+            self.cpu_per_message_ns().map_or(String::new(), |ns| format!(", {} per message", format_ns(ns)));
         let all = self.core_percent / self.cores as f64;
         let mut lines = vec![
             labelled(
@@ -42,18 +42,18 @@ impl Summary {
             labelled(
                 "",
                 &format!(
-                    "{} while measuring (user {}, system {}), {} with set-up; coordinator apart: {}",
-                    time(measured.cpu_ns() as f64),
-                    time(measured.utime_ns as f64),
-                    time(measured.stime_ns as f64),
-                    time(self.usage().cpu_ns() as f64),
-                    time(self.own_usage.cpu_ns() as f64)
+                    "{} during measurement (user {}, system {}), {} with set-up; coordinator separately: {}",
+                    format_ns(measured.cpu_ns() as f64),
+                    format_ns(measured.utime_ns as f64),
+                    format_ns(measured.stime_ns as f64),
+                    format_ns(self.usage().cpu_ns() as f64),
+                    format_ns(self.own_usage.cpu_ns() as f64)
                 ),
             ),
             labelled(
                 "",
                 &format!(
-                    "context switches {} by waiting, {} by force; page faults {} without input, {} with",
+                    "context switches {} voluntary, {} involuntary; page faults {} without I/O, {} with I/O",
                     measured.nvcsw, measured.nivcsw, measured.minflt, measured.majflt
                 ),
             ),
@@ -64,7 +64,7 @@ impl Summary {
             lines.push(labelled(
                 "allocations",
                 &format!(
-                    "{} in publishing ({:.3} per message), {} in taking ({:.3} per message), after the warm-up",
+                    "{} in publish ({:.3} per message), {} in take ({:.3} per message), after the warm-up",
                     sent.allocations,
                     per(sent.allocations, sent.samples),
                     received.allocations,
@@ -84,7 +84,7 @@ impl Summary {
         let mut lines = vec![labelled(
             "memory",
             &format!(
-                "{} KiB resident at last, {} KiB at the peaks, sum of the workers",
+                "{} KiB resident at the end, {} KiB peak, sum of the workers",
                 memory.rss_kib, memory.peak_rss_kib
             ),
         )];
@@ -107,27 +107,27 @@ impl Summary {
     fn calibration_lines(&self) -> Vec<String> {
         let found = self.calibrations.mean();
         let machine = format!(
-            "to fill a message {}, to copy it warm {}, at the run's pace {},",
-            time(found.fill_ns),
-            time(found.warm_copy_ns),
-            time(found.paced_copy_ns)
+            "filling a message takes {}, a warm copy {}, a copy at the run's rate {},",
+            format_ns(found.fill_ns),
+            format_ns(found.warm_copy_ns),
+            format_ns(found.paced_copy_ns)
         );
         let more = format!(
-            "to wake a thread {}, to read the clock {} (means of before and after the run)",
-            time(found.wake_up_ns),
-            time(found.clock_ns)
+            "waking a thread {}, reading the clock {} (means of before and after the run)",
+            format_ns(found.wake_up_ns),
+            format_ns(found.clock_ns)
         );
         let own = &self.own_cost;
         let instrument = format!(
-            "costs {} per message sent and {} per message received, in the CPU time above,",
-            time(own.send_ns),
-            time(own.receive_ns)
+            "costs {} per message sent and {} per message received, included in the CPU time above,",
+            format_ns(own.send_ns),
+            format_ns(own.receive_ns)
         );
-        // Of sending, or of both latencies.
+        // A publisher has one histogram, a subscription two.
         let distribution_kib = Latencies::new().memory_bytes() / 1024;
         let (of_publisher, of_subscription) = (TALLIES * distribution_kib, 2 * TALLIES * distribution_kib);
         let memory = format!(
-            "and up to {of_publisher} KiB of each publisher's memory and {of_subscription} KiB of each subscription's, in the memory above"
+            "and up to {of_publisher} KiB per publisher and {of_subscription} KiB per subscription, included in the memory above"
         );
         vec![
             labelled("machine", &machine),
@@ -141,28 +141,31 @@ impl Summary {
         let Some(ratio) = self.copy_ratio() else { return Vec::new() };
         let found = self.calibrations.mean();
         let paced = self.received.latency_ns.mean / found.paced_copy_path_ns();
-        let verdict = if ratio <= HONEST_COPY {
+        let verdict = if ratio <= COPY_GOAL {
             "within the goal"
-        } else if paced <= HONEST_COPY {
-            "above the goal by the first, within it by the second"
+        } else if paced <= COPY_GOAL {
+            "above the goal by the first ratio, within it by the second"
         } else {
-            "above the goal: slower than these parts"
+            "above the goal: slower than these parts together"
         };
-        let (warm_path, paced_path) = (time(found.copy_path_ns()), time(found.paced_copy_path_ns()));
+        let (warm_path, paced_path) = (format_ns(found.copy_path_ns()), format_ns(found.paced_copy_path_ns()));
         let parts =
-            format!("mean latency is {ratio:.2} × (2 warm copies + 1 wake-up = {warm_path}), goal ≤ {HONEST_COPY},");
+            format!("mean latency is {ratio:.2} × (2 warm copies + 1 wake-up = {warm_path}), goal ≤ {COPY_GOAL},");
         let mut lines = vec![labelled("copy path", &parts)];
         lines.push(labelled(
             "",
-            &format!("and {paced:.2} × the same with copies at the run's pace ({paced_path}): {verdict}"),
+            &format!("and {paced:.2} × the same with copies at the run's rate ({paced_path}): {verdict}"),
         ));
         for (what, figure) in [
             ("2 warm copies + 1 wake-up", Calibration::copy_path_ns as fn(&Calibration) -> f64),
-            ("the same at the run's pace", Calibration::paced_copy_path_ns),
+            ("the same at the run's rate", Calibration::paced_copy_path_ns),
         ] {
             if let Some((before, after)) = self.calibrations.drift(figure) {
-                let apart =
-                    format!("{what}: {} before the run, {} after it; the mean is used", time(before), time(after));
+                let apart = format!(
+                    "{what}: {} before the run, {} after it; the mean is used",
+                    format_ns(before),
+                    format_ns(after)
+                );
                 lines.push(labelled("", &apart));
             }
         }
@@ -173,27 +176,27 @@ impl Summary {
 fn daemon_line(daemon: &DaemonUsage) -> String {
     let DaemonUsage { name, pid, cpu_ns, core_percent, memory, .. } = daemon;
     let used = format!(
-        "{} CPU while measuring, {core_percent:.2} % of one core, in what a message costs",
-        time(*cpu_ns as f64)
+        "{} CPU during measurement, {core_percent:.2} % of one core, included in the cost of a message",
+        format_ns(*cpu_ns as f64)
     );
     labelled("daemon", &format!("{name:<24} {:>8} KiB peak, {used}   pid {pid}", memory.peak_rss_kib))
 }
 
-/// A worker, and those of its threads that did something.
+/// A worker and its busy threads.
 fn worker_lines(worker: &WorkerUsage) -> Vec<String> {
     let resources = &worker.resources;
     let own = format!(
         "{:<24} {:>8} KiB peak {:>10} CPU",
         worker.label,
         resources.memory.peak_rss_kib,
-        time(resources.usage.cpu_ns() as f64)
+        format_ns(resources.usage.cpu_ns() as f64)
     );
     let mut lines = vec![labelled("", &format!("{own}   pid {}", worker.pid))];
     let threads = worker.ended.iter().flat_map(|(_, threads)| threads);
     let all_ns: u64 = threads.clone().map(|thread| thread.cpu_ns).sum();
-    for thread in threads.filter(|thread| thread.cpu_ns as f64 > SHOWN_PART * all_ns as f64) {
+    for thread in threads.filter(|thread| thread.cpu_ns as f64 > MIN_SHOWN_FRACTION * all_ns as f64) {
         let switches = format!("{} + {} switches", thread.voluntary_switches, thread.involuntary_switches);
-        let cpu = time(thread.cpu_ns as f64);
+        let cpu = format_ns(thread.cpu_ns as f64);
         lines.push(labelled("", &format!("  {:<22} {:>17} {cpu:>10} CPU   {switches}", thread.name, "")));
     }
     lines

@@ -1,12 +1,9 @@
-//! The whole run in one look: samples, latencies, schedule, CPU, memory, calibration, warnings.
+//! The summary of a run: samples, latencies, schedule, CPU, memory, calibration, warnings.
 //!
-//! Filled by the coordinator, printed by `main`, compared by `compare`. Every statistic stands beside
-//! its number of samples; what cannot be trusted is marked, never left out.
+//! Every statistic has its number of samples beside it; an unreliable value is marked, never left out.
 
 mod machine;
 pub mod text;
-
-pub use text::time;
 
 use crate::measure::calibration::Calibrations;
 use crate::measure::daemon::DaemonUsage;
@@ -21,112 +18,112 @@ use crate::measure::usage::Usage;
 use crate::run_spec::{Roundtrip, RunSpec};
 use crate::warning::Warning;
 
-/// The copies must cost this many wake-ups to be judged.
-const COPIES_OVER_WAKE_UP: f64 = 5.0;
+/// The ratio to the copies is shown only if they cost at least this many wake-ups.
+const MIN_COPIES_PER_WAKE_UP: f64 = 5.0;
 
-/// What one worker process has used.
+/// The usage of one worker process.
 #[derive(Clone, Debug)]
 pub struct WorkerUsage {
-    /// What it did.
+    /// Its endpoints.
     pub label: String,
     /// Its process id.
     pub pid: u32,
-    /// Since it started, and what it had in memory at last.
+    /// The usage since it started, and its memory at the end.
     pub resources: Resources,
-    /// Its memory by kind, and what its threads used while they measured; none of one that did not live to the end.
+    /// Its memory by kind, and the usage of its threads during measurement; none if the worker exited early.
     pub ended: Option<(Footprint, Vec<ThreadUsage>)>,
 }
 
-/// The whole run, without the seconds that `--ignore` leaves out.
+/// The summary of a run, without the seconds that `--ignore` leaves out.
 #[derive(Clone, Debug)]
 pub struct Summary {
-    /// What was run.
+    /// The run.
     pub spec: RunSpec,
-    /// Ended before its time, by Ctrl-C, a signal, or because one side was gone.
+    /// The run ended early: by Ctrl-C, by a signal, or because all publishers or all subscriptions had exited.
     pub stopped_early: bool,
-    /// Time measured, seconds.
+    /// The measured time, seconds.
     pub measured_s: f64,
     /// From the last endpoint's creation until all were matched, nanoseconds.
     pub matched_after_ns: i64,
-    /// All publishers, as they reported it.
+    /// The counts of all publishers, as reported.
     pub sent: Sent,
-    /// Samples sent, including a killed publisher's last ones that somebody received.
+    /// Samples sent, including the last samples of a killed publisher that a subscription received.
     pub sent_at_least: u64,
-    /// All subscriptions.
+    /// The counts of all subscriptions.
     pub received: Received,
-    /// The relay, if there is one.
+    /// The counts of the relay, if there is one.
     pub relayed: Relayed,
-    /// Sent after matching and not received, summed over the subscriptions.
+    /// Samples sent after matching and not received, summed over the subscriptions.
     pub lost: u64,
-    /// Sent by others before a subscription of this run was matched.
+    /// Samples that other programs sent before a subscription of this run was matched.
     pub before_matched: u64,
-    /// All latencies from the stamps.
+    /// All latencies from the send time.
     pub latencies: Latencies,
-    /// All latencies from the schedule.
+    /// All latencies from the due time.
     pub responses: Latencies,
-    /// How late all messages were sent.
+    /// The delays of all messages from due time to send time.
     pub lateness: Latencies,
-    /// Each worker.
+    /// The workers.
     pub workers: Vec<WorkerUsage>,
-    /// Each process that the middleware needs besides.
+    /// The daemons of the middleware.
     pub daemons: Vec<DaemonUsage>,
-    /// What all workers used while they measured.
+    /// The usage of all workers during measurement.
     pub measured: Usage,
-    /// CPU time of all workers while they measured, percent of one core.
+    /// CPU time of all workers during measurement, percent of one core.
     pub core_percent: f64,
     /// Cores that the program may use.
     pub cores: usize,
-    /// What the coordinator itself has used, calibration included.
+    /// The usage of the coordinator, calibration included.
     pub own_usage: Usage,
-    /// What the machine itself costs.
+    /// The costs of the machine itself.
     pub calibrations: Calibrations,
     /// The mean latencies of single seconds, nanoseconds.
     pub second_latencies_ns: Moments,
     /// CPU time of all workers in single seconds, percent of one core.
     pub second_core_percents: Moments,
-    /// The kind of endpoints of which none lived to the end.
-    pub gone: Option<&'static str>,
-    /// What the instrument itself spends on each message.
+    /// The kind of endpoints of which all exited before the end.
+    pub exited: Option<&'static str>,
+    /// The cost of the instrument itself for each message.
     pub own_cost: OwnCost,
-    /// Those of the coordinator and of the watch over the machine; [`warnings`](Self::warnings) adds those of the figures.
+    /// The warnings of the coordinator and of the watch over the machine; [`warnings`](Self::warnings) adds those from the figures.
     pub run_warnings: Vec<Warning>,
 }
 
 impl Summary {
-    /// What makes this measurement worthless; `None` if it is good.
+    /// The reason why this measurement is worthless; `None` if it is good.
     #[must_use]
     pub fn failure(&self) -> Option<String> {
         let topic = &self.spec.topic;
-        if let Some(gone) = self.gone {
-            return Some(format!("none of the {gone} lived to the end of the run"));
+        if let Some(exited) = self.exited {
+            return Some(format!("all {exited} exited before the end of the run"));
         }
         if self.measured_s <= 0.0 {
             let left_out_s = self.spec.left_out_s();
             return Some(format!(
-                "it was ended within the {left_out_s} s that --warmup and --ignore leave out: nothing was measured. Let it run longer"
+                "the run ended within the {left_out_s} s that --warmup and --ignore leave out, so nothing was measured. Let it run longer"
             ));
         }
         if self.spec.roundtrip == Roundtrip::Relay {
             let silent = self.relayed.samples == 0;
             return silent
-                .then(|| format!("no message was passed on: is a `--roundtrip-mode Main` on topic {topic} there?"));
+                .then(|| format!("no message was relayed: is a `--roundtrip-mode Main` running on topic {topic}?"));
         }
         if self.spec.publishers > 0 && self.sent_at_least == 0 {
             return Some("no sample was sent".to_owned());
         }
         if self.received.corrupt > 0 {
             let n = self.received.corrupt;
-            return Some(format!("{n} samples carried another payload than was written: their memory was overwritten"));
+            return Some(format!("{n} samples had a different payload than was written: their memory was overwritten"));
         }
         if self.spec.subscriptions > 0 && self.received.samples + self.received.history == 0 {
             if self.spec.is_private() {
                 return Some(format!(
-                    "no sample was received on topic {topic}, although all were matched: everything was lost, or takes longer than \
-                     it was waited for at the end"
+                    "no sample was received on topic {topic}, although all endpoints were matched: all samples were lost, or took longer \
+                     than the wait at the end"
                 ));
             }
             return Some(format!(
-                "no sample was received on topic {topic}: is a publisher with the same type and QoS there?"
+                "no sample was received on topic {topic}: is a publisher with the same type and compatible QoS running?"
             ));
         }
         if self.spec.subscriptions == 0 && self.sent.unmatched == self.sent.samples {
@@ -144,7 +141,7 @@ impl Summary {
         self.sent_at_least as f64 / self.measured_s / f64::from(self.spec.publishers)
     }
 
-    /// CPU time of all workers and daemons for each message that was received, or sent if nobody of this run receives, nanoseconds.
+    /// CPU time of all workers and daemons per received message, or per sent message in a run without subscriptions, nanoseconds.
     #[must_use]
     pub fn cpu_per_message_ns(&self) -> Option<f64> {
         let alone = self.spec.subscriptions == 0;
@@ -159,7 +156,7 @@ impl Summary {
         self.lost.saturating_sub(self.received.overwritten)
     }
 
-    /// The usage of all workers together, since each started.
+    /// The sum of the usage of all workers since each started.
     #[must_use]
     pub fn usage(&self) -> Usage {
         let mut sum = Usage::default();
@@ -167,13 +164,13 @@ impl Summary {
         sum
     }
 
-    /// Mean latency over what two warm copies and one wake-up cost; none with zero copy, without samples, or if the ratio would
-    /// show something else: several subscriptions that wait for each other, or copies that cost less than wake-ups vary.
+    /// Mean latency divided by the cost of two warm copies and one wake-up. `None` with zero copy, without samples, or if the ratio
+    /// would show something else: several subscriptions that wait for each other, or copies cheaper than the variation of wake-ups.
     #[must_use]
     pub fn copy_ratio(&self) -> Option<f64> {
         let alone = self.spec.subscriptions == 1;
         let found = self.calibrations.mean();
-        let copies_matter = 2.0 * found.warm_copy_ns > COPIES_OVER_WAKE_UP * found.wake_up_ns;
+        let copies_matter = 2.0 * found.warm_copy_ns > MIN_COPIES_PER_WAKE_UP * found.wake_up_ns;
         let possible = !self.spec.zero_copy && self.received.latency_ns.n > 0 && alone && copies_matter;
         possible.then(|| self.received.latency_ns.mean / found.copy_path_ns())
     }

@@ -1,6 +1,5 @@
 //! What the summary says, and when it calls a run failed.
 
-use super::text::time;
 use super::*;
 use crate::cli;
 use crate::measure::calibration::Calibration;
@@ -45,33 +44,33 @@ pub(crate) fn summary(options: &str, latency_ns: u64) -> Summary {
         calibrations: Calibrations { before: calibration, after: calibration },
         second_latencies_ns: Moments { n: 30, mean: latency_ns as f64, ..Moments::default() },
         second_core_percents: Moments { n: 30, mean: 9.0, ..Moments::default() },
-        gone: None,
+        exited: None,
         own_cost: OwnCost { send_ns: 90.0, receive_ns: 110.0 },
         run_warnings: Vec::new(),
     }
 }
 
 #[test]
-fn a_good_run_is_told_in_full() {
+fn a_good_run_is_reported_in_full() {
     let summary = summary("", 1_000_000);
     let text = summary.lines().join("\n");
     for words in [
         "summary of 30.0 s: Array4m, 4194304 bytes (2.x layout) over Gantry, copy",
-        "in short      p50 1.00 ms, p99 1.00 ms, max 1.00 ms; lost 0; rate held; CPU 9.0 % of one core; 117.2 MiB at the peaks; 1 warning",
+        "in short      p50 1.00 ms, p99 1.00 ms, max 1.00 ms; lost 0; rate held; CPU 9.0 % of one core; 117.2 MiB peak; 1 warning",
         "sent 3000, received 3000, lost 0",
         "late          0 (0.00 %, > 2.50 ms); too late 0 (0.00 %, > 10.00 ms); of 3000 received",
-        "matched       12.00 ms after the last endpoint was made",
+        "matched       12.00 ms after the creation of the last endpoint",
         "costs 90 ns per message sent and 110 ns per message received",
-        "over Gantry, copy, payload touched: stamp, readers wait by the middleware's own way\n",
-        " of sending          3000    1.00 ms",
+        "over Gantry, copy, payload touched: stamp, readers wait by the middleware's own strategy\n",
+        "  from send          3000    1.00 ms",
         "prepare       mean 0 ns, max 0 ns, n 0 (",
-        "to wake a thread 20.0 µs, to read the clock 25 ns",
-        "100.00 per second and publisher, asked 100",
+        "waking a thread 20.0 µs, reading the clock 25 ns",
+        "100.00 per second and publisher, requested 100",
         "9.00 % of one core, 4.50 % of all 2, 900.0 µs per message",
         "120000 KiB",
         "1.22 × (2 warm copies + 1 wake-up = 820.0 µs), goal ≤ 1.3",
-        "and 0.98 × the same with copies at the run's pace (1.02 ms): within the goal",
-        "warnings      p99.9 and what lies above rest on fewer than 10 of 3000 samples. For p99.9 let it run for 10000",
+        "and 0.98 × the same with copies at the run's rate (1.02 ms): within the goal",
+        "warnings      p99.9 and the higher percentiles rest on fewer than 10 of 3000 samples. Run for 10000",
     ] {
         assert!(text.contains(words), "{words:?} is not in\n{text}");
     }
@@ -88,16 +87,16 @@ fn percentiles_with_fewer_than_ten_samples_beyond_are_marked() {
 }
 
 #[test]
-fn a_slow_copy_path_and_a_missed_rate_are_said() {
+fn a_slow_copy_path_and_a_missed_rate_are_reported() {
     let slow = Summary { measured_s: 40.0, ..summary("", 2_000_000) };
     let text = slow.lines().join("\n");
-    assert!(text.contains("2.44 ×") && text.contains("slower than these parts"), "{text}");
-    assert!(text.contains("the rate was not held: 75.00 of 100"), "{text}");
+    assert!(text.contains("2.44 ×") && text.contains("slower than these parts together"), "{text}");
+    assert!(text.contains("the publishers did not hold the rate: 75.00 of 100"), "{text}");
     assert_eq!(summary("--zero-copy", 1000).copy_ratio(), None);
 }
 
 #[test]
-fn a_machine_that_changed_during_the_run_is_said_and_the_mean_used() {
+fn a_machine_that_changed_during_the_run_is_reported_and_the_mean_used() {
     let mut drifted = summary("", 1_000_000);
     drifted.calibrations.after.warm_copy_ns = 6e5;
     let text = drifted.lines().join("\n");
@@ -146,7 +145,7 @@ fn what_daemons_use_is_in_what_a_message_costs() {
 }
 
 #[test]
-fn a_run_that_measured_nothing_has_failed_and_says_why() {
+fn a_run_that_measured_nothing_fails_with_the_reason() {
     let silent =
         Summary { sent: Sent::default(), sent_at_least: 0, received: Received::default(), ..summary("", 1000) };
     assert!(silent.failure().unwrap().contains("no sample was sent"));
@@ -154,8 +153,8 @@ fn a_run_that_measured_nothing_has_failed_and_says_why() {
     assert!(empty.failure().unwrap().contains("no sample was received"));
     assert!(empty.lines().join("\n").contains("the measurement failed: no sample was received"));
     // Killed before its first report.
-    let gone = Summary { gone: Some("publishers"), sent: Sent::default(), sent_at_least: 62, ..summary("", 1000) };
-    assert!(gone.failure().unwrap().contains("none of the publishers"));
+    let gone = Summary { exited: Some("publishers"), sent: Sent::default(), sent_at_least: 62, ..summary("", 1000) };
+    assert!(gone.failure().unwrap().contains("all publishers exited"));
     let mut unmatched = Summary { received: Received::default(), ..summary("-s 0", 1000) };
     assert_eq!(unmatched.failure(), None);
     unmatched.sent.unmatched = unmatched.sent.samples;
@@ -163,10 +162,4 @@ fn a_run_that_measured_nothing_has_failed_and_says_why() {
     let mut mixed = summary("", 1000);
     mixed.received.corrupt = 1;
     assert!(mixed.failure().is_some());
-}
-
-#[test]
-fn times_choose_their_unit() {
-    let shown = [0.0, 999.0, 1000.0, 12_345.0, 999_960.0, 1e9, -2e6].map(time);
-    assert_eq!(shown, ["0 ns", "999 ns", "1.0 µs", "12.3 µs", "1.00 ms", "1.00 s", "-2.00 ms"]);
 }

@@ -1,13 +1,12 @@
-//! The summary in words: aligned lines that a person reads in ten seconds. Here: samples, latencies, schedule, warnings.
-//!
-//! Used by `program` through [`Summary::lines`]; what the run cost is in `machine`.
+//! The first half of the printed summary: samples, latencies, schedule and warnings, as aligned lines. `machine` has the costs.
 
 use super::Summary;
 use crate::measure::histogram::Latencies;
 use crate::measure::moments::Moments;
+use crate::measure::percentiles::{PERCENTILES, has_tail_samples};
 use crate::report::heading::how_readers_wait;
-use crate::report::warnings::{PERCENTILES, enough_beyond};
 use crate::run_spec::{Roundtrip, Threshold, Touch, name_of};
+use crate::units::format_ns;
 
 impl Summary {
     /// The summary as lines of text.
@@ -46,23 +45,24 @@ impl Summary {
         lines
     }
 
-    /// What most people look for.
+    /// The most important figures.
     fn in_short(&self) -> String {
         let mut parts = Vec::new();
         let latency = &self.received.latency_ns;
         if latency.n > 0 {
-            let [p50, p99] = [0.5, 0.99].map(|part| time((self.latencies.quantile_ns(part) as f64).min(latency.max)));
-            parts.push(format!("p50 {p50}, p99 {p99}, max {}", time(latency.max)));
+            let [p50, p99] =
+                [0.5, 0.99].map(|part| format_ns((self.latencies.quantile_ns(part) as f64).min(latency.max)));
+            parts.push(format!("p50 {p50}, p99 {p99}, max {}", format_ns(latency.max)));
         }
         if self.spec.subscriptions > 0 {
             parts.push(format!("lost {}", self.lost));
         }
-        if self.spec.publishers > 0 && self.spec.rate_hz > 0 && self.gone != Some("publishers") {
+        if self.spec.publishers > 0 && self.spec.rate_hz > 0 && self.exited != Some("publishers") {
             parts.push(if self.rate_was_held() { "rate held" } else { "rate NOT held" }.to_owned());
         }
         parts.push(format!("CPU {:.1} % of one core", self.core_percent));
         let peak_kib: u64 = self.workers.iter().map(|worker| worker.resources.memory.peak_rss_kib).sum();
-        parts.push(format!("{:.1} MiB at the peaks", peak_kib as f64 / 1024.0));
+        parts.push(format!("{:.1} MiB peak", peak_kib as f64 / 1024.0));
         parts.push(match self.warnings().len() {
             0 => "no warnings".to_owned(),
             1 => "1 warning".to_owned(),
@@ -81,8 +81,11 @@ impl Summary {
         }
         if self.spec.subscriptions == 0 {
             return vec![
-                labelled("samples", &format!("sent {}; received and lost are not known here", self.sent_at_least)),
-                labelled("", &format!("{} of them while no subscription was matched", self.sent.unmatched)),
+                labelled(
+                    "samples",
+                    &format!("sent {}; received and lost samples are not known here", self.sent_at_least),
+                ),
+                labelled("", &format!("{} of these while no subscription was matched", self.sent.unmatched)),
             ];
         }
         let sent = if self.spec.publishers == 0 { "not known here".to_owned() } else { self.sent_at_least.to_string() };
@@ -100,19 +103,16 @@ impl Summary {
         ];
         if !self.spec.has_publishers() {
             let earlier = format!(
-                "{} sent before matched, {} of the history (received, sent before the start; in no other figure)",
+                "{} sent before matching, {} from the history (received, but sent before the start; in no other figure)",
                 self.before_matched, received.history
             );
             lines.push(labelled("", &earlier));
         }
         if self.spec.roundtrip == Roundtrip::Both {
-            lines.push(labelled(
-                "",
-                &format!("relayed {}; latencies are of the way there and back", self.relayed.samples),
-            ));
+            lines.push(labelled("", &format!("relayed {}; latencies are round-trip times", self.relayed.samples)));
         }
         if self.spec.subscriptions > 1 {
-            let each = format!("each sample is due {} times, once in every subscription", self.spec.subscriptions);
+            let each = format!("each sample is expected {} times, once by each subscription", self.spec.subscriptions);
             lines.push(labelled("", &each));
         }
         lines
@@ -129,20 +129,23 @@ impl Summary {
         let percentiles = PERCENTILES.iter().map(|percentile| format!("p{percentile}"));
         let names = ["n", "min", "mean"].map(str::to_owned).into_iter().chain(percentiles).chain(["max".to_owned()]);
         let mut lines = vec![labelled("latency", &row(names))];
-        lines.push(labelled(" of sending", &row(figures(latency, &self.latencies))));
+        lines.push(labelled("  from send", &row(figures(latency, &self.latencies))));
         let response = &self.received.response_ns;
         if response.n > 0 {
-            lines.push(labelled(" of being due", &row(figures(response, &self.responses))));
+            lines.push(labelled("  from due", &row(figures(response, &self.responses))));
         } else if !self.spec.has_publishers() {
-            lines.push(labelled(" of being due", "     not known here: the publishers are another program's"));
+            lines.push(labelled("  from due", "     not known here: the publishers belong to another program"));
         }
-        if PERCENTILES.iter().any(|percentile| !enough_beyond(latency.n, *percentile)) {
-            lines.push(labelled("", "* fewer than 10 samples lie beyond this percentile: run longer to trust it"));
+        if PERCENTILES.iter().any(|percentile| !has_tail_samples(latency.n, *percentile)) {
+            lines.push(labelled(
+                "",
+                "* fewer than 10 samples lie beyond this percentile: run longer for a reliable value",
+            ));
         }
         if self.spec.touch != Touch::Stamp {
             lines.push(labelled(
                 "read",
-                &format!("{} (the payload, after its reception)", spread(&self.received.read_ns)),
+                &format!("{} (to read the payload, after reception)", spread(&self.received.read_ns)),
             ));
         }
         lines
@@ -157,7 +160,7 @@ impl Summary {
             let percent = 100.0 * count as f64 / received.samples as f64;
             let limit = match threshold.limit_ns(self.spec.rate_hz) {
                 u64::MAX => "no limit".to_owned(),
-                limit_ns => format!("> {}", time(limit_ns as f64)),
+                limit_ns => format!("> {}", format_ns(limit_ns as f64)),
             };
             format!("{count} ({percent:.2} %, {limit})")
         };
@@ -166,7 +169,7 @@ impl Summary {
         vec![labelled(
             "late",
             &format!(
-                "{late}; too late {too_late}; of {} received, by the latency of sending; all are in the figures",
+                "{late}; too late {too_late}; of {} received, by the latency from send; all are in the figures",
                 received.samples
             ),
         )]
@@ -182,18 +185,25 @@ impl Summary {
             rate_hz => rate_hz.to_string(),
         };
         let mut lines =
-            vec![labelled("rate", &format!("{:.2} per second and publisher, asked {asked}", self.achieved_hz()))];
+            vec![labelled("rate", &format!("{:.2} per second and publisher, requested {asked}", self.achieved_hz()))];
         if sent.lateness_ns.n > 0 {
-            let [p50, p99, p999] = [0.5, 0.99, 0.999].map(|part| time(self.lateness.quantile_ns(part) as f64));
+            let [p50, p99, p999] = [0.5, 0.99, 0.999].map(|part| format_ns(self.lateness.quantile_ns(part) as f64));
             lines.push(labelled(
                 "lateness",
-                &format!("p50 {p50}, p99 {p99}, p99.9 {p999}, {} (stamp after being due)", spread(&sent.lateness_ns)),
+                &format!(
+                    "p50 {p50}, p99 {p99}, p99.9 {p999}, {} (send time after the due time)",
+                    spread(&sent.lateness_ns)
+                ),
             ));
         }
-        lines.push(labelled("prepare", &format!("{} (awake to stamp: loan, payload)", spread(&sent.prepare_ns))));
+        lines
+            .push(labelled("prepare", &format!("{} (from wake-up to stamp: loan, payload)", spread(&sent.prepare_ns))));
         lines.push(labelled(
             "matched",
-            &format!("{} after the last endpoint was made (looked for every ms)", time(self.matched_after_ns as f64)),
+            &format!(
+                "{} after the creation of the last endpoint (checked every ms)",
+                format_ns(self.matched_after_ns as f64)
+            ),
         ));
         lines
     }
@@ -205,34 +215,23 @@ fn figures(moments: &Moments, distribution: &Latencies) -> impl Iterator<Item = 
         .iter()
         .map(|percentile| {
             let value_ns = distribution.quantile_ns(percentile / 100.0) as f64;
-            let mark = if enough_beyond(moments.n, *percentile) { "" } else { "*" };
-            format!("{}{mark}", time(value_ns.min(moments.max)))
+            let mark = if has_tail_samples(moments.n, *percentile) { "" } else { "*" };
+            format!("{}{mark}", format_ns(value_ns.min(moments.max)))
         })
         .collect();
-    let begin = [moments.n.to_string(), time(moments.min), time(moments.mean)];
-    begin.into_iter().chain(percentiles).chain([time(moments.max)])
+    let begin = [moments.n.to_string(), format_ns(moments.min), format_ns(moments.mean)];
+    begin.into_iter().chain(percentiles).chain([format_ns(moments.max)])
 }
 
 fn row(cells: impl Iterator<Item = String>) -> String {
     cells.map(|cell| format!("{cell:>11}")).collect()
 }
 
-/// A line with its label, or below one.
+/// A line with its label, or with an empty one.
 pub fn labelled(label: &str, text: &str) -> String {
     format!("  {label:<13} {text}").trim_end().to_owned()
 }
 
 fn spread(moments_ns: &Moments) -> String {
-    format!("mean {}, max {}, n {}", time(moments_ns.mean), time(moments_ns.max), moments_ns.n)
-}
-
-/// A duration with the unit that shows it best.
-#[must_use]
-pub fn time(time_ns: f64) -> String {
-    match time_ns.abs() {
-        ns if ns < 999.5 => format!("{time_ns:.0} ns"),
-        ns if ns < 999_950.0 => format!("{:.1} µs", time_ns / 1e3),
-        ns if ns < 999_950_000.0 => format!("{:.2} ms", time_ns / 1e6),
-        _ => format!("{:.2} s", time_ns / 1e9),
-    }
+    format!("mean {}, max {}, n {}", format_ns(moments_ns.mean), format_ns(moments_ns.max), moments_ns.n)
 }

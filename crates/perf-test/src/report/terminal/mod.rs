@@ -1,8 +1,7 @@
-//! The console of a run: its lines, the tables of each second, and how far it is.
+//! The console of a run: its lines, the tables of each second, and the progress.
 //!
-//! Used through [`Reports`](super::Reports). On a terminal each set of tables is drawn over the one before, if it fits the window;
-//! otherwise sets are appended, and only the progress below them is drawn over. Anywhere else sets are appended, without
-//! progress and without escape sequences.
+//! On a terminal each set of tables is drawn over the previous one, if it fits the window; otherwise sets are appended, and only the
+//! progress below them is overdrawn. On other outputs sets are appended, without progress and without escape sequences.
 
 mod progress;
 mod row_tables;
@@ -11,7 +10,7 @@ use std::io::{self, IsTerminal, Write};
 
 use rustix::termios::{Winsize, tcgetwinsize};
 
-use crate::cli::Tables;
+use crate::report::outputs::Tables;
 use crate::row::Row;
 use crate::run_spec::RunSpec;
 use progress::Progress;
@@ -21,16 +20,16 @@ use progress::Progress;
 pub struct Terminal {
     tables: Tables,
     progress: Progress,
-    /// What was written last and may be drawn over.
+    /// The lines at the end that may be drawn over.
     drawn: Drawn,
 }
 
-/// Lines at the end of all that was written.
+/// Numbers of lines at the end of the output.
 #[derive(Clone, Copy, Debug, Default)]
 struct Drawn {
-    /// All of a set of tables, if it fitted the window.
+    /// The lines of a set of tables, if it fitted the window.
     tables: usize,
-    /// The progress below, if there is any.
+    /// The lines of progress below it.
     progress: usize,
 }
 
@@ -41,7 +40,7 @@ impl Terminal {
         Terminal { tables, progress: Progress::of(spec), drawn: Drawn::default() }
     }
 
-    /// Writes lines below whatever is there; progress that was shown has been overtaken by them.
+    /// Writes lines below the tables, over the progress.
     ///
     /// # Errors
     /// If standard output cannot be written.
@@ -52,7 +51,7 @@ impl Terminal {
         write(&text)
     }
 
-    /// Draws the tables of a row and the progress, over those of the row before where that is possible.
+    /// Draws the tables of a row and the progress, over those of the previous row if possible.
     ///
     /// # Errors
     /// If standard output cannot be written.
@@ -71,7 +70,7 @@ impl Terminal {
     }
 }
 
-/// To the first of so many lines above, and nothing below it any more.
+/// The escape sequences that go up so many lines and clear the rest.
 fn up(lines: usize) -> String {
     if lines > 0 { format!("\x1b[{lines}F\x1b[J") } else { String::new() }
 }
@@ -90,7 +89,7 @@ fn write(text: &str) -> io::Result<()> {
     stdout.flush()
 }
 
-/// The window of standard output; none if that is no terminal.
+/// The window of standard output; `None` if it is no terminal.
 fn window() -> Option<Winsize> {
     let stdout = io::stdout();
     if stdout.is_terminal() { tcgetwinsize(&stdout).ok() } else { None }

@@ -1,19 +1,17 @@
-//! How far a run is: a bar, the time that has passed and is left, the rates of the last second.
-//!
-//! Used by the terminal report.
+//! The progress of a run: a bar, the elapsed time and the time left, the rates of the last second.
 
 use crate::row::Row;
 use crate::run_spec::RunSpec;
 
 /// The longest bar, characters.
-const LONGEST_BAR: usize = 30;
-/// A shorter one shows nothing.
-const SHORTEST_BAR: usize = 10;
+const MAX_BAR_CHARS: usize = 30;
+/// A shorter bar is left out.
+const MIN_BAR_CHARS: usize = 10;
 
-/// What is known of a run from the beginning.
+/// The parts of a run that are known from the beginning.
 #[derive(Clone, Copy, Debug)]
 pub struct Progress {
-    /// Seconds from the first message to the last; none: until interrupted.
+    /// Seconds from the first message to the last; `None` until interrupted.
     length_s: Option<u32>,
     sends: bool,
     receives: bool,
@@ -27,7 +25,7 @@ impl Progress {
         Progress { length_s: spec.length_s(), sends, receives }
     }
 
-    /// The line after `row`, shorter than a window of so many columns; none if that is too narrow.
+    /// The line after `row`, for a window of so many columns; `None` if the window is too narrow.
     #[must_use]
     pub fn line(&self, row: &Row, columns: usize) -> Option<String> {
         let elapsed_s = row.t_experiment_s().round() as u64;
@@ -46,15 +44,15 @@ impl Progress {
         }
         let text = parts.join("; ");
         let room = columns.checked_sub(text.chars().count() + 1)?;
-        // With brackets and a space.
-        let bar = room.saturating_sub(3).min(LONGEST_BAR);
-        let Some(length_s) = self.length_s.filter(|_| bar >= SHORTEST_BAR) else { return Some(text) };
+        // The bar has brackets and a space.
+        let bar = room.saturating_sub(3).min(MAX_BAR_CHARS);
+        let Some(length_s) = self.length_s.filter(|_| bar >= MIN_BAR_CHARS) else { return Some(text) };
         let done = (bar as u64 * elapsed_s / u64::from(length_s).max(1)).min(bar as u64) as usize;
         Some(format!("[{}{}] {text}", "#".repeat(done), "-".repeat(bar - done)))
     }
 }
 
-/// Whole seconds in the units that people use.
+/// Whole seconds in minutes and hours.
 fn duration(time_s: u64) -> String {
     match time_s {
         0..100 => format!("{time_s} s"),
@@ -89,7 +87,7 @@ mod tests {
         let line = |progress: Progress| progress.line(&row, 200).unwrap();
         assert!(line(HOUR).ends_with("31 s of 1 h 00 min, 59 min 29 s left; 100 sent/s; 99 received/s"));
         assert_eq!(line(Progress { length_s: None, sends: false, ..HOUR }), "31 s, until Ctrl-C; 99 received/s");
-        // The piece at the end may reach beyond it.
+        // The last row may end after the run.
         let over = Progress { length_s: Some(30), receives: false, ..HOUR };
         assert_eq!(line(over), format!("[{}] 31 s of 30 s, 0 s left; 100 sent/s", "#".repeat(30)));
     }

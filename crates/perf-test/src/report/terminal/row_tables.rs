@@ -1,10 +1,8 @@
 //! The tables of one second: titles and columns as in performance_test, of either generation.
-//!
-//! Used by the terminal report.
 
-use crate::cli::Tables;
 use crate::measure::moments::Moments;
 use crate::measure::usage::FIELDS;
+use crate::report::outputs::Tables;
 use crate::report::tables::{cells, side_by_side, table};
 use crate::row::Row;
 
@@ -114,7 +112,7 @@ lost: 0 left the history, 0 unexplained; 0 duplicates, 0 reordered
 CPU:  76.2 % of one core, 38.1 % of all 2
 ";
         assert_eq!(lines(&documented_row(), Tables::V1).join("\n"), expected);
-        // The later generation left out the loops, and nothing else.
+        // Version 2.x left out the loops, and nothing else.
         let (above, below) = expected.split_once("publisher loop").unwrap();
         let (_, below) = below.split_once("\n\nsystem usage").unwrap();
         let without_loops = format!("{above}system usage{below}");

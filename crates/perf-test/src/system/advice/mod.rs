@@ -1,7 +1,6 @@
-//! What makes latencies of this machine longer or noisier than they need be, and the command that changes it.
+//! Advice: settings that make latencies on this machine longer or noisier, and the commands that change them.
 //!
-//! Used by `perf_test system`. The order is the order of importance; each piece stands for itself, and what could
-//! not be read gives no advice.
+//! The most important advice comes first. The pieces are independent of each other, and an unreadable value gives no advice.
 
 mod processor;
 mod surroundings;
@@ -13,11 +12,11 @@ use super::System;
 /// One piece of advice.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Advice {
-    /// What was found, with its values.
+    /// The finding, with its values.
     pub finding: String,
-    /// What it does to a measurement, in one sentence.
+    /// The effect on a measurement, in one sentence.
     pub why: String,
-    /// What to type; `None`: nothing on this machine changes it.
+    /// The command that changes it; `None` if no command on this machine does.
     pub command: Option<String>,
 }
 
@@ -27,7 +26,7 @@ impl Advice {
     }
 }
 
-/// All advice for this machine, what matters most first.
+/// All advice for this machine, the most important first.
 #[must_use]
 pub fn advice(system: &System) -> Vec<Advice> {
     let pieces = [
@@ -48,7 +47,7 @@ pub fn advice(system: &System) -> Vec<Advice> {
         surroundings::small_socket_buffers,
     ];
     let mut advice: Vec<Advice> = pieces.into_iter().filter_map(|piece| piece(system)).collect();
-    // Commands for a container's host are typed by whoever is there.
+    // In a container the commands are for its host, whose user is not known.
     if system.machine.root_user == Some(true) && system.container.kind.is_none() {
         for command in advice.iter_mut().filter_map(|piece| piece.command.as_mut()) {
             *command = for_root(command);
@@ -57,7 +56,7 @@ pub fn advice(system: &System) -> Vec<Advice> {
     advice
 }
 
-/// A command without sudo, which small systems do not have and root does not need.
+/// A command without sudo, which small systems lack and root does not need.
 fn for_root(command: &str) -> String {
     match command.split_once(" | sudo tee ") {
         Some((echo, file)) if !file.contains([' ', '*', '[']) => format!("{echo} > {file}"),

@@ -1,4 +1,4 @@
-//! Advice on the CPUs: their frequency, their sleep, what shares them.
+//! Advice on the CPUs: frequency, sleep states, sharing.
 
 use std::collections::BTreeSet;
 
@@ -8,8 +8,8 @@ use crate::system::cpu_idle::disable_command;
 use crate::system::frequency::{DEVICES, performance_command};
 use crate::system::root::list_text;
 
-/// With fewer CPUs there is none to spare for one thread alone.
-const ENOUGH_TO_ISOLATE: usize = 4;
+/// With fewer CPUs none can be reserved for one thread.
+const MIN_CPUS_TO_ISOLATE: usize = 4;
 
 pub(super) fn governor(system: &System) -> Option<Advice> {
     let policies = &system.frequency.policies;
@@ -21,11 +21,11 @@ pub(super) fn governor(system: &System) -> Option<Advice> {
     let governors = governors.into_iter().collect::<Vec<_>>().join(" and ");
     let which = match (lowered.len(), policies.len()) {
         (few, all) if few < all => format!("{few} of {all} CPU frequency policies have"),
-        _ => "the CPU frequency is decided by".to_owned(),
+        _ => "the CPU frequency is controlled by".to_owned(),
     };
     Some(Advice::new(
         format!("{which} the governor {governors}, not performance"),
-        "Between two messages the CPUs slow down, so the same work takes several times longer when the next one comes.",
+        "The CPUs slow down between messages, so the same work takes several times longer for the next message.",
         performance_command(policies),
     ))
 }
@@ -35,10 +35,10 @@ pub(super) fn deep_sleep(system: &System) -> Option<Advice> {
     let longest_us = deep.iter().filter_map(|state| state.latency_us).max()?;
     let names: Vec<&str> = deep.iter().map(|state| state.label()).collect();
     Some(Advice::new(
-        format!("idle CPUs may sleep in {}", names.join(", ")),
+        format!("idle CPUs may enter {}", names.join(", ")),
         format!(
-            "A CPU takes up to {longest_us} µs to wake up from there, which is added to the latency of whatever wakes it; \
-             perf_test --prevent-cpu-idle avoids it for one run, idle=poll on the kernel's command line for good."
+            "A CPU takes up to {longest_us} µs to leave this state, which adds to the latency; \
+             perf_test --prevent-cpu-idle avoids it for one run, idle=poll on the kernel's command line permanently."
         ),
         disable_command(deep.into_iter()),
     ))
@@ -56,7 +56,7 @@ pub(super) fn other_devices(system: &System) -> Option<Advice> {
     }
     Some(Advice::new(
         format!("{}, not performance", found.join(", ")),
-        "Memory or a bus that slows down when little is going on makes copies of large messages slower.",
+        "Memory or a bus that slows down under low load makes copies of large messages slower.",
         format!("echo performance | sudo tee {}", files.join(" ")),
     ))
 }
@@ -65,22 +65,22 @@ pub(super) fn turbo(system: &System) -> Option<Advice> {
     let turbo = system.frequency.turbo.as_ref().filter(|turbo| turbo.on)?;
     Some(Advice::new(
         "turbo is on",
-        "How fast a CPU runs depends on heat and on what its neighbours do, so equal runs differ.",
+        "The speed of a CPU then depends on heat and on the load of other CPUs, so equal runs differ.",
         format!("echo {} | sudo tee {}", turbo.off_value, turbo.file),
     ))
 }
 
 pub(super) fn smt(system: &System) -> Option<Advice> {
     (system.cpu.smt_active == Some(true)).then(|| Advice {
-        finding: "SMT is on: cores are shared by several CPUs".to_owned(),
-        why: "Who runs on a core's other CPU takes up to half of its speed and all of its caches.".to_owned(),
+        finding: "SMT is on: several CPUs share a core".to_owned(),
+        why: "A program on the other CPU of a core takes up to half of its speed and all of its caches.".to_owned(),
         command: (system.cpu.smt_control.as_deref() == Some("on"))
             .then(|| "echo off | sudo tee /sys/devices/system/cpu/smt/control".to_owned()),
     })
 }
 
 pub(super) fn not_isolated(system: &System) -> Option<Advice> {
-    let cpus = system.cpu.online_cpus.as_ref().filter(|cpus| cpus.len() >= ENOUGH_TO_ISOLATE)?;
+    let cpus = system.cpu.online_cpus.as_ref().filter(|cpus| cpus.len() >= MIN_CPUS_TO_ISOLATE)?;
     if !system.cpu.isolated_cpus.as_ref()?.is_empty() {
         return None;
     }
@@ -94,8 +94,8 @@ pub(super) fn not_isolated(system: &System) -> Option<Advice> {
     Some(Advice {
         finding: "no CPU is isolated".to_owned(),
         why: format!(
-            "The scheduler may put any program beside a thread that waits for a message, which p99.9 and the maximum \
-             show; for workers that --pin puts on CPUs {last} add `{parameters}` to the kernel's command line."
+            "The scheduler may run any program on the CPU of a thread that waits for a message, which p99.9 and the maximum \
+             show; to run workers with --pin on CPUs {last}, add `{parameters}` to the kernel's command line."
         ),
         command,
     })

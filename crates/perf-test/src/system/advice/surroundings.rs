@@ -1,24 +1,24 @@
-//! Advice on what is around the CPUs: who else wants them, clocks, memory, limits, the network.
+//! Advice on the surroundings of the CPUs: quotas, other load, clocks, memory, limits, the network.
 
 use super::Advice;
-use crate::report::summary::time;
 use crate::system::System;
 use crate::system::kernel::{CLOCK_SOURCE, SYSCTL};
 use crate::system::load::CpuTimes;
 use crate::system::memory::{HUGE_PAGES, SHARED_MEMORY, SOCKETS};
+use crate::units::format_ns;
 
-/// More than this part of all CPU time stolen is much.
-const MUCH_STEAL: f64 = 0.01;
-/// More threads that want to run, for each CPU, are much.
-const MUCH_LOAD: f64 = 0.25;
-/// Less free shared memory does not hold a few topics with a history of images, KiB.
-const LITTLE_SHARED_KIB: u64 = 512 * 1024;
+/// A larger stolen fraction of all CPU time gives advice.
+const STEAL_WARN_FRACTION: f64 = 0.01;
+/// A larger load average per CPU gives advice.
+const LOAD_WARN_PER_CPU: f64 = 0.25;
+/// Less free shared memory cannot hold a few topics with a history of images.
+const MIN_FREE_SHARED_KIB: u64 = 512 * 1024;
 const GIB_KIB: u64 = 1024 * 1024;
-/// Less does not hold one large message, bytes.
-const SMALL_BUFFER_BYTES: u64 = 4 << 20;
-/// What middlewares recommend.
-const LARGEST_BUFFER_BYTES: u64 = i32::MAX as u64;
-/// Clocks that are one instruction, best first.
+/// A smaller socket buffer cannot hold one large message.
+const MIN_BUFFER_BYTES: u64 = 4 << 20;
+/// The size that middlewares recommend.
+const RECOMMENDED_BUFFER_BYTES: u64 = i32::MAX as u64;
+/// Clocks that take one instruction, the best first.
 const FAST_CLOCKS: [&str; 2] = ["tsc", "arch_sys_counter"];
 
 pub(super) fn cpu_quota(system: &System) -> Option<Advice> {
@@ -28,18 +28,19 @@ pub(super) fn cpu_quota(system: &System) -> Option<Advice> {
     Some(Advice::new(
         format!("a control group limits this process to {:.2} CPUs ({how})", quota.cpus()),
         format!(
-            "Who has used up the limit stands still for the rest of a period of {stop_ms:.0} ms, which shows as latency; \
-             of a container take away --cpus or its CPU limit."
+            "A process that exhausts the limit stops for the rest of a period of {stop_ms:.0} ms, which shows as latency; \
+             start the container without --cpus or its CPU limit."
         ),
         format!("echo {none} | sudo tee {}", quota.file),
     ))
 }
 
 pub(super) fn steal(system: &System) -> Option<Advice> {
-    let part = system.load.cpu_times.as_ref().and_then(CpuTimes::stolen_part).filter(|part| *part > MUCH_STEAL)?;
+    let part =
+        system.load.cpu_times.as_ref().and_then(CpuTimes::stolen_part).filter(|part| *part > STEAL_WARN_FRACTION)?;
     Some(Advice {
         finding: format!("{:.1} % of the CPU time since the start was stolen by the hypervisor", part * 100.0),
-        why: "It ran other machines while this one had work, which shows as latencies of milliseconds; \
+        why: "The hypervisor ran other machines while this one had work, which shows as latencies of milliseconds; \
               measure on a host that is not overcommitted, or on dedicated CPUs."
             .to_owned(),
         command: None,
@@ -48,10 +49,10 @@ pub(super) fn steal(system: &System) -> Option<Advice> {
 
 pub(super) fn other_load(system: &System) -> Option<Advice> {
     let (load, cpus) = (system.load.mean_1_min?, system.cpu.online()?);
-    (load > MUCH_LOAD * cpus as f64).then(|| {
+    (load > LOAD_WARN_PER_CPU * cpus as f64).then(|| {
         Advice::new(
             format!("the load is {load:.2} on {cpus} CPUs"),
-            "Other programs take the CPUs from the run and its data from the caches: stop those that this names.",
+            "Other programs take CPU time from the run and evict its data from the caches: stop the programs that this lists.",
             "ps -eo pcpu,pid,user,comm --sort=-pcpu | head",
         )
     })
@@ -63,7 +64,7 @@ pub(super) fn clock_source(system: &System) -> Option<Advice> {
     let faster = FAST_CLOCKS.iter().find(|fast| available.iter().any(|name| name == *fast));
     Some(Advice {
         finding: format!("the time is read from {source}"),
-        why: "The clock is read for each message, and this one costs more than the CPU's own counter, up to a microsecond \
+        why: "The clock is read for each message, and this source costs more than the CPU's own counter: up to a microsecond \
               and a system call."
             .to_owned(),
         command: faster.map(|fast| format!("echo {fast} | sudo tee /{CLOCK_SOURCE}/current_clocksource")),
@@ -71,13 +72,13 @@ pub(super) fn clock_source(system: &System) -> Option<Advice> {
 }
 
 pub(super) fn small_shared_memory(system: &System) -> Option<Advice> {
-    let free_kib = system.memory.shared_memory_free_kib.filter(|free_kib| *free_kib < LITTLE_SHARED_KIB)?;
+    let free_kib = system.memory.shared_memory_free_kib.filter(|free_kib| *free_kib < MIN_FREE_SHARED_KIB)?;
     let total_kib = system.memory.shared_memory_kib?;
     let size_gib = total_kib.saturating_add(GIB_KIB).div_ceil(GIB_KIB);
     Some(Advice::new(
         format!("/{SHARED_MEMORY} has {} MiB free of {} MiB", free_kib / 1024, total_kib / 1024),
-        "Publishers keep their messages there: large ones or a deep history will not fit, and the run fails; \
-         of a container give --shm-size.",
+        "Publishers keep their messages there: large messages or a deep history do not fit, and the run fails; \
+         start a container with --shm-size.",
         format!("sudo mount -o remount,size={size_gib}G /{SHARED_MEMORY}"),
     ))
 }
@@ -90,9 +91,9 @@ pub(super) fn real_time_limit(system: &System) -> Option<Advice> {
         Advice::new(
             format!("real-time threads may run {runtime_us} of each {period_us} µs"),
             format!(
-                "With --use-rt-prio, a thread that spins is stopped for up to {}; without this limit, one that never \
-                 sleeps keeps its CPU for ever.",
-                time((period_us - runtime_us) as f64 * 1000.0)
+                "With --use-rt-prio, a thread that busy-waits is stopped for up to {}; without this limit, a thread that never \
+                 sleeps keeps its CPU forever.",
+                format_ns((period_us - runtime_us) as f64 * 1000.0)
             ),
             format!("echo -1 | sudo tee /{SYSCTL}/sched_rt_runtime_us"),
         )
@@ -102,8 +103,8 @@ pub(super) fn real_time_limit(system: &System) -> Option<Advice> {
 pub(super) fn huge_pages(system: &System) -> Option<Advice> {
     (system.memory.transparent_huge_pages.as_deref() == Some("always")).then(|| {
         Advice::new(
-            "transparent huge pages are given to everybody",
-            "The kernel stops a program while it clears or gathers 2 MiB at once, which shows in the maximum.",
+            "transparent huge pages are on for all programs",
+            "The kernel stops a program while it clears or collects 2 MiB at once, which shows in the maximum.",
             format!("echo madvise | sudo tee /{HUGE_PAGES}/enabled"),
         )
     })
@@ -114,7 +115,7 @@ pub(super) fn hypervisor(system: &System) -> Option<Advice> {
         finding: "this is a virtual machine".to_owned(),
         why:
             "Wake-ups and timers go through the hypervisor and take tens of microseconds: compare runs on this machine \
-              with each other, and take absolute values from a real one."
+              with each other, and measure absolute values on a real one."
                 .to_owned(),
         command: None,
     })
@@ -125,14 +126,14 @@ pub(super) fn small_socket_buffers(system: &System) -> Option<Advice> {
     let (receive, send) = (sockets.receive_max_bytes?, sockets.send_max_bytes?);
     let small: Vec<&str> = [(receive, "rmem_max"), (send, "wmem_max")]
         .into_iter()
-        .filter_map(|(bytes, name)| (bytes < SMALL_BUFFER_BYTES).then_some(name))
+        .filter_map(|(bytes, name)| (bytes < MIN_BUFFER_BYTES).then_some(name))
         .collect();
     let files: Vec<String> = small.iter().map(|name| format!("/{SOCKETS}/{name}")).collect();
     (!small.is_empty()).then(|| {
         Advice::new(
-            format!("sockets may buffer {} KiB received and {} KiB sent", receive / 1024, send / 1024),
-            "Only for middlewares that use the network, and not for Gantry: bursts and large messages are lost there.",
-            format!("echo {LARGEST_BUFFER_BYTES} | sudo tee {}", files.join(" ")),
+            format!("sockets may buffer {} KiB on receive and {} KiB on send", receive / 1024, send / 1024),
+            "Middlewares that use the network lose bursts and large messages; Gantry is not affected.",
+            format!("echo {RECOMMENDED_BUFFER_BYTES} | sudo tee {}", files.join(" ")),
         )
     })
 }

@@ -1,4 +1,4 @@
-//! How lines are laid out: labels in one column, values in another, long values broken between words.
+//! The layout of the lines: labels in one column, values in another, long values broken between words.
 
 use crate::system::Advice;
 
@@ -20,7 +20,7 @@ impl Group {
         Group { lines: vec![title.to_owned()], unknown: Vec::new() }
     }
 
-    /// A value, or the label among those of which nothing is known.
+    /// A value, or the label among the unknown ones.
     pub(super) fn line(&mut self, label: &str, value: Option<String>) {
         self.several(label, value.into_iter().collect());
     }
@@ -54,7 +54,7 @@ pub(super) fn numbered(number: usize, advice: &Advice) -> Vec<String> {
     let indent = " ".repeat(ADVICE_INDENT);
     let mut lines = vec![format!("{number:>ADVICE_NUMBER$}. {}", advice.finding, ADVICE_NUMBER = ADVICE_INDENT - 2)];
     lines.extend(broken(&advice.why, LINE_WIDTH - ADVICE_INDENT).into_iter().map(|piece| format!("{indent}{piece}")));
-    // Commands are never broken: they are copied.
+    // Commands are never broken, so that they can be copied.
     lines.extend(advice.command.as_ref().map(|command| format!("{indent}$ {command}")));
     lines
 }

@@ -1,16 +1,16 @@
-//! The machine, its noise and the advice in words: aligned lines, grouped, for a look of ten seconds.
+//! The output of `perf_test system`: the machine, its noise and the advice, as aligned lines in groups.
 //!
-//! Used by `perf_test system`. What is not known is gathered at the end of each group.
+//! Each group ends with the names of its unknown values.
 
 mod layout;
 mod values;
 
 use super::{Advice, Noise, System};
-use crate::report::summary::time;
+use crate::units::format_ns;
 
 use layout::{Group, numbered};
 
-/// Everything that `perf_test system` prints.
+/// The lines of `perf_test system`.
 #[must_use]
 pub fn lines(system: &System, noise: Option<&Noise>, advice: &[Advice]) -> Vec<String> {
     let mut lines = Vec::new();
@@ -77,14 +77,14 @@ fn noise_lines(noise: &Noise) -> Vec<String> {
     let row = |cells: [String; 4]| Some(cells.iter().map(|cell| format!("{cell:<12}")).collect::<String>());
     group.line("", row(["p50", "p99", "max", "n"].map(str::to_owned)));
     for (label, spread) in [("timer late", &noise.timer_lateness), ("wake-up", &noise.wake_up)] {
-        let [p50, p99, max] = [spread.p50_ns, spread.p99_ns, spread.max_ns].map(|ns| time(ns as f64));
+        let [p50, p99, max] = [spread.p50_ns, spread.p99_ns, spread.max_ns].map(|ns| format_ns(ns as f64));
         group.line(label, row([p50, p99, max, spread.n.to_string()]));
     }
-    let (cost, step) = (time(noise.clock_cost_ns), time(noise.clock_step_ns as f64));
+    let (cost, step) = (format_ns(noise.clock_cost_ns), format_ns(noise.clock_step_ns as f64));
     group.line("clock", Some(format!("{cost} to read, in steps of {step}")));
     let stopped = format!(
-        "at most {} at once, {:.2} % of the time, of a thread that never sleeps",
-        time(noise.largest_gap_ns as f64),
+        "a thread that never sleeps: up to {} at once, {:.2} % of the time",
+        format_ns(noise.largest_gap_ns as f64),
         noise.stopped_part * 100.0
     );
     group.line("stopped", Some(stopped));
@@ -94,14 +94,14 @@ fn noise_lines(noise: &Noise) -> Vec<String> {
 
 fn advice_lines(system: &System, advice: &[Advice]) -> Vec<String> {
     if advice.is_empty() {
-        return vec!["advice: none. Nothing of what is known here disturbs measurements".to_owned()];
+        return vec!["advice: none. No known setting disturbs measurements".to_owned()];
     }
-    let mut lines = vec!["advice, what matters most first".to_owned()];
+    let mut lines = vec!["advice, the most important first".to_owned()];
     if system.container.kind.is_some() {
-        lines.push("  This is a container: type the commands on its host.".to_owned());
+        lines.push("  This is a container: run the commands on its host.".to_owned());
     }
-    for (place, piece) in advice.iter().enumerate() {
-        lines.extend(numbered(place + 1, piece));
+    for (index, piece) in advice.iter().enumerate() {
+        lines.extend(numbered(index + 1, piece));
     }
     lines
 }

@@ -1,4 +1,4 @@
-//! What each line says: values with their units, equal ones counted; `None` if nothing of them is known.
+//! The values of the lines, with their units, equal ones counted; `None` if nothing is known.
 
 use std::collections::BTreeMap;
 
@@ -90,7 +90,7 @@ pub(super) fn shared_memory(memory: &Memory) -> Option<String> {
 }
 
 pub(super) fn container(container: &Container) -> Option<String> {
-    let none = || container.control_group.as_ref().map(|_| "no sign of one".to_owned());
+    let none = || container.control_group.as_ref().map(|_| "none detected".to_owned());
     container.kind.clone().or_else(none)
 }
 
@@ -196,9 +196,9 @@ pub(super) fn huge_pages(memory: &Memory) -> Option<String> {
         None => format!("explicit {pages}"),
     });
     known([
-        memory.transparent_huge_pages.as_ref().map(|who| format!("transparent {who}")),
-        memory.transparent_huge_pages_defrag.as_ref().map(|who| format!("defrag {who}")),
-        memory.transparent_huge_pages_shared.as_ref().map(|who| format!("shared memory {who}")),
+        memory.transparent_huge_pages.as_ref().map(|mode| format!("transparent {mode}")),
+        memory.transparent_huge_pages_defrag.as_ref().map(|mode| format!("defrag {mode}")),
+        memory.transparent_huge_pages_shared.as_ref().map(|mode| format!("shared memory {mode}")),
         explicit,
     ])
 }
@@ -227,7 +227,7 @@ pub(super) fn sockets(sockets: &SocketBuffers) -> Option<String> {
 pub(super) fn load(load: &Load) -> Option<String> {
     let means = [(load.mean_1_min, 1), (load.mean_5_min, 5), (load.mean_15_min, 15)];
     let means = means.map(|(mean, minutes)| mean.map(|mean| format!("{mean:.2} ({minutes} min)")));
-    Some(format!("{} threads that ran or wanted to", known(means)?))
+    Some(format!("{} runnable threads", known(means)?))
 }
 
 pub(super) fn cpu_times(times: &CpuTimes) -> Option<String> {
@@ -235,7 +235,7 @@ pub(super) fn cpu_times(times: &CpuTimes) -> Option<String> {
     let percent = |ms: u64| format!("{:.1} %", ms as f64 / total_ms as f64 * 100.0);
     (total_ms > 0).then(|| {
         format!(
-            "since the start: programs {}, kernel {}, interrupts {}, idle {}, stolen {}",
+            "since boot: programs {}, kernel {}, interrupts {}, idle {}, stolen {}",
             percent(times.user_ms.saturating_add(times.nice_ms)),
             percent(times.system_ms),
             percent(times.irq_ms.saturating_add(times.softirq_ms)),

@@ -1,12 +1,12 @@
-//! Where and how a worker's threads run: `--use-rt-prio`, `--use-rt-cpus`, `--pin`.
+//! The placement of a worker's threads: `--use-rt-prio`, `--use-rt-cpus`, `--pin`.
 //!
-//! Used by the coordinator, which has it checked before anything starts, and by the workers.
-//! - `rt_cpus` hold for all threads of a worker: they are set on its main thread before there are others, which inherit them.
-//! - A `pin` and the real-time priority hold for an endpoint's own thread alone. They are set when the middleware is set up, so
-//!   that its background threads, which the endpoint's thread started meanwhile, inherit neither: at SCHED_FIFO
-//!   they would run before other programs' work, and on the endpoint's processor in its way. A middleware that starts threads
-//!   later, while messages flow, passes both on to them.
-//! - With a real-time priority memory is locked as it is touched (MCL_ONFAULT), never as it is mapped: Gantry reserves far more
+//! The coordinator checks it before any process starts.
+//! - `rt_cpus` apply to all threads of a worker: they are set on its main thread before the others start and inherit them.
+//! - A `pin` and the real-time priority apply to an endpoint's own thread alone. They are set after the middleware has been set up, so
+//!   that its background threads, which the endpoint's thread has started, inherit neither: at SCHED_FIFO they would run before
+//!   other programs, and on the endpoint's CPU they would delay it. Threads that a middleware starts later, while messages flow,
+//!   inherit both.
+//! - With a real-time priority, memory is locked when it is touched (MCL_ONFAULT), not when it is mapped: Gantry reserves far more
 //!   than it uses.
 
 use rustix::io::Errno;
@@ -23,30 +23,30 @@ use crate::run_spec::RunSpec;
 /// The highest real-time priority that Linux has.
 const MAX_PRIORITY: u32 = 99;
 
-/// What was asked for; zero and empty lists: nothing.
+/// A placement; zero and empty lists mean none.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Placement {
     /// Priority of the endpoints' threads, 1 to 99 (SCHED_FIFO).
     pub rt_priority: u32,
     /// CPUs that the workers' threads may use.
     pub rt_cpus: Vec<u32>,
-    /// CPUs of the endpoints' threads, one each, publishers first, from the first again when there are no more. They
-    /// need not be among `rt_cpus`.
+    /// CPUs of the endpoints' threads, one each, publishers first, and again from the first CPU when they are used up. They need not
+    /// be among `rt_cpus`.
     pub pins: Vec<u32>,
 }
 
 impl Placement {
-    /// What a run asks for.
+    /// The placement of a run.
     #[must_use]
     pub fn of(spec: &RunSpec) -> Placement {
         let RunSpec { rt_priority, rt_cpus, pins, .. } = spec;
         Placement { rt_priority: *rt_priority, rt_cpus: rt_cpus.clone(), pins: pins.clone() }
     }
 
-    /// Whether the machine can give all that, tried on a thread that ends at once.
+    /// Checks whether the machine allows it, on a thread that ends at once.
     ///
     /// # Errors
-    /// A sentence: which value cannot be had, why, and what to do.
+    /// A sentence with the value that is refused, the reason and the remedy.
     pub fn check(&self) -> Result<(), String> {
         let attempt = std::thread::scope(|scope| {
             let thread = std::thread::Builder::new().name("placement".to_owned());
@@ -60,7 +60,7 @@ impl Placement {
         }
     }
 
-    /// On a thread that is good for nothing afterwards.
+    /// Tries it on the calling thread, which keeps the placement.
     fn try_here(&self) -> Result<(), String> {
         for (option, cpus) in [("--use-rt-cpus", &self.rt_cpus), ("--pin", &self.pins)] {
             if !cpus.is_empty() {
@@ -74,7 +74,7 @@ impl Placement {
         Ok(())
     }
 
-    /// On a worker's main thread, before it starts another.
+    /// Applies it to a worker's main thread, before that starts others.
     ///
     /// # Errors
     /// As [`Placement::check`].
@@ -89,8 +89,8 @@ impl Placement {
         Ok(())
     }
 
-    /// On the thread of an endpoint, when its middleware is set up and before messages flow. Endpoints are counted over the whole
-    /// run from 0, publishers first.
+    /// Applies it to the thread of an endpoint, after its middleware is set up and before messages flow. Endpoints are counted over the
+    /// whole run from 0, publishers first.
     ///
     /// # Errors
     /// As [`Placement::check`].
@@ -105,7 +105,7 @@ impl Placement {
     }
 }
 
-/// From now on the calling thread, and what it starts, runs on these alone.
+/// Restricts the calling thread, and the threads that it starts, to these CPUs.
 fn run_on(option: &str, cpus: &[u32]) -> Result<(), String> {
     let mut set = CpuSet::new();
     for &cpu in cpus {
@@ -117,17 +117,17 @@ fn run_on(option: &str, cpus: &[u32]) -> Result<(), String> {
     sched_setaffinity(None, &set).map_err(|error| match error {
         Errno::INVAL => format!("{option}: no CPU of {cpus:?} is usable: {}", usable()),
         error => {
-            format!("{option}: the kernel does not let this program choose its CPUs: {error}; leave the option out")
+            format!("{option}: the kernel does not let this program choose its CPUs: {error}; run without the option")
         }
     })
 }
 
-/// The kernel takes a list of which one is usable, and leaves out the others without a word.
+/// Checks each CPU: the kernel accepts a list if one of them is usable, and ignores the others silently.
 fn all_usable(option: &str, cpus: &[u32]) -> Result<(), String> {
     cpus.iter().try_for_each(|&cpu| run_on(option, &[cpu]))
 }
 
-/// What can be chosen from, as a piece of a sentence. Leaves the calling thread with all of it.
+/// The usable CPUs, as a part of a sentence. The calling thread may use all of them afterwards.
 fn usable() -> String {
     let mut all = CpuSet::new();
     (0..CpuSet::MAX_CPU).for_each(|cpu| all.set(cpu));
@@ -136,7 +136,7 @@ fn usable() -> String {
             let cpus: Vec<usize> = (0..CpuSet::MAX_CPU).filter(|&cpu| found.is_set(cpu)).collect();
             format!("online and allowed here (cgroup cpuset, see `lscpu -e` and `nproc`) are {cpus:?}")
         }
-        Err(error) => format!("and which are, the kernel does not say: {error}"),
+        Err(error) => format!("the kernel does not tell the usable ones: {error}"),
     }
 }
 
@@ -154,7 +154,7 @@ fn become_realtime(priority: u32) -> Result<(), String> {
     )
 }
 
-/// Why a real-time priority is not permitted, and how it would be.
+/// The reason why a real-time priority is not permitted, and the remedy.
 fn no_realtime(priority: u32) -> String {
     if has(CapabilitySet::SYS_NICE) {
         return format!(
@@ -171,7 +171,7 @@ fn no_realtime(priority: u32) -> String {
     )
 }
 
-/// Whether locked memory is bounded: then the lock could succeed and a later map of Gantry's or of the allocator's fail.
+/// Fails if locked memory is limited: then the lock could succeed, and a later mapping of Gantry or of the allocator fail.
 fn may_lock_memory() -> Result<(), String> {
     let limit = getrlimit(Resource::Memlock).current;
     locking_refused(limit, has(CapabilitySet::IPC_LOCK)).map_or(Ok(()), Err)
@@ -180,8 +180,8 @@ fn may_lock_memory() -> Result<(), String> {
 fn locking_refused(limit_bytes: Option<u64>, is_capable: bool) -> Option<String> {
     let limit_kib = limit_bytes.filter(|_| !is_capable)? / 1024;
     Some(format!(
-        "--use-rt-prio: memory cannot be locked, which real-time threads need so that they wait for no page: this user may lock \
-         {limit_kib} KiB (RLIMIT_MEMLOCK, `ulimit -l`), which counts all that is mapped, and the program lacks CAP_IPC_LOCK. {}",
+        "--use-rt-prio: memory cannot be locked, which real-time threads need to avoid page faults: this user may lock \
+         {limit_kib} KiB (RLIMIT_MEMLOCK, `ulimit -l`), which counts all mapped memory, and the program lacks CAP_IPC_LOCK. {}",
         way("memlock unlimited", "memlock=-1", "IPC_LOCK")
     ))
 }
@@ -199,7 +199,7 @@ fn has(capability: CapabilitySet) -> bool {
     capabilities(None).is_ok_and(|sets| sets.effective.contains(capability))
 }
 
-/// The three ways to a permission.
+/// The three ways to get a permission.
 fn way(limit: &str, docker_limit: &str, capability: &str) -> String {
     let program = std::env::current_exe().map_or("perf_test".to_owned(), |path| path.display().to_string());
     format!(

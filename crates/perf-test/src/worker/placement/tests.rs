@@ -1,4 +1,4 @@
-//! What threads get that are placed, and what is said if they cannot have it.
+//! Tests of the placement of threads, and of the sentences if it is refused.
 
 use std::process::Command;
 use std::sync::mpsc;
@@ -26,7 +26,7 @@ fn on_a_thread<T: Send>(work: impl FnOnce() -> T + Send) -> T {
 }
 
 #[test]
-fn nothing_asked_is_nothing_done() {
+fn an_empty_placement_changes_nothing() {
     let placement = Placement::default();
     on_a_thread(|| {
         let before = (cpus_of_this_thread(), policy_of_this_thread());
@@ -81,11 +81,11 @@ fn cpus_that_cannot_be_used_are_named_before_anything_starts() {
             let before = cpus_of_this_thread();
             let sentence = placement.check().unwrap_err();
             assert!(sentence.contains(option) && sentence.contains(&unusable.to_string()), "{sentence}");
-            assert_eq!(cpus_of_this_thread(), before, "the check changed who asked for it");
+            assert_eq!(cpus_of_this_thread(), before, "the check changed the calling thread");
         }
     }
     let sentence = Placement { pins: vec![CpuSet::MAX_CPU as u32 - 1], ..Placement::default() }.check().unwrap_err();
-    assert!(sentence.contains(&format!("[{first}")), "which are usable is not said: {sentence}");
+    assert!(sentence.contains(&format!("[{first}")), "the usable CPUs are missing: {sentence}");
 }
 
 #[test]
@@ -97,7 +97,7 @@ fn priorities_that_linux_does_not_have_are_refused() {
 }
 
 #[test]
-fn a_realtime_priority_is_given_to_the_endpoint_alone_or_it_is_said_why_not() {
+fn a_realtime_priority_is_given_to_the_endpoint_alone_or_refused_with_a_reason() {
     let placement = Placement { rt_priority: 7, ..Placement::default() };
     let normal = policy_of_this_thread();
     let (placed, is_placed) = mpsc::channel::<()>();
@@ -123,7 +123,7 @@ fn a_realtime_priority_is_given_to_the_endpoint_alone_or_it_is_said_why_not() {
 }
 
 #[test]
-fn what_is_missing_for_a_priority_is_named_with_the_ways_to_get_it() {
+fn a_missing_permission_is_named_with_the_ways_to_get_it() {
     let sentence = no_realtime(42);
     let parts: &[&str] = match has(CapabilitySet::SYS_NICE) {
         true => &["--use-rt-prio 42", "cpu.rt_runtime_us"],
@@ -153,7 +153,7 @@ fn bounded_locks_are_refused_beforehand() {
 fn locked_memory_is_resident_only_where_it_was_touched() {
     const RESERVE_KIB: u64 = 1 << 20;
     if std::env::var_os(ALONE).is_none() {
-        // It is locked for good, and the tests beside this one are in the same process.
+        // The lock is permanent, and other tests run in the same process.
         let name = std::thread::current().name().unwrap().to_owned();
         let mut again = Command::new(std::env::current_exe().unwrap());
         let output = again.args(["--exact", &name, "--nocapture"]).env(ALONE, "1").output().unwrap();
@@ -170,6 +170,6 @@ fn locked_memory_is_resident_only_where_it_was_touched() {
     let after = vec![0_u8; RESERVE_KIB as usize * 1024];
     let status = Process::myself().unwrap().status().unwrap();
     assert!(status.vmlck.unwrap() >= 2 * RESERVE_KIB, "not all is locked: {:?} KiB", status.vmlck);
-    assert!(status.vmrss.unwrap() < RESERVE_KIB / 2, "what nobody touched is there: {:?} KiB", status.vmrss);
+    assert!(status.vmrss.unwrap() < RESERVE_KIB / 2, "untouched memory is resident: {:?} KiB", status.vmrss);
     drop((before, after));
 }

@@ -1,14 +1,14 @@
-//! What coordinator and workers say to each other: one JSON value a line, on the worker's stdin and stdout.
+//! The worker protocol: the messages between coordinator and workers, one JSON value a line, on the worker's stdin and stdout.
 //!
-//! For whoever writes a worker in another language, `docs/worker-protocol.md` has every field.
+//! `docs/worker-protocol.md` describes every field, for workers in other languages.
 //!
 //! ```text
 //! coordinator                                  worker
 //!   Plan                          ->
 //!                                 <-  Ready             each endpoint, when it exists
-//!                                 <-  Matched           each endpoint, when those that it waits for are there
+//!                                 <-  Matched           each endpoint, when it sees all that it waits for
 //!                                 <-  Unmatched         … or when it has waited too long;
-//!   Explain                       ->                    then all are asked
+//!   Explain                       ->                    then all endpoints are asked
 //!                                 <-  Explained
 //!   Go { start_ns }               ->
 //!                                 <-  Started           once, with what the set-up has used
@@ -20,8 +20,8 @@
 //!                                 <-  Ended             once, when all its endpoints have finished
 //!   end of file                   ->                    the worker ends, whatever it is doing
 //! ```
-//! `Failed` may come instead of anything an endpoint owes; `Warning` at any time. Every row carries the
-//! usage of its whole process, so a worker that is killed leaves its last second behind.
+//! `Failed` may come instead of any report that an endpoint owes; `Warning` at any time. Every row carries the usage of its
+//! whole process, so the usage of a worker that is killed is known up to its last row.
 
 use serde::{Deserialize, Serialize};
 
@@ -32,28 +32,27 @@ use crate::measure::tally::Counts;
 use crate::measure::threads::ThreadUsage;
 use crate::run_spec::RunSpec;
 
-/// What a `Drain` expects if nobody knows how many samples were sent: then only time tells that nothing more comes.
+/// `Drain::expected` if the number of samples is not known: then only a timeout shows that no more come.
 pub const UNKNOWN: u64 = u64::MAX - 1;
 
-/// Version of this protocol: a worker of another one refuses its plan.
+/// Version of this protocol: a worker of another version refuses its plan.
 pub const PROTOCOL: u32 = 2;
 
-/// What one worker process is to do.
+/// The plan of one worker process.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Plan {
     /// [`PROTOCOL`].
     pub protocol: u32,
     /// The run.
-    #[serde(rename = "experiment")]
     pub spec: RunSpec,
-    /// The endpoints that live in this worker, each on a thread; with INTRA_THREAD all on one.
+    /// The endpoints of this worker, each on a thread; with INTRA_THREAD all on one.
     pub endpoints: Vec<EndpointPlan>,
 }
 
-/// What the coordinator tells a worker.
+/// An order of the coordinator to a worker.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub enum Order {
-    /// Say who is missing, and why.
+    /// Report the match status.
     Explain,
     /// Start at this time of CLOCK_MONOTONIC.
     Go {
@@ -62,95 +61,95 @@ pub enum Order {
     },
     /// Publish no more.
     Stop,
-    /// Nothing more is sent: take what is left, then finish.
+    /// No more samples are sent: take the rest, then finish.
     Drain {
         /// Samples that all publishers together have sent, or [`UNKNOWN`].
         expected: u64,
     },
 }
 
-/// What a worker tells the coordinator.
+/// A report of a worker to the coordinator.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum Report {
     /// The endpoint exists.
     Ready {
-        /// Which.
+        /// The endpoint.
         endpoint: Endpoint,
-        /// Since when, ns of CLOCK_MONOTONIC.
+        /// Time of creation, ns of CLOCK_MONOTONIC.
         created_ns: i64,
     },
     /// The endpoint sees all that it waits for.
     Matched {
-        /// Which.
+        /// The endpoint.
         endpoint: Endpoint,
-        /// Since when, ns of CLOCK_MONOTONIC.
+        /// Time of matching, ns of CLOCK_MONOTONIC.
         matched_ns: i64,
     },
-    /// The endpoint has waited in vain.
-    Unmatched(Standing),
-    /// How an endpoint stands.
-    Explained(Standing),
-    /// The measurement begins in this process; what it has used so far is set-up.
+    /// The endpoint was not matched in time.
+    Unmatched(MatchStatus),
+    /// The match status of an endpoint, after [`Order::Explain`].
+    Explained(MatchStatus),
+    /// The measurement begins in this process; its usage so far is that of the set-up.
     Started(Resources),
     /// One second of one endpoint.
     Row {
-        /// Whose.
+        /// The endpoint.
         endpoint: Endpoint,
         /// Row `k` covers second `k` from the start.
         second: u64,
-        /// False for the piece of a second that an endpoint ends with.
+        /// False for the part of a second at the end of an endpoint.
         whole: bool,
-        /// What it counted.
+        /// Its counts.
         counts: Box<Counts>,
-        /// What its process has used so far.
+        /// The usage of its process so far.
         resources: Resources,
     },
-    /// The endpoint has done all it had to do.
+    /// The endpoint has finished.
     Finished {
-        /// Which.
+        /// The endpoint.
         endpoint: Endpoint,
-        /// What it knows at the end.
-        closing: Closing,
-        /// What its process has used in the end.
+        /// Its report.
+        report: EndpointReport,
+        /// The usage of its process at the end.
         resources: Resources,
     },
     /// All endpoints of this process have finished; they still exist.
     Ended {
         /// Its memory by kind.
         footprint: Footprint,
-        /// What each of its threads used while it measured.
+        /// The usage of each of its threads while it measured.
         threads: Vec<ThreadUsage>,
     },
-    /// Something odd that does not end the run.
+    /// A problem that does not end the run.
     Warning(Endpoint, String),
-    /// The endpoint cannot go on. None: the whole worker.
+    /// The endpoint, or without one the whole worker, cannot go on.
     Failed(Option<Endpoint>, String),
 }
 
-/// Whom an endpoint sees before the start.
+/// The match status of an endpoint before the start.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Standing {
-    /// Which endpoint.
+pub struct MatchStatus {
+    /// The endpoint.
     pub endpoint: Endpoint,
-    /// How many of the other side it is matched with.
+    /// The number of endpoints of the other side that it is matched with.
     pub matched: usize,
-    /// How many it waits for.
+    /// The number that it waits for.
     pub expected: usize,
-    /// Why it is not matched with others.
+    /// Reasons why it is not matched with others.
     pub mismatches: Vec<String>,
 }
 
-/// What an endpoint knows at the end; a publisher knows only `mismatches`.
+/// The report of an endpoint at its end; a publisher has only `mismatches`.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Closing {
-    /// Samples that the publishers must have sent, by the sequences seen.
+pub struct EndpointReport {
+    /// Samples that the publishers have sent at least, by the ids seen.
     pub last_seen: u64,
     /// Samples sent before this subscription's first.
     pub before_matched: u64,
-    /// When the topic's last publisher had left, from the start; none if there was one at the end, or never.
+    /// Time from the start until the topic's last publisher had left; none if there was one at the end, or never.
     pub alone_since_ns: Option<i64>,
-    /// Why endpoints of the topic were not matched, if none ever was or nothing was received.
+    /// Reasons why endpoints of the topic were not matched, if none ever was or no sample was received.
     pub mismatches: Vec<String>,
 }
 

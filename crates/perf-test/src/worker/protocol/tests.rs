@@ -1,4 +1,4 @@
-//! `docs/internals/worker-protocol.md` is what the types say: whoever writes a worker in another language has nothing else.
+//! Tests that `docs/internals/worker-protocol.md` agrees with the types: it is the only reference for workers in other languages.
 
 use std::collections::BTreeSet;
 
@@ -19,33 +19,33 @@ fn plan() -> Plan {
     let cli = cli::parse(arguments.map(Into::into)).unwrap();
     let spec = cli::resolve(&cli.options, cli::Defaults::Run).unwrap().spec;
     let topic = "/test_topic".to_owned();
-    let plan = EndpointPlan { endpoint: Endpoint::Relay(0), topic, relay_topic: String::new(), place: 0 };
+    let plan = EndpointPlan { endpoint: Endpoint::Relay(0), topic, relay_topic: String::new(), index: 0 };
     Plan { protocol: PROTOCOL, spec, endpoints: vec![plan] }
 }
 
-/// One of everything that is said, with every field.
+/// One of each order and report, with every field.
 fn everything() -> Vec<Value> {
     let endpoint = Endpoint::Publisher(0);
     let times = Moments { n: 1, min: 1.0, max: 1.0, mean: 1.0, m2: 1.0 };
     let counts = Counts {
-        sent: Sent { samples: 1, lateness_ns: times, ..Sent::default() },
+        sent: Sent { samples: 1, reserve_ns: times, lateness_ns: times, prepare_ns: times, ..Sent::default() },
         lateness: vec![(1, 1)],
-        received: Received { samples: 1, latency_ns: times, ..Received::default() },
+        received: Received { samples: 1, latency_ns: times, response_ns: times, read_ns: times, ..Received::default() },
         latencies: vec![(1, 1)],
         responses: vec![(1, 1)],
         relayed: Relayed { samples: 1, ..Relayed::default() },
     };
     let (counts, resources) = (Box::new(counts), Resources::default());
     let thread = ThreadUsage::all_of_this_process().unwrap().swap_remove(0);
-    let standing = Standing { endpoint: Endpoint::Subscription(0), matched: 0, expected: 1, mismatches: Vec::new() };
+    let status = MatchStatus { endpoint: Endpoint::Subscription(0), matched: 0, expected: 1, mismatches: Vec::new() };
     let reports = [
         Report::Ready { endpoint, created_ns: 1 },
         Report::Matched { endpoint, matched_ns: 1 },
-        Report::Unmatched(standing.clone()),
-        Report::Explained(standing),
+        Report::Unmatched(status.clone()),
+        Report::Explained(status),
         Report::Started(resources),
         Report::Row { endpoint, second: 0, whole: true, counts, resources },
-        Report::Finished { endpoint, closing: Closing::default(), resources },
+        Report::Finished { endpoint, report: EndpointReport::default(), resources },
         Report::Ended { footprint: Footprint::default(), threads: vec![thread] },
         Report::Warning(endpoint, "odd".to_owned()),
         Report::Failed(None, "over".to_owned()),
@@ -83,7 +83,7 @@ fn the_page_has_every_field_and_every_value() {
         .iter()
         .filter(|name| ![format!("`{name}`"), format!("\"{name}\"")].iter().any(|n| rules.contains(n)))
         .collect();
-    assert!(missing.is_empty(), "docs/internals/worker-protocol.md says nothing of {missing:?}");
+    assert!(missing.is_empty(), "docs/internals/worker-protocol.md does not describe {missing:?}");
 }
 
 #[test]
@@ -113,7 +113,7 @@ fn counts_that_are_left_out_are_zero() {
     let Report::Row { counts, .. } = serde_json::from_value(row).unwrap() else { panic!("another report") };
     let lateness_ns = Moments { n: 3, mean: 2.0, ..Moments::default() };
     assert_eq!(*counts, Counts { sent: Sent { samples: 3, lateness_ns, ..Sent::default() }, ..Counts::default() });
-    let finished = json!({"Finished": {"endpoint": {"Publisher": 0}, "closing": {}, "resources": {
+    let finished = json!({"Finished": {"endpoint": {"Publisher": 0}, "report": {}, "resources": {
         "usage": {}, "memory": serde_json::to_value(Memory::default()).unwrap()}}});
     assert!(matches!(serde_json::from_value(finished), Ok(Report::Finished { .. })));
 }

@@ -1,4 +1,4 @@
-//! What is counted: sent, received, and every way of not being received as it was sent.
+//! Counts: sent, received, and every defect between both.
 
 use rustix::process::Signal;
 
@@ -24,12 +24,12 @@ fn losses_are_counted_by_their_cause_and_duplicates_are_none() {
     run.assert_warnings(&["overwritten", "lost", "duplicates", "few-samples"]);
     let total = &run.summary().total;
     assert_eq!((total.latency.n, total.response.n, total.received.bytes), (received, received, 128 * received));
-    // The last one of all is lost, and nothing comes after it that shows it: it is in the last row.
+    // The very last sample is lost, and no later sample shows it: it counts in the last row.
     assert_eq!(run.lost_in_rows(), unexplained + overwritten_all);
 }
 
 #[test]
-fn what_comes_out_of_order_is_neither_lost_nor_fatal() {
+fn samples_out_of_order_are_neither_lost_nor_fatal() {
     let run = measure("latency=100us,swap=9", "-r 500 --max-runtime 2");
     run.assert_counts(Counts { sent: 1000, received: 1000, reordered: 111, ..Counts::default() });
     run.assert_warnings(&["reordered", "few-samples"]);
@@ -38,30 +38,30 @@ fn what_comes_out_of_order_is_neither_lost_nor_fatal() {
 
 #[test]
 fn every_message_may_come_twice_even_the_last() {
-    // The order to finish comes before it.
+    // The order to finish arrives before the second copy.
     let run = measure("latency=50ms,duplicate=1", "-r 100 --max-runtime 1 --too-late 1s --late 1s");
     run.assert_counts(Counts { sent: 100, received: 100, duplicates: 100, ..Counts::default() });
     run.assert_warnings(&["duplicates", "few-samples"]);
 }
 
 #[test]
-fn a_run_that_nothing_speaks_against_raises_no_warning() {
+fn a_good_run_raises_no_warning() {
     let run = measure("latency=100us", "-r 1000 --max-runtime 1 --touch full");
     run.assert_counts(Counts { sent: 1000, received: 1000, ..Counts::default() });
-    // 99.9 % of 1000 leaves one beyond.
+    // 99.9 % of 1000 leaves one sample beyond.
     run.assert_warnings(&["few-samples"]);
     assert!(run.warning("few-samples").starts_with("p99.9 "), "{}", run.warning("few-samples"));
 }
 
 #[test]
-fn a_payload_that_is_not_the_one_written_fails_the_run_where_it_is_looked_at() {
+fn a_corrupt_payload_fails_the_run_where_it_is_checked() {
     let options = |touch| format!("-m Array4k -r 100 --max-runtime 1 --touch {touch}");
     for run in ["page", "full"].map(|touch| Mocked::start("corrupt=9", &options(touch))) {
         let run = run.finish();
         assert_eq!(run.run.status.code(), Some(1), "{}", run.run.everything());
         run.assert_counts(Counts { sent: 100, received: 100, corrupt: 11, ..Counts::default() });
         run.assert_warnings(&["corrupt", "few-samples"]);
-        assert!(run.run.stderr.contains("11 samples carried another payload"), "{}", run.run.stderr);
+        assert!(run.run.stderr.contains("11 samples had a different payload"), "{}", run.run.stderr);
         assert_eq!(run.summary().total.read.n, 100);
     }
     let untouched = measure("corrupt=9", &options("stamp"));
@@ -118,7 +118,7 @@ fn as_fast_as_possible_counts_as_exactly() {
         late,
         ..Counts::default()
     });
-    // Without a rate nothing is due.
+    // Without a rate no message is due.
     let total = &run.summary().total;
     assert_eq!((total.latency.n, total.response.n, total.send_lateness.n), (sent - lost, 0, 0));
 }
@@ -131,11 +131,11 @@ fn ids_of_32_bits_count_the_same() {
 }
 
 #[test]
-fn what_was_sent_in_seconds_left_out_is_in_no_count() {
-    // Two a second of each publisher: none is half a second late, so each is in its second. Five and six are in the third.
+fn messages_of_seconds_left_out_are_in_no_count() {
+    // Each publisher sends two messages per second: none is half a second late, so each is in its second. Five and six are in the third.
     let run = measure("lose=2", "-p 5 -r 2 --warmup 1 --ignore 1 --max-runtime 2");
     run.assert_counts(Counts { sent: 10, received: 5, lost: 5, unexplained: 5, ..Counts::default() });
-    // The one second that counts, and after it those that are lost and were the last of all.
+    // The one second that counts, then the row of the last lost samples.
     assert_eq!((run.log.rows.len(), run.log.rows[0].length_s, run.summary().measured_s), (2, 1.0, 1.0));
     assert_eq!((run.log.rows[0].total.received.missed, run.lost_in_rows()), (0, 5));
     let total = &run.summary().total;
@@ -154,11 +154,11 @@ fn a_second_is_exactly_a_second_and_so_is_the_first() {
 }
 
 #[test]
-fn what_a_late_joiner_did_not_see_is_not_lost() {
+fn samples_before_a_late_joiner_are_not_lost() {
     let memory = Memory::new();
     let options = "-c Mock --mock join=100,lose=7 -t late";
     let subscriber = memory.start(&format!("{options} -p 0 --expected-num-pubs 1"));
-    // The first that is seen is sent a second after the start, so after that of the subscription, too.
+    // The first visible sample is sent a second after the start, so after the start of the subscription, too.
     let publisher = memory.run(&format!("{options} -s 0 --expected-num-subs 1 -r 100 --max-runtime 3"));
     publisher.assert_good();
     assert_eq!(publisher.number("sent"), 300);
@@ -167,7 +167,7 @@ fn what_a_late_joiner_did_not_see_is_not_lost() {
     run.assert_good();
     let lost = of_ids(300, |id| id > 100 && id.is_multiple_of(7));
     assert_eq!((run.number("received"), run.number("lost")), (200 - lost, lost), "{}", run.stdout);
-    assert!(run.stdout.contains("100 sent before matched, 0 of the history"), "{}", run.stdout);
+    assert!(run.stdout.contains("100 sent before matching, 0 from the history"), "{}", run.stdout);
     memory.assert_empty();
 }
 

@@ -15,12 +15,12 @@
 //! | P10 plots need libraries that are outdated | cannot be: it draws them itself; `report/plot/tests.rs` |
 //! | P11 redrawing corrupts narrow terminals and redirected output | `terminal.rs`; `columns_that_run_together` |
 //! | P late sends are not charged (coordinated omission) | `latencies.rs`: `a_publisher_that_is_held_up_…`; `ends.rs`: `a_publisher_that_was_stopped_…` |
-//! | P a number that is not the next one ends the thread, and the run goes on with zeros | `counts.rs`: `what_comes_out_of_order_…`, `every_message_may_come_twice_…` |
-//! | P all that was sent before a late joiner is lost | `counts.rs`: `what_a_late_joiner_did_not_see_is_not_lost` |
+//! | P a number that is not the next one ends the thread, and the run goes on with zeros | `counts.rs`: `samples_out_of_order_…`, `every_message_may_come_twice_…` |
+//! | P all that was sent before a late joiner is lost | `counts.rs`: `samples_before_a_late_joiner_are_not_lost` |
 //! | P the loss of several subscriptions is divided by what was sent once, and without publishers by zero | `losses_above_all_that_was_sent` |
 //! | P a log is written when the run ends, or never | `kills.rs`; `report/document.rs` |
 //! | P memory never falls, CPU time is in ticks and of one process | `measure/memory/tests.rs`, `measure/usage.rs`; the ledger adds up all workers |
-//! | P an option is taken and does nothing | `cli/resolve/tests.rs`: `what_makes_no_difference_is_said` |
+//! | P an option is taken and does nothing | `cli/resolve/tests.rs`: `options_without_effect_are_noted` |
 //! | R1 the worst messages are left out of mean and maximum | `worst_samples_deleted`; `latencies.rs`: `late_and_too_late_…` |
 //! | R2 late, too late and lost are not counted by default, and print 0 | the same: no option is given there |
 //! | R3 a number that goes backwards loses four billion samples | `numbers_that_go_backwards`, `two_publishers_on_one_topic` |

@@ -1,4 +1,4 @@
-//! Before the start: nothing is sent until those that were asked for have met.
+//! Matching: nothing is sent before all expected endpoints are matched.
 
 use rustix::process::Signal;
 
@@ -6,15 +6,15 @@ use super::{Counts, Mocked, measure};
 use crate::program::{Memory, send};
 
 #[test]
-fn nothing_is_sent_before_all_have_met() {
-    // Whatever a publisher sent while it sees nobody would be lost.
+fn nothing_is_sent_before_all_are_matched() {
+    // A message of a publisher without a matched subscription would be lost.
     let run = measure("match=300ms", "-p 2 -s 2 -r 100 --max-runtime 1");
     run.assert_counts(Counts { sent: 200, received: 400, ..Counts::default() });
     assert!(run.summary().matched_after_ns >= 300_000_000, "{}", run.run.stdout);
 }
 
 #[test]
-fn who_does_not_meet_in_time_fails_with_the_reason() {
+fn an_unmatched_run_fails_with_the_reason() {
     let run = Mocked::start("mismatch", "-r 100 --max-runtime 1 --wait-for-matched-timeout 1").finish();
     assert_eq!(run.run.status.code(), Some(1), "{}", run.run.everything());
     let sentence = run.run.stderr.as_str();
@@ -27,14 +27,14 @@ fn who_does_not_meet_in_time_fails_with_the_reason() {
 }
 
 #[test]
-fn who_meets_too_late_fails_too() {
+fn a_match_after_the_timeout_fails_too() {
     let run = Mocked::start("match=30s", "-r 100 --max-runtime 1 --wait-for-matched-timeout 1").finish();
     assert_eq!(run.run.status.code(), Some(1), "{}", run.run.everything());
     assert!(run.run.stderr.contains("no reason is known"), "{}", run.run.stderr);
 }
 
 #[test]
-fn a_subscription_that_died_holds_up_nobody_and_leaves_nothing() {
+fn a_dead_subscription_blocks_no_endpoint_and_leaves_nothing() {
     let memory = Memory::new();
     let mut run = memory.start("-c Mock --mock lose=10 -s 2 -r 100 --max-runtime 3");
     run.wait_for("| T_experiment |");
@@ -43,18 +43,18 @@ fn a_subscription_that_died_holds_up_nobody_and_leaves_nothing() {
     run.assert_good();
     assert_eq!(run.number("sent"), 300, "{}", run.stdout);
     assert!(!run.stdout.contains("refused"), "{}", run.stdout);
-    // The other one got all; the dead one did not owe what was sent later.
+    // The other subscription received all samples; the dead one did not owe later ones.
     assert!((270..540).contains(&run.number("received")), "{}", run.stdout);
     assert!((30..60).contains(&run.number("lost")), "{}", run.stdout);
     memory.assert_empty();
 }
 
 #[test]
-fn what_is_sent_while_nobody_listens_is_counted() {
+fn messages_without_a_subscription_are_counted() {
     let memory = Memory::new();
     let run = memory.run("-c Mock -t nobody -s 0 -r 100 --max-runtime 1");
     assert_eq!(run.status.code(), Some(1), "{}", run.everything());
-    assert!(run.stdout.contains("100 of them while no subscription was matched"), "{}", run.stdout);
+    assert!(run.stdout.contains("100 of these while no subscription was matched"), "{}", run.stdout);
     assert!(run.stdout.contains("100 of 100 messages were sent while no subscription was matched"), "{}", run.stdout);
     assert!(run.stderr.contains("no subscription was matched on topic"), "{}", run.stderr);
 }

@@ -51,7 +51,7 @@ fn the_governors_of_a_board() {
 #[test]
 fn what_a_laptop_does_to_save_power_and_to_be_fast() {
     let laptop = Fake::laptop();
-    assert_advice(&laptop, &["the governor powersave", "sleep in C6", "turbo is on", "SMT is on"]);
+    assert_advice(&laptop, &["the governor powersave", "enter C6", "turbo is on", "SMT is on"]);
     assert_command(
         &laptop,
         "powersave",
@@ -109,7 +109,7 @@ fn each_disturbance_alone_is_the_only_advice() {
         (
             "proc/sys/net/core/rmem_max",
             "212992",
-            "208 KiB received",
+            "208 KiB on receive",
             Some("echo 2147483647 | sudo tee /proc/sys/net/core/rmem_max"),
         ),
     ] {

@@ -1,4 +1,4 @@
-//! What a machine does during a run raises exactly the warnings it should.
+//! The warnings that changes of the machine during a run raise, and no others.
 
 use perf_test::system::Watch;
 use perf_test::warning::{Warning, WarningKind};
@@ -10,7 +10,7 @@ fn during(fake: &Fake, change: impl FnOnce(&Fake)) -> Vec<Warning> {
     let watch = Watch::start(fake.root());
     change(fake);
     let mut warnings = watch.end();
-    // The wall clock is this machine's own: somebody may set it while tests run.
+    // The wall clock is that of this machine, and may be set while tests run.
     warnings.retain(|warning| warning.kind != WarningKind::ClockStepped);
     warnings
 }
@@ -46,7 +46,7 @@ fn steal_above_a_hundredth() {
 fn the_load_of_others_and_not_of_the_run_itself() {
     let other = during(&set_up(), |fake| fake.time_passes(4000, 0));
     assert_only(&other, "load", "other programs used 40 % of the CPU time");
-    // The same work of this process, of a worker, of a worker's child, and of one that has ended.
+    // The same work by this process, by a worker, by a child of a worker, and by a process that has ended.
     let own = during(&set_up(), |fake| {
         fake.time_passes(4000, 0);
         fake.process("self", 50, 1, 1000);
@@ -72,7 +72,7 @@ fn a_governor_that_is_not_performance_or_was_not() {
         "{warnings:?}"
     );
     let changed = during(&Fake::board(), |fake| fake.policy(0, "0-3", "performance", (240_000, 1_200_000)));
-    assert_only(&changed, "governor", "was schedutil when the run began");
+    assert_only(&changed, "governor", "was schedutil at the start of the run");
     let lowered = during(&set_up(), |fake| fake.policy(1, "1", "powersave", (400_000, 4_700_000)));
     assert_only(&lowered, "governor", "of policy1 is powersave");
 }
@@ -83,7 +83,7 @@ fn a_frequency_that_changed_by_more_than_a_tenth_or_was_limited() {
         cpus.for_each(|cpu| fake.file(&format!("sys/devices/system/cpu/cpufreq/policy{cpu}/scaling_cur_freq"), khz));
     };
     assert_eq!(during(&set_up(), |fake| run_at(fake, 0..4, "4500000")), []);
-    // CPUs that sleep.
+    // The CPUs sleep.
     assert_eq!(during(&set_up(), |fake| run_at(fake, 1..4, "800000")), []);
     let warnings = during(&set_up(), |fake| run_at(fake, 0..4, "2100000"));
     assert_only(&warnings, "frequency", "the fastest CPU ran at 4700 MHz before the run and at 2100 MHz after it");
@@ -102,7 +102,7 @@ fn deep_sleep_and_not_light_sleep() {
     assert_only(
         &warnings,
         "cpu-idle",
-        "deep sleep for 50 % of the run, down to C6, from which waking up takes up to 133 µs",
+        "deep sleep for 50 % of the run, down to C6, from which a wake-up takes up to 133 µs",
     );
     assert!(warnings[0].hint.contains("--prevent-cpu-idle"), "{warnings:?}");
 }
@@ -110,11 +110,11 @@ fn deep_sleep_and_not_light_sleep() {
 #[test]
 fn a_control_group_that_was_stopped() {
     let warnings = during(&set_up(), |fake| fake.file("sys/fs/cgroup/cpu.stat", "nr_periods 30\nnr_throttled 8\n"));
-    assert_only(&warnings, "throttled", "stopped 5 times because their CPU quota was used up");
+    assert_only(&warnings, "throttled", "stopped 5 times because their CPU quota was exhausted");
 }
 
 #[test]
-fn several_at_once_are_all_told() {
+fn several_at_once_are_all_reported() {
     let warnings = during(&Fake::board(), |fake| fake.time_passes(5000, 500));
     let kinds: Vec<String> = warnings.iter().map(|warning| warning.kind.to_string()).collect();
     assert_eq!(kinds, ["governor", "steal", "load"]);

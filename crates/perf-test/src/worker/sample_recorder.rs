@@ -1,11 +1,11 @@
-//! What is noted of each sample: whether it counts, what its id says, how long it took, whether its payload is what was written.
+//! The recorder of samples: it checks whether a sample counts, and records its id, its latencies and the state of its payload.
 //!
-//! Used by the subscriber's loop. No allocation, lock or system call for a sample; the clock is read once more if the payload is.
+//! A sample costs no allocation, lock or system call. The clock is read once more if the payload is read.
 
 use std::ops::Range;
 
 use super::Context;
-use super::draining::Draining;
+use super::drain::DrainMonitor;
 use super::rows::Rows;
 use crate::backend::Taken;
 use crate::clock::{SECOND_NS, now_ns};
@@ -15,42 +15,42 @@ use crate::pacing::Schedule;
 use crate::payload;
 use crate::run_spec::Touch;
 
-/// What is noted of samples.
-pub struct Notes<'a> {
+/// The recorder of a subscription.
+pub struct SampleRecorder<'a> {
     /// The rows.
     pub rows: Rows,
-    /// The ids seen.
+    /// The ids that were seen.
     pub sequences: Sequences,
-    /// When the run began.
+    /// The start of the run.
     pub start_ns: i64,
-    /// Samples sent in this time are in the statistics.
+    /// The time of the statistics: samples sent within it count.
     scope_ns: Range<i64>,
-    /// The last sample was sent in this time.
+    /// The last sample was sent within that time.
     in_scope: bool,
-    /// When messages of this run's publishers are due; of others it is not known.
+    /// The schedule of this run's publishers; that of others is not known.
     schedule: Option<Schedule>,
-    /// The first id that is due in the time of the statistics, if that is known.
+    /// The first id that is due within the time of the statistics, if the schedule is known.
     first_id: Option<u64>,
     late_ns: u64,
     too_late_ns: u64,
     touch: Touch,
-    /// Samples taken, whenever they were sent; duplicates not counted.
+    /// Samples taken, independent of when they were sent; duplicates not counted.
     pub taken: u64,
     /// Samples that had left the history when the last one was taken.
     overwritten: u64,
-    /// Whether more is to be expected.
-    pub draining: Draining<'a>,
+    /// Monitors the end.
+    pub drain: DrainMonitor<'a>,
 }
 
-impl<'a> Notes<'a> {
-    /// Of a subscription that begins at `start_ns`.
-    pub fn new(context: &'a Context, start_ns: i64) -> Notes<'a> {
+impl<'a> SampleRecorder<'a> {
+    /// The recorder of a subscription that begins at `start_ns`.
+    pub fn new(context: &'a Context, start_ns: i64) -> SampleRecorder<'a> {
         let spec = &context.spec;
-        // The publishers of a run know its end themselves; others go on.
+        // This run's publishers stop at its end; those of other programs do not.
         let length_s = spec.length_s().filter(|_| !spec.has_publishers());
         let scope_start_ns = start_ns + i64::from(spec.left_out_s()) * SECOND_NS;
         let schedule = spec.has_publishers().then(|| Schedule::new(start_ns, spec.rate_hz));
-        Notes {
+        SampleRecorder {
             rows: Rows::new(context.plan.endpoint, context.outgoing.clone(), start_ns),
             sequences: Sequences::new(spec.has_publishers(), spec.last_id),
             start_ns,
@@ -63,26 +63,26 @@ impl<'a> Notes<'a> {
             touch: spec.touch,
             taken: 0,
             overwritten: 0,
-            draining: Draining::new(context, start_ns),
+            drain: DrainMonitor::new(context, start_ns),
         }
     }
 
-    /// One sample.
-    pub fn note(&mut self, taken: &Taken<'_>) {
+    /// Records one sample.
+    pub fn record(&mut self, taken: &Taken<'_>) {
         self.rows.until(taken.received_ns);
         let mut passed_over = taken.overwritten.saturating_sub(self.overwritten);
         self.overwritten = taken.overwritten;
         let (id, arrival) = self.sequences.arrived(taken.source, taken.id, passed_over);
-        self.draining.arrived(taken.received_ns, taken.received_ns.saturating_sub(taken.time_ns));
+        self.drain.arrived(taken.received_ns, taken.received_ns.saturating_sub(taken.time_ns));
         self.taken += u64::from(arrival != Arrival::Duplicate);
         let Tally { received, latencies, responses, .. } = &mut *self.rows.open;
         received.history += u64::from(taken.time_ns < self.start_ns);
-        // A sample belongs to the measurement by the time when it was sent, here as with the publishers.
+        // The time of sending decides whether a sample counts, for subscriptions and publishers alike.
         let entering = !std::mem::replace(&mut self.in_scope, self.scope_ns.contains(&taken.time_ns));
         if !self.in_scope {
             return;
         }
-        // Of a gap before the first sample that counts only what was due within the measurement is of it.
+        // Samples that are missing before the first one that counts, count only if they were due within the time of the statistics.
         let most = match self.first_id {
             Some(first_id) => id.saturating_sub(first_id),
             None if entering && self.scope_ns.start > self.start_ns => 0,
@@ -122,15 +122,15 @@ impl<'a> Notes<'a> {
         }
     }
 
-    /// What was allocated in taking the last sample.
-    pub fn allocated(&mut self, allocations: u64) {
+    /// Adds the allocations for the last sample.
+    pub fn add_allocations(&mut self, allocations: u64) {
         if self.in_scope {
             self.rows.open.received.allocations += allocations;
         }
     }
 
-    /// Those that left the history since the last sample.
-    pub fn pass_over(&mut self, overwritten: u64) {
+    /// Adds the samples that left the history since the last sample.
+    pub fn add_overwritten(&mut self, overwritten: u64) {
         self.rows.open.received.overwritten += overwritten.saturating_sub(self.overwritten);
         self.overwritten = overwritten;
     }

@@ -1,0 +1,47 @@
+//! Refusals of the middleware: the first is reported, and too many in a row end the endpoint.
+
+use super::Context;
+use super::protocol::Report;
+
+/// Refusals in a row after which an endpoint gives up.
+const MAX_IN_A_ROW: u32 = 100;
+
+/// The refusals of an endpoint.
+pub struct Refusals<'a> {
+    context: &'a Context,
+    in_a_row: u32,
+    /// The first reason has been reported; later ones are only counted.
+    is_reported: bool,
+}
+
+impl<'a> Refusals<'a> {
+    /// No refusals yet.
+    pub fn new(context: &'a Context) -> Refusals<'a> {
+        Refusals { context, in_a_row: 0, is_reported: false }
+    }
+
+    /// A success ends the row.
+    pub fn reset(&mut self) {
+        self.in_a_row = 0;
+    }
+
+    /// Counts a refusal; `refused` names such messages.
+    ///
+    /// # Errors
+    /// A sentence, after [`MAX_IN_A_ROW`].
+    pub fn count(&mut self, refused: &str, report: &str, reason: &str) -> Result<(), String> {
+        self.in_a_row += 1;
+        if self.in_a_row == MAX_IN_A_ROW {
+            return Err(format!("it gave up after {MAX_IN_A_ROW} {refused} in a row; the last: {reason}"));
+        }
+        self.report(report, reason);
+        Ok(())
+    }
+
+    /// Reports the first reason.
+    pub fn report(&mut self, report: &str, reason: &str) {
+        if !std::mem::replace(&mut self.is_reported, true) {
+            self.context.report(Report::Warning(self.context.plan.endpoint, format!("{report}: {reason}")));
+        }
+    }
+}
