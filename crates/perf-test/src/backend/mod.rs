@@ -3,7 +3,7 @@
 //! The worker loops call it; [`gantry`] and [`mock`] implement it. Whoever adds a middleware implements three traits of a few
 //! methods each and gives the implementation to [`worker::run`](crate::worker::run): here, if it is light, or in a program of its own
 //! called `perf_test_<name>`, which `-c <name>` finds. A program in another language speaks the worker protocol instead
-//! (`docs/worker-protocol.md`).
+//! (`docs/internals/worker-protocol.md`).
 //!
 //! Who measures what: schedule, clock, stamps, losses, histograms and reports are the instrument's. A back end moves a message and says
 //! what arrived. What its calls do besides (allocate, lock, copy) is what is measured.

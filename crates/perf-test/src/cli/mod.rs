@@ -50,7 +50,7 @@ Examples:
   perf_test -p 0 -t camera --expected-num-pubs 1  and in another terminal:
   perf_test -s 0 -t camera --max-runtime 10
 
-Who comes from performance_test, ros2-performance or TogetheROS.Bot: docs/from-performance-test.md";
+Who comes from performance_test, ros2-performance or TogetheROS.Bot: docs/guide/coming-from-performance-test.md";
 
 /// What the program can do besides one run.
 #[derive(Debug, Subcommand)]

@@ -1,6 +1,6 @@
 //! What coordinator and workers say to each other: one JSON value a line, on the worker's stdin and stdout.
 //!
-//! For whoever writes a worker in another language, `docs/worker-protocol.md` has every field.
+//! For whoever writes a worker in another language, `docs/internals/worker-protocol.md` has every field.
 //!
 //! ```text
 //! coordinator                                  worker
