@@ -41,3 +41,8 @@ pub use message_type::MessageType;
 pub use value::Value;
 pub use wide_text::WideText;
 pub use yaml::Yaml;
+
+/// Compiles the README's programs.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

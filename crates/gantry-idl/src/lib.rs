@@ -43,3 +43,8 @@ pub use model::{
 };
 pub use name::{Namespace, TypeName};
 pub use value::Value;
+
+/// Compiles the README's programs.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -39,3 +39,8 @@ include!(concat!(env!("OUT_DIR"), "/for_each_message.rs"));
 pub mod v1 {
     include!(concat!(env!("OUT_DIR"), "/messages_v1.rs"));
 }
+
+/// Compiles the README's programs.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -78,3 +78,8 @@ cfg_if::cfg_if! { if #[cfg(not(loom))] {
     };
     pub use wait::bell::Bell;
 } }
+
+/// Compiles the README's programs.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -106,11 +106,13 @@ pub use topic::{
 };
 pub use wait::{TakeFuture, TakeSource, Waitable};
 
-/// Compiles the programs of the README and of the guide.
+/// Compiles the programs of the READMEs and of the guide.
 #[cfg(doctest)]
 mod pages {
     #[doc = include_str!("../../../README.md")]
     struct Readme;
+    #[doc = include_str!("../README.md")]
+    struct CrateReadme;
     #[doc = include_str!("../../../docs/guide/getting-started.md")]
     struct GettingStarted;
     #[doc = include_str!("../../../docs/guide/publish-subscribe.md")]

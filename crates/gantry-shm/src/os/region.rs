@@ -3,7 +3,7 @@
 //! Used by `board`, `process_file`, `peer`, `publisher_file` and `source`. Control path, but for [`Region::at`] and
 //! [`Region::pointer`], which are arithmetic. Invariants:
 //! - R1: `base` is a mapping of `reserve_bytes` bytes, until drop; the file never shrinks (we never truncate, and within
-//!   one user nobody else does: docs/failure-model.md).
+//!   one user nobody else does: docs/internals/failure-model.md).
 //! - R2: bytes below `length` are backed by allocated pages (`fallocate`), so that a full file system is an error here
 //!   and never a SIGBUS later; but for what its owner punched out, which is free memory that no entry names.
 //! - R3: only the owner's mapping is writable, and it does not reach a forked child (MADV_DONTFORK).

@@ -1,7 +1,7 @@
 //! The bytes of the three kinds of files, with every offset asserted.
 //!
 //! Used by `board`, `process_file`, `peer`, `publisher` and `link`; described for people in
-//! `docs/memory-layout.md`, whose golden file a test compares with [`describe`]. Every change of a struct or constant here
+//! `docs/internals/memory-layout.md`, whose golden file a test compares with [`describe`]. Every change of a struct or constant here
 //! changes [`LAYOUT_HASH`], and programs of different hashes refuse each other; a changed *meaning* needs a new
 //! [`FORMAT_VERSION`].
 //!

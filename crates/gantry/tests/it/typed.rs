@@ -251,8 +251,8 @@ fn a_copy_is_checked_too() {
 
 fn a_copy_keeps_its_allocations() {
     let (node, qos) = (node(), Qos::default().keep_last(8));
-    let mut publisher = node.create_publisher::<Image>("kept", qos).unwrap();
-    let mut subscription = node.create_subscription::<Image>("kept", qos).unwrap();
+    let mut publisher = node.create_publisher::<Image>("kept_allocations", qos).unwrap();
+    let mut subscription = node.create_subscription::<Image>("kept_allocations", qos).unwrap();
     let mut kept = Image::default();
     for number in 0..3 {
         publisher.publish_copy(&image()).unwrap();

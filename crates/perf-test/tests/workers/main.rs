@@ -1,6 +1,6 @@
 //! A worker program in another language: what the protocol promises to whoever writes one.
 //!
-//! `perf_test_echo` is Python and knows nothing of this program but `docs/worker-protocol.md`. Without python3 the tests are shown as
+//! `perf_test_echo` is Python and knows nothing of this program but `docs/internals/worker-protocol.md`. Without python3 the tests are shown as
 //! ignored.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on says where")]
