@@ -38,7 +38,11 @@ fn with_each(name: &str, test: impl Fn(&mut (dyn Executor + Send), &str, bool)) 
         events(Overflow::DropNewest),
     ];
     for (index, mut executor) in executors.into_iter().enumerate() {
-        test(&mut *executor, &format!("/executor_tests/{name}/{}/{index}", std::process::id()), index == 1);
+        test(
+            &mut *executor,
+            &format!("/executor_tests/{name}/process_{}/number_{index}", std::process::id()),
+            index == 1,
+        );
     }
 }
 

@@ -130,7 +130,7 @@ impl Node {
         Ok(types)
     }
 
-    /// A subscription whose messages an executor that has this node gives to `callback`, one at a time.
+    /// A subscription with a callback, to which this node's executor gives the messages one at a time.
     ///
     /// # Errors
     /// As [`Node::create_subscription`].
