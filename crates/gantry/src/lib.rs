@@ -1,7 +1,8 @@
 //! ROS 2-style publish and subscribe without copying messages.
 //!
-//! A message is built once, in place, in shared memory. Every subscription, in the same process or in another one, reads that memory. There
-//! is no daemon and no configuration: the programs of one user find each other by domain and topic.
+//! A message is built once, in place, in shared memory. Every subscription, in the same process or in another one,
+//! reads that memory. There is no daemon and no configuration: the programs of one user find each other by domain and
+//! topic.
 //!
 //! ```
 //! use gantry::{Node, Qos};
@@ -29,18 +30,18 @@
 //! # Ok(()) }
 //! ```
 //!
-//! Messages come from `.msg` files: ROS 2's are in `gantry-msgs`, your own need a `build.rs` of two lines (`gantry-idl`). The copy path,
-//! [`Publisher::publish_copy`] and [`Subscription::take_copy`], uses owned structs.
+//! Messages come from `.msg` files: ROS 2's are in `gantry-msgs`, your own need a `build.rs` of two lines
+//! (`gantry-idl`). The copy path, [`Publisher::publish_copy`] and [`Subscription::take_copy`], uses owned structs.
 //!
-//! Endpoints match when they are made. The control thread of each process discovers endpoints that come or leave later; an endpoint applies
-//! the changes at its next call.
+//! Endpoints match when they are made. The control thread of each process discovers endpoints that come or leave later;
+//! an endpoint applies the changes at its next call.
 //!
-//! Services work in the same way: [`Node::create_service`], [`Node::create_client`]. Requests and responses of any size are built and read
-//! in place.
+//! Services work in the same way: [`Node::create_service`], [`Node::create_client`]. Requests and responses of any size
+//! are built and read in place.
 //!
 //! The generic API moves bytes of a type that is known at run time only: [`Node::create_generic_publisher`],
-//! [`Node::create_generic_subscription`], [`Node::topic_types`]. The bytes are ROS 2's wire format (CDR), so a bag or a bridge puts
-//! [`ENCAPSULATION`] before them and converts nothing.
+//! [`Node::create_generic_subscription`], [`Node::topic_types`]. The bytes are ROS 2's wire format (CDR), so a bag or a
+//! bridge puts [`ENCAPSULATION`] before them and converts nothing.
 //!
 //! ```
 //! # fn main() -> gantry::Result<()> {
@@ -62,18 +63,20 @@
 //! ```
 //!
 //! # Real-time
-//! The *data path* is to loan, write and publish, and to take, read and release. It allocates nothing, takes no lock, does not block and
-//! ends after a bounded number of steps (in the number of subscriptions when memory is reclaimed). It makes one system call for each reader
-//! that sleeps, and none if the publisher is asynchronous ([`PublishMode::Async`]). Exceptions stand under "Real-time" at their items.
-//! Everything else is the *control path*, which may allocate, block and make system calls; an item that is not said to be data path is
-//! control path. A real-time loop makes its endpoints before it starts, waits until they are matched
+//! The *data path* is to loan, write and publish, and to take, read and release. It allocates nothing, takes no lock,
+//! does not block and ends after a bounded number of steps (in the number of subscriptions when memory is reclaimed).
+//! It makes one system call for each reader that sleeps, and none if the publisher is asynchronous
+//! ([`PublishMode::Async`]). Exceptions stand under "Real-time" at their items. Everything else is the *control path*,
+//! which may allocate, block and make system calls; an item that is not said to be data path is control path. A
+//! real-time loop makes its endpoints before it starts, waits until they are matched
 //! ([`Publisher::wait_for_subscriptions`]), publishes some messages so that memory is allocated, and keeps that memory
 //! ([`PublisherOptions::keep_unused_memory`]): see the example `control_loop`.
 //!
-//! A publisher belongs to one thread at a time (`&mut self`), so that publishing needs no lock; [`Publisher::try_clone`] makes a publisher
-//! for another thread.
+//! A publisher belongs to one thread at a time (`&mut self`), so that publishing needs no lock;
+//! [`Publisher::try_clone`] makes a publisher for another thread.
 //!
-//! Environment: `ROS_DOMAIN_ID` is the domain, `GANTRY_SHM_DIR` the directory of the shared memory (default `/dev/shm`).
+//! Environment: `ROS_DOMAIN_ID` is the domain, `GANTRY_SHM_DIR` the directory of the shared memory (default
+//! `/dev/shm`).
 
 #![forbid(unsafe_code)]
 

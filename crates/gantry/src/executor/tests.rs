@@ -27,7 +27,8 @@ impl PlainMessage for Point {
     const DEFINITION: &'static str = "float64 x\nfloat64 y";
 }
 
-/// Runs a test with each executor; the test gets a topic of its own, and whether other threads than the spinning one run callbacks.
+/// Runs a test with each executor; the test gets a topic of its own, and whether other threads than the spinning one
+/// run callbacks.
 fn with_each(name: &str, test: impl Fn(&mut (dyn Executor + Send), &str, bool)) {
     let events = |overflow| Box::new(EventsExecutor::with_queue(5000, overflow));
     let executors: [Box<dyn Executor + Send>; 5] = [

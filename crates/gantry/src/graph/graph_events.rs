@@ -72,8 +72,8 @@ pub enum GraphEvent {
     Removed(GraphEntity),
 }
 
-/// The changes of a domain's graph: [`Node::graph_events`](crate::Node::graph_events). An entity that comes and leaves between two takes
-/// causes no event.
+/// The changes of a domain's graph: [`Node::graph_events`](crate::Node::graph_events). An entity that comes and leaves
+/// between two takes causes no event.
 #[derive(Debug)]
 pub struct GraphEvents {
     watch: GraphWatch,

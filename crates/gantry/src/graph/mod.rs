@@ -1,7 +1,7 @@
 //! The graph: the nodes, topics, services and endpoints of a domain.
 //!
-//! The methods have the names of rclcpp and rclpy. Each call reads the processes' own files (the engine's `graph`), so no copy can be out
-//! of date. A service is a pair of topics, which are shown as the service. Control path.
+//! The methods have the names of rclcpp and rclpy. Each call reads the processes' own files (the engine's `graph`), so
+//! no copy can be out of date. A service is a pair of topics, which are shown as the service. Control path.
 
 mod endpoint_info;
 mod graph_events;
@@ -37,7 +37,8 @@ impl Node {
         Ok(names)
     }
 
-    /// The topics that have publishers or subscriptions, each with the types of its endpoints; without the topics of services.
+    /// The topics that have publishers or subscriptions, each with the types of its endpoints; without the topics of
+    /// services.
     ///
     /// # Errors
     /// As [`Node::node_names`].
@@ -114,8 +115,8 @@ impl Node {
         Ok(endpoints.filter(|endpoint| endpoint.endpoint_type == endpoint_type).collect())
     }
 
-    /// The connections of a topic, to explain why messages arrive or do not: each publisher with each subscription, whether they are
-    /// connected (always zero-copy) or why not, and how many messages they copied on the copy path.
+    /// The connections of a topic, to explain why messages arrive or do not: each publisher with each subscription,
+    /// whether they are connected (always zero-copy) or why not, and how many messages they copied on the copy path.
     ///
     /// ```
     /// # fn main() -> gantry::Result<()> {
@@ -136,8 +137,8 @@ impl Node {
         Ok(pairs.filter_map(Connection::new).collect())
     }
 
-    /// Waits until the graph changed since the last call that returned `true`, or since this node was made; `false` after `timeout`. So no
-    /// change is missed between a look at the graph and the wait:
+    /// Waits until the graph changed since the last call that returned `true`, or since this node was made; `false`
+    /// after `timeout`. So no change is missed between a look at the graph and the wait:
     ///
     /// ```no_run
     /// # fn example(node: &gantry::Node) -> gantry::Result<()> {
@@ -147,8 +148,8 @@ impl Node {
     /// # Ok(()) }
     /// ```
     ///
-    /// Clones of a node share the state of this wait, so only one thread should wait; other threads use [`Node::graph_events`]. The death
-    /// of a process is noticed within about a second.
+    /// Clones of a node share the state of this wait, so only one thread should wait; other threads use
+    /// [`Node::graph_events`]. The death of a process is noticed within about a second.
     ///
     /// # Errors
     /// No waiter could be set up; the process forked.

@@ -18,8 +18,9 @@ use std::sync::Arc;
 
 const DOMAIN_VARIABLE: &str = "ROS_DOMAIN_ID";
 
-/// A named member of a domain; clones are the same node. Other processes see the node until its last clone and everything made from it are
-/// dropped, or its process dies. The nodes of one process share a participant; several nodes may have the same name.
+/// A named member of a domain; clones are the same node. Other processes see the node until its last clone and
+/// everything made from it are dropped, or its process dies. The nodes of one process share a participant; several
+/// nodes may have the same name.
 #[derive(Clone)]
 pub struct Node(Arc<Inner>);
 
@@ -82,8 +83,8 @@ impl Node {
         self.0.participant.domain_id()
     }
 
-    /// The full name of a topic for this node: expanded ([`expand_topic_name`](crate::expand_topic_name)), then remapped
-    /// ([`NodeBuilder::remap`]).
+    /// The full name of a topic for this node: expanded ([`expand_topic_name`](crate::expand_topic_name)), then
+    /// remapped ([`NodeBuilder::remap`]).
     ///
     /// # Errors
     /// A name that ROS 2 does not allow.
@@ -136,17 +137,17 @@ impl NodeBuilder {
         NodeBuilder { domain_id: Some(domain_id), ..self }
     }
 
-    /// Adds a remapping rule: `from` and `to` are the two sides of a rule of ROS 2, as `("chatter", "news")`, `("__ns", "/left")`,
-    /// `("rosservice:///map", "/old_map")`. The first rule that matches a name is applied; these rules come before those of
-    /// [`NodeBuilder::ros_arguments`].
+    /// Adds a remapping rule: `from` and `to` are the two sides of a rule of ROS 2, as `("chatter", "news")`, `("__ns",
+    /// "/left")`, `("rosservice:///map", "/old_map")`. The first rule that matches a name is applied; these rules come
+    /// before those of [`NodeBuilder::ros_arguments`].
     #[must_use]
     pub fn remap(mut self, from: &str, to: &str) -> Self {
         self.remappings.push(format!("{from}:={to}"));
         self
     }
 
-    /// Applies the remapping rules among the program's arguments: `--ros-args -r from:=to`, also `node:from:=to`, `__node:=name` and
-    /// `__ns:=/namespace`.
+    /// Applies the remapping rules among the program's arguments: `--ros-args -r from:=to`, also `node:from:=to`,
+    /// `__node:=name` and `__ns:=/namespace`.
     ///
     /// ```
     /// # fn main() -> gantry::Result<()> {
@@ -161,8 +162,8 @@ impl NodeBuilder {
     /// Makes the node. It joins the domain in the directory of `GANTRY_SHM_DIR`, by default `/dev/shm`.
     ///
     /// # Errors
-    /// A name or domain that ROS 2 does not allow; a rule or argument that is not understood; shared memory that cannot be set up or
-    /// trusted.
+    /// A name or domain that ROS 2 does not allow; a rule or argument that is not understood; shared memory that cannot
+    /// be set up or trusted.
     pub fn build(self) -> Result<Node> {
         let rules = [self.remappings, remap::rules_of(&self.arguments)?].concat();
         let names = Remapped::new(&self.name, &self.namespace, &rules)?;

@@ -18,7 +18,8 @@ impl Node {
         Timer::new(&Clock::steady(), period)
     }
 
-    /// A timer with a callback, which this node's executor calls at each tick; the returned handle cancels and resets the timer.
+    /// A timer with a callback, which this node's executor calls at each tick; the returned handle cancels and resets
+    /// the timer.
     ///
     /// # Errors
     /// A period of 0.

@@ -1,8 +1,8 @@
 //! Services: the server takes requests in place and builds responses in place; [`Client`] is the other end.
 //!
-//! A service is two topics, as ROS 2 maps it to DDS: clients publish requests on one, servers publish responses on the other. Requests are
-//! RELIABLE and KEEP_ALL, so none is lost: a client whose server does not keep up waits when it sends. Responses never make a server
-//! wait: they are kept for the deepest client, up to a cap.
+//! A service is two topics, as ROS 2 maps it to DDS: clients publish requests on one, servers publish responses on the
+//! other. Requests are RELIABLE and KEEP_ALL, so none is lost: a client whose server does not keep up waits when it
+//! sends. Responses never make a server wait: they are kept for the deepest client, up to a cap.
 
 mod client;
 
@@ -49,8 +49,8 @@ use std::{ops::Deref, time::Duration};
 ///
 /// # Real-time
 /// Data path: [`take_request`](Service::take_request), [`loan_response`](Service::loan_response),
-/// [`send_response`](Service::send_response), their variants and [`service_name`](Service::service_name), with the exceptions that they and
-/// the methods of the same kind of [`GenericPublisher`](crate::GenericPublisher) and
+/// [`send_response`](Service::send_response), their variants and [`service_name`](Service::service_name), with the
+/// exceptions that they and the methods of the same kind of [`GenericPublisher`](crate::GenericPublisher) and
 /// [`GenericSubscription`](crate::GenericSubscription) name. The other methods are control path.
 #[derive(Debug)]
 pub struct Service<S: ServiceType> {
@@ -59,8 +59,8 @@ pub struct Service<S: ServiceType> {
     responses: Publisher<S::Response>,
 }
 
-/// A taken request, in place: it derefs to the message's view. It owns its pin: keep it, send it to another thread, drop it in any order;
-/// answer it now or later.
+/// A taken request, in place: it derefs to the message's view. It owns its pin: keep it, send it to another thread,
+/// drop it in any order; answer it now or later.
 ///
 /// # Real-time
 /// Data path while its service exists.
@@ -75,8 +75,8 @@ impl Node {
     /// A name that ROS 2 does not allow; no room in shared memory.
     pub fn create_service<S: ServiceType>(&self, name: &str) -> Result<Service<S>> {
         let name = self.resolve_service_name(name)?;
-        // First, so that the control thread learns how many responses a new client wants kept before that client is matched and asks.
-        // The cap of the responses kept for clients bounds the memory.
+        // First, so that the control thread learns how many responses a new client wants kept before that client is
+        // matched and asks. The cap of the responses kept for clients bounds the memory.
         let (qos, options) = (Qos::default().reliable().keep_last(1), PublisherOptions::default());
         let responses = self.publisher_on(&reply_topic(&name), type_description::<S::Response>(), qos, options)?;
         let (topic, message_type) = (request_topic(&name), type_description::<S::Request>());
@@ -84,7 +84,8 @@ impl Node {
         Ok(Service { name, requests: Subscription::new(requests), responses: Publisher::new(responses) })
     }
 
-    /// A server with a callback, to which this node's executor gives the requests one at a time, with the server to answer them.
+    /// A server with a callback, to which this node's executor gives the requests one at a time, with the server to
+    /// answer them.
     ///
     /// # Errors
     /// As [`Node::create_service`].
@@ -105,8 +106,8 @@ impl<S: ServiceType> Service<S> {
     /// The next request, in place; `None` if there is none now. Clients take turns.
     ///
     /// # Errors
-    /// A sample that is no such request, which is skipped; a client whose memory is invalid, which is then excluded for good; the process
-    /// forked.
+    /// A sample that is no such request, which is skipped; a client whose memory is invalid, which is then excluded for
+    /// good; the process forked.
     ///
     /// # Real-time
     /// One system call if the client waits because this server did not keep up.
@@ -152,8 +153,8 @@ impl<S: ServiceType> Service<S> {
         self.responses.publish_copy_for(request, response).map(drop)
     }
 
-    /// Waits until there is a request to take; `false` after `timeout`. A client of another type is no error here: that client gets an error,
-    /// and [`Service::mismatches`] shows it.
+    /// Waits until there is a request to take; `false` after `timeout`. A client of another type is no error here: that
+    /// client gets an error, and [`Service::mismatches`] shows it.
     ///
     /// # Errors
     /// As [`Service::take_request`].
@@ -189,7 +190,8 @@ impl<S: ServiceType> Service<S>
 where
     S::Response: for<'a> Kind<Shape<'a> = ()>,
 {
-    /// Memory for a response, if all responses of the type have the same length; else see [`Service::loan_response_with`].
+    /// Memory for a response, if all responses of the type have the same length; else see
+    /// [`Service::loan_response_with`].
     ///
     /// # Errors
     /// As [`Publisher::loan`].

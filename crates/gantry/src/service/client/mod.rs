@@ -35,10 +35,12 @@ const RESPONSES_DEPTH: u32 = 1000;
 /// The pause between two looks for a server while only one of its two endpoints is there.
 const HALF_READY_PAUSE: Duration = Duration::from_millis(5);
 
-/// Calls a service; belongs to one thread at a time. There are three ways to call: [`Client::call`] blocks, [`Client::call_async`] is
-/// awaited, and after [`Client::send_request`], [`Client::take_response`] returns the responses in the order in which they come.
+/// Calls a service; belongs to one thread at a time. There are three ways to call: [`Client::call`] blocks,
+/// [`Client::call_async`] is awaited, and after [`Client::send_request`], [`Client::take_response`] returns the
+/// responses in the order in which they come.
 ///
-/// Of several servers, the first response counts. If all servers that received a request end before they answer, the request fails at once.
+/// Of several servers, the first response counts. If all servers that received a request end before they answer, the
+/// request fails at once.
 ///
 /// ```
 /// # use gantry_msgs::example_interfaces::srv::AddTwoInts;
@@ -63,10 +65,11 @@ const HALF_READY_PAUSE: Duration = Duration::from_millis(5);
 /// ```
 ///
 /// # Real-time
-/// Data path: [`loan_request`](Client::loan_request), [`send_request`](Client::send_request), [`take_response`](Client::take_response), their
-/// variants, [`remove_pending_request`](Client::remove_pending_request) and the getters, with the exceptions that they and the methods of the
-/// same kind of [`GenericPublisher`](crate::GenericPublisher) and [`GenericSubscription`](crate::GenericSubscription) name. The other
-/// methods, `call` among them, are control path.
+/// Data path: [`loan_request`](Client::loan_request), [`send_request`](Client::send_request),
+/// [`take_response`](Client::take_response), their variants, [`remove_pending_request`](Client::remove_pending_request)
+/// and the getters, with the exceptions that they and the methods of the same kind of
+/// [`GenericPublisher`](crate::GenericPublisher) and [`GenericSubscription`](crate::GenericSubscription) name. The
+/// other methods, `call` among them, are control path.
 pub struct Client<S: ServiceType> {
     name: String,
     gid: Gid,
@@ -121,16 +124,18 @@ impl<S: ServiceType> Client<S> {
         self.requests.loan_with(shape)
     }
 
-    /// Sends a request, in place, to all matched servers. If servers do not keep up, it waits up to 100 ms until they have taken more.
+    /// Sends a request, in place, to all matched servers. If servers do not keep up, it waits up to 100 ms until they
+    /// have taken more.
     ///
     /// # Errors
-    /// [`Error::NoServer`](crate::Error::NoServer); that time is over; the loan is another publisher's; the process forked. The error returns
-    /// the request.
+    /// [`Error::NoServer`](crate::Error::NoServer); that time is over; the loan is another publisher's; the process
+    /// forked. The error returns the request.
     ///
     /// # Real-time
-    /// It allocates for more pending requests than ever before, and if servers came or went since the last call. It makes one system call for
-    /// each server that sleeps, and one if this process sent no request for a second. While no request is pending it first drops the
-    /// responses to other clients that came meanwhile, at most 1000 for each server.
+    /// It allocates for more pending requests than ever before, and if servers came or went since the last call. It
+    /// makes one system call for each server that sleeps, and one if this process sent no request for a second. While
+    /// no request is pending it first drops the responses to other clients that came meanwhile, at most 1000 for each
+    /// server.
     pub fn send_request(
         &mut self,
         request: Loan<S::Request>,
@@ -152,12 +157,13 @@ impl<S: ServiceType> Client<S> {
         Ok(self.track(sequence))
     }
 
-    /// The next response to a request of this client, in place; `None` if there is none now. [`Response::id`] is the request's id.
+    /// The next response to a request of this client, in place; `None` if there is none now. [`Response::id`] is the
+    /// request's id.
     ///
     /// # Errors
     /// A request that will not be answered, which the error names: [`Error::ServerGone`](crate::Error::ServerGone),
-    /// [`Error::ResponseLost`](crate::Error::ResponseLost), or a response that is no such message. A server whose memory is invalid, which is
-    /// then excluded for good; the process forked.
+    /// [`Error::ResponseLost`](crate::Error::ResponseLost), or a response that is no such message. A server whose
+    /// memory is invalid, which is then excluded for good; the process forked.
     ///
     /// # Real-time
     /// It also takes each response to another client that came before.
@@ -169,8 +175,8 @@ impl<S: ServiceType> Client<S> {
     /// Sends a request and waits for its response. Responses to other requests are kept for [`Client::take_response`].
     ///
     /// # Errors
-    /// [`Error::CallTimeout`](crate::Error::CallTimeout), after which a late response is dropped; as [`Client::send_request`] and
-    /// [`Client::take_response`].
+    /// [`Error::CallTimeout`](crate::Error::CallTimeout), after which a late response is dropped; as
+    /// [`Client::send_request`] and [`Client::take_response`].
     pub fn call(&mut self, request: Loan<S::Request>, timeout: Duration) -> Result<Response<S>> {
         let begin = Instant::now();
         let id = self.send_request(request)?;
@@ -187,8 +193,8 @@ impl<S: ServiceType> Client<S> {
         self.wait_for_response(id.sequence, begin, timeout)
     }
 
-    /// Sends a request and awaits its response, on any async runtime. Responses to other requests are kept for [`Client::take_response`].
-    /// Dropping the future gives up the request, as the runtime's time-out does.
+    /// Sends a request and awaits its response, on any async runtime. Responses to other requests are kept for
+    /// [`Client::take_response`]. Dropping the future gives up the request, as the runtime's time-out does.
     ///
     /// # Errors
     /// As [`Client::send_request`] and [`Client::take_response`].
@@ -206,7 +212,8 @@ impl<S: ServiceType> Client<S> {
         ResponseFuture { client: self, sequence }.await
     }
 
-    /// The next response when there is one, as [`Client::take_response`]. The future never ends if no request is pending.
+    /// The next response when there is one, as [`Client::take_response`]. The future never ends if no request is
+    /// pending.
     ///
     /// # Errors
     /// As [`Client::take_response`].

@@ -1,9 +1,10 @@
-//! The tracking of requests from sending to their end: which servers can answer, which responses came, which will not come.
+//! The tracking of requests from sending to their end: which servers can answer, which responses came, which will not
+//! come.
 //!
-//! All clients of a service receive all its responses; each client checks the request id first and skips the others without reading
-//! them. A server is known by its publisher of responses: a server that is gone stays among the publishers until its responses were taken,
-//! so its end is seen after its last response. Invariant: each request that was sent ends once, in a response, in an error that names it,
-//! or by its sender giving it up.
+//! All clients of a service receive all its responses; each client checks the request id first and skips the others
+//! without reading them. A server is known by its publisher of responses: a server that is gone stays among the
+//! publishers until its responses were taken, so its end is seen after its last response. Invariant: each request that
+//! was sent ends once, in a response, in an error that names it, or by its sender giving it up.
 
 use super::{
     Client, RESPONSES_DEPTH, Response,
@@ -36,7 +37,8 @@ impl<S: ServiceType> Client<S> {
         Err(Error::NoServer { service: self.name.clone(), type_name: S::TYPE_NAME, why })
     }
 
-    /// Without a pending request, responses belong to other clients or are late: drops them, and does not count overwritten ones as losses.
+    /// Without a pending request, responses belong to other clients or are late: drops them, and does not count
+    /// overwritten ones as losses.
     fn drop_stale(&mut self) -> Result<()> {
         if !self.pending.is_empty() {
             return Ok(());
@@ -50,7 +52,8 @@ impl<S: ServiceType> Client<S> {
         Ok(())
     }
 
-    /// Finds the servers that a request reaches and that can answer: processes with both a matched subscription and a matched publisher.
+    /// Finds the servers that a request reaches and that can answer: processes with both a matched subscription and a
+    /// matched publisher.
     pub(super) fn update_servers(&mut self) {
         let requests = self.requests.engine();
         let versions = Some((requests.readers_version(), self.responses.publishers_version()));
@@ -120,8 +123,8 @@ impl<S: ServiceType> Client<S> {
         losses.overwritten + losses.before_matched
     }
 
-    /// If responses were overwritten since the last take, which returned one of `server`, the responses to all requests that `server`
-    /// received may have been among them, unless they can still be taken.
+    /// If responses were overwritten since the last take, which returned one of `server`, the responses to all requests
+    /// that `server` received may have been among them, unless they can still be taken.
     #[inline]
     fn note_losses(&mut self, server: Option<Gid>) {
         let losses = self.losses();

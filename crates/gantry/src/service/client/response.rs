@@ -5,7 +5,8 @@ use gantry_cdr::Service as ServiceType;
 use gantry_shm::RequestId;
 use std::ops::Deref;
 
-/// A taken response, in place: it derefs to the message's view. It owns its pin: keep it, send it to another thread, drop it in any order.
+/// A taken response, in place: it derefs to the message's view. It owns its pin: keep it, send it to another thread,
+/// drop it in any order.
 ///
 /// # Real-time
 /// Data path while its client exists.
