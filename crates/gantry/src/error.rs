@@ -49,7 +49,7 @@ pub enum Error {
     NoNode,
 
     /// A node whose callbacks another executor runs.
-    #[error("node {node} is in another executor; remove it there first, or create another node")]
+    #[error("node {node} is already in an executor; remove it there first, or create another node")]
     NodeInUse {
         /// The node's full name.
         node: String,

@@ -1,7 +1,8 @@
-//! ROS 2-style publish and subscribe without copying the messages.
+//! ROS 2-style publish and subscribe without copying messages.
 //!
-//! A message is built once, in place, in shared memory; every subscription, in the same process or in another one, reads
-//! that same memory. No daemon, no configuration: programs of one user meet by domain and topic.
+//! A message is built once, in place, in shared memory. Every subscription, in the same process or in another one,
+//! reads that memory. There is no daemon and no configuration: the programs of one user find each other by domain and
+//! topic.
 //!
 //! ```
 //! use gantry::{Node, Qos};
@@ -29,18 +30,18 @@
 //! # Ok(()) }
 //! ```
 //!
-//! Messages come from `.msg` files: ROS 2's own are in `gantry-msgs`, one's own take one line in a `build.rs` (`gantry-idl`).
-//! [`Publisher::publish_copy`] and [`Subscription::take_copy`] take and give owned structs: the copy path.
+//! Messages come from `.msg` files: ROS 2's are in `gantry-msgs`, your own need a `build.rs` of two lines
+//! (`gantry-idl`). The copy path, [`Publisher::publish_copy`] and [`Subscription::take_copy`], uses owned structs.
 //!
-//! A subscription meets the publishers that are there when it is made; later ones when it next takes, waits or counts (not
-//! by itself, in this version). A publisher learns of subscriptions at its next call.
+//! Endpoints match when they are made. The control thread of each process discovers endpoints that come or leave later;
+//! an endpoint applies the changes at its next call.
 //!
-//! Services are on the same path: [`Node::create_service`], [`Node::create_client`]. Requests and responses of any size are built
-//! and read in place.
+//! Services work in the same way: [`Node::create_service`], [`Node::create_client`]. Requests and responses of any size
+//! are built and read in place.
 //!
-//! Underneath lies a generic API, which moves bytes with a description of their type that is known at run time only:
-//! [`Node::create_generic_publisher`], [`Node::create_generic_subscription`], [`Node::topic_types`]. The bytes are ROS 2's own
-//! (CDR), so a bag or a bridge needs [`ENCAPSULATION`] before them and no conversion.
+//! The generic API moves bytes of a type that is known at run time only: [`Node::create_generic_publisher`],
+//! [`Node::create_generic_subscription`], [`Node::topic_types`]. The bytes are ROS 2's wire format (CDR), so a bag or a
+//! bridge puts [`ENCAPSULATION`] before them and converts nothing.
 //!
 //! ```
 //! # fn main() -> gantry::Result<()> {
@@ -48,7 +49,7 @@
 //! # let range = gantry::TypeDescription {
 //! #     name: "my_robot/msg/Range".into(), hash: [0; 32], definition: "float64 range_m".into(), payload_bytes: 8 };
 //! # let mut talker = node.create_generic_publisher("generic_doc_example", range, gantry::Qos::default())?;
-//! // Only the topic's name is known: `ros2 topic echo`.
+//! // As `ros2 topic echo`: only the topic's name is known.
 //! for message_type in node.topic_types("generic_doc_example")? {
 //!     println!("{}\n{}", message_type.name, message_type.definition);
 //!     let mut subscription = node.create_generic_subscription("generic_doc_example", message_type, gantry::Qos::default())?;
@@ -62,17 +63,20 @@
 //! ```
 //!
 //! # Real-time
-//! The *data path* is to loan, write and publish, to take, read and release. It allocates nothing, takes no lock, waits for nobody and
-//! ends after a bounded number of steps, in the number of subscriptions when memory is reclaimed; it makes one system call for each
-//! reader that sleeps, and none if the publisher is asynchronous ([`PublishMode::Async`]). What each item excepts, it says under
-//! "Real-time". Everything else is the *control path*, which may do all of that; what is not said to be real-time is not. A loop that
-//! relies on it makes its endpoints before, waits until they are matched ([`Publisher::wait_for_subscriptions`]), runs through some
-//! messages so that memory is there, and keeps that memory ([`PublisherOptions::keep_unused_memory`]): the example `control_loop`.
+//! The *data path* is to loan, write and publish, and to take, read and release. It allocates nothing, takes no lock,
+//! does not block and ends after a bounded number of steps (in the number of subscriptions when memory is reclaimed).
+//! It makes one system call for each reader that sleeps, and none if the publisher is asynchronous
+//! ([`PublishMode::Async`]). Exceptions stand under "Real-time" at their items. Everything else is the *control path*,
+//! which may allocate, block and make system calls; an item that is not said to be data path is control path. A
+//! real-time loop makes its endpoints before it starts, waits until they are matched
+//! ([`Publisher::wait_for_subscriptions`]), publishes some messages so that memory is allocated, and keeps that memory
+//! ([`PublisherOptions::keep_unused_memory`]): see the example `control_loop`.
 //!
-//! A publisher belongs to one thread at a time (`&mut self`), so that nothing is hidden behind it; [`Publisher::try_clone`] makes one for
-//! another thread.
+//! A publisher belongs to one thread at a time (`&mut self`), so that publishing needs no lock;
+//! [`Publisher::try_clone`] makes a publisher for another thread.
 //!
-//! Environment: `ROS_DOMAIN_ID` chooses the domain, `GANTRY_SHM_DIR` where the shared memory lies (default `/dev/shm`).
+//! Environment: `ROS_DOMAIN_ID` is the domain, `GANTRY_SHM_DIR` the directory of the shared memory (default
+//! `/dev/shm`).
 
 #![forbid(unsafe_code)]
 

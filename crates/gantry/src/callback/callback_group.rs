@@ -50,17 +50,17 @@ impl CallbackGroup {
         CallbackGroup { callbacks, group: Arc::new(group) }
     }
 
-    /// A group of the same kind whose callbacks an [`EventsExecutor`](crate::EventsExecutor) runs before those of lower priority. The
-    /// default is 0.
+    /// A group of the same kind whose callbacks an [`EventsExecutor`](crate::EventsExecutor) runs before those of lower
+    /// priority. The default is 0.
     #[must_use]
     pub fn with_priority(self, priority: i32) -> CallbackGroup {
         let group = Group { kind: self.group.kind, priority, is_busy: AtomicBool::new(false) };
         CallbackGroup { group: Arc::new(group), ..self }
     }
 
-    /// Gives `waitable`, which must be of the same domain, to the node's executor. The executor calls `callback` with the waitable and
-    /// each value taken from it. A callback that owns a clone of its node keeps the node alive for ever; give it publishers and clients
-    /// instead.
+    /// Gives `waitable`, which must be of the same domain, to the node's executor. The executor calls `callback` with
+    /// the waitable and each value taken from it. A callback that owns a clone of its node keeps the node alive for
+    /// ever; give it publishers and clients instead.
     pub fn add_callback<W>(
         &self,
         waitable: W,

@@ -7,8 +7,8 @@ use std::sync::atomic::AtomicBool;
 pub enum CallbackGroupType {
     /// One callback of the group runs at a time.
     MutuallyExclusive,
-    /// Callbacks of the group may run at the same time on different threads. One callback never runs concurrently with itself: it is
-    /// `FnMut`.
+    /// Callbacks of the group may run at the same time on different threads. One callback never runs concurrently with
+    /// itself: it is `FnMut`.
     Reentrant,
 }
 

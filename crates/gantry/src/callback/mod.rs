@@ -1,6 +1,7 @@
 //! Callbacks: a closure and the source that it takes from, without their types, so that executors can run any.
 //!
-//! A node keeps its callbacks. At most one thread at a time runs a callback: the executor sees to it, so the mutex is uncontended.
+//! A node keeps its callbacks. At most one thread at a time runs a callback: the executor sees to it, so the mutex is
+//! uncontended.
 
 mod callback_group;
 mod group;
@@ -80,8 +81,8 @@ struct TypedCallback<W: TakeSource, F> {
 }
 
 impl<W: TakeSource, F> TypedCallback<W, F> {
-    /// The next value. `is_ready` joins new publishers, which `take_next` does not wait for and no bell announces; it is also cheap
-    /// where several topics share a bit of the collector.
+    /// The next value. `is_ready` joins new publishers, which `take_next` does not wait for and no bell announces; it
+    /// is also cheap where several topics share a bit of the collector.
     fn take(&mut self) -> Result<Option<W::Taken>> {
         let mut returned = std::iter::from_fn(|| self.returned.pop_front());
         if let Some(taken) = returned.find(|taken| self.waitable.is_current(taken)) {

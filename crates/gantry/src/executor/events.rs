@@ -17,22 +17,23 @@ const DEFAULT_CAPACITY: usize = 1000;
 /// The treatment of events for which the queue has no room.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Overflow {
-    /// Events stay at their source, and each callback has at most one event in the queue. Samples stay in their publishers' histories,
-    /// where QoS decides (KEEP_LAST drops the oldest, counted as [`overwritten`](crate::GenericSubscription::overwritten); with KEEP_ALL
-    /// the publisher waits); ticks stay in their timers, which count overruns. The order is the same, and callbacks get the newest samples
-    /// that QoS allows.
+    /// Events stay at their source, and each callback has at most one event in the queue. Samples stay in their
+    /// publishers' histories, where QoS decides (KEEP_LAST drops the oldest, counted as
+    /// [`overwritten`](crate::GenericSubscription::overwritten); with KEEP_ALL the publisher waits); ticks stay in
+    /// their timers, which count overruns. The order is the same, and callbacks get the newest samples that QoS allows.
     #[default]
     Wait,
-    /// All samples are queued; the oldest of the lowest priority is dropped and counted as [`dropped`](EventsExecutor::dropped). Other
-    /// events (ticks, requests, QoS events) wait at their source as with [`Overflow::Wait`] and need no room.
+    /// All samples are queued; the oldest of the lowest priority is dropped and counted as
+    /// [`dropped`](EventsExecutor::dropped). Other events (ticks, requests, QoS events) wait at their source as with
+    /// [`Overflow::Wait`] and need no room.
     DropOldest,
     /// As [`Overflow::DropOldest`], but the newest sample is dropped.
     DropNewest,
 }
 
-/// Runs callbacks one after the other on the thread that spins it, in the order in which their samples were published, their timers
-/// were due and so on; callbacks of groups with a higher [priority](crate::CallbackGroup::with_priority) run first. The publishers of one
-/// topic take turns. The queue is bounded.
+/// Runs callbacks one after the other on the thread that spins it, in the order in which their samples were published,
+/// their timers were due and so on; callbacks of groups with a higher [priority](crate::CallbackGroup::with_priority)
+/// run first. The publishers of one topic take turns. The queue is bounded.
 pub struct EventsExecutor {
     ready_queue: ReadyQueue,
     queue: BTreeMap<Key, Event>,
@@ -57,8 +58,8 @@ type Key = (Reverse<i32>, u64, u64);
 /// An event: the callback keeps its value.
 struct Event {
     index: usize,
-    /// Its callback may have more events, and was reported when they were queued. Else it is the callback's only event, and the callback
-    /// is reported after its run.
+    /// Its callback may have more events, and was reported when they were queued. Else it is the callback's only event,
+    /// and the callback is reported after its run.
     is_lossy: bool,
 }
 
@@ -119,8 +120,8 @@ impl EventsExecutor {
         }
     }
 
-    /// Takes the values that are older than this call, and at most as many as a history can hold: a quick publisher cannot keep the
-    /// executor here.
+    /// Takes the values that are older than this call, and at most as many as a history can hold: a quick publisher
+    /// cannot keep the executor here.
     fn enqueue_all(&mut self, index: usize) {
         let now_ns = monotonic_ns();
         for _ in 0..MAX_DEPTH {

@@ -1,7 +1,7 @@
 //! Executors run the callbacks of nodes; a wait set waits without callbacks.
 //!
-//! All executors share the ready queue; `single`, `events` and `multi` are the orders in which callbacks run, a step at a time
-//! (`steps`). An idle executor sleeps in one futex, independent of the number of topics.
+//! All executors share the ready queue; `single`, `events` and `multi` are the orders in which callbacks run, a step at
+//! a time (`steps`). An idle executor sleeps in one futex, independent of the number of topics.
 
 mod events;
 mod multi;
@@ -27,10 +27,12 @@ use std::{
 use steps::ExecutorSteps;
 use wake_signal::WakeSignal;
 
-/// Runs the callbacks of nodes of one domain. A node is in one executor at a time. The trait is sealed: only this crate implements it.
+/// Runs the callbacks of nodes of one domain. A node is in one executor at a time. The trait is sealed: only this crate
+/// implements it.
 ///
 /// # Real-time
-/// Executors lock each callback, allocate and make system calls between callbacks. A real-time loop takes and publishes itself.
+/// Executors lock each callback, allocate and make system calls between callbacks. A real-time loop takes and publishes
+/// itself.
 pub trait Executor: ExecutorSteps {
     /// Adds a node: the executor runs its callbacks, including those that are added later.
     ///
@@ -45,8 +47,8 @@ pub trait Executor: ExecutorSteps {
         self.ready_queue().remove_node(node);
     }
 
-    /// Runs callbacks until a cancel. An error of a single callback's source is logged, and the source is tried again. A panic in a
-    /// callback of any thread ends the spin with that panic; the executor can spin again.
+    /// Runs callbacks until a cancel. An error of a single callback's source is logged, and the source is tried again.
+    /// A panic in a callback of any thread ends the spin with that panic; the executor can spin again.
     ///
     /// # Errors
     /// The executor has no node; the process forked.
@@ -78,9 +80,9 @@ pub trait Executor: ExecutorSteps {
         }
     }
 
-    /// Runs the callbacks that have something now, without waiting, and returns the number of runs. The limit `max_duration` (0: none) is
-    /// checked between two callbacks. A callback runs once even if its source has more (in an [`EventsExecutor`] that drops, once for
-    /// each event); news that comes meanwhile is left for the next call.
+    /// Runs the callbacks that have something now, without waiting, and returns the number of runs. The limit
+    /// `max_duration` (0: none) is checked between two callbacks. A callback runs once even if its source has more (in
+    /// an [`EventsExecutor`] that drops, once for each event); news that comes meanwhile is left for the next call.
     ///
     /// # Errors
     /// As [`Executor::spin`].
@@ -99,8 +101,8 @@ pub trait Executor: ExecutorSteps {
         Ok(ran)
     }
 
-    /// Runs callbacks until `condition` holds, which is checked before each wait and after each callback; `false` after `timeout` or a
-    /// cancel.
+    /// Runs callbacks until `condition` holds, which is checked before each wait and after each callback; `false` after
+    /// `timeout` or a cancel.
     ///
     /// # Errors
     /// As [`Executor::spin`].

@@ -1,7 +1,8 @@
-//! The multi-threaded executor: one thread sleeps for all (the *watcher*), the others run callbacks or wait for one to run.
+//! The multi-threaded executor: one thread sleeps for all (the *watcher*), the others run callbacks or wait for one to
+//! run.
 //!
-//! Callbacks of a mutually exclusive group run one at a time. Invariant: while a callback can run or there is no watcher, a thread is on
-//! its way to see to it; so a thread that begins to run a callback wakes an idle one.
+//! Callbacks of a mutually exclusive group run one at a time. Invariant: while a callback can run or there is no
+//! watcher, a thread is on its way to see to it; so a thread that begins to run a callback wakes an idle one.
 
 use super::{
     Executor,
@@ -20,9 +21,9 @@ use std::{
     sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, atomic::Ordering::Relaxed},
 };
 
-/// Runs callbacks on several threads, in rounds as a [`SingleThreadedExecutor`](super::SingleThreadedExecutor) does. Each callback runs
-/// on one thread at a time, and so do the callbacks of a mutually exclusive group together. Only [`spin`](Executor::spin) starts
-/// threads; the other methods use the calling thread.
+/// Runs callbacks on several threads, in rounds as a [`SingleThreadedExecutor`](super::SingleThreadedExecutor) does.
+/// Each callback runs on one thread at a time, and so do the callbacks of a mutually exclusive group together. Only
+/// [`spin`](Executor::spin) starts threads; the other methods use the calling thread.
 pub struct MultiThreadedExecutor {
     threads: usize,
     round: Round,

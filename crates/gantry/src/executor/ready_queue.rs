@@ -1,9 +1,11 @@
-//! The ready queue: the callbacks that may have something to do, the time at which the next is due, and the sleep until then.
+//! The ready queue: the callbacks that may have something to do, the time at which the next is due, and the sleep until
+//! then.
 //!
 //! Invariants:
-//! - A callback is *pending* from the moment that it may have something until a run finds nothing. Only gathering makes it pending.
-//! - A callback that may have something and is not pending has set a bit of the collector, is due, or was notified (`WakeSignal`): each
-//!   of these ends a sleep.
+//! - A callback is *pending* from the moment that it may have something until a run finds nothing. Only gathering makes
+//!   it pending.
+//! - A callback that may have something and is not pending has set a bit of the collector, is due, or was notified
+//!   (`WakeSignal`): each of these ends a sleep.
 
 use super::{
     registered_callback::{NO_INDEX, RegisteredCallback},
@@ -154,7 +156,8 @@ impl ReadyQueue {
         self.ready = (0..self.callbacks.len()).filter(|&index| !self.callbacks[index].is_running).collect();
     }
 
-    /// Makes the callbacks pending that may have something. Returns whether callbacks have other indices than at the last gathering.
+    /// Makes the callbacks pending that may have something. Returns whether callbacks have other indices than at the
+    /// last gathering.
     pub(crate) fn gather(&mut self) -> bool {
         if self.nodes.iter().any(|RegisteredNode { node, version }| *version != Some(node.callbacks().version())) {
             self.update_callbacks();
@@ -246,8 +249,8 @@ impl ReadyQueue {
         }
     }
 
-    /// The end of the next sleep: the next due time, the next retry or `limit`; `Some(None)`: none of these, so only news ends it.
-    /// `None`: a callback is ready, so there is no sleep.
+    /// The end of the next sleep: the next due time, the next retry or `limit`; `Some(None)`: none of these, so only
+    /// news ends it. `None`: a callback is ready, so there is no sleep.
     pub(crate) fn sleep_deadline(&mut self, limit: Option<Instant>) -> Option<Option<Instant>> {
         self.set_due_pending(); // callbacks that ran since the gathering were left out
         if !self.ready.is_empty() {

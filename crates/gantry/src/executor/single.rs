@@ -1,11 +1,12 @@
-//! The single-threaded executor: each callback that has something runs once, in the order of registration, then the next round.
+//! The single-threaded executor: each callback that has something runs once, in the order of registration, then the
+//! next round.
 
 use super::{Executor, ready_queue::ReadyQueue, steps::ExecutorSteps};
 use crate::callback::RunOutcome;
 use std::collections::VecDeque;
 
-/// Runs callbacks one after the other on the thread that spins it, in rounds. In each round every callback that has something runs
-/// once, in the order in which nodes and callbacks were added, so no topic starves another.
+/// Runs callbacks one after the other on the thread that spins it, in rounds. In each round every callback that has
+/// something runs once, in the order in which nodes and callbacks were added, so no topic starves another.
 #[derive(Default)]
 pub struct SingleThreadedExecutor {
     round: Round,

@@ -27,7 +27,8 @@ impl PlainMessage for Point {
     const DEFINITION: &'static str = "float64 x\nfloat64 y";
 }
 
-/// Runs a test with each executor; the test gets a topic of its own, and whether other threads than the spinning one run callbacks.
+/// Runs a test with each executor; the test gets a topic of its own, and whether other threads than the spinning one
+/// run callbacks.
 fn with_each(name: &str, test: impl Fn(&mut (dyn Executor + Send), &str, bool)) {
     let events = |overflow| Box::new(EventsExecutor::with_queue(5000, overflow));
     let executors: [Box<dyn Executor + Send>; 5] = [
@@ -38,7 +39,11 @@ fn with_each(name: &str, test: impl Fn(&mut (dyn Executor + Send), &str, bool)) 
         events(Overflow::DropNewest),
     ];
     for (index, mut executor) in executors.into_iter().enumerate() {
-        test(&mut *executor, &format!("/executor_tests/{name}/{}/{index}", std::process::id()), index == 1);
+        test(
+            &mut *executor,
+            &format!("/executor_tests/{name}/process_{}/number_{index}", std::process::id()),
+            index == 1,
+        );
     }
 }
 

@@ -61,8 +61,9 @@ impl WaitSet {
         Ok(WaitSet { engine, news: Arc::new(news) })
     }
 
-    /// Waits until one of `waitables` has something to take; `false` after `timeout`. The wait set does not say which one: take from each
-    /// until it has nothing. A wait is a bounded spin (none where only one CPU is usable), then one futex.
+    /// Waits until one of `waitables` has something to take; `false` after `timeout`. The wait set does not say which
+    /// one: take from each until it has nothing. A wait is a bounded spin (none where only one CPU is usable), then one
+    /// futex.
     ///
     /// # Errors
     /// As taking from them; one of them is of another domain.

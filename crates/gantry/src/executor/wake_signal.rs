@@ -1,4 +1,5 @@
-//! The signal that wakes an executor from any thread of its process: to stop, or for news that no publisher's bell announces.
+//! The signal that wakes an executor from any thread of its process: to stop, or for news that no publisher's bell
+//! announces.
 
 use gantry_shm::Bell;
 use std::{
@@ -51,7 +52,8 @@ impl WakeSignal {
         self.is_notified.load(Relaxed) && self.is_notified.swap(false, Acquire)
     }
 
-    /// Whether a sleep must end. A cancel ends it even if another gathering took its notification before the cancel was seen.
+    /// Whether a sleep must end. A cancel ends it even if another gathering took its notification before the cancel was
+    /// seen.
     pub(crate) fn should_wake(&self) -> bool {
         self.is_notified.load(Acquire) || self.is_canceled()
     }

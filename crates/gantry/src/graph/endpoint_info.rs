@@ -1,47 +1,45 @@
-//! What is known of endpoints of any process, and of what connects them.
-//!
-//! Plain values, made by `graph` and `graph_events` of what the endpoints say about themselves.
+//! Endpoints of any process and their connections: plain values, from the endpoints' own descriptions.
 
 use gantry_shm::{ConnectionState, EndpointDescription, EndpointPair, Gid, GraphEntry, Qos, Role};
 use std::fmt;
 
-/// Which end of a topic.
+/// The end of a topic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EndpointType {
-    /// It publishes.
+    /// A publisher.
     Publisher,
-    /// It subscribes.
+    /// A subscription.
     Subscription,
 }
 
-/// A publisher or a subscription, as it says of itself.
+/// The description of a publisher or a subscription.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TopicEndpointInfo {
-    /// Name of its node.
+    /// The name of its node.
     pub node_name: String,
-    /// Namespace of its node.
+    /// The namespace of its node.
     pub node_namespace: String,
-    /// Full name of its topic.
+    /// The full name of its topic.
     pub topic_name: String,
-    /// Name of its messages' type.
+    /// The name of its message type.
     pub topic_type: String,
-    /// RIHS01 hash of that type, zero if it is not known.
+    /// The RIHS01 hash of that type; zero if it is not known.
     pub topic_type_hash: [u8; 32],
-    /// Which end it is.
+    /// The end of the topic that it is.
     pub endpoint_type: EndpointType,
-    /// Its id.
+    /// Its gid.
     pub endpoint_gid: Gid,
-    /// What it offers or asks for.
+    /// The QoS that it offers or requests.
     pub qos_profile: Qos,
     /// Its process: program and pid.
     pub process: String,
-    /// How many messages it copied: a publisher with `publish_copy`, a subscription with `take_copy`.
+    /// The number of messages that it copied: a publisher with `publish_copy`, a subscription with `take_copy`.
     pub copied_messages: u64,
 }
 
 impl TopicEndpointInfo {
-    /// `None` for what is no endpoint.
+    /// `None` for a node.
     pub(crate) fn new(entry: GraphEntry) -> Option<TopicEndpointInfo> {
         let GraphEntry { description, process, copied_samples, .. } = entry;
         let EndpointDescription { role, gid, node, topic, message_type, qos, .. } = description;
@@ -50,7 +48,7 @@ impl TopicEndpointInfo {
             Role::Subscription => EndpointType::Subscription,
             Role::Node => return None,
         };
-        // From another process: a name may be anything.
+        // The name comes from another process, so it may be anything.
         let (namespace, name) = node.rsplit_once('/').unwrap_or(("", &node));
         Some(TopicEndpointInfo {
             node_name: name.to_owned(),
@@ -66,22 +64,22 @@ impl TopicEndpointInfo {
         })
     }
 
-    /// Its node's name, with the namespace.
+    /// Its node's namespace and name.
     #[must_use]
     pub fn node_fully_qualified_name(&self) -> String {
         format!("{}/{}", self.node_namespace.trim_end_matches('/'), self.node_name)
     }
 }
 
-/// A publisher and a subscription of one topic, and what is between them. It prints itself as a sentence.
+/// A publisher and a subscription of one topic, and the state of their connection. `Display` prints it as a sentence.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Connection {
-    /// The one.
+    /// The publisher.
     pub publisher: TopicEndpointInfo,
-    /// The other.
+    /// The subscription.
     pub subscription: TopicEndpointInfo,
-    /// Zero-copy, or why not.
+    /// Connected (zero-copy), or the reason why not.
     pub state: ConnectionState,
 }
 

@@ -1,6 +1,6 @@
-//! What comes and goes in a domain, as events.
+//! Changes of the graph as events.
 //!
-//! Made by `graph`. The graph is read when its generation changed, and compared with what it was; the control thread wakes who waits.
+//! The graph is read when its generation changed, and compared with the last one. The control thread calls the waker.
 
 use super::endpoint_info::{EndpointType, TopicEndpointInfo};
 use crate::{
@@ -15,7 +15,7 @@ use std::{
     task::Waker,
 };
 
-/// What comes or goes.
+/// A thing in the graph.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum GraphEntity {
@@ -25,14 +25,14 @@ pub enum GraphEntity {
     Publisher(TopicEndpointInfo),
     /// A subscription.
     Subscription(TopicEndpointInfo),
-    /// Somebody who offers a service.
+    /// A server of a service.
     Service {
         /// Full name of the service.
         service_name: String,
         /// Full name of the node.
         node: String,
     },
-    /// Somebody who calls one.
+    /// A client of a service.
     Client {
         /// Full name of the service.
         service_name: String,
@@ -42,7 +42,7 @@ pub enum GraphEntity {
 }
 
 impl GraphEntity {
-    /// `None` for the replies' half of a service, whose requests' half says it all.
+    /// `None` for the replies' half of a service: the requests' half is shown for both.
     fn new(entry: GraphEntry) -> Option<GraphEntity> {
         if entry.description.role == Role::Node {
             return Some(GraphEntity::Node(entry.description.node));
@@ -66,30 +66,28 @@ impl GraphEntity {
 /// A change of the graph.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum GraphEvent {
-    /// This came.
+    /// The entity came.
     Added(GraphEntity),
-    /// This went, or its process died.
+    /// The entity left, or its process died.
     Removed(GraphEntity),
 }
 
-/// Tells what comes and goes in a domain: [`Node::graph_events`](crate::Node::graph_events). What comes and goes again before anybody looks is not told.
-///
-/// # Real-time
-/// All of it is control path: it locks, and may allocate and make system calls.
+/// The changes of a domain's graph: [`Node::graph_events`](crate::Node::graph_events). An entity that comes and leaves
+/// between two takes causes no event.
 #[derive(Debug)]
 pub struct GraphEvents {
     watch: GraphWatch,
-    /// The graph's generation that `known` is true for.
+    /// The graph's generation that `known` shows.
     seen_generation: u64,
     known: BTreeMap<Gid, GraphEntity>,
-    /// Found, and not taken yet.
+    /// Events that are not taken yet.
     found: VecDeque<GraphEvent>,
 }
 
 impl GraphEvents {
     pub(crate) fn new(participant: Arc<Participant>) -> Result<GraphEvents> {
         let watch = GraphWatch::new(participant)?;
-        // The generation first: what comes after it was read raises it again.
+        // The generation first: a later change raises it again.
         let seen_generation = watch.participant().graph_generation()?;
         let known = entities(watch.participant())?;
         Ok(GraphEvents { watch, seen_generation, known, found: VecDeque::new() })
@@ -104,7 +102,7 @@ impl GraphEvents {
         Ok(self.found.pop_front())
     }
 
-    /// Compares the graph with what is known of it, if it changed.
+    /// Compares the graph with the last one if its generation changed.
     fn look(&mut self) -> Result<()> {
         let participant = self.watch.participant();
         let generation = participant.graph_generation()?;

@@ -1,7 +1,7 @@
-//! The graph as a node sees it: which nodes, topics, services and endpoints there are.
+//! The graph: the nodes, topics, services and endpoints of a domain.
 //!
-//! Names as in rclcpp and rclpy. It is read from the processes' own files each time that somebody asks (the engine's `graph`), so
-//! that nothing can be out of date. A service is a pair of topics, which are shown as the service. Control path.
+//! The methods have the names of rclcpp and rclpy. Each call reads the processes' own files (the engine's `graph`), so
+//! no copy can be out of date. A service is a pair of topics, which are shown as the service. Control path.
 
 mod endpoint_info;
 mod graph_events;
@@ -22,11 +22,11 @@ use std::{
     time::Duration,
 };
 
-/// What a service's request type is called beyond the service.
+/// The suffix of a service's request type.
 const REQUEST_TYPE_SUFFIX: &str = "_Request";
 
 impl Node {
-    /// The full names of all nodes of the domain, sorted; a name that several nodes have is there as often.
+    /// The full names of all nodes of the domain, sorted; a name is repeated for each node that has it.
     ///
     /// # Errors
     /// The domain cannot be read; the process forked.
@@ -37,7 +37,8 @@ impl Node {
         Ok(names)
     }
 
-    /// The topics that somebody publishes or subscribes to, each with the types that its ends have; without those of services.
+    /// The topics that have publishers or subscriptions, each with the types of its endpoints; without the topics of
+    /// services.
     ///
     /// # Errors
     /// As [`Node::node_names`].
@@ -48,7 +49,7 @@ impl Node {
         })
     }
 
-    /// The services that somebody offers or calls, each with the types that its ends have.
+    /// The services that have servers or clients, each with their types.
     ///
     /// # Errors
     /// As [`Node::node_names`].
@@ -76,7 +77,7 @@ impl Node {
         Ok(found.into_iter().map(|(name, types)| (name, types.into_iter().collect())).collect())
     }
 
-    /// The publishers of a topic, given by the name that this node would use.
+    /// The publishers of a topic; the name is resolved as for this node's endpoints.
     ///
     /// # Errors
     /// A name that ROS 2 does not allow; as [`Node::node_names`].
@@ -84,7 +85,7 @@ impl Node {
         self.endpoints_info(topic, EndpointType::Publisher)
     }
 
-    /// The subscriptions to a topic, given by the name that this node would use.
+    /// The subscriptions to a topic; the name is resolved as for this node's endpoints.
     ///
     /// # Errors
     /// As [`Node::publishers_info_by_topic`].
@@ -92,7 +93,7 @@ impl Node {
         self.endpoints_info(topic, EndpointType::Subscription)
     }
 
-    /// How many publishers a topic has, whoever they match.
+    /// The number of publishers of a topic, matched or not.
     ///
     /// # Errors
     /// As [`Node::publishers_info_by_topic`].
@@ -100,7 +101,7 @@ impl Node {
         Ok(self.publishers_info_by_topic(topic)?.len())
     }
 
-    /// How many subscriptions a topic has, whoever they match.
+    /// The number of subscriptions to a topic, matched or not.
     ///
     /// # Errors
     /// As [`Node::publishers_info_by_topic`].
@@ -114,8 +115,8 @@ impl Node {
         Ok(endpoints.filter(|endpoint| endpoint.endpoint_type == endpoint_type).collect())
     }
 
-    /// Why messages of a topic arrive or do not, and what they cost: each publisher with each subscription, whether they are
-    /// connected, which is always zero-copy, if not why, and how many messages they copied nonetheless.
+    /// The connections of a topic, to explain why messages arrive or do not: each publisher with each subscription,
+    /// whether they are connected (always zero-copy) or why not, and how many messages they copied on the copy path.
     ///
     /// ```
     /// # fn main() -> gantry::Result<()> {
@@ -136,8 +137,8 @@ impl Node {
         Ok(pairs.filter_map(Connection::new).collect())
     }
 
-    /// Waits until the graph changed since the last call that said so, or since this node was made; `false` if it did not within
-    /// `timeout`. So nothing is missed between a look at the graph and this:
+    /// Waits until the graph changed since the last call that returned `true`, or since this node was made; `false`
+    /// after `timeout`. So no change is missed between a look at the graph and the wait:
     ///
     /// ```no_run
     /// # fn example(node: &gantry::Node) -> gantry::Result<()> {
@@ -147,8 +148,8 @@ impl Node {
     /// # Ok(()) }
     /// ```
     ///
-    /// Clones of a node are one node here, so one thread should wait; others have [`Node::graph_events`] of their own. The death of a
-    /// process is noticed within a second or so.
+    /// Clones of a node share the state of this wait, so only one thread should wait; other threads use
+    /// [`Node::graph_events`]. The death of a process is noticed within about a second.
     ///
     /// # Errors
     /// No waiter could be set up; the process forked.
@@ -156,7 +157,7 @@ impl Node {
         self.presence().wait_for_change(self.participant(), timeout)
     }
 
-    /// What comes and goes from now on, to be taken, or given to a wait set or an executor.
+    /// The changes of the graph from now on, to be taken, or given to a wait set or an executor.
     ///
     /// # Errors
     /// As [`Node::node_names`].

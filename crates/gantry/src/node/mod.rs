@@ -1,4 +1,4 @@
-//! A node: a name in a domain, from which publishers and subscriptions are made. Control path.
+//! Nodes: named members of a domain. Each upper storey adds the methods that make its things. Control path.
 
 pub(crate) mod names;
 mod node_callbacks;
@@ -18,11 +18,9 @@ use std::sync::Arc;
 
 const DOMAIN_VARIABLE: &str = "ROS_DOMAIN_ID";
 
-/// A named member of a domain; clones are the same node. The others see it until the last clone and all that was made of it are dropped,
-/// or its process dies. Nodes of one process share its part in the domain; a name may be given to several.
-///
-/// # Real-time
-/// Not for real-time threads: what is made of it takes locks, allocates and makes system calls to be made.
+/// A named member of a domain; clones are the same node. Other processes see the node until its last clone and
+/// everything made from it are dropped, or its process dies. The nodes of one process share a participant; several
+/// nodes may have the same name.
 #[derive(Clone)]
 pub struct Node(Arc<Inner>);
 
@@ -34,16 +32,13 @@ struct Inner {
     default_group: CallbackGroup,
 }
 
-/// How a node is to be made.
-///
-/// # Real-time
-/// Not for real-time threads: it takes locks and makes system calls.
+/// The options of a node that is to be made.
 #[derive(Clone, Debug)]
 pub struct NodeBuilder {
     name: String,
     namespace: String,
     domain_id: Option<u32>,
-    /// Rules, and arguments in which there may be more.
+    /// Rules; `arguments` may contain more.
     remappings: Vec<String>,
     arguments: Vec<String>,
 }
@@ -57,39 +52,39 @@ impl Node {
         Node::builder(name).build()
     }
 
-    /// A node with a namespace or a domain of its own choice.
+    /// A builder, for a node with a namespace, a domain or remapping rules.
     #[must_use]
     pub fn builder(name: &str) -> NodeBuilder {
         let (remappings, arguments) = (Vec::new(), Vec::new());
         NodeBuilder { name: name.to_owned(), namespace: "/".to_owned(), domain_id: None, remappings, arguments }
     }
 
-    /// Its name, after remapping.
+    /// The node's name, after remapping.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.0.names.node
     }
 
-    /// Its namespace, after remapping, beginning with a slash.
+    /// The node's namespace, after remapping; it begins with a slash.
     #[must_use]
     pub fn namespace(&self) -> &str {
         &self.0.names.namespace
     }
 
-    /// Its name, with the namespace.
+    /// The node's namespace and name.
     #[must_use]
     pub fn fully_qualified_name(&self) -> String {
         self.0.names.fully_qualified_name()
     }
 
-    /// Its domain.
+    /// The node's domain.
     #[must_use]
     pub fn domain_id(&self) -> u32 {
         self.0.participant.domain_id()
     }
 
-    /// The full name of a topic as this node uses it: expanded ([`expand_topic_name`](crate::expand_topic_name)), then remapped
-    /// ([`NodeBuilder::remap`]).
+    /// The full name of a topic for this node: expanded ([`expand_topic_name`](crate::expand_topic_name)), then
+    /// remapped ([`NodeBuilder::remap`]).
     ///
     /// # Errors
     /// A name that ROS 2 does not allow.
@@ -97,7 +92,7 @@ impl Node {
         self.0.names.resolve(NameKind::Topic, topic)
     }
 
-    /// The same of a service.
+    /// The full name of a service for this node, as [`Node::resolve_topic_name`].
     ///
     /// # Errors
     /// A name that ROS 2 does not allow.
@@ -109,7 +104,7 @@ impl Node {
         &self.0.participant
     }
 
-    /// What an executor runs.
+    /// The callbacks that an executor runs.
     pub(crate) fn callbacks(&self) -> &Arc<Callbacks> {
         &self.0.callbacks
     }
@@ -136,23 +131,23 @@ impl NodeBuilder {
         NodeBuilder { namespace: namespace.to_owned(), ..self }
     }
 
-    /// Puts the node in a domain, whatever `ROS_DOMAIN_ID` says.
+    /// Puts the node in a domain, instead of that of `ROS_DOMAIN_ID`.
     #[must_use]
     pub fn domain_id(self, domain_id: u32) -> Self {
         NodeBuilder { domain_id: Some(domain_id), ..self }
     }
 
-    /// Uses another name for a topic or service: `from` and `to` are what a remapping rule of ROS 2 has on its two sides, as
-    /// `("chatter", "news")`, `("__ns", "/left")`, `("rosservice:///map", "/old_map")`. Of several rules, the first that fits a name
-    /// is applied; those given so come before those of [`NodeBuilder::ros_arguments`].
+    /// Adds a remapping rule: `from` and `to` are the two sides of a rule of ROS 2, as `("chatter", "news")`, `("__ns",
+    /// "/left")`, `("rosservice:///map", "/old_map")`. The first rule that matches a name is applied; these rules come
+    /// before those of [`NodeBuilder::ros_arguments`].
     #[must_use]
     pub fn remap(mut self, from: &str, to: &str) -> Self {
         self.remappings.push(format!("{from}:={to}"));
         self
     }
 
-    /// Heeds the remapping rules among the program's arguments: `--ros-args -r from:=to`, also `node:from:=to`, `__node:=name` and
-    /// `__ns:=/namespace`.
+    /// Applies the remapping rules among the program's arguments: `--ros-args -r from:=to`, also `node:from:=to`,
+    /// `__node:=name` and `__ns:=/namespace`.
     ///
     /// ```
     /// # fn main() -> gantry::Result<()> {
@@ -164,11 +159,11 @@ impl NodeBuilder {
         NodeBuilder { arguments: arguments.into_iter().collect(), ..self }
     }
 
-    /// Joins the domain, under `/dev/shm` or where `GANTRY_SHM_DIR` says.
+    /// Makes the node. It joins the domain in the directory of `GANTRY_SHM_DIR`, by default `/dev/shm`.
     ///
     /// # Errors
-    /// A name or domain that ROS 2 does not allow; a rule or argument that is not understood; the shared memory cannot be set up or
-    /// trusted.
+    /// A name or domain that ROS 2 does not allow; a rule or argument that is not understood; shared memory that cannot
+    /// be set up or trusted.
     pub fn build(self) -> Result<Node> {
         let rules = [self.remappings, remap::rules_of(&self.arguments)?].concat();
         let names = Remapped::new(&self.name, &self.namespace, &rules)?;

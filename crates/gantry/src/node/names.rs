@@ -1,9 +1,9 @@
 //! ROS 2's rules for names of nodes, namespaces, topics and services.
 //!
-//! The rules are those of the ROS 2 design article "Topic and Service name mapping to DDS". Where the article leaves a choice, the
-//! functions follow rcl and rmw (`rcl_validate_topic_name`, `rcl_expand_topic_name`, `rmw_validate_full_topic_name`,
-//! `rmw_validate_namespace`, `rmw_validate_node_name`), whose limits of length these are. Repeated underscores in names of topics and
-//! services are refused, as in the article; rcl accepts them.
+//! The rules are those of the ROS 2 design article "Topic and Service name mapping to DDS". Where the article leaves a
+//! choice, the functions follow rcl and rmw (`rcl_validate_topic_name`, `rcl_expand_topic_name`,
+//! `rmw_validate_full_topic_name`, `rmw_validate_namespace`, `rmw_validate_node_name`), whose limits of length these
+//! are. Repeated underscores in names of topics and services are refused, as in the article; rcl accepts them.
 
 use crate::error::{Error, Result};
 
@@ -41,8 +41,8 @@ pub(crate) fn full_namespace(namespace: &str) -> Result<String> {
     Ok(full)
 }
 
-/// The full name of a topic or service for a node with this name and namespace: `/absolute` stays, `relative` goes into the namespace,
-/// `~/private` under the node's own name; `{node}`, `{ns}` and `{namespace}` are substituted.
+/// The full name of a topic or service for a node with this name and namespace: `/absolute` stays, `relative` goes into
+/// the namespace, `~/private` under the node's own name; `{node}`, `{ns}` and `{namespace}` are substituted.
 ///
 /// # Errors
 /// One of the names breaks one of ROS 2's rules; the error says which.
@@ -93,8 +93,8 @@ pub(crate) enum ServiceTopic<'a> {
     Reply,
 }
 
-/// The half of a service that a topic is, by ROS 2's prefixes: "rq/addRequest" and "rr/addReply" for "/add"; `None` for other topics,
-/// which begin with a slash.
+/// The half of a service that a topic is, by ROS 2's prefixes: "rq/addRequest" and "rr/addReply" for "/add"; `None` for
+/// other topics, which begin with a slash.
 pub(crate) fn service_topic(topic: &str) -> Option<ServiceTopic<'_>> {
     let service = |prefix, suffix| {
         topic.strip_prefix(prefix)?.strip_suffix(suffix).filter(|service: &&str| service.starts_with('/'))

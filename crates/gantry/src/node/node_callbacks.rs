@@ -10,7 +10,7 @@ use crate::{
 use std::time::Duration;
 
 impl Node {
-    /// A timer on the steady clock that goes off every `period`; [`Timer`] has others.
+    /// A timer on the steady clock that goes off every `period`; [`Timer`] has constructors for other timers.
     ///
     /// # Errors
     /// A period of 0.
@@ -18,7 +18,8 @@ impl Node {
         Timer::new(&Clock::steady(), period)
     }
 
-    /// A timer at each of whose ticks an executor that has this node calls `callback`; what is returned cancels and resets it.
+    /// A timer with a callback, which this node's executor calls at each tick; the returned handle cancels and resets
+    /// the timer.
     ///
     /// # Errors
     /// A period of 0.
@@ -38,8 +39,7 @@ impl Node {
         CallbackGroup::new(self.callbacks().clone(), kind)
     }
 
-    /// Gives `waitable` to this node's executor, in the node's default group, which is mutually exclusive; see
-    /// [`CallbackGroup::add_callback`].
+    /// Adds a callback to the node's default group, which is mutually exclusive; see [`CallbackGroup::add_callback`].
     pub fn add_callback<W>(
         &self,
         waitable: W,

@@ -10,16 +10,16 @@ use std::{
     time::Duration,
 };
 
-/// A node's place in the graph, which all its clones share.
+/// A node's record in the graph, which the node's clones and endpoints share.
 #[derive(Debug)]
 pub(crate) struct Presence {
     _record: NodeRecord,
-    /// The graph's generation when somebody last waited for a change of it.
+    /// The graph's generation at the end of the last wait for a change.
     seen_generation: AtomicU64,
 }
 
 impl Presence {
-    /// Shows the node of that full name to the domain.
+    /// Adds the node of that full name to the graph.
     pub(crate) fn new(participant: &Arc<Participant>, node: &str) -> Result<Presence> {
         let record = NodeRecord::new(participant.clone(), node)?;
         Ok(Presence { _record: record, seen_generation: AtomicU64::new(participant.graph_generation()?) })
@@ -27,11 +27,11 @@ impl Presence {
 
     /// Waits until the graph changed since the last call that returned `true`.
     pub(crate) fn wait_for_change(&self, participant: &Participant, timeout: Duration) -> Result<bool> {
-        // Relaxed: a number, of which an older one costs a look.
+        // Relaxed: a number of its own; an old one costs one wait that returns at once.
         let seen = self.seen_generation.load(Relaxed);
         let changed = participant.wait_for_graph_change(seen, timeout)?;
         if changed {
-            self.seen_generation.store(participant.graph_generation()?, Relaxed); // else it may have changed just now, unsaid
+            self.seen_generation.store(participant.graph_generation()?, Relaxed); // only then: it may have changed just after the wait, which the next wait must report
         }
         Ok(changed)
     }

@@ -1,8 +1,8 @@
 //! Remapping rules: other names for a node and for its topics and services.
 //!
-//! The rules and the arguments that carry them are those of the ROS 2 design articles "Remapping Names" and "ROS Command Line
-//! Arguments", as far as rcl implements them (`rcl_remap.c`, `arguments.c`): the first rule that matches is applied, once. Wildcards and
-//! back references are not implemented, as in rcl.
+//! The rules and the arguments that carry them are those of the ROS 2 design articles "Remapping Names" and "ROS
+//! Command Line Arguments", as far as rcl implements them (`rcl_remap.c`, `arguments.c`): the first rule that matches
+//! is applied, once. Wildcards and back references are not implemented, as in rcl.
 
 use super::names;
 use crate::error::{Error, Result};

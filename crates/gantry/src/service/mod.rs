@@ -1,8 +1,8 @@
-//! The server's end of a service: takes requests in place, builds responses in place.
+//! Services: the server takes requests in place and builds responses in place; [`Client`] is the other end.
 //!
-//! A service is two topics, as ROS 2 maps it to DDS: clients publish requests on one, servers responses on the other. Requests are
-//! RELIABLE and KEEP_ALL, so none is lost: a client whose server does not keep up waits when it sends. Responses never make a
-//! server wait: they are kept for the deepest client, up to a cap. `client` is the other end.
+//! A service is two topics, as ROS 2 maps it to DDS: clients publish requests on one, servers publish responses on the
+//! other. Requests are RELIABLE and KEEP_ALL, so none is lost: a client whose server does not keep up waits when it
+//! sends. Responses never make a server wait: they are kept for the deepest client, up to a cap.
 
 mod client;
 
@@ -24,7 +24,7 @@ use std::{ops::Deref, time::Duration};
 
 /// Answers the requests of a service's clients; belongs to one thread at a time.
 ///
-/// Several servers of one service are no error: each gets every request, and a client believes the first that answers.
+/// A service may have several servers: each gets every request, and a client uses the first response.
 ///
 /// ```
 /// # use gantry_msgs::example_interfaces::srv::AddTwoInts;
@@ -48,7 +48,10 @@ use std::{ops::Deref, time::Duration};
 /// ```
 ///
 /// # Real-time
-/// Making and dropping it is control path; of each method it is said apart.
+/// Data path: [`take_request`](Service::take_request), [`loan_response`](Service::loan_response),
+/// [`send_response`](Service::send_response), their variants and [`service_name`](Service::service_name), with the
+/// exceptions that they and the methods of the same kind of [`GenericPublisher`](crate::GenericPublisher) and
+/// [`GenericSubscription`](crate::GenericSubscription) name. The other methods are control path.
 #[derive(Debug)]
 pub struct Service<S: ServiceType> {
     name: String,
@@ -56,11 +59,11 @@ pub struct Service<S: ServiceType> {
     responses: Publisher<S::Response>,
 }
 
-/// A taken request, in place: it derefs to the message's view. It owns its loan: keep it, send it to another thread, drop it in
-/// any order; answer it when you can.
+/// A taken request, in place: it derefs to the message's view. It owns its pin: keep it, send it to another thread,
+/// drop it in any order; answer it now or later.
 ///
 /// # Real-time
-/// Reading and dropping it neither allocates, blocks nor makes system calls, while its service exists.
+/// Data path while its service exists.
 pub struct Request<S: ServiceType> {
     sample: Sample<S::Request>,
 }
@@ -69,11 +72,11 @@ impl Node {
     /// A server of `S` under `name` (`/absolute`, `relative` to the namespace, or `~/private`).
     ///
     /// # Errors
-    /// A name that ROS 2 does not allow, no room in shared memory.
+    /// A name that ROS 2 does not allow; no room in shared memory.
     pub fn create_service<S: ServiceType>(&self, name: &str) -> Result<Service<S>> {
         let name = self.resolve_service_name(name)?;
-        // First, so that the control thread finds out what responses a new client wants kept before it lets that client ask.
-        // The cap of what is kept for clients bounds its memory.
+        // First, so that the control thread learns how many responses a new client wants kept before that client is
+        // matched and asks. The cap of the responses kept for clients bounds the memory.
         let (qos, options) = (Qos::default().reliable().keep_last(1), PublisherOptions::default());
         let responses = self.publisher_on(&reply_topic(&name), type_description::<S::Response>(), qos, options)?;
         let (topic, message_type) = (request_topic(&name), type_description::<S::Request>());
@@ -81,7 +84,8 @@ impl Node {
         Ok(Service { name, requests: Subscription::new(requests), responses: Publisher::new(responses) })
     }
 
-    /// A server whose requests an executor that has this node gives to `callback`, one at a time, with the server to answer them.
+    /// A server with a callback, to which this node's executor gives the requests one at a time, with the server to
+    /// answer them.
     ///
     /// # Errors
     /// As [`Node::create_service`].
@@ -102,46 +106,36 @@ impl<S: ServiceType> Service<S> {
     /// The next request, in place; `None` if there is none now. Clients take turns.
     ///
     /// # Errors
-    /// Bytes that are no such request: they are passed over; a client whose memory makes no sense (it is then left out for
-    /// good); the process forked.
+    /// A sample that is no such request, which is skipped; a client whose memory is invalid, which is then excluded for
+    /// good; the process forked.
     ///
     /// # Real-time
-    /// As [`Subscription::take`]; one system call if its client waits because this service did not keep up.
+    /// One system call if the client waits because this server did not keep up.
     #[inline]
     pub fn take_request(&mut self) -> Result<Option<Request<S>>> {
         Ok(self.requests.take()?.map(|sample| Request { sample }))
     }
 
-    /// The next request, in place, when there is one: for async runtimes, of any kind.
+    /// The next request, in place, when there is one, on any async runtime.
     ///
     /// # Errors
     /// As [`Service::take_request`].
-    ///
-    /// # Real-time
-    /// Not for real-time threads: each wait costs locks, system calls and a hop over the control thread.
     pub fn take_request_async(&mut self) -> TakeFuture<'_, Service<S>> {
         TakeFuture::new(self)
     }
 
-    /// Memory for a response of that shape, as [`Publisher::loan_with`] says.
+    /// Memory for a response of that shape, as [`Publisher::loan_with`].
     ///
     /// # Errors
-    /// A length above its bound; all slots are in use and there is no room for more; the process forked.
-    ///
-    /// # Real-time
-    /// As [`Publisher::loan`].
+    /// As there.
     pub fn loan_response_with(&mut self, shape: <S::Response as Kind>::Shape<'_>) -> Result<Loan<S::Response>> {
         self.responses.loan_with(shape)
     }
 
-    /// Answers a request, now or later, with a loan, where it is. If the client is gone, nobody takes it.
+    /// Answers a request, now or later, with a loan, in place. It is no error if the client is gone.
     ///
     /// # Errors
-    /// The loan came from elsewhere; the process forked. The response comes back with the error.
-    ///
-    /// # Real-time
-    /// No allocation and no lock; one system call for each client that sleeps. When more clients came since the last call,
-    /// memory may be added here (system calls, allocation).
+    /// The loan is another publisher's; the process forked. The error returns the response.
     #[inline]
     pub fn send_response(
         &mut self,
@@ -151,25 +145,19 @@ impl<S: ServiceType> Service<S> {
         self.responses.publish(response.answering(request)).map(drop)
     }
 
-    /// Answers a request with a copy of `response`. The copy path.
+    /// The copy path: answers a request with a copy of `response`.
     ///
     /// # Errors
     /// As [`Service::loan_response_with`] and [`Service::send_response`].
-    ///
-    /// # Real-time
-    /// As [`Publisher::loan`] and [`Service::send_response`]; takes time in the number of bytes.
     pub fn send_response_copy(&mut self, request: RequestId, response: &S::Response) -> Result<()> {
         self.responses.publish_copy_for(request, response).map(drop)
     }
 
-    /// Waits until there is a request to take; `false` if there was none within `timeout`. A client of another type is told so
-    /// itself, and shows in [`Service::mismatches`]; it is no error here.
+    /// Waits until there is a request to take; `false` after `timeout`. A client of another type is no error here: that
+    /// client gets an error, and [`Service::mismatches`] shows it.
     ///
     /// # Errors
     /// As [`Service::take_request`].
-    ///
-    /// # Real-time
-    /// Not for real-time threads: it sleeps (a bounded spin, then a futex).
     pub fn wait(&mut self, timeout: Duration) -> Result<bool> {
         match self.requests.wait(timeout) {
             Err(Error::Engine(gantry_shm::Error::TypeMismatch { .. })) => Ok(false),
@@ -177,30 +165,21 @@ impl<S: ServiceType> Service<S> {
         }
     }
 
-    /// How many clients can ask now. Control path.
+    /// The number of clients that are matched now.
     ///
     /// # Errors
     /// As [`Service::take_request`].
-    ///
-    /// # Real-time
-    /// Not for real-time threads: it takes locks and makes system calls.
     pub fn client_count(&mut self) -> Result<usize> {
         self.requests.publisher_count()
     }
 
-    /// Why clients of this service are not matched (another type), a sentence each.
-    ///
-    /// # Real-time
-    /// Not for real-time threads: it allocates and takes a lock.
+    /// A sentence for each client of this service that is not matched because its type differs.
     #[must_use]
     pub fn mismatches(&self) -> Vec<String> {
         self.requests.mismatches()
     }
 
     /// The service's full name.
-    ///
-    /// # Real-time
-    /// A look.
     #[must_use]
     pub fn service_name(&self) -> &str {
         &self.name
@@ -211,13 +190,10 @@ impl<S: ServiceType> Service<S>
 where
     S::Response: for<'a> Kind<Shape<'a> = ()>,
 {
-    /// Memory for a response of a type whose messages are all of the same length; for others see
+    /// Memory for a response, if all responses of the type have the same length; else see
     /// [`Service::loan_response_with`].
     ///
     /// # Errors
-    /// As [`Service::loan_response_with`].
-    ///
-    /// # Real-time
     /// As [`Publisher::loan`].
     #[inline]
     pub fn loan_response(&mut self) -> Result<Loan<S::Response>> {
@@ -246,10 +222,7 @@ impl<S: ServiceType> TakeSource for Service<S> {
 }
 
 impl<S: ServiceType> Request<S> {
-    /// Which request it is: what its response must say.
-    ///
-    /// # Real-time
-    /// A look.
+    /// The request's id, for [`Service::send_response`].
     #[inline]
     #[must_use]
     pub fn id(&self) -> RequestId {
@@ -258,9 +231,6 @@ impl<S: ServiceType> Request<S> {
     }
 
     /// The message, with its times and the client's gid.
-    ///
-    /// # Real-time
-    /// A look.
     #[inline]
     #[must_use]
     pub fn sample(&self) -> &Sample<S::Request> {
@@ -283,7 +253,7 @@ impl<S: ServiceType> std::fmt::Debug for Request<S> {
     }
 }
 
-/// Of both ends: nothing is lost, and who sends waits.
+/// The QoS of requests at both ends: no request is lost, and the sender waits.
 pub(crate) fn request_qos() -> Qos {
     Qos::default().reliable().keep_all()
 }

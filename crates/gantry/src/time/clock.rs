@@ -50,7 +50,8 @@ impl Clock {
         Duration::from_nanos(self.now_ns())
     }
 
-    /// Sets a manual clock and wakes the threads that wait for its time; `false` for the steady clock, which cannot be set.
+    /// Sets a manual clock and wakes the threads that wait for its time; `false` for the steady clock, which cannot be
+    /// set.
     pub fn set(&self, now: Duration) -> bool {
         let Kind::Manual(manual) = &self.0 else { return false };
         manual.now_ns.store(in_ns(now), Release);
@@ -67,7 +68,8 @@ impl Clock {
         }
     }
 
-    /// The CLOCK_MONOTONIC time at which the clock will show `time_ns`; `None` for a manual clock, see [`Clock::wake_when_set`].
+    /// The CLOCK_MONOTONIC time at which the clock will show `time_ns`; `None` for a manual clock, see
+    /// [`Clock::wake_when_set`].
     pub(crate) fn due_ns(&self, time_ns: u64) -> Option<u64> {
         matches!(self.0, Kind::Steady).then_some(time_ns)
     }

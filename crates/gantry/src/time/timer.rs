@@ -1,7 +1,7 @@
 //! Timers on a schedule that does not drift.
 //!
-//! A [`Timer`] is a handle: clones are the same timer, and any thread may cancel or reset it. Invariant: until a reset, the next due
-//! time is the first due time plus a whole number of periods.
+//! A [`Timer`] is a handle: clones are the same timer, and any thread may cancel or reset it. Invariant: until a reset,
+//! the next due time is the first due time plus a whole number of periods.
 
 use super::clock::{Clock, in_ns};
 use crate::{
@@ -17,9 +17,9 @@ use std::{
 /// A timer, periodic or one-shot.
 ///
 /// # Real-time
-/// The handles of a timer share a lock, which is held for some nanoseconds. [`Timer::cancel`] and [`Timer::reset`] also allocate and wake
-/// waiting threads by a system call; the other methods do neither. A control loop that must not wait for a lock sleeps on the clock itself
-/// (example `control_loop`).
+/// The handles of a timer share a lock, which is held for some nanoseconds. [`Timer::cancel`] and [`Timer::reset`] also
+/// allocate and wake waiting threads by a system call; the other methods do neither. A control loop that must not wait
+/// for a lock sleeps on the clock itself (example `control_loop`).
 #[derive(Debug)]
 pub struct Timer {
     clock: Clock,

@@ -9,11 +9,12 @@ use crate::{
 use gantry_shm::{PublisherEvent, SubscriptionEvent};
 use std::task::Waker;
 
-/// The QoS events of one publisher or subscription since the handle was made: [`PublisherEvents`] and [`SubscriptionEvents`]. The handle may
-/// be used on any thread and may outlive its endpoint, which has no more events then.
+/// The QoS events of one publisher or subscription since the handle was made: [`PublisherEvents`] and
+/// [`SubscriptionEvents`]. The handle may be used on any thread and may outlive its endpoint, which has no more events
+/// then.
 ///
-/// Several events of one kind since the last take are one event with counts. Deadlines and leases are checked when they are due, but at most
-/// once a millisecond.
+/// Several events of one kind since the last take are one event with counts. Deadlines and leases are checked when they
+/// are due, but at most once a millisecond.
 #[derive(Debug)]
 pub struct Events<E: 'static> {
     engine: gantry_shm::Events<E>,

@@ -1,7 +1,7 @@
 //! The generic publisher and its loans: bytes of a type that is known at run time.
 //!
-//! Recorders, bridges and bindings use it; the typed [`Publisher`](crate::Publisher) is a layer over it. Gantry does not check that the
-//! bytes are a message of the described type.
+//! Recorders, bridges and bindings use it; the typed [`Publisher`](crate::Publisher) is a layer over it. Gantry does
+//! not check that the bytes are a message of the described type.
 
 use super::events::{Events, PublisherEvents};
 use crate::{
@@ -15,12 +15,14 @@ use std::{sync::Arc, time::Duration};
 /// Publishes messages as bytes; belongs to one thread at a time, hence `&mut self`.
 ///
 /// A message is a CDR body as ROS 2 has it on the wire, XCDR1 in little endian, without the four bytes of encapsulation
-/// ([`ENCAPSULATION`](crate::ENCAPSULATION)) before it. It begins at a multiple of 8, so alignment counts from its first byte.
+/// ([`ENCAPSULATION`](crate::ENCAPSULATION)) before it. It begins at a multiple of 8, so alignment counts from its
+/// first byte.
 ///
 /// # Real-time
-/// Data path: [`loan`](GenericPublisher::loan), [`publish`](GenericPublisher::publish), [`publish_copy`](GenericPublisher::publish_copy),
-/// [`assert_liveliness`](GenericPublisher::assert_liveliness) and [`topic`](GenericPublisher::topic) neither allocate, lock nor make system
-/// calls, with the exceptions that they name. The other methods are control path: they may do all of that.
+/// Data path: [`loan`](GenericPublisher::loan), [`publish`](GenericPublisher::publish),
+/// [`publish_copy`](GenericPublisher::publish_copy), [`assert_liveliness`](GenericPublisher::assert_liveliness) and
+/// [`topic`](GenericPublisher::topic) neither allocate, lock nor make system calls, with the exceptions that they name.
+/// The other methods are control path: they may do all of that.
 #[derive(Debug)]
 pub struct GenericPublisher {
     engine: gantry_shm::Publisher,
@@ -34,12 +36,13 @@ pub struct GenericPublisher {
 /// A loan holds the slot's old bytes (zeros at first): write every byte, padding included.
 ///
 /// # Real-time
-/// Data path, with two exceptions. If more than 64 loans are out at once, dropping further ones unpublished takes a lock. The last loan of
-/// a dropped publisher unmaps its memory.
+/// Data path, with two exceptions. If more than 64 loans are out at once, dropping further ones unpublished takes a
+/// lock. The last loan of a dropped publisher unmaps its memory.
 #[derive(Debug)]
 pub struct GenericLoan(gantry_shm::Loan);
 
-/// An error of publishing, with the message: publish it again or drop it. `L` is a [`GenericLoan`] or a [`Loan`](crate::Loan).
+/// An error of publishing, with the message: publish it again or drop it. `L` is a [`GenericLoan`] or a
+/// [`Loan`](crate::Loan).
 #[derive(Debug, thiserror::Error)]
 #[error("{error}")]
 pub struct PublishError<L> {
@@ -61,8 +64,8 @@ impl GenericPublisher {
         GenericPublisher { engine, clock: SampleClock::new(), presence }
     }
 
-    /// Another publisher of the same topic, type, QoS and options, for another thread. It has its own memory and sequences, so publishing
-    /// needs no lock.
+    /// Another publisher of the same topic, type, QoS and options, for another thread. It has its own memory and
+    /// sequences, so publishing needs no lock.
     ///
     /// # Errors
     /// As [`Node::create_generic_publisher`](crate::Node::create_generic_publisher).
@@ -70,29 +73,31 @@ impl GenericPublisher {
         Ok(GenericPublisher::new(self.engine.try_clone()?, self.presence.clone()))
     }
 
-    /// Memory for a message of `length_bytes`. Several loans may be out at once; a loan that is dropped unpublished is returned.
+    /// Memory for a message of `length_bytes`. Several loans may be out at once; a loan that is dropped unpublished is
+    /// returned.
     ///
     /// # Errors
     /// The type has no message of that length; all slots are in use and there is no room for more; the process forked.
     ///
     /// # Real-time
-    /// Data path while a slot is free or can be reclaimed; otherwise it adds memory. It also punches memory that was unused for long (system
-    /// calls), unless [`PublisherOptions::keep_unused_memory`](crate::PublisherOptions::keep_unused_memory) is set.
+    /// Data path while a slot is free or can be reclaimed; otherwise it adds memory. It also punches memory that was
+    /// unused for long (system calls), unless
+    /// [`PublisherOptions::keep_unused_memory`](crate::PublisherOptions::keep_unused_memory) is set.
     #[inline]
     pub fn loan(&mut self, length_bytes: usize) -> Result<GenericLoan> {
         Ok(GenericLoan(self.engine.loan(length_bytes)?))
     }
 
-    /// Publishes a loan in place and returns its sequence: 1, 2, … If publisher and subscription are both RELIABLE and KEEP_ALL, and the
-    /// subscription has not yet taken the sample that this one would replace, waits for it up to
+    /// Publishes a loan in place and returns its sequence: 1, 2, … If publisher and subscription are both RELIABLE and
+    /// KEEP_ALL, and the subscription has not yet taken the sample that this one would replace, waits for it up to
     /// [`PublisherOptions::max_blocking_time`](crate::PublisherOptions::max_blocking_time).
     ///
     /// # Errors
     /// That time is over; the loan is another publisher's; the process forked. The error returns the message.
     ///
     /// # Real-time
-    /// No allocation and no lock; one system call for each reader that sleeps. If more or deeper readers matched since the last call, it may
-    /// add memory (system calls, allocation).
+    /// No allocation and no lock; one system call for each reader that sleeps. If more or deeper readers matched since
+    /// the last call, it may add memory (system calls, allocation).
     #[inline]
     pub fn publish(&mut self, loan: GenericLoan) -> std::result::Result<u64, PublishError<GenericLoan>> {
         let time = self.clock.now();
@@ -126,8 +131,8 @@ impl GenericPublisher {
         Ok(sequence)
     }
 
-    /// Asserts that the publisher is alive, which [`Liveliness::ManualByTopic`](crate::Liveliness::ManualByTopic) requires within each lease
-    /// duration; publishing asserts it, too. Does nothing with `Automatic`.
+    /// Asserts that the publisher is alive, which [`Liveliness::ManualByTopic`](crate::Liveliness::ManualByTopic)
+    /// requires within each lease duration; publishing asserts it, too. Does nothing with `Automatic`.
     ///
     /// # Errors
     /// The process forked.
@@ -135,8 +140,9 @@ impl GenericPublisher {
         Ok(self.engine.assert_liveliness()?)
     }
 
-    /// The publisher's QoS events from now on, as a handle for any thread: subscriptions that match, leave or are incompatible; deadlines
-    /// that it missed; its liveliness. The subscriptions that are matched now are the first event. The handle does not slow down publishing.
+    /// The publisher's QoS events from now on, as a handle for any thread: subscriptions that match, leave or are
+    /// incompatible; deadlines that it missed; its liveliness. The subscriptions that are matched now are the first
+    /// event. The handle does not slow down publishing.
     ///
     /// # Errors
     /// Other processes' endpoints cannot be read; the process forked.
@@ -152,7 +158,8 @@ impl GenericPublisher {
         Ok(self.engine.subscription_count()?)
     }
 
-    /// Waits until at least `count` subscriptions are matched; `false` after `timeout` ([`GenericPublisher::mismatches`] may say why).
+    /// Waits until at least `count` subscriptions are matched; `false` after `timeout`
+    /// ([`GenericPublisher::mismatches`] may say why).
     ///
     /// # Errors
     /// The time is over and there is a subscription of another type

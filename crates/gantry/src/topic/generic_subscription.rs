@@ -1,7 +1,7 @@
 //! The generic subscription and its samples: bytes of a type that is known at run time.
 //!
-//! Recorders, bridges, bindings and tools use it; the typed [`Subscription`](crate::Subscription) is a layer over it. The bytes come from
-//! another process and are not checked.
+//! Recorders, bridges, bindings and tools use it; the typed [`Subscription`](crate::Subscription) is a layer over it.
+//! The bytes come from another process and are not checked.
 
 use super::events::{Events, SubscriptionEvents};
 use crate::{
@@ -18,9 +18,9 @@ use std::{os::fd::BorrowedFd, sync::Arc, time::Duration};
 ///
 /// # Real-time
 /// Data path: [`take`](GenericSubscription::take), [`overwritten`](GenericSubscription::overwritten),
-/// [`expired`](GenericSubscription::expired) and [`topic`](GenericSubscription::topic) neither allocate, lock nor make system calls, with the
-/// exceptions that they name. The other methods are control path: they may do all of that. A thread that must not sleep takes without
-/// waiting.
+/// [`expired`](GenericSubscription::expired) and [`topic`](GenericSubscription::topic) neither allocate, lock nor make
+/// system calls, with the exceptions that they name. The other methods are control path: they may do all of that. A
+/// thread that must not sleep takes without waiting.
 #[derive(Debug)]
 pub struct GenericSubscription {
     engine: gantry_shm::Subscription,
@@ -40,15 +40,15 @@ impl GenericSubscription {
         GenericSubscription { engine, _presence: presence }
     }
 
-    /// The next message, in place; `None` if there is none now. Publishers take turns. Samples older than their publisher's lifespan are
-    /// skipped.
+    /// The next message, in place; `None` if there is none now. Publishers take turns. Samples older than their
+    /// publisher's lifespan are skipped.
     ///
     /// # Errors
     /// A publisher whose memory is invalid, which is then excluded for good; the process forked.
     ///
     /// # Real-time
-    /// Lists grow or shrink (allocation) if publishers came or went since the last call, or if more samples are held than ever before. If a
-    /// publisher's file grew, one system call reads its size.
+    /// Lists grow or shrink (allocation) if publishers came or went since the last call, or if more samples are held
+    /// than ever before. If a publisher's file grew, one system call reads its size.
     #[inline]
     pub fn take(&mut self) -> Result<Option<GenericSample>> {
         Ok(self.engine.take()?.map(GenericSample))
@@ -64,7 +64,8 @@ impl GenericSubscription {
         self.engine.count_copy();
     }
 
-    /// The next message, in place, when there is one: see [`Subscription::take_async`](crate::Subscription::take_async).
+    /// The next message, in place, when there is one: see
+    /// [`Subscription::take_async`](crate::Subscription::take_async).
     ///
     /// # Errors
     /// As [`GenericSubscription::take`].
@@ -72,8 +73,8 @@ impl GenericSubscription {
         TakeFuture::new(self)
     }
 
-    /// Waits until there is something to take; `false` after `timeout`. A wait is a bounded spin (none where only one CPU is usable), then
-    /// a futex.
+    /// Waits until there is something to take; `false` after `timeout`. A wait is a bounded spin (none where only one
+    /// CPU is usable), then a futex.
     ///
     /// # Errors
     /// The time is over, no publisher is matched and there is one of another type
@@ -82,17 +83,17 @@ impl GenericSubscription {
         Ok(self.engine.wait(timeout)?)
     }
 
-    /// Turns the bounded busy-wait of [`GenericSubscription::wait`] before its sleep on (the default) or off. It finds samples that come
-    /// within 20 µs without a sleep and a wake-up, and costs CPU time if none comes, so it gets shorter then. Without it, a wait without news
-    /// sleeps at once. Wait sets and executors are not affected.
+    /// Turns the bounded busy-wait of [`GenericSubscription::wait`] before its sleep on (the default) or off. It finds
+    /// samples that come within 20 µs without a sleep and a wake-up, and costs CPU time if none comes, so it gets
+    /// shorter then. Without it, a wait without news sleeps at once. Wait sets and executors are not affected.
     ///
     /// It reads files to find the number of usable CPUs: call it before the work begins.
     pub fn set_busy_wait(&mut self, on: bool) {
         self.engine.set_busy_wait(on);
     }
 
-    /// A descriptor that is readable while there is something to take, for programs that wait in epoll or poll. Take until there is nothing
-    /// more before waiting on it again. [`GenericSubscription::wait`] is faster.
+    /// A descriptor that is readable while there is something to take, for programs that wait in epoll or poll. Take
+    /// until there is nothing more before waiting on it again. [`GenericSubscription::wait`] is faster.
     ///
     /// # Errors
     /// No descriptor could be made; the process forked.
@@ -103,8 +104,9 @@ impl GenericSubscription {
         Ok(self.engine.descriptor()?)
     }
 
-    /// The subscription's QoS events from now on, as a handle for any thread: publishers that match, leave or are incompatible; deadlines
-    /// that they missed; their liveliness. The publishers that are matched now are the first event. The handle does not slow down taking.
+    /// The subscription's QoS events from now on, as a handle for any thread: publishers that match, leave or are
+    /// incompatible; deadlines that they missed; their liveliness. The publishers that are matched now are the first
+    /// event. The handle does not slow down taking.
     ///
     /// # Errors
     /// Other processes' endpoints cannot be read; the process forked.

@@ -1,4 +1,5 @@
-//! Topics: publishers and subscriptions, generic (bytes with a type that is known at run time) and typed, and their events.
+//! Topics: publishers and subscriptions, generic (bytes with a type that is known at run time) and typed, and their
+//! events.
 
 mod events;
 mod generic_publisher;

@@ -41,7 +41,8 @@ impl Node {
         Ok(Subscription::new(self.create_generic_subscription(topic, type_description::<T>(), qos)?))
     }
 
-    /// A publisher of bytes on `topic`, whose type is `message_type`; [`GenericPublisher`] states the format of the bytes.
+    /// A publisher of bytes on `topic`, whose type is `message_type`; [`GenericPublisher`] states the format of the
+    /// bytes.
     ///
     /// # Errors
     /// As [`Node::create_publisher`]; a description of more than 1 MiB.
@@ -112,8 +113,8 @@ impl Node {
         Ok(GenericSubscription::new(engine, self.presence().clone()))
     }
 
-    /// The types that are published on `topic` now, each once, for a tool that knows only the topic's name: none without publishers, more
-    /// than one if publishers disagree.
+    /// The types that are published on `topic` now, each once, for a tool that knows only the topic's name: none
+    /// without publishers, more than one if publishers disagree.
     ///
     /// # Errors
     /// A name that ROS 2 does not allow; the domain cannot be read.
@@ -130,7 +131,7 @@ impl Node {
         Ok(types)
     }
 
-    /// A subscription whose messages an executor that has this node gives to `callback`, one at a time.
+    /// A subscription with a callback, to which this node's executor gives the messages one at a time.
     ///
     /// # Errors
     /// As [`Node::create_subscription`].

@@ -10,8 +10,8 @@ use std::{
     time::Duration,
 };
 
-/// Publishes messages of type `T`; belongs to one thread at a time. It derefs to its [`GenericPublisher`], which has the methods that do
-/// not depend on `T` and says which of them are real-time.
+/// Publishes messages of type `T`; belongs to one thread at a time. It derefs to its [`GenericPublisher`], which has
+/// the methods that do not depend on `T` and says which of them are real-time.
 #[derive(Debug)]
 pub struct Publisher<T> {
     generic: GenericPublisher,
@@ -20,8 +20,8 @@ pub struct Publisher<T> {
 
 /// A message on loan: shared memory, to be written in place and given to [`Publisher::publish`]; see [`GenericLoan`].
 ///
-/// A loan derefs to the message's view: to the struct itself if the message is plain, else to a view that has `set_…` for numbers and
-/// `…_mut` for the rest.
+/// A loan derefs to the message's view: to the struct itself if the message is plain, else to a view that has `set_…`
+/// for numbers and `…_mut` for the rest.
 pub struct Loan<T: Message> {
     view: T::View<GenericLoan>,
 }
@@ -39,9 +39,9 @@ impl<T: Message> Publisher<T> {
         Ok(Publisher::new(self.generic.try_clone()?))
     }
 
-    /// Memory for one message of that shape (texts, and lengths of sequences), built by [`Message::build`]. The texts are written, and
-    /// numbers are the definition's defaults or zero. The elements of sequences and arrays of numbers hold the slot's old bytes: write
-    /// each that readers use. See [`GenericPublisher::loan`].
+    /// Memory for one message of that shape (texts, and lengths of sequences), built by [`Message::build`]. The texts
+    /// are written, and numbers are the definition's defaults or zero. The elements of sequences and arrays of numbers
+    /// hold the slot's old bytes: write each that readers use. See [`GenericPublisher::loan`].
     ///
     /// # Errors
     /// A length above its bound; as [`GenericPublisher::loan`].

@@ -9,8 +9,8 @@ use gantry_cdr::{ByteOrder, Message, View};
 use gantry_shm::SampleInfo;
 use std::{marker::PhantomData, ops::Deref, os::fd::BorrowedFd, time::Duration};
 
-/// Takes messages of type `T`; belongs to one thread at a time. It derefs to its [`GenericSubscription`], which has the methods that do not
-/// depend on `T` and says which of them are real-time.
+/// Takes messages of type `T`; belongs to one thread at a time. It derefs to its [`GenericSubscription`], which has the
+/// methods that do not depend on `T` and says which of them are real-time.
 #[derive(Debug)]
 pub struct Subscription<T> {
     generic: GenericSubscription,
@@ -19,7 +19,8 @@ pub struct Subscription<T> {
 
 /// A taken message, in place; see [`GenericSample`].
 ///
-/// A sample derefs to the message's view: to the struct itself if the message is plain, else to a view with a getter for each field.
+/// A sample derefs to the message's view: to the struct itself if the message is plain, else to a view with a getter
+/// for each field.
 pub struct Sample<T: Message> {
     view: T::View<GenericSample>,
 }
@@ -31,8 +32,9 @@ impl<T: Message> Subscription<T> {
 
     /// The next message, in place, as [`GenericSubscription::take`].
     ///
-    /// The message is checked once, here; the time grows with the number of fields and the length of texts, not with the number of bytes. It
-    /// lies in its publisher's memory: a publisher that is not trusted could change it afterwards; see [`Subscription::take_copy`].
+    /// The message is checked once, here; the time grows with the number of fields and the length of texts, not with
+    /// the number of bytes. It lies in its publisher's memory: a publisher that is not trusted could change it
+    /// afterwards; see [`Subscription::take_copy`].
     ///
     /// # Errors
     /// A sample that is no `T`, which is skipped; as [`GenericSubscription::take`].
@@ -42,7 +44,8 @@ impl<T: Message> Subscription<T> {
         Sample::new(sample).map(Some).map_err(|error| self.malformed(error))
     }
 
-    /// The next message, in place, when there is one, on any async runtime. Each wait costs a hop over the control thread.
+    /// The next message, in place, when there is one, on any async runtime. Each wait costs a hop over the control
+    /// thread.
     ///
     /// ```no_run
     /// # use gantry::{Subscription, gantry_cdr::Message};
@@ -60,8 +63,9 @@ impl<T: Message> Subscription<T> {
         TakeFuture::new(self)
     }
 
-    /// The copy path: a copy of the next message in private memory, for readers that do not trust the writer. All bytes are copied once,
-    /// and the copy is checked. It allocates; [`Subscription::take_copy_into`] allocates only for fields that grow.
+    /// The copy path: a copy of the next message in private memory, for readers that do not trust the writer. All bytes
+    /// are copied once, and the copy is checked. It allocates; [`Subscription::take_copy_into`] allocates only for
+    /// fields that grow.
     ///
     /// # Errors
     /// As [`Subscription::take`].
@@ -72,7 +76,8 @@ impl<T: Message> Subscription<T> {
         Ok(Some((message, sample.message_info())))
     }
 
-    /// As [`Subscription::take_copy`], into `message`, whose allocations are reused. After an error, `message` is a mixture of old and new.
+    /// As [`Subscription::take_copy`], into `message`, whose allocations are reused. After an error, `message` is a
+    /// mixture of old and new.
     ///
     /// # Errors
     /// As [`Subscription::take`].

@@ -1,4 +1,5 @@
-//! The future of a take, for any async runtime. Each wake-up is a hop over the control thread, which an executor does not need.
+//! The future of a take, for any async runtime. Each wake-up is a hop over the control thread, which an executor does
+//! not need.
 
 use super::waitable::TakeSource;
 use crate::error::Result;

@@ -45,7 +45,7 @@ fn a_killed_server_is_an_error_at_once() {
     let (error, mut client) = caller.join().unwrap();
     assert_eq!(
         error.to_string(),
-        "request 1 to /killed will not be answered: the 1 server(s) that had it ended; wait for the service, and ask again"
+        "request 1 to /killed will not be answered: the 1 server(s) that received it ended; wait for the service and send it again"
     );
     assert!(server_gone(&error));
     assert_eq!(client.pending_requests(), 0);
@@ -115,7 +115,7 @@ fn without_a_server_a_request_is_refused() {
     let unsent = client.send_request(request).unwrap_err();
     assert_eq!(
         unsent.to_string(),
-        "nobody serves /nobody as example_interfaces/srv/AddTwoInts; start its server, or wait with wait_for_service"
+        "no server offers /nobody as example_interfaces/srv/AddTwoInts; start one, or wait with wait_for_service"
     );
     // The request came back, and can be sent when there is a server.
     let mut service = node().create_service::<AddTwoInts>("nobody").unwrap();
@@ -145,7 +145,7 @@ fn a_call_that_times_out_says_who_has_the_request() {
         let taker = scope.spawn(|| [take(&mut service), take(&mut service)]);
         let deadline = Instant::now() + PATIENCE;
         let mut taken = call(2);
-        while !taken.contains("; it was taken; ") {
+        while !taken.contains("; all servers have taken it; ") {
             assert!(Instant::now() < deadline, "{taken}");
             taken = call(3);
         }
@@ -271,7 +271,7 @@ fn a_service_of_another_type_is_no_server() {
     assert!(!client.service_is_ready().unwrap());
     let error = client.send_request_copy(&AddTwoInts_Request::default()).unwrap_err().to_string();
     for part in [
-        "nobody serves /types as example_interfaces/srv/AddTwoInts (",
+        "no server offers /types as example_interfaces/srv/AddTwoInts (",
         "node /tester publishes example_interfaces/srv/AddTwoInts_Request",
         "expects std_srvs/srv/SetBool_Request",
     ] {

@@ -219,14 +219,14 @@ fn bytes_that_are_no_such_message_are_passed_over_and_named() {
         error.to_string(),
         format!(
             "a sample on /noise is no sensor_msgs/msg/JointState: `name[1]` at byte {}: 4294967295 bytes are needed and \
-             {left} are left; it was passed over",
+             {left} are left; it was skipped",
             at + 4
         )
     );
     assert_eq!(
         subscription.take().map(drop).unwrap_err().to_string(),
         "a sample on /noise is no sensor_msgs/msg/JointState: `header.stamp` at byte 0: 8 bytes are needed and 0 are left; it \
-         was passed over"
+         was skipped"
     );
     let sample = subscription.take().unwrap().unwrap();
     assert!(sample.name().eq(NAMES));
@@ -244,7 +244,7 @@ fn a_copy_is_checked_too() {
     assert_eq!(
         subscription.take_copy().unwrap_err().to_string(),
         "a sample on /copies is no std_srvs/srv/SetBool_Request: `data` at byte 0: a boolean is 2; it may be 0 or 1; it was \
-         passed over"
+         skipped"
     );
     assert!(subscription.take_copy().unwrap().unwrap().0.data);
 }

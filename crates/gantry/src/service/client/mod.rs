@@ -1,7 +1,6 @@
-//! The client's end of a service: builds requests in place, takes responses in place.
+//! The client of a service: builds requests in place, takes responses in place.
 //!
-//! `service` is the other end and says which topics there are. What happens between a request and its end is in `request_tracker`,
-//! with its books in `pending_requests`.
+//! `request_tracker` follows each request to its end; `pending_requests` is the list of requests without a response.
 
 mod pending_requests;
 mod request_tracker;
@@ -24,23 +23,24 @@ use gantry_cdr::{Kind, Service as ServiceType};
 use gantry_shm::{Gid, PublisherOptions, Qos, RequestId};
 use pending_requests::PendingRequests;
 use request_tracker::Outcome;
-use response_future::Awaited;
+use response_future::ResponseFuture;
 use std::{
     collections::VecDeque,
     sync::Arc,
     time::{Duration, Instant},
 };
 
-/// So many responses, of any client, a client may be late.
+/// The number of responses, to any client, that a client may be behind.
 const RESPONSES_DEPTH: u32 = 1000;
-/// So often it is looked again whether a service is there while only one of its halves is.
+/// The pause between two looks for a server while only one of its two endpoints is there.
 const HALF_READY_PAUSE: Duration = Duration::from_millis(5);
 
-/// Asks the servers of a service; belongs to one thread at a time. There are three ways: [`Client::call`] blocks,
-/// [`Client::call_async`] is awaited, and after [`Client::send_request`], [`Client::take_response`] gives what came, in any order.
+/// Calls a service; belongs to one thread at a time. There are three ways to call: [`Client::call`] blocks,
+/// [`Client::call_async`] is awaited, and after [`Client::send_request`], [`Client::take_response`] returns the
+/// responses in the order in which they come.
 ///
-/// Of several servers, the first that answers counts. If all servers that were there when a request was sent end before they
-/// answered, that is an error at once.
+/// Of several servers, the first response counts. If all servers that received a request end before they answer, the
+/// request fails at once.
 ///
 /// ```
 /// # use gantry_msgs::example_interfaces::srv::AddTwoInts;
@@ -65,22 +65,26 @@ const HALF_READY_PAUSE: Duration = Duration::from_millis(5);
 /// ```
 ///
 /// # Real-time
-/// Making and dropping it is control path; of each method it is said apart.
+/// Data path: [`loan_request`](Client::loan_request), [`send_request`](Client::send_request),
+/// [`take_response`](Client::take_response), their variants, [`remove_pending_request`](Client::remove_pending_request)
+/// and the getters, with the exceptions that they and the methods of the same kind of
+/// [`GenericPublisher`](crate::GenericPublisher) and [`GenericSubscription`](crate::GenericSubscription) name. The
+/// other methods, `call` among them, are control path.
 pub struct Client<S: ServiceType> {
     name: String,
     gid: Gid,
     requests: Publisher<S::Request>,
     responses: gantry_shm::Subscription,
     pending: PendingRequests,
-    /// Came while another was waited for.
+    /// Outcomes that came while another one was waited for.
     arrived: VecDeque<Outcome>,
-    /// Who gets a request now, and the versions of both ends for which that is true.
+    /// The servers that get a request now, and the versions of both endpoints for which `servers` is valid.
     servers: Arc<[Gid]>,
     servers_of: Option<(u64, u64)>,
-    /// The publishers of responses for which `pending` was looked through.
+    /// The version of the publishers of responses at the last check of `pending`.
     checked_publishers: u64,
-    /// Of the responses' losses, what `pending` was told of.
-    told_losses: u64,
+    /// The losses of responses that `pending` has accounted for.
+    noted_losses: u64,
     dropped_responses: u64,
 }
 
@@ -88,7 +92,7 @@ impl Node {
     /// A client of `S` under `name` (`/absolute`, `relative` to the namespace, or `~/private`).
     ///
     /// # Errors
-    /// A name that ROS 2 does not allow, no room in shared memory.
+    /// A name that ROS 2 does not allow; no room in shared memory.
     pub fn create_client<S: ServiceType>(&self, name: &str) -> Result<Client<S>> {
         let name = self.resolve_service_name(name)?;
         let qos = Qos::default().reliable().keep_last(RESPONSES_DEPTH);
@@ -105,35 +109,33 @@ impl Node {
             servers: Arc::new([]),
             servers_of: None,
             checked_publishers: 0,
-            told_losses: 0,
+            noted_losses: 0,
             dropped_responses: 0,
         })
     }
 }
 
 impl<S: ServiceType> Client<S> {
-    /// Memory for a request of that shape, as [`Publisher::loan_with`] says.
+    /// Memory for a request of that shape, as [`Publisher::loan_with`].
     ///
     /// # Errors
-    /// A length above its bound; all slots are in use and there is no room for more; the process forked.
-    ///
-    /// # Real-time
-    /// As [`Publisher::loan`].
+    /// As there.
     pub fn loan_request_with(&mut self, shape: <S::Request as Kind>::Shape<'_>) -> Result<Loan<S::Request>> {
         self.requests.loan_with(shape)
     }
 
-    /// Sends a request, where it is, to all servers that are there; its response can be taken when it is there. If servers do not
-    /// keep up, waits up to 100 ms until they took more.
+    /// Sends a request, in place, to all matched servers. If servers do not keep up, it waits up to 100 ms until they
+    /// have taken more.
     ///
     /// # Errors
-    /// [`Error::NoServer`](crate::Error::NoServer); that time is over; the loan came from elsewhere; the process forked. The request comes back with the
-    /// error.
+    /// [`Error::NoServer`](crate::Error::NoServer); that time is over; the loan is another publisher's; the process
+    /// forked. The error returns the request.
     ///
     /// # Real-time
-    /// No allocation but for more pending requests than ever before, and no lock; one system call for each server that sleeps,
-    /// and one if this process sent no request for a second. When servers came or went since the last call, lists grow or
-    /// shrink here. Looks at the responses to others that came since it waited for one, [`Client`]s may be 1000 behind.
+    /// It allocates for more pending requests than ever before, and if servers came or went since the last call. It
+    /// makes one system call for each server that sleeps, and one if this process sent no request for a second. While
+    /// no request is pending it first drops the responses to other clients that came meanwhile, at most 1000 for each
+    /// server.
     pub fn send_request(
         &mut self,
         request: Loan<S::Request>,
@@ -142,44 +144,39 @@ impl<S: ServiceType> Client<S> {
             return Err(PublishError { loan: request, error: Box::new(error) });
         }
         let sequence = self.requests.publish(request)?;
-        Ok(self.sent(sequence))
+        Ok(self.track(sequence))
     }
 
-    /// As [`Client::send_request`], with a copy of `request`. The copy path.
+    /// The copy path: as [`Client::send_request`], with a copy of `request`.
     ///
     /// # Errors
     /// As [`Client::loan_request_with`] and [`Client::send_request`].
-    ///
-    /// # Real-time
-    /// As [`Publisher::loan`] and [`Client::send_request`]; takes time in the number of bytes.
     pub fn send_request_copy(&mut self, request: &S::Request) -> Result<RequestId> {
         self.prepare_to_send()?;
         let sequence = self.requests.publish_copy(request)?;
-        Ok(self.sent(sequence))
+        Ok(self.track(sequence))
     }
 
-    /// The next response to a request of this client, in place; `None` if there is none now. [`Response::id`] says to which.
+    /// The next response to a request of this client, in place; `None` if there is none now. [`Response::id`] is the
+    /// request's id.
     ///
     /// # Errors
-    /// A request that will not be answered any more, which the error names: [`Error::ServerGone`](crate::Error::ServerGone), [`Error::ResponseLost`](crate::Error::ResponseLost), or a
-    /// response that is no such message. A server whose memory makes no sense (it is then left out for good); the process
-    /// forked.
+    /// A request that will not be answered, which the error names: [`Error::ServerGone`](crate::Error::ServerGone),
+    /// [`Error::ResponseLost`](crate::Error::ResponseLost), or a response that is no such message. A server whose
+    /// memory is invalid, which is then excluded for good; the process forked.
     ///
     /// # Real-time
-    /// As [`Subscription::take`](crate::Subscription::take), for each response to another client that came before.
+    /// It also takes each response to another client that came before.
     pub fn take_response(&mut self) -> Result<Option<Response<S>>> {
         let outcome = self.take_outcome()?;
         outcome.map(|outcome| self.response(outcome)).transpose()
     }
 
-    /// Sends a request and waits for its response. Others that come meanwhile are kept for [`Client::take_response`].
+    /// Sends a request and waits for its response. Responses to other requests are kept for [`Client::take_response`].
     ///
     /// # Errors
-    /// [`Error::CallTimeout`](crate::Error::CallTimeout): its response is then dropped when it comes; as [`Client::send_request`] and
-    /// [`Client::take_response`].
-    ///
-    /// # Real-time
-    /// Not for real-time threads: it sleeps (a bounded spin, then a futex).
+    /// [`Error::CallTimeout`](crate::Error::CallTimeout), after which a late response is dropped; as
+    /// [`Client::send_request`] and [`Client::take_response`].
     pub fn call(&mut self, request: Loan<S::Request>, timeout: Duration) -> Result<Response<S>> {
         let begin = Instant::now();
         let id = self.send_request(request)?;
@@ -190,58 +187,44 @@ impl<S: ServiceType> Client<S> {
     ///
     /// # Errors
     /// As [`Client::send_request_copy`] and [`Client::call`].
-    ///
-    /// # Real-time
-    /// As [`Client::call`].
     pub fn call_copy(&mut self, request: &S::Request, timeout: Duration) -> Result<Response<S>> {
         let begin = Instant::now();
         let id = self.send_request_copy(request)?;
         self.wait_for_response(id.sequence, begin, timeout)
     }
 
-    /// Sends a request and awaits its response, on any async runtime. Others that come meanwhile are kept for
-    /// [`Client::take_response`]. Dropping the future gives up the request, so a runtime's time-out does, too.
+    /// Sends a request and awaits its response, on any async runtime. Responses to other requests are kept for
+    /// [`Client::take_response`]. Dropping the future gives up the request, as the runtime's time-out does.
     ///
     /// # Errors
     /// As [`Client::send_request`] and [`Client::take_response`].
-    ///
-    /// # Real-time
-    /// Not for real-time threads: each wait costs locks, system calls and a hop over the control thread.
     pub async fn call_async(&mut self, request: Loan<S::Request>) -> Result<Response<S>> {
         let RequestId { sequence, .. } = self.send_request(request)?;
-        Awaited { client: self, sequence }.await
+        ResponseFuture { client: self, sequence }.await
     }
 
     /// As [`Client::call_async`], with a copy of `request`; the response is in place.
     ///
     /// # Errors
     /// As [`Client::send_request_copy`] and [`Client::take_response`].
-    ///
-    /// # Real-time
-    /// As [`Client::call_async`].
     pub async fn call_copy_async(&mut self, request: &S::Request) -> Result<Response<S>> {
         let RequestId { sequence, .. } = self.send_request_copy(request)?;
-        Awaited { client: self, sequence }.await
+        ResponseFuture { client: self, sequence }.await
     }
 
-    /// The next response when there is one, as [`Client::take_response`] gives it; for ever if no request is pending.
+    /// The next response when there is one, as [`Client::take_response`]. The future never ends if no request is
+    /// pending.
     ///
     /// # Errors
     /// As [`Client::take_response`].
-    ///
-    /// # Real-time
-    /// As [`Client::call_async`].
     pub async fn take_response_async(&mut self) -> Result<Response<S>> {
         TakeFuture::new(self).await?
     }
 
-    /// Waits until [`Client::take_response`] has something to say; `false` if it had nothing within `timeout`.
+    /// Waits until [`Client::take_response`] has a response or an error; `false` after `timeout`.
     ///
     /// # Errors
-    /// As [`Client::take_response`], but for requests that will not be answered.
-    ///
-    /// # Real-time
-    /// Not for real-time threads: it sleeps (a bounded spin, then a futex).
+    /// As [`Client::take_response`], except for requests that will not be answered.
     pub fn wait(&mut self, timeout: Duration) -> Result<bool> {
         let deadline = Instant::now().checked_add(timeout);
         while !self.is_ready()? {
@@ -252,41 +235,29 @@ impl<S: ServiceType> Client<S> {
         Ok(true)
     }
 
-    /// Gives up a request: its response is dropped when it comes. `false` if it ended before.
-    ///
-    /// # Real-time
-    /// No allocation, lock or system call.
+    /// Gives up a request: its response is dropped when it comes. `false` if the request ended before.
     pub fn remove_pending_request(&mut self, request: RequestId) -> bool {
         request.client_gid == self.gid && self.give_up(request.sequence)
     }
 
-    /// How many requests were sent and are neither answered nor given up.
-    ///
-    /// # Real-time
-    /// A look.
+    /// The number of requests that are neither answered nor given up.
     #[must_use]
     pub fn pending_requests(&self) -> usize {
         self.pending.len()
     }
 
-    /// Whether a server would get a request now. Control path.
+    /// Whether a server would get a request now.
     ///
     /// # Errors
     /// A server's memory cannot be mapped; the process forked.
-    ///
-    /// # Real-time
-    /// Not for real-time threads: it takes locks and makes system calls.
     pub fn service_is_ready(&mut self) -> Result<bool> {
         Ok(self.server_count()? > 0)
     }
 
-    /// How many servers would get a request now. Control path.
+    /// The number of servers that would get a request now.
     ///
     /// # Errors
     /// As [`Client::service_is_ready`].
-    ///
-    /// # Real-time
-    /// Not for real-time threads: it takes locks and makes system calls.
     pub fn server_count(&mut self) -> Result<usize> {
         self.requests.subscription_count()?;
         self.responses.publisher_count()?;
@@ -295,14 +266,11 @@ impl<S: ServiceType> Client<S> {
         Ok(self.servers.len())
     }
 
-    /// Waits until a server is there; `false` if none was within `timeout` ([`Client::mismatches`] may say why). Control path.
+    /// Waits until a server is matched; `false` after `timeout` ([`Client::mismatches`] may say why).
     ///
     /// # Errors
     /// The time is over and there is a server with another type of request
     /// ([`EngineError::TypeMismatch`](crate::EngineError::TypeMismatch)); as [`Client::service_is_ready`].
-    ///
-    /// # Real-time
-    /// Not for real-time threads: it sleeps.
     pub fn wait_for_service(&mut self, timeout: Duration) -> Result<bool> {
         let deadline = Instant::now().checked_add(timeout);
         loop {
@@ -318,32 +286,23 @@ impl<S: ServiceType> Client<S> {
         }
     }
 
-    /// Why servers under this name are not matched (another type), a sentence each. Control path.
+    /// A sentence for each server under this name that is not matched because its type differs.
     ///
     /// # Errors
     /// As [`Client::service_is_ready`].
-    ///
-    /// # Real-time
-    /// Not for real-time threads: it allocates and takes locks.
     pub fn mismatches(&self) -> Result<Vec<String>> {
         let mut sentences = self.requests.mismatches()?;
         sentences.extend(self.responses.mismatches());
         Ok(sentences)
     }
 
-    /// Responses to this client that no request waited for: those of further servers, and those that came too late.
-    ///
-    /// # Real-time
-    /// A look.
+    /// The number of responses to this client that no request waited for: those of further servers, and late ones.
     #[must_use]
     pub fn dropped_responses(&self) -> u64 {
         self.dropped_responses
     }
 
     /// The service's full name.
-    ///
-    /// # Real-time
-    /// A look.
     #[must_use]
     pub fn service_name(&self) -> &str {
         &self.name
@@ -354,12 +313,9 @@ impl<S: ServiceType> Client<S>
 where
     S::Request: for<'a> Kind<Shape<'a> = ()>,
 {
-    /// Memory for a request of a type whose messages are all of the same length; for others see [`Client::loan_request_with`].
+    /// Memory for a request, if all requests of the type have the same length; else see [`Client::loan_request_with`].
     ///
     /// # Errors
-    /// As [`Client::loan_request_with`].
-    ///
-    /// # Real-time
     /// As [`Publisher::loan`].
     #[inline]
     pub fn loan_request(&mut self) -> Result<Loan<S::Request>> {
@@ -376,7 +332,7 @@ impl<S: ServiceType> WaitSource for Client<S> {
 impl<S: ServiceType> Waitable for Client<S> {
     fn is_ready(&mut self) -> Result<bool> {
         if self.arrived.is_empty() {
-            self.responses.is_ready()?; // joins servers that came, and lets go of those that went
+            self.responses.is_ready()?; // joins new servers and removes those that left
             let outcome = self.next_outcome()?;
             self.arrived.extend(outcome);
         }
@@ -385,7 +341,7 @@ impl<S: ServiceType> Waitable for Client<S> {
 }
 
 impl<S: ServiceType> TakeSource for Client<S> {
-    /// A response, or why a request will not be answered.
+    /// A response, or the error of a request that will not be answered.
     type Taken = Result<Response<S>>;
 
     fn take_next(&mut self) -> Result<Option<Result<Response<S>>>> {
@@ -400,7 +356,7 @@ impl<S: ServiceType> std::fmt::Debug for Client<S> {
     }
 }
 
-/// What is left of the time; `Duration::MAX` without a deadline.
+/// The time until the deadline; `Duration::MAX` without one.
 fn remaining(deadline: Option<Instant>) -> Duration {
     deadline.map_or(Duration::MAX, |deadline| deadline.saturating_duration_since(Instant::now()))
 }

@@ -1,41 +1,41 @@
-//! The books of a client: which of its requests are not answered yet, who could answer them, and which never will be.
+//! The pending requests of a client, with the servers that can answer them.
 //!
-//! Owned by `client`. Each request ends once: answered, failed, or given up by its sender.
+//! Each request ends once: answered, failed, or given up by its sender.
 
 use gantry_shm::Gid;
 use std::{collections::VecDeque, sync::Arc};
 
-/// Requests that were sent and not answered.
+/// The requests that were sent and have not ended.
 #[derive(Debug)]
 pub(crate) struct PendingRequests {
-    /// By sequence.
+    /// Sorted by sequence.
     requests: VecDeque<PendingRequest>,
-    /// How many of them are not `Waiting`.
+    /// The number of requests that are not `Waiting`.
     failed: usize,
 }
 
-/// A request that was not answered.
+/// A request that has not ended.
 #[derive(Debug)]
 pub(crate) struct PendingRequest {
     pub(crate) sequence: u64,
-    /// The publishers of responses that it went to.
+    /// The servers that received it, by their publishers of responses.
     pub(crate) servers: Arc<[Gid]>,
     pub(crate) state: State,
 }
 
-/// What is known of its response.
+/// The state of a response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum State {
-    /// It may come.
+    /// The response may come.
     Waiting,
-    /// It may have been overwritten; if not, it is among those that can be taken now.
+    /// The response may have been overwritten; if not, it is among those that can be taken now.
     Lost,
-    /// Nobody is there to answer.
+    /// All servers that received the request are gone.
     ServerGone,
 }
 
 impl PendingRequests {
-    /// None yet.
+    /// An empty list.
     pub(crate) fn new() -> PendingRequests {
         PendingRequests { requests: VecDeque::new(), failed: 0 }
     }
@@ -48,28 +48,28 @@ impl PendingRequests {
         self.requests.len()
     }
 
-    /// A request was sent; sequences ascend.
+    /// Adds a request that was sent; sequences ascend.
     #[inline]
     pub(crate) fn add(&mut self, sequence: u64, servers: Arc<[Gid]>) {
         self.requests.push_back(PendingRequest { sequence, servers, state: State::Waiting });
     }
 
-    /// It was answered or given up; `None` if it was so before.
+    /// Removes a request that was answered or given up; `None` if it ended before.
     #[inline]
     pub(crate) fn remove(&mut self, sequence: u64) -> Option<PendingRequest> {
-        let place = self.requests.binary_search_by_key(&sequence, |request| request.sequence).ok()?;
-        self.remove_at(place)
+        let index = self.requests.binary_search_by_key(&sequence, |request| request.sequence).ok()?;
+        self.remove_at(index)
     }
 
-    fn remove_at(&mut self, place: usize) -> Option<PendingRequest> {
-        let request = self.requests.remove(place)?;
+    fn remove_at(&mut self, index: usize) -> Option<PendingRequest> {
+        let request = self.requests.remove(index)?;
         self.failed -= usize::from(request.state != State::Waiting);
         Some(request)
     }
 
-    /// Of those that still wait, what `fails` says comes to `state`.
+    /// Moves the waiting requests for whose servers `fails` holds to `state`.
     #[cold]
-    pub(crate) fn mark(&mut self, state: State, fails: impl Fn(&[Gid]) -> bool) {
+    pub(crate) fn fail(&mut self, state: State, fails: impl Fn(&[Gid]) -> bool) {
         let waiting = self.requests.iter_mut().filter(|request| request.state == State::Waiting);
         for request in waiting.filter(|request| fails(&request.servers)) {
             request.state = state;
@@ -77,13 +77,13 @@ impl PendingRequests {
         }
     }
 
-    /// The oldest that failed. To be asked when there is no response to take.
+    /// Removes the oldest request that failed. To be called when there is no response to take.
     #[inline]
     pub(crate) fn take_failed(&mut self) -> Option<PendingRequest> {
         if self.failed == 0 {
             return None;
         }
-        let place = self.requests.iter().position(|request| request.state != State::Waiting)?;
-        self.remove_at(place)
+        let index = self.requests.iter().position(|request| request.state != State::Waiting)?;
+        self.remove_at(index)
     }
 }

@@ -1,9 +1,10 @@
-//! What a client does between a request and its end: who can answer, what came, what will not come.
+//! The tracking of requests from sending to their end: which servers can answer, which responses came, which will not
+//! come.
 //!
-//! All clients of a service hear all its responses; each looks at the request id first and leaves others' alone, unseen. Who can
-//! answer is known by publishers of responses: a server that is gone stays among them until what it said was taken, so "gone"
-//! comes after its last response. Invariant: each request that was sent ends once, in a response, in an error that names it, or by
-//! its sender giving it up.
+//! All clients of a service receive all its responses; each client checks the request id first and skips the others
+//! without reading them. A server is known by its publisher of responses: a server that is gone stays among the
+//! publishers until its responses were taken, so its end is seen after its last response. Invariant: each request that
+//! was sent ends once, in a response, in an error that names it, or by its sender giving it up.
 
 use super::{
     Client, RESPONSES_DEPTH, Response,
@@ -18,11 +19,11 @@ use gantry_cdr::{Message, Service as ServiceType};
 use gantry_shm::{Gid, RequestId};
 use std::time::{Duration, Instant};
 
-/// How a request ended, by its sequence. Nobody looked at the response yet.
+/// The end of a request, with its sequence. The response is not checked yet.
 pub(super) type Outcome = (u64, Result<gantry_shm::Sample>);
 
 impl<S: ServiceType> Client<S> {
-    /// Finds out who would get a request.
+    /// Finds the servers that would get a request.
     pub(super) fn prepare_to_send(&mut self) -> Result<()> {
         self.drop_stale()?;
         self.update_servers();
@@ -30,13 +31,14 @@ impl<S: ServiceType> Client<S> {
             return Ok(());
         }
         if self.service_is_ready()? {
-            return self.drop_stale(); // again: what was lost before the server knew us is not our response
+            return self.drop_stale(); // again: responses that were lost before the server was matched are not ours
         }
         let why: String = self.mismatches()?.iter().map(|why| format!(" ({why})")).collect();
         Err(Error::NoServer { service: self.name.clone(), type_name: S::TYPE_NAME, why })
     }
 
-    /// Responses that came while nothing was asked are others', or too late. What of them was overwritten is no loss.
+    /// Without a pending request, responses belong to other clients or are late: drops them, and does not count
+    /// overwritten ones as losses.
     fn drop_stale(&mut self) -> Result<()> {
         if !self.pending.is_empty() {
             return Ok(());
@@ -46,12 +48,12 @@ impl<S: ServiceType> Client<S> {
             let Some(sample) = self.responses.take()? else { break };
             self.dropped_responses += u64::from(self.own(sample.info().request).is_some());
         }
-        self.told_losses = self.losses();
+        self.noted_losses = self.losses();
         Ok(())
     }
 
-    /// The servers that a request reaches, and that can answer. A process that has both a subscription that is matched and a
-    /// publisher that is matched is one.
+    /// Finds the servers that a request reaches and that can answer: processes with both a matched subscription and a
+    /// matched publisher.
     pub(super) fn update_servers(&mut self) {
         let requests = self.requests.engine();
         let versions = Some((requests.readers_version(), self.responses.publishers_version()));
@@ -61,8 +63,8 @@ impl<S: ServiceType> Client<S> {
         }
     }
 
-    /// Enters a request in the books.
-    pub(super) fn sent(&mut self, sequence: u64) -> RequestId {
+    /// Adds a request that was sent.
+    pub(super) fn track(&mut self, sequence: u64) -> RequestId {
         if self.pending.is_empty() {
             self.responses.poll_liveness(true);
         }
@@ -70,14 +72,14 @@ impl<S: ServiceType> Client<S> {
         RequestId { client_gid: self.gid, sequence }
     }
 
-    /// To be called when there may be no request any more.
+    /// Ends the polling of servers if no request is pending.
     fn requests_ended(&self) {
         if self.pending.is_empty() {
             self.responses.poll_liveness(false);
         }
     }
 
-    /// What came while another was waited for, then what comes.
+    /// The next outcome, of those that came while another one was waited for first.
     pub(super) fn take_outcome(&mut self) -> Result<Option<Outcome>> {
         match self.arrived.pop_front() {
             Some(outcome) => Ok(Some(outcome)),
@@ -85,7 +87,7 @@ impl<S: ServiceType> Client<S> {
         }
     }
 
-    /// The next response to a request of ours; if there is none, the next request that will not be answered any more.
+    /// The next response to a request of this client; if there is none, the next request that will not be answered.
     pub(super) fn next_outcome(&mut self) -> Result<Option<Outcome>> {
         while let Some(sample) = self.responses.take()? {
             self.note_losses(Some(sample.info().publisher_gid));
@@ -106,7 +108,7 @@ impl<S: ServiceType> Client<S> {
         Ok(failed.map(|request| (request.sequence, Err(self.failure(&request)))))
     }
 
-    /// What a user gets.
+    /// The result for the user.
     pub(super) fn response(&self, (sequence, outcome): Outcome) -> Result<Response<S>> {
         let sample = Sample::new(outcome?.into()).map_err(|error| self.malformed(error))?;
         Ok(Response::new(sample, RequestId { client_gid: self.gid, sequence }))
@@ -121,14 +123,14 @@ impl<S: ServiceType> Client<S> {
         losses.overwritten + losses.before_matched
     }
 
-    /// If responses were overwritten since the last take, which gave one of `server`, those to all requests that it had may have
-    /// been among them, unless they are still there.
+    /// If responses were overwritten since the last take, which returned one of `server`, the responses to all requests
+    /// that `server` received may have been among them, unless they can still be taken.
     #[inline]
     fn note_losses(&mut self, server: Option<Gid>) {
         let losses = self.losses();
-        if losses != self.told_losses {
-            self.told_losses = losses;
-            self.pending.mark(State::Lost, |servers| server.is_none_or(|server| servers.contains(&server)));
+        if losses != self.noted_losses {
+            self.noted_losses = losses;
+            self.pending.fail(State::Lost, |servers| server.is_none_or(|server| servers.contains(&server)));
         }
     }
 
@@ -138,7 +140,7 @@ impl<S: ServiceType> Client<S> {
             self.checked_publishers = version;
             let responses = &self.responses;
             let is_there = |server| responses.publishers().any(|publisher| publisher == server);
-            self.pending.mark(State::ServerGone, |servers| !servers.iter().copied().any(is_there));
+            self.pending.fail(State::ServerGone, |servers| !servers.iter().copied().any(is_there));
         }
     }
 
@@ -146,7 +148,7 @@ impl<S: ServiceType> Client<S> {
     fn failure(&self, request: &PendingRequest) -> Error {
         let (service, sequence) = (self.name.clone(), request.sequence);
         match request.state {
-            State::Lost => Error::ResponseLost { service, sequence, overwritten: self.told_losses },
+            State::Lost => Error::ResponseLost { service, sequence, overwritten: self.noted_losses },
             State::ServerGone | State::Waiting => {
                 Error::ServerGone { service, sequence, servers: request.servers.len() }
             }
@@ -159,7 +161,7 @@ impl<S: ServiceType> Client<S> {
         Error::Malformed { topic, type_name: S::Response::TYPE_NAME, error }
     }
 
-    /// What [`Client::call`] says; the time began at `begin`.
+    /// The wait of [`Client::call`]; `timeout` begins at `begin`.
     pub(super) fn wait_for_response(
         &mut self,
         sequence: u64,
@@ -183,14 +185,14 @@ impl<S: ServiceType> Client<S> {
         Err(waited)
     }
 
-    /// Whether the request had not ended.
+    /// Gives up a request; `false` if it ended before.
     pub(super) fn give_up(&mut self, sequence: u64) -> bool {
         let was_pending = self.pending.remove(sequence).is_some();
         self.requests_ended();
         was_pending
     }
 
-    /// How that request ended, if it did; how others did is kept for who asks for them.
+    /// The outcome of that request, if it ended. The outcomes of others are kept.
     pub(super) fn outcome_of(&mut self, sequence: u64) -> Result<Option<Outcome>> {
         while let Some(outcome) = self.next_outcome()? {
             if outcome.0 == sequence {
@@ -209,7 +211,7 @@ impl<S: ServiceType> Client<S> {
             sequence,
             waited_ms: timeout.as_millis() as u64,
             progress: match &slow_readers[..] {
-                "" => "it was taken".to_owned(),
+                "" => "all servers have taken it".to_owned(),
                 slow_readers => format!("not taken yet by {slow_readers}"),
             },
         }

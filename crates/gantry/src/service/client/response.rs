@@ -1,15 +1,15 @@
-//! A response that a client took.
+//! A taken response.
 
 use crate::topic::Sample;
 use gantry_cdr::Service as ServiceType;
 use gantry_shm::RequestId;
 use std::ops::Deref;
 
-/// A taken response, in place: it derefs to the message's view. It owns its loan: keep it, send it to another thread, drop it in
-/// any order.
+/// A taken response, in place: it derefs to the message's view. It owns its pin: keep it, send it to another thread,
+/// drop it in any order.
 ///
 /// # Real-time
-/// Reading and dropping it neither allocates, blocks nor makes system calls, while its client exists.
+/// Data path while its client exists.
 pub struct Response<S: ServiceType> {
     sample: Sample<S::Response>,
     id: RequestId,
@@ -21,10 +21,7 @@ impl<S: ServiceType> Response<S> {
         Response { sample, id }
     }
 
-    /// Which request it answers.
-    ///
-    /// # Real-time
-    /// A look.
+    /// The id of the request that it answers.
     #[inline]
     #[must_use]
     pub fn id(&self) -> RequestId {
@@ -32,9 +29,6 @@ impl<S: ServiceType> Response<S> {
     }
 
     /// The message, with its times and the server's gid.
-    ///
-    /// # Real-time
-    /// A look.
     #[inline]
     #[must_use]
     pub fn sample(&self) -> &Sample<S::Response> {

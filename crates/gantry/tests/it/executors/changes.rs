@@ -213,11 +213,11 @@ fn a_node_is_in_one_executor(case: &Case) {
     executor.add_node(&node).unwrap();
     for executor in [&mut executor, &mut other] {
         let why = executor.add_node(&node.clone()).unwrap_err().to_string();
-        assert!(why.contains("/tester is in an executor already"), "{why}");
+        assert!(why.contains("/tester is already in an executor"), "{why}");
     }
     let stranger = Node::builder("stranger").domain_id(77).build().unwrap();
     let why = executor.add_node(&stranger).unwrap_err().to_string();
-    assert!(why.contains("/stranger is in domain 77, and this executor works in domain 0"), "{why}");
+    assert!(why.contains("/stranger is in domain 77 and the executor is in domain 0"), "{why}");
     executor.remove_node(&node);
     executor.add_node(&stranger).unwrap(); // it was empty
     other.add_node(&node).unwrap();

@@ -27,7 +27,7 @@ fn a_sample_that_is_no_message_is_logged_and_the_rest_comes(case: &Case) {
     assert_eq!(own.len(), 3, "{own:?}");
     assert!(own.iter().all(|line| line.contains("a callback got nothing")
         && line.contains("is no test_msgs/msg/Point")
-        && line.contains("it was passed over")));
+        && line.contains("it was skipped")));
 }
 
 /// What was logged as an error, by anybody.
