@@ -44,6 +44,7 @@ cfg_if::cfg_if! { if #[cfg(not(loom))] {
     mod publish;
     mod observe;
     #[cfg(any(fuzzing, test))]
+    #[path = "../fuzzing/mod.rs"]
     pub mod fuzzing;
 
     pub use describe::{

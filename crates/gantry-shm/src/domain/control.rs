@@ -7,10 +7,7 @@
 //! participant can wait for its end.
 
 use crate::{
-    domain::{
-        board::TopicIndex,
-        domain::{Domain, WATCH_PERIOD},
-    },
+    domain::{Domain, WATCH_PERIOD, board::TopicIndex},
     error::{Error, Result},
     os::{clock::monotonic_ns, signals},
     protocol::{

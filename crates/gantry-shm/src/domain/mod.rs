@@ -1,9 +1,13 @@
-//! This process among others: membership in a domain, the board, discovery's thread, and the removal of what the dead left.
+//! One domain as this process sees it: its directory, its file, the board, and the other processes.
+//!
+//! Held by `participant`, and by samples, links and the control thread. The last to go leaves the domain. Control path.
+//! Invariants:
+//! - A1: processes join, leave and reap under the registry lock of a board that has its name (board.rs, B2).
+//! - A2: whoever sees a generation of the process count sees every process that joined before it was made; a process
+//!   that cannot be mapped is an error for whoever must know all (they fail closed).
 
 pub(crate) mod board;
 pub(crate) mod control;
-#[expect(clippy::module_inception, reason = "the storey and its main noun are both the domain")]
-pub(crate) mod domain;
 pub(crate) mod holder;
 pub(crate) mod liveness;
 pub(crate) mod participant;
@@ -12,3 +16,330 @@ pub(crate) mod process_file;
 pub(crate) mod reaper;
 pub(crate) mod registry;
 pub(crate) mod sender;
+
+use crate::{
+    crash::{self, Point},
+    describe::{
+        description::{EndpointDescription, Gid, Role},
+        qos::Qos,
+        type_description::TypeDescription,
+    },
+    domain::{
+        board::{Board, TopicIndex, random_word},
+        peer::Peer,
+        process_file::{ProcessFile, waiter_owner},
+        registry::REGISTRY_PATIENCE,
+    },
+    error::{Error, Result},
+    os::{
+        clock::monotonic_ns,
+        directory::{Directory, PROCESS_SUFFIX},
+        fork::Epoch,
+    },
+    protocol::{layout::topic_hash, sleep::WaiterIndex},
+};
+use std::{
+    io::ErrorKind,
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+
+/// How often a process is looked at, to see whether it died.
+pub(crate) const WATCH_PERIOD: Duration = Duration::from_secs(1);
+/// How many neighbours, and how many others in turn, a control thread probes where processes are many.
+const NEIGHBOURS: usize = 4;
+/// So many are few: it probes all.
+const FEW_PEERS: usize = 2 * NEIGHBOURS;
+
+/// This process in one domain.
+pub(crate) struct Domain {
+    pub(crate) directory: Directory,
+    pub(crate) board: Board,
+    pub(crate) process: ProcessFile,
+    pub(crate) epoch: Epoch,
+    user_directory: Directory,
+    domain_id: u32,
+    /// Where the control thread sleeps.
+    control_waiter: WaiterIndex,
+    peers: Mutex<Peers>,
+}
+
+/// The processes of the domain, this one included.
+struct Peers {
+    /// The count of processes that `list` is true for; `None` before the first look.
+    seen_generation: Option<u64>,
+    /// Sorted by their files' names.
+    list: Arc<[Arc<Peer>]>,
+    /// There was a file of a dead process that is not in `list`.
+    has_remains: bool,
+    /// Dead, without a name, and so not seen by whoever reads the directory: their partners were not told yet.
+    unannounced_deaths: Vec<Arc<Peer>>,
+}
+
+impl Domain {
+    /// Joins: makes our file under the registry lock, after removing what the dead left.
+    pub(crate) fn join(root: &Path, domain_id: u32) -> Result<Domain> {
+        let mut path = PathBuf::new();
+        // Again, when the last of the others leaves and takes board and directories with it; each turn is one such race.
+        for _ in 0..1000 {
+            let user_directory = Directory::of_user(root)?;
+            path = user_directory.path().to_owned();
+            match Domain::try_join(user_directory, domain_id) {
+                Ok(None) => {}
+                Err(e) if e.is_not_found() => {}
+                Ok(Some(domain)) => return Ok(domain),
+                Err(e) => {
+                    remove_empty(&path, domain_id);
+                    return Err(e);
+                }
+            }
+        }
+        remove_empty(&path, domain_id);
+        let action = format!(
+            "join domain {domain_id} under {}: its directory is removed each time (or /proc is not mounted)",
+            root.display()
+        );
+        Err(Error::system(action, ErrorKind::NotFound))
+    }
+
+    /// `None`, or an error that says "not found": somebody removed the domain meanwhile.
+    fn try_join(user_directory: Directory, domain_id: u32) -> Result<Option<Domain>> {
+        let domain = domain_id.to_string();
+        reaper::reap_other_domains(&user_directory, &domain)?;
+        let directory = user_directory.of_domain(&domain)?;
+        let Some(board) = Board::open_or_create(&directory, REGISTRY_PATIENCE)? else { return Ok(None) };
+        let registry = board.lock(&directory, REGISTRY_PATIENCE)?;
+        if !board.has_name() {
+            return Ok(None);
+        }
+        reaper::reap(&directory, &board, &registry)?;
+        liveness::check_one_board(&directory, Some(board.id()))?;
+        let made = ProcessFile::create(&directory, domain_id, board.id())
+            .and_then(|process| process.link(&directory).map(|()| process));
+        let process = match made {
+            Ok(process) => process,
+            Err(e) => {
+                // The board may be ours alone, and is of no use to anybody then. What cannot be tidied up now is later.
+                let _ = reaper::reap(&directory, &board, &registry)
+                    .and_then(|left| reaper::remove_if_unused(&user_directory, &domain, &directory, left));
+                return Err(e);
+            }
+        };
+        board.processes_changed();
+        let control_waiter = registry.take_waiter(waiter_owner(process.id()));
+        drop(registry);
+        let (list, unannounced_deaths) = (Arc::new([]), Vec::new());
+        let peers = Mutex::new(Peers { seen_generation: None, list, has_remains: false, unannounced_deaths });
+        let epoch = Epoch::current()?;
+        Ok(Some(Domain { directory, board, process, epoch, user_directory, domain_id, control_waiter, peers }))
+    }
+
+    pub(crate) fn domain_id(&self) -> u32 {
+        self.domain_id
+    }
+
+    pub(crate) fn control_waiter(&self) -> WaiterIndex {
+        self.control_waiter
+    }
+
+    /// All processes of the domain that are not known to be dead (A2).
+    pub(crate) fn peers(&self) -> Result<Arc<[Arc<Peer>]>> {
+        let mut peers = self.peers.lock().unwrap_or_else(PoisonError::into_inner);
+        let generation = self.board.processes_generation();
+        if peers.seen_generation != Some(generation) {
+            peers.has_remains = false;
+            // A peer whose file somebody removed stays as long as it lives: its pins count.
+            let (mut list, dead): (Vec<_>, Vec<_>) = peers.list.iter().cloned().partition(|peer| peer.is_alive());
+            let is_unannounced = |peer: &Arc<Peer>| !peer.has_name() && reaper::is_unannounced(peer, &self.board);
+            peers.unannounced_deaths.extend(dead.into_iter().filter(is_unannounced));
+            let known = list.len();
+            for name in self.directory.files()? {
+                let is_known = || list[..known].binary_search_by(|peer| peer.file_name.cmp(&name)).is_ok();
+                if name.ends_with(PROCESS_SUFFIX) && !is_known() {
+                    match Peer::open(&self.directory, &name) {
+                        Ok(peer) if peer.is_alive() => list.push(Arc::new(peer)),
+                        Err(e) if liveness::may_live(&self.directory, &name) => return Err(e),
+                        Ok(_) | Err(_) => peers.has_remains = true,
+                    }
+                }
+            }
+            list.sort_unstable_by(|one, other| one.file_name.cmp(&other.file_name));
+            peers.list = list.into();
+            peers.seen_generation = Some(generation);
+        }
+        Ok(peers.list.clone())
+    }
+
+    /// The description of a new endpoint of this process.
+    pub(crate) fn describe(
+        &self,
+        role: Role,
+        node: &str,
+        topic: &str,
+        message_type: TypeDescription,
+        qos: Qos,
+    ) -> Result<EndpointDescription> {
+        self.epoch.check()?;
+        qos.check()?;
+        let (number, gid) = self.process.new_endpoint_id();
+        let key = if role == Role::Publisher { random_word()? } else { 0 };
+        let (node, topic, domain_id) = (node.to_owned(), topic.to_owned(), self.domain_id);
+        let description =
+            EndpointDescription { role, domain_id, gid: Gid(gid), node, topic, message_type, qos, key, number };
+        description.check_length()?;
+        Ok(description)
+    }
+
+    /// The living endpoints of one role on a topic, each with its process. What cannot be read is passed over, with a
+    /// sentence in `problems`.
+    pub(crate) fn endpoints(
+        &self,
+        topic: &str,
+        role: Role,
+        problems: &mut Vec<String>,
+    ) -> Result<Vec<(Arc<Peer>, EndpointDescription)>> {
+        let mut found = Vec::new();
+        for peer in self.peers()?.iter().filter(|peer| peer.is_alive()) {
+            let endpoints = peer.endpoints(Some(topic_hash(topic))).unwrap_or_else(|error| {
+                problems.push(error.to_string());
+                Vec::new()
+            });
+            let matching = endpoints.into_iter().filter(|endpoint| endpoint.role == role && endpoint.topic == topic);
+            found.extend(matching.map(|endpoint| (peer.clone(), endpoint)));
+        }
+        Ok(found)
+    }
+
+    /// An error about an endpoint at the other end of `own`'s topic that has another type; `None` if there is none.
+    pub(crate) fn type_mismatch(&self, own: &EndpointDescription) -> Option<Error> {
+        // Who cannot be read is no matter of types.
+        let others = |role| self.endpoints(&own.topic, role, &mut Vec::new()).unwrap_or_default();
+        let mismatch = match own.role {
+            Role::Publisher => {
+                others(Role::Subscription).iter().find_map(|(_, subscription)| own.type_mismatch(subscription))
+            }
+            Role::Subscription => {
+                others(Role::Publisher).iter().find_map(|(_, publisher)| publisher.type_mismatch(own))
+            }
+            Role::Node => None,
+        };
+        mismatch.map(|mismatch| Error::TypeMismatch { mismatch })
+    }
+
+    /// Probes all peers (half a microsecond each); if one died, removes what it left and tells its partners, unless
+    /// somebody else is at it.
+    pub(crate) fn look_for_deaths(&self) -> Result<()> {
+        let died = self.peers()?.iter().any(|peer| !peer.is_alive());
+        self.reap(died)
+    }
+
+    /// The same for a control thread, one of many: if all looked at all once a second, 100 sleeping processes would never let
+    /// a CPU rest. In the ring of the names, each looks at the next few, and these take turns, so that a death is noticed
+    /// within a second. One that is noticed gets all the dead reaped, and their partners told; so of a record of dead it is enough
+    /// to notice the first. Those further on are looked at in turn, for whoever should look may be stopped. ReturnedSlots how long
+    /// it is to the next look.
+    pub(crate) fn watch_for_deaths(&self, round: usize) -> Result<Duration> {
+        let peers = self.peers()?;
+        if peers.len() <= FEW_PEERS {
+            self.look_for_deaths()?;
+            return Ok(WATCH_PERIOD);
+        }
+        let own_name = self.process.file_name();
+        let own = peers.partition_point(|peer| peer.file_name <= own_name);
+        let in_turn = own + round % peers.len() * NEIGHBOURS;
+        let mut places = (own..own + NEIGHBOURS).chain(in_turn..in_turn + NEIGHBOURS);
+        self.reap(places.any(|place| !peers[place % peers.len()].is_alive()))?;
+        Ok(until_turn(own))
+    }
+
+    fn reap(&self, died: bool) -> Result<()> {
+        let mut peers = self.peers.lock().unwrap_or_else(PoisonError::into_inner);
+        if !died && !peers.has_remains && peers.unannounced_deaths.is_empty() {
+            return Ok(());
+        }
+        // Somebody else is at it: what stays for us shows the next time.
+        let Some(registry) = self.board.try_lock(&self.directory)? else { return Ok(()) };
+        let is_registry = self.board.has_name();
+        let (alive, dead): (Vec<_>, Vec<_>) = peers.list.iter().cloned().partition(|peer| peer.is_alive());
+        peers.list = alive.into();
+        let unannounced_deaths = std::mem::take(&mut peers.unannounced_deaths);
+        // Whoever has a name is buried by `reaper::reap`, if that may be done here.
+        let is_ours =
+            |peer: &&Arc<Peer>| !(is_registry && peer.has_name()) && reaper::is_unannounced(peer, &self.board);
+        for peer in dead.iter().chain(&unannounced_deaths).filter(is_ours) {
+            reaper::announce_death(peer, &self.board, &registry);
+        }
+        if is_registry {
+            reaper::reap(&self.directory, &self.board, &registry)?;
+        }
+        peers.seen_generation = None;
+        Ok(())
+    }
+
+    /// A waiter line of this process; waits for the registry lock up to `patience`.
+    pub(crate) fn take_waiter(&self, patience: Duration) -> Result<WaiterIndex> {
+        Ok(self.board.lock(&self.directory, patience)?.take_waiter(waiter_owner(self.process.id())))
+    }
+
+    /// Gives a waiter line back.
+    pub(crate) fn free_waiter(&self, waiter: WaiterIndex) {
+        // If the lock cannot be had, the line stays taken until this process is gone.
+        if let Ok(registry) = self.board.lock(&self.directory, REGISTRY_PATIENCE) {
+            registry.free_waiter(waiter);
+        }
+    }
+
+    /// The board's line for a topic.
+    pub(crate) fn topic(&self, topic: &str) -> TopicIndex {
+        self.board.topic(topic_hash(topic))
+    }
+
+    fn leave(&self) -> Result<()> {
+        let file_name = self.process.file_name();
+        // If the lock cannot be had, all stays as it is: the lock on our file goes with us, and a reaper sees to the rest.
+        let registry = self.board.lock(&self.directory, REGISTRY_PATIENCE)?;
+        registry.free_waiters_of(waiter_owner(self.process.id()));
+        self.directory.unlink(&file_name)?;
+        self.board.processes_changed();
+        if !self.board.has_name() {
+            return Ok(()); // it was removed under us, and we may not remove anything
+        }
+        let left = reaper::reap(&self.directory, &self.board, &registry)?;
+        reaper::remove_if_unused(&self.user_directory, &self.domain_id.to_string(), &self.directory, left)?;
+        if left == 0 {
+            // Not empty: other domains are in use.
+            let _ = std::fs::remove_dir(self.user_directory.path());
+            crash::point(Point::DirectoryRemoved);
+        }
+        Ok(())
+    }
+}
+
+/// Removes a domain's directory and the user's if they are empty; if not, or not there, others use them.
+fn remove_empty(user_directory: &Path, domain_id: u32) {
+    let _ = std::fs::remove_dir(user_directory.join(domain_id.to_string()));
+    let _ = std::fs::remove_dir(user_directory);
+}
+
+/// Time to the next of the periods, counted on the clock that all processes share, which is the turn of the process at that
+/// place.
+fn until_turn(place: usize) -> Duration {
+    let (period, now_ns) = (WATCH_PERIOD.as_nanos() as u64, monotonic_ns());
+    let turns = NEIGHBOURS as u64;
+    let (current, own) = (now_ns / period % turns, place as u64 % turns);
+    let ahead = match (own + turns - current) % turns {
+        0 => turns, // it was just taken
+        ahead => ahead,
+    };
+    Duration::from_nanos(ahead * period - now_ns % period)
+}
+
+impl Drop for Domain {
+    fn drop(&mut self) {
+        if self.epoch.is_current() {
+            // Nobody to tell; the next process that joins removes what is left.
+            let _ = self.leave();
+        }
+    }
+}

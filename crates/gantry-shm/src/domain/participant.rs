@@ -4,9 +4,9 @@
 
 use crate::{
     domain::{
+        Domain,
         board::TopicIndex,
         control::{Control, ControlTask},
-        domain::Domain,
         sender::Sender,
     },
     error::Result,

@@ -7,7 +7,7 @@
 //! sleeps for good. Invariant T1 as in `control`: it keeps the domain, never the participant.
 
 use crate::{
-    domain::{board::TopicIndex, domain::Domain},
+    domain::{Domain, board::TopicIndex},
     error::{Error, Result},
     os::{signals, spin::Spin},
     protocol::send::Outbox,

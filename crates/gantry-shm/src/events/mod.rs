@@ -3,12 +3,13 @@
 //! Each handle has a monitor, which the control thread keeps up to date and which tells a [`Waker`]. Publishers and subscriptions
 //! know nothing of it: what it sees are endpoints, records, and words in publishers' headers. Control path, with a lock of its own.
 
+pub(crate) mod deadline;
 pub(crate) mod incompatible;
+pub(crate) mod lease;
 pub(crate) mod matched;
-pub(crate) mod period;
 
 use crate::{
-    domain::{board::TopicIndex, control::ControlTask, domain::Domain, participant::Participant},
+    domain::{Domain, board::TopicIndex, control::ControlTask, participant::Participant},
     error::Result,
     os::clock::monotonic_ns,
     protocol::sleep::Side,

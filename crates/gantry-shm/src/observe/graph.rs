@@ -10,7 +10,7 @@ use crate::{
         type_description::TypeDescription,
     },
     domain::{
-        board::TopicIndex, control::ControlTask, domain::Domain, participant::Participant, peer::Peer,
+        Domain, board::TopicIndex, control::ControlTask, participant::Participant, peer::Peer,
         process_file::EndpointBlock,
     },
     error::Result,

@@ -8,13 +8,15 @@ use crate::{
         qos::limit_ns,
         qos_policy::QosPolicy,
     },
-    domain::{board::TopicIndex, domain::Domain},
+    domain::{Domain, board::TopicIndex},
     error::Result,
     events::{
-        EventSource, advance, earlier,
+        EventSource, advance,
+        deadline::Deadline,
+        earlier,
         incompatible::IncompatibleEndpoints,
+        lease::Lease,
         matched::{MatchCounts, MatchNews},
-        period::{Deadline, Lease},
     },
     protocol::{
         layout::PUBLISHER_LEFT,

@@ -5,7 +5,7 @@
 use crate::{
     crash::{self, Point},
     describe::description::EndpointDescription,
-    domain::domain::Domain,
+    domain::Domain,
     error::{Error, Result},
     os::region::{MAX_RESERVE_BYTES, Region},
     protocol::{

@@ -4,7 +4,7 @@
 
 use crate::{
     describe::description::{EndpointDescription, Gid, Role},
-    domain::{board::TopicIndex, control::ControlTask, domain::Domain, process_file::publisher_file_name},
+    domain::{Domain, board::TopicIndex, control::ControlTask, process_file::publisher_file_name},
     error::Result,
     os::event_fd::Event,
     protocol::{

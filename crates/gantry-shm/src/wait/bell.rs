@@ -1,7 +1,7 @@
 //! Wakes a wait set or a collector of this process from any of its threads.
 
 use crate::{
-    domain::domain::Domain,
+    domain::Domain,
     protocol::{
         collect,
         layout::WAITER_PLAIN,

@@ -6,7 +6,7 @@
 //! what damage to the board may cost, and grow, so that who sleeps long costs nothing.
 
 use crate::{
-    domain::{board::Board, domain::Domain, registry::REGISTRY_PATIENCE},
+    domain::{Domain, board::Board, registry::REGISTRY_PATIENCE},
     error::{Error, Result},
     os::spin::Spin,
     protocol::{

@@ -14,9 +14,7 @@ use crate::{
         qos::Qos,
         type_description::TypeDescription,
     },
-    domain::{
-        board::TopicIndex, control::ControlTask, domain::Domain, participant::Participant, process_file::EndpointBlock,
-    },
+    domain::{Domain, board::TopicIndex, control::ControlTask, participant::Participant, process_file::EndpointBlock},
     error::{Error, Result},
     events::Events,
     os::clock::monotonic_ns,

@@ -5,7 +5,7 @@
 use super::Publisher;
 use crate::{
     describe::{description::EndpointDescription, qos::Durability},
-    domain::{domain::Domain, holder::holders},
+    domain::{Domain, holder::holders},
     error::{Error, Result},
     protocol::{
         history::Slot,

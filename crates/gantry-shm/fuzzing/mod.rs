@@ -1,7 +1,7 @@
 //! Everything that is attached, given bytes that somebody else chose: what `fuzz/` runs, and, for a moment, `cargo test`.
 //!
 //! One function for each kind of bytes. They make files with the real code, damage them as the input says (`input`), where it
-//! hurts (`places`), and then do with them what the engine does. They panic if anything comes of it but a sentence: `Corrupt`
+//! hurts (`word_offsets`), and then do with them what the engine does. They panic if anything comes of it but a sentence: `Corrupt`
 //! or `Incompatible`. Reads outside a file hit pages without a file behind them (SIGBUS); work and memory without bounds are
 //! the fuzzer's to notice.
 
@@ -10,15 +10,15 @@
 #[cfg(test)]
 mod corpus;
 mod input;
-mod places;
 mod scribble;
+mod word_offsets;
 
 use crate::{
     Qos,
     describe::{description::EndpointDescription, type_description::TypeDescription},
     domain::{
+        Domain,
         board::Board,
-        domain::Domain,
         participant::Participant,
         peer::Peer,
         process_file::{file_name, publisher_file_name},
@@ -132,7 +132,7 @@ impl Stage {
             0 => input.0.to_vec(),
             _ => {
                 let path = self.path("description");
-                let file = Damaged::create(&path, &self.description.to_bytes(), places::description);
+                let file = Damaged::create(&path, &self.description.to_bytes(), word_offsets::description);
                 file.damage(&mut input);
                 std::fs::remove_file(path).unwrap();
                 file.bytes()
@@ -148,7 +148,7 @@ impl Stage {
     pub fn board(&self, bytes: &[u8]) {
         let mut input = Input(bytes);
         let directory = self.domain.directory.of_domain("board-of-others").unwrap();
-        let file = Damaged::create(&directory.path().join(BOARD_NAME), &self.board, places::board);
+        let file = Damaged::create(&directory.path().join(BOARD_NAME), &self.board, word_offsets::board);
         file.damage(&mut input);
         match believed(Board::open(&directory)) {
             Some(board) => {
@@ -171,7 +171,7 @@ impl Stage {
         };
         let own = self.path(&publisher_file_name(self.domain.process.id(), 1));
         std::fs::write(&own, "").unwrap();
-        let file = Damaged::create(&self.path(&name), &self.process, places::process);
+        let file = Damaged::create(&self.path(&name), &self.process, word_offsets::process);
         file.damage(&mut input);
         let lives = choice & 1 == 1 && lock::try_lock(file.file()).unwrap();
         let flipper = (choice & 8 != 0).then(|| file.flip(&mut input));
@@ -214,7 +214,7 @@ impl Stage {
         let mut input = Input(bytes);
         let choice = input.byte();
         let name = publisher_file_name(&STRANGER, 1);
-        let file = Damaged::create(&self.path(&name), &self.publisher, places::publisher);
+        let file = Damaged::create(&self.path(&name), &self.publisher, word_offsets::publisher);
         file.damage(&mut input);
         let flipper = (choice & 8 != 0).then(|| file.flip(&mut input));
         let qos = Qos::default().keep_last([1, 3, 100, crate::MAX_DEPTH][usize::from(choice) & 3]);
@@ -237,7 +237,8 @@ impl Stage {
                 let _ = (connection.has_news(), connection.is_in_history());
             }
             // There is something to read to the end of the file's last page.
-            let (base, length_bytes) = (connection.mapping.hint(0) as usize, file.length_bytes().next_multiple_of(PAGE_BYTES));
+            let (base, length_bytes) =
+                (connection.mapping.hint(0) as usize, file.length_bytes().next_multiple_of(PAGE_BYTES));
             for sample in &held {
                 let start = sample.bytes().as_ptr() as usize;
                 assert!(

@@ -7,11 +7,11 @@
 use super::{
     another_way_to, bytes_type,
     input::{Damaged, Input},
-    new_root, places,
+    new_root, word_offsets,
 };
 use crate::{
     Qos,
-    domain::{domain::Domain, participant::Participant},
+    domain::{Domain, participant::Participant},
     error::{Error, Result},
     os::directory::BOARD_NAME,
     publish::{
@@ -136,12 +136,12 @@ pub fn scribble(bytes: &[u8]) {
     third.subscribe("/honest", qos);
     third.subscribe("/third", qos);
     let files = [
-        Damaged::open(&third.path(&third.participant.domain.process.file_name()), places::process),
+        Damaged::open(&third.path(&third.participant.domain.process.file_name()), word_offsets::process),
         Damaged::open(
             &third.path(&third.participant.domain.process.publisher_file_name(third.publisher.description().number)),
-            places::publisher,
+            word_offsets::publisher,
         ),
-        Damaged::open(&third.path(BOARD_NAME), places::board),
+        Damaged::open(&third.path(BOARD_NAME), word_offsets::board),
     ];
     let (mut flipper, mut board_is_whole) = (None, true);
     while !input.is_empty() {
