@@ -273,7 +273,7 @@ fn use_board(board: &Board, directory: &Directory, input: &mut Input<'_>) {
 }
 
 /// A path that leads to `root`, another one for each number: to one process, participants of several.
-fn another_way_to(root: &Path, number: usize) -> PathBuf {
+fn alias_of(root: &Path, number: usize) -> PathBuf {
     let back = Path::new("..").join(root.file_name().unwrap());
     (0..number).fold(root.to_owned(), |path, _| path.join(&back))
 }

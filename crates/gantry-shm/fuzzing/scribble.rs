@@ -5,7 +5,7 @@
 //! have from each other: samples that are held stay as they are, and nobody panics, hangs, or uses more memory than it may.
 
 use super::{
-    another_way_to, bytes_type,
+    alias_of, bytes_type,
     input::{Damaged, Input},
     new_root, word_offsets,
 };
@@ -40,7 +40,7 @@ struct Actor {
 
 impl Actor {
     fn new(root: &Path, number: usize, topic: &str, qos: Qos) -> Actor {
-        let participant = Participant::join_under(&another_way_to(root, number), 0).unwrap();
+        let participant = Participant::join_under(&alias_of(root, number), 0).unwrap();
         let options = PublisherOptions {
             max_blocking_time: Duration::ZERO,
             max_kept_samples: 8,
@@ -174,7 +174,7 @@ pub fn scribble(bytes: &[u8]) {
             14 => flipper = if flipper.is_none() { Some(files[input.below(2)].flip(&mut input)) } else { None },
             _ => {
                 drop(expected(honest.participant.inspect()));
-                drop(expected(Domain::join(&another_way_to(root.path(), 3), 0)));
+                drop(expected(Domain::join(&alias_of(root.path(), 3), 0)));
             }
         }
         let gid = honest.publisher.description().gid;

@@ -51,7 +51,7 @@ points! {
     /// A waiter was rung, out of several perhaps.
     WaiterRung,
     /// A waiter was told which topic has news.
-    ReadyMarked,
+    ReadySet,
     /// It was said that a waiter wakes, and it is not rung yet.
     SleeperClaimed,
     /// A waiter that collects says that it sleeps.
@@ -59,7 +59,7 @@ points! {
     /// A waiter line was taken.
     WaiterTaken,
     /// Waiters to be freed are in no topic's sets any more.
-    WaitersSilenced,
+    WaitersWithdrawn,
     /// A waiter line was freed, out of several perhaps.
     WaiterFreed,
     /// A waiter announced that it sleeps.
@@ -81,13 +81,13 @@ points! {
     /// An endpoint's description is written, or taken back.
     EndpointClosed,
     /// A record has all but its key.
-    RowFilled,
+    RecordFilled,
     /// A record has its key.
-    RowTaken,
+    RecordTaken,
     /// A record's subscription is gone.
     RecordLeft,
     /// A record is nobody's.
-    RowFreed,
+    RecordFreed,
 
     // A publisher.
     /// The header of a new publisher's file is written.
@@ -123,7 +123,7 @@ points! {
     /// The publisher says which generation it honours.
     GenerationSeen,
     /// The publisher says that it waits, or that it does not any more.
-    BlockedSaid,
+    BlockedSet,
     /// The publisher says that it left.
     PublisherLeft,
 

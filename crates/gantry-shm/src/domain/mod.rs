@@ -1,10 +1,10 @@
 //! One domain as this process sees it: its directory, its file, the board, and the other processes.
 //!
-//! Held by `participant`, and by samples, links and the control thread. The last to go leaves the domain. Control path.
-//! Invariants:
+//! The participant, samples, connections and the control thread keep it; dropping the last reference leaves the domain.
+//! Control path. Invariants:
 //! - A1: processes join, leave and reap under the registry lock of a board that has its name (board.rs, B2).
-//! - A2: whoever sees a generation of the process count sees every process that joined before it was made; a process
-//!   that cannot be mapped is an error for whoever must know all (they fail closed).
+//! - A2: a process that sees a generation of the process count sees every process that joined before it was made; a process
+//!   that cannot be mapped is an error for callers that must know all of them (they fail closed).
 
 pub(crate) mod board;
 pub(crate) mod control;
@@ -45,11 +45,11 @@ use std::{
     time::Duration,
 };
 
-/// How often a process is looked at, to see whether it died.
-pub(crate) const WATCH_PERIOD: Duration = Duration::from_secs(1);
+/// Time between two probes of a process, by which its death is noticed.
+pub(crate) const PROBE_PERIOD: Duration = Duration::from_secs(1);
 /// How many neighbours, and how many others in turn, a control thread probes where processes are many.
 const NEIGHBOURS: usize = 4;
-/// So many are few: it probes all.
+/// Up to so many processes, a control thread probes all.
 const FEW_PEERS: usize = 2 * NEIGHBOURS;
 
 /// This process in one domain.
@@ -60,28 +60,29 @@ pub(crate) struct Domain {
     pub(crate) epoch: Epoch,
     user_directory: Directory,
     domain_id: u32,
-    /// Where the control thread sleeps.
+    /// The line on which the control thread sleeps.
     control_waiter: WaiterIndex,
     peers: Mutex<Peers>,
 }
 
 /// The processes of the domain, this one included.
 struct Peers {
-    /// The count of processes that `list` is true for; `None` before the first look.
+    /// The count of processes that `list` is true for; `None` before the first listing.
     seen_generation: Option<u64>,
     /// Sorted by their files' names.
     list: Arc<[Arc<Peer>]>,
     /// There was a file of a dead process that is not in `list`.
     has_remains: bool,
-    /// Dead, without a name, and so not seen by whoever reads the directory: their partners were not told yet.
+    /// Dead processes whose files have no names, so that no listing of the directory shows them; their deaths were not announced
+    /// yet.
     unannounced_deaths: Vec<Arc<Peer>>,
 }
 
 impl Domain {
-    /// Joins: makes our file under the registry lock, after removing what the dead left.
+    /// Joins: makes our file under the registry lock, after removing the files of dead processes.
     pub(crate) fn join(root: &Path, domain_id: u32) -> Result<Domain> {
         let mut path = PathBuf::new();
-        // Again, when the last of the others leaves and takes board and directories with it; each turn is one such race.
+        // Again, when the last of the other processes leaves and removes board and directories; each attempt is one such race.
         for _ in 0..1000 {
             let user_directory = Directory::of_user(root)?;
             path = user_directory.path().to_owned();
@@ -103,7 +104,7 @@ impl Domain {
         Err(Error::system(action, ErrorKind::NotFound))
     }
 
-    /// `None`, or an error that says "not found": somebody removed the domain meanwhile.
+    /// `None`, or an error with the kind "not found": the domain was removed meanwhile.
     fn try_join(user_directory: Directory, domain_id: u32) -> Result<Option<Domain>> {
         let domain = domain_id.to_string();
         reaper::reap_other_domains(&user_directory, &domain)?;
@@ -116,11 +117,11 @@ impl Domain {
         reaper::reap(&directory, &board, &registry)?;
         liveness::check_one_board(&directory, Some(board.id()))?;
         let made = ProcessFile::create(&directory, domain_id, board.id())
-            .and_then(|process| process.link(&directory).map(|()| process));
+            .and_then(|process| process.publish_name(&directory).map(|()| process));
         let process = match made {
             Ok(process) => process,
             Err(e) => {
-                // The board may be ours alone, and is of no use to anybody then. What cannot be tidied up now is later.
+                // The board may have no process at all now. A failure to remove it is left to the next join.
                 let _ = reaper::reap(&directory, &board, &registry)
                     .and_then(|left| reaper::remove_if_unused(&user_directory, &domain, &directory, left));
                 return Err(e);
@@ -149,7 +150,7 @@ impl Domain {
         let generation = self.board.processes_generation();
         if peers.seen_generation != Some(generation) {
             peers.has_remains = false;
-            // A peer whose file somebody removed stays as long as it lives: its pins count.
+            // A peer whose file was removed stays as long as it lives: its pins count.
             let (mut list, dead): (Vec<_>, Vec<_>) = peers.list.iter().cloned().partition(|peer| peer.is_alive());
             let is_unannounced = |peer: &Arc<Peer>| !peer.has_name() && reaper::is_unannounced(peer, &self.board);
             peers.unannounced_deaths.extend(dead.into_iter().filter(is_unannounced));
@@ -191,7 +192,7 @@ impl Domain {
         Ok(description)
     }
 
-    /// The living endpoints of one role on a topic, each with its process. What cannot be read is passed over, with a
+    /// The living endpoints of one role on a topic, each with its process. A process that cannot be read is passed over, with a
     /// sentence in `problems`.
     pub(crate) fn endpoints(
         &self,
@@ -213,7 +214,7 @@ impl Domain {
 
     /// An error about an endpoint at the other end of `own`'s topic that has another type; `None` if there is none.
     pub(crate) fn type_mismatch(&self, own: &EndpointDescription) -> Option<Error> {
-        // Who cannot be read is no matter of types.
+        // A process that cannot be read is no mismatch of types.
         let others = |role| self.endpoints(&own.topic, role, &mut Vec::new()).unwrap_or_default();
         let mismatch = match own.role {
             Role::Publisher => {
@@ -227,29 +228,29 @@ impl Domain {
         mismatch.map(|mismatch| Error::TypeMismatch { mismatch })
     }
 
-    /// Probes all peers (half a microsecond each); if one died, removes what it left and tells its partners, unless
-    /// somebody else is at it.
-    pub(crate) fn look_for_deaths(&self) -> Result<()> {
+    /// Probes all peers (half a microsecond each); if one died, removes its files and announces its death, unless another
+    /// process is reaping now.
+    pub(crate) fn reap_dead(&self) -> Result<()> {
         let died = self.peers()?.iter().any(|peer| !peer.is_alive());
         self.reap(died)
     }
 
-    /// The same for a control thread, one of many: if all looked at all once a second, 100 sleeping processes would never let
-    /// a CPU rest. In the ring of the names, each looks at the next few, and these take turns, so that a death is noticed
-    /// within a second. One that is noticed gets all the dead reaped, and their partners told; so of a record of dead it is enough
-    /// to notice the first. Those further on are looked at in turn, for whoever should look may be stopped. ReturnedSlots how long
-    /// it is to the next look.
-    pub(crate) fn watch_for_deaths(&self, round: usize) -> Result<Duration> {
+    /// The same for a control thread, one of many: if each probed all once a second, 100 sleeping processes would never let a
+    /// CPU rest. In the ring of the file names, each process probes the next few, and the neighbours take turns, so that a death
+    /// is noticed within a second. A noticed death gets all dead processes reaped and announced; so of several dead in a row it
+    /// is enough to notice the first. Processes further on are probed in turn, because the neighbours that should probe them may
+    /// be stopped. Returns the time to the next probe.
+    pub(crate) fn reap_dead_neighbours(&self, round: usize) -> Result<Duration> {
         let peers = self.peers()?;
         if peers.len() <= FEW_PEERS {
-            self.look_for_deaths()?;
-            return Ok(WATCH_PERIOD);
+            self.reap_dead()?;
+            return Ok(PROBE_PERIOD);
         }
         let own_name = self.process.file_name();
         let own = peers.partition_point(|peer| peer.file_name <= own_name);
         let in_turn = own + round % peers.len() * NEIGHBOURS;
-        let mut places = (own..own + NEIGHBOURS).chain(in_turn..in_turn + NEIGHBOURS);
-        self.reap(places.any(|place| !peers[place % peers.len()].is_alive()))?;
+        let mut indices = (own..own + NEIGHBOURS).chain(in_turn..in_turn + NEIGHBOURS);
+        self.reap(indices.any(|index| !peers[index % peers.len()].is_alive()))?;
         Ok(until_turn(own))
     }
 
@@ -258,13 +259,13 @@ impl Domain {
         if !died && !peers.has_remains && peers.unannounced_deaths.is_empty() {
             return Ok(());
         }
-        // Somebody else is at it: what stays for us shows the next time.
+        // Another process is reaping; deaths that remain are noticed at the next probe.
         let Some(registry) = self.board.try_lock(&self.directory)? else { return Ok(()) };
         let is_registry = self.board.has_name();
         let (alive, dead): (Vec<_>, Vec<_>) = peers.list.iter().cloned().partition(|peer| peer.is_alive());
         peers.list = alive.into();
         let unannounced_deaths = std::mem::take(&mut peers.unannounced_deaths);
-        // Whoever has a name is buried by `reaper::reap`, if that may be done here.
+        // `reaper::reap` removes the dead whose files have names, if this board is the registry.
         let is_ours =
             |peer: &&Arc<Peer>| !(is_registry && peer.has_name()) && reaper::is_unannounced(peer, &self.board);
         for peer in dead.iter().chain(&unannounced_deaths).filter(is_ours) {
@@ -297,18 +298,18 @@ impl Domain {
 
     fn leave(&self) -> Result<()> {
         let file_name = self.process.file_name();
-        // If the lock cannot be had, all stays as it is: the lock on our file goes with us, and a reaper sees to the rest.
+        // If the lock cannot be had, all stays as it is: the lock on our file ends with this process, and a reaper does the rest.
         let registry = self.board.lock(&self.directory, REGISTRY_PATIENCE)?;
         registry.free_waiters_of(waiter_owner(self.process.id()));
         self.directory.unlink(&file_name)?;
         self.board.processes_changed();
         if !self.board.has_name() {
-            return Ok(()); // it was removed under us, and we may not remove anything
+            return Ok(()); // the board was removed while we used it, so we have no right to remove anything
         }
         let left = reaper::reap(&self.directory, &self.board, &registry)?;
         reaper::remove_if_unused(&self.user_directory, &self.domain_id.to_string(), &self.directory, left)?;
         if left == 0 {
-            // Not empty: other domains are in use.
+            // It is not empty while other domains are in use.
             let _ = std::fs::remove_dir(self.user_directory.path());
             crash::point(Point::DirectoryRemoved);
         }
@@ -316,20 +317,19 @@ impl Domain {
     }
 }
 
-/// Removes a domain's directory and the user's if they are empty; if not, or not there, others use them.
+/// Removes a domain's directory and the user's if they are empty.
 fn remove_empty(user_directory: &Path, domain_id: u32) {
     let _ = std::fs::remove_dir(user_directory.join(domain_id.to_string()));
     let _ = std::fs::remove_dir(user_directory);
 }
 
-/// Time to the next of the periods, counted on the clock that all processes share, which is the turn of the process at that
-/// place.
-fn until_turn(place: usize) -> Duration {
-    let (period, now_ns) = (WATCH_PERIOD.as_nanos() as u64, monotonic_ns());
+/// Time to the next turn of the process with that index, in periods of the clock that all processes share.
+fn until_turn(index: usize) -> Duration {
+    let (period, now_ns) = (PROBE_PERIOD.as_nanos() as u64, monotonic_ns());
     let turns = NEIGHBOURS as u64;
-    let (current, own) = (now_ns / period % turns, place as u64 % turns);
+    let (current, own) = (now_ns / period % turns, index as u64 % turns);
     let ahead = match (own + turns - current) % turns {
-        0 => turns, // it was just taken
+        0 => turns, // this period is its turn, which it just took
         ahead => ahead,
     };
     Duration::from_nanos(ahead * period - now_ns % period)
@@ -338,7 +338,7 @@ fn until_turn(place: usize) -> Duration {
 impl Drop for Domain {
     fn drop(&mut self) {
         if self.epoch.is_current() {
-            // Nobody to tell; the next process that joins removes what is left.
+            // A drop returns no error; the next process that joins removes what is left.
             let _ = self.leave();
         }
     }

@@ -67,7 +67,7 @@ impl<E> Events<E> {
         participant.domain.epoch.check()?;
         let state = Mutex::new(State { subject: Box::new(subject), waker: None, is_announced: false });
         let events = Events { participant: participant.clone(), monitor: Arc::new(Monitor { topic, side, state }) };
-        participant.watch(&events.monitor);
+        participant.register(&events.monitor);
         drop(events.look()?);
         participant.wake_control(); // it did not know of it when it went to sleep
         Ok(events)

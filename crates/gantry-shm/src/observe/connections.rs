@@ -70,7 +70,7 @@ impl Participant {
             let mut records = HashMap::new();
             for (peer, subscription) in entries.iter().filter(of_role(Role::Subscription)) {
                 let records =
-                    records.entry(&peer.file_name).or_insert_with(|| rows_for(peer, publisher.description.key));
+                    records.entry(&peer.file_name).or_insert_with(|| reader_states(peer, publisher.description.key));
                 let state = self.state((home, publisher), subscription, records);
                 pairs.push(EndpointPair { publisher: publisher.clone(), subscription: subscription.clone(), state });
             }
@@ -118,7 +118,7 @@ impl Participant {
     }
 }
 
-fn rows_for(peer: &Arc<Peer>, key: u64) -> Rows {
+fn reader_states(peer: &Arc<Peer>, key: u64) -> Rows {
     let records = peer.records_of(key).map_err(|e| e.to_string())?;
     let words = records.iter().map(|(record, _)| (record.state.load(Relaxed), record.depth.load(Relaxed)));
     Ok(words.filter(|(state, _)| matches!(*state, READER_ACTIVE | READER_GATING)).collect())

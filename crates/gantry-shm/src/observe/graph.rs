@@ -149,11 +149,11 @@ impl Drop for NodeRecord {
 /// Wakes somebody each time that the graph changed.
 pub struct GraphWatch {
     participant: Arc<Participant>,
-    call: Arc<GraphCall>,
+    call: Arc<GraphTask>,
 }
 
 /// What the control thread does for a [`GraphWatch`].
-struct GraphCall {
+struct GraphTask {
     graph: TopicIndex,
     told: Mutex<Told>,
 }
@@ -172,8 +172,8 @@ impl GraphWatch {
     /// The process forked.
     pub fn new(participant: Arc<Participant>) -> Result<GraphWatch> {
         participant.domain.epoch.check()?;
-        let call = Arc::new(GraphCall { graph: participant.domain.board.graph(), told: Mutex::default() });
-        participant.watch(&call);
+        let call = Arc::new(GraphTask { graph: participant.domain.board.graph(), told: Mutex::default() });
+        participant.register(&call);
         Ok(GraphWatch { participant, call })
     }
 
@@ -197,13 +197,13 @@ impl std::fmt::Debug for GraphWatch {
     }
 }
 
-impl GraphCall {
+impl GraphTask {
     fn told(&self) -> std::sync::MutexGuard<'_, Told> {
         self.told.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl ControlTask for GraphCall {
+impl ControlTask for GraphTask {
     fn topic(&self) -> TopicIndex {
         self.graph
     }

@@ -52,7 +52,7 @@ pub fn domains_under(root: &Path) -> Result<Vec<u32>> {
 /// Looks at a domain under the root that `GANTRY_SHM_DIR` names (`/dev/shm` if unset); `None` if there is none.
 ///
 /// # Errors
-/// Its directory cannot be trusted or read. What is wrong with single files is a doubt in the report.
+/// Its directory cannot be trusted or read. What is wrong with single files is a problem in the report.
 pub fn inspect(domain_id: u32) -> Result<Option<DomainReport>> {
     inspect_under(&default_root(), domain_id)
 }
@@ -64,12 +64,12 @@ pub fn inspect(domain_id: u32) -> Result<Option<DomainReport>> {
 pub fn inspect_under(root: &Path, domain_id: u32) -> Result<Option<DomainReport>> {
     let Some(user_directory) = present(Directory::existing_of_user(root))? else { return Ok(None) };
     let Some(directory) = present(user_directory.existing(&domain_id.to_string()))? else { return Ok(None) };
-    let mut doubts = Vec::new();
-    let board = match Board::open_to_look(&directory) {
+    let mut problems = Vec::new();
+    let board = match Board::open_read_only(&directory) {
         Ok(board) => Some(board),
         Err(e) if e.is_not_found() => None,
         Err(e) => {
-            doubts.push(e.to_string());
+            problems.push(e.to_string());
             None
         }
     };
@@ -77,10 +77,10 @@ pub fn inspect_under(root: &Path, domain_id: u32) -> Result<Option<DomainReport>
     for name in directory.files()?.iter().filter(|name| name.ends_with(PROCESS_SUFFIX)) {
         match present(Peer::open(&directory, name)) {
             Ok(peer) => peers.extend(peer.map(Arc::new)),
-            Err(e) => doubts.push(e.to_string()),
+            Err(e) => problems.push(e.to_string()),
         }
     }
-    Inspection { directory: &directory, board: board.as_ref(), peers: &peers, doubts }.report().map(Some)
+    Inspection { directory: &directory, board: board.as_ref(), peers: &peers, problems }.report().map(Some)
 }
 
 impl Participant {
@@ -93,7 +93,7 @@ impl Participant {
         self.domain.epoch.check()?;
         let peers = self.domain.peers()?;
         let (directory, board) = (&self.domain.directory, Some(&self.domain.board));
-        Inspection { directory, board, peers: &peers, doubts: Vec::new() }.report()
+        Inspection { directory, board, peers: &peers, problems: Vec::new() }.report()
     }
 }
 
@@ -102,7 +102,7 @@ struct Inspection<'a> {
     directory: &'a Directory,
     board: Option<&'a Board>,
     peers: &'a [Arc<Peer>],
-    doubts: Vec<String>,
+    problems: Vec<String>,
 }
 
 impl Inspection<'_> {
@@ -111,21 +111,21 @@ impl Inspection<'_> {
         let used_bytes = files.iter().map(|name| self.directory.used_bytes(name)).sum();
         let records = self.records();
         let processes: Vec<ProcessReport> = self.peers.iter().map(|peer| self.process(peer, &records)).collect();
-        self.doubt_board();
-        self.doubt_ownerless(&files);
+        self.check_board();
+        self.check_ownerless(&files);
         let topics = self.topics(&processes);
         let registry_holder = self.board.and_then(Board::holder);
         let directory = self.directory.path().to_owned();
-        Ok(DomainReport { directory, used_bytes, registry_holder, processes, topics, doubts: self.doubts })
+        Ok(DomainReport { directory, used_bytes, registry_holder, processes, topics, problems: self.problems })
     }
 
-    /// The records of all living processes, by the publisher's key. One that cannot be read is a doubt, and keeps nobody else out.
+    /// The records of all living processes, by the publisher's key. One that cannot be read is a problem, and keeps nobody else out.
     fn records(&mut self) -> HashMap<u64, Vec<PeerRecord>> {
         let mut records: HashMap<u64, Vec<PeerRecord>> = HashMap::new();
         for peer in self.peers.iter().filter(|peer| peer.is_alive()) {
             match peer.records() {
                 Ok(all) => all.into_iter().for_each(|(key, record)| records.entry(key).or_default().push(record)),
-                Err(e) => self.doubts.push(format!("what {peer} holds cannot be read, so nothing is freed: {e}")),
+                Err(e) => self.problems.push(format!("what {peer} holds cannot be read, so nothing is freed: {e}")),
             }
         }
         records
@@ -134,18 +134,18 @@ impl Inspection<'_> {
     fn process(&mut self, peer: &Arc<Peer>, records: &HashMap<u64, Vec<PeerRecord>>) -> ProcessReport {
         let is_alive = peer.is_alive();
         if !is_alive {
-            self.doubts.push(format!(
+            self.problems.push(format!(
                 "{peer} is dead, and what it left was not removed yet; the next process that joins does"
             ));
         } else if !peer.has_name() {
-            self.doubts.push(format!(
+            self.problems.push(format!(
                 "the file of {peer} was removed while it lives: processes that start now do not see it; restart it, and find \
                  out who removes files from {}",
                 self.directory
             ));
         }
         let endpoints = peer.endpoints(None).unwrap_or_else(|error| {
-            self.doubts.push(error.to_string());
+            self.problems.push(error.to_string());
             Vec::new()
         });
         let waiters = self.board.map_or(0, |board| board.waiters_of(waiter_owner(&peer.id)).len());
@@ -180,7 +180,7 @@ impl Inspection<'_> {
         let (state, holders) = match looked {
             Ok((state, holders)) => (Some(state), holders),
             Err(e) => {
-                self.doubts.push(match e.is_not_found() {
+                self.problems.push(match e.is_not_found() {
                     true => format!(
                         "{peer} has a publisher of {} whose file {file_name} is not there: new subscriptions cannot join it",
                         description.topic
@@ -202,31 +202,33 @@ impl Inspection<'_> {
         generation.saturating_sub(source.header.seen_generation.load(Relaxed))
     }
 
-    fn doubt_board(&mut self) {
+    fn check_board(&mut self) {
         let Some(board) = self.board else {
             if !self.peers.is_empty() {
                 let directory = self.directory;
-                self.doubts.push(format!("there is no board in {directory}: its processes go on, and nobody can join"));
+                self.problems
+                    .push(format!("there is no board in {directory}: its processes go on, and nobody can join"));
             }
             return;
         };
         if !board.has_name() {
-            self.doubts.push(format!("the board of {} was removed: nobody can join its processes", self.directory));
+            self.problems.push(format!("the board of {} was removed: nobody can join its processes", self.directory));
         }
         let strangers = self.peers.iter().filter(|peer| peer.is_alive() && peer.board_id != board.id());
-        self.doubts.extend(strangers.map(|peer| format!("{peer} uses another board: neither side hears of the other")));
+        self.problems
+            .extend(strangers.map(|peer| format!("{peer} uses another board: neither side hears of the other")));
         if board.waiters_of(0).is_empty() {
-            self.doubts
+            self.problems
                 .push("all waiter lines are taken: who comes now shares one, and is woken for others".to_owned());
         }
     }
 
     /// Files of publishers whose process is not there.
-    fn doubt_ownerless(&mut self, files: &[String]) {
+    fn check_ownerless(&mut self, files: &[String]) {
         let owners: Vec<&str> = self.peers.iter().map(|peer| process_id(&peer.file_name)).collect();
         for name in files.iter().filter(|name| name.ends_with(PUBLISHER_SUFFIX)) {
             if !owners.contains(&owner_id(name)) {
-                self.doubts.push(format!("nobody owns {name}; the next process that joins removes it"));
+                self.problems.push(format!("nobody owns {name}; the next process that joins removes it"));
             }
         }
     }

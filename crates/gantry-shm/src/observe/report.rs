@@ -20,7 +20,7 @@ pub struct DomainReport {
     /// Its topics, by name.
     pub topics: Vec<TopicReport>,
     /// What should not be, a sentence each.
-    pub doubts: Vec<String>,
+    pub problems: Vec<String>,
 }
 
 /// One process of a domain.
@@ -50,7 +50,7 @@ pub struct ProcessReport {
 pub struct PublisherReport {
     /// What it says about itself.
     pub description: EndpointDescription,
-    /// What its file says; `None` if that cannot be read, about which there is a doubt.
+    /// What its file says; `None` if that cannot be read, about which there is a problem.
     pub state: Option<PublisherState>,
     /// Its matched subscriptions.
     pub readers: Vec<ReaderReport>,
@@ -119,7 +119,7 @@ impl fmt::Display for DomainReport {
             sleepers.iter().try_for_each(|sleeper| write!(f, ", {sleeper} sleeps"))?;
             writeln!(f)?;
         }
-        self.doubts.iter().try_for_each(|doubt| writeln!(f, "  DOUBT: {doubt}"))
+        self.problems.iter().try_for_each(|problem| writeln!(f, "  PROBLEM: {problem}"))
     }
 }
 

@@ -127,7 +127,7 @@ impl Publisher {
         let writer = Writer::new(header, line, ring, Roster::new(description.key, 0, Vec::new()), keep);
         let mut memory = Memory::new(file.region.length_bytes());
         slots::first_slots(&mut memory, &file, &domain, &description)?;
-        file.link(&domain).map_err(removed)?;
+        file.publish_name(&domain).map_err(removed)?;
         let file = Arc::new(file);
         let block = match domain.process.add_endpoint(&domain.directory, &description) {
             Ok(block) => block,
@@ -137,7 +137,7 @@ impl Publisher {
             }
         };
         let discovery = Arc::new(ReaderDiscovery::new(topic, description.key));
-        participant.watch(&discovery);
+        participant.register(&discovery);
         let waiter = Waiter::new(domain.clone());
         let mut publisher = Publisher {
             participant,
@@ -290,7 +290,7 @@ impl Publisher {
     /// A subscription's memory cannot be mapped; the process forked.
     pub fn subscription_count(&mut self) -> Result<usize> {
         self.domain.epoch.check()?;
-        self.domain.look_for_deaths()?;
+        self.domain.reap_dead()?;
         self.find_readers();
         drop_dead_readers(&mut self.writer.roster); // somebody else may be reaping them just now
         match &self.discovery.discovered().unmapped {
