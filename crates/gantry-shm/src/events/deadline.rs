@@ -1,27 +1,34 @@
-//! Time that passes while nothing happens: deadlines that are missed, and leases that run out.
+//! The deadline of an endpoint: the longest time between two samples.
 //!
 //! All times are CLOCK_MONOTONIC in ns. Those of other processes may be anything: a time in the future counts as now.
 
-/// Counts the periods that went by without a sample.
+use crate::describe::qos::{Qos, limit_ns};
+
+/// Counts the periods without a sample.
 pub(crate) struct Deadline {
     period_ns: u64,
-    /// The newest sample, or the beginning.
+    /// The time of the newest sample, or of the beginning.
     since_ns: u64,
-    /// Periods since then that were counted.
+    /// Periods since then that were counted already.
     counted: u64,
 }
 
 impl Deadline {
-    pub(crate) fn new(period_ns: u64, now_ns: u64) -> Deadline {
+    /// The deadline in that QoS, if there is one.
+    pub(crate) fn of(qos: &Qos, now_ns: u64) -> Option<Deadline> {
+        qos.deadline.map(|deadline| Deadline::new(limit_ns(Some(deadline)), now_ns))
+    }
+
+    fn new(period_ns: u64, now_ns: u64) -> Deadline {
         Deadline { period_ns, since_ns: now_ns, counted: 0 }
     }
 
-    /// Begins anew.
+    /// Begins a new period.
     pub(crate) fn restart(&mut self, now_ns: u64) {
         *self = Deadline::new(self.period_ns, now_ns);
     }
 
-    /// How many periods more went by, if the newest sample is of `newest_ns`.
+    /// How many more periods are over, if the newest sample is of `newest_ns`.
     pub(crate) fn missed(&mut self, newest_ns: u64, now_ns: u64) -> u64 {
         if newest_ns > self.since_ns {
             self.restart(newest_ns.min(now_ns));
@@ -32,7 +39,7 @@ impl Deadline {
         more
     }
 
-    /// When the next period is over.
+    /// When the next period ends.
     pub(crate) fn due_ns(&self) -> u64 {
         self.since_ns.saturating_add(self.period_ns.saturating_mul(self.counted + 1))
     }
@@ -47,7 +54,7 @@ mod tests {
         let mut deadline = Deadline::new(100, 1000);
         assert_eq!((deadline.missed(0, 1099), deadline.due_ns()), (0, 1100));
         assert_eq!((deadline.missed(0, 1100), deadline.due_ns()), (1, 1200));
-        assert_eq!(deadline.missed(0, 1100), 0, "looking again counts nothing");
+        assert_eq!(deadline.missed(0, 1100), 0, "a second update counts nothing");
         assert_eq!((deadline.missed(0, 1350), deadline.due_ns()), (2, 1400));
         assert_eq!((deadline.missed(1390, 1480), deadline.due_ns()), (0, 1490), "a sample begins a new period");
         assert_eq!(deadline.missed(1390, 1490), 1);
