@@ -194,7 +194,7 @@ impl Stage {
         assert_eq!(peer.is_alive(), lives);
         loop {
             let topic = [None, Some(topic_hash(TOPIC))][input.below(2)];
-            for endpoint in believed(peer.endpoints(topic)).unwrap_or_default() {
+            for (endpoint, _) in believed(peer.endpoints(topic)).unwrap_or_default() {
                 let _ = endpoint.mismatch(&self.description);
             }
             if let Some(records) = believed(peer.records_of([self.description.key, 0][input.below(2)])) {

@@ -192,24 +192,37 @@ impl Domain {
         Ok(description)
     }
 
-    /// The living endpoints of one role on a topic, each with its process. A process that cannot be read is passed over, with a
-    /// sentence in `problems`.
+    /// The endpoints and nodes of the living processes, of one topic or of all, each with its process and the number of samples
+    /// that it copied. A process that cannot be read is passed over, with a sentence in `problems`.
+    pub(crate) fn entries(
+        &self,
+        topic: Option<&str>,
+        problems: &mut Vec<String>,
+    ) -> Result<Vec<(Arc<Peer>, EndpointDescription, u64)>> {
+        let mut entries = Vec::new();
+        for peer in self.peers()?.iter().filter(|peer| peer.is_alive()) {
+            let found = peer.endpoints(topic.map(topic_hash)).unwrap_or_else(|error| {
+                problems.push(error.to_string());
+                Vec::new()
+            });
+            let of_topic = found.into_iter().filter(|(endpoint, _)| topic.is_none_or(|topic| endpoint.topic == topic));
+            entries.extend(of_topic.map(|(endpoint, copied_samples)| (peer.clone(), endpoint, copied_samples)));
+        }
+        Ok(entries)
+    }
+
+    /// The same for one role on a topic, without the samples.
     pub(crate) fn endpoints(
         &self,
         topic: &str,
         role: Role,
         problems: &mut Vec<String>,
     ) -> Result<Vec<(Arc<Peer>, EndpointDescription)>> {
-        let mut found = Vec::new();
-        for peer in self.peers()?.iter().filter(|peer| peer.is_alive()) {
-            let endpoints = peer.endpoints(Some(topic_hash(topic))).unwrap_or_else(|error| {
-                problems.push(error.to_string());
-                Vec::new()
-            });
-            let matching = endpoints.into_iter().filter(|endpoint| endpoint.role == role && endpoint.topic == topic);
-            found.extend(matching.map(|endpoint| (peer.clone(), endpoint)));
-        }
-        Ok(found)
+        let entries = self.entries(Some(topic), problems)?.into_iter();
+        Ok(entries
+            .filter(|(_, endpoint, _)| endpoint.role == role)
+            .map(|(peer, endpoint, _)| (peer, endpoint))
+            .collect())
     }
 
     /// An error about an endpoint at the other end of `own`'s topic that has another type; `None` if there is none.

@@ -102,13 +102,8 @@ impl Peer {
         self.dead.load(Relaxed)
     }
 
-    /// Its endpoints, of one topic or of all.
-    pub(crate) fn endpoints(&self, topic_hash: Option<u64>) -> Result<Vec<EndpointDescription>> {
-        Ok(self.endpoints_and_copies(topic_hash)?.into_iter().map(|(endpoint, _)| endpoint).collect())
-    }
-
-    /// The same, each with the number of samples that it copied.
-    pub(crate) fn endpoints_and_copies(&self, topic_hash: Option<u64>) -> Result<Vec<(EndpointDescription, u64)>> {
+    /// Its endpoints, of one topic or of all, each with the number of samples that it copied.
+    pub(crate) fn endpoints(&self, topic_hash: Option<u64>) -> Result<Vec<(EndpointDescription, u64)>> {
         let mut endpoints = Vec::new();
         for (offset, size_bytes) in self.blocks(BLOCK_ENDPOINT)? {
             if let Some((bytes, copied_samples)) = self.read_endpoint(offset, size_bytes, topic_hash)? {

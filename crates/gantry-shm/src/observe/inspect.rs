@@ -1,7 +1,7 @@
-//! A look at a domain from outside: who is there, who holds what, and what should not be.
+//! The inspection of a domain from outside: processes, endpoints, holders of samples, and problems.
 //!
-//! Used by tools, and by error sentences (`holders`). It writes nothing, takes no lock, makes no file and needs no membership;
-//! what changes while it looks, it may see half. Control path.
+//! It writes nothing, takes no lock, makes no file and needs no membership; changes during the inspection may be seen in part.
+//! Control path.
 
 use crate::{
     describe::description::{EndpointDescription, Role},
@@ -29,8 +29,8 @@ use std::{
     sync::Arc,
 };
 
-/// The domains of this user under the root that `GANTRY_SHM_DIR` names (`/dev/shm` if unset), in which there are processes or
-/// what they left.
+/// The domains of this user under the root that `GANTRY_SHM_DIR` names (`/dev/shm` if unset) that have processes or files of dead
+/// processes.
 ///
 /// # Errors
 /// The user's directory cannot be trusted or read.
@@ -49,15 +49,15 @@ pub fn domains_under(root: &Path) -> Result<Vec<u32>> {
     Ok(domains)
 }
 
-/// Looks at a domain under the root that `GANTRY_SHM_DIR` names (`/dev/shm` if unset); `None` if there is none.
+/// Inspects a domain under the root that `GANTRY_SHM_DIR` names (`/dev/shm` if unset); `None` if there is none.
 ///
 /// # Errors
-/// Its directory cannot be trusted or read. What is wrong with single files is a problem in the report.
+/// Its directory cannot be trusted or read. An error of a single file is a problem in the report.
 pub fn inspect(domain_id: u32) -> Result<Option<DomainReport>> {
     inspect_under(&default_root(), domain_id)
 }
 
-/// Looks at a domain under `root`; `None` if there is none.
+/// Inspects a domain under `root`; `None` if there is none.
 ///
 /// # Errors
 /// As [`inspect`].
@@ -84,8 +84,7 @@ pub fn inspect_under(root: &Path, domain_id: u32) -> Result<Option<DomainReport>
 }
 
 impl Participant {
-    /// Looks at this participant's domain. It sees more than [`inspect`]: processes whose files somebody removed, which are
-    /// known from before.
+    /// Inspects this participant's domain. Unlike [`inspect`], it also reports known processes whose files were removed.
     ///
     /// # Errors
     /// The directory cannot be read; a process cannot be mapped; the process forked.
@@ -97,7 +96,7 @@ impl Participant {
     }
 }
 
-/// What is looked at, and what was found wrong so far.
+/// A domain under inspection, and the problems that were found so far.
 struct Inspection<'a> {
     directory: &'a Directory,
     board: Option<&'a Board>,
@@ -119,13 +118,15 @@ impl Inspection<'_> {
         Ok(DomainReport { directory, used_bytes, registry_holder, processes, topics, problems: self.problems })
     }
 
-    /// The records of all living processes, by the publisher's key. One that cannot be read is a problem, and keeps nobody else out.
+    /// The reader records of all living processes, by the publisher's key. A process that cannot be read is a problem.
     fn records(&mut self) -> HashMap<u64, Vec<PeerRecord>> {
         let mut records: HashMap<u64, Vec<PeerRecord>> = HashMap::new();
         for peer in self.peers.iter().filter(|peer| peer.is_alive()) {
             match peer.records() {
                 Ok(all) => all.into_iter().for_each(|(key, record)| records.entry(key).or_default().push(record)),
-                Err(e) => self.problems.push(format!("what {peer} holds cannot be read, so nothing is freed: {e}")),
+                Err(e) => self
+                    .problems
+                    .push(format!("the reader records of {peer} cannot be read, so no slot is reclaimed: {e}")),
             }
         }
         records
@@ -135,12 +136,12 @@ impl Inspection<'_> {
         let is_alive = peer.is_alive();
         if !is_alive {
             self.problems.push(format!(
-                "{peer} is dead, and what it left was not removed yet; the next process that joins does"
+                "{peer} is dead, and its files were not removed yet; the next process that joins removes them"
             ));
         } else if !peer.has_name() {
             self.problems.push(format!(
                 "the file of {peer} was removed while it lives: processes that start now do not see it; restart it, and find \
-                 out who removes files from {}",
+                 out which program removes files from {}",
                 self.directory
             ));
         }
@@ -150,7 +151,7 @@ impl Inspection<'_> {
         });
         let waiters = self.board.map_or(0, |board| board.waiters_of(waiter_owner(&peer.id)).len());
         let (nodes, endpoints): (Vec<_>, Vec<_>) =
-            endpoints.into_iter().partition(|endpoint| endpoint.role == Role::Node);
+            endpoints.into_iter().map(|(endpoint, _)| endpoint).partition(|endpoint| endpoint.role == Role::Node);
         let nodes = nodes.into_iter().map(|node| node.node).collect();
         let (publishers, subscriptions): (Vec<_>, Vec<_>) =
             endpoints.into_iter().partition(|endpoint| endpoint.role == Role::Publisher);
@@ -166,18 +167,18 @@ impl Inspection<'_> {
     ) -> PublisherReport {
         let records = records.get(&description.key).map_or(&[][..], Vec::as_slice);
         let file_name = publisher_file_name(&peer.id, description.number);
-        let looked = PublisherMapping::open(self.directory, &file_name, description.key).and_then(|source| {
-            let (ring, newest_sequence) = source.newest()?;
+        let read = PublisherMapping::open(self.directory, &file_name, description.key).and_then(|mapping| {
+            let (ring, newest_sequence) = mapping.newest()?;
             let state = PublisherState {
                 used_bytes: self.directory.used_bytes(&file_name),
                 newest_sequence,
-                granted_depth: source.header.granted_depth.load(Relaxed),
-                is_blocked: source.header.blocked.load(Relaxed) != 0,
-                unseen_changes: self.unseen_changes(&description, &source),
+                granted_depth: mapping.header.granted_depth.load(Relaxed),
+                is_blocked: mapping.header.blocked.load(Relaxed) != 0,
+                unseen_changes: self.unseen_changes(&description, &mapping),
             };
             Ok((state, holders(records, |sequence| ring.length_bytes_of(sequence).unwrap_or(0))))
         });
-        let (state, holders) = match looked {
+        let (state, holders) = match read {
             Ok((state, holders)) => (Some(state), holders),
             Err(e) => {
                 self.problems.push(match e.is_not_found() {
@@ -193,13 +194,13 @@ impl Inspection<'_> {
         PublisherReport { description, state, readers: readers(records), holders }
     }
 
-    fn unseen_changes(&self, publisher: &EndpointDescription, source: &PublisherMapping) -> u64 {
+    fn unseen_changes(&self, publisher: &EndpointDescription, mapping: &PublisherMapping) -> u64 {
         let Some(generation) =
             self.board.and_then(|board| board.generation(topic_hash(&publisher.topic), Side::Readers))
         else {
             return 0;
         };
-        generation.saturating_sub(source.header.seen_generation.load(Relaxed))
+        generation.saturating_sub(mapping.header.seen_generation.load(Relaxed))
     }
 
     fn check_board(&mut self) {
@@ -207,28 +208,30 @@ impl Inspection<'_> {
             if !self.peers.is_empty() {
                 let directory = self.directory;
                 self.problems
-                    .push(format!("there is no board in {directory}: its processes go on, and nobody can join"));
+                    .push(format!("there is no board in {directory}: its processes go on, and no process can join"));
             }
             return;
         };
         if !board.has_name() {
-            self.problems.push(format!("the board of {} was removed: nobody can join its processes", self.directory));
+            self.problems
+                .push(format!("the board of {} was removed: no process can join its processes", self.directory));
         }
         let strangers = self.peers.iter().filter(|peer| peer.is_alive() && peer.board_id != board.id());
         self.problems
-            .extend(strangers.map(|peer| format!("{peer} uses another board: neither side hears of the other")));
+            .extend(strangers.map(|peer| format!("{peer} uses another board: neither side discovers the other")));
         if board.waiters_of(0).is_empty() {
-            self.problems
-                .push("all waiter lines are taken: who comes now shares one, and is woken for others".to_owned());
+            self.problems.push(
+                "all waiter lines are taken: new waiters share one, and are woken for each other's news".to_owned(),
+            );
         }
     }
 
-    /// Files of publishers whose process is not there.
+    /// Files of publishers without a process.
     fn check_ownerless(&mut self, files: &[String]) {
         let owners: Vec<&str> = self.peers.iter().map(|peer| process_id(&peer.file_name)).collect();
         for name in files.iter().filter(|name| name.ends_with(PUBLISHER_SUFFIX)) {
             if !owners.contains(&owner_id(name)) {
-                self.problems.push(format!("nobody owns {name}; the next process that joins removes it"));
+                self.problems.push(format!("no process owns {name}; the next process that joins removes it"));
             }
         }
     }
@@ -254,12 +257,12 @@ impl Inspection<'_> {
         topics.into_values().collect()
     }
 
-    /// The processes of those who sleep on a topic.
+    /// The processes that sleep on a topic.
     fn sleepers(&self, topic: &str) -> Vec<String> {
         let owners = self.board.map_or(Vec::new(), |board| board.sleepers(topic_hash(topic)));
         let owner = |id: u64| self.peers.iter().find(|peer| waiter_owner(&peer.id) == id);
         let name = |id| match id {
-            0 => "some who share a waiter line".to_owned(),
+            0 => "the waiters of the shared line".to_owned(),
             id => owner(id).map_or("a process that is not there".to_owned(), ToString::to_string),
         };
         owners.into_iter().map(name).collect()
@@ -279,7 +282,7 @@ fn readers(records: &[PeerRecord]) -> Vec<ReaderReport> {
     active.map(report).collect()
 }
 
-/// What is not there is no error.
+/// The value, or `None` if there is no such file.
 fn present<T>(found: Result<T>) -> Result<Option<T>> {
     match found {
         Ok(found) => Ok(Some(found)),

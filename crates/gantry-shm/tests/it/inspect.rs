@@ -73,7 +73,7 @@ fn the_dead_and_what_belongs_to_nobody_are_problems() {
     std::fs::write(domain.with_file_name(&name), "of nobody").unwrap();
     let report = inspect_under(root.path(), 0).unwrap().unwrap();
     assert!(!report.processes[0].is_alive);
-    for part in [format!("(pid {pid}) is dead"), format!("nobody owns {name}")] {
+    for part in [format!("(pid {pid}) is dead"), format!("no process owns {name}")] {
         assert!(
             report.problems.iter().any(|problem| problem.contains(&part)),
             "{part} is not in: {:?}",

@@ -64,7 +64,7 @@ fn a_publisher_whose_file_was_removed_goes_on_with_what_it_has() {
         }
     };
     assert!(matches!(error, Error::Removed { .. }), "{error}");
-    for part in [its_file.to_str().unwrap(), "/chatter", "find out who removes"] {
+    for part in [its_file.to_str().unwrap(), "/chatter", "find out which program removes"] {
         assert!(error.to_string().contains(part), "{part} is not in: {error}");
     }
     loans.clear();
