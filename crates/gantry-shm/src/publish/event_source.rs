@@ -118,7 +118,7 @@ impl PublisherEventSource {
             return Ok(());
         }
         let (topic, key) = (&self.description.topic, self.description.key);
-        // Rows before endpoints: a subscription has its endpoint before its record, and as long.
+        // Records before endpoints: a subscription has its endpoint before its record, and as long.
         let mut records = BTreeMap::new();
         for peer in domain.peers()?.iter().filter(|peer| peer.is_alive()) {
             records.insert(peer.id, Roster::new(key, generation, peer.records_of(key)?).count());
@@ -223,8 +223,8 @@ mod tests {
         assert_eq!(matched(), Some((1, 1)));
         // A new subscription that has not joined completely.
         let domain = &participant.domain;
-        let newcomer = domain.describe(Role::Subscription, node, topic, bytes.clone(), qos).unwrap();
-        domain.process.add_endpoint(&domain.directory, &newcomer).unwrap();
+        let joining = domain.describe(Role::Subscription, node, topic, bytes.clone(), qos).unwrap();
+        domain.process.add_endpoint(&domain.directory, &joining).unwrap();
         domain.board.topic_changed(domain.topic(topic), Side::Readers);
         assert_eq!(matched(), None);
         let _third = subscribe();
