@@ -1,8 +1,8 @@
-//! Points at which a test kills this process, to prove that whatever is left half done, the others go on.
+//! Points at which a test kills this process, to prove that other processes go on whichever step is left half done.
 //!
-//! Exists under `--cfg crash_points` only; otherwise [`point`] is nothing. There is a point after each step that others can see
-//! (a store into shared memory, a system call on a shared file). The suite is `tests/crash`, which kills a child at every pass
-//! of every point, and fails if a point is never passed.
+//! They exist under `--cfg crash_points` only; otherwise [`point`] does nothing. There is a point after each step that other
+//! processes can see (a store into shared memory, a system call on a shared file). The suite `tests/crash` kills a child at every
+//! pass of every point, and fails if a point is never passed.
 
 /// A step after which the process can be killed.
 macro_rules! points {
@@ -18,9 +18,9 @@ macro_rules! points {
 
 points! {
     // Files and directories.
-    /// A directory was made, of the user or of a domain.
+    /// The directory of a user or of a domain was made.
     DirectoryMade,
-    /// A file was made, which has no name yet.
+    /// A file was made and has no name yet.
     FileMade,
     /// A file got more pages.
     FileGrown,
@@ -30,9 +30,9 @@ points! {
     FileUnlinked,
     /// An empty directory was removed.
     DirectoryRemoved,
-    /// Pages were given back.
+    /// Pages were punched.
     FilePunched,
-    /// Pages were put behind a hole.
+    /// The pages of a hole were allocated again.
     HoleFilled,
 
     // The board.
@@ -40,7 +40,7 @@ points! {
     BoardWritten,
     /// The registry lock was taken.
     RegistryLocked,
-    /// The registry lock is about to be given back.
+    /// The registry lock is about to be released.
     RegistryUnlocks,
     /// The count of processes was raised.
     ProcessesChanged,
@@ -48,23 +48,23 @@ points! {
     TopicClaimed,
     /// A topic's generation was raised.
     GenerationRaised,
-    /// A waiter was rung, out of several perhaps.
+    /// A waiter was rung, perhaps one of several.
     WaiterRung,
-    /// A waiter was told which topic has news.
-    ReadyMarked,
-    /// It was said that a waiter wakes, and it is not rung yet.
+    /// A collector's bit of a topic with news was set.
+    ReadySet,
+    /// A sleeping waiter was claimed and is not rung yet.
     SleeperClaimed,
-    /// A waiter that collects says that it sleeps.
+    /// A collector's line says that it sleeps.
     CollectorAsleep,
     /// A waiter line was taken.
     WaiterTaken,
-    /// Waiters to be freed are in no topic's sets any more.
-    WaitersSilenced,
-    /// A waiter line was freed, out of several perhaps.
+    /// Waiter lines that are to be freed are in no topic's sets any more.
+    WaitersWithdrawn,
+    /// A waiter line was freed, perhaps one of several.
     WaiterFreed,
-    /// A waiter announced that it sleeps.
+    /// A waiter entered the sleepers of a topic.
     SleeperEntered,
-    /// It took that back.
+    /// A waiter left them.
     SleeperLeft,
 
     // A process's file.
@@ -72,22 +72,22 @@ points! {
     ProcessLocked,
     /// Its header is written.
     ProcessWritten,
-    /// A block's header is written, and not yet part of the file's contents.
+    /// A block's header is written and not yet part of the file's contents.
     BlockWritten,
     /// A block is part of the contents.
     BlockAdded,
     /// An endpoint's description is being written.
     EndpointOpened,
-    /// An endpoint's description is written, or taken back.
+    /// An endpoint's description is written or removed.
     EndpointClosed,
-    /// A record has all but its key.
-    RowFilled,
-    /// A record has its key.
-    RowTaken,
-    /// A record's subscription is gone.
+    /// A reader record is filled, but for its key.
+    RecordFilled,
+    /// A reader record has its key.
+    RecordTaken,
+    /// A reader record says that its subscription is gone.
     RecordLeft,
-    /// A record is nobody's.
-    RowFreed,
+    /// A reader record is free.
+    RecordFreed,
 
     // A publisher.
     /// The header of a new publisher's file is written.
@@ -110,7 +110,7 @@ points! {
     HeadStored,
     /// The pins were read.
     PinsRead,
-    /// What nobody holds was freed.
+    /// Slots without pins were reclaimed.
     Reclaimed,
     /// A larger ring is filled.
     RingFilled,
@@ -120,15 +120,15 @@ points! {
     EntryMoved,
     /// The depth was granted, the generation not yet.
     DepthGranted,
-    /// The publisher says which generation it honours.
+    /// The generation that the publisher honours was stored.
     GenerationSeen,
-    /// The publisher says that it waits, or that it does not any more.
-    BlockedSaid,
-    /// The publisher says that it left.
+    /// The word by which a publisher says that it is blocked was stored.
+    BlockedSet,
+    /// The header says that the publisher left.
     PublisherLeft,
 
     // A subscription.
-    /// A record's cursor says where the subscription begins.
+    /// A reader record's cursor says where the subscription begins.
     StartChosen,
     /// A sequence is pinned.
     Pinned,
@@ -136,11 +136,11 @@ points! {
     CursorStored,
     /// A sample is about to be released.
     SampleDrops,
-    /// A pin was taken back.
+    /// A pin was cleared.
     Unpinned,
 }
 
-/// The process is killed here if [`arm`] said so.
+/// Kills the process if [`arm`] chose this pass of this point.
 #[cfg(not(crash_points))]
 #[inline(always)]
 pub(crate) fn point(_: Point) {}
@@ -157,7 +157,7 @@ mod armed {
 
     /// How often each point was passed.
     static PASSES: [AtomicU64; POINTS.len()] = [const { AtomicU64::new(0) }; POINTS.len()];
-    /// Where to die, and at which pass.
+    /// The point and the pass at which to die.
     static FATAL_POINT: AtomicUsize = AtomicUsize::new(usize::MAX);
     static FATAL_PASS: AtomicU64 = AtomicU64::new(0);
 
@@ -172,10 +172,10 @@ mod armed {
         }
     }
 
-    /// Kills this process at the `pass`th pass (from 1, counted since its start) of the point `POINTS[place]`.
-    pub fn arm(place: usize, pass: u64) {
+    /// Kills this process at the `pass`th pass (from 1, counted since its start) of the point `POINTS[index]`.
+    pub fn arm(index: usize, pass: u64) {
         FATAL_PASS.store(pass, SeqCst);
-        FATAL_POINT.store(place, SeqCst);
+        FATAL_POINT.store(index, SeqCst);
     }
 
     /// How often each of [`POINTS`] was passed since this process started.

@@ -1,7 +1,6 @@
-//! What can go wrong in the engine, as sentences with the values in them and what to do next.
+//! The errors of the engine: sentences with the values in them and what to do next.
 //!
-//! Every fallible call of this crate returns [`Error`]; `gantry` passes it on unchanged.
-//! The engine never logs: what it cannot do, it returns.
+//! Every fallible call of this crate returns [`Error`]; `gantry` passes it on unchanged. The engine never logs.
 
 use std::{io, path::PathBuf};
 
@@ -9,12 +8,12 @@ use std::{io, path::PathBuf};
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// A system call failed in a way that needs no advice of its own.
+    /// A system call failed, with no advice but the kernel's own words.
     #[error("cannot {action}: {source}")]
     System {
-        /// What was being done, as "open /dev/shm/gantry-0".
+        /// The action that failed, as "open /dev/shm/gantry-0".
         action: String,
-        /// What the kernel said.
+        /// The kernel's error.
         source: io::Error,
     },
 
@@ -22,30 +21,30 @@ pub enum Error {
     #[error(
         "no room in shared memory for {what}: {needed_bytes} bytes were needed, {free_bytes} of {total_bytes} are free \
          in {directory}; free some, use fewer or smaller messages, enlarge it (docker: --shm-size=1g; host: \
-         mount -o remount,size=50% /dev/shm) or set GANTRY_SHM_DIR to a roomier tmpfs"
+         mount -o remount,size=50% /dev/shm) or set GANTRY_SHM_DIR to a larger tmpfs"
     )]
     NoRoom {
-        /// What the memory was for.
+        /// The purpose of the memory.
         what: String,
-        /// How much was asked for.
+        /// The bytes that were needed.
         needed_bytes: u64,
-        /// How much there was.
+        /// The free bytes of the file system.
         free_bytes: u64,
-        /// How large the file system is.
+        /// The size of the file system.
         total_bytes: u64,
-        /// Where.
+        /// The directory of the domain.
         directory: PathBuf,
     },
 
     /// No permission to use the directory of the shared memory.
     #[error(
-        "no permission to {action}; Gantry needs a directory that user {uid} may write: mend its permissions or set \
-         GANTRY_SHM_DIR to one (a tmpfs, the same for all programs that should meet)"
+        "no permission to {action}; Gantry needs a directory that user {uid} may write: correct its permissions or set \
+         GANTRY_SHM_DIR to another directory (a tmpfs, the same for all programs that shall communicate)"
     )]
     NoPermission {
-        /// What was being done.
+        /// The action that failed.
         action: String,
-        /// The user that this process runs as.
+        /// The user of this process.
         uid: u32,
     },
 
@@ -55,65 +54,67 @@ pub enum Error {
         path.display()
     )]
     ForeignDirectory {
-        /// Which directory.
+        /// The directory.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The check that it fails.
         why: String,
     },
 
-    /// Another process holds the registry lock and does not let go.
+    /// Another process holds the registry lock and does not release it.
     #[error(
         "the registry of {} has been locked by process {pid} for {waited_ms} ms; if that process is stopped \
-         (SIGSTOP, a debugger), let it go on or end it",
+         (SIGSTOP, a debugger), continue it or end it",
         directory.display()
     )]
     RegistryBusy {
-        /// Which domain's directory.
+        /// The directory of the domain.
         directory: PathBuf,
-        /// Who holds it, as far as it said so.
+        /// The pid of the holder, as far as it wrote it down.
         pid: u32,
-        /// How long this process waited.
+        /// The time that this process waited.
         waited_ms: u64,
     },
 
-    /// Somebody removed a file, or the directory, of those who live.
+    /// A file or a directory of living processes was removed.
     #[error(
-        "{} was removed while it is in use (wanted: {what}); who has it goes on with what there is, and nobody new sees it: \
-         restart the programs that use it, and find out who removes files from shared memory",
+        "{} was removed while it is in use (it was needed for {what}); programs that have mapped it go on, and new ones do not \
+         see it: restart the programs that use it, and find out which program removes files from shared memory",
         file.display()
     )]
     Removed {
-        /// Which file.
+        /// The file.
         file: PathBuf,
-        /// What it was needed for.
+        /// The purpose for which it was needed.
         what: String,
     },
 
     /// The handle was made before `fork`; only the parent may use it.
-    #[error("this handle belongs to the parent process: after fork, create a node of your own or call exec")]
+    #[error("this handle belongs to the parent process: after fork, create a new node or call exec")]
     Forked,
 
     /// A file of another version or build.
     #[error(
-        "{file} is not of this version of Gantry: {why}; use one version for all programs of a domain (what a version left that does not run any more is removed)"
+        "{file} is not of this version of Gantry: {why}; use one version for all programs of a domain (files of programs that ended are removed)"
     )]
     Incompatible {
-        /// Which file.
+        /// The file.
         file: String,
-        /// What differs.
+        /// The difference.
         why: String,
     },
 
     /// Bytes that no correct Gantry program writes.
-    #[error("corrupt shared memory in {what} at {place}: expected {expected}, found {found}")]
+    #[error(
+        "corrupt shared memory in {what} at {location}: expected {expected}, found {found}; restart the process that wrote it"
+    )]
     Corrupt {
-        /// Which region or topic.
+        /// The region or topic.
         what: String,
-        /// Where in it.
-        place: String,
-        /// What would have been right.
+        /// The location in it.
+        location: String,
+        /// The expected value.
         expected: String,
-        /// What is there.
+        /// The value that was found.
         found: String,
     },
 
@@ -125,74 +126,75 @@ pub enum Error {
     OutOfMemory {
         /// The publisher's topic.
         topic: String,
-        /// How much was asked for.
+        /// The bytes that were needed.
         needed_bytes: usize,
-        /// How much is in use.
+        /// The bytes that are in use.
         used_bytes: usize,
-        /// How much may be.
+        /// The bytes that may be in use.
         limit_bytes: usize,
-        /// Who holds how much.
+        /// The holders of the samples, each with its bytes.
         holders: String,
-        /// Why there is not more, and what to do.
+        /// The reason why there is no more, and what to do.
         why: String,
     },
 
-    /// Subscriptions did not take what would have to go for one more sample.
+    /// The history is full, and slow readers have not taken its oldest sample.
     #[error(
-        "could not publish on topic {topic} within {waited_ms} ms: {kept} samples ({kept_bytes} bytes) are kept, and sample \
-         {oldest} was not taken by {slow_readers}; both sides are RELIABLE and KEEP_ALL, so the publisher waits for them: take \
-         faster, raise max_blocking_time or what is kept, or use KEEP_LAST on one side"
+        "could not publish on topic {topic} within {waited_ms} ms: the history is full with {kept} samples ({kept_bytes} bytes), \
+         and sample {oldest} was not taken yet by slow readers: {slow_readers}; both sides are RELIABLE and KEEP_ALL, so the \
+         publisher waits for them: take faster, raise max_blocking_time, max_kept_samples or max_kept_bytes, or use KEEP_LAST \
+         on one side"
     )]
     PublishTimeout {
         /// The publisher's topic.
         topic: String,
-        /// How long it waited.
+        /// The time that the publisher waited.
         waited_ms: u64,
-        /// How many samples it keeps.
+        /// The number of samples in its history.
         kept: usize,
-        /// How many bytes.
+        /// Their bytes.
         kept_bytes: usize,
-        /// The oldest of them.
+        /// The sequence of the oldest of them.
         oldest: u64,
-        /// Whose subscriptions did not take it.
+        /// The processes whose subscriptions have not taken it.
         slow_readers: String,
     },
 
-    /// The memory in which a reader pins samples cannot be mapped, so nothing it may hold is ever freed.
-    #[error("cannot see what the readers of topic {topic} hold: {why}")]
+    /// The memory in which a reader pins samples cannot be mapped, so that no sample that it may hold is reclaimed.
+    #[error("cannot map the reader records of topic {topic}, so no slot is reclaimed: {why}")]
     UnmappedReader {
         /// The publisher's topic.
         topic: String,
-        /// What failed.
+        /// The failure.
         why: String,
     },
 
-    /// Whoever is there on the topic has another type.
+    /// An endpoint at the other end of the topic has another type.
     #[error("{mismatch}; build all programs of a topic with the same definition")]
     TypeMismatch {
-        /// Both types, and where they part.
+        /// Both types, and their first difference.
         mismatch: String,
     },
 
     /// An argument is out of range.
     #[error("{what} is {value}, which is out of range: {range}")]
     OutOfRange {
-        /// Which argument.
+        /// The argument.
         what: &'static str,
-        /// What was given.
+        /// Its value.
         value: String,
-        /// What is allowed.
+        /// The allowed values.
         range: String,
     },
 
-    /// A loan that was given to a publisher it did not come from.
+    /// A loan was passed to a publisher that did not make it.
     #[error("this loan belongs to another publisher (of topic {topic}); publish it there, or loan from this one")]
     ForeignLoan {
-        /// Topic of the publisher that was asked.
+        /// The topic of the publisher to which it was passed.
         topic: String,
     },
 
-    /// A subscription of one domain that was given to a wait set of another.
+    /// A subscription of one domain was passed to a wait set of another.
     #[error(
         "this wait set belongs to another domain than the subscription to {topic}; use one wait set for each domain"
     )]
@@ -206,7 +208,7 @@ pub enum Error {
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 impl Error {
-    /// Wraps what the kernel said, with what was being done; permission errors get their advice.
+    /// Wraps an error of the kernel with the action that failed; permission errors get their advice.
     pub(crate) fn system(action: impl Into<String>, source: impl Into<io::Error>) -> Error {
         let (action, source) = (action.into(), source.into());
         match source.kind() {
@@ -215,21 +217,21 @@ impl Error {
         }
     }
 
-    /// Whether something was not there: often somebody else removed it meanwhile.
+    /// Whether a file was missing: another process may have removed it meanwhile.
     pub(crate) fn is_not_found(&self) -> bool {
         matches!(self, Error::System { source, .. } if source.kind() == io::ErrorKind::NotFound)
     }
 
-    /// Says that bytes of another process make no sense.
+    /// The error of bytes that no correct process writes.
     pub(crate) fn corrupt(
         what: impl Into<String>,
-        place: impl Into<String>,
+        location: impl Into<String>,
         expected: impl ToString,
         found: impl ToString,
     ) -> Error {
         Error::Corrupt {
             what: what.into(),
-            place: place.into(),
+            location: location.into(),
             expected: expected.to_string(),
             found: found.to_string(),
         }

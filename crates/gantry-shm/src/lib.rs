@@ -1,27 +1,27 @@
-//! Gantry's shared-memory engine: publishers put samples into their own memory, subscriptions look at them in place.
+//! Gantry's shared-memory engine: publishers write samples into their own memory, subscriptions read them in place.
 //!
-//! It knows bytes, sequences and memory; messages, nodes and executors are `gantry`'s. The crate has two *paths*: the
-//! **data path** (loan, publish, take, release: no allocation, no lock, no system call but a wake-up that somebody waits
-//! for) and the **control path** (join, match, reap).
+//! The crate deals in bytes, sequences and memory; messages, nodes and executors are in `gantry`. It has two *paths*: the
+//! **data path** (loan, publish, take, release: no allocation, no lock, no system call except to wake a sleeping reader) and the
+//! **control path** (join, match, reap).
 //!
 //! # Invariants
-//! Every `SAFETY` comment names the ones it leans on; each file's header has those of its own.
+//! Every `SAFETY` comment names the invariants on which it rests; each file's header has those of its own.
 //!
 //! - **I1 one writer.** Every page is mapped writable by its owner alone (`region`, R3). The exception, the board, holds hints
 //!   and counters, no offsets (`board`, B1).
 //! - **I2 in bounds.** An address in a region is only made by `Region::pointer`, which checks it against the file's length;
-//!   bytes below that length have pages behind them (`region`, R2).
+//!   bytes below that length have allocated pages (`region`, R2).
 //! - **I3 checked once.** Numbers from another process are read into a local, checked, then used.
 //! - **I4 the pin.** A slot is written only while its publisher alone owns it: never published, or retired (marked dead), then
 //!   a SeqCst fence, then the generation, then all pins read, none of which names its sequence. A slot is read only under a
 //!   pin that was set before a SeqCst fence after which the entry was alive.
 //! - **I5 death.** A process is dead if its lock is free, as seen through the descriptor that was kept (`peer`); only then are
 //!   its pins ignored.
-//! - **I6 fork.** A handle does nothing in a child of the process it was made in (`fork`).
+//! - **I6 fork.** A handle does nothing in a child of the process that made it (`fork`).
 //!
-//! Atomics name their partner by a number: the pairs (1)–(7) of `protocol`.
+//! Each atomic names its partner by one of the pairs (1)–(8) of `protocol/mod.rs`.
 
-// Under loom there is only the protocol: loom cannot model files and system calls.
+// Under loom, only the protocol is compiled: loom cannot model files and system calls.
 #![cfg_attr(loom, expect(dead_code, reason = "used by the storeys above the protocol"))]
 
 #[cfg(crash_points)]
@@ -44,6 +44,7 @@ cfg_if::cfg_if! { if #[cfg(not(loom))] {
     mod publish;
     mod observe;
     #[cfg(any(fuzzing, test))]
+    #[path = "../fuzzing/mod.rs"]
     pub mod fuzzing;
 
     pub use describe::{

@@ -1,7 +1,7 @@
-//! What an endpoint, or a node, says about itself: node, topic, type, definition, quality of service, ids.
+//! The description of an endpoint or a node: node, topic, type, definition, quality of service, ids.
 //!
-//! Written once by the owner into its process file and, for a publisher, into its own file too, so that each file says
-//! what it is; read by `peer` when endpoints are matched. Control path. Bytes from outside are checked before use.
+//! The owner writes it once into its process file and, for a publisher, into the publisher's file, too, so that each file
+//! describes itself; other processes read it to match endpoints. Control path. Bytes from outside are checked before use.
 
 use crate::{
     describe::{
@@ -14,7 +14,7 @@ use crate::{
 use std::time::Duration;
 use zerocopy::{FromBytes, IntoBytes};
 
-/// Longest description that is written, and believed.
+/// Longest description that is written or accepted.
 pub(crate) const MAX_DESCRIPTION_BYTES: usize = 1 << 20;
 
 /// 16 bytes that name an endpoint: 12 of its process's id, 4 of its number there.
@@ -22,29 +22,29 @@ pub(crate) const MAX_DESCRIPTION_BYTES: usize = 1 << 20;
 pub struct Gid(pub [u8; 16]);
 
 impl Gid {
-    /// Whether the endpoint is one of the process with that id.
+    /// Whether the endpoint belongs to the process with that id.
     pub(crate) fn is_of_process(&self, id: &[u8; 16]) -> bool {
         self.0[..12] == id[..12]
     }
 }
 
-/// Which end of a topic, or none.
+/// The end of a topic, or a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
-    /// It publishes.
+    /// The publishing end.
     Publisher,
-    /// It subscribes.
+    /// The subscribing end.
     Subscription,
-    /// It is a node, which is there even if it has no endpoints; its description has neither topic nor type.
+    /// A node, with or without endpoints; its description has neither topic nor type.
     Node,
 }
 
-/// Everything an endpoint says about itself.
+/// The description of an endpoint or a node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EndpointDescription {
-    /// Which end.
+    /// The end of the topic.
     pub role: Role,
-    /// Domain it lives in.
+    /// Its domain.
     pub domain_id: u32,
     /// Its id.
     pub gid: Gid,
@@ -52,9 +52,9 @@ pub struct EndpointDescription {
     pub node: String,
     /// Full name of its topic.
     pub topic: String,
-    /// Type of its messages.
+    /// The type of its messages.
     pub message_type: TypeDescription,
-    /// What it offers or asks for.
+    /// The QoS that it offers or requests.
     pub qos: Qos,
     pub(crate) key: u64,
     pub(crate) number: u32,
@@ -98,7 +98,7 @@ impl EndpointDescription {
         bytes
     }
 
-    /// Refuses what nobody would believe.
+    /// Refuses a description that no other process would accept.
     pub(crate) fn check_length(&self) -> Result<()> {
         let (node, topic, message_type) = (&self.node, &self.topic, &self.message_type);
         let text_bytes: usize =
@@ -114,9 +114,9 @@ impl EndpointDescription {
         })
     }
 
-    /// Reads what [`Self::to_bytes`] wrote; `what` names the file for the error.
+    /// Reads the bytes of [`Self::to_bytes`]; `what` names the file, for an error.
     pub(crate) fn from_bytes(bytes: &[u8], what: &str) -> Result<EndpointDescription> {
-        let bad = |place: &str, expected: &str, found: String| Error::corrupt(what, place, expected, found);
+        let bad = |field: &str, expected: &str, found: String| Error::corrupt(what, field, expected, found);
         let Ok((header, mut rest)) = DescriptionHeader::read_from_prefix(bytes) else {
             return Err(bad("a description", "at least its header", format!("{} bytes", bytes.len())));
         };
@@ -154,7 +154,7 @@ impl EndpointDescription {
         })
     }
 
-    /// Why a publisher that is described by `self` and a subscription cannot meet; `None` if they can.
+    /// The reason why a publisher with this description and a subscription cannot be matched; `None` if they can.
     pub(crate) fn mismatch(&self, subscription: &EndpointDescription) -> Option<String> {
         self.type_mismatch(subscription).or_else(|| {
             self.qos.incompatible_policy(&subscription.qos).map(|policy| {
@@ -197,12 +197,12 @@ fn qos_of(header: &DescriptionHeader) -> Qos {
     }
 }
 
-/// Which request: of which client, and the how-many-eth of its requests. As `rmw_request_id_t`.
+/// The identity of a request: its client and its sequence there. As `rmw_request_id_t`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct RequestId {
-    /// The publisher of the client's requests.
+    /// The client's publisher of requests.
     pub client_gid: Gid,
-    /// The request's sequence there.
+    /// The request's sequence of that publisher.
     pub sequence: u64,
 }
 
@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn a_description_that_nobody_would_believe_is_refused_where_it_is_made() {
+    fn a_description_that_is_too_long_is_refused_where_it_is_made() {
         let with_definition = |length_bytes: usize| {
             let mut description = example();
             description.message_type.definition = "#".repeat(length_bytes);
@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mismatch_names_both_types_and_where_they_part() {
+    fn a_mismatch_names_both_types_and_their_difference() {
         let subscription = |hash: [u8; 32], definition: &str| {
             let definition = definition.into();
             let message_type = TypeDescription { hash, definition, payload_bytes: 9, ..example().message_type };
@@ -272,10 +272,10 @@ mod tests {
         for cut in 0..bytes.len() {
             assert!(EndpointDescription::from_bytes(&bytes[..cut], "test").is_err(), "cut at {cut}");
         }
-        for place in 0..bytes.len() {
+        for offset in 0..bytes.len() {
             for value in [0, 1, 0x7f, 0xff] {
                 let mut damaged = bytes.clone();
-                damaged[place] = value;
+                damaged[offset] = value;
                 let _ = EndpointDescription::from_bytes(&damaged, "test");
             }
         }

@@ -1,4 +1,4 @@
-//! Descriptions of endpoints: type, QoS, and which of them fit together.
+//! Descriptions of endpoints: type, QoS, and the rules by which they match.
 
 pub(crate) mod description;
 pub(crate) mod qos;

@@ -1,74 +1,72 @@
 //! Quality of service, field for field `rmw_qos_profile_t`.
 //!
-//! Used by `gantry` (which re-exports it), stored in every endpoint's description, compared when a
-//! publisher and a subscription meet. Plain values; nothing here touches shared memory.
+//! Plain values, stored in every endpoint's description and compared when endpoints are matched; `gantry` re-exports them.
 
 use crate::error::{Error, Result};
 use std::{fmt, time::Duration};
 
-/// Largest depth that can be asked for.
+/// Largest depth of a history.
 pub const MAX_DEPTH: u32 = 1_000_000;
 
-/// Which samples an endpoint keeps.
+/// The samples that an endpoint keeps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum History {
     /// The newest `depth` samples of each publisher.
     KeepLast,
-    /// Every sample, up to the publisher's own cap.
+    /// Every sample, up to the publisher's cap.
     KeepAll,
 }
 
-/// Whether a sample may be given up on the way.
+/// Whether samples may be lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reliability {
     /// Losses are allowed.
     BestEffort,
-    /// What the history holds is delivered.
+    /// All samples in the history are delivered.
     Reliable,
 }
 
-/// Whether a subscription that comes late gets what was published before.
+/// Whether a late subscription gets earlier samples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Durability {
-    /// Only what is published after the two have met.
+    /// Only samples that are published after the match.
     Volatile,
-    /// The publisher's history, for as long as the publisher lives.
+    /// The publisher's history as well, for as long as the publisher lives.
     TransientLocal,
 }
 
-/// Who says that a publisher is alive.
+/// The side that asserts a publisher's liveliness.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Liveliness {
-    /// The system does: it is alive as long as its process, whatever the lease duration.
+    /// The system: the publisher is alive as long as its process, with any lease duration.
     Automatic,
-    /// The publisher does, by publishing or by asserting it, within the lease duration.
+    /// The publisher, by publishing or by an assertion within the lease duration.
     ManualByTopic,
 }
 
-/// The quality of service that an endpoint offers or asks for.
+/// The quality of service that an endpoint offers or requests.
 ///
-/// `None` in a duration is `rmw`'s "unspecified": no limit. A publisher and a subscription meet if the publisher offers at least
-/// what the subscription asks for: [`Qos::incompatible_policy`].
+/// `None` in a duration is `rmw`'s "unspecified": no limit. A publisher and a subscription match if the publisher offers at least
+/// the quality that the subscription requests: [`Qos::incompatible_policy`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Qos {
-    /// Which samples are kept.
+    /// The samples that are kept.
     pub history: History,
-    /// How many samples `KeepLast` keeps; at least 1. Ignored by `KeepAll`.
+    /// The number of samples that `KeepLast` keeps, at least 1. Ignored by `KeepAll`.
     pub depth: u32,
     /// Whether losses are allowed.
     pub reliability: Reliability,
     /// Whether late subscriptions get the history.
     pub durability: Durability,
-    /// Longest expected time between two samples. Of a publisher, what it promises; of a subscription, what it asks for.
+    /// Longest time between two samples: a publisher offers it, a subscription requests it.
     pub deadline: Option<Duration>,
-    /// How long a sample stays valid after it was published: later it is not delivered. Of a publisher; that of a subscription
-    /// means nothing.
+    /// Time after publishing within which a sample is delivered. Set by the publisher; ignored in a subscription.
     pub lifespan: Option<Duration>,
-    /// Who asserts that the publisher lives.
+    /// The side that asserts the publisher's liveliness.
     pub liveliness: Liveliness,
-    /// How long the publisher may stay silent about being alive, if it is to say so itself.
+    /// Longest time between two assertions of a publisher that asserts its own liveliness.
     pub liveliness_lease_duration: Option<Duration>,
-    /// Take the topic name as it is, without ROS 2's prefixes.
+    /// Uses the topic name as it is, without ROS 2's prefixes.
     pub avoid_ros_namespace_conventions: bool,
 }
 
@@ -102,7 +100,7 @@ impl Qos {
         Qos { history: History::KeepAll, ..self }
     }
 
-    /// Delivers what the history holds.
+    /// Delivers all samples in the history.
     #[must_use]
     pub fn reliable(self) -> Self {
         Qos { reliability: Reliability::Reliable, ..self }
@@ -120,42 +118,42 @@ impl Qos {
         Qos { durability: Durability::TransientLocal, ..self }
     }
 
-    /// Gives subscriptions only what is published after the two have met.
+    /// Gives subscriptions only samples that are published after the match.
     #[must_use]
     pub fn volatile(self) -> Self {
         Qos { durability: Durability::Volatile, ..self }
     }
 
-    /// Promises, or asks for, a sample at least so often.
+    /// Offers or requests a sample within that time of the one before.
     #[must_use]
     pub fn deadline(self, deadline: Duration) -> Self {
         Qos { deadline: Some(deadline), ..self }
     }
 
-    /// Lets samples expire so long after they were published.
+    /// Lets samples expire that time after they were published.
     #[must_use]
     pub fn lifespan(self, lifespan: Duration) -> Self {
         Qos { lifespan: Some(lifespan), ..self }
     }
 
-    /// Chooses who says that the publisher is alive.
+    /// Chooses the side that asserts the publisher's liveliness.
     #[must_use]
     pub fn liveliness(self, liveliness: Liveliness) -> Self {
         Qos { liveliness, ..self }
     }
 
-    /// Limits how long the publisher may stay silent about being alive.
+    /// Limits the time between two assertions of the publisher's liveliness.
     #[must_use]
     pub fn liveliness_lease_duration(self, lease_duration: Duration) -> Self {
         Qos { liveliness_lease_duration: Some(lease_duration), ..self }
     }
 
-    /// Whether the publisher has to say by itself, and within some time, that it is alive.
+    /// Whether the publisher must assert its liveliness within a lease duration.
     pub(crate) fn has_manual_lease(&self) -> bool {
         self.liveliness == Liveliness::ManualByTopic && self.liveliness_lease_duration.is_some()
     }
 
-    /// Refuses what makes no sense.
+    /// Refuses values that are out of range.
     pub(crate) fn check(&self) -> Result<()> {
         if self.history == History::KeepLast && !(1..=MAX_DEPTH).contains(&self.depth) {
             return Err(Error::OutOfRange {
@@ -180,7 +178,7 @@ impl Qos {
     }
 }
 
-/// A duration as it stands in descriptions: what does not fit, and `None`, is no limit.
+/// A duration as it stands in descriptions: `None`, and durations that do not fit, are no limit.
 pub(crate) fn limit_ns(duration: Option<Duration>) -> u64 {
     duration.map_or(u64::MAX, |duration| u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX))
 }

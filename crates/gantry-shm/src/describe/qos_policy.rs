@@ -1,13 +1,11 @@
-//! What a publisher must offer for a subscription: DDS's request-offered matching, policy by policy.
-//!
-//! Used by `description`, when a publisher and a subscription meet, and by whoever is told why they do not.
+//! The compatibility of a publisher and a subscription: DDS's request-offered matching, policy by policy.
 
 use crate::describe::qos::{Durability, Liveliness, Qos, Reliability, limit_ns};
 use std::{fmt, time::Duration};
 
-/// A policy on which a publisher and a subscription do not agree, with what the one offers and the other asks for.
+/// A policy in which a publisher and a subscription are incompatible, with the offered and the requested value.
 ///
-/// In DDS's request-offered sense: the publisher must offer at least what the subscription requests.
+/// In DDS's request-offered sense: the publisher must offer at least the quality that the subscription requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum QosPolicy {
@@ -32,14 +30,14 @@ pub enum QosPolicy {
         /// By the subscription.
         requested: Option<Duration>,
     },
-    /// Who asserts that the publisher lives.
+    /// The side that asserts the publisher's liveliness.
     Liveliness {
         /// By the publisher.
         offered: Liveliness,
         /// By the subscription.
         requested: Liveliness,
     },
-    /// How long the publisher may stay silent about being alive; `None` is no limit.
+    /// Longest time between two assertions of liveliness; `None` is no limit.
     LivelinessLeaseDuration {
         /// By the publisher.
         offered: Option<Duration>,
@@ -49,8 +47,8 @@ pub enum QosPolicy {
 }
 
 impl Qos {
-    /// The first policy on which a publisher that offers `self` cannot serve a subscription that
-    /// asks for `requested`, in DDS's request-offered sense.
+    /// The first policy in which a publisher that offers `self` and a subscription that requests `requested` are incompatible, in
+    /// DDS's request-offered sense.
     #[must_use]
     pub fn incompatible_policy(&self, requested: &Qos) -> Option<QosPolicy> {
         let offered = self;
@@ -124,13 +122,13 @@ mod tests {
         ];
         for (less, more, sentence) in pairs {
             assert_eq!(policy(less, more).as_deref(), Some(sentence));
-            assert_eq!(policy(more, less), None, "the other way round it is more than what is asked for");
+            assert_eq!(policy(more, less), None, "the other way round, more is offered than requested");
             assert_eq!((policy(less, less), policy(more, more)), (None, None));
         }
     }
 
     #[test]
-    fn history_and_lifespan_are_nobody_elses_business() {
+    fn history_and_lifespan_are_not_compared() {
         let offered = Qos::default().keep_last(1).lifespan(SHORT);
         assert_eq!(policy(offered, Qos::default().keep_all().lifespan(LONG)), None);
         assert_eq!(policy(Qos::default().keep_all(), offered), None);

@@ -1,7 +1,7 @@
-//! A message type as endpoints state it, when two of them are the same, and where they part.
+//! The message type of an endpoint, the rule by which two types are equal, and the first difference between them.
 //!
-//! Used by `description`, and by whoever makes an endpoint. Names and definitions come from other processes, too: the work is
-//! bounded by their length, and what is quoted of them is short and free of control characters.
+//! Names and definitions come from other processes, too: the work is bounded by their length, and quotations of them are short and
+//! free of control characters.
 
 use std::{
     borrow::Cow,
@@ -11,10 +11,10 @@ use std::{
 
 /// The most characters of a line that are quoted.
 const MAX_QUOTED: usize = 120;
-/// So many `=` stand between the types of a definition.
+/// The number of `=` between the types of a definition.
 const SEPARATOR_LENGTH: usize = 80;
 
-/// A message type, as far as the engine cares.
+/// A message type, as far as the engine needs it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct TypeDescription {
     /// ROS 2 name, as `sensor_msgs/msg/Image`.
@@ -22,7 +22,7 @@ pub struct TypeDescription {
     /// RIHS01 hash, all zero = not known.
     pub hash: [u8; 32],
     /// The full definition: the message's own `.msg` text, then for each type that it needs a line of 80 `=`, a line
-    /// `MSG: package/Name` and its text, as in bags. Texts that are compared should be normalised (comments, spacing).
+    /// `MSG: package/Name` and its text, as in bags. Normalise the texts (comments, spacing), because they may be compared.
     pub definition: String,
     /// Largest payload in bytes; exactly the payload's size for fixed-size messages, `usize::MAX` if there is no bound.
     pub payload_bytes: usize,
@@ -36,7 +36,7 @@ impl TypeDescription {
         (self.hash != [0; 32]).then(|| format!("RIHS01_{}", digits.collect::<String>()))
     }
 
-    /// Whether endpoints of these types can meet: the names are equal, and the hashes. Where a hash is not known, the lines of the
+    /// Whether endpoints of these types can be matched: names and hashes are equal. Where a hash is not known, the lines of the
     /// definitions must be equal instead, and sizes where both are stated.
     pub(crate) fn matches(&self, other: &TypeDescription) -> bool {
         let is_known = self.hash != [0; 32] && other.hash != [0; 32];
@@ -50,14 +50,14 @@ impl TypeDescription {
         self.name == other.name && is_same
     }
 
-    /// Where its definition and another's part, to be appended to a sentence; empty if they do not.
+    /// The first difference between its definition and another, to be appended to a sentence; empty if there is none.
     pub(crate) fn first_difference(&self, other: &TypeDescription) -> String {
         let (own, others) = (self.sections(), other.sections());
-        // The message's own text comes first on both sides, whatever the two are called.
+        // The message's own text comes first on both sides, with any name.
         let others_by_name: BTreeMap<&str, &Section> =
             others.iter().skip(1).rev().map(|section| (section.name, section)).collect();
-        for (place, section) in own.iter().enumerate() {
-            let counterpart = if place == 0 { others.first() } else { others_by_name.get(section.name).copied() };
+        for (index, section) in own.iter().enumerate() {
+            let counterpart = if index == 0 { others.first() } else { others_by_name.get(section.name).copied() };
             let found = match counterpart {
                 Some(counterpart) => section.first_difference(counterpart),
                 None => Some(format!("only the first has {}", quoted(section.name))),
@@ -102,7 +102,7 @@ impl fmt::Display for TypeDescription {
     }
 }
 
-/// One type's text in a definition.
+/// The text of one type in a definition.
 struct Section<'a> {
     name: &'a str,
     lines: Vec<&'a str>,
@@ -117,7 +117,7 @@ impl Section<'_> {
     }
 }
 
-/// A text from another process, fit to be printed.
+/// A text from another process, made safe to print.
 fn quoted(text: impl AsRef<str>) -> String {
     let text = text.as_ref();
     let end = text.char_indices().nth(MAX_QUOTED).map_or(text.len(), |(end, _)| end);
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_quoted_is_short_and_harmless_on_a_terminal() {
+    fn a_quotation_is_short_and_harmless_on_a_terminal() {
         let difference = pose(1, "").first_difference(&pose(2, &format!("\x1b[2J{}", "ö".repeat(1000))));
         assert!(!difference.contains('\x1b') && difference.len() < 500, "{difference}");
     }

@@ -1,9 +1,9 @@
-//! The board of a domain: who sleeps on which topic, and bells to wake them.
+//! The board of a domain: a line for each topic, with its sleepers, and a line for each waiter, with its bell.
 //!
-//! Used by publishers (look at the sleepers, ring), waiters, joiners and the reaper. It is the only memory with many
-//! writers; damage to it can cost a wake-up or delay the sight of a joiner, and never points anywhere (B1).
-//!
-//! A board is made by the first process of a domain and removed by the last, both under the registry lock (`registry`).
+//! The first process of a domain makes the board and the last removes it, both under the registry lock (`registry`). Invariants:
+//! - B1: the board is the only memory with many writers, and nothing on it points anywhere: damage can cost a wake-up or delay
+//!   the discovery of an endpoint, no more.
+//! - B2: the lock of a board is the registry lock of its domain only while the board has its name.
 
 use crate::{
     crash::{self, Point},
@@ -32,7 +32,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// How often a board must be missed beside processes that live before it is said to have been removed.
+/// How often a board must be missing beside living processes before it counts as removed.
 const BOARD_RETRIES: usize = 10;
 
 /// A mapped board.
@@ -51,7 +51,7 @@ pub(crate) struct Board {
 pub(crate) struct TopicIndex(usize);
 
 impl TopicIndex {
-    /// Which bit says that it has news.
+    /// The bit that is set when the topic has news.
     #[inline]
     pub(crate) fn ready_bit(self) -> ReadyBit {
         ReadyBit(self.0 % READY_BITS)
@@ -59,12 +59,12 @@ impl TopicIndex {
 }
 
 impl Board {
-    /// Opens the domain's board, or makes it. `Ok(None)`: somebody else was quicker; begin again.
-    /// `patience` is for the lock of one that is of no use.
+    /// Opens the domain's board, or makes it. `Ok(None)`: another process was quicker; begin again.
+    /// `patience` is for the lock of an unusable board.
     pub(crate) fn open_or_create(directory: &Directory, patience: Duration) -> Result<Option<Board>> {
         match Board::open(directory) {
             Ok(board) => Ok(Some(board)),
-            Err(e) if e.is_not_found() => Board::create_where_nobody_lives(directory),
+            Err(e) if e.is_not_found() => Board::create_if_unused(directory),
             Err(e @ (Error::Incompatible { .. } | Error::Corrupt { .. })) => {
                 Board::remove_unused(directory, patience, e)
             }
@@ -72,10 +72,11 @@ impl Board {
         }
     }
 
-    /// Beside processes whose board somebody removed, none is made: they would not hear of those who use it.
-    fn create_where_nobody_lives(directory: &Directory) -> Result<Option<Board>> {
+    /// Makes a board unless processes live here whose board was removed: they would not see the users of the new one.
+    fn create_if_unused(directory: &Directory) -> Result<Option<Board>> {
         let mut refusal = check_one_board(directory, None);
-        // Others make a board and join, or leave and remove it, between any two looks; what somebody removed stays away.
+        // Other processes make a board and join, or leave and remove it, between any two checks; a board that was removed from
+        // living processes stays away.
         for _ in 0..BOARD_RETRIES {
             if refusal.is_ok() {
                 return Board::create(directory);
@@ -88,14 +89,14 @@ impl Board {
         refusal.map(|()| None)
     }
 
-    /// Removes the board of another version, or a damaged one, if nobody lives who may use it; `unusable` says what is wrong with
-    /// it. Its lock, which all versions have in the same place, is the right to do so.
+    /// Removes the board of another version, or a damaged one, if no living process may use it; `unusable` is the error of
+    /// opening it. Its lock, which all versions have at the same offset, is the right to do so.
     fn remove_unused(directory: &Directory, patience: Duration, unusable: Error) -> Result<Option<Board>> {
         let file = SharedFile::open(directory, BOARD_NAME, true)?;
         if !wait_for_lock(&file, directory, patience)? {
             return Err(unusable);
         }
-        // Not if somebody else removed it meanwhile, or made a good one.
+        // Not if another process removed it meanwhile, or made a usable one.
         if file.stat(BOARD_NAME)?.st_nlink > 0 && Board::open(directory).is_err() {
             if directory.files()?.iter().any(|name| name.ends_with(PROCESS_SUFFIX) && may_live(directory, name)) {
                 return Err(unusable);
@@ -110,8 +111,8 @@ impl Board {
         Board::attach(Region::open(directory, BOARD_NAME, BOARD_MAGIC, true)?)
     }
 
-    /// Opens it to look and never to write.
-    pub(crate) fn open_to_look(directory: &Directory) -> Result<Board> {
+    /// Opens it without write access.
+    pub(crate) fn open_read_only(directory: &Directory) -> Result<Board> {
         Board::attach(Region::open(directory, BOARD_NAME, BOARD_MAGIC, false)?)
     }
 
@@ -120,13 +121,13 @@ impl Board {
         let region = Region::create(directory, BOARD_NAME, kind, BOARD_BYTES, BOARD_BYTES)?;
         let id = random_word()?;
         let header = region.pointer(0, size_of::<BoardHeader>(), LINE_BYTES)?.cast::<BoardHeader>();
-        // SAFETY: inside the mapping and aligned (`pointer`); the file has no name yet, so nobody else can look.
+        // SAFETY: inside the mapping and aligned (`pointer`); the file has no name yet, so no other process sees it.
         let header = unsafe { &mut *header.as_ptr() };
         header.id = id;
         crash::point(Point::BoardWritten);
-        match region.link(directory, BOARD_NAME) {
+        match region.publish_name(directory, BOARD_NAME) {
             Ok(()) => Board::attach(region).map(Some),
-            // Somebody was quicker, or removed the directory: the caller looks again.
+            // Another process was quicker, or removed the directory: the caller begins again.
             Err(Errno::EXIST | Errno::NOENT) => Ok(None),
             Err(e) => Err(Error::system(format!("name the board of {directory}"), e)),
         }
@@ -149,17 +150,17 @@ impl Board {
         Ok(Board { region, header, topics, waiters, registry: Mutex::new(()) })
     }
 
-    /// What the processes that use this board say.
+    /// The random number by which the files of its processes name this board.
     pub(crate) fn id(&self) -> u64 {
         self.header.id
     }
 
-    /// Count of changes of the set of processes; compare with the value of the last look at the directory.
+    /// Count of changes of the set of processes; to be compared with its value before the last listing of the directory.
     pub(crate) fn processes_generation(&self) -> u64 {
         acquire(&self.header.processes_generation)
     }
 
-    /// Says that the set of processes changed. Release: who sees the new count sees the changed directory.
+    /// Counts a change of the set of processes. Release: a process that sees the new count sees the changed directory.
     pub(crate) fn processes_changed(&self) {
         self.header.processes_generation.fetch_add(1, Release);
         crash::point(Point::ProcessesChanged);
@@ -170,7 +171,7 @@ impl Board {
         let first = name_hash as usize % TOPIC_LINES;
         for probe in 0..TOPIC_LINES {
             let index = (first + probe) % TOPIC_LINES;
-            // Relaxed: the hash is all there is to see; a line's other words are valid from the beginning.
+            // Relaxed: the hash publishes nothing but itself; a line's other words are valid from the beginning.
             match self.topics[index].name_hash.compare_exchange(0, name_hash, Relaxed, Relaxed) {
                 Ok(_) => {
                     crash::point(Point::TopicClaimed);
@@ -189,7 +190,7 @@ impl Board {
         &self.topics[topic.0 % TOPIC_LINES]
     }
 
-    /// Says that one side of a topic changed, wakes whom it concerns, and returns the new generation.
+    /// Raises the generation of one side of a topic, wakes its watchers, and returns the new generation.
     pub(crate) fn topic_changed(&self, topic: TopicIndex, side: Side) -> u64 {
         self.lines(topic).changed(side)
     }
@@ -199,17 +200,17 @@ impl Board {
         self.topic(topic_hash(GRAPH_TOPIC))
     }
 
-    /// Says that an endpoint or a node came or went; whoever is told finds it in its process's file, or does not.
+    /// Raises the generation of the graph, because an endpoint or a node was added to its process's file or removed from it.
     pub(crate) fn graph_changed(&self) {
         self.topic_changed(self.graph(), Side::Readers);
     }
 
-    /// Makes the control threads of a topic's readers look.
+    /// Wakes the control threads of a topic's readers.
     pub(crate) fn wake_readers(&self, topic: TopicIndex) {
         self.lines(topic).wake_watchers(Side::Publishers);
     }
 
-    /// Rings everybody who sleeps on the topic. A SeqCst fence must stand between the news and this (3).
+    /// Wakes all that sleep on the topic. A SeqCst fence must stand between the news and this (3).
     /// Makes a system call for each sleeper, none if there is none.
     #[inline]
     pub(crate) fn wake(&self, topic: TopicIndex) {
@@ -224,19 +225,19 @@ impl Board {
         TopicLines::new(line, self.waiters, topic.ready_bit())
     }
 
-    /// The pid of who holds the registry lock just now, as far as it said so; not of this process.
+    /// The pid of the process that holds the registry lock now, as far as it wrote it down; never this process.
     pub(crate) fn holder(&self) -> Option<u32> {
         let is_locked = self.region.file().is_ok_and(|file| lock::is_locked(file).unwrap_or(false));
         is_locked.then(|| self.header.holder_pid.load(Relaxed))
     }
 
-    /// The waiter lines of the process with that half of an id; with 0, nobody's.
+    /// The waiter lines of the process with that half of an id; with 0, the free ones.
     pub(crate) fn waiters_of(&self, owner: u64) -> Vec<WaiterIndex> {
         let lines = self.waiters[..WAITER_LINES - 1].iter().enumerate();
-        lines.filter(|(_, line)| line.owner.load(Relaxed) == owner).map(|(place, _)| WaiterIndex(place)).collect()
+        lines.filter(|(_, line)| line.owner.load(Relaxed) == owner).map(|(index, _)| WaiterIndex(index)).collect()
     }
 
-    /// The line of the topic with this name's hash, if it has one, to look at.
+    /// The line of the topic with this name's hash, if it has one; claims none.
     fn line_of(&self, name_hash: u64) -> Option<&TopicLine> {
         self.topics.iter().find(|line| line.name_hash.load(Relaxed) == name_hash)
     }
@@ -246,7 +247,7 @@ impl Board {
         Some(self.line_of(name_hash)?.generation(side).load(Relaxed))
     }
 
-    /// Who sleeps on that topic: owners of waiter lines, 0 = whoever shares the last one.
+    /// The owners of the waiter lines that sleep on that topic; 0 is the shared line.
     pub(crate) fn sleepers(&self, name_hash: u64) -> Vec<u64> {
         let mut owners = Vec::new();
         if let Some(line) = self.line_of(name_hash) {
@@ -260,7 +261,7 @@ impl Board {
         owners
     }
 
-    /// B2: whether it still has its name. If not, it is nobody's registry any more, though its waiter lines serve those who have it.
+    /// B2: whether it still has its name. If not, it is no registry any more, though its waiter lines serve its processes.
     pub(crate) fn has_name(&self) -> bool {
         self.region.file().map_or(true, SharedFile::has_name)
     }
@@ -284,7 +285,7 @@ pub(crate) fn random_word() -> Result<u64> {
     Ok(u64::from_le_bytes(bytes) | 1)
 }
 
-/// Takes the lock on a board within `patience`; `false`: somebody else has it.
+/// Takes the lock on a board within `patience`; `false`: another process has it.
 pub(crate) fn wait_for_lock(board: &SharedFile, directory: &Directory, patience: Duration) -> Result<bool> {
     let (start, mut pause) = (Instant::now(), Duration::from_micros(20));
     loop {

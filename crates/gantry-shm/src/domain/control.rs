@@ -1,16 +1,13 @@
-//! The control thread of a participant: maps newcomers, brings their pages in, watches for deaths and reaps, so that publish
+//! The control thread of a participant: it maps new endpoints, brings their pages in, notices deaths and reaps, so that publish
 //! and take never have to.
 //!
-//! Started by `participant`; works for what is [`ControlTask`]: the readers of a publisher, the publishers of a subscription.
-//! It sleeps on its own bell on the board, which whoever joins or leaves a watched topic rings, and looks for deaths every
-//! second, or in turn with others (`domain`); of those whose answer somebody waits for, more often. Invariant T1: it keeps the domain, never the participant, so that dropping a
-//! participant can wait for its end.
+//! Its work is a list of [`ControlTask`]s. It sleeps on its own bell on the board; joining or leaving a topic rings the bells of
+//! the topic's watchers. It probes for deaths every second, or in turn with other processes (`domain`), and every
+//! [`LIVENESS_POLL_PERIOD`] while a task polls liveness. Invariant T1: the thread keeps the domain, never the participant, so
+//! that dropping a participant can wait for the thread's end.
 
 use crate::{
-    domain::{
-        board::TopicIndex,
-        domain::{Domain, WATCH_PERIOD},
-    },
+    domain::{Domain, PROBE_PERIOD, board::TopicIndex},
     error::{Error, Result},
     os::{clock::monotonic_ns, signals},
     protocol::sleep::{self, Side, WaiterIndex},
@@ -24,38 +21,38 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// How often it looks whether those died whose answer somebody waits for.
+/// Time between two probes of the publishers from which an answer is awaited.
 const LIVENESS_POLL_PERIOD: Duration = Duration::from_millis(20);
-/// Least time between two searches, and between two looks for time's sake.
+/// Least time between two rounds of updates, and between two wake-ups for due times.
 const PAUSE: Duration = Duration::from_millis(1);
-/// It calls no deep functions.
+/// The thread calls no deep functions.
 const STACK_BYTES: usize = 256 << 10;
 
-/// What the control thread does for an endpoint.
+/// The work of one endpoint on the control thread.
 pub(crate) trait ControlTask: Send + Sync {
-    /// The topic whose joins and leaves matter.
+    /// The topic whose joins and leaves call for an update.
     fn topic(&self) -> TopicIndex;
-    /// Whose.
+    /// The side of the topic on which they do.
     fn side(&self) -> Side;
-    /// Brings what the endpoint knows of others up to date. May block.
+    /// Updates the endpoint's view of the other endpoints. May block.
     fn update(&self, domain: &Arc<Domain>);
-    /// When that is to be done even if nobody joined or left, CLOCK_MONOTONIC.
+    /// When an update is due even without joins and leaves, CLOCK_MONOTONIC.
     fn due_ns(&self) -> Option<u64> {
         None
     }
-    /// Whether the endpoint's user waits for what only its partners of now can do, and must know soon if one dies.
+    /// Whether the endpoint's user waits for an answer of the endpoints that are matched now, and must learn soon if one dies.
     fn polls_liveness(&self) -> bool {
         false
     }
-    /// Whether a partner died and nobody said so yet.
-    fn partner_died(&self, _domain: &Domain) -> bool {
+    /// Whether a matched endpoint died and its death was not announced yet.
+    fn has_unannounced_death(&self, _domain: &Domain) -> bool {
         false
     }
-    /// Whether the endpoint's user waits on a descriptor, on which nothing was announced yet.
+    /// Whether the endpoint's user waits for news through a descriptor or a waker that was not notified yet.
     fn awaits_news(&self) -> bool {
         false
     }
-    /// Announces on that descriptor if there are samples to take; returns whether there were.
+    /// Notifies that descriptor or waker if there are samples to take; returns whether there were.
     fn notify_news(&self) -> bool {
         false
     }
@@ -63,9 +60,9 @@ pub(crate) trait ControlTask: Send + Sync {
 
 struct Shared {
     stop: AtomicBool,
-    /// The thread looks at some partners every [`LIVENESS_POLL_PERIOD`], so it need not be called for one more.
+    /// The thread probes every [`LIVENESS_POLL_PERIOD`], so it need not be woken for one task more.
     is_polling: AtomicBool,
-    watched: Mutex<Vec<Weak<dyn ControlTask>>>,
+    tasks: Mutex<Vec<Weak<dyn ControlTask>>>,
 }
 
 /// The thread's handle; dropping it ends the thread.
@@ -83,34 +80,35 @@ impl Control {
         let shared = Arc::new(Shared {
             stop: AtomicBool::new(false),
             is_polling: AtomicBool::new(false),
-            watched: Mutex::new(Vec::new()),
+            tasks: Mutex::new(Vec::new()),
         });
         let thread = std::thread::Builder::new().name("gantry-control".to_owned()).stack_size(STACK_BYTES);
         let (its_domain, its_shared) = (domain.clone(), shared.clone());
-        // The program's signal handlers must not run on a thread that it does not know of.
+        // The program's signal handlers must not run on a thread that the program did not start.
         let thread = signals::while_blocked(|| thread.spawn(move || run(&its_domain, &its_shared, bell)))
             .map_err(|e| Error::system("start the control thread", e))?;
         Ok(Control { domain, shared, bell, thread: Some(thread) })
     }
 
-    /// The caller then brings the endpoint up to date: what appears later rings.
-    pub(crate) fn watch(&self, watched: &Arc<impl ControlTask + 'static>) {
-        // Never taken back: a ring too many costs this process a look.
-        // (3) The caller sees the generation, or the thread that raised it sees our bit.
-        sleep::enter([self.domain.board.line(watched.topic()).watchers(watched.side())].into_iter(), self.bell);
-        let weak: Weak<dyn ControlTask> = Arc::downgrade(watched) as Weak<dyn ControlTask>;
-        self.shared.watched.lock().unwrap_or_else(PoisonError::into_inner).push(weak);
+    /// Updates a task, now and at each change, for as long as its owner keeps the `Arc`.
+    pub(crate) fn register(&self, task: &Arc<impl ControlTask + 'static>) {
+        // Never taken back: a superfluous ring costs this process one round.
+        // (3) The update sees the generation, or the process that raised it sees our bit.
+        sleep::enter([self.domain.board.line(task.topic()).watchers(task.side())].into_iter(), self.bell);
+        let weak: Weak<dyn ControlTask> = Arc::downgrade(task) as Weak<dyn ControlTask>;
+        self.shared.tasks.lock().unwrap_or_else(PoisonError::into_inner).push(weak);
+        task.update(&self.domain);
     }
 
-    pub(crate) fn call(&self) {
+    pub(crate) fn wake(&self) {
         self.domain.board.bell(self.bell).ring();
     }
 
-    /// Something began to watch closely. A system call if nothing did lately.
+    /// Wakes the thread because a task began to poll liveness. A system call unless a task did lately.
     pub(crate) fn wake_to_poll_liveness(&self) {
-        // SeqCst, as the other's store before this: either the thread sees that store, or we see its.
+        // SeqCst, as the task's store before this: either the thread sees that store, or we see the thread's.
         if !self.shared.is_polling.load(SeqCst) {
-            self.call();
+            self.wake();
         }
     }
 }
@@ -124,88 +122,87 @@ impl Drop for Control {
         }
         self.shared.stop.store(true, Release);
         if thread.thread().id() == std::thread::current().id() {
-            return; // it dropped, or woke, who owned the last of us, and ends when it is done with that
+            return; // this thread dropped the last handle, in a task or a waker, and ends when it returns from there
         }
-        self.call();
-        // A panic there has been printed; nothing is left to be done for it.
+        self.wake();
+        // A panic there was printed already.
         let _ = thread.join();
     }
 }
 
 fn run(domain: &Arc<Domain>, shared: &Shared, bell: WaiterIndex) {
-    let (mut next_watch, mut round) = (Instant::now() + WATCH_PERIOD, 0);
+    let (mut next_probe, mut round) = (Instant::now() + PROBE_PERIOD, 0);
     let mut poll_until = None::<Instant>;
-    let (mut looked_at, mut announces) = (None::<Instant>, false);
+    let (mut updated_at, mut notifies) = (None::<Instant>, false);
     let mut seen_rings = None;
     loop {
-        // Many who join at once call us many times; not if somebody waits on a descriptor, for whom time matters.
-        if let (Some(since), false) = (looked_at.map(|at| at.elapsed()), announces) {
+        // Many endpoints that join at once ring many times. No pause while a descriptor or a waker awaits news: latency counts.
+        if let (Some(since), false) = (updated_at.map(|at| at.elapsed()), notifies) {
             std::thread::sleep(PAUSE.saturating_sub(since));
         }
-        looked_at = Some(Instant::now());
-        let rings = domain.board.bell(bell).rings(); // before we look
+        updated_at = Some(Instant::now());
+        let rings = domain.board.bell(bell).rings(); // before the updates
         if shared.stop.load(Acquire) {
             return;
         }
-        let watched = living(shared);
+        let tasks = living(shared);
         let now_ns = monotonic_ns();
-        // If nobody rang, it is time for some, and the others need not be asked.
-        let is_for_all = seen_rings.replace(rings) != Some(rings) || Instant::now() >= next_watch;
-        let is_due =
-            |watched: &&Arc<dyn ControlTask>| is_for_all || watched.due_ns().is_some_and(|due_ns| due_ns <= now_ns);
-        watched.iter().filter(is_due).for_each(|watched| watched.update(domain));
-        if Instant::now() >= next_watch {
-            // What fails here is tried again next time.
-            next_watch = Instant::now() + domain.watch_for_deaths(round).unwrap_or(WATCH_PERIOD);
+        // Without a ring, only the tasks that are due need an update.
+        let is_for_all = seen_rings.replace(rings) != Some(rings) || Instant::now() >= next_probe;
+        let is_due = |task: &&Arc<dyn ControlTask>| is_for_all || task.due_ns().is_some_and(|due_ns| due_ns <= now_ns);
+        tasks.iter().filter(is_due).for_each(|task| task.update(domain));
+        if Instant::now() >= next_probe {
+            // A failure is tried again in the next period.
+            next_probe = Instant::now() + domain.reap_dead_neighbours(round).unwrap_or(PROBE_PERIOD);
             round += 1;
         }
-        let is_polling = poll_liveness(domain, shared, &watched, &mut poll_until);
-        let curious: Vec<&Arc<dyn ControlTask>> = watched.iter().filter(|watched| watched.awaits_news()).collect();
-        announces = !curious.is_empty();
-        let sleepers = curious.iter().map(|watched| &domain.board.line(watched.topic()).sleepers);
-        let mut limit = next_watch.saturating_duration_since(Instant::now());
+        let is_polling = poll_liveness(domain, shared, &tasks, &mut poll_until);
+        let awaiting_news: Vec<&Arc<dyn ControlTask>> = tasks.iter().filter(|task| task.awaits_news()).collect();
+        notifies = !awaiting_news.is_empty();
+        let sleepers = awaiting_news.iter().map(|task| &domain.board.line(task.topic()).sleepers);
+        let mut limit = next_probe.saturating_duration_since(Instant::now());
         if is_polling {
             limit = limit.min(LIVENESS_POLL_PERIOD);
         }
-        if let Some(due_ns) = watched.iter().filter_map(|watched| watched.due_ns()).min() {
+        if let Some(due_ns) = tasks.iter().filter_map(|task| task.due_ns()).min() {
             limit = limit.min(Duration::from_nanos(due_ns.saturating_sub(monotonic_ns())).max(PAUSE));
         }
         sleep::sleep(domain.board.bell(bell), rings, bell, sleepers, limit, || {
-            curious.iter().filter(|watched| watched.notify_news()).count() > 0
+            awaiting_news.iter().filter(|task| task.notify_news()).count() > 0
         });
     }
 }
 
-/// Looks at those whose answer somebody waits for; returns whether to do so again soon. It goes on for a while when nobody waits
-/// any more: who asks again and again need not call it each time.
+/// Probes the endpoints from which an answer is awaited; returns whether to probe again soon. Polling goes on for a while after
+/// the last answer, so that a user who asks again and again does not wake the thread each time.
 fn poll_liveness(
     domain: &Domain,
     shared: &Shared,
-    watched: &[Arc<dyn ControlTask>],
+    tasks: &[Arc<dyn ControlTask>],
     poll_until: &mut Option<Instant>,
 ) -> bool {
     let now = Instant::now();
     let is_late = poll_until.is_some_and(|until| now >= until);
     if is_late {
-        shared.is_polling.store(false, SeqCst); // before the look: who begins after it calls us
+        shared.is_polling.store(false, SeqCst); // before the tasks are asked: a task that begins after that wakes us
         *poll_until = None;
     }
-    let mut closely = watched.iter().filter(|watched| watched.polls_liveness()).peekable();
-    if closely.peek().is_some() {
+    let mut polling = tasks.iter().filter(|task| task.polls_liveness()).peekable();
+    if polling.peek().is_some() {
         shared.is_polling.store(true, SeqCst);
-        *poll_until = Some(now + WATCH_PERIOD);
+        *poll_until = Some(now + PROBE_PERIOD);
     }
-    if closely.any(|watched| watched.partner_died(domain)) {
-        // What fails here is tried again next time.
-        let _ = domain.look_for_deaths();
+    if polling.any(|task| task.has_unannounced_death(domain)) {
+        // A failure is tried again in the next period.
+        let _ = domain.reap_dead();
     }
     poll_until.is_some()
 }
 
-/// What is still wanted.
+/// The tasks whose owners still keep them.
 fn living(shared: &Shared) -> Vec<Arc<dyn ControlTask>> {
-    let mut watched = shared.watched.lock().unwrap_or_else(PoisonError::into_inner);
-    let mut living = Vec::with_capacity(watched.len());
-    watched.retain(|weak| weak.upgrade().map(|strong| living.push(strong)).is_some());
+    let mut tasks = shared.tasks.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut living = Vec::with_capacity(tasks.len());
+    tasks.retain(|weak| weak.upgrade().map(|strong| living.push(strong)).is_some());
     living
 }

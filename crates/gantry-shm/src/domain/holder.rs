@@ -9,7 +9,7 @@ use std::{collections::BTreeMap, fmt};
 pub struct Holder {
     /// The process, as errors name it.
     pub process: String,
-    /// How many samples.
+    /// How many samples it holds.
     pub samples: usize,
     /// Their bytes, as far as they are known.
     pub bytes: usize,
@@ -21,7 +21,7 @@ impl fmt::Display for Holder {
     }
 }
 
-/// Who holds how many samples in `records`, process by process; `bytes_of` a sequence, as far as that is known.
+/// The processes that pin samples in `records`; `bytes_of` is the size of a sequence, as far as it is known.
 pub(crate) fn holders(records: &[PeerRecord], bytes_of: impl Fn(u64) -> usize) -> Vec<Holder> {
     let mut held: BTreeMap<&str, Holder> = BTreeMap::new();
     for (record, peer) in records {

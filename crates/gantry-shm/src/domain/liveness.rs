@@ -1,4 +1,4 @@
-//! Which processes of a domain live, as far as their files and locks say. It removes nothing.
+//! Liveness of the processes of a domain, by their files and locks. Nothing is removed here.
 
 use crate::{
     domain::peer::Peer,
@@ -13,8 +13,8 @@ use rustix::{
     io::Errno,
 };
 
-/// Refuses to go on beside processes that use another board: it was removed under them (by `rm`, or a tool that cleans
-/// shared memory), so neither they nor we would see whom the other tells. If there is no board, nobody may live.
+/// Refuses to go on beside living processes that use another board: theirs was removed while in use (by `rm`, or a tool that
+/// cleans shared memory), so announcements of neither side would reach the other. Without a board, no process may live.
 pub(crate) fn check_one_board(directory: &Directory, id: Option<u64>) -> Result<()> {
     for name in directory.files()?.iter().filter(|name| name.ends_with(PROCESS_SUFFIX)) {
         match Peer::board_id_of(directory, name) {
@@ -23,18 +23,18 @@ pub(crate) fn check_one_board(directory: &Directory, id: Option<u64>) -> Result<
             _ => {}
         }
         let peer = match Peer::open(directory, name) {
-            Err(_) if !may_live(directory, name) => continue, // what the dead left, of whatever version, is no obstacle
+            Err(_) if !may_live(directory, name) => continue, // files of dead processes, of any version, are no obstacle
             peer => peer?,
         };
         if Some(peer.board_id) != id && peer.is_alive() {
-            let why = format!("its board was removed while {peer} uses it; end or restart that");
+            let why = format!("its board was removed while {peer} uses it; end or restart that process");
             return Err(Error::ForeignDirectory { path: directory.path().to_owned(), why });
         }
     }
     Ok(())
 }
 
-/// Whether the owner of a process file may be alive. Looks at the lock and nothing else.
+/// Whether the owner of a process file may be alive. Probes the lock and nothing else.
 pub(crate) fn may_live(directory: &Directory, name: &str) -> bool {
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     match openat(directory, name, flags, Mode::empty()) {

@@ -1,9 +1,13 @@
-//! This process among others: membership in a domain, the board, discovery's thread, and the removal of what the dead left.
+//! One domain as this process sees it: its directory, its file, the board, and the other processes.
+//!
+//! The participant, samples, connections and the control thread keep it; dropping the last reference leaves the domain.
+//! Control path. Invariants:
+//! - A1: processes join, leave and reap under the registry lock of a board that has its name (board.rs, B2).
+//! - A2: a process that sees a generation of the process count sees every process that joined before it was made; a process
+//!   that cannot be mapped is an error for callers that must know all of them (they fail closed).
 
 pub(crate) mod board;
 pub(crate) mod control;
-#[expect(clippy::module_inception, reason = "the storey and its main noun are both the domain")]
-pub(crate) mod domain;
 pub(crate) mod holder;
 pub(crate) mod liveness;
 pub(crate) mod participant;
@@ -12,3 +16,343 @@ pub(crate) mod process_file;
 pub(crate) mod reaper;
 pub(crate) mod registry;
 pub(crate) mod sender;
+
+use crate::{
+    crash::{self, Point},
+    describe::{
+        description::{EndpointDescription, Gid, Role},
+        qos::Qos,
+        type_description::TypeDescription,
+    },
+    domain::{
+        board::{Board, TopicIndex, random_word},
+        peer::Peer,
+        process_file::{ProcessFile, waiter_owner},
+        registry::REGISTRY_PATIENCE,
+    },
+    error::{Error, Result},
+    os::{
+        clock::monotonic_ns,
+        directory::{Directory, PROCESS_SUFFIX},
+        fork::Epoch,
+    },
+    protocol::{layout::topic_hash, sleep::WaiterIndex},
+};
+use std::{
+    io::ErrorKind,
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+
+/// Time between two probes of a process, by which its death is noticed.
+pub(crate) const PROBE_PERIOD: Duration = Duration::from_secs(1);
+/// How many neighbours, and how many others in turn, a control thread probes where processes are many.
+const NEIGHBOURS: usize = 4;
+/// Up to so many processes, a control thread probes all.
+const FEW_PEERS: usize = 2 * NEIGHBOURS;
+
+/// This process in one domain.
+pub(crate) struct Domain {
+    pub(crate) directory: Directory,
+    pub(crate) board: Board,
+    pub(crate) process: ProcessFile,
+    pub(crate) epoch: Epoch,
+    user_directory: Directory,
+    domain_id: u32,
+    /// The line on which the control thread sleeps.
+    control_waiter: WaiterIndex,
+    peers: Mutex<Peers>,
+}
+
+/// The processes of the domain, this one included.
+struct Peers {
+    /// The count of processes that `list` is true for; `None` before the first listing.
+    seen_generation: Option<u64>,
+    /// Sorted by their files' names.
+    list: Arc<[Arc<Peer>]>,
+    /// There was a file of a dead process that is not in `list`.
+    has_remains: bool,
+    /// Dead processes whose files have no names, so that no listing of the directory shows them; their deaths were not announced
+    /// yet.
+    unannounced_deaths: Vec<Arc<Peer>>,
+}
+
+impl Domain {
+    /// Joins: makes our file under the registry lock, after removing the files of dead processes.
+    pub(crate) fn join(root: &Path, domain_id: u32) -> Result<Domain> {
+        let mut path = PathBuf::new();
+        // Again, when the last of the other processes leaves and removes board and directories; each attempt is one such race.
+        for _ in 0..1000 {
+            let user_directory = Directory::of_user(root)?;
+            path = user_directory.path().to_owned();
+            match Domain::try_join(user_directory, domain_id) {
+                Ok(None) => {}
+                Err(e) if e.is_not_found() => {}
+                Ok(Some(domain)) => return Ok(domain),
+                Err(e) => {
+                    remove_empty(&path, domain_id);
+                    return Err(e);
+                }
+            }
+        }
+        remove_empty(&path, domain_id);
+        let action = format!(
+            "join domain {domain_id} under {}: its directory is removed each time (or /proc is not mounted)",
+            root.display()
+        );
+        Err(Error::system(action, ErrorKind::NotFound))
+    }
+
+    /// `None`, or an error with the kind "not found": the domain was removed meanwhile.
+    fn try_join(user_directory: Directory, domain_id: u32) -> Result<Option<Domain>> {
+        let domain = domain_id.to_string();
+        reaper::reap_other_domains(&user_directory, &domain)?;
+        let directory = user_directory.of_domain(&domain)?;
+        let Some(board) = Board::open_or_create(&directory, REGISTRY_PATIENCE)? else { return Ok(None) };
+        let registry = board.lock(&directory, REGISTRY_PATIENCE)?;
+        if !board.has_name() {
+            return Ok(None);
+        }
+        reaper::reap(&directory, &board, &registry)?;
+        liveness::check_one_board(&directory, Some(board.id()))?;
+        let made = ProcessFile::create(&directory, domain_id, board.id())
+            .and_then(|process| process.publish_name(&directory).map(|()| process));
+        let process = match made {
+            Ok(process) => process,
+            Err(e) => {
+                // The board may have no process at all now. A failure to remove it is left to the next join.
+                let _ = reaper::reap(&directory, &board, &registry)
+                    .and_then(|left| reaper::remove_if_unused(&user_directory, &domain, &directory, left));
+                return Err(e);
+            }
+        };
+        board.processes_changed();
+        let control_waiter = registry.take_waiter(waiter_owner(process.id()));
+        drop(registry);
+        let (list, unannounced_deaths) = (Arc::new([]), Vec::new());
+        let peers = Mutex::new(Peers { seen_generation: None, list, has_remains: false, unannounced_deaths });
+        let epoch = Epoch::current()?;
+        Ok(Some(Domain { directory, board, process, epoch, user_directory, domain_id, control_waiter, peers }))
+    }
+
+    pub(crate) fn domain_id(&self) -> u32 {
+        self.domain_id
+    }
+
+    pub(crate) fn control_waiter(&self) -> WaiterIndex {
+        self.control_waiter
+    }
+
+    /// All processes of the domain that are not known to be dead (A2).
+    pub(crate) fn peers(&self) -> Result<Arc<[Arc<Peer>]>> {
+        let mut peers = self.peers.lock().unwrap_or_else(PoisonError::into_inner);
+        let generation = self.board.processes_generation();
+        if peers.seen_generation != Some(generation) {
+            peers.has_remains = false;
+            // A peer whose file was removed stays as long as it lives: its pins count.
+            let (mut list, dead): (Vec<_>, Vec<_>) = peers.list.iter().cloned().partition(|peer| peer.is_alive());
+            let is_unannounced = |peer: &Arc<Peer>| !peer.has_name() && reaper::is_unannounced(peer, &self.board);
+            peers.unannounced_deaths.extend(dead.into_iter().filter(is_unannounced));
+            let known = list.len();
+            for name in self.directory.files()? {
+                let is_known = || list[..known].binary_search_by(|peer| peer.file_name.cmp(&name)).is_ok();
+                if name.ends_with(PROCESS_SUFFIX) && !is_known() {
+                    match Peer::open(&self.directory, &name) {
+                        Ok(peer) if peer.is_alive() => list.push(Arc::new(peer)),
+                        Err(e) if liveness::may_live(&self.directory, &name) => return Err(e),
+                        Ok(_) | Err(_) => peers.has_remains = true,
+                    }
+                }
+            }
+            list.sort_unstable_by(|one, other| one.file_name.cmp(&other.file_name));
+            peers.list = list.into();
+            peers.seen_generation = Some(generation);
+        }
+        Ok(peers.list.clone())
+    }
+
+    /// The description of a new endpoint of this process.
+    pub(crate) fn describe(
+        &self,
+        role: Role,
+        node: &str,
+        topic: &str,
+        message_type: TypeDescription,
+        qos: Qos,
+    ) -> Result<EndpointDescription> {
+        self.epoch.check()?;
+        qos.check()?;
+        let (number, gid) = self.process.new_endpoint_id();
+        let key = if role == Role::Publisher { random_word()? } else { 0 };
+        let (node, topic, domain_id) = (node.to_owned(), topic.to_owned(), self.domain_id);
+        let description =
+            EndpointDescription { role, domain_id, gid: Gid(gid), node, topic, message_type, qos, key, number };
+        description.check_length()?;
+        Ok(description)
+    }
+
+    /// The endpoints and nodes of the living processes, of one topic or of all, each with its process and the number of samples
+    /// that it copied. A process that cannot be read is passed over, with a sentence in `problems`.
+    pub(crate) fn entries(
+        &self,
+        topic: Option<&str>,
+        problems: &mut Vec<String>,
+    ) -> Result<Vec<(Arc<Peer>, EndpointDescription, u64)>> {
+        let mut entries = Vec::new();
+        for peer in self.peers()?.iter().filter(|peer| peer.is_alive()) {
+            let found = peer.endpoints(topic.map(topic_hash)).unwrap_or_else(|error| {
+                problems.push(error.to_string());
+                Vec::new()
+            });
+            let of_topic = found.into_iter().filter(|(endpoint, _)| topic.is_none_or(|topic| endpoint.topic == topic));
+            entries.extend(of_topic.map(|(endpoint, copied_samples)| (peer.clone(), endpoint, copied_samples)));
+        }
+        Ok(entries)
+    }
+
+    /// The same for one role on a topic, without the samples.
+    pub(crate) fn endpoints(
+        &self,
+        topic: &str,
+        role: Role,
+        problems: &mut Vec<String>,
+    ) -> Result<Vec<(Arc<Peer>, EndpointDescription)>> {
+        let entries = self.entries(Some(topic), problems)?.into_iter();
+        Ok(entries
+            .filter(|(_, endpoint, _)| endpoint.role == role)
+            .map(|(peer, endpoint, _)| (peer, endpoint))
+            .collect())
+    }
+
+    /// An error about an endpoint at the other end of `own`'s topic that has another type; `None` if there is none.
+    pub(crate) fn type_mismatch(&self, own: &EndpointDescription) -> Option<Error> {
+        // A process that cannot be read is no mismatch of types.
+        let others = |role| self.endpoints(&own.topic, role, &mut Vec::new()).unwrap_or_default();
+        let mismatch = match own.role {
+            Role::Publisher => {
+                others(Role::Subscription).iter().find_map(|(_, subscription)| own.type_mismatch(subscription))
+            }
+            Role::Subscription => {
+                others(Role::Publisher).iter().find_map(|(_, publisher)| publisher.type_mismatch(own))
+            }
+            Role::Node => None,
+        };
+        mismatch.map(|mismatch| Error::TypeMismatch { mismatch })
+    }
+
+    /// Probes all peers (half a microsecond each); if one died, removes its files and announces its death, unless another
+    /// process is reaping now.
+    pub(crate) fn reap_dead(&self) -> Result<()> {
+        let died = self.peers()?.iter().any(|peer| !peer.is_alive());
+        self.reap(died)
+    }
+
+    /// The same for a control thread, one of many: if each probed all once a second, 100 sleeping processes would never let a
+    /// CPU rest. In the ring of the file names, each process probes the next few, and the neighbours take turns, so that a death
+    /// is noticed within a second. A noticed death gets all dead processes reaped and announced; so of several dead in a row it
+    /// is enough to notice the first. Processes further on are probed in turn, because the neighbours that should probe them may
+    /// be stopped. Returns the time to the next probe.
+    pub(crate) fn reap_dead_neighbours(&self, round: usize) -> Result<Duration> {
+        let peers = self.peers()?;
+        if peers.len() <= FEW_PEERS {
+            self.reap_dead()?;
+            return Ok(PROBE_PERIOD);
+        }
+        let own_name = self.process.file_name();
+        let own = peers.partition_point(|peer| peer.file_name <= own_name);
+        let in_turn = own + round % peers.len() * NEIGHBOURS;
+        let mut indices = (own..own + NEIGHBOURS).chain(in_turn..in_turn + NEIGHBOURS);
+        self.reap(indices.any(|index| !peers[index % peers.len()].is_alive()))?;
+        Ok(until_turn(own))
+    }
+
+    fn reap(&self, died: bool) -> Result<()> {
+        let mut peers = self.peers.lock().unwrap_or_else(PoisonError::into_inner);
+        if !died && !peers.has_remains && peers.unannounced_deaths.is_empty() {
+            return Ok(());
+        }
+        // Another process is reaping; deaths that remain are noticed at the next probe.
+        let Some(registry) = self.board.try_lock(&self.directory)? else { return Ok(()) };
+        let is_registry = self.board.has_name();
+        let (alive, dead): (Vec<_>, Vec<_>) = peers.list.iter().cloned().partition(|peer| peer.is_alive());
+        peers.list = alive.into();
+        let unannounced_deaths = std::mem::take(&mut peers.unannounced_deaths);
+        // `reaper::reap` removes the dead whose files have names, if this board is the registry.
+        let is_ours =
+            |peer: &&Arc<Peer>| !(is_registry && peer.has_name()) && reaper::is_unannounced(peer, &self.board);
+        for peer in dead.iter().chain(&unannounced_deaths).filter(is_ours) {
+            reaper::announce_death(peer, &self.board, &registry);
+        }
+        if is_registry {
+            reaper::reap(&self.directory, &self.board, &registry)?;
+        }
+        peers.seen_generation = None;
+        Ok(())
+    }
+
+    /// A waiter line of this process; waits for the registry lock up to `patience`.
+    pub(crate) fn take_waiter(&self, patience: Duration) -> Result<WaiterIndex> {
+        Ok(self.board.lock(&self.directory, patience)?.take_waiter(waiter_owner(self.process.id())))
+    }
+
+    /// Gives a waiter line back.
+    pub(crate) fn free_waiter(&self, waiter: WaiterIndex) {
+        // If the lock cannot be had, the line stays taken until this process is gone.
+        if let Ok(registry) = self.board.lock(&self.directory, REGISTRY_PATIENCE) {
+            registry.free_waiter(waiter);
+        }
+    }
+
+    /// The board's line for a topic.
+    pub(crate) fn topic(&self, topic: &str) -> TopicIndex {
+        self.board.topic(topic_hash(topic))
+    }
+
+    fn leave(&self) -> Result<()> {
+        let file_name = self.process.file_name();
+        // If the lock cannot be had, all stays as it is: the lock on our file ends with this process, and a reaper does the rest.
+        let registry = self.board.lock(&self.directory, REGISTRY_PATIENCE)?;
+        registry.free_waiters_of(waiter_owner(self.process.id()));
+        self.directory.unlink(&file_name)?;
+        self.board.processes_changed();
+        if !self.board.has_name() {
+            return Ok(()); // the board was removed while we used it, so we have no right to remove anything
+        }
+        let left = reaper::reap(&self.directory, &self.board, &registry)?;
+        reaper::remove_if_unused(&self.user_directory, &self.domain_id.to_string(), &self.directory, left)?;
+        if left == 0 {
+            // It is not empty while other domains are in use.
+            let _ = std::fs::remove_dir(self.user_directory.path());
+            crash::point(Point::DirectoryRemoved);
+        }
+        Ok(())
+    }
+}
+
+/// Removes a domain's directory and the user's if they are empty.
+fn remove_empty(user_directory: &Path, domain_id: u32) {
+    let _ = std::fs::remove_dir(user_directory.join(domain_id.to_string()));
+    let _ = std::fs::remove_dir(user_directory);
+}
+
+/// Time to the next turn of the process with that index, in periods of the clock that all processes share.
+fn until_turn(index: usize) -> Duration {
+    let (period, now_ns) = (PROBE_PERIOD.as_nanos() as u64, monotonic_ns());
+    let turns = NEIGHBOURS as u64;
+    let (current, own) = (now_ns / period % turns, index as u64 % turns);
+    let ahead = match (own + turns - current) % turns {
+        0 => turns, // this period is its turn, which it just took
+        ahead => ahead,
+    };
+    Duration::from_nanos(ahead * period - now_ns % period)
+}
+
+impl Drop for Domain {
+    fn drop(&mut self) {
+        if self.epoch.is_current() {
+            // A drop returns no error; the next process that joins removes what is left.
+            let _ = self.leave();
+        }
+    }
+}

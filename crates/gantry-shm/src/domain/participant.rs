@@ -1,12 +1,12 @@
-//! This process's membership in one domain: the domain as it sees it, and the control thread that works for it.
+//! This process's membership in one domain: its view of the domain, and its control thread.
 //!
-//! One per (root, domain) and process; nodes, publishers and subscriptions share it. Control path.
+//! There is one for each root and domain of a process; nodes, publishers and subscriptions share it. Control path.
 
 use crate::{
     domain::{
+        Domain,
         board::TopicIndex,
         control::{Control, ControlTask},
-        domain::Domain,
         sender::Sender,
     },
     error::Result,
@@ -35,13 +35,13 @@ impl Participant {
     /// Joins the domain under the root that `GANTRY_SHM_DIR` names (`/dev/shm` if unset).
     ///
     /// # Errors
-    /// What [`Participant::join_under`] says.
+    /// As [`Participant::join_under`].
     pub fn join(domain_id: u32) -> Result<Arc<Participant>> {
         Participant::join_under(&default_root(), domain_id)
     }
 
-    /// Joins the domain under `root`; a process that already did gets the same participant. Removes what dead processes
-    /// left in any domain of this user, and starts a thread that meets newcomers and watches for deaths.
+    /// Joins the domain under `root`; a process that joined it already gets the same participant. Removes the files that dead
+    /// processes left in any domain of this user, and starts the control thread.
     ///
     /// # Errors
     /// The directory cannot be made or trusted, is full, or is of another version; the registry lock is held too long; no
@@ -62,23 +62,23 @@ impl Participant {
         Ok(participant)
     }
 
-    /// The domain.
+    /// The number of the domain.
     #[must_use]
     pub fn domain_id(&self) -> u32 {
         self.domain.domain_id()
     }
 
-    /// Lets the control thread work for an endpoint for as long as that keeps the `Arc`.
-    pub(crate) fn watch(&self, watched: &Arc<impl ControlTask + 'static>) {
-        self.control.watch(watched);
+    /// Has a task updated, now and by the control thread, for as long as its owner keeps the `Arc`.
+    pub(crate) fn register(&self, task: &Arc<impl ControlTask + 'static>) {
+        self.control.register(task);
     }
 
-    /// Lets the control thread know that something began to watch closely.
+    /// Wakes the control thread because a task began to poll liveness.
     pub(crate) fn wake_to_poll_liveness(&self) {
         self.control.wake_to_poll_liveness();
     }
 
-    /// Has the sender thread wake the readers of `topic` for what is announced in the outbox, as long as the caller keeps it.
+    /// Has the sender thread wake the readers of `topic` for each sample in the outbox, as long as the caller keeps the outbox.
     pub(crate) fn outbox(&self, topic: TopicIndex, period: Duration) -> Result<Arc<Outbox>> {
         let mut sender = self.sender.lock().unwrap_or_else(PoisonError::into_inner);
         let sender = match &mut *sender {
@@ -88,9 +88,9 @@ impl Participant {
         Ok(sender.add(topic, period))
     }
 
-    /// Makes the control thread look now.
+    /// Has the control thread update all its tasks now.
     pub(crate) fn wake_control(&self) {
-        self.control.call();
+        self.control.wake();
     }
 }
 

@@ -1,8 +1,8 @@
-//! Another process's file (or our own, seen as others see it): is it alive, what endpoints and records does it have.
+//! Another process's file (or our own, as others read it): whether its owner lives, its endpoints and its reader records.
 //!
-//! Used by publishers (whose pins must I honour?) and subscriptions (whose publishers are there?). Control path.
-//! Death is decided only by probing the lock through the descriptor that was kept when the file was first seen: that works
-//! when the file was removed, and in another pid namespace. A peer that is dead stays dead.
+//! Publishers read the records for the pins that they must honour, subscriptions the endpoints. Control path. Death is decided
+//! only by probing the lock through the descriptor that was kept since the file was first seen: that works after the file was
+//! removed, and in another pid namespace. A peer that is dead stays dead.
 
 use crate::{
     describe::description::{EndpointDescription, MAX_DESCRIPTION_BYTES},
@@ -20,8 +20,8 @@ use std::{
     },
 };
 
-/// How often an endpoint that is being rewritten is read again before it is passed over: its owner changes the topic's
-/// generation when it is done, so nothing is missed for long.
+/// How often an endpoint that is being rewritten is read again before it is passed over: its owner raises the topic's generation
+/// afterwards, so nothing is missed for long.
 const READ_ATTEMPTS: usize = 100;
 
 /// A record, with the process that it lies in, which keeps it mapped.
@@ -36,22 +36,22 @@ pub(crate) struct Peer {
     pub(crate) pid: u32,
     /// Inode number of its pid namespace, 0 = not known.
     pub(crate) pid_namespace: u64,
-    /// The board that it uses; if that is not ours, we do not see what it announces.
+    /// The board that it uses; on another board than ours, its announcements do not reach us.
     pub(crate) board_id: u64,
-    /// Program's name.
+    /// The program's name.
     pub(crate) name: String,
     first_block: usize,
     dead: AtomicBool,
 }
 
 impl Peer {
-    /// Maps a process file. `NotFound` in the error if it went meanwhile.
+    /// Maps a process file. `NotFound` in the error if it was removed meanwhile.
     pub(crate) fn open(directory: &Directory, file_name: &str) -> Result<Peer> {
         let region = Region::open(directory, file_name, PROCESS_MAGIC, false)?;
         let header: &ProcessHeader = region.at(0)?;
-        // Copied first: a text must not change while one looks at it.
+        // Copied first: a text must not change while it is read.
         let (name, name_bytes) = (std::hint::black_box(header.name), header.name_bytes as usize);
-        // It is printed, on terminals, too.
+        // Control characters are replaced, because the name is printed on terminals.
         let name = String::from_utf8_lossy(&name[..name_bytes.min(name.len())]).replace(char::is_control, "?");
         let (id, board_id, first_block) = (header.id, header.board_id, header.first_block as usize);
         let (pid, pid_namespace) = (header.pid, header.pid_namespace);
@@ -79,7 +79,7 @@ impl Peer {
         }
     }
 
-    /// Probes the lock (half a microsecond), unless it was found dead before. If the kernel cannot say, it is alive.
+    /// Probes the lock (half a microsecond), unless it was found dead before. If the kernel cannot tell, it is alive.
     pub(crate) fn is_alive(&self) -> bool {
         // Relaxed: the flag only saves probes.
         if self.dead.load(Relaxed) {
@@ -92,23 +92,18 @@ impl Peer {
         alive
     }
 
-    /// Whether its file still has its name; `true` if the kernel cannot say.
+    /// Whether its file still has its name; `true` if the kernel cannot tell.
     pub(crate) fn has_name(&self) -> bool {
         self.region.file().map_or(true, SharedFile::has_name)
     }
 
-    /// Whether it was found dead before; asks nobody.
+    /// Whether it was found dead before; probes nothing.
     pub(crate) fn is_known_dead(&self) -> bool {
         self.dead.load(Relaxed)
     }
 
-    /// Its endpoints, of one topic or of all.
-    pub(crate) fn endpoints(&self, topic_hash: Option<u64>) -> Result<Vec<EndpointDescription>> {
-        Ok(self.endpoints_and_copies(topic_hash)?.into_iter().map(|(endpoint, _)| endpoint).collect())
-    }
-
-    /// The same, each with the number of samples that it copied.
-    pub(crate) fn endpoints_and_copies(&self, topic_hash: Option<u64>) -> Result<Vec<(EndpointDescription, u64)>> {
+    /// Its endpoints, of one topic or of all, each with the number of samples that it copied.
+    pub(crate) fn endpoints(&self, topic_hash: Option<u64>) -> Result<Vec<(EndpointDescription, u64)>> {
         let mut endpoints = Vec::new();
         for (offset, size_bytes) in self.blocks(BLOCK_ENDPOINT)? {
             if let Some((bytes, copied_samples)) = self.read_endpoint(offset, size_bytes, topic_hash)? {
@@ -118,7 +113,8 @@ impl Peer {
         Ok(endpoints)
     }
 
-    /// Topics (their names' hashes) that it has, or had, endpoints on, and may not have told so; for its reaper.
+    /// The topics (hashes of their names) on which it has, or had, endpoints and may not have raised the generation; for its
+    /// reaper.
     pub(crate) fn topics(&self) -> Result<Vec<u64>> {
         let mut topics = Vec::new();
         for (offset, _) in self.blocks(BLOCK_ENDPOINT)? {
@@ -164,7 +160,7 @@ impl Peer {
             }
             bytes.truncate(length_bytes);
             let copied_samples = header.copied_samples.load(Relaxed);
-            fence(Acquire); // the words before the second look at the version
+            fence(Acquire); // the words before the second load of the version
             if block.version.load(Relaxed) == version {
                 return Ok(Some((bytes, copied_samples)));
             }
@@ -175,7 +171,7 @@ impl Peer {
     /// Its records that belong to the publisher with that key.
     pub(crate) fn records_of(self: &Arc<Self>, key: u64) -> Result<Vec<PeerRecord>> {
         let mut records = Vec::new();
-        self.each_record(|its_key, record| {
+        self.for_each_record(|its_key, record| {
             if its_key == key {
                 // SAFETY: it comes with the peer, which keeps the region.
                 records.push((unsafe { InRegion::new(record) }, self.clone()));
@@ -187,7 +183,7 @@ impl Peer {
     /// All its records that are in use, as [`Peer::records_of`] gives them, by the publisher's key.
     pub(crate) fn records(self: &Arc<Self>) -> Result<Vec<(u64, PeerRecord)>> {
         let mut records = Vec::new();
-        self.each_record(|key, record| {
+        self.for_each_record(|key, record| {
             if key != 0 {
                 // SAFETY: it comes with the peer, which keeps the region.
                 records.push((key, (unsafe { InRegion::new(record) }, self.clone())));
@@ -196,11 +192,11 @@ impl Peer {
         Ok(records)
     }
 
-    /// Calls `found` for all its records that are in use, with the keys of the publishers that they belong to.
-    fn each_record(&self, mut found: impl FnMut(u64, &ReaderRecord)) -> Result<()> {
+    /// Calls `visit` for all its records, with the keys of the publishers that they belong to; 0 for free ones.
+    fn for_each_record(&self, mut visit: impl FnMut(u64, &ReaderRecord)) -> Result<()> {
         for (offset, _) in self.blocks(BLOCK_RECORDS)? {
             for record in self.region.slice::<ReaderRecord>(offset + size_of::<BlockHeader>(), RECORDS_PER_BLOCK)? {
-                found(acquire(&record.key), record);
+                visit(acquire(&record.key), record);
             }
         }
         Ok(())
@@ -224,8 +220,8 @@ impl Peer {
                 _ => usize::MAX,
             };
             if size_bytes < least || !size_bytes.is_multiple_of(LINE_BYTES) || size_bytes > used - offset {
-                let (place, found) = (format!("offset {offset}"), format!("kind {found}, {size_bytes} bytes"));
-                return Err(Error::corrupt(self.region.name(), place, "a block", found));
+                let (location, found) = (format!("offset {offset}"), format!("kind {found}, {size_bytes} bytes"));
+                return Err(Error::corrupt(self.region.name(), location, "a block", found));
             }
             if found == kind {
                 blocks.push((offset, size_bytes));
@@ -236,11 +232,11 @@ impl Peer {
     }
 }
 
-/// Who it is, for a sentence: program and pid.
+/// Program and pid, for a sentence.
 impl fmt::Display for Peer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let elsewhere = self.pid_namespace != crate::domain::process_file::pid_namespace();
-        let place = if elsewhere { " in another pid namespace" } else { "" };
-        write!(f, "{} (pid {}{place})", self.name, self.pid)
+        let namespace = if elsewhere { " in another pid namespace" } else { "" };
+        write!(f, "{} (pid {}{namespace})", self.name, self.pid)
     }
 }

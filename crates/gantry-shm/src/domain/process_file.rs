@@ -1,8 +1,8 @@
-//! This process's own file: proof that it lives, its endpoints, and the records in which it pins samples.
+//! This process's own file: proof that it lives, its endpoints, and the reader records in which it pins samples.
 //!
-//! Used by `participant`, publishers and subscriptions of this process; others read it through `peer`. Control path,
-//! except that pins in records are stored by `link` and `sample`. Invariants:
-//! - P1: the file is created unnamed, locked, initialised and only then linked: whoever sees its name sees a living owner
+//! Other processes read it as a `peer`. Control path, except that the data path stores pins and cursors in the records.
+//! Invariants:
+//! - P1: the file is created unnamed, locked, initialised and only then named: a process that sees the name sees a living owner
 //!   or a dead one, never an unfinished file.
 //! - P2: blocks are only added; `used_bytes` covers a block after its header is complete.
 //! - P3: a record whose `key` is not 0 belongs to the subscription that took it, until [`ProcessFile::free_record`].
@@ -31,19 +31,19 @@ const RESERVE_BYTES: usize = 256 << 20;
 pub(crate) struct ProcessFile {
     region: Region,
     id: [u8; 16],
-    books: Mutex<Books>,
+    allocations: Mutex<Allocations>,
 }
 
-/// What is free in the file; private, so that nobody else can damage it.
-struct Books {
-    free_rows: Vec<InRegion<ReaderRecord>>,
+/// The free parts of the file; in private memory, so that no other process can damage them.
+struct Allocations {
+    free_records: Vec<InRegion<ReaderRecord>>,
     free_endpoints: Vec<EndpointBlock>,
     endpoints_made: u32,
-    /// What the header says to others.
+    /// As in the header, which others read.
     used_bytes: usize,
 }
 
-/// Where an endpoint's description lies; used no longer than the file.
+/// The block of an endpoint's description; its holder keeps the file.
 #[derive(Clone, Copy)]
 pub(crate) struct EndpointBlock {
     offset: usize,
@@ -52,7 +52,7 @@ pub(crate) struct EndpointBlock {
 }
 
 impl EndpointBlock {
-    /// Counts one more copied sample. Only the endpoint itself does, so no other store can get lost.
+    /// Counts one more copied sample. Only the endpoint itself does, so no count is lost.
     #[inline]
     pub(crate) fn count_copy(&self) {
         let copied_samples = &self.header.copied_samples;
@@ -77,7 +77,7 @@ impl ProcessFile {
             Err(e) => return Err(Error::system(format!("lock {}", region.name()), e)),
         }
         let header = region.pointer(0, size_of::<ProcessHeader>(), LINE_BYTES)?.cast::<ProcessHeader>();
-        // SAFETY: inside the mapping and aligned (`pointer`); the file has no name yet, so nobody else can look.
+        // SAFETY: inside the mapping and aligned (`pointer`); the file has no name yet, so no other process sees it.
         let header = unsafe { &mut *header.as_ptr() };
         (header.pid, header.domain_id, header.id) = (std::process::id(), domain_id, id);
         (header.board_id, header.pid_namespace) = (board_id, pid_namespace());
@@ -85,17 +85,18 @@ impl ProcessFile {
         let name = program_name();
         header.name_bytes = name.len().min(header.name.len()) as u32;
         header.name[..header.name_bytes as usize].copy_from_slice(&name.as_bytes()[..header.name_bytes as usize]);
-        header.used_bytes.store(header.first_block, Relaxed); // link() publishes it
+        header.used_bytes.store(header.first_block, Relaxed); // publish_name() publishes it
         crash::point(Point::ProcessWritten);
         let used_bytes = first_line * LINE_BYTES;
-        let books = Books { free_rows: Vec::new(), free_endpoints: Vec::new(), endpoints_made: 0, used_bytes };
-        Ok(ProcessFile { region, id, books: Mutex::new(books) })
+        let allocations =
+            Allocations { free_records: Vec::new(), free_endpoints: Vec::new(), endpoints_made: 0, used_bytes };
+        Ok(ProcessFile { region, id, allocations: Mutex::new(allocations) })
     }
 
     /// Gives the file its name. The registry lock must be held.
-    pub(crate) fn link(&self, directory: &Directory) -> Result<()> {
+    pub(crate) fn publish_name(&self, directory: &Directory) -> Result<()> {
         let name = self.file_name();
-        self.region.link(directory, &name).map_err(|e| Error::system(format!("name {directory}/{name}"), e))
+        self.region.publish_name(directory, &name).map_err(|e| Error::system(format!("name {directory}/{name}"), e))
     }
 
     /// The 128 random bits of its name.
@@ -118,28 +119,28 @@ impl ProcessFile {
 
     /// A number and an id for a new endpoint.
     pub(crate) fn new_endpoint_id(&self) -> (u32, [u8; 16]) {
-        let mut books = self.books.lock().unwrap_or_else(PoisonError::into_inner);
-        books.endpoints_made += 1;
+        let mut allocations = self.allocations.lock().unwrap_or_else(PoisonError::into_inner);
+        allocations.endpoints_made += 1;
         let mut gid = self.id;
-        gid[12..].copy_from_slice(&books.endpoints_made.to_be_bytes());
-        (books.endpoints_made, gid)
+        gid[12..].copy_from_slice(&allocations.endpoints_made.to_be_bytes());
+        (allocations.endpoints_made, gid)
     }
 
-    /// Publishes an endpoint's description. The caller then changes the topic's generation.
+    /// Publishes an endpoint's description. The caller then raises the topic's generation.
     pub(crate) fn add_endpoint(
         &self,
         directory: &Directory,
         description: &EndpointDescription,
     ) -> Result<EndpointBlock> {
         let bytes = description.to_bytes();
-        let mut books = self.books.lock().unwrap_or_else(PoisonError::into_inner);
-        let fitting = books.free_endpoints.iter().position(|b| b.capacity_bytes >= bytes.len());
+        let mut allocations = self.allocations.lock().unwrap_or_else(PoisonError::into_inner);
+        let fitting = allocations.free_endpoints.iter().position(|b| b.capacity_bytes >= bytes.len());
         let block = match fitting {
-            Some(place) => books.free_endpoints.swap_remove(place),
+            Some(index) => allocations.free_endpoints.swap_remove(index),
             None => {
                 let contents_bytes = size_of::<EndpointHeader>() + bytes.len().next_multiple_of(LINE_BYTES);
-                let offset = self.add_block(&mut books, directory, BLOCK_ENDPOINT, contents_bytes)?;
-                // SAFETY: whoever has the block keeps this file.
+                let offset = self.add_block(&mut allocations, directory, BLOCK_ENDPOINT, contents_bytes)?;
+                // SAFETY: the holder of the block keeps this file.
                 let header = unsafe { InRegion::new(self.region.at(offset + size_of::<BlockHeader>())?) };
                 EndpointBlock { offset, capacity_bytes: contents_bytes - size_of::<EndpointHeader>(), header }
             }
@@ -148,15 +149,15 @@ impl ProcessFile {
         Ok(block)
     }
 
-    /// Takes an endpoint's description back. The caller then changes the topic's generation, and frees the block: until then it
-    /// says which topic is to be told, should this process die.
+    /// Removes an endpoint's description. The caller then raises the topic's generation and frees the block: until then the block
+    /// names the topic on which the reaper announces this process's death.
     pub(crate) fn remove_endpoint(&self, block: EndpointBlock) -> Result<()> {
         self.write_endpoint(block, None, &[])
     }
 
     /// Lets the block of a removed endpoint be used for another.
     pub(crate) fn free_endpoint(&self, block: EndpointBlock) {
-        self.books.lock().unwrap_or_else(PoisonError::into_inner).free_endpoints.push(block);
+        self.allocations.lock().unwrap_or_else(PoisonError::into_inner).free_endpoints.push(block);
     }
 
     /// A sequence lock: readers (`Peer::endpoints`) copy the words and believe them if the version did not move.
@@ -173,17 +174,17 @@ impl ProcessFile {
             header.topic_hash.store(topic_hash, Relaxed);
             header.copied_samples.store(0, Relaxed);
         }
-        for (place, chunk) in bytes.chunks(8).enumerate() {
+        for (index, chunk) in bytes.chunks(8).enumerate() {
             let mut word = [0; 8];
             word[..chunk.len()].copy_from_slice(chunk);
-            self.region.at::<AtomicU64>(description + place * 8)?.store(u64::from_le_bytes(word), Relaxed);
+            self.region.at::<AtomicU64>(description + index * 8)?.store(u64::from_le_bytes(word), Relaxed);
         }
         block_header.version.store(version.wrapping_add(2), Release); // the words before the even version
         crash::point(Point::EndpointClosed);
         Ok(())
     }
 
-    /// A record for the publisher with that key, holding everything (cursor 0). The caller then changes the generation, and keeps
+    /// A record for the publisher with that key that holds everything (cursor 0). The caller then raises the generation, and keeps
     /// this file for as long as it uses the record.
     pub(crate) fn take_record(
         &self,
@@ -192,36 +193,46 @@ impl ProcessFile {
         state: u32,
         depth: u32,
     ) -> Result<InRegion<ReaderRecord>> {
-        let mut books = self.books.lock().unwrap_or_else(PoisonError::into_inner);
-        if books.free_rows.is_empty() {
-            let offset =
-                self.add_block(&mut books, directory, BLOCK_RECORDS, RECORDS_PER_BLOCK * size_of::<ReaderRecord>())?;
+        let mut allocations = self.allocations.lock().unwrap_or_else(PoisonError::into_inner);
+        if allocations.free_records.is_empty() {
+            let offset = self.add_block(
+                &mut allocations,
+                directory,
+                BLOCK_RECORDS,
+                RECORDS_PER_BLOCK * size_of::<ReaderRecord>(),
+            )?;
             let records = self.region.slice::<ReaderRecord>(offset + size_of::<BlockHeader>(), RECORDS_PER_BLOCK)?;
-            // SAFETY: these books keep them no longer than `self` keeps the region; for others it is the caller's promise.
-            books.free_rows.extend(records.iter().rev().map(|record| unsafe { InRegion::new(record) }));
+            // SAFETY: `allocations` keeps them no longer than `self` keeps the region; for others it is the caller's promise.
+            allocations.free_records.extend(records.iter().rev().map(|record| unsafe { InRegion::new(record) }));
         }
-        let Some(record) = books.free_rows.pop() else {
+        let Some(record) = allocations.free_records.pop() else {
             return Err(Error::corrupt(self.region.name(), "a block of records", "records", "none"));
         };
         record.cursor.store(0, Relaxed);
         record.depth.store(depth, Relaxed);
         record.state.store(state, Relaxed);
-        crash::point(Point::RowFilled);
+        crash::point(Point::RecordFilled);
         record.key.store(key, Release); // partner: `Peer::records_of`
-        crash::point(Point::RowTaken);
+        crash::point(Point::RecordTaken);
         Ok(record)
     }
 
-    /// Gives a record back; all its pins must be 0.
+    /// Frees a record; all its pins must be 0.
     pub(crate) fn free_record(&self, record: InRegion<ReaderRecord>) {
-        record.key.store(0, Release); // the last reads under its pins before the record is anybody else's
-        crash::point(Point::RowFreed);
-        self.books.lock().unwrap_or_else(PoisonError::into_inner).free_rows.push(record);
+        record.key.store(0, Release); // the last reads under its pins before the record has another owner
+        crash::point(Point::RecordFreed);
+        self.allocations.lock().unwrap_or_else(PoisonError::into_inner).free_records.push(record);
     }
 
     /// Adds a block and returns its offset (P2).
-    fn add_block(&self, books: &mut Books, directory: &Directory, kind: u32, contents_bytes: usize) -> Result<usize> {
-        let offset = books.used_bytes;
+    fn add_block(
+        &self,
+        allocations: &mut Allocations,
+        directory: &Directory,
+        kind: u32,
+        contents_bytes: usize,
+    ) -> Result<usize> {
+        let offset = allocations.used_bytes;
         let size_bytes = size_of::<BlockHeader>() + contents_bytes.next_multiple_of(LINE_BYTES);
         let end = offset + size_bytes;
         if end > self.region.reserve_bytes() {
@@ -233,13 +244,13 @@ impl ProcessFile {
         }
         self.region.grow(directory, "a process's endpoints and pins", end.next_multiple_of(PAGE_BYTES))?;
         let header = self.region.pointer(offset, size_of::<BlockHeader>(), LINE_BYTES)?.cast::<BlockHeader>();
-        // SAFETY: inside the mapping and aligned (`pointer`); readers do not look beyond `used_bytes` (P2).
+        // SAFETY: inside the mapping and aligned (`pointer`); readers do not read beyond `used_bytes` (P2).
         let header = unsafe { &mut *header.as_ptr() };
         (header.size_bytes, header.kind) = (size_bytes as u64, kind);
         crash::point(Point::BlockWritten);
         self.header()?.used_bytes.store(end as u64, Release); // partner: `Peer::blocks`
         crash::point(Point::BlockAdded);
-        books.used_bytes = end;
+        allocations.used_bytes = end;
         Ok(offset)
     }
 }
@@ -263,7 +274,7 @@ pub(crate) fn waiter_owner(id: &[u8; 16]) -> u64 {
     u64::from_le_bytes(std::array::from_fn(|byte| id[byte])).max(1)
 }
 
-/// Inode number of this process's pid namespace, 0 if it cannot be had.
+/// Inode number of this process's pid namespace, 0 if it cannot be read.
 pub(crate) fn pid_namespace() -> u64 {
     rustix::fs::stat("/proc/self/ns/pid").map_or(0, |stat| stat.st_ino)
 }
@@ -276,7 +287,8 @@ fn program_name() -> String {
     name[..end].to_owned()
 }
 
-/// The id in the name of a process file. Anybody may put a file here that is called so; it then has an id that nobody has.
+/// The id in the name of a process file. Any program of the user may put a file with such a name here; its id belongs to no
+/// process.
 pub(crate) fn process_id(name: &str) -> &str {
     name.strip_suffix(PROCESS_SUFFIX).unwrap_or(name)
 }

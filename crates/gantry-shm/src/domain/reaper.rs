@@ -1,8 +1,8 @@
-//! Removes what dead processes left behind.
+//! The reaper: removal of the files and waiter lines of dead processes, and the announcement of their deaths.
 //!
-//! Called by `domain` when a process joins, when it leaves and when its control thread finds a peer dead. Control path; the
-//! registry lock is held. It never writes into anybody's region: it takes back board entries and names, nothing else.
-//! Only a lock that is certainly free means dead: whoever cannot look (no descriptors, no memory) removes nothing.
+//! A process reaps when it joins, when it leaves and when its control thread finds a peer dead. Control path; the registry lock
+//! is held. The reaper never writes into another process's region: it frees waiter lines and removes names, nothing else.
+//! Only a lock that is certainly free means dead: a process that cannot probe it (no descriptors, no memory) removes nothing.
 
 use crate::{
     domain::{
@@ -18,8 +18,8 @@ use crate::{
 };
 use std::time::Duration;
 
-/// Removes the files of dead processes from a domain and wakes who was matched with them. ReturnedSlots how many processes
-/// are left.
+/// Removes the files of dead processes from a domain and wakes the processes that were matched with them. Returns how many
+/// processes are left.
 pub(crate) fn reap(directory: &Directory, board: &Board, registry: &Registry<'_>) -> Result<usize> {
     let names = directory.files()?;
     let ending_with =
@@ -33,15 +33,15 @@ pub(crate) fn reap(directory: &Directory, board: &Board, registry: &Registry<'_>
             remove_dead(directory, board, registry, name, &publishers)?;
         }
     }
-    // Files of a process whose own file is gone: it removes its publishers' files first, so somebody else meddled.
+    // Files of a process whose own file is gone: a reaper removes its publishers' files first, so a stranger removed it.
     for name in publishers.iter().filter(|name| !alive.contains(&owner_id(name))) {
         directory.unlink(name)?;
     }
     Ok(alive.len())
 }
 
-/// The news comes before the process file goes, so that a reaper that dies on the way leaves all of it to the next one;
-/// who hears it finds the process dead by its lock.
+/// Announces the death before it removes the process file, so that a reaper that dies on the way leaves all of it to the next
+/// one. A process that is woken finds the lock free.
 fn remove_dead(
     directory: &Directory,
     board: &Board,
@@ -51,7 +51,7 @@ fn remove_dead(
 ) -> Result<()> {
     let peer = match Peer::open(directory, name) {
         Ok(peer) => Some(peer),
-        // It makes no sense to us, but its owner is dead: only the names are left to take.
+        // The file is unreadable, but its owner is dead: only the names are left to remove.
         Err(Error::Corrupt { .. } | Error::Incompatible { .. }) => None,
         Err(e) if e.is_not_found() => return Ok(()),
         Err(e) => return Err(e),
@@ -59,7 +59,7 @@ fn remove_dead(
     for publisher in publishers.iter().filter(|publisher| owner_id(publisher) == process_id(name)) {
         directory.unlink(publisher)?;
     }
-    // A process that used another board told nobody here.
+    // A process that used another board was matched with none here.
     if let Some(peer) = peer.filter(|peer| peer.board_id == board.id()) {
         announce_death(&peer, board, registry);
     }
@@ -68,29 +68,29 @@ fn remove_dead(
     Ok(())
 }
 
-/// Whether nobody has told yet of a dead process whose file is gone: it then has waiter lines, at least the one of its control
-/// thread, unless that had to share.
+/// Whether the death of a process whose file is gone was not announced yet: the process then has waiter lines, at least the one
+/// of its control thread, unless all lines were taken and that had to share.
 pub(crate) fn is_unannounced(peer: &Peer, board: &Board) -> bool {
     let has_lines = || !board.waiters_of(waiter_owner(&peer.id)).is_empty() || board.waiters_of(0).is_empty();
     peer.board_id == board.id() && has_lines()
 }
 
-/// Tells everybody whom it concerns that a process is dead, and frees its waiter lines, last of all: should we die on the way,
-/// somebody else tells once more.
+/// Announces the death of a process on its topics and frees its waiter lines, last of all: if we die on the way, another process
+/// announces it once more.
 pub(crate) fn announce_death(peer: &Peer, board: &Board, registry: &Registry<'_>) {
-    // Both sides: of an endpoint that was just taken back, only the topic is known. A damaged list costs them the news.
+    // Both sides: of an endpoint that was being removed, only the topic is known. A damaged list costs the announcement.
     for topic in peer.topics().unwrap_or_default().into_iter().map(|hash| board.topic(hash)) {
         board.topic_changed(topic, Side::Readers);
         board.topic_changed(topic, Side::Publishers);
     }
     board.graph_changed();
-    // It may have withdrawn the announcement of those who share this line, and not rung.
+    // It may have claimed the sleepers of the shared line and died before it rang them.
     board.bell(SHARED_WAITER).ring();
     registry.free_waiters_of(waiter_owner(&peer.id));
 }
 
-/// Reaps every other domain of the user and removes the ones in which nobody is left. Best effort: a domain that cannot
-/// be opened, or is busy, is its own users' business.
+/// Reaps every other domain of the user and removes the empty ones. Best effort: a domain that cannot be opened, or is busy, is
+/// left to its own processes.
 pub(crate) fn reap_other_domains(user_directory: &Directory, own_domain: &str) -> Result<()> {
     for name in user_directory.directories()?.iter().filter(|name| *name != own_domain) {
         let _ = reap_domain(user_directory, name);
@@ -101,7 +101,7 @@ pub(crate) fn reap_other_domains(user_directory: &Directory, own_domain: &str) -
 fn reap_domain(user_directory: &Directory, name: &str) -> Result<()> {
     user_directory.remove_if_empty(name);
     let directory = user_directory.existing(name)?;
-    // A board is made if there is none, since its lock is the right to remove anything.
+    // Without a board, one is made, because its lock is the right to remove anything.
     let Some(board) = Board::open_or_create(&directory, Duration::ZERO)? else { return Ok(()) };
     if let Some(registry) = board.try_lock(&directory)?
         && board.has_name()

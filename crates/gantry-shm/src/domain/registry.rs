@@ -1,7 +1,7 @@
-//! The registry lock of a domain: whoever joins, leaves or reaps holds it, and so has the waiter lines to give.
+//! The registry lock of a domain: a process holds it while it joins, leaves, reaps, and takes or frees waiter lines.
 //!
-//! Used by `domain`, `board` and `reaper`. It is an OFD lock on the board itself, so that it goes with its holder; whoever joins or
-//! removes under it checks that the board still has its name (B2).
+//! It is an OFD lock on the board itself, so that it ends with its holder. A process that joins or removes under it checks that
+//! the board still has its name (B2).
 
 use crate::{
     crash::{self, Point},
@@ -19,10 +19,10 @@ use std::{
     time::Duration,
 };
 
-/// How long a joiner waits for the registry lock before it says who holds it.
+/// How long a process waits for the registry lock before it returns an error that names the holder.
 pub(crate) const REGISTRY_PATIENCE: Duration = Duration::from_secs(5);
 
-/// The registry lock, held: nobody joins, leaves or reaps meanwhile.
+/// The registry lock, held: no other process joins, leaves or reaps meanwhile.
 pub(crate) struct Registry<'a> {
     board: &'a Board,
     _threads: MutexGuard<'a, ()>,
@@ -39,7 +39,7 @@ impl Board {
         Err(Error::RegistryBusy { directory, pid, waited_ms: patience.as_millis() as u64 })
     }
 
-    /// Takes the registry lock if nobody has it.
+    /// Takes the registry lock if it is free.
     pub(crate) fn try_lock(&self, directory: &Directory) -> Result<Option<Registry<'_>>> {
         let Ok(threads) = self.registry.try_lock() else { return Ok(None) };
         Ok(wait_for_lock(self.region.file()?, directory, Duration::ZERO)?.then(|| self.locked(threads)))
@@ -60,7 +60,7 @@ impl Registry<'_> {
         // Relaxed: the registry lock orders its holders.
         let Some(free) = lines.iter().position(|line| line.owner.load(Relaxed) == 0) else { return SHARED_WAITER };
         lines[free].owner.store(owner, Relaxed);
-        lines[free].state.store(WAITER_PLAIN, Relaxed); // whoever had it may have died asleep
+        lines[free].state.store(WAITER_PLAIN, Relaxed); // its last owner may have died asleep
         crash::point(Point::WaiterTaken);
         WaiterIndex(free)
     }
@@ -72,12 +72,12 @@ impl Registry<'_> {
         }
     }
 
-    /// Frees all that a process has.
+    /// Frees all waiter lines of a process.
     pub(crate) fn free_waiters_of(&self, owner: u64) {
         self.free(&self.board.waiters_of(owner));
     }
 
-    /// Takes their announcements back on every topic first: whoever gets the lines next has announced nothing.
+    /// Removes the lines from the sets of every topic first: their next owners wait for nothing yet.
     fn free(&self, waiters: &[WaiterIndex]) {
         if waiters.is_empty() {
             return;
@@ -90,7 +90,7 @@ impl Registry<'_> {
                 waiters.fetch_and(!bits, Relaxed);
             }
         }
-        crash::point(Point::WaitersSilenced);
+        crash::point(Point::WaitersWithdrawn);
         for waiter in waiters {
             self.board.waiters[waiter.0].owner.store(0, Relaxed);
             crash::point(Point::WaiterFreed);

@@ -1,13 +1,13 @@
-//! The sender thread of a participant: wakes the readers of asynchronous publishers, whose publish then makes no system call.
+//! The sender thread of a participant: it wakes the readers of asynchronous publishers, whose publish then makes no system call.
 //!
-//! Started by `participant` with the first such publisher. It learns of samples by looking: each publisher stores the sequence
-//! of its newest sample in an [`Outbox`]; the thread looks at all of them, goes on looking for a bounded time if that has
-//! helped lately, then sleeps for the shortest period that one of the publishers stated. Nobody rings it for a sample, so a
-//! reader that sleeps hears of one a period later at most (and what the scheduler adds). While there is no such publisher, it
-//! sleeps for good. Invariant T1 as in `control`: it keeps the domain, never the participant.
+//! The first such publisher starts it. It polls: each publisher stores the sequence of its newest sample in an [`Outbox`]; the
+//! thread checks all of them, goes on checking for a bounded time if that has helped lately, then sleeps for the shortest period
+//! of its publishers. No bell is rung for a sample, so a sleeping reader is woken a period later at most (and what the scheduler
+//! adds). Without such publishers, the thread sleeps for good. Invariant T1 as in `control`: it keeps the domain, never the
+//! participant.
 
 use crate::{
-    domain::{board::TopicIndex, domain::Domain},
+    domain::{Domain, board::TopicIndex},
     error::{Error, Result},
     os::{signals, spin::Spin},
     protocol::send::Outbox,
@@ -22,24 +22,24 @@ use std::{
     time::Duration,
 };
 
-/// What a period may be: shorter ones would be longer in truth, since a sleep takes that long; longer ones help nobody.
+/// The allowed periods: a shorter one would not be kept, because a sleep takes that long; a longer one saves nothing.
 pub(crate) const PERIODS: std::ops::RangeInclusive<Duration> = Duration::from_micros(1)..=Duration::from_secs(1);
-/// It calls no deep functions.
+/// The thread calls no deep functions.
 const STACK_BYTES: usize = 256 << 10;
 
-/// A publisher, as the sender knows it; it is gone when nobody else has its outbox.
-struct Client {
+/// A publisher, as the sender sees it; it is gone when it dropped its outbox.
+struct AsyncPublisher {
     outbox: Arc<Outbox>,
     topic: TopicIndex,
     period: Duration,
-    /// Up to here readers were woken.
+    /// The newest sequence for which readers were woken.
     seen: u64,
 }
 
 #[derive(Default)]
 struct Shared {
     stop: AtomicBool,
-    clients: Mutex<Vec<Client>>,
+    publishers: Mutex<Vec<AsyncPublisher>>,
 }
 
 /// The thread's handle; dropping it ends the thread.
@@ -60,16 +60,16 @@ impl Sender {
         Ok(Sender { domain, shared, thread: Some(thread) })
     }
 
-    /// From here on readers of `topic` are woken for what is announced in the outbox, for as long as the caller keeps it.
+    /// Adds an outbox: readers of `topic` are woken for each sample in it, for as long as the caller keeps it.
     pub(crate) fn add(&self, topic: TopicIndex, period: Duration) -> Arc<Outbox> {
         let outbox = Arc::new(Outbox::new());
-        let client = Client { outbox: outbox.clone(), topic, period, seen: 0 };
-        self.shared.clients.lock().unwrap_or_else(PoisonError::into_inner).push(client);
-        self.call();
+        let publisher = AsyncPublisher { outbox: outbox.clone(), topic, period, seen: 0 };
+        self.shared.publishers.lock().unwrap_or_else(PoisonError::into_inner).push(publisher);
+        self.wake();
         outbox
     }
 
-    fn call(&self) {
+    fn wake(&self) {
         if let Some(thread) = &self.thread {
             thread.thread().unpark();
         }
@@ -80,11 +80,11 @@ impl Drop for Sender {
     fn drop(&mut self) {
         if self.domain.epoch.is_current() {
             self.shared.stop.store(true, Release);
-            self.call();
+            self.wake();
         }
         let Some(thread) = self.thread.take() else { return };
         if self.domain.epoch.is_current() {
-            // A panic there has been printed; nothing is left to be done for it.
+            // A panic there was printed already.
             let _ = thread.join();
         } else {
             std::mem::forget(thread); // there is no such thread in a forked child
@@ -93,12 +93,12 @@ impl Drop for Sender {
 }
 
 fn run(domain: &Domain, shared: &Shared) {
-    // The kernel would add 50 µs to each sleep. If it does, the sender is that much later.
+    // The kernel would add 50 µs to each sleep. If this fails, the sender is that much later.
     let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
     let mut spin = Spin::new();
     while !shared.stop.load(Acquire) {
         let (found, period) = wake_readers(domain, shared);
-        if found || spin.finds(&mut || wake_readers(domain, shared).0) {
+        if found || spin.until(&mut || wake_readers(domain, shared).0) {
             continue;
         }
         match period {
@@ -108,19 +108,19 @@ fn run(domain: &Domain, shared: &Shared) {
     }
 }
 
-/// Wakes who sleeps on a topic with new samples. Whether there were any, and how long to sleep if there are no more; `None`:
-/// there is no publisher.
+/// Wakes the sleepers of all topics with new samples. Returns whether there were any, and how long to sleep if there are no more;
+/// `None`: there is no publisher.
 fn wake_readers(domain: &Domain, shared: &Shared) -> (bool, Option<Duration>) {
     let (mut found, mut period) = (false, None::<Duration>);
-    shared.clients.lock().unwrap_or_else(PoisonError::into_inner).retain_mut(|client| {
-        if client.outbox.has_news(&mut client.seen) {
-            domain.board.wake(client.topic);
+    shared.publishers.lock().unwrap_or_else(PoisonError::into_inner).retain_mut(|publisher| {
+        if publisher.outbox.has_news(&mut publisher.seen) {
+            domain.board.wake(publisher.topic);
             found = true;
         }
-        // A publisher that goes away wakes everybody itself, so nothing of it is left unsaid.
-        let is_there = Arc::strong_count(&client.outbox) > 1;
+        // A publisher that is dropped wakes all sleepers itself, so no wake-up is lost.
+        let is_there = Arc::strong_count(&publisher.outbox) > 1;
         if is_there {
-            period = Some(period.unwrap_or(client.period).min(client.period));
+            period = Some(period.unwrap_or(publisher.period).min(publisher.period));
         }
         is_there
     });

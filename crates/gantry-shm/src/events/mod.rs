@@ -1,14 +1,15 @@
-//! What happens to a publisher or a subscription besides samples: who matched, who did not and why, what promise was broken.
+//! Events of publishers and subscriptions besides samples: matches, incompatible endpoints, missed deadlines, lost liveliness.
 //!
-//! Each handle has a monitor, which the control thread keeps up to date and which tells a [`Waker`]. Publishers and subscriptions
-//! know nothing of it: what it sees are endpoints, records, and words in publishers' headers. Control path, with a lock of its own.
+//! Each handle has a monitor, which the control thread keeps up to date and which wakes a [`Waker`]. Publishers and subscriptions
+//! take no part: the monitor reads endpoints, reader records, and words in publishers' headers. Control path, with a lock of its
+//! own.
 
-pub(crate) mod incompatible;
-pub(crate) mod matched;
-pub(crate) mod period;
+pub(crate) mod deadline;
+pub(crate) mod event_counts;
+pub(crate) mod lease;
 
 use crate::{
-    domain::{board::TopicIndex, control::ControlTask, domain::Domain, participant::Participant},
+    domain::{Domain, board::TopicIndex, control::ControlTask, participant::Participant},
     error::Result,
     os::clock::monotonic_ns,
     protocol::sleep::Side,
@@ -19,22 +20,22 @@ use std::{
     task::Waker,
 };
 
-/// What events are about.
+/// A publisher or a subscription, as its events see it.
 pub(crate) trait EventSource<E>: Send {
-    /// Brings its counts up to date.
-    fn look(&mut self, domain: &Domain, now_ns: u64) -> Result<()>;
-    /// When to look again for the sake of time alone, CLOCK_MONOTONIC.
+    /// Updates its counts.
+    fn update(&mut self, domain: &Domain, now_ns: u64) -> Result<()>;
+    /// When an update is due because of time alone, CLOCK_MONOTONIC.
     fn due_ns(&self) -> Option<u64>;
-    /// Whether there is an event that was not told.
+    /// Whether there is an event that was not taken.
     fn has_news(&self) -> bool;
-    /// The next event; it is told by that.
-    fn tell(&mut self) -> Option<E>;
+    /// Takes the next event.
+    fn take_next(&mut self) -> Option<E>;
 }
 
-/// The events of one publisher or subscription, from when this was made: those that are matched then count as news. It may be
-/// used on any thread, and outlive what it is about: nothing more happens to that then.
+/// The events of one publisher or subscription, since this handle was made: endpoints that are matched at that time are its first
+/// events. It may be used on any thread, and may outlive its endpoint, which has no events then.
 ///
-/// Several things of one kind that happened since the last look are one event, whose counts tell how many.
+/// Events of one kind that occurred since the last was taken are one event, whose counts say how many.
 pub struct Events<E: 'static> {
     participant: Arc<Participant>,
     monitor: Arc<Monitor<E>>,
@@ -48,38 +49,37 @@ struct Monitor<E> {
 }
 
 struct State<E> {
-    subject: Box<dyn EventSource<E>>,
-    /// Who is told of news.
+    source: Box<dyn EventSource<E>>,
     waker: Option<Waker>,
-    /// It was, since there was last nothing to tell.
-    is_announced: bool,
+    /// The waker was woken since there was last no event.
+    is_notified: bool,
 }
 
 impl<E> Events<E> {
-    /// Joins and leaves of `side` on `topic` are what changes the subject.
+    /// Joins and leaves of `side` on `topic` change the counts of `source`.
     pub(crate) fn new(
         participant: &Arc<Participant>,
         topic: TopicIndex,
         side: Side,
-        subject: impl EventSource<E> + 'static,
+        source: impl EventSource<E> + 'static,
     ) -> Result<Events<E>> {
         participant.domain.epoch.check()?;
-        let state = Mutex::new(State { subject: Box::new(subject), waker: None, is_announced: false });
+        let state = Mutex::new(State { source: Box::new(source), waker: None, is_notified: false });
         let events = Events { participant: participant.clone(), monitor: Arc::new(Monitor { topic, side, state }) };
-        participant.watch(&events.monitor);
-        drop(events.look()?);
-        participant.wake_control(); // it did not know of it when it went to sleep
+        participant.register(&events.monitor);
+        drop(events.update()?); // for its errors, which the control thread passes over
+        participant.wake_control(); // its sleep does not end at the due time of a new task
         Ok(events)
     }
 
-    /// The next event; `None` if nothing happened since the last.
+    /// The next event; `None` if there is none since the last.
     ///
     /// # Errors
     /// Other processes' endpoints cannot be read; the process forked.
     pub fn take(&mut self) -> Result<Option<E>> {
-        let mut state = self.look()?;
-        let event = state.subject.tell();
-        state.is_announced &= state.subject.has_news();
+        let mut state = self.update()?;
+        let event = state.source.take_next();
+        state.is_notified &= state.source.has_news();
         Ok(event)
     }
 
@@ -88,26 +88,26 @@ impl<E> Events<E> {
     /// # Errors
     /// As [`Events::take`].
     pub fn is_ready(&mut self) -> Result<bool> {
-        Ok(self.look()?.subject.has_news())
+        Ok(self.update()?.source.has_news())
     }
 
-    /// Wakes `waker` when there is an event to take, at once if there is now, and again for each that comes after the last was
-    /// taken. `None`: nobody is waked any more.
+    /// Wakes `waker` when there is an event to take, at once if there is one now, and again for each that occurs after the last
+    /// was taken. `None` ends that.
     ///
     /// # Errors
     /// As [`Events::take`].
     pub fn set_waker(&mut self, waker: Option<Waker>) -> Result<()> {
-        let mut state = self.look()?;
-        (state.waker, state.is_announced) = (waker, false);
-        self.monitor.announce(state);
+        let mut state = self.update()?;
+        (state.waker, state.is_notified) = (waker, false);
+        self.monitor.notify(state);
         Ok(())
     }
 
-    fn look(&self) -> Result<MutexGuard<'_, State<E>>> {
+    fn update(&self) -> Result<MutexGuard<'_, State<E>>> {
         let domain = &self.participant.domain;
         domain.epoch.check()?; // before the lock: the control thread may have held it at the fork
         let mut state = self.monitor.state();
-        state.subject.look(domain, monotonic_ns())?;
+        state.source.update(domain, monotonic_ns())?;
         Ok(state)
     }
 }
@@ -117,11 +117,11 @@ impl<E> Monitor<E> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Wakes who waits if there is something to tell.
-    fn announce(&self, mut state: MutexGuard<'_, State<E>>) {
-        if state.subject.has_news() && !std::mem::replace(&mut state.is_announced, true) {
+    /// Wakes the waker if there is an event to take.
+    fn notify(&self, mut state: MutexGuard<'_, State<E>>) {
+        if state.source.has_news() && !std::mem::replace(&mut state.is_notified, true) {
             let waker = state.waker.clone();
-            drop(state); // whoever wakes up may take
+            drop(state); // the waker may take events
             waker.into_iter().for_each(Waker::wake);
         }
     }
@@ -138,13 +138,13 @@ impl<E> ControlTask for Monitor<E> {
 
     fn update(&self, domain: &Arc<Domain>) {
         let mut state = self.state();
-        // What fails is tried again the next time, and said to who takes.
-        let _ = state.subject.look(domain, monotonic_ns());
-        self.announce(state);
+        // A failure is tried again at the next update, and returned by a take.
+        let _ = state.source.update(domain, monotonic_ns());
+        self.notify(state);
     }
 
     fn due_ns(&self) -> Option<u64> {
-        self.state().subject.due_ns()
+        self.state().source.due_ns()
     }
 }
 
@@ -152,7 +152,7 @@ impl<E> Drop for Events<E> {
     fn drop(&mut self) {
         if self.participant.domain.epoch.is_current() {
             let waker = self.monitor.state().waker.take();
-            drop(waker); // who may own us, so not while it is locked
+            drop(waker); // it may own this handle, so not while the monitor is locked
         }
     }
 }
@@ -166,15 +166,4 @@ impl<E> fmt::Debug for Events<E> {
 /// The earlier of two times, if there are any.
 pub(crate) fn earlier(one: Option<u64>, other: Option<u64>) -> Option<u64> {
     one.into_iter().chain(other).min()
-}
-
-/// How much a count grew since it was told, if it did; it is told by that.
-pub(crate) fn advance(told: &mut u64, count: u64) -> Option<u64> {
-    let change = count - std::mem::replace(told, count);
-    (change > 0).then_some(change)
-}
-
-/// How a count that goes up and down changed.
-pub(crate) fn difference(count: u64, told: u64) -> i64 {
-    count as i64 - told as i64
 }

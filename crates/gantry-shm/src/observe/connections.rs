@@ -1,7 +1,6 @@
-//! Which publishers and subscriptions of a topic are connected, and if not, why.
+//! The connections of a topic: each publisher with each subscription, and the reason if they are not connected.
 //!
-//! Used by `gantry`, for whoever asks why nothing arrives or what is copied. What it says of other processes is what their files
-//! say: a subscription that joined a publisher has a record for it. Control path.
+//! Other processes are judged by their files: a subscription that joined a publisher has a reader record for it. Control path.
 
 use crate::{
     describe::description::Role,
@@ -20,25 +19,25 @@ use std::{collections::HashMap, fmt, sync::Arc};
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct EndpointPair {
-    /// The one.
+    /// The publisher.
     pub publisher: GraphEntry,
-    /// The other.
+    /// The subscription.
     pub subscription: GraphEntry,
-    /// What is between them.
+    /// Whether they are connected.
     pub state: ConnectionState,
 }
 
-/// Whether a subscription reads a publisher's samples, which it only does in place.
+/// Whether a subscription reads a publisher's samples. A connection is always zero-copy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ConnectionState {
     /// The subscription reads the memory that the publisher writes.
     ZeroCopy,
-    /// Their types differ: in what.
+    /// Their types differ; the sentence says in what.
     IncompatibleType(String),
-    /// Their QoS do not agree: on what.
+    /// Their QoS is incompatible; the sentence says in what.
     IncompatibleQos(String),
-    /// They could meet, but the subscription has not mapped the publisher's memory: why, as far as that can be seen.
+    /// They are compatible, but the subscription has not mapped the publisher's memory; the sentence says why, as far as known.
     Unmapped(String),
 }
 
@@ -53,9 +52,9 @@ impl fmt::Display for ConnectionState {
     }
 }
 
-/// State and depth of each record that a process has for one publisher, as far as no subscription was found for it; or why they
-/// cannot be read.
-type Rows = std::result::Result<Vec<(u32, u32)>, String>;
+/// State and depth of each reader record of a process for one publisher, but for those that were assigned to a subscription; or the
+/// reason why they cannot be read.
+type ReaderStates = std::result::Result<Vec<(u32, u32)>, String>;
 
 impl Participant {
     /// Each publisher of a topic with each subscription to it.
@@ -70,19 +69,19 @@ impl Participant {
             let mut records = HashMap::new();
             for (peer, subscription) in entries.iter().filter(of_role(Role::Subscription)) {
                 let records =
-                    records.entry(&peer.file_name).or_insert_with(|| rows_for(peer, publisher.description.key));
-                let state = self.state((home, publisher), subscription, records);
+                    records.entry(&peer.file_name).or_insert_with(|| reader_states(peer, publisher.description.key));
+                let state = self.connection_state((home, publisher), subscription, records);
                 pairs.push(EndpointPair { publisher: publisher.clone(), subscription: subscription.clone(), state });
             }
         }
         Ok(pairs)
     }
 
-    fn state(
+    fn connection_state(
         &self,
         (home, publisher): (&Peer, &GraphEntry),
         subscription: &GraphEntry,
-        records: &mut Rows,
+        records: &mut ReaderStates,
     ) -> ConnectionState {
         let (offered, requested) = (&publisher.description, &subscription.description);
         if let Some(why) = offered.type_mismatch(requested) {
@@ -94,23 +93,26 @@ impl Participant {
         let records = match records {
             Ok(records) => records,
             Err(why) => {
-                return ConnectionState::Unmapped(format!("what {} holds cannot be read: {why}", subscription.process));
+                return ConnectionState::Unmapped(format!(
+                    "the reader records of {} cannot be read: {why}",
+                    subscription.process
+                ));
             }
         };
-        // A record does not name its subscription; those of one process with equal records are as good as each other.
-        if let Some(place) = records.iter().position(|record| *record == record_words(&offered.qos, &requested.qos)) {
-            records.swap_remove(place);
+        // A record does not name its subscription; subscriptions of one process with equal records are interchangeable here.
+        if let Some(index) = records.iter().position(|record| *record == record_words(&offered.qos, &requested.qos)) {
+            records.swap_remove(index);
             return ConnectionState::ZeroCopy;
         }
         let file_name = publisher_file_name(&home.id, offered.number);
         ConnectionState::Unmapped(match PublisherMapping::open(&self.domain.directory, &file_name, offered.key) {
             Ok(_) => format!(
-                "{} has not mapped the publisher of {}: it does just now, or is stopped, or could not (the subscription's \
-                 mismatches say why), or left out what made no sense",
+                "{} has not mapped the publisher of {}: it is about to, or is stopped, or could not (the subscription's \
+                 mismatches say why), or left the publisher out because of corrupt memory",
                 subscription.process, publisher.process
             ),
             Err(e) if e.is_not_found() => format!(
-                "the file of the publisher of {} is not there: it goes just now, or somebody removed the file; then restart it",
+                "the file of the publisher of {} is not there: the publisher is leaving, or the file was removed; then restart it",
                 publisher.process
             ),
             Err(e) => format!("the publisher of {} cannot be mapped: {e}", publisher.process),
@@ -118,7 +120,7 @@ impl Participant {
     }
 }
 
-fn rows_for(peer: &Arc<Peer>, key: u64) -> Rows {
+fn reader_states(peer: &Arc<Peer>, key: u64) -> ReaderStates {
     let records = peer.records_of(key).map_err(|e| e.to_string())?;
     let words = records.iter().map(|(record, _)| (record.state.load(Relaxed), record.depth.load(Relaxed)));
     Ok(words.filter(|(state, _)| matches!(*state, READER_ACTIVE | READER_GATING)).collect())

@@ -1,7 +1,7 @@
-//! The graph of a domain: its nodes and endpoints, and news of their coming and going.
+//! The graph of a domain: its nodes and endpoints, and the notification of its changes.
 //!
-//! Used by `gantry` for its graph queries and events. There is no copy of the graph to keep true: whoever asks reads the process
-//! files. Whatever comes or goes raises a generation ([`GRAPH_TOPIC`]), and a reaper does so for the dead. Control path.
+//! There is no copy of the graph that could be out of date: each query reads the process files. A node or an endpoint that is
+//! added or removed raises a generation ([`GRAPH_TOPIC`]), and the reaper raises it for dead processes. Control path.
 
 use crate::{
     describe::{
@@ -10,15 +10,11 @@ use crate::{
         type_description::TypeDescription,
     },
     domain::{
-        board::TopicIndex, control::ControlTask, domain::Domain, participant::Participant, peer::Peer,
+        Domain, board::TopicIndex, control::ControlTask, participant::Participant, peer::Peer,
         process_file::EndpointBlock,
     },
     error::Result,
-    protocol::{
-        layout::{GRAPH_TOPIC, topic_hash},
-        sleep::Side,
-        sync::acquire,
-    },
+    protocol::{layout::GRAPH_TOPIC, sleep::Side, sync::acquire},
     wait::waiter::Waiter,
 };
 use std::{
@@ -27,20 +23,20 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// An endpoint or a node, and where it lives.
+/// An endpoint or a node, and its process.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct GraphEntry {
-    /// What it says about itself.
+    /// Its description.
     pub description: EndpointDescription,
     /// Its process, as errors name it.
     pub process: String,
-    /// How many samples it copied, into its slots or out of others', and did not write or read in place.
+    /// The number of samples that it copied, into its slots or out of others', instead of writing or reading them in place.
     pub copied_samples: u64,
 }
 
 impl Participant {
-    /// All nodes and endpoints of the living processes. Those of processes that cannot be read are passed over
+    /// All nodes and endpoints of the living processes. Processes that cannot be read are passed over
     /// ([`Participant::inspect`] says why).
     ///
     /// # Errors
@@ -60,18 +56,15 @@ impl Participant {
     /// The same, each with its process; of one topic or of all.
     pub(crate) fn entries(&self, topic: Option<&str>) -> Result<Vec<(Arc<Peer>, GraphEntry)>> {
         self.domain.epoch.check()?;
-        let mut entries = Vec::new();
-        for peer in self.domain.peers()?.iter().filter(|peer| peer.is_alive()) {
-            let found = peer.endpoints_and_copies(topic.map(topic_hash)).unwrap_or_default();
-            let of_topic = found.into_iter().filter(|(endpoint, _)| topic.is_none_or(|topic| endpoint.topic == topic));
-            entries.extend(of_topic.map(|(description, copied_samples)| {
-                (peer.clone(), GraphEntry { description, process: peer.to_string(), copied_samples })
-            }));
-        }
-        Ok(entries)
+        let entries = self.domain.entries(topic, &mut Vec::new())?.into_iter();
+        let entry = |(peer, description, copied_samples): (Arc<Peer>, _, _)| {
+            let process = peer.to_string();
+            (peer, GraphEntry { description, process, copied_samples })
+        };
+        Ok(entries.map(entry).collect())
     }
 
-    /// Counts the changes of the graph. Read it before the graph: what changes later raises it again.
+    /// The number of changes of the graph. Read it before the graph: a later change raises it again.
     ///
     /// # Errors
     /// The process forked.
@@ -80,8 +73,8 @@ impl Participant {
         Ok(generation(&self.domain, self.domain.board.graph()))
     }
 
-    /// Waits until [`Participant::graph_generation`] is another than `seen`; `false` if it was not within `timeout`. The death of
-    /// a process is noticed within a second or so.
+    /// Waits until [`Participant::graph_generation`] differs from `seen`; `false` if it does not within `timeout`. The death of a
+    /// process is noticed within a second or so.
     ///
     /// # Errors
     /// No waiter could be set up; the process forked.
@@ -105,14 +98,14 @@ fn generation(domain: &Domain, graph: TopicIndex) -> u64 {
     acquire(&domain.board.line(graph).readers_generation)
 }
 
-/// A node's entry in the graph, for as long as this exists and its process lives. Several of one name are several entries.
+/// A node's entry in the graph, until this is dropped or its process ends. Several of one name are several entries.
 pub struct NodeRecord {
     participant: Arc<Participant>,
     block: EndpointBlock,
 }
 
 impl NodeRecord {
-    /// Shows a node of that full name to the domain.
+    /// Adds a node of that full name to the graph.
     ///
     /// # Errors
     /// No room; the process forked.
@@ -139,54 +132,54 @@ impl Drop for NodeRecord {
         if !domain.epoch.is_current() {
             return;
         }
-        // Nobody to tell; the reaper finds what is left when this process is gone.
+        // A drop returns no error; the reaper removes what is left when this process is gone.
         let _ = domain.process.remove_endpoint(self.block);
         domain.board.graph_changed();
         domain.process.free_endpoint(self.block);
     }
 }
 
-/// Wakes somebody each time that the graph changed.
+/// Wakes a [`Waker`] at each change of the graph.
 pub struct GraphWatch {
     participant: Arc<Participant>,
-    call: Arc<GraphCall>,
+    task: Arc<GraphTask>,
 }
 
-/// What the control thread does for a [`GraphWatch`].
-struct GraphCall {
+/// The control thread's part of a [`GraphWatch`].
+struct GraphTask {
     graph: TopicIndex,
-    told: Mutex<Told>,
+    notified: Mutex<Notified>,
 }
 
 #[derive(Default)]
-struct Told {
-    /// The last generation that `waker` was told of.
+struct Notified {
+    /// The last generation for which `waker` was woken.
     generation: u64,
     waker: Option<Waker>,
 }
 
 impl GraphWatch {
-    /// Nobody is woken yet.
+    /// A watch without a waker.
     ///
     /// # Errors
     /// The process forked.
     pub fn new(participant: Arc<Participant>) -> Result<GraphWatch> {
         participant.domain.epoch.check()?;
-        let call = Arc::new(GraphCall { graph: participant.domain.board.graph(), told: Mutex::default() });
-        participant.watch(&call);
-        Ok(GraphWatch { participant, call })
+        let task = Arc::new(GraphTask { graph: participant.domain.board.graph(), notified: Mutex::default() });
+        participant.register(&task);
+        Ok(GraphWatch { participant, task })
     }
 
-    /// Whose graph it is.
+    /// The participant whose graph it is.
     #[must_use]
     pub fn participant(&self) -> &Arc<Participant> {
         &self.participant
     }
 
-    /// Wakes `waker` from now on, in another thread. Look at the generation after this: of a change before it, nobody is told.
+    /// Wakes `waker` from now on, in another thread. Read the generation after this: an earlier change wakes no waker.
     pub fn set_waker(&self, waker: Option<Waker>) {
         if self.participant.domain.epoch.is_current() {
-            self.call.told().waker = waker; // else the control thread may have held the lock at the fork
+            self.task.notified().waker = waker; // in a child, the lock may have been held at the fork
         }
     }
 }
@@ -197,13 +190,13 @@ impl std::fmt::Debug for GraphWatch {
     }
 }
 
-impl GraphCall {
-    fn told(&self) -> std::sync::MutexGuard<'_, Told> {
-        self.told.lock().unwrap_or_else(PoisonError::into_inner)
+impl GraphTask {
+    fn notified(&self) -> std::sync::MutexGuard<'_, Notified> {
+        self.notified.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl ControlTask for GraphCall {
+impl ControlTask for GraphTask {
     fn topic(&self) -> TopicIndex {
         self.graph
     }
@@ -214,13 +207,13 @@ impl ControlTask for GraphCall {
 
     fn update(&self, domain: &Arc<Domain>) {
         let generation = generation(domain, self.graph);
-        let mut told = self.told();
-        if told.generation == generation {
+        let mut notified = self.notified();
+        if notified.generation == generation {
             return;
         }
-        told.generation = generation;
-        let waker = told.waker.clone();
-        drop(told); // whoever is woken may set another
+        notified.generation = generation;
+        let waker = notified.waker.clone();
+        drop(notified); // the waker may set another
         if let Some(waker) = waker {
             waker.wake();
         }

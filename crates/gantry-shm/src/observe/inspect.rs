@@ -1,7 +1,7 @@
-//! A look at a domain from outside: who is there, who holds what, and what should not be.
+//! The inspection of a domain from outside: processes, endpoints, holders of samples, and problems.
 //!
-//! Used by tools, and by error sentences (`holders`). It writes nothing, takes no lock, makes no file and needs no membership;
-//! what changes while it looks, it may see half. Control path.
+//! It writes nothing, takes no lock, makes no file and needs no membership; changes during the inspection may be seen in part.
+//! Control path.
 
 use crate::{
     describe::description::{EndpointDescription, Role},
@@ -29,8 +29,8 @@ use std::{
     sync::Arc,
 };
 
-/// The domains of this user under the root that `GANTRY_SHM_DIR` names (`/dev/shm` if unset), in which there are processes or
-/// what they left.
+/// The domains of this user under the root that `GANTRY_SHM_DIR` names (`/dev/shm` if unset) that have processes or files of dead
+/// processes.
 ///
 /// # Errors
 /// The user's directory cannot be trusted or read.
@@ -49,27 +49,27 @@ pub fn domains_under(root: &Path) -> Result<Vec<u32>> {
     Ok(domains)
 }
 
-/// Looks at a domain under the root that `GANTRY_SHM_DIR` names (`/dev/shm` if unset); `None` if there is none.
+/// Inspects a domain under the root that `GANTRY_SHM_DIR` names (`/dev/shm` if unset); `None` if there is none.
 ///
 /// # Errors
-/// Its directory cannot be trusted or read. What is wrong with single files is a doubt in the report.
+/// Its directory cannot be trusted or read. An error of a single file is a problem in the report.
 pub fn inspect(domain_id: u32) -> Result<Option<DomainReport>> {
     inspect_under(&default_root(), domain_id)
 }
 
-/// Looks at a domain under `root`; `None` if there is none.
+/// Inspects a domain under `root`; `None` if there is none.
 ///
 /// # Errors
 /// As [`inspect`].
 pub fn inspect_under(root: &Path, domain_id: u32) -> Result<Option<DomainReport>> {
     let Some(user_directory) = present(Directory::existing_of_user(root))? else { return Ok(None) };
     let Some(directory) = present(user_directory.existing(&domain_id.to_string()))? else { return Ok(None) };
-    let mut doubts = Vec::new();
-    let board = match Board::open_to_look(&directory) {
+    let mut problems = Vec::new();
+    let board = match Board::open_read_only(&directory) {
         Ok(board) => Some(board),
         Err(e) if e.is_not_found() => None,
         Err(e) => {
-            doubts.push(e.to_string());
+            problems.push(e.to_string());
             None
         }
     };
@@ -77,15 +77,14 @@ pub fn inspect_under(root: &Path, domain_id: u32) -> Result<Option<DomainReport>
     for name in directory.files()?.iter().filter(|name| name.ends_with(PROCESS_SUFFIX)) {
         match present(Peer::open(&directory, name)) {
             Ok(peer) => peers.extend(peer.map(Arc::new)),
-            Err(e) => doubts.push(e.to_string()),
+            Err(e) => problems.push(e.to_string()),
         }
     }
-    Inspection { directory: &directory, board: board.as_ref(), peers: &peers, doubts }.report().map(Some)
+    Inspection { directory: &directory, board: board.as_ref(), peers: &peers, problems }.report().map(Some)
 }
 
 impl Participant {
-    /// Looks at this participant's domain. It sees more than [`inspect`]: processes whose files somebody removed, which are
-    /// known from before.
+    /// Inspects this participant's domain. Unlike [`inspect`], it also reports known processes whose files were removed.
     ///
     /// # Errors
     /// The directory cannot be read; a process cannot be mapped; the process forked.
@@ -93,16 +92,16 @@ impl Participant {
         self.domain.epoch.check()?;
         let peers = self.domain.peers()?;
         let (directory, board) = (&self.domain.directory, Some(&self.domain.board));
-        Inspection { directory, board, peers: &peers, doubts: Vec::new() }.report()
+        Inspection { directory, board, peers: &peers, problems: Vec::new() }.report()
     }
 }
 
-/// What is looked at, and what was found wrong so far.
+/// A domain under inspection, and the problems that were found so far.
 struct Inspection<'a> {
     directory: &'a Directory,
     board: Option<&'a Board>,
     peers: &'a [Arc<Peer>],
-    doubts: Vec<String>,
+    problems: Vec<String>,
 }
 
 impl Inspection<'_> {
@@ -111,21 +110,23 @@ impl Inspection<'_> {
         let used_bytes = files.iter().map(|name| self.directory.used_bytes(name)).sum();
         let records = self.records();
         let processes: Vec<ProcessReport> = self.peers.iter().map(|peer| self.process(peer, &records)).collect();
-        self.doubt_board();
-        self.doubt_ownerless(&files);
+        self.check_board();
+        self.check_ownerless(&files);
         let topics = self.topics(&processes);
         let registry_holder = self.board.and_then(Board::holder);
         let directory = self.directory.path().to_owned();
-        Ok(DomainReport { directory, used_bytes, registry_holder, processes, topics, doubts: self.doubts })
+        Ok(DomainReport { directory, used_bytes, registry_holder, processes, topics, problems: self.problems })
     }
 
-    /// The records of all living processes, by the publisher's key. One that cannot be read is a doubt, and keeps nobody else out.
+    /// The reader records of all living processes, by the publisher's key. A process that cannot be read is a problem.
     fn records(&mut self) -> HashMap<u64, Vec<PeerRecord>> {
         let mut records: HashMap<u64, Vec<PeerRecord>> = HashMap::new();
         for peer in self.peers.iter().filter(|peer| peer.is_alive()) {
             match peer.records() {
                 Ok(all) => all.into_iter().for_each(|(key, record)| records.entry(key).or_default().push(record)),
-                Err(e) => self.doubts.push(format!("what {peer} holds cannot be read, so nothing is freed: {e}")),
+                Err(e) => self
+                    .problems
+                    .push(format!("the reader records of {peer} cannot be read, so no slot is reclaimed: {e}")),
             }
         }
         records
@@ -134,23 +135,23 @@ impl Inspection<'_> {
     fn process(&mut self, peer: &Arc<Peer>, records: &HashMap<u64, Vec<PeerRecord>>) -> ProcessReport {
         let is_alive = peer.is_alive();
         if !is_alive {
-            self.doubts.push(format!(
-                "{peer} is dead, and what it left was not removed yet; the next process that joins does"
+            self.problems.push(format!(
+                "{peer} is dead, and its files were not removed yet; the next process that joins removes them"
             ));
         } else if !peer.has_name() {
-            self.doubts.push(format!(
+            self.problems.push(format!(
                 "the file of {peer} was removed while it lives: processes that start now do not see it; restart it, and find \
-                 out who removes files from {}",
+                 out which program removes files from {}",
                 self.directory
             ));
         }
         let endpoints = peer.endpoints(None).unwrap_or_else(|error| {
-            self.doubts.push(error.to_string());
+            self.problems.push(error.to_string());
             Vec::new()
         });
         let waiters = self.board.map_or(0, |board| board.waiters_of(waiter_owner(&peer.id)).len());
         let (nodes, endpoints): (Vec<_>, Vec<_>) =
-            endpoints.into_iter().partition(|endpoint| endpoint.role == Role::Node);
+            endpoints.into_iter().map(|(endpoint, _)| endpoint).partition(|endpoint| endpoint.role == Role::Node);
         let nodes = nodes.into_iter().map(|node| node.node).collect();
         let (publishers, subscriptions): (Vec<_>, Vec<_>) =
             endpoints.into_iter().partition(|endpoint| endpoint.role == Role::Publisher);
@@ -166,21 +167,21 @@ impl Inspection<'_> {
     ) -> PublisherReport {
         let records = records.get(&description.key).map_or(&[][..], Vec::as_slice);
         let file_name = publisher_file_name(&peer.id, description.number);
-        let looked = PublisherMapping::open(self.directory, &file_name, description.key).and_then(|source| {
-            let (ring, newest_sequence) = source.newest()?;
+        let read = PublisherMapping::open(self.directory, &file_name, description.key).and_then(|mapping| {
+            let (ring, newest_sequence) = mapping.newest()?;
             let state = PublisherState {
                 used_bytes: self.directory.used_bytes(&file_name),
                 newest_sequence,
-                granted_depth: source.header.granted_depth.load(Relaxed),
-                is_blocked: source.header.blocked.load(Relaxed) != 0,
-                unseen_changes: self.unseen_changes(&description, &source),
+                granted_depth: mapping.header.granted_depth.load(Relaxed),
+                is_blocked: mapping.header.blocked.load(Relaxed) != 0,
+                unseen_changes: self.unseen_changes(&description, &mapping),
             };
             Ok((state, holders(records, |sequence| ring.length_bytes_of(sequence).unwrap_or(0))))
         });
-        let (state, holders) = match looked {
+        let (state, holders) = match read {
             Ok((state, holders)) => (Some(state), holders),
             Err(e) => {
-                self.doubts.push(match e.is_not_found() {
+                self.problems.push(match e.is_not_found() {
                     true => format!(
                         "{peer} has a publisher of {} whose file {file_name} is not there: new subscriptions cannot join it",
                         description.topic
@@ -193,40 +194,44 @@ impl Inspection<'_> {
         PublisherReport { description, state, readers: readers(records), holders }
     }
 
-    fn unseen_changes(&self, publisher: &EndpointDescription, source: &PublisherMapping) -> u64 {
+    fn unseen_changes(&self, publisher: &EndpointDescription, mapping: &PublisherMapping) -> u64 {
         let Some(generation) =
             self.board.and_then(|board| board.generation(topic_hash(&publisher.topic), Side::Readers))
         else {
             return 0;
         };
-        generation.saturating_sub(source.header.seen_generation.load(Relaxed))
+        generation.saturating_sub(mapping.header.seen_generation.load(Relaxed))
     }
 
-    fn doubt_board(&mut self) {
+    fn check_board(&mut self) {
         let Some(board) = self.board else {
             if !self.peers.is_empty() {
                 let directory = self.directory;
-                self.doubts.push(format!("there is no board in {directory}: its processes go on, and nobody can join"));
+                self.problems
+                    .push(format!("there is no board in {directory}: its processes go on, and no process can join"));
             }
             return;
         };
         if !board.has_name() {
-            self.doubts.push(format!("the board of {} was removed: nobody can join its processes", self.directory));
+            self.problems
+                .push(format!("the board of {} was removed: no process can join its processes", self.directory));
         }
         let strangers = self.peers.iter().filter(|peer| peer.is_alive() && peer.board_id != board.id());
-        self.doubts.extend(strangers.map(|peer| format!("{peer} uses another board: neither side hears of the other")));
+        self.problems
+            .extend(strangers.map(|peer| format!("{peer} uses another board: neither side discovers the other")));
         if board.waiters_of(0).is_empty() {
-            self.doubts
-                .push("all waiter lines are taken: who comes now shares one, and is woken for others".to_owned());
+            self.problems.push(
+                "all waiter lines are taken: new waiters share one, and are woken for each other's news".to_owned(),
+            );
         }
     }
 
-    /// Files of publishers whose process is not there.
-    fn doubt_ownerless(&mut self, files: &[String]) {
+    /// Files of publishers without a process.
+    fn check_ownerless(&mut self, files: &[String]) {
         let owners: Vec<&str> = self.peers.iter().map(|peer| process_id(&peer.file_name)).collect();
         for name in files.iter().filter(|name| name.ends_with(PUBLISHER_SUFFIX)) {
             if !owners.contains(&owner_id(name)) {
-                self.doubts.push(format!("nobody owns {name}; the next process that joins removes it"));
+                self.problems.push(format!("no process owns {name}; the next process that joins removes it"));
             }
         }
     }
@@ -252,12 +257,12 @@ impl Inspection<'_> {
         topics.into_values().collect()
     }
 
-    /// The processes of those who sleep on a topic.
+    /// The processes that sleep on a topic.
     fn sleepers(&self, topic: &str) -> Vec<String> {
         let owners = self.board.map_or(Vec::new(), |board| board.sleepers(topic_hash(topic)));
         let owner = |id: u64| self.peers.iter().find(|peer| waiter_owner(&peer.id) == id);
         let name = |id| match id {
-            0 => "some who share a waiter line".to_owned(),
+            0 => "the waiters of the shared line".to_owned(),
             id => owner(id).map_or("a process that is not there".to_owned(), ToString::to_string),
         };
         owners.into_iter().map(name).collect()
@@ -277,7 +282,7 @@ fn readers(records: &[PeerRecord]) -> Vec<ReaderReport> {
     active.map(report).collect()
 }
 
-/// What is not there is no error.
+/// The value, or `None` if there is no such file.
 fn present<T>(found: Result<T>) -> Result<Option<T>> {
     match found {
         Ok(found) => Ok(Some(found)),

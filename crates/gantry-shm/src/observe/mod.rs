@@ -1,4 +1,4 @@
-//! What others may see of a domain: the graph, the reasons for missing connections, inspection.
+//! Views of a domain: the graph, the connections of a topic, and the inspection from outside.
 
 pub(crate) mod connections;
 pub(crate) mod graph;

@@ -1,6 +1,4 @@
-//! What an inspection finds, as plain values that print themselves.
-//!
-//! Made by `inspect`, for tools; errors word who holds what with the same [`Holder`].
+//! The report of an inspection: plain values that print themselves.
 
 use crate::{describe::description::EndpointDescription, domain::holder::Holder};
 use std::{fmt, path::PathBuf};
@@ -9,18 +7,18 @@ use std::{fmt, path::PathBuf};
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct DomainReport {
-    /// Where its files lie.
+    /// The directory of its files.
     pub directory: PathBuf,
-    /// What the files take of the file system's memory.
+    /// The memory that its files take.
     pub used_bytes: u64,
-    /// Who holds the registry lock just now: its pid, as far as it said so.
+    /// The pid of the process that holds the registry lock now, as far as it wrote it down.
     pub registry_holder: Option<u32>,
-    /// Its processes, in the order of their files' names; the dead that nobody removed yet among them.
+    /// Its processes, in the order of their files' names, including dead ones that were not removed yet.
     pub processes: Vec<ProcessReport>,
     /// Its topics, by name.
     pub topics: Vec<TopicReport>,
-    /// What should not be, a sentence each.
-    pub doubts: Vec<String>,
+    /// Problems, a sentence each.
+    pub problems: Vec<String>,
 }
 
 /// One process of a domain.
@@ -29,12 +27,12 @@ pub struct DomainReport {
 pub struct ProcessReport {
     /// Program and pid, as errors name them.
     pub process: String,
-    /// In its own pid namespace.
+    /// Its pid in its own pid namespace.
     pub pid: u32,
-    /// It holds its lock.
+    /// Whether it holds its lock.
     pub is_alive: bool,
-    /// How many waiter lines of the board it has: one for its control thread, and for each subscription, wait set and publisher
-    /// that ever slept.
+    /// The number of its waiter lines on the board: one for its control thread, and one for each subscription, wait set and
+    /// publisher that ever slept.
     pub waiters: usize,
     /// Full names of its nodes.
     pub nodes: Vec<String>,
@@ -48,29 +46,29 @@ pub struct ProcessReport {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct PublisherReport {
-    /// What it says about itself.
+    /// Its description.
     pub description: EndpointDescription,
-    /// What its file says; `None` if that cannot be read, about which there is a doubt.
+    /// The state in its file; `None` if that cannot be read, which is a problem.
     pub state: Option<PublisherState>,
     /// Its matched subscriptions.
     pub readers: Vec<ReaderReport>,
-    /// Who holds samples of it.
+    /// The processes that hold samples of it.
     pub holders: Vec<Holder>,
 }
 
-/// What a publisher's file says.
+/// The state of a publisher in its file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PublisherState {
-    /// What the file takes of the file system's memory.
+    /// The memory that the file takes.
     pub used_bytes: u64,
-    /// Sequence of its newest sample, 0 = none yet.
+    /// The sequence of its newest sample, 0 = none yet.
     pub newest_sequence: u64,
-    /// How many samples it keeps for readers that have not taken them.
+    /// The number of samples that it keeps for readers that have not taken them.
     pub granted_depth: u64,
-    /// It waits for RELIABLE KEEP_ALL subscriptions to take.
+    /// Whether it waits for RELIABLE KEEP_ALL subscriptions to take.
     pub is_blocked: bool,
-    /// How many joins and leaves of readers it has not looked at yet: it does when it publishes.
+    /// The number of joins and leaves of readers that it has not processed yet; it does when it publishes.
     pub unseen_changes: u64,
 }
 
@@ -80,11 +78,11 @@ pub struct PublisherState {
 pub struct ReaderReport {
     /// Its process, as errors name it.
     pub process: String,
-    /// The next sequence that it will take, 0 = it wants everything.
+    /// The next sequence that it will take, 0 = the whole history.
     pub next_sequence: u64,
-    /// How many samples it wants kept.
+    /// The number of samples that are to be kept for it.
     pub depth: u32,
-    /// The publisher waits for it if it does not take.
+    /// Whether the publisher waits for it when it does not take.
     pub is_gating: bool,
 }
 
@@ -94,11 +92,11 @@ pub struct ReaderReport {
 pub struct TopicReport {
     /// Its name.
     pub name: String,
-    /// How many publish it.
+    /// The number of its publishers.
     pub publishers: usize,
-    /// How many subscribe to it.
+    /// The number of its subscriptions.
     pub subscriptions: usize,
-    /// The processes of those who sleep until there is a sample, as errors name them.
+    /// The processes that sleep until there is a sample, as errors name them.
     pub sleepers: Vec<String>,
 }
 
@@ -119,7 +117,7 @@ impl fmt::Display for DomainReport {
             sleepers.iter().try_for_each(|sleeper| write!(f, ", {sleeper} sleeps"))?;
             writeln!(f)?;
         }
-        self.doubts.iter().try_for_each(|doubt| writeln!(f, "  DOUBT: {doubt}"))
+        self.problems.iter().try_for_each(|problem| writeln!(f, "  PROBLEM: {problem}"))
     }
 }
 
@@ -157,7 +155,7 @@ impl fmt::Display for PublisherReport {
     }
 }
 
-/// A number of things, in words.
+/// A number with its noun in the singular or plural.
 fn count(number: usize, what: &str, plural: &str) -> String {
     format!("{number} {what}{}", if number == 1 { "" } else { plural })
 }

@@ -1,6 +1,4 @@
-//! The clock that all processes of a machine share.
-//!
-//! Samples are stamped with it; lifespans, deadlines and leases are counted on it.
+//! The clock that all processes of a machine share, for stamps, lifespans, deadlines and leases.
 
 use rustix::time::{ClockId, clock_gettime};
 

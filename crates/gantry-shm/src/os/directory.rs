@@ -1,9 +1,8 @@
 //! The private directories: `<root>/gantry-<uid>/<domain>/`, mode 0700.
 //!
-//! Used by `participant` (to join), `region` (to create and open files) and `reaper` (to look around). Control path.
-//! Invariants:
-//! - D1: a [`Directory`] is a real directory (no symbolic link) of this user that nobody else may enter.
-//! - D2: names of files are never used again (128 random bits), so a name that is seen can only mean one file.
+//! Control path. Invariants:
+//! - D1: a [`Directory`] is a real directory (no symbolic link) of this user that no other user may enter.
+//! - D2: names of files are never used again (128 random bits), so a name can only mean one file.
 
 use crate::{
     crash::{self, Point},
@@ -19,11 +18,11 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Where shared memory lies when `GANTRY_SHM_DIR` does not say otherwise.
+/// The root of the shared memory if `GANTRY_SHM_DIR` is not set.
 pub const DEFAULT_ROOT: &str = "/dev/shm";
-/// Environment variable that says where the shared memory lies.
+/// The environment variable that sets the root of the shared memory.
 pub const DIRECTORY_VARIABLE: &str = "GANTRY_SHM_DIR";
-/// Name of the file that every domain directory has.
+/// Name of the board's file in every domain directory.
 pub(crate) const BOARD_NAME: &str = "board";
 /// Ending of a process file's name.
 pub(crate) const PROCESS_SUFFIX: &str = ".process";
@@ -42,24 +41,24 @@ pub(crate) struct Directory {
 }
 
 impl Directory {
-    /// The user's directory under `root`, made if it is not there.
+    /// The user's directory under `root`, made if it does not exist.
     pub(crate) fn of_user(root: &Path) -> Result<Directory> {
         Directory::make(open_root(root)?.as_fd(), root, &name_of_user())
     }
 
-    /// The user's directory under `root` if it is there.
+    /// The user's directory under `root`, if it exists.
     pub(crate) fn existing_of_user(root: &Path) -> Result<Directory> {
         let name = name_of_user();
         Directory::open_checked(open_root(root)?.as_fd(), root.join(&name), &name)
             .map_err(|e| Error::system(format!("open {}/{name}", root.display()), e))?
     }
 
-    /// A domain's directory in this one, made if it is not there.
+    /// A domain's directory in this one, made if it does not exist.
     pub(crate) fn of_domain(&self, domain: &str) -> Result<Directory> {
         Directory::make(self.as_fd(), &self.path, domain)
     }
 
-    /// A directory in this one that is already there.
+    /// An existing directory in this one.
     pub(crate) fn existing(&self, name: &str) -> Result<Directory> {
         Directory::open_checked(self.as_fd(), self.path.join(name), name)
             .map_err(|e| Error::system(format!("open {self}/{name}"), e))?
@@ -67,7 +66,7 @@ impl Directory {
 
     fn make(parent: BorrowedFd<'_>, parent_path: &Path, name: &str) -> Result<Directory> {
         let path = parent_path.join(name);
-        // Somebody may remove it, as the last to leave does, between the two calls.
+        // The last process that leaves may remove it between the two calls.
         for _ in 0..100 {
             match mkdirat(parent, name, Mode::RWXU) {
                 Ok(()) => crash::point(Point::DirectoryMade),
@@ -80,10 +79,10 @@ impl Directory {
                 Ok(checked) => return checked,
             }
         }
-        Err(Error::system(format!("create {}: somebody removes it each time", path.display()), Errno::NOENT))
+        Err(Error::system(format!("create {}: another process removes it each time", path.display()), Errno::NOENT))
     }
 
-    /// Outer result: what the kernel said. Inner: what the checks said (D1).
+    /// Outer result: the errors of the kernel. Inner: those of the checks (D1).
     fn open_checked(
         parent: BorrowedFd<'_>,
         path: PathBuf,
@@ -101,7 +100,7 @@ impl Directory {
         let me = rustix::process::geteuid().as_raw();
         if stat.st_uid != me || stat.st_mode & 0o077 != 0 {
             let why = format!(
-                "it belongs to user {} with mode {:o}, and should belong to user {me} with mode 700",
+                "it belongs to user {} with mode {:o}, and must belong to user {me} with mode 700",
                 stat.st_uid,
                 stat.st_mode & 0o7777
             );
@@ -111,15 +110,15 @@ impl Directory {
     }
 
     /// Gives an unnamed file a name in this directory. `EXIST` if the name is taken.
-    pub(crate) fn link(&self, file: impl AsFd, name: &str) -> std::result::Result<(), Errno> {
-        // `AT_EMPTY_PATH` would need a privilege; the way through /proc does not.
+    pub(crate) fn link_file(&self, file: impl AsFd, name: &str) -> std::result::Result<(), Errno> {
+        // `AT_EMPTY_PATH` needs a privilege, a path through /proc does not.
         let unnamed = format!("/proc/self/fd/{}", file.as_fd().as_raw_fd());
         linkat(rustix::fs::CWD, unnamed, &self.file, name, AtFlags::SYMLINK_FOLLOW)?;
         crash::point(Point::FileNamed);
         Ok(())
     }
 
-    /// Removes a file; one that is not there is no error.
+    /// Removes a file; a missing one is no error.
     pub(crate) fn unlink(&self, name: &str) -> Result<()> {
         match unlinkat(&self.file, name, AtFlags::empty()) {
             Ok(()) => {
@@ -131,14 +130,14 @@ impl Directory {
         }
     }
 
-    /// Removes an empty directory in this one; one that is not empty, or not there, stays as it is.
+    /// Removes an empty directory in this one; best effort.
     pub(crate) fn remove_if_empty(&self, name: &str) {
-        // Whoever fills it meanwhile keeps it; nothing to report.
+        // A process that filled it meanwhile keeps it.
         let _ = unlinkat(&self.file, name, AtFlags::REMOVEDIR);
         crash::point(Point::DirectoryRemoved);
     }
 
-    /// Names of the regular files here. Whatever else somebody put here is not ours to look at.
+    /// Names of the regular files here; other kinds of files are not Gantry's.
     pub(crate) fn files(&self) -> Result<Vec<String>> {
         self.names(FileType::RegularFile)
     }
@@ -156,13 +155,13 @@ impl Directory {
             // Names that are not UTF-8 are not ours.
             let Ok(name) = entry.file_name().to_str() else { continue };
             let found = match entry.file_type() {
-                // Not every file system says it in the listing; a tmpfs does.
+                // Not every file system has the type in the listing; a tmpfs has.
                 FileType::Unknown => match statat(&self.file, name, AtFlags::SYMLINK_NOFOLLOW) {
                     Ok(stat) => FileType::from_raw_mode(stat.st_mode),
                     Err(Errno::NOENT) => continue,
                     Err(e) => return Err(read_error(e)),
                 },
-                said => said,
+                known => known,
             };
             if found == kind && name != "." && name != ".." {
                 names.push(name.to_owned());
@@ -171,7 +170,7 @@ impl Directory {
         Ok(names)
     }
 
-    /// How much memory a file here takes; 0 if it is not there.
+    /// The memory that a file here takes; 0 if there is no such file.
     pub(crate) fn used_bytes(&self, name: &str) -> u64 {
         statat(&self.file, name, AtFlags::SYMLINK_NOFOLLOW).map_or(0, |stat| stat.st_blocks as u64 * 512)
     }

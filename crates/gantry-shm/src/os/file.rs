@@ -1,9 +1,9 @@
-//! A file in a domain's directory: made, opened, checked, given pages.
+//! A file in a domain's directory: created, opened, checked, allocated.
 //!
-//! Used by `region`, which maps it and may then close it: descriptors are few (`ulimit -n`), so only what locks live on stays
-//! open (the board, process files). Control path. Invariants:
-//! - R4: a file that is opened is a regular file of this user that starts with a [`FileHeader`] of our version.
-//! - F3 (`fork`): no child is born with a writable descriptor that its handler does not know.
+//! A `region` maps it and may then close it: descriptors are few (`ulimit -n`), so only files that carry locks stay open (the
+//! board, process files). Control path. Invariants:
+//! - R4: an opened file is a regular file of this user that starts with a [`FileHeader`] of our version.
+//! - F3 (`fork`): no child begins with a writable descriptor that is not registered for its handler.
 
 use crate::{
     error::{Error, Result},
@@ -45,7 +45,7 @@ impl SharedFile {
     /// Opens a file of `directory`; writable only for its owner, and the board for all.
     pub(crate) fn open(directory: &Directory, name: &str, writable: bool) -> Result<SharedFile> {
         let access = if writable { OFlags::RDWR } else { OFlags::RDONLY };
-        // NONBLOCK: a FIFO that somebody put there must not stop us.
+        // NONBLOCK: a FIFO of that name must not block us.
         let flags = access | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
         SharedFile::register(writable, || {
             openat(directory, name, flags, Mode::empty())
@@ -59,9 +59,9 @@ impl SharedFile {
         Ok(SharedFile { descriptor: ManuallyDrop::new(descriptor), writable, epoch })
     }
 
-    /// What the kernel says of it, if it is a regular file of this user (R4).
+    /// Its metadata, if it is a regular file of this user (R4).
     pub(crate) fn stat(&self, name: &str) -> Result<Stat> {
-        let stat = fstat(self).map_err(|e| Error::system(format!("look at {name}"), e))?;
+        let stat = fstat(self).map_err(|e| Error::system(format!("read the metadata of {name}"), e))?;
         let is_regular = FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile;
         let is_ours = stat.st_uid == rustix::process::geteuid().as_raw() && stat.st_mode & 0o022 == 0;
         if !is_regular || !is_ours || stat.st_nlink > 1 {
@@ -74,12 +74,12 @@ impl SharedFile {
         Ok(stat)
     }
 
-    /// Whether it still has its name; `true` if the kernel cannot say.
+    /// Whether it still has its name; `true` if the kernel cannot tell.
     pub(crate) fn has_name(&self) -> bool {
         fstat(self).map_or(true, |stat| stat.st_nlink > 0)
     }
 
-    /// Refuses a file of another kind, version or layout (R4); how much room its readers should map.
+    /// Refuses a file of another kind, version or layout (R4); returns how much address space its readers should map.
     pub(crate) fn check_header(&self, name: &str, magic: u64) -> Result<u64> {
         let mut bytes = [0; size_of::<FileHeader>()];
         let found = pread(self, &mut bytes[..], 0).map_err(|e| Error::system(format!("read {name}"), e))?;
@@ -89,7 +89,7 @@ impl SharedFile {
         let why = if found < bytes.len() {
             format!("it has {found} bytes and a header has {}", bytes.len())
         } else if found_magic != magic {
-            format!("it starts with {found_magic:016x} and should start with {magic:016x}")
+            format!("it starts with {found_magic:016x}, expected {magic:016x}")
         } else if version != FORMAT_VERSION {
             format!("its format version is {version} and ours is {FORMAT_VERSION}")
         } else if layout_hash != LAYOUT_HASH {
@@ -100,7 +100,7 @@ impl SharedFile {
         Err(Error::Incompatible { file: name.to_owned(), why })
     }
 
-    /// Puts pages behind `range`; the kernel takes back what it gave if there is not enough. `what` they are for.
+    /// Allocates the pages of `range`, all or none; `what` is their purpose, for an error.
     pub(crate) fn allocate(&self, directory: &Directory, what: &str, range: Range<usize>) -> Result<()> {
         loop {
             match fallocate(self, FallocateFlags::empty(), range.start as u64, range.len() as u64) {
@@ -127,14 +127,14 @@ impl SharedFile {
         }
     }
 
-    /// Gives the pages of `range`, whole pages, back to the system.
+    /// Punches `range`, whole pages: they go back to the operating system.
     pub(crate) fn punch(&self, range: Range<usize>) -> std::result::Result<(), Errno> {
         let flags = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
         fallocate(self, flags, range.start as u64, range.len() as u64)
     }
 
-    /// The first bytes from `start` on that were ever brought in, up to the next hole; what was allocated and never touched
-    /// counts as a hole.
+    /// The first pages from `start` on that were ever populated, up to the next hole; pages that were allocated and never touched
+    /// count as a hole.
     pub(crate) fn next_data(&self, start: usize) -> Option<Range<usize>> {
         let data = seek(self, SeekFrom::Data(start as u64)).ok()?;
         let hole = seek(self, SeekFrom::Hole(data)).ok()?;

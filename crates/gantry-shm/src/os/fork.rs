@@ -1,16 +1,17 @@
-//! What happens to a process's regions and locks when it forks.
+//! Protection of a process's regions and locks when it forks.
 //!
-//! Called by every public operation and every `Drop` of the engine (one load of private memory). Invariants:
+//! Every public operation and every `Drop` of the engine checks the epoch (one load of private memory). Invariants:
 //! - F1: the *epoch* is a word on a page that the kernel wipes in a child (MADV_WIPEONFORK): a handle made in the
 //!   parent never finds its own epoch in a child, and does nothing there.
-//! - F2: a child closes the parent's writable files before it runs anything else (`pthread_atfork`), never unlocks them:
+//! - F2: a child closes the parent's writable files before it runs anything else (`pthread_atfork`), and never unlocks them:
 //!   open-file-description locks belong to the description, which the parent still has. So the parent's death is seen
 //!   even while the child lives.
 //! - F3: files that are written here, and so may be locked, are opened, mapped, registered and closed under one mutex that
-//!   `fork` waits for: no child is born with a description that its handler does not know, or closes a stranger's.
+//!   `fork` waits for: no child begins with a description that is not registered for its handler, and none closes a descriptor
+//!   that is not one of these.
 //!
-//! What is not covered: `join` in a child of a process whose other threads were joining at that moment may wait for ever
-//! (so may `malloc` in such a child, without an allocator that handles fork).
+//! Not covered: `join` may wait for ever in a child of a process whose other threads were joining at the fork (so may `malloc`
+//! in such a child, without an allocator that handles fork).
 
 use crate::error::{Error, Result};
 use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous};
@@ -31,12 +32,12 @@ thread_local! {
     static HELD_OVER_FORK: RefCell<Option<MutexGuard<'static, Vec<RawFd>>>> = const { RefCell::new(None) };
 }
 
-/// The time between two forks that a handle was made in.
+/// The time between two forks, by a number that is never used again; a handle keeps the epoch in which it was made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Epoch(u64);
 
 impl Epoch {
-    /// The current epoch; starts one if a fork (or the start of the process) left none. Control path.
+    /// The current epoch; begins one after a fork or the start of the process. Control path.
     pub(crate) fn current() -> Result<Epoch> {
         static NEXT: AtomicU64 = AtomicU64::new(1);
         let page = epoch_page()?;
@@ -61,7 +62,7 @@ impl Epoch {
     }
 }
 
-/// Runs `open`, which opens a file that must not live on in a child, while no fork can happen (F3).
+/// Runs `open`, which opens a file that must not stay open in a child, while no fork can happen (F3).
 pub(crate) fn register(open: impl FnOnce() -> Result<OwnedFd>) -> Result<OwnedFd> {
     epoch_page()?;
     let mut descriptors = DESCRIPTORS.lock().unwrap_or_else(PoisonError::into_inner);
@@ -95,7 +96,7 @@ fn epoch_page() -> Result<&'static AtomicU64> {
                     MapFlags::PRIVATE,
                 )
             }?;
-            // SAFETY: the page is ours alone, and wiping it in children is what it is for.
+            // SAFETY: the page is ours alone; it exists to be wiped in children.
             unsafe { madvise(page, crate::protocol::layout::PAGE_BYTES, Advice::LinuxWipeOnFork) }?;
             // SAFETY: the three handlers are `extern "C"` functions that live as long as the program.
             let code = unsafe { libc::pthread_atfork(Some(before_fork), Some(after_in_parent), Some(after_in_child)) };
@@ -110,7 +111,7 @@ fn epoch_page() -> Result<&'static AtomicU64> {
 
 extern "C" fn before_fork() {
     let guard = DESCRIPTORS.lock().unwrap_or_else(PoisonError::into_inner);
-    // A thread that is being torn down has no thread-local left; then the child keeps its copies until it execs.
+    // A thread that is ending has no thread-local left; then the child keeps its copies until it execs.
     let _ = HELD_OVER_FORK.try_with(|held| held.borrow_mut().replace(guard));
 }
 
@@ -123,7 +124,7 @@ extern "C" fn after_in_child() {
         if let Some(mut descriptors) = held.borrow_mut().take() {
             for &descriptor in descriptors.iter() {
                 // SAFETY: closing is async-signal-safe; the owner of this copy is a handle of the parent, which does
-                // nothing in this process (F1), so nobody here uses or closes the number again.
+                // nothing in this process (F1), so no code here uses or closes the number again.
                 unsafe { libc::close(descriptor) };
             }
             descriptors.clear();

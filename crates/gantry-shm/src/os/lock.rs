@@ -1,8 +1,7 @@
 //! Open-file-description locks on byte 0 of a file: proof that a process lives, and the registry's mutual exclusion.
 //!
-//! Used by `process_file` (alive while locked), `peer` and `reaper` (probe), `board` (registry lock). This kind of lock
-//! goes when the last copy of the description is closed, also by `kill -9`, is seen across pid namespaces and is not
-//! lost when the owner opens and closes the file once more (POSIX locks are).
+//! Such a lock ends when the last copy of the description is closed, also by `kill -9`, is seen across pid namespaces, and is
+//! not lost when the owner opens and closes the file once more (POSIX locks are).
 
 use rustix::io::Errno;
 use std::os::fd::{AsFd, AsRawFd};
@@ -17,7 +16,7 @@ fn byte_zero(kind: libc::c_int) -> libc::flock {
     }
 }
 
-/// Takes the write lock if it is free. `Ok(false)`: somebody else has it.
+/// Takes the write lock if it is free. `Ok(false)`: another description has it.
 pub(crate) fn try_lock(file: impl AsFd) -> Result<bool, Errno> {
     let request = byte_zero(libc::F_WRLCK);
     // SAFETY: the descriptor is open for the call, `request` is a valid `flock` that the kernel only reads.
@@ -31,7 +30,7 @@ pub(crate) fn try_lock(file: impl AsFd) -> Result<bool, Errno> {
     }
 }
 
-/// Gives the lock back.
+/// Releases the lock.
 pub(crate) fn unlock(file: impl AsFd) -> Result<(), Errno> {
     let request = byte_zero(libc::F_UNLCK);
     // SAFETY: as in `try_lock`.
@@ -39,8 +38,8 @@ pub(crate) fn unlock(file: impl AsFd) -> Result<(), Errno> {
     if code == 0 { Ok(()) } else { Err(last_errno()) }
 }
 
-/// Whether another description holds the write lock. Asks for a read lock, so that strangers' read locks (all that a
-/// read-only descriptor may take) do not count. About half a microsecond.
+/// Whether another description holds the write lock. The probe is for a read lock, so that read locks of other programs (all that
+/// a read-only descriptor may take) do not count. About half a microsecond.
 pub(crate) fn is_locked(file: impl AsFd) -> Result<bool, Errno> {
     let mut request = byte_zero(libc::F_RDLCK);
     // SAFETY: as in `try_lock`; the kernel writes its answer into `request`, which we own.

@@ -1,4 +1,4 @@
-//! The operating system: files, mappings, locks, signals, clocks. It knows nothing of messages or topics.
+//! The operating system: files, mappings, locks, signals, clocks. Messages and topics do not occur here.
 
 pub(crate) mod clock;
 pub(crate) mod directory;

@@ -1,16 +1,16 @@
-//! Whether memory can be read, asked without touching it.
+//! A probe whether memory can be read, without touching it.
 //!
-//! Used by `region`, before it believes another process's word about how long a file is: reading a mapping beyond its file's
-//! end is a SIGBUS, and the file may be closed already.
+//! It checks a file's length as another process states it: reading a mapping beyond its file's end is a SIGBUS, and the file may
+//! be closed already.
 
 use std::ptr::NonNull;
 
-/// Whether the eight bytes at `place` can be read. One system call; if the kernel cannot say, they can.
-pub(crate) fn is_readable(place: NonNull<u8>) -> bool {
-    // The kernel copies the signal set before it finds that there is no such `how`, and changes nothing: EFAULT if it cannot
-    // read it, EINVAL if it can (kernel/signal.c, `rt_sigprocmask`; Abseil's `AddressIsReadable` asks the same way).
+/// Whether the eight bytes at `address` can be read. One system call; `true` if the kernel cannot tell.
+pub(crate) fn is_readable(address: NonNull<u8>) -> bool {
+    // The kernel copies the signal set before it refuses the unknown `how`, and changes nothing: EFAULT if the set cannot be
+    // read, EINVAL if it can (kernel/signal.c, `rt_sigprocmask`; Abseil's `AddressIsReadable` does the same).
     const NO_SUCH_HOW: libc::c_int = !0;
-    let (set, no_old_set, set_bytes) = (place.as_ptr(), std::ptr::null_mut::<u8>(), 8_usize);
+    let (set, no_old_set, set_bytes) = (address.as_ptr(), std::ptr::null_mut::<u8>(), 8_usize);
     // SAFETY: the kernel reads at most eight bytes at `set`, wherever that is, and refuses the call without any effect.
     let code = unsafe { libc::syscall(libc::SYS_rt_sigprocmask, NO_SUCH_HOW, set, no_old_set, set_bytes) };
     code == 0 || std::io::Error::last_os_error().raw_os_error() != Some(libc::EFAULT)
@@ -22,7 +22,7 @@ mod tests {
     use rustix::mm::{MapFlags, ProtFlags, mmap};
 
     #[test]
-    fn what_lies_beyond_the_end_of_a_file_is_not_readable() {
+    fn memory_beyond_the_end_of_a_file_is_not_readable() {
         let file = tempfile::tempfile_in("/dev/shm").unwrap();
         file.set_len(4096).unwrap();
         // SAFETY: a new mapping at an address of the kernel's choice; it stays to the end of the process.

@@ -1,11 +1,10 @@
 //! A region: one file mapped once, with room to grow in place.
 //!
-//! Used by `board`, `process_file`, `peer`, `publisher_file` and `source`. Control path, but for [`Region::at`] and
-//! [`Region::pointer`], which are arithmetic. Invariants:
-//! - R1: `base` is a mapping of `reserve_bytes` bytes, until drop; the file never shrinks (we never truncate, and within
-//!   one user nobody else does: docs/internals/failure-model.md).
+//! Control path, but for [`Region::at`] and [`Region::pointer`], which are arithmetic. Invariants:
+//! - R1: `base` is a mapping of `reserve_bytes` bytes, until drop; the file never shrinks (Gantry never truncates, and within
+//!   one user no other program does: docs/internals/failure-model.md).
 //! - R2: bytes below `length` are backed by allocated pages (`fallocate`), so that a full file system is an error here
-//!   and never a SIGBUS later; but for what its owner punched out, which is free memory that no entry names.
+//!   and never a SIGBUS later; the exception are pages that the owner punched, which are free memory that no entry names.
 //! - R3: only the owner's mapping is writable, and it does not reach a forked child (MADV_DONTFORK).
 
 use crate::{
@@ -35,19 +34,19 @@ use std::{
     sync::atomic::{AtomicUsize, Ordering::*},
 };
 
-/// What one region can hold at most: entries of a ring name slots by 32 bits of 64-byte units.
+/// The largest region: entries of a ring name slots by 32 bits of 64-byte units.
 pub(crate) const MAX_RESERVE_BYTES: usize = 64 << 32;
 
 /// A mapped file.
 pub(crate) struct Region {
     base: NonNull<u8>,
     reserve_bytes: usize,
-    /// Known length of the file. W: whoever grows it or looks at its length again. Relaxed: a larger value is never needed
+    /// Known length of the file. W: `grow` of the owner, `refresh_length` of a reader. Relaxed: a larger value is never needed
     /// for safety, and the bytes it covers exist since before it was stored.
     length_bytes: AtomicUsize,
     /// `None` once it was closed.
     file: Option<SharedFile>,
-    /// Of the file, which keeps its name in the directory unless somebody meddles.
+    /// Of the file, to notice that another file has its name.
     inode: u64,
     name: String,
     writable: bool,
@@ -61,8 +60,8 @@ unsafe impl Send for Region {}
 unsafe impl Sync for Region {}
 
 impl Region {
-    /// Makes an unnamed file of `length_bytes` in `directory`, writable here, of the kind that `magic` says. It may grow to
-    /// `reserve_bytes`, or less if there is not so much address space. `what` says what for, should there be no room.
+    /// Makes an unnamed file of `length_bytes` in `directory`, writable here, of the kind `magic`. It may grow to
+    /// `reserve_bytes`, or less if there is not so much address space. `what` is its purpose, for an error.
     pub(crate) fn create(
         directory: &Directory,
         name: &str,
@@ -87,16 +86,16 @@ impl Region {
             }
         };
         let header = region.pointer(0, size_of::<FileHeader>(), align_of::<FileHeader>())?.cast::<FileHeader>();
-        // SAFETY: inside the mapping and aligned (`pointer`); the file has no name yet, so nobody else can look.
+        // SAFETY: inside the mapping and aligned (`pointer`); the file has no name yet, so no other process sees it.
         let header = unsafe { &mut *header.as_ptr() };
         (header.magic, header.version, header.layout_hash) = (magic, FORMAT_VERSION, LAYOUT_HASH);
         header.reserve_bytes = region.reserve_bytes as u64;
-        header.length_bytes.store(length_bytes as u64, Relaxed); // link() publishes it
+        header.length_bytes.store(length_bytes as u64, Relaxed); // publish_name() publishes it
         region.populate(0, length_bytes);
         Ok(region)
     }
 
-    /// Maps a file of `directory`, of the kind that `magic` says; writable only for the board.
+    /// Maps a file of `directory`, of the kind `magic`; writable only for the board.
     pub(crate) fn open(directory: &Directory, name: &str, magic: u64, writable: bool) -> Result<Region> {
         let file = SharedFile::open(directory, name, writable)?;
         let stat = file.stat(name)?;
@@ -130,12 +129,12 @@ impl Region {
         Ok(Region { base, reserve_bytes, length_bytes, file: Some(file), inode, name, writable, epoch })
     }
 
-    /// Gives an unnamed file its name; from now on others see it.
-    pub(crate) fn link(&self, directory: &Directory, name: &str) -> std::result::Result<(), Errno> {
-        directory.link(self.file.as_ref().ok_or(Errno::BADF)?, name)
+    /// Gives an unnamed file its name; from now on other processes see it.
+    pub(crate) fn publish_name(&self, directory: &Directory, name: &str) -> std::result::Result<(), Errno> {
+        directory.link_file(self.file.as_ref().ok_or(Errno::BADF)?, name)
     }
 
-    /// Closes the file, which has its name; to grow, it is opened for a moment. Descriptors are few.
+    /// Closes the file, which has its name; growing opens it for a moment. Descriptors are few.
     pub(crate) fn close_file(&mut self) {
         self.file = None;
     }
@@ -145,7 +144,7 @@ impl Region {
         self.file.as_ref().ok_or_else(|| Error::system(format!("use {}", self.name), Errno::BADF))
     }
 
-    /// Calls `run` with the file, which is opened for it if it was closed. `what` it is for, should somebody have removed it.
+    /// Calls `run` with the file, which is opened for it if it was closed. `what` is the purpose, for the error of a removed file.
     fn with_file<T>(&self, directory: &Directory, what: &str, run: impl FnOnce(&SharedFile) -> Result<T>) -> Result<T> {
         if let Some(file) = &self.file {
             return run(file);
@@ -173,32 +172,32 @@ impl Region {
     }
 
     /// Owner: makes the file at least `length_bytes` long, with pages behind every byte.
-    /// `what` says what for, should there be no room.
+    /// `what` is their purpose, for an error.
     pub(crate) fn grow(&self, directory: &Directory, what: &str, length_bytes: usize) -> Result<()> {
         let old = self.length_bytes();
         if length_bytes > old {
             self.with_file(directory, what, |file| file.allocate(directory, what, old..length_bytes))?;
             crash::point(Point::FileGrown);
             self.length_bytes.store(length_bytes, Relaxed);
-            self.populate(old, length_bytes); // before others learn of it, and look for pages to bring in
-            // Release: whoever sees something that lies there and then this, sees a length that covers it.
+            self.populate(old, length_bytes); // before readers see the new length and populate it
+            // Release: a reader that sees an offset into the new pages and then this, sees a length that covers it.
             self.at::<FileHeader>(0)?.length_bytes.store(length_bytes as u64, Release);
         }
         Ok(())
     }
 
-    /// Owner: puts pages behind `range` again, after [`Region::punch`].
+    /// Owner: allocates the pages of `range` again, after [`Region::punch`].
     pub(crate) fn fill(&self, directory: &Directory, what: &str, range: Range<usize>) -> Result<()> {
         self.with_file(directory, what, |file| file.allocate(directory, what, range))
     }
 
-    /// Owner: gives the pages of `range`, whole pages that nobody uses, back to the system.
+    /// Owner: punches `range`, whole pages that no slot in use covers.
     pub(crate) fn punch(&self, directory: &Directory, range: Range<usize>) -> Result<()> {
-        let what = format!("give {} bytes of {} back", range.len(), self.name);
+        let what = format!("punch {} bytes of {}", range.len(), self.name);
         self.with_file(directory, &what, |file| file.punch(range).map_err(|e| Error::system(&*what, e)))
     }
 
-    /// Reader: looks how long the file is now. One system call if it has grown.
+    /// Reader: loads the file's length again. One system call if it has grown.
     pub(crate) fn refresh_length(&self) -> Result<usize> {
         let known = self.length_bytes();
         let claimed = acquire(&self.at::<FileHeader>(0)?.length_bytes) as usize;
@@ -208,7 +207,7 @@ impl Region {
         if claimed > self.reserve_bytes || !claimed.is_multiple_of(PAGE_BYTES) || !self.ends_behind(claimed) {
             return Err(Error::corrupt(&self.name, "its header", "the file's length", claimed));
         }
-        // Others may refresh at the same time; the length never falls, so neither may this.
+        // Other threads may refresh at the same time; the length never falls, so neither may this.
         Ok(self.length_bytes.fetch_max(claimed, Relaxed).max(claimed))
     }
 
@@ -218,12 +217,12 @@ impl Region {
         page_probe::is_readable(unsafe { self.base.add(length_bytes - size_of::<u64>()) })
     }
 
-    /// Reader: brings the pages of `range` that the owner brought in into this process's page table, so that the data path does
+    /// Reader: enters the pages of `range` that the owner populated into this process's page table, so that the data path does
     /// not fault; holes that the owner punched stay holes.
     pub(crate) fn prefault(&self, directory: &Directory, range: Range<usize>) -> Result<()> {
         self.with_file(directory, "pages to read", |file| {
             let Range { mut start, end } = range;
-            // What was allocated and never written counts as a hole, too: hence `populate` by the owner.
+            // Pages that were allocated and never written count as a hole, too: hence `populate` by the owner.
             while let Some(data) = file.next_data(start).filter(|data| data.start < end) {
                 self.populate(data.start, data.end.min(end));
                 start = data.end;
@@ -232,8 +231,8 @@ impl Region {
         })
     }
 
-    /// Brings in pages that were just allocated (or are known to be there). Best effort: a kernel that cannot (before 5.14) gets
-    /// each page touched instead.
+    /// Populates pages that were just allocated (or are known to be there). Best effort: with kernels before 5.14, each page is
+    /// touched instead.
     pub(crate) fn populate(&self, start: usize, end: usize) {
         let (start, end) = (start & !(PAGE_BYTES - 1), end.min(self.reserve_bytes));
         if end <= start {
@@ -245,11 +244,11 @@ impl Region {
         // SAFETY: the range is inside the mapping (R1); populating changes no contents.
         let populated = unsafe { madvise(first.as_ptr().cast(), end - start, advice) };
         if populated == Err(Errno::INVAL) {
-            self.touch(start, end); // this kernel does not know the advice
+            self.touch(start, end); // a kernel without this advice
         }
     }
 
-    /// What [`Region::populate`] does on kernels before 5.14.
+    /// [`Region::populate`] for kernels before 5.14.
     fn touch(&self, start: usize, end: usize) {
         for page in (start..end).step_by(PAGE_BYTES) {
             // SAFETY: the byte is inside the mapping (R1), and its page was there a moment ago (R2).
@@ -264,7 +263,7 @@ impl Region {
     pub(crate) fn at<T: Shared>(&self, offset: usize) -> Result<&T> {
         let pointer = self.pointer(offset, size_of::<T>(), align_of::<T>())?;
         // SAFETY: in bounds and aligned (checked in `pointer`), any bytes are a `T` (S1), and fields that change while
-        // others look are atomics (`Shared`); the mapping lives as long as `self` (R1).
+        // others read are atomics (`Shared`); the mapping lives as long as `self` (R1).
         Ok(unsafe { pointer.cast::<T>().as_ref() })
     }
 
@@ -283,7 +282,7 @@ impl Region {
         Ok(unsafe { NonNull::slice_from_raw_parts(first, count).as_ref() })
     }
 
-    /// Address of the region's first byte, to make addresses for prefetching from.
+    /// Address of the region's first byte, from which addresses for prefetching are made.
     pub(crate) fn base(&self) -> *const u8 {
         self.base.as_ptr()
     }
@@ -318,9 +317,9 @@ impl Region {
 impl Drop for Region {
     fn drop(&mut self) {
         if !self.epoch.is_current() {
-            return; // In a forked child neither the mapping nor the descriptor is ours to give back (F1, F2).
+            return; // In a forked child neither the mapping nor the descriptor is ours to release (F1, F2).
         }
-        // A failure would leave the mapping to the end of the process, which harms nobody.
+        // A failure leaves the mapping to the end of the process, which does no harm.
         // SAFETY: exactly the mapping that `map` made, in the process that made it; no borrow of it outlives `self`.
         let _ = unsafe { munmap(self.base.as_ptr().cast(), self.reserve_bytes) };
     }
@@ -335,10 +334,10 @@ fn map(file: &SharedFile, name: &str, reserve_bytes: usize, writable: bool) -> R
         let base = unsafe { mmap(std::ptr::null_mut(), reserve_bytes, protection, flags, file, 0) }
             .map_err(|e| Error::system(format!("map {reserve_bytes} bytes of {name}"), e))?;
         if writable {
-            // SAFETY: the range is exactly our new mapping, and not inheriting it breaks no promise to anyone (R3).
+            // SAFETY: the range is exactly our new mapping, and not inheriting it breaks no promise (R3).
             let kept_from_children = unsafe { madvise(base, reserve_bytes, Advice::LinuxDontFork) };
             if let Err(e) = kept_from_children {
-                // SAFETY: our new mapping, which nobody has an address of.
+                // SAFETY: our new mapping, of which no address was handed out.
                 let _ = unsafe { munmap(base, reserve_bytes) };
                 return Err(Error::system(format!("keep {name} from children (MADV_DONTFORK)"), e));
             }
@@ -366,7 +365,7 @@ mod tests {
         let directory = Directory::of_user(root.path()).unwrap();
         let kind = (PUBLISHER_MAGIC, "a test");
         let mut owner = Region::create(&directory, "test", kind, PAGE_BYTES, 1 << 30).unwrap();
-        owner.link(&directory, "test").unwrap();
+        owner.publish_name(&directory, "test").unwrap();
         owner.close_file();
         let mut reader = Region::open(&directory, "test", PUBLISHER_MAGIC, false).unwrap();
         reader.close_file();
@@ -374,7 +373,7 @@ mod tests {
         owner.grow(&directory, "a test", 64 * PAGE_BYTES).unwrap();
         owner.at::<AtomicU64>(63 * PAGE_BYTES).unwrap().store(42, Relaxed);
         assert_eq!(reader.refresh_length().unwrap(), 64 * PAGE_BYTES);
-        // Both ways of prefaulting: the kernel's, and the one for kernels that have none.
+        // Both ways of prefaulting: the kernel's, and the one for old kernels.
         reader.prefault(&directory, 0..64 * PAGE_BYTES).unwrap();
         reader.touch(0, 64 * PAGE_BYTES);
         assert_eq!(reader.at::<AtomicU64>(63 * PAGE_BYTES).unwrap().load(Relaxed), 42);

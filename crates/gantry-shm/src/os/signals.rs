@@ -1,4 +1,4 @@
-//! Keeps the program's signal handlers off threads that it did not start.
+//! Signal masks of the engine's threads: the program's signal handlers do not run on threads that it did not start.
 
 /// Runs `start` with all signals blocked, which a thread that is started in it inherits.
 pub(crate) fn while_blocked<T>(start: impl FnOnce() -> T) -> T {

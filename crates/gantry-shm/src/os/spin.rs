@@ -1,19 +1,17 @@
-//! A bounded look before a sleep, for as long as that has been worth it.
-//!
-//! Used by whatever sleeps: `waiter` and `sender`.
+//! A bounded spin before a sleep, whose bound adapts to its success.
 
 use std::time::{Duration, Instant};
 
 /// Longest spin before a sleep.
 const MAX_SPIN: Duration = Duration::from_micros(20);
-/// Shortest spin: what one whose spins never helped still tries.
+/// Shortest spin, after spins that never succeeded.
 const MIN_SPIN: Duration = Duration::from_nanos(250);
-/// Looks between two readings of the clock.
-const LOOKS_PER_CLOCK: usize = 8;
+/// Checks between two readings of the clock.
+const CHECKS_PER_CLOCK: usize = 8;
 
-/// How long a thread spins now.
+/// The spin of one thread.
 pub(crate) struct Spin {
-    /// `None`: it does not spin. It is told not to, or only one CPU is usable and spinning would keep the other side from running.
+    /// `None`: no spin, because it is switched off, or only one CPU is usable and spinning would keep the other side from running.
     bound: Option<Duration>,
 }
 
@@ -24,18 +22,18 @@ impl Spin {
         Spin { bound: (cpus > 1).then_some(MAX_SPIN) }
     }
 
-    /// Whether it spins at all from now on, where more than one CPU is usable.
+    /// Switches spinning on or off; it stays off where only one CPU is usable.
     pub(crate) fn set(&mut self, on: bool) {
         *self = if on { Spin::new() } else { Spin { bound: None } };
     }
 
-    /// Looks again and again; whether there was something. The bound doubles when it helps and halves when it does not.
-    pub(crate) fn finds(&mut self, look: &mut impl FnMut() -> bool) -> bool {
+    /// Spins until `is_ready` or the bound; returns whether it was ready. Success doubles the bound, failure halves it.
+    pub(crate) fn until(&mut self, is_ready: &mut impl FnMut() -> bool) -> bool {
         let Some(bound) = self.bound else { return false };
         let end = Instant::now() + bound;
         loop {
-            for _ in 0..LOOKS_PER_CLOCK {
-                if look() {
+            for _ in 0..CHECKS_PER_CLOCK {
+                if is_ready() {
                     self.bound = Some((bound * 2).min(MAX_SPIN));
                     return true;
                 }
@@ -55,7 +53,7 @@ mod tests {
     use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
     #[test]
-    fn nobody_spins_where_one_cpu_is_usable() {
+    fn there_is_no_spin_where_one_cpu_is_usable() {
         let all = sched_getaffinity(None).unwrap(); // of this thread alone
         let first = (0..CpuSet::MAX_CPU).find(|&cpu| all.is_set(cpu)).unwrap();
         let mut one = CpuSet::new();
@@ -68,10 +66,10 @@ mod tests {
     }
 
     #[test]
-    fn who_is_told_not_to_spin_does_not_even_look() {
+    fn switched_off_it_does_not_even_check() {
         let mut spin = Spin { bound: Some(MAX_SPIN) };
         spin.set(false);
-        assert!(!spin.finds(&mut || unreachable!("it looked")));
+        assert!(!spin.until(&mut || unreachable!("it checked")));
         assert_eq!(spin.bound, None);
         spin.set(true);
         assert_eq!(spin.bound, Spin::new().bound);
@@ -81,12 +79,12 @@ mod tests {
     fn spins_adapt_and_are_bounded() {
         let mut spin = Spin { bound: Some(MAX_SPIN) };
         for _ in 0..20 {
-            assert!(!spin.finds(&mut || false));
+            assert!(!spin.until(&mut || false));
         }
-        assert_eq!(spin.bound, Some(MIN_SPIN), "it gives up when nothing comes");
+        assert_eq!(spin.bound, Some(MIN_SPIN), "it gives up after failures");
         for _ in 0..20 {
-            assert!(spin.finds(&mut || true));
+            assert!(spin.until(&mut || true));
         }
-        assert_eq!(spin.bound, Some(MAX_SPIN), "and takes it up again");
+        assert_eq!(spin.bound, Some(MAX_SPIN), "and spins again after successes");
     }
 }

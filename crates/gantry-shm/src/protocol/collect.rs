@@ -34,7 +34,7 @@ pub(crate) fn notify(line: &WaiterLine, bit: ReadyBit) {
     // Who finds it set need do nothing: the waiter has not begun to look at the topic, and will see this news, too (8).
     if word.load(Relaxed) & bit == 0 {
         word.fetch_or(bit, Relaxed);
-        crash::point(Point::ReadyMarked);
+        crash::point(Point::ReadySet);
         full_fence(Site::ReadyFence);
     }
     wake(line);

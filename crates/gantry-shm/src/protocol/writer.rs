@@ -253,7 +253,7 @@ impl<K> Writer<K> {
     /// [`Writer::is_blocked`] must be asked again after this (6).
     pub(crate) fn set_blocked(&self, bell: u64) {
         self.header.blocked.store(bell, Relaxed);
-        crash::point(Point::BlockedSaid);
+        crash::point(Point::BlockedSet);
         full_fence(Site::BlockFence);
     }
 

@@ -5,9 +5,9 @@
 
 use crate::{
     domain::{
+        Domain,
         board::TopicIndex,
         control::ControlTask,
-        domain::Domain,
         peer::{Peer, PeerRecord},
     },
     error::Result,

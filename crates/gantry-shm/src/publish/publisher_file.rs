@@ -5,7 +5,7 @@
 use crate::{
     crash::{self, Point},
     describe::description::EndpointDescription,
-    domain::domain::Domain,
+    domain::Domain,
     error::{Error, Result},
     os::region::{MAX_RESERVE_BYTES, Region},
     protocol::{
@@ -59,8 +59,8 @@ impl PublisherFile {
     }
 
     /// Gives it its name: from now on others can open it, and it needs no descriptor any more.
-    pub(crate) fn link(&mut self, domain: &Domain) -> Result<()> {
-        let linked = self.region.link(&domain.directory, &self.name);
+    pub(crate) fn publish_name(&mut self, domain: &Domain) -> Result<()> {
+        let linked = self.region.publish_name(&domain.directory, &self.name);
         linked.map_err(|e| Error::system(format!("name {}/{}", domain.directory, self.name), e))?;
         self.region.close_file();
         Ok(())

@@ -5,7 +5,7 @@
 //! Where all waiter lines are taken it shares the last one, announces itself for each short sleep, and names everybody after it.
 
 use crate::{
-    domain::{board::TopicIndex, domain::Domain, participant::Participant, registry::REGISTRY_PATIENCE},
+    domain::{Domain, board::TopicIndex, participant::Participant, registry::REGISTRY_PATIENCE},
     error::Result,
     protocol::{
         collect,

@@ -8,7 +8,7 @@ use crate::{
         description::EndpointDescription,
         qos::{Durability, History, MAX_DEPTH, Qos, Reliability, limit_ns},
     },
-    domain::{board::TopicIndex, domain::Domain},
+    domain::{Domain, board::TopicIndex},
     error::{Error, Result},
     os::clock::monotonic_ns,
     protocol::{

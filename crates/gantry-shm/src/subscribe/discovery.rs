@@ -4,9 +4,9 @@
 
 use crate::{
     describe::description::{EndpointDescription, Gid, Role},
-    domain::{board::TopicIndex, control::ControlTask, domain::Domain, process_file::publisher_file_name},
+    domain::{Domain, board::TopicIndex, control::ControlTask, process_file::publisher_file_name},
     error::Result,
-    os::event_fd::Event,
+    os::event_fd::EventFd,
     protocol::{
         layout::READER_LEFT,
         ring::Entry,
@@ -61,7 +61,7 @@ pub(crate) struct Discovered {
     /// Something kept us from joining all publishers: when to try again.
     retry_at: Option<Instant>,
     /// The descriptor on which the subscription's user waits.
-    pub(crate) event: Option<Event>,
+    pub(crate) event: Option<EventFd>,
     /// Who else waits for samples, or for publishers to come and go; woken once.
     pub(crate) waker: Option<Waker>,
     /// The subscription is gone.
@@ -255,7 +255,7 @@ impl ControlTask for PublisherDiscovery {
         self.polls_liveness.load(SeqCst)
     }
 
-    fn partner_died(&self, domain: &Domain) -> bool {
+    fn has_unannounced_death(&self, domain: &Domain) -> bool {
         let (Ok(peers), found) = (domain.peers(), self.discovered()) else { return false };
         let lives = |gid: Gid| peers.iter().any(|peer| gid.is_of_process(&peer.id) && peer.is_alive());
         found.joined.iter().any(|joined| !joined.gone && !lives(Gid(joined.mapping.gid)))
@@ -273,7 +273,7 @@ impl ControlTask for PublisherDiscovery {
         }
         let (event, waker) = (found.event.clone(), found.waker.take());
         drop(found); // whoever wakes up now may take over what was found
-        event.filter(|event| !event.is_set()).iter().for_each(Event::set);
+        event.filter(|event| !event.is_set()).iter().for_each(EventFd::set);
         waker.into_iter().for_each(Waker::wake);
         true
     }

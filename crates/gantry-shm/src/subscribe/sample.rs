@@ -5,7 +5,7 @@
 use crate::{
     crash::{self, Point},
     describe::description::{Gid, RequestId},
-    domain::domain::Domain,
+    domain::Domain,
     protocol::{
         layout::{PAYLOAD_OFFSET, ReaderRecord, SlotHeader},
         reader,

@@ -9,12 +9,10 @@ use crate::{
         qos::{Durability, Qos},
         type_description::TypeDescription,
     },
-    domain::{
-        board::TopicIndex, control::ControlTask, domain::Domain, participant::Participant, process_file::EndpointBlock,
-    },
+    domain::{Domain, board::TopicIndex, control::ControlTask, participant::Participant, process_file::EndpointBlock},
     error::{Error, Result},
     events::Events,
-    os::{clock::monotonic_ns, event_fd::Event},
+    os::{clock::monotonic_ns, event_fd::EventFd},
     protocol::{layout::TopicLine, shared::InRegion, sleep::Side, sync::Ordering::Relaxed},
     subscribe::{
         connection::{Connection, Losses},
@@ -53,7 +51,7 @@ pub struct Subscription {
     /// Some connection may have samples from before we joined: these are taken oldest first.
     in_history: bool,
     losses: Losses,
-    event: Option<Event>,
+    event: Option<EventFd>,
     /// Away while it waits.
     waiter: Option<Waiter>,
 }
@@ -77,7 +75,7 @@ impl Subscription {
         // SAFETY: the subscription keeps the domain, which keeps the board.
         let line = unsafe { InRegion::new(domain.board.line(topic)) };
         let discovery = Arc::new(PublisherDiscovery::new(description, topic));
-        participant.watch(&discovery);
+        participant.register(&discovery);
         let waiter = Some(Waiter::new(domain.clone()));
         let mut subscription = Subscription {
             participant,
@@ -300,7 +298,7 @@ impl Subscription {
         let event = match self.event.take() {
             Some(event) => event,
             None => {
-                let event = Event::new()?;
+                let event = EventFd::new()?;
                 if self.has_news() {
                     event.set(); // the control thread does not see what was taken early to see how old it is
                 }
@@ -338,7 +336,7 @@ impl Subscription {
     /// As [`Subscription::take`].
     pub fn publisher_count(&mut self) -> Result<usize> {
         self.domain.epoch.check()?;
-        self.domain.look_for_deaths()?;
+        self.domain.reap_dead()?;
         self.discover();
         Ok(self.connections.iter().filter(|connection| !connection.gone).count())
     }

@@ -1,7 +1,7 @@
-//! Wakes a wait set or a collector of this process from any of its threads.
+//! The bell of a wait set or a collector, to be rung by any thread of this process.
 
 use crate::{
-    domain::domain::Domain,
+    domain::Domain,
     protocol::{
         collect,
         layout::WAITER_PLAIN,
@@ -12,9 +12,11 @@ use crate::{
 use std::sync::{Arc, Weak};
 
 /// Wakes a collector or a wait set from any thread of this process.
+///
+/// Ringing neither allocates nor locks, and makes at most one system call.
 #[derive(Clone)]
 pub struct Bell {
-    /// Whoever forgets a bell somewhere does not keep the domain.
+    /// Weak: a bell does not keep the domain.
     domain: Weak<Domain>,
     index: WaiterIndex,
 }
@@ -24,13 +26,13 @@ impl Bell {
         Bell { domain: Arc::downgrade(domain), index }
     }
 
-    /// Wakes who waits, if it sleeps. What is rung for must have been stored before. At most one system call.
+    /// Wakes the waiting thread if it sleeps. The news must have been stored before.
     pub fn ring(&self) {
         let Some(domain) = self.domain.upgrade() else { return };
         if !domain.epoch.is_current() {
             return;
         }
-        full_fence(Site::NewsFence); // (8) the news, then the look whether it sleeps
+        full_fence(Site::NewsFence); // (8) the news, then the load whether it sleeps
         let line = domain.board.waiter(self.index);
         if line.state.load(Relaxed) == WAITER_PLAIN { line.bell.ring() } else { collect::wake(line) }
     }

@@ -1,12 +1,11 @@
-//! How a thread waits for news on any number of topics: a bounded spin, then one futex, its own bell.
+//! The wait of a thread for news on any number of topics: a bounded spin, then a sleep on one futex, the thread's own bell.
 //!
-//! Used by programs (for several subscriptions), by subscriptions (for one) and by publishers (for subscriptions, or for room).
-//! Waiting makes system calls; its first sleep takes the registry lock. No wake-up is lost (`protocol`, 3). What a publisher
-//! that was killed between entry and ring left unsaid is rung when its death is noticed (`control`); slices of sleep bound
-//! what damage to the board may cost, and grow, so that who sleeps long costs nothing.
+//! Waiting makes system calls; the first sleep takes the registry lock. No wake-up is lost (`protocol`, 3). If a publisher is
+//! killed between entry and ring, its readers are rung when its death is noticed (`control`). A sleep is cut into slices, which
+//! bound the cost of damage to the board; they grow, so that a long sleep costs nothing.
 
 use crate::{
-    domain::{board::Board, domain::Domain, registry::REGISTRY_PATIENCE},
+    domain::{Domain, board::Board, registry::REGISTRY_PATIENCE},
     error::{Error, Result},
     os::spin::Spin,
     protocol::{
@@ -19,18 +18,18 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Longest sleep of a waiter that had something to do lately.
+/// Longest slice of a waiter that was rung in its last sleep.
 const MIN_SLICE: Duration = Duration::from_secs(1);
-/// Longest sleep of all.
+/// Longest slice of all.
 const MAX_SLICE: Duration = Duration::from_secs(16);
 
-/// A thread's way to wait.
+/// Waits for one thread.
 pub(crate) struct Waiter {
     pub(crate) domain: Arc<Domain>,
     /// Taken at the first sleep.
     index: Option<WaiterIndex>,
     spin: Spin,
-    /// Longest sleep now: doubles when it was slept in vain.
+    /// Longest sleep now; doubles after a sleep without a ring.
     slice: Duration,
 }
 
@@ -39,38 +38,40 @@ impl Waiter {
         Waiter { domain, index: None, spin: Spin::new(), slice: MIN_SLICE }
     }
 
-    /// Whether it spins before it sleeps.
+    /// Chooses whether it spins before it sleeps.
     pub(crate) fn set_busy_wait(&mut self, on: bool) {
         self.spin.set(on);
     }
 
-    /// Waits until `look` says that there is something, the time is over, or a slice of sleep ended; the caller looks
-    /// for itself what it was. `deadline` is `None` for no limit.
+    /// Waits until `is_ready`, the deadline, or the end of a slice; the caller then checks which it was. A `deadline` of `None` is
+    /// no limit.
     pub(crate) fn sleep_once<'a>(
         &mut self,
         deadline: Option<Instant>,
         sets: impl Iterator<Item = &'a Waiters> + Clone,
-        look: impl FnMut() -> bool,
+        is_ready: impl FnMut() -> bool,
     ) -> Result<()> {
-        self.rest(deadline, look, |board, index, limit, look| {
+        self.sleep_slice(deadline, is_ready, |board, index, limit, is_ready| {
             let bell = board.bell(index);
-            let rings = bell.rings(); // before the last look
-            sleep::sleep(bell, rings, index, sets, limit, look);
+            let rings = bell.rings(); // before the last check
+            sleep::sleep(bell, rings, index, sets, limit, is_ready);
         })
     }
 
-    /// The same for a waiter that collects, which is announced already.
-    pub(crate) fn collect_once(&mut self, deadline: Option<Instant>, look: impl FnMut() -> bool) -> Result<()> {
-        self.rest(deadline, look, |board, index, limit, look| collect::sleep(board.waiter(index), limit, look))
+    /// The same for a collector, which is among the sleepers of its topics already.
+    pub(crate) fn collect_once(&mut self, deadline: Option<Instant>, is_ready: impl FnMut() -> bool) -> Result<()> {
+        self.sleep_slice(deadline, is_ready, |board, index, limit, is_ready| {
+            collect::sleep(board.waiter(index), limit, is_ready);
+        })
     }
 
-    fn rest<L: FnMut() -> bool>(
+    fn sleep_slice<P: FnMut() -> bool>(
         &mut self,
         deadline: Option<Instant>,
-        mut look: L,
-        sleep: impl FnOnce(&Board, WaiterIndex, Duration, &mut L),
+        mut is_ready: P,
+        sleep: impl FnOnce(&Board, WaiterIndex, Duration, &mut P),
     ) -> Result<()> {
-        if look() || self.spin.finds(&mut look) {
+        if is_ready() || self.spin.until(&mut is_ready) {
             self.slice = MIN_SLICE;
             return Ok(());
         }
@@ -80,12 +81,12 @@ impl Waiter {
         }
         let index = match self.index(remaining.min(REGISTRY_PATIENCE)) {
             Ok(index) => index,
-            // The time is over before we could sleep.
+            // The deadline passed before the thread could sleep.
             Err(Error::RegistryBusy { .. }) if remaining < REGISTRY_PATIENCE => return Ok(()),
             Err(e) => return Err(e),
         };
         let (board, rings) = (&self.domain.board, self.domain.board.bell(index).rings());
-        sleep(board, index, remaining.min(self.slice), &mut look);
+        sleep(board, index, remaining.min(self.slice), &mut is_ready);
         let in_vain = board.bell(index).rings() == rings;
         self.slice = if in_vain { (self.slice * 2).min(MAX_SLICE) } else { MIN_SLICE };
         Ok(())
@@ -99,7 +100,7 @@ impl Waiter {
         }
     }
 
-    /// Gives the line back until the next sleep. Takes the registry lock if it slept.
+    /// Frees the line until the next sleep. Takes the registry lock if there was a sleep.
     pub(crate) fn release(&mut self) {
         if let Some(index) = self.index.take()
             && self.domain.epoch.is_current()
@@ -126,22 +127,22 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_is_told_not_to_spin_looks_once_before_it_sleeps() {
+    fn without_busy_wait_it_checks_once_before_it_sleeps() {
         let root = tempfile::tempdir_in("/dev/shm").unwrap();
         let mut waiter = Waiter::new(Arc::new(Domain::join(root.path(), 0).unwrap()));
-        let mut looks_when = |on| {
-            let mut looks = 0;
+        let mut checks_when = |on| {
+            let mut checks = 0;
             waiter.set_busy_wait(on);
             let over = Some(Instant::now());
             waiter.sleep_once(over, std::iter::empty(), || {
-                looks += 1;
+                checks += 1;
                 false
             })?;
-            Ok::<_, Error>(looks)
+            Ok::<_, Error>(checks)
         };
-        assert_eq!(looks_when(false).unwrap(), 1);
+        assert_eq!(checks_when(false).unwrap(), 1);
         let several = std::thread::available_parallelism().unwrap().get() > 1;
-        assert_eq!(looks_when(true).unwrap() > 1, several);
+        assert_eq!(checks_when(true).unwrap() > 1, several);
     }
 
     #[test]
@@ -150,7 +151,7 @@ mod tests {
         let mut waiter = Waiter::new(Arc::new(Domain::join(root.path(), 0).unwrap()));
         for slept in 0..20 {
             assert!(slept == 0 || waiter.slice > MIN_SLICE);
-            // Beyond the spin before it, on a slow machine, too: a time that is over is not slept.
+            // Longer than the spin before it, on a slow machine, too: after the deadline there is no sleep.
             let soon = Some(Instant::now() + Duration::from_millis(10));
             waiter.sleep_once(soon, std::iter::empty(), || false).unwrap();
         }

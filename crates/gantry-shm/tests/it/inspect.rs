@@ -1,4 +1,4 @@
-//! The inspector: it tells who holds what, doubts what should not be, and touches nothing.
+//! The inspector: it tells who holds what, problems what should not be, and touches nothing.
 
 use crate::{child::*, support::*};
 use gantry_shm::{Holder, inspect_under};
@@ -6,7 +6,7 @@ use gantry_shm::{Holder, inspect_under};
 tests![
     a_report_names_who_reads_and_who_holds,
     a_report_of_nothing_makes_nothing,
-    the_dead_and_what_belongs_to_nobody_are_doubts,
+    the_dead_and_what_belongs_to_nobody_are_problems,
     sleepers_are_counted,
 ];
 
@@ -25,7 +25,7 @@ fn a_report_names_who_reads_and_who_holds() {
     let before = root.files();
     // From outside, and from within.
     for report in [inspect_under(root.path(), 0).unwrap().unwrap(), participant.inspect().unwrap()] {
-        assert_eq!(report.doubts, Vec::<String>::new());
+        assert_eq!(report.problems, Vec::<String>::new());
         assert_eq!(report.processes.len(), 2);
         let talker = report.processes.iter().find(|process| process.pid == std::process::id()).unwrap();
         let [publisher] = &talker.publishers[..] else { panic!("{talker}") };
@@ -62,7 +62,7 @@ fn a_report_of_nothing_makes_nothing() {
     assert_eq!(inspect_under(root.path(), 0).unwrap(), None);
 }
 
-fn the_dead_and_what_belongs_to_nobody_are_doubts() {
+fn the_dead_and_what_belongs_to_nobody_are_problems() {
     let root = Root::new();
     let mut dead = root.child("idle", &[]);
     dead.line();
@@ -73,8 +73,12 @@ fn the_dead_and_what_belongs_to_nobody_are_doubts() {
     std::fs::write(domain.with_file_name(&name), "of nobody").unwrap();
     let report = inspect_under(root.path(), 0).unwrap().unwrap();
     assert!(!report.processes[0].is_alive);
-    for part in [format!("(pid {pid}) is dead"), format!("nobody owns {name}")] {
-        assert!(report.doubts.iter().any(|doubt| doubt.contains(&part)), "{part} is not in: {:?}", report.doubts);
+    for part in [format!("(pid {pid}) is dead"), format!("no process owns {name}")] {
+        assert!(
+            report.problems.iter().any(|problem| problem.contains(&part)),
+            "{part} is not in: {:?}",
+            report.problems
+        );
     }
     drop(root.join());
     root.assert_empty();

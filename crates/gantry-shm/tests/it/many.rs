@@ -29,7 +29,7 @@ fn two_thousand_publishers_need_few_descriptors() {
     talker.say("publish");
     assert_eq!(listener.line(), format!("took {PUBLISHERS}"));
     let report = inspect_under(root.path(), 0).unwrap().unwrap();
-    assert_eq!(report.doubts, Vec::<String>::new());
+    assert_eq!(report.problems, Vec::<String>::new());
     assert_eq!(report.processes.iter().map(|process| process.publishers.len()).sum::<usize>(), PUBLISHERS);
     talker.finish();
     listener.finish();

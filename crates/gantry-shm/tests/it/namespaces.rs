@@ -93,7 +93,7 @@ fn nobody_removes_the_living_of_another_pid_namespace() {
         visitor.finish(); // it looked for the dead when it came, and when it went
     }
     assert_eq!(root.files().len(), files);
-    assert_eq!(inspect_under(root.path(), 0).unwrap().unwrap().doubts, Vec::<String>::new());
+    assert_eq!(inspect_under(root.path(), 0).unwrap().unwrap().problems, Vec::<String>::new());
     idle.finish();
     root.assert_empty();
 }

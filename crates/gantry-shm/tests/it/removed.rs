@@ -36,9 +36,9 @@ fn a_process_whose_file_was_removed_is_honoured() {
         send(&mut publisher, STREAM_BYTES, number);
     }
     assert_eq!(publisher.subscription_count().unwrap(), 1);
-    let doubts = participant.inspect().unwrap().doubts;
+    let problems = participant.inspect().unwrap().problems;
     let expected = format!("(pid {}) was removed while it lives", reader.child.id());
-    assert!(doubts.iter().any(|doubt| doubt.contains(&expected)), "{expected} is not in {doubts:?}");
+    assert!(problems.iter().any(|problem| problem.contains(&expected)), "{expected} is not in {problems:?}");
     assert_eq!(reader.line(), "took ten");
     // Its death is seen all the same.
     reader.kill();
@@ -64,7 +64,7 @@ fn a_publisher_whose_file_was_removed_goes_on_with_what_it_has() {
         }
     };
     assert!(matches!(error, Error::Removed { .. }), "{error}");
-    for part in [its_file.to_str().unwrap(), "/chatter", "find out who removes"] {
+    for part in [its_file.to_str().unwrap(), "/chatter", "find out which program removes"] {
         assert!(error.to_string().contains(part), "{part} is not in: {error}");
     }
     loans.clear();
@@ -72,8 +72,8 @@ fn a_publisher_whose_file_was_removed_goes_on_with_what_it_has() {
         send(&mut publisher, STREAM_BYTES, number);
         assert!(drain(&mut reader).ends_with(&[number]));
     }
-    let doubts = inspect_under(root.path(), 0).unwrap().unwrap().doubts;
-    assert!(doubts.iter().any(|doubt| doubt.contains("a publisher of /chatter whose file")), "{doubts:?}");
+    let problems = inspect_under(root.path(), 0).unwrap().unwrap().problems;
+    assert!(problems.iter().any(|problem| problem.contains("a publisher of /chatter whose file")), "{problems:?}");
     let mut late = subscription(&participant, STREAM_BYTES, stream_qos());
     assert_eq!(late.publisher_count().unwrap(), 0, "there is nothing to map");
     assert!(late.mismatches()[0].contains("is not there"), "{:?}", late.mismatches());

@@ -14,9 +14,7 @@ use crate::{
         qos::Qos,
         type_description::TypeDescription,
     },
-    domain::{
-        board::TopicIndex, control::ControlTask, domain::Domain, participant::Participant, process_file::EndpointBlock,
-    },
+    domain::{Domain, board::TopicIndex, control::ControlTask, participant::Participant, process_file::EndpointBlock},
     error::{Error, Result},
     events::Events,
     os::clock::monotonic_ns,
@@ -126,7 +124,7 @@ impl Publisher {
         let writer = Writer::new(header, lines, outbox, ring, Roster::new(description.key, 0, Vec::new()), keep);
         let mut memory = Memory::new(file.region.length_bytes());
         slots::first_slots(&mut memory, &file, &domain, &description)?;
-        file.link(&domain).map_err(removed)?;
+        file.publish_name(&domain).map_err(removed)?;
         let file = Arc::new(file);
         let block = match domain.process.add_endpoint(&domain.directory, &description) {
             Ok(block) => block,
@@ -136,7 +134,7 @@ impl Publisher {
             }
         };
         let discovery = Arc::new(ReaderDiscovery::new(topic, description.key));
-        participant.watch(&discovery);
+        participant.register(&discovery);
         let waiter = Waiter::new(domain.clone());
         let mut publisher = Publisher {
             participant,
@@ -273,7 +271,7 @@ impl Publisher {
     /// A subscription's memory cannot be mapped; the process forked.
     pub fn subscription_count(&mut self) -> Result<usize> {
         self.domain.epoch.check()?;
-        self.domain.look_for_deaths()?;
+        self.domain.reap_dead()?;
         self.find_readers();
         drop_dead_readers(&mut self.writer.roster); // somebody else may be reaping them just now
         match &self.discovery.discovered().unmapped {

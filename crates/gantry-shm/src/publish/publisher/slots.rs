@@ -5,7 +5,7 @@
 use super::Publisher;
 use crate::{
     describe::{description::EndpointDescription, qos::Durability},
-    domain::{domain::Domain, holder::holders},
+    domain::{Domain, holder::holders},
     error::{Error, Result},
     protocol::{
         history::Slot,
@@ -95,7 +95,7 @@ impl Publisher {
         }
         if drop_dead_readers(&mut self.writer.roster) {
             // Others can do without this; what fails here is tried again by the control thread.
-            let _ = self.domain.look_for_deaths();
+            let _ = self.domain.reap_dead();
             self.find_readers();
             self.writer.reclaim();
             self.writer.history.take_all_free().for_each(|slot| self.memory.give(slot));

@@ -1,6 +1,6 @@
-//! What the fuzzer says, read as choices, numbers and damage to a file.
+//! The fuzzer's input, read as choices, numbers and damage to a file.
 //!
-//! Used by every target. Bytes that are missing are 0, so that every input means something and the shorter one means less.
+//! Missing bytes are 0, so that every input is valid and a shorter one does less.
 
 use std::{
     fs::File,
@@ -13,7 +13,7 @@ use std::{
     thread::JoinHandle,
 };
 
-/// Numbers that programs get wrong.
+/// Numbers at which programs fail.
 const EDGES: [u64; 24] = [
     0,
     1,
@@ -61,12 +61,12 @@ impl Input<'_> {
         choice as usize % end.max(1)
     }
 
-    /// So many bytes as a number.
+    /// The next `bytes` bytes as a number.
     fn number(&mut self, bytes: usize) -> u64 {
-        (0..bytes).fold(0, |number, place| number | u64::from(self.byte()) << (8 * place))
+        (0..bytes).fold(0, |number, byte| number | u64::from(self.byte()) << (8 * byte))
     }
 
-    /// A number of 64 bits: one that programs get wrong, one near `old`, or any.
+    /// A number of 64 bits: one at which programs fail, one near `old`, or any.
     fn value(&mut self, old: u64) -> u64 {
         match self.below(5) {
             0 => EDGES[self.below(EDGES.len())],
@@ -78,24 +78,24 @@ impl Input<'_> {
     }
 }
 
-/// A file that somebody else writes to as the input says.
+/// A file into which the test writes as the input says.
 pub(super) struct Damaged {
     file: Arc<File>,
-    /// Offsets of words that mean something, as of now.
-    places: fn(&[u8]) -> Vec<usize>,
+    /// Finds the offsets of meaningful words in the file's bytes.
+    word_offsets: fn(&[u8]) -> Vec<usize>,
 }
 
 impl Damaged {
     /// A new file with these bytes.
-    pub(super) fn create(path: &Path, bytes: &[u8], places: fn(&[u8]) -> Vec<usize>) -> Damaged {
+    pub(super) fn create(path: &Path, bytes: &[u8], word_offsets: fn(&[u8]) -> Vec<usize>) -> Damaged {
         let file = File::options().read(true).write(true).create(true).truncate(true).open(path).unwrap();
         file.write_all_at(bytes, 0).unwrap();
-        Damaged { file: Arc::new(file), places }
+        Damaged { file: Arc::new(file), word_offsets }
     }
 
     /// A file that is in use.
-    pub(super) fn open(path: &Path, places: fn(&[u8]) -> Vec<usize>) -> Damaged {
-        Damaged { file: Arc::new(File::options().read(true).write(true).open(path).unwrap()), places }
+    pub(super) fn open(path: &Path, word_offsets: fn(&[u8]) -> Vec<usize>) -> Damaged {
+        Damaged { file: Arc::new(File::options().read(true).write(true).open(path).unwrap()), word_offsets }
     }
 
     pub(super) fn file(&self) -> &File {
@@ -120,49 +120,49 @@ impl Damaged {
         if choice / 16 % 4 == 1 {
             let old = self.length_bytes();
             let length = if choice & 128 == 0 { input.below(old + 1) as u64 } else { input.value(old as u64) };
-            // More than a file can have is refused by the kernel.
+            // The kernel refuses a length that a file cannot have.
             let _ = self.file.set_len(length);
         }
     }
 
-    /// Writes one, two, four or eight bytes somewhere.
+    /// Writes one, two, four or eight bytes at a chosen offset.
     pub(super) fn poke(&self, input: &mut Input<'_>) {
-        let (place, old) = self.place(input);
+        let (offset, old) = self.word(input);
         let width = 1 << input.below(4);
         let value = input.value(old).to_le_bytes();
         // Not beyond the end: a living file's length is its owner's.
-        let width = width.min(self.length_bytes().saturating_sub(place));
-        self.file.write_all_at(&value[..width], place as u64).unwrap();
+        let width = width.min(self.length_bytes().saturating_sub(offset));
+        self.file.write_all_at(&value[..width], offset as u64).unwrap();
     }
 
-    /// Lets a thread write two values to one word in turn until the result is dropped.
+    /// Starts a thread that writes two values to one word in turn, until the result is dropped.
     pub(super) fn flip(&self, input: &mut Input<'_>) -> Flipper {
-        let (place, old) = self.place(input);
+        let (offset, old) = self.word(input);
         let values = [old, input.value(old)].map(u64::to_le_bytes);
-        let (file, stop) = (self.file.clone(), Arc::new(AtomicBool::new(place + 8 > self.length_bytes())));
+        let (file, stop) = (self.file.clone(), Arc::new(AtomicBool::new(offset + 8 > self.length_bytes())));
         let stopped = stop.clone();
         let thread = std::thread::spawn(move || {
             for value in values.iter().cycle().take_while(|_| !stopped.load(Relaxed)) {
-                file.write_all_at(value, place as u64).unwrap();
+                file.write_all_at(value, offset as u64).unwrap();
             }
         });
         Flipper { stop, thread: Some(thread) }
     }
 
-    /// An offset, mostly of a word that means something, and what is there.
-    fn place(&self, input: &mut Input<'_>) -> (usize, u64) {
+    /// An offset, mostly of a meaningful word, and its value.
+    fn word(&self, input: &mut Input<'_>) -> (usize, u64) {
         let bytes = self.bytes();
-        let places = (self.places)(&bytes);
+        let offsets = (self.word_offsets)(&bytes);
         let choice = input.number(2) as usize;
-        let place = match choice < 0xe000 && !places.is_empty() {
-            true => places[choice % places.len()],
+        let offset = match choice < 0xe000 && !offsets.is_empty() {
+            true => offsets[choice % offsets.len()],
             false => input.below(bytes.len()),
         };
-        (place, word(&bytes, place))
+        (offset, word(&bytes, offset))
     }
 }
 
-/// A thread that writes.
+/// A thread that writes until it is dropped.
 pub(super) struct Flipper {
     stop: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
@@ -177,8 +177,8 @@ impl Drop for Flipper {
     }
 }
 
-/// The eight bytes at `place`, 0 beyond the end.
-pub(super) fn word(bytes: &[u8], place: usize) -> u64 {
-    let rest = bytes.get(place..).unwrap_or_default();
+/// The eight bytes at `offset`, 0 beyond the end.
+pub(super) fn word(bytes: &[u8], offset: usize) -> u64 {
+    let rest = bytes.get(offset..).unwrap_or_default();
     rest.first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes))
 }

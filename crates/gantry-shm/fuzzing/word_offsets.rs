@@ -1,10 +1,10 @@
-//! Where the words are that mean something: what blind damage would rarely hit.
+//! The offsets of meaningful words in each kind of file, which random damage would rarely hit.
 
 use super::input::word;
 use crate::protocol::{layout::*, ring::Descriptor};
 use std::mem::offset_of;
 
-/// Of so many ring lines, topic lines or blocks the words are counted.
+/// The number of ring lines, topic lines or blocks whose words are listed.
 const MANY: usize = 64;
 
 /// The words of `length_bytes` at `start`.
@@ -12,12 +12,12 @@ fn words(start: usize, length_bytes: usize) -> impl Iterator<Item = usize> {
     (start..start.saturating_add(length_bytes)).step_by(8)
 }
 
-/// Of a description by itself.
+/// Words of a description.
 pub(super) fn description(_: &[u8]) -> Vec<usize> {
     words(0, size_of::<DescriptionHeader>()).collect()
 }
 
-/// Of a board.
+/// Words of a board.
 pub(super) fn board(bytes: &[u8]) -> Vec<usize> {
     let topics = (0..TOPIC_LINES).map(|topic| BOARD_TOPICS_OFFSET + topic * size_of::<TopicLine>());
     let taken = topics.filter(|&topic| word(bytes, topic) != 0).take(MANY);
@@ -29,9 +29,9 @@ pub(super) fn board(bytes: &[u8]) -> Vec<usize> {
         .collect()
 }
 
-/// Of a process file.
+/// Words of a process file.
 pub(super) fn process(bytes: &[u8]) -> Vec<usize> {
-    let mut places: Vec<usize> = words(0, size_of::<ProcessHeader>()).collect();
+    let mut offsets: Vec<usize> = words(0, size_of::<ProcessHeader>()).collect();
     let mut block = word(bytes, offset_of!(ProcessHeader, first_block)) as usize;
     for _ in 0..MANY {
         let size_bytes = word(bytes, block) as usize;
@@ -39,29 +39,29 @@ pub(super) fn process(bytes: &[u8]) -> Vec<usize> {
             break;
         }
         // Header and the first records, or header and description.
-        places.extend(words(block, 24));
-        places.extend(words(block + LINE_BYTES, (4 * LINE_BYTES).min(size_bytes - LINE_BYTES)));
+        offsets.extend(words(block, 24));
+        offsets.extend(words(block + LINE_BYTES, (4 * LINE_BYTES).min(size_bytes - LINE_BYTES)));
         block += size_bytes;
     }
-    places.retain(|place| place + 8 <= bytes.len());
-    places
+    offsets.retain(|offset| offset + 8 <= bytes.len());
+    offsets
 }
 
-/// Of a publisher's file.
+/// Words of a publisher's file.
 pub(super) fn publisher(bytes: &[u8]) -> Vec<usize> {
-    let mut places: Vec<usize> = words(0, size_of::<PublisherHeader>()).collect();
-    // What one takes by, once more.
-    places.extend([offset_of!(PublisherHeader, ring), offset_of!(PublisherHeader, head)].repeat(8));
+    let mut offsets: Vec<usize> = words(0, size_of::<PublisherHeader>()).collect();
+    // The words by which a reader takes, with more weight.
+    offsets.extend([offset_of!(PublisherHeader, ring), offset_of!(PublisherHeader, head)].repeat(8));
     let ring = Descriptor::from_word(word(bytes, offset_of!(PublisherHeader, ring)));
     for line in 0..MANY.min(1 << ring.log2_capacity.min(6)) {
         let line = ring.offset + line * LINE_BYTES;
         let entry = word(bytes, line);
         if entry != 0 {
-            places.extend(words(line, 24));
+            offsets.extend(words(line, 24));
             let slot = (entry >> 32) as usize * LINE_BYTES;
-            places.extend(words(slot + offset_of!(SlotHeader, request_gid), 64));
+            offsets.extend(words(slot + offset_of!(SlotHeader, request_gid), 64));
         }
     }
-    places.retain(|place| place + 8 <= bytes.len());
-    places
+    offsets.retain(|offset| offset + 8 <= bytes.len());
+    offsets
 }

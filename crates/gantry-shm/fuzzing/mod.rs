@@ -1,24 +1,25 @@
-//! Everything that is attached, given bytes that somebody else chose: what `fuzz/` runs, and, for a moment, `cargo test`.
+//! The fuzz targets of the engine: every kind of bytes that it attaches, chosen by the fuzzer. `fuzz/` runs them, and `cargo test`
+//! runs them for a moment.
 //!
-//! One function for each kind of bytes. They make files with the real code, damage them as the input says (`input`), where it
-//! hurts (`places`), and then do with them what the engine does. They panic if anything comes of it but a sentence: `Corrupt`
-//! or `Incompatible`. Reads outside a file hit pages without a file behind them (SIGBUS); work and memory without bounds are
-//! the fuzzer's to notice.
+//! There is one function for each kind of bytes. It makes files with the real code, damages them as the input says (`input`), at
+//! words that matter (`word_offsets`), and then uses them as the engine does. It panics on any result but success and the errors
+//! `Corrupt` and `Incompatible`. Reads outside a file hit pages without a file (SIGBUS); the fuzzer notices unbounded work and
+//! memory.
 
-#![expect(clippy::unwrap_used, reason = "a fuzz target says by panicking what it found")]
+#![expect(clippy::unwrap_used, reason = "a fuzz target reports by panicking")]
 
 #[cfg(test)]
 mod corpus;
 mod input;
-mod places;
 mod scribble;
+mod word_offsets;
 
 use crate::{
     Qos,
     describe::{description::EndpointDescription, type_description::TypeDescription},
     domain::{
+        Domain,
         board::Board,
-        domain::Domain,
         participant::Participant,
         peer::Peer,
         process_file::{file_name, publisher_file_name},
@@ -52,7 +53,7 @@ pub use scribble::scribble;
 
 /// The topic of all endpoints.
 const TOPIC: &str = "/fuzzed";
-/// The process that does not exist but in a file.
+/// The id of a process of which there is only a file.
 const STRANGER: [u8; 16] = [0x5a; 16];
 
 /// Files as the real code makes them, and a domain to put damaged ones into.
@@ -62,11 +63,11 @@ pub struct Stage {
     board: Vec<u8>,
     process: Vec<u8>,
     publisher: Vec<u8>,
-    /// Of the publisher.
+    /// The publisher's description.
     description: EndpointDescription,
 }
 
-/// A directory under `GANTRY_SHM_DIR` (or `/dev/shm`) that goes when it is dropped.
+/// A directory under `GANTRY_SHM_DIR` (or `/dev/shm`) that is removed when it is dropped.
 fn new_root() -> tempfile::TempDir {
     let under = std::env::var_os(DIRECTORY_VARIABLE).map_or("/dev/shm".into(), PathBuf::from);
     tempfile::Builder::new().prefix("gantry-fuzz-").tempdir_in(under).unwrap()
@@ -77,19 +78,19 @@ fn bytes_type(payload_bytes: usize) -> TypeDescription {
     TypeDescription { name, hash: [7; 32], definition, payload_bytes }
 }
 
-/// What is said of bytes that make no sense: nothing else may come of them.
-fn refused(error: &Error) {
+/// Asserts that an error is one of those for damaged bytes.
+fn assert_refused(error: &Error) {
     assert!(matches!(error, Error::Corrupt { .. } | Error::Incompatible { .. }), "{error:?}");
 }
 
 fn believed<T>(result: Result<T>) -> Option<T> {
-    result.inspect_err(refused).ok()
+    result.inspect_err(assert_refused).ok()
 }
 
 impl Stage {
     /// Makes the files.
     #[must_use]
-    #[expect(clippy::new_without_default, reason = "it makes files, which nobody expects of a default")]
+    #[expect(clippy::new_without_default, reason = "it makes files, which a default should not")]
     pub fn new() -> Stage {
         let root = new_root();
         let (board, process, publisher, description) = {
@@ -115,7 +116,7 @@ impl Stage {
         };
         let domain = Arc::new(Domain::join(root.path(), 2).unwrap());
         let mut stage = Stage { root, domain, board, process, publisher, description };
-        // The stranger is of this domain.
+        // The stranger uses this domain's board.
         let id = offset_of!(ProcessHeader, board_id);
         stage.process[id..id + 8].copy_from_slice(&stage.domain.board.id().to_le_bytes());
         stage
@@ -125,14 +126,14 @@ impl Stage {
         self.domain.directory.path().join(name)
     }
 
-    /// What an endpoint says about itself: raw bytes, or a real description with damage.
+    /// A description: raw bytes, or a real one with damage.
     pub fn description(&self, bytes: &[u8]) {
         let mut input = Input(bytes);
         let raw = match input.byte() {
             0 => input.0.to_vec(),
             _ => {
                 let path = self.path("description");
-                let file = Damaged::create(&path, &self.description.to_bytes(), places::description);
+                let file = Damaged::create(&path, &self.description.to_bytes(), word_offsets::description);
                 file.damage(&mut input);
                 std::fs::remove_file(path).unwrap();
                 file.bytes()
@@ -148,20 +149,20 @@ impl Stage {
     pub fn board(&self, bytes: &[u8]) {
         let mut input = Input(bytes);
         let directory = self.domain.directory.of_domain("board-of-others").unwrap();
-        let file = Damaged::create(&directory.path().join(BOARD_NAME), &self.board, places::board);
+        let file = Damaged::create(&directory.path().join(BOARD_NAME), &self.board, word_offsets::board);
         file.damage(&mut input);
         match believed(Board::open(&directory)) {
             Some(board) => {
                 let _flipper = (input.byte() & 1 == 1).then(|| file.flip(&mut input));
                 use_board(&board, &directory, &mut input);
             }
-            // Nobody uses it, so it keeps nobody out.
+            // No process uses it, so it is removed.
             None => assert!(Board::open_or_create(&directory, REGISTRY_PATIENCE).unwrap().is_none()),
         }
         directory.unlink(BOARD_NAME).unwrap();
     }
 
-    /// The file of a process that lives or died. It is looked at as publishers and subscriptions do, and then reaped.
+    /// The file of a process that lives or died. It is read as by publishers and subscriptions, and then reaped.
     pub fn process(&self, bytes: &[u8]) {
         let mut input = Input(bytes);
         let choice = input.byte();
@@ -171,7 +172,7 @@ impl Stage {
         };
         let own = self.path(&publisher_file_name(self.domain.process.id(), 1));
         std::fs::write(&own, "").unwrap();
-        let file = Damaged::create(&self.path(&name), &self.process, places::process);
+        let file = Damaged::create(&self.path(&name), &self.process, word_offsets::process);
         file.damage(&mut input);
         let lives = choice & 1 == 1 && lock::try_lock(file.file()).unwrap();
         let flipper = (choice & 8 != 0).then(|| file.flip(&mut input));
@@ -179,11 +180,11 @@ impl Stage {
         if let Some(peer) = believed(Peer::open(&self.domain.directory, &name)) {
             self.use_peer(&Arc::new(peer), lives, &file, &mut input);
         }
-        let _ = self.domain.peers().map(drop).map_err(|error| refused(&error));
+        let _ = self.domain.peers().map(drop).map_err(|error| assert_refused(&error));
         if choice & 16 != 0 {
             let _ = inspect_under(self.root.path(), self.domain.domain_id()).unwrap().unwrap().to_string();
         }
-        drop((flipper, file)); // and so the lock: it dies
+        drop((flipper, file)); // and with it the lock: the process is dead
         let registry = self.domain.board.lock(&self.domain.directory, REGISTRY_PATIENCE).unwrap();
         assert_eq!(reaper::reap(&self.domain.directory, &self.domain.board, &registry).unwrap(), 1, "all but us");
         assert!(!self.path(&name).exists(), "a dead process's file stayed");
@@ -194,7 +195,7 @@ impl Stage {
         assert_eq!(peer.is_alive(), lives);
         loop {
             let topic = [None, Some(topic_hash(TOPIC))][input.below(2)];
-            for endpoint in believed(peer.endpoints(topic)).unwrap_or_default() {
+            for (endpoint, _) in believed(peer.endpoints(topic)).unwrap_or_default() {
                 let _ = endpoint.mismatch(&self.description);
             }
             if let Some(records) = believed(peer.records_of([self.description.key, 0][input.below(2)])) {
@@ -209,12 +210,12 @@ impl Stage {
         }
     }
 
-    /// A publisher's file, of which a subscription takes.
+    /// A publisher's file, from which a subscription takes.
     pub fn publisher(&self, bytes: &[u8]) {
         let mut input = Input(bytes);
         let choice = input.byte();
         let name = publisher_file_name(&STRANGER, 1);
-        let file = Damaged::create(&self.path(&name), &self.publisher, places::publisher);
+        let file = Damaged::create(&self.path(&name), &self.publisher, word_offsets::publisher);
         file.damage(&mut input);
         let flipper = (choice & 8 != 0).then(|| file.flip(&mut input));
         let qos = Qos::default().keep_last([1, 3, 100, crate::MAX_DEPTH][usize::from(choice) & 3]);
@@ -236,7 +237,7 @@ impl Stage {
                 }
                 let _ = (connection.has_news(), connection.is_in_history());
             }
-            // There is something to read to the end of the file's last page.
+            // Memory is readable to the end of the file's last page.
             let (base, length_bytes) =
                 (connection.mapping.hint(0) as usize, file.length_bytes().next_multiple_of(PAGE_BYTES));
             for sample in &held {
@@ -255,7 +256,7 @@ impl Stage {
     }
 }
 
-/// What joiners, sleepers, publishers and reapers do with a board.
+/// Uses a board as joining, sleeping, publishing and reaping processes do.
 fn use_board(board: &Board, directory: &Directory, input: &mut Input<'_>) {
     let topic = board.topic([topic_hash(TOPIC), 0, u64::MAX, 4095][input.below(4)]);
     let _ = (board.id(), board.processes_generation());
@@ -272,8 +273,8 @@ fn use_board(board: &Board, directory: &Directory, input: &mut Input<'_>) {
     registry.free_waiters_of(7);
 }
 
-/// A path that leads to `root`, another one for each number: to one process, participants of several.
-fn another_way_to(root: &Path, number: usize) -> PathBuf {
+/// Another path to `root` for each number, so that one process has several participants.
+fn alias_of(root: &Path, number: usize) -> PathBuf {
     let back = Path::new("..").join(root.file_name().unwrap());
     (0..number).fold(root.to_owned(), |path, _| path.join(&back))
 }

@@ -1,4 +1,4 @@
-//! What fuzzing found stays found: every input of `fuzz/corpus` once more, and some that nobody has seen yet.
+//! The replay of `fuzz/corpus`, so that its findings stay fixed, and of some new random inputs.
 
 use super::{Stage, scribble};
 use std::{
@@ -9,10 +9,10 @@ use std::{
     },
 };
 
-/// How many unseen inputs of a kind are tried.
-const UNSEEN: usize = 1000;
-/// ... and of the slow ones, which write large files, or join and leave.
-const UNSEEN_SLOW: usize = 100;
+/// How many random inputs of a kind are tried.
+const RANDOM: usize = 1000;
+/// ... and of the slow kinds, which write large files, or join and leave.
+const RANDOM_SLOW: usize = 100;
 
 /// Prints the input if a panic unwinds over it.
 struct Blame(String);
@@ -20,12 +20,12 @@ struct Blame(String);
 impl Drop for Blame {
     fn drop(&mut self) {
         if std::thread::panicking() {
-            eprintln!("it was {}", self.0);
+            eprintln!("the input is {}", self.0);
         }
     }
 }
 
-/// How many control threads panicked; nobody else would hear of it.
+/// How many control threads panicked, which the test would not notice otherwise.
 fn silent_panics() -> usize {
     static PANICS: AtomicUsize = AtomicUsize::new(0);
     static COUNT: Once = Once::new();
@@ -39,7 +39,7 @@ fn silent_panics() -> usize {
     PANICS.load(Relaxed)
 }
 
-fn replay(target: &str, unseen: usize, run: impl Fn(&[u8])) {
+fn replay(target: &str, count: usize, run: impl Fn(&[u8])) {
     let run = |bytes: &[u8], name: String| {
         let _blame = Blame(name);
         let before = silent_panics();
@@ -52,7 +52,7 @@ fn replay(target: &str, unseen: usize, run: impl Fn(&[u8])) {
     paths.sort();
     paths.iter().for_each(|path| run(&std::fs::read(path).unwrap(), path.display().to_string()));
     let mut random = random();
-    for _ in 0..unseen {
+    for _ in 0..count {
         let bytes: Vec<u8> = (0..random.usize(..200)).map(|_| random.u8(..)).collect();
         run(&bytes, format!("{bytes:?}"));
     }
@@ -68,28 +68,28 @@ fn random() -> fastrand::Rng {
 #[test]
 fn descriptions_are_read_or_refused() {
     let stage = Stage::new();
-    replay("description", UNSEEN, |bytes| stage.description(bytes));
+    replay("description", RANDOM, |bytes| stage.description(bytes));
 }
 
 #[test]
 fn boards_are_used_or_refused() {
     let stage = Stage::new();
-    replay("attach_board", UNSEEN_SLOW, |bytes| stage.board(bytes));
+    replay("attach_board", RANDOM_SLOW, |bytes| stage.board(bytes));
 }
 
 #[test]
 fn processes_are_looked_at_or_refused_and_reaped() {
     let stage = Stage::new();
-    replay("attach_process", UNSEEN, |bytes| stage.process(bytes));
+    replay("attach_process", RANDOM, |bytes| stage.process(bytes));
 }
 
 #[test]
 fn publishers_are_read_or_refused() {
     let stage = Stage::new();
-    replay("attach_publisher", UNSEEN, |bytes| stage.publisher(bytes));
+    replay("attach_publisher", RANDOM, |bytes| stage.publisher(bytes));
 }
 
 #[test]
 fn the_honest_are_safe_from_damaged_neighbours() {
-    replay("scribble", UNSEEN_SLOW, scribble);
+    replay("scribble", RANDOM_SLOW, scribble);
 }

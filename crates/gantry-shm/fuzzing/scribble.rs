@@ -1,17 +1,17 @@
-//! A living domain with a process whose files somebody else writes to.
+//! A living domain with a process whose files are damaged while it runs.
 //!
-//! Three participants: one publishes and one subscribes, both honest; the third does both, and its files are damaged between
-//! (and during) everybody's operations, the board's too. The honest may lose what they had from the third, never what they
-//! have from each other: samples that are held stay as they are, and nobody panics, hangs, or uses more memory than it may.
+//! There are three participants: one publishes and one subscribes, both intact; the third does both, and its files and the board
+//! are damaged between (and during) all operations. The intact ones may lose samples of the third, never those of each other:
+//! held samples do not change, and no participant panics, hangs, or exceeds its memory limit.
 
 use super::{
-    another_way_to, bytes_type,
+    alias_of, bytes_type,
     input::{Damaged, Input},
-    new_root, places,
+    new_root, word_offsets,
 };
 use crate::{
     Qos,
-    domain::{domain::Domain, participant::Participant},
+    domain::{Domain, participant::Participant},
     error::{Error, Result},
     os::directory::BOARD_NAME,
     publish::{
@@ -23,14 +23,14 @@ use crate::{
 };
 use std::{path::Path, sync::Arc, time::Duration};
 
-/// How much the honest publisher may use.
+/// The memory limit of a publisher.
 const LIMIT_BYTES: usize = 32 << 10;
 /// The longest message.
 const PAYLOAD_BYTES: usize = 2000;
 /// Most subscriptions, and most samples held, of one participant.
 const MANY: usize = 12;
 
-/// A publisher, and what its participant reads.
+/// A publisher, and the subscriptions of its participant.
 struct Actor {
     publisher: Publisher,
     readers: Vec<Subscription>,
@@ -40,7 +40,7 @@ struct Actor {
 
 impl Actor {
     fn new(root: &Path, number: usize, topic: &str, qos: Qos) -> Actor {
-        let participant = Participant::join_under(&another_way_to(root, number), 0).unwrap();
+        let participant = Participant::join_under(&alias_of(root, number), 0).unwrap();
         let options = PublisherOptions {
             max_blocking_time: Duration::ZERO,
             max_kept_samples: 8,
@@ -66,7 +66,7 @@ impl Actor {
         loan.bytes_mut().fill(length_bytes as u8);
         let published = self.publisher.publish(loan, SourceTime::default());
         expected(published.map_err(|PublishError { error, .. }| *error));
-        assert!(self.publisher.memory_bytes() <= LIMIT_BYTES, "more memory than it may use");
+        assert!(self.publisher.memory_bytes() <= LIMIT_BYTES, "more memory than its limit");
     }
 
     fn take(&mut self, input: &mut Input<'_>) {
@@ -97,10 +97,10 @@ impl Actor {
     }
 }
 
-/// What may come of others' damage: their bytes make no sense, or they hold or hold up what they should not.
+/// The errors that damage may cause: bytes of another process make no sense, or it holds samples or blocks for no reason.
 fn expected<T>(result: Result<T>) -> Option<T> {
     use Error::*;
-    let hindered = |error: &Error| {
+    let may_occur = |error: &Error| {
         matches!(
             error,
             Corrupt { .. }
@@ -112,10 +112,10 @@ fn expected<T>(result: Result<T>) -> Option<T> {
                 | TypeMismatch { .. }
         )
     };
-    result.inspect_err(|error| assert!(hindered(error), "{error:?}")).ok()
+    result.inspect_err(|error| assert!(may_occur(error), "{error:?}")).ok()
 }
 
-/// As `expected`, of messages: each byte says how long it is.
+/// Whether a message is intact: each byte is its length.
 fn is_whole(sample: &Sample) -> bool {
     let bytes = sample.bytes();
     bytes.iter().all(|&byte| byte == bytes.len() as u8)
@@ -136,12 +136,12 @@ pub fn scribble(bytes: &[u8]) {
     third.subscribe("/honest", qos);
     third.subscribe("/third", qos);
     let files = [
-        Damaged::open(&third.path(&third.participant.domain.process.file_name()), places::process),
+        Damaged::open(&third.path(&third.participant.domain.process.file_name()), word_offsets::process),
         Damaged::open(
             &third.path(&third.participant.domain.process.publisher_file_name(third.publisher.description().number)),
-            places::publisher,
+            word_offsets::publisher,
         ),
-        Damaged::open(&third.path(BOARD_NAME), places::board),
+        Damaged::open(&third.path(BOARD_NAME), word_offsets::board),
     ];
     let (mut flipper, mut board_is_whole) = (None, true);
     while !input.is_empty() {
@@ -155,7 +155,8 @@ pub fn scribble(bytes: &[u8]) {
             8 => files[0].poke(&mut input),
             9 => files[1].poke(&mut input),
             10 => {
-                // Damage there can keep a publisher from seeing a joiner, who is warned by the publisher's word for it.
+                // Damage there can keep a publisher from discovering a subscription, which notices that by the publisher's
+                // generation.
                 board_is_whole = false;
                 files[2].poke(&mut input);
             }
@@ -174,7 +175,7 @@ pub fn scribble(bytes: &[u8]) {
             14 => flipper = if flipper.is_none() { Some(files[input.below(2)].flip(&mut input)) } else { None },
             _ => {
                 drop(expected(honest.participant.inspect()));
-                drop(expected(Domain::join(&another_way_to(root.path(), 3), 0)));
+                drop(expected(Domain::join(&alias_of(root.path(), 3), 0)));
             }
         }
         let gid = honest.publisher.description().gid;

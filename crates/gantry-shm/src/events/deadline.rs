@@ -1,0 +1,72 @@
+//! The deadline of an endpoint: the longest time between two samples.
+//!
+//! All times are CLOCK_MONOTONIC in ns. Those of other processes may be anything: a time in the future counts as now.
+
+use crate::describe::qos::{Qos, limit_ns};
+
+/// Counts the periods without a sample.
+pub(crate) struct Deadline {
+    period_ns: u64,
+    /// The time of the newest sample, or of the beginning.
+    since_ns: u64,
+    /// Periods since then that were counted already.
+    counted: u64,
+}
+
+impl Deadline {
+    /// The deadline in that QoS, if there is one.
+    pub(crate) fn of(qos: &Qos, now_ns: u64) -> Option<Deadline> {
+        qos.deadline.map(|deadline| Deadline::new(limit_ns(Some(deadline)), now_ns))
+    }
+
+    fn new(period_ns: u64, now_ns: u64) -> Deadline {
+        Deadline { period_ns, since_ns: now_ns, counted: 0 }
+    }
+
+    /// Begins a new period.
+    pub(crate) fn restart(&mut self, now_ns: u64) {
+        *self = Deadline::new(self.period_ns, now_ns);
+    }
+
+    /// How many more periods are over, if the newest sample is of `newest_ns`.
+    pub(crate) fn missed(&mut self, newest_ns: u64, now_ns: u64) -> u64 {
+        if newest_ns > self.since_ns {
+            self.restart(newest_ns.min(now_ns));
+        }
+        let periods = now_ns.saturating_sub(self.since_ns) / self.period_ns;
+        let more = periods.saturating_sub(self.counted);
+        self.counted += more;
+        more
+    }
+
+    /// When the next period ends.
+    pub(crate) fn due_ns(&self) -> u64 {
+        self.since_ns.saturating_add(self.period_ns.saturating_mul(self.counted + 1))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_period_without_a_sample_is_counted_once() {
+        let mut deadline = Deadline::new(100, 1000);
+        assert_eq!((deadline.missed(0, 1099), deadline.due_ns()), (0, 1100));
+        assert_eq!((deadline.missed(0, 1100), deadline.due_ns()), (1, 1200));
+        assert_eq!(deadline.missed(0, 1100), 0, "a second update counts nothing");
+        assert_eq!((deadline.missed(0, 1350), deadline.due_ns()), (2, 1400));
+        assert_eq!((deadline.missed(1390, 1480), deadline.due_ns()), (0, 1490), "a sample begins a new period");
+        assert_eq!(deadline.missed(1390, 1490), 1);
+        assert_eq!(deadline.missed(u64::MAX, 1500), 0, "a time in the future is now");
+        assert_eq!(deadline.missed(u64::MAX, 1599), 0);
+        deadline.restart(5000);
+        assert_eq!((deadline.missed(0, 5099), deadline.missed(0, 5100)), (0, 1));
+    }
+
+    #[test]
+    fn a_deadline_without_end_is_never_due() {
+        let mut deadline = Deadline::new(u64::MAX - 1, 1000);
+        assert_eq!((deadline.missed(0, u64::MAX), deadline.due_ns()), (0, u64::MAX));
+    }
+}

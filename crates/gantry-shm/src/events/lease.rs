@@ -1,0 +1,59 @@
+//! The lease of a publisher that must assert its liveliness.
+//!
+//! All times are CLOCK_MONOTONIC in ns. Those of other processes may be anything: a time in the future counts as now.
+
+use crate::describe::qos::{Qos, limit_ns};
+
+/// Bounds of the time between two checks of a publisher whose lease ran out.
+const RECHECK_NS: std::ops::RangeInclusive<u64> = 1_000_000..=1_000_000_000;
+
+/// Whether a publisher is alive that must assert its liveliness within a time.
+pub(crate) struct Lease {
+    lease_ns: u64,
+    pub(crate) is_alive: bool,
+    due_ns: u64,
+}
+
+impl Lease {
+    /// The lease of a publisher with that QoS, if it must assert its liveliness.
+    pub(crate) fn of(qos: &Qos) -> Option<Lease> {
+        qos.has_manual_lease().then(|| Lease::new(limit_ns(qos.liveliness_lease_duration)))
+    }
+
+    fn new(lease_ns: u64) -> Lease {
+        Lease { lease_ns, is_alive: true, due_ns: 0 }
+    }
+
+    /// Whether the publisher is alive, if it was last active at `active_ns`.
+    pub(crate) fn update(&mut self, active_ns: u64, now_ns: u64) -> bool {
+        self.is_alive = now_ns.saturating_sub(active_ns) <= self.lease_ns;
+        self.due_ns = match self.is_alive {
+            true => active_ns.min(now_ns).saturating_add(self.lease_ns).saturating_add(1),
+            // No bell is rung when it is active again, because asserting liveliness must cost nothing: so this side polls.
+            false => now_ns.saturating_add(self.lease_ns.clamp(*RECHECK_NS.start(), *RECHECK_NS.end())),
+        };
+        self.is_alive
+    }
+
+    /// When the next update is due.
+    pub(crate) fn due_ns(&self) -> u64 {
+        self.due_ns
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lease_runs_out_and_is_taken_up_again() {
+        let mut lease = Lease::new(100);
+        assert!(lease.update(1000, 1100));
+        assert_eq!(lease.due_ns(), 1101);
+        assert!(!lease.update(1000, 1101));
+        assert_eq!(lease.due_ns(), 1101 + RECHECK_NS.start(), "not all the time");
+        assert!(lease.update(1200, 1300));
+        assert!(lease.update(u64::MAX, 1300), "a time in the future is now");
+        assert_eq!(lease.due_ns(), 1401);
+    }
+}
