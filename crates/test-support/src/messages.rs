@@ -1,6 +1,6 @@
-//! Messages and definitions that somebody else chose: what `fuzz/` runs, and, for a moment, `cargo test`.
+//! Fuzz targets for messages and definitions: `fuzz/` runs them, and `cargo test` runs them for a moment.
 //!
-//! The functions panic if anything comes of it but a message or a sentence.
+//! A function panics if its input gives anything but a message or an error's sentence.
 
 use gantry_idl::{
     Definitions,
@@ -17,14 +17,14 @@ use gantry_msgs::{
 };
 use std::fmt::{Debug, Write};
 
-/// What is done with an input.
-type Target = fn(&[u8]);
+/// A function of an input.
+pub type Target = fn(&[u8]);
 
-/// A function for each target, by its name.
+/// The targets by their names.
 pub const TARGETS: &[(&str, Target)] =
     &[("typed_views", typed_views), ("definitions", definitions), ("dynamic_views", dynamic_views)];
 
-/// The first byte chooses a type, the rest is its body.
+/// The first byte of the input chooses a type, the rest is the body.
 pub fn typed_views(input: &[u8]) {
     let Some((choice, body)) = input.split_first() else { return };
     match choice % 8 {
@@ -56,7 +56,7 @@ fn typed_view<T: Message + Debug>(body: &[u8]) {
             let message = view.to_message().unwrap();
             assert_eq!(format!("{message:?}"), format!("{copy:?}"));
             Yaml::FULL_LENGTH.write(&dynamic, &mut String::new()).unwrap();
-            // What is written of it is a message again, and the same.
+            // It is written as a message that is the same.
             let again = AlignedBytes::copy_of(&message.to_cdr().unwrap()[4..]);
             let again = T::view(&again).unwrap().to_message().unwrap();
             assert_eq!(format!("{message:?}"), format!("{again:?}"));
@@ -71,7 +71,7 @@ fn typed_view<T: Message + Debug>(body: &[u8]) {
     let _ = T::new_box().read_body(body, ByteOrder::BigEndian);
 }
 
-/// A definition.
+/// The input is the text of a definition.
 pub fn definitions(input: &[u8]) {
     let text = String::from_utf8_lossy(input);
     let name = "fuzz_msgs/msg/Fuzz".parse().unwrap();
@@ -89,7 +89,7 @@ pub fn definitions(input: &[u8]) {
     }
 }
 
-/// A definition up to the first byte 0xff, and bytes that should be such a message.
+/// The input is the text of a definition up to the first byte 0xff, then the body of a message of that type.
 pub fn dynamic_views(input: &[u8]) {
     let end = input.iter().position(|byte| *byte == 0xff).unwrap_or(input.len());
     let (text, body) = (String::from_utf8_lossy(&input[..end]), input.get(end + 1..).unwrap_or_default());

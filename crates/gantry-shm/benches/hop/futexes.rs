@@ -1,6 +1,6 @@
-//! Two futex words and nothing else: what blocking costs at least. Store, wake, wait.
+//! Two futex words and nothing else: the least that blocking can cost. Store, wake, wait.
 //!
-//! The measure that blocking hops are held against. Strictly blocking: a side that has sent goes to sleep at once.
+//! Blocking hops are compared with it. Strictly blocking: a side that has sent goes to sleep at once.
 
 use crate::{
     Result, area,
@@ -17,7 +17,7 @@ use std::{
 pub struct Futexes {
     outgoing: &'static AtomicU32,
     incoming: &'static AtomicU32,
-    /// What was last taken.
+    /// The value that was last taken.
     last: u32,
 }
 

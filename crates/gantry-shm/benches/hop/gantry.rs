@@ -1,6 +1,6 @@
 //! Gantry, used in place: everything of this benchmark that knows Gantry's API.
 //!
-//! `Sender` and `Receiver` are used by `fan_out`, the `Gantry` pair by ping-pongs. A contestant that blocks sleeps in
+//! `Sender` and `Receiver` take part in `fan_out`, a `Gantry` pair in ping-pongs. A contestant that blocks sleeps in
 //! `Subscription::wait`; it spins before that only if it was built while this process could use two CPUs.
 
 use crate::{
