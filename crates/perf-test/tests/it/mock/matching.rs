@@ -5,7 +5,14 @@ use rustix::process::Signal;
 use super::{Counts, Mocked, measure};
 use crate::program::{Memory, send};
 
-#[test]
+test_support::tests![
+    nothing_is_sent_before_all_have_met,
+    who_does_not_meet_in_time_fails_with_the_reason,
+    who_meets_too_late_fails_too,
+    a_subscription_that_died_holds_up_nobody_and_leaves_nothing,
+    what_is_sent_while_nobody_listens_is_counted,
+];
+
 fn nothing_is_sent_before_all_have_met() {
     // Whatever a publisher sent while it sees nobody would be lost.
     let run = measure("match=300ms", "-p 2 -s 2 -r 100 --max-runtime 1");
@@ -13,7 +20,6 @@ fn nothing_is_sent_before_all_have_met() {
     assert!(run.summary().matched_after_ns >= 300_000_000, "{}", run.run.stdout);
 }
 
-#[test]
 fn who_does_not_meet_in_time_fails_with_the_reason() {
     let run = Mocked::start("mismatch", "-r 100 --max-runtime 1 --wait-for-matched-timeout 1").finish();
     assert_eq!(run.run.status.code(), Some(1), "{}", run.run.everything());
@@ -26,14 +32,12 @@ fn who_does_not_meet_in_time_fails_with_the_reason() {
     assert!(run.log.rows.is_empty() && run.log.summary.is_none(), "{}", run.run.stdout);
 }
 
-#[test]
 fn who_meets_too_late_fails_too() {
     let run = Mocked::start("match=30s", "-r 100 --max-runtime 1 --wait-for-matched-timeout 1").finish();
     assert_eq!(run.run.status.code(), Some(1), "{}", run.run.everything());
     assert!(run.run.stderr.contains("no reason is known"), "{}", run.run.stderr);
 }
 
-#[test]
 fn a_subscription_that_died_holds_up_nobody_and_leaves_nothing() {
     let memory = Memory::new();
     let mut run = memory.start("-c Mock --mock lose=10 -s 2 -r 100 --max-runtime 3");
@@ -49,7 +53,6 @@ fn a_subscription_that_died_holds_up_nobody_and_leaves_nothing() {
     memory.assert_empty();
 }
 
-#[test]
 fn what_is_sent_while_nobody_listens_is_counted() {
     let memory = Memory::new();
     let run = memory.run("-c Mock -t nobody -s 0 -r 100 --max-runtime 1");
