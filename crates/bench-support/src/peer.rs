@@ -42,7 +42,7 @@ impl Role {
                 return Ok(());
             }
         }
-        Err("the benchmark ended without a word; what it made is removed".into())
+        Err("the benchmark ended without a word; its files are removed".into())
     }
 }
 

@@ -34,7 +34,7 @@ impl Usage {
         Ok(usage)
     }
 
-    /// What came after `before`.
+    /// The usage after `before`.
     pub fn since(self, before: Usage) -> Usage {
         self.combine(before, |after, before| after - before)
     }

@@ -16,13 +16,13 @@ use gantry_msgs::{
 use std::fmt::{Debug, Write};
 
 /// A fuzz target.
-type Target = fn(&[u8]);
+pub type Target = fn(&[u8]);
 
 /// All targets with their names.
 pub const TARGETS: &[(&str, Target)] =
     &[("typed_views", typed_views), ("definitions", definitions), ("dynamic_views", dynamic_views)];
 
-/// The first byte chooses a type, the rest is its body.
+/// The first byte of the input chooses a type, the rest is the body.
 pub fn typed_views(input: &[u8]) {
     let Some((choice, body)) = input.split_first() else { return };
     match choice % 8 {
@@ -69,7 +69,7 @@ fn typed_view<T: Message + Debug>(body: &[u8]) {
     let _ = T::new_box().read_body(body, ByteOrder::BigEndian);
 }
 
-/// A definition.
+/// The input is the text of a definition.
 pub fn definitions(input: &[u8]) {
     let text = String::from_utf8_lossy(input);
     let name = "fuzz_msgs/msg/Fuzz".parse().unwrap();

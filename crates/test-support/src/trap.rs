@@ -1,7 +1,7 @@
-//! A trap for system calls: after [`set`], the thread's next one ends the process with a line that says which, and during
-//! which step.
+//! A trap for system calls: after [`set`], the thread's next system call ends the process with a line that names the call and the
+//! step.
 //!
-//! By a seccomp filter, not by seccomp's strict mode: in a container, which has a filter already, strict mode is refused.
+//! The trap is a seccomp filter. Seccomp's strict mode is refused in a container, which has a filter already.
 
 use rustix::io::{Errno, Result};
 use std::{cell::Cell, ffi::c_int, fmt::Arguments, io::Write};
@@ -11,7 +11,7 @@ thread_local! {
     static STEP: Cell<&str> = const { Cell::new("nothing") };
 }
 
-/// Says what this thread does from here on.
+/// Sets the name of the step that this thread makes from here on.
 pub fn step(name: &'static str) {
     STEP.set(name);
 }
@@ -36,9 +36,9 @@ pub fn set(allowed: &[libc::c_long]) -> Result<()> {
     filter(&mut program)
 }
 
-/// Why no trap can be set here; `None` if it can.
+/// The reason why no trap can be set here, if there is one.
 pub fn why_not() -> Option<String> {
-    // A filter that lets everything through, on a thread that ends: it is inherited by nobody.
+    // A filter that lets everything through, on a thread that ends and has no child.
     let probe = || filter(&mut [return_(libc::SECCOMP_RET_ALLOW)]).err();
     std::thread::spawn(probe).join().unwrap().map(|error| format!("no seccomp filter can be had here: {error}"))
 }

@@ -1,6 +1,6 @@
-//! Plain memory that two processes share, as words: what the contestants without a library are made of.
+//! Plain memory that two processes share, as words: the contestants without a library are made of it.
 //!
-//! Used by `one_line`, `floor`, `futexes` and `fan_out`. Invariants:
+//! Invariants:
 //! - The mapping is never removed and the file behind it never shrinks, so words live until the process ends.
 //! - All access is atomic; a word is used with one width only (`words` or `halves`), which each user keeps by using one of them.
 
@@ -19,7 +19,7 @@ pub const APART: usize = 128 / WORD_BYTES;
 pub fn words(path: &Path, count: usize) -> Result<&'static [AtomicU64]> {
     let base = map(path, count * size_of::<AtomicU64>())?;
     // SAFETY: `count` aligned words (a mapping begins at a page) that are mapped for good; atomics may be shared with
-    //   anybody, and zero is a valid one.
+    //   any process, and zero is a valid one.
     Ok(unsafe { std::slice::from_raw_parts(base.cast(), count) })
 }
 

@@ -1,9 +1,9 @@
-//! What takes part: two sides that measure something together, most of them by ping-pong.
+//! Contestants: two sides that measure something together, most of them by ping-pong.
 //!
-//! Used by `schedule` (the side that measures) and `peer` (the side that answers). The loops are generic, so that each way to
-//! send is compiled into its own; only the call per turn is dynamic. Invariants:
+//! `schedule` has the side that measures, `play` the side that answers. The loops are generic, so that each way to send is compiled
+//! into its own; only the call per turn is dynamic. Invariants:
 //! - The first round trips of a turn bring code and lines into the caches and are not counted.
-//! - Nobody waits for ever: if the other side is silent for `PATIENCE`, that is an error.
+//! - No side waits for ever: if the other one is silent for `PATIENCE`, that is an error.
 
 use crate::{Result, ticks};
 use std::time::{Duration, Instant};
@@ -26,17 +26,17 @@ pub enum Side {
 
 /// One side of something that is measured.
 pub trait Contestant {
-    /// ReturnedSlots when both sides see each other. Called on both at the same time.
+    /// Returns when both sides see each other. Called on both at the same time.
     fn meet(&mut self) -> Result<()>;
     /// Measures `count` samples, in ticks.
     fn measure(&mut self, count: usize, samples: &mut Vec<u64>) -> Result<()>;
-    /// What the other side does meanwhile.
+    /// The part of the other side meanwhile.
     fn answer(&mut self, count: usize) -> Result<()>;
 }
 
-/// One side of a ping-pong: what it sends and takes.
-pub trait EndpointPair {
-    /// ReturnedSlots when both sides see each other.
+/// One side of a ping-pong: it sends and takes.
+pub trait Pair {
+    /// Returns when both sides see each other.
     fn meet(&mut self) -> Result<()> {
         Ok(())
     }
@@ -49,7 +49,7 @@ pub trait EndpointPair {
 /// A ping-pong. Samples are round trips, back to back: one reading of the clock each.
 pub struct PingPong<P>(pub P);
 
-impl<P: EndpointPair> Contestant for PingPong<P> {
+impl<P: Pair> Contestant for PingPong<P> {
     fn meet(&mut self) -> Result<()> {
         self.0.meet()
     }

@@ -1,4 +1,4 @@
-//! Publishing to many *active* readers: what a publish costs while 1, 8 or 64 subscriptions take every sample.
+//! Publishing to many *active* readers: the cost of a publish while 1, 8 or 64 subscriptions take every sample.
 //!
 //! The subscriptions live in the other process, on the other CPU, and take in turns. The publisher publishes bursts that fit in
 //! the history and waits (not timed) until every reader has taken every sample, so nothing may be lost, which is checked. A

@@ -1,15 +1,15 @@
 //! The floor: the least that messages in slots can cost. An entry names the slot, and there is no protocol.
 //!
-//! The measure that Gantry is held against. A ring of entries, each on a line of its own; an entry is a sequence and a slot. The
+//! Gantry is compared with it. A ring of entries, each on a line of its own; an entry is a sequence and a slot. The
 //! publisher writes the payload in place and stores the entry; the reader polls the entry, then reads the payload: two misses,
-//! of which the second depends on the first. Nothing keeps a slot from being overwritten, nobody can sleep, join or leave.
+//! of which the second depends on the first. Nothing keeps a slot from being overwritten, no side can sleep, join or leave.
 //! It is no slow floor: lines are fetched for writing before they are needed and handed over when they are written, each of
-//! which was measured to help; `ratio floor/one-line` says how it stands.
+//! which was measured to help; `ratio floor/one-line` shows how it stands.
 
 use crate::{
     Result, area,
     area::APART,
-    contestant::{EndpointPair, Side, poll},
+    contestant::{Pair, Side, poll},
     payload::{Payload, WORD_BYTES},
 };
 use std::{
@@ -68,7 +68,7 @@ impl Ring {
     }
 }
 
-impl EndpointPair for Floor {
+impl Pair for Floor {
     #[inline(always)]
     fn send(&mut self, value: u64) -> Result<()> {
         let ring = &mut self.outgoing;

@@ -1,11 +1,11 @@
-//! Two futex words and nothing else: what blocking costs at least. Store, wake, wait.
+//! Two futex words and nothing else: the least that blocking can cost. Store, wake, wait.
 //!
-//! The measure that blocking hops are held against. Strictly blocking: a side that has sent goes to sleep at once.
+//! Blocking hops are compared with it. Strictly blocking: a side that has sent goes to sleep at once.
 
 use crate::{
     Result, area,
     area::APART,
-    contestant::{EndpointPair, PATIENCE, Side, silence},
+    contestant::{Pair, PATIENCE, Side, silence},
 };
 use rustix::{io::Errno, thread::futex};
 use std::{
@@ -17,7 +17,7 @@ use std::{
 pub struct Futexes {
     outgoing: &'static AtomicU32,
     incoming: &'static AtomicU32,
-    /// What was last taken.
+    /// The value that was last taken.
     last: u32,
 }
 
@@ -31,7 +31,7 @@ impl Futexes {
     }
 }
 
-impl EndpointPair for Futexes {
+impl Pair for Futexes {
     #[inline(always)]
     fn send(&mut self, value: u64) -> Result<()> {
         self.outgoing.store(value as u32, Release);

@@ -1,11 +1,11 @@
 //! Gantry, used in place: everything of this benchmark that knows Gantry's API.
 //!
-//! `Sender` and `Receiver` are used by `fan_out`, the `Gantry` pair by ping-pongs. A contestant that blocks sleeps in
+//! `Sender` and `Receiver` take part in `fan_out`, a `Gantry` pair in ping-pongs. A contestant that blocks sleeps in
 //! `Subscription::wait`; it spins before that only if it was built while this process could use two CPUs.
 
 use crate::{
     Result,
-    contestant::{EndpointPair, PATIENCE, Side, poll, silence},
+    contestant::{Pair, PATIENCE, Side, poll, silence},
     payload::Payload,
     root::Root,
 };
@@ -31,7 +31,7 @@ impl Sender {
         Ok(Sender { publisher, payload })
     }
 
-    /// ReturnedSlots when there are `readers` subscriptions.
+    /// Returns when there are `readers` subscriptions.
     pub fn meet(&mut self, readers: usize) -> Result<()> {
         if self.publisher.wait_for_subscriptions(readers, PATIENCE)? {
             return Ok(());
@@ -64,7 +64,7 @@ impl Receiver {
         Ok(Receiver { subscription, payload })
     }
 
-    /// ReturnedSlots when there is a publisher.
+    /// Returns when there is a publisher.
     pub fn meet(&mut self) -> Result<()> {
         let since = Instant::now();
         while self.subscription.publisher_count()? == 0 {
@@ -117,7 +117,7 @@ impl Gantry {
     }
 }
 
-impl EndpointPair for Gantry {
+impl Pair for Gantry {
     fn meet(&mut self) -> Result<()> {
         self.sender.meet(1)?;
         self.receiver.meet()

@@ -6,7 +6,7 @@
 
 use crate::{
     Result,
-    contestant::{EndpointPair, PATIENCE, Side, poll, silence},
+    contestant::{Pair, PATIENCE, Side, poll, silence},
     payload::Payload,
     root::Root,
 };
@@ -65,7 +65,7 @@ impl Iceoryx {
     }
 }
 
-impl EndpointPair for Iceoryx {
+impl Pair for Iceoryx {
     fn meet(&mut self) -> Result<()> {
         let since = Instant::now();
         while self.outgoing.dynamic_config().number_of_subscribers() == 0

@@ -1,11 +1,11 @@
-//! `cargo bench -p gantry-shm --bench hop`: what a hop costs, beside what it could cost at least and what others need.
+//! `cargo bench -p gantry-shm --bench hop`: the cost of a hop, beside the least that it can cost and the cost of other ways.
 //!
-//! For whoever changes the engine's data path, and for CI (`--quick`). A *hop* is half a round trip between two processes,
+//! A *hop* is half a round trip between two processes,
 //! this program and itself started again as its other side. Invariants:
 //! - Everything is measured in one run, in turns of milliseconds (`schedule`): machines, virtual ones above all, move a cache
 //!   line in 50 ns in one minute and in 100 ns in the next, so figures of two runs cannot be compared.
 //! - All contestants write and read the same words of their payload through one function (`payload`).
-//! - Who is not on turn sleeps in the kernel (`peer`), and nothing stays behind (`root`).
+//! - A process that is not on turn sleeps in the kernel (`peer`), and nothing stays behind (`root`).
 
 mod area;
 mod contestant;

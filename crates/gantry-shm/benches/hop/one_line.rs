@@ -1,12 +1,12 @@
-//! One cache line that two processes write in turns: what this machine needs to move a line, and nothing else.
+//! One cache line that two processes write in turns: the time that this machine needs to move a line.
 //!
-//! The measure that the floor itself is held against. A side writes odd numbers, the other one even ones. With a pause between
-//! two looks the two sides fall into step, and the line moves once a hop; without one, who looks takes the line from who is about
-//! to write, and it moves twice, as the floor's entries do. Both are shown; the first is the one that is compared with.
+//! The floor itself is compared with it. A side writes odd numbers, the other one even ones. With a pause between
+//! two looks the two sides fall into step, and the line moves once a hop; without one, the side that looks takes the line from the
+//! side that is about to write, and the line moves twice, as the floor's entries do. Both are shown; the first is the one that is compared with.
 
 use crate::{
     Result, area,
-    contestant::{EndpointPair, Side, poll},
+    contestant::{Pair, Side, poll},
 };
 use std::{
     path::Path,
@@ -19,7 +19,7 @@ pub struct OneLine {
     side: Side,
     /// Looks between two pauses.
     looks: usize,
-    /// What was last seen or written.
+    /// The value that was last seen or written.
     last: u64,
 }
 
@@ -30,7 +30,7 @@ impl OneLine {
     }
 }
 
-impl EndpointPair for OneLine {
+impl Pair for OneLine {
     #[inline(always)]
     fn send(&mut self, value: u64) -> Result<()> {
         self.last = 2 * value + u64::from(self.side == Side::Pong);

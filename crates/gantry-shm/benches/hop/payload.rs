@@ -1,6 +1,6 @@
-//! Which words of a payload are written and read: the same for every contestant.
+//! The words of a payload that are written and read: the same for every contestant.
 //!
-//! Used by all of them, with a closure that says how a word is reached. `Lines`: one word of each 64-byte line and the last word
+//! A closure of the contestant reaches a word. `Lines`: one word of each 64-byte line and the last word
 //! are written, the last one is read (every line changes hands on the writer's side, and the reader depends on what was written
 //! last). `Stamped`: the first word is written and read, the rest is left alone, as in performance_test.
 
@@ -9,7 +9,7 @@ pub const WORD_BYTES: usize = 8;
 /// Words of a cache line.
 const LINE_WORDS: usize = 8;
 
-/// What happens to a payload.
+/// The use of a payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Touch {
     /// Each line is written.
@@ -18,12 +18,12 @@ pub enum Touch {
     Stamped,
 }
 
-/// A payload's size and what happens to it.
+/// The size and the use of a payload.
 #[derive(Clone, Copy, Debug)]
 pub struct Payload {
     /// Size: a multiple of 64.
     pub bytes: usize,
-    /// What is written and read.
+    /// The words that are written and read.
     pub touch: Touch,
 }
 

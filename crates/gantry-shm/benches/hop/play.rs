@@ -1,4 +1,4 @@
-//! What the other process does: builds its side of every variant and answers in turn.
+//! The other process: it builds its side of every variant and answers in turn.
 //!
 //! Lines are `build`, `meet`, `turn PLACE COUNT` and `end` (`peer`). However it ends, it removes what both made.
 

@@ -1,6 +1,6 @@
-//! What is printed: the machine, a table, the comparisons.
+//! The printed report: the machine, a table, the comparisons.
 //!
-//! Used by `main`, once, at the end. Lines that begin with "ratio " are read by programs: exactly `ratio NAME VALUE`, one for
+//! Programs read the lines that begin with "ratio ": exactly `ratio NAME VALUE`, one for
 //! each comparison that could be made, and no other line begins so.
 
 use crate::{

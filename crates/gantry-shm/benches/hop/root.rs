@@ -37,7 +37,7 @@ impl Root {
         self.0.join(name)
     }
 
-    /// What names of shared memory that cannot live in a directory begin with.
+    /// The prefix of names of shared memory that cannot live in a directory.
     pub fn prefix(&self) -> String {
         format!("{}-", self.0.file_name().unwrap_or_default().to_string_lossy())
     }
@@ -45,7 +45,7 @@ impl Root {
 
 impl Drop for Root {
     fn drop(&mut self) {
-        // Both processes come here, in any order; what is gone is gone.
+        // Both processes come here, in any order; the files may be gone.
         let _ = std::fs::remove_dir_all(&self.0);
         let prefix = self.prefix();
         for file in std::fs::read_dir(SHARED_MEMORY).into_iter().flatten().flatten() {

@@ -1,6 +1,6 @@
-//! Who measures when: all variants in turns of milliseconds, again and again until the time is over.
+//! The schedule: all variants in turns of milliseconds, again and again until the time is over.
 //!
-//! Used by `main`. A *cycle* is one turn of each variant. Figures that are compared come from the same cycle, so that a machine
+//! A *cycle* is one turn of each variant. Figures that are compared come from the same cycle, so that a machine
 //! that changes its speed meanwhile changes both.
 
 use crate::{
@@ -25,7 +25,7 @@ pub struct Schedule {
     cpus: Cpus,
 }
 
-/// What was measured.
+/// The measured samples.
 pub struct Measured {
     /// How many turns each had.
     pub cycles: usize,
@@ -90,11 +90,11 @@ impl Schedule {
     }
 }
 
-/// Says how far we are, if somebody is looking.
+/// Shows the progress on a terminal.
 fn progress(line: &str) {
     let mut output = std::io::stderr().lock();
     if output.is_terminal() {
-        // Nobody is worse off without it.
+        // The figures do not depend on it.
         let _ = write!(output, "{line}").and_then(|()| output.flush());
     }
 }

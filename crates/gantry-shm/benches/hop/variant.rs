@@ -1,6 +1,6 @@
-//! What is measured: one `Variant` for each row of the table.
+//! The rows of the table: one `Variant` for each.
 //!
-//! Both processes walk the same list and name a variant by its place in it. What is compared stands close together.
+//! Both processes walk the same list and name a variant by its place in it. Variants that are compared stand close together.
 
 use crate::{
     Result,
@@ -16,7 +16,7 @@ use crate::{
     root::Root,
 };
 
-/// What takes part.
+/// The contestant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// One cache line, with so many looks between two pauses.
@@ -47,9 +47,9 @@ pub enum Wait {
 /// A row.
 #[derive(Clone, Copy, Debug)]
 pub struct Variant {
-    /// What takes part.
+    /// The contestant.
     pub kind: Kind,
-    /// What is written and read.
+    /// The words that are written and read.
     pub payload: Payload,
     /// On how many CPUs: 1 or 2.
     pub cores: usize,
@@ -110,7 +110,7 @@ pub fn usable(cpus: &Cpus) -> Vec<Variant> {
 }
 
 impl Variant {
-    /// What the row is called.
+    /// The name of the row.
     pub fn name(&self) -> String {
         match self.kind {
             Kind::OneLine(1) => "one line".to_owned(),

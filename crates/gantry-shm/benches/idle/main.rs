@@ -1,6 +1,6 @@
-//! `cargo bench -p gantry-shm --bench idle`: what sleeping readers cost, which should be about nothing.
+//! `cargo bench -p gantry-shm --bench idle`: the cost of sleeping readers, which should be about nothing.
 //!
-//! For whoever changes how threads wait or how deaths are noticed. 100 readers sleep in [`Subscription::wait`]: all in one
+//! 100 readers sleep in [`Subscription::wait`]: all in one
 //! process, then each in a process of its own; both alone and beside a publisher at 100 Hz on another topic. Readers and
 //! publisher are this program, started again; their CPU time is the kernel's own accounting, which asks them nothing
 //! (`usage`). Options: `--seconds N`, how long each row is measured.
@@ -71,7 +71,7 @@ fn measure(options: &Options) -> Result<()> {
     Ok(())
 }
 
-/// What each group of processes used while we waited for `time`.
+/// The usage of each group of processes while this one waits for `time`.
 fn rates<const N: usize>(time: Duration, groups: [&[Process]; N]) -> Result<[Usage; N]> {
     let look = || -> Result<Vec<Usage>> {
         let of_group = |group: &&[Process]| group.iter().map(|process| Usage::of(process.id())).sum::<Result<Usage>>();
@@ -111,7 +111,7 @@ fn sleep(root: &Path, count: usize) -> Result<()> {
     ready_until_told()
 }
 
-/// Role: publishes to nobody.
+/// Role: publishes without a reader.
 fn publish(root: &Path) -> Result<()> {
     let participant = Participant::join_under(root, 0)?;
     let mut publisher = publisher(participant)?;

@@ -5,7 +5,7 @@ use gantry_shm::Participant;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use std::{os::unix::fs::MetadataExt, path::Path, time::Instant};
 
-/// What `ulimit -n` is set to.
+/// The limit on descriptors (`ulimit -n`).
 const DESCRIPTORS: u64 = 256;
 
 /// One row of the table.
@@ -76,7 +76,7 @@ fn measure_count(count: usize) -> Result<Row> {
     Ok(Row { count, create_us, match_us, shared_bytes, descriptors, publish_ns })
 }
 
-/// What the files under a directory take of the file system.
+/// The space that the files under a directory take of the file system.
 fn used_bytes(directory: &Path) -> Result<u64> {
     let mut bytes = 0;
     for entry in std::fs::read_dir(directory)? {

@@ -1,8 +1,8 @@
-//! `cargo bench -p gantry-shm --bench scale`: what an endpoint, a process and a reader cost where there are many of them.
+//! `cargo bench -p gantry-shm --bench scale`: the cost of an endpoint, a process and a reader among many of them.
 //!
-//! For whoever changes joining, matching or how deaths are noticed. Three tables: publishers in one process (`endpoints`),
+//! Three tables: publishers in one process (`endpoints`),
 //! processes in one domain and readers on one topic (`processes`). Each row doubles the number; the `ratio` lines below a table
-//! compare what one more costs in the last row with what it costs in the first: 1 is flat. Option: `--quick`, a tenth of all.
+//! compare what one more costs in the last row with what it costs in the first: 1 is flat. With `--quick` there is a tenth of all.
 
 #![expect(clippy::print_stdout, reason = "a table for people")]
 
@@ -69,7 +69,7 @@ fn message_type() -> TypeDescription {
     }
 }
 
-/// What one loan with its publish costs, median of many, in ns.
+/// The cost of one loan with its publish, median of many, in ns.
 fn publish_ns(publisher: &mut Publisher) -> Result<f64> {
     const BATCH: u32 = 64;
     let mut batches_ns = Vec::new();

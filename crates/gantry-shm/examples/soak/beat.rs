@@ -35,9 +35,9 @@ impl Beat {
 
 /// All threads that should get on.
 #[derive(Default)]
-pub struct Beats(Mutex<Vec<ControlTask>>);
+pub struct Beats(Mutex<Vec<Watched>>);
 
-struct ControlTask {
+struct Watched {
     beat: Arc<Beat>,
     steps: u64,
     looks: u32,
@@ -47,7 +47,7 @@ impl Beats {
     /// One more thread, until it drops its beat.
     pub fn add(&self) -> Arc<Beat> {
         let beat = Arc::new(Beat::default());
-        let watched = ControlTask { beat: beat.clone(), steps: 0, looks: 0 };
+        let watched = Watched { beat: beat.clone(), steps: 0, looks: 0 };
         self.0.lock().unwrap_or_else(PoisonError::into_inner).push(watched);
         beat
     }

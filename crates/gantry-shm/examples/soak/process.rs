@@ -141,7 +141,7 @@ impl Process {
         }
     }
 
-    /// ReturnedSlots when all it said was heard.
+    /// Returns when all it said was heard.
     fn join_reader(&mut self) {
         if let Some(reader) = self.reader.take() {
             let _ = reader.join();

@@ -1,4 +1,4 @@
-//! What executors do while nothing happens.
+//! The cost of executors while nothing happens.
 
 use crate::{Result, kind::Kind, listener::Listener, usage::Usage};
 use std::time::{Duration, Instant};
@@ -12,11 +12,11 @@ pub struct Idle {
     pub kind: Kind,
     /// How many topics it waits for.
     pub topics: usize,
-    /// What the whole process used in a second.
+    /// The usage of the whole process in a second.
     pub usage: Usage,
 }
 
-/// Lets each executor wait for all the listener's topics, on which nobody publishes.
+/// Lets each executor wait for all the listener's topics, on which nothing is published.
 pub fn measure(listener: &mut Listener, time: Duration) -> Result<Vec<Idle>> {
     let mut rows = Vec::new();
     for kind in Kind::ALL {
@@ -37,7 +37,7 @@ pub fn measure(listener: &mut Listener, time: Duration) -> Result<Vec<Idle>> {
     Ok(rows)
 }
 
-/// What this process uses in a second of that time.
+/// The usage of this process in a second of that time.
 fn watch(time: Duration) -> Result<Usage> {
     std::thread::sleep(SETTLE);
     let (start, before) = (Instant::now(), Usage::of(std::process::id())?);

@@ -1,11 +1,11 @@
-//! Who delivers messages to callbacks.
+//! The executors that are compared.
 
 use gantry::{EventsExecutor, Executor, MultiThreadedExecutor, SingleThreadedExecutor};
 
-/// Who delivers.
+/// The executor that delivers messages to callbacks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// [`SingleThreadedExecutor`]: what the others are compared with.
+    /// [`SingleThreadedExecutor`]: the others are compared with it.
     SingleThreaded,
     /// [`EventsExecutor`], as it is made if nothing is said.
     Events,
@@ -19,7 +19,7 @@ impl Kind {
     /// All of them.
     pub const ALL: [Kind; 4] = [Kind::SingleThreaded, Kind::Events, Kind::MultiThreaded, Kind::WaitSet];
 
-    /// What it is called in the table and in comparisons.
+    /// Its name in the table and in comparisons.
     pub fn name(self) -> &'static str {
         match self {
             Kind::SingleThreaded => "single-threaded",

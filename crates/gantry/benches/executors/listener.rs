@@ -63,7 +63,7 @@ impl Listener {
     pub fn turn(&mut self, peer: &mut Peer, kind: Kind, load: Load) -> Result<Turn> {
         let Some(mut executor) = kind.executor() else { return self.wait_set_turn(peer, load) };
         executor.add_node(&self.node)?;
-        // What was published for the wait set is there, too.
+        // Messages that were published for the wait set are there, too.
         while executor.spin_some(Duration::MAX)? > 0 {}
         self.meter.begin(load.count, Some(executor.canceler()));
         while_publishing(peer, load, &self.meter, || Ok(executor.spin()?))?;

@@ -1,7 +1,7 @@
-//! What each callback tells: that its message came, and how old it was.
+//! The meter: each callback reports to it that a message came, and how old it was.
 //!
-//! Callbacks of a multi-threaded executor do so at the same time. CPU time is read at the first message of a turn and at the last one:
-//! what executors need to begin and to end is not counted. It is that of the process without the engine's control thread, which looks
+//! Callbacks of a multi-threaded executor report at the same time. CPU time is read at the first message of a turn and at the last one:
+//! the time that executors need to begin and to end is not counted. It is that of the process without the engine's control thread, which looks
 //! at all endpoints once a second, whatever happens: a turn in which it does would look far worse than the next.
 
 use crate::Result;
@@ -21,7 +21,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// The most messages of a turn.
 const MOST: usize = 400;
 
-/// What callbacks tell.
+/// The reports of a turn's callbacks.
 pub struct Meter {
     /// How many messages make the turn; 0 between turns.
     expected: AtomicUsize,
@@ -29,7 +29,7 @@ pub struct Meter {
     latencies_ns: Vec<AtomicU64>,
     first_cpu_ns: AtomicU64,
     last_cpu_ns: AtomicU64,
-    /// What the scheduler says of the control thread.
+    /// The scheduler's account of the control thread.
     control: PathBuf,
     end: Mutex<End>,
     ended: Condvar,
@@ -41,7 +41,7 @@ struct End {
     canceler: Option<Canceler>,
 }
 
-/// What a turn came to.
+/// The result of a turn.
 pub struct Turn {
     /// Messages that were published.
     pub published: usize,
@@ -84,7 +84,7 @@ impl Meter {
         self.expected.store(expected, Release);
     }
 
-    /// A callback got this. What was left from another turn is not counted.
+    /// A callback got this message. A message left from another turn is not counted.
     #[inline]
     pub fn note(&self, info: SampleInfo) {
         let expected = self.expected.load(Acquire);
@@ -125,7 +125,7 @@ impl Meter {
         self.stop();
     }
 
-    /// What came of the turn.
+    /// The result of the turn.
     pub fn result(&self) -> Turn {
         let published = self.expected.swap(0, Relaxed);
         let latencies_ns: Vec<u64> =
@@ -147,7 +147,7 @@ impl Meter {
     }
 }
 
-/// What the kernel shows of a thread of this process.
+/// The kernel's folder of a thread of this process.
 fn thread_named(name: &str) -> Result<Option<PathBuf>> {
     for task in std::fs::read_dir("/proc/self/task")? {
         let task = task?.path();
@@ -158,7 +158,7 @@ fn thread_named(name: &str) -> Result<Option<PathBuf>> {
     Ok(None)
 }
 
-/// What a clock says.
+/// The time of a clock.
 pub fn ns(clock: ClockId) -> u64 {
     let time = clock_gettime(clock);
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64

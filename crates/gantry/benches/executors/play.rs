@@ -1,4 +1,4 @@
-//! What the other process does: publishes on many topics, one after the other, at times that were fixed before.
+//! The other process: it publishes on many topics, one after the other, at times that were fixed before.
 //!
 //! Lines are `publish TOPICS` (makes the publishers), `turn TOPICS RATE COUNT` and `end` (`peer`).
 
@@ -22,12 +22,12 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 const PATIENCE: Duration = Duration::from_secs(60);
 /// From `ready` to the first message: the executor spins by then. From the last one to `ok`: it has ended.
 const PAUSE: Duration = Duration::from_millis(10);
-/// Messages that are kept on all topics together: those of a turn, so that who stands still for a moment loses none.
+/// Messages that are kept on all topics together: those of a turn, so that a reader that stands still for a moment loses none.
 const DEPTH: usize = 400;
 /// ... but on each so many.
 const LEAST_DEPTH: usize = 16;
 
-/// What is published.
+/// The message that is published.
 #[derive(FromBytes, IntoBytes, KnownLayout, Immutable)]
 #[repr(C)]
 pub struct Note([u64; 8]);
@@ -42,7 +42,7 @@ pub fn name(topics: usize, topic: usize) -> String {
     format!("/of_{topics}/topic_{topic}")
 }
 
-/// A node in a domain of this run: who else uses this machine is in another one.
+/// A node in a domain of this run: other programs on this machine are in other ones.
 pub fn node(session: u32, name: &str) -> Result<Node> {
     Ok(Node::builder(name).domain_id(1 + session % gantry::MAX_DOMAIN_ID).build()?)
 }
@@ -81,7 +81,7 @@ fn obey(line: &str, node: &Node, talkers: &mut Vec<Talker>, output: &mut dyn Wri
             let load = Load { topics: topics.parse()?, rate: rate.parse()?, count: count.parse()? };
             let talker = talkers.iter_mut().find(|talker| talker.publishers.len() == load.topics);
             peer::ready(output)?;
-            talker.ok_or_else(|| format!("nobody publishes on {topics} topics"))?.publish(load)
+            talker.ok_or_else(|| format!("there are no publishers on {topics} topics"))?.publish(load)
         }
         ["end"] => Ok(()),
         _ => Err(format!("the benchmark said {line:?}, which means nothing").into()),

@@ -1,12 +1,12 @@
-//! What is printed: the machine, two tables, the comparisons.
+//! The printed report: the machine, two tables, the comparisons.
 //!
-//! Used by `main`, once, at the end. Lines that begin with "ratio " are read by programs: exactly `ratio NAME LOAD VALUE`, and no
+//! Programs read the lines that begin with "ratio ": exactly `ratio NAME LOAD VALUE`, and no
 //! other line begins so. LOAD is TOPICS@RATE, or `all`: the geometric mean of all loads.
 
 use crate::{Result, cpus::Cpus, idle::Idle, kind::Kind, row::Row, statistics::Statistics, usage::Usage};
 use std::io::Write;
 
-/// What single-threaded is compared with.
+/// The executors that single-threaded is compared with.
 const COMPARED: [Kind; 2] = [Kind::Events, Kind::MultiThreaded];
 
 /// Prints everything.

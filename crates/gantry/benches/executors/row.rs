@@ -1,4 +1,4 @@
-//! What is measured: one `Row` for each executor and load. What is compared stands close together.
+//! The rows: one for each executor and load. Rows that are compared stand close together.
 
 use crate::{Options, kind::Kind, statistics::Statistics};
 use std::time::Duration;
@@ -9,7 +9,7 @@ pub const TOPICS: [usize; 4] = [1, 10, 100, 1000];
 /// something else to do.
 const RATES: [(u32, usize); 3] = [(100, 20), (1000, 60), (10_000, 400)];
 
-/// What is published in a turn.
+/// The messages of a turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Load {
     /// On so many topics, one after the other.
@@ -22,16 +22,16 @@ pub struct Load {
 
 /// A line of the table.
 pub struct Row {
-    /// Who delivers.
+    /// The executor.
     pub kind: Kind,
-    /// What.
+    /// The messages.
     pub load: Load,
-    /// What was measured.
+    /// The turns that were measured.
     pub statistics: Statistics,
 }
 
 impl Load {
-    /// What it is called in comparisons.
+    /// Its name in comparisons.
     pub fn name(&self) -> String {
         format!("{}@{}", self.topics, self.rate)
     }

@@ -1,6 +1,6 @@
-//! What is kept of a row's turns: latencies of all messages for the table, and each turn's figures for comparisons.
+//! The turns of a row: latencies of all messages for the table, and each turn's figures for comparisons.
 //!
-//! Compared are lower quartiles over turns: whatever else a machine has to do makes turns longer, and a few of them by far.
+//! Lower quartiles over turns are compared: other work of the machine makes turns longer, and a few of them by far.
 
 use crate::meter::Turn;
 use bench_support::statistics::{lower_quartile, percentile};

@@ -16,7 +16,7 @@ pub fn pair(depth: usize) -> (SyncSender<Message>, Reader) {
 /// Reads from the channel.
 pub struct Reader {
     receiver: Receiver<Message>,
-    /// What was received by waiting, for a channel has no other way to wait.
+    /// The message that was received by waiting: a channel has no other way to wait.
     ahead: Option<Message>,
 }
 

@@ -1,10 +1,10 @@
-//! `cargo bench -p gantry --bench realtime`: what a control loop pays for a message of 256 bytes, in one process between two
+//! `cargo bench -p gantry --bench realtime`: the cost of a control loop's message of 256 bytes, in one process between two
 //! threads, beside a ring that does nothing else (`rtrb`), a queue behind a mutex, and the standard library's channel.
 //!
-//! For whoever changes the data path or how readers are woken, and for CI (`--quick`). Invariants:
-//! - Everything is measured in one run, in turns of milliseconds: what is compared is compared within such a cycle.
-//! - Each message is written where it lies and read there, every byte, by the same code, whoever carries it (`message`).
-//! - Nothing is lost, or it is an error: nobody is sent more than all of them keep (`queue`).
+//! Invariants:
+//! - Everything is measured in one run, in turns of milliseconds: figures are compared within such a cycle.
+//! - Each message is written where it lies and read there, every byte, by the same code for every carrier (`message`).
+//! - A loss is an error: no carrier is sent more than all of them keep (`queue`).
 
 mod channel;
 mod gantry;

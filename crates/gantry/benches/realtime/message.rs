@@ -1,4 +1,4 @@
-//! What is sent: 256 bytes, every one of them written where the message lies and read there, whoever carries it.
+//! The message: 256 bytes, every one of them written where the message lies and read there, by every carrier.
 
 use gantry::PlainMessage;
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};

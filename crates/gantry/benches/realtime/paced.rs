@@ -1,7 +1,7 @@
 //! A control loop: messages at 2 kHz on an absolute schedule, to a reader that sleeps until one comes.
 //!
-//! Used by `row`. The sender's thread sleeps until each message is due (CLOCK_MONOTONIC, so that delays do not add up), and neither
-//! it nor the reader is a real-time thread: what the scheduler adds is in the figures of all alike.
+//! The sender's thread sleeps until each message is due (CLOCK_MONOTONIC, so that delays do not add up), and neither
+//! it nor the reader is a real-time thread: the delay of the scheduler is in the figures of all alike.
 
 use crate::{
     Result,
@@ -25,11 +25,11 @@ const WARM_UP: u64 = WARM_UP_AT_ONCE + 50;
 /// Messages of a turn that are measured.
 const MESSAGES: u64 = 500;
 
-/// What a turn came to.
+/// The result of a turn.
 pub struct Paced {
     /// From before a message is written to after it was read, ticks of each message.
     pub latencies: Vec<u64>,
-    /// What sending took of the sender's time, ticks of each message.
+    /// The time that sending took of the sender's, ticks of each message.
     pub sendings: Vec<u64>,
     /// CPU time of a message, ns: of the thread that sends, the one that reads, and the one that wakes readers for asynchronous
     /// publishers.
@@ -103,7 +103,7 @@ fn take_all(mut receiver: impl Receives) -> Result<(Vec<u64>, f64)> {
     Ok((latencies, own_cpu_ns()? - cpu_ns))
 }
 
-/// What the scheduler says that this thread ran.
+/// The time that this thread ran, by the scheduler's account.
 fn own_cpu_ns() -> Result<f64> {
     cpu_ns("/proc/thread-self")
 }

@@ -1,7 +1,7 @@
-//! What is compared: something that carries messages from one thread to another.
+//! The interface of a carrier: it brings messages from one thread to another.
 //!
-//! Implemented by `gantry`, `ring`, `locked` and `channel`, used by `stream` and `paced`. All keep equally many messages, and nobody
-//! is sent more than that ahead of its reader, so that no message is lost and nobody's own way to wait for room is measured.
+//! All carriers keep equally many messages, and none is sent more than that ahead of its reader, so that no message is lost and no
+//! carrier's own way to wait for room is measured.
 
 use crate::{Result, message::Message};
 use std::time::Duration;
@@ -25,13 +25,13 @@ pub trait Receives: Send {
     fn wait(&mut self) -> Result<()>;
 }
 
-/// What a message says.
+/// The number of a message, and when it was sent.
 #[inline(always)]
 pub fn read(message: &Message) -> Result<(u64, u64)> {
     message.read().ok_or_else(|| "a message's words do not agree: it was overwritten while it was read".into())
 }
 
-/// Why a message could not be sent that should have had room.
+/// The error of a message that should have had room.
 #[cold]
 pub fn full() -> crate::Error {
     "there is no room for a message: its reader is too far behind".into()

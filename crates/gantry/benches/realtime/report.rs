@@ -1,6 +1,6 @@
-//! What is printed: the machine, two tables, the comparisons.
+//! The printed report: the machine, two tables, the comparisons.
 //!
-//! Used by `main`, once, at the end. Lines that begin with "ratio " are read by programs: exactly `ratio NAME VALUE`, and no
+//! Programs read the lines that begin with "ratio ": exactly `ratio NAME VALUE`, and no
 //! other line begins so.
 
 use crate::{
@@ -25,7 +25,7 @@ pub fn print(
     writeln!(output, "Messages of 256 bytes in one process, written and read in place. All times in ns.\n")?;
     match cpus.second {
         Some(second) => writeln!(output, "CPUs      {} (who sends) and {second} (who reads)", cpus.first)?,
-        None => writeln!(output, "CPUs      ONLY {} IS USABLE: what needs two is left out", cpus.first)?,
+        None => writeln!(output, "CPUs      ONLY {} IS USABLE: rows that need two are left out", cpus.first)?,
     }
     writeln!(output, "clock     {clock}")?;
     writeln!(output, "turns     {cycles} cycles in {} s, each with one turn of each row; a ratio is", options.seconds)?;

@@ -1,6 +1,6 @@
 //! `rtrb`: a ring between two threads and nothing else. Messages are written and read in its slots.
 //!
-//! It has no way to wait. Where the reader sleeps, it parks, and is unparked if it said so: what a program would do.
+//! It has no way to wait. Where the reader sleeps, it parks, and is unparked if it said so, as in a real program.
 
 use crate::{
     Result,

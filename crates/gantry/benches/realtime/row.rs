@@ -1,4 +1,4 @@
-//! What is measured: a row for each line of the tables, in the order of a cycle. What is compared stands close together.
+//! The rows: one for each line of the tables, in the order of a cycle. Rows that are compared stand close together.
 
 use crate::{
     Result, channel,
@@ -16,7 +16,7 @@ use std::time::Duration;
 /// How long the thread that wakes the readers of asynchronous publishers sleeps here.
 pub const PERIOD: Duration = Duration::from_micros(100);
 
-/// Who carries the messages.
+/// The carrier of the messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Carrier {
     /// Gantry; the publishing thread wakes the reader.
@@ -44,7 +44,7 @@ impl Carrier {
     }
 }
 
-/// What is done with messages when there is always a next one.
+/// The way of the messages when there is always a next one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
     /// From thread to thread, the next one when the last one was taken.
@@ -58,7 +58,7 @@ pub enum Way {
 }
 
 impl Way {
-    /// What the table says.
+    /// Its name in the table.
     pub fn name(self) -> &'static str {
         match self {
             Way::OneAtATime => "one at a time",
@@ -80,17 +80,17 @@ impl Way {
 
 /// A line of the table of messages back to back.
 pub struct Row {
-    /// What is done.
+    /// The way of the messages.
     pub way: Way,
-    /// By whom.
+    /// Their carrier.
     pub carrier: Carrier,
-    /// What was measured.
+    /// The turns that were measured.
     pub statistics: Statistics,
 }
 
 /// A line of the table of messages at 2 kHz.
 pub struct PacedRow {
-    /// By whom.
+    /// The carrier of the messages.
     pub carrier: Carrier,
     /// From hand to hand.
     pub latency: Statistics,

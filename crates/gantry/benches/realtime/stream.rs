@@ -1,8 +1,8 @@
-//! Back to back: what a message costs when there is always a next one. The reader polls.
+//! Back to back: the cost of a message when there is always a next one. The reader polls.
 //!
-//! Used by `row`. *Alone*: one thread sends and takes in turn, so nothing moves between cores. *One at a time*: one thread sends, one
+//! *Alone*: one thread sends and takes in turn, so nothing moves between cores. *One at a time*: one thread sends, one
 //! takes, and the next message is sent when the last one was taken and a random time after that has passed, for in step with
-//! the reader's looks a message is seen early or late for a whole turn: what a message takes from hand to hand. *Stream*: the same
+//! the reader's looks a message is seen early or late for a whole turn: the time of a message from hand to hand. *Stream*: the same
 //! as fast as both can, at most [`DEPTH`] messages apart.
 
 use crate::{
@@ -25,7 +25,7 @@ pub const DEPTH: usize = 64;
 const WARM_UP: u64 = 5_000;
 /// Messages of a turn that are.
 pub const MESSAGES: u64 = 20_000;
-/// What a thread says that failed.
+/// The progress of a thread that failed.
 const FAILED: u64 = u64::MAX;
 
 /// How far the reader is; on cache lines of its own.
@@ -98,7 +98,7 @@ fn between(
     let (progress, start) = (&Progress(AtomicU64::new(0)), &Barrier::new(2));
     let second = cpus.second.unwrap_or(cpus.first);
     std::thread::scope(|scope| {
-        // The receiver moves there: what both sides write must not lie side by side.
+        // The receiver moves there: words that the two sides write must not lie side by side.
         let reader = scope.spawn(move || {
             let pinned = Cpus::pin(&[second]);
             start.wait();

@@ -1,7 +1,7 @@
 //! A ping-pong of one message type between two processes, in place.
 //!
-//! Used by `row` (the side that measures) and `peer` (the side that answers). Samples are round trips, back to back. Nobody waits
-//! for ever: if the other side is silent for `PATIENCE`, that is an error.
+//! `row` has the side that measures, `play` the side that answers. Samples are round trips, back to back. No side waits for ever: if
+//! the other one is silent for `PATIENCE`, that is an error.
 
 use crate::{
     Result,
@@ -36,7 +36,7 @@ pub trait Hop {
     fn meet(&mut self) -> Result<()>;
     /// Measures a turn, in ticks.
     fn measure(&mut self, touch: Touch, samples: &mut Vec<u64>) -> Result<()>;
-    /// What the other side does meanwhile.
+    /// The part of the other side meanwhile.
     fn answer(&mut self, touch: Touch) -> Result<()>;
 }
 
@@ -162,5 +162,5 @@ fn silence() -> crate::Error {
 
 #[cold]
 fn damaged(type_name: &str) -> crate::Error {
-    format!("a {type_name} arrived with a payload that nobody wrote").into()
+    format!("a {type_name} arrived with a payload that was never written").into()
 }

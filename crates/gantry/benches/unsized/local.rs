@@ -1,6 +1,6 @@
-//! What is measured in one process: the message's own work, without a hop.
+//! Measurements in one process: the message's own work, without a hop.
 //!
-//! Used by `row`. A sample is the time of so many repetitions as the function says (`…_REPEAT`).
+//! A sample is the time of as many repetitions as the function's `…_REPEAT`.
 
 use crate::{
     Result,

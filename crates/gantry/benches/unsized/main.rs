@@ -1,11 +1,11 @@
-//! `cargo bench -p gantry --bench unsized`: what ROS 2's messages of any length cost in place, beside plain structs of the same
+//! `cargo bench -p gantry --bench unsized`: the cost of ROS 2's messages of any length in place, beside plain structs of the same
 //! payload and beside serialisation.
 //!
-//! For whoever changes `gantry-cdr` or the typed API, and for CI (`--quick`). A *hop* is half a round trip between two
+//! A *hop* is half a round trip between two
 //! processes, this program and itself started again as its other side. Invariants:
-//! - Everything is measured in one run, in turns of milliseconds: what is compared is compared within such a cycle.
+//! - Everything is measured in one run, in turns of milliseconds: figures are compared within such a cycle.
 //! - Payloads are written and read by one function each (`touch`), whatever message they are part of.
-//! - Who is not on turn sleeps in the kernel (`peer`). Topics have the process's number in their names, so that runs do not meet.
+//! - A process that is not on turn sleeps in the kernel (`peer`). Topics have the process's number in their names, so that runs do not meet.
 
 mod hop;
 mod local;

@@ -1,6 +1,6 @@
 //! The messages that are compared, each with a payload of bytes: how it is loaned, and where the payload is.
 //!
-//! Used by `hop`, generic over `Bulk`, and by `local`. The plain arrays have the payload of the message that they are compared
+//! The plain arrays have the payload of the message that they are compared
 //! with and nothing else: the least that Gantry can do for so many bytes.
 
 use gantry::{Loan, Publisher, Sample};
@@ -22,7 +22,7 @@ pub const CLOUD_HEIGHT: usize = 128;
 pub const POINT_BYTES: usize = 16;
 pub const CLOUD_BYTES: usize = CLOUD_WIDTH * CLOUD_HEIGHT * POINT_BYTES;
 
-/// What the points of the cloud consist of, four bytes each.
+/// The fields of the points of the cloud, four bytes each.
 pub const POINT_FIELDS: [&str; 4] = ["x", "y", "z", "intensity"];
 
 /// A message with a payload.

@@ -1,4 +1,4 @@
-//! What the other process does: answers hops in turn.
+//! The other process: it answers hops in turn.
 //!
 //! Lines are `meet`, `turn PLACE TOUCH` and `end` (`peer`).
 

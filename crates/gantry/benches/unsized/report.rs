@@ -1,12 +1,12 @@
-//! What is printed: the machine, a table, the comparisons.
+//! The printed report: the machine, a table, the comparisons.
 //!
-//! Used by `main`, once, at the end. Lines that begin with "ratio " are read by programs: exactly `ratio NAME VALUE`, and no
+//! Programs read the lines that begin with "ratio ": exactly `ratio NAME VALUE`, and no
 //! other line begins so.
 
 use crate::{Options, Result, cpus::Cpus, row::Row, ticks::Clock};
 use std::io::Write;
 
-/// What is compared: two rows, of which the ratio has the names.
+/// The comparisons: the two rows whose names the ratio has.
 const COMPARISONS: [(&str, &str); 7] = [
     ("image-6MB", "array-6MB"),
     ("pointcloud2-4MB", "array-4MB"),

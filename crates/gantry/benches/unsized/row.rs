@@ -1,4 +1,4 @@
-//! What is measured: one `Row` for each line of the table, in the order of a cycle. What is compared stands close together.
+//! The rows: one for each line of the table, in the order of a cycle. Rows that are compared stand close together.
 
 use crate::{
     Result,
@@ -17,15 +17,15 @@ type Turn = Box<dyn FnMut(&mut Peer, &mut Vec<u64>) -> Result<()>>;
 
 /// A line of the table.
 pub struct Row {
-    /// What it is called in comparisons.
+    /// Its name in comparisons.
     pub name: &'static str,
     /// Bytes of the payload.
     pub bytes: usize,
-    /// What is done, and what the payload goes through.
+    /// The measured work, and the way of the payload.
     pub way: &'static str,
     /// How many of what is measured a sample is long.
     pub divisor: u64,
-    /// What was measured.
+    /// The measured samples.
     pub statistics: Statistics,
     turn: Turn,
 }

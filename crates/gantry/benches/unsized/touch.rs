@@ -1,9 +1,9 @@
-//! What happens to a payload: the same for every message.
+//! The use of a payload: the same for every message.
 //!
-//! Used by `hop`. *Whole*: each byte is written by the one side and read by the other, as a camera and a viewer do. *Stamped*: the
-//! first eight bytes are, the rest is left alone: what is left is the price of the message itself.
+//! *Whole*: each byte is written by the one side and read by the other, as a camera and a viewer do. *Stamped*: the
+//! first eight bytes are, the rest is left alone, which leaves the price of the message itself.
 
-/// What is written and read.
+/// The bytes that are written and read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Touch {
     /// Every byte.

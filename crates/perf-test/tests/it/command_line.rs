@@ -2,7 +2,17 @@
 
 use crate::program::Memory;
 
-#[test]
+test_support::tests![
+    wrong_usage_is_exit_code_2_and_starts_nothing,
+    a_wrong_domain_in_the_environment_is_named,
+    shared_memory_that_cannot_be_used_is_said_before_anything_else,
+    help_and_lists_need_no_run,
+    a_subscription_that_hears_nothing_is_a_failed_measurement,
+    programs_that_do_not_agree_on_the_type_are_told_so,
+    memory_that_the_system_refuses_is_named_with_its_size_and_the_reason,
+    requirements_decide_the_exit_code_and_are_answered_one_by_one,
+];
+
 fn wrong_usage_is_exit_code_2_and_starts_nothing() {
     let memory = Memory::new();
     for (options, words) in [
@@ -24,7 +34,6 @@ fn wrong_usage_is_exit_code_2_and_starts_nothing() {
     memory.assert_empty();
 }
 
-#[test]
 fn a_wrong_domain_in_the_environment_is_named() {
     let memory = Memory::new();
     let output = memory.command("--max-runtime 1").env("ROS_DOMAIN_ID", "many").output().unwrap();
@@ -32,7 +41,6 @@ fn a_wrong_domain_in_the_environment_is_named() {
     assert!(String::from_utf8_lossy(&output.stderr).contains("ROS_DOMAIN_ID is \"many\""));
 }
 
-#[test]
 fn shared_memory_that_cannot_be_used_is_said_before_anything_else() {
     let memory = Memory::new();
     let nowhere = memory.path().join("nowhere");
@@ -43,7 +51,6 @@ fn shared_memory_that_cannot_be_used_is_said_before_anything_else() {
     assert_eq!(String::from_utf8_lossy(&output.stdout), "");
 }
 
-#[test]
 fn help_and_lists_need_no_run() {
     let memory = Memory::new();
     let help = memory.run("--help");
@@ -59,7 +66,6 @@ fn help_and_lists_need_no_run() {
     memory.assert_empty();
 }
 
-#[test]
 fn a_subscription_that_hears_nothing_is_a_failed_measurement() {
     let memory = Memory::new();
     let run = memory.run("-p 0 -s 1 -t nobody --max-runtime 1");
@@ -69,7 +75,6 @@ fn a_subscription_that_hears_nothing_is_a_failed_measurement() {
     memory.assert_empty();
 }
 
-#[test]
 fn programs_that_do_not_agree_on_the_type_are_told_so() {
     let memory = Memory::new();
     let mut subscriber = memory.start("-p 0 -m Array1k -t types --max-runtime 0");
@@ -89,7 +94,6 @@ fn programs_that_do_not_agree_on_the_type_are_told_so() {
     memory.assert_empty();
 }
 
-#[test]
 fn memory_that_the_system_refuses_is_named_with_its_size_and_the_reason() {
     let memory = Memory::new();
     // A limit on file sizes that the domain's own files keep and those of 4 MB messages do not, in a shell of either kind.
@@ -106,7 +110,6 @@ fn memory_that_the_system_refuses_is_named_with_its_size_and_the_reason() {
     memory.assert_empty();
 }
 
-#[test]
 fn requirements_decide_the_exit_code_and_are_answered_one_by_one() {
     let memory = Memory::new();
     let run = "-c Mock --mock latency=2ms,lose=10 -r 100 --max-runtime 1 -o none";

@@ -6,7 +6,19 @@ use rustix::process::Signal;
 
 use crate::program::{Memory, parent_of, send, wait_until_gone, wait_until_it_has_slept};
 
-#[test]
+test_support::tests![
+    a_killed_subscription_is_reported_and_the_others_go_on,
+    a_killed_publisher_ends_the_run_with_its_summary_and_exit_code_1,
+    a_publisher_killed_before_the_first_row_is_told_by_what_it_sent,
+    a_subscription_that_hangs_is_charged_for_what_it_did_not_take,
+    a_publisher_that_hangs_is_given_up_and_nobody_else_is_killed,
+    workers_do_not_outlive_a_killed_coordinator_and_its_logs_are_whole,
+    ctrl_c_ends_a_run_with_its_summary,
+    ctrl_c_within_the_seconds_to_ignore_says_so,
+    a_console_that_is_not_read_for_a_while_makes_nobody_late,
+    a_publisher_that_was_stopped_catches_up_and_its_lateness_shows,
+];
+
 fn a_killed_subscription_is_reported_and_the_others_go_on() {
     let memory = Memory::new();
     let mut run = memory.start("--reliable --history-depth 1000 -s 2 -m Array64k -r 100 --max-runtime 3");
@@ -25,7 +37,6 @@ fn a_killed_subscription_is_reported_and_the_others_go_on() {
     memory.assert_empty();
 }
 
-#[test]
 fn a_killed_publisher_ends_the_run_with_its_summary_and_exit_code_1() {
     let memory = Memory::new();
     let mut run = memory.start("--reliable --history-depth 1000 -s 1 -m Array64k -r 100 --max-runtime 60");
@@ -42,17 +53,20 @@ fn a_killed_publisher_ends_the_run_with_its_summary_and_exit_code_1() {
     memory.assert_empty();
 }
 
-#[test]
 fn a_publisher_killed_before_the_first_row_is_told_by_what_it_sent() {
     let memory = Memory::new();
-    let mut run = memory.start("--reliable --history-depth 1000 -s 1 -m Array1k -r 1000 --max-runtime 60");
-    run.wait_for("getrusage(2)");
-    let publisher = run.wait_for_worker("publisher 0");
-    // It publishes once it has its order to go: then it has slept for messages, which are a millisecond apart.
-    wait_until_it_has_slept(publisher, 300);
-    send(publisher, Signal::KILL);
-    let run = run.finish();
-    assert_eq!((run.status.code(), run.rows()), (Some(1), 0), "{}", run.everything());
+    let killed = || {
+        let mut run = memory.start("--reliable --history-depth 1000 -s 1 -m Array1k -r 1000 --max-runtime 60");
+        run.wait_for("getrusage(2)");
+        let publisher = run.wait_for_worker("publisher 0");
+        // It publishes once it has its order to go: then it has slept for messages, which are a millisecond apart.
+        wait_until_it_has_slept(publisher, 150);
+        send(publisher, Signal::KILL);
+        run.finish()
+    };
+    // A stalled machine gets another chance.
+    let run = std::iter::repeat_with(killed).take(5).find(|run| run.rows() == 0).unwrap();
+    assert_eq!(run.status.code(), Some(1), "{}", run.everything());
     assert!(run.stderr.contains("all publishers exited"), "{}", run.stderr);
     assert!(!run.stdout.contains("no sample was sent"), "{}", run.stdout);
     let (sent, received) = (run.number("sent"), run.number("received"));
@@ -61,7 +75,6 @@ fn a_publisher_killed_before_the_first_row_is_told_by_what_it_sent() {
     memory.assert_empty();
 }
 
-#[test]
 fn a_subscription_that_hangs_is_charged_for_what_it_did_not_take() {
     let memory = Memory::new();
     let mut run = memory.start("--reliable --history-depth 1000 -s 2 -m Array1k -r 100 --max-runtime 2");
@@ -76,7 +89,6 @@ fn a_subscription_that_hangs_is_charged_for_what_it_did_not_take() {
     memory.assert_empty();
 }
 
-#[test]
 fn a_publisher_that_hangs_is_given_up_and_nobody_else_is_killed() {
     let memory = Memory::new();
     let mut run = memory.start("--reliable --history-depth 1000 -m Array1k -r 100 --max-runtime 1");
@@ -92,7 +104,6 @@ fn a_publisher_that_hangs_is_given_up_and_nobody_else_is_killed() {
     memory.assert_empty();
 }
 
-#[test]
 fn workers_do_not_outlive_a_killed_coordinator_and_its_logs_are_whole() {
     let memory = Memory::new();
     let folder = tempfile::tempdir().unwrap();
@@ -124,7 +135,6 @@ fn workers_do_not_outlive_a_killed_coordinator_and_its_logs_are_whole() {
     memory.assert_empty();
 }
 
-#[test]
 fn ctrl_c_ends_a_run_with_its_summary() {
     let memory = Memory::new();
     let start = |signal| (memory.start("--reliable --history-depth 1000 -s 2 -m Array4k -r 100"), signal);
@@ -151,7 +161,6 @@ fn ctrl_c_ends_a_run_with_its_summary() {
     memory.assert_empty();
 }
 
-#[test]
 fn ctrl_c_within_the_seconds_to_ignore_says_so() {
     let memory = Memory::new();
     let mut run = memory.start("-r 1000 --ignore 3600");
@@ -165,7 +174,6 @@ fn ctrl_c_within_the_seconds_to_ignore_says_so() {
     memory.assert_empty();
 }
 
-#[test]
 fn a_console_that_is_not_read_for_a_while_makes_nobody_late() {
     let memory = Memory::new();
     let run = memory.start("--reliable --history-depth 1000 -m Array64 -r 100 --max-runtime 2");
@@ -180,7 +188,6 @@ fn a_console_that_is_not_read_for_a_while_makes_nobody_late() {
     memory.assert_empty();
 }
 
-#[test]
 fn a_publisher_that_was_stopped_catches_up_and_its_lateness_shows() {
     let memory = Memory::new();
     let mut run = memory.start("--reliable --history-depth 1000 -m Array1k -r 100 --max-runtime 8");

@@ -4,6 +4,8 @@ use std::fs;
 
 use crate::program::{Memory, Running};
 
+test_support::tests![fifty_thousand_samples_later_everybody_has_the_same_memory, messages_over_gantry_allocate_nothing,];
+
 /// Private memory of the coordinator and its workers, KiB each.
 fn anonymous_kib(run: &Running) -> Vec<(String, u64)> {
     let mut processes = run.workers();
@@ -16,7 +18,6 @@ fn anonymous_kib(run: &Running) -> Vec<(String, u64)> {
     processes.into_iter().map(of_process).collect()
 }
 
-#[test]
 fn fifty_thousand_samples_later_everybody_has_the_same_memory() {
     /// Twelve bytes for each sample would be more.
     const WORKER_KIB: u64 = 600;
@@ -45,7 +46,6 @@ fn fifty_thousand_samples_later_everybody_has_the_same_memory() {
     memory.assert_empty();
 }
 
-#[test]
 fn messages_over_gantry_allocate_nothing() {
     for message in ["-m Array1k", "-m UnboundedSequence --unbounded-msg-size 5000 --zero-copy"] {
         // On one thread no reader ever falls behind. If one does, its publisher needs more memory, with an allocation for each message

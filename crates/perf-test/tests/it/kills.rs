@@ -7,6 +7,12 @@ use rustix::process::Signal;
 
 use crate::program::{Memory, Running, send, sleeps_of, wait_until_gone, wait_until_it_has_slept};
 
+test_support::tests![
+    a_killed_coordinator_leaves_readable_logs_and_no_children,
+    killed_workers_end_the_run_in_order_and_every_row_stays,
+    nobody_passes_a_gate_by_having_died,
+];
+
 /// How often each is killed. The seed is said, so that a failure can be had again.
 const KILLS: u64 = 4;
 
@@ -57,7 +63,6 @@ fn seed(of: u64) -> fastrand::Rng {
     fastrand::Rng::with_seed(seed)
 }
 
-#[test]
 fn a_killed_coordinator_leaves_readable_logs_and_no_children() {
     let mut rows = Vec::new();
     for round in 0..KILLS {
@@ -77,7 +82,6 @@ fn a_killed_coordinator_leaves_readable_logs_and_no_children() {
     assert!(rows.iter().any(|rows| *rows > 0), "no kill met a row: {rows:?}");
 }
 
-#[test]
 fn killed_workers_end_the_run_in_order_and_every_row_stays() {
     for round in 0..KILLS {
         for (victim, side) in [("publisher 0 to publisher 1", "publishers"), ("subscription 0", "subscription 0")] {
@@ -96,7 +100,6 @@ fn killed_workers_end_the_run_in_order_and_every_row_stays() {
     }
 }
 
-#[test]
 fn nobody_passes_a_gate_by_having_died() {
     let memory = Memory::new();
     let mut run = memory.start("-s 2 -r 100 --max-runtime 3 --require lost=0 --require p50<1s");

@@ -1,6 +1,7 @@
 //! The real program in real processes, as its users start it.
 //!
-//! Every test has its own shared memory folder and shows that nothing is left in it.
+//! Every test has its own shared memory folder and shows that nothing is left in it. Most tests sleep while their runs last, so more of
+//! them run at once than there are CPUs.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on says where")]
 
@@ -16,3 +17,33 @@ mod program;
 mod runs;
 mod system;
 mod terminal;
+
+use std::process::ExitCode;
+
+use test_support::{side_by_side, trials};
+
+/// How many tests run at once.
+const THREADS: usize = 12;
+
+fn main() -> ExitCode {
+    let tests = [
+        // The longest first.
+        ends::TESTS,
+        kills::TESTS,
+        footprint::TESTS,
+        logs::TESTS,
+        runs::TESTS,
+        messages::TESTS,
+        terminal::TESTS,
+        mock::latencies::TESTS,
+        mock::counts::TESTS,
+        mock::defects::TESTS,
+        mock::matching::TESTS,
+        command_line::TESTS,
+        system::TESTS,
+        system::advice::TESTS,
+        system::reading::TESTS,
+        system::watch::TESTS,
+    ];
+    libtest_mimic::run(&side_by_side(THREADS), trials(tests)).exit_code()
+}

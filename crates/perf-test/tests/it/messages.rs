@@ -9,6 +9,16 @@ use perf_test::stamp::{Stamp, Stamped};
 
 use crate::program::Memory;
 
+test_support::tests![
+    every_message_goes_both_ways,
+    one_of_each_kind_runs_with_and_without_zero_copy,
+    the_unbounded_size_is_what_is_sent_received_and_logged,
+    the_bytes_received_are_those_of_another_program_s_messages,
+    the_heading_says_what_the_payload_goes_through,
+    generations_of_a_layout_that_differ_do_not_meet,
+    the_list_says_how_the_size_of_unbounded_messages_is_set,
+];
+
 /// Payload of messages that have no size of their own.
 const UNBOUNDED_BYTES: usize = 3000;
 
@@ -50,7 +60,6 @@ impl WithType for BothPaths<'_> {
     }
 }
 
-#[test]
 fn every_message_goes_both_ways() {
     // This process has the default folder.
     let node = Node::builder("messages").domain_id(231).build().unwrap();
@@ -61,7 +70,6 @@ fn every_message_goes_both_ways() {
     }
 }
 
-#[test]
 fn one_of_each_kind_runs_with_and_without_zero_copy() {
     let memory = Memory::new();
     for messages in [
@@ -89,7 +97,6 @@ fn one_of_each_kind_runs_with_and_without_zero_copy() {
     memory.assert_empty();
 }
 
-#[test]
 fn the_unbounded_size_is_what_is_sent_received_and_logged() {
     let memory = Memory::new();
     let folder = tempfile::tempdir().unwrap();
@@ -111,7 +118,6 @@ fn the_unbounded_size_is_what_is_sent_received_and_logged() {
     memory.assert_empty();
 }
 
-#[test]
 fn the_bytes_received_are_those_of_another_program_s_messages() {
     let memory = Memory::new();
     let folder = tempfile::tempdir().unwrap();
@@ -130,7 +136,6 @@ fn the_bytes_received_are_those_of_another_program_s_messages() {
     memory.assert_empty();
 }
 
-#[test]
 fn the_heading_says_what_the_payload_goes_through() {
     let memory = Memory::new();
     let runs = [
@@ -152,7 +157,6 @@ fn the_heading_says_what_the_payload_goes_through() {
     memory.assert_empty();
 }
 
-#[test]
 fn generations_of_a_layout_that_differ_do_not_meet() {
     let memory = Memory::new();
     let mut subscriber = memory.start("-p 0 -m Array1k --message-layout 1.x -t generations --max-runtime 0");
@@ -165,7 +169,6 @@ fn generations_of_a_layout_that_differ_do_not_meet() {
     memory.assert_empty();
 }
 
-#[test]
 fn the_list_says_how_the_size_of_unbounded_messages_is_set() {
     let memory = Memory::new();
     let list = memory.run("--msg-list --unbounded-msg-size 1000");

@@ -4,9 +4,13 @@ use std::fs;
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
+use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
+
+/// The time between two looks at a process: short beside all that is waited for, and other tests run meanwhile.
+const POLL: Duration = Duration::from_millis(1);
 
 /// A shared memory folder of one test, under /dev/shm as for real users.
 pub struct Memory(TempDir);
@@ -173,7 +177,7 @@ impl Running {
             if let Some((pid, _)) = self.workers().into_iter().find(|(_, name)| name == label) {
                 return pid;
             }
-            std::thread::yield_now();
+            std::thread::sleep(POLL);
         }
     }
 
@@ -214,13 +218,13 @@ pub fn sleeps_of(pid: u32) -> u64 {
 /// Waits until a process has slept so often.
 pub fn wait_until_it_has_slept(pid: u32, times: u64) {
     while sleeps_of(pid) < times {
-        std::thread::yield_now();
+        std::thread::sleep(POLL);
     }
 }
 
 /// Waits until a process is gone; the test runner's own time-out is the watchdog.
 pub fn wait_until_gone(pid: u32) {
     while fs::read_to_string(format!("/proc/{pid}/stat")).is_ok_and(|stat| !stat.contains(") Z ")) {
-        std::thread::yield_now();
+        std::thread::sleep(POLL);
     }
 }

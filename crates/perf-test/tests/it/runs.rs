@@ -2,9 +2,31 @@
 
 use crate::program::Memory;
 
+test_support::tests![
+    the_documented_commands_lose_nothing_and_leave_nothing,
+    every_subscription_is_a_process_of_its_own_and_gets_everything,
+    several_publishers_are_counted_apart_and_together,
+    threads_of_one_process_measure_the_same,
+    as_fast_as_possible_accounts_for_every_sample,
+    seconds_to_ignore_are_in_nothing,
+    two_experiments_at_once_do_not_meet,
+    an_absolute_topic_is_private_too_and_the_heading_says_its_full_name,
+    two_programs_started_by_hand_meet,
+    the_history_that_a_late_subscription_gets_is_apart_from_what_comes_live,
+    the_experiment_runs_both_ways_and_says_what_differs,
+    several_runs_are_told_together_and_each_has_its_logs,
+    compared_runs_are_interleaved_in_pairs_of_changing_order,
+    one_thread_publishes_and_takes,
+    a_round_trip_comes_back_through_a_relay_of_its_own,
+    a_round_trip_over_two_commands_meets_whichever_comes_first,
+    what_is_written_into_every_payload_is_read_from_it,
+    the_stamp_is_the_last_thing_before_sending,
+    a_daemon_of_the_middleware_is_measured_beside_the_workers,
+    all_runs_are_judged_before_the_gate_closes,
+];
+
 const SEED: &str = "--reliable --keep-last --history-depth 10 -s 1 -m Array4m -r 20 --max-runtime 2";
 
-#[test]
 fn the_documented_commands_lose_nothing_and_leave_nothing() {
     let memory = Memory::new();
     for run in memory.run_all([SEED, &format!("--zero-copy {SEED}")]) {
@@ -20,7 +42,6 @@ fn the_documented_commands_lose_nothing_and_leave_nothing() {
     memory.assert_empty();
 }
 
-#[test]
 fn every_subscription_is_a_process_of_its_own_and_gets_everything() {
     let memory = Memory::new();
     let mut run = memory.start("--reliable --history-depth 1000 -s 3 -m Array1k -r 100 --max-runtime 2");
@@ -33,7 +54,6 @@ fn every_subscription_is_a_process_of_its_own_and_gets_everything() {
     memory.assert_empty();
 }
 
-#[test]
 fn several_publishers_are_counted_apart_and_together() {
     let memory = Memory::new();
     let run = memory.run("--reliable --history-depth 1000 -p 3 -s 2 -m Struct4k -r 50 --max-runtime 2 --zero-copy");
@@ -42,7 +62,6 @@ fn several_publishers_are_counted_apart_and_together() {
     memory.assert_empty();
 }
 
-#[test]
 fn threads_of_one_process_measure_the_same() {
     let memory = Memory::new();
     let mut run = memory
@@ -55,7 +74,6 @@ fn threads_of_one_process_measure_the_same() {
     memory.assert_empty();
 }
 
-#[test]
 fn as_fast_as_possible_accounts_for_every_sample() {
     let memory = Memory::new();
     let run = memory.run("-r 0 --history-depth 4 -m Array64 --max-runtime 1 --zero-copy");
@@ -67,7 +85,6 @@ fn as_fast_as_possible_accounts_for_every_sample() {
     memory.assert_empty();
 }
 
-#[test]
 fn seconds_to_ignore_are_in_nothing() {
     let memory = Memory::new();
     let run = memory.run("--reliable --history-depth 1000 -r 100 --ignore 1 --max-runtime 3");
@@ -79,7 +96,6 @@ fn seconds_to_ignore_are_in_nothing() {
     memory.assert_empty();
 }
 
-#[test]
 fn two_experiments_at_once_do_not_meet() {
     let memory = Memory::new();
     let slow = memory.start("--reliable --history-depth 1000 -m Array1k -r 10 --max-runtime 2");
@@ -91,7 +107,6 @@ fn two_experiments_at_once_do_not_meet() {
     memory.assert_empty();
 }
 
-#[test]
 fn an_absolute_topic_is_private_too_and_the_heading_says_its_full_name() {
     let memory = Memory::new();
     let slow = memory.start("--reliable --history-depth 1000 -t /shared/name -m Array1k -r 10 --max-runtime 2");
@@ -108,7 +123,6 @@ fn an_absolute_topic_is_private_too_and_the_heading_says_its_full_name() {
     memory.assert_empty();
 }
 
-#[test]
 fn two_programs_started_by_hand_meet() {
     let memory = Memory::new();
     let mut subscriber = memory
@@ -135,7 +149,6 @@ fn two_programs_started_by_hand_meet() {
     memory.assert_empty();
 }
 
-#[test]
 fn the_history_that_a_late_subscription_gets_is_apart_from_what_comes_live() {
     let memory = Memory::new();
     let qos = "--reliable --transient --history-depth 20 -m Array1k -t late";
@@ -155,7 +168,6 @@ fn the_history_that_a_late_subscription_gets_is_apart_from_what_comes_live() {
     memory.assert_empty();
 }
 
-#[test]
 fn the_experiment_runs_both_ways_and_says_what_differs() {
     let memory = Memory::new();
     let run = memory.run("experiment zero-copy -r 20 --max-runtime 2");
@@ -169,7 +181,6 @@ fn the_experiment_runs_both_ways_and_says_what_differs() {
     memory.assert_empty();
 }
 
-#[test]
 fn several_runs_are_told_together_and_each_has_its_logs() {
     let memory = Memory::new();
     let folder = tempfile::tempdir().unwrap();
@@ -183,7 +194,6 @@ fn several_runs_are_told_together_and_each_has_its_logs() {
     memory.assert_empty();
 }
 
-#[test]
 fn compared_runs_are_interleaved_in_pairs_of_changing_order() {
     let memory = Memory::new();
     let run = memory.run("experiment zero-copy -m Array1k -r 100 --max-runtime 1 --runs 2");
@@ -195,7 +205,6 @@ fn compared_runs_are_interleaved_in_pairs_of_changing_order() {
     memory.assert_empty();
 }
 
-#[test]
 fn one_thread_publishes_and_takes() {
     let memory = Memory::new();
     let mut run = memory.start("-e INTRA_THREAD -s 2 -m Array1k -r 200 --max-runtime 2 --zero-copy");
@@ -207,7 +216,6 @@ fn one_thread_publishes_and_takes() {
     memory.assert_empty();
 }
 
-#[test]
 fn a_round_trip_comes_back_through_a_relay_of_its_own() {
     let memory = Memory::new();
     let mut run = memory
@@ -222,7 +230,6 @@ fn a_round_trip_comes_back_through_a_relay_of_its_own() {
     memory.assert_empty();
 }
 
-#[test]
 fn a_round_trip_over_two_commands_meets_whichever_comes_first() {
     let memory = Memory::new();
     let qos = "--reliable --history-depth 1000 -m Array1k -t round_trip -r 200";
@@ -238,7 +245,6 @@ fn a_round_trip_over_two_commands_meets_whichever_comes_first() {
     memory.assert_empty();
 }
 
-#[test]
 fn what_is_written_into_every_payload_is_read_from_it() {
     let memory = Memory::new();
     for run in memory.run_all([
@@ -253,7 +259,6 @@ fn what_is_written_into_every_payload_is_read_from_it() {
     memory.assert_empty();
 }
 
-#[test]
 fn the_stamp_is_the_last_thing_before_sending() {
     let memory = Memory::new();
     let folder = tempfile::tempdir().unwrap();
@@ -272,7 +277,6 @@ fn the_stamp_is_the_last_thing_before_sending() {
     memory.assert_empty();
 }
 
-#[test]
 fn a_daemon_of_the_middleware_is_measured_beside_the_workers() {
     let memory = Memory::new();
     let folder = tempfile::tempdir().unwrap();
@@ -291,7 +295,6 @@ fn a_daemon_of_the_middleware_is_measured_beside_the_workers() {
     memory.assert_empty();
 }
 
-#[test]
 fn all_runs_are_judged_before_the_gate_closes() {
     let memory = Memory::new();
     let run = memory.run("-r 100 --runs 2 --max-runtime 1 --require p50<1ns");

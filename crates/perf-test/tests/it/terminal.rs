@@ -9,6 +9,11 @@ use rustix::termios::{Winsize, tcsetwinsize};
 
 use crate::program::Memory;
 
+test_support::tests![
+    tables_are_drawn_over_the_last_ones_only_if_they_fit_the_window,
+    progress_is_below_the_tables_of_any_window_and_gone_in_the_end,
+];
+
 /// What a run of two seconds writes to a window of `rows` lines.
 fn shown_in_window(rows: u16) -> String {
     let memory = Memory::new();
@@ -67,7 +72,6 @@ fn count(lines: &[String], words: &str) -> usize {
     lines.iter().filter(|line| line.contains(words)).count()
 }
 
-#[test]
 fn tables_are_drawn_over_the_last_ones_only_if_they_fit_the_window() {
     let (large, small) = shown_in_both_windows();
     assert_eq!(large.matches("| T_experiment |").count(), 2);
@@ -80,7 +84,6 @@ fn tables_are_drawn_over_the_last_ones_only_if_they_fit_the_window() {
     assert_eq!((count(&small, "getrusage(2)"), count(&small, "nvcsw  |")), (1, 2), "{small:#?}");
 }
 
-#[test]
 fn progress_is_below_the_tables_of_any_window_and_gone_in_the_end() {
     let (large, small) = shown_in_both_windows();
     for shown in [large, small] {

@@ -8,30 +8,22 @@
 use std::path::Path;
 use std::process::{Command, ExitCode, Output};
 
-use libtest_mimic::{Arguments, Trial};
 use tempfile::TempDir;
+use test_support::{Test, is_ignored, side_by_side, trial};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_perf_test");
 
 fn main() -> ExitCode {
-    let cannot = why_no_small_tmpfs();
-    if let Some(why) = &cannot {
-        eprintln!("ignored: no small tmpfs can be had here: {why}");
-    }
-    let tests: [(&str, fn()); 4] = [
+    let why_not = why_no_small_tmpfs().map(|why| format!("no small tmpfs can be had here: {why}"));
+    let ignored = is_ignored("limits", why_not);
+    let tests: [Test; 4] = [
         ("a_json_log_on_a_full_disk_stays_a_document", a_json_log_on_a_full_disk_stays_a_document),
         ("a_full_log_on_a_full_disk_stays_a_document", a_full_log_on_a_full_disk_stays_a_document),
         ("a_csv_log_on_a_full_disk_ends_with_a_whole_row", a_csv_log_on_a_full_disk_ends_with_a_whole_row),
         ("too_little_shared_memory_says_what_to_do", too_little_shared_memory_says_what_to_do),
     ];
-    let trial = |(name, test): (&str, fn())| {
-        let run = move || {
-            test();
-            Ok(())
-        };
-        Trial::test(name, run).with_ignored_flag(cannot.is_some())
-    };
-    libtest_mimic::run(&Arguments::from_args(), tests.into_iter().map(trial).collect()).exit_code()
+    let trials = tests.into_iter().map(|(name, test)| trial(name, test).with_ignored_flag(ignored)).collect();
+    libtest_mimic::run(&side_by_side(tests.len()), trials).exit_code()
 }
 
 /// A folder for a small file system, on the one for shared memory.

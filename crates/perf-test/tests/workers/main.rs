@@ -9,12 +9,12 @@ use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 use std::process::{Command, ExitCode, Output, Stdio};
 
-use libtest_mimic::{Arguments, Trial};
 use perf_test::report::full::{Log, SummaryEntry};
 use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
+use test_support::{Test, is_ignored, side_by_side, trial};
 
-const TESTS: [(&str, fn()); 5] = [
+const TESTS: [Test; 5] = [
     ("one_of_each_is_measured_as_any_other", one_of_each_is_measured_as_any_other),
     ("several_of_each_in_one_process_and_apart", several_of_each_in_one_process_and_apart),
     ("two_programs_meet", two_programs_meet),
@@ -24,17 +24,10 @@ const TESTS: [(&str, fn()); 5] = [
 
 fn main() -> ExitCode {
     let works = Command::new("python3").arg("--version").output().is_ok_and(|output| output.status.success());
-    if !works {
-        eprintln!("ignored: there is no python3 here to run a worker program in another language");
-    }
-    let trial = |(name, test): (&str, fn())| {
-        let run = move || {
-            test();
-            Ok(())
-        };
-        Trial::test(name, run).with_ignored_flag(!works)
-    };
-    libtest_mimic::run(&Arguments::from_args(), TESTS.into_iter().map(trial).collect()).exit_code()
+    let why_not = (!works).then(|| "there is no python3 here to run a worker program in another language".to_owned());
+    let ignored = is_ignored("workers", why_not);
+    let trials = TESTS.into_iter().map(|(name, test)| trial(name, test).with_ignored_flag(ignored)).collect();
+    libtest_mimic::run(&side_by_side(TESTS.len()), trials).exit_code()
 }
 
 /// `perf_test -c echo` with the worker program on the PATH; its middleware's folder is in `folder`.

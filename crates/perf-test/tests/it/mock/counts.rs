@@ -5,7 +5,26 @@ use rustix::process::Signal;
 use super::{Counts, Mocked, measure, measure_all, of_ids};
 use crate::program::Memory;
 
-#[test]
+test_support::tests![
+    losses_are_counted_by_their_cause_and_duplicates_are_none,
+    samples_out_of_order_are_neither_lost_nor_fatal,
+    every_message_may_come_twice_even_the_last,
+    a_good_run_raises_no_warning,
+    a_corrupt_payload_fails_the_run_where_it_is_checked,
+    a_refused_message_is_neither_sent_nor_lost,
+    a_middleware_that_refuses_everything_ends_the_run_with_its_reason,
+    every_publisher_has_losses_of_its_own,
+    as_fast_as_possible_counts_as_exactly,
+    ids_of_32_bits_count_the_same,
+    messages_of_seconds_left_out_are_in_no_count,
+    a_second_is_exactly_a_second_and_so_is_the_first,
+    samples_before_a_late_joiner_are_not_lost,
+    all_strategies_count_the_same,
+    losses_that_no_later_sample_shows_are_in_the_rows_too,
+    losses_of_seconds_left_out_are_in_no_count,
+    rows_and_summary_miss_the_same_where_messages_are_refused,
+];
+
 fn losses_are_counted_by_their_cause_and_duplicates_are_none() {
     let run = measure("latency=100us,lose=10,overwrite=7,duplicate=11", "-r 500 --max-runtime 2");
     let lost = |id: u64| id.is_multiple_of(10);
@@ -28,7 +47,6 @@ fn losses_are_counted_by_their_cause_and_duplicates_are_none() {
     assert_eq!(run.lost_in_rows(), unexplained + overwritten_all);
 }
 
-#[test]
 fn samples_out_of_order_are_neither_lost_nor_fatal() {
     let run = measure("latency=100us,swap=9", "-r 500 --max-runtime 2");
     run.assert_counts(Counts { sent: 1000, received: 1000, reordered: 111, ..Counts::default() });
@@ -36,7 +54,6 @@ fn samples_out_of_order_are_neither_lost_nor_fatal() {
     assert_eq!(run.lost_in_rows(), 0);
 }
 
-#[test]
 fn every_message_may_come_twice_even_the_last() {
     // The order to finish arrives before the second copy.
     let run = measure("latency=50ms,duplicate=1", "-r 100 --max-runtime 1 --too-late 1s --late 1s");
@@ -44,7 +61,6 @@ fn every_message_may_come_twice_even_the_last() {
     run.assert_warnings(&["duplicates", "few-samples"]);
 }
 
-#[test]
 fn a_good_run_raises_no_warning() {
     let run = measure("latency=100us", "-r 1000 --max-runtime 1 --touch full");
     run.assert_counts(Counts { sent: 1000, received: 1000, ..Counts::default() });
@@ -53,7 +69,6 @@ fn a_good_run_raises_no_warning() {
     assert!(run.warning("few-samples").starts_with("p99.9 "), "{}", run.warning("few-samples"));
 }
 
-#[test]
 fn a_corrupt_payload_fails_the_run_where_it_is_checked() {
     let options = |touch| format!("-m Array4k -r 100 --max-runtime 1 --touch {touch}");
     for run in ["page", "full"].map(|touch| Mocked::start("corrupt=9", &options(touch))) {
@@ -69,7 +84,6 @@ fn a_corrupt_payload_fails_the_run_where_it_is_checked() {
     assert_eq!(untouched.summary().total.read.n, 0);
 }
 
-#[test]
 fn a_refused_message_is_neither_sent_nor_lost() {
     let run = measure("refuse=9", "-s 2 -r 100 --max-runtime 1");
     run.assert_counts(Counts { sent: 89, refused: 11, received: 178, ..Counts::default() });
@@ -78,7 +92,6 @@ fn a_refused_message_is_neither_sent_nor_lost() {
     assert_eq!(run.lost_in_rows(), 0, "{}", run.run.stdout);
 }
 
-#[test]
 fn a_middleware_that_refuses_everything_ends_the_run_with_its_reason() {
     let run = Mocked::start("refuse=1", "-r 1000 --max-runtime 5").finish();
     assert_eq!(run.run.status.code(), Some(1), "{}", run.run.everything());
@@ -86,7 +99,6 @@ fn a_middleware_that_refuses_everything_ends_the_run_with_its_reason() {
     assert!(run.run.stdout.contains(reason), "{}", run.run.stdout);
 }
 
-#[test]
 fn every_publisher_has_losses_of_its_own() {
     let run = measure("lose=10,swap=7", "-p 3 -s 2 -r 100 --max-runtime 1");
     let lost = 3 * 2 * 10;
@@ -102,7 +114,6 @@ fn every_publisher_has_losses_of_its_own() {
     run.assert_warnings(&["lost", "reordered", "few-samples"]);
 }
 
-#[test]
 fn as_fast_as_possible_counts_as_exactly() {
     let run = measure("lose=100,duplicate=33", "-r 0 --max-runtime 1");
     let sent = run.counts().sent;
@@ -123,14 +134,12 @@ fn as_fast_as_possible_counts_as_exactly() {
     assert_eq!((total.latency.n, total.response.n, total.send_lateness.n), (sent - lost, 0, 0));
 }
 
-#[test]
 fn ids_of_32_bits_count_the_same() {
     let run = measure("lose=10,swap=7", "-m stamped9_float32 -r 100 --max-runtime 1");
     let reordered = of_ids(100, |id| id.is_multiple_of(7) && !id.is_multiple_of(10));
     run.assert_counts(Counts { sent: 100, received: 90, lost: 10, unexplained: 10, reordered, ..Counts::default() });
 }
 
-#[test]
 fn messages_of_seconds_left_out_are_in_no_count() {
     // Each publisher sends two messages per second: none is half a second late, so each is in its second. Five and six are in the third.
     let run = measure("lose=2", "-p 5 -r 2 --warmup 1 --ignore 1 --max-runtime 2");
@@ -142,7 +151,6 @@ fn messages_of_seconds_left_out_are_in_no_count() {
     assert_eq!((total.latency.n, total.response.n, total.send_lateness.n), (5, 5, 10));
 }
 
-#[test]
 fn a_second_is_exactly_a_second_and_so_is_the_first() {
     let run = measure("latency=1ms", "-p 5 -r 2 --max-runtime 3");
     let rows: Vec<(f64, f64)> = run.log.rows.iter().map(|row| (row.t_s, row.length_s)).collect();
@@ -153,7 +161,6 @@ fn a_second_is_exactly_a_second_and_so_is_the_first() {
     }
 }
 
-#[test]
 fn samples_before_a_late_joiner_are_not_lost() {
     let memory = Memory::new();
     let options = "-c Mock --mock join=100,lose=7 -t late";
@@ -171,7 +178,6 @@ fn samples_before_a_late_joiner_are_not_lost() {
     memory.assert_empty();
 }
 
-#[test]
 fn all_strategies_count_the_same() {
     let options = |strategy| format!("-e {strategy} -s 2 -r 100 --max-runtime 1");
     let scripts = "latency=2ms,lose=10,overwrite=11,duplicate=3";
@@ -191,14 +197,12 @@ fn all_strategies_count_the_same() {
     assert_eq!((&apart, &threads, &one_thread), (&expected, &expected, &expected));
 }
 
-#[test]
 fn losses_that_no_later_sample_shows_are_in_the_rows_too() {
     let run = Mocked::start("lose=1", "-r 100 --max-runtime 2").finish();
     assert_eq!(run.run.status.code(), Some(1), "{}", run.run.everything());
     assert_eq!((run.summary().lost, run.lost_in_rows()), (200, 200), "{}", run.run.stdout);
 }
 
-#[test]
 fn losses_of_seconds_left_out_are_in_no_count() {
     let [joined, overwritten] = measure_all([
         ("join=100", "-r 100 --warmup 1 --max-runtime 2"),
@@ -210,7 +214,6 @@ fn losses_of_seconds_left_out_are_in_no_count() {
     overwritten.assert_counts(Counts { sent: 200, received: 198, lost: 2, overwritten: 2, ..Counts::default() });
 }
 
-#[test]
 fn rows_and_summary_miss_the_same_where_messages_are_refused() {
     let run = measure("refuse=3,lose=10", "-p 3 -s 2 -r 50 --max-runtime 2");
     let received = &run.summary().total.received;

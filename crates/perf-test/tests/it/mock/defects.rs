@@ -37,10 +37,22 @@ use rustix::process::Signal;
 use super::{Counts, assert_close, assert_times, measure};
 use crate::program::Memory;
 
+test_support::tests![
+    variance_overflow,
+    variance_in_two_units,
+    columns_that_run_together,
+    losses_above_all_that_was_sent,
+    a_program_that_sends_nothing,
+    worst_samples_deleted,
+    numbers_that_go_backwards,
+    two_publishers_on_one_topic,
+    means_of_means,
+    a_process_without_samples,
+];
+
 const MS: f64 = 1e6;
 
 /// P1: the latencies of a second add up to 200 s, the squares to 40 s².
-#[test]
 fn variance_overflow() {
     let run = measure("latency=199ms,slow=2:201ms", "-r 1000 --max-runtime 2");
     assert_eq!((run.counts().received, run.counts().too_late), (2000, 2000), "{}", run.run.stdout);
@@ -54,7 +66,6 @@ fn variance_overflow() {
 }
 
 /// P2: the same variance in both of performance_test's logs, each in the unit of its other columns.
-#[test]
 fn variance_in_two_units() {
     let run = measure("latency=2ms,slow=2:4ms", "-p 5 -r 2 --max-runtime 2");
     // Five of each in a second: 5 × 5 / 10 / 9 × (2 ms)².
@@ -69,9 +80,8 @@ fn variance_in_two_units() {
 }
 
 /// P11, R4: numbers of all widths, in a pipe.
-#[test]
 fn columns_that_run_together() {
-    let run = measure("lose=3", "-m Array8m -r 0 --max-runtime 1");
+    let run = measure("lose=3", "-m Array8m -r 0 --max-runtime 2");
     let stdout = &run.run.stdout;
     assert!(!stdout.contains('\x1b') && !stdout.contains('\r'), "{stdout}");
     let mut lines = 0;
@@ -90,7 +100,6 @@ fn columns_that_run_together() {
 }
 
 /// P: half of what is due in three subscriptions is more than was sent.
-#[test]
 fn losses_above_all_that_was_sent() {
     let run = measure("lose=2", "-p 5 -s 3 -r 2 --max-runtime 2");
     run.assert_counts(Counts { sent: 20, received: 30, lost: 30, unexplained: 30, ..Counts::default() });
@@ -101,7 +110,6 @@ fn losses_above_all_that_was_sent() {
 }
 
 /// P: a program that only subscribes divides by no count of samples sent.
-#[test]
 fn a_program_that_sends_nothing() {
     let (memory, folder) = (Memory::new(), tempfile::tempdir().unwrap());
     let log = folder.path().join("log.csv");
@@ -118,7 +126,6 @@ fn a_program_that_sends_nothing() {
 }
 
 /// R1: one in a hundred takes ten periods, and shows.
-#[test]
 fn worst_samples_deleted() {
     let run = measure("latency=1ms,slow=100:100ms", "-r 100 --max-runtime 2");
     run.assert_counts(Counts { sent: 200, received: 200, too_late: 2, ..Counts::default() });
@@ -128,7 +135,6 @@ fn worst_samples_deleted() {
 }
 
 /// R3: a publisher that is started again begins with 1 again.
-#[test]
 fn numbers_that_go_backwards() {
     let memory = Memory::new();
     let options = "-c Mock --mock lose=10 -t again";
@@ -145,7 +151,6 @@ fn numbers_that_go_backwards() {
 }
 
 /// R3: two programs publish at different rates, each with numbers of its own.
-#[test]
 fn two_publishers_on_one_topic() {
     let memory = Memory::new();
     let options = "-c Mock --mock lose=7 -t both";
@@ -163,7 +168,6 @@ fn two_publishers_on_one_topic() {
 }
 
 /// R6: of two processes the one has a tenth of the samples, with ten times the latency.
-#[test]
 fn means_of_means() {
     let run = measure("latency=10ms,overwrite=2,lose=5,subscription=1", "-s 2 -r 100 --max-runtime 1");
     // Of a hundred, forty are neither even nor fives.
@@ -180,7 +184,6 @@ fn means_of_means() {
 }
 
 /// R6: of two processes the one receives nothing.
-#[test]
 fn a_process_without_samples() {
     let run = measure("lose=1,subscription=0", "-s 2 -r 100 --max-runtime 1");
     run.assert_counts(Counts { sent: 100, received: 100, lost: 100, unexplained: 100, ..Counts::default() });

@@ -5,9 +5,20 @@ use rustix::process::Signal;
 use super::{Counts, assert_always, assert_close, assert_times, measure, measure_all};
 use crate::program::Memory;
 
+test_support::tests![
+    late_and_too_late_are_classes_of_what_is_in_every_figure,
+    what_was_received_before_it_was_sent_is_counted_and_not_hidden,
+    the_latency_of_being_due_adds_how_late_messages_are_sent,
+    a_publisher_that_is_held_up_is_charged_to_who_waits_and_not_to_the_middleware,
+    a_round_trip_is_the_way_there_and_the_way_back,
+    a_relay_that_gets_messages_twice_passes_on_all,
+    two_programs_measure_a_round_trip,
+    the_slowest_of_all_is_not_lost_because_it_is_the_last,
+    what_is_under_way_when_the_time_is_up_is_waited_for_also_from_another_program,
+];
+
 const MS: f64 = 1e6;
 
-#[test]
 fn late_and_too_late_are_classes_of_what_is_in_every_figure() {
     // At 100 Hz late is above 2.5 ms, too late above 10 ms.
     let [some, all, on_the_limit, above_it] = measure_all([
@@ -29,7 +40,6 @@ fn late_and_too_late_are_classes_of_what_is_in_every_figure() {
     assert!(all.run.stdout.contains(words), "{}", all.run.stdout);
 }
 
-#[test]
 fn what_was_received_before_it_was_sent_is_counted_and_not_hidden() {
     let run = measure("latency=2ms,early=10:1us", "-r 100 --max-runtime 2");
     run.assert_counts(Counts { sent: 200, received: 200, negative: 20, ..Counts::default() });
@@ -37,7 +47,6 @@ fn what_was_received_before_it_was_sent_is_counted_and_not_hidden() {
     assert_always(&run.summary().total.latency, 180, 2.0 * MS);
 }
 
-#[test]
 fn the_latency_of_being_due_adds_how_late_messages_are_sent() {
     let run = measure("latency=2ms", "-r 200 --max-runtime 2");
     let total = &run.summary().total;
@@ -54,7 +63,6 @@ fn the_latency_of_being_due_adds_how_late_messages_are_sent() {
     assert_close(response_ns2, lateness_ns2, 1e-6);
 }
 
-#[test]
 fn a_publisher_that_is_held_up_is_charged_to_who_waits_and_not_to_the_middleware() {
     let run = measure("latency=2ms,stall=50:300ms", "-r 100 --max-runtime 2");
     // Classes are of what the middleware takes.
@@ -69,7 +77,6 @@ fn a_publisher_that_is_held_up_is_charged_to_who_waits_and_not_to_the_middleware
     assert!(total.loop_reserve.min_ns.unwrap() <= -290.0 * MS, "{:?}", total.loop_reserve);
 }
 
-#[test]
 fn a_round_trip_is_the_way_there_and_the_way_back() {
     let options = |strategy| format!("--roundtrip-mode Both -r 100 --max-runtime 1 -e {strategy}");
     let (apart, threads) = (options("INTER_PROCESS"), options("INTER_THREAD"));
@@ -82,7 +89,6 @@ fn a_round_trip_is_the_way_there_and_the_way_back() {
     }
 }
 
-#[test]
 fn a_relay_that_gets_messages_twice_passes_on_all() {
     // It is told how many there are while the last ones are on their way.
     let run =
@@ -91,7 +97,6 @@ fn a_relay_that_gets_messages_twice_passes_on_all() {
     run.assert_counts(Counts { sent: 100, received: 100, duplicates: 150, relayed: 150, ..Counts::default() });
 }
 
-#[test]
 fn two_programs_measure_a_round_trip() {
     let memory = Memory::new();
     let options = "-c Mock --mock latency=3ms -t there_and_back";
@@ -107,7 +112,6 @@ fn two_programs_measure_a_round_trip() {
     memory.assert_empty();
 }
 
-#[test]
 fn the_slowest_of_all_is_not_lost_because_it_is_the_last() {
     let [one, slow] = measure_all([
         ("latency=1ms,slow=200:600ms", "-r 100 --max-runtime 2"),
@@ -118,7 +122,6 @@ fn the_slowest_of_all_is_not_lost_because_it_is_the_last() {
     slow.assert_counts(Counts { sent: 6, received: 6, too_late: 6, ..Counts::default() });
 }
 
-#[test]
 fn what_is_under_way_when_the_time_is_up_is_waited_for_also_from_another_program() {
     let memory = Memory::new();
     let options = "-c Mock --mock latency=400ms -t under_way -r 50";

@@ -5,7 +5,14 @@ use rustix::process::Signal;
 use super::{Counts, Mocked, measure};
 use crate::program::{Memory, send};
 
-#[test]
+test_support::tests![
+    nothing_is_sent_before_all_are_matched,
+    an_unmatched_run_fails_with_the_reason,
+    a_match_after_the_timeout_fails_too,
+    a_dead_subscription_blocks_no_endpoint_and_leaves_nothing,
+    messages_without_a_subscription_are_counted,
+];
+
 fn nothing_is_sent_before_all_are_matched() {
     // A message of a publisher without a matched subscription would be lost.
     let run = measure("match=300ms", "-p 2 -s 2 -r 100 --max-runtime 1");
@@ -13,7 +20,6 @@ fn nothing_is_sent_before_all_are_matched() {
     assert!(run.summary().matched_after_ns >= 300_000_000, "{}", run.run.stdout);
 }
 
-#[test]
 fn an_unmatched_run_fails_with_the_reason() {
     let run = Mocked::start("mismatch", "-r 100 --max-runtime 1 --wait-for-matched-timeout 1").finish();
     assert_eq!(run.run.status.code(), Some(1), "{}", run.run.everything());
@@ -26,14 +32,12 @@ fn an_unmatched_run_fails_with_the_reason() {
     assert!(run.log.rows.is_empty() && run.log.summary.is_none(), "{}", run.run.stdout);
 }
 
-#[test]
 fn a_match_after_the_timeout_fails_too() {
     let run = Mocked::start("match=30s", "-r 100 --max-runtime 1 --wait-for-matched-timeout 1").finish();
     assert_eq!(run.run.status.code(), Some(1), "{}", run.run.everything());
     assert!(run.run.stderr.contains("no reason is known"), "{}", run.run.stderr);
 }
 
-#[test]
 fn a_dead_subscription_blocks_no_endpoint_and_leaves_nothing() {
     let memory = Memory::new();
     let mut run = memory.start("-c Mock --mock lose=10 -s 2 -r 100 --max-runtime 3");
@@ -49,7 +53,6 @@ fn a_dead_subscription_blocks_no_endpoint_and_leaves_nothing() {
     memory.assert_empty();
 }
 
-#[test]
 fn messages_without_a_subscription_are_counted() {
     let memory = Memory::new();
     let run = memory.run("-c Mock -t nobody -s 0 -r 100 --max-runtime 1");

@@ -3,10 +3,10 @@
 //! Counts and latencies of the mock depend on ids alone, so they are compared exactly, however busy the machine is. What depends on
 //! the real times of sending is compared by identities, or at so low a rate that a message never falls into the wrong second.
 
-mod counts;
-mod defects;
-mod latencies;
-mod matching;
+pub mod counts;
+pub mod defects;
+pub mod latencies;
+pub mod matching;
 
 use std::fs;
 

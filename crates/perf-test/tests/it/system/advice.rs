@@ -5,6 +5,17 @@ use perf_test::system::advice::advice;
 
 use super::fake::Fake;
 
+test_support::tests![
+    the_governors_of_a_board,
+    what_a_laptop_does_to_save_power_and_to_be_fast,
+    each_disturbance_alone_is_the_only_advice,
+    a_slow_clock_is_replaced_by_the_fast_one_where_there_is_one,
+    isolating_cpus_is_advised_where_there_are_enough_and_through_grub_where_it_is,
+    a_quota_is_taken_away_where_it_is_set,
+    shared_memory_too_small_for_images_is_enlarged,
+    what_matters_most_comes_first,
+];
+
 /// The advice for a machine, each piece by the words it was recognised by.
 #[track_caller]
 fn assert_advice(fake: &Fake, expected: &[&str]) -> Vec<Advice> {
@@ -31,7 +42,6 @@ fn assert_command(fake: &Fake, finding: &str, command: &str) {
 
 const CPUS: &str = "/sys/devices/system/cpu";
 
-#[test]
 fn the_governors_of_a_board() {
     let board = Fake::board();
     assert_advice(&board, &["the governor schedutil", "devfreq0 has the governor simple_ondemand"]);
@@ -48,7 +58,6 @@ fn the_governors_of_a_board() {
     assert_command(&board, "ondemand", &format!("echo performance | sudo tee {CPUS}/cpufreq/policy2/scaling_governor"));
 }
 
-#[test]
 fn what_a_laptop_does_to_save_power_and_to_be_fast() {
     let laptop = Fake::laptop();
     assert_advice(&laptop, &["the governor powersave", "enter C6", "turbo is on", "SMT is on"]);
@@ -82,7 +91,6 @@ fn set_up() -> Fake {
     board
 }
 
-#[test]
 fn each_disturbance_alone_is_the_only_advice() {
     for (path, content, finding, command) in [
         (
@@ -120,7 +128,6 @@ fn each_disturbance_alone_is_the_only_advice() {
     }
 }
 
-#[test]
 fn a_slow_clock_is_replaced_by_the_fast_one_where_there_is_one() {
     let laptop = Fake::laptop();
     laptop.file("sys/devices/system/clocksource/clocksource0/current_clocksource", "hpet\n");
@@ -128,7 +135,6 @@ fn a_slow_clock_is_replaced_by_the_fast_one_where_there_is_one() {
     assert_command(&laptop, "read from hpet", &format!("echo tsc | sudo tee {file}"));
 }
 
-#[test]
 fn isolating_cpus_is_advised_where_there_are_enough_and_through_grub_where_it_is() {
     let board = set_up();
     board.file("sys/devices/system/cpu/isolated", "\n");
@@ -141,7 +147,6 @@ fn isolating_cpus_is_advised_where_there_are_enough_and_through_grub_where_it_is
     assert_advice(&board, &[]);
 }
 
-#[test]
 fn a_quota_is_taken_away_where_it_is_set() {
     let board = set_up();
     board.file("sys/fs/cgroup/cpu.stat", "nr_throttled 3\n");
@@ -152,7 +157,6 @@ fn a_quota_is_taken_away_where_it_is_set() {
     assert_advice(&board, &[]);
 }
 
-#[test]
 fn shared_memory_too_small_for_images_is_enlarged() {
     let mut system = set_up().read();
     (system.memory.shared_memory_kib, system.memory.shared_memory_free_kib) = (Some(65_536), Some(60_000));
@@ -164,7 +168,6 @@ fn shared_memory_too_small_for_images_is_enlarged() {
     assert_eq!(advice(&system), []);
 }
 
-#[test]
 fn what_matters_most_comes_first() {
     let laptop = Fake::laptop();
     laptop.file("sys/fs/cgroup/cpu.stat", "nr_throttled 3\n");

@@ -1,14 +1,22 @@
 //! `perf_test system` and the watch over a run, on machines that are built of files.
 
-mod advice;
+pub mod advice;
 mod fake;
-mod reading;
-mod watch;
+pub mod reading;
+pub mod watch;
 
 use serde_json::Value;
 
 use crate::program::Memory;
 use fake::Fake;
+
+test_support::tests![
+    the_board_of_the_documentation_is_told_its_performance_commands,
+    what_speaks_against_the_machine_is_said_of_each_run,
+    the_noise_floor_of_this_machine_is_printed_with_a_verdict,
+    programs_get_the_same_as_one_object_with_units_in_its_names,
+    this_machine_is_described_without_a_word_on_what_it_does_not_say,
+];
 
 fn print(fake: &Fake, options: &str) -> String {
     let output = Memory::new().command(options).env("PERF_TEST_SYSTEM_ROOT", fake.root()).output().unwrap();
@@ -16,7 +24,6 @@ fn print(fake: &Fake, options: &str) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-#[test]
 fn the_board_of_the_documentation_is_told_its_performance_commands() {
     let text = print(&Fake::board(), "system --noise-seconds 0");
     for words in [
@@ -42,7 +49,6 @@ fn the_board_of_the_documentation_is_told_its_performance_commands() {
     }
 }
 
-#[test]
 fn what_speaks_against_the_machine_is_said_of_each_run() {
     let board = Fake::board();
     let memory = Memory::new();
@@ -55,7 +61,6 @@ fn what_speaks_against_the_machine_is_said_of_each_run() {
     memory.assert_empty();
 }
 
-#[test]
 fn the_noise_floor_of_this_machine_is_printed_with_a_verdict() {
     let text = print(&Fake::board(), "system --noise-seconds 1");
     for words in ["noise floor", "timer late", "wake-up", "to read, in steps of", "of p99, up to"] {
@@ -63,7 +68,6 @@ fn the_noise_floor_of_this_machine_is_printed_with_a_verdict() {
     }
 }
 
-#[test]
 fn programs_get_the_same_as_one_object_with_units_in_its_names() {
     let document: Value = serde_json::from_str(&print(&Fake::laptop(), "system --json --noise-seconds 1")).unwrap();
     let system = &document["system"];
@@ -78,7 +82,6 @@ fn programs_get_the_same_as_one_object_with_units_in_its_names() {
     assert_eq!((&without["noise"], &without["system"]), (&Value::Null, system));
 }
 
-#[test]
 fn this_machine_is_described_without_a_word_on_what_it_does_not_say() {
     let run = Memory::new().run("system --noise-seconds 0");
     run.assert_good();

@@ -4,7 +4,15 @@ use perf_test::system::{System, Watch, advice, text};
 
 use super::fake::Fake;
 
-#[test]
+test_support::tests![
+    a_board_is_read_whole,
+    a_laptop_is_read_whole,
+    kinds_of_kernels_and_containers_are_told_apart,
+    the_tightest_quota_of_either_generation_of_control_groups_counts,
+    of_a_container_without_anything_nothing_is_invented,
+    garbage_in_every_file_is_no_value_and_no_panic,
+];
+
 fn a_board_is_read_whole() {
     let system = Fake::board().read();
     assert_eq!(system.machine.model.as_deref(), Some("D-Robotics RDK X3 V2.1"));
@@ -25,7 +33,6 @@ fn a_board_is_read_whole() {
     assert_eq!(system.load.cpu_times.unwrap().user_ms, 1_000_000);
 }
 
-#[test]
 fn a_laptop_is_read_whole() {
     let system = Fake::laptop().read();
     assert_eq!(system.machine.model.as_deref(), Some("LENOVO 21CB"));
@@ -41,7 +48,6 @@ fn a_laptop_is_read_whole() {
     assert_eq!(again, system);
 }
 
-#[test]
 fn kinds_of_kernels_and_containers_are_told_apart() {
     let fake = Fake::board();
     for (version, realtime, expected) in [
@@ -69,7 +75,6 @@ fn kinds_of_kernels_and_containers_are_told_apart() {
     assert_eq!(fake.read().container.kind.as_deref(), Some("lxc"));
 }
 
-#[test]
 fn the_tightest_quota_of_either_generation_of_control_groups_counts() {
     let fake = Fake::empty();
     fake.file("proc/self/cgroup", "1:cpu,cpuacct:/\n0::/a.slice/b.service\n");
@@ -96,7 +101,6 @@ fn nothing() -> System {
     system
 }
 
-#[test]
 fn of_a_container_without_anything_nothing_is_invented() {
     let fake = Fake::empty();
     let system = fake.read();
@@ -108,7 +112,6 @@ fn of_a_container_without_anything_nothing_is_invented() {
     assert_eq!(known, [format!("  CPU         {}", std::env::consts::ARCH)], "{lines}");
 }
 
-#[test]
 fn garbage_in_every_file_is_no_value_and_no_panic() {
     for machine in [Fake::board(), Fake::laptop()] {
         machine.file("sys/fs/cgroup/cpu.stat", "");

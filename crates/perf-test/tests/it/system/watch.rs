@@ -5,6 +5,17 @@ use perf_test::warning::{Warning, WarningKind};
 
 use super::fake::Fake;
 
+test_support::tests![
+    a_quiet_machine_raises_none,
+    steal_above_a_hundredth,
+    the_load_of_others_and_not_of_the_run_itself,
+    a_governor_that_is_not_performance_or_was_not,
+    a_frequency_that_changed_by_more_than_a_tenth_or_was_limited,
+    deep_sleep_and_not_light_sleep,
+    a_control_group_that_was_stopped,
+    several_at_once_are_all_reported,
+];
+
 /// The warnings of a run during which `change` happened.
 fn during(fake: &Fake, change: impl FnOnce(&Fake)) -> Vec<Warning> {
     let watch = Watch::start(fake.root());
@@ -30,19 +41,16 @@ fn set_up() -> Fake {
     fake
 }
 
-#[test]
 fn a_quiet_machine_raises_none() {
     assert_eq!(during(&set_up(), |_| {}), []);
     assert_eq!(during(&set_up(), |fake| fake.time_passes(900, 90)), []);
 }
 
-#[test]
 fn steal_above_a_hundredth() {
     let warnings = during(&set_up(), |fake| fake.time_passes(0, 250));
     assert_only(&warnings, "steal", "the hypervisor gave 2.5 % of the CPU time to other machines");
 }
 
-#[test]
 fn the_load_of_others_and_not_of_the_run_itself() {
     let other = during(&set_up(), |fake| fake.time_passes(4000, 0));
     assert_only(&other, "load", "other programs used 40 % of the CPU time");
@@ -63,7 +71,6 @@ fn the_load_of_others_and_not_of_the_run_itself() {
     assert_only(&mixed, "load", "other programs used 20 %");
 }
 
-#[test]
 fn a_governor_that_is_not_performance_or_was_not() {
     let warnings = during(&Fake::board(), |_| {});
     assert_only(&warnings, "governor", "the CPU frequency governor of policy0 is schedutil, not performance");
@@ -77,7 +84,6 @@ fn a_governor_that_is_not_performance_or_was_not() {
     assert_only(&lowered, "governor", "of policy1 is powersave");
 }
 
-#[test]
 fn a_frequency_that_changed_by_more_than_a_tenth_or_was_limited() {
     let run_at = |fake: &Fake, cpus: std::ops::Range<u32>, khz: &str| {
         cpus.for_each(|cpu| fake.file(&format!("sys/devices/system/cpu/cpufreq/policy{cpu}/scaling_cur_freq"), khz));
@@ -91,7 +97,6 @@ fn a_frequency_that_changed_by_more_than_a_tenth_or_was_limited() {
     assert_only(&limited, "frequency", "of policy3 was limited to 1900 MHz during the run, from 4700 MHz");
 }
 
-#[test]
 fn deep_sleep_and_not_light_sleep() {
     let slept = |fake: &Fake, state: u32| {
         fake.time_passes(0, 0);
@@ -107,13 +112,11 @@ fn deep_sleep_and_not_light_sleep() {
     assert!(warnings[0].hint.contains("--prevent-cpu-idle"), "{warnings:?}");
 }
 
-#[test]
 fn a_control_group_that_was_stopped() {
     let warnings = during(&set_up(), |fake| fake.file("sys/fs/cgroup/cpu.stat", "nr_periods 30\nnr_throttled 8\n"));
     assert_only(&warnings, "throttled", "stopped 5 times because their CPU quota was exhausted");
 }
 
-#[test]
 fn several_at_once_are_all_reported() {
     let warnings = during(&Fake::board(), |fake| fake.time_passes(5000, 500));
     let kinds: Vec<String> = warnings.iter().map(|warning| warning.kind.to_string()).collect();
