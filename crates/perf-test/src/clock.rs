@@ -1,7 +1,6 @@
-//! The one clock of all measurements: CLOCK_MONOTONIC, in nanoseconds.
+//! The clock of all measurements: CLOCK_MONOTONIC, in nanoseconds.
 //!
-//! Used by the worker loops, the coordinator and the calibration. All processes of a host read the
-//! same clock, so a time stamped in one can be compared in another.
+//! All processes of a host read the same clock, so a stamp of one process can be compared in another.
 
 use rustix::thread::{ClockId as SleepClock, clock_nanosleep_absolute};
 use rustix::time::{ClockId, Timespec, clock_gettime};
@@ -22,7 +21,7 @@ pub fn sleep_until(time_ns: i64) {
         return;
     }
     let until = Timespec { tv_sec: time_ns / SECOND_NS, tv_nsec: time_ns % SECOND_NS };
-    // An early return is harmless: every caller looks at the clock again.
+    // An early return is harmless: every caller reads the clock again.
     let _ = clock_nanosleep_absolute(SleepClock::Monotonic, &until);
 }
 
@@ -32,7 +31,7 @@ mod tests {
 
     #[test]
     fn all_processes_of_a_host_read_the_same_clock() {
-        // Those in other languages, too: the kernel's CLOCK_MONOTONIC and no other.
+        // Workers in other languages, too, read the kernel's CLOCK_MONOTONIC.
         let kernels_ns = || {
             let time = clock_gettime(ClockId::Monotonic);
             time.tv_sec * SECOND_NS + time.tv_nsec

@@ -1,7 +1,4 @@
-//! What `-c` names: a back end that this program brings along, or another program that brings one.
-//!
-//! Used by the command line, which finds it and asks whether it can do what is wanted, and by the coordinator, which starts its
-//! workers.
+//! The communicator (`-c`): a back end in this program, or another program that contains one.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -9,15 +6,15 @@ use std::process::Command;
 use crate::backend::{BUILT_IN, Backend};
 use crate::run_spec::RunSpec;
 
-/// Names of worker programs begin so.
+/// The prefix of the names of worker programs.
 const PREFIX: &str = "perf_test_";
 
 /// The program that workers run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Program {
-    /// This one.
+    /// This program.
     This,
-    /// One that brings another middleware along.
+    /// A program that contains another middleware.
     Other(PathBuf),
 }
 
@@ -33,7 +30,7 @@ impl Communicator {
     /// The middleware `name`, in any mixture of cases.
     ///
     /// # Errors
-    /// A sentence with all names that there are.
+    /// A sentence with all names that exist.
     pub fn find(name: &str) -> Result<Communicator, String> {
         if let Some(backend) = BUILT_IN.into_iter().find(|backend| backend.name().eq_ignore_ascii_case(name)) {
             let name = backend.name().to_owned();
@@ -47,27 +44,27 @@ impl Communicator {
         let names: Vec<&str> = BUILT_IN.iter().map(|backend| backend.name()).collect();
         let program = found.filter(|_| !name.contains('/')).ok_or_else(|| {
             format!(
-                "there is no communicator `{name}`: this program has {}, and no worker program {file} lies beside it or on the PATH",
+                "there is no communicator `{name}`: this program has {}, and there is no worker program {file} beside it or on the PATH",
                 names.join(" and ")
             )
         })?;
         Ok(Communicator { name: name.to_owned(), backend: None, program: Program::Other(program) })
     }
 
-    /// Its name, as the worker knows it.
+    /// Its name in the worker.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// What the option means with it, if it is always so; of other programs only their workers know.
+    /// The meaning of an option that is always on with it. Of other programs only their workers know.
     #[must_use]
-    pub fn always(&self, option: &str) -> Option<&'static str> {
-        let always = self.backend.map_or(&[][..], Backend::always);
-        always.iter().find_map(|(name, what)| (*name == option).then_some(*what))
+    pub fn implied_option(&self, option: &str) -> Option<&'static str> {
+        let implied = self.backend.map_or(&[][..], Backend::implied_options);
+        implied.iter().find_map(|(name, what)| (*name == option).then_some(*what))
     }
 
-    /// Whether it can do what the run asks for; of other programs only their workers know.
+    /// Checks whether it supports the options of the run. Other programs leave this to their workers.
     ///
     /// # Errors
     /// The back end's sentence.
@@ -75,16 +72,16 @@ impl Communicator {
         self.backend.map_or(Ok(()), |backend| backend.check(spec))
     }
 
-    /// The program that workers run.
+    /// The program of the workers.
     #[must_use]
     pub fn program(&self) -> &Program {
         &self.program
     }
 
-    /// Takes away what dead workers left.
+    /// Removes the files of dead workers.
     ///
     /// # Errors
-    /// A sentence: the middleware cannot work here, or something is still there.
+    /// A sentence: the middleware cannot work here, or files could not be removed.
     pub fn clean_up(&self, spec: &RunSpec) -> Result<(), String> {
         if let Some(backend) = self.backend {
             return backend.clean_up(spec);

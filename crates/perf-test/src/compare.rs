@@ -1,17 +1,16 @@
-//! Two runs against each other: the *result analysis* table and one sentence per difference.
+//! The comparison of two runs: the *result analysis* table and one sentence per difference.
 //!
-//! Used by `main` for `experiment zero-copy`. The sentences say what was measured. A difference
-//! counts only if it is larger than the noise of both runs: three standard errors of the values of
-//! single seconds (latency, CPU), three times the square root of a count, and in any case 5 %.
+//! A difference counts only if it is larger than the noise of both runs: three standard errors of the values of single seconds
+//! (latency, CPU), three times the square root of a count, and in any case 5 %.
 
 use crate::measure::moments::Moments;
 use crate::report::summary::Summary;
 use crate::report::tables::{cells, table};
 
-/// A difference smaller than this part of the larger value is noise.
-const SMALLEST_PART: f64 = 0.05;
-/// Standard errors that a difference must exceed.
-const ERRORS: f64 = 3.0;
+/// The fraction of the larger value below which a difference is noise.
+const MIN_DIFFERENCE_FRACTION: f64 = 0.05;
+/// The number of standard errors that a difference must exceed.
+const STANDARD_ERRORS: f64 = 3.0;
 
 /// A figure of one run and its standard error, in the same unit.
 #[derive(Clone, Copy, Debug)]
@@ -22,7 +21,7 @@ struct Figure {
 
 impl Figure {
     fn of_seconds(value: f64, moments: &Moments) -> Figure {
-        // The value may be in another unit than the seconds: what carries over is the relative error.
+        // The value may have another unit than those of the seconds, so the relative error is used.
         let relative = if moments.mean == 0.0 { 0.0 } else { moments.standard_error() / moments.mean };
         Figure { value, error: value * relative }
     }
@@ -92,12 +91,13 @@ fn cpu_time(summary: &Summary, cpu_ns: i64) -> Figure {
     Figure::of_seconds(cpu_ns as f64, &summary.second_core_percents)
 }
 
-/// What was measured, in words. Less is better in everything that is compared here.
+/// The difference of a figure, in words. Less is better in all figures here.
 fn sentence(what: &str, copy: Figure, zero_copy: Figure) -> String {
     if copy.value == zero_copy.value {
         return format!("- {what} is the same.");
     }
-    let noise = (ERRORS * copy.error.hypot(zero_copy.error)).max(SMALLEST_PART * copy.value.max(zero_copy.value));
+    let noise = (STANDARD_ERRORS * copy.error.hypot(zero_copy.error))
+        .max(MIN_DIFFERENCE_FRACTION * copy.value.max(zero_copy.value));
     let difference = copy.value - zero_copy.value;
     if difference.abs() <= noise {
         return format!("- {what} shows no difference beyond noise.");
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn what_varies_more_than_it_differs_is_no_difference() {
+    fn a_difference_within_the_variation_is_no_difference() {
         let (mut before, mut after) = (summary("", 100_000), summary("--zero-copy", 80_000));
         let noisy = |mean: f64| {
             let mut seconds = Moments::default();

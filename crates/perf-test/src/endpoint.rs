@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// One publisher, subscription or relay of a run, by its index.
+/// A publisher, a subscription or a relay of a run, by its index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Endpoint {
     /// A publisher.
@@ -23,10 +23,10 @@ impl std::fmt::Display for Endpoint {
     }
 }
 
-/// One endpoint and where it lives.
+/// The plan of one endpoint.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EndpointPlan {
-    /// Which.
+    /// The endpoint.
     pub endpoint: Endpoint,
     /// The full name of its topic, as `/perf_test_1f00…/test_topic`; a relay's is the one that it takes from.
     pub topic: String,

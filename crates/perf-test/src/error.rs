@@ -1,18 +1,15 @@
-//! How a run of the program can fail, and the exit code that goes with it.
-//!
-//! Used by everything between `main` and the coordinator. A failure is a sentence with the values in
-//! it and what to do next; it is printed once, by `main`.
+//! The failures of the program, with their exit codes. A failure is a sentence with the values and the next step.
 
 /// A failure of the whole program.
 #[derive(Debug, thiserror::Error)]
 pub enum Failure {
-    /// The command asks for something that cannot be: exit code 2.
+    /// The command is not valid: exit code 2.
     #[error("{0}")]
     Usage(String),
-    /// The command is good, the measurement failed: exit code 1.
+    /// The measurement failed: exit code 1.
     #[error("{0}")]
     Measurement(String),
-    /// The measurement is good, and not what was required: exit code 3.
+    /// The measurement is good, and a requirement is not met: exit code 3.
     #[error("{0}")]
     NotMet(String),
 }

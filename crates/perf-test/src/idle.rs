@@ -1,9 +1,8 @@
-//! Keeps processors out of deep sleep: `--prevent-cpu-idle`.
+//! The guard against deep sleep of CPUs (`--prevent-cpu-idle`), held for the length of a run.
 //!
-//! Used by the coordinator, which holds an [`Awake`] while a run lasts. A processor that has slept deeply needs up to hundreds of
-//! microseconds to wake up, which a subscription that waits would be charged for; a robot that is busy does not have them.
-//! The kernel takes a bound on that time from whoever holds `/dev/cpu_dma_latency` open, and forgets it when the file is
-//! closed: also when the process is killed.
+//! A CPU in deep sleep needs up to hundreds of microseconds to wake up, which would count in the latency of a subscription that
+//! waits; the CPUs of a busy robot do not sleep deeply. The kernel accepts a bound on that time through `/dev/cpu_dma_latency` and
+//! removes it when the file is closed, also when the process is killed.
 
 use std::fs::{File, OpenOptions};
 use std::io::{ErrorKind, Write};
@@ -11,17 +10,17 @@ use std::path::Path;
 
 const DEVICE: &str = "/dev/cpu_dma_latency";
 
-/// While it lives, no processor of this machine sleeps so that waking up takes time.
+/// While it lives, no CPU of this machine sleeps deeply.
 #[derive(Debug)]
 pub struct Awake {
     _device: File,
 }
 
 impl Awake {
-    /// From now on.
+    /// Holds the bound from now on.
     ///
     /// # Errors
-    /// A sentence, if the machine has no such device, or this user may not use it.
+    /// A sentence, if the machine has no such device, or this user must not use it.
     pub fn hold() -> Result<Awake, String> {
         Awake::hold_by(Path::new(DEVICE))
     }
@@ -44,9 +43,9 @@ fn refused(device: &Path, error: &std::io::Error) -> String {
         _ => "the kernel refused the bound".to_owned(),
     };
     format!(
-        "--prevent-cpu-idle: processors cannot be kept awake through {device}: {error} ({way}). Without it: boot with \
-         `cpuidle.off=1`, disable deep states with `sudo cpupower idle-set -D 0`, or keep the readers' processors busy \
-         with `--wait spin`"
+        "--prevent-cpu-idle: CPUs cannot be kept awake through {device}: {error} ({way}). Without it: boot with \
+         `cpuidle.off=1`, disable deep states with `sudo cpupower idle-set -D 0`, or keep the readers' CPUs busy with \
+          `--wait spin`"
     )
 }
 
@@ -54,7 +53,7 @@ fn refused(device: &Path, error: &std::io::Error) -> String {
 mod tests {
     use super::*;
 
-    /// The bound that holds now, whoever asked for it, µs.
+    /// The bound that holds now, µs.
     fn bound_us() -> i32 {
         i32::from_ne_bytes(std::fs::read(DEVICE).unwrap().try_into().unwrap())
     }
@@ -77,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn who_cannot_have_it_is_told_what_else_works() {
+    fn the_error_names_the_alternatives() {
         let sentence = Awake::hold_by(Path::new("/nowhere/cpu_dma_latency")).unwrap_err();
         for part in ["/nowhere/cpu_dma_latency", "No such file", "--device", "cpupower", "--wait spin"] {
             assert!(sentence.contains(part), "{part} is not in: {sentence}");

@@ -1,7 +1,6 @@
-//! Ctrl-C and its relatives: the first asks for an orderly end, the second ends the program.
+//! Ctrl-C, SIGTERM and SIGHUP: the first signal requests an orderly end, the second ends the program.
 //!
-//! Installed once by `main`, looked at by the coordinator. Workers see the end of their stdin when
-//! the program is gone, so nothing is left behind either way.
+//! In both cases the stdin of the workers ends with the program, so they exit and remove their files.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,7 +12,7 @@ use crate::error::Failure;
 /// The exit code after a second Ctrl-C, as shells expect it.
 const EXIT_INTERRUPTED: i32 = 130;
 
-/// Whether someone wants the program to end.
+/// The request for an orderly end.
 #[derive(Clone, Debug)]
 pub struct Interrupt(Arc<AtomicBool>);
 
@@ -25,7 +24,7 @@ impl Interrupt {
     pub fn install() -> Result<Interrupt, Failure> {
         let flag = Arc::new(AtomicBool::new(false));
         for signal in [SIGINT, SIGTERM, SIGHUP] {
-            // In this order: the first signal finds the flag down and raises it, the second finds it up.
+            // In this order: the first signal finds the flag clear and sets it, the second finds it set.
             signal_hook::flag::register_conditional_shutdown(signal, EXIT_INTERRUPTED, flag.clone())
                 .and_then(|_| signal_hook::flag::register(signal, flag.clone()))
                 .map_err(|error| Failure::Measurement(format!("cannot catch signal {signal}: {error}")))?;
@@ -33,9 +32,9 @@ impl Interrupt {
         Ok(Interrupt(flag))
     }
 
-    /// Whether an orderly end was asked for.
+    /// Whether an orderly end was requested.
     #[must_use]
-    pub fn requested(&self) -> bool {
+    pub fn is_requested(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
 }

@@ -1,8 +1,8 @@
-//! `perf_test`: measures publish and subscribe between real processes, honestly.
+//! `perf_test`: a benchmark of publish and subscribe between real processes.
 //!
-//! The program is the coordinator of a run; its workers are the same executable again (or a program that brings another middleware
-//! along), one process for the publishers and one for each subscription. The loops measure through the three traits of `backend`;
-//! only `backend::gantry` and `messages` know a middleware. What is measured, merged and reported knows plain numbers.
+//! The program is the coordinator of a run. Its workers are the same executable (or a program that contains another middleware), one
+//! process for the publishers and one for each subscription. The loops measure through the three traits of `backend`; only
+//! `backend::gantry` and `messages` know a middleware. Measurements, rows and reports are plain numbers.
 //!
 //! ```text
 //! cli ─► run_spec, requirement ─► program ─► session ─► coordinator ─► report ─► plot
@@ -11,8 +11,8 @@
 //!                                                         worker ─► measure, pacing, payload
 //!                                                          └─► backend ─► gantry (messages) │ mock
 //! ```
-//! `system` describes the machine and watches it during a run. Across hosts only round trips are measured: latencies are
-//! differences of one clock.
+//! `system` describes the machine and watches it during a run. Across hosts it measures only round trips, because
+//! latencies are differences of one clock.
 #![forbid(unsafe_code)]
 
 pub mod backend;

@@ -1,12 +1,11 @@
-//! When things are due: messages on an open-loop schedule, and one-second rows.
+//! Due times: messages on an open-loop schedule, and one-second rows.
 //!
-//! Used by the worker loops. A schedule never looks at what happened: message `k` is due at
-//! `start + k / rate` whatever came before, so a slow moment shows as lateness and is not hidden by
-//! sending less (no coordinated omission).
+//! A schedule does not depend on earlier messages: message `k` is due at `start + k / rate`. So a slow moment shows as lateness and is
+//! not hidden by sending less (no coordinated omission).
 
 use crate::clock::SECOND_NS;
 
-/// When each message is due.
+/// The schedule of messages.
 #[derive(Clone, Copy, Debug)]
 pub struct Schedule {
     start_ns: i64,
@@ -20,17 +19,17 @@ impl Schedule {
         Schedule { start_ns, rate_hz }
     }
 
-    /// When message `index` (first 0) is due, in nanoseconds; `None` if messages are due at once.
+    /// The due time of message `index` (first 0), in nanoseconds; `None` if messages are due at once.
     #[must_use]
     pub fn due_ns(&self, index: u64) -> Option<i64> {
         let rate = u64::from(self.rate_hz);
-        // Whole seconds apart from the rest, so that nothing is rounded twice and nothing overflows.
+        // Whole seconds are separate from the rest, to avoid double rounding and overflow.
         let seconds = index.checked_div(rate)?;
         let rest_ns = index % rate * SECOND_NS as u64 / rate;
         Some(self.start_ns + seconds as i64 * SECOND_NS + rest_ns as i64)
     }
 
-    /// How many messages are due before `time_ns`; 0 if they are due at once.
+    /// The number of messages due before `time_ns`; 0 if they are due at once.
     #[must_use]
     pub fn due_before(&self, time_ns: i64) -> u64 {
         let elapsed_ns = u64::try_from(time_ns - self.start_ns).unwrap_or(0);
@@ -40,7 +39,7 @@ impl Schedule {
     }
 }
 
-/// Which one-second row is open: row `k` covers `[start + k s, start + (k + 1) s)`.
+/// The open one-second row: row `k` covers `[start + k s, start + (k + 1) s)`.
 #[derive(Clone, Copy, Debug)]
 pub struct Seconds {
     start_ns: i64,
@@ -54,19 +53,19 @@ impl Seconds {
         Seconds { start_ns, open: 0 }
     }
 
-    /// The row that is open.
+    /// The index of the open row.
     #[must_use]
     pub fn open(&self) -> u64 {
         self.open
     }
 
-    /// When the open row ends, in nanoseconds.
+    /// The end of the open row, in nanoseconds.
     #[must_use]
     pub fn end_ns(&self) -> i64 {
         self.start_ns + (self.open as i64 + 1) * SECOND_NS
     }
 
-    /// Closes the open row if it is over at `now_ns` and says which it was. Call it until it says `None`.
+    /// Closes the open row if it has ended at `now_ns` and returns its index. Call it until it returns `None`.
     pub fn close(&mut self, now_ns: i64) -> Option<u64> {
         if now_ns < self.end_ns() {
             return None;

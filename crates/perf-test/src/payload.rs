@@ -1,21 +1,21 @@
-//! What `--touch` does to the bytes of a payload, and how a reader sees that they are those that were written.
+//! The bytes of a payload (`--touch`): written by the publisher, read and checked by the subscription.
 //!
-//! Used by the worker loops. Every byte that is written has the same value, which depends on the message's id, so a slot that was
-//! given to the next message while it was read shows. Allocates nothing.
+//! All bytes that are written have the same value, which depends on the message's id. So a reader detects a slot that was reused for
+//! another message while it was read.
 
 use std::hint::black_box;
 
 use crate::run_spec::Touch;
 
-/// Distance between the bytes that `--touch page` writes and reads: the smallest page there is.
+/// Distance between the bytes that `--touch page` writes and reads: the smallest page size.
 const PAGE_BYTES: usize = 4096;
 
-/// The value of all bytes that are written into message `id`: neighbours differ, also across 256 messages and 65536.
+/// The value of all bytes that are written into message `id`; ids 1, 256 or 65536 apart have different values.
 fn value(id: u64) -> u8 {
     (id ^ (id >> 8) ^ (id >> 16)) as u8
 }
 
-/// Writes a payload as it is asked for.
+/// Writes a payload according to `touch`.
 pub fn write(bytes: &mut [u8], touch: Touch, id: u64) {
     let value = value(id);
     match touch {
@@ -25,14 +25,14 @@ pub fn write(bytes: &mut [u8], touch: Touch, id: u64) {
     }
 }
 
-/// Reads what was written; whether it is that.
+/// Reads a payload according to `touch`. Returns whether it is that of message `id`.
 #[must_use]
 pub fn read(bytes: &[u8], touch: Touch, id: u64) -> bool {
     let value = value(id);
     match touch {
         Touch::Stamp => true,
         Touch::Page => black_box(bytes).iter().step_by(PAGE_BYTES).fold(true, |same, byte| same & (*byte == value)),
-        // Without a way out in the middle: the compiler makes vectors of it, and every byte is read.
+        // Without an early exit, so that the compiler vectorizes it and every byte is read.
         Touch::Full => black_box(bytes).iter().fold(0, |differs, byte| differs | (byte ^ value)) == 0,
     }
 }
@@ -42,7 +42,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_written_is_read_and_anything_else_is_seen() {
+    fn a_written_payload_is_accepted_and_any_other_is_detected() {
         for touch in [Touch::Page, Touch::Full] {
             for id in [1, 255, 256, 257, 65_536, u64::MAX] {
                 let mut bytes = vec![0x5a; 3 * PAGE_BYTES + 1];
@@ -56,7 +56,7 @@ mod tests {
     }
 
     #[test]
-    fn a_touch_reaches_what_it_says_and_nothing_else() {
+    fn a_touch_writes_its_part_and_nothing_else() {
         let untouched = vec![0x5a_u8; 2 * PAGE_BYTES];
         let written = |touch| {
             let mut bytes = untouched.clone();

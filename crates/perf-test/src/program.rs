@@ -1,6 +1,4 @@
-//! What the program does with its command line, from arguments to exit code.
-//!
-//! Used by `main` alone. All that goes wrong ends here, once, as a sentence on standard error.
+//! The program, from arguments to exit code. A failure is printed here, once, as a sentence on standard error.
 
 use std::ffi::OsString;
 use std::io::Write;
@@ -25,7 +23,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let cli = match cli::parse(arguments) {
         Ok(cli) => cli,
         Err(error) => {
-            // Nothing can be told if the console is gone.
+            // Fails only if the console has gone.
             let _ = error.print();
             return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
         }
@@ -62,7 +60,7 @@ fn one_run(options: &RunOptions) -> Result<(), Failure> {
         summaries.push(summary);
         not_met += count;
     }
-    say(&repeated(&summaries))?;
+    print_lines(&repeated(&summaries))?;
     if not_met > 0 {
         return Err(Failure::NotMet(format!("{not_met} requirements not met in {runs} runs")));
     }
@@ -80,22 +78,22 @@ fn experiment_zero_copy(options: &RunOptions) -> Result<(), Failure> {
         // Interleaved, and each pair in the other order: a machine that changes slowly changes both.
         let order = [pair % 2 == 1, pair % 2 == 0];
         for (half, with) in (1..).zip(order) {
-            let (what, suffix) = if with { ("with", "zero-copy") } else { ("without", "copy") };
+            let (mode, suffix) = if with { ("with", "zero-copy") } else { ("without", "copy") };
             let suffix = if runs == 1 { suffix.to_owned() } else { format!("{suffix}-run{}", pair + 1) };
-            let title = format!("run {} of {}: {what} zero copy", 2 * pair + half, 2 * runs);
+            let title = format!("run {} of {}: {mode} zero copy", 2 * pair + half, 2 * runs);
             let spec = RunSpec { zero_copy: with, ..spec.clone() };
             let (summary, _) = session.one_of_several(&spec, &title, &suffix)?;
             if with { &mut zero_copy } else { &mut copy }.push(summary);
         }
     }
     match (copy.as_slice(), zero_copy.as_slice()) {
-        ([copy], [zero_copy]) => say(&compare(copy, zero_copy)),
-        pairs => say(&paired(["copy", "zero copy"], [pairs.0, pairs.1])),
+        ([copy], [zero_copy]) => print_lines(&compare(copy, zero_copy)),
+        pairs => print_lines(&paired(["copy", "zero copy"], [pairs.0, pairs.1])),
     }
 }
 
-/// What several runs say together: that is what they were run for, so it is said even if nothing else is.
-fn say(lines: &[String]) -> Result<(), Failure> {
+/// Prints the result of a command, also with `-o none`.
+fn print_lines(lines: &[String]) -> Result<(), Failure> {
     write_lines(lines).map_err(|error| cannot_write(&error))
 }
 
@@ -108,7 +106,7 @@ fn plot_logs(options: &PlotOptions) -> Result<(), Failure> {
     }
     for log in &options.logs {
         let picture = plot::write(log, options.output.as_deref()).map_err(Failure::Usage)?;
-        say(&[format!("plot: {}", picture.display())])?;
+        print_lines(&[format!("plot: {}", picture.display())])?;
     }
     Ok(())
 }
@@ -127,7 +125,7 @@ fn describe_system(options: SystemOptions) -> Result<(), Failure> {
     } else {
         system::text::lines(&found, noise.as_ref(), &advice)
     };
-    say(&lines)
+    print_lines(&lines)
 }
 
 fn list_messages(options: &RunOptions) -> Result<(), Failure> {
@@ -143,5 +141,5 @@ fn list_messages(options: &RunOptions) -> Result<(), Failure> {
         };
         format!("  {:<20}{:>9}  {}{by_option}", message.name, message.bytes, message.type_name)
     }));
-    say(&lines)
+    print_lines(&lines)
 }

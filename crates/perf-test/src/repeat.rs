@@ -1,8 +1,7 @@
-//! Several runs of one experiment, or of two that are compared: what they say together.
+//! The results of several runs (`--runs`), repeated or compared in pairs.
 //!
-//! Used by `program` with `--runs`. Runs that are compared are interleaved, each pair in the other order than the pair before, so that
-//! a machine that changes slowly changes both; differences are ratios within pairs. Whatever lies within the interval's reach is called
-//! no difference.
+//! Runs that are compared are interleaved, and each pair has the opposite order of the pair before, so that a slow change of the
+//! machine affects both. Differences are ratios within pairs. If the interval contains 1, the verdict is no difference.
 
 use crate::measure::interval::Interval;
 use crate::measure::percentiles::has_tail_samples;
@@ -10,19 +9,19 @@ use crate::report::summary::Summary;
 use crate::report::tables::table;
 use crate::units::format_ns;
 
-/// A verdict needs an interval that is so sure: that of six runs.
-const ENOUGH: f64 = 0.95;
+/// The confidence that a verdict needs: that of six runs.
+const MIN_CONFIDENCE: f64 = 0.95;
 
-/// A figure that is followed over runs.
+/// A figure of several runs.
 struct Figure {
     name: &'static str,
-    /// If it is one.
+    /// The percentile, if it is one.
     percentile: Option<f64>,
     value: fn(&Summary) -> Option<f64>,
     show: fn(f64) -> String,
 }
 
-/// What is shown. Less is better in all.
+/// The figures that are shown. Less is better in all.
 const FIGURES: [Figure; 9] = [
     Figure { name: "latency p50", percentile: Some(50.0), value: |run| latency_ns(run, 0.5), show: format_ns },
     Figure {
@@ -61,7 +60,7 @@ impl Figure {
     }
 }
 
-/// What the mark means, if there is one.
+/// The meaning of the mark, if there is one.
 fn explained(rows: &[Vec<String>]) -> Option<String> {
     let marked = |row: &Vec<String>| row.first().is_some_and(|name| name.ends_with('*'));
     let line = "* in some run fewer than 10 samples lie beyond this percentile: run longer to trust it";
@@ -88,7 +87,7 @@ fn whole(value: f64) -> String {
     format!("{value:.0}")
 }
 
-/// How the same experiment came out each time, as lines of text; nothing for one run.
+/// The figures of repeated runs, as lines of text; empty for one run.
 #[must_use]
 pub fn repeated(runs: &[Summary]) -> Vec<String> {
     if runs.len() < 2 {
@@ -111,7 +110,7 @@ pub fn repeated(runs: &[Summary]) -> Vec<String> {
     lines
 }
 
-/// Two experiments against each other, run by run, as lines of text. `names` are theirs.
+/// The comparison of two series of runs with their `names`, pair by pair, as lines of text.
 #[must_use]
 pub fn paired(names: [&str; 2], runs: [&[Summary]; 2]) -> Vec<String> {
     let [first, second] = runs;
@@ -121,7 +120,7 @@ pub fn paired(names: [&str; 2], runs: [&[Summary]; 2]) -> Vec<String> {
     for figure in &FIGURES {
         let of = |runs: &[Summary]| runs.iter().map(figure.value).collect::<Option<Vec<f64>>>();
         let (Some(before), Some(after)) = (of(first), of(second)) else { continue };
-        // Without a whole ratio, as of no losses against some, the medians say what there is to say.
+        // If a ratio is not defined in a pair, as with no losses, only the medians are shown.
         let ratios: Vec<f64> =
             before.iter().zip(&after).filter(|(_, after)| **after > 0.0).map(|(b, a)| b / a).collect();
         let ratio = Interval::of(ratios).filter(|ratio| ratio.n == before.len());
@@ -153,7 +152,7 @@ pub fn paired(names: [&str; 2], runs: [&[Summary]; 2]) -> Vec<String> {
 fn verdict(ratio: &Interval) -> &'static str {
     if ratio.contains(1.0) {
         "no difference shown"
-    } else if ratio.confidence < ENOUGH {
+    } else if ratio.confidence < MIN_CONFIDENCE {
         "too few runs to say"
     } else if ratio.median > 1.0 {
         "lower"
@@ -163,7 +162,7 @@ fn verdict(ratio: &Interval) -> &'static str {
 }
 
 fn meaning(confidence: f64, runs: usize) -> String {
-    let more = if confidence < ENOUGH { "; six or more runs make it 95 %" } else { "" };
+    let more = if confidence < MIN_CONFIDENCE { "; six or more runs make it 95 %" } else { "" };
     format!("The interval holds the true median with {:.1} % ({runs} runs{more}).", confidence * 100.0)
 }
 

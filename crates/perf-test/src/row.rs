@@ -1,7 +1,6 @@
-//! A stretch of a run, merged over all workers: what tables and logs show.
+//! A row of tables and logs: a part of a run, merged over all workers.
 //!
-//! Made by the coordinator, read by the reports. Knows no middleware. Every row is a second but the last,
-//! which may be shorter or longer: counts are shown divided by the row's length.
+//! Every row is a second except the last, which may be shorter or longer. Counts are shown divided by the row's length.
 
 use crate::clock::SECOND_NS;
 use crate::measure::histogram::Latencies;
@@ -10,7 +9,7 @@ use crate::measure::moments::Moments;
 use crate::measure::tally::{Received, Relayed, Sent};
 use crate::measure::usage::Usage;
 
-/// One second of all workers together, or the piece of a second that a run ends with.
+/// One second of all workers together, or the part of a second at the end of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row {
     /// From the start of the run to the end of this row, nanoseconds.
@@ -23,11 +22,11 @@ pub struct Row {
     pub received: Received,
     /// The relay, if it belongs to this run.
     pub relayed: Relayed,
-    /// Latencies from the stamps, those of `received.latency_ns`.
+    /// Latencies from the stamps, the distribution of `received.latency_ns`.
     pub latencies: Latencies,
-    /// Latencies from the schedule, those of `received.response_ns`.
+    /// Latencies from the schedule, the distribution of `received.response_ns`.
     pub responses: Latencies,
-    /// How late messages were sent, as `sent.lateness_ns`.
+    /// Lateness of sending, the distribution of `sent.lateness_ns`.
     pub lateness: Latencies,
     /// All workers, since each started.
     pub usage: Usage,
@@ -42,7 +41,7 @@ pub struct Row {
 }
 
 impl Row {
-    /// The row of a run that is nothing but a relay: what it passed on, it received and sent.
+    /// The row of a run that is only a relay: messages passed on count as received and sent.
     #[must_use]
     pub fn of_relay(mut self) -> Row {
         let Relayed { samples, bytes, .. } = self.relayed;
@@ -74,7 +73,7 @@ impl Row {
         self.per_second(self.received.bytes)
     }
 
-    /// Lost samples as a fraction of those that should have come, 0 to 1.
+    /// Lost samples as a fraction of those that were due, 0 to 1.
     #[must_use]
     pub fn relative_loss(&self) -> f64 {
         let lost = self.received.lost();
@@ -101,7 +100,7 @@ impl Row {
     }
 }
 
-/// A row as in the zero-copy documentation's first table, for tests of everything that shows rows.
+/// The row of the zero-copy documentation's first table, for tests of tables and logs.
 #[cfg(test)]
 pub(crate) fn documented_row() -> Row {
     let latency_s = Moments { n: 99, min: 0.004327, max: 0.005605, mean: 0.004546, m2: 98.0 * 4e-8 };
@@ -157,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn what_came_after_a_later_one_is_not_lost() {
+    fn reordered_samples_are_not_lost() {
         let received = Received { samples: 7, missed: 3, reordered: 2, ..Received::default() };
         let row = Row { received, ..documented_row() };
         assert_eq!((row.received.lost(), row.relative_loss()), (1, 0.125));

@@ -1,6 +1,4 @@
-//! One run as its users see it: heading, tables, logs, summary, pictures, and whether it met what was required.
-//!
-//! Used by `program`, once or several times with the same settings.
+//! A session: one run as its users see it, with heading, tables, logs, summary, pictures and verdicts.
 
 use std::io::Write;
 
@@ -17,39 +15,38 @@ use crate::run_spec::RunSpec;
 use crate::topic::full_name;
 use crate::verdict::Verdict;
 
-/// What is the same in all runs of a command.
+/// The settings that all runs of a command share.
 #[derive(Debug)]
 pub struct Session {
-    /// Where results go.
+    /// The destinations of results.
     pub outputs: Outputs,
-    /// What each run must reach.
+    /// The requirements for each run.
     pub requirements: Vec<Requirement>,
-    /// Whether someone wants it to end.
+    /// The interrupt of the user.
     pub interrupt: Interrupt,
 }
 
 impl Session {
-    /// Measures once, and says all that there is to say.
+    /// Measures and reports one run.
     ///
     /// # Errors
-    /// The run could not begin, failed, or did not meet what was required.
+    /// The run could not begin, failed, or did not meet its requirements.
     pub fn once(&self, spec: &RunSpec) -> Result<(), Failure> {
         let (summary, verdicts) = self.measure(spec, &self.outputs, &[])?;
         judge(&summary, &verdicts)
     }
 
-    /// Measures one of several runs, whose logs have `suffix` in their names; it must be whole. Also says how many requirements it did
-    /// not meet: the others are run nonetheless.
+    /// Measures one of several runs, whose logs have `suffix` in their names. It must be complete. Also returns the number of
+    /// requirements that it did not meet: the other runs follow nonetheless.
     ///
     /// # Errors
-    /// The run could not begin or failed; or it was ended early, and then the others are not to be begun.
+    /// The run could not begin, failed, or was ended early; then the others must not begin.
     pub fn one_of_several(&self, spec: &RunSpec, title: &str, suffix: &str) -> Result<(Summary, usize), Failure> {
         let title = [String::new(), format!("=== {title} ==="), String::new()];
         let (summary, verdicts) = self.measure(spec, &self.outputs.named(suffix), &title)?;
         judge(&summary, &[])?;
         if summary.stopped_early {
-            let sentence =
-                "stopped early: the runs that are left were not begun, and those before are not put together";
+            let sentence = "stopped early: the remaining runs were not started, and the earlier ones are not combined";
             return Err(Failure::Measurement(sentence.to_owned()));
         }
         Ok((summary, verdicts.iter().filter(|verdict| !verdict.met).count()))
@@ -59,7 +56,7 @@ impl Session {
         let communicator = Communicator::find(&spec.communicator).map_err(Failure::Usage)?;
         let run_id = random_id()?;
         let topic = full_name(&spec.topic, spec.is_private().then_some(&run_id));
-        // Also takes away what an earlier run left that was killed.
+        // Also removes the files of an earlier run that was killed.
         communicator.clean_up(spec).map_err(Failure::Measurement)?;
         let mut reports = Reports::open(outputs, spec, &run_id, &topic)?;
         reports.lines(title)?;
@@ -75,30 +72,30 @@ impl Session {
         reports.lines(&summary.lines())?;
         reports.lines(&verdicts.iter().map(|verdict| format!("  required      {verdict}")).collect::<Vec<String>>())?;
         if outputs.plot {
-            // The run is good without its picture, and its log is there to draw it again.
+            // The run is valid without its picture, and the log allows to draw it again.
             match plot::write_beside_each(outputs) {
                 Ok(pictures) => {
                     let named = pictures.iter().map(|picture| format!("plot: {}", picture.display()));
                     reports.lines(&named.collect::<Vec<String>>())?;
                 }
-                Err(sentence) => say_on_stderr([sentence]),
+                Err(sentence) => print_to_stderr([sentence]),
             }
         }
         if !outputs.console {
-            say_on_stderr(summary.warnings());
-            say_on_stderr(&verdicts);
+            print_to_stderr(summary.warnings());
+            print_to_stderr(&verdicts);
         }
         Ok((summary, verdicts))
     }
 }
 
-/// A log whose name was made up here is named also where nothing else is shown: nobody could know it otherwise.
+/// Prints the names of the logs. A name that was generated here is printed even if the console shows nothing else.
 fn name_logs(reports: &mut Reports, outputs: &Outputs) -> Result<(), Failure> {
     for (kind, log) in [("CSV", &outputs.csv), ("JSON", &outputs.json), ("full", &outputs.full)] {
         if let Some(path) = log {
             let line = format!("{kind} log: {}", path.display());
             if outputs.log_named_here && !outputs.console {
-                say_on_stderr([&line]);
+                print_to_stderr([&line]);
             }
             reports.lines(&[line, String::new()])?;
         }
@@ -106,9 +103,9 @@ fn name_logs(reports: &mut Reports, outputs: &Outputs) -> Result<(), Failure> {
     Ok(())
 }
 
-fn say_on_stderr(lines: impl IntoIterator<Item = impl std::fmt::Display>) {
+fn print_to_stderr(lines: impl IntoIterator<Item = impl std::fmt::Display>) {
     for line in lines {
-        // If nobody reads it any more, nobody is left to tell.
+        // Fails only if the console has gone.
         let _ = writeln!(std::io::stderr().lock(), "perf_test: {line}");
     }
 }
@@ -126,7 +123,7 @@ fn judge(summary: &Summary, verdicts: &[Verdict]) -> Result<(), Failure> {
 fn random_id() -> Result<String, Failure> {
     let mut bytes = [0_u8; 8];
     rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty())
-        .map_err(|error| Failure::Measurement(format!("the system gives no random number for the run: {error}")))?;
+        .map_err(|error| Failure::Measurement(format!("the kernel returned no random number for the run: {error}")))?;
     Ok(format!("{:016x}", u64::from_ne_bytes(bytes)))
 }
 

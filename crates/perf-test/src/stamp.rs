@@ -1,21 +1,21 @@
 //! Stamps: the time and the id that a publisher writes into every message and a subscription reads.
 
-/// What a publisher writes into every message.
+/// The stamp that a publisher writes into a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stamp {
     /// The time of sending, ns of CLOCK_MONOTONIC.
     pub time_ns: i64,
     /// The number of the message in the publisher's schedule; the first is 1. A message that is refused leaves a gap.
     pub id: u64,
-    /// Messages per second, 0 if as many as possible; only iRobot's messages carry it.
+    /// Messages per second, 0 for as many as possible; only iRobot's messages carry it.
     pub rate_hz: u32,
 }
 
-/// What a subscription reads from every message.
+/// The part of a stamp that a subscription reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stamped {
-    /// When it was sent, ns of CLOCK_MONOTONIC.
+    /// The time of sending, ns of CLOCK_MONOTONIC.
     pub time_ns: i64,
-    /// The number of the message, as far as it carries it: see [`Benchmark::LAST_ID`].
+    /// The id of the message, up to the largest that it can carry.
     pub id: u64,
 }

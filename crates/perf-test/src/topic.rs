@@ -1,12 +1,10 @@
-//! The topic of a run: which names there may be, and the full name that all its workers use.
+//! The topic of a run: the check of its name, and the full name that all its workers use.
 //!
-//! Used by the command line, which refuses the others before anything starts, and by `program`, which makes
-//! the full name once. A private run's name begins with its own id also where an absolute name was given, so
-//! that two runs never meet by it.
+//! The name of a private run begins with the id of the run, even if the given name is absolute, so that two runs never match.
 
-/// The longest full name, in bytes: what ROS 2 leaves of DDS's 255 for its own prefixes and suffixes.
+/// The longest full name, in bytes: of DDS's 255, ROS 2 reserves the rest for its prefixes and suffixes.
 const LONGEST_BYTES: usize = 247;
-/// What [`full_name`] puts before the topic of a private run, without the slashes.
+/// The prefix in [`full_name`] of the topic of a private run, without the slashes.
 const PRIVATE: &str = "perf_test_";
 /// Digits of a run's id.
 const ID_BYTES: usize = 16;
@@ -14,13 +12,13 @@ const ID_BYTES: usize = 16;
 /// Checks a topic as it is given on the command line.
 ///
 /// # Errors
-/// A sentence that says which of ROS 2's rules it breaks.
+/// A sentence with the rule of ROS 2 that it breaks.
 pub fn check(topic: &str) -> Result<(), String> {
     let refuse = |why: &str| {
         Err(format!("topic name \"{topic}\" is not allowed: {why}. Give a name like `test_topic` or `/camera/image`"))
     };
     if topic.starts_with('~') || topic.contains(['{', '}']) {
-        return refuse("`~` and `{…}` are a node's own names, and the nodes of a run have several");
+        return refuse("`~` and `{…}` stand for a node's own name, and the nodes of a run have different names");
     }
     let longest_bytes = LONGEST_BYTES - PRIVATE.len() - ID_BYTES - 2;
     if topic.len() > longest_bytes {
@@ -30,7 +28,7 @@ pub fn check(topic: &str) -> Result<(), String> {
     full.map(drop).map_err(|error| format!("{error}. Give a name like `test_topic` or `/camera/image`"))
 }
 
-/// The full name of a checked topic; `private_id` is the id of a run that is to meet nobody else.
+/// The full name of a checked topic; `private_id` is the id of a private run.
 #[must_use]
 pub fn full_name(topic: &str, private_id: Option<&str>) -> String {
     let topic = topic.trim_start_matches('/');

@@ -1,7 +1,7 @@
-//! Gantry as one contestant: its public API only.
+//! The back end of Gantry, through its public API only.
 //!
-//! With zero copy a message is loaned, written and read in place; without it an owned message is copied in and out. What a loan has to
-//! have written to be valid (lengths, texts, single fields) belongs to the middleware's cost.
+//! With zero copy a message is loaned, written and read in place; without it an owned message is copied in and out. The parts of a loan
+//! that must be written to be valid (lengths, texts, single fields) belong to the middleware's cost.
 
 use std::time::Duration;
 
@@ -23,11 +23,11 @@ impl Backend for Gantry {
         "Gantry"
     }
 
-    fn always(&self) -> &'static [(&'static str, &'static str)] {
+    fn implied_options(&self) -> &'static [(&'static str, &'static str)] {
         &[
             ("--shared-memory", "messages go through shared memory"),
-            ("--disable-async", "the publishing thread itself delivers, no other one sends for it"),
-            ("--use-single-participant", "each process takes part in a domain once"),
+            ("--disable-async", "the publishing thread itself delivers each message"),
+            ("--use-single-participant", "each process is one participant of the domain"),
         ]
     }
 
@@ -80,7 +80,7 @@ fn qos(spec: &RunSpec) -> ::gantry::Qos {
     }
 }
 
-/// A message of which every page has been touched, so that no fault falls into the measurement.
+/// A message of which every page has been touched, so that no page fault falls into the measurement.
 fn touched<M: Benchmark>(spec: &RunSpec) -> Box<M> {
     let mut message = M::prepared(spec.unbounded_bytes as usize);
     message.touch();
@@ -102,7 +102,7 @@ impl WithType for MakePublisher<'_> {
 
 struct TypedPublisher<M: Benchmark> {
     publisher: ::gantry::Publisher<M>,
-    /// The message that is copied in; with zero copy the one whose shape is loaned.
+    /// The message that is copied in; with zero copy the one with the shape of the loans.
     message: Box<M>,
     zero_copy: bool,
 }
@@ -149,7 +149,7 @@ impl WithType for MakeSubscription<'_> {
 
 struct TypedSubscription<M: Benchmark> {
     subscription: ::gantry::Subscription<M>,
-    /// Where messages are copied to; none with zero copy.
+    /// The destination of copies; none with zero copy.
     private: Option<Box<M>>,
 }
 
@@ -192,7 +192,7 @@ impl<M: Benchmark> Subscription for TypedSubscription<M> {
 
     fn wait(&mut self, timeout: Duration) -> Result<(), String> {
         match self.subscription.wait(timeout) {
-            // Publishers of another type are noted where it is asked who is matched.
+            // Mismatched publishers are reported by `mismatches`.
             Ok(_) | Err(::gantry::Error::Memory(MemoryError::TypeMismatch { .. })) => Ok(()),
             Err(error) => Err(sentence(error)),
         }

@@ -72,7 +72,7 @@ impl Run<'_> {
         if !before_end {
             return None;
         }
-        if self.interrupt.requested() {
+        if self.interrupt.is_requested() {
             return Some(None);
         }
         KINDS.into_iter().find_map(|(kind, of_kind)| {

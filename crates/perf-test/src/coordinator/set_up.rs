@@ -24,7 +24,7 @@ impl Run<'_> {
         let give_up_ns = now_ns() + SET_UP_NS + match_timeout_s * SECOND_NS;
         let (mut last_created_ns, mut last_matched_ns) = (0, 0);
         while !(not_ready.is_empty() && not_matched.is_empty()) {
-            if self.interrupt.requested() {
+            if self.interrupt.is_requested() {
                 return Err("interrupted before the start: nothing was measured".to_owned());
             }
             if now_ns() > give_up_ns {

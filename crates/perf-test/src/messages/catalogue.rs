@@ -1,6 +1,6 @@
-//! The messages by name: which there are in each generation, and what a name on the command line means.
+//! The catalogue of messages: the names in each generation, and the meaning of a name on the command line.
 //!
-//! Used by the command line and, through [`with_type`], by workers. What both generations define alike is listed once.
+//! Messages that are the same in both generations are listed once.
 
 use gantry_msgs::v1::performance_test as v1;
 use gantry_msgs::{irobot_interfaces_plugin, performance_test, performance_test_msgs};
@@ -8,15 +8,15 @@ use gantry_msgs::{irobot_interfaces_plugin, performance_test, performance_test_m
 use super::Benchmark;
 use crate::run_spec::{Content, Layout};
 
-/// Something to do with a message type that is known only at run time.
+/// Work for a message type that is known only at run time.
 pub trait WithType {
-    /// What comes of it.
+    /// Its result.
     type Output;
     /// Does it for the type `M`.
     fn run<M: Benchmark>(self) -> Self::Output;
 }
 
-/// Gives `work` back if the name is not among these.
+/// The dispatch returns `work` if the name is not among these.
 macro_rules! catalogue {
     ($names:ident, $dispatch:ident: $($package:ident { $($name:ident)+ })+) => {
         const $names: &[&str] = &[$($(stringify!($name),)+)+];
@@ -66,16 +66,16 @@ pub fn with_type<W: WithType>(name: &str, layout: Layout, work: W) -> Option<W::
 
 /// A message of the catalogue.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Found {
+pub struct MessageChoice {
     /// Its name here, as `Array4m`.
     pub name: &'static str,
     /// Its full name, as `performance_test/msg/Array4m`.
     pub type_name: &'static str,
-    /// What it is made of.
+    /// Its content.
     pub content: Content,
     /// Length of its body as it is sent.
     pub bytes: usize,
-    /// Of it, what `--touch` writes and reads; 0 if no bytes of it can be left alone.
+    /// Bytes of it that `--touch` writes and reads; 0 if all are always written and read.
     pub payload_bytes: usize,
     /// The largest id that it can carry.
     pub last_id: u64,
@@ -87,14 +87,14 @@ struct Describe {
 }
 
 impl WithType for Describe {
-    type Output = Found;
+    type Output = MessageChoice;
 
-    fn run<M: Benchmark>(self) -> Found {
+    fn run<M: Benchmark>(self) -> MessageChoice {
         let message = M::prepared(self.unbounded_bytes);
-        // Messages that would be too long are refused before.
+        // Messages that are too long have been refused before.
         let bytes = M::shape_bytes(message.shape()).unwrap_or(usize::MAX);
         let payload_bytes = message.payload().len();
-        Found {
+        MessageChoice {
             name: self.name,
             type_name: M::TYPE_NAME,
             content: M::CONTENT,
@@ -105,25 +105,24 @@ impl WithType for Describe {
     }
 }
 
-/// All messages of a generation, with `unbounded_bytes` in those that have no size of their own.
-pub fn list(layout: Layout, unbounded_bytes: usize) -> impl Iterator<Item = Found> {
+/// All messages of a generation, with `unbounded_bytes` in those of variable size.
+pub fn list(layout: Layout, unbounded_bytes: usize) -> impl Iterator<Item = MessageChoice> {
     names(layout).filter_map(move |name| with_type(name, layout, Describe { name, unbounded_bytes }))
 }
 
-/// Whether a message of any generation is called exactly so.
+/// Whether a message of any generation has exactly this name.
 pub fn is_message(name: &str) -> bool {
     [Layout::V1, Layout::V2].into_iter().flat_map(names).any(|known| known == name)
 }
 
-/// How alike two names must be, of 1, for the one to be a misspelling of the other.
-const NEAR: f64 = 0.85;
+/// The similarity of two names, of 1, from which one counts as a misspelling of the other.
+const MIN_SIMILARITY: f64 = 0.85;
 
-/// The message that is meant by `name`, with `unbounded_bytes` if it has no size of its own: in any mixture of cases, in
-/// ROS 2's full form (`performance_test/msg/Array4m`), or as topologies spell it (`irobot_interfaces_plugin::stamped_vector`).
+/// The message with the name `name`, with `unbounded_bytes` if it is of variable size: in any mixture of cases, in ROS 2's full form (`performance_test/msg/Array4m`), or as topologies spell it (`irobot_interfaces_plugin::stamped_vector`).
 ///
 /// # Errors
-/// A sentence that names the nearest message, if one is near, and says how to list them.
-pub fn find(name: &str, layout: Layout, unbounded_bytes: usize) -> Result<Found, String> {
+/// A sentence with the nearest message, if one is near, and the command that lists them.
+pub fn find(name: &str, layout: Layout, unbounded_bytes: usize) -> Result<MessageChoice, String> {
     let (package, wanted) = parts(name);
     if let Some(known) = names(layout).find(|known| known.to_lowercase() == wanted)
         && let Some(found) = with_type(known, layout, Describe { name: known, unbounded_bytes })
@@ -133,7 +132,7 @@ pub fn find(name: &str, layout: Layout, unbounded_bytes: usize) -> Result<Found,
     }
     let nearest = names(layout)
         .map(|known| (strsim::jaro_winkler(&wanted, &known.to_lowercase()), known))
-        .filter(|(likeness, _)| *likeness >= NEAR)
+        .filter(|(likeness, _)| *likeness >= MIN_SIMILARITY)
         .max_by(|a, b| a.0.total_cmp(&b.0))
         .map_or(String::new(), |(_, nearest)| format!("; the nearest is `{nearest}`"));
     let layout = layout.name();

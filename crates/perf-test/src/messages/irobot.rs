@@ -1,4 +1,4 @@
-//! iRobot's messages: time and number are in their header, and so are the rate and the size of the payload.
+//! iRobot's messages: their header has time, id, rate and the size of the payload.
 
 use std::hint::black_box;
 
@@ -13,7 +13,7 @@ use crate::clock::SECOND_NS;
 use crate::run_spec::Content;
 use crate::stamp::{Stamp, Stamped};
 
-/// The header of a message with that many bytes of payload.
+/// The header of a message with `payload_bytes` of payload.
 fn header(stamp: Stamp, payload_bytes: usize) -> PerformanceHeader {
     let Stamp { time_ns, id, rate_hz } = stamp;
     PerformanceHeader {
@@ -29,7 +29,7 @@ fn stamped(header: &PerformanceHeader) -> Stamped {
     Stamped { time_ns, id: u64::from(header.tracking_number) }
 }
 
-/// What is alike in all: a number of 32 bits, and the owned message.
+/// Methods of all messages: an id of 32 bits, and the owned message.
 macro_rules! owned {
     () => {
         const LAST_ID: u64 = u32::MAX as u64;

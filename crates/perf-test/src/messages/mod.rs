@@ -1,8 +1,7 @@
 //! The benchmark messages: performance_test's in both generations of their layouts, and iRobot's.
 //!
-//! Used by the worker loops (as types) and by the command line (as names and sizes). The types are those of `gantry-msgs`;
-//! here stands what makes them messages of a measurement: each carries when it was sent and its number, is prepared once, and
-//! neither stamped nor read with an allocation. A name that comes at run time is turned into a type by [`with_type`].
+//! The types are those of `gantry-msgs`. [`Benchmark`] makes them messages of a measurement: each carries its time of sending and its
+//! id, is prepared once, and is stamped and read without an allocation. [`with_type`] turns a name into a type at run time.
 
 mod catalogue;
 mod irobot;
@@ -13,19 +12,19 @@ use gantry::{Loan, Message, Sample};
 use crate::run_spec::Content;
 use crate::stamp::{Stamp, Stamped};
 
-pub use catalogue::{Found, WithType, find, is_message, list, with_type};
+pub use catalogue::{MessageChoice, WithType, find, is_message, list, with_type};
 
-/// A message that carries when it was sent and its number.
+/// A message that carries its time of sending and its id.
 pub trait Benchmark: Message {
-    /// What it is made of.
+    /// Its content.
     const CONTENT: Content;
-    /// The largest number that it can carry, all ones; the next one is carried as 0.
+    /// The largest id that it can carry, all ones; the next one is carried as 0.
     const LAST_ID: u64 = u64::MAX;
 
-    /// An owned message as the publishers send it, not stamped; `unbounded_bytes` is the payload of one that has no size of its
-    /// own. What is large in it is zeros that no page was touched for.
+    /// An owned message as the publishers send it, not stamped; `unbounded_bytes` is the payload of a message of variable size. Large
+    /// parts are zeros whose pages have not been touched.
     fn prepared(unbounded_bytes: usize) -> Box<Self>;
-    /// Touches every page, so that no fault falls into the measurement.
+    /// Touches every page, so that no page fault falls into the measurement.
     fn touch(&mut self);
     /// The shape of a loan for such a message.
     fn shape(&self) -> Self::Shape<'_>;
@@ -38,13 +37,13 @@ pub trait Benchmark: Message {
     /// Reads a sample in place.
     fn stamped_sample(sample: &Sample<Self>) -> Stamped;
     /// The bytes of the owned message that `--touch` writes and reads: those of its array, or all but the stamp if it has only
-    /// numbers. Empty where there is neither: such a message is written and looked at whole anyway.
+    /// numbers. Otherwise empty: such a message is always written and read completely.
     fn payload(&self) -> &[u8];
-    /// The same, to be written.
+    /// The same bytes, writable.
     fn payload_mut(&mut self) -> &mut [u8];
-    /// The same in a loan.
+    /// The same bytes in a loan.
     fn payload_of_loan(loan: &mut Loan<Self>) -> &mut [u8];
-    /// The same in a sample.
+    /// The same bytes in a sample.
     fn payload_of_sample(sample: &Sample<Self>) -> &[u8];
 }
 

@@ -14,7 +14,7 @@ use crate::stamp::{Stamp, Stamped};
 /// Length of time and id, with which every message ends.
 const STAMP_BYTES: usize = 16;
 
-/// The same in every message that is looked at by a view.
+/// Methods of every message that is read through a view.
 macro_rules! time_and_id {
     () => {
         fn stamp(&mut self, stamp: Stamp) {
@@ -29,7 +29,7 @@ macro_rules! time_and_id {
     };
 }
 
-/// The same in every message that is a struct in place.
+/// Methods of every message that is a struct in place.
 macro_rules! plain {
     () => {
         fn stamp(&mut self, stamp: Stamp) {
@@ -65,7 +65,7 @@ macro_rules! plain {
     };
 }
 
-/// The payload of a message that is looked at by a view and has a sequence or an array of bytes.
+/// The payload of a message that is read through a view and has a sequence or an array of bytes.
 macro_rules! payload {
     ($field:ident, $field_mut:ident) => {
         fn payload(&self) -> &[u8] {
@@ -86,7 +86,7 @@ macro_rules! payload {
     };
 }
 
-/// For a message that is written whole with each loan and looked at whole with each take: single fields, texts.
+/// No payload: the message is completely written with each loan and read with each take, as single fields and texts are.
 macro_rules! no_payload {
     () => {
         fn payload(&self) -> &[u8] {
@@ -107,7 +107,7 @@ macro_rules! no_payload {
     };
 }
 
-/// The same in every message of fixed size that is looked at by a view.
+/// Methods of every message of fixed size that is read through a view.
 macro_rules! viewed {
     () => {
         time_and_id!();
@@ -119,7 +119,7 @@ macro_rules! viewed {
     };
 }
 
-/// The same in every point cloud.
+/// Methods of every point cloud.
 macro_rules! cloud {
     () => {
         time_and_id!();

@@ -1,4 +1,4 @@
-//! Which messages there are, how large they are, and what names mean.
+//! Tests of the names and sizes of messages.
 
 use std::collections::BTreeSet;
 
@@ -110,7 +110,7 @@ fn there_is_every_message_of_the_originals_in_its_size() {
 }
 
 #[test]
-fn the_unbounded_size_is_the_payload_of_what_has_no_size_of_its_own() {
+fn the_unbounded_size_is_the_payload_of_messages_of_variable_size() {
     for (name, content, bytes) in [
         // 4 of length, the payload, padding to 8, time and id.
         ("UnboundedSequence", Content::Sequence, 4 + 1000 + 4 + 16),
@@ -136,7 +136,7 @@ impl WithType for Hash {
 }
 
 #[test]
-fn what_differs_between_the_generations_never_matches_and_what_does_not_does() {
+fn only_equal_types_of_the_generations_match() {
     let hashes = |name| [Layout::V1, Layout::V2].map(|layout| with_type(name, layout, Hash).unwrap());
     for name in ["Array1k", "Array4m", "PointCloud1m"] {
         let [before, now] = hashes(name);
@@ -159,7 +159,7 @@ fn what_differs_between_the_generations_never_matches_and_what_does_not_does() {
            BoundedSequence4m BoundedSequence8m);
 }
 
-/// Stamps an owned message, and looks for what was written in its bytes.
+/// Stamps an owned message and checks its bytes.
 struct Stamps;
 
 impl WithType for Stamps {

@@ -1,7 +1,7 @@
-//! What a run must reach: `--require 'p99<500us'`, so that a run gates a CI job.
+//! Requirements for a run (`--require 'p99<500us'`), so that a run gates a CI job.
 //!
-//! Parsed by the command line, judged by `session` on the summary. Invariant: what is not known, or rests on too few samples, is not
-//! met; nobody passes a gate by measuring too little.
+//! Invariant: a requirement on a value that is not known, or that rests on too few samples, is not met. So a run cannot pass by
+//! measuring too little.
 
 use std::str::FromStr;
 
@@ -13,16 +13,16 @@ use crate::units::{format_ns, parse_ns};
 use crate::verdict::Verdict;
 use crate::warning::WarningKind;
 
-/// All that can be required, for sentences.
-const THERE_ARE: &str = "min, mean, p50, p90, p99, p99.9, p99.99, max (latency from the stamp, as p99<500us; from the schedule: \
+/// All metrics and units, for sentences.
+const AVAILABLE: &str = "min, mean, p50, p90, p99, p99.9, p99.99, max (latency from the stamp, as p99<500us; from the schedule: \
      response.p99<1ms; lateness of sending: lateness.p99<1ms), lost, lost%, late%, too_late%, duplicates, reordered, received, rate \
      (per second and publisher), cpu (% of one core), cpu_per_message, rss (at the peaks), warnings; with <, <=, >, >= or =; times in ns, \
      us, ms or s, memory in KiB or MiB";
-/// Whether a value and its bound are as required.
-type Holds = fn(f64, f64) -> bool;
+/// The comparison of a value with its bound.
+type Comparison = fn(f64, f64) -> bool;
 
-/// The operators; longer ones first, as the shorter begin them.
-const OPERATORS: [(&str, Holds); 5] = [
+/// The operators; longer ones before their prefixes.
+const OPERATORS: [(&str, Comparison); 5] = [
     ("<=", |value, bound| value <= bound),
     (">=", |value, bound| value >= bound),
     ("<", |value, bound| value < bound),
@@ -30,7 +30,7 @@ const OPERATORS: [(&str, Holds); 5] = [
     ("=", |value, bound| value == bound),
 ];
 
-/// What a number counts.
+/// The unit of a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Unit {
     /// Nanoseconds.
@@ -41,19 +41,19 @@ enum Unit {
     Memory,
     /// Per second.
     Rate,
-    /// Things.
+    /// A number of things.
     Count,
 }
 
-/// Values that are known or not: a value, or why there is none.
-type Known = Result<f64, &'static str>;
+/// A value, or the reason why it is not known.
+type KnownValue = Result<f64, &'static str>;
 
 /// A number of a summary.
 #[derive(Clone, Copy, Debug)]
 struct Metric {
     name: &'static str,
     unit: Unit,
-    value: fn(&Summary) -> Known,
+    value: fn(&Summary) -> KnownValue,
 }
 
 const METRICS: [Metric; 12] = [
@@ -79,24 +79,24 @@ const METRICS: [Metric; 12] = [
     Metric { name: "warnings", unit: Unit::Count, value: |run| Ok(run.warnings().len() as f64) },
 ];
 
-fn received(run: &Summary, value: f64) -> Known {
+fn received(run: &Summary, value: f64) -> KnownValue {
     if run.spec.subscriptions > 0 { Ok(value) } else { Err("this run has no subscription") }
 }
 
-fn part(run: &Summary, count: u64, of: u64) -> Known {
+fn part(run: &Summary, count: u64, of: u64) -> KnownValue {
     received(run, 0.0)?;
     if of == 0 { Err("there was no sample") } else { Ok(100.0 * count as f64 / of as f64) }
 }
 
-fn rate(run: &Summary) -> Known {
+fn rate(run: &Summary) -> KnownValue {
     if run.spec.publishers > 0 { Ok(run.achieved_hz()) } else { Err("this run has no publisher") }
 }
 
-fn peak_kib(run: &Summary) -> Known {
+fn peak_kib(run: &Summary) -> KnownValue {
     Ok(run.workers.iter().map(|worker| worker.resources.memory.peak_rss_kib).sum::<u64>() as f64)
 }
 
-/// Which series of times.
+/// A series of times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Series {
     Latency,
@@ -114,7 +114,7 @@ impl Series {
     }
 }
 
-/// Which figure of a series.
+/// A figure of a series.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Figure {
     Min,
@@ -164,11 +164,11 @@ impl Subject {
 pub struct Requirement {
     text: String,
     subject: Subject,
-    holds: Holds,
+    holds: Comparison,
     bound: f64,
 }
 
-/// Two of the same words.
+/// Requirements with the same text are equal.
 impl PartialEq for Requirement {
     fn eq(&self, other: &Requirement) -> bool {
         self.text == other.text
@@ -179,14 +179,15 @@ impl FromStr for Requirement {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Requirement, String> {
-        let at = text.find(['<', '>', '=']).ok_or_else(|| format!("there is no comparison. There are {THERE_ARE}"))?;
+        let at = text.find(['<', '>', '=']).ok_or_else(|| format!("there is no comparison. Available: {AVAILABLE}"))?;
         let (name, rest) = text.split_at(at);
         let found = OPERATORS.into_iter().find_map(|(sign, holds)| Some((holds, rest.strip_prefix(sign)?)));
         let (holds, value) = found.ok_or("write <, <=, >, >= or =")?;
         let (name, value) = (name.trim(), value.trim());
         let subject =
-            Subject::find(name).ok_or_else(|| format!("`{name}` cannot be required. There are {THERE_ARE}"))?;
-        let bound = bound(value, subject.unit()).map_err(|how| format!("`{value}` is no bound for {name}: {how}"))?;
+            Subject::find(name).ok_or_else(|| format!("`{name}` cannot be required. Available: {AVAILABLE}"))?;
+        let bound =
+            bound(value, subject.unit()).map_err(|how| format!("`{value}` is not a bound for {name}: {how}"))?;
         Ok(Requirement { text: text.to_owned(), subject, holds, bound })
     }
 }
@@ -207,7 +208,7 @@ fn bound(text: &str, unit: Unit) -> Result<f64, &'static str> {
 }
 
 impl Requirement {
-    /// What a run came to.
+    /// The verdict on a run.
     #[must_use]
     pub fn judge(&self, run: &Summary) -> Verdict {
         let (met, found) = match self.value(run) {
@@ -216,7 +217,7 @@ impl Requirement {
                 let holds = (self.holds)(value, self.bound);
                 let measured = shown(value, self.subject.unit());
                 match reservation {
-                    // What is missed is missed by few samples, too.
+                    // A requirement that is missed is missed also with few samples.
                     Some(reservation) if holds => (false, format!("{measured}, but {reservation}")),
                     _ => (holds, measured),
                 }
@@ -225,10 +226,10 @@ impl Requirement {
         Verdict { requirement: self.text.clone(), met, found }
     }
 
-    /// The value, and why it is not to be trusted.
+    /// The value, and the reason not to trust it.
     fn value(&self, run: &Summary) -> Result<(f64, Option<String>), &'static str> {
         if run.run_warnings.iter().any(|warning| warning.kind == WarningKind::Worker) {
-            return Err("a worker did not live to the end or failed, so no figure is whole");
+            return Err("a worker exited early or failed, so no figure is complete");
         }
         let (series, figure) = match self.subject {
             Subject::Other(metric) => return (metric.value)(run).map(|value| (value, None)),

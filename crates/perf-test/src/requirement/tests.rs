@@ -1,4 +1,4 @@
-//! What requirements say, of runs whose every figure is known.
+//! Tests of requirements on runs with known figures.
 
 use super::*;
 use crate::report::summary::tests::summary;
@@ -70,7 +70,7 @@ fn a_percentile_of_too_few_samples_is_not_met_and_says_why() {
 }
 
 #[test]
-fn what_is_not_known_is_not_met() {
+fn a_requirement_on_an_unknown_value_is_not_met() {
     let nothing = Summary {
         received: Default::default(),
         latencies: Latencies::new(),
@@ -87,7 +87,7 @@ fn what_is_not_known_is_not_met() {
 }
 
 #[test]
-fn what_cannot_be_required_is_told_what_can() {
+fn an_invalid_requirement_is_refused_with_the_valid_ones() {
     for text in ["p99", "p95<1ms", "p99.<1ms", "sent.p99<1ms", "lateness<1ms", "Lost=0", "<1ms", "late<1"] {
         let sentence = text.parse::<Requirement>().unwrap_err();
         assert!(sentence.contains("cpu_per_message"), "{text}: {sentence}");

@@ -1,15 +1,15 @@
-//! What the mock does to messages, as `--mock` says it: `latency=2ms,lose=10,duplicate=25`.
+//! The script of the mock: the faults and latencies of messages, from `--mock`, as `latency=2ms,lose=10,duplicate=25`.
 //!
-//! Parsed by the command line, carried as text in the plan of every worker. *Every K-th* goes by the id of a message, whose first one
-//! is 1, so what happens to a message depends on nothing but its id. If several are meant for one message, the first of `refuse`,
-//! `join`, `lose` and `overwrite` takes it away; `early` goes before `slow`.
+//! The plan of a worker contains it as text. *Every K-th* refers to the id of a message; the first id is 1. So the fate of a message
+//! depends on its id alone. If several keys apply to one message, the first of `refuse`, `join`, `lose` and `overwrite` removes it;
+//! `early` goes before `slow`.
 
 use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// All that a script may say.
+/// All keys of a script, for sentences.
 pub const KEYS: &str = "latency=TIME, slow=K:TIME, early=K:TIME, lose=K, overwrite=K, duplicate=K, swap=K, corrupt=K, refuse=K, \
      stall=ID:TIME, join=ID, subscription=INDEX, match=TIME, mismatch; a TIME is a whole number with ns, us, ms or s";
 /// The longest time, ns: beyond every bound of a run, and no sum of times overflows.
@@ -20,43 +20,43 @@ const UNITS: [(&str, i64); 4] = [("s", 1_000_000_000), ("ms", 1_000_000), ("us",
 /// A number and a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Timed {
-    /// Every so many messages; of a stall, the id.
+    /// The interval in messages; of a stall, the id.
     pub number: u64,
-    /// How long, ns.
+    /// The time, ns.
     pub time_ns: i64,
 }
 
-/// What happens to messages. A number of 0 means never.
+/// A script. A number of 0 means never.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct MockScript {
     /// From sending to reception, ns.
     pub latency_ns: i64,
-    /// Every K-th takes so long instead. It is not overtaken: those behind it are given out after it, with their own latencies.
+    /// Every K-th has this latency instead. It is not overtaken: later messages are delivered after it, with their own latencies.
     pub slow: Option<Timed>,
-    /// Every K-th is received so long before it was sent.
+    /// Every K-th is received this time before it was sent.
     pub early: Option<Timed>,
-    /// Every K-th is never delivered, and nobody is told.
+    /// Every K-th is not delivered, without a trace.
     pub lose: u64,
-    /// Every K-th is never delivered, and told as overwritten.
+    /// Every K-th is not delivered, and counted as overwritten.
     pub overwrite: u64,
     /// Every K-th is delivered twice.
     pub duplicate: u64,
-    /// Every K-th is delivered after the next one of its publisher; the last one of all, which has no next one, is not.
+    /// Every K-th is delivered after the next one of its publisher; the last message, which has no next one, is not delivered.
     pub swap: u64,
     /// Every K-th carries another payload than was written.
     pub corrupt: u64,
     /// Every K-th is refused when it is published.
     pub refuse: u64,
-    /// Publishing the message of this id takes so long before its time of sending is read; not in a relay.
+    /// Publishing the message of this id stalls for this time before its time of sending is read; not in a relay.
     pub stall: Option<Timed>,
-    /// Up to this id nothing is delivered.
+    /// Messages up to this id are not delivered.
     pub join: u64,
-    /// The only subscription to which this happens, by its index; the others receive everything after the default latency.
+    /// The only subscription to which the script applies, by its index; the others receive all messages after the default latency.
     pub subscription: Option<u32>,
-    /// An endpoint sees nobody for so long after it was made, ns.
+    /// An endpoint is not matched for this time after its creation, ns.
     pub match_ns: i64,
-    /// An endpoint never sees anybody.
+    /// An endpoint is never matched.
     pub mismatch: bool,
 }
 
@@ -95,15 +95,15 @@ impl MockScript {
         of(self.early).map(|time_ns| -time_ns).or_else(|| of(self.slow)).unwrap_or(self.latency_ns)
     }
 
-    /// What subscription `index` is to do.
+    /// The script for subscription `index`.
     #[must_use]
     pub fn of_subscription(&self, index: u32) -> MockScript {
-        let is_meant = self.subscription.is_none_or(|only| only == index);
+        let applies = self.subscription.is_none_or(|only| only == index);
         let MockScript { match_ns, mismatch, .. } = *self;
-        if is_meant { self.clone() } else { MockScript { match_ns, mismatch, ..MockScript::default() } }
+        if applies { self.clone() } else { MockScript { match_ns, mismatch, ..MockScript::default() } }
     }
 
-    /// Whether message `id` goes on its way and does not come.
+    /// Whether message `id` is lost on the way.
     #[must_use]
     pub fn loses(&self, id: u64) -> bool {
         id <= self.join || is_nth(id, self.lose)
@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_is_quoted_beside_all_that_can() {
+    fn an_invalid_part_is_quoted_with_all_valid_keys() {
         for part in [
             "drop=3",
             "lose",

@@ -1,7 +1,6 @@
-//! One run, completely described and checked: what is sent, how often, by whom, for how long.
+//! The complete description of one run: messages, rates, endpoints, QoS and durations. Every worker gets it as JSON.
 //!
-//! Made by `cli` from the command line, given to the coordinator, and sent to every worker as JSON.
-//! Invariant: values are within the ranges that the command line promises, so nobody checks again.
+//! Invariant: the command line has checked the ranges of all values.
 
 mod mock_script;
 
@@ -10,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 pub use mock_script::{MockScript, Timed, is_nth};
 
-/// Which generation of the benchmark messages' layouts.
+/// The generation of the layouts of the benchmark messages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
 pub enum Layout {
     /// Array1k is 1040 bytes: the array as named, then time and id. performance_test before 1.5.
@@ -33,7 +32,7 @@ impl Layout {
     }
 }
 
-/// What a message is made of, and so what is done besides stamping and, without zero copy, copying.
+/// The content of a message. It determines the work besides stamping and, without zero copy, copying.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Content {
     /// A struct in place, always of the same size.
@@ -56,14 +55,14 @@ impl Content {
     }
 }
 
-/// Where publishers and subscriptions run.
+/// The processes and threads of publishers and subscriptions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
 pub enum Strategy {
     /// The publishers in one process, every subscription in its own.
     #[default]
     #[value(name = "INTER_PROCESS")]
     InterProcess,
-    /// Everything on threads of one process.
+    /// All endpoints on threads of one process.
     #[value(name = "INTER_THREAD")]
     InterThread,
     /// One publisher and its subscriptions on one thread, which publishes and then takes.
@@ -71,7 +70,7 @@ pub enum Strategy {
     IntraThread,
 }
 
-/// Whether messages go to a relay and back, and which part of that this run is.
+/// Round trips: messages go to a relay and back, and this run is one part or both.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
 pub enum Roundtrip {
     /// They go one way.
@@ -89,22 +88,22 @@ pub enum Roundtrip {
     Both,
 }
 
-/// How a subscription waits for samples.
+/// The way in which a subscription waits for samples.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
 pub enum Wait {
-    /// It looks again and again and never sleeps.
+    /// It polls and never sleeps.
     #[value(name = "spin")]
     Spin,
     /// It sleeps at once.
     #[value(name = "block")]
     Block,
-    /// As the middleware does it by itself.
+    /// The middleware's own way.
     #[default]
     #[value(name = "adaptive")]
     Adaptive,
 }
 
-/// What is written of each payload before it is sent, and read of it after it was received.
+/// The part of each payload that is written before it is sent, and read after it was received.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
 pub enum Touch {
     /// Time and id only.
@@ -122,7 +121,7 @@ pub enum Touch {
 /// A latency above which a sample is late: the smaller one of a part of the period and a time.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Threshold {
-    /// Part of the period, 1 is a whole one; of no meaning where messages have no period.
+    /// Fraction of the period; without meaning where messages have no period.
     pub part_of_period: Option<f64>,
     /// A time, nanoseconds.
     pub absolute_ns: Option<u64>,
@@ -134,7 +133,7 @@ impl Threshold {
     /// One period, 50 ms.
     pub const TOO_LATE: Threshold = Threshold { part_of_period: Some(1.0), absolute_ns: Some(50_000_000) };
 
-    /// The latency that is not yet too long at this rate, nanoseconds; the longest there is if nothing bounds it.
+    /// The longest latency within the threshold at this rate, nanoseconds; `u64::MAX` without a threshold.
     #[must_use]
     pub fn limit_ns(&self, rate_hz: u32) -> u64 {
         let period_ns = 1e9 / f64::from(rate_hz);
@@ -143,10 +142,10 @@ impl Threshold {
     }
 }
 
-/// Whether losses are allowed.
+/// QoS policy of reliability.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
 pub enum Reliability {
-    /// What the history holds is delivered.
+    /// All samples of the history are delivered.
     #[value(name = "RELIABLE")]
     Reliable,
     /// Losses are allowed.
@@ -155,26 +154,26 @@ pub enum Reliability {
     BestEffort,
 }
 
-/// Whether a late subscription gets what was sent before.
+/// QoS policy of durability.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
 pub enum Durability {
-    /// It gets the publisher's history.
+    /// A late subscription gets the publisher's history.
     #[value(name = "TRANSIENT_LOCAL")]
     TransientLocal,
-    /// It does not.
+    /// A late subscription gets new samples only.
     #[default]
     #[value(name = "VOLATILE")]
     Volatile,
 }
 
-/// Which samples are kept for readers.
+/// QoS policy of the history that is kept for readers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
 pub enum History {
-    /// The newest ones, as many as the depth says.
+    /// The newest samples, up to the depth.
     #[default]
     #[value(name = "KEEP_LAST")]
     KeepLast,
-    /// All.
+    /// All samples.
     #[value(name = "KEEP_ALL")]
     KeepAll,
 }
@@ -193,7 +192,7 @@ pub struct RunSpec {
     pub message: String,
     /// Generation of its layout.
     pub layout: Layout,
-    /// What it is made of.
+    /// Its content.
     pub content: Content,
     /// Its true size in bytes, time and id included.
     pub message_bytes: usize,
@@ -205,13 +204,13 @@ pub struct RunSpec {
     pub topic: String,
     /// ROS 2 domain, 0 to 232.
     pub domain_id: u32,
-    /// Messages a second from each publisher; 0 is as fast as possible.
+    /// Messages per second of each publisher; 0 is as fast as possible.
     pub rate_hz: u32,
     /// Publishers of this run; 0 if another program publishes.
     pub publishers: u32,
     /// Subscriptions of this run; 0 if another program subscribes.
     pub subscriptions: u32,
-    /// Where they run.
+    /// Their processes and threads.
     pub strategy: Strategy,
     /// Whether messages come back.
     pub roundtrip: Roundtrip,
@@ -219,7 +218,7 @@ pub struct RunSpec {
     pub expected_publishers: u32,
     /// Subscriptions that each publisher waits for before the start, with those of other programs.
     pub expected_subscriptions: u32,
-    /// How long they wait, seconds.
+    /// The longest time that they wait, seconds.
     pub match_timeout_s: u32,
     /// Quality of service: reliability.
     pub reliability: Reliability,
@@ -239,9 +238,9 @@ pub struct RunSpec {
     pub zero_copy: bool,
     /// Messages go through shared memory.
     pub shared_memory: bool,
-    /// How subscriptions wait.
+    /// The way in which subscriptions wait.
     pub wait: Wait,
-    /// What is written and read of each payload.
+    /// The part of each payload that is written and read.
     pub touch: Touch,
     /// Above this latency a sample is late.
     pub late: Threshold,
@@ -251,7 +250,7 @@ pub struct RunSpec {
     pub rt_priority: u32,
     /// CPUs that the workers may use; empty: all.
     pub rt_cpus: Vec<u32>,
-    /// CPUs that the endpoints' threads are put on in turn, publishers first; empty: not put anywhere.
+    /// CPUs to which the endpoints' threads are pinned in turn, publishers first; empty: not pinned.
     pub pins: Vec<u32>,
     /// Allocations per message are counted.
     pub check_memory: bool,
@@ -259,22 +258,22 @@ pub struct RunSpec {
     pub prevent_cpu_idle: bool,
     /// Processes that the middleware needs besides the workers, by number or name.
     pub daemons: Vec<String>,
-    /// What the middleware that is known is to do to the messages.
+    /// The script of the mock.
     pub mock: MockScript,
     /// What is to be said of options that change nothing here.
     pub heading_notes: Vec<String>,
 }
 
 impl RunSpec {
-    /// Whether both ends belong to this run, so that it gets a name space of its own.
+    /// Whether both sides belong to this run, so that its topics get their own namespace.
     #[must_use]
     pub fn is_private(&self) -> bool {
         let one_way = self.roundtrip == Roundtrip::None && self.publishers > 0 && self.subscriptions > 0;
         one_way || self.roundtrip == Roundtrip::Both
     }
 
-    /// Whether the publishers of the topics that are subscribed to belong to this run, so that their schedule is known and each
-    /// subscription sees them from their first message.
+    /// Whether the publishers of the subscribed topics belong to this run, so that their schedule is known and each subscription
+    /// receives from their first message.
     #[must_use]
     pub fn has_publishers(&self) -> bool {
         self.publishers > 0

@@ -104,6 +104,6 @@ fn a_dead_worker_meets_no_requirement() {
     send(run.worker("subscription 0"), Signal::KILL);
     let run = run.finish();
     assert_eq!(run.status.code(), Some(3), "{}", run.everything());
-    assert_eq!(run.stdout.matches("not known: a worker did not live").count(), 2, "{}", run.stdout);
+    assert_eq!(run.stdout.matches("not known: a worker exited early").count(), 2, "{}", run.stdout);
     memory.assert_empty();
 }

@@ -1,26 +1,26 @@
-//! From the arrival of a message at a subscription of the mock to its delivery: here the script happens.
+//! The delivery of messages to a subscription of the mock, according to the script.
 //!
-//! Used by the mock's subscription. Pure: times are given. A message that departed at `t` is received at `t` + latency by what is
-//! reported, exactly, and not before that by the clock. Order is that of arrival, whatever the latencies, but for `swap`.
+//! It is pure: times are arguments. A message that departed at `t` is reported as received exactly at `t` + latency, and is not
+//! delivered before that. The order is that of arrival for all latencies, except with `swap`.
 
 use std::collections::VecDeque;
 
 use super::message::Message;
 use crate::run_spec::{MockScript, is_nth};
 
-/// Messages that are on their way without allocating.
-const ON_THEIR_WAY: usize = 4096;
+/// Capacity of the queue before it allocates.
+const QUEUE_CAPACITY: usize = 4096;
 
 /// A message that is delivered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Delivered {
     /// The message.
     pub message: Message,
-    /// When, ns of CLOCK_MONOTONIC.
+    /// Time of reception, ns of CLOCK_MONOTONIC.
     pub received_ns: i64,
 }
 
-/// Messages on their way to one subscription.
+/// The messages in flight to one subscription.
 #[derive(Debug)]
 pub struct Delivery {
     script: MockScript,
@@ -32,9 +32,9 @@ pub struct Delivery {
 }
 
 impl Delivery {
-    /// Nothing on its way.
+    /// No messages in flight.
     pub fn new(script: MockScript) -> Self {
-        Delivery { script, queue: VecDeque::with_capacity(ON_THEIR_WAY), held: Vec::new(), overwritten: 0 }
+        Delivery { script, queue: VecDeque::with_capacity(QUEUE_CAPACITY), held: Vec::new(), overwritten: 0 }
     }
 
     /// A message arrives.
@@ -42,8 +42,8 @@ impl Delivery {
         if self.script.loses(message.id) {
             return;
         }
-        if let Some(place) = self.held.iter().position(|held| held.source == message.source) {
-            let before = self.held.swap_remove(place);
+        if let Some(index) = self.held.iter().position(|held| held.source == message.source) {
+            let before = self.held.swap_remove(index);
             self.enqueue(message);
             self.enqueue(before);
         } else if is_nth(message.id, self.script.swap) {
@@ -81,7 +81,7 @@ impl Delivery {
         None
     }
 
-    /// When the next message is received, ns.
+    /// The time of reception of the next message, ns.
     pub fn next_ns(&self) -> Option<i64> {
         self.queue.front().map(|next| next.received_ns)
     }
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_overwritten_is_told_when_it_would_have_come() {
+    fn an_overwritten_message_is_counted_at_its_time_of_reception() {
         let mut delivery = Delivery::new("latency=10ns,overwrite=2".parse().unwrap());
         (1..=4).for_each(|id| delivery.arrived(message(1, id, 100 * id as i64)));
         assert_eq!(delivery.next(209).map(|next| (next.message.id, delivery.overwritten())), Some((1, 0)));
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn a_corrupt_payload_differs_in_a_byte_that_is_always_looked_at() {
+    fn a_corrupt_payload_differs_in_a_byte_that_is_always_checked() {
         let mut delivery = Delivery::new("corrupt=2".parse().unwrap());
         [1, 2].into_iter().for_each(|id| delivery.arrived(message(1, id, 0)));
         let payloads: Vec<Vec<u8>> =

@@ -1,10 +1,10 @@
-//! A message of the mock as it travels: what identifies it, its length, and the first bytes of its payload.
+//! A message of the mock on its way: ids, times, its length, and the first bytes of its payload.
 //!
-//! Used by both ends. Large messages are not moved: the mock is there to test the instrument, not memory.
+//! The rest of a large message is not moved: the mock tests the instrument, not memory.
 
-/// Bytes of the payload that travel; `--touch` looks at the first of every page and at every one.
+/// Bytes of the payload that travel; `--touch` reads the first of every page, or all.
 pub const PAYLOAD_BYTES: usize = 64;
-/// Source, id, three times and lengths, and what there is of the payload.
+/// Source, and four numbers: id, two times and the length.
 const HEADER_BYTES: usize = 16 + 4 * 8;
 /// The longest message that travels, bytes.
 pub const LONGEST_BYTES: usize = HEADER_BYTES + PAYLOAD_BYTES;
@@ -12,15 +12,15 @@ pub const LONGEST_BYTES: usize = HEADER_BYTES + PAYLOAD_BYTES;
 /// A message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Message {
-    /// Who published it.
+    /// The publisher.
     pub source: [u8; 16],
     /// The id that it carries.
     pub id: u64,
     /// The time that it carries, ns of CLOCK_MONOTONIC.
     pub time_ns: i64,
-    /// When it was sent on this topic: that time, or when a relay passed it on.
+    /// The time of sending on this topic: that time, or that of the relay.
     pub departed_ns: i64,
-    /// How long it would be, bytes.
+    /// The length of the whole message, bytes.
     pub length_bytes: u64,
     payload: [u8; PAYLOAD_BYTES],
     payload_bytes: usize,
@@ -52,19 +52,19 @@ impl Message {
         self.payload[0] = !self.payload[0];
     }
 
-    /// As it travels: the bytes and how many of them.
+    /// The bytes that travel, and their number.
     pub fn to_bytes(self) -> ([u8; LONGEST_BYTES], usize) {
         let mut bytes = [0; LONGEST_BYTES];
         bytes[..16].copy_from_slice(&self.source);
         let numbers = [self.id, self.time_ns as u64, self.departed_ns as u64, self.length_bytes];
-        for (place, number) in bytes[16..].chunks_exact_mut(8).zip(numbers) {
-            place.copy_from_slice(&number.to_ne_bytes());
+        for (field, number) in bytes[16..].chunks_exact_mut(8).zip(numbers) {
+            field.copy_from_slice(&number.to_ne_bytes());
         }
         bytes[HEADER_BYTES..].copy_from_slice(&self.payload);
         (bytes, HEADER_BYTES + self.payload_bytes)
     }
 
-    /// From bytes that arrived; none if they are no message.
+    /// The message in received bytes; none if they are no message.
     pub fn from_bytes(bytes: &[u8]) -> Option<Message> {
         let (source, rest) = bytes.split_first_chunk::<16>()?;
         let (numbers, payload) = rest.split_at_checked(HEADER_BYTES - 16)?;
@@ -80,7 +80,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_sent_arrives() {
+    fn a_message_arrives_as_it_was_sent() {
         for payload in [&[][..], &[1, 2, 3], &[9; PAYLOAD_BYTES], &[9; 2 * PAYLOAD_BYTES]] {
             let message = Message::new([3; 16], u64::MAX, -5, 1 << 40, 4_194_304, payload);
             assert_eq!(message.payload(), &payload[..payload.len().min(PAYLOAD_BYTES)]);
@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_short_is_no_message() {
+    fn too_few_bytes_are_no_message() {
         let (bytes, _) = Message::new([3; 16], 1, 2, 3, 4, &[]).to_bytes();
         for length in 0..HEADER_BYTES {
             assert_eq!(Message::from_bytes(&bytes[..length]), None);

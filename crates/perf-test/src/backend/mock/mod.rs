@@ -1,8 +1,9 @@
-//! A middleware whose behaviour is known: messages have exactly the latency, the losses and the faults that a [`MockScript`] says.
+//! The mock: a middleware whose messages have exactly the latency, the losses and the faults of a [`MockScript`], for tests of the
+//! instrument.
 //!
-//! The instrument is tested with it. Its ends are in real worker processes and meet through the file system; no Gantry is involved.
-//! A message that was stamped `t` is reported as received at `t` + latency, however late the machine was: what the tool reports can
-//! be compared exactly. It is not made available before that time, so the clock agrees as far as the machine can.
+//! Its endpoints are in real worker processes and find each other through the file system, without Gantry. A message with the stamp
+//! `t` is reported as received at `t` + latency, even if the machine was late, so that the results can be compared exactly. It is
+//! not available before that time.
 
 mod delivery;
 mod message;
@@ -20,7 +21,7 @@ use crate::endpoint::{Endpoint, EndpointPlan};
 use crate::run_spec::{Content, MockScript, RunSpec, is_nth};
 use delivery::Delivery;
 use message::{LONGEST_BYTES, Message, PAYLOAD_BYTES};
-use transport::{End, Kind, Place};
+use transport::{Kind, Socket, TopicKey};
 
 /// The back end `Mock`.
 #[derive(Debug)]
@@ -36,7 +37,7 @@ impl Backend for Mock {
     }
 
     fn publisher(&self, spec: &RunSpec, plan: &EndpointPlan) -> Result<Box<dyn Publisher>, String> {
-        let meeting = Meeting::new(spec, plan, Kind::Publisher)?;
+        let endpoint = MockEndpoint::new(spec, plan, Kind::Publisher)?;
         let is_text = spec.content == Content::Text;
         let (index, relays) = match plan.endpoint {
             Endpoint::Relay(index) => (index, true),
@@ -45,9 +46,9 @@ impl Backend for Mock {
         let mut source = [0; 16];
         source[..4].copy_from_slice(&std::process::id().to_ne_bytes());
         source[4..8].copy_from_slice(&index.to_ne_bytes());
-        source[8..].copy_from_slice(&meeting.created_ns.to_ne_bytes());
+        source[8..].copy_from_slice(&endpoint.created_ns.to_ne_bytes());
         Ok(Box::new(MockPublisher {
-            meeting,
+            endpoint,
             subscriptions: Vec::new(),
             source,
             relays,
@@ -58,12 +59,12 @@ impl Backend for Mock {
     }
 
     fn subscription(&self, spec: &RunSpec, plan: &EndpointPlan) -> Result<Box<dyn Subscription>, String> {
-        let meeting = Meeting::new(spec, plan, Kind::Subscription)?;
+        let endpoint = MockEndpoint::new(spec, plan, Kind::Subscription)?;
         let script = match plan.endpoint {
             Endpoint::Subscription(index) => spec.mock.of_subscription(index),
             Endpoint::Publisher(_) | Endpoint::Relay(_) => spec.mock.clone(),
         };
-        Ok(Box::new(MockSubscription { meeting, delivery: Delivery::new(script) }))
+        Ok(Box::new(MockSubscription { endpoint, delivery: Delivery::new(script) }))
     }
 
     fn clean_up(&self, _: &RunSpec) -> Result<(), String> {
@@ -71,28 +72,28 @@ impl Backend for Mock {
     }
 }
 
-/// One end and how it meets the others.
-struct Meeting {
-    end: End,
-    place: Place,
+/// One endpoint and its matching with the others.
+struct MockEndpoint {
+    socket: Socket,
+    key: TopicKey,
     others: Kind,
     script: MockScript,
     created_ns: i64,
 }
 
-impl Meeting {
-    fn new(spec: &RunSpec, plan: &EndpointPlan, kind: Kind) -> Result<Meeting, String> {
-        let place = Place::new(spec.domain_id, &plan.topic);
-        let end = End::new(&place, kind)?;
-        Ok(Meeting { end, place, others: kind.other(), script: spec.mock.clone(), created_ns: now_ns() })
+impl MockEndpoint {
+    fn new(spec: &RunSpec, plan: &EndpointPlan, kind: Kind) -> Result<MockEndpoint, String> {
+        let key = TopicKey::new(spec.domain_id, &plan.topic);
+        let socket = Socket::new(&key, kind)?;
+        Ok(MockEndpoint { socket, key, others: kind.other(), script: spec.mock.clone(), created_ns: now_ns() })
     }
 
-    /// Sockets connected to the others, as far as the script lets them be seen.
+    /// Sockets connected to the others, unless the script hides them.
     fn others(&self) -> Result<Vec<UnixDatagram>, String> {
         if self.script.mismatch || now_ns() < self.created_ns + self.script.match_ns {
             return Ok(Vec::new());
         }
-        transport::living(&self.place, self.others)
+        transport::connect_all(&self.key, self.others)
     }
 
     fn mismatches(&self) -> Vec<String> {
@@ -101,10 +102,10 @@ impl Meeting {
 }
 
 struct MockPublisher {
-    meeting: Meeting,
+    endpoint: MockEndpoint,
     subscriptions: Vec<UnixDatagram>,
     source: [u8; 16],
-    /// It passes on what was taken from another topic.
+    /// It passes on messages from another topic.
     relays: bool,
     last_id: u64,
     length_bytes: u64,
@@ -113,19 +114,19 @@ struct MockPublisher {
 
 impl Matched for MockPublisher {
     fn matched(&mut self) -> Result<usize, String> {
-        self.subscriptions = self.meeting.others()?;
+        self.subscriptions = self.endpoint.others()?;
         Ok(self.subscriptions.len())
     }
 
     fn mismatches(&mut self) -> Vec<String> {
-        self.meeting.mismatches()
+        self.endpoint.mismatches()
     }
 }
 
 impl Publisher for MockPublisher {
     fn publish(&mut self, draft: &mut dyn Draft) -> Result<(), String> {
-        let script = &self.meeting.script;
-        // Only the stamp says which message it is; its time is read again below.
+        let script = &self.endpoint.script;
+        // Only the stamp has the id; its time is read again below.
         let id = draft.stamp().id;
         if is_nth(id, script.refuse) {
             return Err(format!("the script of the mock refuses message {id}"));
@@ -137,7 +138,7 @@ impl Publisher for MockPublisher {
             draft.write(&mut self.payload);
         }
         let stamp = draft.stamp();
-        // A relay has what it passes on since that was received.
+        // A relay holds the message since its reception.
         let way_ns = if self.relays { script.latency_of_ns(id) } else { 0 };
         let (id, departed_ns) = (id & self.last_id, stamp.time_ns + way_ns);
         let message = Message::new(self.source, id, stamp.time_ns, departed_ns, self.length_bytes, &self.payload);
@@ -145,9 +146,9 @@ impl Publisher for MockPublisher {
         for subscription in &self.subscriptions {
             match subscription.send(&bytes[..length]) {
                 Ok(_) => {}
-                // It ended or died. Who is there is asked elsewhere.
+                // The subscription has exited; `matched` updates the list.
                 Err(error) if matches!(error.kind(), ErrorKind::ConnectionRefused | ErrorKind::NotConnected) => {}
-                Err(error) => return Err(format!("a subscription of the mock takes nothing: {error}")),
+                Err(error) => return Err(format!("a subscription of the mock does not take messages: {error}")),
             }
         }
         Ok(())
@@ -155,18 +156,19 @@ impl Publisher for MockPublisher {
 }
 
 struct MockSubscription {
-    meeting: Meeting,
+    endpoint: MockEndpoint,
     delivery: Delivery,
 }
 
 impl MockSubscription {
-    /// Fetches one message that has arrived; whether there was one.
+    /// Fetches one message that has arrived. Returns whether there was one.
     fn fetch(&mut self) -> Result<bool, String> {
         let mut bytes = [0; LONGEST_BYTES];
-        match self.meeting.end.socket.recv(&mut bytes) {
+        match self.endpoint.socket.inner.recv(&mut bytes) {
             Ok(length) => {
                 let message = Message::from_bytes(&bytes[..length]);
-                self.delivery.arrived(message.ok_or_else(|| format!("{length} bytes arrived that are no message"))?);
+                self.delivery
+                    .arrived(message.ok_or_else(|| format!("the mock received {length} bytes that are no message"))?);
                 Ok(true)
             }
             Err(error) if error.kind() == ErrorKind::WouldBlock => Ok(false),
@@ -177,17 +179,17 @@ impl MockSubscription {
 
 impl Matched for MockSubscription {
     fn matched(&mut self) -> Result<usize, String> {
-        self.meeting.others().map(|others| others.len())
+        self.endpoint.others().map(|others| others.len())
     }
 
     fn mismatches(&mut self) -> Vec<String> {
-        self.meeting.mismatches()
+        self.endpoint.mismatches()
     }
 }
 
 impl Subscription for MockSubscription {
     fn take(&mut self, reader: &mut dyn FnMut(&Taken<'_>)) -> Result<bool, String> {
-        // What is due goes first, so that no more is fetched than can be given out, and senders wait instead.
+        // Due messages go first, so that no more are fetched than can be delivered, and senders wait instead.
         loop {
             if let Some(delivered) = self.delivery.next(now_ns()) {
                 let message = &delivered.message;
@@ -214,7 +216,7 @@ impl Subscription for MockSubscription {
         let next_ns = self.delivery.next_ns().map_or(longest_ns, |next_ns| next_ns - now_ns);
         let wait_ns = next_ns.clamp(0, longest_ns);
         let timeout = Timespec { tv_sec: wait_ns / SECOND_NS, tv_nsec: wait_ns % SECOND_NS };
-        let mut sockets = [PollFd::new(&self.meeting.end.socket, PollFlags::IN)];
+        let mut sockets = [PollFd::new(&self.endpoint.socket.inner, PollFlags::IN)];
         match poll(&mut sockets, Some(&timeout)) {
             Ok(_) | Err(rustix::io::Errno::INTR) => Ok(()),
             Err(error) => Err(format!("the mock cannot wait: {error}")),

@@ -1,8 +1,8 @@
-//! How the mock's ends meet: Unix datagram sockets with names in a private folder, one for each end.
+//! The transport of the mock: Unix datagram sockets with names in a private folder, one for each endpoint.
 //!
-//! Used by the mock. The folder is the user's, in XDG_RUNTIME_DIR or else where temporary files go; a name says domain, topic, kind
-//! and process. An end lives if its socket can be connected to; what nobody has open any more is passed over, and taken away by
-//! [`clean_up`]. The kernel holds a few messages of a socket and lets its senders wait, so nothing is lost on the way.
+//! The folder belongs to the user and lies in XDG_RUNTIME_DIR, or in the folder of temporary files. A name contains domain, topic,
+//! kind and process. An endpoint lives if a connection to its socket succeeds; [`clean_up`] removes the names of the others. The
+//! kernel queues a few messages of a socket and lets its senders wait, so no message is lost on the way.
 
 use std::ffi::OsString;
 use std::fs;
@@ -14,10 +14,10 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-/// How long a sender waits for a subscription that takes nothing.
+/// The longest wait of a sender for a subscription that does not take.
 const LONGEST_WAIT: Duration = Duration::from_secs(10);
 
-/// Which end.
+/// The kind of an endpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Sends.
@@ -27,7 +27,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// The other one.
+    /// The other kind.
     pub fn other(self) -> Kind {
         match self {
             Kind::Publisher => Kind::Subscription,
@@ -38,21 +38,21 @@ impl Kind {
 
 /// A topic of a domain.
 #[derive(Clone, Debug)]
-pub struct Place {
+pub struct TopicKey {
     domain_id: u32,
     topic_hash: u64,
 }
 
-impl Place {
-    /// Of the topic with this full name.
-    pub fn new(domain_id: u32, topic: &str) -> Place {
-        // A name of any length has to fit into the address of a socket; all processes of a run are one program.
+impl TopicKey {
+    /// The key of the topic with this full name.
+    pub fn new(domain_id: u32, topic: &str) -> TopicKey {
+        // A name of any length must fit into the address of a socket; all processes of a run are one program.
         let mut hasher = DefaultHasher::new();
         topic.hash(&mut hasher);
-        Place { domain_id, topic_hash: hasher.finish() }
+        TopicKey { domain_id, topic_hash: hasher.finish() }
     }
 
-    /// How the names of its ends of one kind begin.
+    /// The prefix of the names of its endpoints of one kind.
     fn prefix(&self, kind: Kind) -> String {
         let kind = match kind {
             Kind::Publisher => "publisher",
@@ -62,48 +62,48 @@ impl Place {
     }
 }
 
-/// An end of this process: its socket, whose name goes with it.
+/// The socket of an endpoint of this process; its name is removed with it.
 #[derive(Debug)]
-pub struct End {
-    /// Its socket, which does not block.
-    pub socket: UnixDatagram,
+pub struct Socket {
+    /// The socket, which does not block.
+    pub inner: UnixDatagram,
     path: PathBuf,
 }
 
-impl End {
-    /// A new end.
+impl Socket {
+    /// A new socket.
     ///
     /// # Errors
     /// A sentence: the folder cannot be used.
-    pub fn new(place: &Place, kind: Kind) -> Result<End, String> {
+    pub fn new(key: &TopicKey, kind: Kind) -> Result<Socket, String> {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         let folder = folder()?;
         loop {
             let (process, number) = (std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
-            let path = folder.join(format!("{}{process}-{number}", place.prefix(kind)));
+            let path = folder.join(format!("{}{process}-{number}", key.prefix(kind)));
             match UnixDatagram::bind(&path).and_then(|socket| socket.set_nonblocking(true).map(|()| socket)) {
-                Ok(socket) => return Ok(End { socket, path }),
+                Ok(socket) => return Ok(Socket { inner: socket, path }),
                 // Left by a dead process that had the same number.
                 Err(error) if error.kind() == ErrorKind::AddrInUse => {}
-                Err(error) => return Err(cannot("make", &path, &error)),
+                Err(error) => return Err(cannot("create", &path, &error)),
             }
         }
     }
 }
 
-impl Drop for End {
+impl Drop for Socket {
     fn drop(&mut self) {
-        // Somebody may have tidied up already.
+        // Fails if `clean_up` has removed it.
         let _ = fs::remove_file(&self.path);
     }
 }
 
-/// Sockets that are connected to the ends of one kind that live.
+/// Sockets that are connected to the live endpoints of one kind.
 ///
 /// # Errors
 /// A sentence: the folder cannot be used.
-pub fn living(place: &Place, kind: Kind) -> Result<Vec<UnixDatagram>, String> {
-    let prefix = place.prefix(kind);
+pub fn connect_all(key: &TopicKey, kind: Kind) -> Result<Vec<UnixDatagram>, String> {
+    let prefix = key.prefix(kind);
     let of_kind = |name: &OsString| name.to_str().is_some_and(|name| name.starts_with(&prefix));
     let folder = folder()?;
     let names = names(&folder)?;
@@ -114,7 +114,7 @@ pub fn living(place: &Place, kind: Kind) -> Result<Vec<UnixDatagram>, String> {
     Ok(sockets)
 }
 
-/// Takes away the names of the ends that are dead.
+/// Removes the names of dead endpoints.
 ///
 /// # Errors
 /// A sentence: the folder cannot be used.
@@ -122,14 +122,14 @@ pub fn clean_up() -> Result<(), String> {
     let folder = folder()?;
     for path in names(&folder)?.iter().map(|name| folder.join(name)) {
         let dead = connect(&path).map_err(|error| cannot("connect to", &path, &error))?.is_none();
-        if dead && let Err(error) = fs::remove_file(&path).or_else(gone) {
+        if dead && let Err(error) = fs::remove_file(&path).or_else(ignore_not_found) {
             return Err(cannot("remove", &path, &error));
         }
     }
     Ok(())
 }
 
-/// A socket that sends to the one of this name; none if that is dead.
+/// A socket that sends to the one with this name; none if that is dead.
 fn connect(path: &Path) -> io::Result<Option<UnixDatagram>> {
     let socket = UnixDatagram::unbound()?;
     socket.set_write_timeout(Some(LONGEST_WAIT))?;
@@ -140,16 +140,16 @@ fn connect(path: &Path) -> io::Result<Option<UnixDatagram>> {
     }
 }
 
-fn gone(error: io::Error) -> io::Result<()> {
+fn ignore_not_found(error: io::Error) -> io::Result<()> {
     if error.kind() == ErrorKind::NotFound { Ok(()) } else { Err(error) }
 }
 
 fn names(folder: &Path) -> Result<Vec<OsString>, String> {
     let entries = fs::read_dir(folder).and_then(|entries| entries.map(|entry| Ok(entry?.file_name())).collect());
-    entries.map_err(|error| cannot("look into", folder, &error))
+    entries.map_err(|error| cannot("read", folder, &error))
 }
 
-/// The user's folder; made if it is not there.
+/// The user's folder, created if it does not exist.
 fn folder() -> Result<PathBuf, String> {
     let runtime = std::env::var_os("XDG_RUNTIME_DIR").filter(|folder| !folder.is_empty());
     let user = rustix::process::geteuid().as_raw();
@@ -157,19 +157,19 @@ fn folder() -> Result<PathBuf, String> {
     if let Err(error) = fs::DirBuilder::new().mode(0o700).create(&folder)
         && error.kind() != ErrorKind::AlreadyExists
     {
-        return Err(cannot("make", &folder, &error));
+        return Err(cannot("create", &folder, &error));
     }
-    // Where temporary files go anybody may have made it.
-    let found = fs::symlink_metadata(&folder).map_err(|error| cannot("look at", &folder, &error))?;
+    // In the folder of temporary files another user may have created it.
+    let found = fs::symlink_metadata(&folder).map_err(|error| cannot("check", &folder, &error))?;
     if found.is_dir() && found.uid() == user && found.mode() & 0o077 == 0 {
         return Ok(folder);
     }
-    Err(format!("{} is not a folder of this user alone: remove it, or set XDG_RUNTIME_DIR", folder.display()))
+    Err(format!("{} is not a private folder of this user: remove it, or set XDG_RUNTIME_DIR", folder.display()))
 }
 
 fn cannot(what: &str, path: &Path, error: &io::Error) -> String {
     format!(
-        "the mock cannot {what} {}: {error}. Set XDG_RUNTIME_DIR to a folder of yours with a short name",
+        "the mock cannot {what} {}: {error}. Set XDG_RUNTIME_DIR to your own folder with a short name",
         path.display()
     )
 }

@@ -47,10 +47,12 @@ pub fn heading_notes(options: &LegacyOptions, communicator: &Communicator) -> Re
         (options.use_single_participant, "--use-single-participant"),
     ];
     let note = |option| {
-        communicator.always(option).map(|what| format!("{option} is always in effect: {what}")).ok_or_else(|| {
-            let name = communicator.name();
-            format!("{option} does not apply to {name}, which decides this itself: leave it out")
-        })
+        communicator.implied_option(option).map(|what| format!("{option} is always in effect: {what}")).ok_or_else(
+            || {
+                let name = communicator.name();
+                format!("{option} does not apply to {name}, which decides this itself: leave it out")
+            },
+        )
     };
     given.into_iter().filter(|(given, _)| *given).map(|(_, option)| note(option)).collect()
 }

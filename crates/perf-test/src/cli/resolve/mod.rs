@@ -13,7 +13,7 @@ use clap::ValueEnum;
 use super::legacy;
 use super::options::{MessageOptions, QosOptions, RunOptions};
 use crate::error::Failure;
-use crate::messages::{self, Found};
+use crate::messages::{self, MessageChoice};
 use crate::report::outputs::Outputs;
 use crate::requirement::Requirement;
 use crate::run_spec::{Durability, History, Layout, Reliability, RunSpec, Threshold, Touch, Wait, name_of};
@@ -98,7 +98,7 @@ fn spec(options: &RunOptions, defaults: Defaults) -> Result<RunSpec, String> {
         max_runtime_s: options.time.max_runtime.unwrap_or(if of_experiment { 30 } else { 0 }),
         ignore_s: options.time.ignore.unwrap_or(0),
         zero_copy: options.messages.zero_copy,
-        shared_memory: communicator.always("--shared-memory").is_some(),
+        shared_memory: communicator.implied_option("--shared-memory").is_some(),
         wait: wait.unwrap_or_default(),
         touch,
         late: options.measuring.late.unwrap_or(Threshold::LATE),
@@ -120,7 +120,7 @@ fn spec(options: &RunOptions, defaults: Defaults) -> Result<RunSpec, String> {
     })
 }
 
-fn message(options: &MessageOptions, default: &str, layout: Layout) -> Result<Found, String> {
+fn message(options: &MessageOptions, default: &str, layout: Layout) -> Result<MessageChoice, String> {
     let unbounded_bytes = options.unbounded_msg_size.unwrap_or(0) as usize;
     let found = messages::find(options.msg.as_deref().unwrap_or(default), layout, unbounded_bytes)?;
     if options.unbounded_msg_size.is_some() && !found.content.is_unbounded() {
@@ -134,7 +134,7 @@ fn message(options: &MessageOptions, default: &str, layout: Layout) -> Result<Fo
 }
 
 /// The part of the payload that is touched, and the notes for the heading if it is not the requested one.
-fn touch(asked: Touch, message: &Found) -> (Touch, Vec<String>) {
+fn touch(asked: Touch, message: &MessageChoice) -> (Touch, Vec<String>) {
     if asked == Touch::Stamp || message.payload_bytes > 0 {
         return (asked, Vec::new());
     }
