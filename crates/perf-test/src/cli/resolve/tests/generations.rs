@@ -172,7 +172,7 @@ const FOXY: &[(&str, Becomes)] = &[
     ("--use_rt_prio 50", Run(|run| run.rt_priority = 50)),
     ("--use_rt_cpus 10", Run(cpus_1_and_3)),
     ("--use_drive_px_rt", Run(drive_px)),
-    ("--use_single_participant", Said("each process takes part in a domain once")),
+    ("--use_single_participant", Said("each process is one participant of the domain")),
     ("--no_waitset", Run(|run| run.wait = Wait::Spin)),
     ("--no_micro_intra", Refused("Connext DDS Micro, which is not in this program")),
     ("--with_security", Refused("--with-security cannot apply")),
