@@ -5,7 +5,7 @@
 use crate::{
     Result, area,
     area::APART,
-    contestant::{Pair, PATIENCE, Side, silence},
+    contestant::{PATIENCE, Pair, Side, silence},
 };
 use rustix::{io::Errno, thread::futex};
 use std::{

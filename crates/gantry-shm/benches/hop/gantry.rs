@@ -5,7 +5,7 @@
 
 use crate::{
     Result,
-    contestant::{Pair, PATIENCE, Side, poll, silence},
+    contestant::{PATIENCE, Pair, Side, poll, silence},
     payload::Payload,
     root::Root,
 };

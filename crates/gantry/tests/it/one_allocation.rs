@@ -69,7 +69,8 @@ fn samples_are_kept_sent_to_threads_and_dropped_in_any_order() {
     let (node, qos) = (node(), Qos::default().keep_last(HELD as u32));
     // Room for what can be held and the history, and not for more: a message that stays held for ever is missed soon.
     let options = PublisherOptions { max_memory_bytes: Some(256 << 10), ..PublisherOptions::default() };
-    let mut publisher: Publisher<Point> = node.create_publisher_with_options("/held_in_any_order", qos, options).unwrap();
+    let mut publisher: Publisher<Point> =
+        node.create_publisher_with_options("/held_in_any_order", qos, options).unwrap();
     let mut readers: Vec<Subscription<Point>> =
         (0..READERS).map(|_| node.create_subscription("/held_in_any_order", qos).unwrap()).collect();
     assert_eq!(publisher.subscription_count().unwrap(), READERS);

@@ -1,7 +1,7 @@
-//! The real program in real processes, as its users start it.
+//! The real program in real processes, started as users start it.
 //!
-//! Every test has its own shared memory folder and shows that nothing is left in it. Most tests sleep while their runs last, so more of
-//! them run at once than there are CPUs.
+//! Every test has its own shared memory folder and checks that no file is left in it. Most tests sleep
+//! while their runs last, so more of them run at once than there are CPUs.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on says where")]
 

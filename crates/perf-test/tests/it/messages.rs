@@ -1,4 +1,4 @@
-//! Every message over the real middleware, loaned and copied; and whole runs of one of each kind.
+//! Every message type over the real middleware, loaned and copied, and whole runs of one type of each kind.
 
 use std::time::Duration;
 
@@ -10,16 +10,16 @@ use perf_test::stamp::{Stamp, Stamped};
 use crate::program::Memory;
 
 test_support::tests![
-    every_message_goes_both_ways,
+    every_message_type_works_on_both_paths,
     one_of_each_kind_runs_with_and_without_zero_copy,
-    the_unbounded_size_is_what_is_sent_received_and_logged,
+    the_unbounded_size_is_sent_received_and_logged,
     the_bytes_received_are_those_of_another_program_s_messages,
-    the_heading_says_what_the_payload_goes_through,
-    generations_of_a_layout_that_differ_do_not_meet,
+    the_heading_describes_the_treatment_of_the_payload,
+    different_versions_of_a_layout_do_not_match,
     the_list_says_how_the_size_of_unbounded_messages_is_set,
 ];
 
-/// Payload of messages that have no size of their own.
+/// The payload of messages of unbounded size.
 const UNBOUNDED_BYTES: usize = 3000;
 
 /// Sends messages of one type to a subscription of the same process, on both paths, and takes each on both paths.
@@ -60,7 +60,7 @@ impl WithType for BothPaths<'_> {
     }
 }
 
-fn every_message_goes_both_ways() {
+fn every_message_type_works_on_both_paths() {
     // This process has the default folder.
     let node = Node::builder("messages").domain_id(231).build().unwrap();
     for layout in [Layout::V1, Layout::V2] {
@@ -97,7 +97,7 @@ fn one_of_each_kind_runs_with_and_without_zero_copy() {
     memory.assert_empty();
 }
 
-fn the_unbounded_size_is_what_is_sent_received_and_logged() {
+fn the_unbounded_size_is_sent_received_and_logged() {
     let memory = Memory::new();
     let folder = tempfile::tempdir().unwrap();
     let log = folder.path().join("run.json");
@@ -108,7 +108,7 @@ fn the_unbounded_size_is_what_is_sent_received_and_logged() {
     let log: serde_json::Value = serde_json::from_slice(&std::fs::read(log).unwrap()).unwrap();
     assert_eq!(log["message_bytes"], 100_024);
     let rows = log["analysis_results"].as_array().unwrap();
-    // Rates, of a second and maybe of the piece in which the last ones came.
+    // The rates of a second, and perhaps of the shorter row in which the last samples arrived.
     let count = |row: &serde_json::Value, name: &str| {
         (row[name].as_f64().unwrap() * row["loop_start"].as_f64().unwrap() / 1e9).round() as u64
     };
@@ -136,7 +136,7 @@ fn the_bytes_received_are_those_of_another_program_s_messages() {
     memory.assert_empty();
 }
 
-fn the_heading_says_what_the_payload_goes_through() {
+fn the_heading_describes_the_treatment_of_the_payload() {
     let memory = Memory::new();
     let runs = [
         ("-m Array1k --zero-copy", "the other bytes stay as they are"),
@@ -157,7 +157,7 @@ fn the_heading_says_what_the_payload_goes_through() {
     memory.assert_empty();
 }
 
-fn generations_of_a_layout_that_differ_do_not_meet() {
+fn different_versions_of_a_layout_do_not_match() {
     let memory = Memory::new();
     let mut subscriber = memory.start("-p 0 -m Array1k --message-layout 1.x -t generations --max-runtime 0");
     subscriber.wait_for("| T_experiment |");

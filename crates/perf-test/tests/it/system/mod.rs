@@ -1,4 +1,4 @@
-//! `perf_test system` and the watch over a run, on machines that are built of files.
+//! `perf_test system` and the watch over a run, on machines built of files.
 
 pub mod advice;
 mod fake;
@@ -11,11 +11,11 @@ use crate::program::Memory;
 use fake::Fake;
 
 test_support::tests![
-    the_board_of_the_documentation_is_told_its_performance_commands,
-    what_speaks_against_the_machine_is_said_of_each_run,
+    the_board_of_the_documentation_gets_its_performance_commands,
+    each_run_has_the_warnings_of_its_machine,
     the_noise_floor_of_this_machine_is_printed_with_a_verdict,
-    programs_get_the_same_as_one_object_with_units_in_its_names,
-    this_machine_is_described_without_a_word_on_what_it_does_not_say,
+    the_json_output_is_one_object_with_units_in_its_names,
+    this_machine_is_described_without_placeholders,
 ];
 
 fn print(fake: &Fake, options: &str) -> String {
@@ -24,7 +24,7 @@ fn print(fake: &Fake, options: &str) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-fn the_board_of_the_documentation_is_told_its_performance_commands() {
+fn the_board_of_the_documentation_gets_its_performance_commands() {
     let text = print(&Fake::board(), "system --noise-seconds 0");
     for words in [
         "D-Robotics RDK X3",
@@ -49,7 +49,7 @@ fn the_board_of_the_documentation_is_told_its_performance_commands() {
     }
 }
 
-fn what_speaks_against_the_machine_is_said_of_each_run() {
+fn each_run_has_the_warnings_of_its_machine() {
     let board = Fake::board();
     let memory = Memory::new();
     let mut command = memory.command("-c Mock -r 100 --max-runtime 1 -o stdout");
@@ -68,7 +68,7 @@ fn the_noise_floor_of_this_machine_is_printed_with_a_verdict() {
     }
 }
 
-fn programs_get_the_same_as_one_object_with_units_in_its_names() {
+fn the_json_output_is_one_object_with_units_in_its_names() {
     let document: Value = serde_json::from_str(&print(&Fake::laptop(), "system --json --noise-seconds 1")).unwrap();
     let system = &document["system"];
     assert_eq!(system["frequency"]["policies"][1]["governor"], "powersave");
@@ -82,7 +82,7 @@ fn programs_get_the_same_as_one_object_with_units_in_its_names() {
     assert_eq!((&without["noise"], &without["system"]), (&Value::Null, system));
 }
 
-fn this_machine_is_described_without_a_word_on_what_it_does_not_say() {
+fn this_machine_is_described_without_placeholders() {
     let run = Memory::new().run("system --noise-seconds 0");
     run.assert_good();
     assert!(run.stdout.contains("release") && run.stdout.contains("online 0"), "{}", run.stdout);
