@@ -1,4 +1,4 @@
-//! What wrong commands are told, and what is answered without a run.
+//! Errors of wrong commands, and commands without a run.
 
 use crate::program::Memory;
 
@@ -33,7 +33,7 @@ fn a_wrong_domain_in_the_environment_is_named() {
 }
 
 #[test]
-fn shared_memory_that_cannot_be_used_is_said_before_anything_else() {
+fn unusable_shared_memory_is_reported_first() {
     let memory = Memory::new();
     let nowhere = memory.path().join("nowhere");
     let output = memory.command("--max-runtime 1").env("GANTRY_SHM_DIR", &nowhere).output().unwrap();
@@ -60,7 +60,7 @@ fn help_and_lists_need_no_run() {
 }
 
 #[test]
-fn a_subscription_that_hears_nothing_is_a_failed_measurement() {
+fn a_subscription_without_samples_is_a_failed_measurement() {
     let memory = Memory::new();
     let run = memory.run("-p 0 -s 1 -t nobody --max-runtime 1");
     assert_eq!(run.status.code(), Some(1), "{}", run.everything());
@@ -70,7 +70,7 @@ fn a_subscription_that_hears_nothing_is_a_failed_measurement() {
 }
 
 #[test]
-fn programs_that_do_not_agree_on_the_type_are_told_so() {
+fn programs_with_different_types_are_told_so() {
     let memory = Memory::new();
     let mut subscriber = memory.start("-p 0 -m Array1k -t types --max-runtime 0");
     subscriber.wait_for("| T_experiment |");
@@ -92,7 +92,7 @@ fn programs_that_do_not_agree_on_the_type_are_told_so() {
 #[test]
 fn memory_that_the_system_refuses_is_named_with_its_size_and_the_reason() {
     let memory = Memory::new();
-    // A limit on file sizes that the domain's own files keep and those of 4 MB messages do not, in a shell of either kind.
+    // A limit on file sizes that the domain's own files obey and those of 4 MB messages exceed, for both kinds of shell.
     let program = env!("CARGO_BIN_EXE_perf_test");
     let script = format!("ulimit -f 6400; trap '' XFSZ; exec {program} -m Array4m -r 100 --max-runtime 30 -o none");
     let mut command = std::process::Command::new("sh");
@@ -121,7 +121,7 @@ fn requirements_decide_the_exit_code_and_are_answered_one_by_one() {
         assert_eq!((run.status.code(), run.stdout.as_str()), (Some(code), ""), "{}", run.everything());
         assert!(answers.iter().all(|answer| run.stderr.contains(answer)), "{}", run.stderr);
     }
-    // A measurement that failed is more than one that is not good enough.
+    // A failed measurement takes precedence over an unmet requirement.
     let failed = memory.run("-p 0 -s 1 -t nobody --max-runtime 1 --require received>0 -o stdout");
     assert_eq!(failed.status.code(), Some(1), "{}", failed.everything());
     assert!(failed.stdout.contains("  required      NOT met  received>0: 0"), "{}", failed.stdout);

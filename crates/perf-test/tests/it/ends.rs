@@ -1,4 +1,4 @@
-//! Runs that somebody ends: workers that are killed, the coordinator that is killed, Ctrl-C.
+//! Runs that end early: killed workers, a killed coordinator, Ctrl-C.
 
 use std::fs;
 
@@ -19,7 +19,7 @@ fn a_killed_subscription_is_reported_and_the_others_go_on() {
     assert!(run.stdout.contains(&note), "{}", run.stdout);
     assert_eq!(run.rows(), 3);
     assert_eq!(run.number("sent"), 300);
-    // The other one got all 300, the dead one its share of the first second.
+    // The other subscription received all 300, the dead one its share of the first second.
     assert!(run.number("received") > 300, "{}", run.stdout);
     assert_eq!(run.number("lost"), 0, "{}", run.stdout);
     memory.assert_empty();
@@ -43,12 +43,12 @@ fn a_killed_publisher_ends_the_run_with_its_summary_and_exit_code_1() {
 }
 
 #[test]
-fn a_publisher_killed_before_the_first_row_is_told_by_what_it_sent() {
+fn the_samples_of_a_publisher_killed_before_the_first_row_count() {
     let memory = Memory::new();
     let mut run = memory.start("--reliable --history-depth 1000 -s 1 -m Array1k -r 1000 --max-runtime 60");
     run.wait_for("getrusage(2)");
     let publisher = run.wait_for_worker("publisher 0");
-    // It publishes once it has its order to go: then it has slept for messages, which are a millisecond apart.
+    // It publishes after its order to go: it then sleeps between messages, which are a millisecond apart.
     wait_until_it_has_slept(publisher, 300);
     send(publisher, Signal::KILL);
     let run = run.finish();
@@ -62,7 +62,7 @@ fn a_publisher_killed_before_the_first_row_is_told_by_what_it_sent() {
 }
 
 #[test]
-fn a_subscription_that_hangs_is_charged_for_what_it_did_not_take() {
+fn samples_that_a_hanging_subscription_did_not_take_are_lost() {
     let memory = Memory::new();
     let mut run = memory.start("--reliable --history-depth 1000 -s 2 -m Array1k -r 100 --max-runtime 2");
     run.wait_for("| T_experiment |");
@@ -77,7 +77,7 @@ fn a_subscription_that_hangs_is_charged_for_what_it_did_not_take() {
 }
 
 #[test]
-fn a_publisher_that_hangs_is_given_up_and_nobody_else_is_killed() {
+fn a_hanging_publisher_is_killed_and_no_other_worker() {
     let memory = Memory::new();
     let mut run = memory.start("--reliable --history-depth 1000 -m Array1k -r 100 --max-runtime 1");
     run.wait_for("getrusage(2)");
@@ -115,7 +115,7 @@ fn workers_do_not_outlive_a_killed_coordinator_and_its_logs_are_whole() {
     let csv = fs::read_to_string(csv).unwrap();
     let rows: Vec<&str> = csv.split_once("---EXPERIMENT-START---\n").unwrap().1.lines().collect();
     assert!(rows.len() >= 2 && csv.ends_with('\n'));
-    // How many fell into the first second is the machine's affair; that both logs say the same is ours.
+    // The number of samples in the first second depends on the machine; both logs must have the same number.
     let column = rows[0].split(',').position(|name| name.trim() == "sent").unwrap();
     let sent: u64 = rows[1].split(',').nth(column).unwrap().trim().parse().unwrap();
     assert!(sent > 0 && json["analysis_results"][0]["num_samples_sent"] == sent, "{csv}");
@@ -130,7 +130,7 @@ fn ctrl_c_ends_a_run_with_its_summary() {
     let start = |signal| (memory.start("--reliable --history-depth 1000 -s 2 -m Array4k -r 100"), signal);
     for (mut run, signal) in [Signal::INT, Signal::TERM].map(start) {
         run.wait_for("T_experiment |");
-        // As a terminal does it: to the whole foreground group.
+        // As a terminal does, to the whole foreground process group.
         for (pid, _) in run.workers() {
             if signal == Signal::INT {
                 send(pid, signal);
@@ -143,7 +143,7 @@ fn ctrl_c_ends_a_run_with_its_summary() {
         assert!(run.number("sent") > 0);
         assert_eq!(run.number("received"), 2 * run.number("sent"), "{}", run.stdout);
         assert_eq!(run.number("lost"), 0);
-        // The piece of a second at the end is a row too.
+        // The rest of a second at the end is a row, too.
         for (column, words) in [("sent", "sent"), ("recv", "received"), ("lost", "lost")] {
             assert_eq!(run.sum(column), run.number(words), "{column}: {}", run.stdout);
         }
@@ -166,11 +166,11 @@ fn ctrl_c_within_the_seconds_to_ignore_says_so() {
 }
 
 #[test]
-fn a_console_that_is_not_read_for_a_while_makes_nobody_late() {
+fn a_blocked_console_delays_no_worker() {
     let memory = Memory::new();
     let run = memory.start("--reliable --history-depth 1000 -m Array64 -r 100 --max-runtime 2");
     run.narrow_console();
-    // Another run is the clock: longer than anybody may take to finish.
+    // Another run is the clock: it takes longer than any worker may take to finish.
     memory.run("-r 1 --max-runtime 14 -o none").assert_good();
     let run = run.finish();
     run.assert_good();
@@ -187,7 +187,7 @@ fn a_publisher_that_was_stopped_catches_up_and_its_lateness_shows() {
     run.wait_for("| T_experiment |");
     let publisher = run.worker("publisher 0");
     send(publisher, Signal::STOP);
-    // Shown without the publisher, seconds after it was due.
+    // The row is shown without the publisher, seconds after it was due.
     run.wait_for("| T_experiment |");
     send(publisher, Signal::CONT);
     let run = run.finish();

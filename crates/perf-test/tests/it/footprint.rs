@@ -1,4 +1,4 @@
-//! What a run needs of private memory: the same after some seconds and after many, and nothing more for a message.
+//! The private memory of a run: constant over time, and independent of the number of messages.
 
 use std::fs;
 
@@ -17,11 +17,10 @@ fn anonymous_kib(run: &Running) -> Vec<(String, u64)> {
 }
 
 #[test]
-fn fifty_thousand_samples_later_everybody_has_the_same_memory() {
-    /// Twelve bytes for each sample would be more.
+fn fifty_thousand_samples_need_no_more_memory() {
+    /// Twelve bytes per sample would be more.
     const WORKER_KIB: u64 = 600;
-    /// The distributions of each row would be more. What is read, merged and freed again leaves the allocator of a busy machine with
-    /// more or less.
+    /// The histograms of each row would be more. Memory that is allocated and freed again varies in the allocator of a busy machine.
     const COORDINATOR_KIB: u64 = 2500;
     let memory = Memory::new();
     let logs = tempfile::tempdir().unwrap();
@@ -30,7 +29,7 @@ fn fifty_thousand_samples_later_everybody_has_the_same_memory() {
     let logs = format!("--csv-logfile {csv} --json-logfile {json} --full-logfile {full}");
     let mut run =
         memory.start(&format!("--reliable --history-depth 1000 -m Array64 -r 10000 --max-runtime 8 -o stdout {logs}"));
-    // By then all that is used again and again has been used once.
+    // By then all reused memory has been used once.
     run.wait_for("| T_experiment | 2.000000 |");
     let early = anonymous_kib(&run);
     run.wait_for("| T_experiment | 7.000000 |");
@@ -48,8 +47,8 @@ fn fifty_thousand_samples_later_everybody_has_the_same_memory() {
 #[test]
 fn messages_over_gantry_allocate_nothing() {
     for message in ["-m Array1k", "-m UnboundedSequence --unbounded-msg-size 5000 --zero-copy"] {
-        // On one thread no reader ever falls behind. If one does, its publisher needs more memory, with an allocation for each message
-        // that it holds in addition; what belonged to each message would be a thousand.
+        // On one thread no reader falls behind. If one did, its publisher would need more memory, with an allocation for each message
+        // that it holds in addition; one allocation per message would be a thousand.
         let runs = [("INTRA_THREAD", 0), ("INTER_PROCESS", 500)].map(|(strategy, most)| {
             let memory = Memory::new();
             let options = format!("{message} -e {strategy} --reliable --history-depth 100 -r 1000");

@@ -1,4 +1,4 @@
-//! SIGKILL of anybody at random moments: what was logged stays readable, the others end, and nobody outlives the coordinator.
+//! SIGKILL of any process at random moments: logs stay readable, the other processes end, and no worker outlives the coordinator.
 
 use std::fs;
 use std::path::Path;
@@ -7,10 +7,10 @@ use rustix::process::Signal;
 
 use crate::program::{Memory, Running, send, sleeps_of, wait_until_gone, wait_until_it_has_slept};
 
-/// How often each is killed. The seed is said, so that a failure can be had again.
+/// The number of kills of each process. The seed is printed, so that a failure can be reproduced.
 const KILLS: u64 = 4;
 
-/// Runs with all logs and kills `victim` after so many more of its sleeps. Returns the run and the workers that there were.
+/// Runs with all logs and kills `victim` after so many more of its sleeps. Returns the run and its workers.
 fn run_and_kill(memory: &Memory, logs: &Path, victim: &str, sleeps: u64) -> (Running, Vec<u32>) {
     let [csv, json, full] = ["run.csv", "run.json", "run.full.json"].map(|log| logs.join(log).display().to_string());
     let logs = format!("--csv-logfile {csv} --json-logfile {json} --full-logfile {full}");
@@ -21,15 +21,15 @@ fn run_and_kill(memory: &Memory, logs: &Path, victim: &str, sleeps: u64) -> (Run
     } else {
         run.wait_for_worker(victim)
     };
-    // From now on: the coordinator has slept hundreds of times for its calibration.
+    // Counted from now: the coordinator has slept hundreds of times for its calibration.
     wait_until_it_has_slept(pid, sleeps_of(pid) + sleeps);
-    // Before: without their parent they could not be found.
+    // Listed before the kill: without their parent they could not be found.
     let workers = run.workers().into_iter().map(|(pid, _)| pid).collect();
     send(pid, Signal::KILL);
     (run, workers)
 }
 
-/// Every row that is there is whole, in all logs, and they are the same seconds.
+/// Every row is complete, and all logs have the same seconds.
 #[track_caller]
 fn assert_readable(logs: &Path) -> usize {
     let csv = fs::read_to_string(logs.join("run.csv")).unwrap();
@@ -37,7 +37,7 @@ fn assert_readable(logs: &Path) -> usize {
     assert!(csv.ends_with('\n') && rows.iter().all(|row| row.split(',').count() == 28), "{csv}");
     let json: serde_json::Value = serde_json::from_slice(&fs::read(logs.join("run.json")).unwrap()).unwrap();
     let results = json["analysis_results"].as_array().unwrap();
-    // The CSV log is written first; its line of names is no row.
+    // The CSV log is written first; its line of column names is no row.
     let rows = rows.len() - 1;
     assert!(results.len() == rows || results.len() + 1 == rows, "{} rows in JSON, {rows} in CSV", results.len());
     assert!(results.iter().all(|row| row["num_samples_sent"].is_u64()), "{json}");
@@ -62,7 +62,7 @@ fn a_killed_coordinator_leaves_readable_logs_and_no_children() {
     let mut rows = Vec::new();
     for round in 0..KILLS {
         let (memory, logs) = (Memory::new(), tempfile::tempdir().unwrap());
-        // Each later than the one before: the first before there is a row, the last with some.
+        // Each kill is later than the previous one: the first before any row, the last after several.
         let sleeps = 50 * round + seed(round).u64(1..50);
         let (run, workers) = run_and_kill(&memory, logs.path(), "coordinator", sleeps);
         let count = workers.len();
@@ -70,7 +70,7 @@ fn a_killed_coordinator_leaves_readable_logs_and_no_children() {
         let run = run.finish();
         assert_eq!(count, 3, "{}", run.everything());
         rows.push(assert_readable(logs.path()));
-        // The next one takes away what they could not.
+        // The next run removes the files that they left.
         memory.run("-r 100 --max-runtime 1").assert_good();
         memory.assert_empty();
     }
@@ -84,7 +84,7 @@ fn killed_workers_end_the_run_in_order_and_every_row_stays() {
             let (memory, logs) = (Memory::new(), tempfile::tempdir().unwrap());
             let (run, _) = run_and_kill(&memory, logs.path(), victim, seed(10 + round).u64(1..1200));
             if side != "publishers" {
-                // Three others go on; they are told to end.
+                // The three others continue until they are told to end.
                 run.signal(Signal::INT);
             }
             let run = run.finish();
@@ -97,7 +97,7 @@ fn killed_workers_end_the_run_in_order_and_every_row_stays() {
 }
 
 #[test]
-fn nobody_passes_a_gate_by_having_died() {
+fn a_dead_worker_meets_no_requirement() {
     let memory = Memory::new();
     let mut run = memory.start("-s 2 -r 100 --max-runtime 3 --require lost=0 --require p50<1s");
     run.wait_for("| T_experiment |");

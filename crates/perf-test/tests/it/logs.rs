@@ -1,4 +1,4 @@
-//! Logs of real runs: performance_test's, read by a parser that knows only their description, and Gantry's own by its schema.
+//! Logs of real runs: performance_test's formats, read by a parser written from their description, and Gantry's own, checked by its schema.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::parser::{self, Generation, Log, Row};
 use crate::program::{Finished, Memory};
 
-/// Names of logs in a folder of their own.
+/// The names of logs in a separate folder.
 struct Logs(tempfile::TempDir);
 
 impl Logs {
@@ -31,7 +31,7 @@ impl Logs {
         fs::read_to_string(self.path(kind)).unwrap()
     }
 
-    /// Both of performance_test's logs, which must say the same.
+    /// Both logs in performance_test's formats, which must have the same content.
     #[track_caller]
     fn both(&self, generation: Generation) -> [Log; 2] {
         let (csv, json) = (parser::csv(&self.read("csv"), generation), parser::json(&self.read("json"), generation));
@@ -42,7 +42,7 @@ impl Logs {
         [csv, json]
     }
 
-    /// Gantry's own log, which must fit its schema.
+    /// Gantry's own log, which must match its schema.
     #[track_caller]
     fn full(&self, schema: &Validator) -> Value {
         let document: Value = serde_json::from_str(&self.read("full.json")).unwrap();
@@ -57,7 +57,7 @@ fn schema() -> Validator {
     jsonschema::validator_for(&serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap()).unwrap()
 }
 
-/// A CSV row (µs, ns, or six digits behind the point) is a JSON row.
+/// A CSV row, rounded to µs, ns or six decimals, equals a JSON row.
 #[track_caller]
 fn same(csv: &Row, json: &Row) {
     let near =
@@ -78,11 +78,11 @@ fn same(csv: &Row, json: &Row) {
     }
 }
 
-/// What every row of every run must be.
+/// The properties of every row of every run.
 #[track_caller]
 fn sane(row: &Row) {
     assert!(row.loop_s > 0.0 && row.t_s >= row.loop_s - 1e-9, "{row:?}");
-    // 100 % are all cores; the kernel counts in steps.
+    // 100 % is all cores; the kernel counts in ticks.
     assert!((0.0..=101.0).contains(&row.cpu_percent), "{row:?}");
     assert!(row.rusage.values().all(|value| *value >= 0.0) && row.rusage["utime"] > 0.0, "{row:?}");
     // KiB: a process of this program is larger than 1 MiB and smaller than 100 GiB.
@@ -90,8 +90,8 @@ fn sane(row: &Row) {
     let Some((n, m2)) = row.n_and_m2.filter(|(n, _)| *n > 0) else { return };
     let latency = row.latency;
     assert!(latency.min > 0.0 && latency.min <= latency.mean && latency.mean <= latency.max && m2 >= 0.0, "{row:?}");
-    // A variance lies between what its two extremes alone make of it and what they would if all samples were one of them.
-    // A factor of 1000, as in performance_test's CSV, is outside for less than 2000 samples.
+    // The variance lies between that of the two extremes with all other samples at the mean and that with all samples at an extreme.
+    // A factor of 1000, as in performance_test's CSV, is outside for fewer than 2000 samples.
     if (2..2000).contains(&n) {
         let square = |time: f64| time * time;
         let least = (square(latency.max - latency.mean) + square(latency.min - latency.mean)) / (n - 1) as f64;
@@ -141,8 +141,8 @@ fn both_generations_have_all_fields_in_their_order_types_and_units() {
             agrees_with_summary(&run, log);
             assert!(log.rows.iter().all(|row| row.bytes == row.received * bytes), "{:?}", log.rows);
         }
-        // performance_test's first row divided by the host's uptime, so that it was empty.
-        // A third row would be the piece in which the last message came.
+        // performance_test divides its first row by the host's uptime, so that it is empty.
+        // A third row would be the rest in which the last message arrived.
         let seconds = &csv.rows[..2];
         assert!(seconds.iter().all(|row| row.loop_s == 1.0 && row.sent > 0), "{:?}", csv.rows);
         assert_eq!((seconds[0].t_s, seconds[1].t_s), (1.0, 2.0));
@@ -152,7 +152,7 @@ fn both_generations_have_all_fields_in_their_order_types_and_units() {
         let qos = parser::qos(&csv.header["QOS"]);
         assert_eq!((qos["Reliability"].as_str(), qos["History depth"].as_str()), ("RELIABLE", "1000"));
         assert_eq!((json.header["rate"].as_str(), json.header["com_mean_str"].as_str()), ("100", "Gantry"));
-        // What is left until the next message is due: never more than the period, and once close to it.
+        // The time left until the next message is due: never more than the period, and once close to it.
         for reserve in seconds.iter().filter_map(|row| row.publisher_loop) {
             assert!(reserve.min <= reserve.mean && reserve.mean <= reserve.max, "{reserve:?}");
             assert!((0.005..0.010).contains(&reserve.max), "{reserve:?}");
@@ -162,7 +162,7 @@ fn both_generations_have_all_fields_in_their_order_types_and_units() {
 }
 
 #[test]
-fn a_row_of_another_length_is_divided_by_its_own() {
+fn a_row_of_another_length_is_divided_by_that_length() {
     let (memory, logs) = (Memory::new(), Logs::new());
     let mut run = memory.start(&format!("--reliable --history-depth 1000 -m Array1k -r 1000 {}", logs.options()));
     run.wait_for("T_experiment |");
@@ -178,7 +178,7 @@ fn a_row_of_another_length_is_divided_by_its_own() {
 }
 
 #[test]
-fn data_received_is_the_true_size_also_of_what_has_none_of_its_own() {
+fn data_received_is_the_true_size_also_of_unbounded_messages() {
     // Payload, then at most 4 bytes each of length and padding, time and id.
     for (message, payload) in [("UnboundedSequence", 6001_u64), ("UnboundedString", 6001), ("BoundedSequence4k", 4096)]
     {
@@ -186,7 +186,7 @@ fn data_received_is_the_true_size_also_of_what_has_none_of_its_own() {
         let size = if message.starts_with("Un") { format!("--unbounded-msg-size {payload}") } else { String::new() };
         let run = memory.run(&format!("-m {message} {size} -r 100 --max-runtime 1 {}", logs.options()));
         run.assert_good();
-        // The last message may come in a piece of a second, whose rates are rounded.
+        // The last message may arrive in a shorter row, whose rates are rounded.
         for row in logs.both(Generation::Two).iter().map(|log| &log.rows[0]) {
             let each = row.bytes / row.received;
             assert!(
@@ -199,7 +199,7 @@ fn data_received_is_the_true_size_also_of_what_has_none_of_its_own() {
 
 #[test]
 fn sums_of_squares_that_no_integer_holds_have_the_right_variance() {
-    // Of 1000 latencies of 100 ms and 300 ms in a second the sum is 200 s: its square overflows 64 bits of ns².
+    // 1000 latencies of 100 ms and 300 ms in a second have the sum 200 s, whose square overflows 64 bits of ns².
     let (memory, logs) = (Memory::new(), Logs::new());
     let options = "-c Mock --mock latency=100ms,slow=2:300ms --reliable -r 1000 -m Array1k --max-runtime 3";
     let run = memory.run(&format!("{options} {}", logs.options()));
@@ -208,7 +208,7 @@ fn sums_of_squares_that_no_integer_holds_have_the_right_variance() {
         let crowded: Vec<&Row> = log.rows.iter().filter(|row| row.received > 500 && row.loop_s == 1.0).collect();
         assert!(!crowded.is_empty(), "{}", run.stdout);
         for row in crowded {
-            // Half of them 100 ms below the mean, half 100 ms above it.
+            // Half of them are 100 ms below the mean, half are 100 ms above it.
             let (mean, variance) = (row.latency.mean, row.latency.variance);
             assert!((0.15..0.25).contains(&mean) && (0.0095..0.0101).contains(&variance), "{row:?}");
         }
@@ -216,7 +216,7 @@ fn sums_of_squares_that_no_integer_holds_have_the_right_variance() {
 }
 
 #[test]
-fn what_the_environment_says_is_in_every_log_and_nonsense_is_refused() {
+fn the_texts_of_the_environment_are_in_every_log_and_malformed_ones_are_refused() {
     let (memory, logs) = (Memory::new(), Logs::new());
     let mut command = memory.command(&format!("-r 100 --max-runtime 1 --message-layout 1.x {}", logs.options()));
     let output = command.env("APEX_PERFORMANCE_TEST", r#"{"Githash": "4e61", "Rack": "a: b"}"#).output().unwrap();
@@ -283,7 +283,7 @@ fn the_full_log_has_everything_and_its_parts_agree() {
         assert_eq!(cells(rows.iter().map(|row| &row["total"][which])), cells([whole]), "{which}");
         let figure = |name: &str| whole[name].as_f64().unwrap();
         let ladder = ["min_ns", "p50_ns", "p90_ns", "p99_ns", "p99_9_ns", "p99_99_ns", "max_ns"].map(figure);
-        // The least of a histogram is a cell, which may end above it.
+        // The lowest value of a histogram is the end of a cell, which may lie above the minimum.
         assert!(
             ladder.windows(2).skip(1).all(|pair| pair[0] <= pair[1]) && ladder[0] <= ladder[1] * 1.001,
             "{ladder:?}"
@@ -311,7 +311,7 @@ fn the_full_log_has_everything_and_its_parts_agree() {
 }
 
 #[test]
-fn what_was_required_stands_in_the_full_log() {
+fn requirements_and_verdicts_are_in_the_full_log() {
     let (memory, logs) = (Memory::new(), Logs::new());
     let require = "--require received=50 --require max<1ns";
     let run = memory.run(&format!("--reliable -r 50 --max-runtime 1 {require} {}", logs.options()));
@@ -330,7 +330,7 @@ fn the_full_log_fits_its_schema_after_every_row_and_after_the_coordinators_death
     assert_eq!(logs.full(&schema)["summary"], Value::Null);
     for rows in 1..=3 {
         run.wait_for("T_experiment |");
-        // Each row is in the logs before it is shown.
+        // Each row is in the logs before the console shows it.
         let full = logs.full(&schema);
         assert!(full["rows"].as_array().unwrap().len() >= rows && full["summary"].is_null());
     }
@@ -347,7 +347,7 @@ fn the_full_log_fits_its_schema_after_every_row_and_after_the_coordinators_death
     let plot = memory.run(&format!("plot {} --output {}", logs.path("full.json").display(), picture.display()));
     plot.assert_good();
     assert!(fs::read_to_string(picture).unwrap().contains("no summary: the run was killed"));
-    // What the workers left goes with the next run.
+    // The next run removes the files of the dead workers.
     memory.run("-r 10 --max-runtime 1").assert_good();
     memory.assert_empty();
 }

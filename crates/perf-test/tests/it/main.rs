@@ -1,6 +1,6 @@
-//! The real program in real processes, as its users start it.
+//! The real program in real processes, started as users start it.
 //!
-//! Every test has its own shared memory folder and shows that nothing is left in it.
+//! Every test has its own shared memory folder and checks that no file is left in it.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on says where")]
 

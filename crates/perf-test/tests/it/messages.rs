@@ -1,4 +1,4 @@
-//! Every message over the real middleware, loaned and copied; and whole runs of one of each kind.
+//! Every message type over the real middleware, loaned and copied, and whole runs of one type of each kind.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use perf_test::stamp::{Stamp, Stamped};
 
 use crate::program::Memory;
 
-/// Payload of messages that have no size of their own.
+/// The payload of messages of unbounded size.
 const UNBOUNDED_BYTES: usize = 3000;
 
 /// Sends messages of one type to a subscription of the same process, on both paths, and takes each on both paths.
@@ -51,7 +51,7 @@ impl WithType for BothPaths<'_> {
 }
 
 #[test]
-fn every_message_goes_both_ways() {
+fn every_message_type_works_on_both_paths() {
     // This process has the default folder.
     let node = Node::builder("messages").domain_id(231).build().unwrap();
     for layout in [Layout::V1, Layout::V2] {
@@ -90,7 +90,7 @@ fn one_of_each_kind_runs_with_and_without_zero_copy() {
 }
 
 #[test]
-fn the_unbounded_size_is_what_is_sent_received_and_logged() {
+fn the_unbounded_size_is_sent_received_and_logged() {
     let memory = Memory::new();
     let folder = tempfile::tempdir().unwrap();
     let log = folder.path().join("run.json");
@@ -101,7 +101,7 @@ fn the_unbounded_size_is_what_is_sent_received_and_logged() {
     let log: serde_json::Value = serde_json::from_slice(&std::fs::read(log).unwrap()).unwrap();
     assert_eq!(log["message_bytes"], 100_024);
     let rows = log["analysis_results"].as_array().unwrap();
-    // Rates, of a second and maybe of the piece in which the last ones came.
+    // The rates of a second, and perhaps of the shorter row in which the last samples arrived.
     let count = |row: &serde_json::Value, name: &str| {
         (row[name].as_f64().unwrap() * row["loop_start"].as_f64().unwrap() / 1e9).round() as u64
     };
@@ -131,7 +131,7 @@ fn the_bytes_received_are_those_of_another_program_s_messages() {
 }
 
 #[test]
-fn the_heading_says_what_the_payload_goes_through() {
+fn the_heading_describes_the_treatment_of_the_payload() {
     let memory = Memory::new();
     let runs = [
         ("-m Array1k --zero-copy", "the other bytes stay as they are"),
@@ -153,7 +153,7 @@ fn the_heading_says_what_the_payload_goes_through() {
 }
 
 #[test]
-fn generations_of_a_layout_that_differ_do_not_meet() {
+fn different_versions_of_a_layout_do_not_match() {
     let memory = Memory::new();
     let mut subscriber = memory.start("-p 0 -m Array1k --message-layout 1.x -t generations --max-runtime 0");
     subscriber.wait_for("| T_experiment |");

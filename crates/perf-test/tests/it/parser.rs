@@ -1,13 +1,13 @@
-//! performance_test's logs, read as its users' scripts read them, from the description of its formats alone.
+//! A parser of performance_test's logs that reads them as existing scripts do, written from the description of the formats alone.
 //!
-//! Names, order, types and units stand here as performance_test 2.3 and 1.x document and write them; nothing is taken from the code
-//! that writes our logs. Both kinds come to the same [`Row`]s, in one set of units.
+//! Names, order, types and units are those that performance_test 2.3 and 1.x document and write; nothing is taken from the code that
+//! writes our logs. Both formats give the same [`Row`]s, in one set of units.
 
 use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-/// performance_test's generation.
+/// The version of performance_test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Generation {
     /// 1.x, with the loop reserves.
@@ -92,7 +92,7 @@ pub struct Row {
     pub n_and_m2: Option<(u64, f64)>,
 }
 
-/// A log: what was run, and the rows.
+/// A log: the conditions of the run, and the rows.
 #[derive(Debug)]
 pub struct Log {
     pub header: BTreeMap<String, String>,
@@ -119,7 +119,7 @@ pub fn csv(text: &str, generation: Generation) -> Log {
     let names = lines.next().unwrap();
     let cells = |line: &str| line.split(',').map(|cell| cell.trim_matches([' ', '\t']).to_owned()).collect::<Vec<_>>();
     assert_eq!(cells(names), columns(generation));
-    // As performance_test writes it, for scripts that split in another way.
+    // The separators as performance_test writes them, for scripts that split in another way.
     assert_eq!((names.matches(",\t").count(), names.matches(",\t\t").count()), (columns(generation).len() - 1, 0));
     let rows = lines.map(|line| {
         let values = cells(line);
@@ -240,7 +240,7 @@ fn json_row(row: &Value, generation: Generation) -> Row {
     }
 }
 
-/// What perfplot makes of a CSV log's `QOS`.
+/// The `QOS` of a CSV log as perfplot parses it.
 pub fn qos(text: &str) -> BTreeMap<String, String> {
     let mut pairs = BTreeMap::new();
     let mut rest = text;

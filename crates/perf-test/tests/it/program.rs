@@ -20,7 +20,7 @@ impl Memory {
         self.0.path()
     }
 
-    /// All that is left in the folder, without the folders themselves.
+    /// All files left in the folder.
     pub fn files(&self) -> Vec<String> {
         fn walk(folder: &Path, files: &mut Vec<String>) {
             for entry in fs::read_dir(folder).unwrap().map(Result::unwrap) {
@@ -36,7 +36,7 @@ impl Memory {
         files
     }
 
-    /// After an orderly end: nothing of the run is left.
+    /// Asserts that the run left no file.
     pub fn assert_empty(&self) {
         assert_eq!(self.files(), Vec::<String>::new());
     }
@@ -68,7 +68,7 @@ impl Memory {
     }
 }
 
-/// What a run said and how it ended.
+/// The output and the exit of a run.
 pub struct Finished {
     pub status: ExitStatus,
     pub stdout: String,
@@ -94,7 +94,7 @@ impl Finished {
         digits.parse().unwrap_or_else(|_| panic!("no number after {words:?} in\n{summary}"))
     }
 
-    /// How many sets of tables of a whole second were shown.
+    /// The number of printed sets of tables of a whole second.
     pub fn rows(&self) -> usize {
         self.stdout.matches("| T_loop | 1.000000 |").count()
     }
@@ -127,7 +127,7 @@ impl Running {
         self.child.id()
     }
 
-    /// Makes the console hold less than a page of what is not read.
+    /// Makes the console buffer less than a page of unread output.
     pub fn narrow_console(&self) {
         rustix::pipe::fcntl_setpipe_size(self.lines.get_ref(), 4096).unwrap();
     }
@@ -167,7 +167,7 @@ impl Running {
         workers.iter().find(|(_, name)| name == label).unwrap_or_else(|| panic!("no {label} in {workers:?}")).0
     }
 
-    /// Waits until this worker is there; the test runner's own time-out is the watchdog.
+    /// Waits until this worker exists; the test runner's own time-out is the watchdog.
     pub fn wait_for_worker(&self, label: &str) -> u32 {
         loop {
             if let Some((pid, _)) = self.workers().into_iter().find(|(_, name)| name == label) {
@@ -189,8 +189,8 @@ impl Running {
     }
 }
 
-fn cell(line: &str, place: usize) -> &str {
-    line.split('|').skip(1).nth(place).unwrap().trim()
+fn cell(line: &str, index: usize) -> &str {
+    line.split('|').skip(1).nth(index).unwrap().trim()
 }
 
 pub fn send(pid: u32, signal: Signal) {
@@ -202,7 +202,7 @@ pub fn parent_of(pid: u32) -> Option<u32> {
     status.lines().find_map(|line| line.strip_prefix("PPid:"))?.trim().parse().ok()
 }
 
-/// How often a process has slept, in all its threads.
+/// The number of sleeps of a process, in all its threads.
 pub fn sleeps_of(pid: u32) -> u64 {
     let slept = |task: fs::DirEntry| -> Option<u64> {
         let status = fs::read_to_string(task.path().join("status")).ok()?;
@@ -218,7 +218,7 @@ pub fn wait_until_it_has_slept(pid: u32, times: u64) {
     }
 }
 
-/// Waits until a process is gone; the test runner's own time-out is the watchdog.
+/// Waits until a process has exited; the test runner's own time-out is the watchdog.
 pub fn wait_until_gone(pid: u32) {
     while fs::read_to_string(format!("/proc/{pid}/stat")).is_ok_and(|stat| !stat.contains(") Z ")) {
         std::thread::yield_now();

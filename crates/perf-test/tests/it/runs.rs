@@ -1,4 +1,4 @@
-//! Runs that go well: what is measured, shown and logged.
+//! Good runs: their measurements, output and logs.
 
 use crate::program::Memory;
 
@@ -21,7 +21,7 @@ fn the_documented_commands_lose_nothing_and_leave_nothing() {
 }
 
 #[test]
-fn every_subscription_is_a_process_of_its_own_and_gets_everything() {
+fn every_subscription_has_its_own_process_and_receives_everything() {
     let memory = Memory::new();
     let mut run = memory.start("--reliable --history-depth 1000 -s 3 -m Array1k -r 100 --max-runtime 2");
     run.wait_for("T_experiment |");
@@ -68,11 +68,11 @@ fn as_fast_as_possible_accounts_for_every_sample() {
 }
 
 #[test]
-fn seconds_to_ignore_are_in_nothing() {
+fn seconds_to_ignore_are_in_no_result() {
     let memory = Memory::new();
     let run = memory.run("--reliable --history-depth 1000 -r 100 --ignore 1 --max-runtime 3");
     run.assert_good();
-    // What was due in the first second and sent late, in the second one, counts there.
+    // A message that was due in the first second and sent in the second one counts in the second.
     let (sent, received, lost) = (run.number("sent"), run.number("received"), run.number("lost"));
     assert!((200..300).contains(&sent) && (run.rows(), received, lost) == (2, sent, 0), "{}", run.stdout);
     assert!(!run.stdout.contains("| T_experiment | 1.000000 |"));
@@ -80,7 +80,7 @@ fn seconds_to_ignore_are_in_nothing() {
 }
 
 #[test]
-fn two_experiments_at_once_do_not_meet() {
+fn two_runs_at_once_do_not_match() {
     let memory = Memory::new();
     let slow = memory.start("--reliable --history-depth 1000 -m Array1k -r 10 --max-runtime 2");
     let fast = memory.start("--reliable --history-depth 1000 -m Array4k -r 100 --max-runtime 2");
@@ -92,7 +92,7 @@ fn two_experiments_at_once_do_not_meet() {
 }
 
 #[test]
-fn an_absolute_topic_is_private_too_and_the_heading_says_its_full_name() {
+fn an_absolute_topic_is_private_too_and_the_heading_has_its_full_name() {
     let memory = Memory::new();
     let slow = memory.start("--reliable --history-depth 1000 -t /shared/name -m Array1k -r 10 --max-runtime 2");
     let fast = memory.start("--reliable --history-depth 1000 -t /shared/name -m Array1k -r 100 --max-runtime 2");
@@ -109,7 +109,7 @@ fn an_absolute_topic_is_private_too_and_the_heading_says_its_full_name() {
 }
 
 #[test]
-fn two_programs_started_by_hand_meet() {
+fn two_programs_started_by_hand_match() {
     let memory = Memory::new();
     let mut subscriber = memory
         .start("-p 0 -s 1 --reliable --history-depth 1000 -m Array1k -t by_hand --dds-domain-id 7 --max-runtime 0");
@@ -119,7 +119,7 @@ fn two_programs_started_by_hand_meet() {
     );
     publisher.assert_good();
     assert_eq!(publisher.number("sent"), 200);
-    // The rows of the publisher's two seconds are out when two empty ones have followed.
+    // Two empty rows follow the two seconds of the publisher.
     subscriber.wait_for("| 0    | 0    | 0    |");
     subscriber.wait_for("| 0    | 0    | 0    |");
     subscriber.signal(rustix::process::Signal::INT);
@@ -136,11 +136,11 @@ fn two_programs_started_by_hand_meet() {
 }
 
 #[test]
-fn the_history_that_a_late_subscription_gets_is_apart_from_what_comes_live() {
+fn the_history_of_a_late_subscription_is_counted_apart_from_live_samples() {
     let memory = Memory::new();
     let qos = "--reliable --transient --history-depth 20 -m Array1k -t late";
     let mut publisher = memory.start(&format!("-s 0 -r 20 {qos}"));
-    // Then at least twenty samples have been sent.
+    // At least twenty samples have been sent by then.
     publisher.wait_for("| T_experiment |");
     let subscriber = memory.run(&format!("-p 0 --max-runtime 2 {qos}"));
     publisher.signal(rustix::process::Signal::INT);
@@ -148,7 +148,7 @@ fn the_history_that_a_late_subscription_gets_is_apart_from_what_comes_live() {
     subscriber.assert_good();
     let history = subscriber.number("sent before matching,");
     assert!(history >= 20, "{}", subscriber.stdout);
-    // Twenty a second, those at both ends by the moment when the other program sent them.
+    // Twenty samples per second; those at both ends depend on when the other program sent them.
     let received = subscriber.number("received");
     assert!((30..50).contains(&received) && subscriber.number("lost") == 0, "{}", subscriber.stdout);
     assert_eq!(subscriber.sum("recv"), received, "{}", subscriber.stdout);
@@ -156,7 +156,7 @@ fn the_history_that_a_late_subscription_gets_is_apart_from_what_comes_live() {
 }
 
 #[test]
-fn the_experiment_runs_both_ways_and_says_what_differs() {
+fn the_experiment_runs_both_ways_and_reports_the_difference() {
     let memory = Memory::new();
     let run = memory.run("experiment zero-copy -r 20 --max-runtime 2");
     run.assert_good();
@@ -170,7 +170,7 @@ fn the_experiment_runs_both_ways_and_says_what_differs() {
 }
 
 #[test]
-fn several_runs_are_told_together_and_each_has_its_logs() {
+fn several_runs_are_reported_together_and_each_has_its_logs() {
     let memory = Memory::new();
     let folder = tempfile::tempdir().unwrap();
     let run = memory.run(&format!("-r 100 --runs 2 --max-runtime 1 -l {}", folder.path().join("a.csv").display()));
@@ -208,7 +208,7 @@ fn one_thread_publishes_and_takes() {
 }
 
 #[test]
-fn a_round_trip_comes_back_through_a_relay_of_its_own() {
+fn a_round_trip_comes_back_through_its_own_relay() {
     let memory = Memory::new();
     let mut run = memory
         .start("--roundtrip-mode Both --reliable --history-depth 1000 -r 200 -m Array1k --max-runtime 2 --zero-copy");
@@ -223,7 +223,7 @@ fn a_round_trip_comes_back_through_a_relay_of_its_own() {
 }
 
 #[test]
-fn a_round_trip_over_two_commands_meets_whichever_comes_first() {
+fn a_round_trip_over_two_commands_matches_in_either_order() {
     let memory = Memory::new();
     let qos = "--reliable --history-depth 1000 -m Array1k -t round_trip -r 200";
     let relay = memory.start(&format!("--roundtrip-mode Relay {qos}"));
@@ -239,7 +239,7 @@ fn a_round_trip_over_two_commands_meets_whichever_comes_first() {
 }
 
 #[test]
-fn what_is_written_into_every_payload_is_read_from_it() {
+fn the_written_payload_is_read() {
     let memory = Memory::new();
     for run in memory.run_all([
         "--touch full -m Array64k --zero-copy --reliable --history-depth 100 -r 100 --max-runtime 1",
@@ -266,7 +266,7 @@ fn the_stamp_is_the_last_thing_before_sending() {
         let prepare_ns = summary["total"]["prepare"]["min_ns"].as_f64().unwrap();
         let fill_ns =
             ["before", "after"].map(|when| summary[format!("calibration_{when}")]["fill_ns"].as_f64().unwrap());
-        // Writing the payload lies before it. A calibration on a busy machine may have been slow.
+        // The payload is written before the stamp. A calibration on a busy machine may have been slow.
         assert!(prepare_ns > fill_ns[0].min(fill_ns[1]) / 10.0, "{options}: {prepare_ns} ns, {fill_ns:?} ns to fill");
     }
     memory.assert_empty();

@@ -1,4 +1,4 @@
-//! What the console looks like when it is a terminal.
+//! The console on a terminal.
 
 use std::fs::{File, OpenOptions};
 use std::io::Read;
@@ -9,7 +9,7 @@ use rustix::termios::{Winsize, tcsetwinsize};
 
 use crate::program::Memory;
 
-/// What a run of two seconds writes to a window of `rows` lines.
+/// The output of a run of two seconds in a window of `rows` lines.
 fn shown_in_window(rows: u16) -> String {
     let memory = Memory::new();
     let terminal = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
@@ -20,24 +20,24 @@ fn shown_in_window(rows: u16) -> String {
     let window = OpenOptions::new().read(true).write(true).open(name.to_str().unwrap()).unwrap();
     let mut command = memory.command("-r 10 --max-runtime 2");
     let mut child = command.stdin(Stdio::null()).stdout(window).spawn().unwrap();
-    // The last handle of the window on this side; reading ends when the program has closed its own.
+    // The last handle of the terminal on this side; reading ends when the program has closed its own.
     drop(command);
     let mut shown = Vec::new();
-    // At its end a terminal says "input/output error", not "end of file".
+    // A terminal ends with the error EIO, not with end of file.
     let _ = File::from(terminal).read_to_end(&mut shown);
     assert!(child.wait().unwrap().success());
     memory.assert_empty();
     String::from_utf8(shown).unwrap()
 }
 
-/// What it writes to a large and to a small one.
+/// The output in a large and in a small window.
 fn shown_in_both_windows() -> (String, String) {
     let large = std::thread::spawn(|| shown_in_window(60));
     let small = shown_in_window(24);
     (large.join().unwrap(), small)
 }
 
-/// The lines that a window shows in the end, however far back one scrolls; knows what this program says to terminals.
+/// The lines of a window at the end, scrolled ones included; it interprets the escape sequences of this program.
 fn seen(shown: &str) -> Vec<String> {
     let mut lines = vec![String::new()];
     let mut rest = shown;
@@ -68,7 +68,7 @@ fn count(lines: &[String], words: &str) -> usize {
 }
 
 #[test]
-fn tables_are_drawn_over_the_last_ones_only_if_they_fit_the_window() {
+fn tables_are_drawn_over_the_previous_ones_only_if_they_fit_the_window() {
     let (large, small) = shown_in_both_windows();
     assert_eq!(large.matches("| T_experiment |").count(), 2);
     let lines = seen(&large);

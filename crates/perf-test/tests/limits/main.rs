@@ -1,7 +1,6 @@
-//! Little room: logs on a full disk, shared memory that is too small.
+//! Limited space: logs on a full disk, shared memory that is too small.
 //!
-//! These tests mount small file systems in a mount name space of their own; where that is not possible they are
-//! shown as ignored, with the reason.
+//! These tests mount small file systems in their own mount namespace; where that is not possible, they are ignored, with the reason.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on says where")]
 
@@ -34,12 +33,12 @@ fn main() -> ExitCode {
     libtest_mimic::run(&Arguments::from_args(), tests.into_iter().map(trial).collect()).exit_code()
 }
 
-/// A folder for a small file system, on the one for shared memory.
+/// A folder for a small file system, below the one for shared memory.
 fn folder() -> TempDir {
     tempfile::Builder::new().prefix("perf_test_limits_").tempdir_in("/dev/shm").unwrap()
 }
 
-/// Runs a shell script in a mount name space of its own, where a tmpfs of `size` lies at `folder`.
+/// Runs a shell script in its own mount namespace, with a tmpfs of `size` at `folder`.
 fn in_tmpfs(folder: &Path, size: &str, script: &str) -> std::io::Result<Output> {
     let mount = format!("mount -t tmpfs -o size={size},mode=1777 tmpfs '{}'", folder.display());
     let mut command = Command::new("unshare");
@@ -57,10 +56,10 @@ fn why_no_small_tmpfs() -> Option<String> {
     }
 }
 
-/// Runs for five seconds with a log of this kind on a disk of so many KiB; returns the log and what was said about it.
+/// Runs for five seconds with a log of this kind on a disk of so many KiB; returns the log and the output about it.
 fn log_on_a_full_disk(kind: &str, size_kib: u32) -> (String, String) {
     let (disk, memory) = (folder(), folder());
-    // A long way to say the same: the header of a CSV log contains it, and so few rows fit.
+    // A long command line: the header of a CSV log contains it, so that few rows fit.
     let log = format!("{}{}/log", disk.path().display(), "/.".repeat(1300));
     let memory = memory.path().display();
     let run = format!("GANTRY_SHM_DIR='{memory}' '{PROGRAM}' -r 100 --max-runtime 5 -o none --{kind}-logfile");
@@ -77,11 +76,11 @@ fn a_json_log_on_a_full_disk_stays_a_document() {
     assert!((1..5).contains(&rows.len()), "{log}");
     assert!(rows.iter().all(|row| row["num_samples_sent"].as_u64() > Some(0)), "{log}");
     let said = format!("the JSON log ends after {} s", rows.len());
-    assert!(stderr.contains(&said), "nobody was told: {stderr}");
+    assert!(stderr.contains(&said), "no error was printed: {stderr}");
 }
 
 fn a_full_log_on_a_full_disk_stays_a_document() {
-    // What stands before the rows is as long as there is to say of the machine: a line of its own, as is each row.
+    // The length of the part before the rows depends on the machine. It is one line, like each row.
     let roomy = folder();
     let log = roomy.path().join("log");
     let mut command = Command::new(PROGRAM);
@@ -95,7 +94,7 @@ fn a_full_log_on_a_full_disk_stays_a_document() {
     assert!((1..5).contains(&rows.len()) && document["summary"].is_null(), "{log}");
     assert!(rows.iter().all(|row| row["total"]["sent"]["samples"].as_u64() > Some(0)), "{log}");
     let said = format!("the full log ends after {} s", rows.len());
-    assert!(stderr.contains(&said), "nobody was told: {stderr}");
+    assert!(stderr.contains(&said), "no error was printed: {stderr}");
 }
 
 fn a_csv_log_on_a_full_disk_ends_with_a_whole_row() {
@@ -104,14 +103,14 @@ fn a_csv_log_on_a_full_disk_ends_with_a_whole_row() {
     assert!(log.ends_with('\n') && rows.iter().all(|row| row.split(',').count() == 28), "{log}");
     assert!((2..6).contains(&rows.len()), "{log}");
     let said = format!("the CSV log ends after {} s", rows.len() - 1);
-    assert!(stderr.contains(&said), "nobody was told: {stderr}");
+    assert!(stderr.contains(&said), "no error was printed: {stderr}");
 }
 
 fn too_little_shared_memory_says_what_to_do() {
     let memory = folder();
     let place = memory.path().display();
     let script = format!("GANTRY_SHM_DIR='{place}' exec '{PROGRAM}' -m Array4m -r 100 --max-runtime 5");
-    // Too little to begin with, and too little for the messages.
+    // Too little for the start, and too little for the messages.
     for (size, what) in [("64k", " of 65536 are free"), ("1m", " of 1048576 are free")] {
         let output = in_tmpfs(memory.path(), size, &script).unwrap();
         let stderr = String::from_utf8_lossy(&output.stderr);

@@ -1,9 +1,9 @@
-//! The real-time contract of the measuring loops: from message to message they allocate nothing and make no system call, but for
-//! the publisher's sleep until the next one is due. Reading the clock is none.
+//! The real-time contract of the measuring loops: from message to message they allocate nothing and make no system call, except
+//! the publisher's sleep until the next message is due. Reading the clock is no system call.
 //!
 //! The program is also a worker, as the coordinator starts it, with a middleware that does nothing: a thread of its loops is
 //! counted and trapped in the middle of the first second. At the end of each second a row is handed over, which wakes the reporting
-//! thread. Where no trap can be set, the tests are shown as ignored, with the reason.
+//! thread. Where no trap can be set, the tests are ignored, with the reason.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on may say so by panicking")]
 
@@ -21,7 +21,7 @@ use perf_test::endpoint::Endpoint::{Publisher, Relay, Subscription};
 use perf_test::endpoint::{Endpoint, EndpointPlan};
 use perf_test::worker::protocol::{Order, PROTOCOL, Plan, Report};
 
-/// A worker that goes through this says it.
+/// The worker reports that it passes this point.
 const OK: &str = "nothing was allocated, and no system call made";
 
 /// A test: its name, the options of the run, and the endpoints of the worker; the first one is in the trap.
@@ -69,7 +69,7 @@ fn a_row_that_is_handed_over_is_caught() {
     assert_eq!(said, format!("publisher 0 made system call {}", libc::SYS_futex));
 }
 
-/// What a worker says whose first row was not over then: a stalled machine gets another chance.
+/// The line of a worker within its first second; a stalled machine gets another chance.
 fn said_within_a_second(options: &str, endpoints: &[Endpoint]) -> String {
     loop {
         let (said, after_ns) = said("worker", options, endpoints);
@@ -109,7 +109,7 @@ fn said(role: &str, options: &str, endpoints: &[Endpoint]) -> (String, i64) {
             }
         }
         if unmatched == 0 {
-            // At once: what a subscription takes before the start is in no statistic.
+            // No delay: samples that a subscription takes before the start are in no statistic.
             start_ns = now_ns();
             order(&mut worker, &serde_json::to_string(&Order::Go { start_ns }).unwrap());
         }

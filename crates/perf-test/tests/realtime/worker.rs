@@ -1,4 +1,4 @@
-//! A worker with a middleware that does nothing but count its messages, and set the trap after some of them.
+//! A worker with a middleware that only counts its messages, and sets the trap after some of them.
 
 use std::process::ExitCode;
 use std::sync::OnceLock;
@@ -114,7 +114,7 @@ impl Publisher for End {
     fn publish(&mut self, draft: &mut dyn Draft) -> Result<(), String> {
         draft.write(&mut self.payload);
         draft.stamp();
-        // As fast as it goes nobody sleeps.
+        // Without a rate the publisher never sleeps.
         self.one_more("publisher 0", if self.on_schedule { &[libc::SYS_clock_nanosleep] } else { &[] });
         Ok(())
     }

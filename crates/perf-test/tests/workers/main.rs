@@ -1,7 +1,6 @@
-//! A worker program in another language: what the protocol promises to whoever writes one.
+//! A worker program in another language, which relies on the promises of the protocol alone.
 //!
-//! `perf_test_echo` is Python and knows nothing of this program but `docs/worker-protocol.md`. Without python3 the tests are shown as
-//! ignored.
+//! `perf_test_echo` is written in Python from `docs/worker-protocol.md` alone. Without python3 the tests are ignored.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on says where")]
 
@@ -17,8 +16,8 @@ use tempfile::TempDir;
 const TESTS: [(&str, fn()); 5] = [
     ("one_of_each_is_measured_as_any_other", one_of_each_is_measured_as_any_other),
     ("several_of_each_in_one_process_and_apart", several_of_each_in_one_process_and_apart),
-    ("two_programs_meet", two_programs_meet),
-    ("what_it_cannot_do_is_told_in_its_words", what_it_cannot_do_is_told_in_its_words),
+    ("two_programs_match", two_programs_match),
+    ("its_own_sentence_names_an_unsupported_option", its_own_sentence_names_an_unsupported_option),
     ("a_killed_worker_leaves_nothing", a_killed_worker_leaves_nothing),
 ];
 
@@ -52,7 +51,7 @@ fn said(output: &Output) -> String {
     format!("{}\n{stdout}\n{stderr}", output.status)
 }
 
-/// Runs to a good end and reads what was measured.
+/// Runs to a good end and reads the results.
 #[track_caller]
 fn measure(options: &str) -> SummaryEntry {
     let folder = tempfile::tempdir().unwrap();
@@ -68,7 +67,7 @@ fn measure(options: &str) -> SummaryEntry {
     summary
 }
 
-/// What is left of the middleware.
+/// The files that the middleware left.
 fn left_in(folder: &TempDir) -> Vec<String> {
     let entries = std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().path());
     let folders = entries.filter(|path| path.is_dir()).flat_map(|path| std::fs::read_dir(path).unwrap());
@@ -94,17 +93,17 @@ fn one_of_each_is_measured_as_any_other() {
 fn several_of_each_in_one_process_and_apart() {
     for strategy in ["INTER_PROCESS", "INTER_THREAD"] {
         let summary = measure(&format!("-e {strategy} -p 2 -s 2 -r 50 --warmup 1 --max-runtime 1"));
-        // By the time of sending, which decides to what second a message belongs, one may be late.
+        // The send time decides to which second a message belongs, so one message may be late.
         let (sent, received) = (summary.total.sent.samples, summary.total.received.samples);
         assert_eq!((received, summary.lost), (2 * sent, 0), "{strategy}: {summary:?}");
         assert!((90..=110).contains(&sent), "{strategy}: {sent}");
     }
 }
 
-fn two_programs_meet() {
+fn two_programs_match() {
     let folder = tempfile::tempdir().unwrap();
     let log = folder.path().join("log.json");
-    // Longer than the publisher, which begins at about the same time.
+    // It runs longer than the publisher, which starts at about the same time.
     let options = format!("-t meet -p 0 --expected-num-pubs 1 --max-runtime 4 --full-logfile {}", log.display());
     let mut subscriber = echo(&folder, &options).stdout(Stdio::null()).spawn().unwrap();
     let publisher = echo(&folder, "-t meet -s 0 --expected-num-subs 1 -r 100 --max-runtime 1").output().unwrap();
@@ -120,7 +119,7 @@ fn two_programs_meet() {
     assert_eq!(left_in(&folder), Vec::<String>::new());
 }
 
-fn what_it_cannot_do_is_told_in_its_words() {
+fn its_own_sentence_names_an_unsupported_option() {
     for (options, words) in [
         ("-m Array4m", "publisher 0 cannot begin: echo moves messages of at most 60000 bytes and not 4194304"),
         ("-e INTRA_THREAD", "echo does not do -e INTRA_THREAD"),

@@ -1,4 +1,4 @@
-//! That the schema is the one of these types, and that logs are what it says.
+//! The schema is that of these types, and logs match it.
 
 use std::path::PathBuf;
 
@@ -40,7 +40,7 @@ fn the_committed_schema_is_that_of_the_types() {
     assert!(
         std::fs::read_to_string(committed()).unwrap() == text,
         "docs/perf_test-log-2.schema.json is not that of report/full: WRITE_GOLDEN=1 writes it anew. If logs of the released \
-         version do not fit it any more, it is a new version"
+         version do not match it, raise the version"
     );
 }
 
@@ -65,7 +65,7 @@ fn every_field_is_described_and_its_unit_is_in_its_name() {
     let units = ["_ns", "_ns2", "_ms", "_s", "_hz", "_bytes", "_kib", "_percent"];
     for (name, field) in found.iter().flat_map(|object| object["properties"].as_object().unwrap()) {
         assert!(field["description"].as_str().is_some_and(|text| text.len() > 4), "{name} has no description");
-        // What need not be a whole number is no count.
+        // A number that need not be whole is no count.
         let kinds = field["type"].as_array().cloned().unwrap_or_else(|| vec![field["type"].clone()]);
         let has_unit = units.iter().any(|unit| name.ends_with(unit));
         assert!(has_unit || !kinds.contains(&json!("number")), "{name} has no unit");
@@ -81,7 +81,7 @@ fn head() -> Head {
 }
 
 #[test]
-fn a_log_fits_its_schema_after_every_step_and_reads_back() {
+fn a_log_matches_its_schema_after_every_step_and_reads_back() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("log.full.json");
     let validator = jsonschema::validator_for(&schema()).unwrap();
@@ -116,7 +116,7 @@ fn a_log_fits_its_schema_after_every_step_and_reads_back() {
 }
 
 #[test]
-fn what_is_no_log_is_refused_with_the_reason() {
+fn a_file_that_is_no_log_is_refused_with_the_reason() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("log.json");
     for (text, why) in [
@@ -132,7 +132,7 @@ fn what_is_no_log_is_refused_with_the_reason() {
 }
 
 #[test]
-fn a_field_that_is_not_known_does_not_fit() {
+fn an_unknown_field_does_not_match() {
     let validator = jsonschema::validator_for(&schema()).unwrap();
     let mut document = json!({"schema": SCHEMA, "run": head().run, "environment": {}, "rows": []});
     assert!(validator.is_valid(&document));

@@ -1,4 +1,4 @@
-//! What the summary says, and when it calls a run failed.
+//! The lines of the summary, and the runs that it calls failed.
 
 use super::*;
 use crate::cli;
@@ -128,7 +128,7 @@ fn late_and_too_late_are_parts_of_what_was_received() {
 }
 
 #[test]
-fn what_daemons_use_is_in_what_a_message_costs() {
+fn the_usage_of_daemons_is_in_the_cost_of_a_message() {
     let daemon = DaemonUsage {
         name: "router".to_owned(),
         pid: 12,

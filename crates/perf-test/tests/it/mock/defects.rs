@@ -1,6 +1,6 @@
-//! Defects of other tools that people relied on, and what shows that this one has none of them.
+//! Defects of other tools, and the tests that show that this tool has none of them.
 //!
-//! performance_test 2.3.0 (P, by what its sources say) and iRobot's ros2-performance (R). Tests without a file are below.
+//! P is performance_test 2.3.0, by its sources; R is iRobot's ros2-performance. Tests without a file are below.
 //!
 //! | defect | shown by |
 //! |---|---|
@@ -8,16 +8,16 @@
 //! | P2 the variance is s² × 1000 under the name of ms in one file and s² in another | `variance_in_two_units`; `report/csv.rs` |
 //! | P3 the first row is as long as the host is up, and later ones are divided by the length of the one before | `counts.rs`: `a_second_is_exactly_a_second_and_so_is_the_first`; `coordinator/ledger/tests.rs` |
 //! | P4 `--rate 0` divides by zero | `counts.rs`: `as_fast_as_possible_counts_as_exactly` |
-//! | P5 nobody waits for matching, and what is sent before is lost | `matching.rs` |
+//! | P5 no endpoint waits for matching, and messages sent before are lost | `matching.rs` |
 //! | P6, P7 the middleware's configuration is malformed or not initialised | cannot be: no configuration file is written, and memory is initialised |
 //! | P8 it builds for some distributions of ROS only | cannot be: it needs none |
 //! | P9 the documented commands use options that are gone | `cli/resolve/tests.rs`: all generations are taken; `runs.rs`: the documented commands |
 //! | P10 plots need libraries that are outdated | cannot be: it draws them itself; `report/plot/tests.rs` |
 //! | P11 redrawing corrupts narrow terminals and redirected output | `terminal.rs`; `columns_that_run_together` |
-//! | P late sends are not charged (coordinated omission) | `latencies.rs`: `a_publisher_that_is_held_up_…`; `ends.rs`: `a_publisher_that_was_stopped_…` |
+//! | P late sends are not charged (coordinated omission) | `latencies.rs`: `the_delay_of_a_late_publisher_…`; `ends.rs`: `a_publisher_that_was_stopped_…` |
 //! | P a number that is not the next one ends the thread, and the run goes on with zeros | `counts.rs`: `samples_out_of_order_…`, `every_message_may_come_twice_…` |
-//! | P all that was sent before a late joiner is lost | `counts.rs`: `samples_before_a_late_joiner_are_not_lost` |
-//! | P the loss of several subscriptions is divided by what was sent once, and without publishers by zero | `losses_above_all_that_was_sent` |
+//! | P all messages sent before a late joiner count as lost | `counts.rs`: `samples_before_a_late_joiner_are_not_lost` |
+//! | P the loss of several subscriptions is divided by the number sent once, and without publishers by zero | `losses_above_all_that_was_sent` |
 //! | P a log is written when the run ends, or never | `kills.rs`; `report/document.rs` |
 //! | P memory never falls, CPU time is in ticks and of one process | `measure/memory/tests.rs`, `measure/usage.rs`; the ledger adds up all workers |
 //! | P an option is taken and does nothing | `cli/resolve/tests.rs`: `options_without_effect_are_noted` |
@@ -25,12 +25,12 @@
 //! | R2 late, too late and lost are not counted by default, and print 0 | the same: no option is given there |
 //! | R3 a number that goes backwards loses four billion samples | `numbers_that_go_backwards`, `two_publishers_on_one_topic` |
 //! | R4 columns run together when a number is wide | `columns_that_run_together`; `report/tables.rs` |
-//! | R5 a negative latency is a huge one, and so hidden | `latencies.rs`: `what_was_received_before_it_was_sent_…` |
+//! | R5 a negative latency is a huge one, and so hidden | `latencies.rs`: `samples_received_before_they_were_sent_…` |
 //! | R6 the mean of several processes is that of their means; one without samples makes it NaN | `means_of_means`, `a_process_without_samples` |
-//! | R6 the process that is waited for is guessed | `ends.rs`, `kills.rs` |
+//! | R6 the process to wait for is guessed | `ends.rs`, `kills.rs` |
 //! | R7 columns were renamed, and the tool's own plots read the old ones | `report/full/tests.rs`: the log has a version and a schema, its types are what plots read |
 //! | R8 with several processes some figures are missing | `counts.rs`: `all_strategies_count_the_same` |
-//! | R9 what belongs to it is not published | cannot be |
+//! | R9 parts of the tool are not published | cannot be |
 
 use rustix::process::Signal;
 
@@ -57,7 +57,7 @@ fn variance_overflow() {
 #[test]
 fn variance_in_two_units() {
     let run = measure("latency=2ms,slow=2:4ms", "-p 5 -r 2 --max-runtime 2");
-    // Five of each in a second: 5 × 5 / 10 / 9 × (2 ms)².
+    // Five of each per second: 5 × 5 / 10 / 9 × (2 ms)².
     let variance_ms2 = 10.0 / 9.0;
     for found in run.csv("latency_variance (ms)") {
         assert_close(found, variance_ms2, 1e-5);
@@ -89,12 +89,12 @@ fn columns_that_run_together() {
     assert!(lines >= 11, "{stdout}");
 }
 
-/// P: half of what is due in three subscriptions is more than was sent.
+/// P: half of the samples due in three subscriptions are more than were sent.
 #[test]
 fn losses_above_all_that_was_sent() {
     let run = measure("lose=2", "-p 5 -s 3 -r 2 --max-runtime 2");
     run.assert_counts(Counts { sent: 20, received: 30, lost: 30, unexplained: 30, ..Counts::default() });
-    // In the end nothing follows the last ones that are lost: they are a row of their own.
+    // No sample follows the last lost ones: they are in a separate row.
     let relative = run.csv("relative_loss");
     assert!(relative.iter().all(|loss| (0.0..=1.0).contains(loss)), "{relative:?}");
     assert_eq!(run.csv("sent")[..2], [10.0, 10.0]);
@@ -117,7 +117,7 @@ fn a_program_that_sends_nothing() {
     memory.assert_empty();
 }
 
-/// R1: one in a hundred takes ten periods, and shows.
+/// R1: one sample in a hundred takes ten periods, and shows.
 #[test]
 fn worst_samples_deleted() {
     let run = measure("latency=1ms,slow=100:100ms", "-r 100 --max-runtime 2");
@@ -127,7 +127,7 @@ fn worst_samples_deleted() {
     assert_eq!(worst, 0.1);
 }
 
-/// R3: a publisher that is started again begins with 1 again.
+/// R3: a restarted publisher begins with 1 again.
 #[test]
 fn numbers_that_go_backwards() {
     let memory = Memory::new();
@@ -144,7 +144,7 @@ fn numbers_that_go_backwards() {
     memory.assert_empty();
 }
 
-/// R3: two programs publish at different rates, each with numbers of its own.
+/// R3: two programs publish at different rates, each with its own numbers.
 #[test]
 fn two_publishers_on_one_topic() {
     let memory = Memory::new();

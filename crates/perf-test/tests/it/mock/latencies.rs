@@ -1,4 +1,4 @@
-//! What is timed: two latencies, their distribution and classes, and round trips.
+//! Times: both latencies, their distributions and classes, and round trips.
 
 use rustix::process::Signal;
 
@@ -8,7 +8,7 @@ use crate::program::Memory;
 const MS: f64 = 1e6;
 
 #[test]
-fn late_and_too_late_are_classes_of_what_is_in_every_figure() {
+fn late_and_too_late_samples_are_in_every_figure() {
     // At 100 Hz late is above 2.5 ms, too late above 10 ms.
     let [some, all, on_the_limit, above_it] = measure_all([
         ("latency=2ms,slow=20:7ms", "-r 100 --max-runtime 2"),
@@ -30,7 +30,7 @@ fn late_and_too_late_are_classes_of_what_is_in_every_figure() {
 }
 
 #[test]
-fn what_was_received_before_it_was_sent_is_counted_and_not_hidden() {
+fn samples_received_before_they_were_sent_are_counted() {
     let run = measure("latency=2ms,early=10:1us", "-r 100 --max-runtime 2");
     run.assert_counts(Counts { sent: 200, received: 200, negative: 20, ..Counts::default() });
     run.assert_warnings(&["negative-latency", "few-samples"]);
@@ -38,7 +38,7 @@ fn what_was_received_before_it_was_sent_is_counted_and_not_hidden() {
 }
 
 #[test]
-fn the_latency_of_being_due_adds_how_late_messages_are_sent() {
+fn the_latency_from_the_due_time_includes_the_lateness_of_sending() {
     let run = measure("latency=2ms", "-r 200 --max-runtime 2");
     let total = &run.summary().total;
     assert_always(&total.latency, 400, 2.0 * MS);
@@ -49,19 +49,19 @@ fn the_latency_of_being_due_adds_how_late_messages_are_sent() {
     {
         assert_close(response_ns.unwrap(), lateness_ns.unwrap() + 2.0 * MS, 1e-9);
     }
-    // Not of the square: a constant was added.
+    // The variance stays, because a constant was added.
     let (response_ns2, lateness_ns2) = (response.variance_ns2.unwrap(), lateness.variance_ns2.unwrap());
     assert_close(response_ns2, lateness_ns2, 1e-6);
 }
 
 #[test]
-fn a_publisher_that_is_held_up_is_charged_to_who_waits_and_not_to_the_middleware() {
+fn the_delay_of_a_late_publisher_is_in_the_latency_from_the_due_time_only() {
     let run = measure("latency=2ms,stall=50:300ms", "-r 100 --max-runtime 2");
-    // Classes are of what the middleware takes.
+    // The classes use the latency of the middleware.
     run.assert_counts(Counts { sent: 200, received: 200, ..Counts::default() });
     let total = &run.summary().total;
     assert_always(&total.latency, 200, 2.0 * MS);
-    // Thirty messages were due meanwhile, the first of them for 300 ms.
+    // Thirty messages became due meanwhile; the first of them waited for 300 ms.
     assert!(total.response.max_ns.unwrap() >= 302.0 * MS, "{:?}", total.response);
     assert!(total.response.p90_ns.unwrap() as f64 >= 90.0 * MS, "{:?}", total.response);
     assert!(total.send_lateness.max_ns.unwrap() >= 300.0 * MS, "{:?}", total.send_lateness);
@@ -74,7 +74,7 @@ fn a_round_trip_is_the_way_there_and_the_way_back() {
     let options = |strategy| format!("--roundtrip-mode Both -r 100 --max-runtime 1 -e {strategy}");
     let (apart, threads) = (options("INTER_PROCESS"), options("INTER_THREAD"));
     for run in measure_all([("latency=2ms,lose=10", &apart), ("latency=2ms,lose=10", &threads)]) {
-        // Late is above 2.5 ms here, too.
+        // Late begins above 2.5 ms here, too.
         let counts =
             Counts { sent: 100, received: 90, lost: 10, unexplained: 10, relayed: 90, late: 90, ..Counts::default() };
         run.assert_counts(counts);
@@ -83,11 +83,11 @@ fn a_round_trip_is_the_way_there_and_the_way_back() {
 }
 
 #[test]
-fn a_relay_that_gets_messages_twice_passes_on_all() {
-    // It is told how many there are while the last ones are on their way.
+fn a_relay_that_receives_messages_twice_relays_all() {
+    // It learns their number while the last ones are in flight.
     let run =
         measure("latency=60ms,duplicate=2", "--roundtrip-mode Both -r 100 --max-runtime 1 --late 1s --too-late 1s");
-    // Each of the two ways doubles every second one.
+    // Each direction doubles every second message.
     run.assert_counts(Counts { sent: 100, received: 100, duplicates: 150, relayed: 150, ..Counts::default() });
 }
 
@@ -119,7 +119,7 @@ fn the_slowest_of_all_is_not_lost_because_it_is_the_last() {
 }
 
 #[test]
-fn what_is_under_way_when_the_time_is_up_is_waited_for_also_from_another_program() {
+fn samples_in_flight_at_the_end_are_waited_for_also_from_another_program() {
     let memory = Memory::new();
     let options = "-c Mock --mock latency=400ms -t under_way -r 50";
     let publisher = memory.start(&format!("{options} -s 0 --expected-num-subs 1"));
@@ -127,7 +127,7 @@ fn what_is_under_way_when_the_time_is_up_is_waited_for_also_from_another_program
     publisher.signal(Signal::INT);
     drop(publisher.finish());
     subscriber.assert_good();
-    // Both begin when they have met, at their own times: at most a message more or less.
+    // Both start after matching, at their own times: at most one message more or less.
     let received = subscriber.number("received");
     assert!((90..=101).contains(&received), "{}", subscriber.stdout);
     assert_eq!(subscriber.number("lost"), 0, "{}", subscriber.stdout);

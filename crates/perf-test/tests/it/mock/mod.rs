@@ -1,7 +1,7 @@
-//! Runs over the mock, whose behaviour is known: what is reported must be exactly that.
+//! Runs over the mock, whose behaviour is known: the results must match it exactly.
 //!
-//! Counts and latencies of the mock depend on ids alone, so they are compared exactly, however busy the machine is. What depends on
-//! the real times of sending is compared by identities, or at so low a rate that a message never falls into the wrong second.
+//! Counts and latencies of the mock depend only on ids, so they are compared exactly, however busy the machine is. Results that depend
+//! on the real send times are compared by identities, or at so low a rate that a message never falls into the wrong second.
 
 mod counts;
 mod defects;
@@ -16,7 +16,7 @@ use tempfile::TempDir;
 
 use crate::program::{Finished, Memory, Running};
 
-/// Warnings that the machine may raise, or how busy it is.
+/// Warnings that the machine or its load may raise.
 const OF_THE_MACHINE: [&str; 11] = [
     "calibration",
     "clock-stepped",
@@ -72,7 +72,7 @@ pub fn measure(script: &str, options: &str) -> Measured {
     measured
 }
 
-/// Several at once, as they mostly wait.
+/// Several runs at once, because they mostly wait.
 #[track_caller]
 pub fn measure_all<const N: usize>(runs: [(&str, &str); N]) -> [Measured; N] {
     let runs = runs.map(|(script, options)| Mocked::start(script, options));
@@ -84,7 +84,7 @@ pub fn measure_all<const N: usize>(runs: [(&str, &str); N]) -> [Measured; N] {
     })
 }
 
-/// What a run reported.
+/// The results of a run.
 pub struct Measured {
     pub run: Finished,
     pub log: Log,
@@ -94,7 +94,7 @@ pub struct Measured {
     csv_rows: Vec<Vec<String>>,
 }
 
-/// All that is counted of messages.
+/// All counts of messages.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     pub sent: u64,
@@ -139,7 +139,7 @@ impl Measured {
         }
     }
 
-    /// Exactly these counts, in the log and where a person reads them.
+    /// Asserts exactly these counts, in the log and in the printed summary.
     #[track_caller]
     pub fn assert_counts(&self, expected: Counts) {
         assert_eq!(self.counts(), expected, "{}", self.run.everything());
@@ -153,7 +153,7 @@ impl Measured {
         }
     }
 
-    /// Exactly these warnings, besides those that the machine raises.
+    /// Asserts exactly these warnings, beside those of the machine.
     #[track_caller]
     pub fn assert_warnings(&self, expected: &[&str]) {
         let warnings = &self.summary().warnings;
@@ -161,7 +161,7 @@ impl Measured {
         assert_eq!(kinds.collect::<Vec<_>>(), expected, "{warnings:#?}");
     }
 
-    /// What a warning of this kind says.
+    /// The sentence of the warning of this kind.
     #[track_caller]
     pub fn warning(&self, kind: &str) -> &str {
         let warnings = &self.summary().warnings;
@@ -213,13 +213,13 @@ impl Measured {
         self.json_rows.iter().map(|row| row[name].as_f64().unwrap_or_else(|| panic!("no {name} in {row}"))).collect()
     }
 
-    /// What the rows show as lost.
+    /// The lost samples of all rows.
     pub fn lost_in_rows(&self) -> u64 {
         self.log.rows.iter().map(|row| row.total.received.missed - row.total.received.reordered).sum()
     }
 }
 
-/// Every one of `n` takes exactly so long.
+/// Asserts `n` times of exactly this length.
 #[track_caller]
 pub fn assert_always(times: &Distribution, n: u64, ns: f64) {
     let (exactly, percentile) = (Some(ns), Some(ns as u64));
@@ -230,7 +230,7 @@ pub fn assert_always(times: &Distribution, n: u64, ns: f64) {
     assert_eq!(times.cells.iter().map(|(_, n)| n).sum::<u64>(), n);
 }
 
-/// The times are these, each so many times: moments exactly, percentiles to three digits.
+/// Asserts these times with their counts: moments exactly, percentiles to three digits.
 #[track_caller]
 pub fn assert_times(times: &Distribution, expected: &[(f64, u64)]) {
     let mut all: Vec<f64> = expected.iter().flat_map(|(ns, n)| (0..*n).map(|_| *ns)).collect();
@@ -248,13 +248,13 @@ pub fn assert_times(times: &Distribution, expected: &[(f64, u64)]) {
     }
 }
 
-/// Equal but for a part of the one.
+/// Asserts equality up to a fraction of the expected value.
 #[track_caller]
 pub fn assert_close(found: f64, expected: f64, part: f64) {
     assert!((found - expected).abs() <= part * expected.abs(), "{found} is not {expected}");
 }
 
-/// How many of the ids from 1 to `last` are such.
+/// The number of ids from 1 to `last` with this property.
 pub fn of_ids(last: u64, is_such: impl Fn(u64) -> bool) -> u64 {
     (1..=last).filter(|id| is_such(*id)).count() as u64
 }

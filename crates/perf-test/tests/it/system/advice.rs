@@ -1,11 +1,11 @@
-//! Each piece of advice is given exactly where it should be, and its command names files that are there.
+//! Each piece of advice appears exactly where it applies, and its command names existing files.
 
 use perf_test::system::Advice;
 use perf_test::system::advice::advice;
 
 use super::fake::Fake;
 
-/// The advice for a machine, each piece by the words it was recognised by.
+/// The advice for a machine, each piece with the words that identify it.
 #[track_caller]
 fn assert_advice(fake: &Fake, expected: &[&str]) -> Vec<Advice> {
     let pieces = advice(&fake.read());
@@ -38,10 +38,10 @@ fn the_governors_of_a_board() {
     board.file("sys/class/devfreq/devfreq0/governor", "performance\n");
     board.policy(0, "0 1 2 3", "performance", (240_000, 1_200_000));
     assert_advice(&board, &[]);
-    // A governor that has only one frequency to choose lowers nothing.
+    // A governor with only one frequency lowers nothing.
     board.policy(0, "0 1 2 3", "userspace", (1_200_000, 1_200_000));
     assert_advice(&board, &[]);
-    // The second cluster alone.
+    // Only the second cluster.
     board.policy(0, "0 1", "performance", (240_000, 1_200_000));
     board.policy(2, "2 3", "ondemand", (240_000, 1_200_000));
     assert_advice(&board, &["1 of 2 CPU frequency policies have the governor ondemand"]);
@@ -49,7 +49,7 @@ fn the_governors_of_a_board() {
 }
 
 #[test]
-fn what_a_laptop_does_to_save_power_and_to_be_fast() {
+fn power_saving_and_turbo_of_a_laptop() {
     let laptop = Fake::laptop();
     assert_advice(&laptop, &["the governor powersave", "enter C6", "turbo is on", "SMT is on"]);
     assert_command(
@@ -73,7 +73,7 @@ fn what_a_laptop_does_to_save_power_and_to_be_fast() {
     assert_advice(&laptop, &[]);
 }
 
-/// A board that is set up for measurements: no advice is left.
+/// A board that is set up for measurements, without advice.
 fn set_up() -> Fake {
     let board = Fake::board();
     board.policy(0, "0 1 2 3", "performance", (240_000, 1_200_000));
@@ -142,7 +142,7 @@ fn isolating_cpus_is_advised_where_there_are_enough_and_through_grub_where_it_is
 }
 
 #[test]
-fn a_quota_is_taken_away_where_it_is_set() {
+fn a_quota_is_removed_where_it_is_set() {
     let board = set_up();
     board.file("sys/fs/cgroup/cpu.stat", "nr_throttled 3\n");
     board.file("sys/fs/cgroup/cpu.max", "50000 100000\n");
@@ -165,7 +165,7 @@ fn shared_memory_too_small_for_images_is_enlarged() {
 }
 
 #[test]
-fn what_matters_most_comes_first() {
+fn the_most_important_advice_comes_first() {
     let laptop = Fake::laptop();
     laptop.file("sys/fs/cgroup/cpu.stat", "nr_throttled 3\n");
     laptop.file("sys/fs/cgroup/cpu.max", "50000 100000\n");

@@ -11,7 +11,7 @@ const CPUS: &str = "sys/devices/system/cpu";
 pub struct Fake(TempDir);
 
 impl Fake {
-    /// A machine that says nothing.
+    /// A machine without files.
     pub fn empty() -> Fake {
         Fake(TempDir::new().unwrap())
     }
@@ -38,7 +38,7 @@ impl Fake {
         fs::remove_file(self.root().join(path)).unwrap();
     }
 
-    /// What every Linux has: a quiet one, to whose user nothing needs to be advised.
+    /// The files of every Linux: a quiet machine without advice.
     fn quiet(cpus: u32) -> Fake {
         let fake = Fake::empty();
         fake.files("proc", &[("loadavg", "0.05 0.04 0.01 1/200 1234"), ("cmdline", "root=/dev/mmcblk0p1 quiet")]);
@@ -72,7 +72,7 @@ impl Fake {
         fake
     }
 
-    /// An RDK X3 as it comes: schedutil, and memory that saves power.
+    /// An RDK X3 in its default state: schedutil, and memory that saves power.
     pub fn board() -> Fake {
         let fake = Fake::quiet(4);
         fake.file("proc/device-tree/model", "D-Robotics RDK X3 V2.1\0");
@@ -96,7 +96,7 @@ impl Fake {
         fake
     }
 
-    /// A laptop as it comes: intel_pstate, turbo, SMT, deep sleep.
+    /// A laptop in its default state: intel_pstate, turbo, SMT, deep sleep.
     pub fn laptop() -> Fake {
         let fake = Fake::quiet(4);
         fake.files("sys/class/dmi/id", &[("sys_vendor", "LENOVO"), ("product_name", "21CB")]);
@@ -144,7 +144,7 @@ impl Fake {
         self.file("proc/stat", format!("cpu  {user} 0 0 {idle} 0 0 0 {steal} 0 0\ncpu0 1 2 3\nintr 5\n"));
     }
 
-    /// Time goes on: so many more ticks of programs and of steal in a time of 10000 ticks.
+    /// Time passes: so many more ticks of programs and of steal in 10000 ticks.
     pub fn time_passes(&self, user: u64, steal: u64) {
         let (user, idle) = (100_000 + user, 9_900_000 + 10_000 - user - steal);
         self.file("proc/stat", format!("cpu  {user} 0 0 {idle} 0 0 0 {steal} 0 0\n"));
@@ -168,7 +168,7 @@ impl Fake {
         files
     }
 
-    /// Does a file of this machine match a path with `*` for anything within a name?
+    /// Whether a file of this machine matches a path with `*` for any part of a name.
     pub fn has(&self, pattern: &str) -> bool {
         self.all_files().iter().any(|file| {
             let file = Path::new("/").join(file.strip_prefix(self.root()).unwrap());

@@ -1,4 +1,4 @@
-//! `perf_test system` and the watch over a run, on machines that are built of files.
+//! `perf_test system` and the watch over a run, on machines built of files.
 
 mod advice;
 mod fake;
@@ -17,7 +17,7 @@ fn print(fake: &Fake, options: &str) -> String {
 }
 
 #[test]
-fn the_board_of_the_documentation_is_told_its_performance_commands() {
+fn the_board_of_the_documentation_gets_its_performance_commands() {
     let text = print(&Fake::board(), "system --noise-seconds 0");
     for words in [
         "D-Robotics RDK X3",
@@ -43,7 +43,7 @@ fn the_board_of_the_documentation_is_told_its_performance_commands() {
 }
 
 #[test]
-fn what_speaks_against_the_machine_is_said_of_each_run() {
+fn each_run_has_the_warnings_of_its_machine() {
     let board = Fake::board();
     let memory = Memory::new();
     let mut command = memory.command("-c Mock -r 100 --max-runtime 1 -o stdout");
@@ -64,7 +64,7 @@ fn the_noise_floor_of_this_machine_is_printed_with_a_verdict() {
 }
 
 #[test]
-fn programs_get_the_same_as_one_object_with_units_in_its_names() {
+fn the_json_output_is_one_object_with_units_in_its_names() {
     let document: Value = serde_json::from_str(&print(&Fake::laptop(), "system --json --noise-seconds 1")).unwrap();
     let system = &document["system"];
     assert_eq!(system["frequency"]["policies"][1]["governor"], "powersave");
@@ -79,7 +79,7 @@ fn programs_get_the_same_as_one_object_with_units_in_its_names() {
 }
 
 #[test]
-fn this_machine_is_described_without_a_word_on_what_it_does_not_say() {
+fn this_machine_is_described_without_placeholders() {
     let run = Memory::new().run("system --noise-seconds 0");
     run.assert_good();
     assert!(run.stdout.contains("release") && run.stdout.contains("online 0"), "{}", run.stdout);

@@ -1,4 +1,4 @@
-//! What is read of a machine, and that nothing is invented of what it does not say.
+//! The values read from a machine; none is invented.
 
 use perf_test::system::{System, Watch, advice, text};
 
@@ -36,13 +36,13 @@ fn a_laptop_is_read_whole() {
     assert_eq!(system.cpu_idle.deep_states().map(|state| state.label()).collect::<Vec<_>>(), ["C6"]);
     assert_eq!(system.cpu_idle.states[2].time_us, Some(4000));
     assert_eq!(system.memory.transparent_huge_pages.as_deref(), Some("madvise"));
-    // What was read can be written and read again.
+    // The values can be written and read again.
     let again: System = serde_json::from_str(&serde_json::to_string(&system).unwrap()).unwrap();
     assert_eq!(again, system);
 }
 
 #[test]
-fn kinds_of_kernels_and_containers_are_told_apart() {
+fn kinds_of_kernels_and_containers_are_distinguished() {
     let fake = Fake::board();
     for (version, realtime, expected) in [
         ("#1 SMP PREEMPT_RT x", None, "PREEMPT_RT"),
@@ -89,7 +89,7 @@ fn the_tightest_quota_of_either_generation_of_control_groups_counts() {
     assert_eq!(fake.read().container.quota.unwrap().cpus(), 1.5);
 }
 
-/// A machine that says nothing: all that is known of it is for what this program was built.
+/// A machine without files: only the architecture of this program is known.
 fn nothing() -> System {
     let mut system = System::default();
     system.cpu.architecture = std::env::consts::ARCH.to_owned();
@@ -97,7 +97,7 @@ fn nothing() -> System {
 }
 
 #[test]
-fn of_a_container_without_anything_nothing_is_invented() {
+fn no_value_of_an_empty_container_is_invented() {
     let fake = Fake::empty();
     let system = fake.read();
     assert_eq!(system, nothing());
@@ -125,7 +125,7 @@ fn garbage_in_every_file_is_no_value_and_no_panic() {
         for garbage in [&b"\xff\xfe\xfd"[..], b"", b"\n", b"\x1b[2J\x1b[31m0", b"\0\0\0\0"] {
             write(garbage);
             let (mut system, pieces, warnings) = look();
-            // That there are policies, devices and states is known: their folders are there.
+            // Policies, devices and states are known, because their folders exist.
             assert!(
                 system.frequency.policies.iter().all(|policy| policy.governor.is_none() && policy.max_khz.is_none())
             );
@@ -133,13 +133,13 @@ fn garbage_in_every_file_is_no_value_and_no_panic() {
             (system.frequency.policies, system.frequency.devices) = (Vec::new(), Vec::new());
             system.cpu_idle.states = Vec::new();
             if garbage.is_empty() || garbage == b"\n" {
-                // An empty list of CPUs is how the kernel says that none are isolated.
+                // The kernel writes an empty list if no CPU is isolated.
                 system.cpu.isolated_cpus = None;
             }
             assert_eq!(system, nothing(), "{garbage:?}");
             assert_eq!((pieces, warnings), (vec![], vec![]), "{garbage:?}");
         }
-        // What is text may be a name, but never a panic.
+        // Text may be a name, but must never cause a panic.
         for garbage in [
             "18446744073709551615",
             "-9223372036854775808",

@@ -1,4 +1,4 @@
-//! Every option of performance_test in its three generations: what it becomes here.
+//! Every option of three performance_test versions, and its result here.
 //!
 //! The tables are written from the lists of options in performance_test's own parsers.
 
@@ -7,7 +7,7 @@ use clap::CommandFactory;
 use super::*;
 use crate::cli::{Cli, legacy};
 
-/// What becomes of an option.
+/// The result of an option.
 enum Becomes {
     /// It changes this of the run and nothing else.
     Run(fn(&mut RunSpec)),
@@ -247,6 +247,6 @@ fn old_scripts_for_relays_may_name_its_two_ends() {
 #[test]
 fn a_topic_that_is_called_like_a_message_is_possible() {
     assert_eq!(unpacked("-t Array1k -m Array1k").0.topic, "Array1k");
-    // As nobody would write a type.
+    // The type Range is never spelt like this.
     assert_eq!(unpacked("-t range").0.topic, "range");
 }
