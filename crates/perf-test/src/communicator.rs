@@ -3,8 +3,10 @@
 use std::path::PathBuf;
 use std::process::Command;
 
-use crate::backend::{BUILT_IN, Backend};
-use crate::run_spec::RunSpec;
+use crate::{
+    backend::{BUILT_IN, Backend},
+    run_spec::RunSpec,
+};
 
 /// The prefix of the names of worker programs.
 const PREFIX: &str = "perf_test_";

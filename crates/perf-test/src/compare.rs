@@ -3,9 +3,13 @@
 //! A difference counts only if it is larger than the noise of both runs: three standard errors of the values of single seconds
 //! (latency, CPU), three times the square root of a count, and in any case 5 %.
 
-use crate::measure::moments::Moments;
-use crate::report::summary::Summary;
-use crate::report::tables::{cells, table};
+use crate::{
+    measure::moments::Moments,
+    report::{
+        summary::Summary,
+        tables::{cells, table},
+    },
+};
 
 /// The fraction of the larger value below which a difference is noise.
 const MIN_DIFFERENCE_FRACTION: f64 = 0.05;

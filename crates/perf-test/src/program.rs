@@ -4,18 +4,20 @@ use std::ffi::OsString;
 use std::io::Write;
 use std::process::ExitCode;
 
-use crate::backend::BUILT_IN;
-use crate::cli::{self, Command, Defaults, PlotOptions, Question, Resolved, RunOptions, SystemOptions};
-use crate::compare::compare;
-use crate::error::Failure;
-use crate::interrupt::Interrupt;
-use crate::repeat::{paired, repeated};
-use crate::report::terminal::write_lines;
-use crate::report::{cannot_write, plot};
-use crate::run_spec::RunSpec;
-use crate::session::Session;
-use crate::system::{Description, Noise, System};
-use crate::{messages, system, worker};
+use crate::{
+    backend::BUILT_IN,
+    cli::{self, Command, Defaults, PlotOptions, Question, Resolved, RunOptions, SystemOptions},
+    compare::compare,
+    error::Failure,
+    interrupt::Interrupt,
+    messages,
+    repeat::{paired, repeated},
+    report::{cannot_write, plot, terminal::write_lines},
+    run_spec::RunSpec,
+    session::Session,
+    system::{self, Description, Noise, System},
+    worker,
+};
 
 /// Runs the program: 0 good, 1 the measurement failed, 2 wrong usage, 3 a requirement was not met.
 #[must_use]

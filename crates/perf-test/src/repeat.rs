@@ -3,11 +3,11 @@
 //! Runs that are compared are interleaved, and each pair has the opposite order of the pair before, so that a slow change of the
 //! machine affects both. Differences are ratios within pairs. If the interval contains 1, the verdict is no difference.
 
-use crate::measure::interval::Interval;
-use crate::measure::percentiles::has_tail_samples;
-use crate::report::summary::Summary;
-use crate::report::tables::table;
-use crate::units::format_ns;
+use crate::{
+    measure::{interval::Interval, percentiles::has_tail_samples},
+    report::{summary::Summary, tables::table},
+    units::format_ns,
+};
 
 /// The confidence that a verdict needs: that of six runs.
 const MIN_CONFIDENCE: f64 = 0.95;

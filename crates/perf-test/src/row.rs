@@ -2,12 +2,16 @@
 //!
 //! Every row is a second except the last, which may be shorter or longer. Counts are shown divided by the row's length.
 
-use crate::clock::SECOND_NS;
-use crate::measure::histogram::Latencies;
-use crate::measure::memory::Memory;
-use crate::measure::moments::Moments;
-use crate::measure::tally::{Received, Relayed, Sent};
-use crate::measure::usage::Usage;
+use crate::{
+    clock::SECOND_NS,
+    measure::{
+        histogram::Latencies,
+        memory::Memory,
+        moments::Moments,
+        tally::{Received, Relayed, Sent},
+        usage::Usage,
+    },
+};
 
 /// One second of all workers together, or the part of a second at the end of a run.
 #[derive(Clone, Debug, PartialEq)]

@@ -2,18 +2,23 @@
 
 use std::io::Write;
 
-use crate::communicator::Communicator;
-use crate::coordinator;
-use crate::error::Failure;
-use crate::interrupt::Interrupt;
-use crate::report::heading::{heading, legend};
-use crate::report::outputs::Outputs;
-use crate::report::summary::Summary;
-use crate::report::{Reports, plot};
-use crate::requirement::Requirement;
-use crate::run_spec::RunSpec;
-use crate::topic::full_name;
-use crate::verdict::Verdict;
+use crate::{
+    communicator::Communicator,
+    coordinator,
+    error::Failure,
+    interrupt::Interrupt,
+    report::{
+        Reports,
+        heading::{heading, legend},
+        outputs::Outputs,
+        plot,
+        summary::Summary,
+    },
+    requirement::Requirement,
+    run_spec::RunSpec,
+    topic::full_name,
+    verdict::Verdict,
+};
 
 /// The settings that all runs of a command share.
 #[derive(Debug)]

@@ -8,11 +8,13 @@ use std::time::Duration;
 use ::gantry::{EngineError, Node};
 
 use super::{Backend, Draft, Matched, Publisher, Subscription, Taken};
-use crate::clock::now_ns;
-use crate::endpoint::EndpointPlan;
-use crate::messages::{Benchmark, WithType, with_type};
-use crate::run_spec::{Durability, History, Reliability, RunSpec, Wait};
-use crate::stamp::Stamped;
+use crate::{
+    clock::now_ns,
+    endpoint::EndpointPlan,
+    messages::{Benchmark, WithType, with_type},
+    run_spec::{Durability, History, Reliability, RunSpec, Wait},
+    stamp::Stamped,
+};
 
 /// The back end `Gantry`.
 #[derive(Debug)]

@@ -12,9 +12,8 @@ pub mod mock;
 
 use std::time::Duration;
 
-use crate::endpoint::EndpointPlan;
-use crate::run_spec::RunSpec;
 pub use crate::stamp::Stamp;
+use crate::{endpoint::EndpointPlan, run_spec::RunSpec};
 
 /// The middlewares in this program.
 pub const BUILT_IN: [&dyn Backend; 2] = [&gantry::Gantry, &mock::Mock];

@@ -3,14 +3,14 @@
 use std::collections::BTreeSet;
 
 use super::{EndpointFailure, KINDS, Run, is_publisher};
-use crate::clock::{SECOND_NS, now_ns};
-use crate::endpoint::Endpoint;
-use crate::measure::calibration::Calibrations;
-use crate::measure::tally::Received;
-use crate::measure::usage::Usage;
-use crate::report::summary::{Summary, WorkerUsage};
-use crate::warning::{Warning, WarningKind};
-use crate::worker::own_cost;
+use crate::{
+    clock::{SECOND_NS, now_ns},
+    endpoint::Endpoint,
+    measure::{calibration::Calibrations, tally::Received, usage::Usage},
+    report::summary::{Summary, WorkerUsage},
+    warning::{Warning, WarningKind},
+    worker::own_cost,
+};
 
 impl Run<'_> {
     /// Sums up; the workers have ended.

@@ -9,9 +9,11 @@ use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::time::{Duration, Instant};
 
-use crate::communicator::Program;
-use crate::endpoint::Endpoint;
-use crate::worker::protocol::{Order, Plan, Report};
+use crate::{
+    communicator::Program,
+    endpoint::Endpoint,
+    worker::protocol::{Order, Plan, Report},
+};
 
 /// Time for workers to exit by themselves.
 const EXIT_TIMEOUT: Duration = Duration::from_secs(3);

@@ -1,20 +1,22 @@
 //! The measurement: from its start until all endpoints have finished.
 //!
-//! A failure of a worker does not end the program any more: it becomes a warning, and the run goes on with the other workers.
+//! A failure of a worker does not end the program any more: it becomes a warning, and the other workers continue.
 
 use std::time::Duration;
 
 use super::fleet::Event;
 use super::ledger::Entry;
 use super::{EndpointFailure, KINDS, Run, TICK, is_publisher};
-use crate::clock::{SECOND_NS, now_ns};
-use crate::endpoint::Endpoint;
-use crate::error::Failure;
-use crate::measure::daemon::Daemon;
-use crate::row::Row;
-use crate::run_spec::Roundtrip;
-use crate::warning::{Warning, WarningKind};
-use crate::worker::protocol::{Order, Report, UNKNOWN};
+use crate::{
+    clock::{SECOND_NS, now_ns},
+    endpoint::Endpoint,
+    error::Failure,
+    measure::daemon::Daemon,
+    row::Row,
+    run_spec::Roundtrip,
+    warning::{Warning, WarningKind},
+    worker::protocol::{Order, Report, UNKNOWN},
+};
 
 /// Delay after which a row is shown without the endpoints that are missing.
 const ROW_OVERDUE_NS: i64 = 2 * SECOND_NS;
@@ -151,8 +153,8 @@ impl Run<'_> {
         self.ledger.finish_endpoint(endpoint);
     }
 
-    /// Shows what rows there are and handles all that was said. In this order: showing may take as long as a reader of
-    /// the console likes, and nobody is to be called late for what was said meanwhile.
+    /// Shows the available rows, then handles all events. In this order, because showing may block on a slow console: an endpoint must
+    /// not count as late because of reports that arrived meanwhile.
     fn handle_events(&mut self) -> Result<(), Failure> {
         let (now_ns, start_ns) = (now_ns(), self.start_ns);
         self.show_rows(|second| now_ns > start_ns + (second as i64 + 1) * SECOND_NS + ROW_OVERDUE_NS)?;

@@ -12,22 +12,27 @@ mod set_up;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use crate::communicator::Communicator;
-use crate::endpoint::{Endpoint, EndpointPlan};
-use crate::error::Failure;
-use crate::idle::Awake;
-use crate::interrupt::Interrupt;
-use crate::measure::calibration::{Calibration, Calibrations};
-use crate::measure::daemon::{Daemon, DaemonUsage};
-use crate::measure::memory::Footprint;
-use crate::measure::threads::ThreadUsage;
-use crate::report::Reports;
-use crate::report::summary::Summary;
-use crate::run_spec::{Roundtrip, RunSpec, Strategy};
-use crate::system::{Watch, root_folder};
-use crate::warning::{Warning, WarningKind};
-use crate::worker::placement::Placement;
-use crate::worker::protocol::{EndpointReport, PROTOCOL, Plan};
+use crate::{
+    communicator::Communicator,
+    endpoint::{Endpoint, EndpointPlan},
+    error::Failure,
+    idle::Awake,
+    interrupt::Interrupt,
+    measure::{
+        calibration::{Calibration, Calibrations},
+        daemon::{Daemon, DaemonUsage},
+        memory::Footprint,
+        threads::ThreadUsage,
+    },
+    report::{Reports, summary::Summary},
+    run_spec::{Roundtrip, RunSpec, Strategy},
+    system::{Watch, root_folder},
+    warning::{Warning, WarningKind},
+    worker::{
+        placement::Placement,
+        protocol::{EndpointReport, PROTOCOL, Plan},
+    },
+};
 use fleet::{Event, Fleet};
 use ledger::Ledger;
 

@@ -6,9 +6,11 @@ use std::collections::BTreeSet;
 
 use super::fleet::Event;
 use super::{Run, TICK};
-use crate::clock::{SECOND_NS, now_ns};
-use crate::endpoint::Endpoint;
-use crate::worker::protocol::{MatchStatus, Order, Report};
+use crate::{
+    clock::{SECOND_NS, now_ns},
+    endpoint::Endpoint,
+    worker::protocol::{MatchStatus, Order, Report},
+};
 
 /// Time in which all endpoints must exist. Matching has its own timeout in the workers, which begins then.
 const SET_UP_NS: i64 = 60 * SECOND_NS;

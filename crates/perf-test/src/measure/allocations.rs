@@ -4,34 +4,16 @@
 //! threads, are not seen. Counting costs at most two reads of words of the thread, and neither allocates, locks nor makes system
 //! calls.
 
-use serde::{Deserialize, Serialize};
-
-/// Allocations and their bytes. A reallocation counts again, with all its bytes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Allocations {
-    /// The number of allocations.
-    pub allocations: u64,
-    /// Their bytes.
-    pub bytes: u64,
-}
-
-impl Allocations {
-    /// Adds those of another message or another endpoint.
-    pub fn add(&mut self, other: Allocations) {
-        self.allocations += other.allocations;
-        self.bytes += other.bytes;
-    }
-}
+use allocations::Counts;
 
 /// Does `work` and counts the allocations of this thread meanwhile; zero unless `on`.
-pub fn counted<T>(on: bool, work: impl FnOnce() -> T) -> (T, Allocations) {
+pub fn counted<T>(on: bool, work: impl FnOnce() -> T) -> (T, Counts) {
     if !on {
-        return (work(), Allocations::default());
+        return (work(), Counts::default());
     }
     let before = allocations::of_this_thread();
     let done = work();
-    let counts = allocations::of_this_thread().since(before);
-    (done, Allocations { allocations: counts.allocations, bytes: counts.bytes })
+    (done, allocations::of_this_thread().since(before))
 }
 
 #[cfg(test)]
@@ -48,16 +30,13 @@ mod tests {
         };
         let (numbers, counts) = counted(true, push);
         assert_eq!((counts.allocations, counts.bytes), (1, numbers.capacity() as u64 * 8));
-        assert_eq!(counted(false, push), (vec![1], Allocations::default()));
-        assert_eq!(counted(true, || black_box(3)), (3, Allocations::default()));
+        assert_eq!(counted(false, push), (vec![1], Counts::default()));
+        assert_eq!(counted(true, || black_box(3)), (3, Counts::default()));
     }
 
     #[test]
-    fn messages_add_up() {
-        let mut sum = Allocations::default();
-        for _ in 0..3 {
-            sum.add(counted(true, || drop(black_box(Box::new(0_u64)))).1);
-        }
-        assert_eq!(sum, Allocations { allocations: 3, bytes: 24 });
+    fn calls_add_up() {
+        let counts = counted(true, || (0..3).for_each(|_| drop(black_box(Box::new(0_u64))))).1;
+        assert_eq!((counts.allocations, counts.bytes), (3, 24));
     }
 }

@@ -10,8 +10,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::clock::now_ns;
-use crate::measure::wake_up::Sleeper;
+use crate::{clock::now_ns, measure::wake_up::Sleeper};
 
 /// Number of timed wake-ups: the most, and the fewest if they would take longer than [`PACED_NS`].
 const WAKE_UPS: (u64, u64) = (100, 31);

@@ -3,7 +3,7 @@
 //! The ends of the interval are two of the values themselves (order statistics). This supposes nothing of their distribution:
 //! latencies of runs are not normally distributed.
 
-/// The confidence that an interval should have. Fewer than six values have less, and the interval says so.
+/// The confidence that an interval should have. Fewer than six values have less: see [`Interval::confidence`].
 const CONFIDENCE: f64 = 0.95;
 
 /// A median with its interval.

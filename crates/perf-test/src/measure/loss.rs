@@ -142,7 +142,7 @@ mod tests {
         let mut sequences = Sequences::new(false, u64::MAX);
         assert_eq!(sequences.arrived(A, 1000, 30).1, Arrival::New { missed: 30 });
         assert_eq!(sequences.before_matched(), 969);
-        // From now on the numbers tell.
+        // From now on the ids show the losses.
         assert_eq!(sequences.arrived(A, 1011, 10).1, Arrival::New { missed: 10 });
     }
 

@@ -9,9 +9,11 @@ use gantry_msgs::irobot_interfaces_plugin as plugin;
 use gantry_msgs::performance_test_msgs::{self as base, PerformanceHeader};
 
 use super::Benchmark;
-use crate::clock::SECOND_NS;
-use crate::run_spec::Content;
-use crate::stamp::{Stamp, Stamped};
+use crate::{
+    clock::SECOND_NS,
+    run_spec::Content,
+    stamp::{Stamp, Stamped},
+};
 
 /// The header of a message with `payload_bytes` of payload.
 fn header(stamp: Stamp, payload_bytes: usize) -> PerformanceHeader {

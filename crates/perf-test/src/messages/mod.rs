@@ -9,8 +9,10 @@ mod performance_test;
 
 use gantry::{Loan, Message, Sample};
 
-use crate::run_spec::Content;
-use crate::stamp::{Stamp, Stamped};
+use crate::{
+    run_spec::Content,
+    stamp::{Stamp, Stamped},
+};
 
 pub use catalogue::{MessageChoice, WithType, find, is_message, list, with_type};
 

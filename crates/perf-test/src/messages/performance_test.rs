@@ -8,8 +8,10 @@ use gantry_msgs::performance_test as v2;
 use gantry_msgs::v1::performance_test as v1;
 
 use super::Benchmark;
-use crate::run_spec::Content;
-use crate::stamp::{Stamp, Stamped};
+use crate::{
+    run_spec::Content,
+    stamp::{Stamp, Stamped},
+};
 
 /// Length of time and id, with which every message ends.
 const STAMP_BYTES: usize = 16;

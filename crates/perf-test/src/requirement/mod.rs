@@ -5,13 +5,17 @@
 
 use std::str::FromStr;
 
-use crate::measure::histogram::Latencies;
-use crate::measure::moments::Moments;
-use crate::measure::percentiles::{MIN_TAIL_SAMPLES, PERCENTILES, has_tail_samples, samples_needed};
-use crate::report::summary::Summary;
-use crate::units::{format_ns, parse_ns};
-use crate::verdict::Verdict;
-use crate::warning::WarningKind;
+use crate::{
+    measure::{
+        histogram::Latencies,
+        moments::Moments,
+        percentiles::{MIN_TAIL_SAMPLES, PERCENTILES, has_tail_samples, samples_needed},
+    },
+    report::summary::Summary,
+    units::{format_ns, parse_ns},
+    verdict::Verdict,
+    warning::WarningKind,
+};
 
 /// All metrics and units, for sentences.
 const AVAILABLE: &str = "min, mean, p50, p90, p99, p99.9, p99.99, max (latency from the stamp, as p99<500us; from the schedule: \

@@ -41,9 +41,9 @@ pub enum Content {
     Fields,
     /// A sequence that is sent at its capacity.
     BoundedSequence,
-    /// A sequence as long as `--unbounded-msg-size` says.
+    /// A sequence of `--unbounded-msg-size` bytes.
     Sequence,
-    /// A text as long as `--unbounded-msg-size` says.
+    /// A text of `--unbounded-msg-size` bytes.
     Text,
 }
 
@@ -260,7 +260,7 @@ pub struct RunSpec {
     pub daemons: Vec<String>,
     /// The script of the mock.
     pub mock: MockScript,
-    /// What is to be said of options that change nothing here.
+    /// Notes for the heading about options without effect here.
     pub heading_notes: Vec<String>,
 }
 

@@ -7,10 +7,12 @@ use std::time::Duration;
 
 use super::Context;
 use super::protocol::{MatchStatus, Order, Report};
-use crate::backend::Matched;
-use crate::clock::{SECOND_NS, now_ns};
-use crate::endpoint::Endpoint;
-use crate::run_spec::{Roundtrip, RunSpec};
+use crate::{
+    backend::Matched,
+    clock::{SECOND_NS, now_ns},
+    endpoint::Endpoint,
+    run_spec::{Roundtrip, RunSpec},
+};
 
 /// Interval of the checks for the other side: the resolution of the time to match.
 const CHECK_INTERVAL: Duration = Duration::from_millis(1);

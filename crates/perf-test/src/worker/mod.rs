@@ -28,12 +28,16 @@ use std::time::Duration;
 
 use rustix::process::{Signal, set_parent_process_death_signal};
 
-use crate::backend::Backend;
-use crate::endpoint::{Endpoint, EndpointPlan};
-use crate::measure::memory::Footprint;
-use crate::measure::resources::Resources;
-use crate::measure::threads::{ThreadUsage, since};
-use crate::run_spec::{RunSpec, Strategy};
+use crate::{
+    backend::Backend,
+    endpoint::{Endpoint, EndpointPlan},
+    measure::{
+        memory::Footprint,
+        resources::Resources,
+        threads::{ThreadUsage, since},
+    },
+    run_spec::{RunSpec, Strategy},
+};
 use placement::Placement;
 use protocol::{EndpointReport, Order, PROTOCOL, Plan, Report};
 use rows::Outgoing;

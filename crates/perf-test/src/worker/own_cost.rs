@@ -14,12 +14,13 @@ use super::placement::Placement;
 use super::publisher::PublisherLoop;
 use super::subscriber::SubscriberLoop;
 use super::{Context, Flags, NOT_DRAINING, OUTGOING_CAPACITY};
-use crate::backend::{Draft, Matched, Publisher, Subscription, Taken};
-use crate::clock::{SECOND_NS, now_ns};
-use crate::endpoint::{Endpoint, EndpointPlan};
-use crate::measure::calibration::median;
-use crate::measure::own_cost::OwnCost;
-use crate::run_spec::{Roundtrip, RunSpec};
+use crate::{
+    backend::{Draft, Matched, Publisher, Subscription, Taken},
+    clock::{SECOND_NS, now_ns},
+    endpoint::{Endpoint, EndpointPlan},
+    measure::{calibration::median, own_cost::OwnCost},
+    run_spec::{Roundtrip, RunSpec},
+};
 
 /// Number of batches of which the median is taken, after one more batch for warm-up.
 const BATCHES: usize = 15;

@@ -11,12 +11,14 @@ use super::matching::wait_for_start;
 use super::protocol::EndpointReport;
 use super::refusals::Refusals;
 use super::rows::Rows;
-use crate::backend::{Backend, Draft, Publisher, Stamp};
-use crate::clock::{SECOND_NS, now_ns, sleep_until};
-use crate::measure::allocations::counted;
-use crate::pacing::Schedule;
-use crate::payload;
-use crate::run_spec::Touch;
+use crate::{
+    backend::{Backend, Draft, Publisher, Stamp},
+    clock::{SECOND_NS, now_ns, sleep_until},
+    measure::allocations::counted,
+    pacing::Schedule,
+    payload,
+    run_spec::Touch,
+};
 
 /// The longest delay until the end of the run is noticed.
 const SLICE_NS: i64 = SECOND_NS / 10;

@@ -8,12 +8,14 @@ use super::matching::wait_for_start;
 use super::protocol::EndpointReport;
 use super::refusals::Refusals;
 use super::rows::Rows;
-use crate::backend::{Backend, Draft, Matched, Publisher, Stamp, Subscription};
-use crate::clock::now_ns;
-use crate::endpoint::EndpointPlan;
-use crate::measure::loss::{Arrival, Sequences};
-use crate::payload;
-use crate::run_spec::{RunSpec, Touch, Wait};
+use crate::{
+    backend::{Backend, Draft, Matched, Publisher, Stamp, Subscription},
+    clock::now_ns,
+    endpoint::EndpointPlan,
+    measure::loss::{Arrival, Sequences},
+    payload,
+    run_spec::{RunSpec, Touch, Wait},
+};
 
 /// Creates both ends, waits for matching and for the start, and passes messages on until no more come.
 pub fn run(context: &Context, backend: &dyn Backend) -> Result<(), String> {

@@ -6,9 +6,11 @@
 use std::sync::mpsc::{self, Receiver, SyncSender};
 
 use super::protocol::{EndpointReport, Report};
-use crate::endpoint::Endpoint;
-use crate::measure::tally::{TALLIES, Tally};
-use crate::pacing::Seconds;
+use crate::{
+    endpoint::Endpoint,
+    measure::tally::{TALLIES, Tally},
+    pacing::Seconds,
+};
 
 /// A message to the reporting thread.
 pub enum Outgoing {

@@ -7,13 +7,17 @@ use std::ops::Range;
 use super::Context;
 use super::drain::DrainMonitor;
 use super::rows::Rows;
-use crate::backend::Taken;
-use crate::clock::{SECOND_NS, now_ns};
-use crate::measure::loss::{Arrival, Sequences};
-use crate::measure::tally::Tally;
-use crate::pacing::Schedule;
-use crate::payload;
-use crate::run_spec::Touch;
+use crate::{
+    backend::Taken,
+    clock::{SECOND_NS, now_ns},
+    measure::{
+        loss::{Arrival, Sequences},
+        tally::Tally,
+    },
+    pacing::Schedule,
+    payload,
+    run_spec::Touch,
+};
 
 /// The recorder of a subscription.
 pub struct SampleRecorder<'a> {

@@ -9,10 +9,12 @@ use super::matching::wait_for_start;
 use super::protocol::EndpointReport;
 use super::refusals::Refusals;
 use super::sample_recorder::SampleRecorder;
-use crate::backend::{Backend, Subscription};
-use crate::clock::{SECOND_NS, now_ns};
-use crate::measure::allocations::counted;
-use crate::run_spec::Wait;
+use crate::{
+    backend::{Backend, Subscription},
+    clock::{SECOND_NS, now_ns},
+    measure::allocations::counted,
+    run_spec::Wait,
+};
 
 /// Interval of the checks for publishers while no sample comes.
 const CHECK_INTERVAL_NS: i64 = SECOND_NS / 10;

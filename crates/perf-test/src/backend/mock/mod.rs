@@ -16,9 +16,11 @@ use std::time::Duration;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::{Backend, Draft, Matched, Publisher, Subscription, Taken};
-use crate::clock::{SECOND_NS, now_ns, sleep_until};
-use crate::endpoint::{Endpoint, EndpointPlan};
-use crate::run_spec::{Content, MockScript, RunSpec, is_nth};
+use crate::{
+    clock::{SECOND_NS, now_ns, sleep_until},
+    endpoint::{Endpoint, EndpointPlan},
+    run_spec::{Content, MockScript, RunSpec, is_nth},
+};
 use delivery::Delivery;
 use message::{LONGEST_BYTES, Message, PAYLOAD_BYTES};
 use transport::{Kind, Socket, TopicKey};

@@ -3,9 +3,7 @@
 use allocations::count;
 
 use super::*;
-use crate::cli;
-use crate::report::Reports;
-use crate::worker::protocol::Report;
+use crate::{cli, report::Reports, worker::protocol::Report};
 
 /// Latencies of a row, each in its own cell.
 const CELLS: u64 = 500;

@@ -7,14 +7,18 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::clock::SECOND_NS;
-use crate::endpoint::Endpoint;
-use crate::measure::memory::Memory;
-use crate::measure::moments::Moments;
-use crate::measure::resources::Resources;
-use crate::measure::tally::{Counts, Received, Tally};
-use crate::measure::usage::Usage;
-use crate::row::Row;
+use crate::{
+    clock::SECOND_NS,
+    endpoint::Endpoint,
+    measure::{
+        memory::Memory,
+        moments::Moments,
+        resources::Resources,
+        tally::{Counts, Received, Tally},
+        usage::Usage,
+    },
+    row::Row,
+};
 
 /// One report of one endpoint.
 #[derive(Clone, Debug)]

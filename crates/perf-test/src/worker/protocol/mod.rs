@@ -25,12 +25,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::endpoint::{Endpoint, EndpointPlan};
-use crate::measure::memory::Footprint;
-use crate::measure::resources::Resources;
-use crate::measure::tally::Counts;
-use crate::measure::threads::ThreadUsage;
-use crate::run_spec::RunSpec;
+use crate::{
+    endpoint::{Endpoint, EndpointPlan},
+    measure::{memory::Footprint, resources::Resources, tally::Counts, threads::ThreadUsage},
+    run_spec::RunSpec,
+};
 
 /// `Drain::expected` if the number of samples is not known: then only a timeout shows that no more come.
 pub const UNKNOWN: u64 = u64::MAX - 1;

@@ -6,11 +6,15 @@ use clap::ValueEnum;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::cli;
-use crate::measure::memory::Memory;
-use crate::measure::moments::Moments;
-use crate::measure::tally::{Received, Relayed, Sent};
-use crate::run_spec::{Durability, History, Layout, Reliability, Roundtrip, Strategy, Touch, Wait};
+use crate::{
+    cli,
+    measure::{
+        memory::Memory,
+        moments::Moments,
+        tally::{Received, Relayed, Sent},
+    },
+    run_spec::{Durability, History, Layout, Reliability, Roundtrip, Strategy, Touch, Wait},
+};
 
 const PAGE: &str = include_str!("../../../../../docs/internals/worker-protocol.md");
 

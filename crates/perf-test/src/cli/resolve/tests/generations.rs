@@ -174,7 +174,7 @@ const FOXY: &[(&str, Becomes)] = &[
     ("--use_drive_px_rt", Run(drive_px)),
     ("--use_single_participant", Said("each process is one participant of the domain")),
     ("--no_waitset", Run(|run| run.wait = Wait::Spin)),
-    ("--no_micro_intra", Refused("Connext DDS Micro, which is not in this program")),
+    ("--no_micro_intra", Refused("Connext DDS Micro, which perf_test does not have")),
     ("--with_security", Refused("--with-security cannot apply")),
     ("--roundtrip_mode Main", Run(main_of_two)),
     ("--db_name results", Refused("--db-name cannot apply")),
