@@ -2,7 +2,7 @@
 //!
 //! [`gantry`] and [`mock`] implement them. The implementation of another middleware goes to [`worker::run`](crate::worker::run): here, if
 //! it is light, or in its own program with the name `perf_test_<name>`, which `-c <name>` finds. A program in another language speaks
-//! the worker protocol instead (`docs/worker-protocol.md`).
+//! the worker protocol instead (`docs/internals/worker-protocol.md`).
 //!
 //! The instrument owns schedule, clock, stamps, losses, histograms and reports. A back end moves a message and reports its arrival.
 //! All other work of its calls (allocations, locks, copies) is part of the measurement.

@@ -49,7 +49,7 @@ Examples:
   perf_test -p 0 -t camera --expected-num-pubs 1  and in another terminal:
   perf_test -s 0 -t camera --max-runtime 10
 
-Migrating from performance_test, ros2-performance or TogetheROS.Bot: see docs/from-performance-test.md";
+Migrating from performance_test, ros2-performance or TogetheROS.Bot: see docs/guide/coming-from-performance-test.md";
 
 /// The subcommands.
 #[derive(Debug, Subcommand)]

@@ -1,6 +1,6 @@
 //! The worker protocol: the messages between coordinator and workers, one JSON value a line, on the worker's stdin and stdout.
 //!
-//! `docs/worker-protocol.md` describes every field, for workers in other languages.
+//! `docs/internals/worker-protocol.md` describes every field, for workers in other languages.
 //!
 //! ```text
 //! coordinator                                  worker
