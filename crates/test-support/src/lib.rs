@@ -8,6 +8,8 @@
 pub mod messages;
 #[cfg(feature = "processes")]
 mod peer;
+#[cfg(feature = "storeys")]
+pub mod storeys;
 #[cfg(feature = "processes")]
 pub mod trap;
 #[cfg(feature = "processes")]

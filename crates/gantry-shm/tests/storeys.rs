@@ -1,0 +1,16 @@
+//! The storeys of this crate: no import goes up, no files import each other in a circle, and ARCHITECTURE.md draws the same.
+
+use test_support::storeys;
+
+const STOREYS: &[&str] =
+    &["crash", "error", "protocol", "os", "describe", "domain", "wait", "events", "subscribe", "publish", "observe"];
+
+#[test]
+fn imports_go_down_and_in_no_circle() {
+    storeys::check(env!("CARGO_MANIFEST_DIR"), STOREYS);
+}
+
+#[test]
+fn the_architecture_draws_these_storeys() {
+    assert_eq!(storeys::drawn(include_str!("../../../ARCHITECTURE.md"), "gantry-shm"), STOREYS);
+}
