@@ -140,7 +140,7 @@ points! {
     Unpinned,
 }
 
-/// Kills the process if [`arm`] chose this pass of this point.
+/// Kills the process if `arm` chose this pass of this point.
 #[cfg(not(crash_points))]
 #[inline(always)]
 pub(crate) fn point(_: Point) {}

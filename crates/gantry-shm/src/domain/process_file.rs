@@ -31,13 +31,13 @@ const RESERVE_BYTES: usize = 256 << 20;
 pub(crate) struct ProcessFile {
     region: Region,
     id: [u8; 16],
-    allocations: Mutex<Allocations>,
+    free: Mutex<FreeParts>,
 }
 
 /// The free parts of the file; in private memory, so that no other process can damage them.
-struct Allocations {
-    free_records: Vec<InRegion<ReaderRecord>>,
-    free_endpoints: Vec<EndpointBlock>,
+struct FreeParts {
+    records: Vec<InRegion<ReaderRecord>>,
+    endpoints: Vec<EndpointBlock>,
     endpoints_made: u32,
     /// As in the header, which others read.
     used_bytes: usize,
@@ -88,9 +88,8 @@ impl ProcessFile {
         header.used_bytes.store(header.first_block, Relaxed); // publish_name() publishes it
         crash::point(Point::ProcessWritten);
         let used_bytes = first_line * LINE_BYTES;
-        let allocations =
-            Allocations { free_records: Vec::new(), free_endpoints: Vec::new(), endpoints_made: 0, used_bytes };
-        Ok(ProcessFile { region, id, allocations: Mutex::new(allocations) })
+        let free = FreeParts { records: Vec::new(), endpoints: Vec::new(), endpoints_made: 0, used_bytes };
+        Ok(ProcessFile { region, id, free: Mutex::new(free) })
     }
 
     /// Gives the file its name. The registry lock must be held.
@@ -119,11 +118,11 @@ impl ProcessFile {
 
     /// A number and an id for a new endpoint.
     pub(crate) fn new_endpoint_id(&self) -> (u32, [u8; 16]) {
-        let mut allocations = self.allocations.lock().unwrap_or_else(PoisonError::into_inner);
-        allocations.endpoints_made += 1;
+        let mut free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
+        free.endpoints_made += 1;
         let mut gid = self.id;
-        gid[12..].copy_from_slice(&allocations.endpoints_made.to_be_bytes());
-        (allocations.endpoints_made, gid)
+        gid[12..].copy_from_slice(&free.endpoints_made.to_be_bytes());
+        (free.endpoints_made, gid)
     }
 
     /// Publishes an endpoint's description. The caller then raises the topic's generation.
@@ -133,13 +132,13 @@ impl ProcessFile {
         description: &EndpointDescription,
     ) -> Result<EndpointBlock> {
         let bytes = description.to_bytes();
-        let mut allocations = self.allocations.lock().unwrap_or_else(PoisonError::into_inner);
-        let fitting = allocations.free_endpoints.iter().position(|b| b.capacity_bytes >= bytes.len());
+        let mut free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
+        let fitting = free.endpoints.iter().position(|b| b.capacity_bytes >= bytes.len());
         let block = match fitting {
-            Some(index) => allocations.free_endpoints.swap_remove(index),
+            Some(index) => free.endpoints.swap_remove(index),
             None => {
                 let contents_bytes = size_of::<EndpointHeader>() + bytes.len().next_multiple_of(LINE_BYTES);
-                let offset = self.add_block(&mut allocations, directory, BLOCK_ENDPOINT, contents_bytes)?;
+                let offset = self.add_block(&mut free, directory, BLOCK_ENDPOINT, contents_bytes)?;
                 // SAFETY: the holder of the block keeps this file.
                 let header = unsafe { InRegion::new(self.region.at(offset + size_of::<BlockHeader>())?) };
                 EndpointBlock { offset, capacity_bytes: contents_bytes - size_of::<EndpointHeader>(), header }
@@ -157,7 +156,7 @@ impl ProcessFile {
 
     /// Lets the block of a removed endpoint be used for another.
     pub(crate) fn free_endpoint(&self, block: EndpointBlock) {
-        self.allocations.lock().unwrap_or_else(PoisonError::into_inner).free_endpoints.push(block);
+        self.free.lock().unwrap_or_else(PoisonError::into_inner).endpoints.push(block);
     }
 
     /// A sequence lock: readers (`Peer::endpoints`) copy the words and believe them if the version did not move.
@@ -193,19 +192,15 @@ impl ProcessFile {
         state: u32,
         depth: u32,
     ) -> Result<InRegion<ReaderRecord>> {
-        let mut allocations = self.allocations.lock().unwrap_or_else(PoisonError::into_inner);
-        if allocations.free_records.is_empty() {
-            let offset = self.add_block(
-                &mut allocations,
-                directory,
-                BLOCK_RECORDS,
-                RECORDS_PER_BLOCK * size_of::<ReaderRecord>(),
-            )?;
+        let mut free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
+        if free.records.is_empty() {
+            let offset =
+                self.add_block(&mut free, directory, BLOCK_RECORDS, RECORDS_PER_BLOCK * size_of::<ReaderRecord>())?;
             let records = self.region.slice::<ReaderRecord>(offset + size_of::<BlockHeader>(), RECORDS_PER_BLOCK)?;
-            // SAFETY: `allocations` keeps them no longer than `self` keeps the region; for others it is the caller's promise.
-            allocations.free_records.extend(records.iter().rev().map(|record| unsafe { InRegion::new(record) }));
+            // SAFETY: `FreeParts` keeps them no longer than `self` keeps the region; for others it is the caller's promise.
+            free.records.extend(records.iter().rev().map(|record| unsafe { InRegion::new(record) }));
         }
-        let Some(record) = allocations.free_records.pop() else {
+        let Some(record) = free.records.pop() else {
             return Err(Error::corrupt(self.region.name(), "a block of records", "records", "none"));
         };
         record.cursor.store(0, Relaxed);
@@ -221,18 +216,18 @@ impl ProcessFile {
     pub(crate) fn free_record(&self, record: InRegion<ReaderRecord>) {
         record.key.store(0, Release); // the last reads under its pins before the record has another owner
         crash::point(Point::RecordFreed);
-        self.allocations.lock().unwrap_or_else(PoisonError::into_inner).free_records.push(record);
+        self.free.lock().unwrap_or_else(PoisonError::into_inner).records.push(record);
     }
 
     /// Adds a block and returns its offset (P2).
     fn add_block(
         &self,
-        allocations: &mut Allocations,
+        free: &mut FreeParts,
         directory: &Directory,
         kind: u32,
         contents_bytes: usize,
     ) -> Result<usize> {
-        let offset = allocations.used_bytes;
+        let offset = free.used_bytes;
         let size_bytes = size_of::<BlockHeader>() + contents_bytes.next_multiple_of(LINE_BYTES);
         let end = offset + size_bytes;
         if end > self.region.reserve_bytes() {
@@ -250,7 +245,7 @@ impl ProcessFile {
         crash::point(Point::BlockWritten);
         self.header()?.used_bytes.store(end as u64, Release); // partner: `Peer::blocks`
         crash::point(Point::BlockAdded);
-        allocations.used_bytes = end;
+        free.used_bytes = end;
         Ok(offset)
     }
 }

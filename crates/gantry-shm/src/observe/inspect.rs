@@ -124,9 +124,9 @@ impl Inspection<'_> {
         for peer in self.peers.iter().filter(|peer| peer.is_alive()) {
             match peer.records() {
                 Ok(all) => all.into_iter().for_each(|(key, record)| records.entry(key).or_default().push(record)),
-                Err(e) => self
-                    .problems
-                    .push(format!("the reader records of {peer} cannot be read, so no slot is reclaimed: {e}")),
+                Err(e) => {
+                    self.problem(format!("the reader records of {peer} cannot be read, so no slot is reclaimed: {e}"))
+                }
             }
         }
         records
@@ -207,23 +207,23 @@ impl Inspection<'_> {
         let Some(board) = self.board else {
             if !self.peers.is_empty() {
                 let directory = self.directory;
-                self.problems
-                    .push(format!("there is no board in {directory}: its processes go on, and no process can join"));
+                self.problem(format!("there is no board in {directory}: its processes go on, and no process can join"));
             }
             return;
         };
         if !board.has_name() {
-            self.problems
-                .push(format!("the board of {} was removed: no process can join its processes", self.directory));
+            self.problem(format!("the board of {} was removed: no process can join its processes", self.directory));
         }
         let strangers = self.peers.iter().filter(|peer| peer.is_alive() && peer.board_id != board.id());
-        self.problems
-            .extend(strangers.map(|peer| format!("{peer} uses another board: neither side discovers the other")));
+        let sentence = |peer: &Arc<Peer>| format!("{peer} uses another board: neither side discovers the other");
+        self.problems.extend(strangers.map(sentence));
         if board.waiters_of(0).is_empty() {
-            self.problems.push(
-                "all waiter lines are taken: new waiters share one, and are woken for each other's news".to_owned(),
-            );
+            self.problem("all waiter lines are taken: new waiters share one, and are woken for each other's news");
         }
+    }
+
+    fn problem(&mut self, sentence: impl Into<String>) {
+        self.problems.push(sentence.into());
     }
 
     /// Files of publishers without a process.
@@ -231,7 +231,7 @@ impl Inspection<'_> {
         let owners: Vec<&str> = self.peers.iter().map(|peer| process_id(&peer.file_name)).collect();
         for name in files.iter().filter(|name| name.ends_with(PUBLISHER_SUFFIX)) {
             if !owners.contains(&owner_id(name)) {
-                self.problems.push(format!("no process owns {name}; the next process that joins removes it"));
+                self.problem(format!("no process owns {name}; the next process that joins removes it"));
             }
         }
     }

@@ -393,8 +393,8 @@ impl Subscription {
     /// Other processes' endpoints cannot be read; the process forked.
     pub fn events(&self) -> Result<Events<SubscriptionEvent>> {
         self.domain.epoch.check()?;
-        let subject = SubscriptionEventSource::new(self.discovery.clone(), monotonic_ns());
-        Events::new(&self.participant, self.topic, Side::Publishers, subject)
+        let source = SubscriptionEventSource::new(self.discovery.clone(), monotonic_ns());
+        Events::new(&self.participant, self.topic, Side::Publishers, source)
     }
 
     /// What this subscription says about itself.

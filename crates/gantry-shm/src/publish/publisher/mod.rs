@@ -353,8 +353,8 @@ impl Publisher {
     /// Other processes' endpoints cannot be read; the process forked.
     pub fn events(&self) -> Result<Events<PublisherEvent>> {
         let (description, now_ns) = (self.description.clone(), monotonic_ns());
-        let subject = PublisherEventSource::new(description, self.topic, self.file.clone(), now_ns);
-        Events::new(&self.participant, self.topic, Side::Readers, subject)
+        let source = PublisherEventSource::new(description, self.topic, self.file.clone(), now_ns);
+        Events::new(&self.participant, self.topic, Side::Readers, source)
     }
 
     /// What this publisher says about itself.
