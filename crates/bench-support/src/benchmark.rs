@@ -89,7 +89,7 @@ impl Benchmark {
 }
 
 impl Options {
-    /// Calls `cycle` with 0, 1, 2, … until the measuring time is over, at least [`MIN_CYCLES`] times; returns how often.
+    /// Calls `cycle` with 0, 1, 2, … until the measuring time is over, at least `MIN_CYCLES` times; returns how often.
     pub fn cycles(&self, mut cycle: impl FnMut(usize) -> Result<()>) -> Result<usize> {
         let (start, mut cycles) = (Instant::now(), 0);
         while cycles < MIN_CYCLES || start.elapsed() < Duration::from_secs_f64(self.seconds) {
