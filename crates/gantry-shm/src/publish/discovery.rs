@@ -1,4 +1,4 @@
-//! What a publisher knows of its readers, found by the control thread and handed over.
+//! What a publisher knows of its readers, discovered by the control thread and handed over.
 //!
 //! Shared by `publisher` and `control`. If records cannot be mapped, the publisher's roster stays as old as it is, so that nothing
 //! is freed: an unseen pin would be a use after free.
@@ -27,7 +27,7 @@ pub(crate) type Readers = Roster<Arc<Peer>>;
 pub(crate) struct ReaderDiscovery {
     topic: TopicIndex,
     key: u64,
-    found: Mutex<Discovered>,
+    pub(crate) discovered: Mutex<Discovered>,
 }
 
 /// What the discovery came to.
@@ -35,7 +35,7 @@ pub(crate) struct Discovered {
     /// The newest roster, until the publisher takes it and leaves its older one here.
     pub(crate) readers: Readers,
     /// `readers` was not taken yet.
-    pub(crate) is_news: bool,
+    pub(crate) is_new: bool,
     /// Generation of the newest roster.
     generation: u64,
     /// The processes in it.
@@ -48,19 +48,13 @@ impl ReaderDiscovery {
     /// Nobody is known yet.
     pub(crate) fn new(topic: TopicIndex, key: u64) -> ReaderDiscovery {
         let readers = Roster::new(key, 0, Vec::new());
-        let found = Discovered { readers, is_news: false, generation: 0, processes: Vec::new(), unmapped: None };
-        ReaderDiscovery { topic, key, found: Mutex::new(found) }
+        let discovered = Discovered { readers, is_new: false, generation: 0, processes: Vec::new(), unmapped: None };
+        ReaderDiscovery { topic, key, discovered: Mutex::new(discovered) }
     }
 
-    /// What was found, once a discovery that is under way is over.
+    /// What was discovered, once a discovery that is under way is over.
     pub(crate) fn discovered(&self) -> MutexGuard<'_, Discovered> {
-        self.found.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// What was found, unless a discovery is under way. Does not block.
-    #[inline]
-    pub(crate) fn try_discovered(&self) -> Option<MutexGuard<'_, Discovered>> {
-        self.found.try_lock().ok()
+        self.discovered.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn records(&self, domain: &Domain) -> Result<Vec<PeerRecord>> {
@@ -82,27 +76,27 @@ impl ControlTask for ReaderDiscovery {
     }
 
     fn update(&self, domain: &Arc<Domain>) {
-        let mut found = self.discovered();
+        let mut discovered = self.discovered();
         // The generation first: records that appear after it was read raise it again.
         let generation = acquire(&domain.board.line(self.topic).readers_generation);
-        if generation == found.generation {
-            if !found.is_news {
-                found.readers.records = Vec::new(); // the publisher's older roster, which may keep mapped who is gone
+        if generation == discovered.generation {
+            if !discovered.is_new {
+                discovered.readers.records = Vec::new(); // the publisher's older roster, which may keep mapped who is gone
             }
-            if found.processes.iter().any(|peer| peer.is_known_dead()) {
-                found.processes.clear();
+            if discovered.processes.iter().any(|peer| peer.is_known_dead()) {
+                discovered.processes.clear();
                 domain.board.topic_changed(self.topic, Side::Readers); // it held samples, and had no subscription any more that told us
             }
             return;
         }
         match self.records(domain) {
             Ok(records) => {
-                found.processes = records.iter().map(|(_, peer)| peer.clone()).collect();
-                found.processes.dedup_by(|one, other| Arc::ptr_eq(one, other));
-                found.readers = Roster::new(self.key, generation, records);
-                (found.is_news, found.generation, found.unmapped) = (true, generation, None);
+                discovered.processes = records.iter().map(|(_, peer)| peer.clone()).collect();
+                discovered.processes.dedup_by(|one, other| Arc::ptr_eq(one, other));
+                discovered.readers = Roster::new(self.key, generation, records);
+                (discovered.is_new, discovered.generation, discovered.unmapped) = (true, generation, None);
             }
-            Err(error) => found.unmapped = Some(error.to_string()),
+            Err(error) => discovered.unmapped = Some(error.to_string()),
         }
     }
 }

@@ -111,7 +111,7 @@ impl Drop for Loan {
     #[inline]
     fn drop(&mut self) {
         if let (Some((file, slot)), true) = (&self.slot, self.epoch.is_current()) {
-            file.returns.put(*slot);
+            file.returned_slots.put(*slot);
         }
     }
 }

@@ -18,7 +18,7 @@ use range_alloc::RangeAllocator;
 use std::ops::Range;
 
 /// Freed memory below this is kept.
-const MIN_HAND_BACK_BYTES: usize = 1 << 20;
+const MIN_PUNCH_BYTES: usize = 1 << 20;
 
 /// The books.
 pub(crate) struct Memory {
@@ -81,36 +81,36 @@ impl Memory {
     }
 
     /// Memory comes back.
-    pub(crate) fn give(&mut self, slot: Slot) {
+    pub(crate) fn free(&mut self, slot: Slot) {
         self.ranges.free_range(slot.offset..slot.offset + slot.bytes);
     }
 
     /// M1: pages for what of `range` has none.
     fn fill_holes(&mut self, region: &Region, directory: &Directory, what: &str, range: &Range<usize>) -> Result<()> {
-        while let Some(place) = self.holes.iter().position(|hole| hole.start < range.end && range.start < hole.end) {
-            let hole = self.holes[place].clone();
+        while let Some(index) = self.holes.iter().position(|hole| hole.start < range.end && range.start < hole.end) {
+            let hole = self.holes[index].clone();
             let filled = hole.start.max(range.start / PAGE_BYTES * PAGE_BYTES)
                 ..hole.end.min(range.end.next_multiple_of(PAGE_BYTES));
             region.fill(directory, what, filled.clone())?;
             crash::point(Point::HoleFilled);
             region.populate(filled.start, filled.end);
             self.backed_bytes += filled.len();
-            self.holes.swap_remove(place);
+            self.holes.swap_remove(index);
             self.holes
                 .extend([hole.start..filled.start, filled.end..hole.end].into_iter().filter(|rest| !rest.is_empty()));
         }
         Ok(())
     }
 
-    /// Whether so much memory has no use any more that [`Memory::hand_back`] is worth its system calls; `peak_bytes` were in use at most
+    /// Whether so much memory has no use any more that [`Memory::punch`] is worth its system calls; `peak_bytes` were in use at most
     /// of late.
     #[inline]
     pub(crate) fn is_oversized(&self, peak_bytes: usize) -> bool {
-        self.backed_bytes > 2 * peak_bytes + MIN_HAND_BACK_BYTES
+        self.backed_bytes > 2 * peak_bytes + MIN_PUNCH_BYTES
     }
 
     /// Gives pages of free ranges back to the system, the last ones first, until `keep_bytes` are left.
-    pub(crate) fn hand_back(&mut self, region: &Region, directory: &Directory, keep_bytes: usize) -> Result<()> {
+    pub(crate) fn punch(&mut self, region: &Region, directory: &Directory, keep_bytes: usize) -> Result<()> {
         let Range { start, end } = *self.ranges.initial_range();
         let mut gaps = Vec::new();
         let mut free_from = start;

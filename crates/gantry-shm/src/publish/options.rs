@@ -75,15 +75,15 @@ impl Default for PublisherOptions {
 
 impl PublisherOptions {
     /// What a publisher of this QoS keeps.
-    pub(crate) fn keep(&self, qos: &Qos) -> Retention {
-        let keeps_all = qos.history == History::KeepAll;
-        let guaranteed = if keeps_all { 1 } else { qos.depth as usize };
+    pub(crate) fn retention(&self, qos: &Qos) -> Retention {
+        let is_keep_all = qos.history == History::KeepAll;
+        let guaranteed = if is_keep_all { 1 } else { qos.depth as usize };
         Retention {
             guaranteed,
             samples: self.max_kept_samples.min(MAX_DEPTH as usize).max(guaranteed),
             bytes: self.max_kept_bytes,
-            keeps_all,
-            gates: keeps_all && qos.reliability == Reliability::Reliable,
+            is_keep_all,
+            is_gated: is_keep_all && qos.reliability == Reliability::Reliable,
         }
     }
 

@@ -8,11 +8,7 @@ use crate::{
     domain::Domain,
     error::{Error, Result},
     os::region::{MAX_RESERVE_BYTES, Region},
-    protocol::{
-        history::Slot,
-        layout::*,
-        ring::{Descriptor, Ring},
-    },
+    protocol::{history::Slot, layout::*, ring::Descriptor},
     publish::returned_slots::ReturnedSlots,
 };
 use std::{ptr::NonNull, sync::atomic::Ordering::*};
@@ -22,7 +18,7 @@ pub(crate) struct PublisherFile {
     pub(crate) region: Region,
     pub(crate) name: String,
     /// Loans that were dropped unpublished; the publisher collects them when it is short of slots.
-    pub(crate) returns: ReturnedSlots,
+    pub(crate) returned_slots: ReturnedSlots,
 }
 
 impl PublisherFile {
@@ -55,7 +51,7 @@ impl PublisherFile {
         // SAFETY: `text.len()` bytes inside the mapping (`pointer`), not overlapping the vector, not yet visible.
         unsafe { place.copy_from_nonoverlapping(NonNull::from(text.as_slice()).cast(), text.len()) };
         crash::point(Point::PublisherWritten);
-        Ok(PublisherFile { region, name, returns: ReturnedSlots::new() })
+        Ok(PublisherFile { region, name, returned_slots: ReturnedSlots::new() })
     }
 
     /// Gives it its name: from now on others can open it, and it needs no descriptor any more.
@@ -68,11 +64,6 @@ impl PublisherFile {
 
     pub(crate) fn header(&self) -> Result<&PublisherHeader> {
         self.region.at(0)
-    }
-
-    /// The ring at `descriptor`. Whoever keeps it keeps this file.
-    pub(crate) fn ring(&self, descriptor: Descriptor) -> Result<Ring> {
-        self.region.ring(descriptor)
     }
 
     /// Address of a slot's header; the payload follows at `PAYLOAD_OFFSET`.

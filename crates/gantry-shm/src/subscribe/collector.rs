@@ -86,10 +86,10 @@ impl Collector {
 
     /// Detaches what was attached.
     pub fn detach(&mut self, Attachment(topic): Attachment) {
-        let Some(place) = self.topics.iter().position(|(attached, _)| *attached == topic) else { return };
-        self.topics[place].1 -= 1;
-        if self.topics[place].1 == 0 {
-            self.topics.swap_remove(place);
+        let Some(index) = self.topics.iter().position(|(attached, _)| *attached == topic) else { return };
+        self.topics[index].1 -= 1;
+        if self.topics[index].1 == 0 {
+            self.topics.swap_remove(index);
             if self.domain.epoch.is_current() {
                 sleep::leave(&self.domain.board.line(topic).sleepers, self.index);
             }

@@ -19,7 +19,7 @@ use crate::{
         sync::Ordering::*,
     },
     subscribe::{
-        mapping::{MOVES, PublisherMapping},
+        mapping::{MAX_RING_CHANGES, PublisherMapping},
         sample::{OwnedRecord, Sample},
     },
 };
@@ -41,13 +41,12 @@ pub struct Losses {
 pub(crate) struct Connection {
     domain: Arc<Domain>,
     topic: TopicIndex,
-    pub(crate) key: u64,
     pub(crate) mapping: Arc<PublisherMapping>,
     reader: Reader,
     /// The first is the record with cursor and depth; the others are there when many samples are held.
     records: Vec<Arc<OwnedRecord>>,
     /// The publisher waits for us.
-    gates: bool,
+    is_gating: bool,
     /// Samples that are older are not delivered; `u64::MAX`: all are.
     lifespan_ns: u64,
     /// The publisher honours our pins once it has seen this generation.
@@ -72,12 +71,11 @@ pub(crate) fn record_words(publisher: &Qos, subscription: &Qos) -> (u32, u32) {
 
 /// A publisher for which there is a record that it does not look for yet: several are made before the generation is raised, once.
 pub(crate) struct PendingConnection {
-    key: u64,
     mapping: Arc<PublisherMapping>,
     record: Arc<OwnedRecord>,
     start: Start,
     depth: u32,
-    gates: bool,
+    is_gating: bool,
     lifespan_ns: u64,
 }
 
@@ -100,25 +98,24 @@ impl PendingConnection {
             Durability::Volatile => Start::At(mapping.newest()?.1 + 1),
         };
         let record = domain.process.take_record(&domain.directory, publisher.key, state, depth)?;
-        let record = Arc::new(OwnedRecord::new(domain.clone(), mapping.clone(), record));
-        let gates = state == READER_GATING;
+        let record = Arc::new(OwnedRecord { domain: domain.clone(), mapping: mapping.clone(), record });
+        let is_gating = state == READER_GATING;
         let lifespan_ns = limit_ns(publisher.qos.lifespan);
-        Ok(PendingConnection { key: publisher.key, mapping, record, start, depth, gates, lifespan_ns })
+        Ok(PendingConnection { mapping, record, start, depth, is_gating, lifespan_ns })
     }
 
     /// Joins: looks at what there is. `generation` was raised after [`PendingConnection::new`], so that a publisher that reclaims from here
     /// on sees the record.
     pub(crate) fn join(self, domain: &Arc<Domain>, topic: TopicIndex, generation: u64) -> Result<Connection> {
         let (ring, newest) = self.mapping.newest()?;
-        let reader = Reader::new(self.mapping.header, ring, self.record.record(), self.depth.into(), self.start);
+        let reader = Reader::new(self.mapping.header, ring, self.record.record, self.depth.into(), self.start);
         let connection = Connection {
             domain: domain.clone(),
             topic,
-            key: self.key,
             mapping: self.mapping,
             reader,
             records: vec![self.record],
-            gates: self.gates,
+            is_gating: self.is_gating,
             lifespan_ns: self.lifespan_ns,
             joined_generation: generation,
             kept_from: None,
@@ -126,7 +123,7 @@ impl PendingConnection {
             peeked: None,
             gone: false,
         };
-        if self.gates {
+        if self.is_gating {
             connection.ring_blocked_publisher(); // it may wait since it saw that cursor of 0
         }
         Ok(connection)
@@ -160,7 +157,7 @@ impl Connection {
         if self.peeked.is_none() {
             self.peeked = self.take(losses)?;
         }
-        Ok(self.peeked.as_ref().map(|sample| (sample.info().source_time_ns, self.key)))
+        Ok(self.peeked.as_ref().map(|sample| (sample.info().source_time_ns, self.mapping.key)))
     }
 
     /// The next sample, or `None` if there is none now. What was passed over is counted in `losses`.
@@ -192,7 +189,7 @@ impl Connection {
         if let Some(sample) = self.peeked.take() {
             return Ok(Some(sample));
         }
-        for _ in 0..MOVES {
+        for _ in 0..MAX_RING_CHANGES {
             match self.reader.peek() {
                 Peek::Nothing => return Ok(None),
                 Peek::Slot { offset, length_bytes } => {
@@ -237,7 +234,7 @@ impl Connection {
     fn count(&mut self, first: u64, passed: u64, losses: &mut Losses) {
         let before_matched = if !self.is_known() {
             passed
-        } else if self.gates {
+        } else if self.is_gating {
             // It may know us since a moment ago; what it had not any more then was lost before.
             self.note_match();
             self.kept_from.unwrap_or(0).saturating_sub(first).min(passed)
@@ -270,7 +267,7 @@ impl Connection {
         record: usize,
         index: usize,
     ) -> Result<Sample, Box<Error>> {
-        if self.gates {
+        if self.is_gating {
             self.ring_blocked_publisher();
             if self.kept_from.is_none() {
                 self.note_match();
@@ -321,9 +318,9 @@ impl Connection {
     /// A pin that is free, as record and place in it; one more record if all are in use.
     #[inline]
     fn free_pin(&mut self) -> Result<(usize, usize), Box<Error>> {
-        for (place, record) in self.records.iter().enumerate() {
-            if let Some(index) = free_pin(&record.record()) {
-                return Ok((place, index));
+        for (owned, record) in self.records.iter().enumerate() {
+            if let Some(index) = free_pin(&record.record) {
+                return Ok((owned, index));
             }
         }
         self.add_record()
@@ -332,8 +329,9 @@ impl Connection {
     /// Adding memory in which pins may appear is a join: the record, then the generation, then the pin.
     #[cold]
     fn add_record(&mut self) -> Result<(usize, usize), Box<Error>> {
-        let record = self.domain.process.take_record(&self.domain.directory, self.key, READER_EXTENSION, 0)?;
-        self.records.push(Arc::new(OwnedRecord::new(self.domain.clone(), self.mapping.clone(), record)));
+        let record = self.domain.process.take_record(&self.domain.directory, self.mapping.key, READER_EXTENSION, 0)?;
+        let (domain, mapping) = (self.domain.clone(), self.mapping.clone());
+        self.records.push(Arc::new(OwnedRecord { domain, mapping, record }));
         self.domain.board.topic_changed(self.topic, Side::Readers);
         Ok((self.records.len() - 1, 0))
     }
@@ -343,10 +341,10 @@ impl Drop for Connection {
     fn drop(&mut self) {
         if self.domain.epoch.is_current() {
             for record in &self.records {
-                record.record().state.store(READER_LEFT, Release); // samples that are still held stay pinned
+                record.record.state.store(READER_LEFT, Release); // samples that are still held stay pinned
                 crash::point(Point::RecordLeft);
             }
-            if self.gates {
+            if self.is_gating {
                 self.ring_blocked_publisher();
             }
         }

@@ -19,13 +19,14 @@ use std::{
 };
 
 /// How often a ring can be found replaced while one looks: each is larger than the one before.
-pub(crate) const MOVES: usize = 64;
+pub(crate) const MAX_RING_CHANGES: usize = 64;
 
 /// A mapped publisher's file.
 pub(crate) struct PublisherMapping {
     region: Region,
     /// Into `region`.
     pub(crate) header: InRegion<PublisherHeader>,
+    pub(crate) key: u64,
     pub(crate) gid: [u8; 16],
     /// Rings and slots lie behind this.
     memory_offset: usize,
@@ -49,7 +50,7 @@ impl PublisherMapping {
         }
         // SAFETY: the mapping keeps the region.
         let header = unsafe { InRegion::new(header) };
-        Ok(PublisherMapping { region, header, gid, memory_offset, payload_bytes, prefaulted: AtomicUsize::new(0) })
+        Ok(PublisherMapping { region, header, key, gid, memory_offset, payload_bytes, prefaulted: AtomicUsize::new(0) })
     }
 
     /// The ring that the publisher uses now.
@@ -66,7 +67,7 @@ impl PublisherMapping {
 
     /// The ring that the publisher uses now, and the newest sequence in it.
     pub(crate) fn newest(&self) -> Result<(Ring, u64)> {
-        for _ in 0..MOVES {
+        for _ in 0..MAX_RING_CHANGES {
             let ring = self.ring()?;
             match reader::newest(&self.header, &ring) {
                 Some(sequence) if sequence <= MAX_SEQUENCE => return Ok((ring, sequence)),

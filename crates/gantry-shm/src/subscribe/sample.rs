@@ -20,28 +20,14 @@ use std::{ptr::NonNull, sync::Arc};
 /// publisher's own memory may lie beside it.
 #[repr(align(128))]
 pub(crate) struct OwnedRecord {
-    domain: Arc<Domain>,
+    pub(crate) domain: Arc<Domain>,
     /// Keeps mapped what the pins protect.
-    mapping: Arc<PublisherMapping>,
+    pub(crate) mapping: Arc<PublisherMapping>,
     /// In the process file, which `domain` keeps.
-    record: InRegion<ReaderRecord>,
+    pub(crate) record: InRegion<ReaderRecord>,
 }
 
 impl OwnedRecord {
-    /// `record` was taken from the domain's process file, and goes back there when this is dropped.
-    pub(crate) fn new(
-        domain: Arc<Domain>,
-        mapping: Arc<PublisherMapping>,
-        record: InRegion<ReaderRecord>,
-    ) -> OwnedRecord {
-        OwnedRecord { domain, mapping, record }
-    }
-
-    #[inline]
-    pub(crate) fn record(&self) -> InRegion<ReaderRecord> {
-        self.record
-    }
-
     #[inline]
     pub(crate) fn pin(&self, index: usize) -> &AtomicU64 {
         &self.record.pins[index]

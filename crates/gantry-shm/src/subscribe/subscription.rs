@@ -13,7 +13,7 @@ use crate::{
     error::{Error, Result},
     events::Events,
     os::{clock::monotonic_ns, event_fd::EventFd},
-    protocol::{layout::TopicLine, shared::InRegion, sleep::Side, sync::Ordering::Relaxed},
+    protocol::{layout::TopicLine, shared::InRegion, sleep::Side, sync::Ordering::*},
     subscribe::{
         connection::{Connection, Losses},
         discovery::{Discovered, PublisherDiscovery},
@@ -41,7 +41,7 @@ pub struct Subscription {
     line: InRegion<TopicLine>,
     discovery: Arc<PublisherDiscovery>,
     /// Which discovery, and which generation of the topic, `connections` are true for.
-    seen_search: u64,
+    seen_version: u64,
     seen_generation: Option<u64>,
     connections: Vec<Connection>,
     /// Counts changes of `connections`.
@@ -51,7 +51,7 @@ pub struct Subscription {
     /// Some connection may have samples from before we joined: these are taken oldest first.
     in_history: bool,
     losses: Losses,
-    event: Option<EventFd>,
+    event_fd: Option<EventFd>,
     /// Away while it waits.
     waiter: Option<Waiter>,
 }
@@ -84,14 +84,14 @@ impl Subscription {
             topic,
             line,
             discovery,
-            seen_search: 0,
+            seen_version: 0,
             seen_generation: None,
             connections: Vec::new(),
             connections_version: 0,
             next_connection: 0,
             in_history: false,
             losses: Losses::default(),
-            event: None,
+            event_fd: None,
             waiter,
         };
         subscription.discover();
@@ -116,14 +116,14 @@ impl Subscription {
     /// drained is unmapped); when a publisher's file grew, one system call looks how far.
     #[inline]
     pub fn take(&mut self) -> Result<Option<Sample>> {
-        self.attempt().map_err(|error| *error)
+        self.take_boxed().map_err(|error| *error)
     }
 
     #[inline]
-    fn attempt(&mut self) -> Result<Option<Sample>, Box<Error>> {
+    fn take_boxed(&mut self) -> Result<Option<Sample>, Box<Error>> {
         self.domain.epoch.check()?;
         if self.generation_changed() {
-            self.apply_discovered();
+            self.try_apply_discovered();
         }
         if self.in_history {
             return self.take_oldest();
@@ -146,22 +146,22 @@ impl Subscription {
     #[inline]
     fn taken_from(
         &mut self,
-        place: usize,
+        index: usize,
         taken: Result<Option<Sample>, Box<Error>>,
     ) -> Result<Option<Sample>, Box<Error>> {
-        self.next_connection = if place + 1 < self.connections.len() { place + 1 } else { 0 };
+        self.next_connection = if index + 1 < self.connections.len() { index + 1 } else { 0 };
         if let Err(error) = &taken
             && matches!(**error, Error::Corrupt { .. })
         {
-            self.exclude(place);
+            self.exclude(index);
         }
         taken
     }
 
     /// Whose memory makes no sense is not asked again; the discovery remembers it as joined.
     #[cold]
-    fn exclude(&mut self, place: usize) {
-        drop(self.connections.remove(place));
+    fn exclude(&mut self, index: usize) {
+        drop(self.connections.remove(index));
         self.connections_version += 1;
         self.next_connection = 0;
     }
@@ -170,15 +170,15 @@ impl Subscription {
     #[cold]
     fn take_oldest(&mut self) -> Result<Option<Sample>, Box<Error>> {
         let mut oldest: Option<((u64, u64), usize)> = None;
-        for place in 0..self.connections.len() {
-            let time = match self.connections[place].peek_time(&mut self.losses) {
+        for index in 0..self.connections.len() {
+            let time = match self.connections[index].peek_time(&mut self.losses) {
                 Ok(time) => time,
-                Err(error) => return self.taken_from(place, Err(error)),
+                Err(error) => return self.taken_from(index, Err(error)),
             };
-            oldest = time.map(|time| (time, place)).into_iter().chain(oldest).min();
+            oldest = time.map(|time| (time, index)).into_iter().chain(oldest).min();
         }
         let taken = match oldest {
-            Some((_, place)) => self.connections[place].take(&mut self.losses),
+            Some((_, index)) => self.connections[index].take(&mut self.losses),
             None => Ok(None),
         };
         self.in_history = self.connections.iter().any(Connection::is_in_history);
@@ -295,19 +295,19 @@ impl Subscription {
     /// No descriptor could be made; the process forked.
     pub fn descriptor(&mut self) -> Result<BorrowedFd<'_>> {
         self.domain.epoch.check()?;
-        let event = match self.event.take() {
-            Some(event) => event,
+        let event_fd = match self.event_fd.take() {
+            Some(event_fd) => event_fd,
             None => {
-                let event = EventFd::new()?;
+                let event_fd = EventFd::new()?;
                 if self.has_news() {
-                    event.set(); // the control thread does not see what was taken early to see how old it is
+                    event_fd.set(); // the control thread does not see what was taken early to see how old it is
                 }
-                self.discovery.discovered().event = Some(event.clone());
+                self.discovery.discovered().listener.event_fd = Some(event_fd.clone());
                 self.participant.wake_control();
-                event
+                event_fd
             }
         };
-        Ok(self.event.insert(event).descriptor())
+        Ok(self.event_fd.insert(event_fd).descriptor())
     }
 
     /// Wakes `waker` once, when there is something to take or publishers came or went: at once if there is now. Costs a hop over
@@ -321,7 +321,7 @@ impl Subscription {
             Some(waker) if self.is_ready()? => waker.wake(),
             waker => {
                 let calls = waker.is_some();
-                self.discovery.discovered().waker = waker;
+                self.discovery.discovered().listener.waker = waker;
                 if calls {
                     self.participant.wake_control();
                 }
@@ -356,7 +356,7 @@ impl Subscription {
     /// Whether it is to be noticed soon, not only within a second, if a publisher's process dies. A system call if nobody in this
     /// process asked for that lately.
     pub fn poll_liveness(&self, closely: bool) {
-        self.discovery.poll_liveness(closely);
+        self.discovery.polls_liveness.store(closely, SeqCst); // before the look whether the control thread must be told
         if closely && self.domain.epoch.is_current() {
             self.participant.wake_to_poll_liveness();
         }
@@ -400,7 +400,7 @@ impl Subscription {
     /// What this subscription says about itself.
     #[must_use]
     pub fn description(&self) -> &EndpointDescription {
-        self.discovery.description()
+        &self.discovery.description
     }
 
     /// Whether [`Subscription::take`] has something to do.
@@ -439,39 +439,39 @@ impl Subscription {
     pub(crate) fn discover(&mut self) {
         let discovery = self.discovery.clone();
         discovery.update(&self.domain);
-        self.accept(&mut discovery.discovered());
+        self.apply_discovered(&mut discovery.discovered());
     }
 
     /// Takes over what the control thread found, if it is not at it just now.
     #[cold]
-    fn apply_discovered(&mut self) {
+    fn try_apply_discovered(&mut self) {
         let discovery = self.discovery.clone();
-        if let Some(mut found) = discovery.try_discovered() {
-            self.accept(&mut found);
+        if let Ok(mut discovered) = discovery.discovered.try_lock() {
+            self.apply_discovered(&mut discovered);
         }
     }
 
-    fn accept(&mut self, found: &mut Discovered) {
-        if found.count != self.seen_search {
-            self.seen_search = found.count;
-            self.connections.append(&mut found.connections);
+    fn apply_discovered(&mut self, discovered: &mut Discovered) {
+        if discovered.version != self.seen_version {
+            self.seen_version = discovered.version;
+            self.connections.append(&mut discovered.connections);
             self.connections_version += 1;
             for connection in &mut self.connections {
-                connection.gone = !found.is_present(connection.key);
+                connection.gone = !discovered.is_present(connection.mapping.key);
             }
-            let wants_history = self.discovery.description().qos.durability == Durability::TransientLocal;
+            let wants_history = self.discovery.description.qos.durability == Durability::TransientLocal;
             self.in_history = wants_history && self.connections.iter().any(Connection::is_in_history);
         }
         let generation = self.line.publishers_generation.load(Relaxed);
-        self.seen_generation = found.is_of(generation).then_some(generation);
+        self.seen_generation = (discovered.generation == Some(generation)).then_some(generation);
         self.drop_drained();
     }
 
     #[inline]
     fn found_nothing(&mut self) {
         self.drop_drained();
-        if let Some(event) = &self.event
-            && event.clear()
+        if let Some(event_fd) = &self.event_fd
+            && event_fd.clear()
         {
             self.participant.wake_control();
         }

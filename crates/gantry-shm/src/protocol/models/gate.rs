@@ -11,7 +11,7 @@ pub(super) const GATE: Model = Model {
         let world = World::new(&Arc::default(), 4, 4);
         let mut publisher = Publisher::new(&world, keep_all(2));
         let mut subscription = Subscription::join(&world, READER_GATING, 16, true);
-        publisher.find_readers();
+        publisher.discover();
         publisher.publish();
         publisher.publish();
         thread::spawn(move || while publisher.writer.history.head() < 4 && publisher.publish() {});
@@ -64,5 +64,5 @@ pub(super) const JOIN_IDLE: Model = Model {
 
 /// With a history of so many samples.
 fn keep_all(samples: usize) -> Retention {
-    Retention { guaranteed: samples, samples, bytes: usize::MAX, keeps_all: true, gates: true }
+    Retention { guaranteed: samples, samples, bytes: usize::MAX, is_keep_all: true, is_gated: true }
 }

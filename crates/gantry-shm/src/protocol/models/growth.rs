@@ -17,7 +17,7 @@ pub(super) const GROWTH: Model = Model {
         let mut publisher = Publisher::new(&world, keep_last(1));
         publisher.publish();
         let mut subscription = Subscription::join(&world, READER_ACTIVE, 1, true);
-        publisher.find_readers();
+        publisher.discover();
         grow_and_publish(publisher);
         if let Some(sample) = subscription.take() {
             sample.read();

@@ -3,7 +3,7 @@
 use super::{
     check::Model,
     publisher::{Publisher, keep_last},
-    subscription::{Subscription, raise_generation, show_row},
+    subscription::{Subscription, publish_record, raise_generation},
     world::World,
 };
 use crate::protocol::{layout::READER_ACTIVE, reader::Start, sync::Site};
@@ -23,13 +23,13 @@ pub(super) const MISTAKES: &[(&str, fn())] = &[
     ("the generation is raised before the record can be found", || {
         run(4, false, |world| {
             raise_generation(world);
-            show_row(world, READER_ACTIVE, 1);
+            publish_record(world, READER_ACTIVE, 1);
             Subscription::begin(world, world.ring(), 1, Start::History(1))
         });
     }),
     ("the generation is not raised", || {
         run(4, false, |world| {
-            show_row(world, READER_ACTIVE, 1);
+            publish_record(world, READER_ACTIVE, 1);
             Subscription::begin(world, world.ring(), 1, Start::History(1))
         });
     }),

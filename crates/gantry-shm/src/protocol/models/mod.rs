@@ -35,7 +35,7 @@ macro_rules! models {
 models! {
     reclaim_in_publish: &ring::IN_PUBLISH;
     line_is_reused_while_its_slot_is_held: &ring::LINE_REUSED;
-    reclaim_in_recycle: &ring::IN_RECYCLE;
+    reclaim_in_loan: &ring::IN_LOAN;
     reader_joins_meanwhile: &join::JOIN;
     ring_grows: &growth::GROWTH;
     reader_joins_while_ring_grows: &growth::JOIN;

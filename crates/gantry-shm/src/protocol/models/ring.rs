@@ -40,7 +40,7 @@ pub(super) const LINE_REUSED: Model = Model {
 };
 
 /// Depth 2, and whoever loans wants only one kept: samples are retired in `recycle`.
-pub(super) const IN_RECYCLE: Model = Model {
+pub(super) const IN_LOAN: Model = Model {
     run: || {
         let world = World::new(&Arc::<Board>::default(), 2, 4);
         run(&world, 2, |publisher| {
@@ -59,7 +59,7 @@ fn run(world: &Arc<World>, depth: usize, publish: fn(&mut Publisher) -> bool) {
     let mut publisher = Publisher::new(world, keep_last(depth));
     publish(&mut publisher);
     let mut subscription = Subscription::join(world, READER_ACTIVE, 2, true);
-    publisher.find_readers();
+    publisher.discover();
     thread::spawn(move || while publisher.writer.history.head() < 3 && publish(&mut publisher) {});
     for _ in 0..2 {
         if let Some(sample) = subscription.take() {

@@ -17,7 +17,7 @@ use crate::protocol::{
 use std::sync::Arc;
 
 /// A ring is replaced once at most.
-const MOVES: usize = 2;
+const MAX_RING_CHANGES: usize = 2;
 
 /// A reader and its world.
 pub(super) struct Subscription {
@@ -44,7 +44,7 @@ impl Sample {
 }
 
 /// First step of joining: the record can be found.
-pub(super) fn show_row(world: &Arc<World>, state: u32, depth: u32) {
+pub(super) fn publish_record(world: &Arc<World>, state: u32, depth: u32) {
     let record = world.record();
     record.depth.store(depth, Relaxed);
     record.state.store(state, Relaxed);
@@ -65,7 +65,7 @@ impl Subscription {
             true => Start::History(depth.into()),
             false => Start::At(newest(&world.header, &ring).unwrap() + 1),
         };
-        show_row(world, state, depth);
+        publish_record(world, state, depth);
         raise_generation(world);
         let subscription = Subscription::begin(world, ring, depth, start);
         if state == READER_GATING {
@@ -82,7 +82,7 @@ impl Subscription {
 
     /// The next sample, as `Connection::take` takes it.
     pub(super) fn take(&mut self) -> Option<Sample> {
-        for _ in 0..MOVES {
+        for _ in 0..MAX_RING_CHANGES {
             let pin = &self.record.pins[free_pin(&self.record).unwrap()];
             match self.reader.take(pin) {
                 Taken::Sample { offset, length_bytes } => {

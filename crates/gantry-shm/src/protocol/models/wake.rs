@@ -78,7 +78,7 @@ pub(super) const SENDER: Model = Model {
         let world = World::new(&board, 2, 4);
         let mut publisher = Publisher::asynchronous(&world, keep_last(2), Some(outbox.clone()));
         let mut subscription = Subscription::join(&world, READER_ACTIVE, 2, true);
-        publisher.find_readers();
+        publisher.discover();
         thread::spawn(move || (0..2).for_each(|_| assert!(publisher.publish())));
         let its_board = board.clone();
         thread::spawn(move || {
@@ -106,7 +106,7 @@ fn publishers(count: usize, waiter: WaiterIndex) {
             let world = World::new(&board, 1, 2);
             let mut publisher = Publisher::new(&world, keep_last(1));
             let subscription = Subscription::join(&world, READER_ACTIVE, 1, true);
-            publisher.find_readers();
+            publisher.discover();
             thread::spawn(move || publisher.publish());
             subscription
         })
@@ -128,7 +128,7 @@ fn collector(publishers: usize, samples: usize) {
             let world = World::new(&board, samples, (2 * samples).next_power_of_two());
             let mut publisher = Publisher::new(&world, keep_last(samples));
             let subscription = Subscription::join(&world, READER_ACTIVE, samples as u32, true);
-            publisher.find_readers();
+            publisher.discover();
             thread::spawn(move || (0..samples).for_each(|_| assert!(publisher.publish())));
             subscription
         })

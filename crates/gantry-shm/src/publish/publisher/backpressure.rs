@@ -18,7 +18,7 @@ impl Publisher {
     pub(super) fn wait_for_room(&mut self, bytes: usize) -> Result<()> {
         let limit = self.options.max_blocking_time;
         if limit.is_zero() {
-            self.find_readers();
+            self.discover();
             drop_dead_readers(&mut self.writer.roster);
             return if self.writer.is_blocked(bytes) { Err(self.timed_out(limit)) } else { Ok(()) };
         }
@@ -29,7 +29,7 @@ impl Publisher {
         };
         let is_over = || deadline.is_some_and(|deadline| Instant::now() >= deadline);
         loop {
-            self.find_readers();
+            self.discover();
             drop_dead_readers(&mut self.writer.roster);
             self.writer.set_blocked(bell.0 as u64 + 1);
             let slice = Instant::now() + BLOCKED_SLICE;

@@ -101,9 +101,9 @@ impl Publisher {
         let domain = participant.domain.clone();
         let description = domain.describe(Role::Publisher, node, topic, message_type, qos)?;
         let period = options.sender_period()?;
-        let keep = options.keep(&qos);
-        let kept = if keep.keeps_all { keep.samples } else { keep.guaranteed };
-        let log2_capacity = ring_entries(kept, *BATCH_SAMPLES.start(), keep.gates).next_power_of_two().ilog2();
+        let retention = options.retention(&qos);
+        let kept = if retention.is_keep_all { retention.samples } else { retention.guaranteed };
+        let log2_capacity = ring_entries(kept, *BATCH_SAMPLES.start(), retention.is_gated).next_power_of_two().ilog2();
         let limit_bytes = options.memory_limit_bytes(1 << log2_capacity, &description)?;
         let removed = |e: Error| match e.is_not_found() {
             true => Error::Removed {
@@ -114,14 +114,14 @@ impl Publisher {
         };
         let mut file = PublisherFile::create(&domain, &description, log2_capacity, limit_bytes).map_err(removed)?;
         let header = file.header()?;
-        let ring = file.ring(Descriptor::from_word(header.ring.load(Relaxed)))?;
+        let ring = file.region.ring(Descriptor::from_word(header.ring.load(Relaxed)))?;
         let records_activity = liveliness::begin(header, &qos);
         let topic = domain.topic(topic);
         let outbox = period.map(|period| participant.outbox(topic, period)).transpose()?;
         // SAFETY: the publisher keeps the file as long as the writer.
         let header = unsafe { InRegion::new(header) };
         let lines = domain.board.lines(topic); // the publisher keeps the domain, which keeps the board
-        let writer = Writer::new(header, lines, outbox, ring, Roster::new(description.key, 0, Vec::new()), keep);
+        let writer = Writer::new(header, lines, outbox, ring, Roster::new(description.key, 0, Vec::new()), retention);
         let mut memory = Memory::new(file.region.length_bytes());
         slots::first_slots(&mut memory, &file, &domain, &description)?;
         file.publish_name(&domain).map_err(removed)?;
@@ -157,7 +157,7 @@ impl Publisher {
         };
         publisher.domain.board.topic_changed(topic, Side::Publishers);
         publisher.domain.board.graph_changed();
-        publisher.find_readers();
+        publisher.discover();
         Ok(publisher)
     }
 
@@ -238,8 +238,8 @@ impl Publisher {
         let Some(slot) = loan.slot_of(&self.file) else {
             return Err(Error::ForeignLoan { topic: self.description.topic.clone() });
         };
-        if self.writer.seems_outdated() {
-            self.apply_discovered();
+        if self.writer.may_be_outdated() {
+            self.try_apply_discovered();
         }
         if self.writer.is_blocked(slot.bytes) {
             self.wait_for_room(slot.bytes)?;
@@ -257,7 +257,7 @@ impl Publisher {
         }
         crash::point(Point::SlotWritten);
         if self.has_remote_readers {
-            prefetch::both_ends(loan.bytes().as_ptr(), loan.length_bytes(), prefetch::hand_over);
+            prefetch::both_ends(loan.bytes().as_ptr(), loan.length_bytes(), prefetch::demote);
         }
         if self.records_activity {
             self.record_activity(time);
@@ -272,7 +272,7 @@ impl Publisher {
     pub fn subscription_count(&mut self) -> Result<usize> {
         self.domain.epoch.check()?;
         self.domain.reap_dead()?;
-        self.find_readers();
+        self.discover();
         drop_dead_readers(&mut self.writer.roster); // somebody else may be reaping them just now
         match &self.discovery.discovered().unmapped {
             Some(why) => Err(Error::UnmappedReader { topic: self.description.topic.clone(), why: why.clone() }),
@@ -302,7 +302,7 @@ impl Publisher {
             }
             let (writer, line) = (&self.writer, self.domain.board.line(self.topic));
             let watchers = std::iter::once(line.watchers(Side::Readers));
-            self.waiter.sleep_once(deadline, watchers, || writer.seems_outdated())?;
+            self.waiter.sleep_once(deadline, watchers, || writer.may_be_outdated())?;
         }
     }
 
@@ -370,31 +370,31 @@ impl Publisher {
     }
 
     /// Finds out who reads now. Control path.
-    fn find_readers(&mut self) {
+    fn discover(&mut self) {
         let discovery = self.discovery.clone();
         discovery.update(&self.domain);
-        self.accept(&mut discovery.discovered());
+        self.apply_discovered(&mut discovery.discovered());
     }
 
     /// Takes over what the control thread found, if it is not at it just now.
     #[cold]
-    fn apply_discovered(&mut self) {
+    fn try_apply_discovered(&mut self) {
         let discovery = self.discovery.clone();
-        if let Some(mut found) = discovery.try_discovered() {
-            self.accept(&mut found);
+        if let Ok(mut discovered) = discovery.discovered.try_lock() {
+            self.apply_discovered(&mut discovered);
         }
     }
 
-    fn accept(&mut self, found: &mut Discovered) {
-        if !std::mem::take(&mut found.is_news) {
+    fn apply_discovered(&mut self, discovered: &mut Discovered) {
+        if !std::mem::take(&mut discovered.is_new) {
             return;
         }
-        let change = self.writer.exchange_roster(&mut found.readers);
+        let change = self.writer.exchange_roster(&mut discovered.readers);
         self.has_remote_readers =
             self.writer.roster.records.iter().any(|(_, peer)| peer.id != *self.domain.process.id());
-        if change.ring_capacity > self.writer.capacity() {
+        if let Some(capacity) = change.needed_ring {
             // Without room for a larger ring, readers get what the old one allows, as `granted_depth` says.
-            let _ = self.grow_ring(change.ring_capacity);
+            let _ = self.grow_ring(capacity);
         }
         self.writer.grant(change);
     }

@@ -38,27 +38,27 @@ impl Publisher {
         let what = format!("a ring of {} entries for topic {}", 1 << log2_capacity, self.description.topic);
         let bytes = size_of::<RingLine>() << log2_capacity;
         let (region, directory) = (&self.file.region, &self.domain.directory);
-        if let Some(place) = self.memory.take(region, directory, &what, bytes, 0)? {
-            let descriptor = Descriptor { offset: place.offset, log2_capacity };
-            self.writer.change_ring(self.file.ring(descriptor)?, descriptor);
+        if let Some(slot) = self.memory.take(region, directory, &what, bytes, 0)? {
+            let descriptor = Descriptor { offset: slot.offset, log2_capacity };
+            self.writer.change_ring(region.ring(descriptor)?, descriptor);
             self.domain.board.wake_readers(self.topic); // so that readers bring its pages in
         }
         Ok(())
     }
 
     /// Retires what nobody can want any more, and frees what nobody holds.
-    fn recycle(&mut self) {
-        if self.writer.seems_outdated() {
-            self.apply_discovered();
+    fn retire_unwanted(&mut self) {
+        if self.writer.may_be_outdated() {
+            self.try_apply_discovered();
         }
         let wanted = self.wanted_samples();
-        self.writer.recycle(wanted);
+        self.writer.retire_and_reclaim(wanted);
     }
 
     /// How many of the newest samples somebody may still take. Late joiners get the history of a TRANSIENT_LOCAL publisher;
     /// of a VOLATILE one, what all readers have taken is of no use to anybody, and its slots are warm in the cache.
     fn wanted_samples(&self) -> usize {
-        if self.description.qos.durability == Durability::TransientLocal || self.writer.seems_outdated() {
+        if self.description.qos.durability == Durability::TransientLocal || self.writer.may_be_outdated() {
             return usize::MAX;
         }
         let next = self.writer.history.head() + 1;
@@ -70,35 +70,35 @@ impl Publisher {
     #[cold]
     pub(super) fn make_room(&mut self, bytes: usize) -> Result<Slot> {
         let history = &mut self.writer.history;
-        self.file.returns.take(|slot| history.give_back(slot));
+        self.file.returned_slots.take(|slot| history.return_loan(slot));
         if let Some(slot) = history.take_free(bytes) {
             return Ok(slot);
         }
         if let Some(slot) = self.cut_several(bytes) {
             return Ok(slot);
         }
-        if self.writer.seems_outdated() {
-            self.find_readers(); // on this thread, for it cannot go on without
+        if self.writer.may_be_outdated() {
+            self.discover(); // on this thread, for it cannot go on without
         }
-        self.recycle();
+        self.retire_unwanted();
         if let Some(slot) = self.writer.history.take_free(bytes) {
             return Ok(slot);
         }
-        self.writer.history.take_all_free().for_each(|slot| self.memory.give(slot));
+        self.writer.history.drain_free().for_each(|slot| self.memory.free(slot));
         if let Ok(Some(slot)) = self.cut(bytes) {
             return Ok(slot);
         }
         let history = &mut self.writer.history;
-        self.file.returns.take_all(|slot| history.give_back(slot));
+        self.file.returned_slots.take_all(|slot| history.return_loan(slot));
         if let Some(slot) = history.take_free(bytes) {
             return Ok(slot);
         }
         if drop_dead_readers(&mut self.writer.roster) {
             // Others can do without this; what fails here is tried again by the control thread.
             let _ = self.domain.reap_dead();
-            self.find_readers();
+            self.discover();
             self.writer.reclaim();
-            self.writer.history.take_all_free().for_each(|slot| self.memory.give(slot));
+            self.writer.history.drain_free().for_each(|slot| self.memory.free(slot));
         }
         if let Some(slot) = self.make_room_of_extra(bytes) {
             return Ok(slot);
@@ -109,11 +109,12 @@ impl Publisher {
     /// A slot in the room of what is kept for deep readers alone: they must not stop the publisher. Step by step, so that they
     /// do not lose it all for one sample.
     fn make_room_of_extra(&mut self, bytes: usize) -> Option<Slot> {
-        let mut extra = self.writer.extra_samples();
+        let guaranteed = self.writer.retention.guaranteed;
+        let mut extra = self.writer.history.retained().saturating_sub(guaranteed);
         while extra > 0 {
             extra -= extra.div_ceil(4);
-            self.writer.recycle_extra(extra);
-            self.writer.history.take_all_free().for_each(|slot| self.memory.give(slot));
+            self.writer.retire_and_reclaim(guaranteed + extra);
+            self.writer.history.drain_free().for_each(|slot| self.memory.free(slot));
             if let Ok(Some(slot)) = self.cut(bytes) {
                 return Some(slot);
             }
@@ -125,14 +126,14 @@ impl Publisher {
     /// no memory.
     fn cut_several(&mut self, bytes: usize) -> Option<Slot> {
         let useful = match self.writer.has_many_readers() {
-            true => self.writer.most_slots().min(GROWTH_BYTES / bytes), // a look at many records costs more than cold lines
+            true => self.writer.max_useful_slots().min(GROWTH_BYTES / bytes), // a look at many records costs more than cold lines
             false => 0,
         };
         let (count, useful) = (self.writer.history.count(), useful.max(WARM_SLOTS));
         let useful = if bytes < GROWTH_BYTES { useful } else { LARGE_SLOTS.min(count + 1) };
         for _ in count..useful {
             let slot = self.cut(bytes).ok()??;
-            self.writer.history.give_back(slot);
+            self.writer.history.return_loan(slot);
         }
         self.writer.history.take_free(bytes)
     }
@@ -142,7 +143,7 @@ impl Publisher {
         let what = format!("a message of {} bytes on topic {}", bytes - PAYLOAD_OFFSET, self.description.topic);
         let (region, directory) = (&self.file.region, &self.domain.directory);
         let before = region.length_bytes();
-        let ahead_bytes = (self.writer.most_slots() * bytes).min(GROWTH_BYTES);
+        let ahead_bytes = (self.writer.max_useful_slots() * bytes).min(GROWTH_BYTES);
         let slot = self.memory.take(region, directory, &what, bytes, ahead_bytes)?;
         if let Some(slot) = slot {
             self.writer.history.add_slot(slot);
@@ -159,16 +160,16 @@ impl Publisher {
     pub(super) fn punch_unused(&mut self) {
         self.loans = 0;
         let history = &mut self.writer.history;
-        self.file.returns.take(|slot| history.give_back(slot));
+        self.file.returned_slots.take(|slot| history.return_loan(slot));
         if self.peak_since.elapsed() < self.options.keep_unused_memory {
             return;
         }
         self.peak_since = Instant::now();
         let peak_bytes = std::mem::replace(&mut self.peak_bytes, self.writer.history.used_bytes());
         if self.memory.is_oversized(peak_bytes) {
-            self.writer.history.take_all_free().for_each(|slot| self.memory.give(slot));
+            self.writer.history.drain_free().for_each(|slot| self.memory.free(slot));
             // It failed if the memory is still there, which harms nobody.
-            let _ = self.memory.hand_back(&self.file.region, &self.domain.directory, peak_bytes + peak_bytes / 2);
+            let _ = self.memory.punch(&self.file.region, &self.domain.directory, peak_bytes + peak_bytes / 2);
         }
     }
 
@@ -211,7 +212,7 @@ pub(super) fn first_slots(
     let bytes = FIRST_SLOTS * slot_bytes(PAYLOAD_OFFSET, payload_bytes)?;
     let what = format!("the first messages of topic {}", description.topic);
     if let Some(slot) = memory.take(&file.region, &domain.directory, &what, bytes, GROWTH_BYTES.min(bytes))? {
-        memory.give(slot);
+        memory.free(slot);
     }
     Ok(())
 }
