@@ -1,8 +1,8 @@
 //! The bits by which a waiter that waits for many topics learns which of them have news, without looking at all of them (pair 8).
 //!
-//! Such a waiter stays announced among the sleepers of its topics. A thread with news sets the topic's bit in the waiter's line, and
-//! rings only if the waiter sleeps; so publishing to a busy waiter makes no system call. Bits are hints: one too many costs a look, one
-//! lost a slice of sleep. Several topics may share a bit.
+//! Such a waiter stays announced among the sleepers of its topics. A thread with news sets the topic's bit in the waiter's line,
+//! and rings only if the waiter sleeps; so publishing to a busy waiter makes no system call. Bits are hints: one too many costs a
+//! look, one lost a slice of sleep. Several topics may share a bit.
 
 use crate::{
     crash::{self, Point},
@@ -23,7 +23,8 @@ pub(crate) struct ReadyBit(pub(crate) usize);
 /// Topics that have news.
 pub(crate) type ReadyBits = [u64; READY_WORDS];
 
-/// Sets the bit of a topic that has news in a waiter's line, and wakes the waiter. A SeqCst fence must stand between the news and this (3).
+/// Sets the bit of a topic that has news in a waiter's line, and wakes the waiter. A SeqCst fence must stand between the news and
+/// this (3).
 #[inline]
 pub(crate) fn notify(line: &WaiterLine, bit: ReadyBit) {
     if line.state.load(Relaxed) == WAITER_PLAIN {

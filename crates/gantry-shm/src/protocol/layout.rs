@@ -1,7 +1,7 @@
 //! The bytes of the three kinds of files, with every offset asserted.
 //!
-//! `docs/internals/memory-layout.md` explains them; a test compares [`describe`] with its golden file. Every change of a struct or
-//! constant here changes [`LAYOUT_HASH`], and programs of different hashes refuse each other; a changed *meaning* needs a new
+//! `docs/internals/memory-layout.md` explains them; a test compares [`describe`] with its golden file. Every change of a struct
+//! or constant here changes [`LAYOUT_HASH`], and programs of different hashes refuse each other; a changed *meaning* needs a new
 //! [`FORMAT_VERSION`].
 //!
 //! All numbers are little-endian (the supported targets are). Each field's comment names its writer (W) and readers (R).
@@ -56,9 +56,9 @@ macro_rules! shared_struct {
                 &[$((stringify!($field), stringify!($type), $offset),)*];
         }
         #[cfg(not(loom))]
-        // SAFETY: integers and atomics without padding (asserted above); plain integers are written before another
-        // process can look (before the region is linked, or, in `BlockHeader`, before `used_bytes` covers it) and never again, except
-        // in `SlotHeader`, which the pin protocol guards (lib.rs, I4).
+        // SAFETY: integers and atomics without padding (asserted above); plain integers are written before another process can
+        // look (before the region is linked, or, in `BlockHeader`, before `used_bytes` covers it) and never again, except in
+        // `SlotHeader`, which the pin protocol guards (lib.rs, I4).
         unsafe impl Shared for $name {}
     };
 }
@@ -85,11 +85,12 @@ shared_struct! {
     /// Start of a board, the only memory with many writers: wake hints and counters, never data.
     BoardHeader: 128 bytes, align 64 {
         file: FileHeader = 0,
-        /// Pid of the process that holds the registry lock. W: the holder. R: a process that waits for the lock, for its error sentence.
+        /// Pid of the process that holds the registry lock. W: the holder. R: a process that waits for the lock, for its error
+        /// sentence.
         holder_pid: AtomicU32 = 40,
         reserved: u32 = 44,
-        /// Count of joins, leaves and reaps of processes. W: a process that joins, leaves or reaps, after the directory changed. R: every
-        /// process.
+        /// Count of joins, leaves and reaps of processes. W: a process that joins, leaves or reaps, after the directory changed.
+        /// R: every process.
         processes_generation: AtomicU64 = 48,
         /// Random; processes repeat it, so that no process meets one that uses another board.
         id: u64 = 56,
@@ -124,7 +125,8 @@ shared_struct! {
     WaiterLine: 64 bytes, align 64 {
         /// Counts rings. W: publishers and joiners. R: the waiter, and the kernel's futex compare.
         bell: Futex = 0,
-        /// [`WAITER_PLAIN`], [`WAITER_AWAKE`] or [`WAITER_ASLEEP`]. W: the waiter; a thread with news turns ASLEEP into AWAKE. R: both.
+        /// [`WAITER_PLAIN`], [`WAITER_AWAKE`] or [`WAITER_ASLEEP`]. W: the waiter; a thread with news turns ASLEEP into AWAKE. R:
+        /// both.
         state: AtomicU32 = 4,
         /// First half of the id of the process that owns the line, 0 = free. W, R: holders of the registry lock.
         owner: AtomicU64 = 8,
@@ -322,8 +324,8 @@ shared_struct! {
         source_wall_time_ns: u64 = 112,
         /// Length of the payload, without the encapsulation.
         length_bytes: u32 = 120,
-        /// CDR encapsulation of the payload that follows: [`ENCAPSULATION`] in every slot of this format version. So readers do not
-        /// read it, which would be one more line to fetch.
+        /// CDR encapsulation of the payload that follows: [`ENCAPSULATION`] in every slot of this format version. So readers do
+        /// not read it, which would be one more line to fetch.
         encapsulation: [u8; 4] = 124,
     }
 }

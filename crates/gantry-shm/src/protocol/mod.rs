@@ -12,8 +12,8 @@
 //!    raises the generation, pins, fences (SeqCst), then looks at the entry. So either the reader sees the mark, or the
 //!    publisher sees the record and the pin. "The entry did not change" would be no check: it may stay as it is while its sample
 //!    leaves the history.
-//! 3. News (an entry, a generation) is stored, then a SeqCst fence, then the sleepers are read; a waiter reads its bell, sets
-//!    its sleepers bit, fences (SeqCst), looks for news, then sleeps unless the bell changed. So no wake-up is lost. An asynchronous
+//! 3. News (an entry, a generation) is stored, then a SeqCst fence, then the sleepers are read; a waiter reads its bell, sets its
+//!    sleepers bit, fences (SeqCst), looks for news, then sleeps unless the bell changed. So no wake-up is lost. An asynchronous
 //!    publisher stores a sequence after its fence; the sender loads it, fences (SeqCst), then reads the sleepers.
 //! 4. A pin is released after the last read (Release), as is every store that may follow a release in the same pin: since
 //!    C++20 a later Relaxed store would end the release sequence. The publisher reads pins, then fences (Acquire), then
@@ -24,11 +24,11 @@
 //! 7. Length and sequence on an entry's line are written after the dead mark of the entry's last sample and the SeqCst fence of
 //!    a publish that followed; a reader looks at the entry, at them, fences (Acquire) and looks again: if the entry is still
 //!    alive, they are its own.
-//! 8. A waiter that collects stays among the sleepers (3). A thread with news fences (SeqCst) before it reads the waiter's bits; if
-//!    the topic's bit is not set, it sets the bit and fences (SeqCst); then it reads whether the waiter sleeps, and rings if so. The
-//!    waiter takes the bits, fences (SeqCst), then looks at the topics; before it sleeps it reads its bell, stores that it sleeps,
-//!    fences (SeqCst), and looks at the bits. So a bit that is found set is taken after that news was stored, and one that is set is
-//!    seen or rung for.
+//! 8. A waiter that collects stays among the sleepers (3). A thread with news fences (SeqCst) before it reads the waiter's bits;
+//!    if the topic's bit is not set, it sets the bit and fences (SeqCst); then it reads whether the waiter sleeps, and rings if
+//!    so. The waiter takes the bits, fences (SeqCst), then looks at the topics; before it sleeps it reads its bell, stores that
+//!    it sleeps, fences (SeqCst), and looks at the bits. So a bit that is found set is taken after that news was stored, and one
+//!    that is set is seen or rung for.
 
 pub(crate) mod collect;
 pub(crate) mod history;

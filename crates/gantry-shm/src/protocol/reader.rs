@@ -1,5 +1,5 @@
-//! A subscription's side of the protocol for one publisher: look, pin, check, release. It allocates nothing, takes no lock and makes
-//! no system call.
+//! A subscription's side of the protocol for one publisher: look, pin, check, release. It allocates nothing, takes no lock and
+//! makes no system call.
 
 use super::ring::{Entry, Ring};
 use crate::{
@@ -119,8 +119,8 @@ impl Reader {
         newest(&self.header, &self.ring).unwrap_or_else(|| self.head()) // replaced: the next look finds MOVED
     }
 
-    /// Whether there is something to take in `ring`, which is ours or the one that replaced it; `None` if it was replaced, too.
-    /// Sound to call after a SeqCst fence before sleeping (3).
+    /// Whether there is something to take in `ring`, which is `self.ring` or the one that replaced it; `None` if it was replaced,
+    /// too. Sound to call after a SeqCst fence before sleeping (3).
     #[inline]
     pub(crate) fn has_news_in(&self, ring: &Ring) -> Option<bool> {
         match ring.look(self.next) {
@@ -130,7 +130,8 @@ impl Reader {
         }
     }
 
-    /// An entry tells older from newer only within 2^30 sequences, and a reader may have been stopped for long.
+    /// Whether the head is a whole ring ahead: entries order sequences only within 2^30, and a reader may have been stopped for
+    /// long.
     fn is_far_behind(&self) -> bool {
         self.head() >= self.next.saturating_add(self.ring.capacity() as u64)
     }
@@ -169,8 +170,9 @@ impl Reader {
         taken
     }
 
-    /// Pins, checks, and catches up with a publisher that retires under this reader. Whether the reader has fallen behind is checked
-    /// once: a sample that was new enough when take was called is good enough, or a fast publisher could prevent every take.
+    /// Pins, checks, and catches up with a publisher that retires under this reader. Whether the reader has fallen behind is
+    /// checked once: a sample that was new enough when take was called is good enough, or a fast publisher could prevent every
+    /// take.
     #[inline]
     fn take_pinned(&mut self, pin: &AtomicU64) -> Taken {
         let mut jumped = false;
@@ -196,8 +198,8 @@ impl Reader {
         Taken::Nothing
     }
 
-    /// Whether more than `depth` samples are there from `next` on. The head is read from this core's cache as long as the reader keeps
-    /// up; only small depths need a look at the ring.
+    /// Whether more than `depth` samples are there from `next` on. The head is read from this core's cache as long as the reader
+    /// keeps up; only small depths need a look at the ring.
     #[inline]
     fn has_fallen_behind(&self) -> bool {
         let limit = self.next.saturating_add(self.depth);
@@ -246,8 +248,8 @@ pub(crate) fn unpin(pin: &AtomicU64) {
     crash::point(Point::Unpinned);
 }
 
-/// Index of a pin of the record that is not in use. Only the record's own process stores to a pin: a take when it is 0, the drop of
-/// the sample when it is not.
+/// Index of a pin of the record that is not in use. Only the record's own process stores to a pin: a take when it is 0, the drop
+/// of the sample when it is not.
 #[inline]
 pub(crate) fn free_pin(record: &ReaderRecord) -> Option<usize> {
     record.pins.iter().position(|pin| pin.load(Acquire) == 0)

@@ -1,6 +1,7 @@
 //! The ring of a publisher: one 64-bit entry a line, with a slot, its sequence, and whether the sample is dead.
 //!
-//! One load gives a consistent triple, so nothing needs a second look at several words. Invariant N1: an entry is marked dead before its slot can be freed and before the entry can be overwritten.
+//! One load gives a consistent triple, so nothing needs a second look at several words. Invariant N1: an entry is marked dead
+//! before its slot can be freed and before the entry can be overwritten.
 
 use crate::{
     crash::{self, Point},

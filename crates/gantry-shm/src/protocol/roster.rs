@@ -1,7 +1,7 @@
 //! The records of one publisher's readers, as they were when the topic had a certain generation.
 //!
-//! Invariant C1: a roster holds every record that was made for this publisher before its `generation`. Nothing here allocates after
-//! [`Roster::new`].
+//! Invariant C1: a roster holds every record that was made for this publisher before its `generation`. Nothing here allocates
+//! after [`Roster::new`].
 
 use crate::protocol::{
     layout::{PINS_PER_RECORD, READER_ACTIVE, READER_GATING, ReaderRecord},

@@ -1,10 +1,10 @@
-//! The word by which a publisher tells the thread that wakes its readers of samples (pair 3, with a thread in between). It is private
-//! memory of their process.
+//! The word by which a publisher tells the thread that wakes its readers of samples (pair 3, with a thread in between). It is
+//! private memory of their process.
 
 use crate::protocol::sync::{AtomicU64, Ordering::Relaxed, Site, full_fence};
 
-/// The newest sequence of one publisher, for the sender: on a line of its own, since the sender's looks take it from the publisher's
-/// core.
+/// The newest sequence of one publisher, for the sender: on a line of its own, since the sender's looks take it from the
+/// publisher's core.
 #[repr(align(64))]
 #[derive(Debug)]
 pub(crate) struct Outbox {

@@ -72,7 +72,8 @@ pub(crate) enum Site {
 
 #[cfg(loom)]
 thread_local! {
-    /// The site that the running model weakens. A thread-local, since loom runs all threads of a model on the thread that checks it.
+    /// The site that the running model weakens. A thread-local, since loom runs all threads of a model on the thread that checks
+    /// it.
     pub(crate) static WEAKENED: std::cell::Cell<Option<Site>> = const { std::cell::Cell::new(None) };
 }
 
@@ -126,7 +127,7 @@ pub(crate) struct Futex(AtomicU32);
 
 #[cfg(not(loom))]
 impl Futex {
-    /// The count of rings. Acquire: what was written before a ring is seen after it.
+    /// The count of rings. Acquire: a store before a ring is seen after it.
     pub(crate) fn rings(&self) -> u32 {
         self.0.load(Ordering::Acquire)
     }
@@ -134,8 +135,8 @@ impl Futex {
     /// Counts, and wakes all threads that sleep here. One system call.
     pub(crate) fn ring(&self) {
         self.0.fetch_add(1, Ordering::Release);
-        // An error (EFAULT cannot be: the word is ours) would cost one slice of sleep. The kernel takes the count as signed:
-        // u32::MAX would be -1, and wake one.
+        // An error (EFAULT is impossible: the word is mapped) would cost one slice of sleep. The kernel takes the count as
+        // signed: u32::MAX would be -1, and wake one.
         let _ = rustix::thread::futex::wake(&self.0, rustix::thread::futex::Flags::empty(), i32::MAX as u32);
     }
 

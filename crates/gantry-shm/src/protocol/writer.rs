@@ -94,7 +94,7 @@ impl<K> Writer<K> {
         writer
     }
 
-    /// Publishes a written slot, wakes the readers that sleep, reclaims what a full batch retired, and returns the sequence.
+    /// Publishes a written slot, wakes the readers that sleep, reclaims after a full batch, and returns the sequence.
     #[inline]
     pub(crate) fn publish(&mut self, slot: Slot, length_bytes: u32) -> u64 {
         let sequence = self.history.retain(slot);

@@ -1,7 +1,7 @@
-//! What a publisher knows of its readers, discovered by the control thread and handed over.
+//! The discovery of a publisher's readers, by the control thread, which leaves the result for the publisher.
 //!
-//! Shared by `publisher` and `control`. If records cannot be mapped, the publisher's roster stays as old as it is, so that nothing
-//! is freed: an unseen pin would be a use after free.
+//! If records cannot be mapped, the publisher's roster stays as old as it is, so that nothing is reclaimed: an unseen pin would
+//! be a use after free.
 
 use crate::{
     domain::{
@@ -20,39 +20,39 @@ use crate::{
 };
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// The records of a publisher's readers, each with the process that they lie in.
+/// The records of a publisher's readers, each with the process in whose file it lies.
 pub(crate) type Readers = Roster<Arc<Peer>>;
 
-/// The discovery for a publisher's readers.
+/// The discovery of one publisher's readers.
 pub(crate) struct ReaderDiscovery {
     topic: TopicIndex,
     key: u64,
     pub(crate) discovered: Mutex<Discovered>,
 }
 
-/// What the discovery came to.
+/// Result of the discovery.
 pub(crate) struct Discovered {
-    /// The newest roster, until the publisher takes it and leaves its older one here.
+    /// The newest roster, until the publisher exchanges it for its older one.
     pub(crate) readers: Readers,
-    /// `readers` was not taken yet.
+    /// `readers` is newer than the publisher's roster.
     pub(crate) is_new: bool,
     /// Generation of the newest roster.
     generation: u64,
     /// The processes in it.
     processes: Vec<Arc<Peer>>,
-    /// Why there is no newer one.
+    /// The error because of which there is no newer roster.
     pub(crate) unmapped: Option<String>,
 }
 
 impl ReaderDiscovery {
-    /// Nobody is known yet.
+    /// No reader is discovered yet.
     pub(crate) fn new(topic: TopicIndex, key: u64) -> ReaderDiscovery {
         let readers = Roster::new(key, 0, Vec::new());
         let discovered = Discovered { readers, is_new: false, generation: 0, processes: Vec::new(), unmapped: None };
         ReaderDiscovery { topic, key, discovered: Mutex::new(discovered) }
     }
 
-    /// What was discovered, once a discovery that is under way is over.
+    /// The result; waits for a discovery that is under way.
     pub(crate) fn discovered(&self) -> MutexGuard<'_, Discovered> {
         self.discovered.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -81,11 +81,12 @@ impl ControlTask for ReaderDiscovery {
         let generation = acquire(&domain.board.line(self.topic).readers_generation);
         if generation == discovered.generation {
             if !discovered.is_new {
-                discovered.readers.records = Vec::new(); // the publisher's older roster, which may keep mapped who is gone
+                discovered.readers.records = Vec::new(); // the publisher's older roster may keep processes mapped that are gone
             }
+            // A dead process may have held samples without a subscription, whose leave raises the generation.
             if discovered.processes.iter().any(|peer| peer.is_known_dead()) {
                 discovered.processes.clear();
-                domain.board.topic_changed(self.topic, Side::Readers); // it held samples, and had no subscription any more that told us
+                domain.board.topic_changed(self.topic, Side::Readers);
             }
             return;
         }
@@ -101,14 +102,14 @@ impl ControlTask for ReaderDiscovery {
     }
 }
 
-/// Probes the processes of the readers and forgets the dead; returns whether there were any.
+/// Probes the processes of the readers and removes the dead; returns whether there were any.
 pub(crate) fn drop_dead_readers(readers: &mut Readers) -> bool {
     let before = readers.records.len();
     readers.records.retain(|(_, peer)| peer.is_alive());
     readers.records.len() < before
 }
 
-/// Who has not taken the sample with that sequence, for an error sentence.
+/// The processes of gating readers that have not taken the sample with that sequence, for an error sentence.
 pub(crate) fn slow_readers(readers: &Readers, sequence: u64) -> Vec<String> {
     let lags = |record: &ReaderRecord| {
         record.state.load(Relaxed) == crate::protocol::layout::READER_GATING && record.cursor.load(Relaxed) <= sequence

@@ -1,7 +1,7 @@
-//! Slots whose loans were dropped unpublished, on whatever thread, on their way back to their publisher's books.
+//! The slots of loans that were dropped unpublished, on any thread, on their way back to their publisher.
 //!
-//! Used by `publisher_file` (which loans keep) and `publisher`. Neither side waits for the other, nor allocates, nor makes a system
-//! call, while there are [`CELLS`] slots at most on the way; for more there is a list behind a lock.
+//! Neither side waits for the other, allocates, or makes a system call, while there are [`CELLS`] slots at most on the way; for
+//! more there is a list behind a lock.
 
 use crate::protocol::{history::Slot, layout::LINE_BYTES};
 use std::sync::{
@@ -9,29 +9,29 @@ use std::sync::{
     atomic::{AtomicBool, AtomicU64, Ordering::*},
 };
 
-/// The publisher looks here every 64 loans: so there are places for these, and as many that were on loan before.
+/// Cells for slots: the publisher looks here every 64 loans, and as many may have been on loan before.
 const CELLS: usize = 128;
 
-/// The slots on the way.
+/// The slots that were returned and not taken yet.
 pub(crate) struct ReturnedSlots {
-    /// A slot each, 0 = none. W: who drops a loan, by compare-and-swap from 0; the publisher, to 0. Both pairs are Release with
+    /// A slot each, 0 = none. W: the drop of a loan, by compare-and-swap from 0; the publisher, to 0. Both pairs are Release with
     /// Acquire: the loan's last write comes before the slot's next use.
     cells: [AtomicU64; CELLS],
-    /// Those that found no place.
+    /// Slots that found no cell.
     others: Mutex<Vec<Slot>>,
-    /// Hints, set after a slot was put there: whether a look at the places, and at the others, is worth it.
+    /// Hints, set after a slot was put there: whether a look at the cells, and at the others, may find one.
     has_some: AtomicBool,
     has_others: AtomicBool,
 }
 
 impl ReturnedSlots {
-    /// None.
+    /// No slots.
     pub(crate) fn new() -> ReturnedSlots {
         let (has_some, has_others) = (AtomicBool::new(false), AtomicBool::new(false));
         ReturnedSlots { cells: [const { AtomicU64::new(0) }; CELLS], others: Mutex::default(), has_some, has_others }
     }
 
-    /// A loan was dropped.
+    /// Adds the slot of a loan that was dropped.
     pub(crate) fn put(&self, slot: Slot) {
         let word = to_word(slot);
         let is_put = |cell: &AtomicU64| cell.compare_exchange(0, word, Release, Relaxed).is_ok();
@@ -43,7 +43,7 @@ impl ReturnedSlots {
         }
     }
 
-    /// Publisher: calls `take` for each slot that came back. Takes a lock only if more than [`CELLS`] did.
+    /// Publisher: calls `take` for each returned slot. Takes a lock only if there were more than [`CELLS`].
     pub(crate) fn take(&self, mut take: impl FnMut(Slot)) {
         if self.has_some.load(Relaxed) && self.has_some.swap(false, Acquire) {
             self.take_cells(&mut take);
@@ -53,7 +53,7 @@ impl ReturnedSlots {
         }
     }
 
-    /// The same for a publisher that would fail without: whatever the hints say, and waits for who is just putting one there.
+    /// The same for a publisher that would fail otherwise: ignores the hints, and waits for a thread that holds the lock.
     pub(crate) fn take_all(&self, mut take: impl FnMut(Slot)) {
         self.take_cells(&mut take);
         self.take_others(&mut take);

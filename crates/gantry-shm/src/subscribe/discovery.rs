@@ -1,6 +1,4 @@
-//! What a subscription knows of its publishers, found by the control thread and handed over.
-//!
-//! Shared by `subscription` and `control`.
+//! The discovery of a subscription's publishers, by the control thread, which leaves the result for the subscription.
 
 use crate::{
     describe::description::{EndpointDescription, Gid, Role},
@@ -28,37 +26,37 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// How long a publisher that could not be joined is left alone.
+/// Time until the next attempt to join a publisher that could not be joined.
 const RETRY_AFTER: Duration = Duration::from_secs(1);
 
-/// Of so many publishers that left before the subscription looked, what they published is kept for it.
+/// Publishers that left before the subscription looked, and whose samples are kept for it.
 const MAX_GONE_CONNECTIONS: usize = 16;
 
-/// The discovery for a subscription's publishers.
+/// The discovery of one subscription's publishers.
 pub(crate) struct PublisherDiscovery {
     pub(crate) description: EndpointDescription,
     topic: TopicIndex,
-    /// The subscription's user waits for what only the publishers that are there now can publish.
+    /// The subscription's user waits for an answer of the matched publishers: the control thread notices soon if one dies.
     pub(crate) polls_liveness: AtomicBool,
     pub(crate) discovered: Mutex<Discovered>,
 }
 
-/// What the discovery came to.
+/// Result of the discovery.
 #[derive(Default)]
 pub(crate) struct Discovered {
-    /// Generation of the topic that this is true for.
+    /// Generation of the topic to which this belongs.
     pub(crate) generation: Option<u64>,
-    /// Counts the searches.
+    /// Counts the discoveries.
     pub(crate) version: u64,
     /// Counts the publishers that were joined.
     pub(crate) joined_total: u64,
     /// Joined, and not yet taken by the subscription.
     pub(crate) connections: Vec<Connection>,
-    /// The publishers that were joined and are there, the broken ones too; and those that left and are not drained.
+    /// The publishers that were joined and are there, those with corrupt memory too; and those that left and are not drained.
     joined: Vec<Joined>,
-    /// Why publishers of the topic are not matched.
+    /// The reasons why publishers of the topic are not matched.
     pub(crate) mismatches: Vec<String>,
-    /// Something kept us from joining all publishers: when to try again.
+    /// Not all publishers could be joined: the time of the next attempt.
     retry_at: Option<Instant>,
     pub(crate) listener: Listener,
     /// The subscription is gone.
@@ -77,25 +75,25 @@ pub(crate) struct Listener {
 /// A publisher that was joined.
 struct Joined {
     mapping: Arc<PublisherMapping>,
-    /// Its record, to see from any thread how far the subscription is. It is nobody else's as long as we keep it.
+    /// Its record, with the cursor of the subscription for any thread. It belongs to no other connection while it is kept here.
     record: Arc<OwnedRecord>,
     /// It left, or died.
     gone: bool,
 }
 
 impl PublisherDiscovery {
-    /// Nobody is known yet.
+    /// No publisher is discovered yet.
     pub(crate) fn new(description: EndpointDescription, topic: TopicIndex) -> PublisherDiscovery {
         PublisherDiscovery { description, topic, polls_liveness: AtomicBool::new(false), discovered: Mutex::default() }
     }
 
-    /// What was found, once a discovery that is under way is over.
+    /// The result; waits for a discovery that is under way.
     pub(crate) fn discovered(&self) -> MutexGuard<'_, Discovered> {
         self.discovered.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Joins the publishers of the topic that are not joined yet. One that cannot be joined is left out, with a sentence in
-    /// `mismatches`: it must not silence the others.
+    /// `mismatches`, so that the others can be joined.
     fn join_present(&self, domain: &Arc<Domain>, discovered: &mut Discovered) -> Result<()> {
         let there = domain.endpoints(&self.description.topic, Role::Publisher, &mut discovered.mismatches)?;
         for joined in &mut discovered.joined {
@@ -117,7 +115,7 @@ impl PublisherDiscovery {
             joining.push(PendingConnection::new(domain, publisher, &file_name, &self.description.qos));
         }
         if joining.iter().any(Result::is_ok) {
-            // Once for all: each calls the control thread of every process that has to do with the topic.
+            // Once for all: each wakes the control thread of every process with an endpoint of the topic.
             let generation = domain.board.topic_changed(self.topic, Side::Readers);
             let join = |joining: PendingConnection| joining.join(domain, self.topic, generation);
             joining.into_iter().for_each(|joining| discovered.add(joining.and_then(join)));
@@ -137,14 +135,14 @@ impl Discovered {
                 self.joined_total += 1;
                 self.connections.push(connection);
             }
-            // It leaves just now, and says so; or somebody meddled.
+            // It is leaving just now, and raises the generation; or its file was removed.
             Err(e) if e.is_not_found() => self.exclude(format!("a publisher's file is not there: {e}")),
             Err(e) => self.exclude(e.to_string()),
         }
     }
 
-    /// Lets go of publishers that are gone and have nothing to take any more, and of the oldest of those that have if they are
-    /// many and the subscription does not even look at them: it must not hold the memory of all that ever came.
+    /// Forgets publishers that are gone and have nothing to take any more, and the oldest of those that have if they are many and
+    /// the subscription does not look at them: it must not hold the memory of all publishers that ever came.
     fn forget_gone(&mut self) {
         self.joined.retain(|joined| !joined.gone || joined.has_news());
         let gone = self.connections.iter().rev().filter(|connection| !self.is_present(connection.mapping.key));
@@ -164,12 +162,12 @@ impl Discovered {
         self.joined.iter().any(|joined| joined.mapping.key == key && !joined.gone)
     }
 
-    /// The publishers that were joined and did not leave, by their keys.
+    /// The publishers that were joined and did not leave.
     pub(crate) fn present(&self) -> impl Iterator<Item = &Arc<PublisherMapping>> {
         self.joined.iter().filter(|joined| !joined.gone).map(|joined| &joined.mapping)
     }
 
-    /// The subscription goes: lets go of all publishers.
+    /// The subscription is dropped: forgets all publishers.
     pub(crate) fn close(&mut self) {
         let (version, joined_total) = (self.version + 1, self.joined_total);
         *self = Discovered { version, joined_total, is_closed: true, ..Discovered::default() };
@@ -177,14 +175,14 @@ impl Discovered {
 }
 
 impl Joined {
-    /// Whether a sample can be taken that was not.
+    /// Whether there is a sample that was not taken.
     fn has_news(&self) -> bool {
         let record = self.record.record;
         if record.state.load(Acquire) == READER_LEFT {
             return false; // the subscription does not take from it any more
         }
         let next = acquire(&record.cursor);
-        // A ring that cannot be had is an error that a take will say.
+        // A take returns the error of a ring that cannot be mapped.
         self.mapping.ring().is_ok_and(|ring| !matches!(ring.look(next), Entry::NotYet))
     }
 }
@@ -209,7 +207,7 @@ impl ControlTask for PublisherDiscovery {
             discovered.generation = None;
         }
         loop {
-            // The generation first: what appears after it was read raises it again.
+            // The generation first: a publisher that appears after it was read raises it again.
             let generation = acquire(&domain.board.line(self.topic).publishers_generation);
             if discovered.generation == Some(generation) {
                 break;
@@ -225,7 +223,7 @@ impl ControlTask for PublisherDiscovery {
         discovered.forget_gone();
         discovered.joined.iter().for_each(|joined| joined.mapping.prefault_new(&domain.directory));
         let waker = if discovered.version == version { None } else { discovered.listener.waker.take() };
-        drop(guard); // whoever wakes up now may look at what was found
+        drop(guard); // the task that wakes up may lock it
         waker.into_iter().for_each(Waker::wake);
     }
 
@@ -250,7 +248,7 @@ impl ControlTask for PublisherDiscovery {
             return false;
         }
         let (event_fd, waker) = (discovered.listener.event_fd.clone(), discovered.listener.waker.take());
-        drop(discovered); // whoever wakes up now may take over what was found
+        drop(discovered); // the task that wakes up may lock it
         event_fd.filter(|event_fd| !event_fd.is_set()).iter().for_each(EventFd::set);
         waker.into_iter().for_each(Waker::wake);
         true

@@ -1,6 +1,6 @@
 //! The events of a subscription.
 //!
-//! Its publishers are those that discovery found; their activity is seen in their headers.
+//! Their source reads the result of the discovery, and the activity of publishers in their headers.
 
 use crate::{
     describe::{
@@ -64,8 +64,8 @@ pub enum SubscriptionEvent {
         /// The policy in which the last of them differs.
         last_policy: QosPolicy,
     },
-    /// A publisher of this topic has another type; [`Subscription::mismatches`](crate::Subscription::mismatches) says in what they
-    /// differ.
+    /// A publisher of this topic has another type; [`Subscription::mismatches`](crate::Subscription::mismatches) has the
+    /// difference.
     IncompatibleType {
         /// Publishers that had.
         total_count: u64,
@@ -74,12 +74,12 @@ pub enum SubscriptionEvent {
     },
 }
 
-/// A subscription, as its events see it.
+/// Source of the events of one subscription.
 pub(crate) struct SubscriptionEventSource {
     discovery: Arc<PublisherDiscovery>,
-    /// The number of the search for which `publishers` is true.
+    /// Version of the discovery to which `publishers` belongs.
     seen_version: Option<u64>,
-    /// How many publishers had been joined before.
+    /// Publishers that had been joined before.
     joined_before: Option<u64>,
     publishers: Vec<Matched>,
     deadline: Option<Deadline>,
@@ -89,7 +89,7 @@ pub(crate) struct SubscriptionEventSource {
 /// A matched publisher.
 struct Matched {
     mapping: Arc<PublisherMapping>,
-    /// If it must assert its liveliness.
+    /// `None` if it need not assert its liveliness.
     lease: Option<Lease>,
 }
 

@@ -1,6 +1,5 @@
-//! A publisher of a model: the steps of the crate's `publisher` without files.
-//!
-//! Used by every model. Invariant: it calls the writer in the order in which `publisher` and `readers` do.
+//! A publisher of a model: the steps of `publish` without files. Invariant: it calls the writer in the order in which
+//! `publish::publisher` and `publish::discovery` do.
 
 use super::world::{KEY, PUBLISHER_BELL, World};
 use crate::protocol::{
@@ -19,7 +18,7 @@ pub(super) fn keep_last(samples: usize) -> Retention {
     Retention { guaranteed: samples, samples, bytes: usize::MAX, is_keep_all: false, is_gated: false }
 }
 
-/// The length that a sample says it has.
+/// The length of the sample with that sequence.
 pub(super) fn length_of(sequence: u64) -> u32 {
     100 + sequence as u32
 }
@@ -29,12 +28,12 @@ pub(super) struct Publisher {
     pub(super) writer: Writer<()>,
     world: Arc<World>,
     is_gated: bool,
-    /// A mistake: it looks for records before it looks at the generation.
+    /// A mistake: records are read before the generation.
     pub(super) looks_early: bool,
 }
 
 impl Publisher {
-    /// All slots are free, readers are not known yet.
+    /// All slots are free, no reader is discovered yet.
     pub(super) fn new(world: &Arc<World>, retention: Retention) -> Publisher {
         Publisher::asynchronous(world, retention, None)
     }
@@ -52,13 +51,14 @@ impl Publisher {
         Publisher { writer, world: world.clone(), is_gated: retention.is_gated, looks_early: false }
     }
 
-    /// Goes over to the larger ring.
+    /// Changes to the larger ring.
     pub(super) fn grow_ring(&mut self) {
         let descriptor = self.world.descriptor(1);
         self.writer.change_ring(self.world.ring_at(descriptor), descriptor);
     }
 
-    /// Finds the readers there are, as `ReaderDiscovery::update` does: the generation first.
+    /// Discovers the readers and applies the result, as `ReaderDiscovery::update` and `Publisher::apply_discovered` do: the
+    /// generation first.
     pub(super) fn discover(&mut self) {
         let early_records = self.looks_early.then(|| self.records());
         let generation = acquire(&self.world.board.topic.readers_generation);
@@ -75,7 +75,7 @@ impl Publisher {
         is_there.then(|| (self.world.record(), ())).into_iter().collect()
     }
 
-    /// A free slot, recycled if need be, as `Publisher::make_room` does.
+    /// A free slot, reclaimed if need be, as `Publisher::make_room` does.
     pub(super) fn loan(&mut self, wanted: usize) -> Option<Slot> {
         if let Some(slot) = self.writer.history.take_free(LINE_BYTES) {
             return Some(slot);
@@ -94,7 +94,7 @@ impl Publisher {
         true
     }
 
-    /// What `Publisher::publish` does, if the control thread was always quick where it matters: for gating.
+    /// As `Publisher::publish`, with a control thread that always discovers gating readers in time.
     pub(super) fn publish_slot(&mut self, slot: Slot) {
         if self.is_gated && self.writer.may_be_outdated() {
             self.discover();

@@ -1,6 +1,5 @@
-//! A subscription of a model: the steps of the crate's `link` without files.
-//!
-//! Used by every model. Invariant: it calls the reader in the order in which `link` does.
+//! A subscription of a model: the steps of `subscribe` without files. Invariant: it calls the reader in the order in which
+//! `subscribe::connection` does.
 
 use super::{
     publisher::length_of,
@@ -16,7 +15,7 @@ use crate::protocol::{
 };
 use std::sync::Arc;
 
-/// A ring is replaced once at most.
+/// Rings that a take meets at most: a ring is replaced once.
 const MAX_RING_CHANGES: usize = 2;
 
 /// A reader and its world.
@@ -35,7 +34,7 @@ pub(super) struct Sample {
 }
 
 impl Sample {
-    /// Reads the payload, which must be this sample's, and lets it go.
+    /// Reads the payload, which must be this sample's, and releases the pin.
     pub(super) fn read(self) -> u64 {
         assert_eq!(self.world.read(self.offset), self.sequence, "another sample's payload");
         unpin(&self.pin);
@@ -43,7 +42,7 @@ impl Sample {
     }
 }
 
-/// First step of joining: the record can be found.
+/// First step of joining: the record becomes visible.
 pub(super) fn publish_record(world: &Arc<World>, state: u32, depth: u32) {
     let record = world.record();
     record.depth.store(depth, Relaxed);
@@ -52,13 +51,13 @@ pub(super) fn publish_record(world: &Arc<World>, state: u32, depth: u32) {
     *world.directory.lock().unwrap() = true;
 }
 
-/// Second step of joining: publishers look for it.
+/// Second step of joining: publishers look for the record.
 pub(super) fn raise_generation(world: &Arc<World>) {
     world.board.lines().changed(sleep::Side::Readers);
 }
 
 impl Subscription {
-    /// Joins as `Connection::join` does: the ring, the record, the generation, then the look at what there is.
+    /// Joins as `PendingConnection` does: the ring, the record, the generation, then the first look.
     pub(super) fn join(world: &Arc<World>, state: u32, depth: u32, history: bool) -> Subscription {
         let ring = world.ring();
         let start = match history {
