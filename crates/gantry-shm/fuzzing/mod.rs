@@ -200,8 +200,8 @@ impl Stage {
             }
             if let Some(records) = believed(peer.records_of([self.description.key, 0][input.below(2)])) {
                 let mut roster = Roster::new(self.description.key, 1, records);
-                let _ = (roster.count(), roster.deepest(), roster.slowest_cursor(), roster.gate());
-                assert!(roster.held().is_sorted());
+                let _ = (roster.count(), roster.deepest(), roster.slowest_cursor(), roster.gating_sequence());
+                assert!(roster.pinned().is_sorted());
             }
             if input.is_empty() {
                 return;

@@ -1,8 +1,8 @@
-//! How a waiter that waits for many topics learns which of them have news, without looking at all of them (pair 8).
+//! The bits by which a waiter that waits for many topics learns which of them have news, without looking at all of them (pair 8).
 //!
-//! Used by `collector` (who waits) and `board` (who has news). Such a waiter stays announced among the sleepers of its topics.
-//! Who has news sets the topic's bit in the waiter's line, and rings only if the waiter sleeps; so publishing to one that is busy
-//! makes no system call. Bits are hints: one too many costs a look, one lost a slice of sleep. Several topics may share a bit.
+//! Such a waiter stays announced among the sleepers of its topics. A thread with news sets the topic's bit in the waiter's line,
+//! and rings only if the waiter sleeps; so publishing to a busy waiter makes no system call. Bits are hints: one too many costs a
+//! look, one lost a slice of sleep. Several topics may share a bit.
 
 use crate::{
     crash::{self, Point},
@@ -13,7 +13,7 @@ use crate::{
 };
 use std::time::Duration;
 
-/// How many topics can be told apart.
+/// Number of bits, and so of topics that can be told apart.
 pub(crate) const READY_BITS: usize = 64 * READY_WORDS;
 
 /// A topic's bit, of [`READY_BITS`].
@@ -23,7 +23,8 @@ pub(crate) struct ReadyBit(pub(crate) usize);
 /// Topics that have news.
 pub(crate) type ReadyBits = [u64; READY_WORDS];
 
-/// Tells a waiter that a topic has news. A SeqCst fence must stand between the news and this (3).
+/// Sets the bit of a topic that has news in a waiter's line, and wakes the waiter. A SeqCst fence must stand between the news and
+/// this (3).
 #[inline]
 pub(crate) fn notify(line: &WaiterLine, bit: ReadyBit) {
     if line.state.load(Relaxed) == WAITER_PLAIN {
@@ -31,7 +32,7 @@ pub(crate) fn notify(line: &WaiterLine, bit: ReadyBit) {
         return;
     }
     let (word, bit) = (&line.ready[bit.0 / 64 % READY_WORDS], 1 << (bit.0 % 64));
-    // Who finds it set need do nothing: the waiter has not begun to look at the topic, and will see this news, too (8).
+    // A bit that is found set stays: the waiter has not begun to look at the topic, and will see this news, too (8).
     if word.load(Relaxed) & bit == 0 {
         word.fetch_or(bit, Relaxed);
         crash::point(Point::ReadySet);
@@ -75,7 +76,7 @@ pub(crate) fn has_ready(line: &WaiterLine) -> bool {
 /// The waiter: sleeps until a ring, or until `limit` is over; not at all if there is something to collect or `look` finds
 /// something.
 pub(crate) fn sleep(line: &WaiterLine, limit: Duration, look: impl FnOnce() -> bool) {
-    let rings = line.bell.rings(); // before anybody can see that we sleep
+    let rings = line.bell.rings(); // before a thread with news can see ASLEEP
     line.state.store(WAITER_ASLEEP, Relaxed);
     crash::point(Point::CollectorAsleep);
     full_fence(Site::AsleepFence); // (8)

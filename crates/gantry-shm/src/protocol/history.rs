@@ -1,8 +1,7 @@
 //! A publisher's private books: which slot is free, retained in the history, or retired and perhaps still read.
 //!
-//! Used by `writer` alone; plain data without shared memory, so that it is tested by itself. A slot is at any time in
-//! exactly one place: free, on loan, retained, or retired. Nothing here allocates after [`History::add_slot`] counted the slot
-//! and [`History::grow`] made the places.
+//! Plain data without shared memory, so that it is tested by itself. A slot is at any time in exactly one state: free, on loan,
+//! retained, or retired. Only [`History::add_slot`] and [`History::grow`] allocate.
 
 /// Memory for one sample, header included.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -12,7 +11,7 @@ pub(crate) struct Slot {
     pub(crate) bytes: usize,
 }
 
-/// The books.
+/// The slots of one publisher.
 #[derive(Debug)]
 pub(crate) struct History {
     free: Vec<Slot>,
@@ -25,7 +24,7 @@ pub(crate) struct History {
     retained_bytes: usize,
     /// Out of the history, marked dead; a reader may still have them pinned.
     retired: Vec<(u64, Slot)>,
-    /// Slots in existence, and their bytes.
+    /// All slots, and their bytes.
     count: usize,
     bytes: usize,
     free_bytes: usize,
@@ -39,22 +38,22 @@ impl History {
         History { free, retained, tail: 1, head: 0, retained_bytes: 0, retired, count: 0, bytes: 0, free_bytes: 0 }
     }
 
-    /// Makes places for a larger ring.
+    /// Makes the history as long as a larger ring.
     pub(crate) fn grow(&mut self, capacity: usize) {
         let mut retained = vec![Slot::default(); capacity].into_boxed_slice();
         for sequence in self.tail..=self.head {
-            retained[sequence as usize % capacity] = *self.place(sequence);
+            retained[sequence as usize % capacity] = *self.retained_slot(sequence);
         }
         self.retained = retained;
     }
 
     #[inline]
-    fn place(&mut self, sequence: u64) -> &mut Slot {
+    fn retained_slot(&mut self, sequence: u64) -> &mut Slot {
         let mask = self.retained.len() - 1;
         &mut self.retained[sequence as usize & mask]
     }
 
-    /// A new slot exists, and is on loan. Makes room for it everywhere it can ever be.
+    /// Adds a new slot, which is on loan. Reserves room for it in every list.
     pub(crate) fn add_slot(&mut self, slot: Slot) {
         self.count += 1;
         self.bytes += slot.bytes;
@@ -62,7 +61,7 @@ impl History {
         self.retired.reserve(self.count - self.retired.len());
     }
 
-    /// How many slots there are.
+    /// Number of slots.
     pub(crate) fn count(&self) -> usize {
         self.count
     }
@@ -84,29 +83,29 @@ impl History {
         self.head
     }
 
-    /// How many samples the history holds.
+    /// Samples in the history.
     #[inline]
     pub(crate) fn retained(&self) -> usize {
         (self.head + 1 - self.tail) as usize
     }
 
-    /// How many bytes the history holds.
+    /// Bytes of the samples in the history.
     #[inline]
     pub(crate) fn retained_bytes(&self) -> usize {
         self.retained_bytes
     }
 
-    /// How many slots are out on loan.
+    /// Slots on loan.
     pub(crate) fn loaned(&self) -> usize {
         self.count - self.free.len() - self.retained() - self.retired.len()
     }
 
-    /// A free slot of at least `bytes`, and not so large that it would be a waste; of those the one freed last: its lines
-    /// are the likeliest to be in the cache.
+    /// A free slot of at least `bytes`, and at most a quarter larger; of those the one freed last: its lines are the likeliest to
+    /// be in the cache.
     #[inline]
     pub(crate) fn take_free(&mut self, bytes: usize) -> Option<Slot> {
-        let place = self.free.iter().rposition(|slot| (bytes..=bytes + bytes / 4).contains(&slot.bytes))?;
-        let slot = self.free.swap_remove(place); // the last one, as a rule: nothing moves
+        let index = self.free.iter().rposition(|slot| (bytes..=bytes + bytes / 4).contains(&slot.bytes))?;
+        let slot = self.free.swap_remove(index); // the last one, as a rule: nothing moves
         self.free_bytes -= slot.bytes;
         Some(slot)
     }
@@ -117,14 +116,14 @@ impl History {
         self.free.last().copied()
     }
 
-    /// A loaned slot comes back unpublished.
-    pub(crate) fn give_back(&mut self, slot: Slot) {
+    /// Makes a loaned slot free that was not published.
+    pub(crate) fn return_loan(&mut self, slot: Slot) {
         self.free_bytes += slot.bytes;
         self.free.push(slot);
     }
 
-    /// Free slots cease to exist: their memory is to be cut anew.
-    pub(crate) fn take_all_free(&mut self) -> impl Iterator<Item = Slot> {
+    /// Removes all free slots, so that their memory can be allocated in other sizes.
+    pub(crate) fn drain_free(&mut self) -> impl Iterator<Item = Slot> {
         self.count -= self.free.len();
         self.bytes -= self.free_bytes;
         self.free_bytes = 0;
@@ -136,7 +135,7 @@ impl History {
     pub(crate) fn retain(&mut self, slot: Slot) -> u64 {
         self.head += 1;
         self.retained_bytes += slot.bytes;
-        *self.place(self.head) = slot;
+        *self.retained_slot(self.head) = slot;
         self.head
     }
 
@@ -147,23 +146,23 @@ impl History {
             return None;
         }
         let sequence = self.tail;
-        let slot = *self.place(sequence);
+        let slot = *self.retained_slot(sequence);
         self.retained_bytes -= slot.bytes;
         self.retired.push((sequence, slot));
         self.tail += 1;
         Some(sequence)
     }
 
-    /// Frees every retired sample that is not in `held`, which is sorted.
-    pub(crate) fn free_unheld(&mut self, held: &[u64]) {
+    /// Makes the slot of every retired sample free that is not in `pinned`, which is sorted.
+    pub(crate) fn reclaim_unpinned(&mut self, pinned: &[u64]) {
         let (free, free_bytes) = (&mut self.free, &mut self.free_bytes);
         self.retired.retain(|&(sequence, slot)| {
-            let is_held = held.binary_search(&sequence).is_ok();
-            if !is_held {
+            let is_pinned = pinned.binary_search(&sequence).is_ok();
+            if !is_pinned {
                 free.push(slot);
                 *free_bytes += slot.bytes;
             }
-            is_held
+            is_pinned
         });
     }
 
@@ -198,12 +197,12 @@ mod tests {
         assert_eq!(history.loaned(), 3);
         assert_eq!((history.retain(slots[0]), history.retain(slots[1])), (1, 2));
         assert_eq!((history.retire_oldest(), history.tail()), (Some(1), 2));
-        history.free_unheld(&[1]);
+        history.reclaim_unpinned(&[1]);
         assert_eq!((history.take_free(64), history.retained(), history.loaned()), (None, 1, 1));
-        history.free_unheld(&[2]);
+        history.reclaim_unpinned(&[2]);
         assert_eq!(history.take_free(64), Some(slots[0]));
-        history.give_back(slots[2]);
-        history.give_back(slots[0]);
+        history.return_loan(slots[2]);
+        history.return_loan(slots[0]);
         assert_eq!(history.take_free(64), Some(slots[0]), "the slot freed last comes first");
         assert_eq!((history.retire_oldest(), history.retire_oldest()), (Some(2), None));
         assert_eq!((history.bytes_of(2), history.bytes_of(1)), (64, 0));
@@ -212,19 +211,19 @@ mod tests {
     #[test]
     fn slots_are_taken_by_size() {
         let (mut history, slots) = with_slots(4, &[64, 1024, 256]);
-        slots.iter().for_each(|&slot| history.give_back(slot));
+        slots.iter().for_each(|&slot| history.return_loan(slot));
         assert_eq!(history.take_free(900), Some(slots[1]), "a little too large is good");
         assert_eq!(history.take_free(128), None, "twice as large is a waste");
         assert_eq!(history.take_free(512), None);
         assert_eq!(history.used_bytes(), 1024);
-        assert_eq!(history.take_all_free().collect::<Vec<_>>(), [slots[0], slots[2]]);
+        assert_eq!(history.drain_free().collect::<Vec<_>>(), [slots[0], slots[2]]);
         assert_eq!((history.loaned(), history.used_bytes()), (1, 1024));
     }
 
     #[test]
     fn growing_keeps_what_is_retained() {
         let (mut history, slots) = with_slots(4, &[64; 4]);
-        (0..3).for_each(|place| _ = history.retain(slots[place]));
+        (0..3).for_each(|index| _ = history.retain(slots[index]));
         history.retire_oldest();
         history.grow(16);
         assert_eq!((history.retained(), history.retained_bytes()), (2, 128));

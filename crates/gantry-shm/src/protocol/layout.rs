@@ -1,8 +1,7 @@
 //! The bytes of the three kinds of files, with every offset asserted.
 //!
-//! Used by `board`, `process_file`, `peer`, `publisher` and `link`; described for people in
-//! `docs/internals/memory-layout.md`, whose golden file a test compares with [`describe`]. Every change of a struct or constant here
-//! changes [`LAYOUT_HASH`], and programs of different hashes refuse each other; a changed *meaning* needs a new
+//! `docs/internals/memory-layout.md` explains them; a test compares [`describe`] with its golden file. Every change of a struct
+//! or constant here changes [`LAYOUT_HASH`], and programs of different hashes refuse each other; a changed *meaning* needs a new
 //! [`FORMAT_VERSION`].
 //!
 //! All numbers are little-endian (the supported targets are). Each field's comment names its writer (W) and readers (R).
@@ -24,17 +23,17 @@ pub(crate) const PUBLISHER_MAGIC: u64 = u64::from_le_bytes(*b"GNTRpubl");
 
 /// One cache line.
 pub(crate) const LINE_BYTES: usize = 64;
-/// One page: what `fallocate` and prefaulting work in.
+/// One page: the unit of `fallocate` and of prefaulting.
 pub(crate) const PAGE_BYTES: usize = 4096;
 /// Topic lines on a board; when all are claimed, topics share lines, which costs spurious wake-ups only.
 pub(crate) const TOPIC_LINES: usize = 4096;
-/// Waiter lines on a board; the last is shared by all who come when the others are taken.
+/// Waiter lines on a board; the last is shared by all waiters that come when the others are taken.
 pub(crate) const WAITER_LINES: usize = if cfg!(loom) { 3 } else { 512 };
 /// Words of a bit set with one bit for each waiter.
 pub(crate) const WAITER_WORDS: usize = WAITER_LINES.div_ceil(64);
 /// Pins in a record.
 pub(crate) const PINS_PER_RECORD: usize = 5;
-/// Rows in a block of records.
+/// Records in a block.
 pub(crate) const RECORDS_PER_BLOCK: usize = 15;
 
 /// Declares a shared struct, asserts its size and every offset, and keeps the list for [`describe`].
@@ -57,15 +56,15 @@ macro_rules! shared_struct {
                 &[$((stringify!($field), stringify!($type), $offset),)*];
         }
         #[cfg(not(loom))]
-        // SAFETY: integers and atomics without padding (asserted above); plain integers are written before anybody can
-        // look (before the region is linked, or, in `BlockHeader`, before `used_bytes` covers it) and never again, except
-        // in `SlotHeader`, which the pin protocol guards (lib.rs, I4).
+        // SAFETY: integers and atomics without padding (asserted above); plain integers are written before another process can
+        // look (before the region is linked, or, in `BlockHeader`, before `used_bytes` covers it) and never again, except in
+        // `SlotHeader`, which the pin protocol guards (lib.rs, I4).
         unsafe impl Shared for $name {}
     };
 }
 
 shared_struct! {
-    /// How every file starts, whatever its version.
+    /// Start of every file, of any version.
     #[cfg_attr(loom, derive(Default))]
     FileHeader: 40 bytes, align 8 {
         /// [`BOARD_MAGIC`], [`PROCESS_MAGIC`] or [`PUBLISHER_MAGIC`].
@@ -77,7 +76,7 @@ shared_struct! {
         layout_hash: u64 = 16,
         /// How much address space readers map: the file never grows beyond it.
         reserve_bytes: u64 = 24,
-        /// How long the file is. W: its owner, when it has grown. R: everyone, who ask the kernel before they believe it.
+        /// Length of the file. W: its owner, when it has grown. R: every process, which asks the kernel before it believes it.
         length_bytes: AtomicU64 = 32,
     }
 }
@@ -86,12 +85,14 @@ shared_struct! {
     /// Start of a board, the only memory with many writers: wake hints and counters, never data.
     BoardHeader: 128 bytes, align 64 {
         file: FileHeader = 0,
-        /// W: whoever holds the registry lock, its pid. R: who waits for the lock, for its error sentence.
+        /// Pid of the process that holds the registry lock. W: the holder. R: a process that waits for the lock, for its error
+        /// sentence.
         holder_pid: AtomicU32 = 40,
         reserved: u32 = 44,
-        /// Count of joined, left and reaped processes. W: those, after the directory changed. R: everyone.
+        /// Count of joins, leaves and reaps of processes. W: a process that joins, leaves or reaps, after the directory changed.
+        /// R: every process.
         processes_generation: AtomicU64 = 48,
-        /// Random; processes repeat it, so that nobody meets a process that uses another board.
+        /// Random; processes repeat it, so that no process meets one that uses another board.
         id: u64 = 56,
         reserved_line: [u64; 8] = 64,
     }
@@ -101,17 +102,17 @@ shared_struct! {
     /// A topic's wake-up state on the board.
     #[cfg_attr(loom, derive(Default))]
     TopicLine: 256 bytes, align 64 {
-        /// Hash of the topic's name, 0 = free. W: who claims the line, by compare-and-swap. R: everyone.
+        /// Hash of the topic's name, 0 = free. W: the process that claims the line, by compare-and-swap. R: every process.
         name_hash: AtomicU64 = 0,
-        /// Count of joins and leaves of readers. W: who joins or leaves. R: publishers. Partner: `seen_generation`.
+        /// Count of joins and leaves of readers. W: a reader that joins or leaves. R: publishers. Partner: `seen_generation`.
         readers_generation: AtomicU64 = 8,
-        /// Count of joins and leaves of publishers. W: who joins or leaves. R: subscriptions.
+        /// Count of joins and leaves of publishers. W: a publisher that joins or leaves. R: subscriptions.
         publishers_generation: AtomicU64 = 16,
         reserved: [u64; 5] = 24,
-        /// Who sleeps until there is a sample, a bit a waiter. W: each waiter its bit (a reaper the bits of the dead,
+        /// The waiters that sleep until there is a sample, a bit each. W: each waiter its bit (a reaper the bits of the dead,
         /// publishers the bit that many share). R: publishers.
         sleepers: [AtomicU64; 8] = 64,
-        /// Who wants to know of joins and leaves of readers, a bit a waiter. W: as `sleepers`. R: who joins or leaves.
+        /// The waiters that are woken when readers join or leave, a bit each. W: as `sleepers`. R: a reader that joins or leaves.
         readers_watchers: [AtomicU64; 8] = 128,
         /// The same of publishers.
         publishers_watchers: [AtomicU64; 8] = 192,
@@ -124,12 +125,13 @@ shared_struct! {
     WaiterLine: 64 bytes, align 64 {
         /// Counts rings. W: publishers and joiners. R: the waiter, and the kernel's futex compare.
         bell: Futex = 0,
-        /// [`WAITER_PLAIN`], [`WAITER_AWAKE`] or [`WAITER_ASLEEP`]. W: the waiter; who has news turns ASLEEP into AWAKE. R: both.
+        /// [`WAITER_PLAIN`], [`WAITER_AWAKE`] or [`WAITER_ASLEEP`]. W: the waiter; a thread with news turns ASLEEP into AWAKE. R:
+        /// both.
         state: AtomicU32 = 4,
-        /// Whose it is: the first half of a process's id, 0 = nobody's. W, R: holders of the registry lock.
+        /// First half of the id of the process that owns the line, 0 = free. W, R: holders of the registry lock.
         owner: AtomicU64 = 8,
-        /// Topics that have news, a bit for each line modulo 384. W: who has news sets, the waiter clears. R: both. Used unless
-        /// `state` is PLAIN.
+        /// Topics that have news, a bit for each line modulo 384. W: a thread with news sets, the waiter clears. R: both. Used
+        /// unless `state` is PLAIN.
         ready: [AtomicU64; 6] = 16,
     }
 }
@@ -143,7 +145,7 @@ pub(crate) const WAITER_AWAKE: u32 = 1;
 pub(crate) const WAITER_ASLEEP: u32 = 2;
 
 shared_struct! {
-    /// Start of a process file. W: the process. R: everyone in the domain.
+    /// Start of a process file. W: the process. R: every process in the domain.
     ProcessHeader: 256 bytes, align 64 {
         file: FileHeader = 0,
         /// The 128 random bits of the file's name.
@@ -187,9 +189,9 @@ shared_struct! {
     EndpointHeader: 64 bytes, align 64 {
         /// Length of the description, 0 = no endpoint here now.
         description_bytes: AtomicU64 = 0,
-        /// Hash of the topic's name, so that others can pass by quickly.
+        /// Hash of the topic's name, by which other processes skip endpoints of other topics.
         topic_hash: AtomicU64 = 8,
-        /// How many samples the endpoint copied: into its slots, or out of another's. W: the endpoint. R: who asks.
+        /// Samples that the endpoint copied into its slots, or out of another's. W: the endpoint. R: queries of connections.
         copied_samples: AtomicU64 = 16,
         reserved: [u64; 5] = 24,
     }
@@ -200,7 +202,7 @@ pub(crate) const BLOCK_RECORDS: u32 = 1;
 pub(crate) const BLOCK_ENDPOINT: u32 = 2;
 
 shared_struct! {
-    /// What one subscription holds of one publisher, in the subscription's process file.
+    /// The reader record of one subscription for one publisher, in the subscription's process file.
     #[cfg_attr(loom, derive(Default))]
     ReaderRecord: 64 bytes, align 64 {
         /// The publisher's key, 0 = record is free. W: subscription. R: publishers, after a change of the generation.
@@ -209,7 +211,7 @@ shared_struct! {
         cursor: AtomicU64 = 8,
         /// [`READER_ACTIVE`], [`READER_GATING`], [`READER_EXTENSION`] or [`READER_LEFT`]. W: subscription. R: the publisher.
         state: AtomicU32 = 16,
-        /// How many samples the subscription wants kept for it. W: subscription, before `key`. R: the publisher.
+        /// Samples that the subscription wants kept for it. W: subscription, before `key`. R: the publisher.
         depth: AtomicU32 = 20,
         /// Sequences that must not be overwritten, 0 = none. W: subscription. R: the publisher. Partners: the entry's
         /// dead bit (SeqCst fences on both sides) and, for the release, the publisher's acquire before it frees.
@@ -222,15 +224,15 @@ pub(crate) const READER_ACTIVE: u32 = 1;
 pub(crate) const READER_EXTENSION: u32 = 2;
 /// The subscription is gone; pins that are left belong to samples that are still held.
 pub(crate) const READER_LEFT: u32 = 3;
-/// As [`READER_ACTIVE`], of a RELIABLE KEEP_ALL subscription: a publisher that is so, too, waits for its cursor.
+/// As [`READER_ACTIVE`], of a RELIABLE KEEP_ALL subscription: a RELIABLE KEEP_ALL publisher waits for its cursor.
 pub(crate) const READER_GATING: u32 = 4;
 
 shared_struct! {
-    /// Start of a publisher's file. W: the publisher. R: everyone in the domain.
+    /// Start of a publisher's file. W: the publisher. R: every process in the domain.
     #[cfg_attr(loom, derive(Default))]
     PublisherHeader: 320 bytes, align 64 {
         file: FileHeader = 0,
-        /// What records that belong to this publisher say.
+        /// The key by which reader records name this publisher.
         key: u64 = 40,
         /// Endpoint id: 12 bytes of the process id, 4 of the endpoint's number.
         gid: [u8; 16] = 48,
@@ -248,21 +250,22 @@ shared_struct! {
         ring: AtomicU64 = 128,
         /// The last generation of the topic whose records the publisher honours. Partner: `TopicLine::readers_generation`.
         seen_generation: AtomicU64 = 136,
-        /// How many samples are kept for readers that have not taken them yet.
+        /// Samples that are kept for readers that have not taken them yet.
         granted_depth: AtomicU64 = 144,
         /// The publisher waits until a [`READER_GATING`] subscription takes: 1 + its waiter line, to be rung. 0 = it does not.
         blocked: AtomicU64 = 152,
         /// [`PUBLISHER_LIVE`] or [`PUBLISHER_LEFT`].
         state: AtomicU32 = 160,
         reserved_word: u32 = 164,
-        /// When it published last, CLOCK_MONOTONIC; 0 = not yet. Stored only if it offers a deadline or, with
-        /// MANUAL_BY_TOPIC, a lease duration. R: whoever watches those.
+        /// Time of the last publish, CLOCK_MONOTONIC; 0 = none yet. Stored before the sample's entry, and only if the publisher
+        /// offers a deadline or, with MANUAL_BY_TOPIC, a lease duration. R: event sources, which check those.
         published_ns: AtomicU64 = 168,
-        /// When it last said that it is alive, by other means: it was made, or asserted its liveliness. Else as `published_ns`.
+        /// Time at which it last showed by other means that it is alive: it was made, or asserted its liveliness. Else as
+        /// `published_ns`.
         asserted_ns: AtomicU64 = 176,
         reserved_dynamic: [u64; 1] = 184,
-        /// Sequence of the newest sample, 0 = none yet; stored every [`HEAD_EVERY`] samples; the ring tells
-        /// the rest.
+        /// Sequence of the newest sample, 0 = none yet; stored every [`SAMPLES_PER_HEAD_STORE`] samples; the samples after it are
+        /// found in the ring.
         head: AtomicU64 = 192,
         reserved_line: [u64; 7] = 200,
         /// Sequence of the oldest sample that may be alive: a hint for readers that jump.
@@ -270,15 +273,15 @@ shared_struct! {
         reserved_end: [u64; 7] = 264,
     }
 }
-/// The publisher stores its head so often (in samples, a power of two): readers that keep up then have that line in their cache.
+/// Samples for each store of the head, a power of two: readers that keep up have the head's line in their cache meanwhile.
 #[cfg(not(loom))]
-pub(crate) const HEAD_EVERY: u64 = 8;
-/// So often in models, which publish few samples.
+pub(crate) const SAMPLES_PER_HEAD_STORE: u64 = 8;
+/// The same in models, which publish few samples.
 #[cfg(loom)]
-pub(crate) const HEAD_EVERY: u64 = 2;
+pub(crate) const SAMPLES_PER_HEAD_STORE: u64 = 2;
 /// The publisher publishes.
 pub(crate) const PUBLISHER_LIVE: u32 = 1;
-/// The publisher left in an orderly way; what its ring holds can still be taken.
+/// The publisher left in an orderly way; the samples in its ring can still be taken.
 pub(crate) const PUBLISHER_LEFT: u32 = 2;
 
 shared_struct! {
@@ -286,7 +289,7 @@ shared_struct! {
     #[cfg_attr(loom, derive(Default))]
     RingLine: 64 bytes, align 64 {
         /// Slot offset / 64 (32 bits) | dead (1) | sequence (31). W: the publisher. R: subscriptions.
-        /// All ones: the ring was replaced, `PublisherHeader::ring` says by which.
+        /// All ones: the ring was replaced by the one that `PublisherHeader::ring` names.
         entry: AtomicU64 = 0,
         /// The full sequence. W: the publisher, before `entry`. R: subscriptions, between two looks at `entry`.
         sequence: AtomicU64 = 8,
@@ -296,7 +299,7 @@ shared_struct! {
     }
 }
 shared_struct! {
-    /// What stands before the payload of a sample. Guarded by the pin protocol (I4): written while the publisher
+    /// The header before the payload of a sample. Guarded by the pin protocol (I4): written while the publisher
     /// alone owns the slot, read only under a checked pin.
     #[derive(Clone, Copy)]
     SlotHeader: 128 bytes, align 64 {
@@ -307,22 +310,22 @@ shared_struct! {
         /// The two fields above hold if this equals `sequence`; else they are left from an earlier sample.
         origin_valid_for: u64 = 24,
         reserved: [u64; 4] = 32,
-        /// For services: the client whose request this sample answers. On the line of what every reader looks at.
+        /// For services: the client whose request this sample answers. On the same line as the fields that every reader reads.
         request_gid: [u8; 16] = 64,
         /// For services: the sequence of that request.
         request_sequence: u64 = 80,
         /// The two fields above hold if this equals `sequence`; else they are left from an earlier sample.
         request_valid_for: u64 = 88,
-        /// The full sequence, which a reader compares with what it pinned if the entry's line was used again.
+        /// The full sequence, which a reader compares with its pin if the entry's line was used again.
         sequence: u64 = 96,
-        /// When it was published, CLOCK_MONOTONIC.
+        /// Time of publishing, CLOCK_MONOTONIC.
         source_time_ns: u64 = 104,
-        /// When it was published, CLOCK_REALTIME.
+        /// Time of publishing, CLOCK_REALTIME.
         source_wall_time_ns: u64 = 112,
         /// Length of the payload, without the encapsulation.
         length_bytes: u32 = 120,
-        /// CDR encapsulation of the payload that follows: [`ENCAPSULATION`] in every slot of this format version. So readers need
-        /// not look, which would be one more line to fetch.
+        /// CDR encapsulation of the payload that follows: [`ENCAPSULATION`] in every slot of this format version. So readers do
+        /// not read it, which would be one more line to fetch.
         encapsulation: [u8; 4] = 124,
     }
 }
@@ -370,7 +373,7 @@ shared_struct! {
 pub(crate) const ROLE_PUBLISHER: u32 = 1;
 /// The endpoint subscribes.
 pub(crate) const ROLE_SUBSCRIPTION: u32 = 2;
-/// No endpoint, but a node, which may have none: its topic is [`GRAPH_TOPIC`], and it has no type.
+/// A node, which may have no endpoints: its topic is [`GRAPH_TOPIC`], and it has no type.
 pub(crate) const ROLE_NODE: u32 = 3;
 /// The topic whose changes (of the readers' side) are those of the graph: every endpoint and node that comes or goes.
 pub(crate) const GRAPH_TOPIC: &str = "";
@@ -449,7 +452,7 @@ const CONSTANTS: &[u64] = &[
     READER_GATING as u64,
     PUBLISHER_LIVE as u64,
     PUBLISHER_LEFT as u64,
-    HEAD_EVERY,
+    SAMPLES_PER_HEAD_STORE,
     ROLE_PUBLISHER as u64,
     ROLE_SUBSCRIPTION as u64,
     ROLE_NODE as u64,

@@ -1,9 +1,10 @@
 //! The protocol by which one publisher and many readers share memory without locks: atomics and private books only, no
 //! files, no system calls but the futex. Models in `models` run this very code under loom.
 //!
-//! Used by `publisher`, `link`, `sample`, `waiter` and `collector`. What lies where: `ring` (which slot holds which sequence), `writer`
-//! (publish, retire, reclaim, with its books in `history` and its readers' records in `roster`), `reader` (take, release), `sleep`
-//! (wait, wake), `collect` (wait for many topics) and `send` (have readers woken).
+//! - `ring`: which slot holds which sequence.
+//! - `writer`: publish, retire, reclaim; its books are in `history`, the records of its readers in `roster`.
+//! - `reader`: take, release.
+//! - `sleep`: wait, wake. `collect`: wait for many topics. `send`: a thread that wakes readers for publishers.
 //!
 //! # Pairs
 //! 1. An entry is stored after its payload (Release); a reader loads the entry, then the payload (Acquire).
@@ -11,22 +12,23 @@
 //!    raises the generation, pins, fences (SeqCst), then looks at the entry. So either the reader sees the mark, or the
 //!    publisher sees the record and the pin. "The entry did not change" would be no check: it may stay as it is while its sample
 //!    leaves the history.
-//! 3. News (an entry, a generation) is stored, then a SeqCst fence, then the sleepers are read; a waiter reads its bell, sets
-//!    its sleepers bit, fences (SeqCst), looks for news, then sleeps unless the bell changed. So no wake-up is lost. An asynchronous
-//!    publisher stores after its fence what the sender loads before a SeqCst fence of its own; then that one reads the sleepers.
+//! 3. News (an entry, a generation) is stored, then a SeqCst fence, then the sleepers are read; a waiter reads its bell, sets its
+//!    sleepers bit, fences (SeqCst), looks for news, then sleeps unless the bell changed. So no wake-up is lost. An asynchronous
+//!    publisher stores a sequence after its fence; the sender loads it, fences (SeqCst), then reads the sleepers.
 //! 4. A pin is released after the last read (Release), as is every store that may follow a release in the same pin: since
 //!    C++20 a later Relaxed store would end the release sequence. The publisher reads pins, then fences (Acquire), then
 //!    writes the slot.
 //! 5. A larger ring is filled, its descriptor stored (Release), and only then the old entries say MOVED (Release).
-//! 6. A gating subscription advances its cursor after it holds the sample, fences (SeqCst), then looks whether the publisher
-//!    is blocked; that one says so, fences (SeqCst), then reads the cursors.
+//! 6. A gating subscription advances its cursor after it holds the sample, fences (SeqCst), then reads whether the publisher
+//!    is blocked; the publisher sets that word, fences (SeqCst), then reads the cursors.
 //! 7. Length and sequence on an entry's line are written after the dead mark of the entry's last sample and the SeqCst fence of
 //!    a publish that followed; a reader looks at the entry, at them, fences (Acquire) and looks again: if the entry is still
 //!    alive, they are its own.
-//! 8. A waiter that collects stays among the sleepers (3). Who has news fenced (SeqCst) before it reads the waiter's bits; if the
-//!    topic's bit is not set, sets it and fences (SeqCst); then reads whether the waiter sleeps, and rings if so. The waiter takes the
-//!    bits, fences (SeqCst), then looks at the topics; before it sleeps it reads its bell, says that it sleeps, fences (SeqCst), and
-//!    looks at the bits. So a bit that is found set is taken after that news was stored, and one that is set is seen or rung for.
+//! 8. A waiter that collects stays among the sleepers (3). A thread with news fences (SeqCst) before it reads the waiter's bits;
+//!    if the topic's bit is not set, it sets the bit and fences (SeqCst); then it reads whether the waiter sleeps, and rings if
+//!    so. The waiter takes the bits, fences (SeqCst), then looks at the topics; before it sleeps it reads its bell, stores that
+//!    it sleeps, fences (SeqCst), and looks at the bits. So a bit that is found set is taken after that news was stored, and one
+//!    that is set is seen or rung for.
 
 pub(crate) mod collect;
 pub(crate) mod history;

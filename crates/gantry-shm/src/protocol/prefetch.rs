@@ -1,10 +1,10 @@
 //! Hints that a cache line will be needed. They never fault, whatever the address; elsewhere than on x86-64 and aarch64, and
 //! under loom, they do nothing.
 
-/// So many bytes are fetched line by line: a core cannot wait for many more lines at once.
+/// Largest message that is fetched line by line: a core cannot wait for many more lines at once.
 const SMALL_BYTES: usize = 512;
 
-/// The line will be read.
+/// Hints that the line will be read.
 #[inline(always)]
 pub(crate) fn for_reading(place: *const u8) {
     #[cfg(all(target_arch = "x86_64", not(loom)))]
@@ -20,7 +20,7 @@ pub(crate) fn for_reading(place: *const u8) {
     let _ = place;
 }
 
-/// The line will be written.
+/// Hints that the line will be written.
 #[inline(always)]
 pub(crate) fn for_writing(place: *const u8) {
     #[cfg(all(target_arch = "x86_64", not(loom)))]
@@ -36,10 +36,10 @@ pub(crate) fn for_writing(place: *const u8) {
     let _ = place;
 }
 
-/// The line was written, and another core will want it next: it moves from this core's cache to the shared one. Processors
+/// Hints that another core needs the written line next: it moves from this core's cache to the shared one. Processors
 /// without the instruction take it for a no-op.
 #[inline(always)]
-pub(crate) fn hand_over(place: *const u8) {
+pub(crate) fn demote(place: *const u8) {
     #[cfg(all(target_arch = "x86_64", not(loom)))]
     // SAFETY: a hint: it changes no memory, register or flag, and does not fault.
     unsafe {
@@ -48,14 +48,14 @@ pub(crate) fn hand_over(place: *const u8) {
     let _ = place;
 }
 
-/// Gives `hint` what of a message is asked for first: each line of a small one, for processors that find lines by themselves do
-/// so only when some have come; of a larger one as [`both_ends`].
+/// Gives `hint` the lines of a message that are needed first: all lines of a small one, since processors find lines by themselves
+/// only when some have come; of a larger one as [`both_ends`].
 #[inline(always)]
 pub(crate) fn message(first: *const u8, length_bytes: usize, hint: impl Fn(*const u8)) {
     if length_bytes <= SMALL_BYTES { lines(first, length_bytes, hint) } else { both_ends(first, length_bytes, hint) }
 }
 
-/// Gives `hint` each line of what is to be written next, if it is small; else the first.
+/// Gives `hint` all lines of a small message that is written next; of a larger one the first.
 #[inline(always)]
 pub(crate) fn beginning(first: *const u8, length_bytes: usize, hint: impl Fn(*const u8)) {
     lines(first, if length_bytes <= SMALL_BYTES { length_bytes } else { 1 }, hint);
@@ -66,7 +66,7 @@ fn lines(first: *const u8, length_bytes: usize, hint: impl Fn(*const u8)) {
     (0..length_bytes).step_by(crate::protocol::layout::LINE_BYTES).for_each(|offset| hint(first.wrapping_add(offset)));
 }
 
-/// Gives `hint` the first and the last line of a message: headers and stamps stand in front, checks at the end, and the
+/// Gives `hint` the first and the last line of a message: headers and stamps are at the beginning, checks at the end, and the
 /// processor finds the lines between by itself. Never the same line twice, which costs 100 ns in a hop.
 #[inline(always)]
 pub(crate) fn both_ends(first: *const u8, length_bytes: usize, hint: impl Fn(*const u8)) {

@@ -1,33 +1,32 @@
-//! A subscription's side of the protocol: look, pin, check, release.
-//!
-//! Owned by `link`, one for each publisher; pins are released by `sample`. None of it allocates, locks or makes system calls.
+//! A subscription's side of the protocol for one publisher: look, pin, check, release. It allocates nothing, takes no lock and
+//! makes no system call.
 
 use super::ring::{Entry, Ring};
 use crate::{
     crash::{self, Point},
     protocol::{
-        layout::{HEAD_EVERY, PublisherHeader, ReaderRecord},
+        layout::{PublisherHeader, ReaderRecord, SAMPLES_PER_HEAD_STORE},
         shared::InRegion,
         sync::{AtomicU64, Ordering::*, Site, acquire, acquire_fence, full_fence, is_weakened, release},
     },
 };
 
-/// How often a reader chases a publisher that retires under it before it says "nothing now".
-const TAKE_ATTEMPTS: usize = 8;
-/// How many looks in a row find nothing before the head is looked at, too (a power of two).
-const LOOKS_PER_HEAD: u32 = 1024;
+/// Attempts of one take to catch up with a publisher that retires under it; after that, there is nothing now.
+const MAX_TAKE_ATTEMPTS: usize = 8;
+/// Looks in a row that find nothing before the head is loaded, too (a power of two).
+const EMPTY_LOOKS_PER_HEAD_LOAD: u32 = 1024;
 
-/// No publisher gets there, and sums of two cannot overflow.
+/// The largest sequence: no publisher reaches it, and sums of two cannot overflow.
 pub(crate) const MAX_SEQUENCE: u64 = 1 << 62;
 
-/// What a take came to.
+/// Result of a take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Taken {
     /// A sample; its sequence is `next - 1`, its pin is set.
     Sample {
-        /// Where its slot lies.
+        /// Offset of its slot.
         offset: usize,
-        /// Its length, unless only the slot's header tells.
+        /// Its length; `None` if it is only in the slot's header.
         length_bytes: Option<u64>,
     },
     /// Nothing now; the pin is not set.
@@ -41,26 +40,26 @@ pub(crate) enum Taken {
     },
 }
 
-/// What a look without a pin finds. Hints: only a take tells what is true.
+/// Result of a look without a pin. A hint: only a take checks.
 pub(crate) enum Peek {
     /// Nothing to take.
     Nothing,
     /// A sample in the slot at this offset.
     Slot { offset: usize, length_bytes: usize },
-    /// Perhaps something; where it lies is not known.
+    /// Perhaps a sample, in an unknown slot.
     Unknown,
 }
 
-/// Where a subscription begins.
+/// The first sample of a subscription.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Start {
-    /// With this sequence.
+    /// The sample with this sequence.
     At(u64),
-    /// With up to so many samples that are there already.
+    /// The oldest of up to so many samples that are there already.
     History(u64),
 }
 
-/// What one subscription knows of one publisher.
+/// The state of one subscription for one publisher.
 pub(crate) struct Reader {
     header: InRegion<PublisherHeader>,
     pub(crate) ring: Ring,
@@ -74,7 +73,7 @@ pub(crate) struct Reader {
 
 impl Reader {
     /// The record is visible to the publisher, its cursor is 0 (everything is wanted) and the generation was raised after that.
-    /// From here on it takes what `start` says.
+    /// From here on the cursor is that of `start`.
     pub(crate) fn new(
         header: InRegion<PublisherHeader>,
         ring: Ring,
@@ -86,7 +85,7 @@ impl Reader {
         let next = match start {
             Start::At(sequence) => sequence,
             Start::History(samples) => {
-                // Whoever checked the head read it before us; a hostile publisher may say something else now.
+                // The caller checked the head, but read it before this; a hostile publisher may have changed it.
                 let head = reader.newest().min(MAX_SEQUENCE);
                 head.saturating_add(1).saturating_sub(samples).max(reader.oldest(head))
             }
@@ -96,18 +95,18 @@ impl Reader {
         Reader { next, ..reader }
     }
 
-    /// The oldest sequence that may be alive, as the publisher hints; 1 if the hint cannot be (it lies beyond `head`).
+    /// The oldest sequence that may be alive, as the publisher hints; 1 if the hint is impossible (it lies beyond `head`).
     fn oldest(&self, head: u64) -> u64 {
-        let tail = self.header.tail.load(Relaxed); // Relaxed: the check of the entry tells what is true
+        let tail = self.header.tail.load(Relaxed); // Relaxed: a hint, the entry is checked
         if (1..=head.saturating_add(1)).contains(&tail) { tail } else { 1 }
     }
 
-    /// The oldest sequence that the publisher has not retired, as it says, whatever ring it is in.
+    /// The oldest sequence that the publisher has not retired, by its own words, in any ring.
     pub(crate) fn oldest_kept(&self) -> u64 {
         self.header.tail.load(Relaxed)
     }
 
-    /// Sequence of one of the newest samples: less than [`HEAD_EVERY`] were published after it.
+    /// Sequence of one of the newest samples: less than [`SAMPLES_PER_HEAD_STORE`] were published after it.
     #[inline]
     fn head(&self) -> u64 {
         let head = self.header.head.load(Relaxed);
@@ -117,11 +116,11 @@ impl Reader {
 
     /// Sequence of the newest sample.
     pub(crate) fn newest(&self) -> u64 {
-        newest(&self.header, &self.ring).unwrap_or_else(|| self.head()) // the next look says that it moved
+        newest(&self.header, &self.ring).unwrap_or_else(|| self.head()) // replaced: the next look finds MOVED
     }
 
-    /// Whether there is something to take in `ring`, which is ours or the one that replaced it; `None` if it was replaced, too.
-    /// Sound to call after a SeqCst fence before sleeping (3).
+    /// Whether there is something to take in `ring`, which is `self.ring` or the one that replaced it; `None` if it was replaced,
+    /// too. Sound to call after a SeqCst fence before sleeping (3).
     #[inline]
     pub(crate) fn has_news_in(&self, ring: &Ring) -> Option<bool> {
         match ring.look(self.next) {
@@ -131,7 +130,8 @@ impl Reader {
         }
     }
 
-    /// An entry tells older from newer only within 2^30 sequences, and a reader may have been stopped for long.
+    /// Whether the head is a whole ring ahead: entries order sequences only within 2^30, and a reader may have been stopped for
+    /// long.
     fn is_far_behind(&self) -> bool {
         self.head() >= self.next.saturating_add(self.ring.capacity() as u64)
     }
@@ -140,10 +140,10 @@ impl Reader {
     #[inline]
     pub(crate) fn peek(&mut self) -> Peek {
         match self.ring.look(self.next) {
-            // Not the head at each look: its line is the publisher's, and would have to be fetched again and again.
+            // The head is not loaded at each look: the publisher writes its line, which would be fetched again and again.
             Entry::NotYet => {
                 self.empty_looks = self.empty_looks.wrapping_add(1);
-                let is_behind = self.empty_looks.is_multiple_of(LOOKS_PER_HEAD) && self.is_far_behind();
+                let is_behind = self.empty_looks.is_multiple_of(EMPTY_LOOKS_PER_HEAD_LOAD) && self.is_far_behind();
                 if is_behind { Peek::Unknown } else { Peek::Nothing }
             }
             Entry::Alive(offset) => Peek::Slot { offset, length_bytes: self.ring.length_hint(self.next) },
@@ -151,7 +151,7 @@ impl Reader {
         }
     }
 
-    /// The next sample, pinned with `pin`, which is 0 and the caller's alone. Sequences that are passed over show in `next`.
+    /// The next sample, pinned with `pin`, which is 0 and the caller's alone. `next` also advances past lost samples.
     #[inline]
     pub(crate) fn take(&mut self, pin: &AtomicU64) -> Taken {
         if is_weakened(Site::CursorAfterHold) {
@@ -161,7 +161,7 @@ impl Reader {
         match taken {
             Taken::Sample { .. } => {
                 self.next = self.next.saturating_add(1);
-                // Release (6): the publisher may retire what is below the cursor; what we hold is pinned.
+                // Release (6): the publisher may retire samples below the cursor; this one is pinned.
                 self.record.cursor.store(self.next, release(Site::CursorStore));
                 crash::point(Point::CursorStored);
             }
@@ -170,12 +170,13 @@ impl Reader {
         taken
     }
 
-    /// Pins, checks, and chases a publisher that retires under us. Whether we lag too far is asked once: what was new enough
-    /// when take was called is good enough, or a fast publisher could keep us from ever taking.
+    /// Pins, checks, and catches up with a publisher that retires under this reader. Whether the reader has fallen behind is
+    /// checked once: a sample that was new enough when take was called is good enough, or a fast publisher could prevent every
+    /// take.
     #[inline]
     fn take_pinned(&mut self, pin: &AtomicU64) -> Taken {
         let mut jumped = false;
-        for _ in 0..TAKE_ATTEMPTS {
+        for _ in 0..MAX_TAKE_ATTEMPTS {
             set_pin(pin, self.next);
             match self.ring.look(self.next) {
                 // That look was the check; there is no other (2).
@@ -197,16 +198,16 @@ impl Reader {
         Taken::Nothing
     }
 
-    /// Whether more than `depth` samples are there from `next` on. The head is read from our own cache as long as we keep up;
-    /// only small depths need a look at the ring.
+    /// Whether more than `depth` samples are there from `next` on. The head is read from this core's cache as long as the reader
+    /// keeps up; only small depths need a look at the ring.
     #[inline]
     fn has_fallen_behind(&self) -> bool {
         let limit = self.next.saturating_add(self.depth);
         let head = self.head();
-        head >= limit || head.saturating_add(HEAD_EVERY) > limit && self.newest() >= limit
+        head >= limit || head.saturating_add(SAMPLES_PER_HEAD_STORE) > limit && self.newest() >= limit
     }
 
-    /// Gating: whether the publisher waits for our cursor: 1 + the waiter line to ring, or 0.
+    /// Gating: 1 + the waiter line to ring if the publisher waits for a cursor, else 0.
     pub(crate) fn blocked_publisher(&self) -> u64 {
         full_fence(Site::CursorFence); // (6)
         self.header.blocked.load(Relaxed)
@@ -218,11 +219,11 @@ impl Reader {
     }
 }
 
-/// Sequence of the newest sample: what the ring says of those after the head; `None` if the ring was replaced.
+/// Sequence of the newest sample, by the head and the entries after it; `None` if the ring was replaced.
 pub(crate) fn newest(header: &PublisherHeader, ring: &Ring) -> Option<u64> {
     let mut newest = acquire(&header.head);
-    // A publisher that is faster than this look goes on for ever; what was the newest when we began is new enough.
-    for _ in 1..HEAD_EVERY {
+    // Bounded: a publisher may be faster than this loop, and the sample that was the newest at its start is new enough.
+    for _ in 1..SAMPLES_PER_HEAD_STORE {
         match ring.look(newest.saturating_add(1)) {
             Entry::NotYet => break,
             Entry::Alive(_) | Entry::Gone => newest = newest.saturating_add(1),
@@ -232,7 +233,7 @@ pub(crate) fn newest(header: &PublisherHeader, ring: &Ring) -> Option<u64> {
     Some(newest)
 }
 
-/// Announces that `sequence` must not be overwritten. The entry must be looked at after this.
+/// Announces that `sequence` must not be overwritten. The caller looks at the entry after this.
 #[inline]
 fn set_pin(pin: &AtomicU64, sequence: u64) {
     pin.store(sequence, release(Site::PinStore)); // (4) though nothing is released yet
@@ -240,15 +241,15 @@ fn set_pin(pin: &AtomicU64, sequence: u64) {
     crash::point(Point::Pinned);
 }
 
-/// Takes the announcement back: our last reads come before the publisher's next writes (4).
+/// Releases the pin: this reader's last reads come before the publisher's next writes (4).
 #[inline]
 pub(crate) fn unpin(pin: &AtomicU64) {
     pin.store(0, release(Site::Unpin));
     crash::point(Point::Unpinned);
 }
 
-/// A pin of the record that is not in use. The record's own process alone stores to it: a taker when it is 0, whoever drops the
-/// sample when it is not.
+/// Index of a pin of the record that is not in use. Only the record's own process stores to a pin: a take when it is 0, the drop
+/// of the sample when it is not.
 #[inline]
 pub(crate) fn free_pin(record: &ReaderRecord) -> Option<usize> {
     record.pins.iter().position(|pin| pin.load(Acquire) == 0)

@@ -1,7 +1,7 @@
-//! The ring of a publisher: one 64-bit entry a line, saying which slot holds which sequence, and whether it is dead.
+//! The ring of a publisher: one 64-bit entry a line, with a slot, its sequence, and whether the sample is dead.
 //!
-//! Written by `writer`, read by `reader`. One load gives a consistent triple, so nothing needs a second look at several
-//! words. Invariant N1: an entry is marked dead before its slot can be freed and before the entry can be overwritten.
+//! One load gives a consistent triple, so nothing needs a second look at several words. Invariant N1: an entry is marked dead
+//! before its slot can be freed and before the entry can be overwritten.
 
 use crate::{
     crash::{self, Point},
@@ -14,10 +14,10 @@ use crate::{
 
 const DEAD: u64 = 1 << 31;
 const SEQUENCE_MASK: u64 = DEAD - 1;
-/// In every entry of a ring that was replaced. No living sample's: it would lie at the very end of 256 GiB.
+/// Every entry of a ring that was replaced. No living sample has this word: it would lie at the very end of 256 GiB.
 const MOVED: u64 = u64::MAX;
 
-/// What an entry says about the sequence that one looks for.
+/// The state of a sequence, as its entry shows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Entry {
     /// The sample is not published yet.
@@ -36,10 +36,10 @@ fn alive(offset: usize, sequence: u64) -> u64 {
     ((offset / LINE_BYTES) as u64) << 32 | sequence & SEQUENCE_MASK
 }
 
-/// What `entry` says about `sequence`.
+/// The state of `sequence`, as `entry` shows it.
 ///
 /// The 31 bits wrap; they are compared as a distance, which is right while reader and publisher are less than 2^30 apart.
-/// Beyond, the full sequence in the slot's header tells.
+/// Beyond that, the full sequence in the slot's header decides.
 #[inline]
 fn classify(entry: u64, sequence: u64) -> Entry {
     if entry == MOVED {
@@ -53,7 +53,7 @@ fn classify(entry: u64, sequence: u64) -> Entry {
     }
 }
 
-/// Where a publisher's ring lies, in one word: offset / 64 in the upper half, log2 of the capacity in the lower.
+/// The location of a publisher's ring, in one word: offset / 64 in the upper half, log2 of the capacity in the lower.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Descriptor {
     pub(crate) offset: usize,
@@ -78,7 +78,7 @@ pub(crate) struct Ring {
 }
 
 impl Ring {
-    /// `lines` are a power of two.
+    /// The number of `lines` is a power of two.
     pub(crate) fn new(lines: InRegion<[RingLine]>) -> Ring {
         Ring { lines, mask: lines.len() as u64 - 1 }
     }
@@ -94,18 +94,18 @@ impl Ring {
         &self.line(sequence).entry
     }
 
-    /// Where the word of a sequence lies, to prefetch it.
+    /// Address of the word of a sequence, for prefetching.
     #[inline]
-    pub(crate) fn place(&self, sequence: u64) -> *const u8 {
+    pub(crate) fn entry_address(&self, sequence: u64) -> *const u8 {
         std::ptr::from_ref(self.entry(sequence)).cast()
     }
 
-    /// How many entries there are.
+    /// Number of entries.
     pub(crate) fn capacity(&self) -> usize {
         self.lines.len()
     }
 
-    /// Reader: what the ring says of a sequence. What was stored before an entry is seen after this (1).
+    /// Reader: the state of a sequence. Every store before that of the entry is seen after this (1).
     #[inline]
     pub(crate) fn look(&self, sequence: u64) -> Entry {
         let word = self.entry(sequence).load(Relaxed);
@@ -114,7 +114,8 @@ impl Ring {
     }
 
     /// Reader: length of the sample whose entry is alive, from the entry's line, so that the slot's header need not be fetched.
-    /// `None` if the publisher went on meanwhile (then the header tells, which the pin keeps), or if it is another sample's.
+    /// `None` if the publisher went on meanwhile (then the length is in the header, which the pin keeps), or if it is another
+    /// sample's.
     #[inline]
     pub(crate) fn length_bytes(&self, sequence: u64) -> Option<u64> {
         let line = self.line(sequence);
@@ -122,7 +123,7 @@ impl Ring {
         // (7) Had these been written for a later sample, the entry would be seen dead, for it was marked before a fence that
         // the publisher passed before it wrote them.
         if !is_weakened(Site::EntryLook) {
-            acquire_fence(Site::LengthLook); // it would hide that `look` needs its own
+            acquire_fence(Site::LengthLook); // not if that site is weakened: this fence would hide that `look` needs its own
         }
         let is_unchanged = matches!(classify(line.entry.load(Relaxed), sequence), Entry::Alive(_));
         (is_unchanged && found == sequence).then_some(length_bytes)
@@ -134,7 +135,7 @@ impl Ring {
         (line.sequence.load(Relaxed) == sequence).then(|| line.length_bytes.load(Relaxed) as usize)
     }
 
-    /// Reader: likely length of the sample whose entry is alive, good for prefetching only.
+    /// Reader: likely length of the sample whose entry is alive, for prefetching only.
     #[inline]
     pub(crate) fn length_hint(&self, sequence: u64) -> usize {
         self.line(sequence).length_bytes.load(Relaxed) as usize
@@ -162,12 +163,12 @@ impl Ring {
         crash::point(Point::EntryDead);
     }
 
-    /// Publisher: makes `new`, which nobody sees yet, say of every sequence up to `head` what this ring says.
+    /// Publisher: fills `new`, which no reader sees yet, with the state of every sequence up to `head`.
     pub(crate) fn copy_to(&self, new: &Ring, tail: u64, head: u64) {
         let capacity = new.capacity() as u64;
-        for place in 0..capacity {
-            // The sequences up to `head` that share the ring; those before the first one say "older than anything".
-            let sequence = (head + 1 + place).wrapping_sub(capacity);
+        for index in 0..capacity {
+            // The sequences up to `head` that share the ring; an entry before the first sample is 0, older than all.
+            let sequence = (head + 1 + index).wrapping_sub(capacity);
             let (old, new) = (self.line(sequence), new.line(sequence));
             let word = match sequence as i64 {
                 ..=0 => 0,
@@ -180,7 +181,7 @@ impl Ring {
         }
     }
 
-    /// Publisher: sends everybody who looks here to the descriptor, which is stored (5). Every entry, for a reader may look
+    /// Publisher: sends readers that look here to the descriptor, which is stored (5). Marks every entry, since a reader may look
     /// at any of them.
     pub(crate) fn mark_moved(&self) {
         if !is_weakened(Site::MovedMark) {

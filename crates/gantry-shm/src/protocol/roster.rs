@@ -1,7 +1,7 @@
 //! The records of one publisher's readers, as they were when the topic had a certain generation.
 //!
-//! Made by `readers` (on the control path), used by `writer`. Invariant C1: a roster holds every record that was made for this
-//! publisher before its `generation`. Nothing here allocates after [`Roster::new`].
+//! Invariant C1: a roster holds every record that was made for this publisher before its `generation`. Nothing here allocates
+//! after [`Roster::new`].
 
 use crate::protocol::{
     layout::{PINS_PER_RECORD, READER_ACTIVE, READER_GATING, ReaderRecord},
@@ -9,21 +9,21 @@ use crate::protocol::{
     sync::{Ordering::Relaxed, Site, acquire_fence},
 };
 
-/// The records, each with what keeps its memory mapped.
+/// The records, each with a `K` that keeps its memory mapped.
 pub(crate) struct Roster<K> {
     /// The publisher's key, by which records name it.
     key: u64,
     generation: u64,
     pub(crate) records: Vec<(InRegion<ReaderRecord>, K)>,
-    /// Scratch for the pins that are held.
-    held: Vec<u64>,
+    /// Scratch for [`Roster::pinned`].
+    pinned: Vec<u64>,
 }
 
 impl<K> Roster<K> {
     /// C1 holds for `records`.
     pub(crate) fn new(key: u64, generation: u64, records: Vec<(InRegion<ReaderRecord>, K)>) -> Roster<K> {
-        let held = Vec::with_capacity(records.len() * PINS_PER_RECORD);
-        Roster { key, generation, records, held }
+        let pinned = Vec::with_capacity(records.len() * PINS_PER_RECORD);
+        Roster { key, generation, records, pinned }
     }
 
     /// The generation whose joiners are known.
@@ -32,7 +32,7 @@ impl<K> Roster<K> {
         self.generation
     }
 
-    /// Rows of subscriptions that still take. A record whose subscription left may belong to another publisher by now.
+    /// The records of subscriptions that still take. A record whose subscription left may belong to another publisher by now.
     fn active(&self) -> impl Iterator<Item = (&ReaderRecord, u32)> {
         self.records.iter().filter_map(|(record, _)| Some((&**record, self.state_of_active(record)?)))
     }
@@ -42,44 +42,44 @@ impl<K> Roster<K> {
         (matches!(state, READER_ACTIVE | READER_GATING) && record.key.load(Relaxed) == self.key).then_some(state)
     }
 
-    /// What keeps the memory of subscriptions that still take.
+    /// The keepers of the memory of subscriptions that still take.
     pub(crate) fn keepers(&self) -> impl Iterator<Item = &K> {
         self.records.iter().filter(|(record, _)| self.state_of_active(record).is_some()).map(|(_, keeper)| keeper)
     }
 
-    /// How many subscriptions there are.
+    /// Number of subscriptions.
     pub(crate) fn count(&self) -> usize {
         self.active().count()
     }
 
-    /// How many samples the deepest subscription wants kept.
+    /// Samples that the deepest subscription wants kept.
     pub(crate) fn deepest(&self) -> usize {
         self.active().map(|(record, _)| record.depth.load(Relaxed) as usize).max().unwrap_or(0)
     }
 
     /// The oldest sequence that a subscription may still take, 0 = all, `None` = there is no subscription. Relaxed: it decides
-    /// what is kept, not what is safe; the pins protect what is held.
+    /// which samples are kept; those in use are protected by their pins.
     pub(crate) fn slowest_cursor(&self) -> Option<u64> {
         self.active().map(|(record, _)| record.cursor.load(Relaxed)).min()
     }
 
     /// The oldest sequence that a gating subscription has not taken yet; `u64::MAX` if there is none.
-    pub(crate) fn gate(&self) -> u64 {
+    pub(crate) fn gating_sequence(&self) -> u64 {
         let gating = self.active().filter(|&(_, state)| state == READER_GATING);
-        let gate = gating.map(|(record, _)| record.cursor.load(Relaxed)).min().unwrap_or(u64::MAX);
+        let sequence = gating.map(|(record, _)| record.cursor.load(Relaxed)).min().unwrap_or(u64::MAX);
         acquire_fence(Site::GateLook); // (6)
-        gate
+        sequence
     }
 
     /// The sequences that are pinned, sorted.
-    pub(crate) fn held(&mut self) -> &[u64] {
-        self.held.clear();
+    pub(crate) fn pinned(&mut self) -> &[u64] {
+        self.pinned.clear();
         for (record, _) in &self.records {
             let pins = record.pins.iter().map(|pin| pin.load(Relaxed));
-            self.held.extend(pins.filter(|&sequence| sequence != 0));
+            self.pinned.extend(pins.filter(|&sequence| sequence != 0));
         }
-        acquire_fence(Site::PinsLook); // (4) readers' last reads before their slots are written again
-        self.held.sort_unstable();
-        &self.held
+        acquire_fence(Site::PinsLook); // (4) readers' last reads before the next writes of their slots
+        self.pinned.sort_unstable();
+        &self.pinned
     }
 }

@@ -1,10 +1,10 @@
-//! How the thread that wakes readers for a publisher learns of its samples (pair 3, with a thread in between).
-//!
-//! Used by `publisher` (announcing) and `sender` (looking). The word is private memory of the process that both run in.
+//! The word by which a publisher tells the thread that wakes its readers of samples (pair 3, with a thread in between). It is
+//! private memory of their process.
 
 use crate::protocol::sync::{AtomicU64, Ordering::Relaxed, Site, full_fence};
 
-/// What one publisher tells the sender: on a line of its own, which the sender's looks take from the publisher's core.
+/// The newest sequence of one publisher, for the sender: on a line of its own, since the sender's looks take it from the
+/// publisher's core.
 #[repr(align(64))]
 #[derive(Debug)]
 pub(crate) struct Outbox {
@@ -19,13 +19,13 @@ impl Outbox {
     }
 
     /// Publisher, after [`Writer::publish`](super::writer::Writer::publish). Relaxed: the SeqCst fence in there stands between
-    /// the entry and this, so whoever sees this sees the entry.
+    /// the entry and this, so a thread that sees this sees the entry.
     #[inline]
     pub(crate) fn notify(&self, sequence: u64) {
         self.newest.store(sequence, Relaxed);
     }
 
-    /// Sender: whether there are samples after `seen`, which becomes the newest. If so, the caller then wakes who sleeps on the
+    /// Sender: whether there are samples after `seen`, which becomes the newest. If so, the caller wakes the sleepers of the
     /// topic: the fence stands between the entry and its look at the sleepers (3).
     #[inline]
     pub(crate) fn has_news(&self, seen: &mut u64) -> bool {

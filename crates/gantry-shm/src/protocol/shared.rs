@@ -1,6 +1,5 @@
-//! Types that may lie in shared memory, and how one refers to them.
+//! Types that may lie in shared memory, and references to them.
 //!
-//! Used by every file that touches a region. Invariants:
 //! - S1: a [`Shared`] type has no padding, no pointer and no invalid bit pattern.
 //! - S2: memory of another process is loaded `Relaxed`, followed by an acquire fence where that is needed
 //!   (`sync::acquire`): std promises atomic loads from read-only memory only for `Relaxed` ("Atomic accesses to read-only
@@ -33,22 +32,22 @@ unsafe impl Shared for Futex {}
 #[cfg(not(loom))]
 unsafe impl<T: Shared, const N: usize> Shared for [T; N] {}
 
-/// A shared struct in memory that whoever holds this keeps mapped.
+/// A shared struct in memory that the holder of this keeps mapped.
 pub(crate) struct InRegion<T: ?Sized>(NonNull<T>);
 
-// SAFETY: it is used as a `&T`, and what is shared may be used from any thread.
+// SAFETY: it is used as a `&T`, and a `T` that is `Sync` may be used from any thread.
 unsafe impl<T: Sync + ?Sized> Send for InRegion<T> {}
 // SAFETY: as above.
 unsafe impl<T: Sync + ?Sized> Sync for InRegion<T> {}
 
 impl<T: ?Sized> InRegion<T> {
-    /// Refers to `place` beyond its lifetime.
+    /// Refers to `target` beyond its lifetime.
     ///
     /// # Safety
-    /// The memory stays mapped, and what it is, for as long as the result or a copy of it is used.
+    /// The memory stays mapped, and a `T`, for as long as the result or a copy of it is used.
     #[inline]
-    pub(crate) unsafe fn new(place: &T) -> InRegion<T> {
-        InRegion(NonNull::from(place))
+    pub(crate) unsafe fn new(target: &T) -> InRegion<T> {
+        InRegion(NonNull::from(target))
     }
 }
 

@@ -1,6 +1,4 @@
-//! How a thread sleeps until there is news on a topic, and how it is woken (pair 3).
-//!
-//! Used by `waiter` and `control` (sleeping), `board` and `publisher` (waking). The words are wake-up hints on the board.
+//! The sleep of a thread until there is news on a topic, and its wake-up (pair 3). The words are wake-up hints on the board.
 
 use crate::{
     crash::{self, Point},
@@ -13,14 +11,14 @@ use crate::{
 };
 use std::time::Duration;
 
-/// A waiter's line. The last line is shared by all who come when the others are taken.
+/// Index of a waiter's line. The last line is shared by all waiters that come when the others are taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct WaiterIndex(pub(crate) usize);
 
 /// The line that is shared.
 pub(crate) const SHARED_WAITER: WaiterIndex = WaiterIndex(WAITER_LINES - 1);
 
-/// A set of waiters, a bit each.
+/// A set of waiters, one bit each.
 pub(crate) type Waiters = [AtomicU64; 8];
 
 /// Adds a waiter to sets, and fences (3): the caller may look for news at once.
@@ -44,7 +42,7 @@ fn withdraw(waiters: &Waiters, waiter: WaiterIndex) {
     crash::point(Point::SleeperLeft);
 }
 
-/// Calls `found` for everybody in the set.
+/// Calls `found` for each waiter in the set.
 #[inline]
 pub(crate) fn each(waiters: &Waiters, mut found: impl FnMut(WaiterIndex)) {
     for (word, bits) in waiters.iter().enumerate() {
@@ -57,7 +55,7 @@ pub(crate) fn each(waiters: &Waiters, mut found: impl FnMut(WaiterIndex)) {
     }
 }
 
-/// Whose joins and leaves: those of readers concern publishers, those of publishers concern readers.
+/// The side that joins or leaves: readers concern publishers, publishers concern readers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Side {
     /// Subscriptions, and the records in which they pin.
@@ -76,7 +74,7 @@ impl TopicLine {
         }
     }
 
-    /// Who wants to know of them.
+    /// The waiters that are woken when that side changes.
     pub(crate) fn watchers(&self, side: Side) -> &Waiters {
         match side {
             Side::Readers => &self.readers_watchers,
@@ -94,7 +92,7 @@ pub(crate) struct TopicLines {
 }
 
 impl TopicLines {
-    /// `bit` is the topic's among the bits of waiters that collect.
+    /// `bit` is the topic's in the lines of waiters that collect.
     pub(crate) fn new(
         topic: InRegion<TopicLine>,
         waiters: InRegion<[WaiterLine; WAITER_LINES]>,
@@ -128,7 +126,7 @@ impl TopicLines {
     pub(crate) fn changed(&self, side: Side) -> u64 {
         let generation = self.topic.generation(side).fetch_add(1, Release).wrapping_add(1);
         crash::point(Point::GenerationRaised);
-        full_fence(Site::NewsFence); // (3) as in publish: either the sleeper sees the generation, or we see its bit
+        full_fence(Site::NewsFence); // (3) as in publish: either the sleeper sees the generation, or this thread sees its bit
         self.wake_watchers(side);
         if side == Side::Publishers {
             self.wake();

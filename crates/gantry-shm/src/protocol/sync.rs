@@ -1,7 +1,7 @@
 //! Atomics, fences and futexes: the standard ones, or loom's when the protocol is model-checked (`--cfg loom`).
 //!
-//! Used by `layout` and everything under `protocol`. Each ordering that the proof needs goes through a [`Site`], so that a
-//! model can weaken one and show that it then fails; in a normal build the functions are the orderings they are named after.
+//! Each ordering that the proof needs goes through a [`Site`], so that a model can weaken one and show that it then fails; in a
+//! normal build the functions are the orderings they are named after.
 
 #[cfg(loom)]
 pub(crate) use loom::sync::atomic::{AtomicU32, AtomicU64, fence};
@@ -10,7 +10,7 @@ pub(crate) use std::sync::atomic::Ordering;
 pub(crate) use std::sync::atomic::{AtomicU32, AtomicU64, fence};
 use std::time::Duration;
 
-/// A place in the code whose ordering the protocol's proof leans on. The number is the pair it belongs to (lib.rs).
+/// A site in the code whose ordering the protocol's proof needs. The number is the pair to which it belongs (`protocol`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Site {
     /// (1) the publisher's store of an entry.
@@ -38,11 +38,11 @@ pub(crate) enum Site {
     /// (3) not an ordering: a ring counts, so that the kernel refuses to sleep.
     #[cfg(loom)]
     RingCounts,
-    /// (8) between a topic's bit and the look whether the waiter sleeps.
+    /// (8) between a topic's bit and the look at the waiter's state.
     ReadyFence,
     /// (8) between the bits and the look at the topics.
     CollectFence,
-    /// (8) between saying "asleep" and the look at the bits.
+    /// (8) between the store of ASLEEP and the look at the bits.
     AsleepFence,
     /// (4) a pin that may follow another sample's.
     PinStore,
@@ -52,9 +52,9 @@ pub(crate) enum Site {
     PinsLook,
     /// (5) the new ring before its descriptor.
     DescriptorStore,
-    /// (5) the descriptor before the old entries say MOVED.
+    /// (5) the descriptor before MOVED in the old entries.
     MovedStore,
-    /// (5) not an ordering: MOVED in the old entries.
+    /// (5) not an ordering: MOVED itself, in the old entries.
     MovedMark,
     /// (7) between a look at an entry's line and the second look at the entry.
     LengthLook,
@@ -62,9 +62,9 @@ pub(crate) enum Site {
     CursorStore,
     /// (6) not an ordering: the cursor advances after the sample is held.
     CursorAfterHold,
-    /// (6) between that cursor and the look whether the publisher is blocked.
+    /// (6) between that cursor and the look at `blocked`.
     CursorFence,
-    /// (6) between saying "blocked" and the look at the cursors.
+    /// (6) between the store of `blocked` and the look at the cursors.
     BlockFence,
     /// (6) after the publisher's look at the cursors.
     GateLook,
@@ -72,7 +72,8 @@ pub(crate) enum Site {
 
 #[cfg(loom)]
 thread_local! {
-    /// The site that the running model weakens. Of this thread, for loom runs all threads of a model on the one that checks it.
+    /// The site that the running model weakens. A thread-local, since loom runs all threads of a model on the thread that checks
+    /// it.
     pub(crate) static WEAKENED: std::cell::Cell<Option<Site>> = const { std::cell::Cell::new(None) };
 }
 
@@ -111,7 +112,7 @@ pub(crate) fn acquire_fence(site: Site) {
     }
 }
 
-/// Acquire load that is sound on read-only mappings (`shared`, S2): a `Relaxed` load, then the fence.
+/// An acquire load that is sound on read-only mappings (`shared`, S2): a `Relaxed` load, then the fence.
 #[inline(always)]
 pub(crate) fn acquire(word: &AtomicU64) -> u64 {
     let value = word.load(Ordering::Relaxed);
@@ -126,20 +127,20 @@ pub(crate) struct Futex(AtomicU32);
 
 #[cfg(not(loom))]
 impl Futex {
-    /// The count of rings. Acquire: what was written before a ring is seen after it.
+    /// The count of rings. Acquire: a store before a ring is seen after it.
     pub(crate) fn rings(&self) -> u32 {
         self.0.load(Ordering::Acquire)
     }
 
-    /// Counts, and wakes everybody who sleeps here. One system call.
+    /// Counts, and wakes all threads that sleep here. One system call.
     pub(crate) fn ring(&self) {
         self.0.fetch_add(1, Ordering::Release);
-        // An error (EFAULT cannot be: the word is ours) would cost one slice of sleep. The kernel takes the count as signed:
-        // u32::MAX would be -1, and wake one.
+        // An error (EFAULT is impossible: the word is mapped) would cost one slice of sleep. The kernel takes the count as
+        // signed: u32::MAX would be -1, and wake one.
         let _ = rustix::thread::futex::wake(&self.0, rustix::thread::futex::Flags::empty(), i32::MAX as u32);
     }
 
-    /// Sleeps until a ring, but not at all if there was one since `rings`. Also ends when time is over or a signal comes:
+    /// Sleeps until a ring, but not at all if there was one since `rings`. Also ends when `limit` is over or a signal comes:
     /// the caller looks in every case. One system call.
     pub(crate) fn sleep(&self, rings: u32, limit: Duration) {
         let timeout = rustix::thread::futex::Timespec {

@@ -1,7 +1,7 @@
 //! A publisher's side of the protocol: publish, retire, reclaim, change the ring.
 //!
-//! Owned by `publisher`, which gives it memory for slots and rings and the rosters of readers. The order of steps is what the
-//! numbers in `protocol` are about; none of them allocates, locks or makes system calls.
+//! The pairs of `protocol` prescribe the order of its steps. Memory for slots and rings and the rosters of readers come from the
+//! publisher. No step allocates or takes a lock; only the wake-up of sleeping readers makes system calls.
 
 use super::{
     history::{History, Slot},
@@ -13,67 +13,67 @@ use super::{
 use crate::{
     crash::{self, Point},
     protocol::{
-        layout::{HEAD_EVERY, PublisherHeader},
+        layout::{PublisherHeader, SAMPLES_PER_HEAD_STORE},
         shared::InRegion,
         sync::{Ordering::*, Site, acquire, full_fence, is_weakened, release},
     },
 };
 use std::sync::Arc;
 
-/// Samples are retired in batches between these, so that readers' pin lines are fetched rarely ...
+/// Samples that are retired in one batch, so that readers' pin lines are fetched rarely ...
 pub(crate) const BATCH_SAMPLES: std::ops::RangeInclusive<usize> = if cfg!(loom) { 0..=0 } else { 16..=256 };
-/// ... but no more than this many bytes at a time, if that is more than two samples.
+/// ... but no more bytes than this in one batch, if that is more than two samples.
 const MAX_BATCH_BYTES: usize = 1 << 20;
 
-/// What a publisher keeps whoever reads.
+/// The samples that a publisher keeps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Retention {
-    /// So many samples, always.
+    /// Samples that are always kept.
     pub(crate) guaranteed: usize,
-    /// Up to so many, if readers are deeper (or KEEP_ALL) ...
+    /// Samples that are kept at most, if readers are deeper (or KEEP_ALL) ...
     pub(crate) samples: usize,
     /// ... and no more bytes than this.
     pub(crate) bytes: usize,
-    /// KEEP_ALL: as if a reader were as deep as can be.
-    pub(crate) keeps_all: bool,
-    /// It waits for gating readers.
-    pub(crate) gates: bool,
+    /// KEEP_ALL: as if a reader had the largest depth.
+    pub(crate) is_keep_all: bool,
+    /// The publisher waits for gating readers.
+    pub(crate) is_gated: bool,
 }
 
 /// The protocol's state in its publisher.
 pub(crate) struct Writer<K> {
     header: InRegion<PublisherHeader>,
     lines: TopicLines,
-    /// If the publisher is asynchronous: where the sender thread, which wakes the readers, learns of samples.
+    /// Of an asynchronous publisher: tells the sender thread, which wakes the readers, of samples.
     outbox: Option<Arc<Outbox>>,
     ring: Ring,
     pub(crate) history: History,
     pub(crate) roster: Roster<K>,
-    keep: Retention,
-    /// How many samples are kept for the readers there are.
+    pub(crate) retention: Retention,
+    /// Samples that are kept for the present readers.
     horizon: usize,
-    /// How many samples beyond the horizon are retired together.
+    /// Samples beyond the horizon that are retired together.
     batch: usize,
-    /// What gating readers have not taken yet, as of the last look.
-    gate: u64,
+    /// The oldest sequence that a gating reader has not taken yet, as of the last look.
+    gating_sequence: u64,
 }
 
 /// Samples were marked dead.
 #[must_use = "a SeqCst fence and `Writer::reclaim` free their slots"]
 struct Retired;
 
-/// A newer roster is in place, and the readers in it do not know yet.
-#[must_use = "readers learn what they are granted from `Writer::grant`"]
+/// A newer roster is in place, and its readers were not told yet.
+#[must_use = "`Writer::grant` tells the readers"]
 pub(crate) struct RosterChange {
-    /// The capacity that the ring should have for these readers.
-    pub(crate) ring_capacity: usize,
+    /// Capacity of the larger ring that these readers need; `None` if the ring has room for them.
+    pub(crate) needed_ring: Option<usize>,
 }
 
-/// Entries of a ring that keeps so many samples and retires so many together. One more is alive between a publish and the
-/// retiring that follows it, and one stays over when gating readers let a single one go: an entry that is to be written must
-/// be dead (N1).
-pub(crate) fn ring_entries(horizon: usize, batch: usize, gates: bool) -> usize {
-    horizon + batch + 1 + usize::from(gates)
+/// Entries of a ring that keeps `horizon` samples and retires `batch` together. One more is alive between a publish and the
+/// retiring that follows it, and one remains when gating readers release a single one: an entry must be dead before it is
+/// written again (N1).
+pub(crate) fn ring_entries(horizon: usize, batch: usize, is_gated: bool) -> usize {
+    horizon + batch + 1 + usize::from(is_gated)
 }
 
 impl<K> Writer<K> {
@@ -84,16 +84,17 @@ impl<K> Writer<K> {
         outbox: Option<Arc<Outbox>>,
         ring: Ring,
         roster: Roster<K>,
-        keep: Retention,
+        retention: Retention,
     ) -> Writer<K> {
         let history = History::new(ring.capacity());
-        let (horizon, batch, gate) = (keep.guaranteed, 0, u64::MAX);
-        let mut writer = Writer { header, lines, outbox, ring, history, roster, keep, horizon, batch, gate };
+        let (horizon, batch, gating_sequence) = (retention.guaranteed, 0, u64::MAX);
+        let mut writer =
+            Writer { header, lines, outbox, ring, history, roster, retention, horizon, batch, gating_sequence };
         writer.fit_to_ring();
         writer
     }
 
-    /// Publishes a written slot, wakes the readers that sleep, reclaims what a full batch retired, and returns the sequence.
+    /// Publishes a written slot, wakes the readers that sleep, reclaims after a full batch, and returns the sequence.
     #[inline]
     pub(crate) fn publish(&mut self, slot: Slot, length_bytes: u32) -> u64 {
         let sequence = self.history.retain(slot);
@@ -102,7 +103,7 @@ impl<K> Writer<K> {
         // ONE fence for two: dead marks before pins (2), the entry before the sleepers (3).
         full_fence(Site::PublishFence);
         crash::point(Point::PublishFenced);
-        if sequence.is_multiple_of(HEAD_EVERY) {
+        if sequence.is_multiple_of(SAMPLES_PER_HEAD_STORE) {
             self.header.head.store(sequence, Release);
             crash::point(Point::HeadStored);
         }
@@ -122,19 +123,21 @@ impl<K> Writer<K> {
         surplus > self.batch || surplus > 2 && surplus * slot_bytes > MAX_BATCH_BYTES || self.exceeds_byte_cap(0)
     }
 
-    /// Whether it keeps more bytes for deep readers than it should, `more_bytes` included.
+    /// Whether more bytes than the cap are kept for deep readers, `more_bytes` included.
     #[inline]
     fn exceeds_byte_cap(&self, more_bytes: usize) -> bool {
-        self.history.retained_bytes() + more_bytes > self.keep.bytes && self.history.retained() > self.keep.guaranteed
+        self.history.retained_bytes() + more_bytes > self.retention.bytes
+            && self.history.retained() > self.retention.guaranteed
     }
 
-    /// Retires down to `keep` samples: from the next SeqCst fence on, only readers that pinned them before read them.
-    fn retire_down_to(&mut self, keep: usize) -> Retired {
-        if self.keep.gates {
-            // Never back within a roster: `is_blocked` relied on the last look, and a ring that is full must lose a sample now.
-            self.gate = self.gate.max(self.roster.gate());
+    /// Retires down to `kept` samples: from the next SeqCst fence on, only readers that pinned the others before read them.
+    fn retire_down_to(&mut self, kept: usize) -> Retired {
+        if self.retention.is_gated {
+            // Never lower within a roster: `is_blocked` relied on the last look, and a full ring must lose a sample now.
+            self.gating_sequence = self.gating_sequence.max(self.roster.gating_sequence());
         }
-        while (self.history.retained() > keep || self.exceeds_byte_cap(0)) && self.history.tail() < self.gate {
+        while (self.history.retained() > kept || self.exceeds_byte_cap(0)) && self.history.tail() < self.gating_sequence
+        {
             let Some(sequence) = self.history.retire_oldest() else { break };
             self.ring.mark_dead(sequence); // N1: dead before the fence, the fence before the pins
         }
@@ -143,89 +146,75 @@ impl<K> Writer<K> {
         Retired
     }
 
-    /// Retires what is beyond the horizon or, if `wanted` is less, beyond that, and frees what nobody holds.
-    pub(crate) fn recycle(&mut self, wanted: usize) {
+    /// Retires the samples beyond the horizon or, if it is less, beyond `wanted`, and reclaims those without a pin.
+    pub(crate) fn retire_and_reclaim(&mut self, wanted: usize) {
         let Retired = self.retire_down_to(self.horizon.min(wanted));
         full_fence(Site::RetireFence); // (2)
         self.reclaim();
     }
 
-    /// How many samples are kept that deep readers alone may still take.
-    pub(crate) fn extra_samples(&self) -> usize {
-        self.history.retained().saturating_sub(self.keep.guaranteed)
-    }
-
-    /// As [`Writer::recycle`], but leaves only so many of those.
-    pub(crate) fn recycle_extra(&mut self, extra: usize) {
-        self.recycle(self.keep.guaranteed + extra);
-    }
-
-    /// Frees what nobody holds; nothing, if readers joined that are not in the roster. A SeqCst fence stands between the dead
-    /// marks and this.
+    /// Reclaims retired samples without a pin; none, if readers joined that are not in the roster. A SeqCst fence stands between
+    /// the dead marks and this.
     pub(crate) fn reclaim(&mut self) {
-        // After the fence and before the pins: a joiner raises the generation before it pins, so whoever could have seen an
-        // entry alive is in the roster, or makes us stop here.
+        // After the fence and before the pins: a joiner raises the generation before it pins, so a reader that could have seen an
+        // entry alive is in the roster, or stops this.
         if acquire(&self.lines.topic.readers_generation) == self.roster.generation()
             || is_weakened(Site::GenerationLook)
         {
-            let held = self.roster.held();
+            let pinned = self.roster.pinned();
             crash::point(Point::PinsRead);
-            self.history.free_unheld(held);
+            self.history.reclaim_unpinned(pinned);
             crash::point(Point::Reclaimed);
         }
     }
 
     /// Whether readers came or went since the roster was made. A hint; [`Writer::reclaim`] looks again.
     #[inline]
-    pub(crate) fn seems_outdated(&self) -> bool {
+    pub(crate) fn may_be_outdated(&self) -> bool {
         self.lines.topic.readers_generation.load(Relaxed) != self.roster.generation()
     }
 
-    /// Exchanges the roster for a newer one. The caller grows the ring for these readers if it can, then grants.
+    /// Exchanges the roster for a newer one. The caller grows the ring for these readers if it can, then calls [`Writer::grant`].
     pub(crate) fn exchange_roster(&mut self, roster: &mut Roster<K>) -> RosterChange {
         std::mem::swap(&mut self.roster, roster);
-        if self.keep.gates {
-            self.gate = 0; // a newcomer may want more than the last look said
+        if self.retention.is_gated {
+            self.gating_sequence = 0; // the cursor of a new reader may be lower
         }
-        let deepest = if self.keep.keeps_all { usize::MAX } else { self.roster.deepest() };
-        self.horizon = self.keep.guaranteed.max(deepest.min(self.keep.samples));
+        let deepest = if self.retention.is_keep_all { usize::MAX } else { self.roster.deepest() };
+        self.horizon = self.retention.guaranteed.max(deepest.min(self.retention.samples));
         self.batch = (4 * self.roster.count()).clamp(*BATCH_SAMPLES.start(), *BATCH_SAMPLES.end());
-        RosterChange { ring_capacity: ring_entries(self.horizon, self.batch, self.keep.gates) }
+        let entries = ring_entries(self.horizon, self.batch, self.retention.is_gated);
+        RosterChange { needed_ring: (entries > self.ring.capacity()).then_some(entries) }
     }
 
-    /// Tells the readers how much is kept for them, and from which generation on their pins are honoured.
+    /// Tells the readers how many samples are kept for them, and from which generation on their pins are honoured.
     pub(crate) fn grant(&mut self, _: RosterChange) {
         self.fit_to_ring();
         self.header.granted_depth.store(self.horizon as u64, Relaxed);
         crash::point(Point::DepthGranted);
-        // Release: who sees it knows that its pins are honoured from here on.
+        // Release: the pins of a reader that sees it are honoured from here on.
         self.header.seen_generation.store(self.roster.generation(), Release);
         crash::point(Point::GenerationSeen);
     }
 
     /// A ring entry is overwritten only after its sample was retired (N1), so horizon and batch must fit.
     fn fit_to_ring(&mut self) {
-        let room = self.ring.capacity() - ring_entries(0, 0, self.keep.gates);
+        let room = self.ring.capacity() - ring_entries(0, 0, self.retention.is_gated);
         self.horizon = self.horizon.min(room.saturating_sub(*BATCH_SAMPLES.start()).max(1));
         self.batch = self.batch.min(room - self.horizon);
     }
 
-    /// Whether there are so many readers that batches are larger for them.
+    /// Whether there are so many readers that batches are larger.
     pub(crate) fn has_many_readers(&self) -> bool {
         self.batch > *BATCH_SAMPLES.start()
     }
 
-    /// How many slots can be of use at once if all samples are as large.
-    pub(crate) fn most_slots(&self) -> usize {
+    /// Slots that can be in use at once if all samples have one size.
+    pub(crate) fn max_useful_slots(&self) -> usize {
         self.horizon + self.batch + 2
     }
 
-    /// The ring's capacity.
-    pub(crate) fn capacity(&self) -> usize {
-        self.ring.capacity()
-    }
-
-    /// Goes over to a larger ring, which lies at `descriptor` and nobody sees yet (5).
+    /// Changes to a larger ring, which lies at `descriptor` and is not seen by any reader yet (5).
     pub(crate) fn change_ring(&mut self, ring: Ring, descriptor: Descriptor) {
         self.history.grow(ring.capacity());
         self.ring.copy_to(&ring, self.history.tail(), self.history.head());
@@ -233,24 +222,24 @@ impl<K> Writer<K> {
         self.header.ring.store(descriptor.to_word(), release(Site::DescriptorStore));
         crash::point(Point::RingNamed);
         self.ring.mark_moved();
-        self.ring = ring; // from here on, what is retired is marked in the new one
+        self.ring = ring; // from here on, dead marks are set in the new one
     }
 
-    /// Whether a gating reader has not taken what would have to go for one more sample of `bytes`.
+    /// Whether a gating reader has not taken the sample that would have to be retired for one more of `bytes`.
     #[inline]
     pub(crate) fn is_blocked(&mut self, bytes: usize) -> bool {
-        if !self.keep.gates || self.history.retained() < self.horizon && !self.exceeds_byte_cap(bytes) {
+        if !self.retention.is_gated || self.history.retained() < self.horizon && !self.exceeds_byte_cap(bytes) {
             return false;
         }
-        if self.history.tail() < self.gate {
+        if self.history.tail() < self.gating_sequence {
             return false; // as of the last look; cursors only advance
         }
-        self.gate = self.roster.gate();
-        self.history.tail() >= self.gate
+        self.gating_sequence = self.roster.gating_sequence();
+        self.history.tail() >= self.gating_sequence
     }
 
-    /// Says that the publisher waits for gating readers, who ring `bell` (1 + a waiter line; 0: it does not wait any more).
-    /// [`Writer::is_blocked`] must be asked again after this (6).
+    /// Stores that the publisher waits for gating readers, which ring `bell` (1 + a waiter line; 0: it does not wait any more).
+    /// The caller calls [`Writer::is_blocked`] again after this (6).
     pub(crate) fn set_blocked(&self, bell: u64) {
         self.header.blocked.store(bell, Relaxed);
         crash::point(Point::BlockedSet);
@@ -260,7 +249,7 @@ impl<K> Writer<K> {
     /// Brings the next entry's line into this core's cache, shortly before it is stored: readers that poll would take it back.
     #[inline]
     pub(crate) fn prefetch_entry(&self) {
-        crate::protocol::prefetch::for_writing(self.ring.place(self.history.head() + 1));
+        crate::protocol::prefetch::for_writing(self.ring.entry_address(self.history.head() + 1));
     }
 }
 
@@ -292,14 +281,14 @@ mod tests {
         let ring = Ring::new(unsafe { InRegion::new(leaked::<RingLine>(32)) });
         let room = ring.capacity() - ring_entries(0, 0, true);
         let samples = room - BATCH_SAMPLES.start();
-        let keep = Retention { guaranteed: 1, samples, bytes: usize::MAX, keeps_all: true, gates: true };
+        let retention = Retention { guaranteed: 1, samples, bytes: usize::MAX, is_keep_all: true, is_gated: true };
         let mut writer = Writer::new(
             part(),
             TopicLines::new(part(), part(), ReadyBit(0)),
             None,
             ring,
             Roster::new(7, 0, Vec::new()),
-            keep,
+            retention,
         );
         let publish = |writer: &mut Writer<()>| {
             let sequence = writer.history.head() + 1;

@@ -1,7 +1,7 @@
 //! The events of a publisher.
 //!
-//! Subscriptions are seen by their endpoints and reader records, the publisher's own activity by its header, so that its thread
-//! does nothing for events.
+//! Their source reads the endpoints and reader records of subscriptions, and the publisher's activity in its header, so that the
+//! publisher's thread does nothing for events.
 
 use crate::{
     describe::{
@@ -29,7 +29,8 @@ use std::{
     sync::Arc,
 };
 
-/// An event of a publisher. Totals count since its [`Events`](crate::Events) were made, changes since the last event of that kind.
+/// An event of a publisher. Totals count since its [`Events`](crate::Events) were made, changes since the last event of that
+/// kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum PublisherEvent {
@@ -67,8 +68,8 @@ pub enum PublisherEvent {
         /// The policy in which the last of them differs.
         last_policy: QosPolicy,
     },
-    /// A subscription to this topic has another type; [`Publisher::mismatches`](crate::Publisher::mismatches) says in what they
-    /// differ.
+    /// A subscription to this topic has another type; [`Publisher::mismatches`](crate::Publisher::mismatches) has the
+    /// difference.
     IncompatibleType {
         /// Subscriptions that had.
         total_count: u64,
@@ -77,18 +78,18 @@ pub enum PublisherEvent {
     },
 }
 
-/// A publisher, as its events see it.
+/// Source of the events of one publisher.
 pub(crate) struct PublisherEventSource {
     description: EndpointDescription,
     topic: TopicIndex,
-    /// `None` when the publisher is gone: its events must not keep its memory.
+    /// `None` when the publisher is gone: its events do not keep its memory.
     file: Option<Arc<PublisherFile>>,
-    /// Generation of the topic's readers for which `matched` is true.
+    /// Generation of the topic's readers to which `matched` belongs.
     generation: Option<u64>,
     matched: BTreeSet<Gid>,
     deadline: Option<Deadline>,
     lease: Option<Lease>,
-    /// Liveliness: how often it was lost.
+    /// Their liveliness counts how often it was lost.
     counts: EventCounts<u64>,
 }
 

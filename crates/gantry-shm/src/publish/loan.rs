@@ -1,4 +1,4 @@
-//! A slot on loan: the publisher's memory for one message, to be written in place.
+//! A loan: the slot of a publisher for one message, which is written in place.
 
 use crate::{
     describe::description::RequestId,
@@ -12,31 +12,31 @@ use crate::{
 };
 use std::{ptr::NonNull, sync::Arc};
 
-/// Memory for one message. Publish it with the publisher it came from; dropping it gives the slot back.
+/// Memory for one message. Its publisher publishes it; a drop returns the slot.
 ///
-/// Its bytes are what the slot last held (zeros at first), so nothing is cleared that will be overwritten anyway.
+/// Its bytes are those that the slot last held (zeros at first): nothing is cleared that will be overwritten anyway.
 ///
 /// # Real-time
-/// Reading, writing and dropping it neither allocates, blocks nor makes system calls. But of more than 64 loans that are
-/// out at once and are dropped unpublished, further ones take a lock; and the last loan of a publisher that is gone unmaps its memory.
+/// Reading, writing and dropping it are on the data path. Exceptions: of more than 64 loans that are out at once and are dropped
+/// unpublished, the drops of the others take a lock; and the last loan of a publisher that is gone unmaps its memory.
 pub struct Loan {
     /// `None` once it is published.
     slot: Option<(Arc<PublisherFile>, Slot)>,
-    /// Of the slot; the payload follows.
+    /// Header of the slot; the payload follows.
     header: NonNull<SlotHeader>,
     length_bytes: usize,
-    /// The header says which request it answers.
+    /// The header names the request that it answers.
     is_response: bool,
     epoch: Epoch,
 }
 
-// SAFETY: the slot belongs to this loan alone (history.rs: a slot is in exactly one place), wherever the loan goes.
+// SAFETY: the slot belongs to this loan alone (`protocol::history`: a slot is in exactly one state), wherever the loan goes.
 unsafe impl Send for Loan {}
 // SAFETY: a shared loan only reads the bytes.
 unsafe impl Sync for Loan {}
 
 impl Loan {
-    /// `slot` was taken out of the books of `file`'s publisher; header and `length_bytes` fit in it.
+    /// `slot` was taken out of the history of `file`'s publisher; header and `length_bytes` fit in it.
     #[inline]
     pub(crate) fn new(file: Arc<PublisherFile>, slot: Slot, length_bytes: usize, epoch: Epoch) -> Result<Loan> {
         let header = file.slot(slot)?;
@@ -49,7 +49,7 @@ impl Loan {
         unsafe { self.header.cast::<u8>().add(PAYLOAD_OFFSET) }
     }
 
-    /// The slot's header, in bounds and aligned, which nobody else looks at before the loan is published.
+    /// The slot's header, in bounds and aligned; no reader looks at it before the loan is published.
     #[inline]
     pub(crate) fn header(&self) -> NonNull<SlotHeader> {
         self.header
@@ -59,12 +59,12 @@ impl Loan {
     #[inline]
     #[must_use]
     pub fn bytes(&self) -> &[u8] {
-        // SAFETY: `length_bytes` initialised bytes (the kernel's zeros, or an earlier message) in a slot that is ours
+        // SAFETY: `length_bytes` initialised bytes (the kernel's zeros, or an earlier message) in a slot that is this loan's
         //   alone, in a mapping that the file keeps.
         unsafe { std::slice::from_raw_parts(self.payload().as_ptr(), self.length_bytes) }
     }
 
-    /// The payload, to be written.
+    /// The payload, writable.
     #[inline]
     #[must_use]
     pub fn bytes_mut(&mut self) -> &mut [u8] {
@@ -73,10 +73,10 @@ impl Loan {
         unsafe { std::slice::from_raw_parts_mut(self.payload().as_ptr(), self.length_bytes) }
     }
 
-    /// Says which request this message answers, as [`SampleInfo::request`](crate::SampleInfo::request) tells who takes it.
+    /// Sets the request that this message answers, for [`SampleInfo::request`](crate::SampleInfo::request).
     #[inline]
     pub fn set_request(&mut self, request: RequestId) {
-        // SAFETY: in bounds and aligned (`PublisherFile::slot`); ours alone until it is published (I4).
+        // SAFETY: in bounds and aligned (`PublisherFile::slot`); this loan's alone until it is published (I4).
         let header = unsafe { self.header.as_mut() };
         (header.request_gid, header.request_sequence) = (request.client_gid.0, request.sequence);
         self.is_response = true;
@@ -88,19 +88,19 @@ impl Loan {
         self.is_response
     }
 
-    /// How many bytes the payload has.
+    /// Length of the payload.
     #[inline]
     pub(crate) fn length_bytes(&self) -> usize {
         self.length_bytes
     }
 
-    /// Whether it came from the publisher with that file; its slot, if so.
+    /// Its slot, if it is of the publisher with that file.
     #[inline]
     pub(crate) fn slot_of(&self, file: &Arc<PublisherFile>) -> Option<Slot> {
         self.slot.as_ref().filter(|(own, _)| Arc::ptr_eq(own, file)).map(|&(_, slot)| slot)
     }
 
-    /// The slot is published: gives its reference to the file back, to be used for another loan.
+    /// The slot is published: returns the reference to the file, for another loan.
     #[inline]
     pub(crate) fn into_file(mut self) -> Option<Arc<PublisherFile>> {
         self.slot.take().map(|(file, _)| file)
@@ -111,7 +111,7 @@ impl Drop for Loan {
     #[inline]
     fn drop(&mut self) {
         if let (Some((file, slot)), true) = (&self.slot, self.epoch.is_current()) {
-            file.returns.put(*slot);
+            file.returned_slots.put(*slot);
         }
     }
 }
@@ -122,13 +122,13 @@ impl std::fmt::Debug for Loan {
     }
 }
 
-/// A loan that could not be published, and why; publish it again or drop it.
+/// A loan that could not be published, and the error. The loan can be published again or dropped.
 #[derive(Debug, thiserror::Error)]
 #[error("{error}")]
 pub struct PublishError {
     /// The message, as it was written.
     pub loan: Loan,
-    /// Why.
+    /// The error.
     pub error: Box<Error>,
 }
 

@@ -1,9 +1,8 @@
-//! The memory that a publisher cuts slots and rings from: its file, grown and handed back in place.
+//! The memory in which a publisher allocates slots and rings: its file, grown and punched in place.
 //!
-//! Used by `publisher` alone, off the data path. The books of what is free are private (`range-alloc`, best fit), so that
-//! nobody else can damage them. Invariants:
-//! - M1: a range that was given out has pages behind every byte (`fallocate`), until it is freed.
-//! - M2: ranges given out do not overlap, are multiples of 64, and lie below the file's length.
+//! The list of free ranges is private (`range-alloc`, best fit), so that no other process can damage it. Invariants:
+//! - M1: an allocated range has pages behind every byte (`fallocate`), until it is freed.
+//! - M2: allocated ranges do not overlap, are multiples of 64, and lie below the file's length.
 
 use crate::{
     crash::{self, Point},
@@ -17,30 +16,30 @@ use crate::{
 use range_alloc::RangeAllocator;
 use std::ops::Range;
 
-/// Freed memory below this is kept.
-const MIN_HAND_BACK_BYTES: usize = 1 << 20;
+/// Unused memory below this is not punched.
+const MIN_PUNCH_BYTES: usize = 1 << 20;
 
-/// The books.
+/// The allocated and free ranges of one publisher's file.
 pub(crate) struct Memory {
     ranges: RangeAllocator<usize>,
-    /// Free ranges of whole pages that were given back to the system, in any order.
+    /// Free ranges of whole pages that were punched, in any order.
     holes: Vec<Range<usize>>,
     backed_bytes: usize,
 }
 
 impl Memory {
-    /// Books for the memory that begins at `offset` of a file that is as long as it.
+    /// No memory yet: the file ends at `offset`.
     pub(crate) fn new(offset: usize) -> Memory {
         Memory { ranges: RangeAllocator::new(offset..offset), holes: Vec::new(), backed_bytes: 0 }
     }
 
-    /// Bytes that have pages.
+    /// Bytes with pages.
     pub(crate) fn backed_bytes(&self) -> usize {
         self.backed_bytes
     }
 
-    /// Memory of `bytes`, a multiple of 64, with its pages brought in. If the file must grow for it, it grows by `ahead_bytes`
-    /// if that is more. `what` it is for, should there be no room. `Ok(None)`: the file may not grow so far.
+    /// Allocates `bytes`, a multiple of 64, with its pages brought in. If the file must grow for it, it grows by `ahead_bytes`
+    /// if that is more. `what` names the purpose in errors. `Ok(None)`: the file may not grow so far.
     pub(crate) fn take(
         &mut self,
         region: &Region,
@@ -80,41 +79,41 @@ impl Memory {
         Ok(Some(Slot { offset: range.start, bytes }))
     }
 
-    /// Memory comes back.
-    pub(crate) fn give(&mut self, slot: Slot) {
+    /// Frees a range.
+    pub(crate) fn free(&mut self, slot: Slot) {
         self.ranges.free_range(slot.offset..slot.offset + slot.bytes);
     }
 
-    /// M1: pages for what of `range` has none.
+    /// M1: adds pages to the parts of `range` without.
     fn fill_holes(&mut self, region: &Region, directory: &Directory, what: &str, range: &Range<usize>) -> Result<()> {
-        while let Some(place) = self.holes.iter().position(|hole| hole.start < range.end && range.start < hole.end) {
-            let hole = self.holes[place].clone();
+        while let Some(index) = self.holes.iter().position(|hole| hole.start < range.end && range.start < hole.end) {
+            let hole = self.holes[index].clone();
             let filled = hole.start.max(range.start / PAGE_BYTES * PAGE_BYTES)
                 ..hole.end.min(range.end.next_multiple_of(PAGE_BYTES));
             region.fill(directory, what, filled.clone())?;
             crash::point(Point::HoleFilled);
             region.populate(filled.start, filled.end);
             self.backed_bytes += filled.len();
-            self.holes.swap_remove(place);
+            self.holes.swap_remove(index);
             self.holes
                 .extend([hole.start..filled.start, filled.end..hole.end].into_iter().filter(|rest| !rest.is_empty()));
         }
         Ok(())
     }
 
-    /// Whether so much memory has no use any more that [`Memory::hand_back`] is worth its system calls; `peak_bytes` were in use at most
-    /// of late.
+    /// Whether so much memory is unused that [`Memory::punch`] is worth its system calls; `peak_bytes` is the recent peak of the
+    /// memory in use.
     #[inline]
     pub(crate) fn is_oversized(&self, peak_bytes: usize) -> bool {
-        self.backed_bytes > 2 * peak_bytes + MIN_HAND_BACK_BYTES
+        self.backed_bytes > 2 * peak_bytes + MIN_PUNCH_BYTES
     }
 
-    /// Gives pages of free ranges back to the system, the last ones first, until `keep_bytes` are left.
-    pub(crate) fn hand_back(&mut self, region: &Region, directory: &Directory, keep_bytes: usize) -> Result<()> {
+    /// Punches pages of free ranges, the last ones first, until `keep_bytes` are left.
+    pub(crate) fn punch(&mut self, region: &Region, directory: &Directory, keep_bytes: usize) -> Result<()> {
         let Range { start, end } = *self.ranges.initial_range();
         let mut gaps = Vec::new();
         let mut free_from = start;
-        // Not the last page: a reader that learns of the file's length asks whether that can be read.
+        // Not the last page: a reader that reads the file's length checks whether that page can be read.
         let last_page = end - PAGE_BYTES..end;
         for taken in self.ranges.allocated_ranges().chain(std::iter::once(last_page)) {
             gaps.push(free_from.next_multiple_of(PAGE_BYTES)..taken.start / PAGE_BYTES * PAGE_BYTES);
@@ -125,7 +124,7 @@ impl Memory {
             if surplus < PAGE_BYTES {
                 break;
             }
-            // Holes lie inside gaps, for what was taken from them was filled.
+            // Holes lie inside gaps, since the ranges allocated from them were filled.
             let inside = |hole: &Range<usize>| gap.start <= hole.start && hole.end <= gap.end;
             let hole_bytes: usize = self.holes.iter().filter(|hole| inside(hole)).map(Range::len).sum();
             if gap.len() > hole_bytes {

@@ -1,4 +1,4 @@
-//! What a publisher may use and wait, besides its QoS. Plain values; local, never seen by others.
+//! The limits of a publisher besides its QoS: plain values that other processes never see.
 
 use crate::{
     describe::{
@@ -15,21 +15,21 @@ use crate::{
 };
 use std::time::Duration;
 
-/// Least memory limit that is chosen by itself.
+/// Least memory limit that is chosen by default.
 const MIN_LIMIT_BYTES: usize = 1 << 30;
-/// The limit that is chosen by itself lets readers hold so many samples beyond the history.
+/// Samples that readers can hold beyond the history with the default limit.
 const HELD_SAMPLES: usize = 64;
 
-/// Who wakes the readers that sleep.
+/// The thread that wakes the readers that sleep.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum PublishMode {
-    /// The thread that publishes, by one system call for each. Readers hear of a sample at once.
+    /// The thread that publishes, by one system call for each reader. Readers wake at once.
     #[default]
     Sync,
     /// A *sender* thread, one for all such publishers of the process in the domain: publish makes no system call. The thread
     /// looks for samples again and again as long as that finds any (20 µs at most), then sleeps for `period`, the shortest of its
-    /// publishers'. So a reader that sleeps hears of a sample up to a period later; one that polls is not concerned. The sender
-    /// costs CPU time each period, samples or not: from a few microseconds to 25 on a virtual machine.
+    /// publishers'. So a reader that sleeps wakes up to a period later; one that polls is not affected. The sender costs CPU time
+    /// each period, with or without samples: from a few microseconds to 25 on a virtual machine.
     ///
     /// The thread is named `gantry-sender` and has the scheduling policy, priority and CPUs of the thread that made the first
     /// such publisher.
@@ -42,20 +42,20 @@ pub enum PublishMode {
 /// Limits of one publisher.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PublisherOptions {
-    /// Who wakes the readers that sleep. [`PublishMode::Sync`].
+    /// The thread that wakes the readers that sleep. [`PublishMode::Sync`].
     pub publish_mode: PublishMode,
-    /// How long [`publish`](crate::Publisher::publish) waits for RELIABLE KEEP_ALL subscriptions, if the publisher is so, too
-    /// (DDS's `max_blocking_time`). 100 ms.
+    /// Longest time that [`publish`](crate::Publisher::publish) waits for RELIABLE KEEP_ALL subscriptions, if its QoS is that,
+    /// too (DDS's `max_blocking_time`). 100 ms.
     pub max_blocking_time: Duration,
-    /// How many samples are kept at most for subscriptions that are deeper than the publisher, and by KEEP_ALL. 1024;
+    /// Most samples that are kept for subscriptions that are deeper than the publisher, and by KEEP_ALL. 1024;
     /// [`MAX_DEPTH`] at most.
     pub max_kept_samples: usize,
-    /// How many bytes are kept at most for them. 64 MiB.
+    /// Most bytes that are kept for them. 64 MiB.
     pub max_kept_bytes: usize,
-    /// How much shared memory the publisher's samples may use, whoever holds them. `None`: 1 GiB, or what the history and 64
-    /// held samples of the largest size need, if that is more. It is address space until it is used.
+    /// Most shared memory of the publisher's samples, those held by readers included. `None`: 1 GiB, or the memory of the history
+    /// and 64 held samples of the largest size, if that is more. It is address space until it is used.
     pub max_memory_bytes: Option<usize>,
-    /// How long memory must have been of no use before the publisher gives it back to the system, in a
+    /// Time that memory must have been unused before the publisher gives it back to the system, in a
     /// [`loan`](crate::Publisher::loan). 5 s; `Duration::MAX`: never.
     pub keep_unused_memory: Duration,
 }
@@ -74,16 +74,16 @@ impl Default for PublisherOptions {
 }
 
 impl PublisherOptions {
-    /// What a publisher of this QoS keeps.
-    pub(crate) fn keep(&self, qos: &Qos) -> Retention {
-        let keeps_all = qos.history == History::KeepAll;
-        let guaranteed = if keeps_all { 1 } else { qos.depth as usize };
+    /// The samples that a publisher of this QoS keeps.
+    pub(crate) fn retention(&self, qos: &Qos) -> Retention {
+        let is_keep_all = qos.history == History::KeepAll;
+        let guaranteed = if is_keep_all { 1 } else { qos.depth as usize };
         Retention {
             guaranteed,
             samples: self.max_kept_samples.min(MAX_DEPTH as usize).max(guaranteed),
             bytes: self.max_kept_bytes,
-            keeps_all,
-            gates: keeps_all && qos.reliability == Reliability::Reliable,
+            is_keep_all,
+            is_gated: is_keep_all && qos.reliability == Reliability::Reliable,
         }
     }
 
@@ -100,7 +100,7 @@ impl PublisherOptions {
         })
     }
 
-    /// How far the file may grow.
+    /// Largest size of the file.
     pub(crate) fn memory_limit_bytes(&self, samples: usize, description: &EndpointDescription) -> Result<usize> {
         let payload_bytes = description.message_type.payload_bytes;
         let slot_bytes = if payload_bytes == usize::MAX { 0 } else { slot_bytes(PAYLOAD_OFFSET, payload_bytes)? };

@@ -1,6 +1,5 @@
-//! A publisher's own file: header and description, then the memory for rings and slots. Written by its publisher alone.
-//!
-//! Used by `publisher` and `loan` (which keeps it mapped after the publisher is gone).
+//! A publisher's own file: header and description, then the memory for rings and slots. Only its publisher writes it; a loan
+//! keeps it mapped after the publisher is gone.
 
 use crate::{
     crash::{self, Point},
@@ -8,11 +7,7 @@ use crate::{
     domain::Domain,
     error::{Error, Result},
     os::region::{MAX_RESERVE_BYTES, Region},
-    protocol::{
-        history::Slot,
-        layout::*,
-        ring::{Descriptor, Ring},
-    },
+    protocol::{history::Slot, layout::*, ring::Descriptor},
     publish::returned_slots::ReturnedSlots,
 };
 use std::{ptr::NonNull, sync::atomic::Ordering::*};
@@ -21,8 +16,8 @@ use std::{ptr::NonNull, sync::atomic::Ordering::*};
 pub(crate) struct PublisherFile {
     pub(crate) region: Region,
     pub(crate) name: String,
-    /// Loans that were dropped unpublished; the publisher collects them when it is short of slots.
-    pub(crate) returns: ReturnedSlots,
+    /// Slots of loans that were dropped unpublished; the publisher takes them when it is short of slots.
+    pub(crate) returned_slots: ReturnedSlots,
 }
 
 impl PublisherFile {
@@ -42,7 +37,7 @@ impl PublisherFile {
         let kind = (PUBLISHER_MAGIC, &*format!("the ring of topic {}", description.topic));
         let region = Region::create(&domain.directory, &name, kind, length_bytes, reserve_bytes)?;
         let header = region.pointer(0, text_offset, LINE_BYTES)?.cast::<PublisherHeader>();
-        // SAFETY: inside the mapping and aligned (`pointer`); the file has no name yet, so nobody else can look.
+        // SAFETY: inside the mapping and aligned (`pointer`); the file has no name yet, so no other process can look.
         let header = unsafe { &mut *header.as_ptr() };
         (header.domain_id, header.key, header.gid) = (description.domain_id, description.key, description.gid.0);
         (header.description_offset, header.description_bytes) = (text_offset as u32, text.len() as u32);
@@ -51,14 +46,14 @@ impl PublisherFile {
         header.ring.store(Descriptor { offset: ring_offset, log2_capacity }.to_word(), Relaxed);
         header.state.store(PUBLISHER_LIVE, Relaxed);
         header.tail.store(1, Relaxed);
-        let place = region.pointer(text_offset, text.len(), 1)?;
+        let target = region.pointer(text_offset, text.len(), 1)?;
         // SAFETY: `text.len()` bytes inside the mapping (`pointer`), not overlapping the vector, not yet visible.
-        unsafe { place.copy_from_nonoverlapping(NonNull::from(text.as_slice()).cast(), text.len()) };
+        unsafe { target.copy_from_nonoverlapping(NonNull::from(text.as_slice()).cast(), text.len()) };
         crash::point(Point::PublisherWritten);
-        Ok(PublisherFile { region, name, returns: ReturnedSlots::new() })
+        Ok(PublisherFile { region, name, returned_slots: ReturnedSlots::new() })
     }
 
-    /// Gives it its name: from now on others can open it, and it needs no descriptor any more.
+    /// Gives the file its name: from now on other processes can open it, and its descriptor is closed.
     pub(crate) fn publish_name(&mut self, domain: &Domain) -> Result<()> {
         let linked = self.region.publish_name(&domain.directory, &self.name);
         linked.map_err(|e| Error::system(format!("name {}/{}", domain.directory, self.name), e))?;
@@ -68,11 +63,6 @@ impl PublisherFile {
 
     pub(crate) fn header(&self) -> Result<&PublisherHeader> {
         self.region.at(0)
-    }
-
-    /// The ring at `descriptor`. Whoever keeps it keeps this file.
-    pub(crate) fn ring(&self, descriptor: Descriptor) -> Result<Ring> {
-        self.region.ring(descriptor)
     }
 
     /// Address of a slot's header; the payload follows at `PAYLOAD_OFFSET`.

@@ -1,7 +1,7 @@
-//! Slots whose loans were dropped unpublished, on whatever thread, on their way back to their publisher's books.
+//! The slots of loans that were dropped unpublished, on any thread, on their way back to their publisher.
 //!
-//! Used by `publisher_file` (which loans keep) and `publisher`. Neither side waits for the other, nor allocates, nor makes a system
-//! call, while there are [`PLACES`] slots at most on the way; for more there is a list behind a lock.
+//! Neither side waits for the other, allocates, or makes a system call, while there are [`CELLS`] slots at most on the way; for
+//! more there is a list behind a lock.
 
 use crate::protocol::{history::Slot, layout::LINE_BYTES};
 use std::sync::{
@@ -9,33 +9,33 @@ use std::sync::{
     atomic::{AtomicBool, AtomicU64, Ordering::*},
 };
 
-/// The publisher looks here every 64 loans: so there are places for these, and as many that were on loan before.
-const PLACES: usize = 128;
+/// Cells for slots: the publisher looks here every 64 loans, and as many may have been on loan before.
+const CELLS: usize = 128;
 
-/// The slots on the way.
+/// The slots that were returned and not taken yet.
 pub(crate) struct ReturnedSlots {
-    /// A slot each, 0 = none. W: who drops a loan, by compare-and-swap from 0; the publisher, to 0. Both pairs are Release with
+    /// A slot each, 0 = none. W: the drop of a loan, by compare-and-swap from 0; the publisher, to 0. Both pairs are Release with
     /// Acquire: the loan's last write comes before the slot's next use.
-    places: [AtomicU64; PLACES],
-    /// Those that found no place.
+    cells: [AtomicU64; CELLS],
+    /// Slots that found no cell.
     others: Mutex<Vec<Slot>>,
-    /// Hints, set after a slot was put there: whether a look at the places, and at the others, is worth it.
+    /// Hints, set after a slot was put there: whether a look at the cells, and at the others, may find one.
     has_some: AtomicBool,
     has_others: AtomicBool,
 }
 
 impl ReturnedSlots {
-    /// None.
+    /// No slots.
     pub(crate) fn new() -> ReturnedSlots {
         let (has_some, has_others) = (AtomicBool::new(false), AtomicBool::new(false));
-        ReturnedSlots { places: [const { AtomicU64::new(0) }; PLACES], others: Mutex::default(), has_some, has_others }
+        ReturnedSlots { cells: [const { AtomicU64::new(0) }; CELLS], others: Mutex::default(), has_some, has_others }
     }
 
-    /// A loan was dropped.
+    /// Adds the slot of a loan that was dropped.
     pub(crate) fn put(&self, slot: Slot) {
         let word = to_word(slot);
-        let is_put = |place: &AtomicU64| place.compare_exchange(0, word, Release, Relaxed).is_ok();
-        if self.places.iter().any(is_put) {
+        let is_put = |cell: &AtomicU64| cell.compare_exchange(0, word, Release, Relaxed).is_ok();
+        if self.cells.iter().any(is_put) {
             self.has_some.store(true, Release);
         } else {
             self.others.lock().unwrap_or_else(PoisonError::into_inner).push(slot);
@@ -43,25 +43,25 @@ impl ReturnedSlots {
         }
     }
 
-    /// Publisher: calls `take` for each slot that came back. Takes a lock only if more than [`PLACES`] did.
+    /// Publisher: calls `take` for each returned slot. Takes a lock only if there were more than [`CELLS`].
     pub(crate) fn take(&self, mut take: impl FnMut(Slot)) {
         if self.has_some.load(Relaxed) && self.has_some.swap(false, Acquire) {
-            self.take_placed(&mut take);
+            self.take_cells(&mut take);
         }
         if self.has_others.load(Relaxed) && self.has_others.swap(false, Acquire) {
             self.take_others(&mut take);
         }
     }
 
-    /// The same for a publisher that would fail without: whatever the hints say, and waits for who is just putting one there.
+    /// The same for a publisher that would fail otherwise: ignores the hints, and waits for a thread that holds the lock.
     pub(crate) fn take_all(&self, mut take: impl FnMut(Slot)) {
-        self.take_placed(&mut take);
+        self.take_cells(&mut take);
         self.take_others(&mut take);
     }
 
-    fn take_placed(&self, take: &mut impl FnMut(Slot)) {
-        for place in &self.places {
-            let word = place.swap(0, Acquire);
+    fn take_cells(&self, take: &mut impl FnMut(Slot)) {
+        for cell in &self.cells {
+            let word = cell.swap(0, Acquire);
             if word != 0 {
                 take(to_slot(word));
             }
@@ -89,10 +89,10 @@ mod tests {
     #[test]
     fn every_slot_comes_back_once() {
         let slot = |number: usize| Slot { offset: number * LINE_BYTES, bytes: (1 << 33) + number * LINE_BYTES };
-        let (returns, mut back) = (ReturnedSlots::new(), Vec::new());
-        for count in [0, 1, PLACES, PLACES + 1, 3 * PLACES] {
-            (1..=count).for_each(|number| returns.put(slot(number)));
-            returns.take(|slot| back.push(slot));
+        let (returned, mut back) = (ReturnedSlots::new(), Vec::new());
+        for count in [0, 1, CELLS, CELLS + 1, 3 * CELLS] {
+            (1..=count).for_each(|number| returned.put(slot(number)));
+            returned.take(|slot| back.push(slot));
             back.sort_unstable_by_key(|slot| slot.offset);
             assert_eq!(std::mem::take(&mut back), (1..=count).map(slot).collect::<Vec<_>>());
         }
@@ -100,16 +100,16 @@ mod tests {
             const THREADS: usize = 4;
             const SLOTS: usize = 10_000;
             for thread in 0..THREADS {
-                let returns = &returns;
-                scope.spawn(move || (1..=SLOTS).for_each(|number| returns.put(slot(thread * SLOTS + number))));
+                let returned = &returned;
+                scope.spawn(move || (1..=SLOTS).for_each(|number| returned.put(slot(thread * SLOTS + number))));
             }
             let mut taken = 0;
             while taken < THREADS * SLOTS {
-                returns.take(|slot| back.push(slot));
+                returned.take(|slot| back.push(slot));
                 taken = back.len();
                 std::thread::yield_now();
             }
-            returns.take_all(|slot| back.push(slot));
+            returned.take_all(|slot| back.push(slot));
             back.sort_unstable_by_key(|slot| slot.offset);
             assert_eq!(back, (1..=THREADS * SLOTS).map(slot).collect::<Vec<_>>());
         });

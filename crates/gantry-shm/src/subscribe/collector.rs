@@ -1,8 +1,8 @@
-//! Waits for many subscriptions and says which of them have news, in time proportional to those.
+//! A collector: it waits for many subscriptions and finds those with news, in time proportional to their number.
 //!
-//! Used by executors. It stays announced on the topics of what is attached to it, so going to sleep costs the same whatever their
-//! number (`protocol::collect`). Several topics may share a bit of [`Collector::BITS`]: who is named may have nothing.
-//! Where all waiter lines are taken it shares the last one, announces itself for each short sleep, and names everybody after it.
+//! It stays announced on the topics of its subscriptions, so the cost of going to sleep does not depend on their number
+//! (`protocol::collect`). If all waiter lines are taken it shares the last one: it announces itself for each short sleep, and
+//! reports all topics after it.
 
 use crate::{
     domain::{Domain, board::TopicIndex, participant::Participant, registry::REGISTRY_PATIENCE},
@@ -21,29 +21,32 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// How long it sleeps on the shared line: nobody tells it of news that came between its last look and that.
+/// Longest sleep on the shared line: no bell rings for news between its last look and the sleep.
 const SHARED_SLICE: Duration = Duration::from_millis(10);
 
-/// Waits for the subscriptions that are attached to it; belongs to one thread at a time.
+/// A wait set that learns which topics have news from one bit per topic. It belongs to one thread at a time.
+///
+/// Several topics may share one of [`Collector::BITS`], so a reported subscription may have nothing. [`Collector::collect`] is on
+/// the data path; [`Collector::wait`] sleeps by one futex call.
 pub struct Collector {
     domain: Arc<Domain>,
     waiter: Waiter,
     index: WaiterIndex,
-    /// Topics of what is attached, and how many of it.
+    /// Topics of the attached subscriptions, and the number of subscriptions.
     topics: Vec<(TopicIndex, usize)>,
-    /// On the shared line: it waited since everybody was named.
+    /// On the shared line: it waited since all topics were reported.
     has_waited: bool,
 }
 
-/// What [`Collector::detach`] takes back.
+/// An attached subscription, for [`Collector::detach`].
 #[derive(Debug)]
 pub struct Attachment(TopicIndex);
 
 impl Collector {
-    /// How many topics can be told apart.
+    /// Number of topics that can be told apart.
     pub const BITS: usize = collect::READY_BITS;
 
-    /// Nothing is attached yet. Takes the registry lock.
+    /// A collector without subscriptions. Takes the registry lock.
     ///
     /// # Errors
     /// The registry lock is held too long; the process forked.
@@ -58,13 +61,13 @@ impl Collector {
         Ok(Collector { domain, waiter, index, topics: Vec::new(), has_waited: true })
     }
 
-    /// Who wakes it.
+    /// The bell that wakes it, from any thread of this process.
     #[must_use]
     pub fn bell(&self) -> Bell {
         Bell::new(&self.domain, self.index)
     }
 
-    /// Attaches a subscription. What it has already is not named: look at it once.
+    /// Attaches a subscription. Its present samples are not reported: the caller looks at it once.
     ///
     /// # Errors
     /// The subscription is of another domain; the process forked.
@@ -84,29 +87,26 @@ impl Collector {
         Ok(Attachment(topic))
     }
 
-    /// Detaches what was attached.
+    /// Detaches a subscription.
     pub fn detach(&mut self, Attachment(topic): Attachment) {
-        let Some(place) = self.topics.iter().position(|(attached, _)| *attached == topic) else { return };
-        self.topics[place].1 -= 1;
-        if self.topics[place].1 == 0 {
-            self.topics.swap_remove(place);
+        let Some(index) = self.topics.iter().position(|(attached, _)| *attached == topic) else { return };
+        self.topics[index].1 -= 1;
+        if self.topics[index].1 == 0 {
+            self.topics.swap_remove(index);
             if self.domain.epoch.is_current() {
                 sleep::leave(&self.domain.board.line(topic).sleepers, self.index);
             }
         }
     }
 
-    /// Calls `found` with the bits of those that had news since the last time. Look at each until it has none. A forked child,
-    /// which does not have the board, finds nothing.
-    ///
-    /// # Real-time
-    /// No allocation, lock or system call.
+    /// Calls `found` with the bits of the topics that had news since the last call. The caller takes from each until it has none.
+    /// A forked child, which does not have the board, finds none.
     pub fn collect(&mut self, mut found: impl FnMut(usize)) {
         if !self.domain.epoch.is_current() {
             return;
         }
         if self.index == SHARED_WAITER {
-            // Once: who collects until there is nothing more comes to an end.
+            // Once: a caller that collects until there is nothing more must come to an end.
             if std::mem::take(&mut self.has_waited) {
                 self.topics.iter().for_each(|(topic, _)| found(topic.ready_bit().0));
             }
@@ -120,9 +120,9 @@ impl Collector {
         }
     }
 
-    /// Waits until there is something to collect, `look` finds something, the bell was rung, or `deadline` is over (`None`: no
-    /// limit); rarely for nothing. A bounded spin (none where only one CPU is usable), then one futex. `look` finds what the bell is
-    /// rung for.
+    /// Waits until there is something to collect, `look` returns `true`, the bell was rung, or `deadline` is over (`None`: no
+    /// limit); it may also return early. A bounded spin (none where only one CPU is usable), then one futex. `look` finds the
+    /// news for which the bell is rung.
     ///
     /// # Errors
     /// The process forked.

@@ -1,6 +1,5 @@
-//! What connects one subscription with one publisher: the mapped mapping, our records, the reader's side of the protocol.
-//!
-//! Made by `publishers` (on the control path), used by `subscription`.
+//! The connection of a subscription to one publisher: the mapping of its file, the reader records, the reader's side of the
+//! protocol. The control path makes it, the data path takes from it.
 
 use crate::{
     crash::{self, Point},
@@ -19,20 +18,20 @@ use crate::{
         sync::Ordering::*,
     },
     subscribe::{
-        mapping::{MOVES, PublisherMapping},
+        mapping::{MAX_RING_CHANGES, PublisherMapping},
         sample::{OwnedRecord, Sample},
     },
 };
 use std::{ptr::NonNull, sync::Arc};
 
-/// Samples that a connection passed over.
+/// Samples that a subscription lost or skipped.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Losses {
-    /// Left the history before they were taken, though the subscription was matched.
+    /// Samples that left the history before they were taken, though the subscription was matched.
     pub overwritten: u64,
-    /// Left the history before the publisher knew the subscription.
+    /// Samples that left the history before the publisher had discovered the subscription.
     pub before_matched: u64,
-    /// Were there, but older than their publisher's lifespan.
+    /// Samples that were older than their publisher's lifespan.
     pub expired: u64,
 }
 
@@ -41,24 +40,23 @@ pub struct Losses {
 pub(crate) struct Connection {
     domain: Arc<Domain>,
     topic: TopicIndex,
-    pub(crate) key: u64,
     pub(crate) mapping: Arc<PublisherMapping>,
     reader: Reader,
-    /// The first is the record with cursor and depth; the others are there when many samples are held.
+    /// The first is the record with cursor and depth; the others hold more pins when many samples are held.
     records: Vec<Arc<OwnedRecord>>,
-    /// The publisher waits for us.
-    gates: bool,
-    /// Samples that are older are not delivered; `u64::MAX`: all are.
+    /// The publisher waits for this reader.
+    is_gating: bool,
+    /// Samples that are older are skipped; `u64::MAX`: none is.
     lifespan_ns: u64,
-    /// The publisher honours our pins once it has seen this generation.
+    /// The publisher honours the pins once it has seen this generation.
     joined_generation: u64,
-    /// If it waits: the oldest sample that it had when we first saw that it does; from there on nothing is lost.
+    /// If it waits for this reader: the oldest sample that it had when that was first seen; from there on no sample is lost.
     kept_from: Option<u64>,
-    /// The newest sample when we joined: up to here is history.
+    /// The newest sample at the join: the samples up to it are history.
     history_end: u64,
-    /// The next sample, taken early to see how old it is.
+    /// The next sample, taken early to compare its time.
     peeked: Option<Sample>,
-    /// The publisher left or died: take what is there, then drop the connection.
+    /// The publisher left or died: the connection is dropped after its last sample.
     pub(crate) gone: bool,
 }
 
@@ -70,19 +68,20 @@ pub(crate) fn record_words(publisher: &Qos, subscription: &Qos) -> (u32, u32) {
     (state, depth)
 }
 
-/// A publisher for which there is a record that it does not look for yet: several are made before the generation is raised, once.
+/// A connection before its join: its record is there, but the publisher does not look for it yet. Several are made before the
+/// generation is raised, once.
 pub(crate) struct PendingConnection {
-    key: u64,
     mapping: Arc<PublisherMapping>,
     record: Arc<OwnedRecord>,
     start: Start,
     depth: u32,
-    gates: bool,
+    is_gating: bool,
     lifespan_ns: u64,
 }
 
 impl PendingConnection {
-    /// Maps the publisher and makes the record, which wants everything. `NotFound` in the error if the publisher went meanwhile.
+    /// Maps the publisher and makes the record, with a cursor that wants everything. `NotFound` in the error if the publisher
+    /// left meanwhile.
     pub(crate) fn new(
         domain: &Arc<Domain>,
         publisher: &EndpointDescription,
@@ -92,33 +91,32 @@ impl PendingConnection {
         let mapping = Arc::new(PublisherMapping::open(&domain.directory, file_name, publisher.key)?);
         mapping.prefault_new(&domain.directory);
         let (state, depth) = record_words(&publisher.qos, qos);
-        // The publisher may have more than its depth, for others or not retired yet; no late joiner can count on that.
+        // The publisher may have more samples than its depth, for others or not retired yet; a late joiner cannot count on them.
         let offered = if publisher.qos.history == History::KeepLast { publisher.qos.depth } else { MAX_DEPTH };
         let start = match qos.durability {
             Durability::TransientLocal => Start::History(depth.min(offered).into()),
-            // Discovered before the record is visible: who sees the record and then publishes expects us to take it.
+            // Read before the record is visible: a sample that is published after its publisher saw the record must be taken.
             Durability::Volatile => Start::At(mapping.newest()?.1 + 1),
         };
         let record = domain.process.take_record(&domain.directory, publisher.key, state, depth)?;
-        let record = Arc::new(OwnedRecord::new(domain.clone(), mapping.clone(), record));
-        let gates = state == READER_GATING;
+        let record = Arc::new(OwnedRecord { domain: domain.clone(), mapping: mapping.clone(), record });
+        let is_gating = state == READER_GATING;
         let lifespan_ns = limit_ns(publisher.qos.lifespan);
-        Ok(PendingConnection { key: publisher.key, mapping, record, start, depth, gates, lifespan_ns })
+        Ok(PendingConnection { mapping, record, start, depth, is_gating, lifespan_ns })
     }
 
-    /// Joins: looks at what there is. `generation` was raised after [`PendingConnection::new`], so that a publisher that reclaims from here
-    /// on sees the record.
+    /// Joins: chooses the first sample. `generation` was raised after [`PendingConnection::new`], so that a publisher that
+    /// reclaims from here on sees the record.
     pub(crate) fn join(self, domain: &Arc<Domain>, topic: TopicIndex, generation: u64) -> Result<Connection> {
         let (ring, newest) = self.mapping.newest()?;
-        let reader = Reader::new(self.mapping.header, ring, self.record.record(), self.depth.into(), self.start);
+        let reader = Reader::new(self.mapping.header, ring, self.record.record, self.depth.into(), self.start);
         let connection = Connection {
             domain: domain.clone(),
             topic,
-            key: self.key,
             mapping: self.mapping,
             reader,
             records: vec![self.record],
-            gates: self.gates,
+            is_gating: self.is_gating,
             lifespan_ns: self.lifespan_ns,
             joined_generation: generation,
             kept_from: None,
@@ -126,8 +124,8 @@ impl PendingConnection {
             peeked: None,
             gone: false,
         };
-        if self.gates {
-            connection.ring_blocked_publisher(); // it may wait since it saw that cursor of 0
+        if self.is_gating {
+            connection.ring_blocked_publisher(); // it may wait since it saw the cursor of 0
         }
         Ok(connection)
     }
@@ -144,33 +142,33 @@ impl Connection {
     pub(crate) fn has_news(&self) -> bool {
         let in_new_ring = || match self.mapping.ring() {
             Ok(ring) => self.reader.has_news_in(&ring).unwrap_or(true),
-            Err(_) => true, // a take will say why
+            Err(_) => true, // a take returns the error
         };
         self.peeked.is_some() || self.reader.has_news_in(&self.reader.ring).unwrap_or_else(in_new_ring)
     }
 
-    /// Whether there may be samples to take that were published before we joined.
+    /// Whether there may be samples to take that were published before the join.
     #[inline]
     pub(crate) fn is_in_history(&self) -> bool {
         self.peeked.is_some() || self.reader.next <= self.history_end
     }
 
-    /// When the next sample was published, and by whom; it is taken for that, and kept for [`Connection::take`].
+    /// Time of the next sample, and the key of its publisher; the sample is taken for that, and kept for [`Connection::take`].
     pub(crate) fn peek_time(&mut self, losses: &mut Losses) -> Result<Option<(u64, u64)>, Box<Error>> {
         if self.peeked.is_none() {
             self.peeked = self.take(losses)?;
         }
-        Ok(self.peeked.as_ref().map(|sample| (sample.info().source_time_ns, self.key)))
+        Ok(self.peeked.as_ref().map(|sample| (sample.info().source_time_ns, self.mapping.key)))
     }
 
-    /// The next sample, or `None` if there is none now. What was passed over is counted in `losses`.
+    /// The next sample, or `None` if there is none now. Skipped samples are counted in `losses`.
     #[inline]
     pub(crate) fn take(&mut self, losses: &mut Losses) -> Result<Option<Sample>, Box<Error>> {
         if self.lifespan_ns == u64::MAX { self.take_any(losses) } else { self.take_valid(losses) }
     }
 
-    /// The next sample that has not expired. Of those that come meanwhile none is passed over: a publisher whose samples
-    /// expire as fast as they are looked at could keep us for ever.
+    /// The next sample that has not expired. Only samples that were there at the start are skipped: a publisher whose samples
+    /// expire as fast as they are looked at would make this endless.
     fn take_valid(&mut self, losses: &mut Losses) -> Result<Option<Sample>, Box<Error>> {
         let newest = self.reader.newest();
         while let Some(sample) = self.take_any(losses)? {
@@ -186,13 +184,13 @@ impl Connection {
         Ok(None)
     }
 
-    /// The next sample, however old.
+    /// The next sample of any age.
     #[inline]
     fn take_any(&mut self, losses: &mut Losses) -> Result<Option<Sample>, Box<Error>> {
         if let Some(sample) = self.peeked.take() {
             return Ok(Some(sample));
         }
-        for _ in 0..MOVES {
+        for _ in 0..MAX_RING_CHANGES {
             match self.reader.peek() {
                 Peek::Nothing => return Ok(None),
                 Peek::Slot { offset, length_bytes } => {
@@ -206,7 +204,7 @@ impl Connection {
             let taken = self.reader.take(self.records[record].pin(index));
             let passed = self.reader.next - first - u64::from(matches!(taken, Taken::Sample { .. }));
             if passed > 0 {
-                self.count(first, passed, losses); // in a ring that was replaced meanwhile, too
+                self.count_losses(first, passed, losses); // in a ring that was replaced meanwhile, too
             }
             match taken {
                 Taken::Sample { offset, length_bytes } => {
@@ -234,11 +232,11 @@ impl Connection {
     }
 
     #[cold]
-    fn count(&mut self, first: u64, passed: u64, losses: &mut Losses) {
-        let before_matched = if !self.is_known() {
+    fn count_losses(&mut self, first: u64, passed: u64, losses: &mut Losses) {
+        let before_matched = if !self.is_matched() {
             passed
-        } else if self.gates {
-            // It may know us since a moment ago; what it had not any more then was lost before.
+        } else if self.is_gating {
+            // The match may be new; samples that had left the history by then were lost before it.
             self.note_match();
             self.kept_from.unwrap_or(0).saturating_sub(first).min(passed)
         } else {
@@ -248,15 +246,15 @@ impl Connection {
         losses.overwritten = losses.overwritten.saturating_add(passed - before_matched);
     }
 
-    /// Whether the publisher honours our pins, and waits for us if it should.
-    fn is_known(&self) -> bool {
+    /// Whether the publisher honours the pins, and waits for this reader if it should.
+    fn is_matched(&self) -> bool {
         self.reader.seen_generation() >= self.joined_generation
     }
 
-    /// Gating: once the publisher knows us, its oldest sample is the one that it had then, or one that we took.
+    /// Gating: from the match on, the oldest sample of the publisher is the one that it had then, or one that was taken.
     #[cold]
     fn note_match(&mut self) {
-        if self.is_known() {
+        if self.is_matched() {
             self.kept_from = self.kept_from.or_else(|| Some(self.reader.oldest_kept()));
         }
     }
@@ -270,7 +268,7 @@ impl Connection {
         record: usize,
         index: usize,
     ) -> Result<Sample, Box<Error>> {
-        if self.gates {
+        if self.is_gating {
             self.ring_blocked_publisher();
             if self.kept_from.is_none() {
                 self.note_match();
@@ -295,7 +293,7 @@ impl Connection {
         Ok((self.mapping.slot(offset, length_bytes)?, length_bytes))
     }
 
-    /// The length, if the ring's line went to another sample meanwhile.
+    /// The length, if the ring's line is of another sample meanwhile.
     #[cold]
     fn length_in_header(&self, offset: usize) -> Result<usize, Box<Error>> {
         let slot = self.mapping.slot(offset, 0)?;
@@ -313,27 +311,28 @@ impl Connection {
     fn ring_blocked_publisher(&self) {
         let blocked = self.reader.blocked_publisher();
         if blocked != 0 {
-            // A number beyond the board is some line's on it: a ring too many.
+            // A number beyond the board is taken modulo its lines: a superfluous ring.
             self.domain.board.bell(WaiterIndex(blocked as usize - 1)).ring();
         }
     }
 
-    /// A pin that is free, as record and place in it; one more record if all are in use.
+    /// A free pin, as the indexes of its record and in it; one more record if all are in use.
     #[inline]
     fn free_pin(&mut self) -> Result<(usize, usize), Box<Error>> {
-        for (place, record) in self.records.iter().enumerate() {
-            if let Some(index) = free_pin(&record.record()) {
-                return Ok((place, index));
+        for (owned, record) in self.records.iter().enumerate() {
+            if let Some(index) = free_pin(&record.record) {
+                return Ok((owned, index));
             }
         }
         self.add_record()
     }
 
-    /// Adding memory in which pins may appear is a join: the record, then the generation, then the pin.
+    /// Adds a record. Memory in which pins may appear is added like a join: the record, then the generation, then the pin.
     #[cold]
     fn add_record(&mut self) -> Result<(usize, usize), Box<Error>> {
-        let record = self.domain.process.take_record(&self.domain.directory, self.key, READER_EXTENSION, 0)?;
-        self.records.push(Arc::new(OwnedRecord::new(self.domain.clone(), self.mapping.clone(), record)));
+        let record = self.domain.process.take_record(&self.domain.directory, self.mapping.key, READER_EXTENSION, 0)?;
+        let (domain, mapping) = (self.domain.clone(), self.mapping.clone());
+        self.records.push(Arc::new(OwnedRecord { domain, mapping, record }));
         self.domain.board.topic_changed(self.topic, Side::Readers);
         Ok((self.records.len() - 1, 0))
     }
@@ -343,10 +342,10 @@ impl Drop for Connection {
     fn drop(&mut self) {
         if self.domain.epoch.is_current() {
             for record in &self.records {
-                record.record().state.store(READER_LEFT, Release); // samples that are still held stay pinned
+                record.record.state.store(READER_LEFT, Release); // samples that are still held stay pinned
                 crash::point(Point::RecordLeft);
             }
-            if self.gates {
+            if self.is_gating {
                 self.ring_blocked_publisher();
             }
         }

@@ -1,6 +1,4 @@
-//! What a subscription knows of its publishers, found by the control thread and handed over.
-//!
-//! Shared by `subscription` and `control`.
+//! The discovery of a subscription's publishers, by the control thread, which leaves the result for the subscription.
 
 use crate::{
     describe::description::{EndpointDescription, Gid, Role},
@@ -28,150 +26,130 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// How long a publisher that could not be joined is left alone.
+/// Time until the next attempt to join a publisher that could not be joined.
 const RETRY_AFTER: Duration = Duration::from_secs(1);
 
-/// Of so many publishers that left before the subscription looked, what they published is kept for it.
-const MAX_GONE: usize = 16;
+/// Publishers that left before the subscription looked, and whose samples are kept for it.
+const MAX_GONE_CONNECTIONS: usize = 16;
 
-/// The discovery for a subscription's publishers.
+/// The discovery of one subscription's publishers.
 pub(crate) struct PublisherDiscovery {
-    description: EndpointDescription,
+    pub(crate) description: EndpointDescription,
     topic: TopicIndex,
-    /// The subscription's user waits for what only the publishers that are there now can publish.
-    polls_liveness: AtomicBool,
-    found: Mutex<Discovered>,
+    /// The subscription's user waits for an answer of the matched publishers: the control thread notices soon if one dies.
+    pub(crate) polls_liveness: AtomicBool,
+    pub(crate) discovered: Mutex<Discovered>,
 }
 
-/// What the discovery came to.
+/// Result of the discovery.
 #[derive(Default)]
 pub(crate) struct Discovered {
-    /// Generation of the topic that this is true for.
-    generation: Option<u64>,
-    /// Counts the searches.
-    pub(crate) count: u64,
+    /// Generation of the topic to which this belongs.
+    pub(crate) generation: Option<u64>,
+    /// Counts the discoveries.
+    pub(crate) version: u64,
     /// Counts the publishers that were joined.
     pub(crate) joined_total: u64,
     /// Joined, and not yet taken by the subscription.
     pub(crate) connections: Vec<Connection>,
-    /// The publishers that were joined and are there, the broken ones too; and those that left and are not drained.
+    /// The publishers that were joined and are there, those with corrupt memory too; and those that left and are not drained.
     joined: Vec<Joined>,
-    /// Why publishers of the topic are not matched.
+    /// The reasons why publishers of the topic are not matched.
     pub(crate) mismatches: Vec<String>,
-    /// Something kept us from joining all publishers: when to try again.
+    /// Not all publishers could be joined: the time of the next attempt.
     retry_at: Option<Instant>,
-    /// The descriptor on which the subscription's user waits.
-    pub(crate) event: Option<EventFd>,
-    /// Who else waits for samples, or for publishers to come and go; woken once.
-    pub(crate) waker: Option<Waker>,
+    pub(crate) listener: Listener,
     /// The subscription is gone.
     is_closed: bool,
 }
 
+/// How the control thread notifies the subscription's user of news.
+#[derive(Default)]
+pub(crate) struct Listener {
+    /// The descriptor on which the user waits for samples.
+    pub(crate) event_fd: Option<EventFd>,
+    /// The waker of a task that waits for samples, or for publishers to come or go; woken once.
+    pub(crate) waker: Option<Waker>,
+}
+
 /// A publisher that was joined.
 struct Joined {
-    key: u64,
     mapping: Arc<PublisherMapping>,
-    /// Its record, to see from any thread how far the subscription is. It is nobody else's as long as we keep it.
+    /// Its record, with the cursor of the subscription for any thread. It belongs to no other connection while it is kept here.
     record: Arc<OwnedRecord>,
     /// It left, or died.
     gone: bool,
 }
 
 impl PublisherDiscovery {
-    /// Nobody is known yet.
+    /// No publisher is discovered yet.
     pub(crate) fn new(description: EndpointDescription, topic: TopicIndex) -> PublisherDiscovery {
-        PublisherDiscovery { description, topic, polls_liveness: AtomicBool::new(false), found: Mutex::default() }
+        PublisherDiscovery { description, topic, polls_liveness: AtomicBool::new(false), discovered: Mutex::default() }
     }
 
-    /// Whether the control thread is to notice soon if a publisher dies.
-    pub(crate) fn poll_liveness(&self, closely: bool) {
-        self.polls_liveness.store(closely, SeqCst); // before the look whether the control thread must be told
-    }
-
-    /// What the subscription says about itself.
-    pub(crate) fn description(&self) -> &EndpointDescription {
-        &self.description
-    }
-
-    /// What was found, once a discovery that is under way is over.
+    /// The result; waits for a discovery that is under way.
     pub(crate) fn discovered(&self) -> MutexGuard<'_, Discovered> {
-        self.found.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// What was found, unless a discovery is under way. Does not block.
-    #[inline]
-    pub(crate) fn try_discovered(&self) -> Option<MutexGuard<'_, Discovered>> {
-        self.found.try_lock().ok()
+        self.discovered.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Joins the publishers of the topic that are not joined yet. One that cannot be joined is left out, with a sentence in
-    /// `mismatches`: it must not silence the others.
-    fn join_present(&self, domain: &Arc<Domain>, found: &mut Discovered) -> Result<()> {
-        let there = domain.endpoints(&self.description.topic, Role::Publisher, &mut found.mismatches)?;
-        for joined in &mut found.joined {
-            joined.gone = !there.iter().any(|(_, publisher)| publisher.key == joined.key);
+    /// `mismatches`, so that the others can be joined.
+    fn join_present(&self, domain: &Arc<Domain>, discovered: &mut Discovered) -> Result<()> {
+        let there = domain.endpoints(&self.description.topic, Role::Publisher, &mut discovered.mismatches)?;
+        for joined in &mut discovered.joined {
+            joined.gone = !there.iter().any(|(_, publisher)| publisher.key == joined.mapping.key);
         }
-        if !found.mismatches.is_empty() {
-            found.retry_at = Some(Instant::now() + RETRY_AFTER);
+        if !discovered.mismatches.is_empty() {
+            discovered.retry_at = Some(Instant::now() + RETRY_AFTER);
         }
         let mut joining = Vec::new();
         for (peer, publisher) in &there {
-            if found.joined.iter().any(|joined| joined.key == publisher.key) {
+            if discovered.joined.iter().any(|joined| joined.mapping.key == publisher.key) {
                 continue;
             }
             if let Some(why) = publisher.mismatch(&self.description) {
-                found.mismatches.push(why);
+                discovered.mismatches.push(why);
                 continue;
             }
             let file_name = publisher_file_name(&peer.id, publisher.number);
             joining.push(PendingConnection::new(domain, publisher, &file_name, &self.description.qos));
         }
         if joining.iter().any(Result::is_ok) {
-            // Once for all: each calls the control thread of every process that has to do with the topic.
+            // Once for all: each wakes the control thread of every process with an endpoint of the topic.
             let generation = domain.board.topic_changed(self.topic, Side::Readers);
             let join = |joining: PendingConnection| joining.join(domain, self.topic, generation);
-            joining.into_iter().for_each(|joining| found.add(joining.and_then(join)));
+            joining.into_iter().for_each(|joining| discovered.add(joining.and_then(join)));
         } else {
-            joining.into_iter().filter_map(Result::err).for_each(|error| found.add(Err(error)));
+            joining.into_iter().filter_map(Result::err).for_each(|error| discovered.add(Err(error)));
         }
         Ok(())
     }
 }
 
 impl Discovered {
-    /// Whether it is true for the topic as it is now.
-    pub(crate) fn is_of(&self, generation: u64) -> bool {
-        self.generation == Some(generation)
-    }
-
     fn add(&mut self, connection: Result<Connection>) {
         match connection {
             Ok(connection) => {
                 let (mapping, record) = (connection.mapping.clone(), connection.record());
-                self.joined.push(Joined { key: connection.key, mapping, record, gone: false });
+                self.joined.push(Joined { mapping, record, gone: false });
                 self.joined_total += 1;
                 self.connections.push(connection);
             }
-            // It leaves just now, and says so; or somebody meddled.
+            // It is leaving just now, and raises the generation; or its file was removed.
             Err(e) if e.is_not_found() => self.exclude(format!("a publisher's file is not there: {e}")),
             Err(e) => self.exclude(e.to_string()),
         }
     }
 
-    /// Lets go of publishers that are gone and have nothing to take any more, and of the oldest of those that have if they are
-    /// many and the subscription does not even look at them: it must not hold the memory of all that ever came.
+    /// Forgets publishers that are gone and have nothing to take any more, and the oldest of those that have if they are many and
+    /// the subscription does not look at them: it must not hold the memory of all publishers that ever came.
     fn forget_gone(&mut self) {
         self.joined.retain(|joined| !joined.gone || joined.has_news());
-        let left = self
-            .connections
-            .iter()
-            .filter(|connection| !self.is_present(connection.key))
-            .map(|connection| connection.key);
-        let surplus: Vec<u64> = left.collect::<Vec<_>>().into_iter().rev().skip(MAX_GONE).collect();
-        self.joined.retain(|joined| !surplus.contains(&joined.key));
-        let kept: Vec<u64> = self.joined.iter().map(|joined| joined.key).collect();
-        self.connections.retain(|connection| kept.contains(&connection.key));
+        let gone = self.connections.iter().rev().filter(|connection| !self.is_present(connection.mapping.key));
+        let surplus: Vec<u64> = gone.skip(MAX_GONE_CONNECTIONS).map(|connection| connection.mapping.key).collect();
+        let joined = &mut self.joined;
+        joined.retain(|joined| !surplus.contains(&joined.mapping.key));
+        self.connections.retain(|own| joined.iter().any(|joined| joined.mapping.key == own.mapping.key));
     }
 
     fn exclude(&mut self, why: String) {
@@ -181,32 +159,30 @@ impl Discovered {
 
     /// Whether the publisher with that key was joined and did not leave.
     pub(crate) fn is_present(&self, key: u64) -> bool {
-        self.joined.iter().any(|joined| joined.key == key && !joined.gone)
+        self.joined.iter().any(|joined| joined.mapping.key == key && !joined.gone)
     }
 
-    /// The publishers that were joined and did not leave, by their keys.
-    pub(crate) fn present(&self) -> impl Iterator<Item = (u64, &Arc<PublisherMapping>)> {
-        self.joined.iter().filter(|joined| !joined.gone).map(|joined| (joined.key, &joined.mapping))
+    /// The publishers that were joined and did not leave.
+    pub(crate) fn present(&self) -> impl Iterator<Item = &Arc<PublisherMapping>> {
+        self.joined.iter().filter(|joined| !joined.gone).map(|joined| &joined.mapping)
     }
 
-    /// The subscription goes: lets go of all publishers.
+    /// The subscription is dropped: forgets all publishers.
     pub(crate) fn close(&mut self) {
-        self.is_closed = true;
-        self.count += 1;
-        (self.connections, self.joined) = (Vec::new(), Vec::new());
-        (self.event, self.waker) = (None, None);
+        let (version, joined_total) = (self.version + 1, self.joined_total);
+        *self = Discovered { version, joined_total, is_closed: true, ..Discovered::default() };
     }
 }
 
 impl Joined {
-    /// Whether a sample can be taken that was not.
+    /// Whether there is a sample that was not taken.
     fn has_news(&self) -> bool {
-        let record = self.record.record();
+        let record = self.record.record;
         if record.state.load(Acquire) == READER_LEFT {
             return false; // the subscription does not take from it any more
         }
         let next = acquire(&record.cursor);
-        // A ring that cannot be had is an error that a take will say.
+        // A take returns the error of a ring that cannot be mapped.
         self.mapping.ring().is_ok_and(|ring| !matches!(ring.look(next), Entry::NotYet))
     }
 }
@@ -222,32 +198,32 @@ impl ControlTask for PublisherDiscovery {
 
     fn update(&self, domain: &Arc<Domain>) {
         let mut guard = self.discovered();
-        let found = &mut *guard;
-        if found.is_closed {
+        let discovered = &mut *guard;
+        if discovered.is_closed {
             return;
         }
-        let count = found.count;
-        if found.retry_at.is_some_and(|at| Instant::now() >= at) {
-            found.generation = None;
+        let version = discovered.version;
+        if discovered.retry_at.is_some_and(|at| Instant::now() >= at) {
+            discovered.generation = None;
         }
         loop {
-            // The generation first: what appears after it was read raises it again.
+            // The generation first: a publisher that appears after it was read raises it again.
             let generation = acquire(&domain.board.line(self.topic).publishers_generation);
-            if found.generation == Some(generation) {
+            if discovered.generation == Some(generation) {
                 break;
             }
-            found.mismatches.clear();
-            found.retry_at = None;
-            if let Err(error) = self.join_present(domain, found) {
-                found.exclude(error.to_string());
+            discovered.mismatches.clear();
+            discovered.retry_at = None;
+            if let Err(error) = self.join_present(domain, discovered) {
+                discovered.exclude(error.to_string());
             }
-            found.generation = Some(generation);
-            found.count += 1;
+            discovered.generation = Some(generation);
+            discovered.version += 1;
         }
-        found.forget_gone();
-        found.joined.iter().for_each(|joined| joined.mapping.prefault_new(&domain.directory));
-        let waker = if found.count == count { None } else { found.waker.take() };
-        drop(guard); // whoever wakes up now may look at what was found
+        discovered.forget_gone();
+        discovered.joined.iter().for_each(|joined| joined.mapping.prefault_new(&domain.directory));
+        let waker = if discovered.version == version { None } else { discovered.listener.waker.take() };
+        drop(guard); // the task that wakes up may lock it
         waker.into_iter().for_each(Waker::wake);
     }
 
@@ -256,24 +232,24 @@ impl ControlTask for PublisherDiscovery {
     }
 
     fn has_unannounced_death(&self, domain: &Domain) -> bool {
-        let (Ok(peers), found) = (domain.peers(), self.discovered()) else { return false };
+        let (Ok(peers), discovered) = (domain.peers(), self.discovered()) else { return false };
         let lives = |gid: Gid| peers.iter().any(|peer| gid.is_of_process(&peer.id) && peer.is_alive());
-        found.joined.iter().any(|joined| !joined.gone && !lives(Gid(joined.mapping.gid)))
+        discovered.joined.iter().any(|joined| !joined.gone && !lives(Gid(joined.mapping.gid)))
     }
 
     fn awaits_news(&self) -> bool {
-        let found = self.discovered();
-        found.waker.is_some() || found.event.as_ref().is_some_and(|event| !event.is_set())
+        let listener = &self.discovered().listener;
+        listener.waker.is_some() || listener.event_fd.as_ref().is_some_and(|event_fd| !event_fd.is_set())
     }
 
     fn notify_news(&self) -> bool {
-        let mut found = self.discovered();
-        if !found.joined.iter().any(Joined::has_news) {
+        let mut discovered = self.discovered();
+        if !discovered.joined.iter().any(Joined::has_news) {
             return false;
         }
-        let (event, waker) = (found.event.clone(), found.waker.take());
-        drop(found); // whoever wakes up now may take over what was found
-        event.filter(|event| !event.is_set()).iter().for_each(EventFd::set);
+        let (event_fd, waker) = (discovered.listener.event_fd.clone(), discovered.listener.waker.take());
+        drop(discovered); // the task that wakes up may lock it
+        event_fd.filter(|event_fd| !event_fd.is_set()).iter().for_each(EventFd::set);
         waker.into_iter().for_each(Waker::wake);
         true
     }

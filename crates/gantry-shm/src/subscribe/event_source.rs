@@ -1,6 +1,6 @@
 //! The events of a subscription.
 //!
-//! Its publishers are those that discovery found; their activity is seen in their headers.
+//! Their source reads the result of the discovery, and the activity of publishers in their headers.
 
 use crate::{
     describe::{
@@ -64,8 +64,8 @@ pub enum SubscriptionEvent {
         /// The policy in which the last of them differs.
         last_policy: QosPolicy,
     },
-    /// A publisher of this topic has another type; [`Subscription::mismatches`](crate::Subscription::mismatches) says in what they
-    /// differ.
+    /// A publisher of this topic has another type; [`Subscription::mismatches`](crate::Subscription::mismatches) has the
+    /// difference.
     IncompatibleType {
         /// Publishers that had.
         total_count: u64,
@@ -74,12 +74,12 @@ pub enum SubscriptionEvent {
     },
 }
 
-/// A subscription, as its events see it.
+/// Source of the events of one subscription.
 pub(crate) struct SubscriptionEventSource {
     discovery: Arc<PublisherDiscovery>,
-    /// The number of the search for which `publishers` is true.
-    seen_search: Option<u64>,
-    /// How many publishers had been joined before.
+    /// Version of the discovery to which `publishers` belongs.
+    seen_version: Option<u64>,
+    /// Publishers that had been joined before.
     joined_before: Option<u64>,
     publishers: Vec<Matched>,
     deadline: Option<Deadline>,
@@ -88,9 +88,8 @@ pub(crate) struct SubscriptionEventSource {
 
 /// A matched publisher.
 struct Matched {
-    key: u64,
     mapping: Arc<PublisherMapping>,
-    /// If it must assert its liveliness.
+    /// `None` if it need not assert its liveliness.
     lease: Option<Lease>,
 }
 
@@ -104,9 +103,9 @@ pub(crate) struct AliveCounts {
 impl SubscriptionEventSource {
     pub(crate) fn new(discovery: Arc<PublisherDiscovery>, now_ns: u64) -> SubscriptionEventSource {
         SubscriptionEventSource {
-            deadline: Deadline::of(&discovery.description().qos, now_ns),
+            deadline: Deadline::of(&discovery.description.qos, now_ns),
             discovery,
-            seen_search: None,
+            seen_version: None,
             joined_before: None,
             publishers: Vec::new(),
             counts: EventCounts::default(),
@@ -114,15 +113,14 @@ impl SubscriptionEventSource {
     }
 
     fn update_matched(&mut self, domain: &Domain, now_ns: u64) -> Result<()> {
-        let found = self.discovery.discovered();
-        if self.seen_search == Some(found.count) {
+        let discovered = self.discovery.discovered();
+        if self.seen_version == Some(discovered.version) {
             return Ok(());
         }
-        let (count, joined_total) = (found.count, found.joined_total);
-        let present: Vec<(u64, Arc<PublisherMapping>)> =
-            found.present().map(|(key, mapping)| (key, mapping.clone())).collect();
-        drop(found);
-        let own = self.discovery.description();
+        let (version, joined_total) = (discovered.version, discovered.joined_total);
+        let present: Vec<Arc<PublisherMapping>> = discovered.present().cloned().collect();
+        drop(discovered);
+        let own = &self.discovery.description;
         let mut others = domain.endpoints(&own.topic, Role::Publisher, &mut Vec::new())?;
         self.counts.exclude_incompatible(own, &mut others);
         if self.publishers.is_empty()
@@ -131,16 +129,17 @@ impl SubscriptionEventSource {
             deadline.restart(now_ns);
         }
         let mut before = std::mem::take(&mut self.publishers);
-        for (key, mapping) in present {
-            self.publishers.push(match before.iter().position(|publisher| publisher.key == key) {
+        for mapping in present {
+            let publishers = others.iter().map(|(_, publisher)| publisher);
+            self.publishers.push(match before.iter().position(|publisher| publisher.mapping.key == mapping.key) {
                 Some(index) => before.swap_remove(index),
-                None => Matched { key, mapping, lease: lease_of(key, others.iter().map(|(_, publisher)| publisher)) },
+                None => Matched { lease: lease_of(mapping.key, publishers), mapping },
             });
         }
         let joined_before = *self.joined_before.get_or_insert(joined_total - self.publishers.len() as u64);
         self.counts.now.matched_total = joined_total - joined_before;
         self.counts.now.matched = self.publishers.len() as u64;
-        self.seen_search = Some(count);
+        self.seen_version = Some(version);
         Ok(())
     }
 }

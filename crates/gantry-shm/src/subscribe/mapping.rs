@@ -1,6 +1,5 @@
-//! A publisher's file as its subscriptions see it: mapped read-only, checked before use.
-//!
-//! Used by `connection` (to take) and kept by samples, so that what is held stays mapped when the publisher is gone.
+//! The mapping of a publisher's file in its subscriptions: read-only, checked before use. Samples keep it, so that their memory
+//! stays mapped when the publisher is gone.
 
 use crate::{
     error::{Error, Result},
@@ -18,29 +17,30 @@ use std::{
     sync::atomic::{AtomicUsize, Ordering::Relaxed},
 };
 
-/// How often a ring can be found replaced while one looks: each is larger than the one before.
-pub(crate) const MOVES: usize = 64;
+/// Replaced rings that one look can meet at most: each is larger than the one before.
+pub(crate) const MAX_RING_CHANGES: usize = 64;
 
 /// A mapped publisher's file.
 pub(crate) struct PublisherMapping {
     region: Region,
-    /// Into `region`.
+    /// In `region`.
     pub(crate) header: InRegion<PublisherHeader>,
+    pub(crate) key: u64,
     pub(crate) gid: [u8; 16],
     /// Rings and slots lie behind this.
     memory_offset: usize,
     payload_bytes: usize,
-    /// Up to where pages were brought in.
+    /// End of the pages that were brought in.
     prefaulted: AtomicUsize,
 }
 
 impl PublisherMapping {
-    /// Maps the file of the publisher with that key. `NotFound` in the error if it went meanwhile.
+    /// Maps the file of the publisher with that key. `NotFound` in the error if it left meanwhile.
     pub(crate) fn open(directory: &Directory, file_name: &str, key: u64) -> Result<PublisherMapping> {
         let mut region = Region::open(directory, file_name, PUBLISHER_MAGIC, false)?;
         region.close_file();
         let header: &PublisherHeader = region.at(0)?;
-        // Each read once into a local, then checked, then used.
+        // Each is read once into a local, then checked, then used.
         let (payload_bytes, memory_offset) = (header.payload_bytes as usize, header.memory_offset as usize);
         let (gid, found_key) = (header.gid, header.key);
         if memory_offset < size_of::<PublisherHeader>() || memory_offset % LINE_BYTES != 0 || found_key != key {
@@ -49,7 +49,7 @@ impl PublisherMapping {
         }
         // SAFETY: the mapping keeps the region.
         let header = unsafe { InRegion::new(header) };
-        Ok(PublisherMapping { region, header, gid, memory_offset, payload_bytes, prefaulted: AtomicUsize::new(0) })
+        Ok(PublisherMapping { region, header, key, gid, memory_offset, payload_bytes, prefaulted: AtomicUsize::new(0) })
     }
 
     /// The ring that the publisher uses now.
@@ -66,7 +66,7 @@ impl PublisherMapping {
 
     /// The ring that the publisher uses now, and the newest sequence in it.
     pub(crate) fn newest(&self) -> Result<(Ring, u64)> {
-        for _ in 0..MOVES {
+        for _ in 0..MAX_RING_CHANGES {
             let ring = self.ring()?;
             match reader::newest(&self.header, &ring) {
                 Some(sequence) if sequence <= MAX_SEQUENCE => return Ok((ring, sequence)),
@@ -77,7 +77,7 @@ impl PublisherMapping {
         Err(Error::corrupt(self.name(), "the ring", "a ring that is in use", "only replaced ones"))
     }
 
-    /// Where the slot at `offset` would be, for prefetching; never to be read through.
+    /// Address of the slot at `offset`, unchecked: for prefetching only.
     #[inline]
     pub(crate) fn hint(&self, offset: usize) -> *const u8 {
         self.region.base().wrapping_add(offset)
@@ -111,14 +111,14 @@ impl PublisherMapping {
         Error::corrupt(self.region.name(), format!("the slot at {offset}"), expected, length_bytes)
     }
 
-    /// Control path: brings in the pages by which the file grew since the last time; the publisher brought them in before. Best
-    /// effort: a page that is not brought in here is so by the first who reads it.
+    /// Control path: brings in the pages by which the file grew since the last call; the publisher brought them in before. Best
+    /// effort: other pages are brought in by their first read.
     pub(crate) fn prefault_new(&self, directory: &Directory) {
-        // If the length cannot be had, a take will say so.
+        // A take returns the error of the length.
         let length_bytes = self.region.refresh_length().unwrap_or(0);
         let done = self.prefaulted.fetch_max(length_bytes, Relaxed);
         if done < length_bytes {
-            // If it has no name any more, its publisher is gone.
+            // An error: the file has no name any more, its publisher is gone.
             let _ = self.region.prefault(directory, done..length_bytes);
         }
     }

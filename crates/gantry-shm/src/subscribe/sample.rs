@@ -1,6 +1,5 @@
-//! A sample that a subscription took: it owns its pin, so its memory stays what it is until it is dropped.
-//!
-//! Made by `connection`; may be kept, sent to other threads and dropped in any order.
+//! A sample that a subscription took. It owns its pin, so its memory does not change until it is dropped. Samples may be kept,
+//! sent to other threads and dropped in any order.
 
 use crate::{
     crash::{self, Point},
@@ -16,32 +15,18 @@ use crate::{
 };
 use std::{ptr::NonNull, sync::Arc};
 
-/// A record of our process file. The pins say which of them are in use: 0 is free. Aligned: it is counted for each sample, and a
-/// publisher's own memory may lie beside it.
+/// A reader record of this process's file, which is free again when this is dropped. A pin of 0 is free. Aligned: its references
+/// are counted for each sample, and a publisher's own memory may lie beside it.
 #[repr(align(128))]
 pub(crate) struct OwnedRecord {
-    domain: Arc<Domain>,
-    /// Keeps mapped what the pins protect.
-    mapping: Arc<PublisherMapping>,
+    pub(crate) domain: Arc<Domain>,
+    /// Keeps the pinned samples mapped.
+    pub(crate) mapping: Arc<PublisherMapping>,
     /// In the process file, which `domain` keeps.
-    record: InRegion<ReaderRecord>,
+    pub(crate) record: InRegion<ReaderRecord>,
 }
 
 impl OwnedRecord {
-    /// `record` was taken from the domain's process file, and goes back there when this is dropped.
-    pub(crate) fn new(
-        domain: Arc<Domain>,
-        mapping: Arc<PublisherMapping>,
-        record: InRegion<ReaderRecord>,
-    ) -> OwnedRecord {
-        OwnedRecord { domain, mapping, record }
-    }
-
-    #[inline]
-    pub(crate) fn record(&self) -> InRegion<ReaderRecord> {
-        self.record
-    }
-
     #[inline]
     pub(crate) fn pin(&self, index: usize) -> &AtomicU64 {
         &self.record.pins[index]
@@ -57,18 +42,18 @@ impl Drop for OwnedRecord {
     }
 }
 
-/// What is known of a sample besides its payload.
+/// The properties of a sample besides its payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SampleInfo {
     /// The publisher's count of this sample: 1, 2, …
     pub sequence: u64,
-    /// When it was published, CLOCK_MONOTONIC, ns.
+    /// Time of publishing, CLOCK_MONOTONIC, ns.
     pub source_time_ns: u64,
-    /// When it was published, CLOCK_REALTIME, ns.
+    /// Time of publishing, CLOCK_REALTIME, ns.
     pub source_wall_time_ns: u64,
-    /// The publisher it came from.
+    /// Its publisher.
     pub publisher_gid: Gid,
-    /// How long its payload is.
+    /// Length of its payload.
     pub length_bytes: usize,
     /// The request that it answers ([`Loan::set_request`](crate::Loan::set_request)).
     pub request: Option<RequestId>,
@@ -77,8 +62,8 @@ pub struct SampleInfo {
 /// A taken sample, in place.
 ///
 /// # Real-time
-/// Reading and dropping it neither allocates, blocks nor makes system calls. But the last sample of a publisher that is gone
-/// unmaps its memory, and the last one of a participant that is gone leaves the domain (system calls, a lock).
+/// Reading and dropping it are on the data path. Exceptions: the last sample of a publisher that is gone unmaps its memory, and
+/// the last one of a participant that is gone leaves the domain (system calls, a lock).
 pub struct Sample {
     pins: Arc<OwnedRecord>,
     slot: NonNull<SlotHeader>,
@@ -86,7 +71,7 @@ pub struct Sample {
     index: u32,
 }
 
-// SAFETY: the payload is read-only memory that the pin keeps as it is, wherever the sample goes.
+// SAFETY: the payload is read-only memory that does not change while the pin is set, wherever the sample goes.
 unsafe impl Send for Sample {}
 // SAFETY: as above.
 unsafe impl Sync for Sample {}
@@ -101,7 +86,7 @@ impl Sample {
 
     #[inline]
     fn header(&self) -> &SlotHeader {
-        // SAFETY: in bounds and aligned (`PublisherMapping::slot`), mapped as long as `pins`; nobody writes there while the pin holds
+        // SAFETY: in bounds and aligned (`PublisherMapping::slot`), mapped as long as `pins`; not written while the pin holds
         //   the sequence (I4).
         unsafe { self.slot.as_ref() }
     }
@@ -112,11 +97,11 @@ impl Sample {
     pub fn bytes(&self) -> &[u8] {
         // SAFETY: the payload follows the header, in bounds (`PublisherMapping::slot`).
         let payload = unsafe { self.slot.cast::<u8>().add(PAYLOAD_OFFSET) };
-        // SAFETY: as above; nobody writes there while the pin holds the sequence (I4).
+        // SAFETY: as above; not written while the pin holds the sequence (I4).
         unsafe { std::slice::from_raw_parts(payload.as_ptr(), self.length_bytes as usize) }
     }
 
-    /// What is known besides.
+    /// The properties besides the payload.
     #[inline]
     #[must_use]
     pub fn info(&self) -> SampleInfo {

@@ -1,7 +1,7 @@
 //! A subscription: takes samples of every matched publisher, and waits for them.
 //!
-//! Owned by one thread at a time (`&mut self`); `gantry::Subscription` is a typed layer over it. Its publishers are joined by
-//! the control thread (`publishers`), so that take need not.
+//! `&mut self` makes it belong to one thread at a time; `gantry::Subscription` is a typed layer over it. The control thread joins
+//! its publishers (`discovery`), so that take need not.
 
 use crate::{
     describe::{
@@ -13,7 +13,7 @@ use crate::{
     error::{Error, Result},
     events::Events,
     os::{clock::monotonic_ns, event_fd::EventFd},
-    protocol::{layout::TopicLine, shared::InRegion, sleep::Side, sync::Ordering::Relaxed},
+    protocol::{layout::TopicLine, shared::InRegion, sleep::Side, sync::Ordering::*},
     subscribe::{
         connection::{Connection, Losses},
         discovery::{Discovered, PublisherDiscovery},
@@ -29,7 +29,11 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Takes samples from its topic's publishers.
+/// A subscription: it takes samples of all matched publishers of its topic, in place.
+///
+/// [`Subscription::take`] is on the data path: no allocation, no lock, no system call. The waits spin for a bounded time (not at
+/// all where only one CPU is usable), then sleep by a futex call. All other operations are on the control path, unless they say
+/// otherwise.
 // Aligned as `Publisher`, and for the same reason.
 #[repr(align(128))]
 pub struct Subscription {
@@ -40,24 +44,24 @@ pub struct Subscription {
     /// The topic's line on the board, which `domain` keeps.
     line: InRegion<TopicLine>,
     discovery: Arc<PublisherDiscovery>,
-    /// Which discovery, and which generation of the topic, `connections` are true for.
-    seen_search: u64,
+    /// Version of the discovery, and generation of the topic, to which `connections` belong.
+    seen_version: u64,
     seen_generation: Option<u64>,
     connections: Vec<Connection>,
     /// Counts changes of `connections`.
     connections_version: u64,
-    /// The connection that is asked first next time, so that no publisher starves another.
+    /// The connection from which the next take begins, so that no publisher starves another.
     next_connection: usize,
-    /// Some connection may have samples from before we joined: these are taken oldest first.
+    /// A connection may have samples from before its join: these are taken oldest first.
     in_history: bool,
     losses: Losses,
-    event: Option<EventFd>,
-    /// Away while it waits.
+    event_fd: Option<EventFd>,
+    /// `None` while it waits.
     waiter: Option<Waiter>,
 }
 
 impl Subscription {
-    /// Makes a subscription and matches it with the publishers there are.
+    /// Creates a subscription and matches it with the present publishers.
     ///
     /// # Errors
     /// A depth of 0 or beyond [`MAX_DEPTH`](crate::MAX_DEPTH), or no room.
@@ -84,46 +88,46 @@ impl Subscription {
             topic,
             line,
             discovery,
-            seen_search: 0,
+            seen_version: 0,
             seen_generation: None,
             connections: Vec::new(),
             connections_version: 0,
             next_connection: 0,
             in_history: false,
             losses: Losses::default(),
-            event: None,
+            event_fd: None,
             waiter,
         };
         subscription.discover();
         subscription.domain.board.graph_changed();
         if subscription.connections.is_empty() {
-            // Who joins a publisher says so to all; here there may be some that it does not fit, who should know.
+            // A join raises the generation; without one, publishers that are incompatible must still learn of this subscription.
             subscription.domain.board.topic_changed(subscription.topic, Side::Readers);
         }
         Ok(subscription)
     }
 
-    /// The next sample, in place; `None` if there is none now. Publishers take turns; but what they published before a
-    /// TRANSIENT_LOCAL subscription joined comes oldest first. What is older than its publisher's lifespan is passed over and
-    /// counted in [`Losses::expired`].
+    /// The next sample, in place; `None` if there is none now. Publishers take turns; but samples from before the join of a
+    /// TRANSIENT_LOCAL subscription come oldest first. Samples older than their publisher's lifespan are skipped and counted in
+    /// [`Losses::expired`].
     ///
     /// # Errors
-    /// Bytes of a publisher make no sense (it is then left out for good); no room for more pins; the process forked.
+    /// The memory of a publisher is corrupt (it is then left out for good); no room for more pins; the process forked.
     ///
     /// # Real-time
-    /// No allocation, lock or system call. When publishers came or went since the last call, or more samples are held than
-    /// ever before, the list of publishers or of pins grows or shrinks here (allocation, and memory of publishers that are
-    /// drained is unmapped); when a publisher's file grew, one system call looks how far.
+    /// When publishers came or went since the last call, or more samples are held than ever before, the list of publishers or of
+    /// pins grows or shrinks here (allocation, and memory of publishers that are drained is unmapped); when a publisher's file
+    /// grew, one system call reads its length; one wakes a publisher that waits for this subscription.
     #[inline]
     pub fn take(&mut self) -> Result<Option<Sample>> {
-        self.attempt().map_err(|error| *error)
+        self.take_boxed().map_err(|error| *error)
     }
 
     #[inline]
-    fn attempt(&mut self) -> Result<Option<Sample>, Box<Error>> {
+    fn take_boxed(&mut self) -> Result<Option<Sample>, Box<Error>> {
         self.domain.epoch.check()?;
         if self.generation_changed() {
-            self.apply_discovered();
+            self.try_apply_discovered();
         }
         if self.in_history {
             return self.take_oldest();
@@ -146,39 +150,39 @@ impl Subscription {
     #[inline]
     fn taken_from(
         &mut self,
-        place: usize,
+        index: usize,
         taken: Result<Option<Sample>, Box<Error>>,
     ) -> Result<Option<Sample>, Box<Error>> {
-        self.next_connection = if place + 1 < self.connections.len() { place + 1 } else { 0 };
+        self.next_connection = if index + 1 < self.connections.len() { index + 1 } else { 0 };
         if let Err(error) = &taken
             && matches!(**error, Error::Corrupt { .. })
         {
-            self.exclude(place);
+            self.exclude(index);
         }
         taken
     }
 
-    /// Whose memory makes no sense is not asked again; the discovery remembers it as joined.
+    /// Drops the connection to a publisher with corrupt memory. The discovery keeps it as joined, so it is not joined again.
     #[cold]
-    fn exclude(&mut self, place: usize) {
-        drop(self.connections.remove(place));
+    fn exclude(&mut self, index: usize) {
+        drop(self.connections.remove(index));
         self.connections_version += 1;
         self.next_connection = 0;
     }
 
-    /// Of several publishers' history, the oldest sample; two of the same time in the order of their publishers' keys.
+    /// The oldest sample of several publishers' history; samples of the same time in the order of their publishers' keys.
     #[cold]
     fn take_oldest(&mut self) -> Result<Option<Sample>, Box<Error>> {
         let mut oldest: Option<((u64, u64), usize)> = None;
-        for place in 0..self.connections.len() {
-            let time = match self.connections[place].peek_time(&mut self.losses) {
+        for index in 0..self.connections.len() {
+            let time = match self.connections[index].peek_time(&mut self.losses) {
                 Ok(time) => time,
-                Err(error) => return self.taken_from(place, Err(error)),
+                Err(error) => return self.taken_from(index, Err(error)),
             };
-            oldest = time.map(|time| (time, place)).into_iter().chain(oldest).min();
+            oldest = time.map(|time| (time, index)).into_iter().chain(oldest).min();
         }
         let taken = match oldest {
-            Some((_, place)) => self.connections[place].take(&mut self.losses),
+            Some((_, index)) => self.connections[index].take(&mut self.losses),
             None => Ok(None),
         };
         self.in_history = self.connections.iter().any(Connection::is_in_history);
@@ -188,8 +192,8 @@ impl Subscription {
         taken
     }
 
-    /// Whether there is something to take now. Joins publishers that came, and unmaps those that are gone and drained (control
-    /// path); else a look at each publisher.
+    /// Whether there is something to take now: a look at each publisher. When publishers came or went it joins the new ones, and
+    /// unmaps those that are gone and drained (control path).
     ///
     /// # Errors
     /// The process forked.
@@ -205,8 +209,7 @@ impl Subscription {
         Ok(has_news)
     }
 
-    /// Waits until there is something to take; `false` if there was nothing within `timeout`. A bounded spin (none where
-    /// only one CPU is usable), then a futex.
+    /// Waits until there is something to take; `false` if there was nothing within `timeout`.
     ///
     /// # Errors
     /// The time is over, no publisher is matched and there is one of another type; as [`Subscription::take`]; no waiter could be
@@ -218,19 +221,17 @@ impl Subscription {
         }
     }
 
-    /// Whether [`Subscription::wait`] spins before it sleeps: `true` from the start. A spin finds what comes within 20 µs without
-    /// a sleep and a wake-up, and costs CPU time if nothing does (so it gets shorter then). Without it every wait for
-    /// something that is not there yet sleeps at once. What takes several subscriptions ([`WaitSet`](crate::WaitSet)) waits as it does.
-    ///
-    /// # Real-time
-    /// No allocation or lock; a system call that looks how many CPUs are usable.
+    /// Sets whether [`Subscription::wait`] spins before it sleeps; the default is `true`. A spin finds a sample that comes within
+    /// 20 µs without a sleep and a wake-up, and costs CPU time if none does (so it gets shorter then). Without it every wait for
+    /// a sample that is not there yet sleeps at once. A [`WaitSet`](crate::WaitSet) is not affected. No allocation or lock; a
+    /// system call reads the number of usable CPUs.
     pub fn set_busy_wait(&mut self, on: bool) {
         let waiter = self.waiter.get_or_insert_with(|| Waiter::new(self.domain.clone()));
         waiter.set_busy_wait(on);
     }
 
     /// Waits until there is something to take, or [`Subscription::publishers`] changed; `false` if neither happened within
-    /// `timeout`. For whoever waits for what only the publishers of now can publish.
+    /// `timeout`. It suits a caller that waits for an answer of the present publishers.
     ///
     /// # Errors
     /// The process forked; no waiter could be set up.
@@ -239,9 +240,9 @@ impl Subscription {
         self.wait_or(timeout, |this| this.connections_version != version)
     }
 
-    /// Waits until there is something to take, or `look` finds something.
+    /// Waits until there is something to take, or `look` returns `true`.
     fn wait_or(&mut self, timeout: Duration, mut look: impl FnMut(&Subscription) -> bool) -> Result<bool> {
-        // It waits for several, and one of them is this.
+        // Moved out, since `wait_with` borrows the subscription.
         let mut waiter = self.waiter.take().unwrap_or_else(|| Waiter::new(self.domain.clone()));
         let waited =
             Subscription::wait_with(&mut waiter, &mut [self], timeout, |this| this.iter().any(|this| look(this)));
@@ -249,7 +250,7 @@ impl Subscription {
         waited
     }
 
-    /// What [`WaitSet::wait`] says.
+    /// The wait of [`WaitSet::wait`].
     pub(crate) fn wait_with(
         waiter: &mut Waiter,
         subscriptions: &mut [&mut Subscription],
@@ -257,7 +258,7 @@ impl Subscription {
         mut look: impl FnMut(&[&mut Subscription]) -> bool,
     ) -> Result<bool> {
         waiter.domain.epoch.check()?;
-        // On another board our bell is another's.
+        // On another board this waiter's line belongs to another process.
         subscriptions.iter().try_for_each(|subscription| subscription.check_waiter(&waiter.domain))?;
         let deadline = Instant::now().checked_add(timeout);
         loop {
@@ -281,37 +282,37 @@ impl Subscription {
         }
     }
 
-    /// Whether the types are why no publisher is matched.
+    /// The error if no publisher is matched because of its type.
     fn type_mismatch(&self) -> Option<Error> {
         let is_alone = self.connections.iter().all(|connection| connection.gone);
         (is_alone && !self.mismatches().is_empty()).then(|| self.domain.type_mismatch(self.description())).flatten()
     }
 
-    /// A descriptor that is readable while there is something to take (rarely also when it was just taken), for epoll and
-    /// poll; call [`Subscription::take`] until it gives `None` before waiting on it again. It costs a hop over the control thread for each burst of samples, which
-    /// [`Subscription::wait`] does not.
+    /// A descriptor that is readable while there is something to take (rarely also just after the take), for epoll and poll; call
+    /// [`Subscription::take`] until it returns `None` before waiting on it again. Each burst of samples costs a hop over the
+    /// control thread, unlike in [`Subscription::wait`].
     ///
     /// # Errors
     /// No descriptor could be made; the process forked.
     pub fn descriptor(&mut self) -> Result<BorrowedFd<'_>> {
         self.domain.epoch.check()?;
-        let event = match self.event.take() {
-            Some(event) => event,
+        let event_fd = match self.event_fd.take() {
+            Some(event_fd) => event_fd,
             None => {
-                let event = EventFd::new()?;
+                let event_fd = EventFd::new()?;
                 if self.has_news() {
-                    event.set(); // the control thread does not see what was taken early to see how old it is
+                    event_fd.set(); // the control thread does not see a sample that was peeked
                 }
-                self.discovery.discovered().event = Some(event.clone());
+                self.discovery.discovered().listener.event_fd = Some(event_fd.clone());
                 self.participant.wake_control();
-                event
+                event_fd
             }
         };
-        Ok(self.event.insert(event).descriptor())
+        Ok(self.event_fd.insert(event_fd).descriptor())
     }
 
-    /// Wakes `waker` once, when there is something to take or publishers came or went: at once if there is now. Costs a hop over
-    /// the control thread, as [`Subscription::descriptor`] does. `None`: nobody is waked any more.
+    /// Sets the waker that is woken once, when there is something to take or publishers came or went: at once if there is now. It
+    /// costs a hop over the control thread, as [`Subscription::descriptor`] does. `None`: no task is woken any more.
     ///
     /// # Errors
     /// The process forked.
@@ -321,7 +322,7 @@ impl Subscription {
             Some(waker) if self.is_ready()? => waker.wake(),
             waker => {
                 let calls = waker.is_some();
-                self.discovery.discovered().waker = waker;
+                self.discovery.discovered().listener.waker = waker;
                 if calls {
                     self.participant.wake_control();
                 }
@@ -330,7 +331,7 @@ impl Subscription {
         Ok(())
     }
 
-    /// How many publishers are matched now. Control path.
+    /// Number of publishers that are matched now.
     ///
     /// # Errors
     /// As [`Subscription::take`].
@@ -342,33 +343,33 @@ impl Subscription {
     }
 
     /// The publishers from which there may be something to take: those that are matched, and those that are gone and not
-    /// drained. As of the last take or look.
+    /// drained. As of the last take or wait.
     pub fn publishers(&self) -> impl Iterator<Item = Gid> {
         self.connections.iter().map(|connection| Gid(connection.mapping.gid))
     }
 
-    /// Another number whenever [`Subscription::publishers`] changed.
+    /// A number that changes whenever [`Subscription::publishers`] changed.
     #[must_use]
     pub fn publishers_version(&self) -> u64 {
         self.connections_version
     }
 
-    /// Whether it is to be noticed soon, not only within a second, if a publisher's process dies. A system call if nobody in this
-    /// process asked for that lately.
+    /// Sets whether the death of a publisher's process is noticed soon, not only within a second. A system call, unless an
+    /// endpoint of this process asked for that lately.
     pub fn poll_liveness(&self, closely: bool) {
-        self.discovery.poll_liveness(closely);
+        self.discovery.polls_liveness.store(closely, SeqCst); // before the look at `is_polling`
         if closely && self.domain.epoch.is_current() {
             self.participant.wake_to_poll_liveness();
         }
     }
 
-    /// Samples that were passed over since the beginning.
+    /// Samples that were lost or skipped since the creation.
     #[must_use]
     pub fn losses(&self) -> Losses {
         self.losses
     }
 
-    /// Why publishers of this topic are not matched, a sentence each; none in a forked child.
+    /// The reasons why publishers of this topic are not matched, a sentence each; none in a forked child.
     #[must_use]
     pub fn mismatches(&self) -> Vec<String> {
         if !self.domain.epoch.is_current() {
@@ -377,17 +378,13 @@ impl Subscription {
         self.discovery.discovered().mismatches.clone()
     }
 
-    /// Counts a sample that was copied out of its slot, for whoever asks why a connection is not zero-copy
-    /// ([`Participant::connections`]).
-    ///
-    /// # Real-time
-    /// One store.
+    /// Counts a sample that was copied out of its slot, for [`Participant::connections`]. One store.
     pub fn count_copy(&mut self) {
         self.block.count_copy();
     }
 
-    /// What happens to it from now on besides samples, on a handle of its own: publishers that come and go, deadlines, their
-    /// liveliness. Control path.
+    /// The events of this subscription from now on, on a handle of its own: publishers that come and go, deadlines, their
+    /// liveliness.
     ///
     /// # Errors
     /// Other processes' endpoints cannot be read; the process forked.
@@ -397,10 +394,10 @@ impl Subscription {
         Events::new(&self.participant, self.topic, Side::Publishers, source)
     }
 
-    /// What this subscription says about itself.
+    /// The description of this subscription that other processes read.
     #[must_use]
     pub fn description(&self) -> &EndpointDescription {
-        self.discovery.description()
+        &self.discovery.description
     }
 
     /// Whether [`Subscription::take`] has something to do.
@@ -415,7 +412,7 @@ impl Subscription {
         Some(self.line.publishers_generation.load(Relaxed)) != self.seen_generation
     }
 
-    /// Its topic's place on the board.
+    /// Index of its topic's line on the board.
     pub(crate) fn topic_index(&self) -> TopicIndex {
         self.topic
     }
@@ -434,44 +431,44 @@ impl Subscription {
         Err(Error::ForeignSubscription { topic: self.description().topic.clone() })
     }
 
-    /// Joins new publishers now, and marks those that are gone. Control path.
+    /// Discovers the publishers on this thread: joins new ones, and marks those that are gone. Control path.
     #[cold]
     pub(crate) fn discover(&mut self) {
         let discovery = self.discovery.clone();
         discovery.update(&self.domain);
-        self.accept(&mut discovery.discovered());
+        self.apply_discovered(&mut discovery.discovered());
     }
 
-    /// Takes over what the control thread found, if it is not at it just now.
+    /// Applies the result of the control thread, unless a discovery is under way.
     #[cold]
-    fn apply_discovered(&mut self) {
+    fn try_apply_discovered(&mut self) {
         let discovery = self.discovery.clone();
-        if let Some(mut found) = discovery.try_discovered() {
-            self.accept(&mut found);
+        if let Ok(mut discovered) = discovery.discovered.try_lock() {
+            self.apply_discovered(&mut discovered);
         }
     }
 
-    fn accept(&mut self, found: &mut Discovered) {
-        if found.count != self.seen_search {
-            self.seen_search = found.count;
-            self.connections.append(&mut found.connections);
+    fn apply_discovered(&mut self, discovered: &mut Discovered) {
+        if discovered.version != self.seen_version {
+            self.seen_version = discovered.version;
+            self.connections.append(&mut discovered.connections);
             self.connections_version += 1;
             for connection in &mut self.connections {
-                connection.gone = !found.is_present(connection.key);
+                connection.gone = !discovered.is_present(connection.mapping.key);
             }
-            let wants_history = self.discovery.description().qos.durability == Durability::TransientLocal;
+            let wants_history = self.discovery.description.qos.durability == Durability::TransientLocal;
             self.in_history = wants_history && self.connections.iter().any(Connection::is_in_history);
         }
         let generation = self.line.publishers_generation.load(Relaxed);
-        self.seen_generation = found.is_of(generation).then_some(generation);
+        self.seen_generation = (discovered.generation == Some(generation)).then_some(generation);
         self.drop_drained();
     }
 
     #[inline]
     fn found_nothing(&mut self) {
         self.drop_drained();
-        if let Some(event) = &self.event
-            && event.clear()
+        if let Some(event_fd) = &self.event_fd
+            && event_fd.clear()
         {
             self.participant.wake_control();
         }
@@ -500,7 +497,7 @@ impl Drop for Subscription {
         }
         self.connections.clear();
         self.discovery.discovered().close();
-        // Nobody to tell; the reaper finds what is left when this process is gone.
+        // A drop cannot return errors; the reaper removes the rest when this process is gone.
         let _ = self.domain.process.remove_endpoint(self.block);
         self.domain.board.topic_changed(self.topic, Side::Readers);
         self.domain.board.graph_changed();

@@ -1,4 +1,4 @@
-//! Waits for several subscriptions at once.
+//! A wait set: a wait for several subscriptions at once.
 
 use crate::{
     domain::{participant::Participant, registry::REGISTRY_PATIENCE},
@@ -8,7 +8,8 @@ use crate::{
 };
 use std::{sync::Arc, time::Duration};
 
-/// Waits for several subscriptions at once.
+/// A wait for several subscriptions at once. It spins for a bounded time (not at all where only one CPU is usable), then sleeps
+/// by one futex call, for any number of topics.
 ///
 /// ```no_run
 /// # fn example(a: &mut gantry_shm::Subscription, b: &mut gantry_shm::Subscription,
@@ -25,14 +26,13 @@ pub struct WaitSet {
 }
 
 impl WaitSet {
-    /// A way to wait, for one thread.
+    /// A wait set, for one thread.
     #[must_use]
     pub fn new(participant: &Arc<Participant>) -> WaitSet {
         WaitSet { waiter: Waiter::new(participant.domain.clone()) }
     }
 
-    /// Waits until one of `subscriptions` has something to take; `false` if none had within `timeout`. A bounded spin (none where
-    /// only one CPU is usable), then one futex, whatever the number of topics.
+    /// Waits until one of `subscriptions` has something to take; `false` if none had within `timeout`.
     ///
     /// # Errors
     /// As [`Subscription::take`]; a subscription is of another domain; no waiter could be set up.
@@ -40,8 +40,8 @@ impl WaitSet {
         self.wait_or(subscriptions, timeout, |_| false)
     }
 
-    /// The same, but waits also for `look` to find something, which it is asked again when the [`WaitSet::bell`] rings, or
-    /// publishers came or went.
+    /// The same, but also ends when `look` returns `true`; `look` is called again when the [`WaitSet::bell`] rings, or publishers
+    /// came or went.
     ///
     /// # Errors
     /// As [`WaitSet::wait`].
@@ -54,7 +54,7 @@ impl WaitSet {
         Subscription::wait_with(&mut self.waiter, subscriptions, timeout, look)
     }
 
-    /// Wakes it from any thread of this process.
+    /// The bell that wakes it, from any thread of this process.
     ///
     /// # Errors
     /// The registry lock is held too long; the process forked.

@@ -1,6 +1,5 @@
-//! Runs models, as they are and weakened. Used by the tests of `models`.
-//!
-//! Loom runs all threads of a model on the thread that checks it, so what is weakened is a thread's own and tests run in parallel.
+//! The runner of models, as they are and weakened. Loom runs all threads of a model on the thread that checks it, so the weakened
+//! site is a thread-local, and tests run in parallel.
 
 use crate::protocol::sync::{Site, WEAKENED};
 use std::{
@@ -17,18 +16,18 @@ use std::{
 pub(super) struct Model {
     /// Runs once for each interleaving.
     pub(super) run: fn(),
-    /// Tries only interleavings with so many preemptions at most; `None`: all. Overridden by `LOOM_MAX_PREEMPTIONS`.
+    /// Most preemptions of the interleavings that are tried; `None`: all interleavings. Overridden by `LOOM_MAX_PREEMPTIONS`.
     pub(super) preemptions: Option<usize>,
-    /// The model fails if one of these is weakened.
+    /// Sites of which each makes the model fail if it is weakened.
     pub(super) needs: &'static [Site],
 }
 
 thread_local! {
-    /// A panic is expected: say nothing.
+    /// A panic is expected and not printed.
     static QUIET: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Asserts that the model passes as it is and fails without any of what it needs.
+/// Asserts that the model passes as it is and fails with any one of its needs weakened.
 pub(super) fn verify(model: &Model) {
     explore(model.run, model.preemptions);
     for &site in model.needs {
@@ -55,7 +54,7 @@ fn explore(run: fn(), preemptions: Option<usize>) {
     eprintln!("passes in {runs:?} runs, {:?}", start.elapsed());
 }
 
-/// Why a model fails that is expected to; `None` if it passes.
+/// The panic of a model that is expected to fail; `None` if it passes.
 pub(super) fn failure(run: fn(), preemptions: Option<usize>) -> Option<String> {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| {

@@ -1,4 +1,4 @@
-//! A ring that is replaced by a larger one.
+//! Models of a ring that is replaced by a larger one.
 
 use super::{
     check::Model,
@@ -10,14 +10,14 @@ use crate::protocol::{layout::READER_ACTIVE, sync::Site, writer::Retention};
 use loom::thread;
 use std::sync::Arc;
 
-/// While a reader takes on the old ring.
+/// A reader takes from the old ring meanwhile.
 pub(super) const GROWTH: Model = Model {
     run: || {
         let world = World::new(&Arc::default(), 2, 2);
         let mut publisher = Publisher::new(&world, keep_last(1));
         publisher.publish();
         let mut subscription = Subscription::join(&world, READER_ACTIVE, 1, true);
-        publisher.find_readers();
+        publisher.discover();
         grow_and_publish(publisher);
         if let Some(sample) = subscription.take() {
             sample.read();
@@ -27,7 +27,7 @@ pub(super) const GROWTH: Model = Model {
     needs: &[Site::MovedStore, Site::MovedMark, Site::PublishFence],
 };
 
-/// While a reader joins.
+/// A reader joins meanwhile.
 pub(super) const JOIN: Model = Model {
     run: || {
         let world = World::new(&Arc::default(), 2, 2);
@@ -43,7 +43,7 @@ pub(super) const JOIN: Model = Model {
     needs: &[Site::DescriptorStore],
 };
 
-/// Because a reader joins that is deeper than all before; the publisher finds it when it is short of slots.
+/// A reader joins that is deeper than all before; the publisher discovers it when it is short of slots, and grows the ring.
 pub(super) const DEEPER: Model = Model {
     run: || {
         let world = World::new(&Arc::default(), 3, 2);
@@ -61,7 +61,7 @@ pub(super) const DEEPER: Model = Model {
     needs: &[Site::MovedStore, Site::GenerationLook],
 };
 
-/// Sample 1 is there and is copied; 2 retires it in the new ring, 3 gets its slot.
+/// Sample 1 is published and its entry copied; 2 retires it in the new ring, 3 gets its slot.
 fn grow_and_publish(mut publisher: Publisher) {
     thread::spawn(move || {
         publisher.grow_ring();

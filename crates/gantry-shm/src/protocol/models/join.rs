@@ -1,35 +1,35 @@
-//! A reader that joins while the publisher publishes and reclaims.
+//! Models of a reader that joins while the publisher publishes and reclaims.
 
 use super::{
     check::Model,
     publisher::{Publisher, keep_last},
-    subscription::{Subscription, raise_generation, show_row},
+    subscription::{Subscription, publish_record, raise_generation},
     world::World,
 };
 use crate::protocol::{layout::READER_ACTIVE, reader::Start, sync::Site};
 use loom::thread;
 use std::sync::Arc;
 
-/// The publisher's roster is empty; it reclaims only after it took the joiner into it.
+/// The publisher's roster is empty; it reclaims only after the joiner is in it.
 pub(super) const JOIN: Model = Model {
     run: || run(3, false, |world| Subscription::join(world, READER_ACTIVE, 1, true)),
     preemptions: Some(4),
     needs: &[Site::GenerationLook, Site::PublishFence, Site::PinFence, Site::PinsLook, Site::Unpin],
 };
 
-/// Orders of steps on the control path that fail, each with what is wrong. A publisher that looks too early is wrong from its
-/// second reclaim on.
+/// Orders of steps on the control path that fail, each with its mistake. A publisher that looks too early makes its mistake at
+/// the second reclaim.
 pub(super) const MISTAKES: &[(&str, fn())] = &[
     ("the generation is raised before the record can be found", || {
         run(4, false, |world| {
             raise_generation(world);
-            show_row(world, READER_ACTIVE, 1);
+            publish_record(world, READER_ACTIVE, 1);
             Subscription::begin(world, world.ring(), 1, Start::History(1))
         });
     }),
     ("the generation is not raised", || {
         run(4, false, |world| {
-            show_row(world, READER_ACTIVE, 1);
+            publish_record(world, READER_ACTIVE, 1);
             Subscription::begin(world, world.ring(), 1, Start::History(1))
         });
     }),
@@ -38,14 +38,14 @@ pub(super) const MISTAKES: &[(&str, fn())] = &[
     }),
 ];
 
-/// Sample 1 is there; the publisher goes on to `last`: 3 needs the slot of 1, and 4 that of 2.
+/// Sample 1 is published; the publisher goes on to `last`: 3 needs the slot of 1, and 4 that of 2.
 fn run(last: u64, looks_early: bool, join: fn(&Arc<World>) -> Subscription) {
     let world = World::new(&Arc::default(), 2, 2);
     let mut publisher = Publisher::new(&world, keep_last(1));
     publisher.looks_early = looks_early;
     publisher.publish();
     if looks_early {
-        raise_generation(&world); // somebody else came, so it looks at all
+        raise_generation(&world); // as if another reader had come, so that it looks at all
     }
     thread::spawn(move || while publisher.writer.history.head() < last && publisher.publish() {});
     if let Some(sample) = join(&world).take() {

@@ -3,17 +3,17 @@
 //! (deadlocks).
 //!
 //! `check` runs a model as it is, which must pass, and once for each ordering that the model shows to be needed, weakened,
-//! which must fail. `world` is the memory, `publisher` and `subscription` do what the files of these names outside do around
-//! the protocol; the others are a model each. What the kernel and the files do is modelled: the directory is a mutex that
-//! says which records are visible, and a larger ring lies ready.
+//! which must fail. `world` is the memory, `publisher` and `subscription` are the steps around the protocol, as in `publish` and
+//! `subscribe`; each other file holds models of one subject. The kernel and the files are modelled, too: the directory is a mutex
+//! over whether the record is visible, and a larger ring lies ready.
 //!
-//! What loom cannot show: its SeqCst fences synchronise, which is more than C++20 promises, so a pair that leans on that would
+//! What loom cannot show: its SeqCst fences synchronise, which is more than C++20 promises, so a pair that needs that would
 //! pass here; and it runs each thread's operations in order, so no load sees a store that comes later (load buffering).
 
 #![expect(clippy::unwrap_used, reason = "a model that cannot go on may say so by panicking")]
 
+mod backpressure;
 mod check;
-mod gate;
 mod growth;
 mod join;
 mod publisher;
@@ -35,14 +35,14 @@ macro_rules! models {
 models! {
     reclaim_in_publish: &ring::IN_PUBLISH;
     line_is_reused_while_its_slot_is_held: &ring::LINE_REUSED;
-    reclaim_in_recycle: &ring::IN_RECYCLE;
+    reclaim_in_loan: &ring::IN_LOAN;
     reader_joins_meanwhile: &join::JOIN;
     ring_grows: &growth::GROWTH;
     reader_joins_while_ring_grows: &growth::JOIN;
     ring_grows_for_a_deeper_reader: &growth::DEEPER;
-    gating_reader: &gate::GATE;
-    gating_reader_joins_meanwhile: &gate::JOIN;
-    idle_gating_reader_joins_meanwhile: &gate::JOIN_IDLE;
+    gating_reader: &backpressure::GATE;
+    gating_reader_joins_meanwhile: &backpressure::JOIN;
+    idle_gating_reader_joins_meanwhile: &backpressure::JOIN_IDLE;
     one_publisher_wakes: &wake::ONE;
     two_publishers_wake: &wake::TWO;
     two_publishers_wake_a_shared_line: &wake::SHARED;

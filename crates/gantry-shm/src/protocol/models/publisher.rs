@@ -1,6 +1,5 @@
-//! A publisher of a model: the steps of the crate's `publisher` without files.
-//!
-//! Used by every model. Invariant: it calls the writer in the order in which `publisher` and `readers` do.
+//! A publisher of a model: the steps of `publish` without files. Invariant: it calls the writer in the order in which
+//! `publish::publisher` and `publish::discovery` do.
 
 use super::world::{KEY, PUBLISHER_BELL, World};
 use crate::protocol::{
@@ -16,10 +15,10 @@ use std::{sync::Arc, time::Duration};
 
 /// KEEP_LAST with this depth.
 pub(super) fn keep_last(samples: usize) -> Retention {
-    Retention { guaranteed: samples, samples, bytes: usize::MAX, keeps_all: false, gates: false }
+    Retention { guaranteed: samples, samples, bytes: usize::MAX, is_keep_all: false, is_gated: false }
 }
 
-/// The length that a sample says it has.
+/// The length of the sample with that sequence.
 pub(super) fn length_of(sequence: u64) -> u32 {
     100 + sequence as u32
 }
@@ -28,43 +27,44 @@ pub(super) fn length_of(sequence: u64) -> u32 {
 pub(super) struct Publisher {
     pub(super) writer: Writer<()>,
     world: Arc<World>,
-    gates: bool,
-    /// A mistake: it looks for records before it looks at the generation.
+    is_gated: bool,
+    /// A mistake: records are read before the generation.
     pub(super) looks_early: bool,
 }
 
 impl Publisher {
-    /// All slots are free, readers are not known yet.
-    pub(super) fn new(world: &Arc<World>, keep: Retention) -> Publisher {
-        Publisher::asynchronous(world, keep, None)
+    /// All slots are free, no reader is discovered yet.
+    pub(super) fn new(world: &Arc<World>, retention: Retention) -> Publisher {
+        Publisher::asynchronous(world, retention, None)
     }
 
     /// As [`Publisher::new`]; with an outbox another thread wakes the readers.
-    pub(super) fn asynchronous(world: &Arc<World>, keep: Retention, outbox: Option<Arc<Outbox>>) -> Publisher {
+    pub(super) fn asynchronous(world: &Arc<World>, retention: Retention, outbox: Option<Arc<Outbox>>) -> Publisher {
         let (header, lines) = (world.part(|world| &world.header), world.board.lines());
         let ring = world.ring_at(world.descriptor(0));
         world.header.ring.store(world.descriptor(0).to_word(), crate::protocol::sync::Ordering::Relaxed);
-        let mut writer = Writer::new(header, lines, outbox, ring, Roster::new(KEY, 0, Vec::new()), keep);
+        let mut writer = Writer::new(header, lines, outbox, ring, Roster::new(KEY, 0, Vec::new()), retention);
         for slot in world.slots() {
             writer.history.add_slot(slot);
-            writer.history.give_back(slot);
+            writer.history.return_loan(slot);
         }
-        Publisher { writer, world: world.clone(), gates: keep.gates, looks_early: false }
+        Publisher { writer, world: world.clone(), is_gated: retention.is_gated, looks_early: false }
     }
 
-    /// Goes over to the larger ring.
+    /// Changes to the larger ring.
     pub(super) fn grow_ring(&mut self) {
         let descriptor = self.world.descriptor(1);
         self.writer.change_ring(self.world.ring_at(descriptor), descriptor);
     }
 
-    /// Finds the readers there are, as `ReaderDiscovery::update` does: the generation first.
-    pub(super) fn find_readers(&mut self) {
-        let early_rows = self.looks_early.then(|| self.records());
+    /// Discovers the readers and applies the result, as `ReaderDiscovery::update` and `Publisher::apply_discovered` do: the
+    /// generation first.
+    pub(super) fn discover(&mut self) {
+        let early_records = self.looks_early.then(|| self.records());
         let generation = acquire(&self.world.board.topic.readers_generation);
-        let records = early_rows.unwrap_or_else(|| self.records());
+        let records = early_records.unwrap_or_else(|| self.records());
         let change = self.writer.exchange_roster(&mut Roster::new(KEY, generation, records));
-        if change.ring_capacity > self.writer.capacity() {
+        if change.needed_ring.is_some() {
             self.grow_ring();
         }
         self.writer.grant(change);
@@ -75,15 +75,15 @@ impl Publisher {
         is_there.then(|| (self.world.record(), ())).into_iter().collect()
     }
 
-    /// A free slot, recycled if need be, as `Publisher::make_room` does.
+    /// A free slot, reclaimed if need be, as `Publisher::make_room` does.
     pub(super) fn loan(&mut self, wanted: usize) -> Option<Slot> {
         if let Some(slot) = self.writer.history.take_free(LINE_BYTES) {
             return Some(slot);
         }
-        if self.writer.seems_outdated() {
-            self.find_readers();
+        if self.writer.may_be_outdated() {
+            self.discover();
         }
-        self.writer.recycle(wanted);
+        self.writer.retire_and_reclaim(wanted);
         self.writer.history.take_free(LINE_BYTES)
     }
 
@@ -94,10 +94,10 @@ impl Publisher {
         true
     }
 
-    /// What `Publisher::publish` does, if the control thread was always quick where it matters: for gating.
+    /// As `Publisher::publish`, with a control thread that always discovers gating readers in time.
     pub(super) fn publish_slot(&mut self, slot: Slot) {
-        if self.gates && self.writer.seems_outdated() {
-            self.find_readers();
+        if self.is_gated && self.writer.may_be_outdated() {
+            self.discover();
         }
         if self.writer.is_blocked(slot.bytes) {
             self.wait_for_room(slot.bytes);

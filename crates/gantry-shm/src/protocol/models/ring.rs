@@ -1,4 +1,4 @@
-//! Take, pin, retire, reclaim and reuse of slots, with a reader that the publisher knows from the beginning.
+//! Models of take, pin, retire, reclaim and reuse of slots, with a reader that is in the roster from the beginning.
 
 use super::{
     check::Model,
@@ -39,8 +39,8 @@ pub(super) const LINE_REUSED: Model = Model {
     needs: &[Site::LengthLook],
 };
 
-/// Depth 2, and whoever loans wants only one kept: samples are retired in `recycle`.
-pub(super) const IN_RECYCLE: Model = Model {
+/// Depth 2, and a loan wants only one sample kept: samples are retired in `retire_and_reclaim`.
+pub(super) const IN_LOAN: Model = Model {
     run: || {
         let world = World::new(&Arc::<Board>::default(), 2, 4);
         run(&world, 2, |publisher| {
@@ -53,13 +53,13 @@ pub(super) const IN_RECYCLE: Model = Model {
     needs: &[Site::RetireFence, Site::PinFence, Site::DeadMark, Site::PinStore, Site::Unpin, Site::PinsLook],
 };
 
-/// Sample 1 is there; the publisher goes on to 3, the reader takes twice. It is deeper than the publisher lets it be, so that it
-/// does not pass by what is dead only because it lags.
+/// Sample 1 is published; the publisher goes on to 3, the reader takes twice. It is deeper than the publisher grants, so that it
+/// does not skip dead samples only because it has fallen behind.
 fn run(world: &Arc<World>, depth: usize, publish: fn(&mut Publisher) -> bool) {
     let mut publisher = Publisher::new(world, keep_last(depth));
     publish(&mut publisher);
     let mut subscription = Subscription::join(world, READER_ACTIVE, 2, true);
-    publisher.find_readers();
+    publisher.discover();
     thread::spawn(move || while publisher.writer.history.head() < 3 && publish(&mut publisher) {});
     for _ in 0..2 {
         if let Some(sample) = subscription.take() {

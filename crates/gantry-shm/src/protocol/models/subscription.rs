@@ -1,6 +1,5 @@
-//! A subscription of a model: the steps of the crate's `link` without files.
-//!
-//! Used by every model. Invariant: it calls the reader in the order in which `link` does.
+//! A subscription of a model: the steps of `subscribe` without files. Invariant: it calls the reader in the order in which
+//! `subscribe::connection` does.
 
 use super::{
     publisher::length_of,
@@ -16,8 +15,8 @@ use crate::protocol::{
 };
 use std::sync::Arc;
 
-/// A ring is replaced once at most.
-const MOVES: usize = 2;
+/// Rings that a take meets at most: a ring is replaced once.
+const MAX_RING_CHANGES: usize = 2;
 
 /// A reader and its world.
 pub(super) struct Subscription {
@@ -35,7 +34,7 @@ pub(super) struct Sample {
 }
 
 impl Sample {
-    /// Reads the payload, which must be this sample's, and lets it go.
+    /// Reads the payload, which must be this sample's, and releases the pin.
     pub(super) fn read(self) -> u64 {
         assert_eq!(self.world.read(self.offset), self.sequence, "another sample's payload");
         unpin(&self.pin);
@@ -43,8 +42,8 @@ impl Sample {
     }
 }
 
-/// First step of joining: the record can be found.
-pub(super) fn show_row(world: &Arc<World>, state: u32, depth: u32) {
+/// First step of joining: the record becomes visible.
+pub(super) fn publish_record(world: &Arc<World>, state: u32, depth: u32) {
     let record = world.record();
     record.depth.store(depth, Relaxed);
     record.state.store(state, Relaxed);
@@ -52,20 +51,20 @@ pub(super) fn show_row(world: &Arc<World>, state: u32, depth: u32) {
     *world.directory.lock().unwrap() = true;
 }
 
-/// Second step of joining: publishers look for it.
+/// Second step of joining: publishers look for the record.
 pub(super) fn raise_generation(world: &Arc<World>) {
     world.board.lines().changed(sleep::Side::Readers);
 }
 
 impl Subscription {
-    /// Joins as `Connection::join` does: the ring, the record, the generation, then the look at what there is.
+    /// Joins as `PendingConnection` does: the ring, the record, the generation, then the first look.
     pub(super) fn join(world: &Arc<World>, state: u32, depth: u32, history: bool) -> Subscription {
         let ring = world.ring();
         let start = match history {
             true => Start::History(depth.into()),
             false => Start::At(newest(&world.header, &ring).unwrap() + 1),
         };
-        show_row(world, state, depth);
+        publish_record(world, state, depth);
         raise_generation(world);
         let subscription = Subscription::begin(world, ring, depth, start);
         if state == READER_GATING {
@@ -82,7 +81,7 @@ impl Subscription {
 
     /// The next sample, as `Connection::take` takes it.
     pub(super) fn take(&mut self) -> Option<Sample> {
-        for _ in 0..MOVES {
+        for _ in 0..MAX_RING_CHANGES {
             let pin = &self.record.pins[free_pin(&self.record).unwrap()];
             match self.reader.take(pin) {
                 Taken::Sample { offset, length_bytes } => {

@@ -1,4 +1,4 @@
-//! Sleeping until there is news, and being woken.
+//! Models of a sleep until there is news, and of the wake-up.
 
 use super::{
     check::Model,
@@ -30,14 +30,14 @@ pub(super) const TWO: Model = Model {
     needs: &[Site::PublishFence, Site::SleepFence, Site::RingsBeforeLook, Site::RingCounts],
 };
 
-/// The same on the line that many share, whose announcement publishers take back.
+/// The same on the shared waiter line, whose bit publishers withdraw.
 pub(super) const SHARED: Model = Model {
     run: || publishers(2, SHARED_WAITER),
     preemptions: Some(3),
     needs: &[Site::PublishFence, Site::SleepFence, Site::RingsBeforeLook, Site::RingCounts],
 };
 
-/// A sleeper that waits for somebody to join.
+/// A sleeper that waits for a publisher to join.
 pub(super) const JOINER: Model = Model {
     run: || {
         let board = Arc::<Board>::default();
@@ -49,14 +49,14 @@ pub(super) const JOINER: Model = Model {
     needs: &[Site::NewsFence, Site::SleepFence, Site::RingsBeforeLook, Site::RingCounts],
 };
 
-/// One publisher, one who collects.
+/// One publisher, one collector.
 pub(super) const COLLECT: Model = Model {
     run: || collector(1, 1),
     preemptions: None,
     needs: &[Site::ReadyFence, Site::AsleepFence, Site::RingsBeforeLook, Site::RingCounts],
 };
 
-/// Two publishers, one who collects: the second may find the bit set.
+/// Two publishers, one collector: the second may find the bit set.
 pub(super) const COLLECT_TWO: Model = Model {
     run: || collector(2, 1),
     preemptions: Some(3),
@@ -78,7 +78,7 @@ pub(super) const SENDER: Model = Model {
         let world = World::new(&board, 2, 4);
         let mut publisher = Publisher::asynchronous(&world, keep_last(2), Some(outbox.clone()));
         let mut subscription = Subscription::join(&world, READER_ACTIVE, 2, true);
-        publisher.find_readers();
+        publisher.discover();
         thread::spawn(move || (0..2).for_each(|_| assert!(publisher.publish())));
         let its_board = board.clone();
         thread::spawn(move || {
@@ -106,7 +106,7 @@ fn publishers(count: usize, waiter: WaiterIndex) {
             let world = World::new(&board, 1, 2);
             let mut publisher = Publisher::new(&world, keep_last(1));
             let subscription = Subscription::join(&world, READER_ACTIVE, 1, true);
-            publisher.find_readers();
+            publisher.discover();
             thread::spawn(move || publisher.publish());
             subscription
         })
@@ -117,7 +117,7 @@ fn publishers(count: usize, waiter: WaiterIndex) {
     }
 }
 
-/// What `Collector` does, for publishers that publish so many samples each.
+/// The steps of `Collector`, for publishers that publish so many samples each.
 fn collector(publishers: usize, samples: usize) {
     let board = Arc::<Board>::default();
     let line = board.waiter(READER_BELL);
@@ -128,17 +128,17 @@ fn collector(publishers: usize, samples: usize) {
             let world = World::new(&board, samples, (2 * samples).next_power_of_two());
             let mut publisher = Publisher::new(&world, keep_last(samples));
             let subscription = Subscription::join(&world, READER_ACTIVE, samples as u32, true);
-            publisher.find_readers();
+            publisher.discover();
             thread::spawn(move || (0..samples).for_each(|_| assert!(publisher.publish())));
             subscription
         })
         .collect();
     let mut missing = publishers * samples;
     while missing > 0 {
-        // Only what a bit says is looked at.
+        // Topics are looked at only if a bit is set.
         if collect::collect(line).iter().any(|&bits| bits != 0) {
             for subscription in &mut subscriptions {
-                // As `Connection::take`, which does not pin before a look found something.
+                // As `Connection::take`, which does not pin before a look finds something.
                 while subscription.has_news() {
                     let Some(sample) = subscription.take() else { break };
                     sample.read();
@@ -151,7 +151,7 @@ fn collector(publishers: usize, samples: usize) {
     }
 }
 
-/// What `Waiter::wait` does, without the spin.
+/// The steps of `Waiter`, without the spin.
 fn wait(board: &Board, waiter: WaiterIndex, look: impl Fn() -> bool) {
     while !look() {
         let bell = board.bell(waiter);

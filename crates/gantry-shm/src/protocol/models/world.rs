@@ -1,7 +1,5 @@
-//! The memory of a tiny publisher and its reader, made of loom's atomics and cells.
-//!
-//! Used by every model; a model makes it anew for each run. What the kernel or files do is here, too: the directory, and
-//! the memory of a larger ring.
+//! The memory of a tiny publisher and its reader, made of loom's atomics and cells, anew for each run of a model. The directory
+//! and the memory of a larger ring stand for the kernel and the files.
 
 use crate::protocol::{
     collect::ReadyBit,
@@ -15,9 +13,9 @@ use crate::protocol::{
 use loom::{cell::UnsafeCell, sync::Mutex};
 use std::sync::Arc;
 
-/// What records of the publisher say.
+/// The key by which records name the publisher.
 pub(super) const KEY: u64 = 7;
-/// The topic's among the bits of waiters that collect.
+/// The topic's bit for waiters that collect.
 const TOPIC_BIT: ReadyBit = ReadyBit(70);
 /// Waiter of a subscription.
 pub(super) const READER_BELL: WaiterIndex = WaiterIndex(0);
@@ -53,11 +51,11 @@ impl Board {
 pub(super) struct World {
     pub(super) board: Arc<Board>,
     pub(super) header: PublisherHeader,
-    /// The second is for later.
+    /// The second is the larger one.
     rings: [Box<[RingLine]>; 2],
     payloads: Box<[UnsafeCell<u64>]>,
     record: ReaderRecord,
-    /// Whether the record can be found. The kernel's own locks make it so that who finds a file sees what is in it.
+    /// Whether the record can be found. The kernel's locks give the same order: a process that finds a file sees its contents.
     pub(super) directory: Mutex<bool>,
 }
 
@@ -81,9 +79,9 @@ impl World {
         Arc::new(world)
     }
 
-    /// Refers to a part of this world; who has it, has the world, too.
+    /// Refers to a part of this world; its holder also holds the world.
     pub(super) fn part<T: ?Sized>(self: &Arc<World>, part: impl FnOnce(&World) -> &T) -> InRegion<T> {
-        // SAFETY: publishers and subscriptions keep the world as long as what they made of its parts.
+        // SAFETY: publishers and subscriptions keep the world as long as their references to its parts.
         unsafe { InRegion::new(part(self)) }
     }
 
@@ -100,7 +98,7 @@ impl World {
         Ring::new(self.part(|world| &*world.rings[descriptor.offset / LINE_BYTES]))
     }
 
-    /// What `PublisherMapping::ring` does.
+    /// As `PublisherMapping::ring`.
     pub(super) fn ring(self: &Arc<World>) -> Ring {
         self.ring_at(Descriptor::from_word(acquire(&self.header.ring)))
     }
@@ -109,13 +107,13 @@ impl World {
         (0..self.payloads.len()).map(|payload| Slot { offset: payload * LINE_BYTES, bytes: LINE_BYTES })
     }
 
-    /// Fails if somebody may read it meanwhile.
+    /// Fails if another thread may read it meanwhile.
     pub(super) fn write(&self, slot: Slot, sequence: u64) {
-        // SAFETY: loom reports whoever uses it at the same time.
+        // SAFETY: loom reports any concurrent access.
         self.payloads[slot.offset / LINE_BYTES].with_mut(|payload| unsafe { *payload = sequence });
     }
 
-    /// Fails if somebody may write it meanwhile.
+    /// Fails if another thread may write it meanwhile.
     pub(super) fn read(&self, offset: usize) -> u64 {
         // SAFETY: as in `write`.
         self.payloads[offset / LINE_BYTES].with(|payload| unsafe { *payload })

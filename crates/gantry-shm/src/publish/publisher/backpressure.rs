@@ -1,6 +1,5 @@
-//! How a publisher waits for RELIABLE KEEP_ALL subscriptions that have not taken what would have to go.
-//!
-//! A slow path of `publisher`; readers ring its bell when they take (`protocol`, 6).
+//! The back-pressure of gating readers on a publisher: it waits until they have taken the samples that it must retire for the
+//! next one. Readers ring its bell when they take (`protocol`, 6).
 
 use super::Publisher;
 use crate::{
@@ -9,27 +8,27 @@ use crate::{
 };
 use std::time::{Duration, Instant};
 
-/// How often a blocked publisher looks whether the readers that it waits for are alive.
+/// Time between two looks of a blocked publisher whether its readers are alive.
 const BLOCKED_SLICE: Duration = Duration::from_millis(100);
 
 impl Publisher {
-    /// Waits until gating readers took what would have to go for one more sample.
+    /// Waits until gating readers have taken the samples that must be retired for one more of `bytes`.
     #[cold]
     pub(super) fn wait_for_room(&mut self, bytes: usize) -> Result<()> {
         let limit = self.options.max_blocking_time;
         if limit.is_zero() {
-            self.find_readers();
+            self.discover();
             drop_dead_readers(&mut self.writer.roster);
             return if self.writer.is_blocked(bytes) { Err(self.timed_out(limit)) } else { Ok(()) };
         }
         let deadline = Instant::now().checked_add(limit);
         let bell = match self.waiter.index(limit) {
-            Err(Error::RegistryBusy { .. }) => return Err(self.timed_out(limit)), // the time is over before we could sleep
+            Err(Error::RegistryBusy { .. }) => return Err(self.timed_out(limit)), // the time is over before the sleep
             bell => bell?,
         };
         let is_over = || deadline.is_some_and(|deadline| Instant::now() >= deadline);
         loop {
-            self.find_readers();
+            self.discover();
             drop_dead_readers(&mut self.writer.roster);
             self.writer.set_blocked(bell.0 as u64 + 1);
             let slice = Instant::now() + BLOCKED_SLICE;

@@ -1,6 +1,6 @@
-//! What a publisher says of when it was active: deadlines and leases are counted from there, by whoever watches it.
+//! The times of a publisher's activity, from which event sources count its deadlines and leases.
 //!
-//! The words are in its header; publishers that promise neither store none of them.
+//! They are in its header; a publisher that promises neither a deadline nor a lease stores none.
 
 use super::Publisher;
 use crate::{
@@ -11,7 +11,7 @@ use crate::{
     publish::publisher::SourceTime,
 };
 
-/// Whether a publisher of this QoS says when it publishes; if so, its time begins now.
+/// Whether a publisher of this QoS records its activity; if so, its time begins now.
 pub(super) fn begin(header: &PublisherHeader, qos: &Qos) -> bool {
     let records_activity = qos.deadline.is_some() || qos.has_manual_lease();
     if records_activity {
@@ -21,22 +21,19 @@ pub(super) fn begin(header: &PublisherHeader, qos: &Qos) -> bool {
 }
 
 impl Publisher {
-    /// Out of the way of publishers that need not.
+    /// Records the time of the sample that is about to be published. Not inlined: most publishers record none.
     #[inline(never)]
     pub(super) fn record_activity(&self, time: SourceTime) {
         if let Ok(header) = self.file.header() {
-            header.published_ns.store(time.monotonic_ns, Relaxed); // it tells when, and that is all: the ring tells what
+            header.published_ns.store(time.monotonic_ns, Relaxed); // a time alone: the entry, stored after this, publishes the sample
         }
     }
 
-    /// Says that it is alive, as MANUAL_BY_TOPIC asks for within the lease duration; to publish says so, too. With AUTOMATIC it
-    /// does nothing.
+    /// Asserts that the publisher is alive, as MANUAL_BY_TOPIC requires within each lease duration; publishing asserts it, too.
+    /// With AUTOMATIC it does nothing.
     ///
     /// # Errors
     /// The process forked.
-    ///
-    /// # Real-time
-    /// No allocation, lock or system call.
     pub fn assert_liveliness(&self) -> Result<()> {
         self.domain.epoch.check()?;
         if self.description.qos.has_manual_lease() {

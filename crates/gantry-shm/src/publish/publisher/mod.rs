@@ -1,7 +1,8 @@
 //! A publisher: loans, publishing, and the memory for both.
 //!
-//! Owned by one thread at a time (`&mut self`); `gantry::Publisher` is a typed layer over it. The protocol is `writer`'s; here
-//! are its memory (`memory`), its readers as the control thread found them (`readers`), and waiting for gating readers.
+//! `&mut self` makes it belong to one thread at a time; `gantry::Publisher` is a typed layer over it. The protocol is in
+//! `protocol::writer`. Here are its memory (`slots`), its readers (`discovery`), and the wait for gating readers
+//! (`backpressure`).
 
 mod backpressure;
 mod liveliness;
@@ -44,10 +45,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// So often (in loans) it is looked whether loans came back unpublished, and whether memory has become of no use.
+/// Loans between two looks for returned loans and unused memory.
 const LOANS_PER_CHECK: u32 = 64;
 
-/// When a sample was published.
+/// Time at which a sample was published.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SourceTime {
     /// CLOCK_MONOTONIC, ns.
@@ -56,9 +57,12 @@ pub struct SourceTime {
     pub wall_ns: u64,
 }
 
-/// Puts samples into its own shared memory.
+/// A publisher: it writes samples into its own shared memory.
+///
+/// [`Publisher::loan`], [`Publisher::publish`] and [`Publisher::assert_liveliness`] are on the data path: no allocation, no lock,
+/// no system call except to wake a sleeping reader. All other operations are on the control path, unless they say otherwise.
 // Aligned, and so on cache lines of its own, wherever a program puts it: beside a subscription that another thread polls it
-// would cost both of them 100 ns a sample. Two lines, for processors fetch pairs of them.
+// would cost both of them 100 ns a sample. Two lines, since processors fetch pairs of them.
 #[repr(align(128))]
 pub struct Publisher {
     participant: Arc<Participant>,
@@ -68,14 +72,14 @@ pub struct Publisher {
     block: EndpointBlock,
     topic: TopicIndex,
     file: Arc<PublisherFile>,
-    /// References to `file` that published loans gave back: taking one costs nothing, counting one does.
+    /// References to `file` of published loans: to move one costs nothing, to count one does.
     spare: Vec<Arc<PublisherFile>>,
     memory: Memory,
     writer: Writer<Arc<crate::domain::peer::Peer>>,
     discovery: Arc<ReaderDiscovery>,
-    /// Some reader is in another process, so likely on another core.
+    /// A reader is in another process, so likely on another core.
     has_remote_readers: bool,
-    /// It says when it published: its deadline or its lease is counted from there.
+    /// It records its activity, from which its deadline or its lease is counted.
     records_activity: bool,
     /// Loans since the clock was looked at.
     loans: u32,
@@ -86,10 +90,10 @@ pub struct Publisher {
 }
 
 impl Publisher {
-    /// Makes a publisher and tells the topic's subscriptions.
+    /// Creates a publisher, which the topic's subscriptions then join.
     ///
     /// # Errors
-    /// A depth of 0 or beyond [`MAX_DEPTH`](crate::MAX_DEPTH), a payload beyond 4 GiB, no room, or what joining can fail with.
+    /// A depth of 0 or beyond [`MAX_DEPTH`](crate::MAX_DEPTH), a payload beyond 4 GiB, no room, or an error of joining.
     pub fn new(
         participant: Arc<Participant>,
         node: &str,
@@ -101,9 +105,9 @@ impl Publisher {
         let domain = participant.domain.clone();
         let description = domain.describe(Role::Publisher, node, topic, message_type, qos)?;
         let period = options.sender_period()?;
-        let keep = options.keep(&qos);
-        let kept = if keep.keeps_all { keep.samples } else { keep.guaranteed };
-        let log2_capacity = ring_entries(kept, *BATCH_SAMPLES.start(), keep.gates).next_power_of_two().ilog2();
+        let retention = options.retention(&qos);
+        let kept = if retention.is_keep_all { retention.samples } else { retention.guaranteed };
+        let log2_capacity = ring_entries(kept, *BATCH_SAMPLES.start(), retention.is_gated).next_power_of_two().ilog2();
         let limit_bytes = options.memory_limit_bytes(1 << log2_capacity, &description)?;
         let removed = |e: Error| match e.is_not_found() {
             true => Error::Removed {
@@ -114,14 +118,14 @@ impl Publisher {
         };
         let mut file = PublisherFile::create(&domain, &description, log2_capacity, limit_bytes).map_err(removed)?;
         let header = file.header()?;
-        let ring = file.ring(Descriptor::from_word(header.ring.load(Relaxed)))?;
+        let ring = file.region.ring(Descriptor::from_word(header.ring.load(Relaxed)))?;
         let records_activity = liveliness::begin(header, &qos);
         let topic = domain.topic(topic);
         let outbox = period.map(|period| participant.outbox(topic, period)).transpose()?;
         // SAFETY: the publisher keeps the file as long as the writer.
         let header = unsafe { InRegion::new(header) };
         let lines = domain.board.lines(topic); // the publisher keeps the domain, which keeps the board
-        let writer = Writer::new(header, lines, outbox, ring, Roster::new(description.key, 0, Vec::new()), keep);
+        let writer = Writer::new(header, lines, outbox, ring, Roster::new(description.key, 0, Vec::new()), retention);
         let mut memory = Memory::new(file.region.length_bytes());
         slots::first_slots(&mut memory, &file, &domain, &description)?;
         file.publish_name(&domain).map_err(removed)?;
@@ -157,12 +161,12 @@ impl Publisher {
         };
         publisher.domain.board.topic_changed(topic, Side::Publishers);
         publisher.domain.board.graph_changed();
-        publisher.find_readers();
+        publisher.discover();
         Ok(publisher)
     }
 
     /// Another publisher of the same topic, type, QoS and options, for another thread: with memory and sequences of its own, it
-    /// shares nothing with this one that publishing would have to lock. Control path.
+    /// shares nothing with this one that publishing would have to lock.
     ///
     /// # Errors
     /// As [`Publisher::new`].
@@ -171,14 +175,14 @@ impl Publisher {
         Publisher::new(self.participant.clone(), node, topic, message_type.clone(), *qos, self.options)
     }
 
-    /// A slot for `length_bytes` of payload. Several may be out at once.
+    /// Loans a slot for `length_bytes` of payload. Several may be on loan at once.
     ///
     /// # Errors
     /// `length_bytes` is more than the type allows; all memory that this publisher may use is in use; there is no room for more.
     ///
     /// # Real-time
-    /// No allocation, lock or system call while a slot of about that size is free or a sample of that size can be reclaimed;
-    /// only if neither is, memory is cut anew or added. Memory that was of no use for long is handed back here (system calls).
+    /// If no slot of about that size is free and no sample of that size can be reclaimed, memory is allocated anew or added.
+    /// Memory that was unused for long is given back to the system here (system calls).
     #[inline]
     pub fn loan(&mut self, length_bytes: usize) -> Result<Loan> {
         self.domain.epoch.check()?;
@@ -201,15 +205,14 @@ impl Publisher {
     }
 
     /// Publishes a loan and returns its sequence: 1, 2, … If publisher and subscription are both RELIABLE and KEEP_ALL, and the
-    /// subscription has not taken what would have to go, waits up to [`PublisherOptions::max_blocking_time`].
+    /// subscription has not taken a sample that would have to be retired, it waits up to [`PublisherOptions::max_blocking_time`].
     ///
     /// # Errors
     /// The loan is another publisher's; that time is over; the process forked. The loan comes back with the error.
     ///
     /// # Real-time
-    /// No allocation and no lock; a system call for each reader that sleeps, none if it is asynchronous
-    /// ([`PublishMode`](crate::PublishMode)). When deeper or more readers came since the last
-    /// call, memory may be added here (system calls, allocation).
+    /// A system call for each reader that sleeps, none if the publisher is asynchronous ([`PublishMode`](crate::PublishMode)).
+    /// When deeper or more readers came since the last call, memory may be added here (system calls, allocation).
     #[inline]
     pub fn publish(&mut self, loan: Loan, time: SourceTime) -> Result<u64, PublishError> {
         self.writer.prefetch_entry();
@@ -224,28 +227,28 @@ impl Publisher {
             self.spare.push(file);
         }
         if let Some(next) = self.writer.history.next_free() {
-            // The reader of the slot's last sample has its lines.
+            // A reader of the slot's last sample has its lines in the cache of another core.
             let payload = self.file.region.base().wrapping_add(next.offset + PAYLOAD_OFFSET);
             prefetch::beginning(payload, next.bytes - PAYLOAD_OFFSET, prefetch::for_writing);
         }
         Ok(sequence)
     }
 
-    /// All of publish that can fail: the slot, with its header written.
+    /// The part of publish that can fail: it writes the header of the slot, and records the activity before the entry is stored.
     #[inline]
     fn prepare(&mut self, loan: &Loan, time: SourceTime) -> Result<Slot> {
         self.domain.epoch.check()?;
         let Some(slot) = loan.slot_of(&self.file) else {
             return Err(Error::ForeignLoan { topic: self.description.topic.clone() });
         };
-        if self.writer.seems_outdated() {
-            self.apply_discovered();
+        if self.writer.may_be_outdated() {
+            self.try_apply_discovered();
         }
         if self.writer.is_blocked(slot.bytes) {
             self.wait_for_room(slot.bytes)?;
         }
-        // SAFETY: in bounds and aligned (`Loan::header`), and ours alone: the slot is on loan, its last sample was freed only
-        //   after no pin named it (I4).
+        // SAFETY: in bounds and aligned (`Loan::header`), and this publisher's alone: the slot is on loan, its last sample was
+        //   reclaimed only after no pin named it (I4).
         let header = unsafe { loan.header().as_mut() };
         header.sequence = self.writer.history.head() + 1;
         header.source_time_ns = time.monotonic_ns;
@@ -257,7 +260,7 @@ impl Publisher {
         }
         crash::point(Point::SlotWritten);
         if self.has_remote_readers {
-            prefetch::both_ends(loan.bytes().as_ptr(), loan.length_bytes(), prefetch::hand_over);
+            prefetch::both_ends(loan.bytes().as_ptr(), loan.length_bytes(), prefetch::demote);
         }
         if self.records_activity {
             self.record_activity(time);
@@ -265,15 +268,15 @@ impl Publisher {
         Ok(slot)
     }
 
-    /// How many subscriptions are matched now. Control path.
+    /// Number of subscriptions that are matched now.
     ///
     /// # Errors
     /// A subscription's memory cannot be mapped; the process forked.
     pub fn subscription_count(&mut self) -> Result<usize> {
         self.domain.epoch.check()?;
         self.domain.reap_dead()?;
-        self.find_readers();
-        drop_dead_readers(&mut self.writer.roster); // somebody else may be reaping them just now
+        self.discover();
+        drop_dead_readers(&mut self.writer.roster); // another process may be reaping them just now
         match &self.discovery.discovered().unmapped {
             Some(why) => Err(Error::UnmappedReader { topic: self.description.topic.clone(), why: why.clone() }),
             None => Ok(self.writer.roster.count()),
@@ -281,13 +284,13 @@ impl Publisher {
     }
 
     /// Waits until at least `count` subscriptions are matched; `false` if they were not within `timeout`
-    /// ([`Publisher::mismatches`] may say why). Control path.
+    /// ([`Publisher::mismatches`] may have the reason).
     ///
     /// # Errors
     /// The time is over and there is a subscription of another type; as [`Publisher::subscription_count`].
     pub fn wait_for_subscriptions(&mut self, count: usize, timeout: Duration) -> Result<bool> {
         let matched = self.wait_for_readers(count, Instant::now().checked_add(timeout));
-        // Who waits once at its beginning must not keep a line from those who wait all their lives: there are few for all.
+        // Waiter lines are scarce (511), so this one is released after start-up.
         self.waiter.release();
         matched
     }
@@ -302,18 +305,18 @@ impl Publisher {
             }
             let (writer, line) = (&self.writer, self.domain.board.line(self.topic));
             let watchers = std::iter::once(line.watchers(Side::Readers));
-            self.waiter.sleep_once(deadline, watchers, || writer.seems_outdated())?;
+            self.waiter.sleep_once(deadline, watchers, || writer.may_be_outdated())?;
         }
     }
 
-    /// Whether a subscription of the process that has `endpoint` is matched, as far as this publisher knows since it last
-    /// published or counted: it gets what is published from here on.
+    /// Whether a subscription of the process that has `endpoint` was matched at the last publish or count: it receives the
+    /// samples that are published from here on.
     #[must_use]
     pub fn reaches_process_of(&self, endpoint: Gid) -> bool {
         self.writer.roster.keepers().any(|peer| endpoint.is_of_process(&peer.id))
     }
 
-    /// Another number whenever other subscriptions are matched.
+    /// A number that changes whenever other subscriptions are matched.
     #[must_use]
     pub fn readers_version(&self) -> u64 {
         self.writer.roster.generation()
@@ -325,7 +328,7 @@ impl Publisher {
         slow_readers(&self.writer.roster, sequence)
     }
 
-    /// Why subscriptions to this topic are not matched, a sentence each. Control path.
+    /// The reasons why subscriptions to this topic are not matched, a sentence each.
     ///
     /// # Errors
     /// Another process's endpoints cannot be read; the process forked.
@@ -337,17 +340,13 @@ impl Publisher {
         Ok(sentences)
     }
 
-    /// Counts a sample that was copied into its slot, for whoever asks why a connection is not zero-copy
-    /// ([`Participant::connections`]).
-    ///
-    /// # Real-time
-    /// One store.
+    /// Counts a sample that was copied into its slot, for [`Participant::connections`]. One store.
     pub fn count_copy(&mut self) {
         self.block.count_copy();
     }
 
-    /// What happens to it from now on besides publishing, on a handle of its own: subscriptions that come and go, deadlines, its
-    /// liveliness. Control path.
+    /// The events of this publisher from now on, on a handle of its own: subscriptions that come and go, deadlines, its
+    /// liveliness.
     ///
     /// # Errors
     /// Other processes' endpoints cannot be read; the process forked.
@@ -357,44 +356,44 @@ impl Publisher {
         Events::new(&self.participant, self.topic, Side::Readers, source)
     }
 
-    /// What this publisher says about itself.
+    /// The description of this publisher that other processes read.
     #[must_use]
     pub fn description(&self) -> &EndpointDescription {
         &self.description
     }
 
-    /// Bytes of shared memory that its samples use or could use without adding more.
+    /// Bytes of shared memory that its samples use or could use before more is added.
     #[must_use]
     pub fn memory_bytes(&self) -> usize {
         self.memory.backed_bytes()
     }
 
-    /// Finds out who reads now. Control path.
-    fn find_readers(&mut self) {
+    /// Discovers the readers on this thread. Control path.
+    fn discover(&mut self) {
         let discovery = self.discovery.clone();
         discovery.update(&self.domain);
-        self.accept(&mut discovery.discovered());
+        self.apply_discovered(&mut discovery.discovered());
     }
 
-    /// Takes over what the control thread found, if it is not at it just now.
+    /// Applies the result of the control thread, unless a discovery is under way.
     #[cold]
-    fn apply_discovered(&mut self) {
+    fn try_apply_discovered(&mut self) {
         let discovery = self.discovery.clone();
-        if let Some(mut found) = discovery.try_discovered() {
-            self.accept(&mut found);
+        if let Ok(mut discovered) = discovery.discovered.try_lock() {
+            self.apply_discovered(&mut discovered);
         }
     }
 
-    fn accept(&mut self, found: &mut Discovered) {
-        if !std::mem::take(&mut found.is_news) {
+    fn apply_discovered(&mut self, discovered: &mut Discovered) {
+        if !std::mem::take(&mut discovered.is_new) {
             return;
         }
-        let change = self.writer.exchange_roster(&mut found.readers);
+        let change = self.writer.exchange_roster(&mut discovered.readers);
         self.has_remote_readers =
             self.writer.roster.records.iter().any(|(_, peer)| peer.id != *self.domain.process.id());
-        if change.ring_capacity > self.writer.capacity() {
-            // Without room for a larger ring, readers get what the old one allows, as `granted_depth` says.
-            let _ = self.grow_ring(change.ring_capacity);
+        if let Some(capacity) = change.needed_ring {
+            // Without room for a larger ring, readers are granted the depth that the old one allows (`granted_depth`).
+            let _ = self.grow_ring(capacity);
         }
         self.writer.grant(change);
     }
@@ -425,7 +424,7 @@ impl Drop for Publisher {
             header.state.store(PUBLISHER_LEFT, Release);
             crash::point(Point::PublisherLeft);
         }
-        // Errors have nobody to go to; the reaper finds what is left when this process is gone.
+        // A drop cannot return errors; the reaper removes the rest when this process is gone.
         let _ = self.domain.process.remove_endpoint(self.block);
         let _ = self.domain.directory.unlink(&self.file.name);
         self.domain.board.topic_changed(self.topic, Side::Publishers);

@@ -1,6 +1,5 @@
-//! Where a publisher's slots and rings come from, and how memory goes back.
-//!
-//! The slow paths of `publisher`: system calls and allocation, on the publisher's thread, which alone owns the books.
+//! The slots and rings of a publisher: their allocation, and the return of unused memory to the system. These are slow paths
+//! (system calls, allocation) on the publisher's thread.
 
 use super::Publisher;
 use crate::{
@@ -20,15 +19,15 @@ use crate::{
 };
 use std::time::Instant;
 
-/// As long as readers keep up, a publisher makes no more slots than this: lines that changed hands lately do so fastest (the
-/// benchmark `hop` shows it), and of large messages less memory is touched.
+/// Slots of a publisher whose readers keep up: lines that changed cores lately do so fastest (benchmark `hop`), and of large
+/// messages less memory is touched.
 const WARM_SLOTS: usize = 4;
-/// ... and of large messages fewer, for caches and memory; with two, pins would be looked at for each message (8 MiB: 590 ns
+/// ... of large messages fewer, for caches and memory; with two, pins would be read for each message (8 MiB: 590 ns
 /// a hop instead of 220).
 const LARGE_SLOTS: usize = 3;
-/// A publisher begins with at least so many slots: one is read while the next is written.
+/// Slots at the start: one is read while the next is written.
 const FIRST_SLOTS: usize = 2;
-/// Small slots are added this many bytes at a time.
+/// Bytes of the small slots that are added at a time.
 const GROWTH_BYTES: usize = 256 << 10;
 
 impl Publisher {
@@ -38,111 +37,112 @@ impl Publisher {
         let what = format!("a ring of {} entries for topic {}", 1 << log2_capacity, self.description.topic);
         let bytes = size_of::<RingLine>() << log2_capacity;
         let (region, directory) = (&self.file.region, &self.domain.directory);
-        if let Some(place) = self.memory.take(region, directory, &what, bytes, 0)? {
-            let descriptor = Descriptor { offset: place.offset, log2_capacity };
-            self.writer.change_ring(self.file.ring(descriptor)?, descriptor);
+        if let Some(slot) = self.memory.take(region, directory, &what, bytes, 0)? {
+            let descriptor = Descriptor { offset: slot.offset, log2_capacity };
+            self.writer.change_ring(region.ring(descriptor)?, descriptor);
             self.domain.board.wake_readers(self.topic); // so that readers bring its pages in
         }
         Ok(())
     }
 
-    /// Retires what nobody can want any more, and frees what nobody holds.
-    fn recycle(&mut self) {
-        if self.writer.seems_outdated() {
-            self.apply_discovered();
+    /// Retires samples that no reader can want any more, and reclaims those without a pin.
+    fn retire_unwanted(&mut self) {
+        if self.writer.may_be_outdated() {
+            self.try_apply_discovered();
         }
         let wanted = self.wanted_samples();
-        self.writer.recycle(wanted);
+        self.writer.retire_and_reclaim(wanted);
     }
 
-    /// How many of the newest samples somebody may still take. Late joiners get the history of a TRANSIENT_LOCAL publisher;
-    /// of a VOLATILE one, what all readers have taken is of no use to anybody, and its slots are warm in the cache.
+    /// Number of the newest samples that a reader may still take. Late joiners get the history of a TRANSIENT_LOCAL publisher; of
+    /// a VOLATILE one, samples that all readers have taken are of no use, and their slots are warm in the cache.
     fn wanted_samples(&self) -> usize {
-        if self.description.qos.durability == Durability::TransientLocal || self.writer.seems_outdated() {
+        if self.description.qos.durability == Durability::TransientLocal || self.writer.may_be_outdated() {
             return usize::MAX;
         }
         let next = self.writer.history.head() + 1;
         next.saturating_sub(self.writer.roster.slowest_cursor().unwrap_or(next)) as usize
     }
 
-    /// A slot when none of the size is free: what came back, what can be retired, memory that is free in other sizes, what the
-    /// dead held, new memory, in this order.
+    /// A slot when none of the size is free, from the first of these that has one: returned loans, samples that can be retired,
+    /// free memory of other sizes, samples that dead readers held, new memory.
     #[cold]
     pub(super) fn make_room(&mut self, bytes: usize) -> Result<Slot> {
         let history = &mut self.writer.history;
-        self.file.returns.take(|slot| history.give_back(slot));
+        self.file.returned_slots.take(|slot| history.return_loan(slot));
         if let Some(slot) = history.take_free(bytes) {
             return Ok(slot);
         }
-        if let Some(slot) = self.cut_several(bytes) {
+        if let Some(slot) = self.add_slots(bytes) {
             return Ok(slot);
         }
-        if self.writer.seems_outdated() {
-            self.find_readers(); // on this thread, for it cannot go on without
+        if self.writer.may_be_outdated() {
+            self.discover(); // on this thread, since the loan needs them
         }
-        self.recycle();
+        self.retire_unwanted();
         if let Some(slot) = self.writer.history.take_free(bytes) {
             return Ok(slot);
         }
-        self.writer.history.take_all_free().for_each(|slot| self.memory.give(slot));
-        if let Ok(Some(slot)) = self.cut(bytes) {
+        self.writer.history.drain_free().for_each(|slot| self.memory.free(slot));
+        if let Ok(Some(slot)) = self.allocate_slot(bytes) {
             return Ok(slot);
         }
         let history = &mut self.writer.history;
-        self.file.returns.take_all(|slot| history.give_back(slot));
+        self.file.returned_slots.take_all(|slot| history.return_loan(slot));
         if let Some(slot) = history.take_free(bytes) {
             return Ok(slot);
         }
         if drop_dead_readers(&mut self.writer.roster) {
-            // Others can do without this; what fails here is tried again by the control thread.
+            // Not needed for the slot; after an error the control thread tries again.
             let _ = self.domain.reap_dead();
-            self.find_readers();
+            self.discover();
             self.writer.reclaim();
-            self.writer.history.take_all_free().for_each(|slot| self.memory.give(slot));
+            self.writer.history.drain_free().for_each(|slot| self.memory.free(slot));
         }
-        if let Some(slot) = self.make_room_of_extra(bytes) {
+        if let Some(slot) = self.retire_extra(bytes) {
             return Ok(slot);
         }
-        self.cut(bytes)?.ok_or_else(|| self.out_of_memory(bytes))
+        self.allocate_slot(bytes)?.ok_or_else(|| self.out_of_memory(bytes))
     }
 
-    /// A slot in the room of what is kept for deep readers alone: they must not stop the publisher. Step by step, so that they
-    /// do not lose it all for one sample.
-    fn make_room_of_extra(&mut self, bytes: usize) -> Option<Slot> {
-        let mut extra = self.writer.extra_samples();
+    /// A slot in the memory of samples that are kept only for deep readers, which must not stop the publisher. Step by step, so
+    /// that they do not lose all of them for one sample.
+    fn retire_extra(&mut self, bytes: usize) -> Option<Slot> {
+        let guaranteed = self.writer.retention.guaranteed;
+        let mut extra = self.writer.history.retained().saturating_sub(guaranteed);
         while extra > 0 {
             extra -= extra.div_ceil(4);
-            self.writer.recycle_extra(extra);
-            self.writer.history.take_all_free().for_each(|slot| self.memory.give(slot));
-            if let Ok(Some(slot)) = self.cut(bytes) {
+            self.writer.retire_and_reclaim(guaranteed + extra);
+            self.writer.history.drain_free().for_each(|slot| self.memory.free(slot));
+            if let Ok(Some(slot)) = self.allocate_slot(bytes) {
                 return Some(slot);
             }
         }
         None
     }
 
-    /// Of small slots several at once, so that readers' pins are looked at once for all of them; `None` if there are enough, or
-    /// no memory.
-    fn cut_several(&mut self, bytes: usize) -> Option<Slot> {
+    /// Adds small slots, several at once, so that readers' pins are read once for all of them; `None` if there are enough, or no
+    /// memory.
+    fn add_slots(&mut self, bytes: usize) -> Option<Slot> {
         let useful = match self.writer.has_many_readers() {
-            true => self.writer.most_slots().min(GROWTH_BYTES / bytes), // a look at many records costs more than cold lines
+            true => self.writer.max_useful_slots().min(GROWTH_BYTES / bytes), // to read many records costs more than cold lines
             false => 0,
         };
         let (count, useful) = (self.writer.history.count(), useful.max(WARM_SLOTS));
         let useful = if bytes < GROWTH_BYTES { useful } else { LARGE_SLOTS.min(count + 1) };
         for _ in count..useful {
-            let slot = self.cut(bytes).ok()??;
-            self.writer.history.give_back(slot);
+            let slot = self.allocate_slot(bytes).ok()??;
+            self.writer.history.return_loan(slot);
         }
         self.writer.history.take_free(bytes)
     }
 
-    /// Memory for a slot, of the small ones several ahead.
-    fn cut(&mut self, bytes: usize) -> Result<Option<Slot>> {
+    /// Allocates a slot; for small ones the file grows for several ahead.
+    fn allocate_slot(&mut self, bytes: usize) -> Result<Option<Slot>> {
         let what = format!("a message of {} bytes on topic {}", bytes - PAYLOAD_OFFSET, self.description.topic);
         let (region, directory) = (&self.file.region, &self.domain.directory);
         let before = region.length_bytes();
-        let ahead_bytes = (self.writer.most_slots() * bytes).min(GROWTH_BYTES);
+        let ahead_bytes = (self.writer.max_useful_slots() * bytes).min(GROWTH_BYTES);
         let slot = self.memory.take(region, directory, &what, bytes, ahead_bytes)?;
         if let Some(slot) = slot {
             self.writer.history.add_slot(slot);
@@ -153,22 +153,21 @@ impl Publisher {
         Ok(slot)
     }
 
-    /// Takes loans back that were dropped unpublished, and gives memory back to the system if for long much more is there than was
-    /// in use.
+    /// Takes loans that were dropped unpublished, and punches memory if for long much more was there than was in use.
     #[cold]
     pub(super) fn punch_unused(&mut self) {
         self.loans = 0;
         let history = &mut self.writer.history;
-        self.file.returns.take(|slot| history.give_back(slot));
+        self.file.returned_slots.take(|slot| history.return_loan(slot));
         if self.peak_since.elapsed() < self.options.keep_unused_memory {
             return;
         }
         self.peak_since = Instant::now();
         let peak_bytes = std::mem::replace(&mut self.peak_bytes, self.writer.history.used_bytes());
         if self.memory.is_oversized(peak_bytes) {
-            self.writer.history.take_all_free().for_each(|slot| self.memory.give(slot));
-            // It failed if the memory is still there, which harms nobody.
-            let _ = self.memory.hand_back(&self.file.region, &self.domain.directory, peak_bytes + peak_bytes / 2);
+            self.writer.history.drain_free().for_each(|slot| self.memory.free(slot));
+            // After an error the memory is still there, which does no harm.
+            let _ = self.memory.punch(&self.file.region, &self.domain.directory, peak_bytes + peak_bytes / 2);
         }
     }
 
@@ -196,8 +195,8 @@ impl Publisher {
     }
 }
 
-/// The first slots before anybody looks: readers bring their pages in when they match, and if there is no room it is said
-/// here and not in the middle of a run.
+/// Allocates the first slots before a reader can look: readers bring their pages in when they match, and a lack of room is an
+/// error here and not in the middle of a run.
 pub(super) fn first_slots(
     memory: &mut Memory,
     file: &PublisherFile,
@@ -206,12 +205,12 @@ pub(super) fn first_slots(
 ) -> Result<()> {
     let payload_bytes = description.message_type.payload_bytes;
     if payload_bytes == usize::MAX {
-        return Ok(()); // of no bound, so nobody knows how much
+        return Ok(()); // unbounded, so the size is not known
     }
     let bytes = FIRST_SLOTS * slot_bytes(PAYLOAD_OFFSET, payload_bytes)?;
     let what = format!("the first messages of topic {}", description.topic);
     if let Some(slot) = memory.take(&file.region, &domain.directory, &what, bytes, GROWTH_BYTES.min(bytes))? {
-        memory.give(slot);
+        memory.free(slot);
     }
     Ok(())
 }

@@ -5,13 +5,13 @@ use crate::protocol::{layout::READER_GATING, sync::Site, writer::Retention};
 use loom::thread;
 use std::sync::Arc;
 
-/// The history is full with samples 1 and 2; the third waits until the first is taken. Nothing is lost, nobody waits for ever.
+/// The history is full with samples 1 and 2; the third waits until the first is taken. No sample is lost, no wait is endless.
 pub(super) const GATE: Model = Model {
     run: || {
         let world = World::new(&Arc::default(), 4, 4);
         let mut publisher = Publisher::new(&world, keep_all(2));
         let mut subscription = Subscription::join(&world, READER_GATING, 16, true);
-        publisher.find_readers();
+        publisher.discover();
         publisher.publish();
         publisher.publish();
         thread::spawn(move || while publisher.writer.history.head() < 4 && publisher.publish() {});
@@ -25,8 +25,8 @@ pub(super) const GATE: Model = Model {
     needs: &[Site::CursorAfterHold, Site::CursorFence, Site::BlockFence, Site::RingCounts],
 };
 
-/// Joins while the publisher publishes, whose ring has one entry more than the history is long. What the reader gets after it
-/// is matched has no gaps.
+/// Joins while the publisher publishes, whose ring has one entry more than the history is long. The samples of the reader
+/// after it is matched have no gaps.
 pub(super) const JOIN: Model = Model {
     run: || {
         let world = World::new(&Arc::default(), 3, 2);
@@ -49,7 +49,7 @@ pub(super) const JOIN: Model = Model {
     needs: &[Site::CursorFence, Site::CursorAfterHold, Site::PublishFence],
 };
 
-/// A joiner that wants only what comes holds up nothing that was there: its cursor is 0 until it knows.
+/// A joiner that wants only new samples does not block the publisher for older ones: its cursor is 0 until it is chosen.
 pub(super) const JOIN_IDLE: Model = Model {
     run: || {
         let world = World::new(&Arc::default(), 2, 2);
@@ -62,7 +62,7 @@ pub(super) const JOIN_IDLE: Model = Model {
     needs: &[Site::CursorFence, Site::BlockFence, Site::RingCounts],
 };
 
-/// With a history of so many samples.
+/// KEEP_ALL with a history of so many samples.
 fn keep_all(samples: usize) -> Retention {
-    Retention { guaranteed: samples, samples, bytes: usize::MAX, keeps_all: true, gates: true }
+    Retention { guaranteed: samples, samples, bytes: usize::MAX, is_keep_all: true, is_gated: true }
 }
