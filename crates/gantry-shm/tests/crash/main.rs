@@ -1,5 +1,5 @@
-//! Kills a process at every crash point, and looks whether the others go on, whether every slot comes back, and whether anything
-//! stays behind.
+//! Kills a process at every crash point, and checks that the others go on, that every slot is reclaimed, and that no file
+//! stays.
 //!
 //! Needs the crash points: `RUSTFLAGS="--cfg crash_points" cargo test -p gantry-shm --test crash --target-dir target/crash`.
 //! There is a test for each point. A child plays each of the `scenarios` that pass it, again and again, and dies at one pass
@@ -42,9 +42,9 @@ fn main() -> ExitCode {
         scenarios::play(&arguments[2..]);
         return ExitCode::SUCCESS;
     }
-    let trials = gantry_shm::crash::POINTS.iter().enumerate().map(|(place, point)| {
+    let trials = gantry_shm::crash::POINTS.iter().enumerate().map(|(index, point)| {
         Trial::test(*point, move || {
-            deaths::kill_everywhere(place);
+            deaths::kill_everywhere(index);
             Ok(())
         })
     });
