@@ -188,7 +188,7 @@ fn wait_for_each_other(root: &Path) {
     ask("take");
     listener.take_all();
     let before = listener.heard;
-    ask("stream 30"); // as above
+    ask("stream 30"); // the answer comes first
     while listener.heard < before + 30 {
         assert!(listener.subscription.wait(PATIENCE).unwrap());
         listener.take_all();

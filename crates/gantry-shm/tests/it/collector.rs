@@ -167,7 +167,11 @@ fn on_the_shared_line_everything_is_named_after_each_wait() {
     let mut collector = Collector::new(&participant).unwrap();
     attach(&mut collector, &subscriptions);
     assert_eq!(collected(&mut collector).len(), TOPICS);
-    assert_eq!(collected(&mut collector), [], "news are named once, or a loop that collects until nothing is left would never end");
+    assert_eq!(
+        collected(&mut collector),
+        [],
+        "news are named once, or a loop that collects until nothing is left would never end"
+    );
     collector.wait(soon(), || false).unwrap();
     assert_eq!(collected(&mut collector).len(), TOPICS);
     let publisher = std::thread::spawn(move || {

@@ -130,12 +130,12 @@ pub fn forked_child_gets_errors(root: &Path, participant: Arc<Participant>) {
         unsafe { libc::waitpid(stray, &mut status, 0) };
         assert!(libc::WIFSIGNALED(status) && libc::WTERMSIG(status) == libc::SIGSEGV, "{status}");
         drop((sample, spare, events, publisher, subscription, participant));
-        // The grandchild joins a domain itself, after the parent's handles are gone, and its own child holds copies of all of
-        // it: the death of this process is noticed all the same.
+        // The child joins a domain itself, after the parent's handles are gone, and its own child holds copies of all of it:
+        // the death of the child is noticed all the same.
         let own = Participant::join_under(root, 0).unwrap();
         // SAFETY: this process has one thread.
         if unsafe { libc::fork() } != 0 {
-            // The child leaves no files, and runs no destructors.
+            // Its files are removed although no destructor runs.
             // SAFETY: plain system call.
             unsafe { libc::_exit(i32::from(own.domain_id() != 0)) };
         }
