@@ -34,8 +34,8 @@ fn map(path: &Path, bytes: usize) -> Result<*const u8> {
     let sentence = |why: std::io::Error| format!("cannot share {bytes} bytes through {}: {why}", path.display());
     let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path).map_err(sentence)?;
     file.set_len(bytes as u64).map_err(sentence)?;
-    let place = std::ptr::null_mut();
+    let any_address = std::ptr::null_mut();
     // SAFETY: a new mapping at an address of the kernel's choice replaces nothing.
-    let base = unsafe { mmap(place, bytes, ProtFlags::READ | ProtFlags::WRITE, MapFlags::SHARED, &file, 0) };
+    let base = unsafe { mmap(any_address, bytes, ProtFlags::READ | ProtFlags::WRITE, MapFlags::SHARED, &file, 0) };
     Ok(base.map_err(|why| sentence(why.into()))?.cast())
 }

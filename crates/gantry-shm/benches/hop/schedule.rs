@@ -39,8 +39,8 @@ impl Schedule {
         let mut peer = Peer::start(&root.path().to_string_lossy(), cpus)?;
         let variants = variant::usable(cpus);
         let mut built = Vec::new();
-        for (place, variant) in variants.iter().enumerate() {
-            built.push(variant.build(root, place, cpus, Side::Ping)?);
+        for (index, variant) in variants.iter().enumerate() {
+            built.push(variant.build(root, index, cpus, Side::Ping)?);
         }
         peer.say("build")?;
         peer.expect_ok()?;
@@ -57,7 +57,7 @@ impl Schedule {
         self.cycle(|_, _| {})?;
         let start = Instant::now();
         let cycles = options.cycles(|cycle| {
-            self.cycle(|place, samples| rows[index].1.add_turn(samples))?;
+            self.cycle(|index, samples| rows[index].1.add_turn(samples))?;
             let (elapsed_s, cycles) = (start.elapsed().as_secs_f64(), cycle + 1);
             progress(&format!("\r{elapsed_s:3.0} of {:.0} s, {cycles} cycles ", options.seconds));
             Ok(())

@@ -74,12 +74,12 @@ pub fn play(words: &[String]) -> Result<()> {
         "restless" => {
             took()?;
             drop(participant);
-            let (told, tell) = std::sync::mpsc::channel();
+            let (asked_to_end, end_of_input) = std::sync::mpsc::channel();
             std::thread::spawn(move || {
                 wait_for_input();
-                told.send(())
+                asked_to_end.send(())
             });
-            while tell.recv_timeout(Duration::ZERO).is_err() {
+            while end_of_input.recv_timeout(Duration::ZERO).is_err() {
                 let participant = Participant::join_under(root, 0)?;
                 let _publisher = publisher(&participant, "/fleeting")?;
                 let _subscription = subscription(&participant, "/popular")?;

@@ -38,7 +38,7 @@ pub fn why_not() -> Option<String> {
         Ok(output) => String::from_utf8_lossy(&output.stderr).trim().to_owned(),
         Err(error) => format!("unshare: {error}"),
     };
-    Some(format!("no small tmpfs can be had here: {why}"))
+    Some(format!("this machine allows no small tmpfs: {why}"))
 }
 
 /// Plays a role there; returns its output.

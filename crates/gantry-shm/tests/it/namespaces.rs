@@ -28,7 +28,7 @@ pub fn why_not() -> Option<String> {
         Ok(output) => String::from_utf8_lossy(&output.stderr).trim().to_owned(),
         Err(error) => format!("unshare: {error}"),
     };
-    Some(format!("no pid namespace can be had here: {why}"))
+    Some(format!("this machine allows no pid namespace: {why}"))
 }
 
 fn elsewhere(root: &Root, role: &str) -> Peer {

@@ -96,7 +96,7 @@ fn scenarios() -> Vec<Scenario> {
         Scenario { name: "a_slow_reader", take_every: 50, ..one },
         Scenario { name: "a_slow_reader_of_large_messages", take_every: 50, ..large },
         Scenario { name: "without_subscription", subscriptions: 0, ..one },
-        Scenario { name: "large_messages_to_nobody", subscriptions: 0, ..large },
+        Scenario { name: "large_messages_without_subscription", subscriptions: 0, ..large },
         Scenario { name: "nothing_to_take", publish_every: 100, ..one },
         Scenario { name: "no_publisher_to_take_from", publishers: 0, ..one },
     ]
