@@ -86,11 +86,11 @@ impl<P: Pair> Contestant for PingPong<P> {
 
 /// Polls until there is a value, with a pause instruction between two polls. All contestants that poll use this function.
 #[inline(always)]
-pub fn poll<T>(mut look: impl FnMut() -> Result<Option<T>>) -> Result<T> {
+pub fn poll<T>(mut next: impl FnMut() -> Result<Option<T>>) -> Result<T> {
     let mut since = None;
     loop {
         for _ in 0..POLLS_PER_CLOCK {
-            if let Some(found) = look()? {
+            if let Some(found) = next()? {
                 return Ok(found);
             }
             std::hint::spin_loop();

@@ -97,7 +97,9 @@ impl Contestant for FanOut {
                 if let Some(value) = receiver.take()? {
                     *taken_by += 1;
                     if value != *taken_by {
-                        return Err(format!("a reader's sample {taken_by} says {value}: a sample was lost").into());
+                        return Err(
+                            format!("sample {taken_by} of a reader has the value {value}: a sample was lost").into()
+                        );
                     }
                 }
             }

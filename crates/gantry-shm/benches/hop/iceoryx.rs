@@ -139,5 +139,5 @@ fn bell(node: &Node<ipc::Service>, name: &str) -> Result<Bell> {
 
 #[cold]
 fn sentence(why: impl std::fmt::Debug) -> crate::Error {
-    format!("iceoryx2 says {why:?}").into()
+    format!("iceoryx2 failed: {why:?}").into()
 }

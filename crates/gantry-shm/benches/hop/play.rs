@@ -17,10 +17,10 @@ pub fn play(words: &[String]) -> Result<()> {
     let role = Role::parse(words)?;
     let root = Root::at(&role.place);
     let (mut built, variants) = (Vec::new(), variant::usable(&role.cpus));
-    role.play(|line, output| obey(line, &root, &role.cpus, &variants, &mut built, output))
+    role.play(|line, output| serve(line, &root, &role.cpus, &variants, &mut built, output))
 }
 
-fn obey(
+fn serve(
     line: &str,
     root: &Root,
     cpus: &Cpus,

@@ -72,14 +72,14 @@ fn measure(options: &Options) -> Result<()> {
 
 /// The usage of each group of processes while this process waits for `time`.
 fn rates<const N: usize>(time: Duration, groups: [&[Process]; N]) -> Result<[Usage; N]> {
-    let look = || -> Result<Vec<Usage>> {
+    let usages = || -> Result<Vec<Usage>> {
         let of_group = |group: &&[Process]| group.iter().map(|process| Usage::of(process.id())).sum::<Result<Usage>>();
         groups.iter().map(of_group).collect()
     };
     std::thread::sleep(SETTLE);
-    let (start, before) = (Instant::now(), look()?);
+    let (start, before) = (Instant::now(), usages()?);
     std::thread::sleep(time);
-    let (elapsed, after) = (start.elapsed(), look()?);
+    let (elapsed, after) = (start.elapsed(), usages()?);
     Ok(std::array::from_fn(|group| after[group].since(before[group]).per_second(elapsed)))
 }
 

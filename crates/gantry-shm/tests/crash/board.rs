@@ -13,7 +13,7 @@ pub struct Waiters {
     pub lost: BTreeSet<usize>,
     /// Lines of threads that sleep until there is a sample, on any topic.
     pub sleeping: BTreeSet<usize>,
-    /// Lines that are announced, for a topic or for all.
+    /// Lines that are announced as sleepers, or as watchers of readers or publishers.
     pub announced: BTreeSet<usize>,
 }
 

@@ -39,7 +39,7 @@ pub fn start(
     root: &Root,
     scenario: &str,
     arguments: &[&str],
-    mut obey: impl FnMut(&str, &mut dyn FnMut(usize)),
+    mut serve: impl FnMut(&str, &mut dyn FnMut(usize)),
 ) -> End {
     let mut child = Command::new(std::env::current_exe().unwrap())
         .args(["--child", scenario, root.path().to_str().unwrap()])
@@ -54,7 +54,7 @@ pub fn start(
         match line.strip_prefix("passes ") {
             Some(counts) => passes = Some(counts.split(' ').map(|count| count.parse().unwrap()).collect()),
             // The child may die before it reads the answer.
-            None => obey(&line, &mut |answer| _ = writeln!(stdin, "{answer}")),
+            None => serve(&line, &mut |answer| _ = writeln!(stdin, "{answer}")),
         }
     }
     End { status: child.wait().unwrap(), passes }
@@ -79,7 +79,7 @@ fn play(scenario: &Scenario, death: Option<(usize, u64)>) -> End {
         }
         others => {
             let mut survivors = Survivors::new(&root, others);
-            let end = start(&root, name, &arguments, |request, answer| survivors.obey(request, answer));
+            let end = start(&root, name, &arguments, |request, answer| survivors.serve(request, answer));
             survivors.check(name);
             end
         }

@@ -50,7 +50,7 @@ fn read(bytes: &[u8]) -> u64 {
 pub struct Listener {
     pub subscription: Subscription,
     /// The number of samples that it took.
-    pub heard: u64,
+    pub taken: u64,
     held: VecDeque<(u64, Sample)>,
     most_held: usize,
     /// The next number of each publisher.
@@ -62,7 +62,7 @@ pub struct Listener {
 impl Listener {
     /// A subscription from before the first message.
     pub fn new(subscription: Subscription, most_held: usize) -> Listener {
-        Listener { subscription, heard: 0, held: VecDeque::new(), most_held, next: Vec::new(), is_late: false }
+        Listener { subscription, taken: 0, held: VecDeque::new(), most_held, next: Vec::new(), is_late: false }
     }
 
     /// A subscription that joins later, so that its first number may be any.
@@ -81,7 +81,7 @@ impl Listener {
             let next = &mut self.next[index].1;
             assert_eq!((number, info.sequence), (*next, *next), "number and sequence of the next sample of {info:?}");
             *next += 1;
-            self.heard += 1;
+            self.taken += 1;
             self.held.push_back((number, sample));
             if self.held.len() > self.most_held {
                 self.release(1);

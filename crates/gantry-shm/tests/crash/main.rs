@@ -5,7 +5,7 @@
 //! There is a test for each point. A child plays each of the `scenarios` that pass it, again and again, and dies at one pass
 //! after the other, among the `survivors`. The name of a point as an argument runs that one alone.
 
-#![cfg_attr(crash_points, expect(clippy::unwrap_used, reason = "a test that cannot go on may say so by panicking"))]
+#![cfg_attr(crash_points, expect(clippy::unwrap_used, reason = "a test that cannot go on panics"))]
 
 #[cfg(crash_points)]
 mod board;

@@ -40,8 +40,8 @@ const MAX_LIFE_S: u32 = 60;
 /// Long enough to fall asleep.
 const NAP: Duration = Duration::from_millis(2);
 
-/// Plays the scenario with that name under that root. A scenario ends at a pass of a point, as a newcomer ends, or with
-/// remains; one that comes to its end prints its passes.
+/// Plays the scenario with that name under that root: up to a pass of a point if the arguments give one, otherwise to its end, and
+/// then prints its passes. The arguments `newcomer` and `remains` are for a process that joins later and for one that dies before.
 pub fn play(arguments: &[String]) {
     // SAFETY: plain system call.
     unsafe { libc::alarm(MAX_LIFE_S) };
@@ -96,7 +96,7 @@ fn exchange_with_survivors(root: &Path, others: Others) {
     listener.take_all();
     ask("send 3");
     listener.take_all();
-    assert_eq!(listener.heard, 6);
+    assert_eq!(listener.taken, 6);
 }
 
 /// Creates and removes everything, in the first and the last of two domains.
@@ -109,7 +109,7 @@ fn make_and_remove_everything(root: &Path) {
         let (mut talker, mut listener) = (Talker::new(publisher), Listener::new(subscription, 2));
         (0..3).for_each(|_| talker.send(64));
         listener.take_all();
-        assert_eq!(listener.heard, 3);
+        assert_eq!(listener.taken, 3);
         listener.subscription.wait(Duration::from_micros(100)).unwrap();
     }
 }
@@ -187,9 +187,9 @@ fn wait_for_each_other(root: &Path) {
     }
     ask("take");
     listener.take_all();
-    let before = listener.heard;
+    let before = listener.taken;
     ask("stream 30"); // the answer comes first
-    while listener.heard < before + 30 {
+    while listener.taken < before + 30 {
         assert!(listener.subscription.wait(PATIENCE).unwrap());
         listener.take_all();
     }
@@ -210,10 +210,10 @@ fn sleep_and_wake(root: &Path) {
         listener.take_all();
     }
     for _ in 0..2 {
-        let before = listener.heard;
+        let before = listener.taken;
         listener.subscription.descriptor().unwrap();
         ask("send 1");
-        while listener.heard == before {
+        while listener.taken == before {
             let descriptor = listener.subscription.descriptor().unwrap();
             poll(&mut [PollFd::new(&descriptor, PollFlags::IN)], None).unwrap();
             listener.take_all();

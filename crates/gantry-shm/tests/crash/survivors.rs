@@ -76,7 +76,7 @@ impl Graph {
     }
 
     /// Reads the graph again only if its generation changed.
-    fn look(&mut self, participant: &Participant) {
+    fn refresh(&mut self, participant: &Participant) {
         if self.generation != participant.graph_generation().unwrap() {
             *self = Graph::new(participant);
         }
@@ -85,23 +85,23 @@ impl Graph {
 
 /// A thread that takes samples, and sleeps.
 struct Sleeper {
-    heard: Arc<AtomicU64>,
+    taken: Arc<AtomicU64>,
     ended: Arc<AtomicBool>,
     thread: JoinHandle<()>,
 }
 
 impl Sleeper {
     fn start(mut listener: Listener) -> Sleeper {
-        let (heard, ended) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicBool::new(false)));
-        let (its_heard, its_ended) = (heard.clone(), ended.clone());
+        let (taken, ended) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicBool::new(false)));
+        let (its_taken, its_ended) = (taken.clone(), ended.clone());
         let thread = std::thread::spawn(move || {
             while !its_ended.load(SeqCst) {
                 assert!(listener.subscription.wait(PATIENCE).unwrap(), "the sleeper was not woken");
                 listener.take_all();
-                its_heard.store(listener.heard, SeqCst);
+                its_taken.store(listener.taken, SeqCst);
             }
         });
-        Sleeper { heard, ended, thread }
+        Sleeper { taken, ended, thread }
     }
 }
 
@@ -128,8 +128,8 @@ impl Survivors<'_> {
     }
 
     /// Does the work that the dying process asks for, and answers with the number of subscriptions.
-    pub fn obey(&mut self, request: &str, mut answer: impl FnMut(usize)) {
-        self.graph.look(&self.participant);
+    pub fn serve(&mut self, request: &str, mut answer: impl FnMut(usize)) {
+        self.graph.refresh(&self.participant);
         let (verb, count) = request.split_once(' ').unwrap_or((request, "0"));
         let count = count.parse().unwrap();
         let answers_first = matches!(verb, "stream" | "soon");
@@ -170,17 +170,17 @@ impl Survivors<'_> {
     fn exchange(&mut self, count: usize) {
         for _ in 0..count {
             self.take_all();
-            let before = self.listener.heard;
+            let before = self.listener.taken;
             self.talker.send(64);
             self.take_all();
-            assert!(self.listener.heard > before, "the published sample is not there");
+            assert!(self.listener.taken > before, "the published sample is not there");
             self.wait_for_sleeper();
         }
     }
 
     fn wait_for_sleeper(&self) {
         if let Some(sleeper) = &self.sleeper {
-            eventually("the sleeper has taken as many samples", || sleeper.heard.load(SeqCst) == self.listener.heard);
+            eventually("the sleeper has taken as many samples", || sleeper.taken.load(SeqCst) == self.listener.taken);
         }
     }
 
@@ -203,7 +203,7 @@ impl Survivors<'_> {
         });
         self.wait_for_sleeper(); // the dead may not have rung
         eventually("the graph is without the dead", || {
-            self.graph.look(&self.participant);
+            self.graph.refresh(&self.participant);
             self.graph.entries.len() == 1 + own
         });
         self.exchange(100);
@@ -226,10 +226,10 @@ impl Survivors<'_> {
     }
 
     fn meet_a_newcomer(&mut self, scenario: &str) {
-        let before = self.listener.heard;
-        let newcomer = start(self.root, scenario, &["newcomer"], |request, answer| self.obey(request, answer));
+        let before = self.listener.taken;
+        let newcomer = start(self.root, scenario, &["newcomer"], |request, answer| self.serve(request, answer));
         assert!(newcomer.status.success(), "the newcomer ends with {}", newcomer.status);
-        assert_eq!(self.listener.heard, before + 6, "three samples of the newcomer, three of the survivors");
+        assert_eq!(self.listener.taken, before + 6, "three samples of the newcomer, three of the survivors");
         self.exchange(20); // no reader holds a sample of the newcomer any more
     }
 
@@ -253,7 +253,7 @@ pub fn check_next(root: &Root) {
     match_up(&mut publisher, &mut listener.subscription);
     send(&mut publisher, 64, 1);
     listener.take_all();
-    assert_eq!(listener.heard, 1);
+    assert_eq!(listener.taken, 1);
     drop((publisher, listener, participant));
     check_empty(root);
 }

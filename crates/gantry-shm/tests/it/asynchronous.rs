@@ -68,20 +68,20 @@ fn a_sleeper_is_woken_for_the_last_sample_of_a_publisher_that_leaves() {
     let mut subscription = subscription_to(&participant, "/short");
     let deadline = Instant::now() + PATIENCE;
     std::thread::scope(|scope| {
-        let (told, heard) = std::sync::mpsc::channel();
+        let (sender, receiver) = std::sync::mpsc::channel();
         scope.spawn(move || {
             for number in 1..=ROUNDS {
                 assert_eq!(next(&mut subscription, deadline), number);
-                told.send(()).unwrap();
+                sender.send(()).unwrap();
             }
         });
         for number in 1..=ROUNDS {
-            // The period is longer than the test: only the publisher that leaves wakes the reader.
+            // The period is so long that only the publisher that leaves wakes the reader.
             let mut publisher = asynchronous(&participant, "/short", Duration::from_secs(1)).unwrap();
             assert!(publisher.wait_for_subscriptions(1, PATIENCE).unwrap());
             send(&mut publisher, BYTES, number);
             drop(publisher);
-            heard.recv_timeout(PATIENCE).unwrap();
+            receiver.recv_timeout(PATIENCE).unwrap();
         }
     });
 }
@@ -133,10 +133,10 @@ fn a_clone_is_a_publisher_of_its_own() {
 fn a_period_out_of_range_is_refused() {
     let root = Root::new();
     let participant = root.join();
-    for (period, said) in [(Duration::ZERO, "0ns"), (Duration::from_millis(1001), "1.001s")] {
+    for (period, text) in [(Duration::ZERO, "0ns"), (Duration::from_millis(1001), "1.001s")] {
         let error = asynchronous(&participant, "/refused", period).unwrap_err().to_string();
         let expected =
-            format!("the period of asynchronous publishing is {said}, which is out of range: it may be from 1µs to 1s");
+            format!("the period of asynchronous publishing is {text}, which is out of range: it may be from 1µs to 1s");
         assert_eq!(error, expected);
     }
 }

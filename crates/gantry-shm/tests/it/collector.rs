@@ -125,9 +125,9 @@ fn a_bell_wakes_a_collector_for_news_from_elsewhere() {
     let mut collector = Collector::new(&participant).unwrap();
     let (bell, news) = (collector.bell(), Arc::new(AtomicBool::new(false)));
     for _ in 0..100 {
-        let (bell, heard) = (bell.clone(), news.clone());
+        let (bell, its_news) = (bell.clone(), news.clone());
         let ringer = std::thread::spawn(move || {
-            heard.store(true, Release);
+            its_news.store(true, Release);
             bell.ring();
         });
         let deadline = Instant::now() + PATIENCE;

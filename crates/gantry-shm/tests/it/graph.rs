@@ -48,10 +48,10 @@ fn a_node_is_in_the_graph_as_long_as_its_record() {
     let count = Arc::new(Count::default());
     let watch = GraphWatch::new(participant.clone()).unwrap();
     watch.set_waker(Some(Waker::from(count.clone())));
-    let told = |before: u64| eventually("the watch is woken", || count.0.load(SeqCst) > before);
+    let expect_wake_up = |before: u64| eventually("the watch is woken", || count.0.load(SeqCst) > before);
     let before = participant.graph_generation().unwrap();
     let first = NodeRecord::new(participant.clone(), "/eye").unwrap();
-    told(0);
+    expect_wake_up(0);
     assert!(participant.wait_for_graph_change(before, Duration::ZERO).unwrap());
     let second = NodeRecord::new(participant.clone(), "/eye").unwrap();
     assert_eq!(nodes(&participant), ["/eye", "/eye"], "two of one name are two");
@@ -62,7 +62,7 @@ fn a_node_is_in_the_graph_as_long_as_its_record() {
     let (seen, woken) = (participant.graph_generation().unwrap(), count.0.load(SeqCst));
     assert!(!participant.wait_for_graph_change(seen, Duration::ZERO).unwrap());
     drop(second);
-    told(woken);
+    expect_wake_up(woken);
     assert_eq!(nodes(&participant), [""; 0]);
 }
 

@@ -64,10 +64,10 @@ fn a_full_history_hands_the_loan_back_and_takes_it_later() {
     fill(loan.bytes_mut(), end);
     let address = loan.bytes().as_ptr();
     let mut unpublished = publisher.publish(loan, SourceTime::default()).unwrap_err();
-    let said = unpublished.to_string();
+    let text = unpublished.to_string();
     let pid = std::process::id().to_string();
-    assert!(matches!(*unpublished.error, Error::PublishTimeout { waited_ms: 5, .. }), "{said}");
-    assert!(said.contains("/chatter") && said.contains(&pid), "{said}");
+    assert!(matches!(*unpublished.error, Error::PublishTimeout { waited_ms: 5, .. }), "{text}");
+    assert!(text.contains("/chatter") && text.contains(&pid), "{text}");
     // The loan keeps its bytes and its address; other messages go first, it goes later.
     for number in end + 1..end + 5 {
         assert_eq!((unpublished.loan.bytes().as_ptr(), check(unpublished.loan.bytes())), (address, end));
@@ -171,9 +171,9 @@ fn a_stopped_reader_is_named_in_the_time_out() {
             Err(unpublished) => break unpublished,
         }
     };
-    let (said, own) = (unpublished.to_string(), format!("(pid {})", std::process::id()));
-    assert!(said.contains(&format!("(pid {})", stopped.child.id())), "{said}");
-    assert!(!said.contains(&own), "this process took everything: {said}");
+    let (text, own) = (unpublished.to_string(), format!("(pid {})", std::process::id()));
+    assert!(text.contains(&format!("(pid {})", stopped.child.id())), "{text}");
+    assert!(!text.contains(&own), "this process took everything: {text}");
     kill_process(stopped.pid(), Signal::CONT).unwrap();
     stopped.say("take");
     assert_eq!(stopped.line(), "holds 1");

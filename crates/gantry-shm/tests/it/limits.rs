@@ -52,9 +52,9 @@ fn play(role: &str) -> String {
 }
 
 fn a_full_file_system_is_a_sentence() {
-    let said = play("fill");
+    let output = play("fill");
     for part in ["no room", "/chatter", "--shm-size", "GANTRY_SHM_DIR", "bytes were needed"] {
-        assert!(said.contains(part), "{part} is not in: {said}");
+        assert!(output.contains(part), "{part} is not in: {output}");
     }
 }
 

@@ -199,15 +199,15 @@ fn the_error_at_the_limit_names_the_holders() {
             Err(error) => break error,
         }
     };
-    let said = error.to_string();
-    let Error::OutOfMemory { limit_bytes, used_bytes, needed_bytes, .. } = error else { panic!("{said}") };
-    assert!(limit_bytes == MEBIBYTE && used_bytes + needed_bytes > MEBIBYTE - 200_000, "{said}");
+    let text = error.to_string();
+    let Error::OutOfMemory { limit_bytes, used_bytes, needed_bytes, .. } = error else { panic!("{text}") };
+    assert!(limit_bytes == MEBIBYTE && used_bytes + needed_bytes > MEBIBYTE - 200_000, "{text}");
     let program = std::env::current_exe().unwrap();
     let program = program.file_name().unwrap().to_str().unwrap();
     // A slot for 100,000 bytes has a header, and its size is a multiple of 64.
     let held = format!("5 ({} bytes) held by {program} (pid {})", 5 * 100_160, holder.child.id());
     for part in ["/chatter", &held, &format!("{} on loan", loans.len()), "memory limit"] {
-        assert!(said.contains(part), "{part} is not in: {said}");
+        assert!(text.contains(part), "{part} is not in: {text}");
     }
     // The publisher goes on: it uses the slots that were reclaimed, those of the dead reader, too.
     drop(loans);

@@ -22,7 +22,7 @@ struct Writer {
 struct Reader {
     subscription: Subscription,
     depth: usize,
-    /// For each publisher, by its gid: the sequences to come, after the end of this reader's history.
+    /// For each publisher, by its gid: the sequences to come.
     queues: BTreeMap<[u8; 16], VecDeque<u64>>,
     overwritten: u64,
 }
@@ -79,7 +79,7 @@ impl World {
     }
 
     /// A late joiner takes the history and leaves: of each publisher that has one, oldest first.
-    fn look_at_history(&mut self) {
+    fn check_history(&mut self) {
         let depth = self.depth();
         let qos = Qos::default().keep_last(depth as u32).transient_local();
         let mut late = subscription(&self.participant, usize::MAX, qos);
@@ -164,7 +164,7 @@ impl World {
                 let index = self.below(readers);
                 drop(self.readers.swap_remove(index)); // its samples can still be held
             }
-            20..30 => self.look_at_history(),
+            20..30 => self.check_history(),
             30..35 if writers > 0 => (0..self.below(700)).for_each(|_| {
                 let index = self.below(writers);
                 self.publish(index);

@@ -104,7 +104,7 @@ fn without_proc_the_error_says_so() {
     program.extend(["--child", "idle", root.path().to_str().unwrap()].map(str::to_owned));
     let script = "mount -t tmpfs none /proc && exec \"$@\"";
     let output = in_pid_namespace().args(["sh", "-c", script, "sh"]).args(program).output().unwrap();
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(!output.status.success() && said.contains("/proc is not mounted"), "{said}");
+    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(!output.status.success() && errors.contains("/proc is not mounted"), "{errors}");
     root.assert_empty();
 }
