@@ -17,7 +17,7 @@ mod endpoints;
 mod scenarios;
 #[cfg(crash_points)]
 #[path = "../it/support.rs"]
-#[expect(dead_code, unused_imports, unused_macros, reason = "shared with the other tests, which need more of it")]
+#[expect(dead_code, unused_imports, reason = "shared with the other tests, which need more of it")]
 mod support;
 #[cfg(crash_points)]
 mod survivors;
