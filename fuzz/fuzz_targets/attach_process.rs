@@ -1,4 +1,4 @@
-//! Another process's file, and what a reaper makes of it.
+//! The file of another process, as publishers, subscriptions and a reaper read it.
 
 #![no_main]
 

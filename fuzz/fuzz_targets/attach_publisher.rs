@@ -1,4 +1,4 @@
-//! Another process's publisher, as a subscription takes from it.
+//! The file of another process's publisher, as a subscription takes from it.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! What endpoints say about themselves.
+//! The descriptions of endpoints.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! The `main` of a benchmark: the command line, and the time that it measures for.
+//! The `main` of a benchmark: its command line and its measuring time.
 
 use crate::{Result, process::CHILD};
 use std::{
@@ -12,13 +12,13 @@ const MIN_CYCLES: usize = 3;
 
 /// A benchmark.
 pub struct Benchmark {
-    /// Its name, which stands before its errors.
+    /// The name of the benchmark, printed before its errors.
     pub name: &'static str,
     /// The text for `--help`. An option that it does not list is an error.
     pub help: &'static str,
     /// Measuring time in seconds, without set-up.
     pub seconds: f64,
-    /// The same with `--quick`.
+    /// Measuring time with `--quick`.
     pub quick_seconds: f64,
 }
 
@@ -89,7 +89,8 @@ impl Benchmark {
 }
 
 impl Options {
-    /// Calls `cycle` with 0, 1, 2, … until the measuring time is over, at least `MIN_CYCLES` times; returns how often.
+    /// Calls `cycle` with 0, 1, 2, … until the measuring time is over, at least `MIN_CYCLES` times; returns the number of
+    /// calls.
     pub fn cycles(&self, mut cycle: impl FnMut(usize) -> Result<()>) -> Result<usize> {
         let (start, mut cycles) = (Instant::now(), 0);
         while cycles < MIN_CYCLES || start.elapsed() < Duration::from_secs_f64(self.seconds) {

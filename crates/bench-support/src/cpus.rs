@@ -31,7 +31,7 @@ impl Cpus {
         sched_setaffinity(None, &mask).map_err(|why| format!("cannot pin this process to CPUs {cpus:?}: {why}").into())
     }
 
-    /// Both, as far as there are two.
+    /// Both CPUs, or the only one.
     pub fn all(&self) -> Vec<usize> {
         std::iter::once(self.first).chain(self.second).collect()
     }

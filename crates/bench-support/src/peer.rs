@@ -1,8 +1,8 @@
 //! The other side of a benchmark between two processes.
 //!
-//! [`Peer`] is how the benchmark holds the other process, [`Role`] is what that process is told and how it obeys. Each line that the
-//! benchmark writes is answered by a line, `ok` or an error's sentence; a turn is first answered by `ready`. The last line is `end`.
-//! Between lines the other process sleeps in a read. If its input ends without `end`, the benchmark was killed.
+//! The benchmark holds the other process as a [`Peer`]; that process plays a [`Role`]. It answers each line of the benchmark by
+//! a line, `ok` or an error's sentence; it answers a turn by `ready` first. The last line is `end`. Between lines the other
+//! process sleeps in a read. If its input ends without `end`, the benchmark was killed.
 
 use crate::{Process, Result, cpus::Cpus};
 use std::io::{BufRead, Write};
@@ -12,23 +12,23 @@ const OK: &str = "ok";
 
 /// The command line of the other process.
 pub struct Role {
-    /// Where both processes meet.
+    /// The directory or domain in which both processes meet.
     pub place: String,
     /// The CPUs that both may use.
     pub cpus: Cpus,
 }
 
 impl Role {
-    /// Of the words that [`Peer::start`] gave to this process.
+    /// Parses the words that [`Peer::start`] gave to this process.
     pub fn parse(words: &[String]) -> Result<Role> {
-        let (place, cpus) = words.split_first().ok_or("the other process needs a place and CPU numbers")?;
+        let (place, cpus) = words.split_first().ok_or("the other process needs a meeting point and CPU numbers")?;
         let cpus: std::result::Result<Vec<usize>, _> = cpus.iter().map(|cpu| cpu.parse()).collect();
-        let cpus = cpus.map_err(|why| format!("the other process needs a place and CPU numbers: {why}"))?;
+        let cpus = cpus.map_err(|why| format!("the other process needs a meeting point and CPU numbers: {why}"))?;
         let first = *cpus.first().ok_or("the other process needs at least one CPU number")?;
         Ok(Role { place: place.clone(), cpus: Cpus { first, second: cpus.get(1).copied() } })
     }
 
-    /// Obeys line by line, until the line `end` is done. A turn gets the output, for [`ready`].
+    /// Calls `obey` for each line, until the line `end` is done. A turn uses the output for [`ready`].
     pub fn play(&self, mut obey: impl FnMut(&str, &mut dyn Write) -> Result<()>) -> Result<()> {
         let mut output = std::io::stdout().lock();
         for line in std::io::stdin().lock().lines() {
@@ -42,7 +42,7 @@ impl Role {
                 return Ok(());
             }
         }
-        Err("the benchmark ended without a word; its files are removed".into())
+        Err("the benchmark ended without the line `end`; its files are removed".into())
     }
 }
 
@@ -56,23 +56,23 @@ pub fn ready(output: &mut dyn Write) -> Result<()> {
 pub struct Peer(Process);
 
 impl Peer {
-    /// Starts it, to play a role on those CPUs.
+    /// Starts the other process on those CPUs.
     pub fn start(place: &str, cpus: &Cpus) -> Result<Peer> {
         let cpus = cpus.all().into_iter().map(|cpu| cpu.to_string());
         Ok(Peer(Process::start(std::iter::once(place.to_owned()).chain(cpus))?))
     }
 
-    /// Writes a line to it.
+    /// Writes a line to the other process.
     pub fn say(&mut self, line: &str) -> Result<()> {
         self.0.say(line)
     }
 
-    /// Waits until it is in its turn.
+    /// Waits until the other process is in its turn.
     pub fn expect_ready(&mut self) -> Result<()> {
         self.expect(READY)
     }
 
-    /// Waits until it has obeyed.
+    /// Waits until the other process has obeyed.
     pub fn expect_ok(&mut self) -> Result<()> {
         self.expect(OK)
     }
@@ -82,7 +82,7 @@ impl Peer {
         if said == wanted { Ok(()) } else { Err(format!("the other process says: {said}").into()) }
     }
 
-    /// Ends it.
+    /// Ends the other process.
     pub fn end(mut self) -> Result<()> {
         self.say("end")?;
         self.expect_ok()?;

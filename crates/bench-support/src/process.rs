@@ -1,7 +1,7 @@
 //! Another process of a benchmark: this program again, in a role that its command line names.
 //!
-//! The benchmark writes lines to its standard input and reads lines from its standard output. It has a process group of its own, so
-//! that an interrupt from a terminal ends the benchmark alone; the end of its input tells it so.
+//! The benchmark writes lines to its standard input and reads lines from its standard output. It has a process group of its
+//! own, so that an interrupt from a terminal ends the benchmark alone; then the end of its input ends it.
 
 use crate::Result;
 use std::{
@@ -45,7 +45,7 @@ impl Process {
     /// Writes a line to its input.
     pub fn say(&mut self, line: &str) -> Result<()> {
         let input = self.input.as_mut().ok_or("the input of another process was closed")?;
-        writeln!(input, "{line}").map_err(|why| format!("another process reads its input no more: {why}").into())
+        writeln!(input, "{line}").map_err(|why| format!("another process has closed its input: {why}").into())
     }
 
     /// The next line of its output.
@@ -53,7 +53,7 @@ impl Process {
         let mut line = String::new();
         self.output.read_line(&mut line).map_err(|why| format!("cannot read from another process: {why}"))?;
         if line.is_empty() {
-            return Err(format!("another process ended without a word: {}", self.child.wait()?).into());
+            return Err(format!("another process ended without a line: {}", self.child.wait()?).into());
         }
         Ok(line.trim_end().to_owned())
     }
@@ -68,7 +68,7 @@ impl Process {
 
 impl Drop for Process {
     fn drop(&mut self) {
-        // It may have ended.
+        // The process may have exited.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

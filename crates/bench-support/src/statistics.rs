@@ -7,7 +7,8 @@ pub struct Statistics {
     /// How often each value was measured.
     counts: BTreeMap<u64, u64>,
     n: u64,
-    /// Which of a turn's sorted samples is its figure: 2 for the median, 4 for the lower quartile.
+    /// The divisor of a turn's sample count that gives the index of its figure among the sorted samples: 2 for the median, 4
+    /// for the lower quartile.
     part: usize,
     /// The figure of each turn.
     figures: Vec<f64>,
@@ -21,8 +22,8 @@ impl Default for Statistics {
 }
 
 impl Statistics {
-    /// Turns are compared by their lower quartiles, for samples as long as a time slice: half of them are longer on a machine that has
-    /// something else to do, a quarter are not.
+    /// Turns are compared by their lower quartiles. This fits samples as long as a time slice: on a machine with other work,
+    /// half of them are longer, a quarter are not.
     pub fn with_lower_quartiles() -> Statistics {
         Statistics { part: 4, ..Statistics::default() }
     }
@@ -55,7 +56,7 @@ impl Statistics {
         found.map_or(f64::NAN, |(&sample, _)| sample as f64)
     }
 
-    /// This row's figure over the other's in the same cycle; of these, the median over all cycles.
+    /// The ratio of this row's figure to the other's in the same cycle; of these, the median over all cycles.
     pub fn ratio_to(&self, other: &Statistics) -> f64 {
         median(self.figures.iter().zip(&other.figures).map(|(own, other)| own / other))
     }

@@ -1,9 +1,9 @@
-//! The clock of single hops: the CPU's own counter where it is fit for it, because reading the system's clock costs as much as half
-//! a hop.
+//! The clock of single hops: the CPU's own counter where it is constant, because reading the system's clock costs as much as
+//! half a hop.
 //!
-//! On x86-64 it is the time stamp counter, which is only trusted if the kernel calls it constant and non-stop; elsewhere the monotonic
-//! clock, in ns (on aarch64 that is the same counter underneath; many boards count in steps of 32 ns, so medians are only that fine
-//! there).
+//! On x86-64 it is the time stamp counter, which is only trusted if the kernel calls it constant and non-stop. Elsewhere it is the
+//! monotonic clock, in ns. On aarch64 that is the same counter underneath; many boards count in steps of 32 ns, so medians are only
+//! that fine there.
 
 use std::{
     fmt,
@@ -30,12 +30,12 @@ fn monotonic_ns() -> u64 {
     now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
 }
 
-/// How long a tick is.
+/// The length of a tick.
 #[derive(Clone, Copy, Debug)]
 pub struct Clock {
     /// Nanoseconds in a tick.
     pub ns_per_tick: f64,
-    /// Whether the counter runs at one speed, whatever the CPU does.
+    /// Whether the counter runs at one speed at any frequency of the CPU.
     pub steady: bool,
 }
 

@@ -3,29 +3,29 @@
 use crate::Result;
 use std::{iter::Sum, time::Duration};
 
-/// CPU time and wake-ups, of all threads of a process or of several; or of a second of them.
+/// CPU time and wake-ups of all threads of one or more processes, in total or for each second.
 #[derive(Clone, Copy, Default)]
 pub struct Usage {
-    /// On a CPU.
+    /// Time on a CPU.
     pub cpu_ms: f64,
-    /// Of that, in control threads.
+    /// The part of it in control threads.
     pub control_ms: f64,
-    /// How often a thread came on a CPU.
+    /// The number of times that a thread was scheduled onto a CPU.
     pub wakes: f64,
 }
 
 impl Usage {
-    /// Of one process since its start.
+    /// The usage of one process since its start.
     pub fn of(pid: u32) -> Result<Usage> {
         let tasks = format!("/proc/{pid}/task");
         let mut usage = Usage::default();
-        for task in std::fs::read_dir(&tasks).map_err(|why| format!("cannot look into {tasks}: {why}"))? {
+        for task in std::fs::read_dir(&tasks).map_err(|why| format!("cannot list {tasks}: {why}"))? {
             let task = task?.path();
             let read = |name: &str| std::fs::read_to_string(task.join(name));
             let (schedstat, name) = (read("schedstat")?, read("comm")?);
             let mut words = schedstat.split_whitespace().map(str::parse::<f64>);
             let (Some(Ok(cpu_ns)), Some(Ok(_)), Some(Ok(times))) = (words.next(), words.next(), words.next()) else {
-                return Err(format!("{} says {schedstat:?}, not three numbers", task.display()).into());
+                return Err(format!("{} has {schedstat:?} instead of three numbers", task.display()).into());
             };
             usage.cpu_ms += cpu_ns / 1e6;
             usage.wakes += times;
@@ -39,7 +39,7 @@ impl Usage {
         self.combine(before, |after, before| after - before)
     }
 
-    /// For each second of `elapsed`.
+    /// The usage for each second of `elapsed`.
     pub fn per_second(self, elapsed: Duration) -> Usage {
         self.combine(self, |value, _| value / elapsed.as_secs_f64())
     }

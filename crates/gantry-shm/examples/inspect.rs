@@ -1,4 +1,4 @@
-//! `cargo run -p gantry-shm --example inspect [DOMAIN…]`: who is in a domain, who holds what, and what should not be.
+//! `cargo run -p gantry-shm --example inspect [DOMAIN…]`: prints the processes, endpoints, holders and problems of a domain.
 //!
 //! Without a domain it shows all domains of this user under `GANTRY_SHM_DIR` (`/dev/shm` if unset). It only reads.
 
@@ -28,7 +28,7 @@ fn show(arguments: &[String]) -> Result<(), Box<dyn std::error::Error>> {
     for domain in domains {
         match gantry_shm::inspect(domain)? {
             Some(report) => print!("{report}"),
-            None => println!("Nobody is in domain {domain}."),
+            None => println!("No process is in domain {domain}."),
         }
     }
     Ok(())

@@ -2,7 +2,7 @@
 //!
 //! No library links this crate. It depends on no crate that it helps to test, except with the feature `messages`.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on may say so by panicking")]
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
 
 #[cfg(feature = "messages")]
 pub mod messages;

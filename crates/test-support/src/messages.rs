@@ -65,7 +65,7 @@ fn typed_view<T: Message + Debug>(body: &[u8]) {
         }
         (typed, dynamic) => panic!("typed: {:?}, dynamic: {:?}", typed.map(drop), dynamic.map(drop)),
     }
-    // In big-endian order most lengths are too great.
+    // In big-endian order most lengths are too large.
     let _ = T::new_box().read_body(body, ByteOrder::BigEndian);
 }
 

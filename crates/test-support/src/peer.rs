@@ -41,7 +41,7 @@ impl Peer {
     pub fn line(&mut self) -> String {
         match self.lines.recv_timeout(PATIENCE) {
             Ok(line) => line,
-            Err(why) => panic!("the child says nothing ({why}); it is {:?}", self.child.try_wait()),
+            Err(why) => panic!("the child wrote no line ({why}); its state is {:?}", self.child.try_wait()),
         }
     }
 

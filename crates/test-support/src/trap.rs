@@ -22,7 +22,7 @@ pub fn set(allowed: &[libc::c_long]) -> Result<()> {
     let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
     action.sa_sigaction = caught as *const () as usize;
     action.sa_flags = libc::SA_SIGINFO;
-    // SAFETY: the handler has the signature that SA_SIGINFO asks for, and calls what a signal handler may call.
+    // SAFETY: the handler has the signature that SA_SIGINFO asks for, and calls only functions that a signal handler may call.
     if unsafe { libc::sigaction(libc::SIGSYS, &raw const action, std::ptr::null_mut()) } != 0 {
         return Err(last_error());
     }
@@ -40,10 +40,10 @@ pub fn set(allowed: &[libc::c_long]) -> Result<()> {
 pub fn why_not() -> Option<String> {
     // A filter that lets everything through, on a thread that ends and has no child.
     let probe = || filter(&mut [return_(libc::SECCOMP_RET_ALLOW)]).err();
-    std::thread::spawn(probe).join().unwrap().map(|error| format!("no seccomp filter can be had here: {error}"))
+    std::thread::spawn(probe).join().unwrap().map(|error| format!("this machine allows no seccomp filter: {error}"))
 }
 
-/// Ends the process with a line, without another system call and without allocating.
+/// Ends the process with a line, with no other system call and without allocating.
 pub fn end(line: Arguments<'_>) -> ! {
     let mut buffer = [0; 300];
     let mut rest = &mut buffer[..299];
@@ -64,7 +64,7 @@ fn return_(what: u32) -> libc::sock_filter {
     instruction((libc::BPF_RET | libc::BPF_K) as u16, what, 0)
 }
 
-/// Has every further system call of this thread decided by `program`.
+/// Filters every further system call of this thread by `program`.
 fn filter(program: &mut [libc::sock_filter]) -> Result<()> {
     rustix::thread::set_no_new_privs(true)?; // without it only root may filter
     let program = libc::sock_fprog { len: program.len() as u16, filter: program.as_mut_ptr() };

@@ -42,7 +42,7 @@ impl Write for Discard {
     }
 }
 
-/// Changes one to three places, half of the time to values that break lengths.
+/// Changes the body at one to three offsets, half of the time to values that break lengths.
 fn damage(body: &mut [u8], rng: &mut Rng) {
     for _ in 0..rng.usize(1..=3) {
         let at = rng.usize(..body.len());
@@ -101,7 +101,7 @@ fn noise_is_read_or_refused() {
         for _ in 0..50 {
             let _tried = Tried::<T>::now(&rng);
             let mut body = AlignedBytes::zeroed(rng.usize(..400));
-            // Many zeros, so that not every length is too great.
+            // There are many zeros, so that not every length is too large.
             let density = rng.u8(1..=8);
             body.as_mut().fill_with(|| if rng.u8(..8) < density { 0 } else { rng.u8(..) });
             read::<T>(&message_type, &body);

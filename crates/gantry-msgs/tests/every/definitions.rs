@@ -1,4 +1,4 @@
-//! The constants of generated types: definition, hash, and greatest size.
+//! The constants of generated types: definition, hash, and largest size.
 
 use crate::{
     by_field::{ByField, SERVICES},

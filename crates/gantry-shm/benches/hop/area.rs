@@ -1,8 +1,8 @@
-//! Plain memory that two processes share, as words: the contestants without a library are made of it.
+//! Plain memory that two processes share, as words: the basis of the contestants without a library.
 //!
 //! Invariants:
 //! - The mapping is never removed and the file behind it never shrinks, so words live until the process ends.
-//! - All access is atomic; a word is used with one width only (`words` or `halves`), which each user keeps by using one of them.
+//! - All access is atomic; a word is used with one width only (`words` or `halves`). Each user keeps this by using one of them.
 
 use crate::{Result, payload::WORD_BYTES};
 use rustix::mm::{MapFlags, ProtFlags, mmap};
@@ -12,10 +12,10 @@ use std::{
     sync::atomic::{AtomicU32, AtomicU64},
 };
 
-/// Words from one line to the next that no prefetcher pulls in with it: CPUs fetch lines in pairs.
+/// The distance of two lines that no prefetcher fetches together, in words: CPUs fetch lines in pairs.
 pub const APART: usize = 128 / WORD_BYTES;
 
-/// Maps the file at `path`, made with zeros if need be, as 64-bit words.
+/// Maps the file at `path` as 64-bit words; creates it with zeros if it does not exist.
 pub fn words(path: &Path, count: usize) -> Result<&'static [AtomicU64]> {
     let base = map(path, count * size_of::<AtomicU64>())?;
     // SAFETY: `count` aligned words (a mapping begins at a page) that are mapped for good; atomics may be shared with
@@ -23,7 +23,7 @@ pub fn words(path: &Path, count: usize) -> Result<&'static [AtomicU64]> {
     Ok(unsafe { std::slice::from_raw_parts(base.cast(), count) })
 }
 
-/// ... as 32-bit words, as futexes want them.
+/// As `words`, with the 32-bit words of futexes.
 pub fn halves(path: &Path, count: usize) -> Result<&'static [AtomicU32]> {
     let base = map(path, count * size_of::<AtomicU32>())?;
     // SAFETY: as in `words`.
@@ -34,8 +34,8 @@ fn map(path: &Path, bytes: usize) -> Result<*const u8> {
     let sentence = |why: std::io::Error| format!("cannot share {bytes} bytes through {}: {why}", path.display());
     let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path).map_err(sentence)?;
     file.set_len(bytes as u64).map_err(sentence)?;
-    let place = std::ptr::null_mut();
-    // SAFETY: a new mapping where the kernel likes it; it replaces nothing.
-    let base = unsafe { mmap(place, bytes, ProtFlags::READ | ProtFlags::WRITE, MapFlags::SHARED, &file, 0) };
+    let any_address = std::ptr::null_mut();
+    // SAFETY: a new mapping at an address of the kernel's choice replaces nothing.
+    let base = unsafe { mmap(any_address, bytes, ProtFlags::READ | ProtFlags::WRITE, MapFlags::SHARED, &file, 0) };
     Ok(base.map_err(|why| sentence(why.into()))?.cast())
 }

@@ -1,7 +1,7 @@
 //! Contestants: two sides that measure something together, most of them by ping-pong.
 //!
-//! `schedule` has the side that measures, `play` the side that answers. The loops are generic, so that each way to send is compiled
-//! into its own; only the call per turn is dynamic. Invariants:
+//! `schedule` has the side that measures, `play` the side that answers. The loops are generic, so that each way to send is
+//! compiled into a loop of its own; only the call for a turn is dynamic. Invariants:
 //! - The first round trips of a turn bring code and lines into the caches and are not counted.
 //! - No side waits for ever: if the other one is silent for `PATIENCE`, that is an error.
 
@@ -10,43 +10,43 @@ use std::time::{Duration, Instant};
 
 /// Round trips at the beginning of a turn that are not counted.
 pub const WARM_UP: usize = 100;
-/// How long the other side may be silent.
+/// The time limit for an answer of the other side.
 pub const PATIENCE: Duration = Duration::from_secs(10);
-/// Looks between two readings of the clock, while polling.
-const LOOKS_PER_CLOCK: usize = 1 << 20;
+/// Polls between two readings of the clock.
+const POLLS_PER_CLOCK: usize = 1 << 20;
 
-/// Which of the two processes.
+/// The side that a process has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
-    /// It begins, and measures.
+    /// The side that begins, and measures.
     Ping,
-    /// It answers.
+    /// The side that answers.
     Pong,
 }
 
-/// One side of something that is measured.
+/// One side of a measurement.
 pub trait Contestant {
-    /// Returns when both sides see each other. Called on both at the same time.
+    /// Waits until both sides see each other. Both sides call this at the same time.
     fn meet(&mut self) -> Result<()>;
     /// Measures `count` samples, in ticks.
     fn measure(&mut self, count: usize, samples: &mut Vec<u64>) -> Result<()>;
-    /// The part of the other side meanwhile.
+    /// Answers the other side while that measures `count` samples.
     fn answer(&mut self, count: usize) -> Result<()>;
 }
 
 /// One side of a ping-pong: it sends and takes.
 pub trait Pair {
-    /// Returns when both sides see each other.
+    /// Waits until both sides see each other.
     fn meet(&mut self) -> Result<()> {
         Ok(())
     }
-    /// Sends a message that says `value`.
+    /// Sends a message with `value`.
     fn send(&mut self, value: u64) -> Result<()>;
-    /// Waits for the next message, and returns what it says.
+    /// Waits for the next message, and returns its value.
     fn take(&mut self) -> Result<u64>;
 }
 
-/// A ping-pong. Samples are round trips, back to back: one reading of the clock each.
+/// A ping-pong. Samples are round trips, back to back, with one reading of the clock each.
 pub struct PingPong<P>(pub P);
 
 impl<P: Pair> Contestant for PingPong<P> {
@@ -61,9 +61,10 @@ impl<P: Pair> Contestant for PingPong<P> {
             self.0.send(value)?;
             let answer = self.0.take()?;
             if answer != value {
-                return Err(
-                    format!("the answer to message {value} says {answer}: a message was lost or damaged").into()
-                );
+                return Err(format!(
+                    "the answer to message {value} has the value {answer}: a message was lost or damaged"
+                )
+                .into());
             }
             let now = ticks::now();
             if turn >= WARM_UP {
@@ -83,14 +84,13 @@ impl<P: Pair> Contestant for PingPong<P> {
     }
 }
 
-/// Looks until there is something, with a pause instruction between two looks, as spinning code should have one: the same for all
-/// that are polled.
+/// Polls until there is a value, with a pause instruction between two polls. All contestants that poll use this function.
 #[inline(always)]
-pub fn poll<T>(mut look: impl FnMut() -> Result<Option<T>>) -> Result<T> {
+pub fn poll<T>(mut next: impl FnMut() -> Result<Option<T>>) -> Result<T> {
     let mut since = None;
     loop {
-        for _ in 0..LOOKS_PER_CLOCK {
-            if let Some(found) = look()? {
+        for _ in 0..POLLS_PER_CLOCK {
+            if let Some(found) = next()? {
                 return Ok(found);
             }
             std::hint::spin_loop();
@@ -101,8 +101,8 @@ pub fn poll<T>(mut look: impl FnMut() -> Result<Option<T>>) -> Result<T> {
     }
 }
 
-/// The sentence for a side that is silent.
+/// The error for a side that does not answer.
 #[cold]
 pub fn silence() -> crate::Error {
-    format!("the other process said nothing for {} s; it may have ended or stand still", PATIENCE.as_secs()).into()
+    format!("the other process did not answer for {} s; it may have ended or be stopped", PATIENCE.as_secs()).into()
 }

@@ -1,9 +1,9 @@
 //! Publishing to many *active* readers: the cost of a publish while 1, 8 or 64 subscriptions take every sample.
 //!
 //! The subscriptions live in the other process, on the other CPU, and take in turns. The publisher publishes bursts that fit in
-//! the history and waits (not timed) until every reader has taken every sample, so nothing may be lost, which is checked. A
-//! sample of the statistics is the time of `PUBLISHES` publishes, loans, payloads and reclaims included: as many as the
-//! engine reclaims at once at most, so that no sample goes without its share of that.
+//! the history and waits (not timed) until every reader has taken every sample. So no sample may be lost, which is checked. A
+//! statistical sample is the time of `PUBLISHES` publishes, with their loans, payloads and reclaims. That number is the most
+//! that the engine reclaims at once, so that every statistical sample has its share of reclaims.
 
 use crate::{
     Result, area,
@@ -16,41 +16,39 @@ use crate::{
 };
 use std::sync::atomic::{AtomicU64, Ordering::*};
 
-/// Publishes in a sample.
+/// The number of publishes in a statistical sample.
 pub const PUBLISHES: u64 = 256;
-/// Publishes between two waits for the readers.
+/// The number of publishes between two waits for the readers.
 const BURST: u64 = 32;
-/// Samples that are kept for readers: more than a burst.
+/// The depth of the history, which is more than a burst.
 const DEPTH: u32 = 64;
-/// Samples at the beginning of a turn that are not counted.
+/// The number of statistical samples at the beginning of a turn that are not counted.
 const WARM_UP: usize = 2;
 
 /// One side.
 pub enum FanOut {
     /// The publisher.
     Ping {
-        /// It.
         sender: Box<Sender>,
-        /// How many subscriptions there are.
+        /// The number of subscriptions.
         readers: usize,
-        /// How many samples every reader has taken, as the other side says.
+        /// The number of samples that every reader has taken, as the other side reports it.
         taken: &'static AtomicU64,
-        /// How many were published.
+        /// The number of samples that were published.
         published: u64,
     },
     /// The subscriptions.
     Pong {
-        /// They.
         receivers: Vec<Receiver>,
-        /// How many samples each has taken.
+        /// The number of samples that each subscription has taken.
         taken_by: Vec<u64>,
-        /// How many samples all of them have taken, to be told to the other side.
+        /// The number of samples that all subscriptions have taken, for the other side.
         taken: &'static AtomicU64,
     },
 }
 
 impl FanOut {
-    /// One publisher, `readers` subscriptions, on the topic `name`.
+    /// Creates one publisher or `readers` subscriptions on the topic `name`.
     pub fn new(root: &Root, name: &str, side: Side, payload: Payload, readers: usize) -> Result<FanOut> {
         let taken = &area::words(&root.file(name), APART)?[0];
         let topic = format!("/{name}");
@@ -99,7 +97,9 @@ impl Contestant for FanOut {
                 if let Some(value) = receiver.take()? {
                     *taken_by += 1;
                     if value != *taken_by {
-                        return Err(format!("a reader's sample {taken_by} says {value}: a sample was lost").into());
+                        return Err(
+                            format!("sample {taken_by} of a reader has the value {value}: a sample was lost").into()
+                        );
                     }
                 }
             }

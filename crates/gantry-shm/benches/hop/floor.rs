@@ -1,10 +1,10 @@
-//! The floor: the least that messages in slots can cost. An entry names the slot, and there is no protocol.
+//! The floor: the least cost of messages in slots. An entry names the slot, and there is no protocol.
 //!
-//! Gantry is compared with it. A ring of entries, each on a line of its own; an entry is a sequence and a slot. The
+//! Gantry is compared with it. It is a ring of entries, each on a line of its own; an entry is a sequence and a slot. The
 //! publisher writes the payload in place and stores the entry; the reader polls the entry, then reads the payload: two misses,
-//! of which the second depends on the first. Nothing keeps a slot from being overwritten, no side can sleep, join or leave.
-//! It is no slow floor: lines are fetched for writing before they are needed and handed over when they are written, each of
-//! which was measured to help; `ratio floor/one-line` shows how it stands.
+//! of which the second depends on the first. Slots are not protected against overwriting, and no side can sleep, join or leave.
+//! The floor is not slow: lines are fetched for writing before they are needed and handed over when they are written, and each
+//! of these was measured to help; `ratio floor/one-line` shows the result.
 
 use crate::{
     Result, area,
@@ -17,12 +17,13 @@ use std::{
     sync::atomic::{AtomicU64, Ordering::*},
 };
 
-/// Entries, and slots: so few that 4 KiB slots of both directions stay near; fewer do not help.
+/// The number of entries and slots. It is small, so that 4 KiB slots of both directions stay in near caches; a smaller one does
+/// not help.
 const ENTRIES: usize = 8;
-/// Low bits of an entry: the sequence; above it the slot.
+/// The low bits of an entry are the sequence; the slot is above them.
 const SEQUENCE_BITS: u32 = 48;
 
-/// One side: its own ring to publish in, the other's to take from.
+/// One side: its own ring to publish in, the other side's to take from.
 pub struct Floor {
     outgoing: Ring,
     incoming: Ring,
@@ -31,17 +32,17 @@ pub struct Floor {
 struct Ring {
     entries: &'static [AtomicU64],
     slots: &'static [AtomicU64],
-    /// Words from one slot to the next.
+    /// The distance of two slots, in words.
     stride: usize,
     payload: Payload,
-    /// Sequence of the last message.
+    /// The sequence of the last message.
     last: u64,
 }
 
 impl Floor {
     /// Meets the other side in the file at `path`.
     pub fn new(path: &Path, side: Side, payload: Payload) -> Result<Floor> {
-        // A line more than the payload, so that slots do not all fall into the same set of the cache.
+        // A slot has a line more than its payload, so that slots do not all fall into the same set of the cache.
         let stride = payload.words().next_multiple_of(APART) + APART;
         let ring_words = ENTRIES * APART + ENTRIES * stride;
         let (ping, pong) = area::words(path, 2 * ring_words)?.split_at(ring_words);
@@ -99,10 +100,10 @@ impl Pair for Floor {
     }
 }
 
-/// Starts to bring a line here for writing.
+/// Begins to fetch a line for writing.
 #[inline(always)]
 fn fetch_for_writing(word: &AtomicU64) {
-    // `_mm_prefetch` would do, but without the target feature `prfchw` it becomes a fetch for reading.
+    // Without the target feature `prfchw`, `_mm_prefetch` becomes a fetch for reading.
     #[cfg(target_arch = "x86_64")]
     // SAFETY: a hint; it changes no register, flag or memory, and CPUs that do not know it ignore it.
     unsafe {
@@ -117,7 +118,8 @@ fn fetch_for_writing(word: &AtomicU64) {
     let _ = word;
 }
 
-/// Says that another CPU wants a line next: it moves from this CPU's own cache to the shared one, which is nearer to all.
+/// Hints that another CPU needs a line next: the line moves from this CPU's own cache to the shared one, which is nearer to
+/// all.
 #[inline(always)]
 fn hand_over(word: &AtomicU64) {
     #[cfg(target_arch = "x86_64")]

@@ -1,6 +1,6 @@
 //! Two futex words and nothing else: the least that blocking can cost. Store, wake, wait.
 //!
-//! Blocking hops are compared with it. Strictly blocking: a side that has sent goes to sleep at once.
+//! Blocking hops are compared with it. A side that has sent goes to sleep at once.
 
 use crate::{
     Result, area,
@@ -13,7 +13,6 @@ use std::{
     sync::atomic::{AtomicU32, Ordering::*},
 };
 
-/// One side.
 pub struct Futexes {
     outgoing: &'static AtomicU32,
     incoming: &'static AtomicU32,
@@ -49,7 +48,7 @@ impl Pair for Futexes {
                 return Ok(seen.into());
             }
             match futex::wait(self.incoming, futex::Flags::empty(), seen, Some(&timeout)) {
-                // Woken, changed before we slept, or a signal: look again.
+                // The wait ended by a wake-up, a change before the sleep, or a signal: load again.
                 Ok(()) | Err(Errno::AGAIN | Errno::INTR) => {}
                 Err(Errno::TIMEDOUT) => return Err(silence()),
                 Err(why) => return Err(format!("cannot wait on a futex: {why}").into()),

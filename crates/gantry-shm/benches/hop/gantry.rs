@@ -1,4 +1,4 @@
-//! Gantry, used in place: everything of this benchmark that knows Gantry's API.
+//! Gantry, used in place: the only file of this benchmark that uses Gantry's API.
 //!
 //! `Sender` and `Receiver` take part in `fan_out`, a `Gantry` pair in ping-pongs. A contestant that blocks sleeps in
 //! `Subscription::wait`; it spins before that only if it was built while this process could use two CPUs.
@@ -13,7 +13,7 @@ use gantry_shm::{Participant, Publisher, PublisherOptions, Qos, SourceTime, Subs
 use std::{sync::Arc, time::Instant};
 use zerocopy::FromBytes;
 
-/// The domain under this benchmark's own root.
+/// The domain under the benchmark's own root.
 const DOMAIN: u32 = 0;
 const NODE: &str = "hop";
 
@@ -31,7 +31,7 @@ impl Sender {
         Ok(Sender { publisher, payload })
     }
 
-    /// Returns when there are `readers` subscriptions.
+    /// Waits for `readers` subscriptions.
     pub fn meet(&mut self, readers: usize) -> Result<()> {
         if self.publisher.wait_for_subscriptions(readers, PATIENCE)? {
             return Ok(());
@@ -64,7 +64,7 @@ impl Receiver {
         Ok(Receiver { subscription, payload })
     }
 
-    /// Returns when there is a publisher.
+    /// Waits for a publisher.
     pub fn meet(&mut self) -> Result<()> {
         let since = Instant::now();
         while self.subscription.publisher_count()? == 0 {
@@ -85,13 +85,13 @@ impl Receiver {
         Ok(Some(self.payload.read(|word| words[word])))
     }
 
-    /// Sleeps until there is something to take.
+    /// Sleeps until there is a sample to take.
     #[inline(always)]
     fn wait(&mut self) -> Result<()> {
         if self.subscription.wait(PATIENCE)? { Ok(()) } else { Err(silence()) }
     }
 
-    /// How many samples it missed.
+    /// The number of samples that it missed.
     pub fn lost(&self) -> u64 {
         let losses = self.subscription.losses();
         losses.overwritten + losses.before_matched
@@ -106,7 +106,7 @@ pub struct Gantry {
 }
 
 impl Gantry {
-    /// Talks to the other side on two topics that begin with `name`.
+    /// Creates a publisher and a subscription on two topics that begin with `name`.
     pub fn new(root: &Root, name: &str, side: Side, payload: Payload, blocks: bool) -> Result<Gantry> {
         const DEPTH: u32 = 8;
         let (ping, pong) = (format!("/{name}/ping"), format!("/{name}/pong"));

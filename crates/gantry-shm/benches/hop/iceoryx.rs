@@ -1,8 +1,9 @@
-//! iceoryx2, used in place: everything of this benchmark that knows its API.
+//! iceoryx2, used in place: the only file of this benchmark that uses its API.
 //!
-//! Polled, it is a publish-subscribe service; blocking, there is an event service beside it, as its own examples do it:
-//! send, notify, and on the other side wait on the listener, then receive. It keeps its files under this benchmark's root and
-//! names its shared memory after it, so that nothing stays and no other program's services are met. It logs nothing.
+//! Polling contestants use a publish-subscribe service. Blocking ones have an event service beside it, as in iceoryx2's own
+//! examples: send, notify, and on the other side wait on the listener, then receive. iceoryx2 keeps its files under this
+//! benchmark's root and names its shared memory after it, so that no file stays and services of other programs are not met. It
+//! logs nothing.
 
 use crate::{
     Result,
@@ -24,7 +25,7 @@ type Bell = event::PortFactory<ipc::Service>;
 pub struct Iceoryx {
     publisher: Publisher<ipc::Service, [u64], ()>,
     subscriber: Subscriber<ipc::Service, [u64], ()>,
-    /// To wake the other side, and to be woken; `None` if polled.
+    /// Wakes the other side, and is woken by it; `None` if polled.
     bells: Option<(Notifier<ipc::Service>, Listener<ipc::Service>)>,
     outgoing: Topic,
     incoming: Topic,
@@ -34,7 +35,7 @@ pub struct Iceoryx {
 }
 
 impl Iceoryx {
-    /// Talks to the other side through services that begin with `name`.
+    /// Opens the services that begin with `name`.
     pub fn new(root: &Root, name: &str, side: Side, payload: Payload, blocks: bool) -> Result<Iceoryx> {
         set_log_level(LogLevel::Fatal);
         let node = node(root)?;
@@ -138,5 +139,5 @@ fn bell(node: &Node<ipc::Service>, name: &str) -> Result<Bell> {
 
 #[cold]
 fn sentence(why: impl std::fmt::Debug) -> crate::Error {
-    format!("iceoryx2 says {why:?}").into()
+    format!("iceoryx2 failed: {why:?}").into()
 }

@@ -1,11 +1,10 @@
 //! `cargo bench -p gantry-shm --bench hop`: the cost of a hop, beside the least that it can cost and the cost of other ways.
 //!
-//! A *hop* is half a round trip between two processes,
-//! this program and itself started again as its other side. Invariants:
+//! A *hop* is half a round trip between two processes: this program, and itself started again as the other side. Invariants:
 //! - Everything is measured in one run, in turns of milliseconds (`schedule`): machines, virtual ones above all, move a cache
 //!   line in 50 ns in one minute and in 100 ns in the next, so figures of two runs cannot be compared.
 //! - All contestants write and read the same words of their payload through one function (`payload`).
-//! - A process that is not on turn sleeps in the kernel (`peer`), and nothing stays behind (`root`).
+//! - A process that has no turn sleeps in the kernel (`peer`), and no file stays (`root`).
 
 mod area;
 mod contestant;
@@ -28,13 +27,13 @@ use std::{process::ExitCode, time::Duration};
 const HOP: Benchmark = Benchmark {
     name: "hop",
     help: "\
-Measures hops between two processes: Gantry beside the least a hop can cost, raw futexes and iceoryx2.
+Measures hops between two processes: Gantry beside the floor (the least cost of a hop), raw futexes and iceoryx2.
 
 cargo bench -p gantry-shm --bench hop [-- OPTIONS]
 
   --seconds N   measure for N seconds (default 90; set-up comes on top)
   --quick       measure for 15 seconds
-  --help        this
+  --help        print this help
 ",
     seconds: 90.0, // with set-up, the whole run stays under two minutes
     quick_seconds: 15.0,

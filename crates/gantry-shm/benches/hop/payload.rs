@@ -1,12 +1,12 @@
 //! The words of a payload that are written and read: the same for every contestant.
 //!
-//! A closure of the contestant reaches a word. `Lines`: one word of each 64-byte line and the last word
-//! are written, the last one is read (every line changes hands on the writer's side, and the reader depends on what was written
-//! last). `Stamped`: the first word is written and read, the rest is left alone, as in performance_test.
+//! A closure of the contestant accesses a word. `Lines`: one word of each 64-byte line and the last word are written, the last
+//! word is read. Every line changes hands on the writer's side, and the reader depends on the word that was written last.
+//! `Stamped`: only the first word is written and read, as in performance_test.
 
-/// Bytes of a word.
+/// The bytes of a word.
 pub const WORD_BYTES: usize = 8;
-/// Words of a cache line.
+/// The words of a cache line.
 const LINE_WORDS: usize = 8;
 
 /// The use of a payload.
@@ -21,14 +21,14 @@ pub enum Touch {
 /// The size and the use of a payload.
 #[derive(Clone, Copy, Debug)]
 pub struct Payload {
-    /// Size: a multiple of 64.
+    /// The size in bytes: a multiple of 64.
     pub bytes: usize,
     /// The words that are written and read.
     pub touch: Touch,
 }
 
 impl Payload {
-    /// Size in words.
+    /// The size in words.
     pub fn words(&self) -> usize {
         self.bytes / WORD_BYTES
     }

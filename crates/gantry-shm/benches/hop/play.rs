@@ -1,6 +1,6 @@
 //! The other process: it builds its side of every variant and answers in turn.
 //!
-//! Lines are `build`, `meet`, `turn PLACE COUNT` and `end` (`peer`). However it ends, it removes what both made.
+//! The lines are `build`, `meet`, `turn INDEX COUNT` and `end` (`peer`). At any end, this process removes the files of both.
 
 use crate::{
     Result,
@@ -12,15 +12,15 @@ use crate::{
 };
 use std::io::Write;
 
-/// Until it is told to end.
+/// Plays until the line `end`.
 pub fn play(words: &[String]) -> Result<()> {
     let role = Role::parse(words)?;
     let root = Root::at(&role.place);
     let (mut built, variants) = (Vec::new(), variant::usable(&role.cpus));
-    role.play(|line, output| obey(line, &root, &role.cpus, &variants, &mut built, output))
+    role.play(|line, output| serve(line, &root, &role.cpus, &variants, &mut built, output))
 }
 
-fn obey(
+fn serve(
     line: &str,
     root: &Root,
     cpus: &Cpus,
@@ -31,8 +31,8 @@ fn obey(
     let words: Vec<&str> = line.split(' ').collect();
     match words[..] {
         ["build"] => {
-            for (place, variant) in variants.iter().enumerate() {
-                built.push(variant.build(root, place, cpus, Side::Pong)?);
+            for (index, variant) in variants.iter().enumerate() {
+                built.push(variant.build(root, index, cpus, Side::Pong)?);
             }
             Ok(())
         }
@@ -41,15 +41,15 @@ fn obey(
             built.clear();
             Ok(())
         }
-        ["turn", place, count] => {
-            let (place, count): (usize, usize) = (place.parse()?, count.parse()?);
-            let (Some(variant), Some(contestant)) = (variants.get(place), built.get_mut(place)) else {
-                return Err(format!("there is no variant {place}").into());
+        ["turn", index, count] => {
+            let (index, count): (usize, usize) = (index.parse()?, count.parse()?);
+            let (Some(variant), Some(contestant)) = (variants.get(index), built.get_mut(index)) else {
+                return Err(format!("there is no variant {index}").into());
             };
             Cpus::pin(&[variant.cpu(cpus, Side::Pong)])?;
             peer::ready(output)?;
             contestant.answer(count)
         }
-        _ => Err(format!("the benchmark said {line:?}, which means nothing").into()),
+        _ => Err(format!("unknown line {line:?} from the benchmark").into()),
     }
 }

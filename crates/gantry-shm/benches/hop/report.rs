@@ -1,7 +1,7 @@
 //! The printed report: the machine, a table, the comparisons.
 //!
-//! Programs read the lines that begin with "ratio ": exactly `ratio NAME VALUE`, one for
-//! each comparison that could be made, and no other line begins so.
+//! Programs read the lines that begin with "ratio ": exactly `ratio NAME VALUE`, one for each comparison that could be made. No
+//! other line begins with that word.
 
 use crate::{
     Options, Result,
@@ -14,7 +14,7 @@ use crate::{
 };
 use std::io::Write;
 
-/// A row, by what it is.
+/// The key of a row.
 type Row = (Kind, usize, usize, Wait);
 /// A comparison: its name, and the two rows.
 type Comparison = (&'static str, Row, Row);
@@ -35,7 +35,7 @@ fn comparisons() -> [Comparison; 8] {
     ]
 }
 
-/// Prints everything.
+/// Prints the report.
 pub fn print(cpus: &Cpus, clock: &Clock, options: &Options, measured: &Measured) -> Result<()> {
     let mut output = std::io::stdout().lock();
     heading(&mut output, cpus, clock, options, measured)?;
@@ -61,7 +61,7 @@ fn heading(output: &mut impl Write, cpus: &Cpus, clock: &Clock, options: &Option
         "Hops between two processes: half a round trip, ns. Publish: one loan, payload and publish, ns.\n"
     )?;
     writeln!(output, "machine   {}, Linux {}", model(), first_line("/proc/sys/kernel/osrelease"))?;
-    writeln!(output, "CPUs      {} (this process; both, where a row says one core) and {second}", cpus.first)?;
+    writeln!(output, "CPUs      {} (this process; both, where a row has one core) and {second}", cpus.first)?;
     if cpus.second.is_none() {
         writeln!(output, "          ONLY ONE CPU IS USABLE: rows and ratios that need two are left out")?;
     }
@@ -73,7 +73,7 @@ fn heading(output: &mut impl Write, cpus: &Cpus, clock: &Clock, options: &Option
     writeln!(output, "          stamped: the first word written and read")?;
     writeln!(
         output,
-        "wait      poll: looks again and again; block: sleeps in the kernel at once; spin+block: spins first"
+        "wait      poll: polls in a loop; block: sleeps in the kernel at once; spin+block: polls for a while first"
     )?;
     writeln!(
         output,

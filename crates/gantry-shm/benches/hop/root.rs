@@ -1,19 +1,19 @@
-//! The directory that holds everything this run shares, and its removal.
+//! The directory of all shared files of a run, and its removal.
 //!
-//! Made by the benchmark's own process, which removes it when it ends, also upon an error; if it was killed, the other process
-//! does when its input ends.
+//! The benchmark's own process creates it, and removes it when it ends, also after an error. If that process was killed, the
+//! other process removes the directory when its input ends.
 
 use crate::Result;
 use std::path::{Path, PathBuf};
 
-/// Where memory-backed files live on Linux.
+/// The directory of memory-backed files on Linux.
 const SHARED_MEMORY: &str = "/dev/shm";
 
-/// This run's directory; removed when dropped.
+/// The directory of this run; removed when dropped.
 pub struct Root(PathBuf);
 
 impl Root {
-    /// Makes one with a name of its own.
+    /// Creates a directory with a name of its own.
     pub fn create() -> Result<Root> {
         let directory = tempfile::Builder::new()
             .prefix("gantry-hop-")
@@ -22,17 +22,17 @@ impl Root {
         Ok(Root(directory.keep()))
     }
 
-    /// The one that another process made.
+    /// The directory that another process created.
     pub fn at(path: &str) -> Root {
         Root(path.into())
     }
 
-    /// Where it is.
+    /// The path of the directory.
     pub fn path(&self) -> &Path {
         &self.0
     }
 
-    /// A file in it.
+    /// The path of a file in the directory.
     pub fn file(&self, name: &str) -> PathBuf {
         self.0.join(name)
     }
@@ -45,7 +45,7 @@ impl Root {
 
 impl Drop for Root {
     fn drop(&mut self) {
-        // Both processes come here, in any order; the files may be gone.
+        // Both processes may remove the files, in any order, so they may be gone.
         let _ = std::fs::remove_dir_all(&self.0);
         let prefix = self.prefix();
         for file in std::fs::read_dir(SHARED_MEMORY).into_iter().flatten().flatten() {

@@ -1,7 +1,7 @@
-//! The schedule: all variants in turns of milliseconds, again and again until the time is over.
+//! The schedule: all variants in turns of milliseconds, in cycles until the time is over.
 //!
-//! A *cycle* is one turn of each variant. Figures that are compared come from the same cycle, so that a machine
-//! that changes its speed meanwhile changes both.
+//! A *cycle* is one turn of each variant. Figures that are compared come from the same cycle, so that a change of the machine's
+//! speed changes both.
 
 use crate::{
     Options, Result,
@@ -17,7 +17,7 @@ use std::{
     time::Instant,
 };
 
-/// Both sides of everything.
+/// Both sides of all variants.
 pub struct Schedule {
     variants: Vec<Variant>,
     built: Vec<Box<dyn Contestant>>,
@@ -25,9 +25,9 @@ pub struct Schedule {
     cpus: Cpus,
 }
 
-/// The measured samples.
+/// The results.
 pub struct Measured {
-    /// How many turns each had.
+    /// The number of turns of each variant.
     pub cycles: usize,
     /// The rows.
     pub rows: Vec<(Variant, Statistics)>,
@@ -39,8 +39,8 @@ impl Schedule {
         let mut peer = Peer::start(&root.path().to_string_lossy(), cpus)?;
         let variants = variant::usable(cpus);
         let mut built = Vec::new();
-        for (place, variant) in variants.iter().enumerate() {
-            built.push(variant.build(root, place, cpus, Side::Ping)?);
+        for (index, variant) in variants.iter().enumerate() {
+            built.push(variant.build(root, index, cpus, Side::Ping)?);
         }
         peer.say("build")?;
         peer.expect_ok()?;
@@ -50,14 +50,14 @@ impl Schedule {
         Ok(Schedule { variants, built, peer, cpus: *cpus })
     }
 
-    /// Measures.
+    /// Measures all variants.
     pub fn run(&mut self, options: &Options) -> Result<Measured> {
         let mut rows: Vec<_> = self.variants.iter().map(|&variant| (variant, Statistics::default())).collect();
         // The first turns fault pages in on both sides and are not counted.
         self.cycle(|_, _| {})?;
         let start = Instant::now();
         let cycles = options.cycles(|cycle| {
-            self.cycle(|place, samples| rows[place].1.add_turn(samples))?;
+            self.cycle(|index, samples| rows[index].1.add_turn(samples))?;
             let (elapsed_s, cycles) = (start.elapsed().as_secs_f64(), cycle + 1);
             progress(&format!("\r{elapsed_s:3.0} of {:.0} s, {cycles} cycles ", options.seconds));
             Ok(())
@@ -74,27 +74,27 @@ impl Schedule {
 
     fn cycle(&mut self, mut done: impl FnMut(usize, &mut Vec<u64>)) -> Result<()> {
         let mut samples = Vec::new();
-        for place in 0..self.variants.len() {
-            let variant = self.variants[place];
+        for index in 0..self.variants.len() {
+            let variant = self.variants[index];
             samples.clear();
             samples.reserve(variant.count);
             Cpus::pin(&[variant.cpu(&self.cpus, Side::Ping)])?;
-            self.peer.say(&format!("turn {place} {}", variant.count))?;
+            self.peer.say(&format!("turn {index} {}", variant.count))?;
             self.peer.expect_ready()?;
             let in_words = |why| format!("{}, {} bytes: {why}", variant.name(), variant.payload.bytes);
-            self.built[place].measure(variant.count, &mut samples).map_err(in_words)?;
+            self.built[index].measure(variant.count, &mut samples).map_err(in_words)?;
             self.peer.expect_ok().map_err(in_words)?;
-            done(place, &mut samples);
+            done(index, &mut samples);
         }
         Ok(())
     }
 }
 
-/// Shows the progress on a terminal.
+/// Prints the progress on a terminal.
 fn progress(line: &str) {
     let mut output = std::io::stderr().lock();
     if output.is_terminal() {
-        // The figures do not depend on it.
+        // The figures do not depend on the output.
         let _ = write!(output, "{line}").and_then(|()| output.flush());
     }
 }

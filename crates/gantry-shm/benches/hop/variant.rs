@@ -1,6 +1,6 @@
 //! The rows of the table: one `Variant` for each.
 //!
-//! Both processes walk the same list and name a variant by its place in it. Variants that are compared stand close together.
+//! Both processes walk the same list and name a variant by its index in it. Variants that are compared stand close together.
 
 use crate::{
     Result,
@@ -19,7 +19,7 @@ use crate::{
 /// The contestant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// One cache line, with so many looks between two pauses.
+    /// One cache line, with so many loads between two pauses.
     OneLine(usize),
     /// An entry names the slot.
     Floor,
@@ -33,33 +33,30 @@ pub enum Kind {
     Publish(usize),
 }
 
-/// How the taking side waits.
+/// The way in which the taking side waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wait {
-    /// It looks again and again.
+    /// It polls in a loop.
     Poll,
     /// It sleeps in the kernel at once.
     Block,
-    /// It spins for a while, then sleeps.
+    /// It polls for a while, then sleeps.
     SpinThenBlock,
 }
 
 /// A row.
 #[derive(Clone, Copy, Debug)]
 pub struct Variant {
-    /// The contestant.
     pub kind: Kind,
-    /// The words that are written and read.
     pub payload: Payload,
-    /// On how many CPUs: 1 or 2.
+    /// The number of CPUs: 1 or 2.
     pub cores: usize,
-    /// How it waits.
     pub wait: Wait,
-    /// Samples of the statistics in one turn.
+    /// The number of statistical samples in one turn.
     pub count: usize,
 }
 
-/// Everything that is measured, in the order of a cycle.
+/// All variants, in the order of a cycle.
 fn all() -> Vec<Variant> {
     use Kind::*;
     use Touch::*;
@@ -104,7 +101,7 @@ fn all() -> Vec<Variant> {
     ]
 }
 
-/// Those that can be measured on these CPUs.
+/// The variants that can be measured on these CPUs.
 pub fn usable(cpus: &Cpus) -> Vec<Variant> {
     all().into_iter().filter(|variant| variant.cores <= cpus.all().len()).collect()
 }
@@ -124,7 +121,7 @@ impl Variant {
         }
     }
 
-    /// How many hops or publishes a sample of the statistics is long.
+    /// The number of hops or publishes in a statistical sample.
     pub fn divisor(&self) -> u64 {
         match self.kind {
             Kind::Publish(_) => fan_out::PUBLISHES,
@@ -132,7 +129,7 @@ impl Variant {
         }
     }
 
-    /// Where a side of it runs.
+    /// The CPU of a side.
     pub fn cpu(&self, cpus: &Cpus, side: Side) -> usize {
         match (side, self.cores, cpus.second) {
             (Side::Pong, 2, Some(second)) => second,
@@ -140,18 +137,18 @@ impl Variant {
         }
     }
 
-    /// Builds one side. `place` tells this variant from the others.
-    pub fn build(&self, root: &Root, place: usize, cpus: &Cpus, side: Side) -> Result<Box<dyn Contestant>> {
-        // A library may decide now whether spinning is worth it, by the CPUs it may use.
+    /// Builds one side. `index` tells this variant from the others.
+    pub fn build(&self, root: &Root, index: usize, cpus: &Cpus, side: Side) -> Result<Box<dyn Contestant>> {
+        // A library may decide now, by the CPUs that this process may use, whether it busy-waits.
         if self.wait == Wait::Block {
             Cpus::pin(&[self.cpu(cpus, side)])?;
         } else {
             Cpus::pin(&cpus.all())?;
         }
-        let (name, blocks) = (format!("hop-{place}"), self.wait != Wait::Poll);
+        let (name, blocks) = (format!("hop-{index}"), self.wait != Wait::Poll);
         let path = root.file(&name);
         Ok(match self.kind {
-            Kind::OneLine(looks) => Box::new(PingPong(OneLine::new(&path, side, looks)?)),
+            Kind::OneLine(loads) => Box::new(PingPong(OneLine::new(&path, side, loads)?)),
             Kind::Floor => Box::new(PingPong(Floor::new(&path, side, self.payload)?)),
             Kind::Futex => Box::new(PingPong(Futexes::new(&path, side)?)),
             Kind::Gantry => Box::new(PingPong(Gantry::new(root, &name, side, self.payload, blocks)?)),

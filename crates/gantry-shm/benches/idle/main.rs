@@ -1,9 +1,8 @@
 //! `cargo bench -p gantry-shm --bench idle`: the cost of sleeping readers, which should be about nothing.
 //!
-//! 100 readers sleep in [`Subscription::wait`]: all in one
-//! process, then each in a process of its own; both alone and beside a publisher at 100 Hz on another topic. Readers and
-//! publisher are this program, started again; their CPU time is the kernel's own accounting, which asks them nothing
-//! (`usage`). Options: `--seconds N`, how long each row is measured.
+//! 100 readers sleep in [`Subscription::wait`]: all in one process, then each in a process of its own; both alone and beside a
+//! publisher at 100 Hz on another topic. Readers and publisher are this program, started again. Their CPU time is the kernel's
+//! account, which costs them nothing (`usage`). `--seconds N` sets the measuring time of a row.
 
 use bench_support::{Benchmark, Options, Process, Result, usage::Usage};
 use gantry_shm::{Participant, Publisher, PublisherOptions, Qos, SourceTime, Subscription, TypeDescription};
@@ -16,7 +15,7 @@ use std::{
 };
 
 const READERS: usize = 100;
-/// Joining is over by then, and so are sleepers' short first slices.
+/// The joins and the sleepers' short first slices are over by then.
 const SETTLE: Duration = Duration::from_secs(8);
 const PUBLISH_PERIOD: Duration = Duration::from_millis(10);
 const PAYLOAD_BYTES: usize = 64;
@@ -24,12 +23,12 @@ const PAYLOAD_BYTES: usize = 64;
 const IDLE: Benchmark = Benchmark {
     name: "idle",
     help: "\
-Measures what sleeping readers cost.
+Measures the CPU time of sleeping readers.
 
 cargo bench -p gantry-shm --bench idle [-- OPTIONS]
 
   --seconds N   measure each row for N seconds (default 10)
-  --help        this
+  --help        print this help
 ",
     seconds: 10.0,
     quick_seconds: 10.0,
@@ -71,16 +70,16 @@ fn measure(options: &Options) -> Result<()> {
     Ok(())
 }
 
-/// The usage of each group of processes while this one waits for `time`.
+/// The usage of each group of processes while this process waits for `time`.
 fn rates<const N: usize>(time: Duration, groups: [&[Process]; N]) -> Result<[Usage; N]> {
-    let look = || -> Result<Vec<Usage>> {
+    let usages = || -> Result<Vec<Usage>> {
         let of_group = |group: &&[Process]| group.iter().map(|process| Usage::of(process.id())).sum::<Result<Usage>>();
         groups.iter().map(of_group).collect()
     };
     std::thread::sleep(SETTLE);
-    let (start, before) = (Instant::now(), look()?);
+    let (start, before) = (Instant::now(), usages()?);
     std::thread::sleep(time);
-    let (elapsed, after) = (start.elapsed(), look()?);
+    let (elapsed, after) = (start.elapsed(), usages()?);
     Ok(std::array::from_fn(|group| after[group].since(before[group]).per_second(elapsed)))
 }
 
@@ -89,26 +88,26 @@ fn print(out: &mut impl Write, what: &str, rate: Usage) -> Result<()> {
     Ok(writeln!(out, "{what:44} {cpu_ms:8.2} {:10.3} {wakes:8.0} {control_ms:14.2}", cpu_ms / 10.0)?)
 }
 
-/// Another process in a role; returns when it is ready.
+/// Starts another process in a role; returns when it is ready.
 fn start(role: &str, root: &Path, arguments: &[&str]) -> Result<Process> {
     let root = root.to_string_lossy();
     let mut process = Process::start([role, &*root].iter().chain(arguments))?;
     match &*process.line()? {
         "ready" => Ok(process),
-        line => Err(format!("a process that should play {role} says {line:?}").into()),
+        line => Err(format!("a process in the role {role} wrote {line:?} instead of \"ready\"").into()),
     }
 }
 
-/// Role: so many threads, each asleep on a subscription of its own.
+/// Role: `count` threads sleep, each on a subscription of its own.
 fn sleep(root: &Path, count: usize) -> Result<()> {
     let participant = Participant::join_under(root, 0)?;
     for _ in 0..count {
         let mut subscription =
             Subscription::new(participant.clone(), "/sleeper", "/quiet", message_type(), Qos::default())?;
-        subscription.wait(Duration::from_millis(1))?; // so that its waiter is set up
+        subscription.wait(Duration::from_millis(1))?; // the subscription has a waiter line afterwards
         std::thread::spawn(move || while subscription.wait(Duration::MAX).is_ok() {});
     }
-    ready_until_told()
+    ready_until_input_ends()
 }
 
 /// Role: publishes without a reader.
@@ -124,7 +123,7 @@ fn publish(root: &Path) -> Result<()> {
             std::thread::sleep(next.saturating_duration_since(Instant::now()));
         }
     });
-    ready_until_told()
+    ready_until_input_ends()
 }
 
 fn publisher(participant: Arc<Participant>) -> Result<Publisher> {
@@ -141,7 +140,7 @@ fn message_type() -> TypeDescription {
     }
 }
 
-fn ready_until_told() -> Result<()> {
+fn ready_until_input_ends() -> Result<()> {
     let mut out = std::io::stdout().lock();
     writeln!(out, "ready")?;
     out.flush()?;

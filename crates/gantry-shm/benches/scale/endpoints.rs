@@ -70,13 +70,13 @@ fn measure_count(count: usize) -> Result<Row> {
         }
         match_us.push(start.elapsed().as_secs_f64() * 1e6);
     }
-    let descriptors = std::fs::read_dir("/proc/self/fd")?.count() - 1; // less the one that counts
+    let descriptors = std::fs::read_dir("/proc/self/fd")?.count() - 1; // without the one for this directory
     let publish_ns = publish_ns(&mut publishers[count / 2])?;
     let (create_us, match_us) = (median(&mut create_us[last_tenth]), median(&mut match_us));
     Ok(Row { count, create_us, match_us, shared_bytes, descriptors, publish_ns })
 }
 
-/// The space that the files under a directory take of the file system.
+/// The disk usage of all files under a directory.
 fn used_bytes(directory: &Path) -> Result<u64> {
     let mut bytes = 0;
     for entry in std::fs::read_dir(directory)? {

@@ -1,8 +1,8 @@
 //! `cargo bench -p gantry-shm --bench scale`: the cost of an endpoint, a process and a reader among many of them.
 //!
-//! Three tables: publishers in one process (`endpoints`),
-//! processes in one domain and readers on one topic (`processes`). Each row doubles the number; the `ratio` lines below a table
-//! compare what one more costs in the last row with what it costs in the first: 1 is flat. With `--quick` there is a tenth of all.
+//! Three tables: publishers in one process (`endpoints`), processes in one domain and readers on one topic (`processes`). Each
+//! row doubles the number. The `ratio` lines below a table divide the cost of one more in the last row by that in the first: 1
+//! means that the cost does not grow. With `--quick` all numbers are a tenth.
 
 #![expect(clippy::print_stdout, reason = "a table for people")]
 
@@ -19,20 +19,20 @@ use std::{
 };
 
 const PAYLOAD_BYTES: usize = 64;
-/// Only a hang gets there.
+/// A time limit that only a hang reaches.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 const SCALE: Benchmark = Benchmark {
     name: "scale",
     help: "\
-Measures what an endpoint, a process and a reader cost where there are many of them.
+Measures the cost of an endpoint, a process and a reader among many of them.
 
 cargo bench -p gantry-shm --bench scale [-- OPTIONS]
 
-  --quick       a tenth of all endpoints, processes and readers
-  --help        this
+  --quick       use a tenth of all endpoints, processes and readers
+  --help        print this help
 ",
-    seconds: 0.0, // measures until it is done
+    seconds: 0.0, // there is no time limit
     quick_seconds: 0.0,
 };
 
@@ -89,7 +89,7 @@ fn median(values: &mut [f64]) -> f64 {
     values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
 }
 
-/// Compares what the last row says with what the first does.
+/// Prints the last row's value divided by the first's.
 fn print_ratio(name: &str, first: (usize, f64), last: (usize, f64)) {
     println!("ratio {name}-{}/{} {:.2}", last.0, first.0, last.1 / first.1);
 }

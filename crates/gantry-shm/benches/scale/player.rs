@@ -9,49 +9,49 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Topics of each process among many: 200 processes have 1000.
+/// The topics of each process: 200 processes have 1000.
 const TOPICS_EACH: usize = 5;
 
-/// A process that plays a role.
+/// A process in a role.
 pub struct Player(Process);
 
 impl Player {
-    /// Starts it; it waits for [`Player::go`].
+    /// Starts the process, which waits for [`Player::go`].
     pub fn start(role: &str, root: &Path, number: usize) -> Result<Player> {
         let mut process = Process::start([role, &root.to_string_lossy(), &number.to_string()])?;
         process.line()?;
         Ok(Player(process))
     }
 
-    /// Lets it join.
+    /// Lets the process join.
     pub fn go(&mut self) -> Result<()> {
         self.0.say("go")
     }
 
-    /// Waits until it joined and has its endpoints; how long that took it.
+    /// Waits until the process has joined and has its endpoints; returns the time that this took.
     pub fn ready_ms(&mut self) -> Result<f64> {
         let line = self.0.line()?;
-        line.parse().map_err(|_| format!("a child says {line:?} and not how long it took").into())
+        line.parse().map_err(|_| format!("a child wrote {line:?} instead of a time").into())
     }
 
-    /// Lets it leave in an orderly way.
+    /// Lets the process leave in an orderly way.
     pub fn leave(&mut self) -> Result<()> {
         self.0.end()
     }
 }
 
-/// A child's side.
+/// Plays a role in a child process.
 pub fn play(words: &[String]) -> Result<()> {
     let [role, root, number] = words else { return Err(format!("there is no role {words:?}").into()) };
     let root: &Path = root.as_ref();
     say("here")?;
-    let until_told = || std::io::stdin().lines().next();
-    until_told();
+    let wait_for_input = || std::io::stdin().lines().next();
+    wait_for_input();
     let start = Instant::now();
     let participant = Participant::join_under(root, 0)?;
     let took = || say(&format!("{}", start.elapsed().as_secs_f64() * 1e3));
     match &**role {
-        // One of many in a domain: talks on some topics, and listens to its neighbour's.
+        // One of many processes in a domain: it publishes on some topics, and subscribes to its neighbour's.
         "neighbour" => {
             let first = number.parse::<usize>()? * TOPICS_EACH;
             let mut endpoints = Vec::new();
@@ -61,25 +61,25 @@ pub fn play(words: &[String]) -> Result<()> {
                 endpoints.push((publisher, subscription));
             }
             took()?;
-            until_told();
+            wait_for_input();
         }
-        // One of many readers of a topic, which does not sleep there: waking it would be all that a publish costs.
+        // One of many readers of a topic. It does not sleep: otherwise the publish would measure the cost of waking it.
         "reader" => {
             let mut subscription = subscription(&participant, "/popular")?;
             subscription.publisher_count()?;
             took()?;
-            until_told();
+            wait_for_input();
         }
         // Joins and leaves all the time.
         "restless" => {
             took()?;
             drop(participant);
-            let (told, tell) = std::sync::mpsc::channel();
+            let (asked_to_end, end_of_input) = std::sync::mpsc::channel();
             std::thread::spawn(move || {
-                until_told();
-                told.send(())
+                wait_for_input();
+                asked_to_end.send(())
             });
-            while tell.recv_timeout(Duration::ZERO).is_err() {
+            while end_of_input.recv_timeout(Duration::ZERO).is_err() {
                 let participant = Participant::join_under(root, 0)?;
                 let _publisher = publisher(&participant, "/fleeting")?;
                 let _subscription = subscription(&participant, "/popular")?;

@@ -4,7 +4,7 @@ use super::{PATIENCE, Result, median, player::Player, print_ratio, publish_ns, p
 use gantry_shm::Participant;
 use std::{path::Path, time::Instant};
 
-/// How often a newcomer is tried.
+/// The number of newcomers that are measured.
 const NEWCOMERS: usize = 20;
 
 pub fn measure_processes(counts: &[usize]) -> Result<()> {
@@ -47,7 +47,7 @@ pub fn measure_processes(counts: &[usize]) -> Result<()> {
         rows.push((count, [all_ms / count as f64, join_ms, match_ms, leave_ms, quiet_ns, busy_ns]));
         players.iter_mut().try_for_each(Player::leave)?;
         drop((publisher, participant));
-        nothing_stays(root.path())?;
+        check_empty(root.path())?;
     }
     print_ratios(&rows, ["join-at-once", "join", "match", "leave", "publish-among-processes", "publish-beside-churn"]);
     Ok(())
@@ -83,13 +83,13 @@ pub fn measure_readers(counts: &[usize]) -> Result<()> {
         rows.push((count, [all_ms / count as f64, one_more_ms, publish_ns]));
         players.iter_mut().try_for_each(Player::leave)?;
         drop((publisher, participant));
-        nothing_stays(root.path())?;
+        check_empty(root.path())?;
     }
     print_ratios(&rows, ["readers-at-once", "one-more-reader", "publish-to-readers"]);
     Ok(())
 }
 
-/// Starts so many; returns them when all are ready, and how long that took from the word "go".
+/// Starts `count` processes; returns them when all are ready, and the time in ms since their common start.
 fn start(role: &str, root: &Path, count: usize) -> Result<(Vec<Player>, f64)> {
     let mut players = (0..count).map(|number| Player::start(role, root, number)).collect::<Result<Vec<_>>>()?;
     let start = Instant::now();
@@ -104,7 +104,7 @@ fn ms_since(start: Instant) -> f64 {
     start.elapsed().as_secs_f64() * 1e3
 }
 
-fn nothing_stays(root: &Path) -> Result<()> {
+fn check_empty(root: &Path) -> Result<()> {
     match std::fs::read_dir(root)?.next() {
         None => Ok(()),
         Some(left) => Err(format!("{} stayed", left?.path().display()).into()),
@@ -113,8 +113,8 @@ fn nothing_stays(root: &Path) -> Result<()> {
 
 fn print_ratios<const N: usize>(rows: &[(usize, [f64; N])], names: [&str; N]) {
     if let [first, .., last] = rows {
-        for (place, name) in names.iter().enumerate() {
-            print_ratio(name, (first.0, first.1[place]), (last.0, last.1[place]));
+        for (index, name) in names.iter().enumerate() {
+            print_ratio(name, (first.0, first.1[index]), (last.0, last.1[index]));
         }
     }
     println!();

@@ -1,4 +1,4 @@
-//! What each thread of a worker is doing, so that one that hangs is found.
+//! The progress of each thread of a worker, so that a thread that hangs is found.
 
 use crate::Result;
 use std::sync::{
@@ -6,14 +6,14 @@ use std::sync::{
     atomic::{AtomicU64, Ordering::Relaxed},
 };
 
-/// So many looks in a row at a thread that does not get on mean that it hangs. Looks are counted, not seconds: a worker that
-/// is stopped does not look.
-const HANG_LOOKS: u32 = 600;
+/// A thread that makes no progress in so many checks in a row hangs. The limit counts checks, not seconds: a worker that is
+/// stopped does not check.
+const HANG_CHECKS: u32 = 600;
 
-/// Nobody makes so many steps.
+/// More steps than any thread makes.
 const RESTING: u64 = 1 << 63;
 
-/// What one thread is doing.
+/// The progress of one thread.
 #[derive(Default)]
 pub struct Beat {
     steps: AtomicU64,
@@ -21,48 +21,48 @@ pub struct Beat {
 }
 
 impl Beat {
-    /// It begins to do that.
+    /// Begins a step.
     pub fn at(&self, doing: &'static str) {
         *self.doing.lock().unwrap_or_else(PoisonError::into_inner) = doing;
         self.steps.fetch_add(1, Relaxed);
     }
 
-    /// It waits for other threads that are watched themselves.
+    /// Waits for other threads, which are checked themselves.
     pub fn rest(&self) {
         self.steps.store(RESTING, Relaxed);
     }
 }
 
-/// All threads that should get on.
+/// The threads that are checked.
 #[derive(Default)]
 pub struct Beats(Mutex<Vec<Watched>>);
 
 struct Watched {
     beat: Arc<Beat>,
     steps: u64,
-    looks: u32,
+    checks: u32,
 }
 
 impl Beats {
-    /// One more thread, until it drops its beat.
+    /// Adds a thread, until it drops its beat.
     pub fn add(&self) -> Arc<Beat> {
         let beat = Arc::new(Beat::default());
-        let watched = Watched { beat: beat.clone(), steps: 0, looks: 0 };
+        let watched = Watched { beat: beat.clone(), steps: 0, checks: 0 };
         self.0.lock().unwrap_or_else(PoisonError::into_inner).push(watched);
         beat
     }
 
-    /// Looks at all; to be called every 100 ms.
-    pub fn look(&self) -> Result<()> {
+    /// Checks all threads; must be called every 100 ms.
+    pub fn check_all(&self) -> Result<()> {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         all.retain(|watched| Arc::strong_count(&watched.beat) > 1);
         for watched in all.iter_mut() {
             let steps = watched.beat.steps.load(Relaxed);
-            watched.looks = if steps == watched.steps && steps != RESTING { watched.looks + 1 } else { 0 };
+            watched.checks = if steps == watched.steps && steps != RESTING { watched.checks + 1 } else { 0 };
             watched.steps = steps;
-            if watched.looks >= HANG_LOOKS {
+            if watched.checks >= HANG_CHECKS {
                 let doing = *watched.beat.doing.lock().unwrap_or_else(PoisonError::into_inner);
-                return Err(format!("a thread hangs: it has been at {doing:?} for {HANG_LOOKS} looks, 100 ms each"));
+                return Err(format!("a thread hangs: it has been at {doing:?} for {HANG_CHECKS} checks, 100 ms each"));
             }
         }
         Ok(())

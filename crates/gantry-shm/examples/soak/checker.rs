@@ -1,10 +1,11 @@
-//! What a subscription may see, and what not: whether its samples and its losses are what was promised.
+//! The rules for the samples and the losses of a subscription.
 //!
-//! Used by `endpoint`. What is checked:
+//! The rules:
 //! - each sample's bytes are its publisher's, and sequences of a publisher only grow;
 //! - no gap is larger than the losses that were counted; on a topic with one publisher they are equal;
-//! - no gap at all if both sides are RELIABLE and KEEP_ALL, but for what was lost before the two were matched;
-//! - who comes late, and asks for it, gets a TRANSIENT_LOCAL publisher's history.
+//! - there is no gap at all if both sides are RELIABLE and KEEP_ALL, except for samples that were lost before the two were
+//!   matched;
+//! - a late joiner that asks for it gets the history of a TRANSIENT_LOCAL publisher.
 
 use crate::{
     Result,
@@ -20,19 +21,20 @@ use std::collections::HashMap;
 pub struct Checker {
     topic: &'static Topic,
     qos: Qos,
-    publishers: HashMap<Gid, Seen>,
+    publishers: HashMap<Gid, PublisherState>,
     losses: Losses,
-    /// Losses that no gap was seen for: those of publishers that nothing was taken from before, or since.
+    /// Losses without a gap so far: those of publishers of which no sample was taken before the loss, or after it.
     unexplained: u64,
-    /// Of these, the ones before the two were matched.
+    /// Of these, the losses before the two were matched.
     unexplained_before_matched: u64,
 }
 
-/// What is known of a publisher.
-struct Seen {
-    /// The sequence taken last.
+/// The state of one publisher.
+struct PublisherState {
+    /// The sequence of the sample taken last.
     last: u64,
-    /// Samples up to this one are its history: it was published before the first was taken, at that time.
+    /// The last sequence of its history, and the time at which the first sample was taken. The history was published before
+    /// that time.
     history: Option<(u64, u64)>,
 }
 
@@ -42,7 +44,7 @@ impl Checker {
         Checker { topic, qos, publishers, losses, unexplained: 0, unexplained_before_matched: 0 }
     }
 
-    /// The subscription's losses are these by now.
+    /// Adds the losses since the last call.
     pub fn lost(&mut self, losses: Losses) -> Result<()> {
         let (before, after) = (self.losses, losses);
         let (Some(overwritten), Some(before_matched)) = (
@@ -59,7 +61,7 @@ impl Checker {
         Ok(())
     }
 
-    /// The subscription took a sample; `losses` are its losses now.
+    /// Checks a sample that the subscription took; `losses` are its losses now.
     pub fn took(&mut self, sample: &Sample, losses: Losses) -> Result<()> {
         let info = sample.info();
         let (gid, sequence) = (info.publisher_gid, info.sequence);
@@ -78,16 +80,16 @@ impl Checker {
             None => {
                 let history = self.history_from(offer, sequence);
                 if self.publishers.is_empty() {
-                    // They came before the first sample of anybody.
+                    // The losses came before the first sample of any publisher.
                     (self.unexplained, self.unexplained_before_matched) = (0, 0);
                 }
-                self.publishers.insert(gid, Seen { last: sequence, history });
+                self.publishers.insert(gid, PublisherState { last: sequence, history });
             }
         }
         Ok(())
     }
 
-    /// Whether the gap between two samples is what was lost.
+    /// Checks that the gap between two samples equals the losses.
     fn follows(&mut self, gid: Gid, offer: Offer, last: u64, sequence: u64) -> Result<()> {
         if sequence <= last {
             return Err(self.sentence(&format!("sample {sequence} of {gid:02x?} came after sample {last}")));
@@ -117,10 +119,11 @@ impl Checker {
         self.qos.history == History::KeepAll && self.qos.reliability == Reliability::Reliable
     }
 
-    /// Which samples must be history if that is a publisher's first, and until when they were published at the latest.
+    /// The last sequence of the history that begins with `first`, and the time before which that sample was published, if there
+    /// must be a history.
     fn history_from(&self, offer: Offer, first: u64) -> Option<(u64, u64)> {
         let wants = self.qos.durability == Durability::TransientLocal && offer.is_transient_local;
-        // If something was lost on the way, nobody knows where it began; what KEEP_ALL still has, nobody knows either.
+        // After a loss, the beginning of the history is not known; for KEEP_ALL, its length is not known either.
         if !wants || first == 1 || self.unexplained > 0 || offer.depth == 0 {
             return None;
         }
@@ -128,7 +131,8 @@ impl Checker {
         Some((first - 1 + u64::from(asked.min(offer.depth)), now_ns()))
     }
 
-    /// A history ends with what was the newest when we joined. If its last sample is younger, it began too late.
+    /// Checks the age of a sample of the history. A history ends with the newest sample at the time of joining: if its last
+    /// sample is younger, the history began too late.
     fn is_of_history(&self, gid: Gid, history: Option<(u64, u64)>, sequence: u64, source_time_ns: u64) -> Result<()> {
         let Some((end, joined_ns)) = history.filter(|&(end, _)| sequence <= end) else { return Ok(()) };
         if source_time_ns > joined_ns {
@@ -142,13 +146,13 @@ impl Checker {
         Ok(())
     }
 
-    /// With the subscription that it is about.
+    /// An error sentence that names the subscription.
     pub fn sentence(&self, what: &str) -> String {
         format!("subscription to {} ({:?}): {what}", self.topic.name, self.qos)
     }
 }
 
-/// Now, as publishers stamp it.
+/// The time now, on the clock of publishers.
 pub fn now_ns() -> u64 {
     let now = clock_gettime(ClockId::Monotonic);
     now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64

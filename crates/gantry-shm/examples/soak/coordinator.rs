@@ -1,4 +1,5 @@
-//! The run: starts workers, kills, stops and ends them at random, watches all, and looks what is left in the end.
+//! The coordinator of the run: it starts workers, kills, stops and ends them at random, checks them all the time, and checks at
+//! the end that nothing is left.
 
 use crate::{
     Result,
@@ -22,18 +23,18 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Between two looks at all.
+/// The time between two checks.
 const TICK: Duration = Duration::from_millis(10);
-/// Longer than others wait for the registry lock.
+/// Longer than the time limit of the registry lock.
 const LONGEST_STALL_MS: u64 = 7000;
-/// How long what should become true by itself may take.
+/// The time limit for a state that is to come by itself.
 const SETTLE_LIMIT: Duration = Duration::from_secs(60);
-/// Who waits for the registry lock gives up 5 s after somebody was stopped with it, and may be slow to say so.
+/// A process that waits for the registry lock gives up 5 s after its holder was stopped, and may be slow to report that.
 const BUSY_AFTER_STOP: Duration = Duration::from_secs(15);
 
-/// What the coordinator did.
+/// The coordinator's actions, counted.
 #[derive(Default)]
-pub struct Deeds {
+pub struct Actions {
     pub starts: u64,
     pub kills: u64,
     pub kills_of_stopped: u64,
@@ -41,25 +42,25 @@ pub struct Deeds {
     pub orderly_ends: u64,
 }
 
-/// The run as it stands.
+/// The state of the run.
 struct Soak<'a> {
     run: &'a Run,
     root: &'a Path,
     rng: Rng,
     survivor: Survivor,
     workers: Vec<Process>,
-    /// Children of workers that died before them, and are ours now.
+    /// Forked children whose workers have died; they are the coordinator's children now.
     orphans: Vec<Pid>,
-    /// What workers that are gone counted.
+    /// The counts of workers that have exited.
     counts: Counts,
-    deeds: Deeds,
-    /// When somebody was stopped last.
+    actions: Actions,
+    /// The time at which a worker was last stopped.
     last_stop: Instant,
     registry_busy: u64,
     interrupted: Arc<AtomicBool>,
 }
 
-/// Runs it, says how it went, and removes its directory if all is well.
+/// Runs, prints the outcome, and removes the run's directory if there was no error.
 pub fn run(run: &Run) -> Result<()> {
     let (seed, seconds) = (run.seed, run.duration.as_secs());
     report::line(&format!("soak: seed {seed}, {seconds} s, at most {} workers", run.processes));
@@ -68,7 +69,7 @@ pub fn run(run: &Run) -> Result<()> {
     let outcome = soak(run, directory.path());
     outcome.map_err(|why| {
         let kept = directory.keep();
-        format!("FAILED, seed {seed}: {why}; what is in shared memory stays in {}", kept.display())
+        format!("FAILED, seed {seed}: {why}; the shared memory is kept in {}", kept.display())
     })
 }
 
@@ -90,22 +91,22 @@ fn soak(run: &Run, root: &Path) -> Result<()> {
         workers: Vec::new(),
         orphans: Vec::new(),
         counts: [0; KINDS],
-        deeds: Deeds::default(),
+        actions: Actions::default(),
         last_stop: Instant::now(),
         registry_busy: 0,
         interrupted,
     };
-    soak.until("the survivor to take from itself", |soak| Ok(soak.survivor.is_under_way()))?;
+    soak.until("the survivor to take its own samples", |soak| Ok(soak.survivor.has_taken_from_all()))?;
     let alone = Usage::now(root)?;
-    soak.let_loose(began)?;
+    soak.act_at_random(began)?;
     soak.end_all()?;
-    soak.until("what the workers left to be given back", |_| Ok(Usage::now(root)?.is_back_at(&alone))).map_err(
+    soak.until("the workers' resources to be given back", |_| Ok(Usage::now(root)?.is_back_at(&alone))).map_err(
         |why| format!("{why}: before there were workers the survivor had {alone}; now {}", usage_sentence(root)),
     )?;
     let alone_again = Usage::now(root)?;
-    let (counts, deeds, pauses_ms) = (soak.all_counts(), soak.deeds, soak.survivor.longest_pauses_ms());
+    let (counts, actions, pauses_ms) = (soak.all_counts(), soak.actions, soak.survivor.longest_pauses_ms());
     soak.survivor.stop()?;
-    // The last who leaves removes its domain; whoever joins next removes what the dead left in others.
+    // The last process that leaves a domain removes it; the next one that joins removes the files of the dead in other domains.
     drop(Participant::join_under(root, 0).map_err(|error| error.to_string())?);
     let after = Usage::now(root)?;
     if !after.is_back_at(&before) {
@@ -116,7 +117,7 @@ fn soak(run: &Run, root: &Path) -> Result<()> {
         return Err(format!("this stayed in shared memory: {left:?}"));
     }
     let usages = [("before", before), ("alone", alone), ("alone again", alone_again), ("after", after)];
-    report::table(run, began.elapsed(), &deeds, &counts, pauses_ms, &usages);
+    report::table(run, began.elapsed(), &actions, &counts, pauses_ms, &usages);
     Ok(())
 }
 
@@ -125,24 +126,24 @@ fn usage_sentence(root: &Path) -> String {
 }
 
 impl Soak<'_> {
-    /// What was asked for.
-    fn let_loose(&mut self, began: Instant) -> Result<()> {
+    /// Acts on workers at random, for the duration of the run.
+    fn act_at_random(&mut self, began: Instant) -> Result<()> {
         let mut progress = Progress::new();
         let mut next_event = Instant::now();
         while began.elapsed() < self.run.duration && !self.interrupted.load(Relaxed) {
-            self.look()?;
+            self.check_all()?;
             if Instant::now() >= next_event {
                 next_event = Instant::now() + Duration::from_millis(self.rng.u64(10..250));
                 self.event()?;
             }
-            progress.say(began.elapsed(), self.run.duration, self.workers.len(), &self.deeds, || self.all_counts());
+            progress.say(began.elapsed(), self.run.duration, self.workers.len(), &self.actions, || self.all_counts());
             std::thread::sleep(TICK);
         }
         progress.end();
         Ok(())
     }
 
-    /// One thing that happens to workers.
+    /// One action on workers.
     fn event(&mut self) -> Result<()> {
         let event = self.rng.u32(..100);
         if event >= 68 || self.workers.is_empty() {
@@ -153,18 +154,18 @@ impl Soak<'_> {
         let stop_ms = if self.rng.u32(..12) == 0 { self.rng.u64(..LONGEST_STALL_MS) } else { self.rng.u64(..500) };
         let worker = &mut self.workers[chosen];
         match (event, worker.state) {
-            (0..25, State::Runs) => self.deeds.kills += 1,
+            (0..25, State::Runs) => self.actions.kills += 1,
             (0..25, State::StoppedUntil(_)) => {
-                self.deeds.kills += 1;
-                self.deeds.kills_of_stopped += 1;
+                self.actions.kills += 1;
+                self.actions.kills_of_stopped += 1;
             }
             (25..60, State::Runs) => {
-                self.deeds.stalls += 1;
+                self.actions.stalls += 1;
                 return worker.stop(Instant::now() + Duration::from_millis(stop_ms));
             }
             (60.., State::Runs) => {
-                self.deeds.orderly_ends += 1;
-                worker.tell_to_end();
+                self.actions.orderly_ends += 1;
+                worker.ask_to_end();
                 return Ok(());
             }
             _ => return Ok(()),
@@ -172,21 +173,21 @@ impl Soak<'_> {
         worker.kill()
     }
 
-    /// One more worker. Some are killed or stopped while they join, perhaps with the registry locked.
+    /// Starts a worker. Some workers are killed or stopped while they join, perhaps with the registry locked.
     fn start(&mut self) -> Result<()> {
-        self.deeds.starts += 1;
-        let mut worker = Process::start(self.deeds.starts, self.rng.u64(..), self.root)?;
-        let fate = self.rng.u32(..12);
-        if fate < 4 {
+        self.actions.starts += 1;
+        let mut worker = Process::start(self.actions.starts, self.rng.u64(..), self.root)?;
+        let chance = self.rng.u32(..12);
+        if chance < 4 {
             std::thread::sleep(Duration::from_micros(self.rng.u64(..6000)));
         }
-        match fate {
+        match chance {
             0..2 => {
-                self.deeds.kills += 1;
+                self.actions.kills += 1;
                 worker.kill()?;
             }
             2..4 => {
-                self.deeds.stalls += 1;
+                self.actions.stalls += 1;
                 worker.stop(Instant::now() + Duration::from_millis(self.rng.u64(..LONGEST_STALL_MS)))?;
             }
             _ => {}
@@ -195,37 +196,37 @@ impl Soak<'_> {
         Ok(())
     }
 
-    /// Looks at all, and lets those go on that were stopped long enough.
-    fn look(&mut self) -> Result<()> {
+    /// Checks all processes, and resumes workers that were stopped long enough.
+    fn check_all(&mut self) -> Result<()> {
         self.survivor.check()?;
-        let mut place = 0;
-        while place < self.workers.len() {
-            let worker = &mut self.workers[place];
+        let mut index = 0;
+        while index < self.workers.len() {
+            let worker = &mut self.workers[index];
             if let State::StoppedUntil(until) = worker.state {
                 self.last_stop = Instant::now();
                 if Instant::now() >= until {
-                    worker.go_on()?;
+                    worker.resume()?;
                 }
             }
-            if worker.is_gone()? {
-                let gone = self.workers.swap_remove(place);
-                let said = gone.said();
-                add(&mut self.counts, &said.counts);
-                self.orphans.extend(&said.forked);
+            if worker.has_exited()? {
+                let gone = self.workers.swap_remove(index);
+                let reports = gone.reports();
+                add(&mut self.counts, &reports.counts);
+                self.orphans.extend(&reports.forked);
             } else {
-                place += 1;
+                index += 1;
             }
         }
-        self.look_after_orphans()?;
+        self.check_orphans()?;
         let registry_busy = self.all_counts()[Count::RegistryBusy as usize];
         if registry_busy > self.registry_busy && self.last_stop.elapsed() > BUSY_AFTER_STOP {
-            return Err("the registry was busy for 5 s, though nobody had been stopped for long".to_owned());
+            return Err("the registry was busy for 5 s, though no worker had been stopped for long".to_owned());
         }
         self.registry_busy = registry_busy;
         Ok(())
     }
 
-    fn look_after_orphans(&mut self) -> Result<()> {
+    fn check_orphans(&mut self) -> Result<()> {
         let mut living = Vec::new();
         for orphan in self.orphans.drain(..) {
             if !forked::orphan_has_ended(orphan)? {
@@ -238,36 +239,36 @@ impl Soak<'_> {
 
     fn all_counts(&self) -> Counts {
         let mut all = self.counts;
-        self.workers.iter().for_each(|worker| add(&mut all, &worker.said().counts));
+        self.workers.iter().for_each(|worker| add(&mut all, &worker.reports().counts));
         add(&mut all, &here());
         all
     }
 
-    /// Ends all workers, one in four by a last kill.
+    /// Ends all workers, and kills one in four of them.
     fn end_all(&mut self) -> Result<()> {
         for worker in &mut self.workers {
             if matches!(worker.state, State::StoppedUntil(_)) {
-                worker.go_on()?;
+                worker.resume()?;
             }
             if worker.state != State::Runs {
                 continue;
             }
             if self.rng.u32(..4) == 0 {
-                self.deeds.kills += 1;
+                self.actions.kills += 1;
                 worker.kill()?;
             } else {
-                self.deeds.orderly_ends += 1;
-                worker.tell_to_end();
+                self.actions.orderly_ends += 1;
+                worker.ask_to_end();
             }
         }
         while !self.workers.is_empty() || !self.orphans.is_empty() {
-            self.look()?;
+            self.check_all()?;
             std::thread::sleep(TICK);
         }
         Ok(())
     }
 
-    /// Waits for what should become true by itself.
+    /// Waits until a condition holds.
     fn until(&mut self, what: &str, is_true: impl Fn(&Soak) -> Result<bool>) -> Result<()> {
         let began = Instant::now();
         while !is_true(self)? {
@@ -281,7 +282,7 @@ impl Soak<'_> {
     }
 }
 
-/// Everything that lies under it.
+/// All files and directories under `root`.
 fn files(root: &Path) -> Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     let mut to_visit = vec![root.to_owned()];

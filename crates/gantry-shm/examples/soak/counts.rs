@@ -1,17 +1,17 @@
-//! What this process did, counted; workers report it to the coordinator line by line.
+//! The counters of this process; workers report them to the coordinator line by line.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 macro_rules! counts {
     ($($count:ident: $name:literal),* $(,)?) => {
-        /// What is counted.
+        /// The kinds of counts.
         #[derive(Clone, Copy, Debug)]
         pub enum Count { $($count),* }
 
-        /// How the table calls it.
+        /// The labels in the table.
         pub const NAMES: &[&str] = &[$($name),*];
 
-        /// How many kinds there are.
+        /// The number of kinds.
         pub const KINDS: usize = [$(Count::$count),*].len();
     };
 }
@@ -25,10 +25,10 @@ counts! {
     Histories: "histories of late joiners checked",
     Joins: "joins",
     Leaves: "leaves",
-    Publishers: "publishers made",
-    Subscriptions: "subscriptions made",
+    Publishers: "publishers created",
+    Subscriptions: "subscriptions created",
     Forks: "forks",
-    ForkErrors: "forked children that got errors, as they should",
+    ForkErrors: "forked children that got errors, as expected",
     Timeouts: "errors: PublishTimeout",
     OutOfMemory: "errors: OutOfMemory",
     NoRoom: "errors: NoRoom",
@@ -36,12 +36,12 @@ counts! {
     LongestHoldMs: "longest hold, ms",
 }
 
-/// All of them.
+/// The counts of all kinds.
 pub type Counts = [u64; KINDS];
 
 static HERE: [AtomicU64; KINDS] = [const { AtomicU64::new(0) }; KINDS];
 
-/// Counts so many.
+/// Adds `more` to a count.
 pub fn count(what: Count, more: u64) {
     HERE[what as usize].fetch_add(more, Relaxed);
 }
@@ -51,12 +51,12 @@ pub fn count_longest_hold(ms: u64) {
     HERE[Count::LongestHoldMs as usize].fetch_max(ms, Relaxed);
 }
 
-/// What this process counted so far.
+/// The counts of this process so far.
 pub fn here() -> Counts {
     std::array::from_fn(|kind| HERE[kind].load(Relaxed))
 }
 
-/// Adds what one process counted to what all did.
+/// Adds the counts of one process to those of all.
 pub fn add(all: &mut Counts, one: &Counts) {
     for (kind, (all, one)) in all.iter_mut().zip(one).enumerate() {
         *all = if kind == Count::LongestHoldMs as usize { (*all).max(*one) } else { *all + one };

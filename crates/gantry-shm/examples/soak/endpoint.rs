@@ -1,6 +1,4 @@
-//! Publishers that write what can be checked, and subscriptions that check it.
-//!
-//! Used by `player` and `survivor`.
+//! Publishers that write checkable samples, and subscriptions that check them.
 
 use crate::{
     Result,
@@ -19,16 +17,16 @@ const NODE: &str = "/soak";
 /// A publisher.
 pub struct Talker {
     pub publisher: Publisher,
-    /// Not published yet.
+    /// Loans that are not published yet.
     pub loans: Vec<Loan>,
     topic: &'static Topic,
     offer: Offer,
-    /// Of the newest sample.
+    /// The sequence of the newest sample.
     sequence: u64,
 }
 
 impl Talker {
-    /// `None`: there was no room for one.
+    /// Creates a publisher; `None` if there was no room for it.
     pub fn new(
         participant: &Arc<Participant>,
         topic: &'static Topic,
@@ -41,12 +39,12 @@ impl Talker {
         Ok(Some(Talker { publisher, loans: Vec::new(), topic, offer: Offer::of(&qos), sequence: 0 }))
     }
 
-    /// A loan of any length; `None`: all memory is in use.
+    /// A loan of any length; `None` if all memory is in use.
     pub fn loan(&mut self, rng: &mut Rng) -> Result<Option<Loan>> {
         allowed(self.publisher.loan(self.topic.length_bytes(rng)))
     }
 
-    /// Writes and publishes; gives the loan back if it could not.
+    /// Writes and publishes a sample; returns the loan if that failed.
     pub fn publish(&mut self, mut loan: Loan) -> Result<Option<Loan>> {
         let (gid, next) = (self.publisher.description().gid, self.sequence + 1);
         message::fill(loan.bytes_mut(), gid, next);
@@ -74,7 +72,7 @@ pub struct Listener {
 }
 
 impl Listener {
-    /// `None`: there was no room for one.
+    /// Creates a subscription; `None` if there was no room for it.
     pub fn new(participant: &Arc<Participant>, topic: &'static Topic, qos: Qos) -> Result<Option<Listener>> {
         let made = Subscription::new(participant.clone(), NODE, topic.name, topic.message_type(), qos);
         let Some(subscription) = allowed(made)? else { return Ok(None) };
@@ -95,21 +93,21 @@ impl Listener {
         }
     }
 
-    /// Why publishers are not matched: only because of their QoS, or because shared memory is full.
+    /// Checks that publishers are unmatched only because of their QoS, or because shared memory is full.
     pub fn check_mismatches(&self) -> Result<()> {
         match self.subscription.mismatches().into_iter().find(|why| !is_expected(why)) {
-            Some(why) => Err(self.checker.sentence(&format!("it says {why:?}"))),
+            Some(why) => Err(self.checker.sentence(&format!("its publisher is not matched: {why:?}"))),
             None => Ok(()),
         }
     }
 }
 
-/// Whether a mismatch is one that this run brings about.
+/// Whether a mismatch is one that this run causes.
 pub fn is_expected(mismatch: &str) -> bool {
     mismatch.contains("do not agree on") || mismatch.contains("no room in shared memory")
 }
 
-/// What succeeded; `None` for errors that this run brings about, which are counted; all others end it.
+/// The value of a success. Errors that this run causes are counted and give `None`; all others end the run.
 pub fn allowed<T>(result: gantry_shm::Result<T>) -> Result<Option<T>> {
     let kind = match result {
         Ok(value) => return Ok(Some(value)),

@@ -1,4 +1,4 @@
-//! Forks without exec: a child that has a copy of everything must get errors, and harm nobody.
+//! Forks without exec: a child that has a copy of everything must get errors, and do no harm.
 
 use crate::{Result, player::Player};
 use gantry_shm::{Error, SourceTime};
@@ -8,9 +8,9 @@ use rustix::{
 };
 use std::time::Duration;
 
-/// A child that did not end by itself by then is ended by the kernel, which its parent sees.
+/// The time limit of a child; the kernel kills a child that lives longer, and its parent sees that.
 const LIMIT_SECONDS: u32 = 60;
-/// What the child's exit codes mean.
+/// The meanings of the child's exit codes.
 const FINDINGS: [&str; 8] = [
     "found nothing wrong",
     "could loan",
@@ -22,7 +22,7 @@ const FINDINGS: [&str; 8] = [
     "could wait with a wait set",
 ];
 
-/// Forks. In the child, tries what must fail, drops all, lives on for a while, and ends.
+/// Forks. The child tries the calls that must fail, drops everything, lives on for a while, and ends.
 pub fn fork(player: &mut Player, lifetime: Duration) -> Result<Pid> {
     // SAFETY: the child runs on this thread alone and calls nothing that waits for another but the allocator, which is
     // prepared for fork in glibc and musl; it ends with `_exit`.
@@ -31,13 +31,13 @@ pub fn fork(player: &mut Player, lifetime: Duration) -> Result<Pid> {
         // SAFETY: a plain system call.
         unsafe { libc::alarm(LIMIT_SECONDS) };
         for descriptor in [0, 1] {
-            // SAFETY: these are pipes to the coordinator, which nobody here uses any more; with them open, it would take us
-            // for our parent.
+            // SAFETY: these are pipes to the coordinator, without a further use here; while they are open, the coordinator
+            // would take this process for its parent.
             unsafe { libc::close(descriptor) };
         }
         let found = finding(player);
         player.drop_all();
-        std::thread::sleep(lifetime); // perhaps longer than the parent's
+        std::thread::sleep(lifetime); // may be longer than the parent lives
         // SAFETY: a plain system call; no destructor runs.
         unsafe { libc::_exit(found) };
     }
@@ -45,20 +45,21 @@ pub fn fork(player: &mut Player, lifetime: Duration) -> Result<Pid> {
     Pid::from_raw(pid.max(0)).ok_or_else(|| format!("cannot fork: {error}"))
 }
 
-/// Whether that child ended; an error if it found something.
+/// Whether the child has ended; an error if a call succeeded in it.
 pub fn has_ended(child: Pid) -> Result<bool> {
-    judge(waitpid(Some(child), WaitOptions::NOHANG))
+    outcome_of(waitpid(Some(child), WaitOptions::NOHANG))
 }
 
-/// The same for a child whose parent is gone, and may have waited for it: then it is no child of ours.
+/// As `has_ended`, for a child whose parent has exited. If the parent had waited for the child, it is not a child of this
+/// process.
 pub fn orphan_has_ended(child: Pid) -> Result<bool> {
     match waitpid(Some(child), WaitOptions::NOHANG) {
         Err(Errno::CHILD) => Ok(true),
-        waited => judge(waited),
+        waited => outcome_of(waited),
     }
 }
 
-fn judge(waited: std::result::Result<Option<(Pid, WaitStatus)>, Errno>) -> Result<bool> {
+fn outcome_of(waited: std::result::Result<Option<(Pid, WaitStatus)>, Errno>) -> Result<bool> {
     let Some((_, status)) = waited.map_err(|e| format!("cannot wait for a forked child: {e}"))? else {
         return Ok(false);
     };
@@ -72,7 +73,7 @@ fn judge(waited: std::result::Result<Option<(Pid, WaitStatus)>, Errno>) -> Resul
     }
 }
 
-/// Which of its parent's handles do not refuse, as a place in [`FINDINGS`].
+/// The index in [`FINDINGS`] of the first call that succeeded with the parent's handles; 0 if all failed.
 fn finding(player: &mut Player) -> i32 {
     for talker in &mut player.talkers {
         if !is_forked(&talker.publisher.loan(0)) {

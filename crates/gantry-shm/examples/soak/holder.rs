@@ -1,6 +1,6 @@
-//! Samples that are held for a while, and the thread that lets them go at any time and in any order.
+//! Samples that are held for a while, and the thread that releases them at any time and in any order.
 //!
-//! The thread lives as long as the worker, so what it holds outlives subscriptions and participants.
+//! The thread lives as long as the worker, so its samples outlive subscriptions and participants.
 
 use crate::{Result, beat::Beat, counts::count_longest_hold, message};
 use fastrand::Rng;
@@ -10,12 +10,12 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// The holder thread keeps no more than this; players hold some, too.
+/// The most that the holder thread keeps; players hold some, too.
 const MOST: usize = 48;
-/// How often the thread lets something go.
+/// The time between two releases.
 const PERIOD: Duration = Duration::from_millis(10);
 
-/// A sample that was checked when it was taken, and will be when it is let go.
+/// A sample that was checked when it was taken, and is checked again when it is released.
 pub struct Held {
     sample: Sample,
     info: SampleInfo,
@@ -28,7 +28,7 @@ impl Held {
         Held { sample, info, since: Instant::now() }
     }
 
-    /// Checks that it did not change, and drops it.
+    /// Checks that the sample did not change, and releases it.
     pub fn release(self) -> Result<()> {
         let Held { sample, info, since } = self;
         let (gid, sequence, held_ms) = (info.publisher_gid, info.sequence, since.elapsed().as_millis() as u64);
@@ -36,7 +36,7 @@ impl Held {
             Err(format!("sample {sequence} of {gid:02x?} changed while it was held for {held_ms} ms: {why}"))
         };
         if sample.info() != info {
-            return changed(&format!("it says {:?} and said {info:?}", sample.info()));
+            return changed(&format!("its information is {:?} and was {info:?}", sample.info()));
         }
         if let Err(why) = message::check(sample.bytes(), gid, sequence) {
             return changed(&why);
@@ -46,17 +46,17 @@ impl Held {
     }
 }
 
-/// What players give away to be let go by another thread.
-pub enum Thing {
+/// An object that a player hands to the holder thread, which releases it.
+pub enum HeldItem {
     Sample(Held),
     Loan(Loan),
 }
 
-impl Thing {
+impl HeldItem {
     fn release(self) -> Result<()> {
         match self {
-            Thing::Sample(held) => held.release(),
-            Thing::Loan(loan) => {
+            HeldItem::Sample(held) => held.release(),
+            HeldItem::Loan(loan) => {
                 drop(loan);
                 Ok(())
             }
@@ -64,15 +64,15 @@ impl Thing {
     }
 }
 
-/// Lets things go until nobody gives any more.
-pub fn run(things: &Receiver<Thing>, mut rng: Rng, beat: &Beat) -> Result<()> {
+/// Releases the objects that players hand over, until no player is left.
+pub fn run(things: &Receiver<HeldItem>, mut rng: Rng, beat: &Beat) -> Result<()> {
     let mut held = Vec::new();
     loop {
         beat.at("holding");
         match things.recv_timeout(PERIOD) {
             Ok(thing) => held.push(thing),
             Err(RecvTimeoutError::Timeout) => {}
-            Err(RecvTimeoutError::Disconnected) => return held.into_iter().try_for_each(Thing::release),
+            Err(RecvTimeoutError::Disconnected) => return held.into_iter().try_for_each(HeldItem::release),
         }
         while held.len() > MOST || !held.is_empty() && rng.u32(..16) == 0 {
             held.swap_remove(rng.usize(..held.len())).release()?;

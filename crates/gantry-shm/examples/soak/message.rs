@@ -1,10 +1,11 @@
-//! What a sample holds: bytes that follow from its publisher, its sequence and its length, so that each of them can be
-//! checked whenever it is looked at, without a copy.
+//! The contents of a sample: its bytes follow from its publisher, its sequence and its length, so that each of them can be
+//! checked at any time without a copy.
 
 use crate::Result;
 use gantry_shm::Gid;
 
-/// Words at the beginning of all but short messages that say whose it is, for a sentence that helps if it is another's.
+/// The words at the beginning of a message that name its publisher and its sequence, for the error if the bytes are those of
+/// another sample. Short messages do not have them.
 const NAME_WORDS: usize = 3;
 const WORD_BYTES: usize = 8;
 /// Odd and without a pattern.
@@ -14,7 +15,7 @@ const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
 pub fn fill(bytes: &mut [u8], gid: Gid, sequence: u64) {
     let key = key(gid, sequence, bytes.len());
     let (words, rest) = bytes.as_chunks_mut::<WORD_BYTES>();
-    words.iter_mut().enumerate().for_each(|(place, word)| *word = word_at(key, place));
+    words.iter_mut().enumerate().for_each(|(index, word)| *word = word_at(key, index));
     let last = word_at(key, words.len());
     rest.copy_from_slice(&last[..rest.len()]);
     if words.len() >= NAME_WORDS {
@@ -22,7 +23,7 @@ pub fn fill(bytes: &mut [u8], gid: Gid, sequence: u64) {
     }
 }
 
-/// Checks every byte of it.
+/// Checks every byte of the sample.
 pub fn check(bytes: &[u8], gid: Gid, sequence: u64) -> Result<()> {
     let key = key(gid, sequence, bytes.len());
     let (words, rest) = bytes.as_chunks::<WORD_BYTES>();
@@ -31,13 +32,13 @@ pub fn check(bytes: &[u8], gid: Gid, sequence: u64) -> Result<()> {
         let (gid, sequence) = (Gid([words[0], words[1]].concat().try_into().unwrap_or_default()), words[2]);
         return Err(format!("its bytes are those of sample {} of {gid:02x?}", u64::from_le_bytes(sequence)));
     }
-    let is_wrong = |(place, word): (usize, &[u8; WORD_BYTES])| *word != word_at(key, place);
+    let is_wrong = |(index, word): (usize, &[u8; WORD_BYTES])| *word != word_at(key, index);
     if let Some(word) = words.iter().enumerate().skip(named).position(is_wrong) {
-        let place = (named + word) * WORD_BYTES;
-        return Err(format!("its bytes from {place} on are not what was written ({} bytes)", bytes.len()));
+        let offset = (named + word) * WORD_BYTES;
+        return Err(format!("its bytes from {offset} on differ from those that were written ({} bytes)", bytes.len()));
     }
     if *rest != word_at(key, words.len())[..rest.len()] {
-        return Err(format!("its last bytes are not what was written ({} bytes)", bytes.len()));
+        return Err(format!("its last bytes differ from those that were written ({} bytes)", bytes.len()));
     }
     Ok(())
 }
@@ -58,7 +59,7 @@ fn key(gid: Gid, sequence: u64, length_bytes: usize) -> u64 {
     words.iter().fold(1, |key: u64, word| (key.rotate_left(29) ^ word).wrapping_mul(STEP))
 }
 
-fn word_at(key: u64, place: usize) -> [u8; WORD_BYTES] {
-    let word = key.wrapping_add((place as u64).wrapping_mul(STEP));
+fn word_at(key: u64, index: usize) -> [u8; WORD_BYTES] {
+    let word = key.wrapping_add((index as u64).wrapping_mul(STEP));
     (word ^ (word >> 31)).to_le_bytes()
 }

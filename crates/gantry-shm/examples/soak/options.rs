@@ -6,60 +6,60 @@ use std::{path::PathBuf, time::Duration};
 
 /// Lets processes come, go, stall and die at random, and checks every sample.
 #[derive(Debug, Parser)]
-#[command(name = "soak", after_help = "Exit codes: 0 all was well, 1 something was not, 2 wrong usage.")]
+#[command(name = "soak", after_help = "Exit codes: 0 no error, 1 an error was found, 2 wrong usage.")]
 pub struct Options {
-    /// For how many minutes [default: 1]
+    /// Duration of the run in minutes, from 1 to 100000 [default: 1]
     #[arg(long, value_parser = clap::value_parser!(u64).range(1..=100_000), conflicts_with = "seconds")]
     minutes: Option<u64>,
-    /// For how many seconds
+    /// Duration of the run in seconds, from 1 to 6000000
     #[arg(long, value_parser = clap::value_parser!(u64).range(1..=6_000_000))]
     seconds: Option<u64>,
-    /// Decides what is tried [default: drawn, and printed]
+    /// Seed of the random actions, as in --seed 7 [default: drawn, and printed]
     #[arg(long)]
     seed: Option<u64>,
-    /// How many workers there are at most
+    /// Most workers at a time, from 1 to 64
     #[arg(long, default_value_t = 8, value_parser = clap::value_parser!(u16).range(1..=64))]
     processes: u16,
-    /// Where the shared memory lies; the run makes a directory of its own there [default: GANTRY_SHM_DIR, or /dev/shm]
+    /// Directory of the shared memory; the run creates a directory of its own in it [default: GANTRY_SHM_DIR, or /dev/shm]
     #[arg(long)]
     directory: Option<PathBuf>,
-    /// Be a worker under this root; started by the program itself
+    /// Root of the worker that this process is; the program itself starts workers
     #[arg(long, hide = true, requires = "seed")]
     worker: Option<PathBuf>,
 }
 
-/// A run, as it was asked for.
+/// The options of a run.
 pub struct Run {
-    /// How long workers are let loose.
+    /// The time for which workers are started, killed and stopped.
     pub duration: Duration,
-    /// What the user may give to see the like again.
+    /// The seed, for a similar run.
     pub seed: u64,
     /// The most workers at a time.
     pub processes: usize,
-    /// Where the run's directory is made.
+    /// The directory in which the run's directory is created.
     pub directory: PathBuf,
 }
 
-/// What this process is.
+/// The role of this process.
 pub enum Role {
-    /// What the user started.
+    /// The process that the user started.
     Coordinator(Run),
-    /// What the coordinator started.
+    /// A process that the coordinator started.
     Worker {
         /// The run's own directory.
         root: PathBuf,
-        /// The worker's own seed.
+        /// A seed of the worker's own.
         seed: u64,
     },
 }
 
 impl Options {
-    /// The command line; ends the process if it makes no sense, or asks for help.
+    /// Parses the command line; ends the process after an error or `--help`.
     pub fn read() -> Options {
         Options::parse()
     }
 
-    /// What it comes to.
+    /// The role by the options.
     pub fn role(self) -> Role {
         let seed = self.seed.unwrap_or_else(|| fastrand::u64(..1 << 32)); // short enough to be typed
         match self.worker {

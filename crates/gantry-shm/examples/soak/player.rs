@@ -1,4 +1,4 @@
-//! One thread of a worker: publishers and subscriptions that come and go, and what they do, step by step, at random.
+//! A thread of a worker: it creates and drops publishers and subscriptions, and uses them, step by step, at random.
 
 use crate::{
     Result,
@@ -6,9 +6,9 @@ use crate::{
     counts::{Count, count},
     endpoint::{Listener, Talker, allowed, is_expected},
     forked,
-    holder::{Held, Thing},
+    holder::{Held, HeldItem},
     topic::{self, Topic},
-    worker::{has_to_end, say},
+    worker::{must_end, say},
 };
 use fastrand::Rng;
 use gantry_shm::{Participant, WaitSet};
@@ -25,10 +25,10 @@ const MOST_ENDPOINTS: usize = 3;
 const MOST_HELD: usize = 16;
 const MOST_LOANS: usize = 3;
 const MOST_STEPS: u32 = 3000;
-/// The survivor publishes many times a second; whoever hears nothing from it for so long missed something.
+/// The survivor publishes many times a second; a reader without a sample for that long missed one.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// A thread's endpoints and what it holds.
+/// The endpoints and samples of a thread.
 pub struct Player<'a> {
     pub talkers: Vec<Talker>,
     pub listeners: Vec<Listener>,
@@ -37,38 +37,38 @@ pub struct Player<'a> {
     forked: Vec<Pid>,
     participant: Arc<Participant>,
     rng: Rng,
-    holder: Sender<Thing>,
+    holder: Sender<HeldItem>,
     beat: &'a Beat,
 }
 
 impl Player<'_> {
-    pub fn new(participant: Arc<Participant>, rng: Rng, holder: Sender<Thing>, beat: &Beat) -> Player<'_> {
+    pub fn new(participant: Arc<Participant>, rng: Rng, holder: Sender<HeldItem>, beat: &Beat) -> Player<'_> {
         let wait_set = WaitSet::new(&participant);
         let (talkers, listeners, held, forked) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         Player { talkers, listeners, wait_set, held, forked, participant, rng, holder, beat }
     }
 
-    /// Some steps, and the end of all that they made.
+    /// Plays some steps, and drops everything.
     pub fn play(mut self) -> Result<()> {
         for _ in 0..self.rng.u32(..MOST_STEPS) {
-            if has_to_end() {
+            if must_end() {
                 break;
             }
             self.step()?;
         }
         self.beat.at("waiting for forked children");
         while !self.forked.is_empty() {
-            self.look_after_forked()?;
+            self.check_forked()?;
             std::thread::sleep(Duration::from_millis(1));
         }
-        self.beat.at("letting go of all");
+        self.beat.at("releasing everything");
         self.rng.shuffle(&mut self.held);
         std::mem::take(&mut self.held).into_iter().try_for_each(Held::release)?;
         self.drop_all();
         Ok(())
     }
 
-    /// Lets go without a look. A forked child may call this.
+    /// Drops everything without a check. A forked child may call this.
     pub fn drop_all(&mut self) {
         self.listeners.clear();
         self.held.clear();
@@ -90,13 +90,13 @@ impl Player<'_> {
                 std::thread::sleep(Duration::from_micros(1 << self.rng.u32(..15)));
                 Ok(())
             }
-            990..998 => self.look_after_forked(),
+            990..998 => self.check_forked(),
             _ => self.fork(),
         }
     }
 
     fn add_talker(&mut self) -> Result<()> {
-        self.beat.at("making a publisher");
+        self.beat.at("creating a publisher");
         if self.talkers.len() < MOST_ENDPOINTS {
             let (topic, rng) = (&topic::COMMON[self.rng.usize(..topic::COMMON.len())], &mut self.rng);
             let (qos, options) = (topic::any_qos(rng), topic::any_options(rng));
@@ -106,7 +106,7 @@ impl Player<'_> {
     }
 
     fn add_listener(&mut self) -> Result<()> {
-        self.beat.at("making a subscription");
+        self.beat.at("creating a subscription");
         if self.listeners.len() < MOST_ENDPOINTS {
             let (topic, qos) = (Topic::any(&mut self.rng), topic::any_qos(&mut self.rng));
             self.listeners.extend(Listener::new(&self.participant, topic, qos)?);
@@ -116,27 +116,27 @@ impl Player<'_> {
 
     fn drop_talker(&mut self) -> Result<()> {
         self.beat.at("dropping a publisher");
-        if let Some(mut talker) = any_of(&mut self.talkers, &mut self.rng).map(|place| self.talkers.swap_remove(place))
+        if let Some(mut talker) = any_of(&mut self.talkers, &mut self.rng).map(|index| self.talkers.swap_remove(index))
         {
-            talker.loans.drain(..).for_each(|loan| _ = self.holder.send(Thing::Loan(loan)));
+            talker.loans.drain(..).for_each(|loan| _ = self.holder.send(HeldItem::Loan(loan)));
         }
         Ok(())
     }
 
     fn drop_listener(&mut self) -> Result<()> {
         self.beat.at("dropping a subscription");
-        drop(any_of(&mut self.listeners, &mut self.rng).map(|place| self.listeners.swap_remove(place)));
+        drop(any_of(&mut self.listeners, &mut self.rng).map(|index| self.listeners.swap_remove(index)));
         Ok(())
     }
 
     fn publish(&mut self) -> Result<()> {
         self.beat.at("publishing");
-        let Some(place) = any_of(&mut self.talkers, &mut self.rng) else { return Ok(()) };
-        let talker = &mut self.talkers[place];
+        let Some(index) = any_of(&mut self.talkers, &mut self.rng) else { return Ok(()) };
+        let talker = &mut self.talkers[index];
         for _ in 0..1 << self.rng.u32(..6) {
             let kept = any_of(&mut talker.loans, &mut self.rng).filter(|_| self.rng.u32(..8) == 0);
             let loan = match kept {
-                Some(place) => talker.loans.swap_remove(place),
+                Some(index) => talker.loans.swap_remove(index),
                 None => match talker.loan(&mut self.rng)? {
                     Some(loan) => loan,
                     None => return Ok(()),
@@ -144,12 +144,12 @@ impl Player<'_> {
             };
             match self.rng.u32(..40) {
                 0 => drop(loan),
-                1 => _ = self.holder.send(Thing::Loan(loan)),
+                1 => _ = self.holder.send(HeldItem::Loan(loan)),
                 2 if talker.loans.len() < MOST_LOANS => talker.loans.push(loan),
                 _ => {
                     let unpublished = talker.publish(loan)?;
                     if unpublished.is_some() {
-                        return Ok(()); // it waited for readers; enough of it
+                        return Ok(()); // the publisher waited for readers, which is long enough
                     }
                 }
             }
@@ -159,9 +159,9 @@ impl Player<'_> {
 
     fn take(&mut self) -> Result<()> {
         self.beat.at("taking");
-        let Some(place) = any_of(&mut self.listeners, &mut self.rng) else { return Ok(()) };
+        let Some(index) = any_of(&mut self.listeners, &mut self.rng) else { return Ok(()) };
         for _ in 0..1 << self.rng.u32(..7) {
-            let Some(held) = self.listeners[place].take()? else { break };
+            let Some(held) = self.listeners[index].take()? else { break };
             self.keep_or_release(held)?;
         }
         Ok(())
@@ -169,7 +169,7 @@ impl Player<'_> {
 
     fn keep_or_release(&mut self, held: Held) -> Result<()> {
         match self.rng.u32(..16) {
-            0 => _ = self.holder.send(Thing::Sample(held)),
+            0 => _ = self.holder.send(HeldItem::Sample(held)),
             1..4 => self.held.push(held),
             _ => held.release()?,
         }
@@ -181,9 +181,9 @@ impl Player<'_> {
 
     fn wait(&mut self) -> Result<()> {
         self.beat.at("waiting");
-        let Some(place) = any_of(&mut self.listeners, &mut self.rng) else { return Ok(()) };
-        let listener = &mut self.listeners[place];
-        // Its topic, if there is something to come for sure.
+        let Some(index) = any_of(&mut self.listeners, &mut self.rng) else { return Ok(()) };
+        let listener = &mut self.listeners[index];
+        // Whether a sample is sure to come on the topic.
         let is_sure = listener.topic.is_survivors
             && !listener.topic.is_gated
             && allowed(listener.subscription.publisher_count())? == Some(1);
@@ -194,10 +194,10 @@ impl Player<'_> {
                 let mut all: Vec<_> = self.listeners.iter_mut().map(|listener| &mut listener.subscription).collect();
                 allowed(self.wait_set.wait(&mut all, timeout))?
             }
-            _ => self.poll(place, timeout)?,
+            _ => self.poll(index, timeout)?,
         };
         if is_sure && waited == Some(false) {
-            let topic = self.listeners[place].topic.name;
+            let topic = self.listeners[index].topic.name;
             return Err(format!(
                 "waiting on {topic} ended after {PATIENCE:?}, though its publisher publishes all the time"
             ));
@@ -205,32 +205,32 @@ impl Player<'_> {
         Ok(())
     }
 
-    /// Takes all there is, as one must before one waits on the descriptor; then waits if there was nothing.
-    fn poll(&mut self, place: usize, timeout: Duration) -> Result<Option<bool>> {
+    /// Takes all samples, as must be done before a wait on the descriptor; waits if there was none.
+    fn poll(&mut self, index: usize, timeout: Duration) -> Result<Option<bool>> {
         let mut took = false;
-        while let Some(held) = self.listeners[place].take()? {
+        while let Some(held) = self.listeners[index].take()? {
             self.keep_or_release(held)?;
             took = true;
         }
-        let Some(descriptor) = allowed(self.listeners[place].subscription.descriptor())? else { return Ok(None) };
+        let Some(descriptor) = allowed(self.listeners[index].subscription.descriptor())? else { return Ok(None) };
         let timeout = Timespec { tv_sec: timeout.as_secs() as i64, tv_nsec: timeout.subsec_nanos().into() };
         let ready = poll(&mut [PollFd::new(&descriptor, PollFlags::IN)], Some(&timeout));
         ready.map(|ready| Some(ready > 0 || took)).map_err(|e| format!("cannot poll: {e}"))
     }
 
     fn ask(&mut self) -> Result<()> {
-        self.beat.at("asking who is there");
-        if let Some(place) = any_of(&mut self.talkers, &mut self.rng) {
-            let publisher = &mut self.talkers[place].publisher;
+        self.beat.at("asking for the matched endpoints");
+        if let Some(index) = any_of(&mut self.talkers, &mut self.rng) {
+            let publisher = &mut self.talkers[index].publisher;
             allowed(publisher.subscription_count())?;
             allowed(publisher.wait_for_subscriptions(1, Duration::from_millis(2)))?;
             let mismatches = allowed(publisher.mismatches())?.unwrap_or_default();
             if let Some(why) = mismatches.iter().find(|why| !is_expected(why)) {
-                return Err(format!("a publisher says {why:?}"));
+                return Err(format!("a publisher's subscription is not matched: {why:?}"));
             }
         }
-        if let Some(place) = any_of(&mut self.listeners, &mut self.rng) {
-            let listener = &mut self.listeners[place];
+        if let Some(index) = any_of(&mut self.listeners, &mut self.rng) {
+            let listener = &mut self.listeners[index];
             allowed(listener.subscription.publisher_count())?;
             listener.check_mismatches()?;
         }
@@ -247,7 +247,7 @@ impl Player<'_> {
         Ok(())
     }
 
-    fn look_after_forked(&mut self) -> Result<()> {
+    fn check_forked(&mut self) -> Result<()> {
         let mut living = Vec::new();
         for child in self.forked.drain(..) {
             if forked::has_ended(child)? {

@@ -1,4 +1,4 @@
-//! A worker as the coordinator sees it.
+//! A worker process, as the coordinator holds it.
 
 use crate::{
     Result,
@@ -15,22 +15,23 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// A worker that runs says something every 100 ms.
+/// A running worker reports every 100 ms.
 const SILENCE_LIMIT: Duration = Duration::from_secs(60);
-/// A worker that was told to end has to by then. One operation may wait 5 s for the registry lock, some one after another.
+/// The time limit for a worker to end when asked. One operation may wait 5 s for the registry lock, and some operations follow
+/// each other.
 const END_LIMIT: Duration = Duration::from_secs(120);
 
-/// What the coordinator did to it.
+/// The state that the coordinator gave the worker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
     Runs,
     StoppedUntil(Instant),
-    Ends { told: Instant },
+    Ends { asked: Instant },
     Killed,
 }
 
-/// What it said so far.
-pub struct Said {
+/// The worker's reports so far.
+pub struct Reports {
     pub counts: Counts,
     pub forked: Vec<Pid>,
     failure: Option<String>,
@@ -44,7 +45,7 @@ pub struct Process {
     pub state: State,
     child: Child,
     stdin: Option<ChildStdin>,
-    said: Arc<Mutex<Said>>,
+    reports: Arc<Mutex<Reports>>,
     reader: Option<JoinHandle<()>>,
 }
 
@@ -54,14 +55,14 @@ impl Process {
         let program = std::env::current_exe().map_err(|e| format!("cannot find this program: {e}"))?;
         let mut command = Command::new(program);
         command.arg("--worker").arg(root).args(["--seed", &seed.to_string()]);
-        command.process_group(0); // Ctrl-C is for the coordinator
+        command.process_group(0); // so that Ctrl-C reaches the coordinator alone
         let child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
         let mut child = child.map_err(|e| format!("cannot start worker {number}: {e}"))?;
-        let said = Said { counts: [0; KINDS], forked: Vec::new(), failure: None, last: Instant::now() };
-        let said = Arc::new(Mutex::new(said));
-        let (stdin, stdout, hears) = (child.stdin.take(), child.stdout.take(), said.clone());
-        let reader = std::thread::spawn(move || stdout.into_iter().for_each(|stdout| hear(stdout, &hears)));
-        Ok(Process { number, seed, state: State::Runs, child, stdin, said, reader: Some(reader) })
+        let reports = Reports { counts: [0; KINDS], forked: Vec::new(), failure: None, last: Instant::now() };
+        let reports = Arc::new(Mutex::new(reports));
+        let (stdin, stdout, shared) = (child.stdin.take(), child.stdout.take(), reports.clone());
+        let reader = std::thread::spawn(move || stdout.into_iter().for_each(|stdout| read_reports(stdout, &shared)));
+        Ok(Process { number, seed, state: State::Runs, child, stdin, reports, reader: Some(reader) })
     }
 
     /// `kill -9`.
@@ -70,41 +71,41 @@ impl Process {
         self.send(Signal::KILL)
     }
 
-    /// SIGSTOP, until [`Process::go_on`].
+    /// Sends SIGSTOP; [`Process::resume`] ends the stop.
     pub fn stop(&mut self, until: Instant) -> Result<()> {
         self.state = State::StoppedUntil(until);
         self.send(Signal::STOP)
     }
 
-    /// SIGCONT.
-    pub fn go_on(&mut self) -> Result<()> {
+    /// Sends SIGCONT.
+    pub fn resume(&mut self) -> Result<()> {
         self.state = State::Runs;
-        self.said().last = Instant::now();
+        self.reports().last = Instant::now();
         self.send(Signal::CONT)
     }
 
-    /// Tells it to end by itself.
-    pub fn tell_to_end(&mut self) {
-        self.state = State::Ends { told: Instant::now() };
+    /// Asks the worker to end, by the end of its input.
+    pub fn ask_to_end(&mut self) {
+        self.state = State::Ends { asked: Instant::now() };
         self.stdin = None;
     }
 
     fn send(&self, signal: Signal) -> Result<()> {
-        let sent = kill_process(Pid::from_child(&self.child), signal); // it was not waited for, so the pid is its own
+        let sent = kill_process(Pid::from_child(&self.child), signal); // not waited for yet, so its pid is not reused
         sent.map_err(|e| format!("cannot send {signal:?} to worker {}: {e}", self.number))
     }
 
-    /// What it said.
-    pub fn said(&self) -> MutexGuard<'_, Said> {
-        self.said.lock().unwrap_or_else(PoisonError::into_inner)
+    /// The worker's reports.
+    pub fn reports(&self) -> MutexGuard<'_, Reports> {
+        self.reports.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether it is gone, as it should be; an error if it should not, or hangs.
-    pub fn is_gone(&mut self) -> Result<bool> {
+    /// Whether the worker has exited as it was asked to. It is an error if the worker was not asked, or if it hangs.
+    pub fn has_exited(&mut self) -> Result<bool> {
         let status = self.child.try_wait().map_err(|e| format!("cannot wait for worker {}: {e}", self.number))?;
         let Some(status) = status else { return self.check_life().map(|()| false) };
         self.join_reader();
-        let failure = self.said().failure.take();
+        let failure = self.reports().failure.take();
         match failure {
             Some(why) => Err(self.sentence(&why)),
             None if self.may_end_with(status) => Ok(true),
@@ -123,25 +124,25 @@ impl Process {
     fn expectation(&self) -> &'static str {
         match self.state {
             State::Killed => "it was killed by signal 9",
-            State::Ends { .. } => "it was told to end well",
-            State::Runs | State::StoppedUntil(_) => "nobody told it to end",
+            State::Ends { .. } => "it was asked to end",
+            State::Runs | State::StoppedUntil(_) => "it was not asked to end",
         }
     }
 
     fn check_life(&self) -> Result<()> {
-        let silence = self.said().last.elapsed();
+        let silence = self.reports().last.elapsed();
         match self.state {
             State::Runs if silence > SILENCE_LIMIT => {
-                Err(self.sentence(&format!("it hangs: it has said nothing for {silence:?}")))
+                Err(self.sentence(&format!("it hangs: it has reported nothing for {silence:?}")))
             }
-            State::Ends { told } if told.elapsed() > END_LIMIT => {
-                Err(self.sentence(&format!("it does not end, though it was told to {:?} ago", told.elapsed())))
+            State::Ends { asked } if asked.elapsed() > END_LIMIT => {
+                Err(self.sentence(&format!("it does not end, though it was asked to {:?} ago", asked.elapsed())))
             }
             _ => Ok(()),
         }
     }
 
-    /// Returns when all it said was heard.
+    /// Waits until all reports are read.
     fn join_reader(&mut self) {
         if let Some(reader) = self.reader.take() {
             let _ = reader.join();
@@ -155,27 +156,27 @@ impl Process {
 
 impl Drop for Process {
     fn drop(&mut self) {
-        // It may be gone.
+        // The worker may have exited.
         let _ = self.child.kill();
         let _ = self.child.wait();
         self.join_reader();
     }
 }
 
-/// The last words of a killed worker may be cut.
-fn hear(stdout: ChildStdout, said: &Mutex<Said>) {
+/// Reads reports. The last line of a killed worker may be cut off.
+fn read_reports(stdout: ChildStdout, reports: &Mutex<Reports>) {
     for line in BufReader::new(stdout).lines().map_while(|line| line.ok()) {
-        let mut said = said.lock().unwrap_or_else(PoisonError::into_inner);
-        said.last = Instant::now();
+        let mut reports = reports.lock().unwrap_or_else(PoisonError::into_inner);
+        reports.last = Instant::now();
         match line.split_once(' ') {
             Some(("counts", numbers)) => {
                 let numbers: Vec<u64> = numbers.split(' ').filter_map(|number| number.parse().ok()).collect();
                 if let Ok(counts) = numbers.try_into() {
-                    said.counts = counts;
+                    reports.counts = counts;
                 }
             }
-            Some(("forked", pid)) => said.forked.extend(pid.parse().ok().and_then(Pid::from_raw)),
-            Some(("failed", why)) => said.failure = Some(why.to_owned()),
+            Some(("forked", pid)) => reports.forked.extend(pid.parse().ok().and_then(Pid::from_raw)),
+            Some(("failed", why)) => reports.failure = Some(why.to_owned()),
             _ => {}
         }
     }

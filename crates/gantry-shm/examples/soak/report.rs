@@ -1,7 +1,7 @@
-//! What is printed: a line now and then, and a table in the end.
+//! The printed output: a line of progress now and then, and a table at the end.
 
 use crate::{
-    coordinator::Deeds,
+    coordinator::Actions,
     counts::{Count, Counts, NAMES},
     options::Run,
     usage::Usage,
@@ -11,16 +11,16 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Between two lines that stay, and two that overwrite each other.
+/// The time between two lines of progress, in a file and on a terminal, where each line overwrites the last.
 const PERIODS: [Duration; 2] = [Duration::from_secs(5), Duration::from_secs(1)];
 
 /// Prints a line.
 pub fn line(text: &str) {
-    // Nobody may listen any more.
+    // The reader of the output may be gone.
     let _ = writeln!(std::io::stdout().lock(), "{text}");
 }
 
-/// The line that says how far the run is.
+/// The line of progress.
 pub struct Progress {
     is_terminal: bool,
     next: Instant,
@@ -31,13 +31,13 @@ impl Progress {
         Progress { is_terminal: std::io::stdout().is_terminal(), next: Instant::now() }
     }
 
-    /// Prints it if it is time to.
+    /// Prints the line if it is due.
     pub fn say(
         &mut self,
         elapsed: Duration,
         of: Duration,
         workers: usize,
-        deeds: &Deeds,
+        actions: &Actions,
         counts: impl FnOnce() -> Counts,
     ) {
         if Instant::now() < self.next {
@@ -49,8 +49,8 @@ impl Progress {
             "{:4} of {} s: {workers} workers; {} kills, {} stalls, {} joins; {} samples checked, {} MB",
             elapsed.as_secs(),
             of.as_secs(),
-            deeds.kills,
-            deeds.stalls,
+            actions.kills,
+            actions.stalls,
             counts[Count::Joins as usize],
             counts[Count::Checked as usize],
             counts[Count::CheckedBytes as usize] / 1_000_000,
@@ -60,7 +60,7 @@ impl Progress {
         let _ = write!(out, "{begin}{text}{end}").and_then(|()| out.flush());
     }
 
-    /// No more of it.
+    /// Ends the line.
     pub fn end(&self) {
         if self.is_terminal {
             line("");
@@ -68,11 +68,11 @@ impl Progress {
     }
 }
 
-/// What was done and found.
+/// Prints the table of counts and usages.
 pub fn table(
     run: &Run,
     elapsed: Duration,
-    deeds: &Deeds,
+    actions: &Actions,
     counts: &Counts,
     pauses_ms: [u64; 2],
     usages: &[(&str, Usage)],
@@ -81,16 +81,16 @@ pub fn table(
     let row = |name: &str, value: &dyn std::fmt::Display| line(&format!("{name:48} {value:>16}"));
     row("seed", &run.seed);
     row("duration, s", &elapsed.as_secs());
-    row("workers started", &deeds.starts);
-    row("kills", &deeds.kills);
-    row("  of them while stopped", &deeds.kills_of_stopped);
-    row("stalls", &deeds.stalls);
-    row("orderly ends", &deeds.orderly_ends);
+    row("workers started", &actions.starts);
+    row("kills", &actions.kills);
+    row("  of them while stopped", &actions.kills_of_stopped);
+    row("stalls", &actions.stalls);
+    row("orderly ends", &actions.orderly_ends);
     NAMES.iter().zip(counts).for_each(|(name, count)| row(name, count));
     row("survivor's longest pause in publishing, ms", &pauses_ms[0]);
     row("survivor's longest pause in taking, ms", &pauses_ms[1]);
     for (when, usage) in usages {
         line(&format!("survivor {when}: {usage}"));
     }
-    line("The directory is empty, every sample was what it should be, and nobody was kept waiting.");
+    line("The directory is empty, every sample was correct, and no process was blocked too long.");
 }

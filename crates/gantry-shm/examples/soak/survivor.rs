@@ -1,6 +1,7 @@
-//! The coordinator's own part: publishers and subscriptions that live as long as the run, and must get on all the time.
+//! The coordinator's own endpoints: publishers and subscriptions that live as long as the run, and must make progress all the
+//! time.
 //!
-//! Two threads, one that publishes and one that takes. Whatever happens to others, neither may pause for long.
+//! There are two threads: one publishes, one takes. Neither may pause for long, whatever other processes do.
 
 use crate::{
     Result,
@@ -20,16 +21,16 @@ use std::{
     time::Duration,
 };
 
-/// No pause may be longer. Much more than a loaded machine makes them.
+/// The limit of a pause. It is much more than the pauses on a loaded machine.
 const PAUSE_LIMIT_MS: u64 = 15_000;
-/// Between two rounds of publishing.
+/// The time between two rounds of publishing.
 const PERIOD: Duration = Duration::from_micros(500);
 const WAIT: Duration = Duration::from_millis(100);
 const MOST_HELD: usize = 12;
-/// Of each topic in a row, so that one does not starve the others.
+/// Samples of one topic in a row, so that no topic starves.
 const TAKES: usize = 64;
 
-/// When something was done last, and the longest pause so far.
+/// The time of the last progress, and the longest pause so far.
 #[derive(Default)]
 struct Progress {
     last_ns: AtomicU64,
@@ -56,25 +57,25 @@ impl Progress {
 #[derive(Default)]
 struct Shared {
     stops: AtomicBool,
-    /// Of the survivor's own topics, in their order.
+    /// For each of the survivor's own topics, in their order.
     published: [Progress; SURVIVORS.len()],
     taken: [Progress; SURVIVORS.len()],
 }
 
-/// The threads.
+/// The survivor's threads.
 pub struct Survivor {
     shared: Arc<Shared>,
     threads: Vec<JoinHandle<Result<()>>>,
 }
 
 impl Survivor {
-    /// Joins, and begins.
+    /// Joins, and starts the threads.
     pub fn start(root: &Path, rng: &mut Rng) -> Result<Survivor> {
         let participant = Participant::join_under(root, 0).map_err(|error| error.to_string())?;
         let shared = Arc::new(Shared::default());
         let (mut talkers, mut listeners) = (Vec::new(), Vec::new());
         for (topic, qos) in SURVIVORS.iter().zip(survivors_qos()) {
-            // Waiting for a stopped reader takes from the others' time.
+            // A wait for a stopped reader takes time from the other topics.
             let options = PublisherOptions { max_blocking_time: Duration::from_millis(2), ..Default::default() };
             talkers.extend(Talker::new(&participant, topic, qos, options)?);
             listeners.extend(Listener::new(&participant, topic, qos)?);
@@ -83,7 +84,7 @@ impl Survivor {
             listeners.extend(Listener::new(&participant, topic, any_qos(rng))?);
         }
         if talkers.len() < SURVIVORS.len() || listeners.len() < SURVIVORS.len() + COMMON.len() {
-            return Err("there is not enough room in shared memory even to begin".to_owned());
+            return Err("there is not enough room in shared memory to begin".to_owned());
         }
         let (talks, listens, talker_rng, listener_rng) = (shared.clone(), shared.clone(), rng.fork(), rng.fork());
         let wait_set = WaitSet::new(&participant);
@@ -94,10 +95,10 @@ impl Survivor {
         Ok(Survivor { shared, threads })
     }
 
-    /// An error if a thread failed, or does not get on.
+    /// Returns an error if a thread failed or makes no progress.
     pub fn check(&mut self) -> Result<()> {
-        if let Some(place) = self.threads.iter().position(JoinHandle::is_finished) {
-            return join(self.threads.swap_remove(place));
+        if let Some(index) = self.threads.iter().position(JoinHandle::is_finished) {
+            return join(self.threads.swap_remove(index));
         }
         for (what, all) in [("published", &self.shared.published), ("took", &self.shared.taken)] {
             let late =
@@ -109,12 +110,12 @@ impl Survivor {
         Ok(())
     }
 
-    /// Whether every subscription to its own topics has begun to take.
-    pub fn is_under_way(&self) -> bool {
+    /// Whether every subscription to the survivor's own topics has taken a sample.
+    pub fn has_taken_from_all(&self) -> bool {
         self.shared.taken.iter().all(|progress| progress.last_ns.load(Relaxed) > 0)
     }
 
-    /// The longest pauses on a topic that nobody may stop, in publishing and in taking, ms.
+    /// The longest pauses on a topic that no reader can block, in publishing and in taking, ms.
     pub fn longest_pauses_ms(&self) -> [u64; 2] {
         [&self.shared.published, &self.shared.taken].map(|all| {
             let longest = all.iter().zip(&SURVIVORS).filter(|(_, topic)| !topic.is_gated);
@@ -122,7 +123,7 @@ impl Survivor {
         })
     }
 
-    /// Ends, and leaves.
+    /// Ends the threads, and leaves.
     pub fn stop(mut self) -> Result<()> {
         self.shared.stops.store(true, Relaxed);
         std::mem::take(&mut self.threads).into_iter().try_for_each(join)
@@ -154,10 +155,10 @@ fn listen(mut listeners: Vec<Listener>, mut wait_set: WaitSet, mut rng: Rng, sha
         let mut subscriptions: Vec<&mut Subscription> = Vec::new();
         subscriptions.extend(listeners.iter_mut().map(|listener| &mut listener.subscription));
         crate::endpoint::allowed(wait_set.wait(&mut subscriptions, WAIT))?;
-        for (place, listener) in listeners.iter_mut().enumerate() {
+        for (index, listener) in listeners.iter_mut().enumerate() {
             for _ in 0..TAKES {
                 let Some(sample) = listener.take()? else { break };
-                if let Some(progress) = shared.taken.get(place) {
+                if let Some(progress) = shared.taken.get(index) {
                     progress.made();
                 }
                 if rng.u32(..8) > 0 {
@@ -170,7 +171,7 @@ fn listen(mut listeners: Vec<Listener>, mut wait_set: WaitSet, mut rng: Rng, sha
                 }
             }
         }
-        // Nothing of those who are gone stays for long.
+        // Samples of publishers that are gone are not held for long.
         if rng.u32(..256) == 0 {
             held.drain(..).try_for_each(|sample| sample.release())?;
         }

@@ -1,4 +1,4 @@
-//! The topics, and what endpoints on them ask for.
+//! The topics, and the QoS of endpoints on them.
 
 use fastrand::Rng;
 use gantry_shm::{History, PublishMode, PublisherOptions, Qos, Reliability, TypeDescription};
@@ -12,17 +12,17 @@ const MIB: usize = 1 << 20;
 #[derive(Debug)]
 pub struct Topic {
     pub name: &'static str,
-    /// What its type says: the largest payload, `usize::MAX` for no bound.
+    /// The largest payload of its type; `usize::MAX` for no bound.
     payload_bytes: usize,
     /// The longest message that is sent.
     longest_bytes: usize,
-    /// The survivor alone publishes on it, all the time.
+    /// Whether the survivor alone publishes on it, all the time.
     pub is_survivors: bool,
-    /// Its publisher may be kept waiting, by a reader that is stopped.
+    /// Whether its publisher may be blocked by a reader that is stopped.
     pub is_gated: bool,
 }
 
-/// Topics of everybody, with publishers of any QoS.
+/// Topics of all players, with publishers of any QoS.
 pub const COMMON: [Topic; 5] = [
     Topic::common("/state", 256, 256),
     Topic::common("/scan", 16 << 10, 16 << 10),
@@ -39,7 +39,7 @@ pub const SURVIVORS: [Topic; 4] = [
     Topic { is_gated: true, ..Topic::survivors("/survivor/all", 1 << 10, 1 << 10) },
 ];
 
-/// What the survivor's publisher on each of its topics offers.
+/// The QoS of the survivor's publisher on each of its topics.
 pub fn survivors_qos() -> [Qos; SURVIVORS.len()] {
     let qos = Qos::default();
     [qos.keep_last(4), qos.keep_last(1).best_effort(), qos.keep_last(16).transient_local(), qos.keep_all()]
@@ -54,13 +54,12 @@ impl Topic {
         Topic { is_survivors: true, ..Topic::common(name, payload_bytes, longest_bytes) }
     }
 
-    /// One of all.
+    /// Any topic.
     pub fn any(rng: &mut Rng) -> &'static Topic {
-        let place = rng.usize(..COMMON.len() + SURVIVORS.len());
-        COMMON.get(place).unwrap_or_else(|| &SURVIVORS[place - COMMON.len()])
+        let index = rng.usize(..COMMON.len() + SURVIVORS.len());
+        COMMON.get(index).unwrap_or_else(|| &SURVIVORS[index - COMMON.len()])
     }
 
-    /// Its type.
     pub fn message_type(&self) -> TypeDescription {
         TypeDescription {
             name: "soak_msgs/msg/Bytes".into(),
@@ -70,14 +69,14 @@ impl Topic {
         }
     }
 
-    /// The length of a message: any order of magnitude is as likely as another.
+    /// The length of a message; all orders of magnitude are equally likely.
     pub fn length_bytes(&self, rng: &mut Rng) -> usize {
         let magnitude = rng.u32(..=self.longest_bytes.ilog2());
         rng.usize(..=1 << magnitude).min(self.longest_bytes)
     }
 }
 
-/// Anything that an endpoint may ask for or offer.
+/// Any QoS of an endpoint.
 pub fn any_qos(rng: &mut Rng) -> Qos {
     let mut qos = Qos::default();
     qos = match rng.u32(..20) {
@@ -89,7 +88,7 @@ pub fn any_qos(rng: &mut Rng) -> Qos {
     if rng.u32(..5) < 2 { qos.transient_local() } else { qos }
 }
 
-/// Limits that keep the whole run within a few hundred megabytes, and are met now and then.
+/// Limits that keep the whole run within a few hundred megabytes, and that publishers reach now and then.
 pub fn any_options(rng: &mut Rng) -> PublisherOptions {
     let period = Duration::from_micros(rng.u64(20..5_000));
     PublisherOptions {
@@ -102,8 +101,8 @@ pub fn any_options(rng: &mut Rng) -> PublisherOptions {
     }
 }
 
-/// What a publisher promises, as one word that travels with each of its samples (as their wall time, which the engine does
-/// not look at).
+/// The QoS of a publisher as one word. Each of its samples carries the word as its wall time, which the engine does not look
+/// at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Offer {
     /// 0: KEEP_ALL.
@@ -113,7 +112,7 @@ pub struct Offer {
 }
 
 impl Offer {
-    /// Of a publisher with that QoS.
+    /// The offer of a publisher with that QoS.
     pub fn of(qos: &Qos) -> Offer {
         Offer {
             depth: if qos.history == History::KeepAll { 0 } else { qos.depth },
@@ -130,7 +129,7 @@ impl Offer {
         Offer { depth: word as u32, is_reliable: word >> 32 & 1 == 1, is_transient_local: word >> 33 & 1 == 1 }
     }
 
-    /// Whether it waits for readers, who must then not miss anything.
+    /// Whether the publisher waits for gating readers, which must not miss a sample then.
     pub fn gates(self) -> bool {
         self.depth == 0 && self.is_reliable
     }

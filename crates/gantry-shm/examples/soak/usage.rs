@@ -1,4 +1,4 @@
-//! What this process uses, as the kernel says.
+//! The resources that this process uses, by the kernel's account.
 
 use crate::Result;
 use std::{fmt, path::Path};
@@ -9,13 +9,13 @@ pub struct Usage {
     pub descriptors: usize,
     /// All mappings.
     pub mappings: usize,
-    /// Those of files of the run's directory.
+    /// Mappings of files in the run's directory.
     pub shared_mappings: usize,
     pub resident_kb: u64,
 }
 
 impl Usage {
-    /// Now.
+    /// The present usage.
     pub fn now(root: &Path) -> Result<Usage> {
         let read = |path: &str| std::fs::read_to_string(path).map_err(|e| format!("cannot read {path}: {e}"));
         let descriptors = std::fs::read_dir("/proc/self/fd").map_err(|e| format!("cannot list /proc/self/fd: {e}"))?;
@@ -30,7 +30,8 @@ impl Usage {
         })
     }
 
-    /// Whether what must be given back was, since it was `before`. Other mappings and memory are the allocator's, too.
+    /// Whether the descriptors and shared mappings since `before` were given back. Other mappings and memory may be the
+    /// allocator's.
     pub fn is_back_at(&self, before: &Usage) -> bool {
         self.descriptors <= before.descriptors && self.shared_mappings <= before.shared_mappings
     }

@@ -1,14 +1,14 @@
-//! A worker process: joins, lets players do what they like, leaves, and joins again, until it is told to end, or killed.
+//! A worker process: it joins, lets players work, leaves, and joins again, until it is asked to end, or killed.
 //!
-//! Its standard input is open as long as it should go on; on its standard output it says, a line each, what it counted so far
-//! (`counts N N …`), that it forked (`forked PID`), and why it fails (`failed SENTENCE`).
+//! The end of its standard input asks it to end. On its standard output it writes lines: its counts so far (`counts N N …`), a
+//! forked child (`forked PID`), and its error (`failed SENTENCE`).
 
 use crate::{
     Result,
     beat::{Beat, Beats},
     counts::{self, Count, count},
     endpoint::allowed,
-    holder::{self, Thing},
+    holder::{self, HeldItem},
     player::Player,
 };
 use fastrand::Rng;
@@ -25,19 +25,19 @@ use std::{
     time::Duration,
 };
 
-const LOOK_PERIOD: Duration = Duration::from_millis(100);
-/// The second domain is nobody's home: it comes and goes.
+const CHECK_PERIOD: Duration = Duration::from_millis(100);
+/// No process stays in the second domain: it comes and goes.
 const DOMAINS: [u32; 8] = [0, 0, 0, 0, 0, 0, 0, 1];
 const MOST_PLAYERS: usize = 3;
 
-static HAS_TO_END: AtomicBool = AtomicBool::new(false);
+static MUST_END: AtomicBool = AtomicBool::new(false);
 
-/// Whether the coordinator told it to end.
-pub fn has_to_end() -> bool {
-    HAS_TO_END.load(Relaxed)
+/// Whether the coordinator asked this process to end.
+pub fn must_end() -> bool {
+    MUST_END.load(Relaxed)
 }
 
-/// Tells the coordinator; if that is gone, ends.
+/// Writes a line to the coordinator; ends the process if the coordinator is gone.
 pub fn say(line: &str) {
     let mut out = std::io::stdout().lock();
     if writeln!(out, "{line}").and_then(|()| out.flush()).is_err() {
@@ -50,10 +50,10 @@ fn fail(why: &str) -> ! {
     std::process::exit(1);
 }
 
-/// Works until it is told to end.
+/// Works until it is asked to end.
 pub fn run(root: &Path, seed: u64) -> Result<()> {
     std::panic::set_hook(Box::new(|panic| fail(&panic.to_string())));
-    // Also if it is stopped just then.
+    // The signal also ends a process that is stopped.
     set_parent_process_death_signal(Some(Signal::KILL)).map_err(|e| format!("cannot ask for a signal: {e}"))?;
     let mut rng = Rng::with_seed(seed);
     let beats = Arc::new(Beats::default());
@@ -61,16 +61,16 @@ pub fn run(root: &Path, seed: u64) -> Result<()> {
     let (holder, things) = channel();
     std::thread::spawn(|| {
         let _ = std::io::stdin().lock().read_to_end(&mut Vec::new());
-        HAS_TO_END.store(true, Relaxed);
+        MUST_END.store(true, Relaxed);
     });
     let watched = beats.clone();
     std::thread::spawn(move || watch(&watched));
     let holding = std::thread::spawn(move || or_fail(holder::run(&things, holder_rng, &holder_beat)));
-    while !has_to_end() {
-        or_fail(scene(root, &mut rng, &holder, &beat, &beats));
+    while !must_end() {
+        or_fail(membership(root, &mut rng, &holder, &beat, &beats));
     }
     drop(holder);
-    let _ = holding.join(); // a panic there has ended us
+    let _ = holding.join(); // a panic there has ended the process
     say_counts();
     Ok(())
 }
@@ -79,11 +79,11 @@ fn or_fail<T>(result: Result<T>) -> T {
     result.unwrap_or_else(|why| fail(&why))
 }
 
-/// Says that it is there, and looks whether all threads get on.
+/// Reports the counts, and checks that all threads make progress.
 fn watch(beats: &Beats) {
     loop {
-        std::thread::sleep(LOOK_PERIOD);
-        or_fail(beats.look());
+        std::thread::sleep(CHECK_PERIOD);
+        or_fail(beats.check_all());
         say_counts();
     }
 }
@@ -93,8 +93,8 @@ fn say_counts() {
     say(&format!("counts {}", counts.join(" ")));
 }
 
-/// One membership.
-fn scene(root: &Path, rng: &mut Rng, holder: &Sender<Thing>, beat: &Beat, beats: &Beats) -> Result<()> {
+/// Joins, lets some players work, and leaves.
+fn membership(root: &Path, rng: &mut Rng, holder: &Sender<HeldItem>, beat: &Beat, beats: &Beats) -> Result<()> {
     beat.at("joining");
     let domain_id = DOMAINS[rng.usize(..DOMAINS.len())];
     let Some(participant) = allowed(Participant::join_under(root, domain_id))? else { return Ok(()) };

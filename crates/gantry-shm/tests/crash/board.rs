@@ -1,20 +1,19 @@
-//! The board's books, read from outside: whose waiter lines are, and which are announced.
-//!
-//! The offsets come from the layout's own description.
+//! The state of waiter lines on the board: their owners, and the lines that are announced. It is read from the file, with
+//! offsets from the printed layout.
 
 use crate::support::{Root, offset_of};
 use std::{collections::BTreeSet, path::Path};
 
-/// What the files of a domain say about waiters: numbers of waiter lines.
+/// Numbers of waiter lines, from the files of a domain.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Waiters {
-    /// Lines of processes that are there.
+    /// Lines of processes that have a file.
     pub owned: BTreeSet<usize>,
-    /// Lines of others.
+    /// Lines of other processes.
     pub lost: BTreeSet<usize>,
     /// Lines of threads that sleep until there is a sample, on any topic.
     pub sleeping: BTreeSet<usize>,
-    /// Lines that are announced in any way.
+    /// Lines that are announced as sleepers, or as watchers of readers or publishers.
     pub announced: BTreeSet<usize>,
 }
 
@@ -23,7 +22,7 @@ impl Waiters {
         let mut waiters = Waiters::default();
         let files = root.files();
         let processes = files.iter().filter(|path| path.extension().is_some_and(|ending| ending == "process"));
-        // A line names the first eight bytes of its owner's id, which the name of its file shows in hex.
+        // A line holds the first eight bytes of its owner's id, which the name of the owner's file shows in hex.
         let first_half = |path: &Path| {
             let id = u64::from_str_radix(&path.file_name().unwrap().to_str().unwrap()[..16], 16).unwrap();
             u64::from_le_bytes(id.to_be_bytes())
@@ -44,8 +43,8 @@ impl Waiters {
         };
         let word_at = |offset: usize| u64::from_le_bytes(bytes[offset..][..8].try_into().unwrap());
         // Topics at … x …, waiters at … x …
-        let places = numbers_of("board: topics at ");
-        let [topics, topic_count, waiters, waiter_count] = places[..4] else { panic!("{places:?}") };
+        let numbers = numbers_of("board: topics at ");
+        let [topics, topic_count, waiters, waiter_count] = numbers[..4] else { panic!("{numbers:?}") };
         let (topic_bytes, waiter_bytes) = (numbers_of("TopicLine: ")[0], numbers_of("WaiterLine: ")[0]);
         let owner = offset_of("WaiterLine", "owner");
         for line in 0..waiter_count {
@@ -57,9 +56,9 @@ impl Waiters {
         }
         let announced_in = |set: &str| {
             let set = offset_of("TopicLine", set);
-            let places = (0..topic_count).map(|topic| topics + topic * topic_bytes + set);
-            let words = places.flat_map(|place| (0..waiter_count / 64).map(move |word| (word, place + word * 8)));
-            let some = words.map(|(word, place)| (word, word_at(place))).filter(|&(_, bits)| bits != 0);
+            let offsets = (0..topic_count).map(|topic| topics + topic * topic_bytes + set);
+            let words = offsets.flat_map(|offset| (0..waiter_count / 64).map(move |word| (word, offset + word * 8)));
+            let some = words.map(|(word, offset)| (word, word_at(offset))).filter(|&(_, bits)| bits != 0);
             some.flat_map(|(word, bits)| {
                 (0..64).filter(move |bit| bits >> bit & 1 == 1).map(move |bit| word * 64 + bit)
             })
@@ -70,7 +69,7 @@ impl Waiters {
         self.sleeping = sleeping;
     }
 
-    /// Whether nothing is taken, or announced, that is nobody's.
+    /// Whether each line that is taken or announced has an owner.
     pub fn are_all_owned(&self) -> bool {
         self.lost.is_empty() && self.announced.is_subset(&self.owned)
     }

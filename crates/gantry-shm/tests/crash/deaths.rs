@@ -1,4 +1,4 @@
-//! One death after the other: where a child dies, and what is looked at then.
+//! The deaths of children, one after the other, and the checks after each.
 
 use crate::{
     scenarios::{SCENARIOS, Scenario},
@@ -16,21 +16,21 @@ use std::{
     },
 };
 
-/// How often a child may come to its end alive, since threads do not take turns in the same way each time.
+/// The number of tries to kill a child at a pass, since threads do not take turns in the same way each time.
 const TRIES: usize = 4;
-/// Scenarios are played so often to count passes; the least counts.
+/// The number of plays of a scenario that count passes; the least count is used.
 const COUNTS: usize = 3;
 
 static DEATHS: AtomicUsize = AtomicUsize::new(0);
 static SURVIVED: AtomicUsize = AtomicUsize::new(0);
 
-/// How often each scenario passes each point.
+/// For each scenario, the number of its passes of each point.
 static PASSES: LazyLock<Vec<Vec<u64>>> = LazyLock::new(|| SCENARIOS.iter().map(count_passes).collect());
 
-/// What came of a child.
+/// The end of a child.
 pub struct End {
     pub status: ExitStatus,
-    /// How often it passed each point, if it came to its end.
+    /// Its passes of each point, if it came to its end.
     passes: Option<Vec<u64>>,
 }
 
@@ -39,7 +39,7 @@ pub fn start(
     root: &Root,
     scenario: &str,
     arguments: &[&str],
-    mut obey: impl FnMut(&str, &mut dyn FnMut(usize)),
+    mut serve: impl FnMut(&str, &mut dyn FnMut(usize)),
 ) -> End {
     let mut child = Command::new(std::env::current_exe().unwrap())
         .args(["--child", scenario, root.path().to_str().unwrap()])
@@ -53,22 +53,22 @@ pub fn start(
     for line in BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok) {
         match line.strip_prefix("passes ") {
             Some(counts) => passes = Some(counts.split(' ').map(|count| count.parse().unwrap()).collect()),
-            // It may die before it hears the answer.
-            None => obey(&line, &mut |answer| _ = writeln!(stdin, "{answer}")),
+            // The child may die before it reads the answer.
+            None => serve(&line, &mut |answer| _ = writeln!(stdin, "{answer}")),
         }
     }
     End { status: child.wait().unwrap(), passes }
 }
 
-/// Plays a scenario; the child dies at a pass of a point if `death` says so. What it leaves is looked at.
+/// Plays a scenario, in which the child dies at a pass of a point if `death` names one, and checks the state after it.
 fn play(scenario: &Scenario, death: Option<(usize, u64)>) -> End {
     let root = Root::new();
-    let arguments = death.map(|(place, pass)| [place.to_string(), pass.to_string()]);
+    let arguments = death.map(|(index, pass)| [index.to_string(), pass.to_string()]);
     let arguments: Vec<&str> = arguments.iter().flatten().map(String::as_str).collect();
     let name = scenario.name;
-    let no_requests = |request: &str, _: &mut dyn FnMut(usize)| panic!("nobody is there for {request}");
+    let no_requests = |request: &str, _: &mut dyn FnMut(usize)| panic!("no survivor is there for {request}");
     match scenario.others {
-        Others::Nobody | Others::Dead => {
+        Others::Absent | Others::Dead => {
             if scenario.others == Others::Dead {
                 let dead = start(&root, name, &["remains"], no_requests);
                 assert_eq!(dead.status.signal(), Some(libc::SIGKILL));
@@ -79,7 +79,7 @@ fn play(scenario: &Scenario, death: Option<(usize, u64)>) -> End {
         }
         others => {
             let mut survivors = Survivors::new(&root, others);
-            let end = start(&root, name, &arguments, |request, answer| survivors.obey(request, answer));
+            let end = start(&root, name, &arguments, |request, answer| survivors.serve(request, answer));
             survivors.check(name);
             end
         }
@@ -96,7 +96,7 @@ fn count_passes(scenario: &Scenario) -> Vec<u64> {
     least
 }
 
-/// All passes if they are few; else the first two, and others up to the last.
+/// All passes if they are few; otherwise the first two, and others up to the last.
 fn chosen(passes: u64) -> Vec<u64> {
     match passes {
         0..=16 => (1..=passes).collect(),
@@ -104,14 +104,14 @@ fn chosen(passes: u64) -> Vec<u64> {
     }
 }
 
-/// Kills children at passes of the point `POINTS[place]`, in each scenario that comes there.
-pub fn kill_everywhere(place: usize) {
-    let point = POINTS[place];
+/// Kills children at passes of the point `POINTS[index]`, in each scenario that passes it.
+pub fn kill_everywhere(index: usize) {
+    let point = POINTS[index];
     let mut deaths = 0;
     for (scenario, passes) in SCENARIOS.iter().zip(PASSES.iter()) {
-        for pass in chosen(passes[place]) {
+        for pass in chosen(passes[index]) {
             let whereabouts = Whereabouts { scenario: scenario.name, point, pass };
-            match dies(scenario, (place, pass)) {
+            match dies(scenario, (index, pass)) {
                 true => deaths += 1,
                 false => _ = SURVIVED.fetch_add(1, SeqCst),
             }
@@ -132,7 +132,7 @@ fn dies(scenario: &Scenario, death: (usize, u64)) -> bool {
     })
 }
 
-/// Says where it was, if it goes by a panic.
+/// Prints the place of the death, if a panic unwinds over it.
 struct Whereabouts {
     scenario: &'static str,
     point: &'static str,
@@ -145,7 +145,7 @@ impl Drop for Whereabouts {
     }
 }
 
-/// Says how many died; fails if many of those that should have did not.
+/// Prints the number of deaths; fails if too many children survived.
 pub fn sum_up() -> ExitCode {
     let (deaths, survived) = (DEATHS.load(SeqCst), SURVIVED.load(SeqCst));
     eprintln!("{deaths} children died, {survived} came to their end in each of {TRIES} tries");

@@ -1,10 +1,10 @@
-//! A publisher that counts, and a subscription that notices whatever is missing, changed or out of order.
+//! A publisher that counts, and a subscription that notices each message that is missing, changed or out of order.
 
 use crate::support::{check, fill};
 use gantry_shm::{Error, Gid, Publisher, Sample, SourceTime, Subscription};
 use std::collections::VecDeque;
 
-/// So much of each end of a long message is filled and checked.
+/// The bytes at each end of a long message that are filled and checked.
 const END_BYTES: usize = 1024;
 
 /// Publishes messages whose numbers are their sequences.
@@ -19,10 +19,10 @@ impl Talker {
     }
 
     pub fn send(&mut self, bytes: usize) {
-        assert!(self.try_send(bytes), "nobody took anything in time");
+        assert!(self.try_send(bytes), "no reader took a sample in time");
     }
 
-    /// `false`: readers kept it from being published.
+    /// Returns false if readers blocked it for too long.
     pub fn try_send(&mut self, bytes: usize) -> bool {
         let number = self.sent + 1;
         let mut loan = self.publisher.loan(bytes).unwrap();
@@ -49,39 +49,39 @@ fn read(bytes: &[u8]) -> u64 {
 /// Takes every sample of every publisher, in order, and holds the last few.
 pub struct Listener {
     pub subscription: Subscription,
-    /// How many it took.
-    pub heard: u64,
+    /// The number of samples that it took.
+    pub taken: u64,
     held: VecDeque<(u64, Sample)>,
     most_held: usize,
-    /// What comes next of whom.
+    /// The next number of each publisher.
     next: Vec<(Gid, u64)>,
-    /// It came when others had published.
+    /// Whether the publishers had published before it joined.
     is_late: bool,
 }
 
 impl Listener {
-    /// It is there before anybody publishes.
+    /// A subscription from before the first message.
     pub fn new(subscription: Subscription, most_held: usize) -> Listener {
-        Listener { subscription, heard: 0, held: VecDeque::new(), most_held, next: Vec::new(), is_late: false }
+        Listener { subscription, taken: 0, held: VecDeque::new(), most_held, next: Vec::new(), is_late: false }
     }
 
-    /// It hears from some number on.
+    /// A subscription that joins later, so that its first number may be any.
     pub fn late(subscription: Subscription, most_held: usize) -> Listener {
         Listener { is_late: true, ..Listener::new(subscription, most_held) }
     }
 
-    /// Takes all there is now.
+    /// Takes all samples that are there now.
     pub fn take_all(&mut self) {
         while let Some(sample) = self.subscription.take().unwrap() {
             let (number, info) = (read(sample.bytes()), sample.info());
-            let place = self.next.iter().position(|(gid, _)| *gid == info.publisher_gid).unwrap_or_else(|| {
+            let index = self.next.iter().position(|(gid, _)| *gid == info.publisher_gid).unwrap_or_else(|| {
                 self.next.push((info.publisher_gid, if self.is_late { number } else { 1 }));
                 self.next.len() - 1
             });
-            let next = &mut self.next[place].1;
+            let next = &mut self.next[index].1;
             assert_eq!((number, info.sequence), (*next, *next), "number and sequence of the next sample of {info:?}");
             *next += 1;
-            self.heard += 1;
+            self.taken += 1;
             self.held.push_back((number, sample));
             if self.held.len() > self.most_held {
                 self.release(1);
@@ -89,7 +89,7 @@ impl Listener {
         }
     }
 
-    /// Releases so many of the samples that it holds longest; none of them changed meanwhile.
+    /// Releases up to `count` of the samples that it holds longest; none of them changed meanwhile.
     pub fn release(&mut self, count: usize) {
         for (number, sample) in self.held.drain(..count.min(self.held.len())) {
             assert_eq!(read(sample.bytes()), number, "a held sample changed");

@@ -1,11 +1,11 @@
-//! Kills a process at every crash point, and looks whether the others go on, whether every slot comes back, and whether anything
-//! stays behind.
+//! Kills a process at every crash point, and checks that the others go on, that every slot is reclaimed, and that no file
+//! stays.
 //!
 //! Needs the crash points: `RUSTFLAGS="--cfg crash_points" cargo test -p gantry-shm --test crash --target-dir target/crash`.
 //! There is a test for each point. A child plays each of the `scenarios` that pass it, again and again, and dies at one pass
 //! after the other, among the `survivors`. The name of a point as an argument runs that one alone.
 
-#![cfg_attr(crash_points, expect(clippy::unwrap_used, reason = "a test that cannot go on may say so by panicking"))]
+#![cfg_attr(crash_points, expect(clippy::unwrap_used, reason = "a test that cannot go on panics"))]
 
 #[cfg(crash_points)]
 mod board;
@@ -17,7 +17,7 @@ mod endpoints;
 mod scenarios;
 #[cfg(crash_points)]
 #[path = "../it/support.rs"]
-#[expect(dead_code, unused_imports, unused_macros, reason = "shared with the other tests, which need more of it")]
+#[expect(dead_code, unused_imports, reason = "shared with the other tests, which need more of it")]
 mod support;
 #[cfg(crash_points)]
 mod survivors;
@@ -31,7 +31,7 @@ fn main() -> ExitCode {
         "ignored: the crash points are not compiled in; run RUSTFLAGS=\"--cfg crash_points\" cargo test -p gantry-shm --test crash \
          --target-dir target/crash"
     );
-    let ignored = Trial::test("a_death_at_any_crash_point_harms_nobody", || Ok(())).with_ignored_flag(true);
+    let ignored = Trial::test("a_death_at_any_crash_point_does_no_harm", || Ok(())).with_ignored_flag(true);
     libtest_mimic::run(&Arguments::from_args(), vec![ignored]).exit_code()
 }
 
@@ -42,9 +42,9 @@ fn main() -> ExitCode {
         scenarios::play(&arguments[2..]);
         return ExitCode::SUCCESS;
     }
-    let trials = gantry_shm::crash::POINTS.iter().enumerate().map(|(place, point)| {
+    let trials = gantry_shm::crash::POINTS.iter().enumerate().map(|(index, point)| {
         Trial::test(*point, move || {
-            deaths::kill_everywhere(place);
+            deaths::kill_everywhere(index);
             Ok(())
         })
     });

@@ -1,4 +1,5 @@
-//! What a process that is to die does until then. It drives: what it needs of the survivors it asks them for, line by line.
+//! The work of a process that is to die. It drives the scenario: it asks the survivors, line by line, for the work that it
+//! needs of them.
 
 use crate::{
     endpoints::{Listener, Talker},
@@ -17,7 +18,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// What is played, and among whom.
+/// A scenario, and the other processes in it.
 pub struct Scenario {
     pub name: &'static str,
     pub others: Others,
@@ -26,7 +27,7 @@ pub struct Scenario {
 
 /// Together they pass every point.
 pub const SCENARIOS: &[Scenario] = &[
-    Scenario { name: "alone", others: Others::Nobody, play: make_and_remove_everything },
+    Scenario { name: "alone", others: Others::Absent, play: make_and_remove_everything },
     Scenario { name: "reap", others: Others::Dead, play: make_and_remove_everything },
     Scenario { name: "data", others: Others::Small, play: publish_and_take },
     Scenario { name: "growth", others: Others::Large, play: grow_and_shrink },
@@ -34,13 +35,13 @@ pub const SCENARIOS: &[Scenario] = &[
     Scenario { name: "waiting", others: Others::Sleeping, play: sleep_and_wake },
 ];
 
-/// Longest that a child lives: one that hangs dies of another signal than it should.
+/// The longest life of a child: one that hangs dies of another signal than it should.
 const MAX_LIFE_S: u32 = 60;
 /// Long enough to fall asleep.
 const NAP: Duration = Duration::from_millis(2);
 
-/// Plays the scenario with that name under that root: until it dies at a pass of a point, as a newcomer does, or as one that leaves
-/// remains; to the end otherwise, and then says what it passed.
+/// Plays the scenario with that name under that root: up to a pass of a point if the arguments give one, otherwise to its end, and
+/// then prints its passes. The arguments `newcomer` and `remains` are for a process that joins later and for one that dies before.
 pub fn play(arguments: &[String]) {
     // SAFETY: plain system call.
     unsafe { libc::alarm(MAX_LIFE_S) };
@@ -49,7 +50,7 @@ pub fn play(arguments: &[String]) {
     match arguments[2..].iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["newcomer"] => return exchange_with_survivors(root, scenario.others),
         ["remains"] => return leave_remains(root),
-        [place, pass] => crash::arm(place.parse().unwrap(), pass.parse().unwrap()),
+        [index, pass] => crash::arm(index.parse().unwrap(), pass.parse().unwrap()),
         _ => {}
     }
     (scenario.play)(root);
@@ -63,7 +64,7 @@ fn say(line: &str) {
     stdout.flush().unwrap();
 }
 
-/// What the survivors answer when they have done it.
+/// The answer of the survivors when they have done it.
 fn ask(request: &str) -> String {
     say(request);
     let mut answer = String::new();
@@ -86,7 +87,7 @@ fn pair_among(others: Others, participant: &Arc<Participant>, options: Publisher
     (Talker::new(publisher), Listener::late(subscription, 12))
 }
 
-/// Joins, says something, hears something, leaves.
+/// Joins, publishes, takes, leaves.
 fn exchange_with_survivors(root: &Path, others: Others) {
     let participant = join(root);
     let (mut talker, mut listener) = pair_among(others, &participant, PublisherOptions::default());
@@ -95,10 +96,10 @@ fn exchange_with_survivors(root: &Path, others: Others) {
     listener.take_all();
     ask("send 3");
     listener.take_all();
-    assert_eq!(listener.heard, 6);
+    assert_eq!(listener.taken, 6);
 }
 
-/// The first and the last of two domains.
+/// Creates and removes everything, in the first and the last of two domains.
 fn make_and_remove_everything(root: &Path) {
     let participants = [0, 7].map(|domain| Participant::join_under(root, domain).unwrap());
     for participant in &participants {
@@ -108,7 +109,7 @@ fn make_and_remove_everything(root: &Path) {
         let (mut talker, mut listener) = (Talker::new(publisher), Listener::new(subscription, 2));
         (0..3).for_each(|_| talker.send(64));
         listener.take_all();
-        assert_eq!(listener.heard, 3);
+        assert_eq!(listener.taken, 3);
         listener.subscription.wait(Duration::from_micros(100)).unwrap();
     }
 }
@@ -167,7 +168,7 @@ fn grow_and_shrink(root: &Path) {
     send(4, large, &mut talker);
 }
 
-/// KEEP_ALL on both sides: it is kept waiting, and keeps waiting.
+/// KEEP_ALL on both sides: it waits for the survivors, and they wait for it.
 fn wait_for_each_other(root: &Path) {
     let participant = join(root);
     let options = PublisherOptions { max_blocking_time: NAP, ..Others::Gating.options() };
@@ -176,7 +177,7 @@ fn wait_for_each_other(root: &Path) {
         while talker.try_send(64) {
             listener.take_all();
         }
-        ask("soon"); // its answer comes first
+        ask("soon"); // the answer comes first
         while !talker.try_send(64) {}
         for _ in 0..10 {
             listener.take_all();
@@ -186,16 +187,16 @@ fn wait_for_each_other(root: &Path) {
     }
     ask("take");
     listener.take_all();
-    let before = listener.heard;
-    ask("stream 30"); // as above
-    while listener.heard < before + 30 {
+    let before = listener.taken;
+    ask("stream 30"); // the answer comes first
+    while listener.taken < before + 30 {
         assert!(listener.subscription.wait(PATIENCE).unwrap());
         listener.take_all();
     }
-    ask("stream 30"); // for nobody
+    ask("stream 30"); // no reader takes these
 }
 
-/// Every way to sleep, and somebody who is to be woken.
+/// Every way to sleep, and a sleeper to wake.
 fn sleep_and_wake(root: &Path) {
     let participant = join(root);
     let (mut talker, mut listener) = pair_among(Others::Sleeping, &participant, PublisherOptions::default());
@@ -209,10 +210,10 @@ fn sleep_and_wake(root: &Path) {
         listener.take_all();
     }
     for _ in 0..2 {
-        let before = listener.heard;
+        let before = listener.taken;
         listener.subscription.descriptor().unwrap();
         ask("send 1");
-        while listener.heard == before {
+        while listener.taken == before {
             let descriptor = listener.subscription.descriptor().unwrap();
             poll(&mut [PollFd::new(&descriptor, PollFlags::IN)], None).unwrap();
             listener.take_all();

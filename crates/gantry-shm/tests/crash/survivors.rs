@@ -1,4 +1,4 @@
-//! Who is there besides a process that dies, and how they fare.
+//! The survivors: the processes beside one that dies, and the checks of their state.
 
 use crate::{
     board::Waiters,
@@ -15,17 +15,17 @@ use std::{
     thread::JoinHandle,
 };
 
-/// Who is there, of which quality.
+/// The other processes, and their QoS.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Others {
-    Nobody,
-    /// What a process left that died before.
+    Absent,
+    /// The remains of a process that died before.
     Dead,
     Small,
     Large,
     /// RELIABLE KEEP_ALL.
     Gating,
-    /// One that sleeps whenever there is nothing to take.
+    /// A reader that sleeps whenever there is nothing to take.
     Sleeping,
 }
 
@@ -34,12 +34,12 @@ impl Others {
         if self == Others::Large { 1 << 20 } else { 1 << 10 }
     }
 
-    /// Of all endpoints.
+    /// The QoS of all endpoints.
     pub fn qos(self) -> Qos {
         if self == Others::Gating { Qos::default().keep_all() } else { Qos::default().keep_last(12) }
     }
 
-    /// Of the survivors' publisher.
+    /// The options of the survivors' publisher.
     pub fn options(self) -> PublisherOptions {
         PublisherOptions {
             max_blocking_time: PATIENCE,
@@ -59,12 +59,12 @@ pub struct Survivors<'a> {
     listener: Listener,
     deep: Option<Listener>,
     sleeper: Option<Sleeper>,
-    /// How many messages it can have on loan.
+    /// The number of messages that it can have on loan.
     capacity: usize,
     graph: Graph,
 }
 
-/// The graph as it was when it was last told to have changed.
+/// The graph at its last change.
 struct Graph {
     generation: u64,
     entries: Vec<GraphEntry>,
@@ -75,33 +75,33 @@ impl Graph {
         Graph { generation: participant.graph_generation().unwrap(), entries: participant.graph().unwrap() }
     }
 
-    /// Looks again only if it is told to.
-    fn look(&mut self, participant: &Participant) {
+    /// Reads the graph again only if its generation changed.
+    fn refresh(&mut self, participant: &Participant) {
         if self.generation != participant.graph_generation().unwrap() {
             *self = Graph::new(participant);
         }
     }
 }
 
-/// A thread that listens.
+/// A thread that takes samples, and sleeps.
 struct Sleeper {
-    heard: Arc<AtomicU64>,
+    taken: Arc<AtomicU64>,
     ended: Arc<AtomicBool>,
     thread: JoinHandle<()>,
 }
 
 impl Sleeper {
     fn start(mut listener: Listener) -> Sleeper {
-        let (heard, ended) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicBool::new(false)));
-        let (its_heard, its_ended) = (heard.clone(), ended.clone());
+        let (taken, ended) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicBool::new(false)));
+        let (its_taken, its_ended) = (taken.clone(), ended.clone());
         let thread = std::thread::spawn(move || {
             while !its_ended.load(SeqCst) {
-                assert!(listener.subscription.wait(PATIENCE).unwrap(), "it was not woken");
+                assert!(listener.subscription.wait(PATIENCE).unwrap(), "the sleeper was not woken");
                 listener.take_all();
-                its_heard.store(listener.heard, SeqCst);
+                its_taken.store(listener.taken, SeqCst);
             }
         });
-        Sleeper { heard, ended, thread }
+        Sleeper { taken, ended, thread }
     }
 }
 
@@ -127,9 +127,9 @@ impl Survivors<'_> {
         survivors
     }
 
-    /// Does what the process asks for that is to die, and answers with `answer` how many subscriptions there are.
-    pub fn obey(&mut self, request: &str, mut answer: impl FnMut(usize)) {
-        self.graph.look(&self.participant);
+    /// Does the work that the dying process asks for, and answers with the number of subscriptions.
+    pub fn serve(&mut self, request: &str, mut answer: impl FnMut(usize)) {
+        self.graph.refresh(&self.participant);
         let (verb, count) = request.split_once(' ').unwrap_or((request, "0"));
         let count = count.parse().unwrap();
         let answers_first = matches!(verb, "stream" | "soon");
@@ -149,8 +149,8 @@ impl Survivors<'_> {
                 self.deep = Some(Listener::late(deep, 1));
             }
             "shallower" => self.deep = None,
-            "sleep" => eventually("somebody sleeps", || !Waiters::of(self.root).sleeping.is_empty()),
-            _ => panic!("what is {request}?"),
+            "sleep" => eventually("a thread sleeps", || !Waiters::of(self.root).sleeping.is_empty()),
+            _ => panic!("unknown request {request}"),
         }
         if !answers_first {
             answer(self.subscriptions());
@@ -166,25 +166,25 @@ impl Survivors<'_> {
         self.deep.iter_mut().for_each(Listener::take_all);
     }
 
-    /// Publishes so many, each of which is taken.
+    /// Publishes `count` messages, each of which is taken.
     fn exchange(&mut self, count: usize) {
         for _ in 0..count {
             self.take_all();
-            let before = self.listener.heard;
+            let before = self.listener.taken;
             self.talker.send(64);
             self.take_all();
-            assert!(self.listener.heard > before, "what was published is not there");
+            assert!(self.listener.taken > before, "the published sample is not there");
             self.wait_for_sleeper();
         }
     }
 
     fn wait_for_sleeper(&self) {
         if let Some(sleeper) = &self.sleeper {
-            eventually("the sleeper has heard as much", || sleeper.heard.load(SeqCst) == self.listener.heard);
+            eventually("the sleeper has taken as many samples", || sleeper.taken.load(SeqCst) == self.listener.taken);
         }
     }
 
-    /// How many of the largest messages fit on loan when all is taken and released.
+    /// The number of the largest messages that fit on loan when all samples are taken and released.
     fn capacity(&mut self) -> usize {
         self.listener.release(usize::MAX);
         let bytes = self.others.payload_bytes();
@@ -192,9 +192,9 @@ impl Survivors<'_> {
         loans.len()
     }
 
-    /// After a death at that point, or an orderly end.
+    /// Checks everything after a death, or after an orderly end.
     pub fn check(mut self, scenario: &str) {
-        self.take_all(); // what the dead published is still good
+        self.take_all(); // samples that the dead published are still good
         self.deep = None;
         let own = self.subscriptions();
         let (talker, listener) = (&mut self.talker.publisher, &mut self.listener.subscription);
@@ -202,18 +202,18 @@ impl Survivors<'_> {
             (talker.subscription_count().unwrap(), listener.publisher_count().unwrap()) == (own, 1)
         });
         self.wait_for_sleeper(); // the dead may not have rung
-        eventually("the graph is told to be without the dead", || {
-            self.graph.look(&self.participant);
+        eventually("the graph is without the dead", || {
+            self.graph.refresh(&self.participant);
             self.graph.entries.len() == 1 + own
         });
         self.exchange(100);
         assert_eq!(self.capacity(), self.capacity, "slots were lost");
         self.meet_a_newcomer(scenario);
-        eventually("what the dead left is removed", || {
+        eventually("the files of the dead are removed", || {
             self.talker.publisher.subscription_count().unwrap();
             let names = self.root.files();
             let count = |ending| names.iter().filter(|name| name.extension().is_some_and(|e| e == ending)).count();
-            // Board, two directories.
+            // The other three are the board and two directories.
             (names.len(), count("process"), count("pub")) == (5, 1, 1)
         });
         eventually("its memory is unmapped", || {
@@ -226,11 +226,11 @@ impl Survivors<'_> {
     }
 
     fn meet_a_newcomer(&mut self, scenario: &str) {
-        let before = self.listener.heard;
-        let newcomer = start(self.root, scenario, &["newcomer"], |request, answer| self.obey(request, answer));
+        let before = self.listener.taken;
+        let newcomer = start(self.root, scenario, &["newcomer"], |request, answer| self.serve(request, answer));
         assert!(newcomer.status.success(), "the newcomer ends with {}", newcomer.status);
-        assert_eq!(self.listener.heard, before + 6, "three of the newcomer's, three of ours");
-        self.exchange(20); // nobody holds any of the newcomer's any more
+        assert_eq!(self.listener.taken, before + 6, "three samples of the newcomer, three of the survivors");
+        self.exchange(20); // no reader holds a sample of the newcomer any more
     }
 
     fn leave(mut self) {
@@ -245,7 +245,7 @@ impl Survivors<'_> {
     }
 }
 
-/// Nobody is there: whoever comes next finds all in order, and leaves nothing behind.
+/// No process is there: the next one finds all in order, and leaves no file.
 pub fn check_next(root: &Root) {
     let participant = root.join();
     let mut publisher = publisher(&participant, 64, Qos::default());
@@ -253,17 +253,17 @@ pub fn check_next(root: &Root) {
     match_up(&mut publisher, &mut listener.subscription);
     send(&mut publisher, 64, 1);
     listener.take_all();
-    assert_eq!(listener.heard, 1);
+    assert_eq!(listener.taken, 1);
     drop((publisher, listener, participant));
     check_empty(root);
 }
 
 fn check_empty(root: &Root) {
     root.assert_empty();
-    assert_eq!(mapped(root), Vec::<String>::new(), "something stayed mapped");
+    assert_eq!(mapped(root), Vec::<String>::new(), "a mapping stayed");
 }
 
-/// What this process has mapped of it.
+/// The mappings of this process under that root.
 fn mapped(root: &Root) -> Vec<String> {
     let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
     maps.lines().filter(|line| line.contains(root.path().to_str().unwrap())).map(str::to_owned).collect()

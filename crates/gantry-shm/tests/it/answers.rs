@@ -1,21 +1,21 @@
-//! What services stand on: samples that say what they answer, and knowing from whom an answer can still come.
+//! The basis of services: samples name the request that they answer, and a client can tell which publishers can still answer.
 
 use crate::support::*;
 use gantry_shm::{Gid, Qos, RequestId, SourceTime, Subscription};
 use std::time::{Duration, Instant};
 
 tests![
-    a_sample_says_what_it_answers_and_no_other_does,
+    a_sample_names_the_request_that_it_answers,
     publishers_stay_until_they_are_gone_and_drained,
-    a_publisher_knows_whose_process_it_reaches,
+    a_publisher_names_the_processes_that_it_reaches,
     a_wait_ends_when_a_publisher_ends,
-    a_close_watch_notices_a_killed_publisher_sooner,
+    polling_of_liveness_notices_a_killed_publisher_sooner,
 ];
 
-fn a_sample_says_what_it_answers_and_no_other_does() {
+fn a_sample_names_the_request_that_it_answers() {
     let root = Root::new();
     let participant = root.join();
-    // Few slots: each is used for both kinds.
+    // There are few slots, so each carries samples of both kinds.
     let mut publisher = publisher(&participant, 64, Qos::default().keep_last(1));
     let mut subscription = subscription(&participant, 64, Qos::default());
     match_up(&mut publisher, &mut subscription);
@@ -61,12 +61,12 @@ fn publishers_stay_until_they_are_gone_and_drained() {
     assert_ne!(subscription.publishers_version(), version);
 }
 
-fn a_publisher_knows_whose_process_it_reaches() {
+fn a_publisher_names_the_processes_that_it_reaches() {
     let root = Root::new();
     let participant = root.join();
     let mut publisher = publisher(&participant, 64, Qos::default());
     let own = publisher.description().gid;
-    assert!(!publisher.reaches_process_of(own), "nobody subscribed");
+    assert!(!publisher.reaches_process_of(own), "there is no subscription");
     let version = publisher.readers_version();
     let subscription = subscription(&participant, 64, Qos::default());
     assert_eq!(publisher.subscription_count().unwrap(), 1);
@@ -93,7 +93,7 @@ fn a_wait_ends_when_a_publisher_ends() {
     assert_eq!(waiter.join().unwrap(), []);
 }
 
-fn a_close_watch_notices_a_killed_publisher_sooner() {
+fn polling_of_liveness_notices_a_killed_publisher_sooner() {
     let root = Root::new();
     let participant = root.join();
     let mut subscription = subscription(&participant, crate::child::STREAM_BYTES, Qos::default());
@@ -110,7 +110,7 @@ fn a_close_watch_notices_a_killed_publisher_sooner() {
         subscription.poll_liveness(false);
         begin.elapsed()
     };
-    // First without: the control thread goes on looking for a while.
+    // The first round is without polling: the control thread goes on polling for a while after the last request for it.
     let [seldom, closely] = [false, true].map(|closely| (0..3).map(|_| notice(closely)).sum::<Duration>());
     assert!(closely * 2 < seldom, "{closely:?} is not much less than {seldom:?}");
 }

@@ -1,4 +1,4 @@
-//! Asynchronous publishing: another thread wakes those who sleep, and none of them is forgotten.
+//! Asynchronous publishing: another thread wakes the sleepers, and misses none of them.
 
 use crate::support::*;
 use gantry_shm::{Error, Participant, PublishMode, Publisher, PublisherOptions, Qos, Subscription};
@@ -8,8 +8,8 @@ use std::{
 };
 
 tests![
-    sleepers_hear_of_every_sample,
-    a_sleeper_hears_of_the_last_sample_of_a_publisher_that_goes_away,
+    sleepers_are_woken_for_every_sample,
+    a_sleeper_is_woken_for_the_last_sample_of_a_publisher_that_leaves,
     publishers_that_come_and_go_share_a_sender,
     a_clone_is_a_publisher_of_its_own,
     a_period_out_of_range_is_refused,
@@ -29,7 +29,7 @@ fn subscription_to(participant: &Arc<Participant>, topic: &str) -> Subscription 
 /// Sleeps until a sample comes.
 fn next(subscription: &mut Subscription, deadline: Instant) -> u64 {
     loop {
-        // A wake-up that is lost costs a slice of a second.
+        // A lost wake-up costs a slice of a second.
         assert!(Instant::now() < deadline, "wake-ups are lost");
         if subscription.wait(PATIENCE).unwrap()
             && let Some(sample) = subscription.take().unwrap()
@@ -39,7 +39,7 @@ fn next(subscription: &mut Subscription, deadline: Instant) -> u64 {
     }
 }
 
-fn sleepers_hear_of_every_sample() {
+fn sleepers_are_woken_for_every_sample() {
     const ROUNDS: u64 = 500;
     let root = Root::new();
     let participant = root.join();
@@ -61,27 +61,27 @@ fn sleepers_hear_of_every_sample() {
     });
 }
 
-fn a_sleeper_hears_of_the_last_sample_of_a_publisher_that_goes_away() {
+fn a_sleeper_is_woken_for_the_last_sample_of_a_publisher_that_leaves() {
     const ROUNDS: u64 = 100;
     let root = Root::new();
     let participant = root.join();
     let mut subscription = subscription_to(&participant, "/short");
     let deadline = Instant::now() + PATIENCE;
     std::thread::scope(|scope| {
-        let (told, heard) = std::sync::mpsc::channel();
+        let (sender, receiver) = std::sync::mpsc::channel();
         scope.spawn(move || {
             for number in 1..=ROUNDS {
                 assert_eq!(next(&mut subscription, deadline), number);
-                told.send(()).unwrap();
+                sender.send(()).unwrap();
             }
         });
         for number in 1..=ROUNDS {
-            // As good as never: nobody wakes the reader but the publisher that goes.
+            // The period is so long that only the publisher that leaves wakes the reader.
             let mut publisher = asynchronous(&participant, "/short", Duration::from_secs(1)).unwrap();
             assert!(publisher.wait_for_subscriptions(1, PATIENCE).unwrap());
             send(&mut publisher, BYTES, number);
             drop(publisher);
-            heard.recv_timeout(PATIENCE).unwrap();
+            receiver.recv_timeout(PATIENCE).unwrap();
         }
     });
 }
@@ -89,7 +89,7 @@ fn a_sleeper_hears_of_the_last_sample_of_a_publisher_that_goes_away() {
 fn publishers_that_come_and_go_share_a_sender() {
     let root = Root::new();
     let participant = root.join();
-    // The sender would sleep this long if it did not hear of the quicker one.
+    // The sender would sleep this long if the quicker publisher did not wake it.
     let _slow = asynchronous(&participant, "/slow", Duration::from_secs(1)).unwrap();
     let deadline = Instant::now() + PATIENCE;
     for round in 0..100 {
@@ -133,10 +133,10 @@ fn a_clone_is_a_publisher_of_its_own() {
 fn a_period_out_of_range_is_refused() {
     let root = Root::new();
     let participant = root.join();
-    for (period, said) in [(Duration::ZERO, "0ns"), (Duration::from_millis(1001), "1.001s")] {
+    for (period, text) in [(Duration::ZERO, "0ns"), (Duration::from_millis(1001), "1.001s")] {
         let error = asynchronous(&participant, "/refused", period).unwrap_err().to_string();
         let expected =
-            format!("the period of asynchronous publishing is {said}, which is out of range: it may be from 1µs to 1s");
+            format!("the period of asynchronous publishing is {text}, which is out of range: it may be from 1µs to 1s");
         assert_eq!(error, expected);
     }
 }

@@ -1,4 +1,4 @@
-//! What publishers and subscriptions do for each other, in one process.
+//! Publishers and subscriptions in one process.
 
 use crate::support::*;
 use gantry_shm::{Error, Publisher, Qos, SourceTime, Subscription, TypeDescription};
@@ -8,13 +8,13 @@ tests![
     samples_arrive_in_order_and_in_place,
     keep_last_overwrites_the_oldest_and_counts_it,
     a_held_sample_is_never_overwritten,
-    more_samples_can_be_held_than_a_row_has_pins,
+    more_samples_can_be_held_than_a_reader_record_has_pins,
     a_late_joiner_gets_the_history_only_if_it_is_transient_local,
     a_deeper_reader_makes_the_publisher_keep_more,
     keep_all_keeps_a_burst,
     several_publishers_take_turns,
     every_subscription_gets_every_sample,
-    an_unpublished_loan_comes_back,
+    an_unpublished_loan_is_returned,
     several_loans_can_be_out_and_published_in_any_order,
     a_loan_of_another_publisher_is_refused,
     samples_outlive_their_publisher_and_subscription,
@@ -25,7 +25,7 @@ tests![
     nonsense_is_refused_with_its_range,
     waiting_times_out_and_wakes_up,
     restarted_publishers_leave_nothing_behind,
-    a_row_that_changed_hands_counts_for_nobody_else,
+    a_reused_reader_record_counts_for_its_new_owner_alone,
     random_operations_agree_with_a_plain_model,
 ];
 
@@ -89,7 +89,7 @@ fn a_held_sample_is_never_overwritten() {
     assert_eq!(drain(&mut subscription), [5000]);
 }
 
-fn more_samples_can_be_held_than_a_row_has_pins() {
+fn more_samples_can_be_held_than_a_reader_record_has_pins() {
     let root = Root::new();
     let participant = root.join();
     let qos = Qos::default().keep_last(4);
@@ -101,7 +101,7 @@ fn more_samples_can_be_held_than_a_row_has_pins() {
         send(&mut publisher, BYTES, number);
         held.push(subscription.take().unwrap().unwrap());
     }
-    // Released in an odd order, from another thread.
+    // They are released in an odd order, from another thread.
     let (odd, even): (Vec<_>, Vec<_>) = held.into_iter().partition(|sample| check(sample.bytes()) % 2 == 1);
     std::thread::spawn(move || drop(odd)).join().unwrap();
     for number in 201..=1000 {
@@ -120,7 +120,7 @@ fn a_late_joiner_gets_the_history_only_if_it_is_transient_local() {
     for number in 1..=20 {
         send(&mut publisher, BYTES, number);
     }
-    // The publisher is idle from here on.
+    // The publisher does nothing from here on.
     assert_eq!(drain(&mut subscription(&participant, BYTES, qos.transient_local())), [16, 17, 18, 19, 20]);
     assert_eq!(drain(&mut subscription(&participant, BYTES, qos.keep_last(2).transient_local())), [19, 20]);
     let mut late = subscription(&participant, BYTES, qos);
@@ -163,15 +163,15 @@ fn several_publishers_take_turns() {
         match_up(publisher, &mut subscription);
     }
     for round in 0..5 {
-        for (place, publisher) in publishers.iter_mut().enumerate() {
-            send(publisher, BYTES, round * 10 + place as u64);
+        for (index, publisher) in publishers.iter_mut().enumerate() {
+            send(publisher, BYTES, round * 10 + index as u64);
         }
     }
     let mut taken = drain(&mut subscription);
     let first: std::collections::BTreeSet<u64> = taken[..3].iter().map(|number| number % 10).collect();
     assert_eq!(first.len(), 3, "a publisher starves: {taken:?}");
-    for place in 0..3 {
-        let of_one: Vec<u64> = taken.iter().filter(|&n| n % 10 == place).copied().collect();
+    for index in 0..3 {
+        let of_one: Vec<u64> = taken.iter().filter(|&n| n % 10 == index).copied().collect();
         assert!(of_one.is_sorted() && of_one.len() == 5);
     }
     taken.sort_unstable();
@@ -201,7 +201,7 @@ fn every_subscription_gets_every_sample() {
     assert_eq!(subscriptions[0].publisher_count().unwrap(), 1);
 }
 
-fn an_unpublished_loan_comes_back() {
+fn an_unpublished_loan_is_returned() {
     let root = Root::new();
     let participant = root.join();
     let mut publisher = publisher(&participant, BYTES, Qos::default());
@@ -279,7 +279,7 @@ fn a_volatile_publisher_needs_few_slots_when_readers_keep_up() {
         assert_eq!(drain(&mut subscription), [number]);
     }
     assert!(publisher.memory_bytes() < 5 << 20, "{} bytes for messages of a megabyte", publisher.memory_bytes());
-    // And when they do not, it grows instead of losing what the history promises.
+    // When readers do not keep up, the publisher grows instead of losing samples of the history.
     for number in 51..=100 {
         send(&mut publisher, LARGE, number);
     }
@@ -326,7 +326,7 @@ fn types_and_qos_that_do_not_agree_are_explained() {
     let why = &other.mismatches()[0];
     assert!(why.contains("float64 x") && why.contains("byte[256] data"), "{why}");
     assert_eq!(publisher.subscription_count().unwrap(), 0);
-    assert_eq!(publisher.mismatches().unwrap().len(), 3, "both sides can say why");
+    assert_eq!(publisher.mismatches().unwrap().len(), 3, "both sides give the reasons");
 }
 
 fn nonsense_is_refused_with_its_range() {
@@ -372,7 +372,7 @@ fn restarted_publishers_leave_nothing_behind() {
         let mut publisher = publisher(&participant, BYTES, Qos::default());
         match_up(&mut publisher, &mut subscription);
         send(&mut publisher, BYTES, restart);
-        // One take for each wait, as a careful loop may do: it never sees "nothing more".
+        // There is one take for each wait, as in a careful loop: it never sees "nothing more".
         assert!(subscription.wait(PATIENCE).unwrap());
         assert_eq!(check(subscription.take().unwrap().unwrap().bytes()), restart);
         if restart == 10 {
@@ -383,7 +383,7 @@ fn restarted_publishers_leave_nothing_behind() {
     assert!(open() < after_ten + 60, "{after_ten} descriptors became {}", open());
 }
 
-fn a_row_that_changed_hands_counts_for_nobody_else() {
+fn a_reused_reader_record_counts_for_its_new_owner_alone() {
     let root = Root::new();
     let participant = root.join();
     let mut publisher = publisher(&participant, BYTES, Qos::default());
@@ -393,7 +393,7 @@ fn a_row_that_changed_hands_counts_for_nobody_else() {
     let sample = subscription.take().unwrap();
     drop(subscription);
     assert_eq!(publisher.subscription_count().unwrap(), 0);
-    drop(sample); // now its row is free for another topic's publisher
+    drop(sample); // now its reader record is free for a publisher of another topic
     let other = |node: &str, topic| {
         let message_type = bytes_type(BYTES);
         (
@@ -406,7 +406,7 @@ fn a_row_that_changed_hands_counts_for_nobody_else() {
     assert_eq!(publisher.subscription_count().unwrap(), 0);
 }
 
-/// Publish, take, hold and release at random, against what a queue would do.
+/// Publish, take, hold and release at random, against a queue.
 fn random_operations_agree_with_a_plain_model() {
     let mut random = Random::new();
     let mut random = |below| random.below(below);

@@ -1,5 +1,5 @@
-//! The roles that child processes play. Each joins the domain under its first argument, says `ready` when it is, and ends
-//! when its standard input does.
+//! The roles of child processes. Each joins the domain under its first argument, says `ready` then, and ends when its standard
+//! input does.
 
 use crate::support::*;
 use gantry_shm::{Participant, Qos};
@@ -36,7 +36,7 @@ pub fn play(arguments: &[String]) {
                 }
             }
         }
-        // Takes and checks, holding the last few samples; says how many it took.
+        // Takes and checks samples, and holds the last few; says when it took ten.
         "check" => {
             let mut subscription = subscription(&participant, STREAM_BYTES, stream_qos());
             say("ready");
@@ -58,7 +58,7 @@ pub fn play(arguments: &[String]) {
                 }
             }
         }
-        // Takes one sample when told so, and holds it.
+        // Takes one sample for each line of input, and holds it.
         "hold" => {
             let mut subscription = subscription(&participant, STREAM_BYTES, stream_qos());
             say("ready");
@@ -68,14 +68,14 @@ pub fn play(arguments: &[String]) {
                 say(&format!("holds {}", check(held[held.len() - 1].bytes())));
             }
         }
-        // Is there.
+        // Has a publisher and a subscription, and does nothing.
         "idle" => {
             let _publisher = publisher(&participant, STREAM_BYTES, stream_qos());
             let _subscription = subscription(&participant, STREAM_BYTES, stream_qos());
             say("ready");
             std::io::stdin().lock().lines().for_each(drop);
         }
-        // Joins and leaves until it is told to end.
+        // Joins and leaves until its input ends.
         "come-and-go" => {
             drop(participant);
             let ended = watch_stdin();
@@ -90,7 +90,7 @@ pub fn play(arguments: &[String]) {
     }
 }
 
-/// The roles that stand beside the tests that need them.
+/// The roles that are defined beside the tests that need them.
 fn play_of_tests(role: &str, arguments: &[String], participant: Arc<Participant>) {
     let root = arguments[1].as_ref();
     match role {
@@ -98,29 +98,29 @@ fn play_of_tests(role: &str, arguments: &[String], participant: Arc<Participant>
         "fork" => crate::fork::forked_child_gets_errors(root, participant),
         // Becomes another program.
         "exec" => crate::death::exec_when_told(&participant),
-        // Takes all.
+        // Takes all samples and counts them.
         "count" => crate::growth::count(&participant, arguments[2].parse().unwrap()),
-        // Has something for late joiners.
+        // Has a history for late joiners.
         "history" => crate::history::publish_a_third(&participant, arguments[2].parse().unwrap()),
-        // Uses a small file system up.
+        // Fills a small file system.
         "fill" => crate::limits::fill_a_small_file_system(&participant),
-        // Uses a small file system up while it holds many samples.
+        // Fills a small file system while it holds many samples.
         "hold-all" => crate::limits::hold_more_than_there_is_room_for(root, &participant),
-        // Hands memory back there, which somebody else then uses.
+        // Punches memory in a small file system that another file then takes.
         "hand-back" => crate::limits::lose_handed_back_room(root, &participant),
-        // Needs little there.
+        // Publishes in a small file system with two free pages.
         "last-page" => crate::limits::use_the_last_page(root, &participant),
         // Publishes and takes where a system call is a trap.
         "without-system-call" => crate::realtime::play_in_trap(&participant, &arguments[2]),
-        // The same on two threads, watched by the counter of allocations or in the trap.
+        // Publishes and takes on two threads, under the counter of allocations or in the trap.
         "two-threads" => {
             crate::realtime::play_on_two_threads(&participant, &arguments[2], arguments[3].parse().unwrap());
         }
-        // Makes a system call there.
+        // Makes a system call in the trap.
         "system-call" => crate::realtime::make_a_system_call(),
         // Holds samples of any size.
         "hold-any" => crate::memory::hold_so_many(&participant, arguments[2].parse().unwrap()),
-        // Takes samples from a publisher that it keeps waiting.
+        // Takes samples from a publisher that waits for it.
         "hold-gating" => crate::keep_all::hold_when_told(&participant),
         other => play_waiting(other, arguments, participant),
     }
@@ -130,21 +130,21 @@ fn play_of_tests(role: &str, arguments: &[String], participant: Arc<Participant>
 fn play_waiting(role: &str, arguments: &[String], participant: Arc<Participant>) {
     let root = arguments[1].as_ref();
     match role {
-        // Publishes on any of many topics when told so.
+        // Publishes on any of many topics, as its input says.
         "fifty" => crate::waiting::talk_on_fifty_topics(&participant),
-        // Publishes or subscribes to very many topics.
+        // Publishes or subscribes to thousands of topics.
         "two-thousand" => crate::many::have_two_thousand_endpoints(&participant, &arguments[2]),
-        // Publishes one sample when told so, and dies.
+        // Publishes one sample for its first line of input, and dies.
         "last-words" => crate::descriptor::say_last_words(&participant),
-        // Joins and leaves, and counts what stays in this process.
+        // Joins and leaves, and counts the threads, descriptors and files that stay in this process.
         "many-participants" => crate::control::join_and_leave_often(root, participant),
         // Holds a sample longer than its subscription.
         "hold-after-all" => crate::control::hold_after_all(&participant),
         // Forks again and again beside a busy control thread.
         "forks" => crate::fork::fork_while_control_is_busy(root, &participant),
-        // Removes what the dead left, all the time.
+        // Joins another domain again and again, which removes the files of the dead.
         "reap" => crate::registry::reap_often(root, participant),
-        // Joins and leaves, and looks whether its files are there.
+        // Joins and leaves, and checks that its files are there.
         "create" => crate::registry::create_often(root, participant),
         // Locks the registry.
         "hold-registry" => crate::registry::hold_registry(root, &participant),
@@ -152,7 +152,7 @@ fn play_waiting(role: &str, arguments: &[String], participant: Arc<Participant>)
     }
 }
 
-/// Becomes true when the parent closes our standard input.
+/// Becomes true when the parent closes the standard input of this process.
 pub fn watch_stdin() -> Arc<AtomicBool> {
     let ended = Arc::new(AtomicBool::new(false));
     let flag = ended.clone();

@@ -17,7 +17,7 @@ tests![
     only_topics_with_news_are_named,
     a_topic_stays_attached_while_one_of_its_subscriptions_is,
     nothing_is_missed_while_publishers_run_and_the_collector_sleeps,
-    a_bell_wakes_it_once_for_what_look_finds,
+    a_bell_wakes_a_collector_for_news_from_elsewhere,
     publishers_that_come_are_news,
     on_the_shared_line_everything_is_named_after_each_wait,
     publishers_that_waited_for_subscriptions_take_no_line,
@@ -28,7 +28,7 @@ const TOPICS: usize = 40;
 fn pairs(participant: &Arc<Participant>, qos: Qos) -> (Vec<Publisher>, Vec<Subscription>) {
     let mut publishers: Vec<_> = (0..TOPICS).map(|number| publisher_on(participant, &topic(number), qos)).collect();
     let subscriptions = (0..TOPICS).map(|number| subscription_to(participant, &topic(number), qos)).collect();
-    // A publisher keeps nothing for subscriptions that it does not know yet.
+    // A publisher keeps no samples for subscriptions that are not matched yet.
     assert!(publishers.iter_mut().all(|publisher| publisher.wait_for_subscriptions(1, PATIENCE).unwrap()));
     (publishers, subscriptions)
 }
@@ -119,15 +119,15 @@ fn nothing_is_missed_while_publishers_run_and_the_collector_sleeps() {
     assert!(subscriptions.iter_mut().all(|subscription| !subscription.is_ready().unwrap()));
 }
 
-fn a_bell_wakes_it_once_for_what_look_finds() {
+fn a_bell_wakes_a_collector_for_news_from_elsewhere() {
     let root = Root::new();
     let participant = root.join();
     let mut collector = Collector::new(&participant).unwrap();
     let (bell, news) = (collector.bell(), Arc::new(AtomicBool::new(false)));
     for _ in 0..100 {
-        let (bell, heard) = (bell.clone(), news.clone());
+        let (bell, its_news) = (bell.clone(), news.clone());
         let ringer = std::thread::spawn(move || {
-            heard.store(true, Release);
+            its_news.store(true, Release);
             bell.ring();
         });
         let deadline = Instant::now() + PATIENCE;
@@ -138,7 +138,7 @@ fn a_bell_wakes_it_once_for_what_look_finds() {
         ringer.join().unwrap();
     }
     drop(collector);
-    bell.ring(); // nobody's
+    bell.ring(); // its collector is gone
 }
 
 fn publishers_that_come_are_news() {
@@ -167,7 +167,11 @@ fn on_the_shared_line_everything_is_named_after_each_wait() {
     let mut collector = Collector::new(&participant).unwrap();
     attach(&mut collector, &subscriptions);
     assert_eq!(collected(&mut collector).len(), TOPICS);
-    assert_eq!(collected(&mut collector), [], "once, or who collects until there is nothing more would never end");
+    assert_eq!(
+        collected(&mut collector),
+        [],
+        "news are named once, or a loop that collects until nothing is left would never end"
+    );
     collector.wait(soon(), || false).unwrap();
     assert_eq!(collected(&mut collector).len(), TOPICS);
     let publisher = std::thread::spawn(move || {

@@ -1,4 +1,5 @@
-//! The control thread: it matches, notices deaths and tidies up for programs that call nothing, and goes without a trace.
+//! The control thread: it matches endpoints, notices deaths and cleans up for programs that call nothing, and ends without a
+//! trace.
 
 use crate::{
     child::{STREAM_BYTES, say, stream_qos},
@@ -11,7 +12,7 @@ use rustix::process::{Signal, kill_process};
 use std::{path::Path, sync::Arc};
 
 tests![
-    who_only_takes_is_matched,
+    a_subscription_that_only_takes_is_matched,
     a_death_is_noticed_by_processes_that_call_nothing,
     many_deaths_at_once_are_noticed_while_others_are_stopped,
     control_threads_block_all_signals,
@@ -26,11 +27,11 @@ fn count_of(root: &Root, ending: &str) -> usize {
     root.files().iter().filter(|path| path.extension().is_some_and(|found| found == ending)).count()
 }
 
-fn who_only_takes_is_matched() {
+fn a_subscription_that_only_takes_is_matched() {
     let root = Root::new();
     let participant = root.join();
     let mut subscription = subscription_to(&participant, "/events", Qos::default());
-    // It publishes only when it is matched, and neither of us waits or counts here.
+    // The child publishes only when it is matched, and no call here waits or counts.
     let mut talker = root.child("last-words", &[]);
     talker.line();
     talker.say("speak");
@@ -45,7 +46,7 @@ fn a_death_is_noticed_by_processes_that_call_nothing() {
     victim.line();
     assert_eq!((count_of(&root, "process"), count_of(&root, "pub")), (2, 2));
     victim.kill();
-    eventually("the survivor removes what the dead left", || {
+    eventually("the survivor removes the files of the dead", || {
         (count_of(&root, "process"), count_of(&root, "pub")) == (1, 1)
     });
     survivor.finish();
@@ -60,7 +61,7 @@ fn many_deaths_at_once_are_noticed_while_others_are_stopped() {
     let (victims, _) = rest.split_at_mut(10);
     stopped.iter().for_each(|child| kill_process(child.pid(), Signal::STOP).unwrap());
     victims.iter_mut().for_each(Peer::kill);
-    eventually("the dead are removed, and nobody else", || count_of(&root, "process") == 14);
+    eventually("the dead are removed, and no others", || count_of(&root, "process") == 14);
     stopped.iter().for_each(|child| kill_process(child.pid(), Signal::CONT).unwrap());
     children
         .into_iter()
@@ -69,11 +70,11 @@ fn many_deaths_at_once_are_noticed_while_others_are_stopped() {
     root.assert_empty();
 }
 
-/// The threads of this process with that name: what `/proc` says of their status.
+/// The `/proc` status of each control thread of this process.
 fn control_threads() -> Vec<String> {
     let tasks = std::fs::read_dir("/proc/self/task").unwrap().map_while(Result::ok);
     let is_control = |task: &Path| std::fs::read_to_string(task.join("comm")).is_ok_and(|name| name.trim_end() == NAME);
-    // One that ends meanwhile is none.
+    // A thread that ends meanwhile is left out.
     tasks
         .filter(|task| is_control(&task.path()))
         .filter_map(|task| std::fs::read_to_string(task.path().join("status")).ok())
@@ -83,8 +84,8 @@ fn control_threads() -> Vec<String> {
 fn control_threads_block_all_signals() {
     let root = Root::new();
     let _participant = root.join();
-    eventually("the thread gave itself its name", || !control_threads().is_empty());
-    // Some cannot be blocked, or the C library (or an emulator) keeps them for itself.
+    eventually("the thread has set its name", || !control_threads().is_empty());
+    // The kernel, the C library or an emulator keeps some signals from being blocked.
     let all = std::thread::spawn(|| {
         block_all_signals();
         blocked_signals(&std::fs::read_to_string("/proc/thread-self/status").unwrap())
@@ -95,7 +96,7 @@ fn control_threads_block_all_signals() {
     }
 }
 
-/// What a status says that its thread blocks: bit n - 1 for signal n.
+/// The signals that a thread blocks, by its status: bit n - 1 for signal n.
 fn blocked_signals(status: &str) -> String {
     let blocked = status.lines().find_map(|line| line.strip_prefix("SigBlk:")).unwrap();
     blocked.trim().to_owned()
@@ -118,7 +119,8 @@ fn participants_leave_no_thread_descriptor_or_file() {
     root.assert_empty();
 }
 
-/// Role: joins and leaves 500 times, in two domains. In a process of its own, to count what it has.
+/// Role of a child process: joins and leaves 500 times, in two domains. It is a process of its own, since it counts its
+/// threads, descriptors and mapped files.
 pub fn join_and_leave_often(root: &Path, first: Arc<Participant>) {
     let counts = || {
         ["/proc/self/task", "/proc/self/fd", "/proc/self/map_files"].map(|of| std::fs::read_dir(of).unwrap().count())
@@ -133,20 +135,20 @@ pub fn join_and_leave_often(root: &Path, first: Arc<Participant>) {
         match_up(&mut other, &mut elsewhere);
         send(&mut publisher, 64, 1);
         send(&mut other, 64, 2);
-        eventually("two control threads run", || control_threads().len() == 2); // each gives itself its name
+        eventually("two control threads run", || control_threads().len() == 2); // each thread sets its own name
         let (sample, other_sample) = (subscription.take().unwrap().unwrap(), elsewhere.take().unwrap().unwrap());
         drop((participants, publisher, other, subscription, elsewhere));
         eventually("the control threads end with their participants", || control_threads().is_empty());
-        // Samples may; and a new participant beside them.
+        // Samples may outlive their participants, beside a new one.
         let again = Participant::join_under(root, 0).unwrap();
         assert_eq!((check(sample.bytes()), check(other_sample.bytes())), (1, 2));
         drop((again, sample, other_sample));
     };
     drop(first);
-    round(); // what is made once for the process is made now
+    round(); // resources that a process needs once are created now
     let before = counts();
     (0..250).for_each(|_| round());
-    // The kernel lists a thread that was joined for a moment longer.
+    // The kernel lists a joined thread for a moment longer.
     eventually("threads, descriptors and mapped files are what they were", || counts() == before);
     say("done");
 }
@@ -161,7 +163,7 @@ fn endpoints_that_come_and_go_on_one_topic_leave_nothing() {
             let (participant, mut random) = (participant.clone(), Random::new());
             std::thread::spawn(move || {
                 for number in 0..150 {
-                    // The topic and the payload of the children's publishers.
+                    // The topic and the payload are those of the children's publishers.
                     let mut kept: Vec<_> =
                         (0..random.below(3)).map(|_| subscription(&participant, 64, Qos::default())).collect();
                     if kind % 2 == 0 {
@@ -197,7 +199,7 @@ fn a_publisher_keeps_nothing_mapped_of_readers_that_are_gone() {
         let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
         let root = root.path().to_str().unwrap();
         let processes = maps.lines().filter(|line| line.contains(root) && line.contains(".process"));
-        // Our own is mapped once more, to be seen as others see it.
+        // The process maps its own file a second time, as a peer.
         processes.count() - 1
     };
     for role in ["hold", "hold-after-all"] {
@@ -210,13 +212,13 @@ fn a_publisher_keeps_nothing_mapped_of_readers_that_are_gone() {
         eventually("it is mapped", || others_mapped() == 1);
         reader.kill();
         eventually("it is not mapped any more", || {
-            send(&mut publisher, STREAM_BYTES, 2); // this is where the publisher takes over what its control thread found
+            send(&mut publisher, STREAM_BYTES, 2); // the publisher applies here what its control thread found
             others_mapped() == 0
         });
     }
 }
 
-/// Role: takes a sample when told so, and holds it when there is no subscription any more.
+/// Role of a child process: takes a sample for each line of input, and holds it longer than its subscription.
 pub fn hold_after_all(participant: &Arc<Participant>) {
     let mut subscription = subscription(participant, STREAM_BYTES, stream_qos());
     say("ready");

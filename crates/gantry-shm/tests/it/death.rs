@@ -1,4 +1,4 @@
-//! Killed and stopped processes: the others go on, nothing is corrupted, nothing stays.
+//! Killed and stopped processes: the others go on, no sample is corrupted, no file stays.
 
 use crate::{child::*, support::*};
 use gantry_shm::Participant;
@@ -9,9 +9,9 @@ tests![
     a_killed_publisher_leaves_its_reader_working,
     a_killed_reader_leaves_its_publisher_working,
     slots_held_by_a_killed_reader_are_recovered,
-    a_stopped_reader_keeps_its_samples_and_harms_nobody,
-    what_the_dead_left_is_removed_by_the_next_start,
-    what_the_dead_left_in_another_domain_is_removed_too,
+    a_stopped_reader_keeps_its_samples_and_does_no_harm,
+    files_of_the_dead_are_removed_by_the_next_start,
+    files_of_the_dead_in_another_domain_are_removed_too,
     a_sleeping_survivor_removes_the_dead_by_itself,
     a_death_in_steady_traffic_is_noticed,
     a_process_that_execs_is_dead_for_the_others_at_once,
@@ -33,7 +33,7 @@ fn a_killed_publisher_leaves_its_reader_working() {
         }
         let numbers: Vec<u64> = held.iter().map(|sample| check(sample.bytes())).collect();
         talker.kill();
-        drain(&mut subscription); // what it published before it died is still good
+        drain(&mut subscription); // samples that were published before the death are still good
         assert_eq!(held.iter().map(|sample| check(sample.bytes())).collect::<Vec<_>>(), numbers);
     }
     drop((subscription, participant));
@@ -50,7 +50,7 @@ fn a_killed_reader_leaves_its_publisher_working() {
     for _ in 0..5 {
         let mut victim = root.child("check", &[]);
         assert_eq!(victim.line(), "ready");
-        // Killed in mid-stream: while samples are published and taken.
+        // The kill comes in mid-stream, while samples are published and taken.
         for _ in 0..500 {
             number += 1;
             send(&mut publisher, STREAM_BYTES, number);
@@ -62,7 +62,7 @@ fn a_killed_reader_leaves_its_publisher_working() {
         }
     }
     assert_eq!(survivor.line(), "took ten");
-    survivor.finish(); // it checked every sample
+    survivor.finish(); // the survivor checked every sample
     drop((publisher, participant));
     root.assert_empty();
 }
@@ -93,7 +93,7 @@ fn slots_held_by_a_killed_reader_are_recovered() {
     assert!(now <= bytes + 16 * STREAM_BYTES, "{bytes} bytes became {now}");
 }
 
-fn a_stopped_reader_keeps_its_samples_and_harms_nobody() {
+fn a_stopped_reader_keeps_its_samples_and_does_no_harm() {
     let root = Root::new();
     let participant = root.join();
     let mut publisher = publisher(&participant, STREAM_BYTES, stream_qos());
@@ -112,16 +112,16 @@ fn a_stopped_reader_keeps_its_samples_and_harms_nobody() {
         send(&mut publisher, STREAM_BYTES, number);
     }
     assert_eq!(stopped.line(), "took ten");
-    stopped.finish(); // what it held while it was stopped was still good
+    stopped.finish(); // the samples that it held while it was stopped were still good
 }
 
-fn what_the_dead_left_is_removed_by_the_next_start() {
+fn files_of_the_dead_are_removed_by_the_next_start() {
     let root = Root::new();
     let mut idle = root.child("idle", &[]);
     idle.line();
     let before = root.files().len();
     idle.kill();
-    assert_eq!(root.files().len(), before, "nobody was there to remove anything");
+    assert_eq!(root.files().len(), before, "no process was there to remove files");
     let participant = root.join();
     let names: Vec<String> = root.files().iter().map(|p| p.file_name().unwrap().to_string_lossy().into()).collect();
     assert_eq!(names.iter().filter(|name| name.ends_with(".pub")).count(), 0, "{names:?}");
@@ -130,7 +130,7 @@ fn what_the_dead_left_is_removed_by_the_next_start() {
     root.assert_empty();
 }
 
-fn what_the_dead_left_in_another_domain_is_removed_too() {
+fn files_of_the_dead_in_another_domain_are_removed_too() {
     let root = Root::new();
     let mut idle = root.child("idle", &[]);
     idle.line();
@@ -149,7 +149,7 @@ fn a_sleeping_survivor_removes_the_dead_by_itself() {
     idle.line();
     assert_eq!(subscription.publisher_count().unwrap(), 1);
     idle.kill();
-    // Asleep for longer than a slice: nothing arrives, but the death is noticed.
+    // The wait is longer than a slice: nothing arrives, but the death is noticed.
     assert!(!subscription.wait(Duration::from_millis(2500)).unwrap());
     assert_eq!(subscription.publisher_count().unwrap(), 0);
     assert_eq!(count_of(&root, "pub"), 0, "{:?}", root.files());
@@ -166,13 +166,13 @@ fn a_death_in_steady_traffic_is_noticed() {
     assert_eq!(publisher.subscription_count().unwrap(), 2);
     idle.kill();
     assert_eq!(publisher.subscription_count().unwrap(), 1, "a dead subscription counts");
-    // There is always something to take when the survivor wakes up; still what the dead left goes.
+    // The survivor finds a sample whenever it wakes up; the files of the dead are removed all the same.
     let mut victim = root.child("idle", &[]);
     victim.line();
     victim.kill();
     let talker = std::thread::spawn(move || {
         let mut number = 0;
-        eventually("what the dead left is removed", || {
+        eventually("the files of the dead are removed", || {
             number += 1;
             send(&mut publisher, STREAM_BYTES, number);
             std::thread::sleep(Duration::from_millis(1)); // so that the reader sleeps, too
@@ -187,7 +187,7 @@ fn a_death_in_steady_traffic_is_noticed() {
     talker.join().unwrap();
 }
 
-/// Files with that ending.
+/// The number of files with that ending.
 pub fn count_of(root: &Root, ending: &str) -> usize {
     root.files().iter().filter(|path| path.extension().is_some_and(|e| e == ending)).count()
 }
@@ -202,7 +202,7 @@ fn a_process_that_execs_is_dead_for_the_others_at_once() {
     assert_eq!((subscription.publisher_count().unwrap(), publisher.subscription_count().unwrap()), (2, 2));
     child.say("exec");
     assert_eq!(child.line(), "execs");
-    // It is another program by now, with the same pid, that says what it hears.
+    // The child is another program with the same pid now, which echoes its input.
     child.say("hello");
     assert_eq!(child.line(), "hello");
     assert_eq!(publisher.subscription_count().unwrap(), 1);
@@ -211,7 +211,7 @@ fn a_process_that_execs_is_dead_for_the_others_at_once() {
     child.finish();
 }
 
-/// Role of a child process: becomes `cat` when told so.
+/// Role of a child process: becomes `cat` after a line of input.
 pub fn exec_when_told(participant: &Arc<Participant>) {
     let _publisher = publisher(participant, STREAM_BYTES, stream_qos());
     let _subscription = subscription(participant, STREAM_BYTES, stream_qos());

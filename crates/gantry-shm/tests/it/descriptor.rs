@@ -1,4 +1,4 @@
-//! The descriptor of a subscription, for epoll and poll: nothing is missed, whoever comes, leaves or dies.
+//! The descriptor of a subscription, for epoll and poll: no sample is missed when publishers come, leave or die.
 
 use crate::{
     support::*,
@@ -20,12 +20,12 @@ tests![
 
 const NOW: Timespec = Timespec { tv_sec: 0, tv_nsec: 0 };
 
-/// Longer than a test waits for anything else.
+/// Longer than any other wait of a test.
 fn patience() -> Timespec {
     Timespec { tv_sec: PATIENCE.as_secs() as i64, tv_nsec: 0 }
 }
 
-/// Whether the descriptor is readable within that time.
+/// Whether the descriptor becomes readable within that time.
 pub fn is_readable(subscription: &mut Subscription, timeout: Timespec) -> bool {
     let descriptor = subscription.descriptor().unwrap();
     poll(&mut [PollFd::new(&descriptor, PollFlags::IN)], Some(&timeout)).unwrap() == 1
@@ -46,7 +46,7 @@ fn a_descriptor_is_readable_while_there_is_something_to_take() {
     let participant = root.join();
     let mut subscription = subscription_to(&participant, "/events", Qos::default().keep_last(10));
     assert!(!is_readable(&mut subscription, NOW));
-    // The publisher comes later.
+    // The publisher comes after the descriptor.
     let mut publisher = publisher_on(&participant, "/events", Qos::default().keep_last(10));
     assert!(publisher.wait_for_subscriptions(1, PATIENCE).unwrap());
     for number in (1..=300).step_by(3) {
@@ -54,7 +54,7 @@ fn a_descriptor_is_readable_while_there_is_something_to_take() {
             send(&mut publisher, BYTES, number);
         }
         assert!(is_readable(&mut subscription, patience()));
-        // The control thread may be at what it found just now; then the first look finds nothing.
+        // The control thread may still be busy with what it found, and then the first take finds nothing.
         let mut first = None;
         eventually("the first of three is taken", || {
             first = subscription.take().unwrap();
@@ -62,7 +62,7 @@ fn a_descriptor_is_readable_while_there_is_something_to_take() {
         });
         assert_eq!(check(first.unwrap().bytes()), number);
         assert!(is_readable(&mut subscription, patience()), "two more are there");
-        // It may be announced while it is being taken; the next look finds nothing and takes that back.
+        // A sample may be announced while it is being taken; the next take finds nothing and clears the announcement.
         eventually("not readable when all is taken", || {
             drain(&mut subscription);
             !is_readable(&mut subscription, NOW)
@@ -88,7 +88,7 @@ fn several_descriptors_share_an_epoll() {
     let mut random = Random::new();
     for _ in 0..500 {
         let number = random.below(TOPICS as u64) as usize;
-        // One that is dropped leaves the set by itself, and harms none of the others.
+        // A dropped subscription leaves the epoll set by itself, and does no harm to the others.
         if random.below(20) == 0 {
             subscriptions[number] = None;
         }
@@ -99,10 +99,10 @@ fn several_descriptors_share_an_epoll() {
             epoll::wait(&set, rustix::buffer::spare_capacity(&mut events), Some(&patience())).unwrap();
             assert!(!events.is_empty(), "a sample of topic {number} is not announced");
             for event in events {
-                // Another may have been announced while it was taken.
-                let place = { event.data }.u64() as usize;
-                let found = drain(subscriptions[place].as_mut().unwrap());
-                assert!(found.is_empty() || place == number, "{found:?} on topic {place}");
+                // A further sample may have been announced while one was taken.
+                let index = { event.data }.u64() as usize;
+                let found = drain(subscriptions[index].as_mut().unwrap());
+                assert!(found.is_empty() || index == number, "{found:?} on topic {index}");
                 seen.extend(found);
             }
         }
@@ -124,7 +124,7 @@ fn no_event_of_a_descriptor_is_lost() {
             (0..random.below(3000)).for_each(|_| std::hint::spin_loop());
             send(&mut publisher, BYTES, number);
         }
-        publisher // what nobody took yet goes with it
+        publisher // samples that were not taken yet are lost with it
     });
     assert_eq!(receive_by_descriptor(&mut subscription, EVENTS), Vec::from_iter(1..=EVENTS));
     thread.join().unwrap();
@@ -146,7 +146,7 @@ fn a_descriptor_announces_the_last_words_of_a_publisher_that_left() {
     root.assert_empty();
 }
 
-/// Role: publishes a sample when it is told to, and dies at once.
+/// Role of a child process: publishes a sample for its first line of input, and dies at once.
 pub fn say_last_words(participant: &Arc<Participant>) {
     let mut publisher = publisher_on(participant, "/events", Qos::default());
     assert!(publisher.wait_for_subscriptions(1, PATIENCE).unwrap());
@@ -187,7 +187,7 @@ fn a_descriptor_announces_history_at_once() {
     let mut subscription = subscription_to(&participant, "/events", qos);
     assert!(is_readable(&mut subscription, patience()));
     assert_eq!(drain(&mut subscription).len(), 3);
-    // Also what was looked at, to see how old it is, before there was a descriptor.
+    // A descriptor also announces a sample that was peeked, for its time, before there was a descriptor.
     let mut subscription = subscription_to(&participant, "/events", qos);
     assert!(subscription.take().unwrap().is_some());
     assert!(is_readable(&mut subscription, patience()));

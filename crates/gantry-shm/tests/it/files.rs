@@ -1,4 +1,4 @@
-//! The files themselves: their format, and directories and files that cannot be trusted.
+//! The files: their format, and directories and files that cannot be trusted.
 
 use crate::support::*;
 use gantry_shm::{Error, Participant, Qos};
@@ -9,11 +9,11 @@ tests![
     a_foreign_directory_is_refused,
     a_symbolic_link_is_refused,
     a_missing_root_is_named,
-    a_board_of_another_version_is_refused_while_somebody_lives,
-    what_another_version_left_is_removed,
+    a_board_of_another_version_is_refused_while_a_process_lives,
+    files_of_another_version_are_removed,
     a_damaged_publisher_is_an_error_and_not_a_crash,
-    strange_files_harm_nobody,
-    a_board_that_vanished_is_refused_while_somebody_uses_it,
+    strange_files_do_no_harm,
+    a_vanished_board_is_refused_while_a_process_uses_it,
     a_damaged_publisher_does_not_silence_a_good_one,
     scribbled_files_give_errors_and_never_a_crash,
     nothing_is_left_after_an_orderly_end,
@@ -58,7 +58,7 @@ fn a_missing_root_is_named() {
     assert!(error.contains("/no/such/root") && error.contains("GANTRY_SHM_DIR"), "{error}");
 }
 
-fn a_board_of_another_version_is_refused_while_somebody_lives() {
+fn a_board_of_another_version_is_refused_while_a_process_lives() {
     for (contents, word) in [(vec![0; 16], "bytes"), (vec![7; 1 << 20], "starts with")] {
         let root = Root::new();
         let mut idle = root.child("idle", &[]);
@@ -68,15 +68,15 @@ fn a_board_of_another_version_is_refused_while_somebody_lives() {
         std::fs::write(&board, contents).unwrap();
         let error = Participant::join_under(root.path(), 0).unwrap_err();
         assert!(matches!(error, Error::Incompatible { .. }) && error.to_string().contains(word), "{error}");
-        // What a version that is gone left behind is in nobody's way.
+        // The files of a version whose processes are gone are removed.
         idle.kill();
         drop(root.join());
         root.assert_empty();
     }
 }
 
-/// Processes of another version that died left all their files, whose layout nobody here knows.
-fn what_another_version_left_is_removed() {
+/// Dead processes of another version left all their files, whose layout is unknown to this one.
+fn files_of_another_version_are_removed() {
     use std::os::unix::fs::FileExt;
     for with_board in [true, false] {
         let root = Root::new();
@@ -117,14 +117,14 @@ fn a_damaged_publisher_is_an_error_and_not_a_crash() {
         let _ = late.take();
     }
     assert!(matches!(subscription.take(), Err(Error::Corrupt { .. })));
-    assert!(subscription.take().unwrap().is_none(), "it is left out, not asked for ever");
-    // Nor joined again, whatever happens on the topic.
+    assert!(subscription.take().unwrap().is_none(), "the publisher is left out, not tried for ever");
+    // The subscription does not attach the publisher again, whatever happens on the topic.
     let _others = [(); 2].map(|()| self::subscription(&participant, 64, Qos::default()));
     assert!(subscription.take().unwrap().is_none());
     assert_eq!(subscription.publisher_count().unwrap(), 0);
 }
 
-fn strange_files_harm_nobody() {
+fn strange_files_do_no_harm() {
     let root = Root::new();
     let mut idle = root.child("idle", &[]);
     idle.line();
@@ -132,7 +132,7 @@ fn strange_files_harm_nobody() {
     let name = |first: char, ending: &str| domain.join(format!("{}{ending}", String::from(first).repeat(32)));
     std::fs::write(name('a', ".process"), "").unwrap();
     std::fs::write(name('b', ".process"), "too short").unwrap();
-    std::fs::write(name('c', ".1.pub"), "of nobody").unwrap();
+    std::fs::write(name('c', ".1.pub"), "no owner").unwrap();
     std::fs::create_dir(name('d', ".process")).unwrap();
     let fifo = name('e', ".process");
     rustix::fs::mknodat(rustix::fs::CWD, &fifo, rustix::fs::FileType::Fifo, rustix::fs::Mode::RUSR, 0).unwrap();
@@ -143,18 +143,18 @@ fn strange_files_harm_nobody() {
     assert_eq!(subscription.publisher_count().unwrap(), 2);
     assert!(publisher.wait_for_subscriptions(2, PATIENCE).unwrap());
     for gone in [name('a', ".process"), name('b', ".process"), name('c', ".1.pub")] {
-        assert!(!gone.exists(), "{} belongs to nobody who lives", gone.display());
+        assert!(!gone.exists(), "{} belongs to no living process", gone.display());
     }
     idle.finish();
 }
 
-fn a_board_that_vanished_is_refused_while_somebody_uses_it() {
+fn a_vanished_board_is_refused_while_a_process_uses_it() {
     let root = Root::new();
     let mut idle = root.child("idle", &[]);
     idle.line();
     let board = root.files().into_iter().find(|path| path.ends_with("board")).unwrap();
     std::fs::remove_file(board).unwrap();
-    // Joined all the same, we would take samples whose pins the publisher does not see.
+    // A participant that joined all the same would take samples with pins that the publisher does not see.
     let error = Participant::join_under(root.path(), 0).unwrap_err().to_string();
     assert!(error.contains(&format!("pid {}", idle.child.id())), "{error}");
     idle.finish();
@@ -179,7 +179,7 @@ fn a_damaged_publisher_does_not_silence_a_good_one() {
     assert!(subscription.mismatches()[0].contains("starts with"), "{:?}", subscription.mismatches());
 }
 
-/// Another process's files, damaged at random: whatever we find there, we go on.
+/// The files of another process are damaged at random, and this process goes on.
 fn scribbled_files_give_errors_and_never_a_crash() {
     use std::os::unix::fs::FileExt;
     let mut random = Random::new();
@@ -191,7 +191,8 @@ fn scribbled_files_give_errors_and_never_a_crash() {
         let suffix = ["pub", "process"][random.below(2) as usize];
         let path = root.files().into_iter().find(|path| path.extension().is_some_and(|e| e == suffix)).unwrap();
         let file = std::fs::OpenOptions::new().write(true).open(path).unwrap();
-        // The headers and what follows them; with small values, which pass the first checks, large and extreme ones.
+        // The damage is in the headers and what follows them: small values pass the first checks, large and extreme ones do
+        // not.
         for _ in 0..=random.below(4) {
             let value = match random.below(4) {
                 0 | 1 => random.below(1 << 14),

@@ -1,6 +1,7 @@
 //! Forked processes: a child gets errors, harms nothing, and keeps no dead parent alive.
 //!
-//! An emulator of another machine may take the advice what a child shall not get, and not follow it: [`why_not`] tries.
+//! An emulator of another machine may accept the advice that keeps pages from a child, and not follow it: [`why_not`] tests
+//! that.
 
 use crate::{
     child::*,
@@ -26,9 +27,9 @@ use std::{
 
 const PAGE_BYTES: usize = 4096;
 
-tests![a_forked_child_gets_errors_and_harms_nothing, forked_children_end_whatever_the_control_thread_was_at,];
+tests![a_forked_child_gets_errors_and_harms_nothing, forked_children_end_at_any_step_of_the_control_thread,];
 
-/// Why these tests cannot hold here; `None` if they can. This process must have one thread.
+/// The reason why these tests cannot hold here, if there is one. This process must have one thread.
 pub fn why_not() -> Option<String> {
     let (kept_back, wiped) = (advised_page(Advice::LinuxDontFork), advised_page(Advice::LinuxWipeOnFork));
     let (_reader, writer) = std::io::pipe().unwrap();
@@ -48,18 +49,18 @@ pub fn why_not() -> Option<String> {
     let ended = unsafe { libc::waitpid(pid, &mut status, 0) };
     assert!(ended == pid && libc::WIFEXITED(status), "{ended} {status}");
     for page in [kept_back, wiped] {
-        // SAFETY: our own page, which nobody uses any more.
+        // SAFETY: our own page, without any further use.
         unsafe { munmap(page.cast(), PAGE_BYTES) }.unwrap();
     }
     match libc::WEXITSTATUS(status) {
         0 => None,
         1 => Some("a forked child gets pages that MADV_DONTFORK keeps from it".into()),
         2 => Some("a forked child's pages are not wiped by MADV_WIPEONFORK".into()),
-        _ => Some("a forked child gets all pages, whatever MADV_DONTFORK and MADV_WIPEONFORK say".into()),
+        _ => Some("a forked child gets all pages, even with MADV_DONTFORK and MADV_WIPEONFORK".into()),
     }
 }
 
-/// A page of this process with a 1 in it, of which the kernel was advised so.
+/// A page of this process with a 1 in it, after that advice to the kernel.
 fn advised_page(advice: Advice) -> *mut u8 {
     let protection = ProtFlags::READ | ProtFlags::WRITE;
     // SAFETY: a new mapping at an address of the kernel's choice aliases nothing.
@@ -75,7 +76,7 @@ fn a_forked_child_gets_errors_and_harms_nothing() {
     let root = Root::new();
     let mut parent = root.child("fork", &[]);
     assert_eq!(parent.line(), "forked");
-    // A grandchild lives on, with copies of everything of both; still their deaths are seen.
+    // The grandchild lives on with copies of all descriptors of both. Their deaths are noticed all the same.
     parent.kill();
     let participant = root.join();
     assert_eq!(count_of(&root, "process"), 1, "the forked child keeps its dead parent alive");
@@ -116,7 +117,7 @@ pub fn forked_child_gets_errors(root: &Path, participant: Arc<Participant>) {
         collector.detach(attachment);
         bell.ring();
         drop(collector);
-        // What the parent may write is not there.
+        // Memory that the parent may write is not mapped in the child.
         // SAFETY: this process has one thread.
         let stray = unsafe { libc::fork() };
         if stray == 0 {
@@ -129,12 +130,12 @@ pub fn forked_child_gets_errors(root: &Path, participant: Arc<Participant>) {
         unsafe { libc::waitpid(stray, &mut status, 0) };
         assert!(libc::WIFSIGNALED(status) && libc::WTERMSIG(status) == libc::SIGSEGV, "{status}");
         drop((sample, spare, events, publisher, subscription, participant));
-        // A domain of its own, after the parent's handles are gone, and a child that holds copies of all of it: still this
-        // process's death will be seen.
+        // The child joins a domain itself, after the parent's handles are gone, and its own child holds copies of all of it:
+        // the death of the child is noticed all the same.
         let own = Participant::join_under(root, 0).unwrap();
         // SAFETY: this process has one thread.
         if unsafe { libc::fork() } != 0 {
-            // Leaves nothing behind, and no destructor runs.
+            // Its files are removed although no destructor runs.
             // SAFETY: plain system call.
             unsafe { libc::_exit(i32::from(own.domain_id() != 0)) };
         }
@@ -142,7 +143,7 @@ pub fn forked_child_gets_errors(root: &Path, participant: Arc<Participant>) {
         let _ = std::io::stdin().read(&mut [0]);
         std::process::exit(0);
     }
-    // The parent is as it was.
+    // The handles of the parent still work.
     publisher.publish(loan, SourceTime::default()).unwrap();
     assert_eq!(check(sample.bytes()), 1);
     let deadline = Instant::now() + Duration::from_millis(200);
@@ -162,7 +163,7 @@ fn drain_unchecked(subscription: &mut gantry_shm::Subscription) {
     while subscription.take().unwrap().is_some() {}
 }
 
-fn forked_children_end_whatever_the_control_thread_was_at() {
+fn forked_children_end_at_any_step_of_the_control_thread() {
     let root = Root::new();
     let mut child = root.child("forks", &[]);
     assert_eq!(child.line(), "done");
@@ -170,7 +171,7 @@ fn forked_children_end_whatever_the_control_thread_was_at() {
     root.assert_empty();
 }
 
-/// Role: forks often, while the control thread has much to do.
+/// Role of a child process: forks often, while the control thread has much to do.
 pub fn fork_while_control_is_busy(root: &Path, participant: &Arc<Participant>) {
     let ended = Arc::new(AtomicBool::new(false));
     let (busy, stop) = (participant.clone(), ended.clone());
@@ -185,7 +186,7 @@ pub fn fork_while_control_is_busy(root: &Path, participant: &Arc<Participant>) {
     let mut events = subscription.events().unwrap();
     assert!(!wait_set.wait(&mut [], Duration::from_micros(100)).unwrap());
     for round in 0..40 {
-        // SAFETY: the child uses what works in a child of a process with threads, which is what is tested here.
+        // SAFETY: the child uses what works in a child of a process with threads, which this test checks.
         let pid = unsafe { libc::fork() };
         if pid == 0 {
             let is_forked = |error: Option<Error>| assert!(matches!(error, Some(Error::Forked)), "{error:?}");

@@ -1,4 +1,4 @@
-//! KEEP_ALL, any size of history: what gating readers get against what was published.
+//! KEEP_ALL with histories of any size: gating readers get exactly the samples that were published.
 
 use crate::{
     keep_all::{BYTES, fill_up, keeps, qos},
@@ -9,12 +9,12 @@ use std::{collections::VecDeque, sync::Arc};
 
 tests![every_size_of_history_keeps_its_promise, a_cap_in_bytes_gates_too, random_gated_operations_agree_with_a_queue,];
 
-/// Whatever the ring's size is beside the history's: full, some taken, filled again. `slots` are there before, for then the
-/// publisher does not look at its readers whenever it needs one.
+/// The history fills, some of it is taken, and it fills again, for any ratio of the sizes of ring and history. `slots` are
+/// created before, since the publisher otherwise looks at its readers whenever it needs a slot.
 fn stays_full(participant: &Arc<Participant>, samples: usize, slots: usize, qos: Qos) {
     let mut publisher = publisher_with(participant, BYTES, qos, keeps(samples));
     drop((0..slots).map(|_| publisher.loan(BYTES).unwrap()).collect::<Vec<_>>());
-    // Of a history that was kept for nobody, some is there and some is not.
+    // The history was kept for no reader: a part of it is still there, the rest is not.
     let mut next = 1 + 3 * samples as u64 + 16;
     (1..next).for_each(|number| assert!(try_send(&mut publisher, BYTES, number)));
     let mut subscription = subscription(participant, BYTES, qos);
@@ -65,7 +65,7 @@ fn a_cap_in_bytes_gates_too() {
     assert_eq!(subscription.losses(), Default::default());
 }
 
-/// Publish, take, hold, join and leave at random: each reader gets exactly what was published since it joined.
+/// Publish, take, hold, join and leave at random: each reader gets exactly the samples that were published since it joined.
 fn random_gated_operations_agree_with_a_queue() {
     let mut random = Random::new();
     let mut random = |below| random.below(below);
@@ -97,8 +97,8 @@ fn random_gated_operations_agree_with_a_queue() {
                     }
                 }
                 60..95 if !readers.is_empty() => {
-                    let place = random(readers.len() as u64) as usize;
-                    let (reader, queue) = &mut readers[place];
+                    let index = random(readers.len() as u64) as usize;
+                    let (reader, queue) = &mut readers[index];
                     let sample = reader.take().unwrap();
                     assert_eq!(sample.as_ref().map(|sample| check(sample.bytes())), queue.pop_front());
                     held.extend(sample.map(|sample| (number, check(sample.bytes()), sample)));

@@ -1,4 +1,4 @@
-//! The graph: who is there, who is connected with whom, and news of it.
+//! The graph: nodes, endpoints, their connections, and news of all of it.
 
 use crate::{child::*, support::*};
 use gantry_shm::{ConnectionState, GraphWatch, NodeRecord, Participant, Publisher, PublisherOptions, Qos, Role};
@@ -14,14 +14,14 @@ use std::{
 
 tests![
     a_node_is_in_the_graph_as_long_as_its_record,
-    a_killed_process_leaves_the_graph_and_this_is_told,
-    each_pair_says_whether_it_is_connected,
-    a_pair_that_is_not_mapped_says_why,
+    a_killed_process_leaves_the_graph_with_a_notification,
+    each_endpoint_pair_has_a_connection_state,
+    a_pair_that_is_not_mapped_has_a_reason,
     a_subscription_of_a_stopped_process_is_not_mapped_until_it_goes_on,
     copies_are_counted_for_each_endpoint,
 ];
 
-/// Counts how often it is woken.
+/// Counts its wake-ups.
 #[derive(Default)]
 struct Count(AtomicU64);
 
@@ -48,10 +48,10 @@ fn a_node_is_in_the_graph_as_long_as_its_record() {
     let count = Arc::new(Count::default());
     let watch = GraphWatch::new(participant.clone()).unwrap();
     watch.set_waker(Some(Waker::from(count.clone())));
-    let told = |before: u64| eventually("the watch is told", || count.0.load(SeqCst) > before);
+    let expect_wake_up = |before: u64| eventually("the watch is woken", || count.0.load(SeqCst) > before);
     let before = participant.graph_generation().unwrap();
     let first = NodeRecord::new(participant.clone(), "/eye").unwrap();
-    told(0);
+    expect_wake_up(0);
     assert!(participant.wait_for_graph_change(before, Duration::ZERO).unwrap());
     let second = NodeRecord::new(participant.clone(), "/eye").unwrap();
     assert_eq!(nodes(&participant), ["/eye", "/eye"], "two of one name are two");
@@ -62,11 +62,11 @@ fn a_node_is_in_the_graph_as_long_as_its_record() {
     let (seen, woken) = (participant.graph_generation().unwrap(), count.0.load(SeqCst));
     assert!(!participant.wait_for_graph_change(seen, Duration::ZERO).unwrap());
     drop(second);
-    told(woken);
+    expect_wake_up(woken);
     assert_eq!(nodes(&participant), [""; 0]);
 }
 
-fn a_killed_process_leaves_the_graph_and_this_is_told() {
+fn a_killed_process_leaves_the_graph_with_a_notification() {
     let root = Root::new();
     let participant = root.join();
     let mut child = root.child("check", &[]);
@@ -77,16 +77,16 @@ fn a_killed_process_leaves_the_graph_and_this_is_told() {
     assert!(listener.process.ends_with(&format!("(pid {})", child.child.id())), "{}", listener.process);
     let seen = participant.graph_generation().unwrap();
     child.kill();
-    assert_eq!(listeners(), [], "a dead process has no endpoints, told or not");
+    assert_eq!(listeners(), [], "a dead process has no endpoints, with or without a notification");
     assert!(participant.wait_for_graph_change(seen, PATIENCE).unwrap());
 }
 
-fn each_pair_says_whether_it_is_connected() {
+fn each_endpoint_pair_has_a_connection_state() {
     let root = Root::new();
     let participant = root.join();
     let qos = Qos::default().keep_last(2);
     let _offer = publisher(&participant, 64, qos.best_effort());
-    // Of one process, and so with rows of which none says whose it is.
+    // All endpoints are in one process, so no reader record names its reader.
     let _fast = subscription(&participant, 64, qos.best_effort().keep_last(1));
     let _fussy = subscription(&participant, 64, qos.reliable());
     let _slow = subscription(&participant, 64, qos.best_effort().keep_last(9));
@@ -102,7 +102,7 @@ fn each_pair_says_whether_it_is_connected() {
     assert_eq!(states[0].to_string(), "zero-copy");
 }
 
-fn a_pair_that_is_not_mapped_says_why() {
+fn a_pair_that_is_not_mapped_has_a_reason() {
     let root = Root::new();
     let participant = root.join();
     let _publisher = publisher(&participant, 64, Qos::default());
@@ -144,7 +144,7 @@ fn copies_are_counted_for_each_endpoint() {
     (0..3).for_each(|_| talker.count_copy());
     listener.count_copy();
     assert_eq!(counts(), (3, 1));
-    // Its block is used again, and counts from the beginning.
+    // The block is used again, and its count begins at zero.
     let message_type = bytes_type(64);
     drop(talker);
     let again = Publisher::new(

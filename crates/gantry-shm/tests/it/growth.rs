@@ -15,16 +15,16 @@ use std::{
     time::Duration,
 };
 
-tests![a_deep_reader_joins_a_running_publisher_and_nobody_loses, overwritten_is_exact_while_rings_grow];
+tests![a_deep_reader_joins_a_running_publisher_and_no_reader_loses, overwritten_is_exact_while_rings_grow];
 
-/// Publishes at full speed until `done`; says in `matched` the first number that all of `count` readers are sure to get.
+/// Publishes at full speed until `done`; stores in `matched` the first number that all of `count` readers are sure to get.
 fn talk(mut publisher: Publisher, count: usize, pace: &AtomicU64, matched: &AtomicU64, done: &AtomicBool) -> u64 {
     let mut number = 0;
     while !done.load(Acquire) {
         if matched.load(Relaxed) == 0 && number % 64 == 0 && publisher.subscription_count().unwrap() >= count {
             matched.store(number + 1, Release);
         }
-        // As fast as it may: readers' depths allow this much.
+        // The limit on the lead is within the depths of the readers.
         if number < pace.load(Acquire) + 4000 {
             number += 1;
             send(&mut publisher, BYTES, number);
@@ -35,9 +35,9 @@ fn talk(mut publisher: Publisher, count: usize, pace: &AtomicU64, matched: &Atom
     number
 }
 
-/// A reader that is nearly as deep as it lags, and sits on the first ring, one that joins in the middle, and one in another
-/// process: all of them keep within their depths, so none loses anything from when it is matched.
-fn a_deep_reader_joins_a_running_publisher_and_nobody_loses() {
+/// There are three readers: one is nearly as deep as its lag and stays on the first ring, one joins in the middle, and one is
+/// in another process. All of them keep within their depths, so none loses a sample after it is matched.
+fn a_deep_reader_joins_a_running_publisher_and_no_reader_loses() {
     let root = Root::new();
     let participant = root.join();
     let (pace, matched, done) = (AtomicU64::new(0), AtomicU64::new(0), AtomicBool::new(false));
@@ -54,7 +54,7 @@ fn a_deep_reader_joins_a_running_publisher_and_nobody_loses() {
                 next += 1;
             }
             let seconds = second.map_or(Vec::new(), drain);
-            pace.store(next - 1, Release); // what all of them have taken
+            pace.store(next - 1, Release); // all of the readers have taken these
             (next, seconds)
         };
         while follow(None).0 < 3000 {}
@@ -79,7 +79,7 @@ fn a_deep_reader_joins_a_running_publisher_and_nobody_loses() {
     });
 }
 
-/// Role of a child process: takes all, and says whether all between two numbers came.
+/// Role of a child process: takes all samples, and says whether all between two numbers came.
 pub fn count(participant: &Arc<Participant>, depth: u32) {
     let mut subscription = subscription(participant, BYTES, keep_last(depth));
     let (sender, ends) = std::sync::mpsc::channel();
@@ -98,7 +98,7 @@ pub fn count(participant: &Arc<Participant>, depth: u32) {
     }
 }
 
-/// Ever deeper readers come, each makes the ring grow; a small one takes meanwhile, and every sample is taken or counted.
+/// Ever deeper readers come, and each makes the ring grow; a small one takes meanwhile, and every sample is taken or counted.
 fn overwritten_is_exact_while_rings_grow() {
     let root = Root::new();
     let participant = root.join();
@@ -141,7 +141,7 @@ fn overwritten_is_exact_while_rings_grow() {
     }
 }
 
-/// Takes no more than that.
+/// Takes at most `count` samples.
 fn drain_some(subscription: &mut Subscription, count: usize) -> Vec<u64> {
     (0..count).map_while(|_| subscription.take().unwrap()).map(|sample| check(sample.bytes())).collect()
 }

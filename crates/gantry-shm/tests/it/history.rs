@@ -1,4 +1,4 @@
-//! What readers of any depth get of a publisher's history: live and late.
+//! The history of a publisher, as readers of any depth get it: live and late.
 
 use crate::{child::say, support::*};
 use gantry_shm::{Participant, Publisher, PublisherOptions, Qos, SourceTime};
@@ -18,13 +18,13 @@ tests![
     a_late_joiner_gets_the_smaller_of_both_depths,
     the_history_of_several_publishers_comes_in_order,
     the_history_of_idle_processes_comes_in_order,
-    a_holder_of_thousands_stops_nobody,
-    expired_samples_are_passed_over_wherever_they_stand,
+    a_holder_of_thousands_stops_no_other_reader,
+    expired_samples_are_passed_over_at_any_position,
 ];
 
 pub const BYTES: usize = 64;
 
-/// Keeps so many samples for deep readers.
+/// The publisher keeps that many samples for deep readers.
 pub fn keeps(samples: usize) -> PublisherOptions {
     PublisherOptions { max_kept_samples: samples, ..Default::default() }
 }
@@ -62,7 +62,7 @@ fn a_deep_reader_gets_what_the_publisher_may_keep() {
     let root = Root::new();
     let participant = root.join();
     let small = PublisherOptions { max_kept_bytes: 64 << 10, ..keeps(1000) };
-    // So many samples at least, and so many at most: some are retired together.
+    // The bounds differ, since some samples are retired together.
     for (options, bytes, least, most) in [(keeps(100), BYTES, 100, 120), (small, 10_000, 5, 7), (small, 100_000, 2, 2)]
     {
         let mut publisher = publisher_with(&participant, usize::MAX, keep_last(2), options);
@@ -76,8 +76,8 @@ fn a_deep_reader_gets_what_the_publisher_may_keep() {
     }
 }
 
-/// No livelock: there always is a newest sample, so a take finds one however fast the publisher is, of large samples, too,
-/// which it retires few at a time.
+/// There is no livelock: a newest sample always exists, so a take finds one at any speed of the publisher. This holds for large
+/// samples, too, of which the publisher retires few at a time.
 fn a_reader_of_depth_one_always_finds_something() {
     let root = Root::new();
     let participant = root.join();
@@ -90,7 +90,7 @@ fn a_reader_of_depth_one_always_finds_something() {
         let (found, takes) = std::thread::scope(|scope| {
             scope.spawn(move || {
                 for _ in 0..last {
-                    let loan = publisher.loan(bytes).unwrap(); // nobody looks at its bytes, so nothing slows it down
+                    let loan = publisher.loan(bytes).unwrap(); // no byte is read, so the publisher is not slowed down
                     publisher.publish(loan, SourceTime::default()).unwrap();
                 }
                 done.store(true, Release);
@@ -130,14 +130,14 @@ fn a_late_joiner_gets_the_smaller_of_both_depths() {
     }
 }
 
-/// Publishes a sample of that time, which is its number, too.
+/// Publishes a sample with that source time, which is its number, too.
 fn send_at(publisher: &mut Publisher, monotonic_ns: u64) {
     let mut loan = publisher.loan(BYTES).unwrap();
     fill(loan.bytes_mut(), monotonic_ns);
     publisher.publish(loan, SourceTime { monotonic_ns, wall_ns: 0 }).unwrap();
 }
 
-/// The last samples of each publisher, as (time, place of the publisher).
+/// The last `depth` times of each publisher, in order.
 fn model_of(times: &[Vec<u64>], depth: usize) -> Vec<u64> {
     let mut all: Vec<u64> =
         times.iter().flat_map(|times| &times[times.len().saturating_sub(depth)..]).copied().collect();
@@ -153,9 +153,9 @@ fn the_history_of_several_publishers_comes_in_order() {
     let mut publishers: Vec<_> = (0..3).map(|_| publisher(&participant, BYTES, qos)).collect();
     let mut times = vec![Vec::new(); 3];
     for time in 1..=500 {
-        let place = random.below(3) as usize;
-        send_at(&mut publishers[place], time);
-        times[place].push(time);
+        let index = random.below(3) as usize;
+        send_at(&mut publishers[index], time);
+        times[index].push(time);
         if random.below(10) == 0 {
             let depth = 1 + random.below(20) as usize;
             let mut late = subscription(&participant, BYTES, keep_last(depth as u32).transient_local());
@@ -163,7 +163,7 @@ fn the_history_of_several_publishers_comes_in_order() {
             assert_eq!(late.losses(), Default::default());
         }
     }
-    // Of the same time, for everybody in the same order.
+    // Samples with the same time come in the same order for every reader.
     publishers.iter_mut().for_each(|publisher| send_at(publisher, 1000));
     let [one, other] = [(); 2].map(|()| {
         let mut late = subscription(&participant, BYTES, keep_last(1).transient_local());
@@ -177,7 +177,7 @@ fn the_history_of_idle_processes_comes_in_order() {
     let root = Root::new();
     let participant = root.join();
     // Publisher n of 3 publishes the times n, n + 3, n + 6, ...
-    let mut idle: Vec<_> = (0..3).map(|place| root.child("history", &[&place.to_string()])).collect();
+    let mut idle: Vec<_> = (0..3).map(|index| root.child("history", &[&index.to_string()])).collect();
     idle.iter_mut().for_each(|child| assert_eq!(child.line(), "ready"));
     for depth in [1, 4, 10, 50] {
         let mut late = subscription(&participant, BYTES, keep_last(depth).transient_local());
@@ -185,15 +185,15 @@ fn the_history_of_idle_processes_comes_in_order() {
     }
 }
 
-/// Role of a child process: publishes a third of the times up to 300, and is idle.
-pub fn publish_a_third(participant: &Arc<Participant>, place: u64) {
+/// Role of a child process: publishes a third of the times up to 300, and then does nothing.
+pub fn publish_a_third(participant: &Arc<Participant>, index: u64) {
     let mut publisher = publisher(participant, BYTES, keep_last(10).transient_local());
-    (1..=300).filter(|time| time % 3 == place).for_each(|time| send_at(&mut publisher, time));
+    (1..=300).filter(|time| time % 3 == index).for_each(|time| send_at(&mut publisher, time));
     say("ready");
     std::io::stdin().lock().lines().for_each(drop);
 }
 
-fn a_holder_of_thousands_stops_nobody() {
+fn a_holder_of_thousands_stops_no_other_reader() {
     let root = Root::new();
     let participant = root.join();
     let mut publisher = publisher(&participant, BYTES, keep_last(1));
@@ -211,11 +211,11 @@ fn a_holder_of_thousands_stops_nobody() {
     assert_eq!((holder.losses(), other.losses()), Default::default());
 }
 
-fn expired_samples_are_passed_over_wherever_they_stand() {
+fn expired_samples_are_passed_over_at_any_position() {
     let root = Root::new();
     let participant = root.join();
     let qos = keep_last(10).transient_local();
-    // Microseconds after the machine started, or in the future.
+    // The time is microseconds after the start of the machine, or in the future.
     let (old, new) = (1, u64::MAX);
     for (times, valid) in
         [(vec![old; 10], 0), (vec![new; 10], 10), (vec![old, new, old, old, new], 2), (vec![new, old], 1)]

@@ -1,16 +1,16 @@
-//! The inspector: it tells who holds what, problems what should not be, and touches nothing.
+//! Inspection: a report names readers, holders and problems, and changes nothing.
 
 use crate::{child::*, support::*};
 use gantry_shm::{Holder, inspect_under};
 
 tests![
-    a_report_names_who_reads_and_who_holds,
-    a_report_of_nothing_makes_nothing,
-    the_dead_and_what_belongs_to_nobody_are_problems,
+    a_report_names_readers_and_holders,
+    a_report_of_an_empty_domain_creates_nothing,
+    dead_processes_and_files_without_an_owner_are_problems,
     sleepers_are_counted,
 ];
 
-fn a_report_names_who_reads_and_who_holds() {
+fn a_report_names_readers_and_holders() {
     let root = Root::new();
     let participant = root.join();
     let mut publisher = publisher(&participant, STREAM_BYTES, stream_qos());
@@ -23,7 +23,7 @@ fn a_report_names_who_reads_and_who_holds() {
         holder.line();
     }
     let before = root.files();
-    // From outside, and from within.
+    // One report comes from outside of the domain, one from a participant.
     for report in [inspect_under(root.path(), 0).unwrap().unwrap(), participant.inspect().unwrap()] {
         assert_eq!(report.problems, Vec::<String>::new());
         assert_eq!(report.processes.len(), 2);
@@ -50,7 +50,7 @@ fn a_report_names_who_reads_and_who_holds() {
     holder.finish();
 }
 
-fn a_report_of_nothing_makes_nothing() {
+fn a_report_of_an_empty_domain_creates_nothing() {
     let root = Root::new();
     assert_eq!(inspect_under(root.path(), 0).unwrap(), None);
     assert_eq!(gantry_shm::domains_under(root.path()).unwrap(), Vec::<u32>::new());
@@ -62,7 +62,7 @@ fn a_report_of_nothing_makes_nothing() {
     assert_eq!(inspect_under(root.path(), 0).unwrap(), None);
 }
 
-fn the_dead_and_what_belongs_to_nobody_are_problems() {
+fn dead_processes_and_files_without_an_owner_are_problems() {
     let root = Root::new();
     let mut dead = root.child("idle", &[]);
     dead.line();
@@ -70,7 +70,7 @@ fn the_dead_and_what_belongs_to_nobody_are_problems() {
     dead.kill();
     let domain = root.files().into_iter().find(|path| path.ends_with("board")).unwrap();
     let name = format!("{}.1.pub", "c".repeat(32));
-    std::fs::write(domain.with_file_name(&name), "of nobody").unwrap();
+    std::fs::write(domain.with_file_name(&name), "no owner").unwrap();
     let report = inspect_under(root.path(), 0).unwrap().unwrap();
     assert!(!report.processes[0].is_alive);
     for part in [format!("(pid {pid}) is dead"), format!("no process owns {name}")] {
@@ -90,9 +90,9 @@ fn sleepers_are_counted() {
     let mut subscription = subscription(&participant, 64, Default::default());
     std::thread::scope(|threads| {
         threads.spawn(|| assert!(subscription.wait(PATIENCE).unwrap()));
-        let we = format!("(pid {})", std::process::id());
+        let own_pid = format!("(pid {})", std::process::id());
         let sleeper = || participant.inspect().unwrap().topics.remove(0).sleepers.pop();
-        eventually("one sleeps", || sleeper().is_some_and(|sleeper| sleeper.ends_with(&we)));
+        eventually("the subscription sleeps", || sleeper().is_some_and(|sleeper| sleeper.ends_with(&own_pid)));
         let mut publisher = publisher(&participant, 64, Default::default());
         publisher.wait_for_subscriptions(1, PATIENCE).unwrap();
         send(&mut publisher, 64, 1);

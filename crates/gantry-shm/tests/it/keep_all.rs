@@ -1,4 +1,4 @@
-//! KEEP_ALL: a publisher that waits for its readers, and for whom it does not.
+//! KEEP_ALL: a publisher waits for gating readers, and for no others.
 
 use crate::{
     child::{STREAM_BYTES, say},
@@ -18,9 +18,9 @@ tests![
     a_blocked_publisher_goes_on_when_its_reader_leaves,
     a_killed_reader_lets_its_publisher_go_on,
     a_stopped_reader_is_named_in_the_time_out,
-    who_is_not_reliable_and_keep_all_never_blocks,
+    endpoints_that_are_not_reliable_and_keep_all_never_block,
     a_reader_that_joins_a_gated_stream_loses_nothing_from_then_on,
-    what_a_gated_stream_lost_before_it_knew_its_reader_is_counted_so,
+    samples_lost_before_a_gating_reader_was_matched_are_counted_as_such,
     the_slower_of_two_readers_decides,
     a_cap_without_end_is_what_fits,
 ];
@@ -31,12 +31,12 @@ pub fn qos() -> Qos {
     Qos::default().keep_all().reliable()
 }
 
-/// Keeps so many samples, and waits for none of its readers.
+/// The publisher keeps that many samples, and does not wait for its readers.
 pub fn keeps(samples: usize) -> PublisherOptions {
     PublisherOptions { max_kept_samples: samples, max_blocking_time: Duration::ZERO, ..Default::default() }
 }
 
-/// As `keeps`, but waits as long as it takes.
+/// As `keeps`, but the publisher waits for its readers.
 fn waits(samples: usize) -> PublisherOptions {
     PublisherOptions { max_blocking_time: PATIENCE, ..keeps(samples) }
 }
@@ -48,7 +48,7 @@ fn pair(participant: &Arc<Participant>, options: PublisherOptions) -> (Publisher
     (publisher, subscription)
 }
 
-/// Publishes until nothing fits any more, from `first` on; the number that did not fit.
+/// Publishes from `first` on, until a message does not fit; returns its number.
 pub fn fill_up(publisher: &mut Publisher, first: u64) -> u64 {
     (first..).find(|&number| !try_send(publisher, BYTES, number)).unwrap()
 }
@@ -62,15 +62,15 @@ fn a_full_history_hands_the_loan_back_and_takes_it_later() {
     assert!(end > 20, "{end}");
     let mut loan = publisher.loan(BYTES).unwrap();
     fill(loan.bytes_mut(), end);
-    let place = loan.bytes().as_ptr();
+    let address = loan.bytes().as_ptr();
     let mut unpublished = publisher.publish(loan, SourceTime::default()).unwrap_err();
-    let said = unpublished.to_string();
+    let text = unpublished.to_string();
     let pid = std::process::id().to_string();
-    assert!(matches!(*unpublished.error, Error::PublishTimeout { waited_ms: 5, .. }), "{said}");
-    assert!(said.contains("/chatter") && said.contains(&pid), "{said}");
-    // The same bytes at the same place; others go first, it goes later.
+    assert!(matches!(*unpublished.error, Error::PublishTimeout { waited_ms: 5, .. }), "{text}");
+    assert!(text.contains("/chatter") && text.contains(&pid), "{text}");
+    // The loan keeps its bytes and its address; other messages go first, it goes later.
     for number in end + 1..end + 5 {
-        assert_eq!((unpublished.loan.bytes().as_ptr(), check(unpublished.loan.bytes())), (place, end));
+        assert_eq!((unpublished.loan.bytes().as_ptr(), check(unpublished.loan.bytes())), (address, end));
         let sample = subscription.take().unwrap().unwrap();
         assert_eq!(check(sample.bytes()), number - end);
         send(&mut publisher, BYTES, number);
@@ -98,18 +98,19 @@ fn a_blocked_publisher_goes_on_when_its_reader_takes() {
     assert_eq!(subscription.losses(), Default::default());
 }
 
-/// Fills a publisher's history, and publishes one more in a thread, which says what came of it.
+/// Fills a publisher's history, and publishes one more message in a thread, which sends the publisher's memory size when it is
+/// done.
 fn block(mut publisher: Publisher) -> mpsc::Receiver<u64> {
     let (sender, receiver) = mpsc::channel();
     let (about, to_block) = mpsc::channel();
     std::thread::spawn(move || {
         for number in 1..=100 {
-            let _ = about.send(number); // of no interest once it blocks
+            let _ = about.send(number); // fails once the receiver is gone
             send(&mut publisher, BYTES, number);
         }
         sender.send(publisher.memory_bytes() as u64).unwrap();
     });
-    // It is about to publish what cannot be kept.
+    // The history is full at the fifth message.
     while to_block.recv().unwrap() < 5 {}
     receiver
 }
@@ -119,12 +120,12 @@ fn a_blocked_publisher_goes_on_when_its_reader_leaves() {
     let participant = root.join();
     let (publisher, subscription) = pair(&participant, waits(4));
     let done = block(publisher);
-    assert!(done.try_recv().is_err(), "nobody took anything");
+    assert!(done.try_recv().is_err(), "no sample was taken");
     drop(subscription);
     done.recv_timeout(PATIENCE).unwrap();
 }
 
-/// Role of a child process: takes one sample when told so, and holds it.
+/// Role of a child process: takes one sample for each line of input, and holds it.
 pub fn hold_when_told(participant: &Arc<Participant>) {
     let mut subscription = subscription(participant, STREAM_BYTES, qos());
     subscription.publisher_count().unwrap();
@@ -144,7 +145,7 @@ fn a_killed_reader_lets_its_publisher_go_on() {
     assert_eq!(victim.line(), "ready");
     assert!(publisher.wait_for_subscriptions(1, PATIENCE).unwrap());
     let done = block(publisher);
-    assert!(done.try_recv().is_err(), "nobody took anything");
+    assert!(done.try_recv().is_err(), "no sample was taken");
     victim.kill();
     done.recv_timeout(PATIENCE).unwrap();
 }
@@ -170,16 +171,16 @@ fn a_stopped_reader_is_named_in_the_time_out() {
             Err(unpublished) => break unpublished,
         }
     };
-    let (said, own) = (unpublished.to_string(), format!("(pid {})", std::process::id()));
-    assert!(said.contains(&format!("(pid {})", stopped.child.id())), "{said}");
-    assert!(!said.contains(&own), "this process took everything: {said}");
+    let (text, own) = (unpublished.to_string(), format!("(pid {})", std::process::id()));
+    assert!(text.contains(&format!("(pid {})", stopped.child.id())), "{text}");
+    assert!(!text.contains(&own), "this process took everything: {text}");
     kill_process(stopped.pid(), Signal::CONT).unwrap();
     stopped.say("take");
     assert_eq!(stopped.line(), "holds 1");
     eventually("there is room again", || try_send(&mut publisher, BYTES, 1000));
 }
 
-fn who_is_not_reliable_and_keep_all_never_blocks() {
+fn endpoints_that_are_not_reliable_and_keep_all_never_block() {
     let root = Root::new();
     let participant = root.join();
     let keep_last = Qos::default().keep_last(3).reliable();
@@ -214,7 +215,7 @@ fn a_reader_that_joins_a_gated_stream_loses_nothing_from_then_on() {
             number += 1;
             send(&mut publisher, BYTES, number);
         }
-        // From here on the second is matched.
+        // The second reader is matched from here on.
         assert_eq!(publisher.subscription_count().unwrap(), 2);
         let matched = number + 1;
         (matched..matched + 1000).for_each(|number| _ = send(&mut publisher, BYTES, number));
@@ -247,16 +248,17 @@ fn a_reader_that_joins_a_gated_stream_loses_nothing_from_then_on() {
     reader.join().unwrap();
 }
 
-fn what_a_gated_stream_lost_before_it_knew_its_reader_is_counted_so() {
+fn samples_lost_before_a_gating_reader_was_matched_are_counted_as_such() {
     let root = Root::new();
     let participant = root.join();
     let mut publisher = publisher_with(&participant, BYTES, qos(), keeps(1));
     let (mut number, mut lost) = (0, 0);
-    // Until the publisher was quicker than its control thread, so that it retired what it did not know to be wanted.
+    // The loop ends when the publisher was quicker than its control thread, so that it retired samples before it had matched
+    // the reader.
     while lost == 0 {
         let mut subscription = subscription(&participant, BYTES, qos());
         let joined = number;
-        number = fill_up(&mut publisher, number + 1) - 1; // it knows the reader now
+        number = fill_up(&mut publisher, number + 1) - 1; // now the reader is matched
         let taken = drain(&mut subscription);
         let losses = subscription.losses();
         assert_eq!((losses.overwritten, losses.before_matched + taken.len() as u64), (0, number - joined));
@@ -278,7 +280,7 @@ fn the_slower_of_two_readers_decides() {
     let next = fill_up(&mut publisher, end);
     assert!((end + 3..end + 30).contains(&next), "three were taken, {} fit", next - end);
     assert_eq!(drain(&mut slow), (4..next).collect::<Vec<u64>>());
-    // One that goes does not count any more.
+    // A reader that leaves does not gate any more.
     assert_eq!(drain(&mut quick), (end..next).collect::<Vec<u64>>());
     let end = fill_up(&mut publisher, next);
     assert_eq!(drain(&mut quick), (next..end).collect::<Vec<u64>>());

@@ -1,4 +1,4 @@
-//! Little memory: a full file system is a sentence, and what is there is enough.
+//! Little memory: a full file system gives an error that says so, and the memory that is there is used.
 
 use crate::{
     child::say,
@@ -16,11 +16,11 @@ tests![
     a_full_file_system_is_a_sentence,
     four_megabyte_messages_run_in_64_megabytes,
     a_reader_without_room_for_pins_stays_matched,
-    room_that_was_handed_back_and_taken_is_a_sentence,
+    punched_pages_that_are_taken_are_a_sentence,
     the_last_page_is_used,
 ];
 
-/// Runs a program in a mount name space of its own, where a small tmpfs lies at `directory`.
+/// Runs a program in a mount namespace of its own, where a small tmpfs lies at `directory`.
 fn in_small_tmpfs(directory: &Path, program: &[String]) -> std::io::Result<Output> {
     let mount = format!("mount -t tmpfs -o size=64m,mode=1777 tmpfs '{}'", directory.display());
     let mut command = Command::new("unshare");
@@ -30,7 +30,7 @@ fn in_small_tmpfs(directory: &Path, program: &[String]) -> std::io::Result<Outpu
     command.args(["--mount", "sh", "-c", &format!("{mount} && exec \"$@\""), "sh"]).args(program).output()
 }
 
-/// Why these tests cannot run here (no mount name spaces, say); `None` if they can.
+/// The reason why these tests cannot run here (no mount namespaces, for instance), if there is one.
 pub fn why_not() -> Option<String> {
     let root = Root::new();
     let why = match in_small_tmpfs(root.path(), &["true".to_owned()]) {
@@ -38,10 +38,10 @@ pub fn why_not() -> Option<String> {
         Ok(output) => String::from_utf8_lossy(&output.stderr).trim().to_owned(),
         Err(error) => format!("unshare: {error}"),
     };
-    Some(format!("no small tmpfs can be had here: {why}"))
+    Some(format!("this machine allows no small tmpfs: {why}"))
 }
 
-/// Plays a role there, and returns what it said.
+/// Plays a role there; returns its output.
 fn play(role: &str) -> String {
     let root = Root::new();
     let mut program = this_program();
@@ -52,9 +52,9 @@ fn play(role: &str) -> String {
 }
 
 fn a_full_file_system_is_a_sentence() {
-    let said = play("fill");
+    let output = play("fill");
     for part in ["no room", "/chatter", "--shm-size", "GANTRY_SHM_DIR", "bytes were needed"] {
-        assert!(said.contains(part), "{part} is not in: {said}");
+        assert!(output.contains(part), "{part} is not in: {output}");
     }
 }
 
@@ -66,7 +66,7 @@ fn a_reader_without_room_for_pins_stays_matched() {
     assert!(play("hold-all").contains("still matched"));
 }
 
-fn room_that_was_handed_back_and_taken_is_a_sentence() {
+fn punched_pages_that_are_taken_are_a_sentence() {
     assert!(play("hand-back").contains("recovered"));
 }
 
@@ -84,7 +84,7 @@ pub fn fill_a_small_file_system(participant: &Arc<Participant>) {
     for number in 1..=200 {
         send(&mut publisher, bytes, number);
         if number % 10 == 0 {
-            assert_eq!(drain(&mut subscription).len(), 10, "the history holds what it promises");
+            assert_eq!(drain(&mut subscription).len(), 10, "the history holds ten samples");
         }
     }
     say("ran 200");
@@ -97,19 +97,19 @@ pub fn fill_a_small_file_system(participant: &Arc<Participant>) {
     };
     assert!(matches!(error, Error::NoRoom { .. }), "{error}");
     say(&error.to_string());
-    // Not the end: with a slot back, it goes on.
+    // The publisher goes on after a slot is returned.
     loans.pop();
     send(&mut publisher, bytes, 201);
     assert_eq!(drain(&mut subscription), [201]);
 }
 
-/// Role of a child process: a reader that can hold no more samples, since there is no room for pins, stays matched.
+/// Role of a child process: a reader that cannot hold more samples, since there is no room for pins, stays matched.
 pub fn hold_more_than_there_is_room_for(root: &Path, participant: &Arc<Participant>) {
     let qos = Qos::default().keep_last(4);
     let mut publisher = publisher(participant, 64, qos);
     let mut subscription = subscription(participant, 64, qos);
     match_up(&mut publisher, &mut subscription);
-    // Slots enough, so that it is the reader who runs out of room.
+    // There are enough slots, so that the reader is the first to need more room.
     drop((0..3000).map(|_| publisher.loan(64).unwrap()).collect::<Vec<_>>());
     let mut held = Vec::new();
     let mut hold_next = |number| {
@@ -132,7 +132,7 @@ pub fn hold_more_than_there_is_room_for(root: &Path, participant: &Arc<Participa
     say("still matched");
 }
 
-/// Role of a child process: 64 MB of tmpfs, in which somebody takes what the publisher handed back.
+/// Role of a child process: in 64 MB of tmpfs, another file takes the pages that the publisher punched.
 pub fn lose_handed_back_room(root: &Path, participant: &Arc<Participant>) {
     let (mut publisher, mut subscription) = pair(participant, Qos::default().keep_last(2), thrifty());
     let mut number = 0;
@@ -159,7 +159,7 @@ pub fn lose_handed_back_room(root: &Path, participant: &Arc<Participant>) {
         rustix::fs::fallocate(&filler, rustix::fs::FallocateFlags::empty(), 0, free_bytes).unwrap();
         let error = hold(40, &mut publisher, &mut subscription).unwrap_err();
         assert!(matches!(error, Error::NoRoom { .. }), "{error}");
-        // Within what it has it goes on, and beyond when there is room again.
+        // The publisher goes on within its memory, and beyond it when there is room again.
         (0..20).for_each(|_| drop(hold(1, &mut publisher, &mut subscription).unwrap()));
         filler.set_len(0).unwrap();
     }
@@ -177,7 +177,7 @@ pub fn use_the_last_page(root: &Path, participant: &Arc<Participant>) {
         send_any(&mut publisher, 64, number);
         check_any(subscription.take().unwrap().unwrap().bytes(), number);
     }
-    // What the reader does not take is kept, until there is no room.
+    // Samples that the reader does not take are kept, until there is no room.
     let mut number = 40;
     let error = loop {
         number += 1;

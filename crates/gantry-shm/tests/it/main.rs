@@ -2,7 +2,7 @@
 //!
 //! The program is also the other processes: `it --child ROLE ARGUMENTS…` plays a role of `child`.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on may say so by panicking")]
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
 
 mod answers;
 mod asynchronous;

@@ -1,4 +1,4 @@
-//! Many endpoints and processes: nothing runs out that need not.
+//! Many endpoints and processes: no resource runs out without need.
 
 use crate::{child::say, support::*};
 use gantry_shm::{Participant, Publisher, Qos, SourceTime, Subscription, inspect_under};
@@ -8,18 +8,18 @@ use std::{io::BufRead, sync::Arc, time::Duration};
 tests![
     two_thousand_publishers_need_few_descriptors,
     many_processes_come_and_go_at_once,
-    those_who_share_a_waiter_line_are_woken_and_forgotten,
+    sleepers_that_share_a_waiter_line_are_woken_and_forgotten,
 ];
 
 const PUBLISHERS: usize = 2000;
-/// What `ulimit -n` is set to.
+/// The limit that `ulimit -n` sets.
 const DESCRIPTORS: u64 = 256;
 
 fn topic(number: usize) -> String {
     format!("/topic_{number}")
 }
 
-/// One process publishes, another subscribes to all of it.
+/// One process publishes on all topics, another subscribes to all of them.
 fn two_thousand_publishers_need_few_descriptors() {
     let root = Root::new();
     let mut talker = root.child("two-thousand", &["publish"]);
@@ -54,7 +54,7 @@ pub fn have_two_thousand_endpoints(participant: &Arc<Participant>, side: &str) {
                 assert!(publisher.wait_for_subscriptions(1, PATIENCE).unwrap());
                 send(publisher, 64, number as u64);
             }
-            // A file that grows is opened for it.
+            // A file is opened when it grows.
             let loans: Vec<_> = (0..4000).map(|_| publishers[7].loan(64).unwrap()).collect();
             for loan in loans {
                 publishers[7].publish(loan, SourceTime::default()).unwrap();
@@ -89,18 +89,18 @@ fn many_processes_come_and_go_at_once() {
         for number in 1..=100 {
             send(&mut publisher, crate::child::STREAM_BYTES, number);
         }
-        // Half of them die, half of them leave.
-        for (place, mut reader) in readers.into_iter().enumerate() {
-            if place % 2 == 0 { reader.kill() } else { reader.finish() }
+        // Half of the readers die, half of them leave.
+        for (index, mut reader) in readers.into_iter().enumerate() {
+            if index % 2 == 0 { reader.kill() } else { reader.finish() }
         }
-        eventually("nobody is there", || publisher.subscription_count().unwrap() == 0);
+        eventually("no subscription is left", || publisher.subscription_count().unwrap() == 0);
     }
     drop((publisher, participant));
     root.assert_empty();
 }
 
 /// A board has lines for 511 waiters; the others share one.
-fn those_who_share_a_waiter_line_are_woken_and_forgotten() {
+fn sleepers_that_share_a_waiter_line_are_woken_and_forgotten() {
     let root = Root::new();
     let participant = root.join();
     let mut publisher = publisher(&participant, 64, Qos::default());
@@ -114,10 +114,10 @@ fn those_who_share_a_waiter_line_are_woken_and_forgotten() {
             threads.spawn(|| (1..=3).for_each(|number| assert_eq!(check(receive(late).bytes()), number)));
         }
         for number in 1..=3 {
-            eventually("some of them sleep", || !sleepers().is_empty());
+            eventually("some of the subscriptions sleep", || !sleepers().is_empty());
             send(&mut publisher, 64, number);
         }
     });
-    send(&mut publisher, 64, 4); // who left did not say so
-    assert_eq!(sleepers(), Vec::<String>::new(), "each publish would ring for nobody");
+    send(&mut publisher, 64, 4); // the sleepers left without clearing their announcements
+    assert_eq!(sleepers(), Vec::<String>::new(), "each publish would ring for no sleeper");
 }

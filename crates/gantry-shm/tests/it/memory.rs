@@ -1,4 +1,4 @@
-//! A publisher's memory: slots of any size, growth, what is handed back, and the limit.
+//! The memory of a publisher: slots of any size, growth, punching, and the limit.
 
 use crate::{child::say, support::*};
 use gantry_shm::{Error, Participant, Publisher, PublisherOptions, Qos, SourceTime, Subscription};
@@ -15,10 +15,10 @@ use std::{
 tests![
     slots_of_any_size_keep_their_bytes,
     a_reader_never_sees_a_wrong_payload_of_a_fast_publisher,
-    memory_that_was_held_is_handed_back_and_used_again,
-    loans_that_came_back_are_handed_back_too,
+    memory_that_was_held_is_punched_and_used_again,
+    memory_of_returned_loans_is_punched_too,
     loans_dropped_by_another_thread_come_back,
-    the_limit_names_who_holds_how_much,
+    the_error_at_the_limit_names_the_holders,
     a_deep_reader_never_stops_a_publisher_at_its_limit,
     many_sizes_fit_within_a_limit,
 ];
@@ -26,7 +26,7 @@ tests![
 const KIBIBYTE: usize = 1 << 10;
 pub const MEBIBYTE: usize = 1 << 20;
 
-/// Gives memory back as soon as it can.
+/// The publisher punches memory as soon as it can.
 pub fn thrifty() -> PublisherOptions {
     PublisherOptions { keep_unused_memory: Duration::ZERO, ..Default::default() }
 }
@@ -43,20 +43,20 @@ pub fn pair(participant: &Arc<Participant>, qos: Qos, options: PublisherOptions)
     (publisher, subscription)
 }
 
-/// A length from nothing to megabytes, of which the small ones are the more frequent.
+/// A length from nothing to megabytes; small lengths are more frequent.
 fn any_length(random: &mut Random) -> usize {
     let magnitude = random.below(22);
     random.below(1 << magnitude) as usize
 }
 
-/// Publishes its sample `number`, of that number.
+/// Publishes sample `number`, filled from that number.
 pub fn send_any(publisher: &mut Publisher, bytes: usize, number: u64) {
     let mut loan = publisher.loan(bytes).unwrap();
     fill_any(loan.bytes_mut(), number);
     assert_eq!(publisher.publish(loan, SourceTime::default()).unwrap(), number);
 }
 
-/// Bytes that the publishers' files take up.
+/// The bytes that the publishers' files take up.
 fn allocated_bytes(root: &Root) -> u64 {
     let files = root.files().into_iter().filter(|path| path.extension().is_some_and(|ending| ending == "pub"));
     files.map(|path| path.metadata().unwrap().blocks() * 512).sum()
@@ -112,7 +112,7 @@ fn a_reader_never_sees_a_wrong_payload_of_a_fast_publisher() {
     });
 }
 
-fn memory_that_was_held_is_handed_back_and_used_again() {
+fn memory_that_was_held_is_punched_and_used_again() {
     const COUNT: u64 = 500;
     let root = Root::new();
     let participant = root.join();
@@ -142,7 +142,7 @@ fn memory_that_was_held_is_handed_back_and_used_again() {
     }
 }
 
-fn loans_that_came_back_are_handed_back_too() {
+fn memory_of_returned_loans_is_punched_too() {
     let root = Root::new();
     let participant = root.join();
     let (mut publisher, mut subscription) = pair(&participant, Qos::default(), thrifty());
@@ -153,7 +153,7 @@ fn loans_that_came_back_are_handed_back_too() {
         subscription.take().unwrap().unwrap();
     }
     drop(loans);
-    // A slot is always free now, so the publisher has no other reason to look what came back.
+    // A slot is always free now, so the publisher has no other reason to reclaim slots.
     for number in 61..=1000 {
         send_any(&mut publisher, 16 * KIBIBYTE, number);
         check_any(subscription.take().unwrap().unwrap().bytes(), number);
@@ -180,7 +180,7 @@ fn loans_dropped_by_another_thread_come_back() {
     assert_eq!(subscription.losses(), Default::default());
 }
 
-fn the_limit_names_who_holds_how_much() {
+fn the_error_at_the_limit_names_the_holders() {
     let root = Root::new();
     let participant = root.join();
     let qos = Qos::default().keep_last(2);
@@ -199,17 +199,17 @@ fn the_limit_names_who_holds_how_much() {
             Err(error) => break error,
         }
     };
-    let said = error.to_string();
-    let Error::OutOfMemory { limit_bytes, used_bytes, needed_bytes, .. } = error else { panic!("{said}") };
-    assert!(limit_bytes == MEBIBYTE && used_bytes + needed_bytes > MEBIBYTE - 200_000, "{said}");
+    let text = error.to_string();
+    let Error::OutOfMemory { limit_bytes, used_bytes, needed_bytes, .. } = error else { panic!("{text}") };
+    assert!(limit_bytes == MEBIBYTE && used_bytes + needed_bytes > MEBIBYTE - 200_000, "{text}");
     let program = std::env::current_exe().unwrap();
     let program = program.file_name().unwrap().to_str().unwrap();
-    // A slot of 100,000 bytes has a header, and is a multiple of 64.
+    // A slot for 100,000 bytes has a header, and its size is a multiple of 64.
     let held = format!("5 ({} bytes) held by {program} (pid {})", 5 * 100_160, holder.child.id());
     for part in ["/chatter", &held, &format!("{} on loan", loans.len()), "memory limit"] {
-        assert!(said.contains(part), "{part} is not in: {said}");
+        assert!(text.contains(part), "{part} is not in: {text}");
     }
-    // Nothing is broken: what comes back is used, and what the dead held, too.
+    // The publisher goes on: it uses the slots that were reclaimed, those of the dead reader, too.
     drop(loans);
     holder.kill();
     for number in 6..=100 {
@@ -218,7 +218,7 @@ fn the_limit_names_who_holds_how_much() {
     drop((0..6).map(|_| publisher.loan(100_000).unwrap()).collect::<Vec<_>>());
 }
 
-/// Role of a child process: takes so many samples as they come, and holds them.
+/// Role of a child process: takes that many samples as they come, and holds them.
 pub fn hold_so_many(participant: &Arc<Participant>, count: usize) {
     let mut subscription = subscription(participant, usize::MAX, Qos::default());
     subscription.publisher_count().unwrap();
@@ -232,7 +232,7 @@ pub fn hold_so_many(participant: &Arc<Participant>, count: usize) {
     std::io::stdin().lock().lines().for_each(drop);
 }
 
-/// What is kept for a deep reader alone goes before the publisher is refused memory.
+/// Samples that are kept for a deep reader alone are retired before the publisher is refused memory.
 fn a_deep_reader_never_stops_a_publisher_at_its_limit() {
     let root = Root::new();
     let participant = root.join();
@@ -251,7 +251,7 @@ fn a_deep_reader_never_stops_a_publisher_at_its_limit() {
     }
 }
 
-/// Sequence of a small sample that is published now.
+/// Publishes a small sample; returns its sequence.
 fn publisher_head(publisher: &mut Publisher) -> u64 {
     let loan = publisher.loan(1).unwrap();
     publisher.publish(loan, SourceTime::default()).unwrap()
@@ -262,7 +262,7 @@ fn many_sizes_fit_within_a_limit() {
     let participant = root.join();
     let (mut publisher, mut subscription) = pair(&participant, Qos::default().keep_last(4), limited(8 * MEBIBYTE));
     let mut random = Random::new();
-    // Four samples are kept and one is written: a megabyte each, however they lie.
+    // Four samples are kept and one is written, each of a megabyte at most, in any order of sizes.
     for number in 1..=1500 {
         let bytes = random.below(MEBIBYTE as u64) as usize;
         let mut loan = publisher.loan(bytes).unwrap_or_else(|error| panic!("sample {number}: {error}"));

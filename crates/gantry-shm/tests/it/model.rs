@@ -9,25 +9,25 @@ use std::{
 
 tests![random_operations_of_many_agree_with_a_plain_model];
 
-/// A publisher, and what the model knows of it.
+/// A publisher, and its state in the model.
 struct Writer {
     publisher: Publisher,
     depth: usize,
     is_transient_local: bool,
-    /// What it published, all of it: (time, length).
+    /// All samples that it published: (time, length).
     published: Vec<(u64, usize)>,
 }
 
-/// A subscription, and what the model says it will get.
+/// A subscription, and the samples that it gets in the model.
 struct Reader {
     subscription: Subscription,
     depth: usize,
-    /// For each publisher, by its gid: the sequences to come, and where this reader's history of it ends.
+    /// For each publisher, by its gid: the sequences to come.
     queues: BTreeMap<[u8; 16], VecDeque<u64>>,
     overwritten: u64,
 }
 
-/// Everything, with the clock that the samples' times come from.
+/// All endpoints, with the clock for the samples' times.
 struct World {
     random: Random,
     participant: Arc<Participant>,
@@ -37,7 +37,7 @@ struct World {
     clock: u64,
 }
 
-/// No reader is deeper than what publishers may keep for it.
+/// The greatest depth of a reader; publishers keep that much.
 const DEEPEST: u64 = 300;
 
 impl World {
@@ -45,7 +45,7 @@ impl World {
         self.random.below(end) as usize
     }
 
-    /// A depth, of which the small ones are the more frequent.
+    /// A depth; small depths are more frequent.
     fn depth(&mut self) -> usize {
         let end = [4, 40, DEEPEST][self.below(3)];
         1 + self.below(end)
@@ -78,8 +78,8 @@ impl World {
         self.match_all();
     }
 
-    /// A late joiner that takes the history and goes: of each publisher that has one, oldest first.
-    fn look_at_history(&mut self) {
+    /// A late joiner takes the history and leaves: of each publisher that has one, oldest first.
+    fn check_history(&mut self) {
         let depth = self.depth();
         let qos = Qos::default().keep_last(depth as u32).transient_local();
         let mut late = subscription(&self.participant, usize::MAX, qos);
@@ -87,7 +87,7 @@ impl World {
         for writer in self.writers.iter().filter(|writer| writer.is_transient_local) {
             let count = writer.published.len();
             let first = count - count.min(depth).min(writer.depth);
-            expected.extend((first..count).map(|place| writer.published[place].0));
+            expected.extend((first..count).map(|index| writer.published[index].0));
         }
         expected.sort_unstable();
         let taken: Vec<u64> = std::iter::from_fn(|| late.take().unwrap()).map(|s| s.info().source_time_ns).collect();
@@ -104,11 +104,11 @@ impl World {
         }
     }
 
-    fn publish(&mut self, place: usize) {
+    fn publish(&mut self, index: usize) {
         let magnitude = self.below(15);
         let length = self.below(1 << magnitude);
         self.clock += 1;
-        let writer = &mut self.writers[place];
+        let writer = &mut self.writers[index];
         let mut loan = writer.publisher.loan(length).unwrap();
         fill_any(loan.bytes_mut(), self.clock);
         let time = SourceTime { monotonic_ns: self.clock, wall_ns: 0 };
@@ -126,9 +126,9 @@ impl World {
         }
     }
 
-    /// What was overwritten shows when the next sample of that publisher is taken.
-    fn take(&mut self, place: usize) {
-        let reader = &mut self.readers[place];
+    /// Overwritten samples are counted when the next sample of that publisher is taken.
+    fn take(&mut self, index: usize) {
+        let reader = &mut self.readers[index];
         let Some(sample) = reader.subscription.take().unwrap() else {
             assert!(
                 reader.queues.values().all(VecDeque::is_empty),
@@ -156,31 +156,31 @@ impl World {
         match self.below(1000) {
             0..4 if writers < 4 => self.add_writer(),
             4..6 if writers > 1 => {
-                let place = self.below(writers);
-                drop(self.writers.swap_remove(place)); // what it published can still be taken
+                let index = self.below(writers);
+                drop(self.writers.swap_remove(index)); // its samples can still be taken
             }
             6..14 if readers < 6 => self.add_reader(),
             14..20 if readers > 0 => {
-                let place = self.below(readers);
-                drop(self.readers.swap_remove(place)); // what was taken can still be held
+                let index = self.below(readers);
+                drop(self.readers.swap_remove(index)); // its samples can still be held
             }
-            20..30 => self.look_at_history(),
+            20..30 => self.check_history(),
             30..35 if writers > 0 => (0..self.below(700)).for_each(|_| {
-                let place = self.below(writers);
-                self.publish(place);
+                let index = self.below(writers);
+                self.publish(index);
             }),
             35..500 if writers > 0 => {
-                let place = self.below(writers);
-                self.publish(place);
+                let index = self.below(writers);
+                self.publish(index);
             }
             500..900 if readers > 0 => {
-                let place = self.below(readers);
-                self.take(place);
+                let index = self.below(readers);
+                self.take(index);
             }
             900..905 => self.held.clear(),
             _ if !self.held.is_empty() => {
-                let place = self.below(self.held.len() as u64);
-                let (sample, number) = self.held.swap_remove(place);
+                let index = self.below(self.held.len() as u64);
+                let (sample, number) = self.held.swap_remove(index);
                 check_any(sample.bytes(), number);
             }
             _ => {}
@@ -196,11 +196,11 @@ fn random_operations_of_many_agree_with_a_plain_model() {
         let mut world = World { random: Random::new(), participant, writers, readers, held, clock: 0 };
         world.add_writer();
         (0..5000).for_each(|_| world.step());
-        for place in 0..world.readers.len() {
-            while world.readers[place].queues.values().any(|queue| !queue.is_empty()) {
-                world.take(place);
+        for index in 0..world.readers.len() {
+            while world.readers[index].queues.values().any(|queue| !queue.is_empty()) {
+                world.take(index);
             }
-            world.take(place); // nothing more
+            world.take(index); // finds nothing more
         }
         world.held.iter().for_each(|(sample, number)| check_any(sample.bytes(), *number));
     }

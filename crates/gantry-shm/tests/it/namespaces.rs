@@ -7,7 +7,7 @@ use std::process::Command;
 tests![
     processes_meet_across_pid_namespaces,
     a_death_in_another_pid_namespace_is_seen,
-    nobody_removes_the_living_of_another_pid_namespace,
+    the_living_of_another_pid_namespace_are_not_removed,
     without_proc_the_error_says_so,
 ];
 
@@ -21,14 +21,14 @@ fn in_pid_namespace() -> Command {
     command
 }
 
-/// Why these tests cannot run here; `None` if they can.
+/// The reason why these tests cannot run here, if there is one.
 pub fn why_not() -> Option<String> {
     let why = match in_pid_namespace().arg("true").output() {
         Ok(output) if output.status.success() => return None,
         Ok(output) => String::from_utf8_lossy(&output.stderr).trim().to_owned(),
         Err(error) => format!("unshare: {error}"),
     };
-    Some(format!("no pid namespace can be had here: {why}"))
+    Some(format!("this machine allows no pid namespace: {why}"))
 }
 
 fn elsewhere(root: &Root, role: &str) -> Peer {
@@ -48,7 +48,7 @@ fn processes_meet_across_pid_namespaces() {
         send(&mut publisher, STREAM_BYTES, number);
     }
     assert_eq!(reader.line(), "took ten");
-    reader.finish(); // it checked each sample, and what it held
+    reader.finish(); // it checked each sample, the held ones, too
     drop(publisher);
     let mut subscription = subscription(&participant, STREAM_BYTES, stream_qos());
     let mut talker = elsewhere(&root, "stream");
@@ -74,7 +74,7 @@ fn a_death_in_another_pid_namespace_is_seen() {
     assert_eq!(holder.line(), "holds 1");
     let holders = || participant.inspect().unwrap().processes.into_iter().flat_map(|process| process.publishers);
     let named: Vec<String> = holders().flat_map(|publisher| publisher.holders).map(|holder| holder.process).collect();
-    // Its pid is another's here.
+    // In this namespace the pid is that of another process.
     assert!(matches!(&named[..], [name] if name.ends_with("in another pid namespace)")), "{named:?}");
     holder.kill();
     eventually("its death is seen", || publisher.subscription_count().unwrap() == 0);
@@ -82,7 +82,7 @@ fn a_death_in_another_pid_namespace_is_seen() {
     root.assert_empty();
 }
 
-fn nobody_removes_the_living_of_another_pid_namespace() {
+fn the_living_of_another_pid_namespace_are_not_removed() {
     let root = Root::new();
     let mut idle = root.child("idle", &[]);
     idle.line();
@@ -90,7 +90,7 @@ fn nobody_removes_the_living_of_another_pid_namespace() {
     for _ in 0..5 {
         let mut visitor = elsewhere(&root, "idle");
         visitor.line();
-        visitor.finish(); // it looked for the dead when it came, and when it went
+        visitor.finish(); // it looked for the dead when it joined and when it left
     }
     assert_eq!(root.files().len(), files);
     assert_eq!(inspect_under(root.path(), 0).unwrap().unwrap().problems, Vec::<String>::new());
@@ -104,7 +104,7 @@ fn without_proc_the_error_says_so() {
     program.extend(["--child", "idle", root.path().to_str().unwrap()].map(str::to_owned));
     let script = "mount -t tmpfs none /proc && exec \"$@\"";
     let output = in_pid_namespace().args(["sh", "-c", script, "sh"]).args(program).output().unwrap();
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(!output.status.success() && said.contains("/proc is not mounted"), "{said}");
+    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(!output.status.success() && errors.contains("/proc is not mounted"), "{errors}");
     root.assert_empty();
 }

@@ -1,6 +1,6 @@
-//! Pages are there before they are used: the data path of large messages does not fault.
+//! Pages are mapped before they are used: the data path of large messages does not fault.
 //!
-//! An emulator of another machine may take the advice that brings pages in, and not follow it: [`why_not`] tries.
+//! An emulator of another machine may accept the advice that maps pages, and not follow it: [`why_not`] tests that.
 
 use crate::support::*;
 use gantry_shm::{Qos, SourceTime};
@@ -10,7 +10,7 @@ const PAGE_BYTES: usize = 4096;
 
 tests![pages_are_brought_in_before_they_are_used];
 
-/// Why this cannot hold here; `None` if it can.
+/// The reason why this test cannot hold here, if there is one.
 pub fn why_not() -> Option<String> {
     const PAGES: usize = 1024;
     let (bytes, protection) = (PAGES * PAGE_BYTES, ProtFlags::READ | ProtFlags::WRITE);
@@ -20,18 +20,18 @@ pub fn why_not() -> Option<String> {
     let advised = unsafe { madvise(first, bytes, Advice::LinuxPopulateWrite) };
     let before = faults();
     for offset in (0..bytes).step_by(PAGE_BYTES) {
-        // SAFETY: inside our mapping, which nobody else uses.
+        // SAFETY: inside our mapping, which has no other user.
         unsafe { first.cast::<u8>().wrapping_add(offset).write_volatile(1) };
     }
     let faults = faults() - before;
-    // SAFETY: our own mapping, which nobody uses any more.
+    // SAFETY: our own mapping, without any further use.
     unsafe { munmap(first, bytes) }.unwrap();
-    // Where the advice is unknown the engine does without.
+    // Where the kernel does not know the advice, the engine works without it.
     let is_ignored = advised.is_ok() && faults > PAGES as i64 / 2;
     is_ignored.then(|| format!("MADV_POPULATE_WRITE succeeds, and then {PAGES} pages take {faults} faults"))
 }
 
-/// Page faults of this thread.
+/// The page faults of this thread.
 fn faults() -> i64 {
     // SAFETY: all zeros are a value of the type.
     let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
@@ -40,7 +40,7 @@ fn faults() -> i64 {
     usage.ru_minflt
 }
 
-/// Else the first write and the first read of each slot of a camera's images would fault thousands of times.
+/// Otherwise the first write and the first read of each slot of a camera's images would fault thousands of times.
 fn pages_are_brought_in_before_they_are_used() {
     const LARGE: usize = 4 << 20;
     let root = Root::new();
@@ -50,12 +50,12 @@ fn pages_are_brought_in_before_they_are_used() {
     match_up(&mut publisher, &mut subscription);
     let (mut writing, mut reading) = (0, 0);
     for number in 1..=16 {
-        let mut loan = publisher.loan(LARGE).unwrap(); // may grow the file, and brings the new pages in
+        let mut loan = publisher.loan(LARGE).unwrap(); // may grow the file, and maps the new pages
         let before = faults();
         fill(loan.bytes_mut(), number);
         writing += faults() - before;
         publisher.publish(loan, SourceTime::default()).unwrap();
-        subscription.publisher_count().unwrap(); // does what the control thread was called for
+        subscription.publisher_count().unwrap(); // does the work that the control thread was woken for
         let sample = receive(&mut subscription);
         let before = faults();
         assert_eq!(check(sample.bytes()), number);

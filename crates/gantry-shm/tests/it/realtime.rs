@@ -1,4 +1,4 @@
-//! The data path allocates nothing and makes no system call when nobody sleeps: what a real-time thread relies on.
+//! The data path allocates nothing and makes no system call while no reader sleeps; real-time threads rely on this.
 //!
 //! Every scenario runs twice: on a thread whose allocations are counted, and in a child process where a system call is a trap.
 
@@ -17,12 +17,12 @@ use std::{
 };
 use test_support::trap::{self, step};
 
-/// Until the history is full, batches were reclaimed and all slots are there ...
+/// After so many cycles the history is full, batches were reclaimed and all slots are there.
 const WARM_UP_CYCLES: u64 = 5_000;
-/// ... and how often nothing may be asked of allocator and kernel after that.
+/// After the warm-up, so many cycles run without an allocation or a system call.
 const CYCLES: u64 = 100_000;
 const LARGE_BYTES: usize = 100 << 10;
-/// What a child says that was not caught.
+/// The line of a child that made no system call.
 const OK: &str = "realtime ok";
 
 /// The tests; those that need the trap are ignored where it cannot be set.
@@ -49,7 +49,7 @@ fn trial(name: &str, test: impl FnOnce() + Send + 'static) -> Trial {
     test_support::trial(format!("{}::{name}", module_path!()), test)
 }
 
-/// Who is there and what they do in a cycle.
+/// The endpoints and their work in a cycle.
 #[derive(Clone, Copy)]
 struct Scenario {
     name: &'static str,
@@ -57,11 +57,11 @@ struct Scenario {
     subscriptions: usize,
     bytes: usize,
     qos: Qos,
-    /// How many samples each subscription holds on to.
+    /// The number of samples that each subscription holds.
     held: usize,
-    /// Published in one cycle of so many.
+    /// Publishers publish once in so many cycles.
     publish_every: u64,
-    /// Taken in one cycle of so many.
+    /// Subscriptions take once in so many cycles.
     take_every: u64,
 }
 
@@ -95,14 +95,14 @@ fn scenarios() -> Vec<Scenario> {
         Scenario { name: "large_samples_held", subscriptions: 2, held: 5, ..large },
         Scenario { name: "a_slow_reader", take_every: 50, ..one },
         Scenario { name: "a_slow_reader_of_large_messages", take_every: 50, ..large },
-        Scenario { name: "nobody_subscribed", subscriptions: 0, ..one },
-        Scenario { name: "large_messages_to_nobody", subscriptions: 0, ..large },
+        Scenario { name: "without_subscription", subscriptions: 0, ..one },
+        Scenario { name: "large_messages_without_subscription", subscriptions: 0, ..large },
         Scenario { name: "nothing_to_take", publish_every: 100, ..one },
         Scenario { name: "no_publisher_to_take_from", publishers: 0, ..one },
     ]
 }
 
-/// All that makes publish and take look at times; nothing expires, for samples are of the time 0.
+/// QoS that makes publish and take look at times; nothing expires, for samples are of the time 0.
 fn promises(qos: Qos) -> Qos {
     let century = Duration::from_secs(100 * 365 * 24 * 3600);
     let manual = qos.liveliness(Liveliness::ManualByTopic).liveliness_lease_duration(century);
@@ -123,7 +123,7 @@ fn without_system_call(name: &str) {
     assert_eq!(line, OK, "loan, publish, take or release made a system call, or failed");
 }
 
-/// Role of a child process: runs a scenario in the trap, and says [`OK`] if it got through.
+/// Role of a child process: runs a scenario in the trap; the last line is [`OK`] if there was no system call.
 pub fn play_in_trap(participant: &Arc<Participant>, name: &str) {
     let scenario = scenarios().into_iter().find(|scenario| scenario.name == name).unwrap();
     let mut cast = Cast::new(participant, scenario);
@@ -135,13 +135,13 @@ pub fn play_in_trap(participant: &Arc<Participant>, name: &str) {
     trap::end(format_args!("{OK}"));
 }
 
-/// A panic's way out is full of system calls, which shall not look like those of the data path; and nobody shall wait for a
-/// thread that panicked.
+/// The unwinding of a panic makes many system calls, which must not look like those of the data path; and no thread must wait
+/// for a thread that panicked.
 fn panics_end_the_process() {
     std::panic::set_hook(Box::new(|panic| trap::end(format_args!("{panic}"))));
 }
 
-/// In a child process: if one of the threads fails, so that the other would wait for ever, the process ends.
+/// This is a child process: if one of its threads fails, so that the other would wait for ever, the process ends.
 fn on_two_threads(instrument: &str, bytes: usize) {
     let line = Root::new().child("two-threads", &[instrument, &bytes.to_string()]).line();
     assert_eq!(line, OK, "loan, publish, take or release on two threads did not get past the {instrument}");
@@ -153,7 +153,7 @@ pub fn play_on_two_threads(participant: &Arc<Participant>, instrument: &str, byt
     let (mut publisher, mut subscription) =
         (keeping_publisher(participant, bytes, Qos::default()), subscription(participant, bytes, Qos::default()));
     match_up(&mut publisher, &mut subscription);
-    // How the threads interleave decides how many slots are needed: more than they can ever hold together.
+    // The interleaving of the threads decides how many slots are needed. This is more than they can ever hold together.
     let loans: Vec<_> = (0..100).map(|_| publisher.loan(bytes).unwrap()).collect();
     for mut loan in loans {
         stamp(loan.bytes_mut(), 0);
@@ -170,7 +170,7 @@ pub fn play_on_two_threads(participant: &Arc<Participant>, instrument: &str, byt
         if ended.fetch_add(1, AcqRel) == 1 {
             trap::end(format_args!("{OK}"));
         }
-        // A trapped thread cannot even end.
+        // A thread in the trap cannot even end.
         loop {
             std::hint::spin_loop();
         }
@@ -189,7 +189,8 @@ pub fn play_on_two_threads(participant: &Arc<Participant>, instrument: &str, byt
     });
 }
 
-/// A publisher that hands no memory back, which takes system calls and is due after seconds: so slow may a machine be.
+/// A publisher that punches no memory. Punching makes system calls and is due after some seconds, which a slow machine may
+/// reach.
 fn keeping_publisher(participant: &Arc<Participant>, bytes: usize, qos: Qos) -> Publisher {
     let options = PublisherOptions { keep_unused_memory: Duration::MAX, ..PublisherOptions::default() };
     publisher_with(participant, bytes, qos, options)
@@ -202,9 +203,9 @@ fn publish_and_release(publisher: &mut Publisher, bytes: usize, number: u64, han
     step("publish");
     publisher.publish(loan, SourceTime::default()).unwrap();
     step("release");
-    // Never waits, so the mutex makes no system call.
-    if let Ok(mut place) = handed_over.try_lock() {
-        drop(place.take());
+    // It does not wait, so the mutex makes no system call.
+    if let Ok(mut cell) = handed_over.try_lock() {
+        drop(cell.take());
     }
 }
 
@@ -214,8 +215,8 @@ fn take_and_hand_over(subscription: &mut Subscription, handed_over: &Mutex<Optio
     let sample = subscription.take().unwrap()?;
     let number = number_in(sample.bytes());
     step("release");
-    if let Ok(mut place) = handed_over.try_lock() {
-        drop(place.replace(sample));
+    if let Ok(mut cell) = handed_over.try_lock() {
+        drop(cell.replace(sample));
     }
     Some(number)
 }
@@ -249,7 +250,7 @@ struct Cast {
 
 struct Reader {
     subscription: Subscription,
-    /// The newest samples, with their numbers; as many as the scenario says.
+    /// The newest samples with their numbers, as many as the scenario holds.
     held: Vec<Option<(u64, Sample)>>,
     taken: u64,
 }
@@ -299,7 +300,7 @@ impl Cast {
         }
     }
 
-    /// Asserts that the run was one: everything was taken, but what a slow reader missed.
+    /// Asserts that every sample was taken, except those that a slow reader missed.
     fn assert_complete(&self) {
         assert_eq!(self.published > 0, self.scenario.publishers > 0);
         for reader in &self.readers {
@@ -312,7 +313,7 @@ impl Cast {
 }
 
 impl Reader {
-    /// Takes until there is nothing more.
+    /// Takes until nothing is left.
     fn take(&mut self) {
         loop {
             step("take");
@@ -321,8 +322,8 @@ impl Reader {
             let number = number_in(sample.bytes());
             let mut oldest = Some((number, sample));
             if !self.held.is_empty() {
-                let place = self.taken as usize % self.held.len();
-                std::mem::swap(&mut self.held[place], &mut oldest);
+                let index = self.taken as usize % self.held.len();
+                std::mem::swap(&mut self.held[index], &mut oldest);
             }
             self.taken += 1;
             if let Some((number, sample)) = oldest {
@@ -334,7 +335,7 @@ impl Reader {
     }
 }
 
-/// Writes every byte; `fill` would take too long for this many large messages.
+/// Writes every byte; `fill` takes too long for so many large messages.
 fn stamp(bytes: &mut [u8], number: u64) {
     bytes.fill(number as u8);
     *bytes.first_chunk_mut().unwrap() = number.to_le_bytes();

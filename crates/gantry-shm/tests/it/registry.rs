@@ -1,4 +1,4 @@
-//! The registry: processes that join, leave and reap all at once, and one that holds the others up.
+//! The registry: processes that join, leave and reap at the same time, and a process that blocks the others.
 
 use crate::{child::*, support::*};
 use gantry_shm::{Error, Participant};
@@ -9,9 +9,9 @@ use std::{
     sync::{Arc, atomic::Ordering::Relaxed},
 };
 
-tests![reapers_never_remove_the_living, who_keeps_others_from_joining_is_named];
+tests![reapers_never_remove_the_living, a_process_that_keeps_others_from_joining_is_named];
 
-/// How often each of the creating processes joins.
+/// The number of joins of each process that creates endpoints.
 const CREATIONS: u64 = 600;
 
 fn reapers_never_remove_the_living() {
@@ -19,7 +19,7 @@ fn reapers_never_remove_the_living() {
     let mut reapers = [root.child("reap", &[]), root.child("reap", &[])];
     reapers.iter_mut().for_each(|reaper| assert_eq!(reaper.line(), "ready"));
     let mut creators: Vec<Peer> = (0..3).map(|_| root.child("create", &[])).collect();
-    // Something that is to be removed, too.
+    // These are files that the reapers have to remove.
     for _ in 0..10 {
         let mut victim = root.child("idle", &[]);
         victim.line();
@@ -29,11 +29,11 @@ fn reapers_never_remove_the_living() {
         assert_eq!(creator.line(), format!("created {CREATIONS}, of which 0 were removed"));
     }
     creators.into_iter().chain(reapers).for_each(Peer::finish);
-    drop(Participant::join_under(root.path(), 0).unwrap()); // of the victims, the last may have died last of all
+    drop(Participant::join_under(root.path(), 0).unwrap()); // one victim may have died after the last reaper looked
     root.assert_empty();
 }
 
-/// Role: joins another domain again and again, which removes what the dead left in this one.
+/// Role of a child process: joins another domain again and again, which removes the files of the dead in this one.
 pub fn reap_often(root: &Path, participant: Arc<Participant>) {
     drop(participant);
     let ended = watch_stdin();
@@ -43,12 +43,12 @@ pub fn reap_often(root: &Path, participant: Arc<Participant>) {
     }
 }
 
-/// Role: joins, publishes and leaves often; counts how often its files were removed meanwhile.
+/// Role of a child process: joins, publishes and leaves often; counts how often its files were removed meanwhile.
 pub fn create_often(root: &Path, participant: Arc<Participant>) {
     drop(participant);
     let mut removed = 0;
     for number in 1..=CREATIONS {
-        // The board and the directory may go between any two of these.
+        // The board and the directory may be removed between any two joins.
         let participant = Participant::join_under(root, 0).unwrap();
         let mut publisher = publisher(&participant, 64, stream_qos());
         let mut subscription = subscription(&participant, 64, stream_qos());
@@ -70,29 +70,29 @@ fn files_of(root: &Path) -> Vec<PathBuf> {
 }
 
 fn is_ours(path: &PathBuf) -> bool {
-    let (pid, place) = (std::process::id().to_le_bytes(), offset_of("ProcessHeader", "pid"));
-    std::fs::read(path).is_ok_and(|bytes| bytes.get(place..place + 4) == Some(&pid))
+    let (pid, offset) = (std::process::id().to_le_bytes(), offset_of("ProcessHeader", "pid"));
+    std::fs::read(path).is_ok_and(|bytes| bytes.get(offset..offset + 4) == Some(&pid))
 }
 
 fn is_publisher_of(path: &Path, id: &str) -> bool {
     path.extension().is_some_and(|e| e == "pub") && path.file_name().unwrap().to_str().unwrap().starts_with(id)
 }
 
-fn who_keeps_others_from_joining_is_named() {
+fn a_process_that_keeps_others_from_joining_is_named() {
     let root = Root::new();
     let mut holder = root.child("hold-registry", &[]);
     assert_eq!(holder.line(), "holds");
     kill_process(holder.pid(), Signal::STOP).unwrap();
     let error = Participant::join_under(root.path(), 0).unwrap_err();
     assert!(matches!(error, Error::RegistryBusy { pid, .. } if pid == holder.child.id()), "{error}");
-    // Whoever only removes what the dead left in that domain does not wait.
+    // A process that only removes the files of the dead in that domain does not wait.
     drop(Participant::join_under(root.path(), 7).unwrap());
     holder.kill();
     drop(root.join());
     root.assert_empty();
 }
 
-/// Role: looks to the others as if it was stopped while it joins: the board is locked, and says by whom.
+/// Role of a child process: locks the board and writes its pid there, as a process that was stopped while it joins.
 pub fn hold_registry(root: &Path, _participant: &Arc<Participant>) {
     let path = files_of(root).into_iter().find(|path| path.ends_with("board")).unwrap();
     let board = std::fs::OpenOptions::new().read(true).write(true).open(path).unwrap();
@@ -106,8 +106,8 @@ pub fn hold_registry(root: &Path, _participant: &Arc<Participant>) {
     // SAFETY: the descriptor is open, and the kernel only reads `request`.
     let code = unsafe { libc::fcntl(board.as_raw_fd(), libc::F_OFD_SETLK, &request) };
     assert_eq!(code, 0);
-    let place = offset_of("BoardHeader", "holder_pid") as u64;
-    board.write_all_at(&std::process::id().to_le_bytes(), place).unwrap();
+    let offset = offset_of("BoardHeader", "holder_pid") as u64;
+    board.write_all_at(&std::process::id().to_le_bytes(), offset).unwrap();
     say("holds");
     std::io::stdin().lines().for_each(drop);
 }

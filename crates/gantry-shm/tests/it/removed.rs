@@ -1,4 +1,4 @@
-//! Files that somebody removed while their owners live: those who know each other go on, and it is said.
+//! Files that another program removed while their owners live: matched endpoints go on, and the problem is reported.
 
 use crate::{child::*, support::*};
 use gantry_shm::{Error, Participant, PublisherOptions, inspect_under};
@@ -7,10 +7,10 @@ use std::{path::PathBuf, time::Duration};
 tests![
     a_process_whose_file_was_removed_is_honoured,
     a_publisher_whose_file_was_removed_goes_on_with_what_it_has,
-    a_domain_that_was_removed_goes_on_for_those_who_know_each_other,
+    a_removed_domain_goes_on_for_matched_endpoints,
     a_dead_publisher_without_a_file_is_forgotten,
     a_dead_publisher_of_a_domain_without_a_board_is_forgotten,
-    a_death_that_nobody_else_sees_is_told_though_others_come,
+    a_death_that_no_other_process_sees_is_announced_though_others_come,
     a_publisher_in_a_removed_domain_is_a_sentence,
 ];
 
@@ -27,11 +27,11 @@ fn a_process_whose_file_was_removed_is_honoured() {
     let mut publisher = publisher(&participant, STREAM_BYTES, stream_qos());
     assert!(publisher.wait_for_subscriptions(1, PATIENCE).unwrap());
     std::fs::remove_file(its_file).unwrap();
-    // Whoever joins now does not see it, and makes the others look again.
+    // A process that joins now does not see that one, and makes the others look for peers again.
     let mut idle = root.child("idle", &[]);
     idle.line();
     idle.finish();
-    // It checks what it holds: were its pins not honoured, it would see other bytes.
+    // The reader checks the samples that it holds: without respect for its pins it would see other bytes.
     for number in 1..=2000 {
         send(&mut publisher, STREAM_BYTES, number);
     }
@@ -40,7 +40,7 @@ fn a_process_whose_file_was_removed_is_honoured() {
     let expected = format!("(pid {}) was removed while it lives", reader.child.id());
     assert!(problems.iter().any(|problem| problem.contains(&expected)), "{expected} is not in {problems:?}");
     assert_eq!(reader.line(), "took ten");
-    // Its death is seen all the same.
+    // Its death is noticed all the same.
     reader.kill();
     eventually("its death is noticed", || publisher.subscription_count().unwrap() == 0);
     drop((publisher, participant));
@@ -81,14 +81,14 @@ fn a_publisher_whose_file_was_removed_goes_on_with_what_it_has() {
     root.assert_empty();
 }
 
-fn a_domain_that_was_removed_goes_on_for_those_who_know_each_other() {
+fn a_removed_domain_goes_on_for_matched_endpoints() {
     let root = Root::new();
     let participant = root.join();
     let mut publisher = publisher(&participant, STREAM_BYTES, stream_qos());
     let mut reader = root.child("check", &[]);
     assert_eq!(reader.line(), "ready");
     assert!(publisher.wait_for_subscriptions(1, PATIENCE).unwrap());
-    // What it has is enough: it cannot grow any more.
+    // Its present memory is enough; it cannot grow any more.
     drop((0..20).map(|_| publisher.loan(STREAM_BYTES).unwrap()).collect::<Vec<_>>());
     let user_directory = root.files().into_iter().find(|path| path.parent() == Some(root.path())).unwrap();
     std::fs::remove_dir_all(user_directory).unwrap();
@@ -96,7 +96,7 @@ fn a_domain_that_was_removed_goes_on_for_those_who_know_each_other() {
         send(&mut publisher, STREAM_BYTES, number);
     }
     assert_eq!(reader.line(), "took ten");
-    // Whoever starts now is alone, in a domain of the same name. (This process has joined already: hence a child.)
+    // A process that starts now is alone, in a domain of the same name. (It is a child, since this process has joined already.)
     let mut alone = root.child("idle", &[]);
     assert_eq!(alone.line(), "ready");
     assert_eq!(inspect_under(root.path(), 0).unwrap().unwrap().processes.len(), 1);
@@ -132,7 +132,7 @@ fn forgets_a_dead_publisher(removed: &str) {
     check(sample.bytes());
     drain(&mut reader);
     drop((sample, reader, participant));
-    // Without a board nobody may remove what the dead left, until it is clear that nobody lives.
+    // Without a board, no process may remove the files of the dead until it is clear that no process lives.
     drop(root.join());
     root.assert_empty();
 }
@@ -148,7 +148,7 @@ fn a_publisher_in_a_removed_domain_is_a_sentence() {
     assert!(matches!(error, Error::Removed { .. }) && error.to_string().contains("/chatter"), "{error}");
 }
 
-fn a_death_that_nobody_else_sees_is_told_though_others_come() {
+fn a_death_that_no_other_process_sees_is_announced_though_others_come() {
     let root = Root::new();
     let participant = root.join();
     let own_file = file(&root, "process");
@@ -161,7 +161,7 @@ fn a_death_that_nobody_else_sees_is_told_though_others_come() {
     talker.kill();
     root.child("idle", &[]).line(); // joins, and is killed: the set of processes changes twice
     let id = its_file.file_stem().unwrap().to_str().unwrap().to_owned();
-    // Nobody is asked whether the publisher is there.
+    // No call asks whether the publisher is there.
     eventually("its memory is unmapped", || {
         reader.wait(Duration::from_millis(1)).unwrap();
         while reader.take().unwrap().is_some() {}

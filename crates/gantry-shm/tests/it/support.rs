@@ -1,4 +1,4 @@
-//! What the tests share: a domain of their own, checksummed messages, child processes.
+//! Helpers of the tests: a domain of their own, checksummed messages, child processes.
 
 use gantry_shm::{
     Error, Participant, Publisher, PublisherOptions, Qos, Sample, SourceTime, Subscription, TypeDescription,
@@ -11,7 +11,7 @@ use std::{
 };
 pub use test_support::{PATIENCE, Peer, eventually, tests, this_program};
 
-/// A directory in shared memory that goes with the test.
+/// A directory in shared memory that is removed at the end of the test.
 pub struct Root(tempfile::TempDir);
 
 impl Root {
@@ -27,7 +27,7 @@ impl Root {
         Participant::join_under(self.path(), 0).unwrap()
     }
 
-    /// Everything that lies under it.
+    /// All files and directories under it.
     pub fn files(&self) -> Vec<PathBuf> {
         let mut found = Vec::new();
         let mut to_visit = vec![self.path().to_owned()];
@@ -43,7 +43,7 @@ impl Root {
     }
 
     pub fn assert_empty(&self) {
-        assert_eq!(self.files(), Vec::<PathBuf>::new(), "something stayed in shared memory");
+        assert_eq!(self.files(), Vec::<PathBuf>::new(), "files stayed in shared memory");
     }
 
     /// Starts this program in a role.
@@ -86,7 +86,7 @@ pub fn subscription(participant: &Arc<Participant>, payload_bytes: usize, qos: Q
     Subscription::new(participant.clone(), "/listener", "/chatter", bytes_type(payload_bytes), qos).unwrap()
 }
 
-/// Matches the two now, so that nothing is lost before.
+/// Matches the two endpoints now, so that no sample is lost before.
 pub fn match_up(publisher: &mut Publisher, subscription: &mut Subscription) {
     subscription.publisher_count().unwrap();
     publisher.subscription_count().unwrap();
@@ -97,15 +97,15 @@ pub fn fill(bytes: &mut [u8], number: u64) {
     let (words, _) = bytes.as_chunks_mut::<8>();
     let (last, body) = words.split_last_mut().unwrap();
     let mut sum = number;
-    for (place, word) in body.iter_mut().enumerate() {
-        let value = number.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(place as u64);
-        *word = if place == 0 { number } else { value }.to_le_bytes();
+    for (index, word) in body.iter_mut().enumerate() {
+        let value = number.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(index as u64);
+        *word = if index == 0 { number } else { value }.to_le_bytes();
         sum = sum.rotate_left(5) ^ u64::from_le_bytes(*word);
     }
     *last = sum.to_le_bytes();
 }
 
-/// The number that [`fill`] wrote; panics if any byte is not what it wrote.
+/// The number that [`fill`] wrote; panics if any byte differs.
 pub fn check(bytes: &[u8]) -> u64 {
     let (words, _) = bytes.as_chunks::<8>();
     let (last, body) = words.split_last().unwrap();
@@ -115,24 +115,24 @@ pub fn check(bytes: &[u8]) -> u64 {
     number
 }
 
-/// As [`fill`], of any length: each byte depends on its place and the number.
+/// As [`fill`], of any length: each byte depends on its offset and the number.
 pub fn fill_any(bytes: &mut [u8], number: u64) {
     let (words, rest) = bytes.as_chunks_mut::<8>();
-    words.iter_mut().enumerate().for_each(|(place, word)| *word = any_word(place, number));
+    words.iter_mut().enumerate().for_each(|(index, word)| *word = any_word(index, number));
     let last = any_word(words.len(), number);
     rest.copy_from_slice(&last[..rest.len()]);
 }
 
-/// Panics if any byte is not what [`fill_any`] wrote.
+/// Panics if any byte differs from the one that [`fill_any`] wrote.
 pub fn check_any(bytes: &[u8], number: u64) {
     let (words, rest) = bytes.as_chunks::<8>();
-    let wrong = words.iter().enumerate().position(|(place, word)| *word != any_word(place, number));
+    let wrong = words.iter().enumerate().position(|(index, word)| *word != any_word(index, number));
     assert_eq!(wrong, None, "word of message {number}, {} bytes", bytes.len());
     assert_eq!(rest, &any_word(words.len(), number)[..rest.len()], "the end of message {number}");
 }
 
-fn any_word(place: usize, number: u64) -> [u8; 8] {
-    number.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(place as u64).to_le_bytes()
+fn any_word(index: usize, number: u64) -> [u8; 8] {
+    number.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(index as u64).to_le_bytes()
 }
 
 /// Publishes message `number`.
@@ -142,7 +142,7 @@ pub fn send(publisher: &mut Publisher, bytes: usize, number: u64) -> u64 {
     publisher.publish(loan, SourceTime::default()).unwrap()
 }
 
-/// Publishes message `number`, unless readers keep it from being published in time.
+/// Publishes message `number`; returns false if readers block it for too long.
 pub fn try_send(publisher: &mut Publisher, bytes: usize, number: u64) -> bool {
     let mut loan = publisher.loan(bytes).unwrap();
     fill(loan.bytes_mut(), number);
@@ -153,12 +153,12 @@ pub fn try_send(publisher: &mut Publisher, bytes: usize, number: u64) -> bool {
     }
 }
 
-/// Takes all there is now, checked.
+/// Takes and checks all samples that are there now.
 pub fn drain(subscription: &mut Subscription) -> Vec<u64> {
     std::iter::from_fn(|| subscription.take().unwrap()).map(|sample| check(sample.bytes())).collect()
 }
 
-/// The next sample, waited for.
+/// Waits for the next sample.
 pub fn receive(subscription: &mut Subscription) -> Sample {
     let deadline = Instant::now() + PATIENCE;
     loop {
@@ -170,7 +170,7 @@ pub fn receive(subscription: &mut Subscription) -> Sample {
     }
 }
 
-/// Where a field lies in a structure of shared memory, as the layout's own description says.
+/// The offset of a field in a structure of shared memory, from the printed layout.
 pub fn offset_of(structure: &str, field: &str) -> usize {
     let (layout, title, field) = (gantry_shm::describe_layout(), format!("{structure}:"), format!(" {field}:"));
     let mut lines = layout.lines().skip_while(|line| !line.starts_with(&title));
@@ -178,7 +178,7 @@ pub fn offset_of(structure: &str, field: &str) -> usize {
     line.split_whitespace().next().unwrap().parse().unwrap()
 }
 
-/// Numbers to try things with; the seed is printed, and `SEED` in the environment sets it.
+/// A random generator. Its seed is printed, and `SEED` in the environment sets it.
 pub struct Random(fastrand::Rng);
 
 impl Random {

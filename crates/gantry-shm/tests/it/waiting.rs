@@ -1,4 +1,4 @@
-//! Waiting: one futex for any number of topics; nothing is missed, whoever comes.
+//! Waiting: one futex for any number of topics, and no sample is missed when endpoints come.
 
 use crate::support::*;
 use gantry_shm::{Error, Participant, Publisher, PublisherOptions, Qos, Subscription, WaitSet};
@@ -18,7 +18,7 @@ tests![
     more_waiters_than_the_board_has_lines_are_all_woken,
     waits_of_no_time_and_of_all_time,
     a_wait_goes_on_after_a_signal,
-    who_does_not_spin_is_woken,
+    a_reader_that_does_not_busy_wait_is_woken,
 ];
 
 pub const BYTES: usize = 64;
@@ -37,7 +37,7 @@ pub fn subscription_to(participant: &Arc<Participant>, topic: &str, qos: Qos) ->
     Subscription::new(participant.clone(), "/listener", topic, bytes_type(BYTES), qos).unwrap()
 }
 
-/// Role: a publisher on each topic; a line is the number of the topic to publish that number on.
+/// Role of a child process: has a publisher on each topic; a line of input is the number of a topic, and is published there.
 pub fn talk_on_fifty_topics(participant: &Arc<Participant>) {
     let mut publishers: Vec<_> =
         (0..TOPICS).map(|number| publisher_on(participant, &topic(number), Qos::default())).collect();
@@ -68,11 +68,11 @@ fn any_of_fifty_topics_wakes_a_wait_set() {
             send(&mut publishers[number], BYTES, number as u64);
         }
         assert!(wait_set.wait(&mut subscriptions.iter_mut().collect::<Vec<_>>(), PATIENCE).unwrap());
-        for (place, subscription) in subscriptions.iter_mut().enumerate() {
-            let expected = if place == number { vec![number as u64] } else { vec![] };
-            assert_eq!(drain(subscription), expected, "on topic {place} in round {round}");
+        for (index, subscription) in subscriptions.iter_mut().enumerate() {
+            let expected = if index == number { vec![number as u64] } else { vec![] };
+            assert_eq!(drain(subscription), expected, "on topic {index} in round {round}");
         }
-        // A wake-up that is lost costs a slice of a second.
+        // A lost wake-up costs a slice of a second.
         assert!(Instant::now() < deadline, "only {round} rounds: wake-ups are lost");
     }
     drop(subscriptions);
@@ -102,7 +102,7 @@ fn a_wait_set_meets_publishers_that_come_while_it_sleeps() {
         send(&mut publisher, BYTES, number);
     }
     let mut seen = thread.join().unwrap();
-    seen.sort_unstable(); // two publishers' samples have no order
+    seen.sort_unstable(); // samples of two publishers have no order
     assert_eq!(seen, Vec::from_iter(1..=ROUNDS));
 }
 
@@ -113,7 +113,7 @@ fn a_wait_set_of_another_domain_is_refused() {
         (subscription_to(&here, "/a", Qos::default()), subscription_to(&there, "/a", Qos::default()));
     let refused = WaitSet::new(&here).wait(&mut [&mut near, &mut far], PATIENCE);
     assert!(matches!(refused, Err(Error::ForeignSubscription { .. })), "{refused:?}");
-    // What is published there comes there alone.
+    // A sample that is published in that domain arrives only there.
     let mut publisher = publisher_on(&there, "/a", Qos::default());
     match_up(&mut publisher, &mut far);
     send(&mut publisher, BYTES, 1);
@@ -131,14 +131,14 @@ fn more_waiters_than_the_board_has_lines_are_all_woken() {
     let participant = root.join();
     let mut crowd: Vec<_> = (0..520).map(|_| WaitSet::new(&participant)).collect();
     for wait_set in &mut crowd {
-        assert!(!wait_set.wait(&mut [], Duration::from_micros(200)).unwrap()); // now it has a line, if there was one
+        assert!(!wait_set.wait(&mut [], Duration::from_micros(200)).unwrap()); // now it has a waiter line, if there was one
     }
     let threads = crowd.split_off(510).into_iter().map(|mut wait_set| {
         let mut subscription = subscription_to(&participant, "/crowd", Qos::default());
         std::thread::spawn(move || {
             let mut seen = Vec::new();
             while seen.is_empty() {
-                // Also awake when the publisher's ring grows for so many.
+                // The wait also ends when the publisher's ring grows for so many readers.
                 assert!(wait_set.wait(&mut [&mut subscription], PATIENCE).unwrap());
                 seen = drain(&mut subscription);
             }
@@ -186,11 +186,12 @@ fn a_wait_goes_on_after_a_signal() {
     // SAFETY: an all-zero `sigaction` is a value of the type: no flags (no SA_RESTART), nothing masked.
     let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
     action.sa_sigaction = count_signal as extern "C" fn(libc::c_int) as usize;
-    // SAFETY: the handler only adds to an atomic; nobody else here uses this signal.
+    // SAFETY: the handler only adds to an atomic; no other code here uses this signal.
     assert_eq!(unsafe { libc::sigaction(libc::SIGUSR2, &raw const action, std::ptr::null_mut()) }, 0);
     let mut subscription = subscription_to(&participant, "/signals", Qos::default());
     let mut publisher = publisher_on(&participant, "/signals", Qos::default());
-    // Before the signals: where handlers are slow the thread may get to nothing else, and what is published then came too early for it.
+    // The match comes before the signals: where handlers are slow the thread may do nothing else, and a sample that is
+    // published then comes before the match.
     assert_eq!(subscription.publisher_count().unwrap(), 1);
     let published = Arc::new(AtomicBool::new(false));
     let (sender, receiver) = std::sync::mpsc::channel();
@@ -212,7 +213,7 @@ fn a_wait_goes_on_after_a_signal() {
     thread.join().unwrap();
 }
 
-fn who_does_not_spin_is_woken() {
+fn a_reader_that_does_not_busy_wait_is_woken() {
     const ROUNDS: u64 = 2000;
     let root = Root::new();
     let participant = root.join();
@@ -232,13 +233,13 @@ fn who_does_not_spin_is_woken() {
         }
     });
     for number in 0..ROUNDS {
-        // It may be told again at any time.
+        // The setting may change at any time.
         at_back.set_busy_wait(number % 3 == 0);
         send(&mut there, BYTES, number);
         assert!(at_back.wait(PATIENCE).unwrap());
         assert_eq!(drain(&mut at_back), [number]);
     }
     echo.join().unwrap();
-    // A wake-up that is lost costs a slice of a second.
+    // A lost wake-up costs a slice of a second.
     assert!(Instant::now() < deadline, "wake-ups are lost");
 }
