@@ -4,9 +4,7 @@
 
 use std::time::Duration;
 
-use super::fleet::Event;
-use super::ledger::Entry;
-use super::{EndpointFailure, KINDS, Run, TICK, is_publisher};
+use super::{EndpointFailure, KINDS, Run, TICK, fleet::Event, is_publisher, ledger::Entry};
 use crate::{
     clock::{SECOND_NS, now_ns},
     endpoint::Endpoint,

@@ -10,8 +10,7 @@ use std::path::Path;
 
 use serde_json::{Map, Value, json};
 
-use super::document::Document;
-use super::external_info::ExternalInfo;
+use super::{document::Document, external_info::ExternalInfo};
 use crate::measure::moments::Moments;
 use crate::measure::usage::FIELDS;
 use crate::row::Row;

@@ -6,11 +6,7 @@
 use std::num::NonZeroU64;
 use std::sync::atomic::Ordering;
 
-use super::Context;
-use super::matching::wait_for_start;
-use super::protocol::EndpointReport;
-use super::refusals::Refusals;
-use super::rows::Rows;
+use super::{Context, matching::wait_for_start, protocol::EndpointReport, refusals::Refusals, rows::Rows};
 use crate::{
     backend::{Backend, Draft, Publisher, Stamp},
     clock::{SECOND_NS, now_ns, sleep_until},

@@ -4,9 +4,7 @@
 
 use std::ops::Range;
 
-use super::Context;
-use super::drain::DrainMonitor;
-use super::rows::Rows;
+use super::{Context, drain::DrainMonitor, rows::Rows};
 use crate::{
     backend::Taken,
     clock::{SECOND_NS, now_ns},

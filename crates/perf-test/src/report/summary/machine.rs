@@ -1,7 +1,6 @@
 //! The second half of the printed summary: CPU time and memory of the run, and the costs of the machine and the instrument.
 
-use super::text::labelled;
-use super::{Summary, WorkerUsage};
+use super::{Summary, WorkerUsage, text::labelled};
 use crate::measure::calibration::Calibration;
 use crate::measure::daemon::DaemonUsage;
 use crate::measure::histogram::Latencies;
