@@ -7,6 +7,8 @@ mod mock_script;
 use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 
+use crate::clock::SECOND_NS;
+
 pub use mock_script::{MockScript, Timed, is_nth};
 
 /// The generation of the layouts of the benchmark messages.
@@ -289,6 +291,12 @@ impl RunSpec {
     #[must_use]
     pub fn length_s(&self) -> Option<u32> {
         (self.max_runtime_s > 0).then_some(self.warmup_s + self.max_runtime_s)
+    }
+
+    /// The end of a run that starts at `start_ns`; the largest time if only a signal ends it.
+    #[must_use]
+    pub fn end_ns(&self, start_ns: i64) -> i64 {
+        self.length_s().map_or(i64::MAX, |run_s| start_ns + i64::from(run_s) * SECOND_NS)
     }
 
     /// The quality of service in one line.
