@@ -23,17 +23,6 @@ pub enum Layout {
     V2,
 }
 
-impl Layout {
-    /// The name on the command line.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Layout::V1 => "1.x",
-            Layout::V2 => "2.x",
-        }
-    }
-}
-
 /// The content of a message. It determines the work besides stamping and, without zero copy, copying.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Content {
