@@ -13,7 +13,7 @@ use crate::{
     messages,
     repeat::{paired, repeated},
     report::{cannot_write, plot, terminal::write_lines},
-    run_spec::RunSpec,
+    run_spec::{RunSpec, name_of},
     session::Session,
     system::{self, Description, Noise, System},
     worker,
@@ -133,7 +133,7 @@ fn describe_system(options: SystemOptions) -> Result<(), Failure> {
 fn list_messages(options: &RunOptions) -> Result<(), Failure> {
     let layout = options.messages.message_layout.unwrap_or_default();
     let mut lines =
-        vec![format!("messages of the {} layout, sizes in bytes as they are sent, with time and id:", layout.name())];
+        vec![format!("messages of the {} layout, sizes in bytes as they are sent, with time and id:", name_of(layout))];
     let unbounded_bytes = options.messages.unbounded_msg_size.unwrap_or(0);
     lines.extend(messages::list(layout, unbounded_bytes as usize).map(|message| {
         let by_option = if message.content.is_unbounded() {

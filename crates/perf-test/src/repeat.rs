@@ -23,31 +23,24 @@ struct Figure {
 
 /// The figures that are shown. Less is better in all.
 const FIGURES: [Figure; 9] = [
-    Figure { name: "latency p50", percentile: Some(50.0), value: |run| latency_ns(run, 0.5), show: format_ns },
-    Figure {
-        name: "latency mean",
-        percentile: None,
-        value: |run| some_if(run, run.received.latency_ns.mean),
-        show: format_ns,
-    },
-    Figure { name: "latency p99", percentile: Some(99.0), value: |run| latency_ns(run, 0.99), show: format_ns },
-    Figure { name: "latency p99.9", percentile: Some(99.9), value: |run| latency_ns(run, 0.999), show: format_ns },
-    Figure {
-        name: "latency max",
-        percentile: None,
-        value: |run| some_if(run, run.received.latency_ns.max),
-        show: format_ns,
-    },
-    Figure { name: "response p99", percentile: Some(99.0), value: response_p99_ns, show: format_ns },
-    Figure {
-        name: "lost",
-        percentile: None,
-        value: |run| (run.spec.subscriptions > 0).then_some(run.lost as f64),
-        show: whole,
-    },
-    Figure { name: "CPU per message", percentile: None, value: Summary::cpu_per_message_ns, show: format_ns },
-    Figure { name: "peak memory, KiB", percentile: None, value: peak_kib, show: whole },
+    percentile("latency p50", 50.0, |run| latency_ns(run, 0.5)),
+    figure("latency mean", |run| some_if(run, run.received.latency_ns.mean), format_ns),
+    percentile("latency p99", 99.0, |run| latency_ns(run, 0.99)),
+    percentile("latency p99.9", 99.9, |run| latency_ns(run, 0.999)),
+    figure("latency max", |run| some_if(run, run.received.latency_ns.max), format_ns),
+    percentile("response p99", 99.0, response_p99_ns),
+    figure("lost", |run| (run.spec.subscriptions > 0).then_some(run.lost as f64), whole),
+    figure("CPU per message", Summary::cpu_per_message_ns, format_ns),
+    figure("peak memory, KiB", |run| Some(run.peak_rss_kib() as f64), whole),
 ];
+
+const fn figure(name: &'static str, value: fn(&Summary) -> Option<f64>, show: fn(f64) -> String) -> Figure {
+    Figure { name, percentile: None, value, show }
+}
+
+const fn percentile(name: &'static str, percentile: f64, value_ns: fn(&Summary) -> Option<f64>) -> Figure {
+    Figure { name, percentile: Some(percentile), value: value_ns, show: format_ns }
+}
 
 impl Figure {
     /// Its name, marked if it rests on too few samples in one of the runs.
@@ -60,13 +53,6 @@ impl Figure {
     }
 }
 
-/// The meaning of the mark, if there is one.
-fn explained(rows: &[Vec<String>]) -> Option<String> {
-    let marked = |row: &Vec<String>| row.first().is_some_and(|name| name.ends_with('*'));
-    let line = "* in some run fewer than 10 samples lie beyond this percentile: run longer to trust it";
-    rows.iter().any(marked).then(|| line.to_owned())
-}
-
 fn some_if(run: &Summary, value: f64) -> Option<f64> {
     (run.received.latency_ns.n > 0).then_some(value)
 }
@@ -77,10 +63,6 @@ fn latency_ns(run: &Summary, quantile: f64) -> Option<f64> {
 
 fn response_p99_ns(run: &Summary) -> Option<f64> {
     (run.responses.n() > 0).then(|| run.responses.quantile_ns(0.99) as f64)
-}
-
-fn peak_kib(run: &Summary) -> Option<f64> {
-    Some(run.workers.iter().map(|worker| worker.resources.memory.peak_rss_kib).sum::<u64>() as f64)
 }
 
 fn whole(value: f64) -> String {
@@ -103,11 +85,7 @@ pub fn repeated(runs: &[Summary]) -> Vec<String> {
         rows.push(vec![figure.marked(runs), median, format!("{low} to {high}")]);
         confidence = found.confidence;
     }
-    let mut lines = vec![String::new()];
-    lines.extend(table(&format!("{} runs together", runs.len()), &rows));
-    lines.extend(explained(&rows));
-    lines.push(meaning(confidence, runs.len()));
-    lines
+    explained(&format!("{} runs together", runs.len()), &rows, confidence, runs.len())
 }
 
 /// The comparison of two series of runs with their `names`, pair by pair, as lines of text.
@@ -141,12 +119,8 @@ pub fn paired(names: [&str; 2], runs: [&[Summary]; 2]) -> Vec<String> {
             verdict.to_owned(),
         ]);
     }
-    let mut lines = vec![String::new()];
     let title = format!("{} pairs of runs, interleaved: {} over {}", first.len().min(second.len()), names[0], names[1]);
-    lines.extend(table(&title, &rows));
-    lines.extend(explained(&rows));
-    lines.push(meaning(confidence, first.len()));
-    lines
+    explained(&title, &rows, confidence, first.len())
 }
 
 fn verdict(ratio: &Interval) -> &'static str {
@@ -161,9 +135,16 @@ fn verdict(ratio: &Interval) -> &'static str {
     }
 }
 
-fn meaning(confidence: f64, runs: usize) -> String {
+/// A table with the meaning of its marks and of its intervals.
+fn explained(title: &str, rows: &[Vec<String>], confidence: f64, runs: usize) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    lines.extend(table(title, rows));
+    if rows.iter().any(|row| row.first().is_some_and(|name| name.ends_with('*'))) {
+        lines.push("* in some run fewer than 10 samples lie beyond this percentile: run longer to trust it".to_owned());
+    }
     let more = if confidence < MIN_CONFIDENCE { "; six or more runs make it 95 %" } else { "" };
-    format!("The interval holds the true median with {:.1} % ({runs} runs{more}).", confidence * 100.0)
+    lines.push(format!("The interval holds the true median with {:.1} % ({runs} runs{more}).", confidence * 100.0));
+    lines
 }
 
 #[cfg(test)]

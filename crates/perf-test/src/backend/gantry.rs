@@ -12,7 +12,7 @@ use crate::{
     clock::now_ns,
     endpoint::EndpointPlan,
     messages::{Benchmark, WithType, with_type},
-    run_spec::{Durability, History, Reliability, RunSpec, Wait},
+    run_spec::{Durability, History, Reliability, RunSpec, Wait, name_of},
     stamp::Stamped,
 };
 
@@ -54,7 +54,7 @@ impl Backend for Gantry {
 fn for_message<T, W: WithType<Output = Result<T, String>>>(spec: &RunSpec, make: W) -> Result<T, String> {
     let (message, layout) = (&spec.message, spec.layout);
     with_type(message, layout, make)
-        .unwrap_or_else(|| Err(format!("there is no message `{message}` in the {} layout", layout.name())))
+        .unwrap_or_else(|| Err(format!("there is no message `{message}` in the {} layout", name_of(layout))))
 }
 
 fn sentence(error: ::gantry::Error) -> String {

@@ -1,7 +1,6 @@
 //! Parsers of values on the command line. An error is one sentence that says how to write the value.
 
 use std::ops::RangeInclusive;
-use std::str::FromStr;
 
 use clap::builder::{EnumValueParser, PossibleValue, TypedValueParser};
 use clap::error::ErrorKind;
@@ -20,34 +19,24 @@ pub fn within(range: RangeInclusive<u32>) -> impl Fn(&str) -> Result<u32, String
     }
 }
 
-/// CPUs as the bits of a number.
+/// The CPUs of an option; an option of a plain `Vec` would be one that may be repeated.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct CpuMask(pub Vec<u32>);
+pub struct Cpus(pub Vec<u32>);
 
-impl FromStr for CpuMask {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<CpuMask, String> {
-        let digits = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X"));
-        let mask = digits.map_or_else(|| text.parse(), |digits| u64::from_str_radix(digits, 16));
-        let mask = mask.map_err(|_| {
-            "give a number whose bits are CPUs 0 to 63, decimal or 0x…: 10 is CPUs 1 and 3. For higher CPUs run perf_test under `taskset -c`"
-        })?;
-        Ok(CpuMask((0..u64::BITS).filter(|cpu| mask >> cpu & 1 == 1).collect()))
-    }
+/// CPUs as the bits of a number.
+pub fn cpu_mask(text: &str) -> Result<Cpus, String> {
+    let digits = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X"));
+    let mask = digits.map_or_else(|| text.parse(), |digits| u64::from_str_radix(digits, 16));
+    let mask = mask.map_err(|_| {
+        "give a number whose bits are CPUs 0 to 63, decimal or 0x…: 10 is CPUs 1 and 3. For higher CPUs run perf_test under `taskset -c`"
+    })?;
+    Ok(Cpus((0..u64::BITS).filter(|cpu| mask >> cpu & 1 == 1).collect()))
 }
 
 /// CPUs by their numbers.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct CpuList(pub Vec<u32>);
-
-impl FromStr for CpuList {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<CpuList, String> {
-        let numbers: Result<Vec<u32>, _> = text.split(',').map(str::parse).collect();
-        Ok(CpuList(numbers.map_err(|_| "give CPU numbers separated by commas, as 2,3")?))
-    }
+pub fn cpu_list(text: &str) -> Result<Cpus, String> {
+    let numbers: Result<Vec<u32>, _> = text.split(',').map(str::parse).collect();
+    Ok(Cpus(numbers.map_err(|_| "give CPU numbers separated by commas, as 2,3")?))
 }
 
 /// A limit of latency: percent of the period, a time, or both with a comma.
@@ -105,19 +94,19 @@ mod tests {
     #[test]
     fn a_mask_names_cpus_by_its_bits() {
         for (text, cpus) in [("10", vec![1, 3]), ("0xA", vec![1, 3]), ("62", vec![1, 2, 3, 4, 5]), ("0", vec![])] {
-            assert_eq!(text.parse(), Ok(CpuMask(cpus)), "{text}");
+            assert_eq!(cpu_mask(text), Ok(Cpus(cpus)), "{text}");
         }
-        assert_eq!("0x8000000000000000".parse(), Ok(CpuMask(vec![63])));
+        assert_eq!(cpu_mask("0x8000000000000000"), Ok(Cpus(vec![63])));
         for text in ["", "-1", "0x", "1,3", "18446744073709551616", "CPU1"] {
-            assert!(text.parse::<CpuMask>().unwrap_err().contains("10 is CPUs 1 and 3"), "{text}");
+            assert!(cpu_mask(text).unwrap_err().contains("10 is CPUs 1 and 3"), "{text}");
         }
     }
 
     #[test]
     fn a_list_keeps_its_order() {
-        assert_eq!("3,0,3".parse(), Ok(CpuList(vec![3, 0, 3])));
+        assert_eq!(cpu_list("3,0,3"), Ok(Cpus(vec![3, 0, 3])));
         for text in ["", "1,", "1-3", "-1", "a"] {
-            assert!(text.parse::<CpuList>().unwrap_err().contains("as 2,3"), "{text}");
+            assert!(cpu_list(text).unwrap_err().contains("as 2,3"), "{text}");
         }
     }
 

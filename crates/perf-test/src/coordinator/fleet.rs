@@ -88,19 +88,8 @@ impl Fleet {
     pub fn exit_cause(&mut self, worker: usize) -> String {
         let Some(worker) = self.workers.get_mut(worker) else { return "is unknown".to_owned() };
         worker.stdin = None;
-        let deadline = Instant::now() + EXIT_TIMEOUT;
-        while !worker.has_exited() && Instant::now() < deadline {
-            // The time between closed stdout and exit.
-            std::thread::sleep(Duration::from_millis(1));
-        }
-        if worker.status.is_none() {
-            // Fails only if it has just exited.
-            let _ = worker.child.kill();
-            worker.reap();
-            return "closed its output, did not exit by itself and was killed".to_owned();
-        }
-        match worker.status {
-            None => "could not be waited for".to_owned(),
+        match worker.end_by(Instant::now() + EXIT_TIMEOUT) {
+            None => "closed its output, did not exit by itself and was killed".to_owned(),
             Some(status) => match (status.signal(), status.code()) {
                 (Some(signal), _) => format!("was killed by signal {signal}"),
                 (None, Some(code)) => format!("exited with code {code}"),
@@ -113,20 +102,11 @@ impl Fleet {
     pub fn end(&mut self) -> Vec<String> {
         self.workers.iter_mut().for_each(|worker| worker.stdin = None);
         let deadline = Instant::now() + EXIT_TIMEOUT;
-        // `&` instead of `&&`: every worker is checked each time, also after one that hangs.
-        while !self.workers.iter_mut().fold(true, |all, worker| worker.has_exited() & all) && Instant::now() < deadline
-        {
-            // Reports do not matter any more; the pause covers the time between closed stdout and exit.
-            std::thread::sleep(Duration::from_millis(1));
-        }
-        let mut killed = Vec::new();
-        for worker in self.workers.iter_mut().filter(|worker| worker.status.is_none()) {
-            // Fails only if it has just exited.
-            let _ = worker.child.kill();
-            worker.reap();
-            killed.push(format!("{} (pid {}) did not exit by itself and was killed", worker.label, worker.pid));
-        }
-        killed
+        let killed = self.workers.iter_mut().filter_map(|worker| match worker.end_by(deadline) {
+            None => Some(format!("{} (pid {}) did not exit by itself and was killed", worker.label, worker.pid)),
+            Some(_) => None,
+        });
+        killed.collect()
     }
 
     /// Whether every worker exited by itself and without an error.
@@ -154,16 +134,21 @@ impl Worker {
         }
     }
 
-    fn has_exited(&mut self) -> bool {
-        if self.status.is_none() {
-            self.status = self.child.try_wait().ok().flatten();
-        }
-        self.status.is_some()
-    }
-
-    fn reap(&mut self) {
-        if self.status.is_none() {
-            self.status = self.child.wait().ok();
+    /// Waits for the exit until `deadline`; `None` if the worker had to be killed.
+    fn end_by(&mut self, deadline: Instant) -> Option<ExitStatus> {
+        loop {
+            self.status = self.status.or_else(|| self.child.try_wait().ok().flatten());
+            if self.status.is_some() {
+                return self.status;
+            }
+            if Instant::now() >= deadline {
+                // Fails only if it has just exited.
+                let _ = self.child.kill();
+                self.status = self.child.wait().ok();
+                return None;
+            }
+            // Reports do not matter any more; the pause covers the time between closed stdout and exit.
+            std::thread::sleep(Duration::from_millis(1));
         }
     }
 }

@@ -4,9 +4,7 @@
 
 use std::time::Duration;
 
-use super::fleet::Event;
-use super::ledger::Entry;
-use super::{EndpointFailure, KINDS, Run, TICK, is_publisher};
+use super::{EndpointFailure, KINDS, Run, TICK, fleet::Event, is_publisher, ledger::Entry};
 use crate::{
     clock::{SECOND_NS, now_ns},
     endpoint::Endpoint,
@@ -28,10 +26,9 @@ const ENDED_NS: i64 = 2 * SECOND_NS;
 impl Run<'_> {
     /// Reports rows until the publishers are done, the time is up, or the run is interrupted.
     pub(super) fn measure(&mut self) -> Result<(), Failure> {
-        let length_s = self.spec.length_s();
-        let end_ns = length_s.map_or(i64::MAX, |run_s| self.start_ns + i64::from(run_s) * SECOND_NS);
+        let end_ns = self.spec.end_ns(self.start_ns);
         let mut stop_by_ns = end_ns.saturating_add(FINISH_NS);
-        if let Some(run_s) = length_s {
+        if let Some(run_s) = self.spec.length_s() {
             self.ledger.end_after(u64::from(run_s));
         }
         loop {

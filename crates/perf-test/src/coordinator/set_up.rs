@@ -4,8 +4,7 @@
 
 use std::collections::BTreeSet;
 
-use super::fleet::Event;
-use super::{Run, TICK};
+use super::{Run, TICK, fleet::Event};
 use crate::{
     clock::{SECOND_NS, now_ns},
     endpoint::Endpoint,

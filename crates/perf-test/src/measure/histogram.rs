@@ -12,19 +12,14 @@ const LONGEST_NS: u64 = 100 * 1_000_000_000;
 pub struct Latencies(Histogram<u64>);
 
 impl Default for Latencies {
+    /// An empty distribution; all its memory is allocated here.
     fn default() -> Self {
-        Latencies::new()
+        // The bounds are constants, so the error is a wrong constant; `new(3)` grows by itself and is always valid.
+        Latencies(Histogram::new_with_bounds(1, LONGEST_NS, 3).unwrap_or_else(|_| unreachable!("constant bounds")))
     }
 }
 
 impl Latencies {
-    /// An empty distribution; all its memory is allocated here.
-    #[must_use]
-    pub fn new() -> Self {
-        // The bounds are constants, so the error is a wrong constant; `new(3)` grows by itself and is always valid.
-        Latencies(Histogram::new_with_bounds(1, LONGEST_NS, 3).unwrap_or_else(|_| unreachable!("constant bounds")))
-    }
-
     /// Records one latency.
     pub fn record(&mut self, latency_ns: u64) {
         self.0.saturating_record(latency_ns);
@@ -75,7 +70,7 @@ mod tests {
 
     #[test]
     fn percentiles_are_within_three_digits_of_the_sorted_series() {
-        let mut latencies = Latencies::new();
+        let mut latencies = Latencies::default();
         let mut series: Vec<u64> = (0..20_000_u64).map(|i| 1000 + i * i % 1_000_003).collect();
         series.iter().for_each(|value| latencies.record(*value));
         series.sort_unstable();
@@ -88,9 +83,9 @@ mod tests {
 
     #[test]
     fn a_distribution_sent_as_cells_arrives_whole() {
-        let mut sent = Latencies::new();
+        let mut sent = Latencies::default();
         [0, 1, 999, 1_000_000, 1_000_001, u64::MAX].iter().for_each(|value| sent.record(*value));
-        let mut received = Latencies::new();
+        let mut received = Latencies::default();
         received.add_cells(&sent.cells());
         received.add_cells(&sent.cells());
         assert_eq!(received.n(), 12);
@@ -100,7 +95,7 @@ mod tests {
 
     #[test]
     fn an_absurd_latency_is_counted_as_the_longest() {
-        let mut latencies = Latencies::new();
+        let mut latencies = Latencies::default();
         latencies.record(u64::MAX);
         assert!(latencies.quantile_ns(1.0) >= LONGEST_NS);
         latencies.clear();

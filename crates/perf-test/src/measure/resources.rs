@@ -2,8 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::memory::Memory;
-use super::usage::Usage;
+use super::{memory::Memory, usage::Usage};
 
 /// Resources of a process: its usage so far and its memory now.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -4,8 +4,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::histogram::Latencies;
-use super::moments::Moments;
+use super::{histogram::Latencies, moments::Moments};
 
 /// Tallies of an endpoint: the open one, one with the reporting thread, a spare one.
 pub const TALLIES: usize = 3;

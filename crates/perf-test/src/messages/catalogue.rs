@@ -6,7 +6,7 @@ use gantry_msgs::v1::performance_test as v1;
 use gantry_msgs::{irobot_interfaces_plugin, performance_test, performance_test_msgs};
 
 use super::Benchmark;
-use crate::run_spec::{Content, Layout};
+use crate::run_spec::{Content, Layout, name_of};
 
 /// Work for a message type that is known only at run time.
 pub trait WithType {
@@ -135,7 +135,7 @@ pub fn find(name: &str, layout: Layout, unbounded_bytes: usize) -> Result<Messag
         .filter(|(likeness, _)| *likeness >= MIN_SIMILARITY)
         .max_by(|a, b| a.0.total_cmp(&b.0))
         .map_or(String::new(), |(_, nearest)| format!("; the nearest is `{nearest}`"));
-    let layout = layout.name();
+    let layout = name_of(layout);
     Err(format!(
         "there is no message `{name}` in the {layout} layout{nearest}. \
          `perf_test --msg-list --message-layout {layout}` lists them all"

@@ -8,7 +8,7 @@ use gantry_msgs::builtin_interfaces::Time;
 use gantry_msgs::irobot_interfaces_plugin as plugin;
 use gantry_msgs::performance_test_msgs::{self as base, PerformanceHeader};
 
-use super::Benchmark;
+use super::{Benchmark, fixed_size};
 use crate::{
     clock::SECOND_NS,
     run_spec::Content,
@@ -40,6 +40,10 @@ macro_rules! owned {
             self.header = header(stamp, size_of_val(&self.data[..]));
         }
 
+        fn stamped(&self) -> Stamped {
+            stamped(&self.header)
+        }
+
         fn payload(&self) -> &[u8] {
             self.data[..].as_bytes()
         }
@@ -50,9 +54,17 @@ macro_rules! owned {
     };
 }
 
-/// The payload in place, where there is a view.
-macro_rules! payload_in_place {
+/// Methods of all messages that have a view in place.
+macro_rules! viewed {
     () => {
+        fn stamp_loan(loan: &mut Loan<Self>, stamp: Stamp) {
+            *loan.header_mut() = header(stamp, size_of_val(&loan.data()[..]));
+        }
+
+        fn stamped_sample(sample: &Sample<Self>) -> Stamped {
+            stamped(sample.header())
+        }
+
         fn payload_of_loan(loan: &mut Loan<Self>) -> &mut [u8] {
             loan.data_mut()[..].as_mut_bytes()
         }
@@ -63,33 +75,14 @@ macro_rules! payload_in_place {
     };
 }
 
-macro_rules! fixed {
-    () => {
-        const CONTENT: Content = Content::Plain;
-
-        owned!();
-
-        fn prepared(_: usize) -> Box<Self> {
-            Self::new_box()
-        }
-
-        fn touch(&mut self) {
-            black_box(self).zero();
-        }
-
-        fn shape(&self) {}
-
-        fn stamped(&self) -> Stamped {
-            stamped(&self.header)
-        }
-    };
-}
-
 /// Messages that are structs in place.
 macro_rules! plain {
     ($($name:ident)+) => {
         $(impl Benchmark for plugin::$name {
-            fixed!();
+            const CONTENT: Content = Content::Plain;
+
+            fixed_size!();
+            owned!();
 
             fn stamp_loan(loan: &mut Loan<Self>, stamp: Stamp) {
                 (**loan).stamp(stamp);
@@ -111,32 +104,27 @@ macro_rules! plain {
 }
 
 /// Messages whose C struct has padding: they have a view in place.
-macro_rules! viewed {
+macro_rules! padded {
     ($($package:ident::$name:ident)+) => {
         $(impl Benchmark for $package::$name {
-            fixed!();
-            payload_in_place!();
+            const CONTENT: Content = Content::Plain;
 
-            fn stamp_loan(loan: &mut Loan<Self>, stamp: Stamp) {
-                *loan.header_mut() = header(stamp, size_of_val(loan.data()));
-            }
-
-            fn stamped_sample(sample: &Sample<Self>) -> Stamped {
-                stamped(sample.header())
-            }
+            fixed_size!();
+            owned!();
+            viewed!();
         })+
     };
 }
 
 plain!(Stamped100b Stamped1kb Stamped10kb Stamped50kb Stamped100kb Stamped250kb Stamped500kb Stamped600kb Stamped1mb
        Stamped4mb Stamped5mb Stamped8mb Stamped3Float32 Stamped4Float32 Stamped9Float32 Stamped12Float32 Stamped4Int32);
-viewed!(plugin::Stamped10b plugin::Stamped250b plugin::StampedInt64 base::Sample);
+padded!(plugin::Stamped10b plugin::Stamped250b plugin::StampedInt64 base::Sample);
 
 impl Benchmark for plugin::StampedVector {
     const CONTENT: Content = Content::Sequence;
 
     owned!();
-    payload_in_place!();
+    viewed!();
 
     fn prepared(unbounded_bytes: usize) -> Box<Self> {
         Box::new(Self { data: vec![0; unbounded_bytes], ..Self::default() })
@@ -148,17 +136,5 @@ impl Benchmark for plugin::StampedVector {
 
     fn shape(&self) -> Self::Shape<'_> {
         self.into()
-    }
-
-    fn stamp_loan(loan: &mut Loan<Self>, stamp: Stamp) {
-        *loan.header_mut() = header(stamp, loan.data().len());
-    }
-
-    fn stamped(&self) -> Stamped {
-        stamped(&self.header)
-    }
-
-    fn stamped_sample(sample: &Sample<Self>) -> Stamped {
-        stamped(sample.header())
     }
 }

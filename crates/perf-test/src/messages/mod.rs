@@ -14,6 +14,22 @@ use crate::{
     stamp::{Stamp, Stamped},
 };
 
+/// Methods of every message of fixed size.
+macro_rules! fixed_size {
+    () => {
+        fn prepared(_: usize) -> Box<Self> {
+            Self::new_box()
+        }
+
+        fn touch(&mut self) {
+            black_box(self).zero();
+        }
+
+        fn shape(&self) {}
+    };
+}
+use fixed_size;
+
 pub use catalogue::{MessageChoice, WithType, find, is_message, list, with_type};
 
 /// A message that carries its time of sending and its id.

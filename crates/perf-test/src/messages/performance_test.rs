@@ -7,7 +7,7 @@ use gantry::{Loan, Message, Sample};
 use gantry_msgs::performance_test as v2;
 use gantry_msgs::v1::performance_test as v1;
 
-use super::Benchmark;
+use super::{Benchmark, fixed_size};
 use crate::{
     run_spec::Content,
     stamp::{Stamp, Stamped},
@@ -16,17 +16,30 @@ use crate::{
 /// Length of time and id, with which every message ends.
 const STAMP_BYTES: usize = 16;
 
-/// Methods of every message that is read through a view.
-macro_rules! time_and_id {
+/// The stamp of an owned message.
+macro_rules! owned {
     () => {
         fn stamp(&mut self, stamp: Stamp) {
             self.time = stamp.time_ns;
             self.id = stamp.id;
         }
 
+        fn stamped(&self) -> Stamped {
+            Stamped { time_ns: self.time, id: self.id }
+        }
+    };
+}
+
+/// The stamp in place of a message that is read through a view.
+macro_rules! viewed {
+    () => {
         fn stamp_loan(loan: &mut Loan<Self>, stamp: Stamp) {
             loan.set_time(stamp.time_ns);
             loan.set_id(stamp.id);
+        }
+
+        fn stamped_sample(sample: &Sample<Self>) -> Stamped {
+            Stamped { time_ns: sample.time(), id: sample.id() }
         }
     };
 }
@@ -34,11 +47,6 @@ macro_rules! time_and_id {
 /// Methods of every message that is a struct in place.
 macro_rules! plain {
     () => {
-        fn stamp(&mut self, stamp: Stamp) {
-            self.time = stamp.time_ns;
-            self.id = stamp.id;
-        }
-
         fn stamp_loan(loan: &mut Loan<Self>, stamp: Stamp) {
             loan.stamp(stamp);
         }
@@ -109,27 +117,19 @@ macro_rules! no_payload {
     };
 }
 
-/// Methods of every message of fixed size that is read through a view.
-macro_rules! viewed {
+/// Methods of every message of single fields.
+macro_rules! fields {
     () => {
-        time_and_id!();
+        viewed!();
         no_payload!();
-
-        fn stamped_sample(sample: &Sample<Self>) -> Stamped {
-            Stamped { time_ns: sample.time(), id: sample.id() }
-        }
     };
 }
 
 /// Methods of every point cloud.
 macro_rules! cloud {
     () => {
-        time_and_id!();
+        viewed!();
         payload!(data, data_mut);
-
-        fn stamped_sample(sample: &Sample<Self>) -> Stamped {
-            Stamped { time_ns: sample.time(), id: sample.id() }
-        }
     };
 }
 
@@ -138,21 +138,9 @@ macro_rules! fixed {
         $($(impl Benchmark for $generation::$name {
             const CONTENT: Content = Content::$content;
 
+            fixed_size!();
+            owned!();
             $in_place!();
-
-            fn prepared(_: usize) -> Box<Self> {
-                Self::new_box()
-            }
-
-            fn touch(&mut self) {
-                black_box(self).zero();
-            }
-
-            fn shape(&self) {}
-
-            fn stamped(&self) -> Stamped {
-                Stamped { time_ns: self.time, id: self.id }
-            }
         })+)+
     };
 }
@@ -164,7 +152,7 @@ fixed!(Plain, plain:
 fixed!(Fields, cloud:
     v2 { PointCloud512k PointCloud1m PointCloud2m PointCloud4m PointCloud8m }
     v1 { PointCloud512k PointCloud1m PointCloud2m PointCloud4m PointCloud8m });
-fixed!(Fields, viewed: v1 { NavSatFix Range RadarDetection RadarTrack });
+fixed!(Fields, fields: v1 { NavSatFix Range RadarDetection RadarTrack });
 
 /// A sequence of `$length` bytes.
 macro_rules! sequence {
@@ -172,7 +160,8 @@ macro_rules! sequence {
         $(impl Benchmark for v2::$name {
             const CONTENT: Content = Content::$content;
 
-            time_and_id!();
+            owned!();
+            viewed!();
             payload!($field, $field_mut);
 
             fn prepared($unbounded_bytes: usize) -> Box<Self> {
@@ -185,14 +174,6 @@ macro_rules! sequence {
 
             fn shape(&self) -> Self::Shape<'_> {
                 self.into()
-            }
-
-            fn stamped(&self) -> Stamped {
-                Stamped { time_ns: self.time, id: self.id }
-            }
-
-            fn stamped_sample(sample: &Sample<Self>) -> Stamped {
-                Stamped { time_ns: sample.time(), id: sample.id() }
             }
         })+
     };
@@ -214,7 +195,8 @@ sequence!(Sequence, unbounded_sequence, unbounded_sequence_mut, |unbounded_bytes
 impl Benchmark for v2::UnboundedString {
     const CONTENT: Content = Content::Text;
 
-    time_and_id!();
+    owned!();
+    viewed!();
     no_payload!();
 
     fn prepared(unbounded_bytes: usize) -> Box<Self> {
@@ -225,13 +207,5 @@ impl Benchmark for v2::UnboundedString {
 
     fn shape(&self) -> Self::Shape<'_> {
         self.into()
-    }
-
-    fn stamped(&self) -> Stamped {
-        Stamped { time_ns: self.time, id: self.id }
-    }
-
-    fn stamped_sample(sample: &Sample<Self>) -> Stamped {
-        Stamped { time_ns: sample.time(), id: sample.id() }
     }
 }

@@ -102,7 +102,7 @@ fn there_is_every_message_of_the_originals_in_its_size() {
         let irobot = IROBOT.iter().map(|(name, _, bytes)| (*name, *bytes));
         let expected: BTreeSet<_> = only.iter().chain(BOTH).copied().chain(irobot).collect();
         let found: BTreeSet<_> = list(layout, 0).map(|found| (found.name, found.bytes)).collect();
-        assert_eq!(found, expected, "{}", layout.name());
+        assert_eq!(found, expected, "{layout:?}");
     }
     for (name, size_of, bytes) in IROBOT {
         assert_eq!(bytes.next_multiple_of(if *name == "StampedInt64" { 8 } else { 4 }), *size_of, "{name}");

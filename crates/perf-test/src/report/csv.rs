@@ -90,7 +90,7 @@ fn header(path: &Path, spec: &RunSpec, run_id: &str, external: &ExternalInfo) ->
         ("Ignore seconds from beginning", spec.ignore_s.to_string()),
         // Keys that performance_test does not have; its readers accept any key.
         ("Execution strategy", name_of(spec.strategy)),
-        ("Message layout", spec.layout.name().to_owned()),
+        ("Message layout", name_of(spec.layout)),
         ("Message size (bytes)", spec.message_bytes.to_string()),
     ]);
     lines.extend(external.iter().map(|(name, text)| (name.as_str(), text.clone())));

@@ -15,7 +15,7 @@ pub fn heading(spec: &RunSpec, topic: &str) -> Vec<String> {
         0 => "as fast as possible".to_owned(),
         rate_hz => format!("{rate_hz} Hz, open loop"),
     };
-    let (message, bytes, layout) = (&spec.message, spec.message_bytes, spec.layout.name());
+    let (message, bytes, layout) = (&spec.message, spec.message_bytes, name_of(spec.layout));
     let mut lines = vec![
         ("program", format!("Gantry perf_test {}", env!("CARGO_PKG_VERSION"))),
         ("middleware", middleware(spec)),

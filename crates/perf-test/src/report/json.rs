@@ -10,8 +10,7 @@ use std::path::Path;
 
 use serde_json::{Map, Value, json};
 
-use super::document::Document;
-use super::external_info::ExternalInfo;
+use super::{document::Document, external_info::ExternalInfo};
 use crate::measure::moments::Moments;
 use crate::measure::usage::FIELDS;
 use crate::row::Row;
@@ -60,7 +59,7 @@ fn header(path: &Path, spec: &RunSpec, run_id: &str, external: &ExternalInfo) ->
     put("rate", json!(spec.rate_hz));
     put("topic_name", json!(spec.topic));
     put("msg_name", json!(spec.message));
-    put("message_layout", json!(spec.layout.name()));
+    put("message_layout", json!(name_of(spec.layout)));
     put("message_bytes", json!(spec.message_bytes));
     put("max_runtime", json!(spec.max_runtime_s));
     put("number_of_publishers", json!(spec.publishers));

@@ -79,7 +79,7 @@ const METRICS: [Metric; 12] = [
         unit: Unit::Time,
         value: |run| run.cpu_per_message_ns().ok_or("there was no message"),
     },
-    Metric { name: "rss", unit: Unit::Memory, value: peak_kib },
+    Metric { name: "rss", unit: Unit::Memory, value: |run| Ok(run.peak_rss_kib() as f64) },
     Metric { name: "warnings", unit: Unit::Count, value: |run| Ok(run.warnings().len() as f64) },
 ];
 
@@ -94,10 +94,6 @@ fn part(run: &Summary, count: u64, of: u64) -> KnownValue {
 
 fn rate(run: &Summary) -> KnownValue {
     if run.spec.publishers > 0 { Ok(run.achieved_hz()) } else { Err("this run has no publisher") }
-}
-
-fn peak_kib(run: &Summary) -> KnownValue {
-    Ok(run.workers.iter().map(|worker| worker.resources.memory.peak_rss_kib).sum::<u64>() as f64)
 }
 
 /// A series of times.

@@ -73,7 +73,7 @@ fn a_percentile_of_too_few_samples_is_not_met_and_says_why() {
 fn a_requirement_on_an_unknown_value_is_not_met() {
     let nothing = Summary {
         received: Default::default(),
-        latencies: Latencies::new(),
+        latencies: Latencies::default(),
         sent: Default::default(),
         measured: Default::default(),
         ..summary("-p 0", 1)

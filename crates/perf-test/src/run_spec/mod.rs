@@ -7,6 +7,8 @@ mod mock_script;
 use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 
+use crate::clock::SECOND_NS;
+
 pub use mock_script::{MockScript, Timed, is_nth};
 
 /// The generation of the layouts of the benchmark messages.
@@ -19,17 +21,6 @@ pub enum Layout {
     #[default]
     #[value(name = "2.x")]
     V2,
-}
-
-impl Layout {
-    /// The name on the command line.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Layout::V1 => "1.x",
-            Layout::V2 => "2.x",
-        }
-    }
 }
 
 /// The content of a message. It determines the work besides stamping and, without zero copy, copying.
@@ -289,6 +280,12 @@ impl RunSpec {
     #[must_use]
     pub fn length_s(&self) -> Option<u32> {
         (self.max_runtime_s > 0).then_some(self.warmup_s + self.max_runtime_s)
+    }
+
+    /// The end of a run that starts at `start_ns`; the largest time if only a signal ends it.
+    #[must_use]
+    pub fn end_ns(&self, start_ns: i64) -> i64 {
+        self.length_s().map_or(i64::MAX, |run_s| start_ns + i64::from(run_s) * SECOND_NS)
     }
 
     /// The quality of service in one line.

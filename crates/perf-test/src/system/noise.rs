@@ -110,7 +110,7 @@ fn measure_here(length_s: u32) -> Result<Noise, String> {
 }
 
 fn timer_lateness(length_ns: i64) -> Spread {
-    let mut values = Latencies::new();
+    let mut values = Latencies::default();
     let begin_ns = now_ns();
     for timer in 1..=length_ns / TIMER_PERIOD_NS {
         let due_ns = begin_ns + timer * TIMER_PERIOD_NS;
@@ -126,7 +126,7 @@ fn timer_lateness(length_ns: i64) -> Spread {
 }
 
 fn wake_ups(length_ns: i64) -> Result<Spread, String> {
-    let mut values = Latencies::new();
+    let mut values = Latencies::default();
     let mut sleeper = Sleeper::start()?;
     let end_ns = now_ns() + length_ns;
     while now_ns() < end_ns {

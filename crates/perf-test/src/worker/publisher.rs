@@ -6,11 +6,7 @@
 use std::num::NonZeroU64;
 use std::sync::atomic::Ordering;
 
-use super::Context;
-use super::matching::wait_for_start;
-use super::protocol::EndpointReport;
-use super::refusals::Refusals;
-use super::rows::Rows;
+use super::{Context, matching::wait_for_start, protocol::EndpointReport, refusals::Refusals, rows::Rows};
 use crate::{
     backend::{Backend, Draft, Publisher, Stamp},
     clock::{SECOND_NS, now_ns, sleep_until},
@@ -71,7 +67,7 @@ impl<'a> PublisherLoop<'a> {
             context,
             publisher,
             schedule: Schedule::new(start_ns, spec.rate_hz),
-            end_ns: spec.length_s().map_or(i64::MAX, |run_s| start_ns + i64::from(run_s) * SECOND_NS),
+            end_ns: spec.end_ns(start_ns),
             rows: Rows::new(context.plan.endpoint, context.outgoing.clone(), start_ns),
             matched: spec.is_private(),
             mismatches: Vec::new(),

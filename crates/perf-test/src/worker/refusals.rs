@@ -1,7 +1,6 @@
 //! Refusals of the middleware: the first is reported, and too many in a row end the endpoint.
 
-use super::Context;
-use super::protocol::Report;
+use super::{Context, protocol::Report};
 
 /// Refusals in a row after which an endpoint gives up.
 const MAX_IN_A_ROW: u32 = 100;

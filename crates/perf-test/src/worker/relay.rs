@@ -2,12 +2,9 @@
 //!
 //! The publisher's and the subscription's workers measure the round trip; a relay only counts messages.
 
-use super::Context;
-use super::drain::DrainMonitor;
-use super::matching::wait_for_start;
-use super::protocol::EndpointReport;
-use super::refusals::Refusals;
-use super::rows::Rows;
+use super::{
+    Context, drain::DrainMonitor, matching::wait_for_start, protocol::EndpointReport, refusals::Refusals, rows::Rows,
+};
 use crate::{
     backend::{Backend, Draft, Matched, Publisher, Stamp, Subscription},
     clock::now_ns,

@@ -4,9 +4,7 @@
 
 use std::ops::Range;
 
-use super::Context;
-use super::drain::DrainMonitor;
-use super::rows::Rows;
+use super::{Context, drain::DrainMonitor, rows::Rows};
 use crate::{
     backend::Taken,
     clock::{SECOND_NS, now_ns},
@@ -51,14 +49,13 @@ impl<'a> SampleRecorder<'a> {
     pub fn new(context: &'a Context, start_ns: i64) -> SampleRecorder<'a> {
         let spec = &context.spec;
         // This run's publishers stop at its end; those of other programs do not.
-        let length_s = spec.length_s().filter(|_| !spec.has_publishers());
         let scope_start_ns = start_ns + i64::from(spec.left_out_s()) * SECOND_NS;
         let schedule = spec.has_publishers().then(|| Schedule::new(start_ns, spec.rate_hz));
         SampleRecorder {
             rows: Rows::new(context.plan.endpoint, context.outgoing.clone(), start_ns),
             sequences: Sequences::new(spec.has_publishers(), spec.last_id),
             start_ns,
-            scope_ns: scope_start_ns..length_s.map_or(i64::MAX, |run_s| start_ns + i64::from(run_s) * SECOND_NS),
+            scope_ns: scope_start_ns..if spec.has_publishers() { i64::MAX } else { spec.end_ns(start_ns) },
             in_scope: false,
             schedule,
             first_id: schedule.map(|schedule| schedule.due_before(scope_start_ns) + 1),

@@ -4,11 +4,9 @@
 //! sample. Rows go out once a second, also empty ones. Invariant: a row is handed over only when everything that was received in its
 //! second is in it.
 
-use super::Context;
-use super::matching::wait_for_start;
-use super::protocol::EndpointReport;
-use super::refusals::Refusals;
-use super::sample_recorder::SampleRecorder;
+use super::{
+    Context, matching::wait_for_start, protocol::EndpointReport, refusals::Refusals, sample_recorder::SampleRecorder,
+};
 use crate::{
     backend::{Backend, Subscription},
     clock::{SECOND_NS, now_ns},

@@ -4,7 +4,7 @@
 
 use super::options::LegacyOptions;
 use crate::cli::options::MachineOptions;
-use crate::cli::values::CpuMask;
+use crate::cli::values::Cpus;
 use crate::communicator::Communicator;
 
 /// The meaning of --use-drive-px-rt.
@@ -59,7 +59,7 @@ pub fn heading_notes(options: &LegacyOptions, communicator: &Communicator) -> Re
 
 /// Real-time priority and CPUs.
 pub fn real_time(options: &MachineOptions, drive_px: bool) -> Result<(u32, Vec<u32>), String> {
-    let CpuMask(cpus) = options.use_rt_cpus.clone().unwrap_or_default();
+    let Cpus(cpus) = options.use_rt_cpus.clone().unwrap_or_default();
     if !drive_px {
         return Ok((options.use_rt_prio.unwrap_or(0), cpus));
     }

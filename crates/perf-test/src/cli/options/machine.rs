@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use crate::cli::values::{CpuList, CpuMask, within};
+use crate::cli::values::{Cpus, cpu_list, cpu_mask, within};
 
 /// Processors and scheduling.
 #[derive(Clone, Debug, Default, Args)]
@@ -16,13 +16,13 @@ pub struct MachineOptions {
     /// CPU mask of the workers, decimal or 0x…; bit 0 is CPU 0; 0 allows all CPUs [default: 0]
     ///
     /// Example, CPUs 1 and 3: --use-rt-cpus 10
-    #[arg(long, value_name = "MASK", allow_hyphen_values = true)]
-    pub use_rt_cpus: Option<CpuMask>,
+    #[arg(long, value_name = "MASK", value_parser = cpu_mask, allow_hyphen_values = true)]
+    pub use_rt_cpus: Option<Cpus>,
     /// Pins the measuring threads to these CPUs in turn, publishers first
     ///
     /// Example, publisher on CPU 2 and subscription on CPU 3: --pin 2,3
-    #[arg(long, value_name = "CPU,…")]
-    pub pin: Option<CpuList>,
+    #[arg(long, value_name = "CPU,…", value_parser = cpu_list)]
+    pub pin: Option<Cpus>,
     /// Keeps the CPUs out of deep sleep states during the run
     ///
     /// Holds /dev/cpu_dma_latency at 0 µs, which requires permission to write that file.

@@ -2,8 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::measure::histogram::Latencies;
-use crate::measure::moments::Moments;
+use crate::measure::{histogram::Latencies, moments::Moments};
 
 /// A series of times. A value that does not exist for zero times, or for one, is null.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

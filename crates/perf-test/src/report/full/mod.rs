@@ -15,11 +15,8 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::document::Document;
-use super::summary::Summary;
-use crate::row::Row;
-use crate::system::System;
-use crate::verdict::Verdict;
+use super::{document::Document, summary::Summary};
+use crate::{row::Row, system::System, verdict::Verdict};
 
 pub use distribution::{Distribution, Spread};
 pub use row::{RowEntry, TotalEntry};

@@ -124,7 +124,7 @@ impl Conditions {
         Conditions {
             communicator: spec.communicator.clone(),
             message: spec.message.clone(),
-            message_layout: spec.layout.name().to_owned(),
+            message_layout: name_of(spec.layout),
             message_bytes: spec.message_bytes as u64,
             unbounded_payload_bytes: spec.unbounded_bytes,
             topic: spec.topic.clone(),

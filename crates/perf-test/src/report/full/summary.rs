@@ -2,8 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::TotalEntry;
-use super::row::UsedEntry;
+use super::{TotalEntry, row::UsedEntry};
 use crate::measure::calibration::Calibration;
 use crate::measure::daemon::DaemonUsage;
 use crate::measure::memory::{Footprint, Memory};

@@ -2,6 +2,8 @@
 //!
 //! If a run has more rows than a panel can show, groups of rows are drawn, whose histograms are added up: nothing is left out.
 
+use plotters::prelude::RGBColor;
+
 use super::panel::{Axis, BLUE, Line, ORANGE, Panel, RED, Shade};
 use crate::measure::histogram::Latencies;
 use crate::measure::percentiles::MIN_TAIL_SAMPLES;
@@ -22,6 +24,9 @@ struct Moment {
     anonymous_mib: f64,
     shared_mib: f64,
 }
+
+/// A figure over time: its name, its colour and its value.
+type Figure = (&'static str, RGBColor, fn(&Moment) -> f64);
 
 /// All values that are drawn.
 pub struct Series {
@@ -107,31 +112,29 @@ impl Series {
 
     /// The CPU time of all workers.
     pub fn cpu_over_time(&self) -> Panel {
-        let line = |name, colour, which: fn(&Moment) -> f64| Line {
-            name,
-            colour,
-            points: self.over_time(|moment| Some(which(moment))),
-        };
-        let lines =
-            vec![line("user and kernel", BLUE, |m| m.core_percent), line("kernel", ORANGE, |m| m.kernel_percent)];
-        let y = from_zero(&lines);
-        Panel { title: "CPU of all workers (% of one core)", across: TIME, shade: None, x: self.time_axis(), y, lines }
+        let figures: [Figure; 2] =
+            [("user and kernel", BLUE, |m| m.core_percent), ("kernel", ORANGE, |m| m.kernel_percent)];
+        self.from_zero("CPU of all workers (% of one core)", &figures)
     }
 
     /// The memory of all workers.
     pub fn memory_over_time(&self) -> Panel {
-        let line = |name, colour, which: fn(&Moment) -> f64| Line {
-            name,
-            colour,
-            points: self.over_time(|moment| Some(which(moment))),
-        };
-        let lines = vec![
-            line("resident", BLUE, |m| m.rss_mib),
-            line("private part", ORANGE, |m| m.anonymous_mib),
-            line("shared part", RED, |m| m.shared_mib),
+        let figures: [Figure; 3] = [
+            ("resident", BLUE, |m| m.rss_mib),
+            ("private part", ORANGE, |m| m.anonymous_mib),
+            ("shared part", RED, |m| m.shared_mib),
         ];
-        let y = from_zero(&lines);
-        Panel { title: "Memory, sum of all workers (MiB)", across: TIME, shade: None, x: self.time_axis(), y, lines }
+        self.from_zero("Memory, sum of all workers (MiB)", &figures)
+    }
+
+    /// A panel of figures over time, from zero upwards.
+    fn from_zero(&self, title: &'static str, figures: &[Figure]) -> Panel {
+        let line = |(name, colour, figure): &Figure| {
+            let points = self.over_time(|moment| Some(figure(moment)));
+            Line { name, colour: *colour, points }
+        };
+        let lines: Vec<Line> = figures.iter().map(line).collect();
+        Panel { title, across: TIME, shade: None, x: self.time_axis(), y: from_zero(&lines), lines }
     }
 
     fn over_time(&self, which: impl Fn(&Moment) -> Option<f64>) -> Vec<(f64, f64)> {
@@ -170,7 +173,7 @@ fn in_kernel(row: &RowEntry) -> f64 {
 }
 
 fn added_up(parts: &[&Distribution]) -> Latencies {
-    let mut sum = Latencies::new();
+    let mut sum = Latencies::default();
     parts.iter().for_each(|part| sum.add_cells(&part.cells));
     sum
 }
@@ -270,7 +273,7 @@ mod tests {
 
     #[test]
     fn a_percentile_line_goes_through_the_percentiles() {
-        let mut latencies = Latencies::new();
+        let mut latencies = Latencies::default();
         (0..90).for_each(|_| latencies.record(1000));
         (0..10).for_each(|_| latencies.record(100_000));
         let points = by_percentile(&latencies, 100_000.0);

@@ -1,11 +1,10 @@
 //! The second half of the printed summary: CPU time and memory of the run, and the costs of the machine and the instrument.
 
-use super::text::labelled;
-use super::{Summary, WorkerUsage};
+use super::{Summary, WorkerUsage, text::labelled};
 use crate::measure::calibration::Calibration;
 use crate::measure::daemon::DaemonUsage;
 use crate::measure::histogram::Latencies;
-use crate::measure::memory::{Footprint, Resident};
+use crate::measure::memory::{Footprint, Memory, Resident};
 use crate::measure::tally::TALLIES;
 use crate::units::format_ns;
 
@@ -35,105 +34,92 @@ impl Summary {
             self.cpu_per_message_ns().map_or(String::new(), |ns| format!(", {} per message", format_ns(ns)));
         let all = self.core_percent / self.cores as f64;
         let mut lines = vec![
-            labelled(
-                "CPU",
-                &format!("{:.2} % of one core, {all:.2} % of all {}{per_message}", self.core_percent, self.cores),
-            ),
-            labelled(
+            labelled!("CPU", "{:.2} % of one core, {all:.2} % of all {}{per_message}", self.core_percent, self.cores),
+            labelled!(
                 "",
-                &format!(
-                    "{} during measurement (user {}, system {}), {} with set-up; coordinator separately: {}",
-                    format_ns(measured.cpu_ns() as f64),
-                    format_ns(measured.utime_ns as f64),
-                    format_ns(measured.stime_ns as f64),
-                    format_ns(self.usage().cpu_ns() as f64),
-                    format_ns(self.own_usage.cpu_ns() as f64)
-                ),
+                "{} during measurement (user {}, system {}), {} with set-up; coordinator separately: {}",
+                format_ns(measured.cpu_ns() as f64),
+                format_ns(measured.utime_ns as f64),
+                format_ns(measured.stime_ns as f64),
+                format_ns(self.usage().cpu_ns() as f64),
+                format_ns(self.own_usage.cpu_ns() as f64)
             ),
-            labelled(
+            labelled!(
                 "",
-                &format!(
-                    "context switches {} voluntary, {} involuntary; page faults {} without I/O, {} with I/O",
-                    measured.nvcsw, measured.nivcsw, measured.minflt, measured.majflt
-                ),
+                "context switches {} voluntary, {} involuntary; page faults {} without I/O, {} with I/O",
+                measured.nvcsw,
+                measured.nivcsw,
+                measured.minflt,
+                measured.majflt
             ),
         ];
         if self.spec.check_memory {
             let (sent, received) = (&self.sent, &self.received);
             let per = |count: u64, messages: u64| count as f64 / messages.max(1) as f64;
-            lines.push(labelled(
+            lines.push(labelled!(
                 "allocations",
-                &format!(
-                    "{} in publish ({:.3} per message), {} in take ({:.3} per message), after the warm-up",
-                    sent.allocations,
-                    per(sent.allocations, sent.samples),
-                    received.allocations,
-                    per(received.allocations, received.samples)
-                ),
+                "{} in publish ({:.3} per message), {} in take ({:.3} per message), after the warm-up",
+                sent.allocations,
+                per(sent.allocations, sent.samples),
+                received.allocations,
+                per(received.allocations, received.samples)
             ));
         }
         lines
     }
 
     fn memory_lines(&self) -> Vec<String> {
-        let mut memory = crate::measure::memory::Memory::default();
+        let mut memory = Memory::default();
         self.workers.iter().for_each(|worker| memory.add(&worker.resources.memory));
         let mut footprint = Footprint::default();
         let ended: Vec<_> = self.workers.iter().filter_map(|worker| worker.ended.as_ref()).collect();
         ended.iter().for_each(|(of_one, _)| footprint.add(of_one));
-        let mut lines = vec![labelled(
+        let mut lines = vec![labelled!(
             "memory",
-            &format!(
-                "{} KiB resident at the end, {} KiB peak, sum of the workers",
-                memory.rss_kib, memory.peak_rss_kib
-            ),
+            "{} KiB resident at the end, {} KiB peak, sum of the workers",
+            memory.rss_kib,
+            memory.peak_rss_kib
         )];
         if ended.is_empty() {
             return lines;
         }
-        let kind = |name: &str, Resident { rss_kib, pss_kib }: Resident| format!("{name} {rss_kib} ({pss_kib})");
+        let kind = |(name, Resident { rss_kib, pss_kib })| format!("{name} {rss_kib} ({pss_kib})");
         let Footprint { heap, stack, shared, file, other } = footprint;
-        let kinds = [
-            kind("heap", heap),
-            kind("stack", stack),
-            kind("shared", shared),
-            kind("file", file),
-            kind("other", other),
-        ];
-        lines.push(labelled("", &format!("{} KiB: RSS (PSS, shared pages counted once)", kinds.join(", "))));
+        let kinds = [("heap", heap), ("stack", stack), ("shared", shared), ("file", file), ("other", other)].map(kind);
+        lines.push(labelled!("", "{} KiB: RSS (PSS, shared pages counted once)", kinds.join(", ")));
         lines
     }
 
     fn calibration_lines(&self) -> Vec<String> {
         let found = self.calibrations.mean();
-        let machine = format!(
-            "filling a message takes {}, a warm copy {}, a copy at the run's rate {},",
-            format_ns(found.fill_ns),
-            format_ns(found.warm_copy_ns),
-            format_ns(found.paced_copy_ns)
-        );
-        let more = format!(
-            "waking a thread {}, reading the clock {} (means of before and after the run)",
-            format_ns(found.wake_up_ns),
-            format_ns(found.clock_ns)
-        );
         let own = &self.own_cost;
-        let instrument = format!(
-            "costs {} per message sent and {} per message received, included in the CPU time above,",
-            format_ns(own.send_ns),
-            format_ns(own.receive_ns)
-        );
         // A publisher has one histogram, a subscription two.
-        let distribution_kib = Latencies::new().memory_bytes() / 1024;
+        let distribution_kib = Latencies::default().memory_bytes() / 1024;
         let (of_publisher, of_subscription) = (TALLIES * distribution_kib, 2 * TALLIES * distribution_kib);
-        let memory = format!(
-            "and up to {of_publisher} KiB per publisher and {of_subscription} KiB per subscription, included in the memory above"
-        );
         vec![
-            labelled("machine", &machine),
-            labelled("", &more),
-            labelled("instrument", &instrument),
-            labelled("", &memory),
+            labelled!(
+                "machine",
+                "filling a message takes {}, a warm copy {}, a copy at the run's rate {},",
+                format_ns(found.fill_ns),
+                format_ns(found.warm_copy_ns),
+                format_ns(found.paced_copy_ns)
+            ),
+            labelled!(
+                "",
+                "waking a thread {}, reading the clock {} (means of before and after the run)",
+                format_ns(found.wake_up_ns),
+                format_ns(found.clock_ns)
+            ),
+            labelled!(
+                "instrument",
+                "costs {} per message sent and {} per message received, included in the CPU time above,",
+                format_ns(own.send_ns),
+                format_ns(own.receive_ns)
+            ),
+            labelled!(
+                "",
+                "and up to {of_publisher} KiB per publisher and {of_subscription} KiB per subscription, included in the memory above"
+            ),
         ]
     }
 
@@ -149,24 +135,20 @@ impl Summary {
             "above the goal: slower than these parts together"
         };
         let (warm_path, paced_path) = (format_ns(found.copy_path_ns()), format_ns(found.paced_copy_path_ns()));
-        let parts =
-            format!("mean latency is {ratio:.2} × (2 warm copies + 1 wake-up = {warm_path}), goal ≤ {COPY_GOAL},");
-        let mut lines = vec![labelled("copy path", &parts)];
-        lines.push(labelled(
-            "",
-            &format!("and {paced:.2} × the same with copies at the run's rate ({paced_path}): {verdict}"),
-        ));
+        let mut lines = vec![
+            labelled!(
+                "copy path",
+                "mean latency is {ratio:.2} × (2 warm copies + 1 wake-up = {warm_path}), goal ≤ {COPY_GOAL},"
+            ),
+            labelled!("", "and {paced:.2} × the same with copies at the run's rate ({paced_path}): {verdict}"),
+        ];
         for (what, figure) in [
             ("2 warm copies + 1 wake-up", Calibration::copy_path_ns as fn(&Calibration) -> f64),
             ("the same at the run's rate", Calibration::paced_copy_path_ns),
         ] {
             if let Some((before, after)) = self.calibrations.drift(figure) {
-                let apart = format!(
-                    "{what}: {} before the run, {} after it; the mean is used",
-                    format_ns(before),
-                    format_ns(after)
-                );
-                lines.push(labelled("", &apart));
+                let (before, after) = (format_ns(before), format_ns(after));
+                lines.push(labelled!("", "{what}: {before} before the run, {after} after it; the mean is used"));
             }
         }
         lines
@@ -179,7 +161,7 @@ fn daemon_line(daemon: &DaemonUsage) -> String {
         "{} CPU during measurement, {core_percent:.2} % of one core, included in the cost of a message",
         format_ns(*cpu_ns as f64)
     );
-    labelled("daemon", &format!("{name:<24} {:>8} KiB peak, {used}   pid {pid}", memory.peak_rss_kib))
+    labelled!("daemon", "{name:<24} {:>8} KiB peak, {used}   pid {pid}", memory.peak_rss_kib)
 }
 
 /// A worker and its busy threads.
@@ -191,13 +173,13 @@ fn worker_lines(worker: &WorkerUsage) -> Vec<String> {
         resources.memory.peak_rss_kib,
         format_ns(resources.usage.cpu_ns() as f64)
     );
-    let mut lines = vec![labelled("", &format!("{own}   pid {}", worker.pid))];
+    let mut lines = vec![labelled!("", "{own}   pid {}", worker.pid)];
     let threads = worker.ended.iter().flat_map(|(_, threads)| threads);
     let all_ns: u64 = threads.clone().map(|thread| thread.cpu_ns).sum();
     for thread in threads.filter(|thread| thread.cpu_ns as f64 > MIN_SHOWN_FRACTION * all_ns as f64) {
         let switches = format!("{} + {} switches", thread.voluntary_switches, thread.involuntary_switches);
         let cpu = format_ns(thread.cpu_ns as f64);
-        lines.push(labelled("", &format!("  {:<22} {:>17} {cpu:>10} CPU   {switches}", thread.name, "")));
+        lines.push(labelled!("", "  {:<22} {:>17} {cpu:>10} CPU   {switches}", thread.name, ""));
     }
     lines
 }

@@ -156,6 +156,12 @@ impl Summary {
         self.lost.saturating_sub(self.received.overwritten)
     }
 
+    /// The sum of the peaks of resident memory of all workers.
+    #[must_use]
+    pub fn peak_rss_kib(&self) -> u64 {
+        self.workers.iter().map(|worker| worker.resources.memory.peak_rss_kib).sum()
+    }
+
     /// The sum of the usage of all workers since each started.
     #[must_use]
     pub fn usage(&self) -> Usage {

@@ -10,7 +10,7 @@ pub(crate) fn summary(options: &str, latency_ns: u64) -> Summary {
     let line = format!("perf_test -m Array4m -r 100 --max-runtime 30 {options}");
     let cli = cli::parse(line.split_whitespace().map(Into::into)).unwrap();
     let spec = cli::resolve(&cli.options, cli::Defaults::Run).unwrap().spec;
-    let mut latencies = Latencies::new();
+    let mut latencies = Latencies::default();
     let mut received = Received { samples: 3000, ..Received::default() };
     for _ in 0..3000 {
         latencies.record(latency_ns);
@@ -33,7 +33,7 @@ pub(crate) fn summary(options: &str, latency_ns: u64) -> Summary {
         lost: 0,
         before_matched: 0,
         responses: latencies.clone(),
-        lateness: Latencies::new(),
+        lateness: Latencies::default(),
         latencies,
         workers: vec![worker("publisher 0", 10), worker("subscription 0", 11)],
         daemons: Vec::new(),
@@ -149,7 +149,7 @@ fn a_run_that_measured_nothing_fails_with_the_reason() {
     let silent =
         Summary { sent: Sent::default(), sent_at_least: 0, received: Received::default(), ..summary("", 1000) };
     assert!(silent.failure().unwrap().contains("no sample was sent"));
-    let empty = Summary { received: Received::default(), latencies: Latencies::new(), ..summary("", 1000) };
+    let empty = Summary { received: Received::default(), latencies: Latencies::default(), ..summary("", 1000) };
     assert!(empty.failure().unwrap().contains("no sample was received"));
     assert!(empty.lines().join("\n").contains("the measurement failed: no sample was received"));
     // Killed before its first report.

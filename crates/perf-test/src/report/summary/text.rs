@@ -8,6 +8,14 @@ use crate::report::heading::how_readers_wait;
 use crate::run_spec::{Roundtrip, Threshold, Touch, name_of};
 use crate::units::format_ns;
 
+/// A formatted line with its label, or with an empty one.
+macro_rules! labelled {
+    ($label:expr, $($text:tt)+) => {
+        format!("  {:<13} {}", $label, format_args!($($text)+)).trim_end().to_owned()
+    };
+}
+pub(super) use labelled;
+
 impl Summary {
     /// The summary as lines of text.
     #[must_use]
@@ -21,14 +29,14 @@ impl Summary {
                 self.measured_s,
                 spec.message,
                 spec.message_bytes,
-                spec.layout.name(),
+                name_of(spec.layout),
                 spec.communicator,
                 name_of(spec.touch),
                 how_readers_wait(spec.wait)
             ),
             String::new(),
         ];
-        lines.push(labelled("in short", &self.in_short()));
+        lines.push(labelled!("in short", "{}", self.in_short()));
         lines.extend(self.sample_lines());
         lines.extend(self.latency_lines());
         lines.extend(self.late_lines());
@@ -37,10 +45,13 @@ impl Summary {
         let mut warnings: Vec<String> = self.warnings().iter().map(ToString::to_string).collect();
         warnings.extend(self.failure().map(|failure| format!("the measurement failed: {failure}")));
         if warnings.is_empty() {
-            lines.push(labelled("warnings", "none"));
+            lines.push(labelled!("warnings", "none"));
         }
         lines.extend(
-            warnings.iter().enumerate().map(|(i, warning)| labelled(if i == 0 { "warnings" } else { "" }, warning)),
+            warnings
+                .iter()
+                .enumerate()
+                .map(|(i, warning)| labelled!(if i == 0 { "warnings" } else { "" }, "{warning}")),
         );
         lines
     }
@@ -61,8 +72,7 @@ impl Summary {
             parts.push(if self.rate_was_held() { "rate held" } else { "rate NOT held" }.to_owned());
         }
         parts.push(format!("CPU {:.1} % of one core", self.core_percent));
-        let peak_kib: u64 = self.workers.iter().map(|worker| worker.resources.memory.peak_rss_kib).sum();
-        parts.push(format!("{:.1} MiB peak", peak_kib as f64 / 1024.0));
+        parts.push(format!("{:.1} MiB peak", self.peak_rss_kib() as f64 / 1024.0));
         parts.push(match self.warnings().len() {
             0 => "no warnings".to_owned(),
             1 => "1 warning".to_owned(),
@@ -74,46 +84,39 @@ impl Summary {
     fn sample_lines(&self) -> Vec<String> {
         let received = &self.received;
         if self.spec.roundtrip == Roundtrip::Relay {
-            return vec![labelled(
-                "samples",
-                &format!("relayed {}, refused {}", self.relayed.samples, self.relayed.refused),
-            )];
+            return vec![labelled!("samples", "relayed {}, refused {}", self.relayed.samples, self.relayed.refused)];
         }
         if self.spec.subscriptions == 0 {
             return vec![
-                labelled(
-                    "samples",
-                    &format!("sent {}; received and lost samples are not known here", self.sent_at_least),
-                ),
-                labelled("", &format!("{} of these while no subscription was matched", self.sent.unmatched)),
+                labelled!("samples", "sent {}; received and lost samples are not known here", self.sent_at_least),
+                labelled!("", "{} of these while no subscription was matched", self.sent.unmatched),
             ];
         }
         let sent = if self.spec.publishers == 0 { "not known here".to_owned() } else { self.sent_at_least.to_string() };
         let mut lines = vec![
-            labelled("samples", &format!("sent {sent}, received {}, lost {}", received.samples, self.lost)),
-            labelled(
+            labelled!("samples", "sent {sent}, received {}, lost {}", received.samples, self.lost),
+            labelled!(
                 "  lost",
-                &format!(
-                    "{} left the history before they were taken, {} unexplained",
-                    received.overwritten,
-                    self.unexplained()
-                ),
+                "{} left the history before they were taken, {} unexplained",
+                received.overwritten,
+                self.unexplained()
             ),
-            labelled("  not lost", &format!("{} duplicates, {} reordered", received.duplicates, received.reordered)),
+            labelled!("  not lost", "{} duplicates, {} reordered", received.duplicates, received.reordered),
         ];
         if !self.spec.has_publishers() {
-            let earlier = format!(
+            lines.push(labelled!(
+                "",
                 "{} sent before matching, {} from the history (received, but sent before the start; in no other figure)",
-                self.before_matched, received.history
-            );
-            lines.push(labelled("", &earlier));
+                self.before_matched,
+                received.history
+            ));
         }
         if self.spec.roundtrip == Roundtrip::Both {
-            lines.push(labelled("", &format!("relayed {}; latencies are round-trip times", self.relayed.samples)));
+            lines.push(labelled!("", "relayed {}; latencies are round-trip times", self.relayed.samples));
         }
         if self.spec.subscriptions > 1 {
-            let each = format!("each sample is expected {} times, once by each subscription", self.spec.subscriptions);
-            lines.push(labelled("", &each));
+            let n = self.spec.subscriptions;
+            lines.push(labelled!("", "each sample is expected {n} times, once by each subscription"));
         }
         lines
     }
@@ -124,29 +127,26 @@ impl Summary {
             return Vec::new();
         }
         if latency.n == 0 {
-            return vec![labelled("latency", "n 0")];
+            return vec![labelled!("latency", "n 0")];
         }
         let percentiles = PERCENTILES.iter().map(|percentile| format!("p{percentile}"));
         let names = ["n", "min", "mean"].map(str::to_owned).into_iter().chain(percentiles).chain(["max".to_owned()]);
-        let mut lines = vec![labelled("latency", &row(names))];
-        lines.push(labelled("  from send", &row(figures(latency, &self.latencies))));
+        let mut lines = vec![labelled!("latency", "{}", row(names))];
+        lines.push(labelled!("  from send", "{}", row(figures(latency, &self.latencies))));
         let response = &self.received.response_ns;
         if response.n > 0 {
-            lines.push(labelled("  from due", &row(figures(response, &self.responses))));
+            lines.push(labelled!("  from due", "{}", row(figures(response, &self.responses))));
         } else if !self.spec.has_publishers() {
-            lines.push(labelled("  from due", "     not known here: the publishers belong to another program"));
+            lines.push(labelled!("  from due", "     not known here: the publishers belong to another program"));
         }
         if PERCENTILES.iter().any(|percentile| !has_tail_samples(latency.n, *percentile)) {
-            lines.push(labelled(
+            lines.push(labelled!(
                 "",
-                "* fewer than 10 samples lie beyond this percentile: run longer for a reliable value",
+                "* fewer than 10 samples lie beyond this percentile: run longer for a reliable value"
             ));
         }
         if self.spec.touch != Touch::Stamp {
-            lines.push(labelled(
-                "read",
-                &format!("{} (to read the payload, after reception)", spread(&self.received.read_ns)),
-            ));
+            lines.push(labelled!("read", "{} (to read the payload, after reception)", spread(&self.received.read_ns)));
         }
         lines
     }
@@ -166,12 +166,10 @@ impl Summary {
         };
         let late = class(received.late, self.spec.late);
         let too_late = class(received.too_late, self.spec.too_late);
-        vec![labelled(
+        vec![labelled!(
             "late",
-            &format!(
-                "{late}; too late {too_late}; of {} received, by the latency from send; all are in the figures",
-                received.samples
-            ),
+            "{late}; too late {too_late}; of {} received, by the latency from send; all are in the figures",
+            received.samples
         )]
     }
 
@@ -185,25 +183,20 @@ impl Summary {
             rate_hz => rate_hz.to_string(),
         };
         let mut lines =
-            vec![labelled("rate", &format!("{:.2} per second and publisher, requested {asked}", self.achieved_hz()))];
+            vec![labelled!("rate", "{:.2} per second and publisher, requested {asked}", self.achieved_hz())];
         if sent.lateness_ns.n > 0 {
             let [p50, p99, p999] = [0.5, 0.99, 0.999].map(|part| format_ns(self.lateness.quantile_ns(part) as f64));
-            lines.push(labelled(
+            lines.push(labelled!(
                 "lateness",
-                &format!(
-                    "p50 {p50}, p99 {p99}, p99.9 {p999}, {} (send time after the due time)",
-                    spread(&sent.lateness_ns)
-                ),
+                "p50 {p50}, p99 {p99}, p99.9 {p999}, {} (send time after the due time)",
+                spread(&sent.lateness_ns)
             ));
         }
-        lines
-            .push(labelled("prepare", &format!("{} (from wake-up to stamp: loan, payload)", spread(&sent.prepare_ns))));
-        lines.push(labelled(
+        lines.push(labelled!("prepare", "{} (from wake-up to stamp: loan, payload)", spread(&sent.prepare_ns)));
+        lines.push(labelled!(
             "matched",
-            &format!(
-                "{} after the creation of the last endpoint (checked every ms)",
-                format_ns(self.matched_after_ns as f64)
-            ),
+            "{} after the creation of the last endpoint (checked every ms)",
+            format_ns(self.matched_after_ns as f64)
         ));
         lines
     }
@@ -225,11 +218,6 @@ fn figures(moments: &Moments, distribution: &Latencies) -> impl Iterator<Item = 
 
 fn row(cells: impl Iterator<Item = String>) -> String {
     cells.map(|cell| format!("{cell:>11}")).collect()
-}
-
-/// A line with its label, or with an empty one.
-pub fn labelled(label: &str, text: &str) -> String {
-    format!("  {label:<13} {text}").trim_end().to_owned()
 }
 
 fn spread(moments_ns: &Moments) -> String {

@@ -10,9 +10,7 @@ use std::io::{self, IsTerminal, Write};
 
 use rustix::termios::{Winsize, tcgetwinsize};
 
-use crate::report::outputs::Tables;
-use crate::row::Row;
-use crate::run_spec::RunSpec;
+use crate::{report::outputs::Tables, row::Row, run_spec::RunSpec};
 use progress::Progress;
 
 /// The console of a run.
