@@ -1,7 +1,7 @@
-//! A client: asks for a sum, as ROS 2's `add_two_ints_client` does.
+//! A client that waits for a service and calls it with a timeout, and the errors if there is no server or it ends. Run it
+//! with `cargo run --release -p gantry --example add_two_ints_client -- 2 3`, beside the example `add_two_ints_server`.
 //!
-//! `cargo run --release -p gantry --example add_two_ints_client -- 2 3`. Shown here: waiting for a service, a call with a time-out, and
-//! what is said when there is no server or it dies.
+//! As ROS 2's `add_two_ints_client`, it asks for the sum of two integers.
 
 mod common;
 
@@ -14,14 +14,14 @@ use std::{process::ExitCode, time::Duration};
 #[derive(Parser)]
 #[command(allow_negative_numbers = true)]
 struct Arguments {
-    /// One of them
+    /// First number
     a: i64,
-    /// The other
+    /// Second number
     b: i64,
     /// Name of the service
     #[arg(long, default_value = "add_two_ints")]
     service: String,
-    /// How long to wait for the server, and again for the answer
+    /// Timeout of the wait for the server, and of the call, in seconds
     #[arg(long, default_value_t = 5)]
     seconds: u64,
 }

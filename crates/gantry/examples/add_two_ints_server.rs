@@ -1,7 +1,7 @@
-//! A service: adds two integers, as ROS 2's `add_two_ints_server` does.
+//! A service with a callback, a request that is read in place and a response that is written in place. Run it with
+//! `cargo run --release -p gantry --example add_two_ints_server`, beside the example `add_two_ints_client`.
 //!
-//! `cargo run --release -p gantry --example add_two_ints_server`, and `--example add_two_ints_client -- 2 3` beside it. Shown here: a
-//! service with a callback, a request read and a response written in place, and an executor.
+//! As ROS 2's `add_two_ints_server`, it adds two integers.
 
 mod common;
 
@@ -10,13 +10,13 @@ use gantry::{Executor, Node, Request, Service, SingleThreadedExecutor};
 use gantry_msgs::example_interfaces::srv::AddTwoInts;
 use std::{process::ExitCode, time::Duration};
 
-/// Adds two integers for whoever asks.
+/// Adds two integers for each client that asks.
 #[derive(Parser)]
 struct Arguments {
     /// Name of the service
     #[arg(long, default_value = "add_two_ints")]
     service: String,
-    /// How long to run [default: until Ctrl-C]
+    /// Duration of the run in seconds [default: until Ctrl-C]
     #[arg(long)]
     seconds: Option<u64>,
 }

@@ -1,8 +1,8 @@
-//! A camera: an image that is written where its readers look at it.
+//! Images that are written in shared memory, where their readers read them. Run it with
+//! `cargo run --release -p gantry --example camera`, and look at the images with the example `viewer`.
 //!
-//! `cargo run --release -p gantry --example camera` publishes a moving test picture, 1080p in rgb8, at 60 Hz on `/image`; look at
-//! it with the example `viewer`. Shown here: a loan of a message whose length is known when it is loaned (`ImageShape`), and
-//! `data_mut()`, which is shared memory. A frame is 6 MB; none of them is copied or serialised.
+//! It publishes a moving test picture, 1080p in rgb8, at 60 Hz on `/image`. The length of an image is known when it is loaned
+//! (`ImageShape`), and `data_mut()` is shared memory. A frame has 6 MB; none is copied or serialised.
 
 #![expect(clippy::print_stdout, reason = "this is a program")]
 
@@ -22,7 +22,7 @@ use std::{
 };
 
 const PIXEL_BYTES: usize = 3;
-/// The colours of the bars, as on television.
+/// The colours of the bars of a television test picture.
 const BARS: [[u8; PIXEL_BYTES]; 8] = [
     [235, 235, 235],
     [235, 235, 16],
@@ -37,19 +37,19 @@ const BARS: [[u8; PIXEL_BYTES]; 8] = [
 /// Publishes a moving test picture.
 #[derive(Parser)]
 struct Arguments {
-    /// Where to publish
+    /// Topic to publish on
     #[arg(long, default_value = "/image")]
     topic: String,
-    /// Pixels in a row
+    /// Width in pixels
     #[arg(long, default_value_t = 1920, value_parser = clap::value_parser!(u32).range(1..=16_384))]
     width: u32,
-    /// Rows
+    /// Height in pixels
     #[arg(long, default_value_t = 1080, value_parser = clap::value_parser!(u32).range(1..=16_384))]
     height: u32,
-    /// Images per second
+    /// Rate in images per second
     #[arg(long, default_value_t = 60, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     rate: u32,
-    /// How long to run [default: until Ctrl-C]
+    /// Duration of the run in seconds [default: until Ctrl-C]
     #[arg(long)]
     seconds: Option<u32>,
 }
@@ -88,7 +88,7 @@ fn publish(publisher: &mut Publisher<Image>, arguments: &Arguments, number: u32)
     Ok(())
 }
 
-/// Coloured bars that move to the left, and below them a ramp of grey that moves to the right.
+/// Draws coloured bars that move to the left, and below them a ramp of grey that moves to the right.
 fn draw(pixels: &mut [u8], step: usize, number: usize) {
     let (width, height) = (step / PIXEL_BYTES, pixels.len() / step);
     let (bars, ramp) = pixels.split_at_mut(step * (height * 3 / 4));
@@ -96,7 +96,7 @@ fn draw(pixels: &mut [u8], step: usize, number: usize) {
     fill_rows(ramp, step, |column| [((column + width - number % width) % width * 256 / width) as u8; PIXEL_BYTES]);
 }
 
-/// Fills rows that are all the same.
+/// Fills rows that are all equal.
 fn fill_rows(rows: &mut [u8], step: usize, pixel: impl Fn(usize) -> [u8; PIXEL_BYTES]) {
     let Some((first, others)) = rows.split_at_mut_checked(step) else { return };
     for (column, target) in first.as_chunks_mut().0.iter_mut().enumerate() {
@@ -105,7 +105,7 @@ fn fill_rows(rows: &mut [u8], step: usize, pixel: impl Fn(usize) -> [u8; PIXEL_B
     others.chunks_exact_mut(step).for_each(|row| row.copy_from_slice(first));
 }
 
-/// What ROS 2 stamps messages with: the time of day.
+/// The time of day, with which ROS 2 stamps messages.
 fn now() -> Time {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     Time { sec: since.as_secs() as i32, nanosec: since.subsec_nanos() }

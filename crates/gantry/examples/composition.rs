@@ -1,8 +1,9 @@
-//! Several nodes in one process, under one executor: a camera, a node that measures how bright its images are, and one that watches.
+//! Several nodes in one process, under one executor of your choice. Run it with
+//! `cargo run --release -p gantry --example composition`.
 //!
-//! `cargo run --release -p gantry --example composition`. Shown here: nodes that would be the same in processes of their own (publishers
-//! and subscriptions are what joins them, and an image is not copied in either case); the callback group that each node has, whose
-//! callbacks run one at a time beside those of other nodes; the same nodes under any executor.
+//! A camera publishes images, a light meter publishes the brightness of each image, and a third node prints it. The nodes
+//! would be the same in processes of their own: only topics join them, and no image is copied in either case. Each node has
+//! its own callback group, whose callbacks run one at a time, beside those of the other nodes.
 
 #![expect(clippy::print_stdout, reason = "this is a program")]
 
@@ -21,16 +22,16 @@ use std::{process::ExitCode, time::Duration};
 const WIDTH: usize = 640;
 const HEIGHT: usize = 480;
 
-/// Runs a camera, what measures its images, and what watches the result.
+/// Runs a camera, a light meter for its images, and a node that prints the brightness.
 #[derive(Parser)]
 struct Arguments {
-    /// Which executor runs them
+    /// Executor that runs the nodes
     #[arg(long, default_value = "multi-threaded")]
     executor: Kind,
-    /// Images per second
+    /// Rate in images per second
     #[arg(long, default_value_t = 30, value_parser = clap::value_parser!(u32).range(1..=1000))]
     rate: u32,
-    /// How long to run [default: until Ctrl-C]
+    /// Duration of the run in seconds [default: until Ctrl-C]
     #[arg(long)]
     seconds: Option<u64>,
 }
@@ -67,7 +68,7 @@ fn run(arguments: &Arguments) -> gantry::Result<()> {
     Ok(())
 }
 
-/// Publishes images that grow brighter, and dark again.
+/// Publishes images that become brighter, and then dark again.
 fn camera(rate: u32) -> gantry::Result<Node> {
     let node = Node::new("camera")?;
     let mut images = node.create_publisher::<Image>("image", Qos::default().best_effort().keep_last(2))?;
@@ -90,7 +91,7 @@ fn publish_image(images: &mut Publisher<Image>, brightness: u8) -> gantry::Resul
     Ok(())
 }
 
-/// Publishes how bright each image is.
+/// Publishes the brightness of each image.
 fn light_meter() -> gantry::Result<Node> {
     let node = Node::new("light_meter")?;
     let mut brightness = node.create_publisher::<Float64>("brightness", Qos::default())?;
@@ -110,7 +111,7 @@ fn publish_brightness(brightness: &mut Publisher<Float64>, image: &Sample<Image>
     Ok(())
 }
 
-/// Says once a second how bright it is. No callback is needed for each value: they are taken when it is time.
+/// Prints the brightness once a second. The values need no callback of their own: the timer's callback takes them.
 fn watch() -> gantry::Result<Node> {
     let node = Node::new("watch")?;
     let mut values = node.create_subscription::<Float64>("brightness", Qos::default().keep_last(1000))?;
@@ -130,7 +131,7 @@ fn print_values(values: &mut Subscription<Float64>) -> gantry::Result<()> {
     Ok(())
 }
 
-/// A callback has nobody to return an error to.
+/// Prints an error: a callback cannot return it.
 fn report(result: gantry::Result<()>) {
     if let Err(error) = result {
         eprintln!("composition: {error}");

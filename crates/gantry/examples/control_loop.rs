@@ -1,10 +1,10 @@
-//! A control loop at 2 kHz with the real-time contract: no allocation, lock or system call between a measurement and its command,
-//! but for the sleep until the next one.
+//! A control loop at 2 kHz without allocation, lock or system call between a measurement and its command, except for the
+//! sleep until the next cycle. Run it with `cargo run --release -p gantry --example control_loop`.
 //!
-//! `cargo run --release -p gantry --example control_loop` runs a simulated joint (`/joint_state`, 256 bytes) and its controller
-//! (`/joint_command`), a thread each. Shown here: everything that can fail or take time is done before the loop (endpoints, matching,
-//! memory that stays); both publish asynchronously, so that another thread wakes who sleeps; the joint runs on an absolute
-//! schedule, so that delays do not add up. On a robot: `chrt --fifo 80`, a CPU of its own, and locked memory (`mlockall`).
+//! A simulated joint (`/joint_state`, 256 bytes) and its controller (`/joint_command`) have a thread each. Everything that can
+//! fail or take time is done before the loop: endpoints, matching, memory that is kept. Both publish asynchronously, so that
+//! another thread wakes the sleeping reader. The joint runs on an absolute schedule, so that delays do not add up. On a robot,
+//! add `chrt --fifo 80`, a CPU of its own, and locked memory (`mlockall`).
 
 #![expect(clippy::print_stdout, reason = "this is a program")]
 
@@ -19,16 +19,16 @@ use rustix::{
 use std::{error::Error, process::ExitCode, thread, time::Duration};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
-/// What the joint's sensors say.
+/// A measurement of the joint's sensors.
 #[derive(Clone, Copy, FromBytes, IntoBytes, KnownLayout, Immutable)]
 #[repr(C)]
 struct JointState {
     cycle: u64,
-    /// CLOCK_MONOTONIC, when it was measured.
+    /// The time of the measurement, CLOCK_MONOTONIC.
     measured_ns: u64,
     position_rad: f64,
     velocity_rad_s: f64,
-    /// Forces, temperatures and whatever else a joint measures.
+    /// Forces, temperatures and other measurements.
     others: [f64; 28],
 }
 
@@ -38,7 +38,7 @@ impl PlainMessage for JointState {
         "uint64 cycle\nuint64 measured_ns\nfloat64 position_rad\nfloat64 velocity_rad_s\nfloat64[28] others\n";
 }
 
-/// What the joint shall do.
+/// A command to the joint.
 #[derive(Clone, Copy, FromBytes, IntoBytes, KnownLayout, Immutable)]
 #[repr(C)]
 struct JointCommand {
@@ -56,13 +56,13 @@ impl PlainMessage for JointCommand {
 /// Runs a simulated joint and its controller.
 #[derive(Parser)]
 struct Arguments {
-    /// Cycles per second
+    /// Rate in cycles per second
     #[arg(long, default_value_t = 2000, value_parser = clap::value_parser!(u32).range(1..=20_000))]
     rate: u32,
-    /// How long to run
+    /// Duration of the run in seconds
     #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=3600))]
     seconds: u32,
-    /// How long the thread sleeps that wakes readers, in microseconds; 0: the publishing threads wake them
+    /// Period of the thread that wakes readers, in microseconds; 0: the publishing threads wake them
     #[arg(long, default_value_t = 50, value_parser = clap::value_parser!(u64).range(0..=1_000_000))]
     period: u64,
 }
@@ -79,7 +79,7 @@ fn run(arguments: &Arguments) -> Result<(), Failure> {
         0 => PublishMode::Sync,
         period => PublishMode::Async { period: Duration::from_micros(period) },
     };
-    // Memory that was of no use for a while stays: giving it back takes system calls.
+    // Unused memory is kept: giving it back takes system calls.
     let options = PublisherOptions { publish_mode, keep_unused_memory: Duration::MAX, ..PublisherOptions::default() };
     let mut states = node.create_publisher_with_options::<JointState>("joint_state", qos, options)?;
     let mut commands = node.create_publisher_with_options::<JointCommand>("joint_command", qos, options)?;
@@ -123,9 +123,9 @@ struct Joint {
     position_rad: f64,
     velocity_rad_s: f64,
     torque_nm: f64,
-    /// From measuring to having the command; as long as the run will be, for pushing must not allocate.
+    /// From each measurement to its command. The capacity is that of the whole run: a push must not allocate.
     latencies_ns: Vec<u64>,
-    /// Cycles that began later than the next one should have.
+    /// The number of cycles that began after the due time of the next one.
     overruns: u64,
 }
 
@@ -142,7 +142,7 @@ impl Joint {
             sleep_until(due_ns);
             self.overruns += u64::from(now_ns() > due_ns + period_ns);
             self.measure(cycle, period.as_secs_f64())?;
-            // Half a period for the controller; without a command, the last one holds.
+            // The controller has half a period; without a new command, the last one holds.
             while now_ns() < due_ns + period_ns / 2 && !self.obey(cycle)? {
                 std::hint::spin_loop();
             }
@@ -150,7 +150,7 @@ impl Joint {
         Ok(())
     }
 
-    /// Goes on in time, and publishes where it is.
+    /// Simulates one period, and publishes the state.
     fn measure(&mut self, cycle: u64, period_s: f64) -> Result<(), Failure> {
         const INERTIA_KG_M2: f64 = 0.1;
         self.velocity_rad_s += self.torque_nm / INERTIA_KG_M2 * period_s;
@@ -162,7 +162,7 @@ impl Joint {
         Ok(())
     }
 
-    /// Takes commands; whether there was one for that cycle.
+    /// Takes commands. Returns whether one was for that cycle.
     fn obey(&mut self, cycle: u64) -> Result<bool, Failure> {
         let mut answered = false;
         while let Some(command) = self.commands.take()? {
@@ -179,8 +179,8 @@ impl Joint {
         self.latencies_ns.sort_unstable();
         let count = self.latencies_ns.len();
         let us = |fraction: f64| {
-            let place = ((count as f64 * fraction) as usize).min(count.saturating_sub(1));
-            self.latencies_ns.get(place).map_or(f64::NAN, |ns| *ns as f64 / 1e3)
+            let index = ((count as f64 * fraction) as usize).min(count.saturating_sub(1));
+            self.latencies_ns.get(index).map_or(f64::NAN, |ns| *ns as f64 / 1e3)
         };
         println!(
             "{rate} Hz: {count} commands, {} cycles overrun, position {:.6} rad",
@@ -203,6 +203,6 @@ fn now_ns() -> u64 {
 
 fn sleep_until(due_ns: u64) {
     let due = Timespec { tv_sec: (due_ns / 1_000_000_000) as i64, tv_nsec: (due_ns % 1_000_000_000) as i64 };
-    // A signal ends it early.
+    // A signal ends the sleep early.
     while clock_nanosleep_absolute(ClockId::Monotonic, &due).is_err() {}
 }

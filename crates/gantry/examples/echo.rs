@@ -1,7 +1,8 @@
-//! What `ros2 topic echo` does: prints the messages of any topic as YAML, knowing nothing but its name.
+//! The generic API: prints the messages of any topic as YAML, as `ros2 topic echo` does. Run it with
+//! `cargo run --release -p gantry --example echo -- /image --no-arr`, beside the example `camera`.
 //!
-//! `cargo run --release -p gantry --example echo -- /image --no-arr`. Shown here: `topic_types` says what is published, with the
-//! full definition of the type; a generic subscription takes the bytes; a dynamic view walks them by the definition.
+//! Only the topic's name is known: `topic_types` returns the published type with its full definition, a generic subscription
+//! takes the bytes, and a dynamic view reads them by the definition.
 
 mod common;
 
@@ -18,7 +19,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// How long to wait before looking again whether a topic is there.
+/// The pause between two looks for a publisher.
 const LOOK_AGAIN: Duration = Duration::from_millis(50);
 
 /// Prints the messages of a topic.
@@ -26,16 +27,16 @@ const LOOK_AGAIN: Duration = Duration::from_millis(50);
 struct Arguments {
     /// The topic
     topic: String,
-    /// Ends after the first message
+    /// End after the first message
     #[arg(long)]
     once: bool,
-    /// Prints all of long texts, arrays and sequences
+    /// Print long texts, arrays and sequences in full
     #[arg(long)]
     full_length: bool,
-    /// Prints only type and length of arrays and sequences
+    /// Print only type and length of arrays and sequences
     #[arg(long)]
     no_arr: bool,
-    /// How long to run [default: until Ctrl-C]
+    /// Duration of the run in seconds [default: until Ctrl-C]
     #[arg(long)]
     seconds: Option<u32>,
 }
@@ -62,7 +63,7 @@ fn run(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
             text.clear();
             yaml.write(&message, &mut text)?;
             match writeln!(io::stdout(), "{text}---") {
-                // Whoever reads has seen enough, as `head` does.
+                // The reader of the pipe has ended, as `head` does.
                 Err(error) if error.kind() == io::ErrorKind::BrokenPipe => return Ok(()),
                 written => written?,
             }
@@ -85,9 +86,7 @@ fn type_of(node: &Node, topic: &str, end: Option<Instant>) -> Result<TypeDescrip
                 return Err(format!("the publishers of {topic} do not agree on its type: {}", names.join(", ")).into());
             }
             (None, _) if end.is_some_and(|end| Instant::now() >= end) => {
-                return Err(
-                    format!("nobody publishes on {topic}; is its publisher running, in the same domain?").into()
-                );
+                return Err(format!("{topic} has no publisher; is it running, in the same domain?").into());
             }
             (None, _) => thread::sleep(LOOK_AGAIN),
         }

@@ -1,8 +1,9 @@
-//! A node between two topics: takes point clouds and publishes what stands above the ground, from memory to memory.
+//! A node between two topics that builds its output in shared memory from its input in shared memory. Run it with
+//! `cargo run --release -p gantry --example ground_filter`, beside the example `lidar`.
 //!
-//! `cargo run --release -p gantry --example ground_filter` reads `/points` (the example `lidar`) and writes `/points_above_ground`.
-//! Shown here: how long the new cloud is must be known before it is loaned, so a first pass counts and a second one writes; points
-//! go from the one's memory to the other's, with no copy between. The input may have any fields as long as z is among them.
+//! It takes the point clouds on `/points` and publishes the points above the ground on `/points_above_ground`. The length of
+//! a cloud must be known when it is loaned, so a first pass counts the points and a second one writes them, with no copy in
+//! between. The input may have any fields, as long as z is among them.
 
 #![expect(clippy::print_stdout, reason = "this is a program")]
 
@@ -20,16 +21,16 @@ use std::{
 /// Publishes the points of a cloud that are above the ground.
 #[derive(Parser)]
 struct Arguments {
-    /// Where to take clouds from
+    /// Topic to subscribe to
     #[arg(long, default_value = "/points")]
     input: String,
-    /// Where to publish
+    /// Topic to publish on
     #[arg(long, default_value = "/points_above_ground")]
     output: String,
-    /// z of the ground, in metres, in the frame of the cloud
+    /// Height z of the ground in metres, in the frame of the cloud
     #[arg(long, default_value_t = -1.7, allow_negative_numbers = true)]
     ground: f32,
-    /// How long to run [default: until Ctrl-C]
+    /// Duration of the run in seconds [default: until Ctrl-C]
     #[arg(long)]
     seconds: Option<u32>,
 }
@@ -55,7 +56,7 @@ fn run(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Publishes the points above the ground, and returns how many those are.
+/// Publishes the points above the ground, and returns their number.
 fn filter(
     cloud: &Sample<PointCloud2>,
     publisher: &mut Publisher<PointCloud2>,
@@ -72,7 +73,7 @@ fn filter(
         data: points * layout.point_bytes,
     })?;
     *above.header_mut().stamp_mut() = *cloud.header().stamp();
-    above.set_height(1); // in no order any more
+    above.set_height(1); // the points are no longer in rows
     above.set_width(points as u32);
     above.set_point_step(layout.point_bytes as u32);
     above.set_row_step((points * layout.point_bytes) as u32);
@@ -84,15 +85,15 @@ fn filter(
         same.set_datatype(field.datatype());
         same.set_count(field.count());
     }
-    let places = above.data_mut().chunks_exact_mut(layout.point_bytes);
-    for (place, point) in places.zip(layout.points(cloud).filter(is_above)) {
-        place.copy_from_slice(point);
+    let targets = above.data_mut().chunks_exact_mut(layout.point_bytes);
+    for (target, point) in targets.zip(layout.points(cloud).filter(is_above)) {
+        target.copy_from_slice(point);
     }
     publisher.publish(above)?;
     Ok(points)
 }
 
-/// Where the points of a cloud are, and where z is in them.
+/// The offsets of the points in a cloud, and of z in a point.
 struct PointLayout {
     point_bytes: usize,
     row_bytes: usize,
@@ -101,11 +102,11 @@ struct PointLayout {
 }
 
 impl PointLayout {
-    /// What the cloud says, if it can be.
+    /// The layout that the cloud states, if its data are long enough.
     fn of(cloud: &Sample<PointCloud2>) -> Result<PointLayout, String> {
         let z = cloud.fields().find(|field| field.name() == "z").ok_or("a cloud has no field z")?;
         if z.datatype() != PointField::FLOAT32 || cloud.is_bigendian() {
-            return Err("z of a cloud is no little-endian FLOAT32, which is all that is understood here".into());
+            return Err("z of a cloud is no little-endian FLOAT32, the only kind that this example reads".into());
         }
         let layout = PointLayout {
             point_bytes: cloud.point_step() as usize,
@@ -119,8 +120,8 @@ impl PointLayout {
             || layout.row_bytes.saturating_mul(height) > length_bytes
         {
             return Err(format!(
-                "a cloud says that it has {height} rows of {} points of {} bytes, {} bytes each row, and z at {}, but it has \
-                 {length_bytes} bytes; its publisher is wrong",
+                "a cloud states {height} rows of {} points of {} bytes, {} bytes each row, and z at {}, but it has {length_bytes} \
+                 bytes; correct its publisher",
                 layout.width, layout.point_bytes, layout.row_bytes, layout.z_offset
             ));
         }
@@ -131,7 +132,7 @@ impl PointLayout {
     fn points<'a>(&self, cloud: &'a Sample<PointCloud2>) -> impl Iterator<Item = &'a [u8]> + use<'a> {
         let (point_bytes, row_bytes) = (self.point_bytes, self.row_bytes);
         let row_points_bytes = self.width * point_bytes;
-        // `max`: an empty cloud may say that its rows have no bytes.
+        // `max`: the rows of an empty cloud may have no bytes.
         let rows = cloud.data().chunks_exact(row_bytes.max(1)).take(cloud.height() as usize);
         rows.flat_map(move |row| row[..row_points_bytes].chunks_exact(point_bytes))
     }

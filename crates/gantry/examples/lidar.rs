@@ -1,8 +1,9 @@
-//! A lidar: a point cloud whose points are structs in shared memory.
+//! Point clouds whose points are structs in shared memory. Run it with `cargo run --release -p gantry --example lidar`, beside
+//! the example `ground_filter`.
 //!
-//! `cargo run --release -p gantry --example lidar` publishes what 64 beams see of a simulated room, 65 536 points at 10 Hz on
-//! `/points`. Shown here: the shape of a message with a list in it, how the list's elements are filled in, and how `data`, which
-//! is bytes to ROS 2, becomes a slice of one's own struct where it is, by a cast that is checked (`zerocopy`).
+//! It publishes the points that 64 beams measure in a simulated room, 65 536 points at 10 Hz on `/points`. The message has a
+//! list: its shape states the length, and its elements are filled in afterwards. The field `data` is bytes for ROS 2; a checked
+//! cast (`zerocopy`) makes it a slice of the program's own struct, in place.
 
 #![expect(clippy::print_stdout, reason = "this is a program")]
 
@@ -30,7 +31,7 @@ const COLUMNS: usize = 1024;
 const SENSOR_HEIGHT_M: f32 = 1.8;
 const HALF_ROOM_M: f32 = 15.0;
 
-/// What the sensor measures of a point: four numbers, as the fields of the cloud say.
+/// A measured point: four numbers, as the fields of the cloud describe them.
 #[derive(FromBytes, IntoBytes, Immutable)]
 #[repr(C)]
 struct Point {
@@ -40,7 +41,7 @@ struct Point {
     intensity: f32,
 }
 
-/// Name and offset of what a point consists of.
+/// Names and offsets of the numbers of a point.
 const FIELDS: [(&str, usize); 4] = [
     ("x", offset_of!(Point, x_m)),
     ("y", offset_of!(Point, y_m)),
@@ -51,13 +52,13 @@ const FIELDS: [(&str, usize); 4] = [
 /// Publishes the points of a simulated lidar.
 #[derive(Parser)]
 struct Arguments {
-    /// Where to publish
+    /// Topic to publish on
     #[arg(long, default_value = "/points")]
     topic: String,
-    /// Clouds per second
+    /// Rate in clouds per second
     #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=1000))]
     rate: u32,
-    /// How long to run [default: until Ctrl-C]
+    /// Duration of the run in seconds [default: until Ctrl-C]
     #[arg(long)]
     seconds: Option<u32>,
 }
@@ -96,7 +97,7 @@ fn publish(publisher: &mut Publisher<PointCloud2>, number: u32) -> Result<(), Bo
     cloud.set_point_step(size_of::<Point>() as u32);
     cloud.set_row_step((COLUMNS * size_of::<Point>()) as u32);
     cloud.set_is_dense(true);
-    // The elements of a list differ in length, so they are reached one after the other.
+    // The elements of a list differ in length, so they are visited one after the other.
     let mut fields = cloud.fields_mut();
     for (_, offset) in FIELDS {
         let Some(mut field) = fields.next() else { break };
@@ -104,14 +105,14 @@ fn publish(publisher: &mut Publisher<PointCloud2>, number: u32) -> Result<(), Bo
         field.set_datatype(PointField::FLOAT32);
         field.set_count(1);
     }
-    // A sequence of bytes begins at a multiple of four, which is what an `f32` needs.
+    // A sequence of bytes begins at a multiple of four, as an `f32` must.
     let points = <[Point]>::mut_from_bytes(cloud.data_mut()).map_err(|why| format!("the points do not fit: {why}"))?;
     scan(points, number);
     publisher.publish(cloud)?;
     Ok(())
 }
 
-/// What the beams hit: the ground, four walls, or a pillar that goes round the sensor.
+/// Fills in the points that the beams hit: on the ground, on four walls, or on a pillar that circles the sensor.
 fn scan(points: &mut [Point], number: u32) {
     let angle = number as f32 / 50.0 * TAU;
     let (pillar_x_m, pillar_y_m) = (6.0 * angle.cos(), 6.0 * angle.sin());
@@ -130,12 +131,12 @@ fn scan(points: &mut [Point], number: u32) {
     }
 }
 
-/// How far it is along a ray to the near side of a circle of half a metre around a place.
-fn circle_m(place_x_m: f32, place_y_m: f32, x: f32, y: f32) -> f32 {
+/// The distance along a ray to the near side of a circle with a radius of half a metre.
+fn circle_m(centre_x_m: f32, centre_y_m: f32, x: f32, y: f32) -> f32 {
     const RADIUS_M: f32 = 0.5;
     let squared = x * x + y * y;
-    let along = (place_x_m * x + place_y_m * y) / squared;
-    let beside_m2 = (place_x_m - along * x).powi(2) + (place_y_m - along * y).powi(2);
+    let along = (centre_x_m * x + centre_y_m * y) / squared;
+    let beside_m2 = (centre_x_m - along * x).powi(2) + (centre_y_m - along * y).powi(2);
     let half_chord_m2 = RADIUS_M * RADIUS_M - beside_m2;
     if along < 0.0 || half_chord_m2 < 0.0 { f32::INFINITY } else { along - (half_chord_m2 / squared).sqrt() }
 }

@@ -1,7 +1,7 @@
-//! A listener, as ROS 2's `demo_nodes_cpp listener`: prints what it hears on `/chatter`.
+//! A subscription with a callback that reads a text in place, and an executor that ends after a number of messages. Run it
+//! with `cargo run --release -p gantry --example listener`, beside the example `talker`.
 //!
-//! `cargo run --release -p gantry --example listener`, and `--example talker` beside it. Shown here: a subscription with a callback that
-//! reads a text in place, and an executor that ends when there was enough.
+//! As ROS 2's `demo_nodes_cpp listener`, it prints the messages on `/chatter`.
 
 #![expect(clippy::print_stdout, reason = "this is a program")]
 
@@ -12,22 +12,22 @@ use gantry::{Executor, Node, Qos, SingleThreadedExecutor};
 use gantry_msgs::std_msgs::String as Text;
 use std::{cell::Cell, process::ExitCode, sync::mpsc, time::Duration};
 
-/// Prints what it hears.
+/// Prints the messages of a topic of texts.
 #[derive(Parser)]
 struct Arguments {
-    /// Where to listen
+    /// Topic to subscribe to
     #[arg(long, default_value = "/chatter")]
     topic: String,
-    /// How many messages to wait for [default: no end]
+    /// Number of messages after which the program ends [default: no end]
     #[arg(long)]
     count: Option<u64>,
-    /// How long to run [default: until Ctrl-C]
+    /// Duration of the run in seconds [default: until Ctrl-C]
     #[arg(long)]
     seconds: Option<u64>,
 }
 
 fn main() -> ExitCode {
-    // What follows `--ros-args` is for the node.
+    // Arguments after `--ros-args` are for the node.
     common::report(run(&Arguments::parse_from(std::env::args().take_while(|argument| argument != "--ros-args"))))
 }
 
@@ -36,7 +36,7 @@ fn run(arguments: &Arguments) -> Result<(), Box<dyn std::error::Error>> {
     let (heard, hears) = mpsc::channel();
     node.create_subscription_with_callback::<Text>(&arguments.topic, Qos::default(), move |message| {
         println!("I heard: '{}'", message.data());
-        let _ = heard.send(()); // nobody counts any more once it ends
+        let _ = heard.send(()); // it fails after the loop below has ended, which no longer counts
     })?;
     let mut executor = SingleThreadedExecutor::new();
     executor.add_node(&node)?;

@@ -1,9 +1,10 @@
-//! What executors do when more comes than callbacks can take: memory stays bounded, what is lost is counted, timers go on.
+//! Executors whose callbacks are slower than their input: memory stays bounded, losses are counted, timers continue. Run it
+//! with `cargo run --release -p gantry --example overload`.
 //!
-//! `cargo run --release -p gantry --example overload` runs each executor for a minute, in a process of its own, all at once, and
-//! exits with 1 and a sentence if one of them breaks that. Four topics bring 2000 messages of 4 KiB a second each, one of them RELIABLE and
-//! KEEP_ALL, so that its publisher waits; each callback sleeps for 2 ms. Shown here: what a full queue drops and what history overwrites,
-//! with their counts; a timer beside them.
+//! Each executor runs for a minute in a process of its own, all at the same time; the program exits with 1 and a sentence if
+//! one of them breaks these rules. Each of four topics has 2000 messages of 4 KiB per second; one topic is RELIABLE and
+//! KEEP_ALL, so that its publisher waits. Each callback sleeps for 2 ms. The output counts the messages that a full queue
+//! dropped, those that the history overwrote, and the ticks of a timer.
 
 #![expect(clippy::print_stdout, reason = "this is a program")]
 
@@ -28,24 +29,25 @@ use std::{
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
 const CALLBACK: Duration = Duration::from_millis(2);
-/// So many at a time on each topic, and how long it is from one time to the next.
+/// The number of messages of a burst on each topic.
 const BURST: u32 = 10;
+/// The time from one burst to the next.
 const BURST_PERIOD: Duration = Duration::from_millis(5);
 const TIMER_PERIOD: Duration = Duration::from_millis(10);
-/// Room in the queues of executors that have one, and in the history that its publisher waits for.
+/// The capacity of the queues of executors that have one, and of the history that makes its publisher wait.
 const QUEUE: usize = 100;
-/// What memory may grow by after the warm-up.
+/// The growth of memory that is allowed after the warm-up.
 const MAX_GROWTH_KIB: u64 = 4096;
-/// Longest time without a tick: many times what a full queue takes to run.
+/// The longest time without a tick: many times the time that a full queue takes to run.
 const MAX_SILENCE: Duration = Duration::from_secs(2);
 
-/// Floods callbacks that are slower than their input.
+/// Runs executors whose callbacks are slower than their input.
 #[derive(Parser)]
 struct Arguments {
-    /// How long to run
+    /// Duration of the run in seconds
     #[arg(long, default_value_t = 60, value_parser = clap::value_parser!(u64).range(2..=86_400))]
     seconds: u64,
-    /// The only executor to run [default: each, in a process of its own]
+    /// Executor to run [default: each, in a process of its own]
     #[arg(long)]
     executor: Option<Kind>,
 }
@@ -96,14 +98,14 @@ fn run_each(seconds: u64) -> Result<(), Failure> {
     if failed > 0 { Err(format!("{failed} executors failed, see above").into()) } else { Ok(()) }
 }
 
-/// What callbacks count.
+/// The counts of callbacks and publishers.
 #[derive(Default)]
 struct Counts {
     published: AtomicU64,
-    /// Not published, for the subscription had not taken enough.
+    /// Messages that could not be published, because the subscription had not taken enough.
     refused: AtomicU64,
     delivered: AtomicU64,
-    /// Of each topic.
+    /// For each topic.
     overwritten: [AtomicU64; 4],
     ticks: Mutex<Vec<Tick>>,
     is_over: AtomicBool,
@@ -116,7 +118,7 @@ fn run(kind: Kind, duration: Duration) -> Result<(), Failure> {
     let start_kib = memory_kib()?;
     let mut publishers = (0..4).map(|topic| listen(&node, kind, topic, &counts)).collect::<Result<Vec<_>, _>>()?;
     let (count, expected) = (counts.clone(), duration.as_nanos() / TIMER_PERIOD.as_nanos());
-    ticks_of(&counts).reserve(expected as usize * 2); // memory that is no executor's
+    ticks_of(&counts).reserve(expected as usize * 2); // this memory is not the executor's
     node.create_timer_with_callback(TIMER_PERIOD, move |tick| ticks_of(&count).push(tick))?;
     for publisher in &mut publishers {
         publisher.wait_for_subscriptions(1, Duration::from_secs(10))?;
@@ -132,12 +134,12 @@ fn run(kind: Kind, duration: Duration) -> Result<(), Failure> {
     let control = thread::spawn(move || watch(duration, floods, &ends, &canceler));
     executor.get().spin()?;
     let (warm_kib, end_kib) = control.join().map_err(|_| "the measuring thread panicked")??;
-    // What is still there.
+    // The messages that are left.
     while executor.get().spin_some(Duration::MAX)? > 0 {}
     check(kind, &counts, executor.dropped(), [start_kib, warm_kib, end_kib])
 }
 
-/// A topic with a callback that is too slow for it, and its publisher.
+/// Adds a callback that is too slow for its topic, and returns the topic's publisher.
 fn listen(node: &Node, kind: Kind, topic: usize, counts: &Arc<Counts>) -> gantry::Result<Publisher<Load>> {
     let name = format!("overload/{}/topic_{topic}", format!("{kind:?}").to_lowercase());
     let qos = if topic == 0 { Qos::default().keep_all() } else { Qos::default() };
@@ -170,7 +172,7 @@ fn flood(mut publisher: Publisher<Load>, counts: &Counts) -> Result<(), Failure>
     Ok(())
 }
 
-/// Ends all after a time, publishers first; returns the memory after the warm-up and at the end.
+/// Ends the run after its duration, publishers first; returns the memory after the warm-up and at the end.
 fn watch(
     duration: Duration,
     floods: Vec<JoinHandle<Result<(), Failure>>>,
@@ -207,20 +209,20 @@ fn check(kind: Kind, counts: &Counts, dropped: u64, memory_kib: [u64; 3]) -> Res
     );
     if published != delivered + overwritten + dropped {
         return Err(format!(
-            "{kind:?}: of {published} messages, {} are accounted for",
+            "{kind:?}: of {published} published messages, {} are accounted for",
             delivered + overwritten + dropped
         )
         .into());
     }
     if published < 2 * delivered {
-        return Err(format!("{kind:?}: {published} messages were no overload, {delivered} were delivered").into());
+        return Err(format!("{kind:?}: {published} messages are no overload: {delivered} were delivered").into());
     }
     if memory_kib[2] > memory_kib[1] + MAX_GROWTH_KIB {
         return Err(format!("{kind:?}: memory grew from {warm:.1} to {end:.1} MiB after the warm-up").into());
     }
     if silence > MAX_SILENCE {
         return Err(format!(
-            "{kind:?}: the timer was silent for {} ms, at most {} may be",
+            "{kind:?}: the timer had no tick for {} ms; {} ms are allowed",
             silence.as_millis(),
             MAX_SILENCE.as_millis()
         )
@@ -232,7 +234,7 @@ fn check(kind: Kind, counts: &Counts, dropped: u64, memory_kib: [u64; 3]) -> Res
         .map_or(0, |(last, first)| (last.scheduled - first.scheduled).as_nanos() / TIMER_PERIOD.as_nanos() + 1);
     let counted = ticks.len() as u64 + overruns - ticks.first().map_or(0, |first| first.overruns);
     if periods != u128::from(counted) {
-        return Err(format!("{kind:?}: {periods} periods were over, and {counted} were ticks or overruns").into());
+        return Err(format!("{kind:?}: {periods} periods passed, but {counted} ticks and overruns were counted").into());
     }
     Ok(())
 }
@@ -248,7 +250,7 @@ fn memory_kib() -> Result<u64, Failure> {
     Ok(line.trim().trim_end_matches(" kB").parse()?)
 }
 
-/// An executor of either kind.
+/// An executor of any kind.
 enum AnyExecutor {
     Single(SingleThreadedExecutor),
     Multi(MultiThreadedExecutor),

@@ -1,7 +1,7 @@
-//! A talker, as ROS 2's `demo_nodes_cpp talker`: says hello on `/chatter`, on a timer.
+//! A timer with a callback, a text that is written in shared memory, and an executor. Run it with
+//! `cargo run --release -p gantry --example talker`, beside the example `listener`.
 //!
-//! `cargo run --release -p gantry --example talker`, and `--example listener` beside it. Shown here: a timer with a callback, a text that
-//! is written where its readers read it, and an executor.
+//! As ROS 2's `demo_nodes_cpp talker`, it publishes a greeting on `/chatter` at a fixed period.
 
 #![expect(clippy::print_stdout, reason = "this is a program")]
 
@@ -12,22 +12,22 @@ use gantry::{Executor, Node, Publisher, Qos, SingleThreadedExecutor};
 use gantry_msgs::std_msgs::{String as Text, StringShape};
 use std::{process::ExitCode, time::Duration};
 
-/// Says hello.
+/// Publishes a greeting at a fixed period.
 #[derive(Parser)]
 struct Arguments {
-    /// Where to publish
+    /// Topic to publish on
     #[arg(long, default_value = "/chatter")]
     topic: String,
-    /// Milliseconds between two messages
+    /// Period of the messages in milliseconds
     #[arg(long, default_value_t = 1000, value_parser = clap::value_parser!(u64).range(1..))]
     period: u64,
-    /// How long to run [default: until Ctrl-C]
+    /// Duration of the run in seconds [default: until Ctrl-C]
     #[arg(long)]
     seconds: Option<u64>,
 }
 
 fn main() -> ExitCode {
-    // What follows `--ros-args` is for the node.
+    // Arguments after `--ros-args` are for the node.
     common::report(run(&Arguments::parse_from(std::env::args().take_while(|argument| argument != "--ros-args"))))
 }
 

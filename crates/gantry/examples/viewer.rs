@@ -1,8 +1,9 @@
-//! A viewer: takes images and writes them as PNG, from the memory that the camera wrote them to.
+//! Images that are taken in place and written as PNG. Run it with `cargo run --release -p gantry --example viewer`, beside the
+//! example `camera`.
 //!
-//! `cargo run --release -p gantry --example viewer` writes the first image on `/image` to `image.png`; with `--every 2` it goes
-//! on and writes one each two seconds. Shown here: a sample derefs to the image's view, with a getter for each field, and
-//! `data()` is the publisher's memory. What a camera says about itself is checked before it is believed.
+//! It writes the first image on `/image` to `image.png`; with `--every 2` it continues and writes one image every two seconds.
+//! A sample derefs to the image's view, which has a getter for each field, and `data()` is the publisher's memory. The sizes
+//! that an image states are checked before they are used.
 
 #![expect(clippy::print_stdout, reason = "this is a program")]
 
@@ -23,16 +24,16 @@ use std::{
 /// Writes images as PNG files.
 #[derive(Parser)]
 struct Arguments {
-    /// Where to take images from
+    /// Topic to subscribe to
     #[arg(long, default_value = "/image")]
     topic: String,
-    /// Where to write them, one over the other
+    /// File to write; each image overwrites the last one
     #[arg(long, default_value = "image.png")]
     output: PathBuf,
-    /// Go on, and write an image each so many seconds
+    /// Continue, and write an image every so many seconds [default: end after the first image]
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
     every: Option<u32>,
-    /// How long to run, or to wait for the first image [default: until Ctrl-C]
+    /// Duration of the run, or of the wait for the first image, in seconds [default: until Ctrl-C]
     #[arg(long)]
     seconds: Option<u32>,
 }
@@ -77,7 +78,7 @@ fn run(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
     }
 }
 
-/// Writes row by row, so that only a row is ever copied, and that only if its colours must change places.
+/// Writes row by row, so that at most one row is copied, and only if its colours must be swapped.
 fn write_png(image: &Sample<Image>, path: &Path) -> Result<(), Box<dyn Error>> {
     let (colour, pixel_bytes) = match image.encoding() {
         "rgb8" | "bgr8" => (png::ColorType::Rgb, 3),
@@ -89,8 +90,8 @@ fn write_png(image: &Sample<Image>, path: &Path) -> Result<(), Box<dyn Error>> {
     let length_bytes = image.data().len();
     if row_bytes == 0 || step < row_bytes || length_bytes < step.saturating_mul(height) {
         return Err(format!(
-            "an image says that it has {height} rows of {width} pixels, each row {step} bytes long, but it has \
-             {length_bytes} bytes; its camera is wrong"
+            "an image states {height} rows of {width} pixels, each row {step} bytes long, but it has {length_bytes} bytes; \
+             correct its camera"
         )
         .into());
     }

@@ -6,10 +6,10 @@ use super::{
     Callback,
     group::{CallbackGroupType, Group},
 };
-use crate::wait::TakeSource;
+use crate::wait::{TakeSource, lock};
 use std::{
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc, Mutex,
         atomic::{AtomicBool, AtomicU64, Ordering::*},
     },
     task::Waker,
@@ -85,12 +85,8 @@ impl CallbackHandle {
 }
 
 impl Callbacks {
-    fn list(&self) -> MutexGuard<'_, List> {
-        self.list.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn change(&self, change: impl FnOnce(&mut Vec<Arc<Callback>>)) {
-        let mut list = self.list();
+        let mut list = lock(&self.list);
         change(&mut list.callbacks);
         self.version.fetch_add(1, Release);
         let executor = list.executor.clone();
@@ -105,12 +101,12 @@ impl Callbacks {
 
     /// The callbacks in the order in which they were added.
     pub(crate) fn all(&self) -> Vec<Arc<Callback>> {
-        self.list().callbacks.clone()
+        lock(&self.list).callbacks.clone()
     }
 
     /// Gives the callbacks to an executor, which is woken when the list changes; `false` if another executor has them.
     pub(crate) fn attach_executor(&self, executor: &Waker) -> bool {
-        let mut list = self.list();
+        let mut list = lock(&self.list);
         let is_free = list.executor.is_none();
         if is_free {
             list.executor = Some(executor.clone());
@@ -120,7 +116,7 @@ impl Callbacks {
 
     /// Takes the callbacks from their executor.
     pub(crate) fn detach_executor(&self) {
-        self.list().executor = None;
+        lock(&self.list).executor = None;
     }
 }
 

@@ -12,13 +12,14 @@ pub use group::CallbackGroupType;
 
 use crate::{
     error::{Error, Result},
-    wait::{TakeSource, Waitable},
+    time::monotonic_ns,
+    wait::{TakeSource, Waitable, lock},
 };
 use group::Group;
 use std::{
     collections::VecDeque,
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError, TryLockError,
+        Arc, Mutex, MutexGuard, TryLockError,
         atomic::{AtomicBool, AtomicUsize, Ordering::*},
     },
 };
@@ -49,20 +50,14 @@ pub(crate) enum RunOutcome {
     Failed,
 }
 
-/// A value that was taken from a source and is kept for its callback.
-pub(crate) struct Enqueued {
-    /// The time at which the value came into being, if its source can tell.
-    pub(crate) time_ns: Option<u64>,
-}
-
 /// A callback without the type of its source.
 pub(crate) trait AnyCallback: Send {
     /// The source.
     fn waitable(&mut self) -> &mut dyn Waitable;
     /// Takes one value and calls the closure with it.
     fn run(&mut self) -> Result<RunOutcome>;
-    /// Takes one value and keeps it; `None` if there is none.
-    fn enqueue(&mut self) -> Result<Option<Enqueued>>;
+    /// Takes one value and keeps it; returns the time at which the value came into being, and `None` if there is none.
+    fn enqueue(&mut self) -> Result<Option<u64>>;
     /// Calls the closure with the oldest kept value, if that is still valid.
     fn run_queued(&mut self) -> RunOutcome;
     /// Drops the oldest kept value, or the newest.
@@ -114,11 +109,11 @@ where
         Ok(self.after_run())
     }
 
-    fn enqueue(&mut self) -> Result<Option<Enqueued>> {
+    fn enqueue(&mut self) -> Result<Option<u64>> {
         let Some(taken) = self.take()? else { return Ok(None) };
-        let time_ns = self.waitable.time_ns(&taken);
+        let time_ns = self.waitable.time_ns(&taken).unwrap_or_else(monotonic_ns);
         self.queue.push_back(taken);
-        Ok(Some(Enqueued { time_ns }))
+        Ok(Some(time_ns))
     }
 
     fn run_queued(&mut self) -> RunOutcome {
@@ -140,13 +135,6 @@ where
     fn return_queued(&mut self) {
         self.queue.append(&mut self.returned);
         std::mem::swap(&mut self.queue, &mut self.returned);
-    }
-}
-
-impl RunOutcome {
-    /// Whether the callback ran.
-    pub(crate) fn has_run(self) -> bool {
-        matches!(self, RunOutcome::More | RunOutcome::Last)
     }
 }
 
@@ -172,7 +160,7 @@ impl Callback {
 
     /// The source and the closure. Blocks while the callback runs.
     pub(crate) fn lock(&self) -> MutexGuard<'_, Box<dyn AnyCallback>> {
-        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.inner)
     }
 
     /// As [`Callback::lock`]; `None` while the callback runs.
@@ -192,8 +180,9 @@ impl Callback {
         self.lock().run().unwrap_or_else(|error| log(&error))
     }
 
-    /// Takes one value and keeps it for a later run; else says why there is none.
-    pub(crate) fn enqueue(&self) -> std::result::Result<Enqueued, RunOutcome> {
+    /// Takes one value, keeps it for a later run and returns the time at which it came into being; else says why there is
+    /// none.
+    pub(crate) fn enqueue(&self) -> std::result::Result<u64, RunOutcome> {
         if self.is_removed() {
             return Err(RunOutcome::Nothing);
         }

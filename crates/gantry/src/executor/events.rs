@@ -2,7 +2,7 @@
 
 use super::{Executor, ready_queue::ReadyQueue, steps::ExecutorSteps};
 use crate::{
-    callback::{Callback, Enqueued, RunOutcome},
+    callback::{Callback, RunOutcome},
     time::monotonic_ns,
 };
 use gantry_shm::MAX_DEPTH;
@@ -48,8 +48,6 @@ pub struct EventsExecutor {
     indices: VecDeque<usize>,
     /// The only ready callback while the queue is empty: it runs without being queued.
     only: Option<usize>,
-    /// The callback that runs, or panicked.
-    current: Option<usize>,
 }
 
 /// Priority, time, count.
@@ -80,7 +78,7 @@ impl EventsExecutor {
     #[must_use]
     pub fn with_queue(capacity: usize, overflow: Overflow) -> EventsExecutor {
         EventsExecutor {
-            ready_queue: ReadyQueue::new(),
+            ready_queue: ReadyQueue::default(),
             queue: BTreeMap::new(),
             lossy: 0,
             capacity: capacity.max(1),
@@ -89,7 +87,6 @@ impl EventsExecutor {
             dropped: 0,
             indices: VecDeque::new(),
             only: None,
-            current: None,
         }
     }
 
@@ -112,8 +109,8 @@ impl EventsExecutor {
     /// Takes one value from a callback's source into the queue.
     fn enqueue(&mut self, index: usize) {
         match self.ready_queue.registered(index).callback.enqueue() {
-            Ok(Enqueued { time_ns }) => {
-                let key = self.key(index, time_ns.unwrap_or_else(monotonic_ns));
+            Ok(time_ns) => {
+                let key = self.key(index, time_ns);
                 self.queue.insert(key, Event { index, is_lossy: false });
             }
             Err(outcome) => self.ready_queue.report(index, outcome),
@@ -126,10 +123,10 @@ impl EventsExecutor {
         let now_ns = monotonic_ns();
         for _ in 0..MAX_DEPTH {
             let time_ns = match self.ready_queue.registered(index).callback.enqueue() {
-                Ok(Enqueued { time_ns }) => time_ns,
+                Ok(time_ns) => time_ns,
                 Err(outcome) => return self.ready_queue.report(index, outcome),
             };
-            let key = self.key(index, time_ns.unwrap_or(now_ns));
+            let key = self.key(index, time_ns);
             if self.lossy == self.capacity {
                 self.drop_for(key, index);
             } else {
@@ -171,16 +168,7 @@ impl EventsExecutor {
         self.ready_queue.return_queued();
         self.queue.clear();
         self.indices.clear();
-        (self.lossy, self.only, self.current) = (0, None, None);
-    }
-
-    /// Runs a callback and reports the outcome; a panic is reported at the next gathering.
-    fn run(&mut self, index: usize, run: impl FnOnce(&Callback) -> RunOutcome) -> RunOutcome {
-        self.current = Some(index);
-        let outcome = run(&self.ready_queue.registered(index).callback);
-        self.current = None;
-        self.ready_queue.report(index, outcome);
-        outcome
+        (self.lossy, self.only) = (0, None);
     }
 }
 
@@ -195,8 +183,8 @@ impl ExecutorSteps for EventsExecutor {
         if self.ready_queue.gather() {
             self.clear();
         }
-        // A callback that panicked, or was found before a cancel.
-        if let Some(index) = self.current.take().or_else(|| self.only.take()) {
+        // A callback that was found before a cancel.
+        if let Some(index) = self.only.take() {
             self.ready_queue.report(index, RunOutcome::More);
         }
         self.ready_queue.take_ready(&mut self.indices);
@@ -221,7 +209,7 @@ impl ExecutorSteps for EventsExecutor {
 
     fn step(&mut self) -> bool {
         if let Some(index) = self.only.take() {
-            return self.run(index, Callback::run).has_run();
+            return self.ready_queue.run(index, Callback::run);
         }
         while let Some((_, Event { index, is_lossy })) = self.queue.pop_first() {
             self.lossy -= usize::from(is_lossy);
@@ -231,7 +219,7 @@ impl ExecutorSteps for EventsExecutor {
             }
             if is_lossy {
                 callback.lock().run_queued(); // it was reported when it was queued
-            } else if !self.run(index, |callback| callback.lock().run_queued()).has_run() {
+            } else if !self.ready_queue.run(index, |callback| callback.lock().run_queued()) {
                 continue;
             }
             return true;

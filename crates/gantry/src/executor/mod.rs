@@ -53,7 +53,7 @@ pub trait Executor: ExecutorSteps {
     /// # Errors
     /// The executor has no node; the process forked.
     fn spin(&mut self) -> Result<()> {
-        self.spin_while(None, &mut || true).map(|_| ())
+        self.spin_while(None, &mut || true)
     }
 
     /// Waits until a callback may run, and runs one; `false` after `timeout` or a cancel.

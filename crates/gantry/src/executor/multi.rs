@@ -14,6 +14,7 @@ use super::{
 use crate::{
     callback::{CallbackGroupType, RunOutcome},
     error::{Error, Result},
+    wait::lock,
 };
 use std::{
     any::Any,
@@ -117,14 +118,14 @@ impl WorkerPool {
     /// The loop of each thread, until a cancel, an error or a panic.
     fn run(&self) {
         let _stop = StopAtEnd(self);
-        let mut state = self.state();
+        let mut state = lock(&self.state);
         while !self.signal.is_canceled() && state.error.is_none() && state.panic.is_none() {
             state.gather();
             if let Some(running) = state.start() {
                 self.wake_another(&state);
                 drop(state);
-                let outcome = catch_unwind(AssertUnwindSafe(|| running.run()));
-                state = self.state();
+                let outcome = catch_unwind(AssertUnwindSafe(|| running.callback.run()));
+                state = lock(&self.state);
                 let may_be_due_earlier = state.finish(running, outcome);
                 if state.has_watcher && may_be_due_earlier {
                     self.signal.wake_executor();
@@ -137,10 +138,6 @@ impl WorkerPool {
                 state = self.watch(state);
             }
         }
-    }
-
-    fn state(&self) -> MutexGuard<'_, PoolState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Wakes an idle thread for the next callback, or to become the watcher.
@@ -157,7 +154,7 @@ impl WorkerPool {
         state.has_watcher = true;
         drop(state);
         let waited = collector.wait(until, || self.signal.should_wake());
-        let mut state = self.state();
+        let mut state = lock(&self.state);
         state.has_watcher = false;
         state.round.ready_queue.collector = Some(collector);
         state.error = waited.err().map(Error::from).or(state.error.take());
@@ -168,8 +165,8 @@ impl WorkerPool {
 impl PoolState {
     /// Gathers, unless a watcher has the collector, and adds the ready callbacks to the round.
     fn gather(&mut self) {
-        if !self.has_watcher && self.round.ready_queue.gather() {
-            self.round.clear();
+        if !self.has_watcher {
+            self.round.gather_ready();
         }
         self.round.add_ready();
     }
@@ -187,7 +184,7 @@ impl PoolState {
     fn start(&mut self) -> Option<Running> {
         let index = self.round.next(PoolState::may_run)?;
         let running = self.round.ready_queue.start(index);
-        running.group.is_busy.store(true, Relaxed);
+        running.callback.group.is_busy.store(true, Relaxed);
         Some(running)
     }
 
@@ -197,7 +194,7 @@ impl PoolState {
             self.panic.get_or_insert(panic);
             RunOutcome::More
         });
-        running.group.is_busy.store(false, Relaxed);
+        running.callback.group.is_busy.store(false, Relaxed);
         self.round.ready_queue.finish(running, outcome)
     }
 }
@@ -209,7 +206,7 @@ impl Drop for StopAtEnd<'_> {
     fn drop(&mut self) {
         self.0.signal.cancel();
         // Under the lock: another thread may have seen no cancel and not wait yet.
-        drop(self.0.state());
+        drop(lock(&self.0.state));
         self.0.has_work.notify_all();
     }
 }

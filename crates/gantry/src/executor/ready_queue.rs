@@ -19,7 +19,6 @@ use crate::{
 };
 use gantry_shm::Collector;
 use std::{
-    ops::Deref,
     sync::{Arc, atomic::Ordering::Relaxed},
     time::{Duration, Instant},
 };
@@ -28,6 +27,7 @@ use std::{
 const RETRY_AFTER: Duration = Duration::from_millis(100);
 
 /// The callbacks of an executor's nodes, and which of them may run.
+#[derive(Default)]
 pub struct ReadyQueue {
     pub(crate) signal: Arc<WakeSignal>,
     nodes: Vec<RegisteredNode>,
@@ -35,7 +35,7 @@ pub struct ReadyQueue {
     pub(crate) collector: Option<Collector>,
     /// In the order of registration.
     callbacks: Vec<RegisteredCallback>,
-    /// Indices of callbacks, by the bit of the collector.
+    /// Indices of callbacks, by the bit of the collector; empty before the first registration.
     by_bit: Vec<Vec<usize>>,
     /// Indices of callbacks that become ready by time.
     timed: Vec<usize>,
@@ -45,6 +45,8 @@ pub struct ReadyQueue {
     failed: Vec<usize>,
     retry: Option<Instant>,
     next_due_ns: Option<u64>,
+    /// The callback that [`ReadyQueue::run`] runs, or that panicked in it.
+    current: Option<usize>,
     /// Callbacks have other indices than at the last gathering.
     is_changed: bool,
 }
@@ -57,33 +59,11 @@ struct RegisteredNode {
 
 /// A callback that was started: [`ReadyQueue::finish`] takes it.
 #[must_use = "a run that is not finished keeps its callback from running again"]
-pub(crate) struct Running(Arc<Callback>);
-
-impl Deref for Running {
-    type Target = Callback;
-
-    fn deref(&self) -> &Callback {
-        &self.0
-    }
+pub(crate) struct Running {
+    pub(crate) callback: Arc<Callback>,
 }
 
 impl ReadyQueue {
-    pub(crate) fn new() -> ReadyQueue {
-        ReadyQueue {
-            signal: Arc::default(),
-            nodes: Vec::new(),
-            collector: None,
-            callbacks: Vec::new(),
-            by_bit: vec![Vec::new(); Collector::BITS],
-            timed: Vec::new(),
-            ready: Vec::new(),
-            failed: Vec::new(),
-            retry: None,
-            next_due_ns: None,
-            is_changed: false,
-        }
-    }
-
     pub(crate) fn add_node(&mut self, node: &Node) -> Result<()> {
         if let Some(RegisteredNode { node: other, .. }) = self.nodes.first()
             && !Arc::ptr_eq(other.participant(), node.participant())
@@ -96,7 +76,7 @@ impl ReadyQueue {
             return Err(Error::NodeInUse { node: node.fully_qualified_name() });
         }
         if let Some(collector) = collector {
-            *self.signal.bell() = Some(collector.bell());
+            self.signal.set_bell(Some(collector.bell()));
             self.collector = Some(collector);
         }
         tracing::debug!(node = node.fully_qualified_name(), "an executor has this node");
@@ -114,7 +94,8 @@ impl ReadyQueue {
         node.callbacks().detach_executor();
         if self.nodes.is_empty() {
             // The next node may be of another domain.
-            (self.collector, *self.signal.bell()) = (None, None);
+            self.collector = None;
+            self.signal.set_bell(None);
         }
     }
 
@@ -139,8 +120,8 @@ impl ReadyQueue {
             self.callbacks.push(registered);
         }
         old.into_iter().for_each(|registered| registered.detach(collector));
-        self.by_bit.iter_mut().for_each(Vec::clear);
-        (self.timed, self.failed, self.retry) = (Vec::new(), Vec::new(), None);
+        self.by_bit = vec![Vec::new(); Collector::BITS];
+        (self.timed, self.failed, self.retry, self.current) = (Vec::new(), Vec::new(), None, None);
         for (index, registered) in self.callbacks.iter_mut().enumerate() {
             registered.is_pending = true;
             registered.callback.index.store(index, Relaxed);
@@ -161,6 +142,9 @@ impl ReadyQueue {
     pub(crate) fn gather(&mut self) -> bool {
         if self.nodes.iter().any(|RegisteredNode { node, version }| *version != Some(node.callbacks().version())) {
             self.update_callbacks();
+        }
+        if let Some(index) = self.current.take() {
+            self.report(index, RunOutcome::More);
         }
         let ReadyQueue { collector, callbacks, by_bit, ready, .. } = self;
         if self.signal.take_notified() {
@@ -206,10 +190,20 @@ impl ReadyQueue {
         &self.callbacks[index]
     }
 
+    /// Runs a callback on the thread that gathers, and reports the outcome: whether the callback ran. A panic is reported
+    /// at the next gathering.
+    pub(crate) fn run(&mut self, index: usize, run: impl FnOnce(&Callback) -> RunOutcome) -> bool {
+        self.current = Some(index);
+        let outcome = run(&self.callbacks[index].callback);
+        self.current = None;
+        self.report(index, outcome);
+        matches!(outcome, RunOutcome::More | RunOutcome::Last)
+    }
+
     /// Starts the run of a callback on another thread than the one that gathers.
     pub(crate) fn start(&mut self, index: usize) -> Running {
         self.callbacks[index].is_running = true;
-        Running(self.callbacks[index].callback.clone())
+        Running { callback: self.callbacks[index].callback.clone() }
     }
 
     /// Makes all kept values the next ones to be taken.
@@ -218,7 +212,7 @@ impl ReadyQueue {
     }
 
     /// Ends a run. Returns whether the next sleep may have to end earlier than before the run.
-    pub(crate) fn finish(&mut self, Running(callback): Running, outcome: RunOutcome) -> bool {
+    pub(crate) fn finish(&mut self, Running { callback }: Running, outcome: RunOutcome) -> bool {
         let index = callback.index.load(Relaxed);
         if index == NO_INDEX {
             return outcome == RunOutcome::Failed;
@@ -304,7 +298,7 @@ mod tests {
     /// The cancel comes after the look whether there was one and before the gathering, which takes its notification.
     #[test]
     fn a_cancel_whose_notification_is_taken_ends_the_sleep() {
-        let mut queue = ReadyQueue::new();
+        let mut queue = ReadyQueue::default();
         let node = Node::builder("queue_tester").domain_id(crate::MAX_DOMAIN_ID).build().unwrap();
         queue.add_node(&node).unwrap();
         queue.signal.cancel();
@@ -317,7 +311,7 @@ mod tests {
     /// Another thread gathers after a callback's thread has looked and before it reports.
     #[test]
     fn news_that_is_gathered_during_a_run_that_finds_nothing_is_run() {
-        let (clock, mut queue) = (Clock::manual(Duration::ZERO), ReadyQueue::new());
+        let (clock, mut queue) = (Clock::manual(Duration::ZERO), ReadyQueue::default());
         let node = Node::builder("queue_tester").domain_id(crate::MAX_DOMAIN_ID).build().unwrap();
         node.add_callback(Timer::new(&clock, Duration::from_secs(1)).unwrap(), |_, _| ());
         queue.add_node(&node).unwrap();
@@ -325,14 +319,14 @@ mod tests {
         queue.gather();
         queue.take_ready(&mut indices);
         let running = queue.start(indices[0]);
-        assert_eq!(running.run(), RunOutcome::Nothing);
-        running.notify();
+        assert_eq!(running.callback.run(), RunOutcome::Nothing);
+        running.callback.notify();
         queue.signal.wake_executor();
         queue.gather();
         queue.finish(running, RunOutcome::Nothing);
         assert_eq!(queue.sleep_deadline(None), None);
         let running = queue.start(indices[0]);
-        let outcome = running.run();
+        let outcome = running.callback.run();
         queue.finish(running, outcome);
         queue.take_ready(&mut indices);
         assert_eq!(indices, [0, 0], "as often as there was news");

@@ -36,18 +36,13 @@ impl RegisteredCallback {
         let waitable = inner.waitable();
         waitable.set_waker(Some(Arc::new(waker).into()));
         // It fails for a subscription of another domain: the callback was added before an executor's domain was known.
-        let attachment = waitable.subscription().and_then(|subscription| match collector.attach(subscription) {
-            Ok(attachment) => Some(attachment),
-            Err(error) => {
-                tracing::error!(%error, "a callback will not be run");
-                None
-            }
-        });
+        let attached = waitable.subscription().map(|subscription| collector.attach(subscription)).transpose();
+        let attached = attached.inspect_err(|error| tracing::error!(%error, "a callback will not be run"));
         let (is_timed, is_lossy) = (waitable.is_timed(), waitable.is_lossy());
         drop(inner);
         RegisteredCallback {
             callback,
-            attachment,
+            attachment: attached.unwrap_or_default(),
             is_timed,
             is_lossy,
             is_pending: false,

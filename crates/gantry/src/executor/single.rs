@@ -2,7 +2,7 @@
 //! next round.
 
 use super::{Executor, ready_queue::ReadyQueue, steps::ExecutorSteps};
-use crate::callback::RunOutcome;
+use crate::callback::Callback;
 use std::collections::VecDeque;
 
 /// Runs callbacks one after the other on the thread that spins it, in rounds. In each round every callback that has
@@ -13,11 +13,10 @@ pub struct SingleThreadedExecutor {
 }
 
 /// A ready queue, and the callbacks that are still to run in the current round.
+#[derive(Default)]
 pub(super) struct Round {
     pub(super) ready_queue: ReadyQueue,
     indices: VecDeque<usize>,
-    /// The callback that runs, or panicked.
-    current: Option<usize>,
 }
 
 impl SingleThreadedExecutor {
@@ -44,30 +43,20 @@ impl ExecutorSteps for SingleThreadedExecutor {
     }
 }
 
-impl Default for Round {
-    fn default() -> Round {
-        Round { ready_queue: ReadyQueue::new(), indices: VecDeque::new(), current: None }
-    }
-}
-
 impl Round {
     /// Begins a round if the last one is over.
     pub(super) fn gather(&mut self) {
-        if self.ready_queue.gather() {
-            self.clear();
-        }
-        if let Some(index) = self.current.take() {
-            self.ready_queue.report(index, RunOutcome::More);
-        }
+        self.gather_ready();
         if self.indices.is_empty() {
             self.add_ready();
         }
     }
 
-    /// Drops the indices after the callbacks changed: all callbacks are pending then.
-    pub(super) fn clear(&mut self) {
-        self.indices.clear();
-        self.current = None;
+    /// Gathers, and drops the indices if the callbacks changed: all callbacks are pending then.
+    pub(super) fn gather_ready(&mut self) {
+        if self.ready_queue.gather() {
+            self.indices.clear();
+        }
     }
 
     /// Whether a callback of the round may run.
@@ -89,11 +78,7 @@ impl Round {
     /// Runs the next callback that has something.
     pub(super) fn step(&mut self) -> bool {
         while let Some(index) = self.next(|_, _| true) {
-            self.current = Some(index);
-            let outcome = self.ready_queue.registered(index).callback.run();
-            self.current = None;
-            self.ready_queue.report(index, outcome);
-            if outcome.has_run() {
+            if self.ready_queue.run(index, Callback::run) {
                 return true;
             }
         }

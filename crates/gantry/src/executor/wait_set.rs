@@ -1,12 +1,15 @@
 //! A wait set: waiting for several sources without an executor.
 
-use crate::{error::Result, node::Node, time::monotonic_ns, wait::Waitable};
+use super::wake_signal::WakeSignal;
+use crate::{
+    error::Result,
+    node::Node,
+    time::{monotonic_ns, remaining},
+    wait::Waitable,
+};
 use std::{
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering::*},
-    },
-    task::{Wake, Waker},
+    sync::Arc,
+    task::Waker,
     time::{Duration, Instant},
 };
 
@@ -33,21 +36,8 @@ use std::{
 #[derive(Debug)]
 pub struct WaitSet {
     engine: gantry_shm::WaitSet,
-    news: Arc<News>,
-}
-
-/// The signal for news that is neither a sample nor the time.
-#[derive(Debug)]
-struct News {
-    is_notified: AtomicBool,
-    bell: gantry_shm::Bell,
-}
-
-impl Wake for News {
-    fn wake(self: Arc<News>) {
-        self.is_notified.store(true, Release);
-        self.bell.ring();
-    }
+    /// For news that is neither a sample nor the time.
+    signal: Arc<WakeSignal>,
 }
 
 impl WaitSet {
@@ -57,8 +47,9 @@ impl WaitSet {
     /// The registry lock is held too long; the process forked.
     pub fn new(node: &Node) -> Result<WaitSet> {
         let mut engine = gantry_shm::WaitSet::new(node.participant());
-        let news = News { is_notified: AtomicBool::new(false), bell: engine.bell()? };
-        Ok(WaitSet { engine, news: Arc::new(news) })
+        let signal = Arc::<WakeSignal>::default();
+        signal.set_bell(Some(engine.bell()?));
+        Ok(WaitSet { engine, signal })
     }
 
     /// Waits until one of `waitables` has something to take; `false` after `timeout`. The wait set does not say which
@@ -69,7 +60,7 @@ impl WaitSet {
     /// As taking from them; one of them is of another domain.
     pub fn wait(&mut self, waitables: &mut [&mut dyn Waitable], timeout: Duration) -> Result<bool> {
         let deadline = Instant::now().checked_add(timeout);
-        let waker: Waker = self.news.clone().into();
+        let waker: Waker = self.signal.clone().into();
         waitables.iter_mut().for_each(|waitable| waitable.set_waker(Some(waker.clone())));
         let waited = self.wait_until(waitables, deadline);
         waitables.iter_mut().for_each(|waitable| waitable.set_waker(None));
@@ -78,7 +69,7 @@ impl WaitSet {
 
     fn wait_until(&mut self, waitables: &mut [&mut dyn Waitable], deadline: Option<Instant>) -> Result<bool> {
         loop {
-            self.news.is_notified.store(false, Relaxed);
+            self.signal.take_notified();
             // All of them: `due_ns` also registers the waker with a manual clock.
             let due_ns = waitables.iter_mut().filter_map(|waitable| waitable.due_ns()).min();
             for waitable in waitables.iter_mut() {
@@ -88,8 +79,7 @@ impl WaitSet {
             }
             let until_due =
                 due_ns.map_or(Duration::MAX, |due_ns| Duration::from_nanos(due_ns.saturating_sub(monotonic_ns())));
-            let remaining =
-                deadline.map_or(Duration::MAX, |deadline| deadline.saturating_duration_since(Instant::now()));
+            let remaining = remaining(deadline);
             if remaining.is_zero() {
                 return Ok(false);
             }
@@ -98,10 +88,10 @@ impl WaitSet {
             let publishers = |subscriptions: &[&mut gantry_shm::Subscription]| {
                 subscriptions.iter().map(|subscription| subscription.publishers_version()).sum::<u64>()
             };
-            let (news, before) = (&self.news.is_notified, publishers(&subscriptions));
+            let (signal, before) = (&self.signal, publishers(&subscriptions));
             self.engine.wait_or(&mut subscriptions, until_due.min(remaining), |subscriptions| {
                 // A client becomes ready when its servers are gone, without a sample.
-                news.load(Acquire) || publishers(subscriptions) != before
+                signal.should_wake() || publishers(subscriptions) != before
             })?;
         }
     }

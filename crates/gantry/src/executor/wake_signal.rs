@@ -1,10 +1,11 @@
 //! The signal that wakes an executor from any thread of its process: to stop, or for news that no publisher's bell
 //! announces.
 
+use crate::wait::lock;
 use gantry_shm::Bell;
 use std::{
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc, Mutex,
         atomic::{AtomicBool, Ordering::*},
     },
     task::Wake,
@@ -38,13 +39,14 @@ impl WakeSignal {
     /// Ends the executor's sleep.
     pub(crate) fn wake_executor(&self) {
         self.is_notified.store(true, Release);
-        if let Some(bell) = &*self.bell() {
+        if let Some(bell) = &*lock(&self.bell) {
             bell.ring();
         }
     }
 
-    pub(super) fn bell(&self) -> MutexGuard<'_, Option<Bell>> {
-        self.bell.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Sets the bell, or removes it.
+    pub(super) fn set_bell(&self, bell: Option<Bell>) {
+        *lock(&self.bell) = bell;
     }
 
     /// Whether there was a notification since the last call.

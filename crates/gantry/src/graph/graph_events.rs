@@ -5,7 +5,7 @@
 use super::endpoint_info::{EndpointType, TopicEndpointInfo};
 use crate::{
     error::Result,
-    node::names::{ServiceTopic, service_topic},
+    node::{ServiceTopic, service_topic},
     wait::{TakeSource, WaitSource, Waitable},
 };
 use gantry_shm::{Gid, GraphEntry, GraphWatch, Participant, Role};

@@ -11,10 +11,7 @@ pub use graph_events::{GraphEntity, GraphEvent, GraphEvents};
 
 use crate::{
     error::Result,
-    node::{
-        Node,
-        names::{ServiceTopic, service_topic},
-    },
+    node::{Node, ServiceTopic, service_topic},
 };
 use gantry_shm::{EndpointDescription, Role};
 use std::{

@@ -1,11 +1,12 @@
 //! Nodes: named members of a domain. Each upper storey adds the methods that make its things. Control path.
 
-pub(crate) mod names;
+mod names;
 mod node_callbacks;
 mod presence;
 mod remap;
 
 pub use names::expand_topic_name;
+pub(crate) use names::{ServiceTopic, reply_topic, request_topic, service_topic};
 pub(crate) use presence::Presence;
 
 use crate::{

@@ -11,10 +11,7 @@ pub use client::{Client, Response};
 use crate::{
     callback::CallbackHandle,
     error::{Error, Result},
-    node::{
-        Node,
-        names::{reply_topic, request_topic},
-    },
+    node::{Node, reply_topic, request_topic},
     topic::{Loan, PublishError, Publisher, Sample, Subscription, type_description},
     wait::{TakeFuture, TakeSource, WaitSource, Waitable},
 };
@@ -207,11 +204,7 @@ impl<S: ServiceType> WaitSource for Service<S> {
     }
 }
 
-impl<S: ServiceType> Waitable for Service<S> {
-    fn is_ready(&mut self) -> Result<bool> {
-        self.requests.is_ready()
-    }
-}
+impl<S: ServiceType> Waitable for Service<S> {}
 
 impl<S: ServiceType> TakeSource for Service<S> {
     type Taken = Request<S>;

@@ -1,13 +1,14 @@
 //! Clocks for timers: the system's steady clock, or a manual one (simulated time, tests).
 
+use crate::wait::lock;
 use rustix::time::{ClockId, clock_gettime};
 use std::{
     sync::{
-        Arc, Mutex, PoisonError,
+        Arc, Mutex,
         atomic::{AtomicU64, Ordering::*},
     },
     task::Waker,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 /// A clock; clones are the same clock.
@@ -55,7 +56,7 @@ impl Clock {
     pub fn set(&self, now: Duration) -> bool {
         let Kind::Manual(manual) = &self.0 else { return false };
         manual.now_ns.store(in_ns(now), Release);
-        let waiting = std::mem::take(&mut *manual.waiting.lock().unwrap_or_else(PoisonError::into_inner));
+        let waiting = std::mem::take(&mut *lock(&manual.waiting));
         waiting.into_iter().for_each(Waker::wake);
         true
     }
@@ -77,7 +78,7 @@ impl Clock {
     /// Calls `waker` once, when the manual clock is set.
     pub(crate) fn wake_when_set(&self, waker: &Waker) {
         if let Kind::Manual(manual) = &self.0 {
-            let mut waiting = manual.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut waiting = lock(&manual.waiting);
             if !waiting.iter().any(|other| other.will_wake(waker)) {
                 waiting.push(waker.clone());
             }
@@ -100,4 +101,9 @@ pub(crate) fn read(clock: ClockId) -> u64 {
 /// Nanoseconds, saturating at 584 years.
 pub(crate) fn in_ns(duration: Duration) -> u64 {
     u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
+}
+
+/// The time until the deadline; `Duration::MAX` without one.
+pub(crate) fn remaining(deadline: Option<Instant>) -> Duration {
+    deadline.map_or(Duration::MAX, |deadline| deadline.saturating_duration_since(Instant::now()))
 }

@@ -6,10 +6,10 @@
 use super::clock::{Clock, in_ns};
 use crate::{
     error::{Error, Result},
-    wait::{TakeSource, WaitSource, Waitable},
+    wait::{TakeSource, WaitSource, Waitable, lock},
 };
 use std::{
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex},
     task::Waker,
     time::Duration,
 };
@@ -85,7 +85,7 @@ impl Timer {
     /// The tick that is due, if one is. Of several, it is the newest; the others are overruns.
     pub fn take(&mut self) -> Option<Tick> {
         let now_ns = self.clock.now_ns();
-        let schedule = &mut *self.schedule();
+        let schedule = &mut *lock(&self.schedule);
         let due_ns = schedule.next_ns.filter(|next_ns| *next_ns <= now_ns)?;
         let overruns = if schedule.is_one_shot { 0 } else { (now_ns - due_ns) / schedule.period_ns };
         let scheduled_ns = due_ns + overruns * schedule.period_ns;
@@ -108,24 +108,24 @@ impl Timer {
     /// Whether the timer was canceled, or is a one-shot that went off, and was not reset since.
     #[must_use]
     pub fn is_canceled(&self) -> bool {
-        self.schedule().next_ns.is_none()
+        lock(&self.schedule).next_ns.is_none()
     }
 
     /// The time until the next tick is due: 0 if one is due now, `None` if none will be.
     #[must_use]
     pub fn time_until_trigger(&self) -> Option<Duration> {
-        let next_ns = self.schedule().next_ns?;
+        let next_ns = lock(&self.schedule).next_ns?;
         Some(Duration::from_nanos(next_ns.saturating_sub(self.clock.now_ns())))
     }
 
     /// The number of periods so far that passed without a tick of their own.
     #[must_use]
     pub fn overruns(&self) -> u64 {
-        self.schedule().overruns
+        lock(&self.schedule).overruns
     }
 
     fn change(&self, change: impl FnOnce(&mut Schedule, u64)) {
-        let mut schedule = self.schedule();
+        let mut schedule = lock(&self.schedule);
         let now_ns = self.clock.now_ns(); // under the lock: ticks that were taken before are not later
         change(&mut schedule, now_ns);
         schedule.changed_ns = Some(now_ns);
@@ -133,15 +133,11 @@ impl Timer {
         drop(schedule);
         wakers.into_iter().for_each(|(_, waker)| waker.wake()); // the new due time may be earlier than the end of their sleep
     }
-
-    fn schedule(&self) -> MutexGuard<'_, Schedule> {
-        self.schedule.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 impl WaitSource for Timer {
     fn due_ns(&mut self) -> Option<u64> {
-        let schedule = self.schedule();
+        let schedule = lock(&self.schedule);
         let next_ns = schedule.next_ns?;
         let due_ns = self.clock.due_ns(next_ns);
         if due_ns.is_none() {
@@ -162,11 +158,11 @@ impl WaitSource for Timer {
 impl Waitable for Timer {
     fn is_ready(&mut self) -> Result<bool> {
         let now_ns = self.clock.now_ns();
-        Ok(self.schedule().next_ns.is_some_and(|next_ns| next_ns <= now_ns))
+        Ok(lock(&self.schedule).next_ns.is_some_and(|next_ns| next_ns <= now_ns))
     }
 
     fn set_waker(&mut self, waker: Option<Waker>) {
-        let mut schedule = self.schedule();
+        let mut schedule = lock(&self.schedule);
         let index = schedule.wakers.iter().position(|(handle, _)| *handle == self.handle);
         let old = index.map(|index| schedule.wakers.swap_remove(index));
         schedule.wakers.extend(waker.map(|waker| (self.handle, waker)));
@@ -178,7 +174,7 @@ impl Waitable for Timer {
 impl Clone for Timer {
     /// Another handle to the same timer.
     fn clone(&self) -> Timer {
-        let mut schedule = self.schedule();
+        let mut schedule = lock(&self.schedule);
         let handle = schedule.handles;
         schedule.handles += 1;
         Timer { clock: self.clock.clone(), schedule: self.schedule.clone(), handle }
@@ -204,7 +200,7 @@ impl TakeSource for Timer {
 
     fn is_current(&self, tick: &Tick) -> bool {
         // The first tick after a change is noticed at least a period later.
-        self.schedule().changed_ns.is_none_or(|changed_ns| changed_ns < in_ns(tick.noticed))
+        lock(&self.schedule).changed_ns.is_none_or(|changed_ns| changed_ns < in_ns(tick.noticed))
     }
 }
 

@@ -9,7 +9,6 @@ use crate::{
     node::Presence,
     time::SampleClock,
 };
-use gantry_shm::RequestId;
 use std::{sync::Arc, time::Duration};
 
 /// Publishes messages as bytes; belongs to one thread at a time, hence `&mut self`.
@@ -25,7 +24,7 @@ use std::{sync::Arc, time::Duration};
 /// The other methods are control path: they may do all of that.
 #[derive(Debug)]
 pub struct GenericPublisher {
-    engine: gantry_shm::Publisher,
+    pub(crate) engine: gantry_shm::Publisher,
     clock: SampleClock,
     /// Keeps the node in the graph.
     presence: Arc<Presence>,
@@ -39,7 +38,7 @@ pub struct GenericPublisher {
 /// Data path, with two exceptions. If more than 64 loans are out at once, dropping further ones unpublished takes a
 /// lock. The last loan of a dropped publisher unmaps its memory.
 #[derive(Debug)]
-pub struct GenericLoan(gantry_shm::Loan);
+pub struct GenericLoan(pub(super) gantry_shm::Loan);
 
 /// An error of publishing, with the message: publish it again or drop it. `L` is a [`GenericLoan`] or a
 /// [`Loan`](crate::Loan).
@@ -104,11 +103,6 @@ impl GenericPublisher {
         self.engine
             .publish(loan.0, time)
             .map_err(|error| PublishError { loan: GenericLoan(error.loan), error: Box::new(Error::from(*error.error)) })
-    }
-
-    /// The engine's publisher.
-    pub(crate) fn engine(&self) -> &gantry_shm::Publisher {
-        &self.engine
     }
 
     /// The copy path: copies a message into a slot, publishes the slot and returns its sequence.
@@ -196,12 +190,6 @@ impl GenericLoan {
     #[must_use]
     pub fn bytes_mut(&mut self) -> &mut [u8] {
         self.0.bytes_mut()
-    }
-
-    /// Marks the loan as the response to a request.
-    #[inline]
-    pub(crate) fn set_request(&mut self, request: RequestId) {
-        self.0.set_request(request);
     }
 }
 

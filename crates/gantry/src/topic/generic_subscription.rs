@@ -23,7 +23,7 @@ use std::{os::fd::BorrowedFd, sync::Arc, time::Duration};
 /// thread that must not sleep takes without waiting.
 #[derive(Debug)]
 pub struct GenericSubscription {
-    engine: gantry_shm::Subscription,
+    pub(crate) engine: gantry_shm::Subscription,
     /// Keeps the node in the graph.
     _presence: Arc<Presence>,
 }
@@ -52,16 +52,6 @@ impl GenericSubscription {
     #[inline]
     pub fn take(&mut self) -> Result<Option<GenericSample>> {
         Ok(self.engine.take()?.map(GenericSample))
-    }
-
-    /// The engine's subscription. It no longer keeps the node in the graph.
-    pub(crate) fn into_engine(self) -> gantry_shm::Subscription {
-        self.engine
-    }
-
-    /// Counts a sample that was copied.
-    pub(crate) fn count_copy(&mut self) {
-        self.engine.count_copy();
     }
 
     /// The next message, in place, when there is one: see
@@ -157,11 +147,7 @@ impl WaitSource for GenericSubscription {
     }
 }
 
-impl Waitable for GenericSubscription {
-    fn is_ready(&mut self) -> Result<bool> {
-        Ok(self.engine.is_ready()?)
-    }
-}
+impl Waitable for GenericSubscription {}
 
 impl TakeSource for GenericSubscription {
     type Taken = GenericSample;

@@ -77,7 +77,7 @@ impl<T: Message> Publisher<T> {
     /// As [`Publisher::publish_copy`], for the response to a request.
     pub(crate) fn publish_copy_for(&mut self, request: RequestId, message: &T) -> Result<u64> {
         let mut loan = self.copied(message)?;
-        loan.set_request(request);
+        loan.0.set_request(request);
         self.generic.publish_copied(loan)
     }
 
@@ -138,7 +138,7 @@ impl<T: Message> Loan<T> {
     #[inline]
     pub(crate) fn answering(self, request: RequestId) -> Loan<T> {
         let (mut loan, layout) = self.view.into_parts();
-        loan.set_request(request);
+        loan.0.set_request(request);
         Loan { view: T::in_memory(loan, layout) }
     }
 }

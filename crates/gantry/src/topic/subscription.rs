@@ -92,7 +92,7 @@ impl<T: Message> Subscription<T> {
 
     fn copy(&mut self, sample: &GenericSample, message: &mut T) -> Result<()> {
         message.read_body(sample.bytes(), ByteOrder::LittleEndian).map_err(|error| self.malformed(error))?;
-        self.generic.count_copy();
+        self.generic.engine.count_copy();
         Ok(())
     }
 
@@ -146,15 +146,11 @@ impl<T: Message> WaitSource for Subscription<T> {
     }
 
     fn subscription(&mut self) -> Option<&mut gantry_shm::Subscription> {
-        self.generic.subscription()
+        Some(&mut self.generic.engine)
     }
 }
 
-impl<T: Message> Waitable for Subscription<T> {
-    fn is_ready(&mut self) -> Result<bool> {
-        self.generic.is_ready()
-    }
-}
+impl<T: Message> Waitable for Subscription<T> {}
 
 impl<T: Message> TakeSource for Subscription<T> {
     type Taken = Sample<T>;

@@ -1,8 +1,10 @@
 //! Sources that can be waited for and taken from: the traits that wait sets, futures and executors stand on.
 
+mod lock;
 mod take_future;
 mod waitable;
 
+pub(crate) use lock::lock;
 pub use take_future::TakeFuture;
 pub(crate) use waitable::WaitSource;
 pub use waitable::{TakeSource, Waitable};

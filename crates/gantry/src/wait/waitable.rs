@@ -34,7 +34,9 @@ pub trait Waitable: WaitSource {
     ///
     /// # Errors
     /// As taking from it.
-    fn is_ready(&mut self) -> Result<bool>;
+    fn is_ready(&mut self) -> Result<bool> {
+        Ok(self.subscription().map_or(Ok(false), gantry_shm::Subscription::is_ready)?)
+    }
 
     /// Sets the waker that is called for news that is neither a sample nor the time; `None` takes it back.
     fn set_waker(&mut self, _waker: Option<Waker>) {}

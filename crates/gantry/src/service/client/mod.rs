@@ -12,10 +12,8 @@ pub use response::Response;
 use super::request_qos;
 use crate::{
     error::Result,
-    node::{
-        Node,
-        names::{reply_topic, request_topic},
-    },
+    node::{Node, reply_topic, request_topic},
+    time::remaining,
     topic::{Loan, PublishError, Publisher, type_description},
     wait::{TakeFuture, TakeSource, WaitSource, Waitable},
 };
@@ -101,10 +99,10 @@ impl Node {
         let requests = self.publisher_on(&topic, message_type, request_qos(), PublisherOptions::default())?;
         Ok(Client {
             name,
-            gid: requests.engine().description().gid,
+            gid: requests.engine.description().gid,
             requests: Publisher::new(requests),
-            responses: responses.into_engine(),
-            pending: PendingRequests::new(),
+            responses: responses.engine,
+            pending: PendingRequests::default(),
             arrived: VecDeque::new(),
             servers: Arc::new([]),
             servers_of: None,
@@ -354,9 +352,4 @@ impl<S: ServiceType> std::fmt::Debug for Client<S> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "Client({}, {} pending)", self.name, self.pending.len())
     }
-}
-
-/// The time until the deadline; `Duration::MAX` without one.
-fn remaining(deadline: Option<Instant>) -> Duration {
-    deadline.map_or(Duration::MAX, |deadline| deadline.saturating_duration_since(Instant::now()))
 }

@@ -6,7 +6,7 @@ use gantry_shm::Gid;
 use std::{collections::VecDeque, sync::Arc};
 
 /// The requests that were sent and have not ended.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct PendingRequests {
     /// Sorted by sequence.
     requests: VecDeque<PendingRequest>,
@@ -35,11 +35,6 @@ pub(crate) enum State {
 }
 
 impl PendingRequests {
-    /// An empty list.
-    pub(crate) fn new() -> PendingRequests {
-        PendingRequests { requests: VecDeque::new(), failed: 0 }
-    }
-
     pub(crate) fn is_empty(&self) -> bool {
         self.requests.is_empty()
     }

@@ -55,7 +55,7 @@ impl<S: ServiceType> Client<S> {
     /// Finds the servers that a request reaches and that can answer: processes with both a matched subscription and a
     /// matched publisher.
     pub(super) fn update_servers(&mut self) {
-        let requests = self.requests.engine();
+        let requests = &self.requests.engine;
         let versions = Some((requests.readers_version(), self.responses.publishers_version()));
         if versions != self.servers_of {
             self.servers_of = versions;
@@ -205,7 +205,7 @@ impl<S: ServiceType> Client<S> {
 
     #[cold]
     fn timed_out(&self, sequence: u64, timeout: Duration) -> Error {
-        let slow_readers = self.requests.engine().slow_readers(sequence).join(", ");
+        let slow_readers = self.requests.engine.slow_readers(sequence).join(", ");
         Error::CallTimeout {
             service: self.name.clone(),
             sequence,
