@@ -1,6 +1,7 @@
 //! The printed report: the machine, two tables, the comparisons.
 //!
-//! Programs read the lines that begin with "ratio ": each is exactly `ratio NAME LOAD VALUE`, and no other line begins so. LOAD is TOPICS@RATE, or `all`: the geometric mean of all loads.
+//! Programs read the lines that begin with "ratio ": each is exactly `ratio NAME LOAD VALUE`, and no other line begins
+//! so. LOAD is TOPICS@RATE, or `all`: the geometric mean of all loads.
 
 use crate::{Result, cpus::Cpus, idle::Idle, kind::Kind, row::Row, statistics::Statistics, usage::Usage};
 use std::io::Write;

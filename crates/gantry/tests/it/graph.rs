@@ -1,4 +1,5 @@
-//! The graph, as nodes of the same process and of others see it. Each test has a domain of its own, so that it can state the whole graph.
+//! The graph, as nodes of the same process and of others see it. Each test has a domain of its own, so that it can
+//! state the whole graph.
 
 use crate::support::*;
 use gantry::{

@@ -1,4 +1,4 @@
-//! Quality of service: matching, and the events of incompatible endpoints; the helpers are also for `deadline_liveliness` and `events`.
+//! Quality of service: matching, and the events of incompatible endpoints; helpers for `deadline_liveliness` and `events`.
 //!
 //! No test depends on the speed of the machine: it waits for events that must come, or bounds their number by the time that passed.
 
