@@ -3,14 +3,14 @@
 use crate::{Result, kind::Kind, listener::Listener, usage::Usage};
 use std::time::{Duration, Instant};
 
-/// Until an executor sleeps.
+/// The time after which an executor sleeps.
 const SETTLE: Duration = Duration::from_millis(200);
 
 /// The cost of an idle executor.
 pub struct Idle {
-    /// Which.
+    /// The executor.
     pub kind: Kind,
-    /// How many topics it waits for.
+    /// The number of topics that it waits for.
     pub topics: usize,
     /// The usage of the whole process in a second.
     pub usage: Usage,
@@ -37,7 +37,7 @@ pub fn measure(listener: &mut Listener, time: Duration) -> Result<Vec<Idle>> {
     Ok(rows)
 }
 
-/// The usage of this process in a second of that time.
+/// The usage of this process in a second, after the executor has begun to sleep.
 fn watch(time: Duration) -> Result<Usage> {
     std::thread::sleep(SETTLE);
     let (start, before) = (Instant::now(), Usage::of(std::process::id())?);

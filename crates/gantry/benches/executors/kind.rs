@@ -7,16 +7,16 @@ use gantry::{EventsExecutor, Executor, MultiThreadedExecutor, SingleThreadedExec
 pub enum Kind {
     /// [`SingleThreadedExecutor`]: the others are compared with it.
     SingleThreaded,
-    /// [`EventsExecutor`], as it is made if nothing is said.
+    /// [`EventsExecutor`] with its default queue.
     Events,
     /// [`MultiThreadedExecutor`], with as many threads as CPUs.
     MultiThreaded,
-    /// No executor: a loop around a wait set, that takes from every subscription.
+    /// No executor: a loop around a wait set that takes from every subscription.
     WaitSet,
 }
 
 impl Kind {
-    /// All of them.
+    /// All kinds.
     pub const ALL: [Kind; 4] = [Kind::SingleThreaded, Kind::Events, Kind::MultiThreaded, Kind::WaitSet];
 
     /// Its name in the table and in comparisons.
@@ -29,7 +29,7 @@ impl Kind {
         }
     }
 
-    /// A new one, if it is an executor.
+    /// A new executor; `None` for the wait set.
     pub fn executor(self) -> Option<Box<dyn Executor>> {
         match self {
             Kind::SingleThreaded => Some(Box::new(SingleThreadedExecutor::new())),

@@ -11,21 +11,21 @@ use crate::{
 use gantry::{CallbackGroupType, Node, Subscription, WaitSet, Waitable};
 use std::{sync::Arc, time::Duration};
 
-/// How long after the last message was published all must have come.
+/// The time limit for the delivery of all messages after the last one was published.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// The subscriptions to so many topics.
+/// The subscriptions to a number of topics.
 pub struct Listener {
-    /// It has the callbacks.
+    /// The node that has the callbacks.
     node: Node,
     meter: Arc<Meter>,
-    /// Those of the wait set.
+    /// The subscriptions of the wait set.
     subscriptions: Vec<Subscription<Note>>,
     wait_set: WaitSet,
 }
 
 impl Listener {
-    /// Subscribes, and lets the other side publish on so many topics; returns when both see each other.
+    /// Subscribes to that number of topics, and makes the other side publish on them; returns when both are matched.
     pub fn new(peer: &mut Peer, meter: &Arc<Meter>, topics: usize) -> Result<Listener> {
         let node = play::node(std::process::id(), &format!("listener_{topics}"))?;
         // The threads of a multi-threaded executor may run any of them.
@@ -49,17 +49,17 @@ impl Listener {
         Ok(Listener { node, meter: meter.clone(), subscriptions, wait_set })
     }
 
-    /// To how many topics.
+    /// The number of topics.
     pub fn topics(&self) -> usize {
         self.subscriptions.len()
     }
 
-    /// Where the callbacks are.
+    /// The node of the callbacks.
     pub fn node(&self) -> &Node {
         &self.node
     }
 
-    /// One turn of one kind.
+    /// Measures one turn of one kind.
     pub fn turn(&mut self, peer: &mut Peer, kind: Kind, load: Load) -> Result<Turn> {
         let Some(mut executor) = kind.executor() else { return self.wait_set_turn(peer, load) };
         executor.add_node(&self.node)?;
@@ -78,7 +78,7 @@ impl Listener {
             while !meter.is_over() {
                 let mut waitables: Vec<&mut dyn Waitable> =
                     subscriptions.iter_mut().map(|subscription| subscription as &mut dyn Waitable).collect();
-                // It is not rung at the end if messages were lost.
+                // If messages were lost, no bell rings at the end of the turn.
                 if wait_set.wait(&mut waitables, PATIENCE)? {
                     take_all(subscriptions, meter)?;
                 }
@@ -98,7 +98,7 @@ fn take_all(subscriptions: &mut [Subscription<Note>], meter: &Meter) -> Result<(
     Ok(())
 }
 
-/// Spins while the other side publishes; ends that if messages were lost.
+/// Spins while the other side publishes; cancels the spin if messages were lost.
 fn while_publishing(peer: &mut Peer, load: Load, meter: &Meter, spin: impl FnOnce() -> Result<()>) -> Result<()> {
     peer.say(&format!("turn {} {} {}", load.topics, load.rate, load.count))?;
     peer.expect_ready()?;

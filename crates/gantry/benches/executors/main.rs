@@ -1,11 +1,11 @@
 //! `cargo bench -p gantry --bench executors`: the cost of executors for each message, in CPU time and latency, and of idle ones.
 //!
-//! Another process, this program started again, publishes on 1 … 1000 topics
-//! on a schedule of absolute times; callbacks for all of them run under each executor in turn. Invariants:
+//! Another process, this program started again, publishes on 1 … 1000 topics on a schedule of absolute times; callbacks for all
+//! of them run under each executor in turn. Invariants:
 //! - Everything is measured in one run, in turns of a fraction of a second: figures are compared within such a cycle.
-//! - Executors run the very same callbacks of the very same node, which goes from one to the next; a loop around a wait set, beside
-//!   them, has subscriptions of its own to the same topics.
-//! - Every turn publishes as many messages; the report shows an executor that does not deliver all of them.
+//! - All executors run the same callbacks of the same node, which moves from one to the next; the loop around a wait set has
+//!   subscriptions of its own to the same topics.
+//! - Every turn publishes the same number of messages; the report shows an executor that does not deliver all of them.
 
 mod idle;
 mod kind;
@@ -55,7 +55,7 @@ fn measure(options: &Options) -> Result<()> {
     let cycles = options.cycles(|cycle| {
         let count = rows.len();
         for place in 0..count {
-            // The first executor after another load finds its memory cold: that is another one each time.
+            // The first executor after another load has cold caches, so each cycle begins with another executor.
             let row = &mut rows[row::rotated(place, cycle, count)];
             let listener = listeners.iter_mut().find(|listener| listener.topics() == row.load.topics);
             let turn = listener.ok_or("no listener has so many topics")?.turn(&mut peer, row.kind, row.load)?;

@@ -1,8 +1,8 @@
-//! The meter: each callback reports to it that a message came, and how old it was.
+//! The meter, to which each callback reports its message and the message's age.
 //!
 //! Callbacks of a multi-threaded executor report at the same time. CPU time is read at the first message of a turn and at the last one:
-//! the time that executors need to begin and to end is not counted. It is that of the process without the engine's control thread, which looks
-//! at all endpoints once a second, whatever happens: a turn in which it does would look far worse than the next.
+//! the time that executors need to begin and to end is not counted. It leaves out the engine's control thread, which checks all
+//! endpoints once a second: a turn with such a check would look far worse than the next one.
 
 use crate::Result;
 use gantry::{Canceler, SampleInfo};
@@ -16,14 +16,14 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// How long a thread may take to begin.
+/// The time limit for the start of a thread.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// The most messages of a turn.
 const MOST: usize = 400;
 
 /// The reports of a turn's callbacks.
 pub struct Meter {
-    /// How many messages make the turn; 0 between turns.
+    /// The number of messages of the turn; 0 between turns.
     expected: AtomicUsize,
     delivered: AtomicUsize,
     latencies_ns: Vec<AtomicU64>,
@@ -52,10 +52,10 @@ pub struct Turn {
 }
 
 impl Meter {
-    /// Of this process, which has joined a domain.
+    /// A meter for this process, which has joined a domain.
     pub fn new() -> Result<Meter> {
         let since = Instant::now();
-        // A thread gives itself its name, when it has begun to run.
+        // A thread sets its own name after it has begun to run.
         let control = loop {
             match thread_named("gantry-control")? {
                 Some(task) => break task.join("schedstat"),
@@ -77,14 +77,14 @@ impl Meter {
         })
     }
 
-    /// A turn of so many messages begins, at whose end this executor is stopped.
+    /// Begins a turn of that number of messages; the executor is canceled at its end.
     pub fn begin(&self, expected: usize, canceler: Option<Canceler>) {
         *self.end() = End { is_over: false, canceler };
         self.delivered.store(0, Relaxed);
         self.expected.store(expected, Release);
     }
 
-    /// A callback got this message. A message left from another turn is not counted.
+    /// Records the message of a callback. A message left from another turn is not counted.
     #[inline]
     pub fn note(&self, info: SampleInfo) {
         let expected = self.expected.load(Acquire);
@@ -104,7 +104,7 @@ impl Meter {
         }
     }
 
-    /// The turn is over: all came, or nothing comes any more.
+    /// Ends the turn: all messages came, or the time limit is over.
     pub fn stop(&self) {
         let mut end = self.end();
         if !std::mem::replace(&mut end.is_over, true) {
@@ -114,7 +114,7 @@ impl Meter {
         }
     }
 
-    /// Whether it is.
+    /// Whether the turn is over.
     pub fn is_over(&self) -> bool {
         self.end().is_over
     }
@@ -135,7 +135,7 @@ impl Meter {
         Turn { published, latencies_ns, cpu_ns }
     }
 
-    /// Of all threads but one; of that one, too, if the kernel does not say.
+    /// The CPU time of all threads but the control thread; of that one, too, if the kernel has no account of it.
     fn cpu_ns(&self) -> u64 {
         let control = std::fs::read_to_string(&self.control).unwrap_or_default();
         let control_ns: u64 = control.split(' ').next().and_then(|word| word.parse().ok()).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! The other process: it publishes on many topics, one after the other, at times that were fixed before.
+//! The other process: it publishes on many topics, one after the other, on a schedule of absolute times.
 //!
 //! Lines are `publish TOPICS` (makes the publishers), `turn TOPICS RATE COUNT` and `end` (`peer`).
 
@@ -18,13 +18,14 @@ use rustix::{
 use std::{io::Write, num::NonZeroU64, time::Duration};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
-/// How long to wait for the other side's subscriptions.
+/// The time limit of the wait for the other side's subscriptions.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// From `ready` to the first message: the executor spins by then. From the last one to `ok`: it has ended.
+/// The time from `ready` to the first message, in which the executor begins to spin, and from the last message to `ok`, in which
+/// it ends.
 const PAUSE: Duration = Duration::from_millis(10);
-/// Messages that are kept on all topics together: those of a turn, so that a reader that stands still for a moment loses none.
+/// The depth of all topics together: the messages of a turn, so that a reader that stands still for a moment loses none.
 const DEPTH: usize = 400;
-/// ... but on each so many.
+/// The smallest depth of a topic.
 const LEAST_DEPTH: usize = 16;
 
 /// The message that is published.
@@ -37,34 +38,34 @@ impl PlainMessage for Note {
     const DEFINITION: &'static str = "uint64[8] data\n";
 }
 
-/// The name of a topic, of so many.
+/// The name of a topic, one of `topics`.
 pub fn name(topics: usize, topic: usize) -> String {
     format!("/of_{topics}/topic_{topic}")
 }
 
-/// A node in a domain of this run: other programs on this machine are in other ones.
+/// A node in a domain of this run, which other programs on this machine do not use.
 pub fn node(session: u32, name: &str) -> Result<Node> {
     Ok(Node::builder(name).domain_id(1 + session % gantry::MAX_DOMAIN_ID).build()?)
 }
 
-/// Of all publishers and subscriptions on one of so many topics.
+/// The QoS of the publishers and subscriptions on one of that number of topics.
 pub fn qos(topics: usize) -> Qos {
     Qos::default().reliable().volatile().keep_last((DEPTH / topics).max(LEAST_DEPTH) as u32)
 }
 
-/// The publishers on so many topics.
+/// The publishers on a number of topics.
 struct Talker {
     publishers: Vec<Publisher<Note>>,
-    /// Whose turn it is.
+    /// The index of the next publisher.
     next: usize,
 }
 
-/// Until it is told to end.
+/// Obeys the lines until `end`.
 pub fn play(words: &[String]) -> Result<()> {
     let role = Role::parse(words)?;
     Cpus::pin(&role.cpus.all())?;
     let node = node(role.place.parse()?, "talker")?;
-    // Sleeps end when they should.
+    // Without it, the kernel adds 50 µs to each sleep.
     set_current_timer_slack(NonZeroU64::new(1))?;
     let mut talkers = Vec::new();
     role.play(|line, output| obey(line, &node, &mut talkers, output))

@@ -1,15 +1,15 @@
 //! The printed report: the machine, two tables, the comparisons.
 //!
-//! Programs read the lines that begin with "ratio ": exactly `ratio NAME LOAD VALUE`, and no
-//! other line begins so. LOAD is TOPICS@RATE, or `all`: the geometric mean of all loads.
+//! Programs read the lines that begin with "ratio ": each is exactly `ratio NAME LOAD VALUE`, and no other line begins
+//! so. LOAD is TOPICS@RATE, or `all`: the geometric mean of all loads.
 
 use crate::{Result, cpus::Cpus, idle::Idle, kind::Kind, row::Row, statistics::Statistics, usage::Usage};
 use std::io::Write;
 
-/// The executors that single-threaded is compared with.
+/// The executors that are compared with the single-threaded one.
 const COMPARED: [Kind; 2] = [Kind::Events, Kind::MultiThreaded];
 
-/// Prints everything.
+/// Prints the report.
 pub fn print(cpus: &Cpus, cycles: usize, rows: &[Row], idle: &[Idle]) -> Result<()> {
     let mut output = std::io::stdout().lock();
     writeln!(output, "CPUs      {:?}, of both processes", cpus.all())?;

@@ -3,20 +3,19 @@
 use crate::{Options, kind::Kind, statistics::Statistics};
 use std::time::Duration;
 
-/// How many topics.
+/// The numbers of topics.
 pub const TOPICS: [usize; 4] = [1, 10, 100, 1000];
-/// Messages a second, on all topics together, and how many make a turn: few, so that most turns are over before this machine has
-/// something else to do.
+/// Messages per second on all topics together, and messages of a turn: few, so that other work of the machine disturbs few turns.
 const RATES: [(u32, usize); 3] = [(100, 20), (1000, 60), (10_000, 400)];
 
 /// The messages of a turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Load {
-    /// On so many topics, one after the other.
+    /// The number of topics, which take turns.
     pub topics: usize,
-    /// Messages a second, on all of them together.
+    /// Messages per second on all topics together.
     pub rate: u32,
-    /// Messages.
+    /// The number of messages.
     pub count: usize,
 }
 
@@ -36,13 +35,13 @@ impl Load {
         format!("{}@{}", self.topics, self.rate)
     }
 
-    /// From one message to the next.
+    /// The time from one message to the next.
     pub fn period(&self) -> Duration {
         Duration::from_secs(1) / self.rate
     }
 }
 
-/// All that was asked for.
+/// All rows that the options ask for.
 pub fn all(options: &Options) -> Vec<Row> {
     let shorter = if options.is_quick { 2 } else { 1 };
     let mut rows = Vec::new();
@@ -60,7 +59,7 @@ pub fn all(options: &Options) -> Vec<Row> {
     rows
 }
 
-/// Which row is at that place of a cycle: those of a load begin with another executor each time.
+/// The row at an index of a cycle: the rows of a load begin with another executor in each cycle.
 pub fn rotated(place: usize, cycle: usize, count: usize) -> usize {
     let kinds = Kind::ALL.len();
     let (first, nth) = (place / kinds * kinds, place % kinds);

@@ -11,7 +11,7 @@ pub struct Statistics {
     /// Messages that were published.
     pub published: usize,
     latencies_ns: Vec<u64>,
-    /// For each turn.
+    /// The figures of each turn.
     cpus_ns: Vec<f64>,
     p99s_ns: Vec<f64>,
 }

@@ -7,7 +7,7 @@ use crate::{
 };
 use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, sync_channel};
 
-/// Both sides.
+/// Makes both sides.
 pub fn pair(depth: usize) -> (SyncSender<Message>, Reader) {
     let (sender, receiver) = sync_channel(depth);
     (sender, Reader { receiver, ahead: None })
@@ -16,7 +16,7 @@ pub fn pair(depth: usize) -> (SyncSender<Message>, Reader) {
 /// Reads from the channel.
 pub struct Reader {
     receiver: Receiver<Message>,
-    /// The message that was received by waiting: a channel has no other way to wait.
+    /// The message that a wait received: a channel can wait only by receiving.
     ahead: Option<Message>,
 }
 

@@ -10,11 +10,11 @@ use std::{
     sync::{Arc, Condvar, Mutex, PoisonError},
 };
 
-/// The queue, as both sides have it.
+/// The queue that both sides share.
 #[derive(Clone)]
 pub struct Queue(Arc<(Mutex<VecDeque<Message>>, Condvar)>);
 
-/// Both sides.
+/// Makes both sides.
 pub fn pair(depth: usize) -> (Queue, Queue) {
     let queue = Queue(Arc::new((Mutex::new(VecDeque::with_capacity(depth)), Condvar::new())));
     (queue.clone(), queue)

@@ -3,8 +3,8 @@
 //!
 //! Invariants:
 //! - Everything is measured in one run, in turns of milliseconds: figures are compared within such a cycle.
-//! - Each message is written where it lies and read there, every byte, by the same code for every carrier (`message`).
-//! - A loss is an error: no carrier is sent more than all of them keep (`queue`).
+//! - Each message is written and read in place, every byte, by the same code for every carrier (`message`).
+//! - A loss is an error: no sender is further ahead than the number of messages that all carriers keep (`queue`).
 
 mod channel;
 mod gantry;
@@ -32,7 +32,7 @@ cargo bench -p gantry --bench realtime [-- OPTIONS]
   --quick       measure for 5 seconds instead of 16
   --help        this
 ",
-    seconds: 16.0, // with set-up, the whole run stays under half a minute
+    seconds: 16.0, // the whole run, with its preparation, takes less than half a minute
     quick_seconds: 5.0,
 };
 

@@ -1,4 +1,4 @@
-//! The message: 256 bytes, every one of them written where the message lies and read there, by every carrier.
+//! The message: 256 bytes, all written in place and read in place, by every carrier.
 
 use gantry::PlainMessage;
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
@@ -20,13 +20,13 @@ impl PlainMessage for Message {
 }
 
 impl Message {
-    /// Inlined, so that it is made where it is stored.
+    /// Inlined, so that the message is made in place.
     #[inline(always)]
     pub fn new(number: u64, sent: u64) -> Message {
         Message { number, sent, rest: [number; WORDS - 2] }
     }
 
-    /// Reads every word; number and time of sending, if all agree.
+    /// Reads every word; returns the number and the time of sending if all words agree.
     #[inline(always)]
     pub fn read(&self) -> Option<(u64, u64)> {
         let different = self.rest.iter().fold(0, |different, word| different | (word ^ self.number));

@@ -1,7 +1,7 @@
 //! A control loop: messages at 2 kHz on an absolute schedule, to a reader that sleeps until one comes.
 //!
 //! The sender's thread sleeps until each message is due (CLOCK_MONOTONIC, so that delays do not add up), and neither
-//! it nor the reader is a real-time thread: the delay of the scheduler is in the figures of all alike.
+//! it nor the reader is a real-time thread: the figures of all carriers include the delay of the scheduler.
 
 use crate::{
     Result,
@@ -16,27 +16,26 @@ use rustix::{
 use std::{num::NonZeroU64, sync::Barrier, time::Instant};
 
 const PERIOD_NS: u64 = 500_000;
-/// How many messages are kept: more than a turn has, for on a busy machine a reader may be far behind.
+/// The depth of the history: more than the messages of a turn, because the reader of a busy machine may be far behind.
 pub const DEPTH: usize = 1024;
-/// Messages of a turn that are not measured: first so many at once, so that pages are faulted in, and slots made ...
+/// Messages at the start of a turn that are sent at once and not measured: they fault pages in and make slots.
 const WARM_UP_AT_ONCE: u64 = 2 * DEPTH as u64;
-/// ... then so many as the others.
+/// Messages after them that are sent at 2 kHz and not measured.
 const WARM_UP: u64 = WARM_UP_AT_ONCE + 50;
 /// Messages of a turn that are measured.
 const MESSAGES: u64 = 500;
 
 /// The result of a turn.
 pub struct Paced {
-    /// From before a message is written to after it was read, ticks of each message.
+    /// The time from before the writing of a message to after its reading, in ticks of each message.
     pub latencies: Vec<u64>,
-    /// The time that sending took of the sender's, ticks of each message.
+    /// The time that the sender spends on sending, in ticks of each message.
     pub sendings: Vec<u64>,
-    /// CPU time of a message, ns: of the thread that sends, the one that reads, and the one that wakes readers for asynchronous
-    /// publishers.
+    /// CPU time of a message, ns: of the sender, of the reader, and of the thread that wakes readers for asynchronous publishers.
     pub cpu_ns: [f64; 3],
 }
 
-/// A turn.
+/// Measures a turn.
 pub fn paced(mut sender: impl Sends, mut receiver: impl Receives, cpus: &Cpus) -> Result<Paced> {
     let second = cpus.second.unwrap_or(cpus.first);
     let start = &Barrier::new(2);
@@ -70,7 +69,7 @@ fn send_all(sender: &mut impl Sends) -> Result<(Vec<u64>, f64)> {
     for number in WARM_UP_AT_ONCE + 1..=WARM_UP + MESSAGES {
         let due_ns = start_ns + (number - WARM_UP_AT_ONCE) * PERIOD_NS;
         let due = Timespec { tv_sec: (due_ns / 1_000_000_000) as i64, tv_nsec: (due_ns % 1_000_000_000) as i64 };
-        while clock_nanosleep_absolute(ClockId::Monotonic, &due).is_err() {} // a signal
+        while clock_nanosleep_absolute(ClockId::Monotonic, &due).is_err() {} // a signal ends the sleep early
         let before = stamp::now();
         sender.send(number, before)?;
         let after = stamp::now();
@@ -89,7 +88,7 @@ fn take_all(mut receiver: impl Receives) -> Result<(Vec<u64>, f64)> {
         while let Some((number, sent)) = receiver.take()? {
             let now = stamp::now();
             if number != expected {
-                return Err(format!("message {number} came where {expected} should").into());
+                return Err(format!("message {number} came instead of {expected}").into());
             }
             if number > WARM_UP {
                 latencies.push(now.saturating_sub(sent));
@@ -103,12 +102,12 @@ fn take_all(mut receiver: impl Receives) -> Result<(Vec<u64>, f64)> {
     Ok((latencies, own_cpu_ns()? - cpu_ns))
 }
 
-/// The time that this thread ran, by the scheduler's account.
+/// The CPU time of this thread, by the scheduler's account.
 fn own_cpu_ns() -> Result<f64> {
     cpu_ns("/proc/thread-self")
 }
 
-/// The same of the thread of this process with that name; 0 if there is none.
+/// The CPU time of the thread of this process with that name; 0 if there is none.
 fn thread_cpu_ns(name: &str) -> Result<f64> {
     for task in std::fs::read_dir("/proc/self/task")? {
         let task = task?.path();
@@ -123,5 +122,5 @@ fn cpu_ns(task: &str) -> Result<f64> {
     let path = format!("{task}/schedstat");
     let text = std::fs::read_to_string(&path).map_err(|why| format!("cannot read {path}: {why}"))?;
     let ns = text.split_whitespace().next().and_then(|word| word.parse().ok());
-    ns.ok_or_else(|| format!("{path} says {text:?}, which does not begin with a number").into())
+    ns.ok_or_else(|| format!("{path} has the text {text:?}, which does not begin with a number").into())
 }

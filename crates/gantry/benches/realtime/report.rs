@@ -1,7 +1,6 @@
 //! The printed report: the machine, two tables, the comparisons.
 //!
-//! Programs read the lines that begin with "ratio ": exactly `ratio NAME VALUE`, and no
-//! other line begins so.
+//! Programs read the lines that begin with "ratio ": each is exactly `ratio NAME VALUE`, and no other line begins so.
 
 use crate::{
     Options, Result,
@@ -12,7 +11,7 @@ use crate::{
 };
 use std::io::Write;
 
-/// Prints everything.
+/// Prints the report.
 pub fn print(
     cpus: &Cpus,
     clock: &Clock,
@@ -24,13 +23,16 @@ pub fn print(
     let output = &mut std::io::stdout().lock();
     writeln!(output, "Messages of 256 bytes in one process, written and read in place. All times in ns.\n")?;
     match cpus.second {
-        Some(second) => writeln!(output, "CPUs      {} (who sends) and {second} (who reads)", cpus.first)?,
+        Some(second) => writeln!(output, "CPUs      {} (sender) and {second} (reader)", cpus.first)?,
         None => writeln!(output, "CPUs      ONLY {} IS USABLE: rows that need two are left out", cpus.first)?,
     }
     writeln!(output, "clock     {clock}")?;
     writeln!(output, "turns     {cycles} cycles in {} s, each with one turn of each row; a ratio is", options.seconds)?;
     writeln!(output, "          the median over cycles of the ratio of both turns' medians")?;
-    writeln!(output, "gantry    reliable, keep last; each message stamped with the time, which the others are not\n")?;
+    writeln!(
+        output,
+        "gantry    reliable, keep last; each message is stamped with the time, unlike those of the others\n"
+    )?;
     back_to_back(output, clock, rows)?;
     writeln!(output)?;
     at_2_khz(output, clock, paced)?;
@@ -49,14 +51,8 @@ fn back_to_back(output: &mut impl Write, clock: &Clock, rows: &[Row]) -> Result<
 }
 
 fn at_2_khz(output: &mut impl Write, clock: &Clock, paced: &[PacedRow]) -> Result<()> {
-    writeln!(
-        output,
-        "At 2 kHz, the reader sleeps. First from hand to hand; then what sending takes of the sender's time;"
-    )?;
-    writeln!(
-        output,
-        "then CPU time of a message: thread that sends, thread that reads, thread that wakes (async, {PERIOD:?})."
-    )?;
+    writeln!(output, "At 2 kHz, the reader sleeps. First the time from sender to reader; then the sender's own time;")?;
+    writeln!(output, "then the CPU time of a message: sender, reader, thread that wakes readers (async, {PERIOD:?}).")?;
     header(output, &["p50", "p99", "p99.9", "max", "n", "p50", "p99.9", "max", "sends", "reads", "wakes"])?;
     for row in paced {
         latency(output, clock, &row.latency, 1)?;
@@ -112,7 +108,7 @@ fn ratios(output: &mut impl Write, rows: &[Row], paced: &[PacedRow]) -> Result<(
     Ok(())
 }
 
-/// By how much the slowest message of a thousand is later than usual.
+/// The delay of the slowest message of a thousand beyond the median.
 fn jitter(latency: &Statistics) -> f64 {
     latency.percentile(0.999) - latency.percentile(0.5)
 }

@@ -1,6 +1,6 @@
 //! `rtrb`: a ring between two threads and nothing else. Messages are written and read in its slots.
 //!
-//! It has no way to wait. Where the reader sleeps, it parks, and is unparked if it said so, as in a real program.
+//! The ring cannot wait. A reader that sleeps sets a flag and parks, and the writer unparks it, as in a real program.
 
 use crate::{
     Result,
@@ -52,7 +52,7 @@ impl Sends for Writer {
         // SAFETY: one message was asked for, so the first slice has it, and it was written.
         unsafe { chunk.commit(1) };
         if let Some(sleeper) = &self.sleeper {
-            fence(SeqCst); // the message before the look: the reader says that it sleeps, then looks for messages
+            fence(SeqCst); // the message before the check: the reader sets its flag, then looks for messages
             if sleeper.sleeps.load(Relaxed) {
                 sleeper.thread.get().into_iter().for_each(Thread::unpark);
             }

@@ -13,7 +13,7 @@ use crate::{
 use ::gantry::PublishMode;
 use std::time::Duration;
 
-/// How long the thread that wakes the readers of asynchronous publishers sleeps here.
+/// The period of the thread that wakes the readers of asynchronous publishers.
 pub const PERIOD: Duration = Duration::from_micros(100);
 
 /// The carrier of the messages.
@@ -21,7 +21,7 @@ pub const PERIOD: Duration = Duration::from_micros(100);
 pub enum Carrier {
     /// Gantry; the publishing thread wakes the reader.
     Gantry,
-    /// Gantry; another thread does.
+    /// Gantry; another thread wakes the reader.
     GantryAsync,
     /// A ring between two threads.
     Rtrb,
@@ -47,13 +47,13 @@ impl Carrier {
 /// The way of the messages when there is always a next one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
-    /// From thread to thread, the next one when the last one was taken.
+    /// From thread to thread; the next message is sent when the last one was taken.
     OneAtATime,
-    /// From thread to thread, as fast as both can.
+    /// From thread to thread, at full speed.
     Stream,
     /// Sent and taken by one thread.
     Alone,
-    /// Sent, and not taken meanwhile.
+    /// Sent in batches, and taken between them.
     Sending,
 }
 
@@ -68,7 +68,7 @@ impl Way {
         }
     }
 
-    /// How many messages a sample is long.
+    /// The number of messages in a sample.
     pub fn divisor(self) -> u64 {
         match self {
             Way::OneAtATime => 1,
@@ -92,7 +92,7 @@ pub struct Row {
 pub struct PacedRow {
     /// The carrier of the messages.
     pub carrier: Carrier,
-    /// From hand to hand.
+    /// The time from sender to reader.
     pub latency: Statistics,
     /// The sender's own time.
     pub sending: Statistics,
@@ -101,7 +101,7 @@ pub struct PacedRow {
 }
 
 impl Row {
-    /// All; none that needs two CPUs if there is only one.
+    /// All rows; with one CPU, those that need only one.
     pub fn all(cpus: &Cpus) -> Vec<Row> {
         let between: &[Way] = if cpus.second.is_some() { &[Way::OneAtATime, Way::Stream] } else { &[] };
         let ways = between.iter().chain(&[Way::Alone, Way::Sending]);
@@ -143,7 +143,7 @@ fn run(way: Way, sender: impl Sends, receiver: impl Receives, cpus: &Cpus) -> Re
 }
 
 impl PacedRow {
-    /// All.
+    /// All rows.
     pub fn all() -> Vec<PacedRow> {
         let carriers = [Carrier::Gantry, Carrier::GantryAsync, Carrier::Rtrb, Carrier::Mutex, Carrier::Channel];
         let row = |carrier| PacedRow {

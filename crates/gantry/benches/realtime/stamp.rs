@@ -1,9 +1,8 @@
-//! Readings of the clock that are not taken before what stands before them: a processor may read its counter while it still waits
-//! for a message's bytes, unless a carrier happens to have a fence behind them.
+//! Ordered readings of the clock: without a fence, a processor may read its counter while it still waits for a message's bytes.
 
 use crate::ticks;
 
-/// Now, when everything before this is done.
+/// The time after all preceding loads and stores.
 #[inline(always)]
 pub fn now() -> u64 {
     #[cfg(target_arch = "x86_64")]

@@ -1,9 +1,9 @@
 //! Back to back: the cost of a message when there is always a next one. The reader polls.
 //!
 //! *Alone*: one thread sends and takes in turn, so nothing moves between cores. *One at a time*: one thread sends, one
-//! takes, and the next message is sent when the last one was taken and a random time after that has passed, for in step with
-//! the reader's looks a message is seen early or late for a whole turn: the time of a message from hand to hand. *Stream*: the same
-//! as fast as both can, at most [`DEPTH`] messages apart.
+//! takes, and the next message is sent a random time after the last one was taken: the time of a message from sender to reader.
+//! Without the random time, sender and reader would be in step, and all messages of a turn would be seen early, or all late.
+//! *Stream*: both threads at full speed, at most [`DEPTH`] messages apart.
 
 use crate::{
     Result,
@@ -19,16 +19,16 @@ use std::{
     },
 };
 
-/// How many messages are kept, and under way at most.
+/// The depth of the history, and the most messages under way.
 pub const DEPTH: usize = 64;
-/// Messages of a turn that are not measured: pages are faulted in, and slots made.
+/// Messages of a turn that are not measured: they fault pages in and make slots.
 const WARM_UP: u64 = 5_000;
-/// Messages of a turn that are.
+/// Messages of a turn that are measured.
 pub const MESSAGES: u64 = 20_000;
 /// The progress of a thread that failed.
 const FAILED: u64 = u64::MAX;
 
-/// How far the reader is; on cache lines of its own.
+/// The progress of the reader; on cache lines of its own.
 #[repr(align(128))]
 struct Progress(AtomicU64);
 
@@ -40,7 +40,7 @@ pub fn alone(mut sender: impl Sends, mut receiver: impl Receives) -> Result<Vec<
             start = stamp::now();
         }
         sender.send(number, start)?;
-        expect(number, receiver.take()?.ok_or("what was sent cannot be taken")?)?;
+        expect(number, receiver.take()?.ok_or("a message that was sent cannot be taken")?)?;
     }
     Ok(vec![stamp::now() - start])
 }
@@ -56,7 +56,7 @@ pub fn sending(mut sender: impl Sends, mut receiver: impl Receives) -> Result<Ve
         }
         let end = stamp::now();
         for _ in 0..DEPTH {
-            receiver.take()?.ok_or("what was sent cannot be taken")?;
+            receiver.take()?.ok_or("a message that was sent cannot be taken")?;
         }
         if batch >= WARM_UP / DEPTH as u64 {
             samples.push(end - start);
@@ -65,7 +65,7 @@ pub fn sending(mut sender: impl Sends, mut receiver: impl Receives) -> Result<Ve
     Ok(samples)
 }
 
-/// From before a message is written to after it was read: ticks of each message.
+/// The time from before the writing of a message to after its reading: ticks of each message.
 pub fn one_at_a_time(sender: impl Sends, receiver: impl Receives, cpus: &Cpus) -> Result<Vec<u64>> {
     let mut samples = Vec::with_capacity(MESSAGES as usize);
     between(sender, receiver, cpus, 1, |number, sent| {
@@ -87,7 +87,7 @@ pub fn stream(sender: impl Sends, receiver: impl Receives, cpus: &Cpus) -> Resul
     Ok(vec![stamp::now() - start])
 }
 
-/// From thread to thread, `window` messages under way at most; `taken` is called for each, with when it was sent.
+/// Sends from thread to thread, with at most `window` messages under way; `taken` is called for each, with its time of sending.
 fn between(
     mut sender: impl Sends,
     receiver: impl Receives,
@@ -98,7 +98,7 @@ fn between(
     let (progress, start) = (&Progress(AtomicU64::new(0)), &Barrier::new(2));
     let second = cpus.second.unwrap_or(cpus.first);
     std::thread::scope(|scope| {
-        // The receiver moves there: words that the two sides write must not lie side by side.
+        // The receiver moves to that thread: words that the two sides write must not share a cache line.
         let reader = scope.spawn(move || {
             let pinned = Cpus::pin(&[second]);
             start.wait();
@@ -123,7 +123,7 @@ fn send_all(sender: &mut impl Sends, progress: &Progress, window: u64) -> Result
         while number - acknowledged > window {
             acknowledged = progress.0.load(Acquire);
             if acknowledged == FAILED {
-                return Ok(()); // the reader says why
+                return Ok(()); // the reader returns the error
             }
             spin_loop();
         }
@@ -142,7 +142,7 @@ fn take_all(
     window: u64,
     mut taken: impl FnMut(u64, u64),
 ) -> Result<()> {
-    // Rarely: the line goes to the sender's core and back.
+    // Rarely, because the cache line moves to the sender's core and back.
     let every = (window / 2).max(1);
     for number in 1..=WARM_UP + MESSAGES {
         let found = loop {
@@ -150,7 +150,7 @@ fn take_all(
                 break found;
             }
             if progress.0.load(Relaxed) == FAILED {
-                return Ok(()); // the sender says why
+                return Ok(()); // the sender returns the error
             }
             spin_loop();
         };
@@ -165,5 +165,5 @@ fn take_all(
 
 #[inline(always)]
 fn expect(number: u64, found: (u64, u64)) -> Result<()> {
-    if found.0 == number { Ok(()) } else { Err(format!("message {} came where {number} should", found.0).into()) }
+    if found.0 == number { Ok(()) } else { Err(format!("message {} came instead of {number}", found.0).into()) }
 }

@@ -1,7 +1,7 @@
 //! A ping-pong of one message type between two processes, in place.
 //!
-//! `row` has the side that measures, `play` the side that answers. Samples are round trips, back to back. No side waits for ever: if
-//! the other one is silent for `PATIENCE`, that is an error.
+//! `row` has the side that measures, `play` the side that answers. Samples are round trips, back to back. No side waits for ever:
+//! silence of the other one for `PATIENCE` is an error.
 
 use crate::{
     Result,
@@ -14,38 +14,38 @@ use gantry::{Node, Publisher, Qos, Subscription};
 use gantry_msgs::sensor_msgs::{Image, PointCloud2};
 use std::time::{Duration, Instant};
 
-/// How long the other side may be silent.
+/// The time for which the other side may be silent.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// Looks between two readings of the clock, while polling.
+/// The number of polls between two readings of the clock.
 const LOOKS_PER_CLOCK: usize = 1 << 20;
-/// Messages that are kept: few, because they are large and both sides keep theirs.
+/// The depth of the history: small, because the messages are large and both sides keep their own.
 const DEPTH: u32 = 4;
 
-/// Which of the two processes.
+/// The side of a ping-pong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
-    /// It begins, and measures.
+    /// This side begins, and measures.
     Ping,
-    /// It answers.
+    /// This side answers.
     Pong,
 }
 
 /// One side of a ping-pong.
 pub trait Hop {
-    /// Returns when both sides see each other. Called on both at the same time.
+    /// Returns when both sides are matched. Both sides call it at the same time.
     fn meet(&mut self) -> Result<()>;
     /// Measures a turn, in ticks.
     fn measure(&mut self, touch: Touch, samples: &mut Vec<u64>) -> Result<()>;
-    /// The part of the other side meanwhile.
+    /// Answers a turn of the other side.
     fn answer(&mut self, touch: Touch) -> Result<()>;
 }
 
 /// All ping-pongs, the same on both sides.
 pub fn all(session: u32, side: Side, cpus: &Cpus) -> Result<[Box<dyn Hop>; 4]> {
-    // A publisher and a subscription decide now whether spinning is worth it, by the CPUs that they may use.
+    // Publishers and subscriptions decide now whether to spin, by the number of usable CPUs.
     Cpus::pin(&cpus.all())?;
     let node = Node::new("unsized_bench")?;
-    let name = |what: &str| format!("/unsized_bench_{session}/{what}");
+    let name = |message: &str| format!("/unsized_bench_{session}/{message}");
     let polls = cpus.second.is_some();
     Ok([
         Box::new(PingPong::<Array6m>::new(&node, &name("array_6m"), side, polls)?),
@@ -55,7 +55,7 @@ pub fn all(session: u32, side: Side, cpus: &Cpus) -> Result<[Box<dyn Hop>; 4]> {
     ])
 }
 
-/// Round trips at the beginning of a turn that are not counted, and those that are.
+/// The number of round trips of a turn: those at its beginning that are not measured, and those that are.
 fn round_trips(touch: Touch) -> (usize, usize) {
     match touch {
         Touch::Whole => (1, 9),
@@ -87,7 +87,7 @@ impl<M: Bulk> PingPong<M> {
         Ok(())
     }
 
-    /// Waits for the next message, and returns what it says.
+    /// Waits for the next message, and returns its value.
     #[inline(always)]
     fn take(&mut self, touch: Touch) -> Result<u8> {
         let since = Instant::now();
@@ -134,7 +134,7 @@ impl<M: Bulk> Hop for PingPong<M> {
             self.send(touch, value)?;
             let answer = self.take(touch)?;
             if answer != value {
-                return Err(format!("the answer to message {value} says {answer}: a message was lost").into());
+                return Err(format!("the answer to message {value} has the value {answer}: a message was lost").into());
             }
             let now = ticks::now();
             if turn >= warm_up {
@@ -157,7 +157,7 @@ impl<M: Bulk> Hop for PingPong<M> {
 
 #[cold]
 fn silence() -> crate::Error {
-    format!("the other process said nothing for {} s; it may have ended or stand still", PATIENCE.as_secs()).into()
+    format!("the other process was silent for {} s; it may have ended or been stopped", PATIENCE.as_secs()).into()
 }
 
 #[cold]

@@ -1,6 +1,6 @@
-//! Measurements in one process: the message's own work, without a hop.
+//! Measurements in one process: the work of the message itself, without a hop.
 //!
-//! A sample is the time of as many repetitions as the function's `…_REPEAT`.
+//! A sample is the time of the function's `…_REPEAT` repetitions.
 
 use crate::{
     Result,
@@ -17,13 +17,13 @@ use gantry_msgs::{
 use std::hint::black_box;
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
-/// Views, or messages built, in a sample.
+/// Views, or built messages, in a sample.
 pub const VIEW_REPEAT: u64 = 1000;
-/// Publishes in a sample: as many as the engine reclaims at once at most, so that no sample goes without its share of that.
+/// Publishes in a sample: the most that the engine reclaims at once, so that each sample has its share of that.
 pub const PUBLISH_REPEAT: u64 = 256;
-/// Samples in a turn of what copies.
+/// Samples in a turn of functions that copy.
 const COPIES: usize = 8;
-/// Samples in a turn of what does not.
+/// Samples in a turn of functions that do not copy.
 const SAMPLES: usize = 20;
 
 /// A cloud in memory, and the owned struct, whose allocations are kept.
@@ -33,7 +33,7 @@ pub struct Cloud {
 }
 
 impl Cloud {
-    /// One whose pages are there.
+    /// A cloud whose pages are faulted in.
     pub fn new() -> Result<Cloud> {
         let memory = AlignedBytes::zeroed(PointCloud2::shape_bytes(CLOUD_SHAPE)?);
         let mut view = PointCloud2::build(memory, CLOUD_SHAPE)?;
@@ -44,7 +44,7 @@ impl Cloud {
         Ok(Cloud { body, owned })
     }
 
-    /// Makes a view and reaches the points.
+    /// Makes a view and returns the points.
     pub fn view(&mut self, samples: &mut Vec<u64>) -> Result<()> {
         let body = self.body.as_ref();
         for _ in 0..SAMPLES {
@@ -69,7 +69,7 @@ impl Cloud {
         Ok(())
     }
 
-    /// Builds a cloud but for its points.
+    /// Builds a cloud without its points.
     pub fn build(&mut self, samples: &mut Vec<u64>) -> Result<()> {
         for _ in 0..SAMPLES {
             let start = ticks::now();
@@ -118,7 +118,7 @@ pub struct Small {
 }
 
 impl Small {
-    /// On topics of this session.
+    /// Makes the publishers, on topics of this session.
     pub fn new(session: u32) -> Result<Small> {
         if Header::shape_bytes(HEADER_SHAPE)? != size_of::<Plain32>() {
             return Err("the header and the plain message are not of the same size".into());

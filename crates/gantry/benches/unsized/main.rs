@@ -1,11 +1,11 @@
 //! `cargo bench -p gantry --bench unsized`: the cost of ROS 2's messages of any length in place, beside plain structs of the same
 //! payload and beside serialisation.
 //!
-//! A *hop* is half a round trip between two
-//! processes, this program and itself started again as its other side. Invariants:
+//! A *hop* is half a round trip between two processes: this program, and the same program started again. Invariants:
 //! - Everything is measured in one run, in turns of milliseconds: figures are compared within such a cycle.
-//! - Payloads are written and read by one function each (`touch`), whatever message they are part of.
-//! - A process that is not on turn sleeps in the kernel (`peer`). Topics have the process's number in their names, so that runs do not meet.
+//! - One function writes the payloads of all messages, and one reads them (`touch`).
+//! - A process that is not on turn sleeps in the kernel (`peer`). Topics have the process's number in their names, so that two
+//!   runs at the same time are not matched.
 
 mod hop;
 mod local;
@@ -28,7 +28,7 @@ cargo bench -p gantry --bench unsized [-- OPTIONS]
   --quick       measure for 5 seconds instead of 16
   --help        this
 ",
-    seconds: 16.0, // with set-up, the whole run stays under half a minute
+    seconds: 16.0, // the whole run, with its preparation, takes less than half a minute
     quick_seconds: 5.0,
 };
 

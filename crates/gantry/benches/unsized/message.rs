@@ -1,7 +1,7 @@
-//! The messages that are compared, each with a payload of bytes: how it is loaned, and where the payload is.
+//! The compared messages: how each is loaned, and its payload of bytes.
 //!
-//! The plain arrays have the payload of the message that they are compared
-//! with and nothing else: the least that Gantry can do for so many bytes.
+//! A plain array has the payload of the message that it is compared with and nothing else: the least that Gantry can do for that
+//! number of bytes.
 
 use gantry::{Loan, Publisher, Sample};
 use gantry_cdr::{Message, PlainMessage};
@@ -83,7 +83,7 @@ impl Bulk for PointCloud2 {
     }
 }
 
-/// Writes all of a cloud that is neither text nor payload.
+/// Writes the fields of a cloud that are neither text nor payload.
 pub fn write_numbers<B: AsRef<[u8]> + AsMut<[u8]>>(cloud: &mut gantry_msgs::sensor_msgs::msg::PointCloud2View<B>) {
     *cloud.header_mut().stamp_mut() = Time { sec: 1, nanosec: 2 };
     cloud.set_height(CLOUD_HEIGHT as u32);

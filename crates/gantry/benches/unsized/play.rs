@@ -11,7 +11,7 @@ use crate::{
 };
 use std::io::Write;
 
-/// Until it is told to end.
+/// Obeys the lines until `end`.
 pub fn play(words: &[String]) -> Result<()> {
     let role = Role::parse(words)?;
     let mut hops = hop::all(role.place.parse()?, Side::Pong, &role.cpus)?;
@@ -27,11 +27,11 @@ fn obey(line: &str, hops: &mut [Box<dyn Hop>], output: &mut dyn Write) -> Result
         ["turn", place, touch] => {
             let touch = [Touch::Whole, Touch::Stamped].into_iter().find(|known| known.name() == touch);
             let (Some(hop), Some(touch)) = (hops.get_mut(place.parse::<usize>()?), touch) else {
-                return Err(format!("there is no {line}").into());
+                return Err(format!("there is no message for the line {line:?}").into());
             };
             peer::ready(output)?;
             hop.answer(touch)
         }
-        _ => Err(format!("the benchmark said {line:?}, which means nothing").into()),
+        _ => Err(format!("the line {line:?} of the benchmark is not understood").into()),
     }
 }

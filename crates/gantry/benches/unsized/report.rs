@@ -1,7 +1,6 @@
 //! The printed report: the machine, a table, the comparisons.
 //!
-//! Programs read the lines that begin with "ratio ": exactly `ratio NAME VALUE`, and no
-//! other line begins so.
+//! Programs read the lines that begin with "ratio ": each is exactly `ratio NAME VALUE`, and no other line begins so.
 
 use crate::{Options, Result, cpus::Cpus, row::Row, ticks::Clock};
 use std::io::Write;
@@ -17,7 +16,7 @@ const COMPARISONS: [(&str, &str); 7] = [
     ("header", "plain-32B"),
 ];
 
-/// Prints everything.
+/// Prints the report.
 pub fn print(cpus: &Cpus, clock: &Clock, options: &Options, cycles: usize, rows: &[Row]) -> Result<()> {
     let mut output = std::io::stdout().lock();
     writeln!(output, "Hops between two processes: half a round trip. All times in ns, for one hop or one message.\n")?;
@@ -40,7 +39,7 @@ pub fn print(cpus: &Cpus, clock: &Clock, options: &Options, cycles: usize, rows:
     let find = |name| rows.iter().find(|row| row.name == name).map(|row| &row.statistics);
     for (own, other) in COMPARISONS {
         let (Some(own_row), Some(other_row)) = (find(own), find(other)) else { continue };
-        // A sample is so many messages long, and not the same many in both.
+        // The two rows may have different numbers of messages in a sample.
         let divisor = |name| rows.iter().find(|row| row.name == name).map_or(1, |row| row.divisor) as f64;
         let ratio = own_row.ratio_to(other_row) * divisor(other) / divisor(own);
         writeln!(output, "ratio {own}/{other} {}", precise(ratio))?;
@@ -48,7 +47,7 @@ pub fn print(cpus: &Cpus, clock: &Clock, options: &Options, cycles: usize, rows:
     Ok(())
 }
 
-/// Three decimals, or as many as say something.
+/// The ratio with three decimals, or six if it is small.
 fn precise(ratio: f64) -> String {
     if ratio < 0.01 { format!("{ratio:.6}") } else { format!("{ratio:.3}") }
 }

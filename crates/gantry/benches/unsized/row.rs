@@ -12,7 +12,7 @@ use crate::{
 };
 use std::{cell::RefCell, rc::Rc};
 
-/// Fills in samples of one turn, in ticks.
+/// Fills in the samples of one turn, in ticks.
 type Turn = Box<dyn FnMut(&mut Peer, &mut Vec<u64>) -> Result<()>>;
 
 /// A line of the table.
@@ -23,7 +23,7 @@ pub struct Row {
     pub bytes: usize,
     /// The measured work, and the way of the payload.
     pub way: &'static str,
-    /// How many of what is measured a sample is long.
+    /// The number of measured operations in a sample.
     pub divisor: u64,
     /// The measured samples.
     pub statistics: Statistics,
@@ -41,7 +41,7 @@ impl Row {
     }
 }
 
-/// Builds both sides of everything.
+/// Builds all rows.
 pub fn all(peer: &mut Peer, cpus: &Cpus) -> Result<Vec<Row>> {
     let session = std::process::id();
     let mut hops = hop::all(session, Side::Ping, cpus)?;

@@ -1,7 +1,7 @@
 //! The use of a payload: the same for every message.
 //!
-//! *Whole*: each byte is written by the one side and read by the other, as a camera and a viewer do. *Stamped*: the
-//! first eight bytes are, the rest is left alone, which leaves the price of the message itself.
+//! *Whole*: one side writes each byte and the other one reads it, as a camera and a viewer do. *Stamped*: they write and read
+//! only the first eight bytes, which leaves the cost of the message itself.
 
 /// The bytes that are written and read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,14 +23,14 @@ impl Touch {
         }
     }
 
-    /// Writes a payload that says `value`. Not inlined, so that every message is written by the same instructions.
+    /// Writes `value` into a payload. Not inlined, so that the same instructions write every message.
     #[inline(never)]
     pub fn write(self, payload: &mut [u8], value: u8) {
         let part = self.part_bytes(payload);
         payload[..part].fill(value);
     }
 
-    /// Reads a payload and returns what it says; `None` if it does not say one thing. Not inlined, as `write`.
+    /// Reads a payload and returns its value; `None` if its words differ. Not inlined, as `write`.
     #[inline(never)]
     pub fn read(self, payload: &[u8]) -> Option<u8> {
         let (words, rest) = payload[..self.part_bytes(payload)].as_chunks::<WORD_BYTES>();

@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn rules_that_make_no_sense_are_refused_with_a_sentence() {
+    fn rules_that_are_not_understood_are_refused_with_a_sentence() {
         for (rule, why) in [
             ("chatter", "a rule is from:=to"),
             ("a:=", "it is empty"),

@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn a_schedule_does_not_drift_and_counts_what_it_skips() {
+    fn a_schedule_does_not_drift_and_counts_skipped_periods() {
         let clock = Clock::manual(ms(1000));
         let mut timer = Timer::new(&clock, ms(10)).unwrap();
         assert_eq!((timer.take(), timer.time_until_trigger()), (None, Some(ms(10))));
@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn a_handle_s_waker_is_called_independent_of_other_handles() {
+    fn the_waker_of_a_handle_is_called_independently_of_other_handles() {
         let (woken, woken_too) = (Arc::new(Flag::default()), Arc::new(Flag::default()));
         let mut timer = Timer::new(&Clock::manual(ms(0)), ms(10)).unwrap();
         let mut handle = timer.clone();
@@ -281,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn a_period_of_nothing_is_refused_and_a_long_one_never_ends() {
+    fn a_period_of_zero_is_refused_and_a_long_one_never_ends() {
         assert!(Timer::new(&Clock::steady(), ms(0)).unwrap_err().to_string().contains("period"));
         let mut timer = Timer::new(&Clock::steady(), Duration::MAX).unwrap();
         assert_eq!(timer.take(), None);

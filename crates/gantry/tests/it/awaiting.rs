@@ -38,7 +38,7 @@ fn block_on<F: Future>(future: F) -> F::Output {
             return output;
         }
         let remaining = give_up.saturating_duration_since(Instant::now());
-        assert!(!remaining.is_zero(), "nobody woke the task");
+        assert!(!remaining.is_zero(), "the task was not woken");
         std::thread::park_timeout(remaining);
     }
 }
@@ -86,7 +86,7 @@ fn a_future_is_woken_by_each_event() {
         for count in [1, 0] {
             let PublisherEvent::Matched { total_count, current_count, .. } = block_on(events.take_async()).unwrap()
             else {
-                panic!("not that event")
+                panic!("another event")
             };
             assert_eq!((total_count, current_count), (round, count));
             seen.send(()).unwrap();
@@ -137,7 +137,7 @@ fn a_wait_set_waits_for_topics_and_timers() {
 }
 
 fn a_wait_set_waits_for_every_kind() {
-    // Where nobody else changes the graph.
+    // A domain of its own: no other test changes the graph.
     let (node, name) = (Node::builder("tester").domain_id(78).build().unwrap(), "awaiting_kinds");
     let mut points = node.create_subscription::<Point>(name, Qos::default()).unwrap();
     let mut publisher = node.create_publisher::<Point>(name, Qos::default()).unwrap();
@@ -151,7 +151,7 @@ fn a_wait_set_waits_for_every_kind() {
     let (mut wait_set, mut other, clock) = (WaitSet::new(&node).unwrap(), None, timer.clone());
     for round in 0..5 {
         std::thread::scope(|scope| {
-            // It may sleep by then, or not yet.
+            // The wait set may sleep by then, or not yet.
             scope.spawn(|| match round {
                 0 => send(&mut publisher, 1.0),
                 1 => clock.reset(),

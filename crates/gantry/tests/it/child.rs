@@ -1,4 +1,4 @@
-//! The roles that child processes play. Each says `ready` when its endpoint is there, and goes on when it is told to.
+//! The roles of child processes. Each prints `ready` when its endpoint exists, and continues with each line that it reads.
 
 use crate::support::*;
 use gantry::Qos;
@@ -8,7 +8,7 @@ pub use test_support::say;
 pub fn play(role: &str, topic: &str) {
     let node = node();
     match role {
-        // Publishes a typed message each time that it is told to go on.
+        // Publishes a typed message for each order.
         "typed-talker" => {
             let mut publisher = node.create_publisher::<Point>(topic, Qos::default()).unwrap();
             say("ready");
@@ -19,7 +19,7 @@ pub fn play(role: &str, topic: &str) {
                 publisher.publish(loan).unwrap();
             }
         }
-        // Says what it takes as typed messages.
+        // Prints the typed messages that it takes.
         "typed-listener" => {
             let mut subscription = node.create_subscription::<Point>(topic, Qos::default()).unwrap();
             say("ready");
@@ -31,7 +31,7 @@ pub fn play(role: &str, topic: &str) {
                 }
             }
         }
-        // Promises to publish and to say that it is alive, and does so when it is told to.
+        // Offers a deadline and a lease, and publishes or asserts its liveliness for each order.
         "qos-talker" => {
             let mut publisher = node.create_publisher::<Point>(topic, crate::qos::promised()).unwrap();
             say("ready");
@@ -44,17 +44,14 @@ pub fn play(role: &str, topic: &str) {
                 say("done");
             }
         }
-        // Asks for more than what is offered by default.
+        // Requests more than the default offers.
         "demanding-listener" => {
             let _subscription = node.create_subscription::<Point>(topic, crate::qos::promised()).unwrap();
             say("ready");
             while told() {}
         }
-        "task" => {
-            crate::events::play_task(node, topic);
-            say("ready");
-        }
-        // Publishes a path each time, longer than the one before.
+        "task" => crate::events::play_task(node, topic),
+        // Publishes a path for each order, longer than the one before.
         "path-talker" => {
             let mut publisher = node.create_generic_publisher(topic, path(), Qos::default()).unwrap();
             say("ready");
@@ -84,7 +81,7 @@ pub fn play(role: &str, topic: &str) {
     }
 }
 
-/// Whether to go on; `false` if the parent wants us to end.
+/// Waits for an order; `false` if the parent ends the child.
 pub fn told() -> bool {
     order().is_some()
 }

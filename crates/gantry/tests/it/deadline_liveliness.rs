@@ -1,6 +1,6 @@
-//! What is promised is watched, and what expired is not delivered: deadlines, liveliness, lifespans.
+//! Deadlines, liveliness and lifespans: broken promises are events, and expired samples are not delivered.
 //!
-//! How long anything takes is nobody's promise here: a test waits for what must come, or reasons about what cannot have been.
+//! No test depends on the speed of the machine: it waits for events that must come, or bounds their number by the time that passed.
 
 use crate::{qos::*, support::*};
 use gantry::{Events, Node, PublisherEvent, Qos, SubscriptionEvent, Waitable};
@@ -10,16 +10,16 @@ tests![
     a_silent_publisher_misses_its_deadline_and_the_subscriptions,
     a_promise_that_is_kept_is_not_missed,
     a_deadline_begins_with_the_first_publisher,
-    a_publisher_that_does_not_say_so_is_not_alive,
-    a_publisher_is_told_that_it_was_silent,
-    a_living_process_says_so_for_its_publishers,
-    what_another_process_promises_is_watched,
+    a_publisher_that_does_not_assert_its_liveliness_is_not_alive,
+    a_silent_publisher_is_told_that_its_liveliness_was_lost,
+    a_living_process_asserts_the_liveliness_of_its_publishers,
+    promises_of_another_process_are_watched,
     an_expired_sample_is_not_delivered,
     an_expired_history_is_not_delivered,
     a_publisher_stays_readable_while_all_expires,
 ];
 
-/// Waits until that is who is alive, and who is not.
+/// Waits until these are the numbers of publishers that are alive and not alive.
 #[track_caller]
 fn until_alive(events: &mut Events<SubscriptionEvent>, counts: (u64, u64)) {
     next_of(events, |event| (liveliness(event) == Some(counts)).then_some(()));
@@ -51,17 +51,17 @@ fn lost(event: PublisherEvent) -> Option<(u64, u64)> {
 }
 
 fn a_silent_publisher_misses_its_deadline_and_the_subscriptions() {
-    // In a domain of its own, where nobody else makes the control thread look.
+    // A domain of its own: no other endpoint wakes the control thread.
     let (node, topic) = (Node::builder("tester").domain_id(2).build().unwrap(), "silent");
     let publisher = publisher(&node, topic, Qos::default().deadline(SHORT));
     let subscription = subscription(&node, topic, Qos::default().deadline(2 * SHORT));
     let (mut offers, mut requests) = (publisher.events().unwrap(), subscription.events().unwrap());
     let (mut total, mut its_total) = (0, 0);
-    // It is told in time, sooner or later: not only when the processes are looked at, each second, a dozen periods at once.
+    // Some event comes in time, not only with the check of the processes each second, with a dozen periods at once.
     let (mut in_time, mut its_in_time) = (false, false);
     let end = Instant::now() + PATIENCE;
     while !(in_time && its_in_time) {
-        assert!(Instant::now() < end, "what is due is not looked at");
+        assert!(Instant::now() < end, "deadlines are not checked when they are due");
         let (now, change) = next_of(&mut offers, missed);
         assert_eq!(now, total + change, "each is counted once");
         (total, in_time) = (now, in_time || change < 12);
@@ -96,23 +96,23 @@ fn a_promise_that_is_kept_is_not_missed() {
         totals[2] = its_missed(event).map_or(totals[2], |(total, _)| total);
     }
     most += periods(last);
-    assert!(totals.iter().all(|&total| total <= most), "{totals:?} were missed, of {most} that can have been");
+    assert!(totals.iter().all(|&total| total <= most), "{totals:?} were missed, of at most {most}");
 }
 
 fn a_deadline_begins_with_the_first_publisher() {
-    let (node, topic) = (node(), "nobody_promised");
+    let (node, topic) = (node(), "not_promised");
     let subscription = subscription(&node, topic, Qos::default().deadline(SHORT));
     let mut events = subscription.events().unwrap();
     pass(3 * SHORT);
-    assert_eq!(events.take().unwrap(), None, "nobody promised anything");
+    assert_eq!(events.take().unwrap(), None, "there is no publisher");
     let since = Instant::now();
     let _publisher = publisher(&node, topic, Qos::default().deadline(SHORT));
     let (total, _) = next_of(&mut events, its_missed);
     let most = (since.elapsed().as_nanos() / SHORT.as_nanos()) as u64;
-    assert!((1..=most).contains(&total), "{total} were missed, of {most} that can have been");
+    assert!((1..=most).contains(&total), "{total} were missed, of at most {most}");
 }
 
-/// Who is alive, and who is not.
+/// The numbers of publishers that are alive and not alive.
 fn liveliness(event: SubscriptionEvent) -> Option<(u64, u64)> {
     match event {
         SubscriptionEvent::LivelinessChanged { alive_count, not_alive_count, .. } => {
@@ -122,7 +122,7 @@ fn liveliness(event: SubscriptionEvent) -> Option<(u64, u64)> {
     }
 }
 
-fn a_publisher_that_does_not_say_so_is_not_alive() {
+fn a_publisher_that_does_not_assert_its_liveliness_is_not_alive() {
     let (node, topic) = (node(), "not_alive");
     let publisher = publisher(&node, topic, manual(SHORT));
     let _steady = self::publisher(&node, topic, manual(LONG));
@@ -143,33 +143,33 @@ fn a_publisher_that_does_not_say_so_is_not_alive() {
     }
 }
 
-fn a_publisher_is_told_that_it_was_silent() {
+fn a_silent_publisher_is_told_that_its_liveliness_was_lost() {
     let (node, topic) = (node(), "not_said");
     let mut publisher = publisher(&node, topic, manual(SHORT));
     let mut events = publisher.events().unwrap();
-    let (mut total, mut said) = (0, 1); // when it was made
+    let (mut total, mut asserted) = (0, 1); // once when it was made
     assert_eq!(next_of(&mut events, lost), (1, 1));
     let end = Instant::now() + PATIENCE;
     while total < 4 {
-        assert!(Instant::now() < end, "it said {said} times that it is alive, and was lost {total} times");
-        match said % 2 {
+        assert!(Instant::now() < end, "liveliness was asserted {asserted} times and lost {total} times");
+        match asserted % 2 {
             0 => publisher.assert_liveliness().unwrap(),
             _ => drop(publisher.publish_copy(&ORIGIN).unwrap()),
         }
-        said += 1;
-        // A look at it while it is alive; if that comes too late, it is made up for by the next.
+        asserted += 1;
+        // A check while it is alive; if the check comes too late, the next round makes up for it.
         events.is_ready().unwrap();
         pass(SHORT);
         while let Some(event) = events.take().unwrap() {
             total = lost(event).map_or(total, |(total, _)| total);
         }
     }
-    assert!(total <= said, "it was lost {total} times, and alive {said}");
+    assert!(total <= asserted, "liveliness was lost {total} times and asserted {asserted} times");
 }
 
-fn a_living_process_says_so_for_its_publishers() {
+fn a_living_process_asserts_the_liveliness_of_its_publishers() {
     let (node, topic) = (node(), "automatic");
-    // With a lease, and silent.
+    // A publisher with a lease that does not publish.
     let publisher = publisher(&node, topic, Qos::default().liveliness_lease_duration(SHORT));
     let subscription = subscription(&node, topic, Qos::default().liveliness_lease_duration(SHORT));
     let (mut offers, mut requests) = (publisher.events().unwrap(), subscription.events().unwrap());
@@ -179,7 +179,7 @@ fn a_living_process_says_so_for_its_publishers() {
     assert_eq!((offers.take().unwrap(), requests.take().unwrap()), (None, None));
 }
 
-fn what_another_process_promises_is_watched() {
+fn promises_of_another_process_are_watched() {
     let subscription = subscription(&node(), "/promises", promised());
     let mut events = subscription.events().unwrap();
     let mut talker = start_child("qos-talker", "/promises");
@@ -191,10 +191,10 @@ fn what_another_process_promises_is_watched() {
         missed |= its_missed(event).is_some();
     }
     for order in ["assert", "publish"] {
-        // What is looked at too late is done again.
+        // If the check comes too late, the order is repeated.
         let (mut alive, end) = (false, Instant::now() + PATIENCE);
         while !alive {
-            assert!(Instant::now() < end, "it was told to {order}, and is not alive");
+            assert!(Instant::now() < end, "the order {order} does not make it alive");
             talker.say(order);
             talker.line();
             while let Some(event) = events.take().unwrap() {

@@ -1,6 +1,6 @@
 //! Events of publishers and subscriptions: handles, their wakers, and callbacks for them.
 
-use crate::{qos::*, support::*};
+use crate::{child::say, qos::*, support::*};
 use gantry::{
     CallbackGroupType, Executor, Node, Publisher, PublisherEvent, PublisherEvents, Qos, SingleThreadedExecutor,
     SubscriptionEvent, Waitable,
@@ -11,14 +11,14 @@ use std::{
 };
 
 tests![
-    events_outlive_what_they_are_about,
-    every_handle_tells_all,
-    a_waker_is_told_of_all_that_comes_after_the_last_was_taken,
+    events_outlive_their_endpoint,
+    every_handle_has_all_events,
+    a_waker_is_called_for_each_event_after_the_last_was_taken,
     executors_run_callbacks_for_events,
     a_waker_may_own_the_last_of_everything,
 ];
 
-fn events_outlive_what_they_are_about() {
+fn events_outlive_their_endpoint() {
     let (node, topic) = (node(), "outlived");
     let (publisher, subscription) = (publisher(&node, topic, promised()), subscription(&node, topic, promised()));
     let (mut offers, mut requests) = (publisher.events().unwrap(), subscription.events().unwrap());
@@ -30,12 +30,16 @@ fn events_outlive_what_they_are_about() {
         while !matches!(next(&mut requests), SubscriptionEvent::Matched { current_count: 0, .. }) {}
         while offers.take().unwrap().is_some() || requests.take().unwrap().is_some() {}
         pass(3 * SHORT);
-        assert_eq!((offers.take().unwrap(), requests.take().unwrap()), (None, None), "nothing happens to who is gone");
+        assert_eq!(
+            (offers.take().unwrap(), requests.take().unwrap()),
+            (None, None),
+            "a dropped endpoint has no events"
+        );
     };
     std::thread::spawn(look).join().unwrap();
 }
 
-fn every_handle_tells_all() {
+fn every_handle_has_all_events() {
     let (node, topic) = (node(), "two_handles");
     let publisher = publisher(&node, topic, Qos::default());
     let mut handles = [(); 2].map(|()| publisher.events().unwrap());
@@ -54,7 +58,7 @@ impl Wake for Count {
     }
 }
 
-fn a_waker_is_told_of_all_that_comes_after_the_last_was_taken() {
+fn a_waker_is_called_for_each_event_after_the_last_was_taken() {
     let (node, topic) = (node(), "wakers");
     let publisher = publisher(&node, topic, Qos::default());
     let mut events = publisher.events().unwrap();
@@ -70,21 +74,21 @@ fn a_waker_is_told_of_all_that_comes_after_the_last_was_taken() {
     assert_eq!(count.0.load(Acquire), 0);
     for round in 1..=3 {
         let subscription = subscription(&node, topic, Qos::default());
-        until("it is waked each time", &|| count.0.load(Acquire) == round);
+        until("the waker is called each time", &|| count.0.load(Acquire) == round);
         drop(subscription);
         assert!(events.is_ready().unwrap());
-        assert_eq!(count.0.load(Acquire), round, "it knows that there is something");
+        assert_eq!(count.0.load(Acquire), round, "the event was seen already");
         while events.take().unwrap().is_some() {}
     }
     let _stays = subscription(&node, topic, Qos::default());
-    until("it is waked", &|| count.0.load(Acquire) == 4);
+    until("the waker is called", &|| count.0.load(Acquire) == 4);
     events.set_waker(Some(Waker::from(count.clone())));
-    assert_eq!(count.0.load(Acquire), 5, "a new one is told of what there is");
+    assert_eq!(count.0.load(Acquire), 5, "a new waker is called for an event that is there");
     events.set_waker(None);
-    until("it is let go of", &|| Arc::strong_count(&count) == 1); // by who waked it, too
+    until("the waker is dropped", &|| Arc::strong_count(&count) == 1); // by the thread that called it, too
     events.set_waker(Some(Waker::from(count.clone())));
     drop(events);
-    until("it goes with the events", &|| Arc::strong_count(&count) == 1);
+    until("the waker is dropped with the events", &|| Arc::strong_count(&count) == 1);
 }
 
 fn executors_run_callbacks_for_events() {
@@ -112,10 +116,10 @@ fn executors_run_callbacks_for_events() {
     });
 }
 
-/// As a task that owns all that it works with, and ends with the first event.
+/// A task that owns everything that it works with, and ends with the first event.
 struct Task(Mutex<Option<Owned>>);
 
-/// The last of it to go is the sender.
+/// The sender is dropped last.
 struct Owned {
     events: PublisherEvents,
     _publisher: Publisher<Point>,
@@ -129,16 +133,20 @@ impl Wake for Task {
 }
 
 fn a_waker_may_own_the_last_of_everything() {
-    start_child("task", "task").finish();
+    let child = start_child("task", "/task");
+    let _subscription = subscription(&node(), "/task", Qos::default()); // its match is the event
+    child.finish();
 }
 
-/// Role of a child process: a task goes, on the thread that wakes it, with all that this process has in its domain.
+/// Role of a child process: a task drops everything that this process has in its domain, on the thread that wakes it.
+///
+/// No event may exist when the waker is set: it would be called at once, on this thread, which holds the task's lock.
 pub fn play_task(node: Node, topic: &str) {
     std::panic::set_hook(Box::new(|panic| {
         eprintln!("{panic}");
         std::process::exit(1)
     }));
-    let publisher = publisher(&node, topic, Qos::default().deadline(SHORT));
+    let publisher = publisher(&node, topic, Qos::default());
     drop(node);
     let (sender, receiver) = channel();
     let task = Arc::new(Task(Mutex::default()));
@@ -146,5 +154,6 @@ pub fn play_task(node: Node, topic: &str) {
     let mut place = task.0.lock().unwrap();
     place.insert(owned).events.set_waker(Some(Waker::from(task.clone())));
     drop(place);
+    say("ready");
     assert_eq!(receiver.recv_timeout(PATIENCE), Err(RecvTimeoutError::Disconnected));
 }

@@ -1,4 +1,4 @@
-//! What executors must not lose, whatever happens at the same time.
+//! Losses that executors must not have, while callbacks, nodes and spins come and end.
 
 use crate::{
     executors::{Kind, Tested},
@@ -16,7 +16,7 @@ use std::{
 tests![
     news_that_comes_while_its_callback_finds_nothing_is_not_lost,
     a_node_that_goes_between_two_steps_leaves_the_others,
-    a_malformed_sample_holds_up_nobody,
+    a_malformed_sample_holds_up_no_other,
     a_panic_is_passed_on_and_the_executor_can_go_on,
     callbacks_that_come_give_no_other_a_second_place_in_the_queue,
     a_node_goes_to_another_executor_with_events_in_the_queue_of_the_first,
@@ -29,7 +29,7 @@ fn executors() -> impl Iterator<Item = (&'static str, Box<dyn Tested>)> {
     Kind::ALL.into_iter().map(|(kind, name)| (name, kind.executor()))
 }
 
-/// Those that do not queue all that comes: of what is always ready, such a queue is full.
+/// The executors that do not queue all samples: the queue would be full of events of a callback that is always ready.
 fn unhurried() -> impl Iterator<Item = (&'static str, Box<dyn Tested>)> {
     executors().filter(|(name, _)| !name.contains("drop"))
 }
@@ -53,7 +53,7 @@ fn a_node_that_goes_between_two_steps_leaves_the_others() {
     }
 }
 
-/// Counts what it is called for.
+/// A counter of calls, for a callback and for the test.
 fn counter() -> (Arc<AtomicUsize>, Arc<AtomicUsize>) {
     let count = Arc::new(AtomicUsize::new(0));
     (count.clone(), count)
@@ -74,7 +74,7 @@ fn news_that_comes_while_its_callback_finds_nothing_is_not_lost() {
             count.store(point.x as usize, Release)
         })
         .unwrap();
-        // With it, one of several threads looks for news all the time.
+        // With this callback, one of several threads looks for news all the time.
         let busy = Timer::new(&Clock::steady(), Duration::from_nanos(1)).unwrap();
         node.create_callback_group(CallbackGroupType::Reentrant).add_callback(busy, |_, _| ());
         executor.add_node(&node).unwrap();
@@ -83,7 +83,7 @@ fn news_that_comes_while_its_callback_finds_nothing_is_not_lost() {
         let canceler = executor.canceler();
         std::thread::scope(|scope| {
             let spinner = scope.spawn(|| executor.spin().unwrap());
-            // Each is answered by the next at once: just when the callback looks whether there is more.
+            // The next sample follows each one at once, just when the callback checks for more.
             let lost = (1..2_000).find(|&number| {
                 publish(&mut publisher, number);
                 let give_up = Instant::now() + Duration::from_secs(10);
@@ -99,7 +99,7 @@ fn news_that_comes_while_its_callback_finds_nothing_is_not_lost() {
     }
 }
 
-fn a_malformed_sample_holds_up_nobody() {
+fn a_malformed_sample_holds_up_no_other() {
     for (name, mut executor) in unhurried() {
         let node = node();
         let topic = format!("executor_losses_malformed_{}", name.len());
@@ -109,7 +109,7 @@ fn a_malformed_sample_holds_up_nobody() {
             count.fetch_add(1, Relaxed);
         })
         .unwrap();
-        // So the executor never rests.
+        // The executor never sleeps.
         let _busy = node.create_timer_with_callback(Duration::from_nanos(1), |_| ()).unwrap();
         executor.add_node(&node).unwrap();
         let message_type = string_description(&node, &topic);
@@ -132,7 +132,7 @@ fn a_panic_is_passed_on_and_the_executor_can_go_on() {
         let (heard, count) = counter();
         let canceler = executor.canceler();
         node.create_subscription_with_callback::<Point>(&topic, Qos::default(), move |point| {
-            // The message alone: nothing is printed.
+            // Without the panic hook, so that nothing is printed.
             if point.x == 1.0 {
                 std::panic::resume_unwind(Box::new("on purpose"));
             }
@@ -155,7 +155,7 @@ fn a_panic_is_passed_on_and_the_executor_can_go_on() {
     }
 }
 
-/// What a publisher of strings says of its type.
+/// The type description of a publisher of strings.
 fn string_description(node: &Node, topic: &str) -> TypeDescription {
     let typed = node.create_publisher::<gantry_msgs::std_msgs::String>(topic, Qos::default()).unwrap();
     let mut types = node.topic_types(topic).unwrap();
@@ -214,9 +214,12 @@ fn a_node_goes_to_another_executor_with_events_in_the_queue_of_the_first() {
     first.add_node(&stays).unwrap();
     second.add_node(&goes).unwrap();
     assert!(first.spin_until(PATIENCE, &mut || ticked.load(Relaxed) > 5).unwrap());
-    assert_eq!(heard.load(Relaxed), 1, "the first leaves them alone");
+    assert_eq!(heard.load(Relaxed), 1, "the first executor does not run them");
     publish(&mut publishers[3], 2);
-    assert!(second.spin_until(PATIENCE, &mut || heard.load(Relaxed) == 5).unwrap(), "what was taken is not lost");
+    assert!(
+        second.spin_until(PATIENCE, &mut || heard.load(Relaxed) == 5).unwrap(),
+        "values that were taken are not lost"
+    );
     assert!(!second.spin_once(Duration::from_millis(1)).unwrap());
 }
 

@@ -1,4 +1,4 @@
-//! Bytes travel as they are, between generic and typed ends.
+//! Generic endpoints: bytes arrive unchanged, between generic and typed endpoints.
 
 use crate::support::*;
 use gantry::{ENCAPSULATION, Error, Qos, TypeDescription};
@@ -44,7 +44,7 @@ fn a_typed_publisher_reaches_a_generic_subscription() {
     publisher.publish_copy(&point).unwrap();
     let sample = receive(&mut subscription);
     assert_eq!(sample.bytes(), point.as_bytes());
-    // What a bag would hold.
+    // The bytes in a bag.
     let serialised = [&ENCAPSULATION, sample.bytes()].concat();
     assert_eq!(serialised[..12], [0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0xf8, 0x3f]);
 }
@@ -81,7 +81,7 @@ fn generic_bytes_come_from_another_process() {
         talker.say("");
         held.push((path_bytes(points * 1000), receive(&mut subscription)));
     }
-    talker.finish(); // what is held stays
+    talker.finish(); // held samples stay
     for (bytes, sample) in &held {
         assert!(sample.bytes() == bytes, "a sample of {} bytes differs", bytes.len());
     }
@@ -97,7 +97,7 @@ fn typed_ends_meet_generic_ones_of_another_process() {
 
     let mut listener = start_child("typed-listener", "/points");
     let mut publisher = node().create_generic_publisher("/points", point(), Qos::default()).unwrap();
-    // Ours, and the child's.
+    // The subscription of this process, and the child's.
     assert!(publisher.wait_for_subscriptions(2, PATIENCE).unwrap());
     publisher.publish_copy(Point { x: 4.0, y: 5.0 }.as_bytes()).unwrap();
     assert_eq!(listener.line(), "4 5");

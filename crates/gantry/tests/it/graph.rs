@@ -1,4 +1,5 @@
-//! Who is there, as nodes of the same process and of others see it. Each test has a domain of its own, so that it can say all.
+//! The graph, as nodes of the same process and of others see it. Each test has a domain of its own, so that it can
+//! state the whole graph.
 
 use crate::support::*;
 use gantry::{
@@ -20,20 +21,20 @@ tests![
     nodes_are_seen_until_their_last_clone_is_dropped,
     topics_are_shown_with_types_and_ends,
     services_are_shown_as_services,
-    events_tell_what_came_and_went,
-    events_wake_whoever_waits,
+    events_name_entities_that_came_and_left,
+    events_call_their_waker,
     no_change_is_missed_between_a_look_and_a_wait,
     a_killed_process_disappears,
-    explanations_name_what_is_between_two_ends,
+    explanations_name_the_state_of_each_connection,
     ends_in_two_processes_are_explained,
-    nodes_use_the_names_that_they_are_told_to,
+    nodes_use_their_remapped_names,
 ];
 
 fn node_in(domain_id: u32, name: &str) -> Node {
     Node::builder(name).domain_id(domain_id).build().unwrap()
 }
 
-/// The next events, waited for, so many.
+/// Waits for the next `count` events.
 fn next(events: &mut GraphEvents, node: &Node, count: usize) -> Vec<GraphEvent> {
     let (deadline, mut taken) = (Instant::now() + PATIENCE, Vec::new());
     while taken.len() < count {
@@ -72,7 +73,7 @@ fn topics_are_shown_with_types_and_ends() {
     let topics = node.topic_names_and_types().unwrap();
     let types = vec!["test_msgs/msg/Path".to_owned(), "test_msgs/msg/Point".to_owned()];
     assert_eq!(topics, BTreeMap::from([("/left/image".to_owned(), types)]));
-    let [publisher] = &node.publishers_info_by_topic("image").unwrap()[..] else { panic!("one publishes") };
+    let [publisher] = &node.publishers_info_by_topic("image").unwrap()[..] else { panic!("there is one publisher") };
     assert_eq!((&*publisher.node_name, &*publisher.node_namespace), ("eye", "/left"));
     assert_eq!((&*publisher.topic_name, &*publisher.topic_type), ("/left/image", "test_msgs/msg/Point"));
     assert_eq!((publisher.endpoint_type, publisher.qos_profile), (EndpointType::Publisher, qos));
@@ -85,7 +86,7 @@ fn topics_are_shown_with_types_and_ends() {
     node.count_publishers("no topic").unwrap_err();
 }
 
-/// What a service and a client of "/arm/add" are for the engine, as far as the graph goes.
+/// The endpoints of a server and a client of "/arm/add", as far as the graph shows them.
 fn service_ends(participant: &Arc<Participant>) -> (gantry_shm::Subscription, gantry_shm::Publisher) {
     let half = |name: &str| TypeDescription { name: format!("example_interfaces/srv/AddTwoInts_{name}"), ..point() };
     let (topic, qos) = ("rq/arm/addRequest", Qos::default());
@@ -124,10 +125,10 @@ fn services_are_shown_as_services() {
     assert_eq!(node.service_names_and_types().unwrap(), BTreeMap::new());
 }
 
-fn events_tell_what_came_and_went() {
+fn events_name_entities_that_came_and_left() {
     let node = node_in(104, "observer");
     let mut events = node.graph_events().unwrap();
-    assert!(events.take_next().unwrap().is_none(), "what was there before is no event");
+    assert!(events.take_next().unwrap().is_none(), "an entity that was there before is no event");
     let other = node_in(104, "other");
     assert!(events.is_ready().unwrap());
     assert_eq!(next(&mut events, &node, 1), [GraphEvent::Added(GraphEntity::Node("/other".into()))]);
@@ -143,14 +144,14 @@ fn events_tell_what_came_and_went() {
     let what = [GraphEntity::Publisher(offer.clone()), GraphEntity::Subscription(request.clone())];
     drop((publisher, subscription));
     assert_eq!(next(&mut events, &node, 2), what.map(GraphEvent::Removed));
-    // Nobody looked while it was there.
+    // A publisher that comes and leaves between two takes causes no event.
     drop(other.create_publisher::<Point>("brief", Qos::default()).unwrap());
     drop(other);
     assert_eq!(next(&mut events, &node, 1), [GraphEvent::Removed(GraphEntity::Node("/other".into()))]);
     assert!(!events.is_ready().unwrap());
 }
 
-/// Says that it was woken.
+/// A waker that sends a message.
 struct Woken(Sender<()>);
 
 impl Wake for Woken {
@@ -159,23 +160,23 @@ impl Wake for Woken {
     }
 }
 
-fn events_wake_whoever_waits() {
+fn events_call_their_waker() {
     let node = node_in(105, "observer");
     let mut events = node.graph_events().unwrap();
     let (sender, woken) = channel();
     events.set_waker(Some(Waker::from(Arc::new(Woken(sender)))));
     let mut next = || loop {
-        // A change is told of once more at most, if it was seen before.
-        assert!(woken.recv_timeout(PATIENCE).is_ok(), "nobody woke us");
+        // A change that was seen before calls the waker at most once more.
+        assert!(woken.recv_timeout(PATIENCE).is_ok(), "the waker was not called");
         if events.is_ready().unwrap() {
             return std::iter::from_fn(|| events.take().unwrap()).collect::<Vec<_>>();
         }
     };
-    let other = node_in(105, "other"); // of this process
+    let other = node_in(105, "other"); // in this process
     assert_eq!(next(), [GraphEvent::Added(GraphEntity::Node("/other".into()))]);
     drop(other);
     assert_eq!(next(), [GraphEvent::Removed(GraphEntity::Node("/other".into()))]);
-    let child = start_child_in(105, "typed-talker", "/points"); // of another
+    let child = start_child_in(105, "typed-talker", "/points"); // in another process
     let mut came = next().len();
     while came < 2 {
         came += next().len();
@@ -229,7 +230,7 @@ fn a_killed_process_disappears() {
     };
     assert_eq!(names(next(&mut events, &node, 2)), ["+/points", "+/tester"]);
     assert_eq!(node.node_names().unwrap(), ["/observer", "/tester"]);
-    let [talker] = &node.publishers_info_by_topic("/points").unwrap()[..] else { panic!("one publishes") };
+    let [talker] = &node.publishers_info_by_topic("/points").unwrap()[..] else { panic!("there is one publisher") };
     assert!(talker.process.ends_with(&format!("(pid {})", child.child.id())), "{}", talker.process);
     drop(child); // it is killed
     assert_eq!(node.node_names().unwrap(), ["/observer"]);
@@ -237,18 +238,18 @@ fn a_killed_process_disappears() {
     assert_eq!(names(next(&mut events, &node, 2)), ["-/points", "-/tester"]);
 }
 
-fn explanations_name_what_is_between_two_ends() {
+fn explanations_name_the_state_of_each_connection() {
     let node = node_in(108, "both");
     let mut publisher = node.create_publisher::<Point>("point", Qos::default().best_effort()).unwrap();
     let mut good = node.create_subscription::<Point>("point", Qos::default().best_effort()).unwrap();
-    let sentence = |place: usize| node.explain("point").unwrap()[place].to_string();
+    let sentence = |index: usize| node.explain("point").unwrap()[index].to_string();
     let we = format!("(pid {})", std::process::id());
     assert!(
         sentence(0).starts_with("/both in ") && sentence(0).ends_with(&format!("{we}: zero-copy")),
         "{}",
         sentence(0)
     );
-    // Only what was copied counts.
+    // Only copied messages count.
     let point = Point { x: 1.0, y: 2.0 };
     let mut loan = publisher.loan().unwrap();
     *loan = point;
@@ -285,7 +286,7 @@ fn ends_in_two_processes_are_explained() {
     assert_eq!(node.explain("/points").unwrap(), []);
 }
 
-fn nodes_use_the_names_that_they_are_told_to() {
+fn nodes_use_their_remapped_names() {
     let arguments = "talker --ros-args -r __ns:=/robot -r talker:chatter:=loud -r chatter:=/news -r map:=chart";
     let node = Node::builder("talker")
         .domain_id(110)
@@ -297,7 +298,7 @@ fn nodes_use_the_names_that_they_are_told_to() {
     assert_eq!(node.node_names().unwrap(), ["/robot/talker"]);
     let publisher = node.create_publisher::<Point>("chatter", Qos::default()).unwrap();
     assert_eq!(publisher.topic(), "/robot/loud");
-    assert_eq!(node.count_publishers("/robot/chatter").unwrap(), 1, "names that are asked for are remapped, too");
+    assert_eq!(node.count_publishers("/robot/chatter").unwrap(), 1, "names in queries are remapped, too");
     assert_eq!(node.create_publisher::<Point>("map", Qos::default()).unwrap().topic(), "/robot/chart");
     assert_eq!(node.resolve_service_name("map").unwrap(), "/old_map");
     let refused = |builder: gantry::NodeBuilder| builder.domain_id(110).build().unwrap_err();

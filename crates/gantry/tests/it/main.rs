@@ -1,7 +1,7 @@
-//! Tests of the library as its users see it: in one process, and between two.
+//! Tests of the public API: in one process, and between two.
 //!
-//! The program is also the other processes: `it --child ROLE TOPIC` plays a role of `child`. All of them live in one directory of
-//! shared memory, which the first process makes; each test has topics of its own.
+//! The same program is also the child processes: `it --child ROLE TOPIC` plays a role of `child`. All processes use one directory
+//! of shared memory, which the first one makes; each test has topics of its own.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on may say so by panicking")]
 
@@ -28,9 +28,9 @@ use libtest_mimic::Arguments;
 use std::process::{Command, ExitCode};
 use test_support::trials;
 
-/// Where the shared memory lies: read by the library when a node is made, so set for a process of its own.
+/// The directory of the shared memory. The library reads it when a node is made, so it is set for a process of its own.
 const DIRECTORY_VARIABLE: &str = "GANTRY_SHM_DIR";
-/// Set in that process.
+/// The variable that marks that process.
 const INNER_VARIABLE: &str = "GANTRY_TEST_INNER";
 
 fn main() -> ExitCode {

@@ -1,5 +1,5 @@
-//! One allocation for every reader: subscriptions of this process and of others look at the very memory that was written, and
-//! keep it for as long as they like.
+//! One allocation for every reader: subscriptions of this process and of others read the memory that was written, and keep it
+//! as long as they hold the sample.
 
 use crate::support::*;
 use gantry::{Node, Publisher, PublisherOptions, Qos, Sample, Subscription};
@@ -7,7 +7,7 @@ use std::{sync::mpsc::channel, thread};
 
 tests![every_reader_gets_the_memory_that_was_written, samples_are_kept_sent_to_threads_and_dropped_in_any_order,];
 
-/// Which byte of which file lies there: the same for the same memory, whatever process asks.
+/// The file and the offset of a memory location: the same for the same memory in every process.
 pub fn place_of<T>(memory: &T) -> String {
     let address = std::ptr::from_ref(memory).addr();
     let maps = std::fs::read_to_string("/proc/self/maps").unwrap();

@@ -1,6 +1,6 @@
-//! Quality of service: who matches whom, and who does not fit is told why. What tests of `deadline_liveliness` and `events` need, too.
+//! Quality of service: matching, and the events of incompatible endpoints; helpers for `deadline_liveliness` and `events`.
 //!
-//! How long anything takes is nobody's promise here: a test waits for what must come, or reasons about what cannot have been.
+//! No test depends on the speed of the machine: it waits for events that must come, or bounds their number by the time that passed.
 
 use crate::support::*;
 use gantry::{
@@ -11,21 +11,21 @@ use std::{sync::Arc, task::Wake, task::Waker, thread::Thread, time::Duration, ti
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
 tests![
-    both_sides_are_told_on_which_policy_they_do_not_agree,
-    each_that_does_not_fit_is_counted_once,
+    both_sides_are_told_the_incompatible_policy,
+    each_incompatible_endpoint_is_counted_once,
     another_type_is_an_event,
-    both_sides_are_told_who_comes_and_goes,
-    whoever_dies_is_not_matched_any_more,
-    a_process_that_asks_for_too_much_is_told_and_tells,
+    both_sides_are_told_of_matched_endpoints_that_come_and_leave,
+    an_endpoint_that_dies_is_no_longer_matched,
+    a_request_of_another_process_that_cannot_be_met_is_an_event,
 ];
 
-/// Short enough to be waited for.
+/// A duration that is short enough for a test to wait for it.
 pub const SHORT: Duration = Duration::from_millis(20);
-/// So long that no test gets there.
+/// A duration that no test reaches.
 pub const LONG: Duration = Duration::from_secs(100_000);
 pub const ORIGIN: Point = Point { x: 0.0, y: 0.0 };
 
-/// What the children promise, or ask for.
+/// The QoS that the children offer or request.
 pub fn promised() -> Qos {
     Qos::default().deadline(SHORT).liveliness(Liveliness::ManualByTopic).liveliness_lease_duration(SHORT)
 }
@@ -50,7 +50,7 @@ impl Wake for Unpark {
     }
 }
 
-/// The next event. If there is none, nobody but the waker says when to look again.
+/// The next event. If there is none, it looks again only after a call of the waker.
 #[track_caller]
 pub fn next<E>(events: &mut Events<E>) -> E {
     let deadline = Instant::now() + PATIENCE;
@@ -60,11 +60,11 @@ pub fn next<E>(events: &mut Events<E>) -> E {
         }
         events.set_waker(Some(Waker::from(Arc::new(Unpark(std::thread::current())))));
         std::thread::park_timeout(PATIENCE);
-        assert!(Instant::now() < deadline, "no event came, or nobody was waked");
+        assert!(Instant::now() < deadline, "no event came, or the waker was not called");
     }
 }
 
-/// The next event of those that are looked for.
+/// The next event that `found` accepts.
 #[track_caller]
 pub fn next_of<E, T>(events: &mut Events<E>, found: impl Fn(E) -> Option<T>) -> T {
     let end = Instant::now() + PATIENCE;
@@ -76,7 +76,7 @@ pub fn next_of<E, T>(events: &mut Events<E>, found: impl Fn(E) -> Option<T>) -> 
     }
 }
 
-/// Waits until the time is past, whatever the machine does meanwhile.
+/// Waits actively until the time has passed.
 pub fn pass(duration: Duration) {
     let since = Instant::now();
     while since.elapsed() <= duration {
@@ -84,7 +84,7 @@ pub fn pass(duration: Duration) {
     }
 }
 
-fn both_sides_are_told_on_which_policy_they_do_not_agree() {
+fn both_sides_are_told_the_incompatible_policy() {
     let node = node();
     let (any, reliable) = (Qos::default(), Qos::default().transient_local());
     let pairs = [
@@ -96,7 +96,7 @@ fn both_sides_are_told_on_which_policy_they_do_not_agree() {
     ];
     for (place, (topic, offered, requested, sentence)) in pairs.into_iter().enumerate() {
         let topic = format!("policy_{topic}");
-        // Whoever comes second, the first is told.
+        // Either side may come second; the first is told.
         let (publisher, subscription, mut offers, mut requests);
         if place % 2 == 0 {
             publisher = self::publisher(&node, &topic, offered);
@@ -114,7 +114,7 @@ fn both_sides_are_told_on_which_policy_they_do_not_agree() {
         let PublisherEvent::OfferedIncompatibleQos { total_count: 1, total_count_change: 1, last_policy } =
             next(&mut offers)
         else {
-            panic!("{topic}: not that event")
+            panic!("{topic}: another event")
         };
         assert_eq!(last_policy.to_string(), sentence);
         assert_eq!(
@@ -128,7 +128,7 @@ fn both_sides_are_told_on_which_policy_they_do_not_agree() {
     }
 }
 
-fn each_that_does_not_fit_is_counted_once() {
+fn each_incompatible_endpoint_is_counted_once() {
     let (node, topic) = (node(), "counted_once");
     let publisher = publisher(&node, topic, Qos::default().best_effort());
     let mut events = publisher.events().unwrap();
@@ -136,7 +136,7 @@ fn each_that_does_not_fit_is_counted_once() {
     let is_first =
         |event: &PublisherEvent| matches!(event, PublisherEvent::OfferedIncompatibleQos { total_count: 1, .. });
     assert!(is_first(&next(&mut events)));
-    // Others that fit come and go: no news of the first.
+    // Compatible subscriptions come and leave: no further event about the first.
     for _ in 0..3 {
         let mut fitting = subscription(&node, topic, Qos::default().best_effort());
         assert_eq!(fitting.publisher_count().unwrap(), 1);
@@ -151,10 +151,10 @@ fn each_that_does_not_fit_is_counted_once() {
     let expected = PublisherEvent::OfferedIncompatibleQos { total_count, total_count_change: 1, last_policy };
     assert_eq!(next(&mut events), expected);
     drop((first, second));
-    assert_eq!(events.take().unwrap(), None, "that they go is no event");
+    assert_eq!(events.take().unwrap(), None, "their leaving is no event");
 }
 
-/// As [`Point`] is called, but not the same.
+/// Another type with the name of [`Point`].
 #[derive(Clone, Copy, FromBytes, IntoBytes, KnownLayout, Immutable)]
 #[repr(C)]
 struct OtherPoint {
@@ -172,13 +172,13 @@ fn another_type_is_an_event() {
     let mut offers = publisher.events().unwrap();
     let subscription = node.create_subscription::<OtherPoint>(topic, Qos::default().transient_local()).unwrap();
     let mut requests = subscription.events().unwrap();
-    // Their QoS does not fit either, which is no matter as long as they speak of different things.
+    // Their QoS is incompatible, too, which does not matter as long as the types differ.
     assert_eq!(next(&mut offers), PublisherEvent::IncompatibleType { total_count: 1, total_count_change: 1 });
     assert_eq!(next(&mut requests), SubscriptionEvent::IncompatibleType { total_count: 1, total_count_change: 1 });
     assert_eq!((offers.take().unwrap(), requests.take().unwrap()), (None, None));
 }
 
-fn both_sides_are_told_who_comes_and_goes() {
+fn both_sides_are_told_of_matched_endpoints_that_come_and_leave() {
     let (node, topic) = (node(), "come_and_go");
     let publisher = publisher(&node, topic, Qos::default());
     let mut offers = publisher.events().unwrap();
@@ -194,7 +194,7 @@ fn both_sides_are_told_who_comes_and_goes() {
     assert_eq!(next(&mut offers), matched(2, 1, 2, 1));
     drop(first);
     assert_eq!(next(&mut offers), matched(2, 0, 1, -1));
-    // What is there when the handle is made is its first news.
+    // The endpoints that are matched when the handle is made are its first event.
     assert_eq!(publisher.events().unwrap().take().unwrap(), Some(matched(1, 1, 1, 1)));
     let mut requests = second.events().unwrap();
     let its_matched = |total_count, total_count_change, current_count, current_count_change| {
@@ -217,7 +217,7 @@ fn both_sides_are_told_who_comes_and_goes() {
     assert_eq!(requests.take().unwrap(), None);
 }
 
-fn whoever_dies_is_not_matched_any_more() {
+fn an_endpoint_that_dies_is_no_longer_matched() {
     let node = node();
     let publisher = publisher(&node, "/dies", Qos::default());
     let mut offers = publisher.events().unwrap();
@@ -245,14 +245,12 @@ fn whoever_dies_is_not_matched_any_more() {
     assert_eq!(event, expected);
 }
 
-fn a_process_that_asks_for_too_much_is_told_and_tells() {
+fn a_request_of_another_process_that_cannot_be_met_is_an_event() {
     let node = node();
     let publisher = publisher(&node, "/demands", Qos::default());
     let mut events = publisher.events().unwrap();
     let listener = start_child("demanding-listener", "/demands");
-    let PublisherEvent::OfferedIncompatibleQos { last_policy, .. } = next(&mut events) else {
-        panic!("not that event")
-    };
+    let PublisherEvent::OfferedIncompatibleQos { last_policy, .. } = next(&mut events) else { panic!("another event") };
     assert_eq!(last_policy, QosPolicy::Deadline { offered: None, requested: Some(SHORT) });
     listener.finish();
 }

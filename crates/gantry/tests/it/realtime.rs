@@ -1,7 +1,7 @@
-//! The real-time contract of the typed API: publish, take and release allocate nothing, make no system call and wait for nobody.
+//! The real-time contract of the typed API: publish, take and release allocate nothing, make no system call and wait for no thread.
 //!
-//! Each scenario runs twice: on a thread whose allocations are counted, and in a child process where a system call is a trap. That
-//! nobody is waited for is shown by stopping another thread wherever it is, again and again (`stopped`).
+//! Each scenario runs twice: on a thread whose allocations are counted, and in a child process where a system call is a trap. The
+//! tests in `stopped` stop another thread at any point, again and again, to show that no thread is waited for.
 
 use crate::{
     stopped,
@@ -29,16 +29,16 @@ use test_support::{
     trial,
 };
 
-/// Until the history is full, batches were reclaimed and all slots are there ...
+/// Cycles until the history is full, batches were reclaimed and all slots exist.
 const WARM_UP: u64 = 3_000;
-/// ... and how often nothing may be asked of allocator and kernel after that.
+/// Cycles after that, without an allocation or a system call.
 const CYCLES: u64 = 20_000;
-/// What a child says that was not caught.
+/// The line of a child without a trapped system call.
 pub const OK: &str = "realtime ok";
 
-/// Publishes, takes and releases a message, and is told how often it did.
+/// Publishes, takes and releases a message; its argument is the number of the cycle.
 type Cycle = Box<dyn FnMut(u64)>;
-/// Who is there: in a node, on a topic, publishing in that mode.
+/// Makes the cycle of a scenario for a node, a topic and a publish mode.
 type Scenario = fn(&Node, &str, PublishMode) -> Cycle;
 
 const SCENARIOS: [(&str, Scenario); 5] =
@@ -61,7 +61,7 @@ pub fn trials() -> Vec<Trial> {
     }
     trapped("sleeper_async", OK);
     trapped("sleeper_sync", "publish made system call 202");
-    stopped::WHO.iter().for_each(|(who, _)| trapped(&format!("stopped_{who}"), OK));
+    stopped::STOPPED.iter().for_each(|(who, _)| trapped(&format!("stopped_{who}"), OK));
     for (name, scenario) in SCENARIOS {
         for (mode_name, mode) in MODES {
             let name = format!("{name}_{mode_name}_allocates_nothing");
@@ -79,12 +79,12 @@ fn allocates_nothing(scenario: Scenario, topic: &str, mode: PublishMode) {
     assert_eq!(counts, Counts::default(), "publish, take or release allocated or freed in {CYCLES} cycles");
 }
 
-/// What a child says of itself.
+/// The line that a child prints after `ready`.
 fn said(role: &str) -> String {
     start_child(role, &format!("/{}", role.replace('-', "_"))).line()
 }
 
-/// Roles of child processes; each says `ready` and then what came of it.
+/// Roles of child processes; each prints `ready` and then its result.
 pub fn play(node: &Node, role: &str, topic: &str) {
     crate::child::say("ready");
     std::panic::set_hook(Box::new(|panic| trap::end(format_args!("{panic}"))));
@@ -104,7 +104,7 @@ pub fn play(node: &Node, role: &str, topic: &str) {
     }
 }
 
-/// Memory is not handed back, which takes system calls and is due after seconds: so slow may a machine be.
+/// Options that keep unused memory: a slow machine would give it back after seconds, by system calls.
 pub fn options(publish_mode: PublishMode) -> PublisherOptions {
     PublisherOptions { publish_mode, keep_unused_memory: Duration::MAX, ..PublisherOptions::default() }
 }

@@ -1,4 +1,4 @@
-//! Services whose servers or clients die, end, are slow, give up, or do not fit.
+//! Services whose servers or clients die, end, are slow, give up, or have another type.
 
 use crate::{services::*, support::*};
 use gantry::{EngineError, Error, Service, WaitSet};
@@ -13,17 +13,17 @@ use std::{
 
 tests![
     a_killed_server_is_an_error_at_once,
-    a_killed_server_is_an_error_for_who_takes_too,
+    a_killed_server_is_an_error_for_a_client_that_takes,
     a_server_that_ends_is_an_error_after_its_last_answer,
     while_one_server_is_left_its_answer_is_waited_for,
     a_server_that_comes_later_does_not_save_a_request,
     without_a_server_a_request_is_refused,
-    a_call_that_times_out_says_who_has_the_request,
+    a_call_that_times_out_says_whether_the_servers_took_the_request,
     a_request_that_was_given_up_is_not_answered,
     requests_wait_for_a_slow_server_and_none_is_lost,
     responses_that_a_slow_client_lost_are_told,
     clients_that_were_idle_lose_nothing,
-    a_client_that_vanishes_harms_nobody,
+    a_client_that_vanishes_harms_no_other,
     a_service_of_another_type_is_no_server,
     a_wait_set_tells_of_a_killed_server,
     an_awaited_call_to_a_killed_server_is_an_error,
@@ -50,14 +50,14 @@ fn a_killed_server_is_an_error_at_once() {
     assert!(server_gone(&error));
     assert_eq!(client.pending_requests(), 0);
     assert!(!client.service_is_ready().unwrap());
-    // A new one serves the same client.
+    // A new server serves the same client.
     let server = start_child("adder", "/killed");
     assert!(client.wait_for_service(PATIENCE).unwrap());
     assert_eq!(call_many(&mut client, 1, 10), 10);
     server.finish();
 }
 
-fn a_killed_server_is_an_error_for_who_takes_too() {
+fn a_killed_server_is_an_error_for_a_client_that_takes() {
     let (mut server, mut client) = (start_child("silent-server", "/killed_too"), client("/killed_too"));
     let asked = [ask(&mut client, 1), ask(&mut client, 2)];
     assert_eq!(server.line(), "taken");
@@ -66,7 +66,7 @@ fn a_killed_server_is_an_error_for_who_takes_too() {
         let error = outcome(&mut client).unwrap_err();
         assert!(matches!(error, Error::ServerGone { sequence: gone, .. } if gone == sequence), "{error}");
     }
-    assert!(client.take_response().unwrap().is_none(), "each is told once");
+    assert!(client.take_response().unwrap().is_none(), "each failure is returned once");
 }
 
 fn a_server_that_ends_is_an_error_after_its_last_answer() {
@@ -90,7 +90,7 @@ fn while_one_server_is_left_its_answer_is_waited_for() {
     assert_eq!(killed.line(), "taken");
     killed.kill();
     let request = take(&mut service);
-    eventually("the dead one is gone", || client.server_count().unwrap() == 1);
+    eventually("the dead server is gone", || client.server_count().unwrap() == 1);
     assert!(!client.wait(Duration::ZERO).unwrap());
     add(&mut service, &request);
     assert_eq!(outcome(&mut client).unwrap(), 8);
@@ -107,7 +107,7 @@ fn a_server_that_comes_later_does_not_save_a_request() {
 }
 
 fn without_a_server_a_request_is_refused() {
-    let mut client = node().create_client::<AddTwoInts>("nobody").unwrap();
+    let mut client = node().create_client::<AddTwoInts>("no_server").unwrap();
     assert!(!client.service_is_ready().unwrap());
     assert!(!client.wait_for_service(Duration::ZERO).unwrap());
     let mut request = client.loan_request().unwrap();
@@ -115,16 +115,16 @@ fn without_a_server_a_request_is_refused() {
     let unsent = client.send_request(request).unwrap_err();
     assert_eq!(
         unsent.to_string(),
-        "no server offers /nobody as example_interfaces/srv/AddTwoInts; start one, or wait with wait_for_service"
+        "no server offers /no_server as example_interfaces/srv/AddTwoInts; start one, or wait with wait_for_service"
     );
     // The request came back, and can be sent when there is a server.
-    let mut service = node().create_service::<AddTwoInts>("nobody").unwrap();
+    let mut service = node().create_service::<AddTwoInts>("no_server").unwrap();
     assert!(client.wait_for_service(PATIENCE).unwrap());
     client.send_request(unsent.loan).unwrap();
     assert_eq!(take(&mut service).a, 7);
 }
 
-fn a_call_that_times_out_says_who_has_the_request() {
+fn a_call_that_times_out_says_whether_the_servers_took_the_request() {
     let (mut service, mut client) = pair("time_out");
     let mut call = |a| {
         let request = AddTwoInts_Request { a, b: 0 };
@@ -186,7 +186,7 @@ fn requests_wait_for_a_slow_server_and_none_is_lost() {
     assert!(asked.len() >= 1000, "{}", asked.len());
     assert_eq!(client.pending_requests(), asked.len());
     let first = take(&mut service);
-    asked.push(client.send_request(refused.loan).unwrap()); // there is room for one more
+    asked.push(client.send_request(refused.loan).unwrap()); // there is room for one more request
     add(&mut service, &first);
     assert!(outcome(&mut client).is_ok());
     for &expected in &asked[1..] {
@@ -218,10 +218,10 @@ fn responses_that_a_slow_client_lost_are_told() {
         }
     }
     assert!(answered.len() >= 900 && lost.len() >= 400, "{} answered, {} lost", answered.len(), lost.len());
-    // Each ended once: the older ones lost, the newer ones answered.
+    // Each request ended once: the older ones lost, the newer ones answered.
     lost.append(&mut answered);
     assert_eq!(lost, asked);
-    // And it goes on.
+    // The client continues.
     ask(&mut client, -1);
     let request = take(&mut service);
     add(&mut service, &request);
@@ -244,13 +244,13 @@ fn clients_that_were_idle_lose_nothing() {
         assert_eq!(outcome(&mut busy).unwrap(), a);
     }
     ask(&mut idle, 2);
-    assert!(!idle.wait(Duration::ZERO).unwrap(), "what it did not look at was not for it");
+    assert!(!idle.wait(Duration::ZERO).unwrap(), "the responses that it skipped were not its own");
     serve_one(&mut service);
     assert_eq!(outcome(&mut idle).unwrap(), 2);
     assert_eq!((idle.dropped_responses(), busy.dropped_responses()), (0, 0));
 }
 
-fn a_client_that_vanishes_harms_nobody() {
+fn a_client_that_vanishes_harms_no_other() {
     let (mut service, mut client) = pair("/vanishes");
     for round in 0..3 {
         let mut vanishing = start_child("silent-client", "/vanishes");
@@ -263,7 +263,7 @@ fn a_client_that_vanishes_harms_nobody() {
         add(&mut service, &request);
         assert_eq!(outcome(&mut client).unwrap(), round);
     }
-    eventually("the dead are gone", || service.client_count().unwrap() == 1);
+    eventually("the dead clients are gone", || service.client_count().unwrap() == 1);
 }
 
 fn a_service_of_another_type_is_no_server() {
@@ -280,7 +280,7 @@ fn a_service_of_another_type_is_no_server() {
     let error = client.wait_for_service(Duration::ZERO).unwrap_err();
     assert!(matches!(error, Error::Engine(EngineError::TypeMismatch { .. })), "{error}");
     assert!(!client.mismatches().unwrap().is_empty());
-    // Who has the right type is served by it, which the other does not keep from serving.
+    // The server serves a client of its own type, in spite of the other client.
     let mut right = self::client::<SetBool>("/types");
     right.call_copy(&SetBool_Request { data: true }, PATIENCE).unwrap();
     server.finish();

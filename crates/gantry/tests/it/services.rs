@@ -1,4 +1,4 @@
-//! Services and clients that work: in one process and between several, in place, by waiting, taking and awaiting.
+//! Services and clients without failures: in one process and between several, in place, by waiting, taking and awaiting.
 
 use crate::{
     child::{say, told},
@@ -39,7 +39,7 @@ tests![
 const MAP_WIDTH: u32 = 2000;
 const MAP_HEIGHT: u32 = 1500;
 
-/// A server in another process: each line that it says is about a request that it took.
+/// The roles of servers and clients in another process. Each line that a server prints is about a request that it took.
 pub fn play(role: &str, name: &str) {
     let node = node();
     match role {
@@ -55,7 +55,7 @@ pub fn play(role: &str, name: &str) {
             map.data_mut().iter_mut().enumerate().for_each(|(place, cell)| *cell = cell_at(place));
             service.send_response(request.id(), response).unwrap();
         }),
-        // Takes large messages, and says where they lie.
+        // Takes large messages, and prints the file of their memory.
         "map-taker" => serve::<SetMap>(&node, name, |service, request| {
             let map = request.map();
             let cells = map.data();
@@ -64,7 +64,7 @@ pub fn play(role: &str, name: &str) {
             say(&mapped_file(cells.as_ptr().addr()));
             service.send_response_copy(request.id(), &SetMap_Response { success: is_right }).unwrap();
         }),
-        // Takes one request, says so, and never answers.
+        // Takes one request, prints that, and never answers.
         "silent-server" => {
             let mut service = node.create_service::<AddTwoInts>(name).unwrap();
             say("ready");
@@ -81,7 +81,7 @@ pub fn play(role: &str, name: &str) {
             say("ready");
             told();
         }
-        // Calls many times and says how many answers were right.
+        // Calls many times and prints the number of right answers.
         "caller" => {
             let mut client = node.create_client::<AddTwoInts>(name).unwrap();
             assert!(client.wait_for_service(PATIENCE).unwrap());
@@ -97,7 +97,7 @@ pub fn play(role: &str, name: &str) {
     }
 }
 
-/// Serves until the parent wants us to end.
+/// Serves until the parent ends the child.
 fn serve<S: ServiceType>(node: &Node, name: &str, mut answer: impl FnMut(&mut Service<S>, Request<S>)) {
     let mut service = node.create_service::<S>(name).unwrap();
     let end = std::thread::spawn(|| while told() {});
@@ -120,13 +120,13 @@ fn cell_at(place: usize) -> i8 {
     (place / 7) as i8
 }
 
-/// The next request, waited for.
+/// Waits for the next request.
 pub fn take<S: ServiceType>(service: &mut Service<S>) -> Request<S> {
     assert!(service.wait(PATIENCE).unwrap());
     service.take_request().unwrap().unwrap()
 }
 
-/// Makes so many calls; returns how many sums were right.
+/// Makes `count` calls; returns the number of right sums.
 pub fn call_many(client: &mut Client<AddTwoInts>, first: i64, count: i64) -> i64 {
     let is_right = |client: &mut Client<AddTwoInts>, a: i64| {
         let mut request = client.loan_request().unwrap();
@@ -153,7 +153,7 @@ pub fn ask(client: &mut Client<AddTwoInts>, a: i64) -> u64 {
     client.send_request_copy(&AddTwoInts_Request { a, b: 0 }).unwrap().sequence
 }
 
-/// The next response or failure, waited for.
+/// Waits for the next response or failure.
 pub fn outcome(client: &mut Client<AddTwoInts>) -> gantry::Result<i64> {
     assert!(client.wait(PATIENCE).unwrap());
     client.take_response().map(|response| response.unwrap().sum)
@@ -203,7 +203,7 @@ fn responses_of_megabytes_come_from_another_process_in_place() {
         held.push(response);
     }
     server.finish();
-    assert!(held.iter().all(|response| response.map().data()[7] == 1), "what is held stays when the server is gone");
+    assert!(held.iter().all(|response| response.map().data()[7] == 1), "held responses stay when the server is gone");
 }
 
 fn requests_of_megabytes_go_to_another_process_in_place() {
@@ -259,7 +259,7 @@ fn answers_may_come_in_any_order() {
     let asked: Vec<_> = (0..5).map(|a| ask(&mut client, a)).collect();
     let mut requests: Vec<_> = (0..5).map(|_| take(&mut service)).collect();
     requests.reverse();
-    // One that is waited for, behind others that are not lost by that.
+    // A wait for a later response does not lose the earlier ones.
     let caller = std::thread::spawn(move || {
         let sum = client.call_copy(&AddTwoInts_Request { a: 100, b: 0 }, PATIENCE).unwrap().sum;
         (sum, client)
@@ -314,7 +314,7 @@ fn a_name_that_ros_2_refuses_is_refused() {
     assert!(error.starts_with("service name \"en able\" is not allowed: "), "{error}");
 }
 
-/// The least of an async runtime: one task on one thread.
+/// A minimal async runtime: one task on one thread.
 pub fn block_on<F: Future>(future: F) -> F::Output {
     struct Unpark(std::thread::Thread);
     impl Wake for Unpark {
@@ -330,7 +330,7 @@ pub fn block_on<F: Future>(future: F) -> F::Output {
             return output;
         }
         let left = deadline.saturating_duration_since(Instant::now());
-        assert!(!left.is_zero(), "nobody woke the task");
+        assert!(!left.is_zero(), "the task was not woken");
         std::thread::park_timeout(left);
     }
 }

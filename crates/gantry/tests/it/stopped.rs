@@ -1,7 +1,7 @@
-//! Nobody on the data path waits for another thread: a thread is stopped wherever it happens to be, two hundred times, while
-//! another one goes on in the trap for system calls. A lock of the one that the other needs would be a futex call, or for ever.
+//! The data path waits for no other thread: a thread is stopped at any point, two hundred times, while another one continues in
+//! the trap for system calls. If the second thread needed a lock of the first, it would make a futex call, or never end.
 //!
-//! Roles of child processes, of the tests `realtime`.
+//! These are roles of child processes of the tests `realtime`.
 
 use crate::{
     realtime::{OK, options, pair, publish, take},
@@ -20,19 +20,19 @@ use std::{
 };
 use test_support::trap;
 
-/// How often the thread is stopped.
+/// The number of times that the thread is stopped.
 const STOPS: u64 = 200;
-/// So much the other one does meanwhile.
+/// The number of cycles of the other thread meanwhile.
 const CYCLES: u64 = 50;
 const ASYNC: PublishMode = PublishMode::Async { period: std::time::Duration::from_micros(100) };
 
-/// What a thread does again and again.
+/// The work that a thread repeats.
 type Work = Box<dyn FnMut() + Send>;
-/// What the stopped thread does, and what the other.
-type Who = fn(&Node, &str) -> (Work, Work);
+/// Makes the work of the stopped thread and of the other one.
+type MakeWork = fn(&Node, &str) -> (Work, Work);
 
-/// Who is stopped.
-pub const WHO: [(&str, Who); 5] = [
+/// The threads that are stopped.
+pub const STOPPED: [(&str, MakeWork); 5] = [
     ("reader", |node, topic| {
         let (mut publisher, mut subscription) = pair::<Point>(node, topic, PublishMode::Sync);
         (Box::new(move || drop(take(&mut subscription))), Box::new(move || publish(&mut publisher, 1)))
@@ -65,7 +65,7 @@ pub const WHO: [(&str, Who); 5] = [
     ("dropper", |node, topic| {
         let qos = Qos::default().keep_last(8);
         let mut publisher = node.create_publisher_with_options(topic, qos, options(PublishMode::Sync)).unwrap();
-        // As many slots as it takes while the other thread stands still with some of them.
+        // Enough slots while the other thread stands still with some of them.
         drop((0..2 * CYCLES).map(|_| publisher.loan().unwrap()).collect::<Vec<Loan<Point>>>());
         let handed_over = Arc::new(Mutex::new(None::<Loan<Point>>));
         let its = handed_over.clone();
@@ -100,7 +100,7 @@ extern "C" fn stand(_signal: c_int) {
 
 /// Role of a child process.
 pub fn play(node: &Node, topic: &str, who: &str) {
-    let (mut stopped, mut other) = WHO.iter().find(|(name, _)| *name == who).unwrap().1(node, topic);
+    let (mut stopped, mut other) = STOPPED.iter().find(|(name, _)| *name == who).unwrap().1(node, topic);
     for _ in 0..5_000 {
         // Until the history is full and all slots are there.
         other();

@@ -1,4 +1,4 @@
-//! What the tests share: types, child processes, waiting.
+//! Types, child processes and waits that the tests share.
 
 use gantry::{GenericSample, GenericSubscription, Node, PlainMessage, TypeDescription};
 use std::{
@@ -21,7 +21,7 @@ impl PlainMessage for Point {
     const DEFINITION: &'static str = "float64 x\nfloat64 y";
 }
 
-/// What the library says of [`Point`].
+/// The type description of [`Point`].
 pub fn point() -> TypeDescription {
     TypeDescription {
         name: <Point as PlainMessage>::TYPE_NAME.into(),
@@ -38,7 +38,7 @@ pub fn path() -> TypeDescription {
     TypeDescription { name: "test_msgs/msg/Path".into(), hash: [7; 32], definition, payload_bytes: usize::MAX }
 }
 
-/// A path of so many points, as CDR.
+/// A path with that number of points, as CDR.
 pub fn path_bytes(points: u32) -> Vec<u8> {
     let mut bytes = u64::from(points).to_le_bytes().to_vec(); // the count, and padding
     for place in 0..points {
@@ -52,7 +52,7 @@ pub fn node() -> Node {
     Node::new("tester").unwrap()
 }
 
-/// The next sample, waited for.
+/// Waits for the next sample.
 pub fn receive(subscription: &mut GenericSubscription) -> GenericSample {
     let deadline = Instant::now() + PATIENCE;
     loop {

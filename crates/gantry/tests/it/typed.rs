@@ -1,4 +1,4 @@
-//! ROS 2's messages of any length: between processes, in place and by copying; loans; what is no such message.
+//! ROS 2's messages of any length: between processes, in place and by copying; loans; malformed messages.
 
 use crate::support::*;
 use allocations::count;
@@ -65,7 +65,7 @@ pub fn joints() -> JointState {
     }
 }
 
-/// The other process: publishes all of them in place when it is told to, then by copying.
+/// The other process: publishes all messages in place, then by copying, each time on an order.
 pub struct Talker {
     images: Publisher<Image>,
     clouds: Publisher<PointCloud2>,
@@ -138,7 +138,7 @@ impl Talker {
     }
 }
 
-/// What a subscription to `T` says of itself, for generic ends.
+/// The type description of a subscription to `T`, for generic endpoints.
 fn description<T: Message>() -> TypeDescription {
     TypeDescription {
         name: T::TYPE_NAME.into(),
@@ -205,7 +205,7 @@ fn bytes_that_are_no_such_message_are_passed_over_and_named() {
     let mut publisher = node.create_generic_publisher("noise", description::<JointState>(), qos).unwrap();
     let mut subscription = node.create_subscription::<JointState>("noise", qos).unwrap();
     let good = &joints().to_cdr().unwrap()[4..];
-    // The second name's length, behind stamp, frame_id, their number and the first.
+    // The length of the second name, after stamp, frame_id, the number of names and the first name.
     let at = good.windows(4).position(|window| window == b"hip\0").unwrap() + 4;
     let bad = [&good[..at], &u32::MAX.to_le_bytes(), &good[at + 4..]].concat();
     publisher.publish_copy(&bad).unwrap();
@@ -315,7 +315,7 @@ fn the_data_path_of_messages_of_any_length_allocates_nothing() {
         assert!(sample.fields().zip(&message.fields).all(|(got, expected)| got.name() == expected.name));
         assert_eq!((sample.data().len(), sample.header().stamp().sec), (3000 + number % 200, number as i32));
     };
-    // Lengths that slots of one size are for: the engine keeps free what it cut, by size.
+    // All lengths fit slots of one size: the engine keeps free slots by size.
     (0..5000).for_each(&mut cycle);
     let counts = count(|| (0..20_000).for_each(&mut cycle));
     assert_eq!((counts.allocations, counts.frees), (0, 0));

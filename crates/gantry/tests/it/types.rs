@@ -1,4 +1,4 @@
-//! Who does not agree on a type is told so, with both types and the line where they part; a topic's types can be found.
+//! Types: both sides of a mismatch are told both types and the first line that differs; the types of a topic can be found.
 
 use crate::support::*;
 use gantry::{EngineError, Error, Qos, TypeDescription};
@@ -9,7 +9,7 @@ tests![
     another_process_with_another_type_is_an_error,
     types_of_other_names_do_not_meet,
     a_known_hash_decides_and_an_unknown_one_does_not,
-    a_wait_is_no_error_while_somebody_fits,
+    a_wait_is_no_error_while_one_publisher_is_compatible,
     the_types_of_a_topic_are_found_by_its_name,
 ];
 
@@ -56,7 +56,7 @@ fn another_process_with_another_type_is_an_error() {
     let told = sentence(subscription.wait(Duration::from_millis(1)));
     assert!(told.contains("line 2 of test_msgs/Point: \"float64 y\" and \"float32 y\""), "{told}");
     talker.finish();
-    // It is gone, and with it the reason.
+    // The talker is gone, and with it the mismatch.
     assert_eq!(subscription.publisher_count().unwrap(), 0);
     assert!(!subscription.wait(Duration::ZERO).unwrap());
 }
@@ -81,7 +81,7 @@ fn a_known_hash_decides_and_an_unknown_one_does_not() {
         (commented.clone(), true),
         (of_unknown_hash(path()), true),
         (of_unknown_hash(commented), false),
-        (TypeDescription { payload_bytes: 100, ..of_unknown_hash(path()) }, true), // the other's is not stated
+        (TypeDescription { payload_bytes: 100, ..of_unknown_hash(path()) }, true), // the size is not compared
     ];
     for (description, meets) in meets {
         let mut subscription = node.create_generic_subscription("hashes", description.clone(), Qos::default()).unwrap();
@@ -90,7 +90,7 @@ fn a_known_hash_decides_and_an_unknown_one_does_not() {
     }
 }
 
-fn a_wait_is_no_error_while_somebody_fits() {
+fn a_wait_is_no_error_while_one_publisher_is_compatible() {
     let node = node();
     let _publishers = [path(), path_of_float32()]
         .map(|description| node.create_generic_publisher("several", description, Qos::default()).unwrap());
@@ -102,7 +102,7 @@ fn a_wait_is_no_error_while_somebody_fits() {
 fn the_types_of_a_topic_are_found_by_its_name() {
     let node = node();
     assert_eq!(node.topic_types("discovered").unwrap(), []);
-    // Who only reads says nothing about what there is.
+    // A subscription alone does not define a type.
     let _subscription = node.create_generic_subscription("discovered", path_of_float32(), Qos::default()).unwrap();
     assert_eq!(node.topic_types("discovered").unwrap(), []);
     let talker = start_child("path-talker", "/discovered");
@@ -114,7 +114,7 @@ fn the_types_of_a_topic_are_found_by_its_name() {
     assert_eq!(node.topic_types("/discovered").unwrap(), [point()]);
     node.topic_types("not a topic").unwrap_err();
 
-    // What was found is enough to take part.
+    // The description that was found is enough for a subscription.
     let mut talker = start_child("path-talker", "/heard");
     let found = node.topic_types("heard").unwrap().remove(0);
     let mut subscription = node.create_generic_subscription("heard", found, Qos::default()).unwrap();

@@ -1,4 +1,4 @@
-//! Callbacks and nodes that come and go, while an executor spins and between its spins.
+//! Callbacks and nodes that are added and removed, while an executor spins and between its spins.
 
 use super::*;
 use std::{
@@ -11,10 +11,10 @@ behaviours! {
     alone: [
         callbacks_add_and_remove_callbacks,
         a_node_that_leaves_takes_its_callbacks,
-        a_node_that_had_its_turn_when_it_left_is_another_executors,
-        a_node_that_is_let_go_stays_until_its_executor_goes,
+        a_node_that_left_before_its_run_is_run_by_another_executor,
+        a_dropped_node_stays_until_its_executor_is_dropped,
         a_node_is_in_one_executor,
-        callbacks_that_are_added_do_not_multiply_what_is_queued,
+        callbacks_that_are_added_do_not_multiply_queued_events,
     ],
 }
 
@@ -32,7 +32,7 @@ fn callbacks_come_and_go_while_it_spins(case: &Case) {
             far.publish(&topic, number, number);
             assert_eq!(listener.next(), ("come", number));
             handle.remove();
-            far.publish(&topic, 1000, 1000); // to nobody
+            far.publish(&topic, 1000, 1000); // without a subscription
             far.publish(&case.topic("stays"), number, number);
             assert_eq!(listener.next(), ("stays", number));
         }
@@ -40,7 +40,7 @@ fn callbacks_come_and_go_while_it_spins(case: &Case) {
     assert_eq!(listener.rest(), []);
 }
 
-/// Places change at every moment, while others run, wait for their group or for their run.
+/// Indices change at any moment, while other callbacks run, wait for their group or for their run.
 fn nothing_is_lost_while_others_come_and_go(case: &Case) {
     const NAMES: [&str; 6] = ["a", "b", "c", "d", "e", "f"];
     let (mut fars, mut executor, listener) = ([case.far(), case.far()], case.executor(), Listener::new());
@@ -58,7 +58,7 @@ fn nothing_is_lost_while_others_come_and_go(case: &Case) {
                 fars[place % 2].begin(&format!("publish {} {} {}", case.topic(name), 20 * round + 1, 20 * round + 20));
             }
             for _ in 0..10 {
-                let comes = listener.hear_in(case, &groups[round % 2], "nobody", all());
+                let comes = listener.hear_in(case, &groups[round % 2], "silent", all());
                 let ticks = listener.node.add_callback(listener.node.create_timer(ms(1)).unwrap(), |_, _| ());
                 heard.extend(listener.take(NAMES.len() * 2));
                 comes.remove();
@@ -100,7 +100,7 @@ fn callbacks_add_and_remove_callbacks(case: &Case) {
     let (weak, added) = (Arc::downgrade(&node), Arc::new(AtomicUsize::new(0)));
     let own: Arc<Mutex<Option<CallbackHandle>>> = Arc::default();
     let (count, handle) = (added.clone(), own.clone());
-    // Each tick adds a timer that goes off once and tells; the tenth removes the callback itself.
+    // Each tick adds a one-shot timer that reports; the tenth tick removes the callback itself.
     let adder = node.add_callback(node.create_timer(ms(1)).unwrap(), move |_, _| {
         let (number, sender) = (count.fetch_add(1, SeqCst) + 1, sender.clone());
         let once = Timer::one_shot(&Clock::steady(), Duration::from_micros(100)).unwrap();
@@ -117,7 +117,7 @@ fn callbacks_add_and_remove_callbacks(case: &Case) {
     assert_eq!(added.load(SeqCst), 10);
 }
 
-/// It leaves between two steps, when others have their place in a round or queue already.
+/// The node leaves between two steps, when other callbacks are in a round or queue already.
 fn a_node_that_leaves_takes_its_callbacks(case: &Case) {
     let (mut executor, leaves, stays) = (case.executor(), Listener::new(), Listener::new());
     let mut publishers = Vec::new();
@@ -137,7 +137,7 @@ fn a_node_that_leaves_takes_its_callbacks(case: &Case) {
     }
     assert!(executor.spin_once(Duration::ZERO).unwrap());
     executor.remove_node(&leaves.node);
-    executor.remove_node(&leaves.node); // it is not here: nothing happens
+    executor.remove_node(&leaves.node); // the node is not in it: nothing happens
     drain(&mut *executor);
     let before = leaves.rest();
     assert_eq!(before, [("a", 1)]);
@@ -150,8 +150,8 @@ fn a_node_that_leaves_takes_its_callbacks(case: &Case) {
     assert_eq!(after, [("a", 2), ("b", 1), ("b", 2), ("c", 1), ("c", 2)]);
 }
 
-/// It was found to have something, and not run, because of a cancel or a panic of its callback.
-fn a_node_that_had_its_turn_when_it_left_is_another_executors(case: &Case) {
+/// Its callback was found ready, but was not run, because of a cancel or a panic of that callback.
+fn a_node_that_left_before_its_run_is_run_by_another_executor(case: &Case) {
     let (mut executor, mut other, others) = (case.executor(), case.executor(), [0, 1, 2].map(|_| Listener::new()));
     for listener in &others {
         listener.hear(case, "other", all());
@@ -180,7 +180,7 @@ fn a_node_that_had_its_turn_when_it_left_is_another_executors(case: &Case) {
         executor.remove_node(&moves.node);
         other.add_node(&moves.node).unwrap();
         executor.add_node(&node()).unwrap();
-        drain(&mut *other); // from now on it has a place there
+        drain(&mut *other); // from now on it is registered there
         drain(&mut *executor);
         assert_eq!(moves.rest(), if number == 1 { vec![] } else { vec![("moves", number as usize)] });
         other.remove_node(&moves.node);
@@ -188,7 +188,7 @@ fn a_node_that_had_its_turn_when_it_left_is_another_executors(case: &Case) {
     }
 }
 
-fn a_node_that_is_let_go_stays_until_its_executor_goes(case: &Case) {
+fn a_dropped_node_stays_until_its_executor_is_dropped(case: &Case) {
     let (mut executor, other, (sender, told)) = (case.executor(), node(), telling());
     let name = format!("let_go_{}", case.name.replace("::", "_"));
     let node = Node::new(&name).unwrap();
@@ -203,7 +203,7 @@ fn a_node_that_is_let_go_stays_until_its_executor_goes(case: &Case) {
     assert!(is_there());
     drop(executor);
     assert!(!is_there());
-    // So are its callbacks: nobody tells any more.
+    // Its callbacks are dropped, too: their sender is gone.
     told.rest();
     assert!(told.0.recv().is_err());
 }
@@ -219,15 +219,15 @@ fn a_node_is_in_one_executor(case: &Case) {
     let why = executor.add_node(&stranger).unwrap_err().to_string();
     assert!(why.contains("/stranger is in domain 77 and the executor is in domain 0"), "{why}");
     executor.remove_node(&node);
-    executor.add_node(&stranger).unwrap(); // it was empty
+    executor.add_node(&stranger).unwrap(); // the executor was empty
     other.add_node(&node).unwrap();
     drop(other);
     executor.remove_node(&stranger);
     executor.add_node(&node).unwrap();
 }
 
-/// Each callback has at most one event in a queue whose events wait, whatever comes and goes beside it.
-fn callbacks_that_are_added_do_not_multiply_what_is_queued(case: &Case) {
+/// Each callback has at most one event in a queue whose events wait, also while other callbacks come and go.
+fn callbacks_that_are_added_do_not_multiply_queued_events(case: &Case) {
     let (mut executor, listener) = (case.executor(), Listener::new());
     executor.add_node(&listener.node).unwrap();
     let mut publishers = ["a", "b"].map(|name| {
@@ -242,12 +242,12 @@ fn callbacks_that_are_added_do_not_multiply_what_is_queued(case: &Case) {
             publisher.publish_copy(&Point { x: f64::from(number), y: 0.0 }).unwrap();
         }
         assert!(executor.spin_once(Duration::ZERO).unwrap());
-        listener.hear(case, "nobody", all());
+        listener.hear(case, "silent", all());
     }
     drain(&mut *executor);
     let heard = listener.rest();
     let keeps_each = matches!(case.kind, Kind::Events(Overflow::DropOldest | Overflow::DropNewest));
-    // Besides what ran: one that was queued, and the newest.
+    // Besides the messages that ran: one that was queued, and the newest.
     assert!(keeps_each || heard.len() <= 10 + 4, "{heard:?}");
     for name in ["a", "b"] {
         let numbers: Vec<_> = heard.iter().filter(|heard| heard.0 == name).map(|heard| heard.1).collect();

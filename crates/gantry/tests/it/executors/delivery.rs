@@ -1,4 +1,4 @@
-//! What callbacks hear: order, history, who comes late, who fits, who leaves.
+//! The samples that callbacks get: order, history, endpoints that come late, are incompatible, or leave.
 
 use super::*;
 
@@ -8,11 +8,11 @@ behaviours! {
         the_newest_of_a_burst_come_in_order,
         late_joiners_get_the_history,
         a_publisher_that_comes_while_it_sleeps_is_heard,
-        what_a_publisher_left_behind_is_heard,
-        only_who_fits_is_heard,
+        samples_of_a_publisher_that_left_are_heard,
+        only_compatible_publishers_are_heard,
         a_conversation_loses_no_wake_up,
         two_executors_hear_the_same,
-        what_comes_to_the_graph_is_told,
+        changes_of_the_graph_are_told,
     ],
     alone: [an_idle_executor_uses_no_cpu],
 }
@@ -62,7 +62,7 @@ fn late_joiners_get_the_history(case: &Case) {
         far.tell(&format!("meet {topic} 1"));
         far.publish(&topic, 6, 6);
         assert_eq!(listener.next(), ("late", 6));
-        // Who does not ask for history gets what comes.
+        // A subscription without history gets new samples only.
         let sender = listener.sender.clone();
         let volatile = move |point: Sample<Point>| sender.send(("volatile", point.x as usize)).unwrap();
         listener.node.create_subscription_with_callback(&topic, Qos::default(), volatile).unwrap();
@@ -88,19 +88,19 @@ fn a_publisher_that_comes_while_it_sleeps_is_heard(case: &Case) {
     });
 }
 
-fn what_a_publisher_left_behind_is_heard(case: &Case) {
+fn samples_of_a_publisher_that_left_are_heard(case: &Case) {
     let (mut far, mut executor, listener) = (case.far(), case.executor(), Listener::new());
     executor.add_node(&listener.node).unwrap();
     listener.hear(case, "left", all());
     far.advertise(&case.topic("left"), "keep_all");
-    drain(&mut *executor); // the subscription has joined it, too
+    drain(&mut *executor); // the subscription has joined the publisher, too
     far.publish(&case.topic("left"), 1, 20);
     drop(far);
     drain(&mut *executor);
     assert_eq!(listener.rest(), (1..=20).map(|number| ("left", number)).collect::<Vec<_>>());
 }
 
-fn only_who_fits_is_heard(case: &Case) {
+fn only_compatible_publishers_are_heard(case: &Case) {
     let (mut far, mut fitting, mut executor, listener) = (case.far(), case.far(), case.executor(), Listener::new());
     executor.add_node(&listener.node).unwrap();
     let topic = case.topic("fit");
@@ -111,7 +111,7 @@ fn only_who_fits_is_heard(case: &Case) {
         far.publish(&topic, 1, 5);
         fitting.publish(&topic, 6, 8);
         assert_eq!(listener.take(3), [("fit", 6), ("fit", 7), ("fit", 8)]);
-        // One that asks for less gets both.
+        // A subscription that requests less gets both.
         let sender = listener.sender.clone();
         let each = move |point: Sample<Point>| sender.send(("each", point.x as usize)).unwrap();
         listener.node.create_subscription_with_callback(&topic, Qos::default().best_effort(), each).unwrap();
@@ -126,7 +126,7 @@ fn only_who_fits_is_heard(case: &Case) {
     });
 }
 
-/// Each message is the answer to the last one: whoever sleeps on, or is passed over, ends it.
+/// Each message is the answer to the last one: a lost wake-up ends the conversation.
 fn a_conversation_loses_no_wake_up(case: &Case) {
     const LAST: usize = 1001;
     let (mut far, mut executor, node) = (case.far(), case.executor(), node());
@@ -141,7 +141,7 @@ fn a_conversation_loses_no_wake_up(case: &Case) {
         sender.send(point.x as usize).unwrap();
     };
     node.create_subscription_with_callback(&asks, all(), answer).unwrap();
-    // Something else that calls threads.
+    // Another source that wakes threads.
     node.create_timer_with_callback(Duration::from_micros(300), |_| ()).unwrap();
     far.tell(&format!("advertise {asks} keep_all"));
     spinning(&mut *executor, || {
@@ -170,7 +170,7 @@ fn two_executors_hear_the_same(case: &Case) {
     });
 }
 
-fn what_comes_to_the_graph_is_told(case: &Case) {
+fn changes_of_the_graph_are_told(case: &Case) {
     let (mut far, mut executor, node, topic) = (case.far(), case.executor(), node(), case.topic("shown"));
     let (sender, told) = telling();
     let (events, wanted) = (node.graph_events().unwrap(), topic.clone());
@@ -199,6 +199,6 @@ fn an_idle_executor_uses_no_cpu(case: &Case) {
     let line = child.line();
     let (cpu_ns, wall_ns) = line.split_once(' ').unwrap();
     let (cpu_ns, wall_ns): (u64, u64) = (cpu_ns.parse().unwrap(), wall_ns.parse().unwrap());
-    assert!(cpu_ns * 20 < wall_ns, "{cpu_ns} of {wall_ns} ns with 50 topics that are silent and a timer of 20 ms");
+    assert!(cpu_ns * 20 < wall_ns, "{cpu_ns} of {wall_ns} ns with 50 silent topics and a timer of 20 ms");
     child.finish();
 }

@@ -1,4 +1,4 @@
-//! How spins end: canceled, in time, with a panic; and in which order all can be shut down: in any.
+//! The end of a spin: by a cancel, in time, with a panic; and shutting down in any order.
 
 use super::*;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -32,7 +32,7 @@ fn a_cancel_ends_the_spin_or_the_next_one(case: &Case) {
     })
     .unwrap();
     for _ in 0..20 {
-        // While it sleeps or runs, from several threads.
+        // Cancels from several threads, while the executor sleeps or runs.
         std::thread::scope(|scope| {
             let spinner = scope.spawn(|| executor.spin());
             ticks.next();
@@ -40,12 +40,12 @@ fn a_cancel_ends_the_spin_or_the_next_one(case: &Case) {
             spinner.join().unwrap().unwrap();
             cancels.into_iter().for_each(|cancel| cancel.join().unwrap());
         });
-        // The later of the two may have come after the spin: it would end the next one.
+        // The later of the two cancels may have come after the spin: it would end the next one.
         canceler.cancel();
         executor.spin().unwrap();
     }
     drop(executor);
-    canceler.cancel(); // nobody is there
+    canceler.cancel(); // the executor is gone
 }
 
 fn a_callback_cancels(case: &Case) {
@@ -75,14 +75,14 @@ fn a_spin_until_ends_with_its_condition_or_in_time(case: &Case) {
     assert!(begin.elapsed() >= ms(20));
     node.create_timer_with_callback(ms(1), move |_| sender.send(()).unwrap()).unwrap();
     assert!(executor.spin_until(PATIENCE, &mut || true).unwrap());
-    assert!(ticks.rest().is_empty(), "nothing was to be waited for");
+    assert!(ticks.rest().is_empty(), "the condition held before a wait");
     let mut count = 0;
     let five = &mut || {
         count += ticks.rest().len();
         count >= 5
     };
     assert!(executor.spin_until(PATIENCE, five).unwrap());
-    assert_eq!(count, 5, "the condition is looked at after each callback");
+    assert_eq!(count, 5, "the condition is checked after each callback");
 }
 
 fn spinning_once_runs_one(case: &Case) {
@@ -113,7 +113,7 @@ fn spinning_some_ends_though_there_is_always_more(case: &Case) {
     for _ in 0..20 {
         assert_eq!((executor.spin_some(PATIENCE).unwrap(), told.rest().len()), (1, 1));
     }
-    // Its time is over after the first of several.
+    // The time is over after the first of several callbacks.
     let listener = Listener::new();
     executor.add_node(&listener.node).unwrap();
     let mut publishers = ["a", "b", "c"].map(|name| {
@@ -126,7 +126,7 @@ fn spinning_some_ends_though_there_is_always_more(case: &Case) {
     }
     assert_eq!(executor.spin_some(Duration::from_nanos(1)).unwrap(), 1);
     let ran: usize = (0..3).map(|_| executor.spin_some(PATIENCE).unwrap()).sum();
-    assert!((5..=6).contains(&ran), "{ran}: three once, and the other each time, or it was the first");
+    assert!((5..=6).contains(&ran), "{ran}: three callbacks once, and the other one each time, or it was the first");
     assert_eq!(listener.rest().len(), 3);
 }
 
@@ -144,7 +144,7 @@ fn a_panic_in_a_callback_ends_the_spin_with_that_panic(case: &Case) {
         sender.send(("even", number)).unwrap();
     });
     assert!(publisher.wait_for_subscriptions(1, PATIENCE).unwrap());
-    // Of the same group, and of another thread.
+    // Callbacks of the same group, and of another thread.
     listener.node.create_timer_with_callback(ms(1), |_| ()).unwrap();
     for number in 1..=10 {
         publisher.publish_copy(&Point { x: f64::from(number), y: 0.0 }).unwrap();
@@ -153,7 +153,7 @@ fn a_panic_in_a_callback_ends_the_spin_with_that_panic(case: &Case) {
         let panic = catch_unwind(AssertUnwindSafe(|| executor.spin())).unwrap_err();
         assert_eq!(*panic.downcast::<String>().unwrap(), format!("{odd} is odd"));
     }
-    // The executor, the group and the callback are none the worse.
+    // The executor, the group and the callback still work.
     spinning(&mut *executor, || listener.take(5));
     executor.remove_node(&listener.node);
     let mut another = MultiThreadedExecutor::with_threads(2);
@@ -162,7 +162,7 @@ fn a_panic_in_a_callback_ends_the_spin_with_that_panic(case: &Case) {
     spinning(&mut another, || assert_eq!(listener.next(), ("even", 12)));
 }
 
-/// What has an end of its own.
+/// The parts that are shut down.
 enum Part {
     Executor(Box<dyn Tested>),
     Node(Node),
@@ -196,7 +196,7 @@ fn all_can_be_shut_down_in_any_order(case: &Case) {
                 Part::Far(far) => drop(far),
             }
         }
-        // Samples that are held are still there, and nobody keeps a callback.
+        // Held samples are still there, and no callback is kept.
         assert!(held.windows(2).all(|pair| pair[0].x < pair[1].x));
         told.rest();
         assert!(told.0.recv().is_err());

@@ -1,4 +1,4 @@
-//! A sample that is no message is logged, and keeps no other from coming. Sources that fail are tested inside the crate.
+//! Malformed samples: they are logged, and the other samples come. The unit tests of the crate test sources that fail.
 
 use super::*;
 use std::sync::Once;
@@ -11,7 +11,7 @@ behaviours! {
 fn a_sample_that_is_no_message_is_logged_and_the_rest_comes(case: &Case) {
     log_errors();
     let (mut far, mut executor, listener) = (case.far(), case.executor(), Listener::new());
-    // No second passes in which nothing else is to do.
+    // Another callback always has something to do.
     feed_itself(&listener.node, &case.topic("own"), || ())();
     executor.add_node(&listener.node).unwrap();
     let topic = case.topic("bad");
@@ -30,7 +30,7 @@ fn a_sample_that_is_no_message_is_logged_and_the_rest_comes(case: &Case) {
         && line.contains("it was skipped")));
 }
 
-/// What was logged as an error, by anybody.
+/// The errors that were logged, by any thread.
 static ERRORS: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
 /// Collects errors from now on.

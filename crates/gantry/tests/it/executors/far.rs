@@ -1,4 +1,4 @@
-//! The other end of a topic: does what it is told, a line at a time, on a thread or in a process; the same code in both.
+//! The far end of a topic: it obeys orders, a line at a time, on a thread or in a process, with the same code in both.
 
 use super::{all, services::add};
 use crate::support::*;
@@ -15,7 +15,7 @@ use std::{
     time::Duration,
 };
 
-/// Another end.
+/// A far end.
 pub enum Far {
     Thread { commands: Option<Sender<String>>, answers: Receiver<String>, thread: Option<JoinHandle<()>> },
     Process(Option<Peer>),
@@ -37,7 +37,7 @@ impl Far {
         Far::Process(Some(start_child("far", "-")))
     }
 
-    /// Gives it something to do.
+    /// Gives an order.
     pub fn begin(&mut self, command: &str) {
         match self {
             Far::Thread { commands, .. } => commands.as_ref().unwrap().send(command.to_owned()).unwrap(),
@@ -45,7 +45,7 @@ impl Far {
         }
     }
 
-    /// What came of it.
+    /// Waits for the answer to an order.
     pub fn end(&mut self) -> String {
         match self {
             Far::Thread { answers, .. } => answers.recv_timeout(PATIENCE).unwrap(),
@@ -53,19 +53,19 @@ impl Far {
         }
     }
 
-    /// Has something done.
+    /// Gives an order and waits for the answer.
     pub fn tell(&mut self, command: &str) -> String {
         self.begin(command);
         self.end()
     }
 
-    /// A publisher that has met a subscription.
+    /// Makes a publisher that is matched with a subscription.
     pub fn advertise(&mut self, topic: &str, qos: &str) {
         self.tell(&format!("advertise {topic} {qos}"));
         self.tell(&format!("meet {topic} 1"));
     }
 
-    /// It ends, a process as by `kill -9`.
+    /// Ends the far end; a process is killed by `kill -9`.
     pub fn vanish(mut self) {
         if let Far::Process(peer) = &mut self {
             drop(peer.take());
@@ -79,7 +79,7 @@ impl Far {
 }
 
 impl Drop for Far {
-    /// It ends, with all that it has.
+    /// Ends the far end, with all its endpoints.
     fn drop(&mut self) {
         match self {
             Far::Thread { commands, thread, .. } => {
@@ -96,7 +96,7 @@ impl Drop for Far {
     }
 }
 
-/// What the other end is.
+/// The thread or process of a far end.
 pub fn serve(commands: impl Iterator<Item = String>, mut say: impl FnMut(String)) {
     let mut end = End {
         node: Node::new("far").unwrap(),
@@ -117,7 +117,7 @@ struct End {
     publishers: HashMap<String, Publisher<Point>>,
     clients: HashMap<String, Client<AddTwoInts>>,
     silent: Option<Service<AddTwoInts>>,
-    /// Floods and servers, with what ends them.
+    /// Threads of floods and servers, with the flags that end them.
     threads: HashMap<String, (Arc<AtomicBool>, JoinHandle<usize>)>,
 }
 
@@ -141,14 +141,14 @@ impl End {
             ["garbage", topic] => self.publish_garbage(topic),
             ["reply", from, to, last] => self.reply(from, to, number(last)),
             ["flood", topic, period_us] => self.flood(topic, Duration::from_micros(period_us.parse().unwrap())),
-            // Says how many it published.
+            // Answers with the number of published messages.
             ["calm", topic] => {
                 let (end, flood) = self.threads.remove(topic).unwrap();
                 end.store(true, Relaxed);
                 return flood.join().unwrap().to_string();
             }
             ["serve", name] => self.serve(name),
-            // Does not answer.
+            // The service never answers.
             ["serve-silently", name] => self.silent = Some(self.node.create_service(name).unwrap()),
             ["call", name, a, b] => {
                 let client = self.clients.entry(name.to_owned());
@@ -163,7 +163,7 @@ impl End {
         "done".to_owned()
     }
 
-    /// Publishes until it is told to be calm.
+    /// Publishes until the order `calm`.
     fn flood(&mut self, topic: &str, period: Duration) {
         let (mut publisher, ends) = (self.publishers.remove(topic).unwrap(), Arc::new(AtomicBool::new(false)));
         let end = ends.clone();
@@ -179,7 +179,7 @@ impl End {
         self.threads.insert(topic.to_owned(), (ends, std::thread::spawn(flood)));
     }
 
-    /// Answers requests with the sum, until the end.
+    /// Answers requests with the sum, until it is dropped.
     fn serve(&mut self, name: &str) {
         let (end, mut service) = (Arc::new(AtomicBool::new(false)), self.node.create_service(name).unwrap());
         let ends = end.clone();
@@ -195,7 +195,7 @@ impl End {
         self.threads.insert(name.to_owned(), (end, std::thread::spawn(serve)));
     }
 
-    /// Publishes bytes that are no message, then a message.
+    /// Publishes a malformed sample, then a message.
     fn publish_garbage(&mut self, topic: &str) {
         let of_any_size = TypeDescription { payload_bytes: usize::MAX, ..point() };
         let mut publisher = self.node.create_generic_publisher(topic, of_any_size, Qos::default()).unwrap();
@@ -204,14 +204,14 @@ impl End {
         publisher.publish_copy(&[0; size_of::<Point>()]).unwrap();
     }
 
-    /// Says 1; hears a number, says the next, until it heard `last`.
+    /// Publishes 1, then for each received number the next one, until it receives `last`.
     fn reply(&mut self, from: &str, to: &str, last: usize) {
         let mut heard = self.node.create_subscription::<Point>(from, all()).unwrap();
         let publisher = self.publishers.get_mut(to).unwrap();
         assert!(publisher.wait_for_subscriptions(1, PATIENCE).unwrap());
         send(publisher, 1);
         loop {
-            assert!(heard.wait(PATIENCE).unwrap(), "nobody answers");
+            assert!(heard.wait(PATIENCE).unwrap(), "no answer came");
             let Some(point) = heard.take().unwrap() else { continue };
             if point.x as usize >= last {
                 break;

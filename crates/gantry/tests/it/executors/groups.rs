@@ -1,4 +1,4 @@
-//! Which callbacks run at the same time: proofs that wait for each other, so no luck is needed.
+//! Callback groups: callbacks wait for each other to prove that they run at the same time, so the result does not depend on luck.
 
 use super::*;
 use std::sync::{
@@ -13,7 +13,7 @@ behaviours! {
 
 const NAMES: [&str; 3] = ["a", "b", "c"];
 
-/// Counts who is inside.
+/// Counts the callbacks that are inside.
 #[derive(Default)]
 struct Inside {
     count: AtomicUsize,
@@ -21,7 +21,7 @@ struct Inside {
 }
 
 impl Inside {
-    /// Is inside for a while in which others have every chance to come.
+    /// Stays inside for a while, in which other callbacks have a chance to come.
     fn stay(&self) {
         self.most.fetch_max(self.count.fetch_add(1, SeqCst) + 1, SeqCst);
         (0..20).for_each(|_| std::thread::yield_now());
@@ -29,7 +29,7 @@ impl Inside {
     }
 }
 
-/// Where `parties` wait for each other.
+/// A meeting, where `parties` wait for each other.
 struct Meeting {
     parties: usize,
     arrived: Mutex<usize>,
@@ -41,7 +41,7 @@ impl Meeting {
         Arc::new(Meeting { parties, arrived: Mutex::default(), all_here: Condvar::new() })
     }
 
-    /// Whether all came.
+    /// Waits for the others. Returns whether all came.
     fn attend(&self) -> bool {
         let mut arrived = self.arrived.lock().unwrap();
         *arrived += 1;
@@ -77,7 +77,7 @@ fn callbacks_of_an_exclusive_group_never_overlap(case: &Case) {
     }
 }
 
-/// Three callbacks wait for each other: on as many threads all come. Where there is one thread they run one after the other.
+/// Three callbacks wait for each other: on three threads all come; on one thread they run one after the other.
 fn run_at_once(case: &Case, groups: &[CallbackGroup], node: &Node, feed: impl FnOnce()) {
     let is_one_thread = case.kind != Kind::MultiThreaded;
     let (meeting, inside, (sender, told)) = (Meeting::of(NAMES.len()), Arc::new(Inside::default()), telling());
@@ -145,7 +145,7 @@ fn a_callback_never_overlaps_itself(case: &Case) {
     assert_eq!(inside.most.load(SeqCst), 1);
 }
 
-/// It is removed while it runs: it comes to its end, nobody runs it again, and it holds nobody up.
+/// A callback is removed while it runs: the run ends normally, it is not run again, and it holds up no other.
 fn the_group_of_a_removed_callback_goes_on(case: &Case) {
     let (mut executor, node) = (case.executor(), node());
     executor.add_node(&node).unwrap();

@@ -1,4 +1,4 @@
-//! How callbacks tell tests what they hear.
+//! Listeners: nodes whose callbacks send to the test what they get.
 
 use super::Case;
 use crate::support::*;
@@ -11,7 +11,7 @@ use std::{
     },
 };
 
-/// What callbacks tell a test.
+/// The values that callbacks send to a test.
 pub struct Told<T>(pub Receiver<T>);
 
 pub fn telling<T>() -> (Sender<T>, Told<T>) {
@@ -20,7 +20,7 @@ pub fn telling<T>() -> (Sender<T>, Told<T>) {
 }
 
 impl<T> Told<T> {
-    /// The next thing, waited for.
+    /// Waits for the next value.
     pub fn next(&self) -> T {
         self.0.recv_timeout(PATIENCE).unwrap()
     }
@@ -29,20 +29,20 @@ impl<T> Told<T> {
         (0..count).map(|_| self.next()).collect()
     }
 
-    /// What was told and not taken.
+    /// The values that were sent and not taken.
     pub fn rest(&self) -> Vec<T> {
         self.0.try_iter().collect()
     }
 }
 
-/// A node whose callbacks tell what they hear.
+/// A node whose callbacks send the messages that they get.
 pub struct Listener {
     pub node: Node,
     pub sender: Sender<Heard>,
     told: Told<Heard>,
 }
 
-/// The topic's letter, and the number that it said.
+/// The name of the topic, and the number in the message.
 pub type Heard = (&'static str, usize);
 
 impl Listener {
@@ -51,7 +51,7 @@ impl Listener {
         Listener { node: node(), sender, told }
     }
 
-    /// Listens to a topic, in the node's own group.
+    /// Subscribes to a topic, in the node's own group.
     pub fn hear(&self, case: &Case, name: &'static str, qos: Qos) -> CallbackHandle {
         let sender = self.sender.clone();
         self.node
@@ -79,7 +79,7 @@ impl Deref for Listener {
     }
 }
 
-/// A callback each of whose runs is the reason of the next one, once it is fed.
+/// Adds a callback each of whose runs causes the next one; the returned function starts it.
 pub fn feed_itself(node: &Node, topic: &str, mut each: impl FnMut() + Send + 'static) -> Box<dyn FnOnce()> {
     let publisher = Arc::new(Mutex::new(node.create_publisher::<Point>(topic, Qos::default()).unwrap()));
     let feed = move |publisher: &Mutex<Publisher<Point>>| {

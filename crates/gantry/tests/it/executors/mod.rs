@@ -1,7 +1,8 @@
-//! What executors do, all of them alike: each behaviour is a test of its own for every executor, with the other end on a thread of this
-//! process and in a process of its own (`far`), or without another end.
+//! The behaviours that all executors share: each is a test of its own for every executor, with the far end on a thread of this
+//! process and in a process of its own (`far`), or without a far end.
 //!
-//! Names are `executors::EXECUTOR::PLACE::BEHAVIOUR`. Where executors differ, in order and in what is lost, the behaviour says how.
+//! Names are `executors::EXECUTOR::PLACE::BEHAVIOUR`. Where executors differ, in order and in losses, the behaviour
+//! states the difference.
 
 mod changes;
 mod delivery;
@@ -29,10 +30,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Room in the queues of executors that drop, where nothing is to be dropped.
+/// A capacity at which queues drop nothing.
 const AMPLE: usize = 5000;
 
-/// Which executor.
+/// The kind of an executor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     SingleThreaded,
@@ -57,7 +58,7 @@ impl Kind {
         self.executor_with_queue(AMPLE)
     }
 
-    /// The capacity is for those that have a queue.
+    /// An executor; the capacity is for the kinds that have a queue.
     pub fn executor_with_queue(self, capacity: usize) -> Box<dyn Tested> {
         match self {
             Kind::SingleThreaded => Box::new(SingleThreadedExecutor::new()),
@@ -67,7 +68,7 @@ impl Kind {
     }
 }
 
-/// An executor, and what only some have to say.
+/// An executor, with the counts that only some have.
 pub trait Tested: Executor + Send {
     fn dropped(&self) -> u64 {
         0
@@ -82,18 +83,18 @@ impl Tested for EventsExecutor {
     }
 }
 
-/// Where the other end is.
+/// The place of the far end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Place {
     /// On a thread of this process.
     Threads,
     /// In another process.
     Processes,
-    /// There is none.
+    /// There is no far end.
     Alone,
 }
 
-/// A behaviour: its name, whether there is another end, and the test.
+/// A behaviour: its name, whether there is a far end, and the test.
 type Behaviour = (&'static str, bool, fn(&Case));
 
 macro_rules! behaviours {
@@ -104,7 +105,7 @@ macro_rules! behaviours {
 }
 use behaviours;
 
-/// What a test runs with.
+/// The executor and the place with which a test runs.
 pub struct Case {
     kind: Kind,
     place: Place,
@@ -121,7 +122,7 @@ impl Case {
         format!("/{}/{name}", self.name.replace("::", "/"))
     }
 
-    /// The other end, where the test wants it.
+    /// Starts the far end in the place of the case.
     fn far(&self) -> Far {
         match self.place {
             Place::Threads => Far::on_thread(),
@@ -131,7 +132,7 @@ impl Case {
     }
 }
 
-/// Each behaviour with each executor in each place.
+/// All tests: each behaviour with each executor in each place.
 pub fn trials() -> Vec<Trial> {
     let behaviours = [
         delivery::BEHAVIOURS,
@@ -174,7 +175,7 @@ fn spinning<R>(executor: &mut dyn Tested, work: impl FnOnce() -> R) -> R {
     })
 }
 
-/// A test that fails is not to wait for its executor.
+/// Cancels the spin, so that a test that fails does not wait for its executor.
 struct CancelAtEnd(Canceler);
 
 impl Drop for CancelAtEnd {
@@ -183,11 +184,11 @@ impl Drop for CancelAtEnd {
     }
 }
 
-/// Runs all that is there, on this thread.
+/// Runs all ready callbacks on this thread.
 fn drain(executor: &mut dyn Tested) {
     let give_up = Instant::now() + PATIENCE;
     while executor.spin_some(PATIENCE).unwrap() > 0 {
-        assert!(Instant::now() < give_up, "there is always more");
+        assert!(Instant::now() < give_up, "there are always more callbacks to run");
     }
 }
 
@@ -199,7 +200,7 @@ fn all() -> Qos {
     Qos::default().keep_all()
 }
 
-/// Plays the roles of this module; `false` if it is another's.
+/// Plays the roles of this module; `false` for a role of another module.
 pub fn play(role: &str, topic: &str) -> bool {
     if let Some(kind) = role.strip_prefix("idle-") {
         idle(kind, topic);
@@ -211,7 +212,7 @@ pub fn play(role: &str, topic: &str) -> bool {
     true
 }
 
-/// A child that has an executor of that kind with 50 idle topics, and says what CPU it used of what time.
+/// A child that has an executor of that kind with 50 idle topics, and prints its CPU time and the elapsed time.
 fn idle(kind: &str, topic: &str) {
     let (kind, _) = Kind::ALL.into_iter().find(|(_, name)| *name == kind).unwrap();
     let (node, mut executor) = (node(), kind.executor());

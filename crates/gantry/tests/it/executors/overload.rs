@@ -1,13 +1,13 @@
-//! More comes than callbacks can take: what is lost is counted, and what may not be lost waits.
+//! Overload: losses are counted, and reliable publishers wait.
 
 use super::*;
 
 behaviours! {
-    with_a_far_end: [slow_callbacks_lose_only_what_is_counted, who_keeps_all_waits_for_slow_callbacks],
-    alone: [a_topic_that_always_has_more_keeps_nobody_waiting],
+    with_a_far_end: [losses_of_slow_callbacks_are_counted, a_keep_all_publisher_waits_for_slow_callbacks],
+    alone: [a_topic_that_always_has_more_starves_no_other],
 }
 
-fn slow_callbacks_lose_only_what_is_counted(case: &Case) {
+fn losses_of_slow_callbacks_are_counted(case: &Case) {
     let (mut far, mut executor, node) = (case.far(), case.kind.executor_with_queue(8), node());
     executor.add_node(&node).unwrap();
     let (topic, (sender, told)) = (case.topic("flood"), telling());
@@ -31,10 +31,10 @@ fn slow_callbacks_lose_only_what_is_counted(case: &Case) {
         delivered + overwritten + dropped,
         "{delivered}, {overwritten} overwritten, {dropped} dropped"
     );
-    assert!(published > delivered, "{published} were not too many");
+    assert!(published > delivered, "{published} messages were no overload");
 }
 
-fn who_keeps_all_waits_for_slow_callbacks(case: &Case) {
+fn a_keep_all_publisher_waits_for_slow_callbacks(case: &Case) {
     const LAST: usize = 3000; // more than a publisher keeps
     let (mut far, mut executor, listener) = (case.far(), case.executor(), Listener::new());
     executor.add_node(&listener.node).unwrap();
@@ -49,7 +49,7 @@ fn who_keeps_all_waits_for_slow_callbacks(case: &Case) {
     assert_eq!(executor.dropped(), 0);
 }
 
-fn a_topic_that_always_has_more_keeps_nobody_waiting(case: &Case) {
+fn a_topic_that_always_has_more_starves_no_other(case: &Case) {
     let (mut executor, listener) = (case.executor(), Listener::new());
     feed_itself(&listener.node, &case.topic("own"), || ())();
     listener.hear(case, "other", all());

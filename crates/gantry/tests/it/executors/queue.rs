@@ -1,24 +1,24 @@
-//! In which order callbacks run that could all run now, and what a queue does that is full.
+//! The order in which ready callbacks run, and full queues.
 
 use super::*;
 
 behaviours! {
     with_a_far_end: [
-        what_came_first_runs_first,
-        what_is_urgent_runs_first,
-        what_finds_no_room_waits_or_goes_and_is_counted,
-        room_goes_to_whoever_waited_longest,
+        callbacks_run_by_time_or_in_rounds,
+        urgent_callbacks_run_first,
+        events_without_room_wait_or_are_dropped_and_counted,
+        room_goes_to_the_callback_that_waited_longest,
     ],
-    alone: [the_least_urgent_goes_first, the_oldest_goes_first, what_was_queued_survives_the_executor],
+    alone: [the_least_urgent_goes_first, the_oldest_goes_first, queued_values_survive_the_executor],
 }
 
-/// Runs all that is there on this thread: the order is the executor's alone.
+/// Runs all ready callbacks on this thread: the order is the executor's alone.
 fn run(executor: &mut dyn Tested, listener: &Listener) -> Vec<Heard> {
     while executor.spin_once(Duration::ZERO).unwrap() {}
     listener.rest()
 }
 
-fn what_came_first_runs_first(case: &Case) {
+fn callbacks_run_by_time_or_in_rounds(case: &Case) {
     let (mut far, mut executor, listener) = (case.far(), case.executor(), Listener::new());
     executor.add_node(&listener.node).unwrap();
     for name in ["a", "b"] {
@@ -36,7 +36,7 @@ fn what_came_first_runs_first(case: &Case) {
     assert_eq!(run(&mut *executor, &listener), expected);
 }
 
-fn what_is_urgent_runs_first(case: &Case) {
+fn urgent_callbacks_run_first(case: &Case) {
     let (mut far, mut executor, listener) = (case.far(), case.executor(), Listener::new());
     executor.add_node(&listener.node).unwrap();
     for (name, priority) in [("low", -1), ("usual", 0), ("high", 1)] {
@@ -55,7 +55,7 @@ fn what_is_urgent_runs_first(case: &Case) {
     assert_eq!(run(&mut *executor, &listener), expected);
 }
 
-fn what_finds_no_room_waits_or_goes_and_is_counted(case: &Case) {
+fn events_without_room_wait_or_are_dropped_and_counted(case: &Case) {
     let (mut far, mut executor, listener) = (case.far(), case.kind.executor_with_queue(4), Listener::new());
     executor.add_node(&listener.node).unwrap();
     listener.hear(case, "many", all());
@@ -74,8 +74,8 @@ fn what_finds_no_room_waits_or_goes_and_is_counted(case: &Case) {
     }
 }
 
-/// Of two that always have more than fits, both are heard.
-fn room_goes_to_whoever_waited_longest(case: &Case) {
+/// Of several callbacks with more events than fit, each gets room.
+fn room_goes_to_the_callback_that_waited_longest(case: &Case) {
     let (mut far, mut executor, listener) = (case.far(), case.kind.executor_with_queue(1), Listener::new());
     executor.add_node(&listener.node).unwrap();
     for name in ["a", "b", "c"] {
@@ -123,7 +123,7 @@ fn the_least_urgent_goes_first(case: &Case) {
     assert_eq!(executor.dropped(), 4 - expected.len() as u64);
 }
 
-/// Though it is found last: its topic is looked at after the other.
+/// The oldest event is dropped, although it is found last: its topic is gathered after the other.
 fn the_oldest_goes_first(case: &Case) {
     let (mut executor, listener) = (case.kind.executor_with_queue(3), Listener::new());
     executor.add_node(&listener.node).unwrap();
@@ -144,8 +144,8 @@ fn the_oldest_goes_first(case: &Case) {
     }
 }
 
-/// What an executor took for a callback is not lost with it: the next one goes on there.
-fn what_was_queued_survives_the_executor(case: &Case) {
+/// Values that an executor took for a callback are not lost with the executor: the next one continues with them.
+fn queued_values_survive_the_executor(case: &Case) {
     let listener = Listener::new();
     let mut publishers = ["a", "b"].map(|name| {
         listener.hear(case, name, all());
@@ -159,7 +159,7 @@ fn what_was_queued_survives_the_executor(case: &Case) {
     }
     let mut heard = Vec::new();
     for round in 0..9 {
-        // One of its kind, then one of each.
+        // Another executor of this kind, then one of each kind.
         let kind = if round < 3 { case.kind } else { Kind::ALL[round % Kind::ALL.len()].0 };
         let mut executor = kind.executor();
         executor.add_node(&listener.node).unwrap();

@@ -10,7 +10,7 @@ behaviours! {
         a_server_that_is_killed_is_told,
         no_request_is_dropped_under_a_flood,
     ],
-    alone: [who_serves_and_who_asks_may_share_an_executor],
+    alone: [a_server_and_its_client_may_share_an_executor],
 }
 
 /// Answers with the sum.
@@ -18,7 +18,7 @@ pub fn add(service: &mut Service<AddTwoInts>, request: Request<AddTwoInts>) {
     service.send_response_copy(request.id(), &AddTwoInts_Response { sum: request.a + request.b }).unwrap();
 }
 
-/// A client that asks for the next sum with each answer, up to `last`, and tells them all.
+/// A client that sends the next request with each answer, up to `last`, and reports all answers.
 fn ask_on(node: &Node, name: &str, last: i64) -> Told<i64> {
     let (mut client, (sender, told)) = (node.create_client::<AddTwoInts>(name).unwrap(), telling());
     assert!(client.wait_for_service(PATIENCE).unwrap());
@@ -52,7 +52,7 @@ fn a_client_is_told_each_answer(case: &Case) {
     spinning(&mut *executor, || assert_eq!(sums.take(100), (1..=100).collect::<Vec<_>>()));
 }
 
-fn who_serves_and_who_asks_may_share_an_executor(case: &Case) {
+fn a_server_and_its_client_may_share_an_executor(case: &Case) {
     let (mut executor, node, name) = (case.executor(), node(), case.topic("add"));
     executor.add_node(&node).unwrap();
     node.create_service_with_callback(&name, add).unwrap();
@@ -78,7 +78,7 @@ fn a_server_that_is_killed_is_told(case: &Case) {
     });
 }
 
-/// Samples go where a queue is full; who asked would wait for ever.
+/// A full queue drops samples only: a client whose request was dropped would wait for ever.
 fn no_request_is_dropped_under_a_flood(case: &Case) {
     let (mut far, mut executor, node) = (case.far(), case.kind.executor_with_queue(4), node());
     executor.add_node(&node).unwrap();

@@ -1,4 +1,4 @@
-//! Timers beside everything else: on their schedule, however busy the executor is.
+//! Timers: they keep their schedule while the executor is busy.
 
 use super::*;
 use std::sync::{
@@ -18,7 +18,7 @@ behaviours! {
     ],
 }
 
-/// Periods between the first and the last, which are ticks or overruns.
+/// Checks that all periods between the first and the last tick are ticks or overruns.
 fn check_schedule(ticks: &[Tick], period: Duration) {
     for pair in ticks.windows(2) {
         let periods = u32::try_from(pair[1].overruns).unwrap() + 1;
@@ -28,7 +28,7 @@ fn check_schedule(ticks: &[Tick], period: Duration) {
 }
 
 fn timers_tick_on_under_a_flood(case: &Case) {
-    // No more fits than a tenth of a second of it takes to run.
+    // The queue has room for a tenth of a second of callbacks.
     let (mut far, mut executor, node) = (case.far(), case.kind.executor_with_queue(50), node());
     executor.add_node(&node).unwrap();
     let slow = |_: Sample<Point>| std::thread::sleep(ms(2));
@@ -37,7 +37,7 @@ fn timers_tick_on_under_a_flood(case: &Case) {
         far.advertise(&topic, "keep_last=10");
         far.tell(&format!("flood {topic} 100"));
     }
-    // Added last: it is nobody's first choice.
+    // Added last: no executor prefers it.
     let (sender, ticks) = telling();
     let timer = node
         .create_timer_with_callback(ms(5), move |tick| {
@@ -93,11 +93,11 @@ fn a_timer_can_be_canceled_and_reset_from_anywhere(case: &Case) {
     timer.reset();
     assert!(executor.spin_once(PATIENCE).unwrap());
     timer.cancel();
-    drain(&mut *executor); // what is queued was due before
+    drain(&mut *executor); // queued ticks were due before
     assert!(!executor.spin_once(ms(5)).unwrap());
 }
 
-/// Nor one that was reset, though both were due, and found to be so, when that happened.
+/// A timer that was reset does not tick either, although both were due, and were found due, before that.
 fn a_timer_that_was_canceled_does_not_tick(case: &Case) {
     let (mut executor, node, clock) = (case.executor(), node(), Clock::manual(ms(0)));
     executor.add_node(&node).unwrap();
@@ -118,7 +118,7 @@ fn a_timer_that_was_canceled_does_not_tick(case: &Case) {
     assert_eq!(executor.spin_some(PATIENCE).unwrap(), 1);
     assert_eq!(ticks.rest(), [(0, ms(10))]);
     clock.set(ms(19));
-    assert_eq!(executor.spin_some(PATIENCE).unwrap(), 0, "what was reset is due in a period");
+    assert_eq!(executor.spin_some(PATIENCE).unwrap(), 0, "the timer that was reset is due in a period");
 }
 
 fn a_one_shot_goes_off_once_after_each_reset(case: &Case) {
@@ -150,7 +150,7 @@ fn a_manual_clock_drives_timers(case: &Case) {
     assert_eq!((timer.overruns(), ticks.rest()), (0, vec![]));
 }
 
-/// Ticks by such a clock are not compared with times of another one.
+/// The time of such a tick is not compared with times of another clock.
 fn a_clock_of_another_time_does_not_make_ticks_wait(case: &Case) {
     let (mut executor, node) = (case.executor(), node());
     executor.add_node(&node).unwrap();
