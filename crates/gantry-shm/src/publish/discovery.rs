@@ -12,7 +12,7 @@ use crate::{
     },
     error::Result,
     protocol::{
-        layout::ReaderRecord,
+        layout::{READER_GATING, ReaderRecord},
         roster::Roster,
         sleep::Side,
         sync::{Ordering::Relaxed, acquire},
@@ -41,14 +41,14 @@ pub(crate) struct Discovered {
     /// The processes in it.
     processes: Vec<Arc<Peer>>,
     /// The error because of which there is no newer roster.
-    pub(crate) unmapped: Option<String>,
+    pub(crate) mapping_error: Option<String>,
 }
 
 impl ReaderDiscovery {
     /// No reader is discovered yet.
     pub(crate) fn new(topic: TopicIndex, key: u64) -> ReaderDiscovery {
         let readers = Roster::new(key, 0, Vec::new());
-        let discovered = Discovered { readers, is_new: false, generation: 0, processes: Vec::new(), unmapped: None };
+        let discovered = Discovered { readers, is_new: false, generation: 0, processes: vec![], mapping_error: None };
         ReaderDiscovery { topic, key, discovered: Mutex::new(discovered) }
     }
 
@@ -83,7 +83,7 @@ impl ControlTask for ReaderDiscovery {
             if !discovered.is_new {
                 discovered.readers.records = Vec::new(); // the publisher's older roster may keep processes mapped that are gone
             }
-            // A dead process may have held samples without a subscription, whose leave raises the generation.
+            // It may have held samples although its subscriptions had left: then its reaper does not raise this generation.
             if discovered.processes.iter().any(|peer| peer.is_known_dead()) {
                 discovered.processes.clear();
                 domain.board.topic_changed(self.topic, Side::Readers);
@@ -95,9 +95,9 @@ impl ControlTask for ReaderDiscovery {
                 discovered.processes = records.iter().map(|(_, peer)| peer.clone()).collect();
                 discovered.processes.dedup_by(|one, other| Arc::ptr_eq(one, other));
                 discovered.readers = Roster::new(self.key, generation, records);
-                (discovered.is_new, discovered.generation, discovered.unmapped) = (true, generation, None);
+                (discovered.is_new, discovered.generation, discovered.mapping_error) = (true, generation, None);
             }
-            Err(error) => discovered.unmapped = Some(error.to_string()),
+            Err(error) => discovered.mapping_error = Some(error.to_string()),
         }
     }
 }
@@ -111,9 +111,8 @@ pub(crate) fn drop_dead_readers(readers: &mut Readers) -> bool {
 
 /// The processes of gating readers that have not taken the sample with that sequence, for an error sentence.
 pub(crate) fn slow_readers(readers: &Readers, sequence: u64) -> Vec<String> {
-    let lags = |record: &ReaderRecord| {
-        record.state.load(Relaxed) == crate::protocol::layout::READER_GATING && record.cursor.load(Relaxed) <= sequence
-    };
+    let lags =
+        |record: &ReaderRecord| record.state.load(Relaxed) == READER_GATING && record.cursor.load(Relaxed) <= sequence;
     let records = readers.records.iter().filter(|(record, _)| lags(record));
     records.map(|(_, peer)| peer.to_string()).collect()
 }

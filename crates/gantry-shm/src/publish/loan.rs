@@ -26,7 +26,7 @@ pub struct Loan {
     header: NonNull<SlotHeader>,
     length_bytes: usize,
     /// The header names the request that it answers.
-    is_response: bool,
+    pub(crate) is_response: bool,
     epoch: Epoch,
 }
 
@@ -80,12 +80,6 @@ impl Loan {
         let header = unsafe { self.header.as_mut() };
         (header.request_gid, header.request_sequence) = (request.client_gid.0, request.sequence);
         self.is_response = true;
-    }
-
-    /// Whether [`Loan::set_request`] was called.
-    #[inline]
-    pub(crate) fn is_response(&self) -> bool {
-        self.is_response
     }
 
     /// Length of the payload.

@@ -27,7 +27,7 @@ pub enum PublishMode {
     #[default]
     Sync,
     /// A *sender* thread, one for all such publishers of the process in the domain: publish makes no system call. The thread
-    /// looks for samples again and again as long as that finds any (20 µs at most), then sleeps for `period`, the shortest of its
+    /// looks for samples again and again as long as it finds any (20 µs at most), then sleeps for `period`, the shortest of its
     /// publishers'. So a reader that sleeps wakes up to a period later; one that polls is not affected. The sender costs CPU time
     /// each period, with or without samples: from a few microseconds to 25 on a virtual machine.
     ///

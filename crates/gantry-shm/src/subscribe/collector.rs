@@ -73,7 +73,7 @@ impl Collector {
     /// The subscription is of another domain; the process forked.
     pub fn attach(&mut self, subscription: &Subscription) -> Result<Attachment> {
         subscription.check_waiter(&self.domain)?;
-        let topic = subscription.topic_index();
+        let topic = subscription.topic;
         match self.topics.iter_mut().find(|(attached, _)| *attached == topic) {
             Some((_, count)) => *count += 1,
             None => {

@@ -57,13 +57,13 @@ pub(crate) struct Connection {
     /// The next sample, taken early to compare its time.
     peeked: Option<Sample>,
     /// The publisher left or died: the connection is dropped after its last sample.
-    pub(crate) gone: bool,
+    pub(crate) is_gone: bool,
 }
 
 /// State and depth of the record that a subscription has for a publisher that it is matched with.
 pub(crate) fn record_words(publisher: &Qos, subscription: &Qos) -> (u32, u32) {
-    let keeps_all = |qos: &Qos| qos.history == History::KeepAll && qos.reliability == Reliability::Reliable;
-    let state = if keeps_all(subscription) && keeps_all(publisher) { READER_GATING } else { READER_ACTIVE };
+    let is_keep_all = |qos: &Qos| qos.history == History::KeepAll && qos.reliability == Reliability::Reliable;
+    let state = if is_keep_all(subscription) && is_keep_all(publisher) { READER_GATING } else { READER_ACTIVE };
     let depth = if subscription.history == History::KeepLast { subscription.depth } else { MAX_DEPTH };
     (state, depth)
 }
@@ -122,7 +122,7 @@ impl PendingConnection {
             kept_from: None,
             history_end: if matches!(self.start, Start::History(_)) { newest } else { 0 },
             peeked: None,
-            gone: false,
+            is_gone: false,
         };
         if self.is_gating {
             connection.ring_blocked_publisher(); // it may wait since it saw the cursor of 0

@@ -63,7 +63,7 @@ pub(crate) struct Discovered {
     is_closed: bool,
 }
 
-/// How the control thread notifies the subscription's user of news.
+/// The descriptor and the waker by which the control thread notifies the subscription's user of news.
 #[derive(Default)]
 pub(crate) struct Listener {
     /// The descriptor on which the user waits for samples.
@@ -78,7 +78,7 @@ struct Joined {
     /// Its record, with the cursor of the subscription for any thread. It belongs to no other connection while it is kept here.
     record: Arc<OwnedRecord>,
     /// It left, or died.
-    gone: bool,
+    is_gone: bool,
 }
 
 impl PublisherDiscovery {
@@ -97,7 +97,7 @@ impl PublisherDiscovery {
     fn join_present(&self, domain: &Arc<Domain>, discovered: &mut Discovered) -> Result<()> {
         let there = domain.endpoints(&self.description.topic, Role::Publisher, &mut discovered.mismatches)?;
         for joined in &mut discovered.joined {
-            joined.gone = !there.iter().any(|(_, publisher)| publisher.key == joined.mapping.key);
+            joined.is_gone = !there.iter().any(|(_, publisher)| publisher.key == joined.mapping.key);
         }
         if !discovered.mismatches.is_empty() {
             discovered.retry_at = Some(Instant::now() + RETRY_AFTER);
@@ -131,7 +131,7 @@ impl Discovered {
         match connection {
             Ok(connection) => {
                 let (mapping, record) = (connection.mapping.clone(), connection.record());
-                self.joined.push(Joined { mapping, record, gone: false });
+                self.joined.push(Joined { mapping, record, is_gone: false });
                 self.joined_total += 1;
                 self.connections.push(connection);
             }
@@ -144,7 +144,7 @@ impl Discovered {
     /// Forgets publishers that are gone and have nothing to take any more, and the oldest of those that have if they are many and
     /// the subscription does not look at them: it must not hold the memory of all publishers that ever came.
     fn forget_gone(&mut self) {
-        self.joined.retain(|joined| !joined.gone || joined.has_news());
+        self.joined.retain(|joined| !joined.is_gone || joined.has_news());
         let gone = self.connections.iter().rev().filter(|connection| !self.is_present(connection.mapping.key));
         let surplus: Vec<u64> = gone.skip(MAX_GONE_CONNECTIONS).map(|connection| connection.mapping.key).collect();
         let joined = &mut self.joined;
@@ -159,12 +159,12 @@ impl Discovered {
 
     /// Whether the publisher with that key was joined and did not leave.
     pub(crate) fn is_present(&self, key: u64) -> bool {
-        self.joined.iter().any(|joined| joined.mapping.key == key && !joined.gone)
+        self.joined.iter().any(|joined| joined.mapping.key == key && !joined.is_gone)
     }
 
     /// The publishers that were joined and did not leave.
     pub(crate) fn present(&self) -> impl Iterator<Item = &Arc<PublisherMapping>> {
-        self.joined.iter().filter(|joined| !joined.gone).map(|joined| &joined.mapping)
+        self.joined.iter().filter(|joined| !joined.is_gone).map(|joined| &joined.mapping)
     }
 
     /// The subscription is dropped: forgets all publishers.
@@ -234,7 +234,7 @@ impl ControlTask for PublisherDiscovery {
     fn has_unannounced_death(&self, domain: &Domain) -> bool {
         let (Ok(peers), discovered) = (domain.peers(), self.discovered()) else { return false };
         let lives = |gid: Gid| peers.iter().any(|peer| gid.is_of_process(&peer.id) && peer.is_alive());
-        discovered.joined.iter().any(|joined| !joined.gone && !lives(Gid(joined.mapping.gid)))
+        discovered.joined.iter().any(|joined| !joined.is_gone && !lives(Gid(joined.mapping.gid)))
     }
 
     fn awaits_news(&self) -> bool {

@@ -40,7 +40,7 @@ pub struct Subscription {
     participant: Arc<Participant>,
     domain: Arc<Domain>,
     block: EndpointBlock,
-    topic: TopicIndex,
+    pub(crate) topic: TopicIndex,
     /// The topic's line on the board, which `domain` keeps.
     line: InRegion<TopicLine>,
     discovery: Arc<PublisherDiscovery>,
@@ -53,7 +53,7 @@ pub struct Subscription {
     /// The connection from which the next take begins, so that no publisher starves another.
     next_connection: usize,
     /// A connection may have samples from before its join: these are taken oldest first.
-    in_history: bool,
+    may_have_history: bool,
     losses: Losses,
     event_fd: Option<EventFd>,
     /// `None` while it waits.
@@ -93,7 +93,7 @@ impl Subscription {
             connections: Vec::new(),
             connections_version: 0,
             next_connection: 0,
-            in_history: false,
+            may_have_history: false,
             losses: Losses::default(),
             event_fd: None,
             waiter,
@@ -129,7 +129,7 @@ impl Subscription {
         if self.generation_changed() {
             self.try_apply_discovered();
         }
-        if self.in_history {
+        if self.may_have_history {
             return self.take_oldest();
         }
         let count = self.connections.len();
@@ -185,7 +185,7 @@ impl Subscription {
             Some((_, index)) => self.connections[index].take(&mut self.losses),
             None => Ok(None),
         };
-        self.in_history = self.connections.iter().any(Connection::is_in_history);
+        self.may_have_history = self.connections.iter().any(Connection::is_in_history);
         if oldest.is_none() {
             self.found_nothing();
         }
@@ -274,7 +274,7 @@ impl Subscription {
                 return Ok(false);
             }
             let waited: &[&mut Subscription] = subscriptions;
-            let sleepers = waited.iter().map(|subscription| &subscription.line().sleepers);
+            let sleepers = waited.iter().map(|subscription| &subscription.line.sleepers);
             waiter.sleep_once(deadline, sleepers, || {
                 waited.iter().any(|subscription| subscription.has_news() || subscription.generation_changed())
                     || look(waited)
@@ -284,7 +284,7 @@ impl Subscription {
 
     /// The error if no publisher is matched because of its type.
     fn type_mismatch(&self) -> Option<Error> {
-        let is_alone = self.connections.iter().all(|connection| connection.gone);
+        let is_alone = self.connections.iter().all(|connection| connection.is_gone);
         (is_alone && !self.mismatches().is_empty()).then(|| self.domain.type_mismatch(self.description())).flatten()
     }
 
@@ -339,7 +339,7 @@ impl Subscription {
         self.domain.epoch.check()?;
         self.domain.reap_dead()?;
         self.discover();
-        Ok(self.connections.iter().filter(|connection| !connection.gone).count())
+        Ok(self.connections.iter().filter(|connection| !connection.is_gone).count())
     }
 
     /// The publishers from which there may be something to take: those that are matched, and those that are gone and not
@@ -412,16 +412,6 @@ impl Subscription {
         Some(self.line.publishers_generation.load(Relaxed)) != self.seen_generation
     }
 
-    /// Index of its topic's line on the board.
-    pub(crate) fn topic_index(&self) -> TopicIndex {
-        self.topic
-    }
-
-    /// The topic's line.
-    pub(crate) fn line(&self) -> &TopicLine {
-        &self.line
-    }
-
     /// Whether a waiter of that domain can wait for it: it was not made in the parent of a fork, or on another board.
     pub(crate) fn check_waiter(&self, waiters: &Domain) -> Result<()> {
         self.domain.epoch.check()?;
@@ -454,10 +444,10 @@ impl Subscription {
             self.connections.append(&mut discovered.connections);
             self.connections_version += 1;
             for connection in &mut self.connections {
-                connection.gone = !discovered.is_present(connection.mapping.key);
+                connection.is_gone = !discovered.is_present(connection.mapping.key);
             }
             let wants_history = self.discovery.description.qos.durability == Durability::TransientLocal;
-            self.in_history = wants_history && self.connections.iter().any(Connection::is_in_history);
+            self.may_have_history = wants_history && self.connections.iter().any(Connection::is_in_history);
         }
         let generation = self.line.publishers_generation.load(Relaxed);
         self.seen_generation = (discovered.generation == Some(generation)).then_some(generation);
@@ -476,8 +466,8 @@ impl Subscription {
 
     /// Unmaps publishers that are gone and have nothing left to take.
     fn drop_drained(&mut self) {
-        if self.connections.iter().any(|connection| connection.gone) {
-            self.connections.retain(|connection| !connection.gone || connection.has_news());
+        if self.connections.iter().any(|connection| connection.is_gone) {
+            self.connections.retain(|connection| !connection.is_gone || connection.has_news());
             self.connections_version += 1;
             self.next_connection = 0;
         }

@@ -25,7 +25,7 @@ impl Publisher {
     #[inline(never)]
     pub(super) fn record_activity(&self, time: SourceTime) {
         if let Ok(header) = self.file.header() {
-            header.published_ns.store(time.monotonic_ns, Relaxed); // a time alone: the entry, stored after this, publishes the sample
+            header.published_ns.store(time.monotonic_ns, Relaxed); // a time alone; the entry, stored later, publishes
         }
     }
 

@@ -255,7 +255,7 @@ impl Publisher {
         header.source_wall_time_ns = time.wall_ns;
         header.length_bytes = loan.length_bytes() as u32;
         header.encapsulation = ENCAPSULATION;
-        if loan.is_response() {
+        if loan.is_response {
             header.request_valid_for = header.sequence;
         }
         crash::point(Point::SlotWritten);
@@ -277,7 +277,7 @@ impl Publisher {
         self.domain.reap_dead()?;
         self.discover();
         drop_dead_readers(&mut self.writer.roster); // another process may be reaping them just now
-        match &self.discovery.discovered().unmapped {
+        match &self.discovery.discovered().mapping_error {
             Some(why) => Err(Error::UnmappedReader { topic: self.description.topic.clone(), why: why.clone() }),
             None => Ok(self.writer.roster.count()),
         }

@@ -180,7 +180,7 @@ impl Publisher {
         ];
         let holders = holders(&self.writer.roster.records, |sequence| history.bytes_of(sequence));
         all.extend(holders.iter().map(ToString::to_string));
-        let why = match &self.discovery.discovered().unmapped {
+        let why = match &self.discovery.discovered().mapping_error {
             Some(error) => format!("nothing can be freed: {error}"),
             None => "hold fewer samples, use a smaller depth, or raise the publisher's memory limit".to_owned(),
         };
