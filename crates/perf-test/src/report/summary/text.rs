@@ -190,11 +190,8 @@ impl Summary {
             ));
         }
         lines.push(labelled!("prepare", "{} (from wake-up to stamp: loan, payload)", spread(&sent.prepare_ns)));
-        lines.push(labelled!(
-            "matched",
-            "{} after the creation of the last endpoint (checked every ms)",
-            format_ns(self.matched_after_ns as f64)
-        ));
+        let matched = format_ns(self.matched_after_ns as f64);
+        lines.push(labelled!("matched", "{matched} after the creation of the last endpoint (checked every ms)"));
         lines
     }
 }
