@@ -12,10 +12,10 @@ use crate::{
 const PREFIX: &str = "perf_test_";
 
 /// The program that workers run.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone)]
 pub enum Program {
-    /// This program.
-    This,
+    /// This program, with the back end of the middleware.
+    This(&'static dyn Backend),
     /// A program that contains another middleware.
     Other(PathBuf),
 }
@@ -23,9 +23,10 @@ pub enum Program {
 /// A middleware that was found.
 #[derive(Clone)]
 pub struct Communicator {
-    name: String,
-    backend: Option<&'static dyn Backend>,
-    program: Program,
+    /// Its name in the worker.
+    pub name: String,
+    /// The program of the workers.
+    pub program: Program,
 }
 
 impl Communicator {
@@ -35,8 +36,7 @@ impl Communicator {
     /// A sentence with all names that exist.
     pub fn find(name: &str) -> Result<Communicator, String> {
         if let Some(backend) = BUILT_IN.into_iter().find(|backend| backend.name().eq_ignore_ascii_case(name)) {
-            let name = backend.name().to_owned();
-            return Ok(Communicator { name, backend: Some(backend), program: Program::This });
+            return Ok(Communicator { name: backend.name().to_owned(), program: Program::This(backend) });
         }
         let file = format!("{PREFIX}{}", name.to_lowercase().replace('-', "_"));
         let folders = std::env::var_os("PATH").map(|path| std::env::split_paths(&path).collect()).unwrap_or_default();
@@ -50,20 +50,14 @@ impl Communicator {
                 names.join(" and ")
             )
         })?;
-        Ok(Communicator { name: name.to_owned(), backend: None, program: Program::Other(program) })
-    }
-
-    /// Its name in the worker.
-    #[must_use]
-    pub fn name(&self) -> &str {
-        &self.name
+        Ok(Communicator { name: name.to_owned(), program: Program::Other(program) })
     }
 
     /// The meaning of an option that is always on with it. Of other programs only their workers know.
     #[must_use]
     pub fn implied_option(&self, option: &str) -> Option<&'static str> {
-        let implied = self.backend.map_or(&[][..], Backend::implied_options);
-        implied.iter().find_map(|(name, what)| (*name == option).then_some(*what))
+        let Program::This(backend) = self.program else { return None };
+        backend.implied_options().iter().find_map(|(name, what)| (*name == option).then_some(*what))
     }
 
     /// Checks whether it supports the options of the run. Other programs leave this to their workers.
@@ -71,13 +65,10 @@ impl Communicator {
     /// # Errors
     /// The back end's sentence.
     pub fn check(&self, spec: &RunSpec) -> Result<(), String> {
-        self.backend.map_or(Ok(()), |backend| backend.check(spec))
-    }
-
-    /// The program of the workers.
-    #[must_use]
-    pub fn program(&self) -> &Program {
-        &self.program
+        match self.program {
+            Program::This(backend) => backend.check(spec),
+            Program::Other(_) => Ok(()),
+        }
     }
 
     /// Removes the files of dead workers.
@@ -85,10 +76,10 @@ impl Communicator {
     /// # Errors
     /// A sentence: the middleware cannot work here, or files could not be removed.
     pub fn clean_up(&self, spec: &RunSpec) -> Result<(), String> {
-        if let Some(backend) = self.backend {
-            return backend.clean_up(spec);
-        }
-        let Program::Other(path) = &self.program else { return Ok(()) };
+        let path = match &self.program {
+            Program::This(backend) => return backend.clean_up(spec),
+            Program::Other(path) => path,
+        };
         let order = serde_json::to_string(spec).map_err(|error| error.to_string())?;
         let output = Command::new(path).args(["clean-up", &order]).output();
         let output = output.map_err(|error| format!("cannot start {}: {error}", path.display()))?;

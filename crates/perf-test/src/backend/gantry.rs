@@ -33,10 +33,6 @@ impl Backend for Gantry {
         ]
     }
 
-    fn check(&self, _: &RunSpec) -> Result<(), String> {
-        Ok(())
-    }
-
     fn publisher(&self, spec: &RunSpec, plan: &EndpointPlan) -> Result<Box<dyn Publisher>, String> {
         for_message(spec, MakePublisher(spec, plan))
     }

@@ -29,11 +29,13 @@ pub trait Backend: Sync {
         &[]
     }
 
-    /// Checks whether it supports the options of the run. Called before any process is started.
+    /// Checks whether it supports the options of the run, as it does by default. Called before any process is started.
     ///
     /// # Errors
     /// A sentence with the option that it does not support, and with the alternative.
-    fn check(&self, spec: &RunSpec) -> Result<(), String>;
+    fn check(&self, _spec: &RunSpec) -> Result<(), String> {
+        Ok(())
+    }
 
     /// A publisher of `plan.topic`. May block; called on the thread that will use it.
     ///

@@ -2,6 +2,7 @@
 
 use std::ops::RangeInclusive;
 
+use clap::ValueEnum;
 use clap::builder::{EnumValueParser, PossibleValue, TypedValueParser};
 use clap::error::ErrorKind;
 
@@ -82,8 +83,7 @@ impl TypedValueParser for StrategyParser {
     }
 
     fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
-        let values: Vec<PossibleValue> = EnumValueParser::<Strategy>::new().possible_values()?.collect();
-        Some(Box::new(values.into_iter()))
+        Some(Box::new(Strategy::value_variants().iter().filter_map(ValueEnum::to_possible_value)))
     }
 }
 

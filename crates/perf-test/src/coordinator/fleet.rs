@@ -175,7 +175,7 @@ fn start_worker(
     let label = label(&endpoints);
     let mut command = match program {
         // This executable, even if the file has been replaced meanwhile.
-        Program::This => Command::new("/proc/self/exe"),
+        Program::This(_) => Command::new("/proc/self/exe"),
         Program::Other(path) => Command::new(path),
     };
     let command = command.arg0("perf_test").args(["worker", &label]);

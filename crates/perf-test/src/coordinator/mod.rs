@@ -66,7 +66,7 @@ pub fn run(
     let endpoints: Vec<Endpoint> =
         plans.iter().flat_map(|plan| plan.endpoints.iter().map(|plan| plan.endpoint)).collect();
     let ledger = Ledger::new(endpoints.iter().copied(), plans.len(), spec.left_out_s());
-    let fleet = Fleet::start(communicator.program(), plans).map_err(Failure::Measurement)?;
+    let fleet = Fleet::start(&communicator.program, plans).map_err(Failure::Measurement)?;
     let mut run = Run {
         spec,
         communicator,

@@ -2,8 +2,6 @@
 //!
 //! All fields count from the start of the process; `maxrss` is a peak.
 
-use std::ops::{Add, Sub};
-
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::TimeValLike;
 use serde::{Deserialize, Serialize};
@@ -29,12 +27,19 @@ pub struct Usage {
     pub stime_ns: i64,
     /// Peak of the resident memory, KiB; shared pages count in every process that touched them.
     pub maxrss_kib: i64,
+    pub ixrss: i64,
+    pub idrss: i64,
+    pub isrss: i64,
     /// Page faults without input or output.
     pub minflt: i64,
     /// Page faults that had to read.
     pub majflt: i64,
+    pub nswap: i64,
     pub inblock: i64,
     pub oublock: i64,
+    pub msgsnd: i64,
+    pub msgrcv: i64,
+    pub nsignals: i64,
     /// Context switches that the process asked for by waiting.
     pub nvcsw: i64,
     /// Context switches that were forced on it.
@@ -54,38 +59,48 @@ impl Usage {
             utime_ns: usage.user_time().num_microseconds() * 1000,
             stime_ns: usage.system_time().num_microseconds() * 1000,
             maxrss_kib: usage.max_rss(),
+            ixrss: usage.shared_integral(),
+            idrss: usage.unshared_data_integral(),
+            isrss: usage.unshared_stack_integral(),
             minflt: usage.minor_page_faults(),
             majflt: usage.major_page_faults(),
+            nswap: usage.full_swaps(),
             inblock: usage.block_reads(),
             oublock: usage.block_writes(),
+            msgsnd: usage.ipc_sends(),
+            msgrcv: usage.ipc_receives(),
+            nsignals: usage.signals(),
             nvcsw: usage.voluntary_context_switches(),
             nivcsw: usage.involuntary_context_switches(),
         })
     }
 
-    /// All accounts in the order of [`FIELDS`]: times in ns, `maxrss` in KiB, counts. Linux does not maintain the fields that are 0
-    /// (getrusage(2)).
+    /// All accounts in the order of [`FIELDS`]: times in ns, `maxrss` in KiB, counts.
     #[must_use]
     pub fn fields(&self) -> [i64; 16] {
-        let Usage { utime_ns, stime_ns, maxrss_kib, minflt, majflt, inblock, oublock, nvcsw, nivcsw, .. } = *self;
-        [utime_ns, stime_ns, maxrss_kib, 0, 0, 0, minflt, majflt, 0, inblock, oublock, 0, 0, 0, nvcsw, nivcsw]
+        let mut copy = *self;
+        copy.fields_mut().map(|field| *field)
     }
 
-    /// Combines two accounts field by field; `taken_ns` stays.
-    fn combined(&self, other: &Usage, combine: fn(i64, i64) -> i64) -> Usage {
-        let both = |field: fn(&Usage) -> i64| combine(field(self), field(other));
-        Usage {
-            taken_ns: self.taken_ns,
-            utime_ns: both(|usage| usage.utime_ns),
-            stime_ns: both(|usage| usage.stime_ns),
-            maxrss_kib: both(|usage| usage.maxrss_kib),
-            minflt: both(|usage| usage.minflt),
-            majflt: both(|usage| usage.majflt),
-            inblock: both(|usage| usage.inblock),
-            oublock: both(|usage| usage.oublock),
-            nvcsw: both(|usage| usage.nvcsw),
-            nivcsw: both(|usage| usage.nivcsw),
-        }
+    fn fields_mut(&mut self) -> [&mut i64; 16] {
+        [
+            &mut self.utime_ns,
+            &mut self.stime_ns,
+            &mut self.maxrss_kib,
+            &mut self.ixrss,
+            &mut self.idrss,
+            &mut self.isrss,
+            &mut self.minflt,
+            &mut self.majflt,
+            &mut self.nswap,
+            &mut self.inblock,
+            &mut self.oublock,
+            &mut self.msgsnd,
+            &mut self.msgrcv,
+            &mut self.nsignals,
+            &mut self.nvcsw,
+            &mut self.nivcsw,
+        ]
     }
 
     /// CPU time in user space and in the kernel, nanoseconds.
@@ -96,13 +111,20 @@ impl Usage {
 
     /// Adds the accounts of another process; `taken_ns` becomes the later of the two.
     pub fn add(&mut self, other: &Usage) {
-        *self = Usage { taken_ns: self.taken_ns.max(other.taken_ns), ..self.combined(other, Add::add) };
+        self.taken_ns = self.taken_ns.max(other.taken_ns);
+        for (ours, theirs) in self.fields_mut().into_iter().zip(other.fields()) {
+            *ours += theirs;
+        }
     }
 
     /// The usage since `earlier`; the peak of memory is the present one.
     #[must_use]
     pub fn since(&self, earlier: &Usage) -> Usage {
-        Usage { maxrss_kib: self.maxrss_kib, ..self.combined(earlier, Sub::sub) }
+        let mut difference = *self;
+        for (ours, theirs) in difference.fields_mut().into_iter().zip(earlier.fields()) {
+            *ours -= theirs;
+        }
+        Usage { maxrss_kib: self.maxrss_kib, ..difference }
     }
 
     /// CPU time used between `earlier` and this, in percent of one core; 0 if no time passed.

@@ -8,7 +8,7 @@ use gantry_msgs::builtin_interfaces::Time;
 use gantry_msgs::irobot_interfaces_plugin as plugin;
 use gantry_msgs::performance_test_msgs::{self as base, PerformanceHeader};
 
-use super::{Benchmark, fixed_size};
+use super::{Benchmark, fixed_size, in_place};
 use crate::{
     clock::SECOND_NS,
     run_spec::Content,
@@ -83,22 +83,7 @@ macro_rules! plain {
 
             fixed_size!();
             owned!();
-
-            fn stamp_loan(loan: &mut Loan<Self>, stamp: Stamp) {
-                (**loan).stamp(stamp);
-            }
-
-            fn stamped_sample(sample: &Sample<Self>) -> Stamped {
-                (**sample).stamped()
-            }
-
-            fn payload_of_loan(loan: &mut Loan<Self>) -> &mut [u8] {
-                (**loan).payload_mut()
-            }
-
-            fn payload_of_sample(sample: &Sample<Self>) -> &[u8] {
-                (**sample).payload()
-            }
+            in_place!();
         })+
     };
 }

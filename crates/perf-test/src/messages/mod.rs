@@ -30,6 +30,28 @@ macro_rules! fixed_size {
 }
 use fixed_size;
 
+/// Methods of every message that is a struct in place: a loan and a sample are the message.
+macro_rules! in_place {
+    () => {
+        fn stamp_loan(loan: &mut Loan<Self>, stamp: Stamp) {
+            (**loan).stamp(stamp);
+        }
+
+        fn stamped_sample(sample: &Sample<Self>) -> Stamped {
+            (**sample).stamped()
+        }
+
+        fn payload_of_loan(loan: &mut Loan<Self>) -> &mut [u8] {
+            (**loan).payload_mut()
+        }
+
+        fn payload_of_sample(sample: &Sample<Self>) -> &[u8] {
+            (**sample).payload()
+        }
+    };
+}
+use in_place;
+
 pub use catalogue::{MessageChoice, WithType, find, is_message, list, with_type};
 
 /// A message that carries its time of sending and its id.

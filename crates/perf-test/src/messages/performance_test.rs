@@ -7,7 +7,7 @@ use gantry::{Loan, Message, Sample};
 use gantry_msgs::performance_test as v2;
 use gantry_msgs::v1::performance_test as v1;
 
-use super::{Benchmark, fixed_size};
+use super::{Benchmark, fixed_size, in_place};
 use crate::{
     run_spec::Content,
     stamp::{Stamp, Stamped},
@@ -47,13 +47,7 @@ macro_rules! viewed {
 /// Methods of every message that is a struct in place.
 macro_rules! plain {
     () => {
-        fn stamp_loan(loan: &mut Loan<Self>, stamp: Stamp) {
-            loan.stamp(stamp);
-        }
-
-        fn stamped_sample(sample: &Sample<Self>) -> Stamped {
-            sample.stamped()
-        }
+        in_place!();
 
         fn payload(&self) -> &[u8] {
             let bytes = self.as_bytes();
@@ -63,14 +57,6 @@ macro_rules! plain {
         fn payload_mut(&mut self) -> &mut [u8] {
             let bytes = self.as_mut_bytes();
             bytes.split_at_mut(bytes.len() - STAMP_BYTES).0
-        }
-
-        fn payload_of_loan(loan: &mut Loan<Self>) -> &mut [u8] {
-            (**loan).payload_mut()
-        }
-
-        fn payload_of_sample(sample: &Sample<Self>) -> &[u8] {
-            (**sample).payload()
         }
     };
 }

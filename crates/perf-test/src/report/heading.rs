@@ -16,18 +16,13 @@ pub fn heading(spec: &RunSpec, topic: &str) -> Vec<String> {
         rate_hz => format!("{rate_hz} Hz, open loop"),
     };
     let (message, bytes, layout) = (&spec.message, spec.message_bytes, name_of(spec.layout));
+    let rest = rest_of_payload(spec);
     let mut lines = vec![
         ("program", format!("Gantry perf_test {}", env!("CARGO_PKG_VERSION"))),
         ("middleware", middleware(spec)),
         ("message", format!("{message}, {bytes} bytes ({layout} layout)")),
         ("path", path(spec)),
-        (
-            "payload",
-            format!(
-                "time and id (iRobot messages: the header) are written right before publish; {}",
-                rest_of_payload(spec)
-            ),
-        ),
+        ("payload", format!("time and id (iRobot messages: the header) are written right before publish; {rest}")),
         ("touch", touch(spec.touch).to_owned()),
         ("rate", rate),
         ("QoS", spec.qos()),

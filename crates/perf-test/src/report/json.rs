@@ -79,10 +79,8 @@ fn header(path: &Path, spec: &RunSpec, run_id: &str, external: &ExternalInfo) ->
         put("roundtrip_mode", json!(roundtrip.to_uppercase()));
         // performance_test 1.x always writes these five, under other names; empty if not given.
         for name in ["Githash", "Platform", "Branch", "Architecture", "CI"] {
-            put(
-                &format!("external_info_{}", name.to_lowercase()),
-                json!(external.get(name).map_or("", String::as_str)),
-            );
+            let text = external.get(name).map_or("", String::as_str);
+            put(&format!("external_info_{}", name.to_lowercase()), json!(text));
         }
     }
     for (name, text) in external {

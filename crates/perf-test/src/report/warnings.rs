@@ -19,12 +19,8 @@ impl Summary {
     /// All warnings: those raised during the run, then those from the figures.
     #[must_use]
     pub fn warnings(&self) -> Vec<Warning> {
-        let mut warnings = self.run_warnings.clone();
-        warnings.extend(self.sending_warnings());
-        warnings.extend(self.loss_warnings());
-        warnings.extend(self.latency_warnings());
-        warnings.extend(self.set_up_warnings());
-        warnings
+        let (sending, loss) = (self.sending_warnings(), self.loss_warnings());
+        [self.run_warnings.clone(), sending, loss, self.latency_warnings(), self.set_up_warnings()].concat()
     }
 
     /// Whether the publishers sent at the requested rate; true if that is not known.
@@ -40,13 +36,10 @@ impl Summary {
     fn sending_warnings(&self) -> Vec<Warning> {
         let mut warnings = Vec::new();
         if !self.rate_was_held() {
+            let (achieved_hz, rate_hz) = (self.achieved_hz(), self.spec.rate_hz);
             warnings.push(Warning::new(
                 WarningKind::RateNotHeld,
-                format!(
-                    "the publishers did not hold the rate: {:.2} of {} per second",
-                    self.achieved_hz(),
-                    self.spec.rate_hz
-                ),
+                format!("the publishers did not hold the rate: {achieved_hz:.2} of {rate_hz} per second"),
                 "Lower the rate, or look at lateness and CPU: the publishers waited for the middleware or for a core",
             ));
         }
@@ -148,13 +141,10 @@ impl Summary {
         let median_ns = self.latencies.quantile_ns(0.5) as f64;
         let own_ns = self.own_cost.send_ns + self.own_cost.receive_ns;
         if n > 0 && own_ns > OWN_COST_WARN_FRACTION * median_ns {
+            let (own, median) = (format_ns(own_ns), format_ns(median_ns));
             warnings.push(Warning::new(
                 WarningKind::OwnCost,
-                format!(
-                    "the instrument itself costs {} per message, and the median latency is {}",
-                    format_ns(own_ns),
-                    format_ns(median_ns)
-                ),
+                format!("the instrument itself costs {own} per message, and the median latency is {median}"),
                 "Part of this cost lies between send and reception: compare such latencies only with each other",
             ));
         }

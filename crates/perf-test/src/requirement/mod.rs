@@ -17,7 +17,7 @@ use crate::{
     warning::WarningKind,
 };
 
-/// All metrics and units, for sentences.
+/// The metrics and units that the sentences of errors list.
 const AVAILABLE: &str = "min, mean, p50, p90, p99, p99.9, p99.99, max (latency from the stamp, as p99<500us; from the schedule: \
      response.p99<1ms; lateness of sending: lateness.p99<1ms), lost, lost%, late%, too_late%, duplicates, reordered, received, rate \
      (per second and publisher), cpu (% of one core), cpu_per_message, rss (at the peaks), warnings; with <, <=, >, >= or =; times in ns, \
@@ -45,7 +45,7 @@ enum Unit {
     Memory,
     /// Per second.
     Rate,
-    /// A number of things.
+    /// A count.
     Count,
 }
 
@@ -61,27 +61,23 @@ struct Metric {
 }
 
 const METRICS: [Metric; 12] = [
-    Metric { name: "lost", unit: Unit::Count, value: |run| received(run, run.lost as f64) },
-    Metric { name: "lost%", unit: Unit::Percent, value: |run| part(run, run.lost, run.lost + run.received.samples) },
-    Metric { name: "late%", unit: Unit::Percent, value: |run| part(run, run.received.late, run.received.samples) },
-    Metric {
-        name: "too_late%",
-        unit: Unit::Percent,
-        value: |run| part(run, run.received.too_late, run.received.samples),
-    },
-    Metric { name: "duplicates", unit: Unit::Count, value: |run| received(run, run.received.duplicates as f64) },
-    Metric { name: "reordered", unit: Unit::Count, value: |run| received(run, run.received.reordered as f64) },
-    Metric { name: "received", unit: Unit::Count, value: |run| received(run, run.received.samples as f64) },
-    Metric { name: "rate", unit: Unit::Rate, value: rate },
-    Metric { name: "cpu", unit: Unit::Percent, value: |run| Ok(run.core_percent) },
-    Metric {
-        name: "cpu_per_message",
-        unit: Unit::Time,
-        value: |run| run.cpu_per_message_ns().ok_or("there was no message"),
-    },
-    Metric { name: "rss", unit: Unit::Memory, value: |run| Ok(run.peak_rss_kib() as f64) },
-    Metric { name: "warnings", unit: Unit::Count, value: |run| Ok(run.warnings().len() as f64) },
+    metric("lost", Unit::Count, |run| received(run, run.lost as f64)),
+    metric("lost%", Unit::Percent, |run| part(run, run.lost, run.lost + run.received.samples)),
+    metric("late%", Unit::Percent, |run| part(run, run.received.late, run.received.samples)),
+    metric("too_late%", Unit::Percent, |run| part(run, run.received.too_late, run.received.samples)),
+    metric("duplicates", Unit::Count, |run| received(run, run.received.duplicates as f64)),
+    metric("reordered", Unit::Count, |run| received(run, run.received.reordered as f64)),
+    metric("received", Unit::Count, |run| received(run, run.received.samples as f64)),
+    metric("rate", Unit::Rate, rate),
+    metric("cpu", Unit::Percent, |run| Ok(run.core_percent)),
+    metric("cpu_per_message", Unit::Time, |run| run.cpu_per_message_ns().ok_or("there was no message")),
+    metric("rss", Unit::Memory, |run| Ok(run.peak_rss_kib() as f64)),
+    metric("warnings", Unit::Count, |run| Ok(run.warnings().len() as f64)),
 ];
+
+const fn metric(name: &'static str, unit: Unit, value: fn(&Summary) -> KnownValue) -> Metric {
+    Metric { name, unit, value }
+}
 
 fn received(run: &Summary, value: f64) -> KnownValue {
     if run.spec.subscriptions > 0 { Ok(value) } else { Err("this run has no subscription") }
@@ -217,7 +213,7 @@ impl Requirement {
                 let holds = (self.holds)(value, self.bound);
                 let measured = shown(value, self.subject.unit());
                 match reservation {
-                    // A requirement that is missed is missed also with few samples.
+                    // A missed requirement stays missed with few samples.
                     Some(reservation) if holds => (false, format!("{measured}, but {reservation}")),
                     _ => (holds, measured),
                 }

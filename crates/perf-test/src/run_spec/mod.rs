@@ -48,34 +48,29 @@ impl Content {
 
 /// The processes and threads of publishers and subscriptions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
+#[value(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum Strategy {
     /// The publishers in one process, every subscription in its own.
     #[default]
-    #[value(name = "INTER_PROCESS")]
     InterProcess,
     /// All endpoints on threads of one process.
-    #[value(name = "INTER_THREAD")]
     InterThread,
     /// One publisher and its subscriptions on one thread, which publishes and then takes.
-    #[value(name = "INTRA_THREAD")]
     IntraThread,
 }
 
 /// Round trips: messages go to a relay and back, and this run is one part or both.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
+#[value(rename_all = "verbatim")]
 pub enum Roundtrip {
     /// They go one way.
     #[default]
-    #[value(name = "None")]
     None,
     /// This run publishes and gets its messages back from another program's relay.
-    #[value(name = "Main")]
     Main,
     /// This run is the relay of another program.
-    #[value(name = "Relay")]
     Relay,
     /// This run is both: the relay is a process of its own.
-    #[value(name = "Both")]
     Both,
 }
 
@@ -83,14 +78,11 @@ pub enum Roundtrip {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
 pub enum Wait {
     /// It polls and never sleeps.
-    #[value(name = "spin")]
     Spin,
     /// It sleeps at once.
-    #[value(name = "block")]
     Block,
     /// The middleware's own way.
     #[default]
-    #[value(name = "adaptive")]
     Adaptive,
 }
 
@@ -99,13 +91,10 @@ pub enum Wait {
 pub enum Touch {
     /// Time and id only.
     #[default]
-    #[value(name = "stamp")]
     Stamp,
     /// A byte of every page, too.
-    #[value(name = "page")]
     Page,
     /// Every byte.
-    #[value(name = "full")]
     Full,
 }
 
@@ -135,37 +124,34 @@ impl Threshold {
 
 /// QoS policy of reliability.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
+#[value(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum Reliability {
     /// All samples of the history are delivered.
-    #[value(name = "RELIABLE")]
     Reliable,
     /// Losses are allowed.
     #[default]
-    #[value(name = "BEST_EFFORT")]
     BestEffort,
 }
 
 /// QoS policy of durability.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
+#[value(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum Durability {
     /// A late subscription gets the publisher's history.
-    #[value(name = "TRANSIENT_LOCAL")]
     TransientLocal,
     /// A late subscription gets new samples only.
     #[default]
-    #[value(name = "VOLATILE")]
     Volatile,
 }
 
 /// QoS policy of the history that is kept for readers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
+#[value(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum History {
     /// The newest samples, up to the depth.
     #[default]
-    #[value(name = "KEEP_LAST")]
     KeepLast,
     /// All samples.
-    #[value(name = "KEEP_ALL")]
     KeepAll,
 }
 

@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 use super::cpu_model;
 use super::root::{Root, cpu_list, field};
 
-const CPUS: &str = "sys/devices/system/cpu";
+/// The folder of all CPUs.
+pub(super) const CPUS: &str = "sys/devices/system/cpu";
 
 /// The CPUs. An unreadable value is `None`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

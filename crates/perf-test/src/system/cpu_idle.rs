@@ -2,9 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::root::Root;
+use super::{cpu::CPUS, root::Root};
 
-const CPUS: &str = "sys/devices/system/cpu";
 /// A state with a longer wake-up time is deep: a message takes less.
 pub(super) const DEEP_LATENCY_US: u64 = 10;
 

@@ -59,16 +59,8 @@ impl Watch {
     #[must_use]
     pub fn end(self) -> Vec<Warning> {
         let after = Reading::take(&self.root);
-        let Watch { before, .. } = self;
-        let mut warnings = Vec::new();
-        warnings.extend(governor(&before, &after));
-        warnings.extend(frequency(&before, &after));
-        warnings.extend(sleep(&before, &after));
-        warnings.extend(throttling(&before, &after));
-        warnings.extend(steal(&before, &after));
-        warnings.extend(other_load(&before, &after));
-        warnings.extend(clock_step(&before, &after));
-        warnings
+        let checks = [governor, frequency, sleep, throttling, steal, other_load, clock_step];
+        checks.into_iter().filter_map(|check| check(&self.before, &after)).collect()
     }
 }
 
@@ -121,11 +113,7 @@ fn governor(before: &Reading, after: &Reading) -> Option<Warning> {
         policy.name,
         policy.governor.as_deref().unwrap_or_default()
     );
-    Some(Warning {
-        kind: WarningKind::Governor,
-        sentence,
-        hint: "Run again without changing governors during the run".to_owned(),
-    })
+    Some(Warning::new(WarningKind::Governor, sentence, "Run again without changing governors during the run"))
 }
 
 fn frequency(before: &Reading, after: &Reading) -> Option<Warning> {

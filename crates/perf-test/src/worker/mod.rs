@@ -138,7 +138,10 @@ fn run_worker(backends: &[&'static dyn Backend]) -> Result<(), String> {
         })
         .collect();
     let endpoints = contexts.len();
-    let threads = if spec.strategy == Strategy::IntraThread { vec![contexts] } else { one_each(contexts) };
+    let threads: Vec<Vec<Context>> = match spec.strategy {
+        Strategy::IntraThread => vec![contexts],
+        _ => contexts.into_iter().map(|context| vec![context]).collect(),
+    };
     for contexts in threads {
         let name = contexts.first().map(|context| context.plan.endpoint.to_string()).unwrap_or_default();
         let builder = std::thread::Builder::new().name(name.clone());
@@ -152,10 +155,6 @@ fn run_worker(backends: &[&'static dyn Backend]) -> Result<(), String> {
         .spawn(move || read_orders(&senders, &flags, &to_main))
         .map_err(|error| format!("cannot start a thread for orders: {error}"))?;
     report_until_done(&reports, endpoints)
-}
-
-fn one_each(contexts: Vec<Context>) -> Vec<Vec<Context>> {
-    contexts.into_iter().map(|context| vec![context]).collect()
 }
 
 /// The coordinator handles the terminal's signals; its death ends this process.

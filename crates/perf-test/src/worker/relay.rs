@@ -98,13 +98,10 @@ impl RelayLoop<'_> {
             passed = Some((taken.received_ns, taken.time_ns, taken.length_bytes, taken.source, taken.id));
             refused = publisher.publish(&mut Passed { stamp, touch: spec.touch }).err();
         });
-        let taken = match taken {
-            Ok(taken) => taken,
-            Err(sentence) => {
-                refused = Some(sentence);
-                true
-            }
-        };
+        let taken = taken.unwrap_or_else(|sentence| {
+            refused = Some(sentence);
+            true
+        });
         if let Some((received_ns, time_ns, length_bytes, source, id)) = passed {
             self.rows.until(received_ns);
             self.drain.arrived(received_ns, received_ns.saturating_sub(time_ns));

@@ -34,10 +34,6 @@ impl Backend for Mock {
         "Mock"
     }
 
-    fn check(&self, _: &RunSpec) -> Result<(), String> {
-        Ok(())
-    }
-
     fn publisher(&self, spec: &RunSpec, plan: &EndpointPlan) -> Result<Box<dyn Publisher>, String> {
         let endpoint = MockEndpoint::new(spec, plan, Kind::Publisher)?;
         let is_text = spec.content == Content::Text;

@@ -49,7 +49,7 @@ pub fn heading_notes(options: &LegacyOptions, communicator: &Communicator) -> Re
     let note = |option| {
         communicator.implied_option(option).map(|what| format!("{option} is always in effect: {what}")).ok_or_else(
             || {
-                let name = communicator.name();
+                let name = &communicator.name;
                 format!("{option} does not apply to {name}, which decides this itself: leave it out")
             },
         )

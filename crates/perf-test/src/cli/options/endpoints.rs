@@ -4,8 +4,7 @@ use clap::Args;
 
 use super::LONGEST_S;
 use crate::cli::values::{StrategyParser, within};
-use crate::run_spec::MockScript;
-use crate::run_spec::{Roundtrip, Strategy};
+use crate::run_spec::{MockScript, Roundtrip, Strategy};
 
 /// Publishers, subscriptions and their processes.
 #[derive(Clone, Debug, Default, Args)]

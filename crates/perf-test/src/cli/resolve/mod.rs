@@ -73,7 +73,7 @@ fn spec(options: &RunOptions, defaults: Defaults) -> Result<RunSpec, String> {
     let wait = switch(options.legacy.no_waitset, "--no-waitset", Wait::Spin, "--wait", options.measuring.wait)?;
     let (rt_priority, rt_cpus) = legacy::resolve::real_time(&options.machine, options.legacy.use_drive_px_rt)?;
     let spec = RunSpec {
-        communicator: communicator.name().to_owned(),
+        communicator: communicator.name.clone(),
         message: message.name.to_owned(),
         layout,
         content: message.content,

@@ -57,7 +57,7 @@ struct OpenRow {
 }
 
 /// The ledger.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Ledger {
     left_out_s: u64,
     cores: usize,
@@ -89,18 +89,9 @@ impl Ledger {
             left_out_s: u64::from(left_out_s),
             cores: std::thread::available_parallelism().map_or(1, usize::from),
             expected: endpoints.into_iter().collect(),
-            open: BTreeMap::new(),
-            next_second: 0,
             rows_end: u64::MAX,
-            tail: OpenRow::default(),
             accounts: vec![Account::default(); workers],
-            by_endpoint: BTreeMap::new(),
-            sums: Tally::default(),
-            ever: (0, 0),
-            refused_gaps: 0,
-            lost_in_rows: 0,
-            core_percents: Moments::default(),
-            mean_latencies: Moments::default(),
+            ..Ledger::default()
         }
     }
 

@@ -169,14 +169,6 @@ impl Footprint {
         }
     }
 
-    /// All kinds.
-    #[must_use]
-    pub fn total(&self) -> Resident {
-        let mut total = self.heap;
-        [self.stack, self.shared, self.file, self.other].into_iter().for_each(|kind| total.add(kind));
-        total
-    }
-
     /// Adds another process.
     pub fn add(&mut self, other: &Footprint) {
         self.heap.add(other.heap);

@@ -53,6 +53,15 @@ Rss:                4096 kB
 Pss:                   0 kB
 ";
 
+impl Footprint {
+    /// All kinds.
+    fn total(&self) -> Resident {
+        let mut total = self.heap;
+        [self.stack, self.shared, self.file, self.other].into_iter().for_each(|kind| total.add(kind));
+        total
+    }
+}
+
 fn kib(rss_kib: u64, pss_kib: u64) -> Resident {
     Resident { rss_kib, pss_kib }
 }

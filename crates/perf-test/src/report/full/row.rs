@@ -1,4 +1,4 @@
-//! A stretch of a run in Gantry's own log: what was sent and received, and what it took.
+//! A stretch of a run in Gantry's own log: the messages sent and received, and their cost.
 
 use serde::{Deserialize, Serialize};
 

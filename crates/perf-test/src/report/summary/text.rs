@@ -37,11 +37,8 @@ impl Summary {
             String::new(),
         ];
         lines.push(labelled!("in short", "{}", self.in_short()));
-        lines.extend(self.sample_lines());
-        lines.extend(self.latency_lines());
-        lines.extend(self.late_lines());
-        lines.extend(self.schedule_lines());
-        lines.extend(self.machine_lines());
+        let (samples, latency, late) = (self.sample_lines(), self.latency_lines(), self.late_lines());
+        lines.extend([samples, latency, late, self.schedule_lines(), self.machine_lines()].concat());
         let mut warnings: Vec<String> = self.warnings().iter().map(ToString::to_string).collect();
         warnings.extend(self.failure().map(|failure| format!("the measurement failed: {failure}")));
         if warnings.is_empty() {
@@ -193,11 +190,8 @@ impl Summary {
             ));
         }
         lines.push(labelled!("prepare", "{} (from wake-up to stamp: loan, payload)", spread(&sent.prepare_ns)));
-        lines.push(labelled!(
-            "matched",
-            "{} after the creation of the last endpoint (checked every ms)",
-            format_ns(self.matched_after_ns as f64)
-        ));
+        let matched = format_ns(self.matched_after_ns as f64);
+        lines.push(labelled!("matched", "{matched} after the creation of the last endpoint (checked every ms)"));
         lines
     }
 }

@@ -1,7 +1,6 @@
 //! The tables of one second: titles and columns as in performance_test, of either generation.
 
-use crate::measure::moments::Moments;
-use crate::measure::usage::FIELDS;
+use crate::measure::{moments::Moments, tally::Received, usage::FIELDS};
 use crate::report::outputs::Tables;
 use crate::report::tables::{cells, side_by_side, table};
 use crate::row::Row;
@@ -21,20 +20,13 @@ pub fn lines(row: &Row, tables: Tables) -> Vec<String> {
     lines.extend(side_by_side(&pairs));
     lines.extend(system_usage(row));
     lines.push(String::new());
-    let received = &row.received;
-    let (lost, overwritten) = (received.lost(), received.overwritten);
+    let Received { overwritten, duplicates, reordered, .. } = row.received;
+    let unexplained = row.received.lost().saturating_sub(overwritten);
     lines.push(format!(
-        "lost: {overwritten} left the history, {} unexplained; {} duplicates, {} reordered",
-        lost.saturating_sub(overwritten),
-        received.duplicates,
-        received.reordered
+        "lost: {overwritten} left the history, {unexplained} unexplained; {duplicates} duplicates, {reordered} reordered"
     ));
-    lines.push(format!(
-        "CPU:  {:.1} % of one core, {:.1} % of all {}",
-        row.core_percent,
-        row.all_cores_percent(),
-        row.cores
-    ));
+    let (one, all, cores) = (row.core_percent, row.all_cores_percent(), row.cores);
+    lines.push(format!("CPU:  {one:.1} % of one core, {all:.1} % of all {cores}"));
     lines.push(String::new());
     lines
 }

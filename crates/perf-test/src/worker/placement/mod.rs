@@ -63,9 +63,8 @@ impl Placement {
     /// Tries it on the calling thread, which keeps the placement.
     fn try_here(&self) -> Result<(), String> {
         for (option, cpus) in [("--use-rt-cpus", &self.rt_cpus), ("--pin", &self.pins)] {
-            if !cpus.is_empty() {
-                all_usable(option, cpus)?;
-            }
+            // One by one: the kernel accepts a list if one of its CPUs is usable, and ignores the others silently.
+            cpus.iter().try_for_each(|&cpu| run_on(option, &[cpu]))?;
         }
         if self.rt_priority > 0 {
             may_lock_memory()?;
@@ -120,11 +119,6 @@ fn run_on(option: &str, cpus: &[u32]) -> Result<(), String> {
             format!("{option}: the kernel does not let this program choose its CPUs: {error}; run without the option")
         }
     })
-}
-
-/// Checks each CPU: the kernel accepts a list if one of them is usable, and ignores the others silently.
-fn all_usable(option: &str, cpus: &[u32]) -> Result<(), String> {
-    cpus.iter().try_for_each(|&cpu| run_on(option, &[cpu]))
 }
 
 /// The usable CPUs, as a part of a sentence. The calling thread may use all of them afterwards.
