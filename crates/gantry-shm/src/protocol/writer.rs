@@ -201,7 +201,7 @@ impl<K> Writer<K> {
     fn fit_to_ring(&mut self) {
         let room = self.ring.capacity() - ring_entries(0, 0, self.retention.is_gated);
         self.horizon = self.horizon.min(room.saturating_sub(*BATCH_SAMPLES.start()).max(1));
-        self.batch = self.batch.min(room - self.horizon);
+        self.batch = self.batch.min(room.saturating_sub(self.horizon));
     }
 
     /// Whether there are so many readers that batches are larger.
