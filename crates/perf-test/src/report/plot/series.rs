@@ -114,7 +114,7 @@ impl Series {
     pub fn cpu_over_time(&self) -> Panel {
         let figures: [Figure; 2] =
             [("user and kernel", BLUE, |m| m.core_percent), ("kernel", ORANGE, |m| m.kernel_percent)];
-        self.from_zero("CPU of all workers (% of one core)", &figures)
+        self.figures_over_time("CPU of all workers (% of one core)", &figures)
     }
 
     /// The memory of all workers.
@@ -124,11 +124,11 @@ impl Series {
             ("private part", ORANGE, |m| m.anonymous_mib),
             ("shared part", RED, |m| m.shared_mib),
         ];
-        self.from_zero("Memory, sum of all workers (MiB)", &figures)
+        self.figures_over_time("Memory, sum of all workers (MiB)", &figures)
     }
 
     /// A panel of figures over time, from zero upwards.
-    fn from_zero(&self, title: &'static str, figures: &[Figure]) -> Panel {
+    fn figures_over_time(&self, title: &'static str, figures: &[Figure]) -> Panel {
         let line = |(name, colour, figure): &Figure| {
             let points = self.over_time(|moment| Some(figure(moment)));
             Line { name, colour: *colour, points }
