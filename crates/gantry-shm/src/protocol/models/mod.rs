@@ -7,7 +7,7 @@
 //! `subscribe`; each other file holds models of one subject. The kernel and the files are modelled, too: the directory is a mutex
 //! over whether the record is visible, and a larger ring lies ready.
 //!
-//! What loom cannot show: its SeqCst fences synchronise, which is more than C++20 promises, so a pair that needs that would
+//! Limits of loom: its SeqCst fences synchronise, which is more than C++20 promises, so a pair that needs that would
 //! pass here; and it runs each thread's operations in order, so no load sees a store that comes later (load buffering).
 
 #![expect(clippy::unwrap_used, reason = "a model that cannot go on may say so by panicking")]

@@ -17,13 +17,13 @@ pub struct RowEntry {
     pub t_s: f64,
     /// The length of this row, s. Counts are of exactly this time.
     pub length_s: f64,
-    /// What was sent and received within it.
+    /// The messages sent and received within it.
     pub total: TotalEntry,
-    /// What all workers used within it.
+    /// The resources that all workers used within it.
     pub used: UsedEntry,
     /// CPU time of all workers within it, percent of one core.
     pub core_percent: f64,
-    /// What all workers had resident at its end.
+    /// The resident memory of all workers at its end.
     pub memory: Memory,
 }
 
@@ -46,7 +46,7 @@ impl RowEntry {
     }
 }
 
-/// What was sent and received, and how long it took.
+/// The messages sent and received, and their latencies.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct TotalEntry {
@@ -93,7 +93,7 @@ impl TotalEntry {
     }
 }
 
-/// What processes used, by the kernel's accounts.
+/// The resources that processes used, by the accounts of the kernel.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct UsedEntry {
