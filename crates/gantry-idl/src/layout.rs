@@ -82,9 +82,11 @@ impl Definitions {
         Ok(messages)
     }
 
-    /// The distances of the fields of a fixed-size message from its start: eight numbers for each field, indexed by the message's
-    /// offset modulo 8. The padding before a number or a list of numbers is included. The padding before a nested message is not, as it
-    /// belongs to that message. `None` if messages of the type differ in length.
+    /// The offsets of the fields of a fixed-size message from its start. Padding depends on the start, so each field has eight
+    /// offsets, indexed by the start's offset in the CDR body modulo 8.
+    ///
+    /// An offset includes the padding before a number, an array of numbers or a plain message. It excludes the padding before any
+    /// other nested message, which skips its own. `None` if the message contains a string or a sequence, or is too long for `u32`.
     pub(crate) fn field_offsets(&self, name: &TypeName) -> Option<Vec<[u32; ALIGNMENTS]>> {
         let message = self.messages.get(name)?;
         let mut known = HashMap::new();

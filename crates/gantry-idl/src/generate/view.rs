@@ -1,7 +1,8 @@
-//! The code of the views: a message in place, with a getter for each field, and with setters if its memory can be written.
+//! Generates the views of a message that is not plain. A view gives access to a message in place, with a getter for each field.
 //!
-//! The borrowed view (`Ref`) returns values that live as long as its memory, so that `sample.header().frame_id()` can be kept. The
-//! other one (`View`) owns its memory, or a loan of it.
+//! The borrowed view (`Ref<'a>`) refers to memory of lifetime `'a`, and its getters return values of lifetime `'a`, so that
+//! `sample.header().frame_id()` may outlive the temporary `header()`. The owning view (`View<B>`) holds its memory `B`: a slice, a
+//! sample or a loan. Its getters borrow from the view; it has setters if `B` is writable.
 
 use super::{base::Setter, field::FieldCode, text};
 use std::fmt::Write as _;

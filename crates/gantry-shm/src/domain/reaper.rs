@@ -75,8 +75,11 @@ pub(crate) fn is_unannounced(peer: &Peer, board: &Board) -> bool {
     peer.board_id == board.id() && has_lines()
 }
 
-/// Announces the death of a process on its topics and frees its waiter lines, last of all: if we die on the way, another process
-/// announces it once more.
+/// Announces the death of a process: raises the generations of both sides of its topics and of the graph, which wakes their
+/// watchers. Then frees its waiter lines.
+///
+/// The waiter lines are freed last because they mark a death as unannounced (`is_unannounced`). If the reaping process dies before
+/// that, the next reaper repeats the announcement.
 pub(crate) fn announce_death(peer: &Peer, board: &Board, registry: &Registry<'_>) {
     // Both sides: of an endpoint that was being removed, only the topic is known. A damaged list costs the announcement.
     for topic in peer.topics().unwrap_or_default().into_iter().map(|hash| board.topic(hash)) {

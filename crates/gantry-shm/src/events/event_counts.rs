@@ -45,8 +45,9 @@ pub(crate) enum Change<L> {
 }
 
 impl<L: Copy + PartialEq> EventCounts<L> {
-    /// Removes from `others`, which are all endpoints of the other side, those that `own` cannot be matched with; counts the
-    /// new ones among them.
+    /// Removes from `others` each endpoint that is incompatible with `own`, by type or by QoS. `others` holds all endpoints of the
+    /// opposite role on the topic. Each removed endpoint that was not incompatible at the previous call raises the count of
+    /// incompatible types or of incompatible QoS.
     pub(crate) fn exclude_incompatible(
         &mut self,
         own: &EndpointDescription,

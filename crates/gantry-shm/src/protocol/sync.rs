@@ -140,8 +140,9 @@ impl Futex {
         let _ = rustix::thread::futex::wake(&self.0, rustix::thread::futex::Flags::empty(), i32::MAX as u32);
     }
 
-    /// Sleeps until a ring, but not at all if there was one since `rings`. Also ends when `limit` is over or a signal comes:
-    /// the caller looks in every case. One system call.
+    /// Sleeps until the next call of [`Futex::ring`]. `rings` is the count that the caller read before; if it has changed since,
+    /// the call returns at once. It also returns after the timeout `limit`, and when a POSIX signal interrupts it, so the caller
+    /// checks its condition after every return. Always one system call.
     pub(crate) fn sleep(&self, rings: u32, limit: Duration) {
         let timeout = rustix::thread::futex::Timespec {
             tv_sec: limit.as_secs().min(i64::MAX as u64) as i64,

@@ -167,8 +167,8 @@ impl Connection {
         if self.lifespan_ns == u64::MAX { self.take_any(losses) } else { self.take_valid(losses) }
     }
 
-    /// The next sample that has not expired. Only samples that were there at the start are skipped: a publisher whose samples
-    /// expire as fast as they are looked at would make this endless.
+    /// The next sample whose lifespan has not expired. Skips only samples that were in the ring when the call began, then returns
+    /// `None`: otherwise the loop might never end if samples expire as fast as the publisher sends them.
     fn take_valid(&mut self, losses: &mut Losses) -> Result<Option<Sample>, Box<Error>> {
         let newest = self.reader.newest();
         while let Some(sample) = self.take_any(losses)? {

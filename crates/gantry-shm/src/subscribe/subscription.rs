@@ -1,7 +1,8 @@
-//! A subscription: takes samples of every matched publisher, and waits for them.
+//! A subscription of the engine, without a message type: it takes the samples of all matched publishers and waits for new ones.
 //!
-//! `&mut self` makes it belong to one thread at a time; `gantry::Subscription` is a typed layer over it. The control thread joins
-//! its publishers (`discovery`), so that take need not.
+//! All operations that change it take `&mut self`, so one thread uses it at a time. `gantry::Subscription` adds the message type.
+//! `new` connects to the publishers that exist; the control thread connects to later ones (module `discovery`), and `take` only
+//! adopts the new connections.
 
 use crate::{
     describe::{

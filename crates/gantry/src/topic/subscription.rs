@@ -178,13 +178,14 @@ impl<T: Message> Sample<T> {
         self.view.memory().message_info()
     }
 
-    /// A copy of the message in an owned struct.
+    /// Copies the message into an owned struct.
     ///
     /// # Errors
-    /// The publisher changed the message after publishing it; Gantry's publishers never do.
+    /// The sample is no longer valid CDR, because the process of its publisher wrote to it after publishing. Gantry's publishers
+    /// never write to a published sample. A write that leaves valid CDR is not detected.
     ///
     /// # Real-time
-    /// It allocates, and its time grows with the number of bytes.
+    /// Allocates. The time is proportional to the size of the message.
     pub fn to_message(&self) -> gantry_cdr::Result<Box<T>> {
         self.view.to_message()
     }

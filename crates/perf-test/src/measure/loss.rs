@@ -45,8 +45,12 @@ impl Sequences {
         Sequences { from_first, last_id, publishers: Vec::with_capacity(EXPECTED_PUBLISHERS) }
     }
 
-    /// Records one sample. Returns its whole id and its meaning. `passed_over` samples left the history just before it: they were
-    /// sent after matching, so the count of a new publisher begins with them.
+    /// Records the arrival of one sample. Returns its full id, extended from the one it carries, and its class (new, reordered,
+    /// duplicate).
+    ///
+    /// `passed_over` is the number of samples that the subscription lost from the history since the previous sample. It matters
+    /// only for the first sample of a publisher that was not matched from its start: those samples were sent after matching, so
+    /// the first expected id of that publisher is that much lower.
     pub fn arrived(&mut self, publisher: [u8; 16], carried_id: u64, passed_over: u64) -> (u64, Arrival) {
         let known = self.publishers.iter_mut().find(|(source, _)| *source == publisher);
         let Some((_, window)) = known else {
