@@ -32,7 +32,12 @@ use crate::{
         directory::{BOARD_NAME, DIRECTORY_VARIABLE, Directory},
         lock,
     },
-    protocol::{layout::*, roster::Roster, sleep::Side},
+    protocol::{
+        layout::*,
+        roster::Roster,
+        sleep::Side,
+        sync::{Site, full_fence},
+    },
     publish::{
         options::PublisherOptions,
         publisher::{Publisher, SourceTime},
@@ -264,7 +269,7 @@ fn use_board(board: &Board, directory: &Directory, input: &mut Input<'_>) {
     board.topic_changed(topic, Side::Publishers);
     board.topic_changed(topic, Side::Readers);
     board.wake_readers(topic);
-    board.wake(topic);
+    board.wake(topic, full_fence(Site::NewsFence));
     let _ = (board.holder(), board.waiters_of(0), board.sleepers(topic_hash(TOPIC)));
     let registry = board.lock(directory, REGISTRY_PATIENCE).unwrap();
     let waiter = registry.take_waiter(7);

@@ -48,7 +48,7 @@ points! {
     TopicClaimed,
     /// A topic's generation was raised.
     GenerationRaised,
-    /// A waiter was rung, perhaps one of several.
+    /// A waiter was woken, perhaps one of several: its bell was rung if it sleeps.
     WaiterRung,
     /// A collector's bit of a topic with news was set.
     ReadySet,

@@ -20,7 +20,7 @@ use crate::{
         layout::*,
         shared::InRegion,
         sleep::{self, Side, TopicLines, WaiterIndex},
-        sync::{Futex, Ordering::*, acquire},
+        sync::{Fenced, Futex, Ordering::*, Site, acquire, full_fence},
     },
 };
 use rustix::{
@@ -207,14 +207,14 @@ impl Board {
 
     /// Wakes the control threads of a topic's readers.
     pub(crate) fn wake_readers(&self, topic: TopicIndex) {
-        self.lines(topic).wake_watchers(Side::Publishers);
+        self.lines(topic).wake_watchers(Side::Publishers, full_fence(Site::NewsFence));
     }
 
-    /// Wakes all that sleep on the topic. A SeqCst fence must stand between the news and this (3).
-    /// Makes a system call for each sleeper, none if there is none.
+    /// Wakes all that sleep on the topic, for news that were stored before the fence (3). A system call for each sleeper, none if
+    /// there is none.
     #[inline]
-    pub(crate) fn wake(&self, topic: TopicIndex) {
-        self.lines(topic).wake();
+    pub(crate) fn wake(&self, topic: TopicIndex, fenced: Fenced) {
+        self.lines(topic).wake(fenced);
     }
 
     /// The topic's line and the waiters', for as long as the caller keeps the board.

@@ -113,8 +113,8 @@ fn run(domain: &Domain, shared: &Shared) {
 fn wake_readers(domain: &Domain, shared: &Shared) -> (bool, Option<Duration>) {
     let (mut found, mut period) = (false, None::<Duration>);
     shared.publishers.lock().unwrap_or_else(PoisonError::into_inner).retain_mut(|publisher| {
-        if publisher.outbox.has_news(&mut publisher.seen) {
-            domain.board.wake(publisher.topic);
+        if let Some(fenced) = publisher.outbox.take_news(&mut publisher.seen) {
+            domain.board.wake(publisher.topic, fenced);
             found = true;
         }
         // A publisher that is dropped wakes all sleepers itself, so no wake-up is lost.

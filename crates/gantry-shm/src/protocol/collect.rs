@@ -8,7 +8,7 @@ use crate::{
     crash::{self, Point},
     protocol::{
         layout::{READY_WORDS, WAITER_ASLEEP, WAITER_AWAKE, WAITER_PLAIN, WaiterLine},
-        sync::{Ordering::*, Site, full_fence, is_weakened},
+        sync::{Fenced, Ordering::*, Site, full_fence, is_weakened},
     },
 };
 use std::time::Duration;
@@ -23,10 +23,9 @@ pub(crate) struct ReadyBit(pub(crate) usize);
 /// Topics that have news.
 pub(crate) type ReadyBits = [u64; READY_WORDS];
 
-/// Sets the bit of a topic that has news in a waiter's line, and wakes the waiter. A SeqCst fence must stand between the news and
-/// this (3).
+/// Wakes a waiter for a topic whose news was stored before the fence (3): sets the topic's bit, and rings if the waiter sleeps.
 #[inline]
-pub(crate) fn notify(line: &WaiterLine, bit: ReadyBit) {
+pub(crate) fn wake(line: &WaiterLine, bit: ReadyBit, fenced: Fenced) {
     if line.state.load(Relaxed) == WAITER_PLAIN {
         line.bell.ring();
         return;
@@ -38,12 +37,12 @@ pub(crate) fn notify(line: &WaiterLine, bit: ReadyBit) {
         crash::point(Point::ReadySet);
         full_fence(Site::ReadyFence);
     }
-    wake(line);
+    ring_if_asleep(line, fenced);
 }
 
-/// Rings if the waiter sleeps, once for each sleep. A SeqCst fence must stand between the news and this (8).
+/// Rings if the waiter sleeps, once for each sleep (8).
 #[inline]
-pub(crate) fn wake(line: &WaiterLine) {
+pub(crate) fn ring_if_asleep(line: &WaiterLine, _: Fenced) {
     if line.state.load(Relaxed) == WAITER_ASLEEP
         && line.state.compare_exchange(WAITER_ASLEEP, WAITER_AWAKE, Relaxed, Relaxed).is_ok()
     {

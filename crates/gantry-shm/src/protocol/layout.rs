@@ -110,7 +110,7 @@ shared_struct! {
         publishers_generation: AtomicU64 = 16,
         reserved: [u64; 5] = 24,
         /// The waiters that sleep until there is a sample, a bit each. W: each waiter its bit (a reaper the bits of the dead,
-        /// publishers the bit that many share). R: publishers.
+        /// publishers the bit that many share). R: publishers and their senders.
         sleepers: [AtomicU64; 8] = 64,
         /// The waiters that are woken when readers join or leave, a bit each. W: as `sleepers`. R: a reader that joins or leaves.
         readers_watchers: [AtomicU64; 8] = 128,
@@ -123,7 +123,7 @@ shared_struct! {
     /// A waiter's futex on the board.
     #[cfg_attr(loom, derive(Default))]
     WaiterLine: 64 bytes, align 64 {
-        /// Counts rings. W: publishers and joiners. R: the waiter, and the kernel's futex compare.
+        /// Counts rings. W: every thread that rings: publishers, senders, gating readers, joins and leaves. R: the waiter, and the kernel's futex compare.
         bell: Futex = 0,
         /// [`WAITER_PLAIN`], [`WAITER_AWAKE`] or [`WAITER_ASLEEP`]. W: the waiter; a thread with news turns ASLEEP into AWAKE. R:
         /// both.
@@ -214,7 +214,7 @@ shared_struct! {
         /// Samples that the subscription wants kept for it. W: subscription, before `key`. R: the publisher.
         depth: AtomicU32 = 20,
         /// Sequences that must not be overwritten, 0 = none. W: subscription. R: the publisher. Partners: the entry's
-        /// dead bit (SeqCst fences on both sides) and, for the release, the publisher's acquire before it frees.
+        /// dead bit (SeqCst fences on both sides) and, for the release, the publisher's acquire before it reclaims.
         pins: [AtomicU64; 5] = 24,
     }
 }

@@ -21,8 +21,8 @@
 //! 5. A larger ring is filled, its descriptor stored (Release), and only then the old entries say MOVED (Release).
 //! 6. A gating subscription advances its cursor after it holds the sample, fences (SeqCst), then reads whether the publisher
 //!    is blocked; the publisher sets that word, fences (SeqCst), then reads the cursors.
-//! 7. Length and sequence on an entry's line are written after the dead mark of the entry's last sample and the SeqCst fence of
-//!    a publish that followed; a reader looks at the entry, at them, fences (Acquire) and looks again: if the entry is still
+//! 7. Length and sequence on an entry's line are written after the dead mark of the entry's last sample and the SeqCst fence
+//!    (of a publish or of a retiring) that followed the mark; a reader looks at the entry, at them, fences (Acquire) and looks again: if the entry is still
 //!    alive, they are its own.
 //! 8. A waiter that collects stays among the sleepers (3). A thread with news fences (SeqCst) before it reads the waiter's bits;
 //!    if the topic's bit is not set, it sets the bit and fences (SeqCst); then it reads whether the waiter sleeps, and rings if

@@ -236,7 +236,7 @@ pub(crate) fn newest(header: &PublisherHeader, ring: &Ring) -> Option<u64> {
 /// Announces that `sequence` must not be overwritten. The caller looks at the entry after this.
 #[inline]
 fn set_pin(pin: &AtomicU64, sequence: u64) {
-    pin.store(sequence, release(Site::PinStore)); // (4) though nothing is released yet
+    pin.store(sequence, release(Site::PinStore)); // (4) continues the release of an earlier unpin: C++20 release sequences
     full_fence(Site::PinFence); // (2)
     crash::point(Point::Pinned);
 }
@@ -249,7 +249,8 @@ pub(crate) fn unpin(pin: &AtomicU64) {
 }
 
 /// Index of a pin of the record that is not in use. Only the record's own process stores to a pin: a take when it is 0, the drop
-/// of the sample when it is not.
+/// of the sample when it is not. Acquire: the partner is [`unpin`] on another thread of this process, whose last reads the next pin
+/// carries on (4).
 #[inline]
 pub(crate) fn free_pin(record: &ReaderRecord) -> Option<usize> {
     record.pins.iter().position(|pin| pin.load(Acquire) == 0)

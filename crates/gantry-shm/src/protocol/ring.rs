@@ -152,7 +152,7 @@ impl Ring {
         crash::point(Point::EntryAlive);
     }
 
-    /// Publisher: marks the entry of a retained sample dead (N1). Relaxed: the SeqCst fence that follows orders it.
+    /// Publisher: marks the entry of a sample that leaves the history dead (N1). Relaxed: the SeqCst fence that follows orders it.
     #[inline]
     pub(crate) fn mark_dead(&self, sequence: u64) {
         if is_weakened(Site::DeadMark) {

@@ -1,7 +1,7 @@
 //! The word by which a publisher tells the thread that wakes its readers of samples (pair 3, with a thread in between). It is
 //! private memory of their process.
 
-use crate::protocol::sync::{AtomicU64, Ordering::Relaxed, Site, full_fence};
+use crate::protocol::sync::{AtomicU64, Fenced, Ordering::Relaxed, Site, full_fence};
 
 /// The newest sequence of one publisher, for the sender: on a line of its own, since the sender's looks take it from the
 /// publisher's core.
@@ -18,23 +18,22 @@ impl Outbox {
         Outbox { newest: AtomicU64::new(0) }
     }
 
-    /// Publisher, after [`Writer::publish`](super::writer::Writer::publish). Relaxed: the SeqCst fence in there stands between
-    /// the entry and this, so a thread that sees this sees the entry.
+    /// Publisher: tells the sender of a sample whose entry was stored before the fence. Relaxed: the partner is the SenderFence,
+    /// so a sender that sees this sees the entry.
     #[inline]
-    pub(crate) fn notify(&self, sequence: u64) {
+    pub(crate) fn notify(&self, sequence: u64, _: Fenced) {
         self.newest.store(sequence, Relaxed);
     }
 
-    /// Sender: whether there are samples after `seen`, which becomes the newest. If so, the caller wakes the sleepers of the
-    /// topic: the fence stands between the entry and its look at the sleepers (3).
+    /// Sender: a fence if there are samples after `seen`, which becomes the newest. It stands between the entries and the caller's
+    /// wake of the topic's sleepers (3).
     #[inline]
-    pub(crate) fn has_news(&self, seen: &mut u64) -> bool {
+    pub(crate) fn take_news(&self, seen: &mut u64) -> Option<Fenced> {
         let newest = self.newest.load(Relaxed);
         if newest == *seen {
-            return false;
+            return None;
         }
         *seen = newest;
-        full_fence(Site::SenderFence);
-        true
+        Some(full_fence(Site::SenderFence))
     }
 }

@@ -6,7 +6,7 @@ use crate::{
         collect::{self, ReadyBit},
         layout::{TopicLine, WAITER_LINES, WaiterLine},
         shared::InRegion,
-        sync::{AtomicU64, Futex, Ordering::*, Site, full_fence, is_weakened},
+        sync::{AtomicU64, Fenced, Futex, Ordering::*, Site, full_fence, is_weakened},
     },
 };
 use std::time::Duration;
@@ -46,7 +46,7 @@ fn withdraw(waiters: &Waiters, waiter: WaiterIndex) {
 #[inline]
 pub(crate) fn each(waiters: &Waiters, mut found: impl FnMut(WaiterIndex)) {
     for (word, bits) in waiters.iter().enumerate() {
-        // Relaxed: partner is the waiter's fetch_or; both stand before or after SeqCst fences.
+        // Relaxed: in a wake, this load follows the caller's fence, and the waiter's `fetch_or` precedes its SleepFence (3).
         let mut bits = bits.load(Relaxed);
         while bits != 0 {
             found(WaiterIndex(word * 64 + bits.trailing_zeros() as usize));
@@ -101,23 +101,23 @@ impl TopicLines {
         TopicLines { topic, waiters, bit }
     }
 
-    /// Wakes the waiters that sleep until there is a sample. A SeqCst fence must stand between the news and this (3). A system
-    /// call for each sleeper, none if there is none.
+    /// Wakes the waiters that sleep until there is a sample, for news that were stored before the fence (3). A system call for
+    /// each sleeper, none if there is none.
     #[inline]
-    pub(crate) fn wake(&self) {
+    pub(crate) fn wake(&self, fenced: Fenced) {
         each(&self.topic.sleepers, |waiter| {
             // Waiters that share the last line do not withdraw their bit, so it is withdrawn here, before the ring: each of them
             // wakes, looks, and enters again.
             if waiter == SHARED_WAITER {
                 withdraw(&self.topic.sleepers, waiter);
             }
-            self.notify(waiter);
+            self.wake_one(waiter, fenced);
         });
     }
 
-    /// Wakes the control threads that watch one side. A SeqCst fence must stand between the news and this (3).
-    pub(crate) fn wake_watchers(&self, side: Side) {
-        each(self.topic.watchers(side), |waiter| self.notify(waiter));
+    /// Wakes the control threads that watch one side, for news that were stored before the fence (3).
+    pub(crate) fn wake_watchers(&self, side: Side, fenced: Fenced) {
+        each(self.topic.watchers(side), |waiter| self.wake_one(waiter, fenced));
     }
 
     /// Publishes that one side of the topic changed: raises its generation, wakes its watchers (and, if publishers changed, the
@@ -126,17 +126,17 @@ impl TopicLines {
     pub(crate) fn changed(&self, side: Side) -> u64 {
         let generation = self.topic.generation(side).fetch_add(1, Release).wrapping_add(1);
         crash::point(Point::GenerationRaised);
-        full_fence(Site::NewsFence); // (3) as in publish: either the sleeper sees the generation, or this thread sees its bit
-        self.wake_watchers(side);
+        let fenced = full_fence(Site::NewsFence); // (3) either the sleeper sees the generation, or this thread sees its bit
+        self.wake_watchers(side, fenced);
         if side == Side::Publishers {
-            self.wake();
+            self.wake(fenced);
         }
         generation
     }
 
     #[inline]
-    fn notify(&self, waiter: WaiterIndex) {
-        collect::notify(&self.waiters[waiter.0 % WAITER_LINES], self.bit);
+    fn wake_one(&self, waiter: WaiterIndex, fenced: Fenced) {
+        collect::wake(&self.waiters[waiter.0 % WAITER_LINES], self.bit, fenced);
         crash::point(Point::WaiterRung);
     }
 }

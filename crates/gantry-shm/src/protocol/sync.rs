@@ -1,7 +1,8 @@
 //! Atomics, fences and futexes: the standard ones, or loom's when the protocol is model-checked (`--cfg loom`).
 //!
-//! Each ordering that the proof needs goes through a [`Site`], so that a model can weaken one and show that it then fails; in a
-//! normal build the functions are the orderings they are named after.
+//! An ordering that a model can show to be needed goes through a [`Site`]: the model weakens it and must then fail. In a normal
+//! build the functions are the orderings they are named after. The others (of `head`, of generations, of the count of rings) are
+//! plain `Ordering`s in the code; no model covers them.
 
 #[cfg(loom)]
 pub(crate) use loom::sync::atomic::{AtomicU32, AtomicU64, fence};
@@ -15,9 +16,11 @@ use std::time::Duration;
 pub(crate) enum Site {
     /// (1) the publisher's store of an entry.
     EntryStore,
-    /// (1) after the subscription's look at an entry, and at the head that follows it: one of the two fences is enough.
+    /// (1) after the subscription's look at an entry, and after the load of the head that follows it in a take: for the payload
+    /// one of the two fences is enough, so a model weakens both at once.
     EntryLook,
-    /// (2) and (3), in publish: between entry and dead marks, and generation, pins and sleepers.
+    /// (2), (3), (7) and (8), in publish. Before it: entry and dead marks. After it: generation, pins, sleepers, ready bits, and
+    /// later uses of the entry's line.
     PublishFence,
     /// (2) the same where a publisher is short of slots.
     RetireFence,
@@ -96,12 +99,17 @@ pub(crate) fn release(site: Site) -> Ordering {
     if is_weakened(site) { Ordering::Relaxed } else { Ordering::Release }
 }
 
+/// This thread passed a SeqCst fence. A function that takes this loads words whose news the caller stored before that fence.
+#[derive(Clone, Copy)]
+pub(crate) struct Fenced(());
+
 /// A SeqCst fence.
 #[inline(always)]
-pub(crate) fn full_fence(site: Site) {
+pub(crate) fn full_fence(site: Site) -> Fenced {
     if !is_weakened(site) {
         fence(Ordering::SeqCst);
     }
+    Fenced(())
 }
 
 /// An acquire fence, for the `Relaxed` loads before it.

@@ -1,7 +1,8 @@
 //! A publisher's side of the protocol: publish, retire, reclaim, change the ring.
 //!
 //! The pairs of `protocol` prescribe the order of its steps. Memory for slots and rings and the rosters of readers come from the
-//! publisher. No step allocates or takes a lock; only the wake-up of sleeping readers makes system calls.
+//! publisher. Only the change of the ring allocates, no step takes a lock, and only the wake-up of sleeping readers makes system
+//! calls.
 
 use super::{
     history::{History, Slot},
@@ -15,7 +16,7 @@ use crate::{
     protocol::{
         layout::{PublisherHeader, SAMPLES_PER_HEAD_STORE},
         shared::InRegion,
-        sync::{Ordering::*, Site, acquire, full_fence, is_weakened, release},
+        sync::{Fenced, Ordering::*, Site, acquire, full_fence, is_weakened, release},
     },
 };
 use std::sync::Arc;
@@ -59,7 +60,7 @@ pub(crate) struct Writer<K> {
 }
 
 /// Samples were marked dead.
-#[must_use = "a SeqCst fence and `Writer::reclaim` free their slots"]
+#[must_use = "`Writer::reclaim` frees their slots after a SeqCst fence"]
 struct Retired;
 
 /// A newer roster is in place, and its readers were not told yet.
@@ -100,19 +101,20 @@ impl<K> Writer<K> {
         let sequence = self.history.retain(slot);
         self.ring.publish(sequence, slot.offset, length_bytes);
         let retired = self.should_retire(slot.bytes).then(|| self.retire_down_to(self.horizon));
-        // ONE fence for two: dead marks before pins (2), the entry before the sleepers (3).
-        full_fence(Site::PublishFence);
+        // ONE fence for four: dead marks before pins (2) and before later uses of the entry's line (7); the entry before the
+        // sleepers (3) and before the ready bits of collectors (8).
+        let fenced = full_fence(Site::PublishFence);
         crash::point(Point::PublishFenced);
         if sequence.is_multiple_of(SAMPLES_PER_HEAD_STORE) {
             self.header.head.store(sequence, Release);
             crash::point(Point::HeadStored);
         }
         match &self.outbox {
-            Some(outbox) => outbox.notify(sequence),
-            None => self.lines.wake(),
+            Some(outbox) => outbox.notify(sequence, fenced),
+            None => self.lines.wake(fenced),
         }
-        if let Some(Retired) = retired {
-            self.reclaim();
+        if let Some(retired) = retired {
+            self.reclaim(retired, fenced);
         }
         sequence
     }
@@ -148,14 +150,14 @@ impl<K> Writer<K> {
 
     /// Retires the samples beyond the horizon or, if it is less, beyond `wanted`, and reclaims those without a pin.
     pub(crate) fn retire_and_reclaim(&mut self, wanted: usize) {
-        let Retired = self.retire_down_to(self.horizon.min(wanted));
-        full_fence(Site::RetireFence); // (2)
-        self.reclaim();
+        let retired = self.retire_down_to(self.horizon.min(wanted));
+        let fenced = full_fence(Site::RetireFence); // (2)
+        self.reclaim(retired, fenced);
     }
 
-    /// Reclaims retired samples without a pin; none, if readers joined that are not in the roster. A SeqCst fence stands between
-    /// the dead marks and this.
-    pub(crate) fn reclaim(&mut self) {
+    /// Reclaims retired samples without a pin; none, if readers joined that are not in the roster. The fence stands between the
+    /// dead marks and this (2).
+    fn reclaim(&mut self, Retired: Retired, _: Fenced) {
         // After the fence and before the pins: a joiner raises the generation before it pins, so a reader that could have seen an
         // entry alive is in the roster, or stops this.
         if acquire(&self.lines.topic.readers_generation) == self.roster.generation()

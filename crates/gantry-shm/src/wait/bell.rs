@@ -32,9 +32,9 @@ impl Bell {
         if !domain.epoch.is_current() {
             return;
         }
-        full_fence(Site::NewsFence); // (8) the news, then the load whether it sleeps
+        let fenced = full_fence(Site::NewsFence); // (8) the news, then the load whether it sleeps
         let line = domain.board.waiter(self.index);
-        if line.state.load(Relaxed) == WAITER_PLAIN { line.bell.ring() } else { collect::wake(line) }
+        if line.state.load(Relaxed) == WAITER_PLAIN { line.bell.ring() } else { collect::ring_if_asleep(line, fenced) }
     }
 }
 

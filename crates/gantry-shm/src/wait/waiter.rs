@@ -85,9 +85,9 @@ impl Waiter {
             Err(Error::RegistryBusy { .. }) if remaining < REGISTRY_PATIENCE => return Ok(()),
             Err(e) => return Err(e),
         };
-        let (board, rings) = (&self.domain.board, self.domain.board.bell(index).rings());
+        let (board, rings_before) = (&self.domain.board, self.domain.board.bell(index).rings());
         sleep(board, index, remaining.min(self.slice), &mut is_ready);
-        let in_vain = board.bell(index).rings() == rings;
+        let in_vain = board.bell(index).rings() == rings_before;
         self.slice = if in_vain { (self.slice * 2).min(MAX_SLICE) } else { MIN_SLICE };
         Ok(())
     }

@@ -17,7 +17,7 @@ mod check;
 mod growth;
 mod join;
 mod publisher;
-mod ring;
+mod reclaim;
 mod subscription;
 mod wake;
 mod world;
@@ -33,9 +33,9 @@ macro_rules! models {
     };
 }
 models! {
-    reclaim_in_publish: &ring::IN_PUBLISH;
-    line_is_reused_while_its_slot_is_held: &ring::LINE_REUSED;
-    reclaim_in_loan: &ring::IN_LOAN;
+    reclaim_in_publish: &reclaim::IN_PUBLISH;
+    line_is_reused_while_its_slot_is_held: &reclaim::LINE_REUSED;
+    reclaim_in_loan: &reclaim::IN_LOAN;
     reader_joins_meanwhile: &join::JOIN;
     ring_grows: &growth::GROWTH;
     reader_joins_while_ring_grows: &growth::JOIN;

@@ -57,7 +57,8 @@ pub(super) fn raise_generation(world: &Arc<World>) {
 }
 
 impl Subscription {
-    /// Joins as `PendingConnection` does: the ring, the record, the generation, then the first look.
+    /// Joins as `PendingConnection` does: the record, the generation, then the first look. The ring is read first, earlier than in the
+    /// crate: it is older, which is harder.
     pub(super) fn join(world: &Arc<World>, state: u32, depth: u32, history: bool) -> Subscription {
         let ring = world.ring();
         let start = match history {

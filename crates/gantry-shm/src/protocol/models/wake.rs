@@ -84,9 +84,9 @@ pub(super) const SENDER: Model = Model {
         thread::spawn(move || {
             let mut seen = 0;
             while seen < 2 {
-                match outbox.has_news(&mut seen) {
-                    true => its_board.lines().wake(),
-                    false => thread::yield_now(),
+                match outbox.take_news(&mut seen) {
+                    Some(fenced) => its_board.lines().wake(fenced),
+                    None => thread::yield_now(),
                 }
             }
         });

@@ -96,7 +96,7 @@ impl Publisher {
             // Not needed for the slot; after an error the control thread tries again.
             let _ = self.domain.reap_dead();
             self.discover();
-            self.writer.reclaim();
+            self.writer.retire_and_reclaim(usize::MAX);
             self.writer.history.drain_free().for_each(|slot| self.memory.free(slot));
         }
         if let Some(slot) = self.retire_extra(bytes) {
