@@ -30,7 +30,7 @@
 //! # Ok(()) }
 //! ```
 //!
-//! Messages come from `.msg` files: ROS 2's are in `gantry-msgs`, your own need a `build.rs` of two lines
+//! Messages come from `.msg` files: ROS 2's are in `gantry-msgs`, your own need a `build.rs` of three lines
 //! (`gantry-idl`). The copy path, [`Publisher::publish_copy`] and [`Subscription::take_copy`], uses owned structs.
 //!
 //! Endpoints match when they are made. The control thread of each process discovers endpoints that come or leave later;

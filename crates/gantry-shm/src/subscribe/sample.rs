@@ -43,6 +43,7 @@ impl Drop for OwnedRecord {
 }
 
 /// The properties of a sample besides its payload.
+#[doc(alias = "MessageInfo")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SampleInfo {
     /// The publisher's count of this sample: 1, 2, …
