@@ -237,7 +237,7 @@ pub struct RunSpec {
     pub daemons: Vec<String>,
     /// The script of the mock.
     pub mock: MockScript,
-    /// Notes for the heading about options without effect here.
+    /// Notes about options that have no effect in this run, or are always in effect. The heading prints them.
     pub heading_notes: Vec<String>,
 }
 

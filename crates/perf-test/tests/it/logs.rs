@@ -275,7 +275,7 @@ fn the_full_log_has_everything_and_its_parts_agree() {
     assert_eq!(full["schema"], "gantry.perf_test/2");
     assert!(full["run"]["command_line"].as_array().unwrap().contains(&Value::from("--touch")));
     assert!(run.stdout.contains(full["run"]["full_topic"].as_str().unwrap()), "{}", run.stdout);
-    let asked = &full["run"]["experiment"];
+    let asked = &full["run"]["spec"];
     assert_eq!(
         (&asked["touch"], &asked["message_bytes"], &asked["ignore_s"]),
         (&"page".into(), &4096.into(), &1.into())

@@ -1,8 +1,8 @@
 //! Gantry's own log: one JSON document with everything that was measured, units in every name, versioned.
 //!
 //! `docs/internals/perf_test-log-2.schema.json` is generated from the types here: a test compares both, and the comments here are the descriptions
-//! there. Invariant: the document is complete at every moment (see `document`); a killed run leaves one without `summary`. A new field or
-//! another meaning requires a new version of [`SCHEMA`].
+//! there. Invariant: the document is complete at every moment (see `document`); a killed run leaves one without `summary`.
+//! `docs/internals/releasing.md` says when the version in [`SCHEMA`] is raised.
 
 mod distribution;
 mod row;

@@ -24,7 +24,6 @@ pub struct RunEntry {
     /// The environment variable APEX_PERFORMANCE_TEST.
     pub external_info: ExternalInfo,
     /// The conditions of the run, defaults included.
-    #[serde(rename = "experiment")]
     pub spec: Conditions,
 }
 

@@ -39,8 +39,8 @@ fn the_committed_schema_is_that_of_the_types() {
     }
     assert!(
         std::fs::read_to_string(committed()).unwrap() == text,
-        "docs/internals/perf_test-log-2.schema.json is not that of report/full: WRITE_GOLDEN=1 writes it anew. If logs of the released \
-         version do not match it, raise the version"
+        "docs/internals/perf_test-log-2.schema.json is not that of report/full: `WRITE_GOLDEN=1 cargo test -p perf-test --lib \
+         committed_schema` writes it anew. docs/internals/releasing.md says when the version of the log must be raised"
     );
 }
 
@@ -136,7 +136,7 @@ fn an_unknown_field_does_not_match() {
     let validator = jsonschema::validator_for(&schema()).unwrap();
     let mut document = json!({"schema": SCHEMA, "run": head().run, "environment": {}, "rows": []});
     assert!(validator.is_valid(&document));
-    document["run"]["experiment"]["latency"] = json!(1);
+    document["run"]["spec"]["latency"] = json!(1);
     assert!(!validator.is_valid(&document));
     let other = json!({"schema": "gantry.perf_test/1", "run": head().run, "environment": {}, "rows": []});
     assert!(!validator.is_valid(&other));

@@ -34,7 +34,7 @@ use crate::{
 /// `Drain::expected` if the number of samples is not known: then only a timeout shows that no more come.
 pub const UNKNOWN: u64 = u64::MAX - 1;
 
-/// Version of this protocol: a worker of another version refuses its plan.
+/// Version of this protocol: a worker of another version refuses its plan. `docs/internals/releasing.md` says when it is raised.
 pub const PROTOCOL: u32 = 2;
 
 /// The plan of one worker process.

@@ -87,7 +87,11 @@ fn the_page_has_every_field_and_every_value() {
         .iter()
         .filter(|name| ![format!("`{name}`"), format!("\"{name}\"")].iter().any(|n| rules.contains(n)))
         .collect();
-    assert!(missing.is_empty(), "docs/internals/worker-protocol.md does not describe {missing:?}");
+    assert!(
+        missing.is_empty(),
+        "docs/internals/worker-protocol.md does not describe {missing:?}: add a field of RunSpec to the table \"Spec\", in the row \
+         \"no concern of the worker\" if workers ignore it. docs/internals/releasing.md says when PROTOCOL must be raised"
+    );
 }
 
 #[test]
@@ -97,7 +101,10 @@ fn the_examples_of_the_page_are_understood() {
         if let Some(order) = line.strip_prefix("-> ") {
             let understood =
                 serde_json::from_str::<Order>(order).is_ok() || serde_json::from_str::<Plan>(order).is_ok();
-            assert!(understood, "{order}");
+            assert!(
+                understood,
+                "the example of docs/internals/worker-protocol.md is not understood (its plan lacks a new field of RunSpec?): {order}"
+            );
             said += 1;
         } else if let Some(report) = line.strip_prefix("<- ") {
             serde_json::from_str::<Report>(report).unwrap_or_else(|error| panic!("{error}: {report}"));
