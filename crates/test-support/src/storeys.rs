@@ -2,7 +2,7 @@
 
 use proc_macro2::{TokenStream, TokenTree};
 use std::{
-    collections::{BTreeMap, BTreeSet, VecDeque},
+    collections::{BTreeMap, BTreeSet},
     fs,
     path::{Path, PathBuf},
 };
@@ -137,12 +137,15 @@ impl Reader {
         for (index, token) in tokens.iter().enumerate() {
             match token {
                 TokenTree::Group(group) => self.tokens(group.stream()),
-                TokenTree::Ident(ident) if ident == "crate" => {
-                    let path = tokens[index..].chunks(3).map_while(|chunk| match chunk {
-                        [TokenTree::Ident(part), ..] => Some(part.to_string()),
-                        _ => None,
-                    });
-                    let path: Vec<String> = path.collect();
+                TokenTree::Ident(ident) if ident == "crate" || ident == "self" || ident == "super" => {
+                    let mut path = vec![ident.to_string()];
+                    let mut rest = &tokens[index + 1..];
+                    while let [TokenTree::Punct(one), TokenTree::Punct(two), TokenTree::Ident(part), ..] = rest
+                        && (one.as_char(), two.as_char()) == (':', ':')
+                    {
+                        path.push(part.to_string());
+                        rest = &rest[3..];
+                    }
                     self.add(&path);
                 }
                 _ => {}
@@ -177,10 +180,11 @@ impl Visit<'_> for Reader {
     }
 }
 
+/// Whether an item exists in tests only: `cfg(test)`, or `cfg(all(test, …))`.
 fn is_for_tests(attributes: &[Attribute]) -> bool {
     attributes.iter().any(|attribute| {
         let text = attribute.meta.require_list().map(|list| list.tokens.to_string()).unwrap_or_default();
-        attribute.path().is_ident("cfg") && text.split([' ', '(', ')', ',']).any(|word| word == "test")
+        attribute.path().is_ident("cfg") && (text == "test" || text.replace(' ', "").starts_with("all(test,"))
     })
 }
 
@@ -211,29 +215,95 @@ fn upward(files: &BTreeMap<Module, File>, storeys: &[&str]) -> Vec<String> {
     faults
 }
 
+/// Circles of files, except those of a file and its own children.
 fn circles(files: &BTreeMap<Module, File>) -> Vec<String> {
-    let is_family = |one: &Module, other: &Module| one.starts_with(other) || other.starts_with(one);
-    let neighbours = |module: &Module| -> BTreeSet<Module> {
-        let targets = files[module].imports.iter().map(|import| target(files, import));
-        targets.filter(|other| !is_family(module, other)).collect()
+    let arrows = |with_family: bool| -> BTreeMap<&Module, BTreeSet<Module>> {
+        let is_family = |one: &Module, other: &Module| one.starts_with(other) || other.starts_with(one);
+        let of = |module: &Module| {
+            let targets = files[module].imports.iter().map(|import| target(files, import));
+            targets.filter(|other| other != module && (with_family || !is_family(module, other))).collect()
+        };
+        files.keys().map(|module| (module, of(module))).collect()
     };
-    let arrows: BTreeMap<&Module, BTreeSet<Module>> = files.keys().map(|module| (module, neighbours(module))).collect();
+    let (all, strangers) = (arrows(true), arrows(false));
     let mut faults = Vec::new();
     for start in files.keys() {
-        let (mut seen, mut queue) = (BTreeSet::new(), VecDeque::from([vec![start]]));
-        while let Some(path) = queue.pop_front() {
-            for next in &arrows[path[path.len() - 1]] {
-                if next == start {
-                    let path: Vec<String> = path.iter().map(|module| module.join("::")).collect();
-                    faults.push(format!("a circle: {} and back", path.join(" → ")));
-                    queue.clear();
-                    break;
-                }
-                if seen.insert(next) {
-                    queue.push_back([&path[..], &[next]].concat());
-                }
-            }
+        // Without the arrows of a family: its head may hand on what its children hold, which is no circle of theirs.
+        if reached(&strangers, start).contains(start) {
+            faults.push(format!("a circle: {} imports itself through others", start.join("::")));
+            continue;
+        }
+        let members: Vec<&Module> = files.keys().filter(|module| is_circle(&all, start, module)).collect();
+        let has_head = |head: &&Module| members.iter().all(|module| module.starts_with(head));
+        if !members.is_empty() && !members.iter().any(has_head) {
+            let members: Vec<String> = members.iter().map(|module| module.join("::")).collect();
+            faults.push(format!("a circle: {}", members.join(", ")));
         }
     }
     faults
+}
+
+fn is_circle(arrows: &BTreeMap<&Module, BTreeSet<Module>>, one: &Module, other: &Module) -> bool {
+    reached(arrows, one).contains(other) && reached(arrows, other).contains(one)
+}
+
+/// All modules to which arrows lead from `start`.
+fn reached(arrows: &BTreeMap<&Module, BTreeSet<Module>>, start: &Module) -> BTreeSet<Module> {
+    let (mut seen, mut open) = (BTreeSet::new(), vec![start.clone()]);
+    while let Some(module) = open.pop() {
+        let new = arrows[&module].iter().filter(|next| !seen.contains(*next)).cloned();
+        let new: Vec<Module> = new.collect();
+        seen.extend(new.iter().cloned());
+        open.extend(new);
+    }
+    seen
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The faults of a crate with these files in `src`, and the storeys `low` and `high`.
+    fn faults(sources: &[(&str, &str)]) -> Vec<String> {
+        let directory = tempfile::tempdir().unwrap();
+        for (path, text) in sources {
+            let path = directory.path().join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+        let files = read(directory.path());
+        [upward(&files, &["low", "high"]), circles(&files)].concat()
+    }
+
+    #[test]
+    fn an_import_that_goes_down_or_is_of_tests_is_no_fault() {
+        let low = "#[cfg(test)] mod tests { use crate::high::H; }";
+        assert_eq!(faults(&[("low.rs", low), ("high.rs", "use crate::low::L;")]), [""; 0]);
+    }
+
+    #[test]
+    fn an_import_that_goes_up_is_a_fault_however_it_is_written() {
+        for low in [
+            "use crate::high::H;",
+            "#[cfg(not(test))] use crate::high::H;",
+            "fn f() { crate::high::g(); }",
+            "fn f() { println!(\"{}\", super::high::g()); }",
+        ] {
+            assert_eq!(faults(&[("low.rs", low), ("high.rs", "")]).len(), 1, "{low}");
+        }
+    }
+
+    #[test]
+    fn a_circle_is_a_fault_but_for_a_file_and_its_children() {
+        let family = [("low/mod.rs", "use self::child::C;"), ("low/child.rs", "use super::L;")];
+        assert_eq!(faults(&family), [""; 0]);
+        let siblings = [("low/one.rs", "use super::two::T;"), ("low/two.rs", "use super::one::O;")];
+        assert_eq!(faults(&siblings).len(), 2);
+        let mixed = [
+            ("low/x/mod.rs", "use self::k::K;"),
+            ("low/x/k.rs", "use crate::low::y::Y;"),
+            ("low/y.rs", "use crate::low::x::X;"),
+        ];
+        assert!(!faults(&mixed).is_empty());
+    }
 }
