@@ -192,7 +192,7 @@ impl Board {
 
     /// Raises the generation of one side of a topic, wakes its watchers, and returns the new generation.
     pub(crate) fn topic_changed(&self, topic: TopicIndex, side: Side) -> u64 {
-        self.lines(topic).changed(side)
+        self.own_lines(topic).changed(side)
     }
 
     /// The line whose readers' side counts the changes of the graph.
@@ -207,22 +207,31 @@ impl Board {
 
     /// Wakes the control threads of a topic's readers.
     pub(crate) fn wake_readers(&self, topic: TopicIndex) {
-        self.lines(topic).wake_watchers(Side::Publishers, full_fence(Site::NewsFence));
+        self.own_lines(topic).wake_watchers(Side::Publishers, full_fence(Site::NewsFence));
     }
 
     /// Wakes all that sleep on the topic, for news that were stored before the fence (3). A system call for each sleeper, none if
     /// there is none.
     #[inline]
     pub(crate) fn wake(&self, topic: TopicIndex, fenced: Fenced) {
-        self.lines(topic).wake(fenced);
+        self.own_lines(topic).wake(fenced);
     }
 
-    /// The topic's line and the waiters', for as long as the caller keeps the board.
+    /// The topic's line and the waiters'.
+    ///
+    /// # Safety
+    /// The caller keeps the board for as long as the result or a copy of it is used.
     #[inline]
-    pub(crate) fn lines(&self, topic: TopicIndex) -> TopicLines {
+    pub(crate) unsafe fn lines(&self, topic: TopicIndex) -> TopicLines {
         // SAFETY: a part of `topics`, which is in the region as long as the board is.
         let line = unsafe { InRegion::new(self.line(topic)) };
         TopicLines::new(line, self.waiters, topic.ready_bit())
+    }
+
+    #[inline]
+    fn own_lines(&self, topic: TopicIndex) -> TopicLines {
+        // SAFETY: used only within calls on `self`.
+        unsafe { self.lines(topic) }
     }
 
     /// The pid of the process that holds the registry lock now, as far as it wrote it down; never this process.

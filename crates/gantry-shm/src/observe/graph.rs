@@ -206,8 +206,8 @@ impl ControlTask for GraphTask {
     }
 
     fn update(&self, domain: &Arc<Domain>) {
-        let generation = generation(domain, self.graph);
         let mut notified = self.notified();
+        let generation = generation(domain, self.graph); // under the lock: two threads may update
         if notified.generation == generation {
             return;
         }

@@ -99,7 +99,8 @@ pub(crate) fn release(site: Site) -> Ordering {
     if is_weakened(site) { Ordering::Relaxed } else { Ordering::Release }
 }
 
-/// This thread passed a SeqCst fence. A function that takes this loads words whose news the caller stored before that fence.
+/// This thread passed a SeqCst fence. A function that takes this loads words whose news the caller stored before that fence. It
+/// proves that there was a fence, not that it was the right one.
 #[derive(Clone, Copy)]
 pub(crate) struct Fenced(());
 

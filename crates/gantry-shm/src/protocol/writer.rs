@@ -203,6 +203,7 @@ impl<K> Writer<K> {
     fn fit_to_ring(&mut self) {
         let room = self.ring.capacity() - ring_entries(0, 0, self.retention.is_gated);
         self.horizon = self.horizon.min(room.saturating_sub(*BATCH_SAMPLES.start()).max(1));
+        // Saturating: the rings of some models have no room for a batch; those of publishers do.
         self.batch = self.batch.min(room.saturating_sub(self.horizon));
     }
 

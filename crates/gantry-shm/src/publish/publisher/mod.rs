@@ -124,7 +124,8 @@ impl Publisher {
         let outbox = period.map(|period| participant.outbox(topic, period)).transpose()?;
         // SAFETY: the publisher keeps the file as long as the writer.
         let header = unsafe { InRegion::new(header) };
-        let lines = domain.board.lines(topic); // the publisher keeps the domain, which keeps the board
+        // SAFETY: the publisher keeps the domain, which keeps the board, as long as the writer.
+        let lines = unsafe { domain.board.lines(topic) };
         let writer = Writer::new(header, lines, outbox, ring, Roster::new(description.key, 0, Vec::new()), retention);
         let mut memory = Memory::new(file.region.length_bytes());
         slots::first_slots(&mut memory, &file, &domain, &description)?;
