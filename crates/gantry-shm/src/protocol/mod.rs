@@ -31,6 +31,7 @@
 //!    that is set is seen or rung for.
 
 pub(crate) mod collect;
+pub(crate) mod entry;
 pub(crate) mod history;
 pub(crate) mod layout;
 #[cfg(all(test, loom))]

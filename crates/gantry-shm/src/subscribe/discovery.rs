@@ -6,8 +6,8 @@ use crate::{
     error::Result,
     os::event_fd::EventFd,
     protocol::{
+        entry::Entry,
         layout::READER_LEFT,
-        ring::Entry,
         sleep::Side,
         sync::{Ordering::Acquire, acquire},
     },

@@ -11,7 +11,7 @@ use crate::{
         shared::InRegion,
         sync::AtomicU64,
     },
-    subscribe::mapping::PublisherMapping,
+    subscribe::{copies::Copies, mapping::PublisherMapping},
 };
 use std::{ptr::NonNull, sync::Arc};
 
@@ -24,9 +24,21 @@ pub(crate) struct OwnedRecord {
     pub(crate) mapping: Arc<PublisherMapping>,
     /// In the process file, which `domain` keeps.
     pub(crate) record: InRegion<ReaderRecord>,
+    /// A place for each pin.
+    pub(crate) copies: Copies,
 }
 
 impl OwnedRecord {
+    /// The record is free but for its key.
+    pub(crate) fn new(
+        domain: Arc<Domain>,
+        mapping: Arc<PublisherMapping>,
+        record: InRegion<ReaderRecord>,
+    ) -> Arc<OwnedRecord> {
+        let copies = Copies::new(mapping.inline_bytes());
+        Arc::new(OwnedRecord { domain, mapping, record, copies })
+    }
+
     #[inline]
     pub(crate) fn pin(&self, index: usize) -> &AtomicU64 {
         &self.record.pins[index]
@@ -78,8 +90,8 @@ unsafe impl Send for Sample {}
 unsafe impl Sync for Sample {}
 
 impl Sample {
-    /// Pin `index` holds the sample in `slot`, whose entry was alive after that; `length_bytes` of payload are inside the pins'
-    /// mapping.
+    /// Pin `index` holds the sample in `slot`: a slot of the pins' mapping whose entry was alive after that, or the pin's place for
+    /// a copy. `length_bytes` of payload are inside it.
     #[inline]
     pub(crate) fn new(pins: Arc<OwnedRecord>, index: usize, slot: NonNull<SlotHeader>, length_bytes: u32) -> Sample {
         Sample { pins, slot, length_bytes, index: index as u32 }
@@ -87,8 +99,8 @@ impl Sample {
 
     #[inline]
     fn header(&self) -> &SlotHeader {
-        // SAFETY: in bounds and aligned (`PublisherMapping::slot`), mapped as long as `pins`; not written while the pin holds
-        //   the sequence (I4).
+        // SAFETY: in bounds and aligned (`PublisherMapping::slot`, `Copies::header`), there as long as `pins`; not written while
+        //   the pin is set (I4).
         unsafe { self.slot.as_ref() }
     }
 
@@ -96,10 +108,16 @@ impl Sample {
     #[inline]
     #[must_use]
     pub fn bytes(&self) -> &[u8] {
-        // SAFETY: the payload follows the header, in bounds (`PublisherMapping::slot`).
+        // SAFETY: the payload follows the header, in bounds (`Sample::new`).
         let payload = unsafe { self.slot.cast::<u8>().add(PAYLOAD_OFFSET) };
-        // SAFETY: as above; not written while the pin holds the sequence (I4).
+        // SAFETY: as above; not written while the pin is set (I4).
         unsafe { std::slice::from_raw_parts(payload.as_ptr(), self.length_bytes as usize) }
+    }
+
+    /// Whether it is a private copy of an inline sample.
+    #[cfg(any(fuzzing, test))]
+    pub(crate) fn is_copy(&self) -> bool {
+        self.pins.pin(self.index as usize).load(crate::protocol::sync::Ordering::Relaxed) == reader::COPIED
     }
 
     /// The properties besides the payload.

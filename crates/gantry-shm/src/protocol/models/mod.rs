@@ -15,6 +15,7 @@
 mod backpressure;
 mod check;
 mod growth;
+mod inline;
 mod join;
 mod publisher;
 mod reclaim;
@@ -36,6 +37,9 @@ models! {
     reclaim_in_publish: &reclaim::IN_PUBLISH;
     line_is_reused_while_its_slot_is_held: &reclaim::LINE_REUSED;
     reclaim_in_loan: &reclaim::IN_LOAN;
+    an_inline_sample_is_overwritten: &inline::OVERWRITTEN;
+    inline_samples_and_slots_take_turns: &inline::MIXED;
+    ring_grows_under_inline_samples: &inline::GROWTH;
     reader_joins_meanwhile: &join::JOIN;
     ring_grows: &growth::GROWTH;
     reader_joins_while_ring_grows: &growth::JOIN;
@@ -69,6 +73,7 @@ sites! {
     DeadMark,
     GenerationLook,
     NewsFence,
+    OutboxStore,
     SenderFence,
     SleepFence,
     RingsBeforeLook,
@@ -79,7 +84,10 @@ sites! {
     PinStore,
     Unpin,
     PinsLook,
-    LengthLook,
+    OverwriteMark,
+    OverwriteFence,
+    RecheckFence,
+    Recheck,
     DescriptorStore,
     MovedStore,
     MovedMark,
