@@ -74,10 +74,10 @@ pub(crate) fn register(open: impl FnOnce() -> Result<OwnedFd>) -> Result<OwnedFd
     Ok(descriptor)
 }
 
-/// Runs `map`, which maps memory and keeps it from children, while no fork can happen (F3).
-pub(crate) fn map_alone<T>(map: impl FnOnce() -> Result<T>) -> Result<T> {
+/// Runs `run` while no fork can happen: it maps memory and keeps it from children (F3), or locks what a child may lock, too.
+pub(crate) fn without_fork<T>(run: impl FnOnce() -> T) -> T {
     let _descriptors = DESCRIPTORS.lock().unwrap_or_else(PoisonError::into_inner);
-    map()
+    run()
 }
 
 /// Runs `close`, which closes a registered descriptor, while no fork can happen (F3).

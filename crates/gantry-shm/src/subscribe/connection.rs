@@ -19,7 +19,8 @@ use crate::{
     },
     subscribe::{
         mapping::{MAX_RING_CHANGES, PublisherMapping},
-        sample::{OwnedRecord, Sample},
+        owned_record::OwnedRecord,
+        sample::Sample,
     },
 };
 use std::{ptr::NonNull, sync::Arc};
@@ -99,7 +100,7 @@ impl PendingConnection {
             Durability::Volatile => Start::At(mapping.newest()?.1 + 1),
         };
         let record = domain.process.take_record(&domain.directory, publisher.key, state, depth)?;
-        let record = Arc::new(OwnedRecord { domain: domain.clone(), mapping: mapping.clone(), record });
+        let record = OwnedRecord::new(domain.clone(), mapping.clone(), record);
         let is_gating = state == READER_GATING;
         let lifespan_ns = limit_ns(publisher.qos.lifespan);
         Ok(PendingConnection { mapping, record, start, depth, is_gating, lifespan_ns })
@@ -275,7 +276,7 @@ impl Connection {
             }
         }
         match self.checked(offset, length_bytes) {
-            Ok((slot, length_bytes)) => Ok(Sample::new(self.records[record].clone(), index, slot, length_bytes as u32)),
+            Ok((slot, length_bytes)) => Ok(Sample::new(&self.records[record], index, slot, length_bytes as u32)),
             Err(error) => {
                 unpin(self.records[record].pin(index));
                 Err(error)
@@ -332,7 +333,7 @@ impl Connection {
     fn add_record(&mut self) -> Result<(usize, usize), Box<Error>> {
         let record = self.domain.process.take_record(&self.domain.directory, self.mapping.key, READER_EXTENSION, 0)?;
         let (domain, mapping) = (self.domain.clone(), self.mapping.clone());
-        self.records.push(Arc::new(OwnedRecord { domain, mapping, record }));
+        self.records.push(OwnedRecord::new(domain, mapping, record));
         self.domain.board.topic_changed(self.topic, Side::Readers);
         Ok((self.records.len() - 1, 0))
     }
@@ -340,14 +341,19 @@ impl Connection {
 
 impl Drop for Connection {
     fn drop(&mut self) {
-        if self.domain.epoch.is_current() {
-            for record in &self.records {
-                record.record.state.store(READER_LEFT, Release); // samples that are still held stay pinned
-                crash::point(Point::RecordLeft);
-            }
-            if self.is_gating {
-                self.ring_blocked_publisher();
-            }
+        let records = std::mem::take(&mut self.records);
+        if !self.domain.epoch.is_current() {
+            std::mem::forget(records); // samples in the child still refer to them
+            return;
+        }
+        self.peeked = None;
+        for record in records {
+            record.record.state.store(READER_LEFT, Release); // samples that are still held stay pinned
+            crash::point(Point::RecordLeft);
+            record.leave();
+        }
+        if self.is_gating {
+            self.ring_blocked_publisher();
         }
     }
 }
