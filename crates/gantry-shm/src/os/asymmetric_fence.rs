@@ -42,31 +42,44 @@ mod tests {
     use super::*;
     use std::sync::atomic::AtomicUsize;
 
+    #[derive(Default)]
+    #[repr(align(128))]
+    struct Line(AtomicUsize);
+
     /// Two threads store one word and load the other, again and again, at the same time.
     #[test]
     fn one_of_two_threads_sees_the_other() {
         register();
-        const ROUNDS: usize = 5_000;
-        let words: Vec<[AtomicUsize; 4]> = (0..ROUNDS).map(|_| Default::default()).collect();
-        let run = |own: usize, fence: fn()| {
-            for round in &words {
-                round[2].fetch_add(1, SeqCst);
-                while round[2].load(SeqCst) < 2 {
-                    std::thread::yield_now();
+        const ROUNDS: usize = 20_000;
+        let words: Vec<[Line; 2]> = (0..ROUNDS).map(|_| Default::default()).collect();
+        let arrivals = Line::default();
+        let run = |own: usize, fence: fn()| -> Vec<usize> {
+            let meet = |(round, words): (usize, &[Line; 2])| {
+                // In both caches, so that the loads are faster than the stores.
+                std::hint::black_box(words.each_ref().map(|word| word.0.load(Relaxed)));
+                arrivals.0.fetch_add(1, SeqCst);
+                for looks in 1_u32.. {
+                    if arrivals.0.load(SeqCst) >= 2 * (round + 1) {
+                        break;
+                    }
+                    if looks.is_multiple_of(1000) {
+                        std::thread::yield_now(); // there may be one CPU
+                    }
                 }
-                round[own].store(1, Relaxed);
+                // One thread leaves the loop later than the other.
+                (0..round >> (4 * own) & 15).for_each(|_| _ = std::hint::black_box(()));
+                words[own].0.store(1, Relaxed);
                 fence();
-                round[3].fetch_add(round[1 - own].load(Relaxed), Relaxed);
-            }
+                words[1 - own].0.load(Relaxed)
+            };
+            words.iter().enumerate().map(meet).collect()
         };
-        std::thread::scope(|scope| {
-            scope.spawn(|| run(0, light));
-            run(1, heavy);
+        let (light, heavy) = std::thread::scope(|scope| {
+            let light = scope.spawn(|| run(0, light));
+            let heavy = run(1, heavy);
+            (light.join().unwrap(), heavy)
         });
-        assert_eq!(
-            words.iter().filter(|round| round[3].load(Relaxed) == 0).count(),
-            0,
-            "both missed the other's store"
-        );
+        let misses = light.iter().zip(&heavy).filter(|seen| *seen == (&0, &0)).count();
+        assert_eq!(misses, 0, "rounds in which each missed the other's store");
     }
 }
