@@ -67,7 +67,7 @@ mod tests {
                     }
                 }
                 // One thread leaves the loop later than the other.
-                (0..round >> (4 * own) & 15).for_each(|_| _ = std::hint::black_box(()));
+                (0..round >> (4 * own) & 15).for_each(|_| std::hint::black_box(()));
                 words[own].0.store(1, Relaxed);
                 fence();
                 words[1 - own].0.load(Relaxed)

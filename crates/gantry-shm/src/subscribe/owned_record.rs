@@ -3,42 +3,47 @@
 //! Samples are not counted. Invariants:
 //! - O1: a record stays while its connection keeps it or any of its pins is set. Only the connection sets pins; each sample owns
 //!   one that is set.
-//! - O2: a record of which a connection lets go while a pin is set is an *orphan*: it is in `ORPHANS`, and its flag is set before
-//!   the pins are read once more. The sample that releases the last pin finds the flag (pair 9 of `protocol`).
-//! - O3: a sample whose pin is released touches the flag alone, which is never freed. The flag may be another record's by then, so
-//!   it is a hint; the record in `ORPHANS` that is found by its address is looked at under the lock, and freed once.
+//! - O2: a record of which its connection lets go while a pin is set is an *orphan*: its cell keeps it, and the flag there is set
+//!   before the pins are read once more. The sample that releases the last pin finds the flag (pair 9 of `protocol`).
+//! - O3: a sample whose pin is released touches the cell alone, which is never freed. It may be another record's cell by then, so
+//!   the flag is a hint; the record in the cell is looked at under its lock, and taken out once.
 
 use crate::{
     domain::Domain,
     os::{asymmetric_fence, fork},
     protocol::{
         layout::ReaderRecord,
-        reader::{is_unpinned, make_orphan, release_sample},
+        reader::{is_unpinned, make_orphan},
         shared::InRegion,
         sync::{AtomicU64, Ordering::Relaxed},
     },
     subscribe::mapping::PublisherMapping,
 };
-use std::{
-    ptr::NonNull,
-    sync::{Arc, Mutex, PoisonError},
-};
+use std::sync::{Arc, Mutex, PoisonError};
 
-/// On a line of its own: it is read at each release.
+/// The place of one orphan. Aligned: its flag is read at each release.
 #[derive(Default)]
 #[repr(align(128))]
-struct Flag(AtomicU64);
-
-struct Orphans {
-    records: Vec<Arc<OwnedRecord>>,
-    unused_flags: Vec<&'static Flag>,
+pub(crate) struct OrphanCell {
+    /// Not 0: there may be an orphan.
+    pub(crate) flag: AtomicU64,
+    orphan: Mutex<Option<Arc<OwnedRecord>>>,
 }
 
-static ORPHANS: Mutex<Orphans> = Mutex::new(Orphans { records: Vec::new(), unused_flags: Vec::new() });
+impl OrphanCell {
+    /// Frees the orphan if there is one and none of its pins is set.
+    #[cold]
+    pub(crate) fn free_orphan(&self) {
+        let orphan = lock(&self.orphan, |orphan| orphan.take_if(|orphan| is_unpinned(&orphan.record)));
+        drop(orphan); // not under the lock: it may unmap, and leave the domain
+    }
+}
+
+static UNUSED_CELLS: Mutex<Vec<&'static OrphanCell>> = Mutex::new(Vec::new());
 
 /// No child begins with the lock taken.
-fn with_orphans<T>(run: impl FnOnce(&mut Orphans) -> T) -> T {
-    fork::without_fork(|| run(&mut ORPHANS.lock().unwrap_or_else(PoisonError::into_inner)))
+fn lock<T, R>(mutex: &Mutex<T>, run: impl FnOnce(&mut T) -> R) -> R {
+    fork::without_fork(|| run(&mut mutex.lock().unwrap_or_else(PoisonError::into_inner)))
 }
 
 /// A record that is free again when this is dropped. A pin of 0 is free. Aligned: it is read at each release, and a publisher's
@@ -50,7 +55,7 @@ pub(crate) struct OwnedRecord {
     /// In the process file, which `domain` keeps.
     pub(crate) record: InRegion<ReaderRecord>,
     pub(crate) epoch: fork::Epoch,
-    flag: &'static Flag,
+    pub(crate) cell: &'static OrphanCell,
     domain: Arc<Domain>,
 }
 
@@ -61,8 +66,8 @@ impl OwnedRecord {
         mapping: Arc<PublisherMapping>,
         record: InRegion<ReaderRecord>,
     ) -> Arc<OwnedRecord> {
-        let flag = with_orphans(|orphans| orphans.unused_flags.pop()).unwrap_or_else(|| Box::leak(Box::default()));
-        Arc::new(OwnedRecord { mapping, record, epoch: domain.epoch, flag, domain })
+        let cell = lock(&UNUSED_CELLS, Vec::pop).unwrap_or_else(|| Box::leak(Box::default()));
+        Arc::new(OwnedRecord { mapping, record, epoch: domain.epoch, cell, domain })
     }
 
     #[inline]
@@ -70,38 +75,14 @@ impl OwnedRecord {
         &self.record.pins[index]
     }
 
-    /// The sample with that pin of `record`, in this process, is dropped.
-    ///
-    /// # Safety
-    /// The pin is set.
-    #[inline]
-    pub(crate) unsafe fn release(record: NonNull<OwnedRecord>, index: usize) {
-        // SAFETY: the pin is set (O1). No reference to the record outlives this statement (O3).
-        let &OwnedRecord { record: words, flag, .. } = unsafe { record.as_ref() };
-        if release_sample(&words.pins[index], &flag.0, asymmetric_fence::light) {
-            OwnedRecord::free_orphan(record.as_ptr());
-        }
-    }
-
     /// The connection is dropped: its last sample frees the record, or this does.
     pub(crate) fn leave(self: Arc<OwnedRecord>) {
         if !is_unpinned(&self.record) {
-            let (record, flag) = (Arc::as_ptr(&self), self.flag);
-            with_orphans(|orphans| orphans.records.push(self));
-            make_orphan(&flag.0, asymmetric_fence::heavy);
-            OwnedRecord::free_orphan(record);
+            let cell = self.cell;
+            lock(&cell.orphan, |orphan| *orphan = Some(self));
+            make_orphan(&cell.flag, asymmetric_fence::heavy);
+            cell.free_orphan();
         }
-    }
-
-    /// Frees the orphan at that address if there is one, and none of its pins is set.
-    #[cold]
-    fn free_orphan(record: *const OwnedRecord) {
-        let orphan = with_orphans(|orphans| {
-            let is_free = |orphan: &Arc<_>| std::ptr::eq(Arc::as_ptr(orphan), record) && is_unpinned(&orphan.record);
-            let index = orphans.records.iter().position(is_free)?;
-            Some(orphans.records.swap_remove(index))
-        });
-        drop(orphan); // not under the lock: it may unmap, and leave the domain
     }
 }
 
@@ -110,8 +91,8 @@ impl Drop for OwnedRecord {
         // No pin is set (O1).
         if self.epoch.is_current() {
             self.domain.process.free_record(self.record);
-            self.flag.0.store(0, Relaxed); // the lock publishes it to the next record
-            with_orphans(|orphans| orphans.unused_flags.push(self.flag));
+            self.cell.flag.store(0, Relaxed); // the lock publishes it to the next record
+            lock(&UNUSED_CELLS, |cells| cells.push(self.cell));
         }
     }
 }

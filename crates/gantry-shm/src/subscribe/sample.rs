@@ -4,7 +4,11 @@
 use crate::{
     crash::{self, Point},
     describe::description::{Gid, RequestId},
-    protocol::layout::{PAYLOAD_OFFSET, SlotHeader},
+    os::asymmetric_fence,
+    protocol::{
+        layout::{PAYLOAD_OFFSET, SlotHeader},
+        reader::release_sample,
+    },
     subscribe::owned_record::OwnedRecord,
 };
 use std::ptr::NonNull;
@@ -63,8 +67,8 @@ impl Sample {
 
     #[inline]
     fn header(&self) -> &SlotHeader {
-        // SAFETY: in bounds and aligned (`PublisherMapping::slot`), mapped as long as the record stays; not written while the pin holds
-        //   the sequence (I4).
+        // SAFETY: in bounds and aligned (`PublisherMapping::slot`), mapped as long as the record stays; not written while the
+        //   pin holds the sequence (I4).
         unsafe { self.slot.as_ref() }
     }
 
@@ -98,10 +102,13 @@ impl Sample {
 impl Drop for Sample {
     #[inline]
     fn drop(&mut self) {
-        if self.record().epoch.is_current() {
+        // No reference to the record outlives this statement: the record may be gone after the release (O3).
+        let &OwnedRecord { record, epoch, cell, .. } = self.record();
+        if epoch.is_current() {
             crash::point(Point::SampleDrops);
-            // SAFETY: this sample's pin is set, and the sample does not use the record after this.
-            unsafe { OwnedRecord::release(self.record, self.index as usize) };
+            if release_sample(&record.pins[self.index as usize], &cell.flag, asymmetric_fence::light) {
+                cell.free_orphan();
+            }
         }
     }
 }

@@ -18,8 +18,8 @@ pub(super) const ORPHAN: Model =
 struct Record {
     words: ReaderRecord,
     flag: AtomicU64,
-    /// Whether the record is among the orphans.
-    is_listed: Mutex<bool>,
+    /// Whether the record is in its cell.
+    is_kept: Mutex<bool>,
     is_unmapped: UnsafeCell<bool>,
 }
 
@@ -42,9 +42,9 @@ impl Record {
     }
 
     fn free_orphan(&self) {
-        let mut is_listed = self.is_listed.lock().unwrap();
-        if *is_listed && is_unpinned(&self.words) {
-            *is_listed = false;
+        let mut is_kept = self.is_kept.lock().unwrap();
+        if *is_kept && is_unpinned(&self.words) {
+            *is_kept = false;
             self.free();
         }
     }
@@ -61,7 +61,7 @@ impl Record {
         if is_unpinned(&self.words) {
             return self.free();
         }
-        *self.is_listed.lock().unwrap() = true;
+        *self.is_kept.lock().unwrap() = true;
         make_orphan(&self.flag, || _ = full_fence(Site::OrphanFence));
         self.free_orphan();
     }
