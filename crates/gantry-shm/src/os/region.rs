@@ -345,7 +345,7 @@ fn map(file: &SharedFile, name: &str, reserve_bytes: usize, writable: bool) -> R
         }
         NonNull::new(base.cast()).ok_or_else(|| Error::system(format!("map {name}"), Errno::NOMEM))
     };
-    if writable { fork::map_alone(map) } else { map() }
+    if writable { fork::without_fork(map) } else { map() }
 }
 
 impl std::fmt::Debug for Region {

@@ -284,3 +284,23 @@ pub(crate) fn unpin(pin: &AtomicU64) {
 pub(crate) fn free_pin(record: &ReaderRecord) -> Option<usize> {
     record.pins.iter().position(|pin| pin.load(Acquire) == 0)
 }
+
+/// Whether no sample of the record is out. Acquire: as in [`free_pin`]; the caller may unmap what those samples read.
+pub(crate) fn is_unpinned(record: &ReaderRecord) -> bool {
+    record.pins.iter().all(|pin| pin.load(Acquire) == 0)
+}
+
+/// Releases the pin of a sample, which keeps its record; returns whether the record may be an orphan, so that the caller looks for
+/// other pins. `light_fence` is that of (9).
+#[inline]
+pub(crate) fn release_sample(pin: &AtomicU64, is_orphan: &AtomicU64, light_fence: impl FnOnce()) -> bool {
+    unpin(pin);
+    light_fence();
+    is_orphan.load(Relaxed) != 0
+}
+
+/// Tells the samples of a record that nobody else keeps it; the caller then looks for pins. `heavy_fence` is that of (9).
+pub(crate) fn make_orphan(is_orphan: &AtomicU64, heavy_fence: impl FnOnce()) {
+    is_orphan.store(1, Relaxed);
+    heavy_fence();
+}

@@ -78,6 +78,12 @@ pub(crate) enum Site {
     BlockFence,
     /// (6) after the publisher's look at the cursors.
     GateLook,
+    /// (9) between a sample's release and its look at the flag.
+    #[cfg(loom)]
+    ReleaseFence,
+    /// (9) between the flag and the look at the pins.
+    #[cfg(loom)]
+    OrphanFence,
 }
 
 #[cfg(loom)]

@@ -20,7 +20,8 @@ use crate::{
     },
     subscribe::{
         mapping::{MAX_RING_CHANGES, PublisherMapping},
-        sample::{OwnedRecord, Sample},
+        owned_record::OwnedRecord,
+        sample::Sample,
     },
 };
 use std::{ptr::NonNull, sync::Arc};
@@ -198,11 +199,10 @@ impl Connection {
                 prefetch::message(payload, self.reader.length_hint(), prefetch::for_reading);
             }
             let (record, index) = self.free_pin()?;
-            let (first, record) = (self.reader.next, &self.records[record]);
+            let (first, owned) = (self.reader.next, &self.records[record]);
             // SAFETY: the pin is 0, only this connection sets it, and `taken` ends the use.
-            let payload = unsafe { record.copies.payload(index) };
-            let taken = self.reader.take(entry, record.pin(index), payload);
-            let record = record.clone();
+            let payload = unsafe { owned.copies.payload(index) };
+            let taken = self.reader.take(entry, owned.pin(index), payload);
             let passed = self.reader.next - first - u64::from(taken.is_sample());
             if passed > 0 {
                 self.count_losses(first, passed, losses); // in a ring that was replaced meanwhile, too
@@ -267,14 +267,14 @@ impl Connection {
         &mut self,
         offset: usize,
         length_bytes: Option<u64>,
-        record: Arc<OwnedRecord>,
+        record: usize,
         index: usize,
     ) -> Result<Sample, Box<Error>> {
         self.note_take();
         match self.checked(offset, length_bytes) {
-            Ok((slot, length_bytes)) => Ok(Sample::new(record, index, slot, length_bytes as u32)),
+            Ok((slot, length_bytes)) => Ok(Sample::new(&self.records[record], index, slot, length_bytes as u32)),
             Err(error) => {
-                unpin(record.pin(index));
+                unpin(self.records[record].pin(index));
                 Err(error)
             }
         }
@@ -282,8 +282,9 @@ impl Connection {
 
     /// The inline sample that was copied to the place of that pin.
     #[inline]
-    fn copied(&mut self, info: &InlineInfo, record: Arc<OwnedRecord>, index: usize) -> Sample {
+    fn copied(&mut self, info: &InlineInfo, record: usize, index: usize) -> Sample {
         self.note_take();
+        let record = &self.records[record];
         let mut slot = record.copies.header(index);
         // SAFETY: the pin was 0 and only this connection sets it, so the place is this sample's alone (`Copies`).
         let header = unsafe { slot.as_mut() };
@@ -368,14 +369,19 @@ impl Connection {
 
 impl Drop for Connection {
     fn drop(&mut self) {
-        if self.domain.epoch.is_current() {
-            for record in &self.records {
-                record.record.state.store(READER_LEFT, Release); // samples that are still held stay pinned
-                crash::point(Point::RecordLeft);
-            }
-            if self.is_gating {
-                self.ring_blocked_publisher();
-            }
+        let records = std::mem::take(&mut self.records);
+        if !self.domain.epoch.is_current() {
+            std::mem::forget(records); // samples in the child still refer to them
+            return;
+        }
+        self.peeked = None;
+        for record in records {
+            record.record.state.store(READER_LEFT, Release); // samples that are still held stay pinned
+            crash::point(Point::RecordLeft);
+            record.leave();
+        }
+        if self.is_gating {
+            self.ring_blocked_publisher();
         }
     }
 }

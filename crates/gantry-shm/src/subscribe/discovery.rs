@@ -14,7 +14,7 @@ use crate::{
     subscribe::{
         connection::{Connection, PendingConnection},
         mapping::PublisherMapping,
-        sample::OwnedRecord,
+        owned_record::OwnedRecord,
     },
 };
 use std::{

@@ -25,6 +25,7 @@ mod many;
 mod memory;
 mod model;
 mod namespaces;
+mod orphans;
 mod pages;
 mod realtime;
 mod registry;
@@ -59,6 +60,7 @@ fn main() -> std::process::ExitCode {
         many::TESTS,
         memory::TESTS,
         model::TESTS,
+        orphans::TESTS,
         registry::TESTS,
         removed::TESTS,
         waiting::TESTS,

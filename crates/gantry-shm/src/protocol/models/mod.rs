@@ -17,6 +17,7 @@ mod check;
 mod growth;
 mod inline;
 mod join;
+mod orphan;
 mod publisher;
 mod reclaim;
 mod subscription;
@@ -55,6 +56,7 @@ models! {
     one_publisher_wakes_a_collector: &wake::COLLECT;
     two_publishers_wake_a_collector: &wake::COLLECT_TWO;
     a_publisher_wakes_a_collector_again: &wake::COLLECT_AGAIN;
+    record_outlives_its_connection: &orphan::ORPHAN;
 }
 
 /// Every site, with the reason if no model can show that it is needed. A site that is not listed does not compile.
@@ -97,6 +99,8 @@ sites! {
     CursorAfterHold,
     CursorFence,
     BlockFence,
+    ReleaseFence,
+    OrphanFence,
     GateLook: "The other side of CursorStore.",
 }
 
