@@ -57,6 +57,15 @@ impl Peer {
         self.child.wait().unwrap();
     }
 
+    /// Ends the child's input, and returns the line that it writes then.
+    #[track_caller]
+    pub fn last_line(mut self) -> String {
+        self.stdin = None;
+        let line = self.line();
+        self.finish();
+        line
+    }
+
     /// Ends the child's input, and waits until the child has ended successfully.
     #[track_caller]
     pub fn finish(mut self) {
