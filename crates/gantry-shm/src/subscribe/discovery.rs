@@ -111,13 +111,26 @@ impl PublisherDiscovery {
                 discovered.mismatches.push(why);
                 continue;
             }
+            if peer.board_id != domain.board.id() {
+                discovered.mismatches.push(format!(
+                    "a publisher of {} is not joined, because {peer} uses another board than this process: the board was \
+                     removed while it was in use; restart the processes that started before that",
+                    publisher.topic
+                ));
+                continue;
+            }
             let file_name = publisher_file_name(&peer.id, publisher.number);
-            joining.push(PendingConnection::new(domain, publisher, &file_name, &self.description.qos));
+            let pending = || PendingConnection::new(domain, publisher, &file_name, &self.description.qos);
+            joining.push(domain.check_own_name(&publisher.topic).and_then(|()| pending()));
         }
         if joining.iter().any(Result::is_ok) {
             // Once for all: each wakes the control thread of every process with an endpoint of the topic.
             let generation = domain.board.topic_changed(self.topic, Side::Readers);
-            let join = |joining: PendingConnection| joining.join(domain, self.topic, generation);
+            // Again after the generation was raised: a publisher that looks from here on sees this process, or a hidden one.
+            let join = |joining: PendingConnection| {
+                domain.check_own_name(&self.description.topic)?;
+                joining.join(domain, self.topic, generation)
+            };
             joining.into_iter().for_each(|joining| discovered.add(joining.and_then(join)));
         } else {
             joining.into_iter().filter_map(Result::err).for_each(|error| discovered.add(Err(error)));

@@ -29,6 +29,15 @@ fn file(root: &Root, ending: &str) -> PathBuf {
     root.files().into_iter().find(|path| path.extension().is_some_and(|e| e == ending)).unwrap()
 }
 
+/// Waits until the readers that the publishers see have joined: a reader without a name lets go of a publisher before that.
+fn wait_for_joins(participant: &Participant) {
+    eventually("the readers joined", || {
+        let processes = participant.inspect().unwrap().processes;
+        let mut readers = processes.iter().flat_map(|process| &process.publishers).flat_map(|it| &it.readers);
+        readers.all(|reader| reader.next_sequence > 0)
+    });
+}
+
 fn a_process_whose_file_was_removed_is_honoured() {
     let root = Root::new();
     let mut reader = root.child("check", &[]);
@@ -37,6 +46,7 @@ fn a_process_whose_file_was_removed_is_honoured() {
     let participant = root.join();
     let mut publisher = publisher(&participant, STREAM_BYTES, stream_qos());
     assert!(publisher.wait_for_subscriptions(1, PATIENCE).unwrap());
+    wait_for_joins(&participant);
     std::fs::remove_file(its_file).unwrap();
     // A process that joins now does not see that one, and makes the others look for peers again.
     let mut idle = root.child("idle", &[]);
@@ -99,6 +109,7 @@ fn a_removed_domain_goes_on_for_matched_endpoints() {
     let mut reader = root.child("check", &[]);
     assert_eq!(reader.line(), "ready");
     assert!(publisher.wait_for_subscriptions(1, PATIENCE).unwrap());
+    wait_for_joins(&participant);
     // Its present memory is enough; it cannot grow any more.
     drop((0..20).map(|_| publisher.loan(STREAM_BYTES).unwrap()).collect::<Vec<_>>());
     let user_directory = root.files().into_iter().find(|path| path.parent() == Some(root.path())).unwrap();
@@ -216,7 +227,7 @@ fn a_reader_without_a_name_joins_no_new_publisher() {
     let participant = root.join();
     let mut publisher = publisher(&participant, STREAM_BYTES, stream_qos());
     let met = reader.line();
-    (1..=2000).for_each(|number| drop(send(&mut publisher, STREAM_BYTES, number)));
+    (1..=2000).for_each(|number| _ = send(&mut publisher, STREAM_BYTES, number));
     assert_eq!(publisher.subscription_count().unwrap(), 0, "it cannot be seen");
     assert_eq!(reader.last_line(), "took 0 of 0 publishers, 0 corrupt, 0 changed while held");
     assert!(met.contains("was removed") && met.contains("restart"), "{met}");
@@ -247,7 +258,7 @@ fn everything_in_a_domain_is_removed_while_it_runs() {
     talker.finish();
     idle.finish();
     let met = reader.line();
-    (1..=2000).for_each(|number| drop(send(&mut publisher, STREAM_BYTES, number)));
+    (1..=2000).for_each(|number| _ = send(&mut publisher, STREAM_BYTES, number));
     assert_eq!(publisher.subscription_count().unwrap(), 1, "the newcomer's");
     assert_eq!(newcomer.line(), "took ten");
     newcomer.finish();
@@ -278,7 +289,7 @@ fn a_reader_joins_no_publisher_on_another_board() {
     files.iter().filter(|path| !is_board(path)).for_each(|path| std::fs::rename(away(path), path).unwrap());
     idle.into_iter().for_each(Peer::finish); // the reader lists the processes again
     let met = reader.line();
-    (1..=2000).for_each(|number| drop(send(&mut publisher, STREAM_BYTES, number)));
+    (1..=2000).for_each(|number| _ = send(&mut publisher, STREAM_BYTES, number));
     assert_eq!(reader.last_line(), "took 0 of 2 publishers, 0 corrupt, 0 changed while held");
     assert!(met.contains("uses another board") && met.contains("restart"), "{met}");
     drop((publisher, participant));
@@ -302,6 +313,17 @@ pub fn publish_when_told(participant: &Arc<Participant>) {
     }
 }
 
+/// Stops all threads of the child.
+fn stop(child: &Peer) {
+    kill_process(child.pid(), Signal::STOP).unwrap();
+    let has_stopped = |thread: std::fs::DirEntry| {
+        let state = std::fs::read_to_string(thread.path().join("stat")).unwrap();
+        state.rsplit(") ").next().unwrap().starts_with('T')
+    };
+    let threads = format!("/proc/{}/task", child.child.id());
+    eventually("it stops", || std::fs::read_dir(&threads).unwrap().map(Result::unwrap).all(has_stopped));
+}
+
 /// The window that looking for one's own name leaves: the reader joins while it has its name, and loses it before the publisher
 /// looks.
 fn a_publisher_that_cannot_see_a_reader_reclaims_nothing() {
@@ -309,7 +331,7 @@ fn a_publisher_that_cannot_see_a_reader_reclaims_nothing() {
     let mut talker = root.child("publish-all", &[]);
     assert_eq!(talker.line(), "ready");
     let its_files = root.files();
-    kill_process(talker.pid(), Signal::STOP).unwrap();
+    stop(&talker);
     let participant = root.join();
     let mut reader = subscription(&participant, STREAM_BYTES, stream_qos());
     assert_eq!(reader.publisher_count().unwrap(), 1);
