@@ -147,9 +147,9 @@ fn play_waiting(role: &str, arguments: &[String], participant: Arc<Participant>)
         // Joins and leaves, and checks that its files are there.
         "create" => crate::registry::create_often(root, participant),
         // Holds 40 samples, and reports the publishers that it joined and the samples that changed.
-        "hold-and-report" => crate::removed::hold_and_report(&participant),
+        "hold-and-report" => crate::separation::hold_and_report(&participant),
         // Publishes what there is memory for, each time that it is told to.
-        "publish-all" => crate::removed::publish_when_told(&participant),
+        "publish-all" => crate::separation::publish_when_told(&participant),
         // Locks the registry.
         "hold-registry" => crate::registry::hold_registry(root, &participant),
         other => panic!("no role {other}"),

@@ -29,6 +29,7 @@ mod pages;
 mod realtime;
 mod registry;
 mod removed;
+mod separation;
 mod support;
 mod waiting;
 
@@ -61,6 +62,7 @@ fn main() -> std::process::ExitCode {
         model::TESTS,
         registry::TESTS,
         removed::TESTS,
+        separation::TESTS,
         waiting::TESTS,
     ];
     let mut trials = trials(in_any_order);
