@@ -180,10 +180,11 @@ impl Discovered {
         self.joined.iter().filter(|joined| !joined.is_gone).map(|joined| &joined.mapping)
     }
 
-    /// The subscription is dropped: forgets all publishers.
-    pub(crate) fn close(&mut self) {
+    /// The subscription is dropped: forgets all publishers. The caller drops the rest when the discovery is unlocked.
+    #[must_use]
+    pub(crate) fn close(&mut self) -> Discovered {
         let (version, joined_total) = (self.version + 1, self.joined_total);
-        *self = Discovered { version, joined_total, is_closed: true, ..Discovered::default() };
+        std::mem::replace(self, Discovered { version, joined_total, is_closed: true, ..Discovered::default() })
     }
 }
 

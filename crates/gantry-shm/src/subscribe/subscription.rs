@@ -323,7 +323,8 @@ impl Subscription {
             Some(waker) if self.is_ready()? => waker.wake(),
             waker => {
                 let calls = waker.is_some();
-                self.discovery.discovered().listener.waker = waker;
+                let old = std::mem::replace(&mut self.discovery.discovered().listener.waker, waker);
+                drop(old); // it may own a handle that looks at the discovery, so not while that is locked
                 if calls {
                     self.participant.wake_control();
                 }
@@ -467,8 +468,9 @@ impl Subscription {
 
     /// Unmaps publishers that are gone and have nothing left to take.
     fn drop_drained(&mut self) {
-        if self.connections.iter().any(|connection| connection.is_gone) {
-            self.connections.retain(|connection| !connection.is_gone || connection.has_news());
+        let before = self.connections.len();
+        self.connections.retain(|connection| !connection.is_gone || connection.has_news());
+        if self.connections.len() < before {
             self.connections_version += 1;
             self.next_connection = 0;
         }
@@ -487,7 +489,8 @@ impl Drop for Subscription {
             return;
         }
         self.connections.clear();
-        self.discovery.discovered().close();
+        let closed = self.discovery.discovered().close();
+        drop(closed); // its waker may own a handle that looks at the discovery, so not while that is locked
         // A drop cannot return errors; the reaper removes the rest when this process is gone.
         let _ = self.domain.process.remove_endpoint(self.block);
         self.domain.board.topic_changed(self.topic, Side::Readers);
