@@ -134,6 +134,8 @@ fn play_waiting(role: &str, arguments: &[String], participant: Arc<Participant>)
         "fifty" => crate::waiting::talk_on_fifty_topics(&participant),
         // Publishes or subscribes to thousands of topics.
         "two-thousand" => crate::many::have_two_thousand_endpoints(&participant, &arguments[2]),
+        // Subscribes, but may open no file.
+        "without-descriptors" => crate::many::subscribe_without_descriptors(&participant),
         // Publishes one sample for its first line of input, and dies.
         "last-words" => crate::descriptor::say_last_words(&participant),
         // Joins and leaves, and counts the threads, descriptors and files that stay in this process.
