@@ -31,6 +31,8 @@ const RETRY_AFTER_NS: u64 = 1_000_000_000;
 /// Publishers that left before the subscription looked, and whose samples are kept for it.
 const MAX_GONE_CONNECTIONS: usize = 16;
 
+type MismatchListener = Box<dyn Fn(&str) + Send + Sync>;
+
 /// The discovery of one subscription's publishers.
 pub(crate) struct PublisherDiscovery {
     pub(crate) description: EndpointDescription,
@@ -38,7 +40,7 @@ pub(crate) struct PublisherDiscovery {
     /// The subscription's user waits for an answer of the matched publishers: the control thread notices soon if one dies.
     pub(crate) polls_liveness: AtomicBool,
     /// Called with each new reason in `mismatches`.
-    pub(crate) mismatch_listener: OnceLock<Box<dyn Fn(&str) + Send + Sync>>,
+    pub(crate) mismatch_listener: OnceLock<MismatchListener>,
     pub(crate) discovered: Mutex<Discovered>,
 }
 
