@@ -307,3 +307,18 @@ pub(crate) fn process_id(name: &str) -> &str {
 pub(crate) fn owner_id(name: &str) -> &str {
     name.split_once('.').map_or(name, |(id, _)| id)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn waiter_lines_and_file_names_name_the_same_process() {
+        for id in [[0xab; 16], std::array::from_fn(|byte| byte as u8 + 1)] {
+            let owner = waiter_owner(&id);
+            assert_eq!(waiter_owner_of(&file_name(&id)), owner);
+            assert!(file_name(&id).starts_with(&name_beginning(owner)));
+        }
+        assert_eq!(waiter_owner_of("a stranger's.process"), 0);
+    }
+}

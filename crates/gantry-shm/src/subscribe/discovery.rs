@@ -131,7 +131,8 @@ impl PublisherDiscovery {
         if joining.iter().any(Result::is_ok) {
             // Once for all: each wakes the control thread of every process with an endpoint of the topic.
             let generation = domain.board.topic_changed(self.topic, Side::Readers);
-            // Again after the generation was raised: a publisher that looks from here on sees this process, or a hidden one.
+            // The name again, after the generation was raised: a publisher that lists the processes after this look finds this one,
+            // or finds that one is hidden.
             let join = |joining: PendingConnection| {
                 domain.check_own_name(&self.description.topic)?;
                 joining.join(domain, self.topic, generation)
