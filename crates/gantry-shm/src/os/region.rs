@@ -134,6 +134,11 @@ impl Region {
         directory.link_file(self.file.as_ref().ok_or(Errno::BADF)?, name)
     }
 
+    /// Whether the file still has its name in `directory`.
+    pub(crate) fn has_name_in(&self, directory: &Directory) -> bool {
+        directory.has(&self.name, self.inode)
+    }
+
     /// Closes the file, which has its name; growing opens it for a moment. Descriptors are few.
     pub(crate) fn close_file(&mut self) {
         self.file = None;

@@ -128,7 +128,8 @@ shared_struct! {
         /// [`WAITER_PLAIN`], [`WAITER_AWAKE`] or [`WAITER_ASLEEP`]. W: the waiter; a thread with news turns ASLEEP into AWAKE. R:
         /// both.
         state: AtomicU32 = 4,
-        /// First half of the id of the process that owns the line, 0 = free. W, R: holders of the registry lock.
+        /// First half of the id of the process that owns the line, 0 = free. W: holders of the registry lock. R: they, and processes
+        /// that list the others.
         owner: AtomicU64 = 8,
         /// Topics that have news, a bit for each line modulo 384. W: a thread with news sets, the waiter clears. R: both. Used
         /// unless `state` is PLAIN.

@@ -30,6 +30,7 @@ mod pages;
 mod realtime;
 mod registry;
 mod removed;
+mod separation;
 mod support;
 mod waiting;
 
@@ -63,6 +64,7 @@ fn main() -> std::process::ExitCode {
         orphans::TESTS,
         registry::TESTS,
         removed::TESTS,
+        separation::TESTS,
         waiting::TESTS,
     ];
     let mut trials = trials(in_any_order);

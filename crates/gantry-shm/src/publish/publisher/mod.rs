@@ -139,6 +139,7 @@ impl Publisher {
         let writer = Writer::new(header, lines, outbox, ring, Roster::new(description.key, 0, Vec::new()), retention);
         let mut memory = Memory::new(file.region.length_bytes());
         slots::first_slots(&mut memory, &file, &domain, &description)?;
+        let discovery = Arc::new(ReaderDiscovery::new(&domain, topic, description.key));
         file.publish_name(&domain).map_err(removed)?;
         let file = Arc::new(file);
         let block = match domain.process.add_endpoint(&domain.directory, &description) {
@@ -148,7 +149,6 @@ impl Publisher {
                 return Err(e);
             }
         };
-        let discovery = Arc::new(ReaderDiscovery::new(topic, description.key));
         participant.register(&discovery);
         let waiter = Waiter::new(domain.clone());
         let mut publisher = Publisher {
