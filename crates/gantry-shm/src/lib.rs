@@ -58,7 +58,7 @@ cfg_if::cfg_if! { if #[cfg(not(loom))] {
     pub use events::Events;
     pub use observe::{
         connections::{ConnectionState, EndpointPair},
-        graph::{GraphEntry, GraphWatch, NodeRecord},
+        graph::{GraphEntry, NodeRecord},
         inspect::{domains, domains_under, inspect, inspect_under},
         report::{DomainReport, ProcessReport, PublisherReport, PublisherState, ReaderReport, TopicReport},
     };
