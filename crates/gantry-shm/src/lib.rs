@@ -60,7 +60,7 @@ cfg_if::cfg_if! { if #[cfg(not(loom))] {
         connections::{ConnectionState, EndpointPair},
         graph::{GraphEntry, NodeRecord},
         inspect::{domains, domains_under, inspect, inspect_under},
-        report::{DomainReport, ProcessReport, PublisherReport, PublisherState, ReaderReport, TopicReport},
+        report::{DomainReport, ProcessReport, PublisherReport, PublisherState, ReaderReport},
     };
     pub use os::directory::{DEFAULT_ROOT, DIRECTORY_VARIABLE};
     pub use publish::{

@@ -13,7 +13,7 @@ use crate::{
         process_file::{owner_id, process_id, publisher_file_name, waiter_owner},
     },
     error::{Error, Result},
-    observe::report::{DomainReport, ProcessReport, PublisherReport, PublisherState, ReaderReport, TopicReport},
+    observe::report::{DomainReport, ProcessReport, PublisherReport, PublisherState, ReaderReport},
     os::directory::{Directory, PROCESS_SUFFIX, PUBLISHER_SUFFIX, default_root},
     protocol::{
         layout::{READER_ACTIVE, READER_GATING, ReaderRecord, topic_hash},
@@ -24,7 +24,7 @@ use crate::{
     subscribe::mapping::PublisherMapping,
 };
 use std::{
-    collections::{BTreeMap, HashMap},
+    collections::{BTreeMap, BTreeSet, HashMap},
     path::Path,
     sync::Arc,
 };
@@ -236,25 +236,13 @@ impl Inspection<'_> {
         }
     }
 
-    fn topics(&self, processes: &[ProcessReport]) -> Vec<TopicReport> {
-        let mut topics: BTreeMap<&str, TopicReport> = BTreeMap::new();
+    /// The topics of all endpoints, and their sleepers.
+    fn topics(&self, processes: &[ProcessReport]) -> BTreeMap<String, Vec<String>> {
         let publishers =
             processes.iter().flat_map(|process| &process.publishers).map(|publisher| &publisher.description);
         let subscriptions = processes.iter().flat_map(|process| &process.subscriptions);
-        for endpoint in publishers.chain(subscriptions) {
-            let topic = topics.entry(&endpoint.topic).or_insert_with(|| TopicReport {
-                name: endpoint.topic.clone(),
-                publishers: 0,
-                subscriptions: 0,
-                sleepers: self.sleepers(&endpoint.topic),
-            });
-            match endpoint.role {
-                Role::Publisher => topic.publishers += 1,
-                Role::Subscription => topic.subscriptions += 1,
-                Role::Node => {} // not among them
-            }
-        }
-        topics.into_values().collect()
+        let names: BTreeSet<&String> = publishers.chain(subscriptions).map(|endpoint| &endpoint.topic).collect();
+        names.into_iter().map(|name| (name.clone(), self.sleepers(name))).collect()
     }
 
     /// The processes that sleep on a topic.
