@@ -12,7 +12,7 @@ use crate::{
         peer::{Peer, PeerRecord},
         process_file::{owner_id, process_id, publisher_file_name, waiter_owner},
     },
-    error::{Error, Result},
+    error::Result,
     observe::report::{DomainReport, ProcessReport, PublisherReport, PublisherState, ReaderReport},
     os::directory::{Directory, PROCESS_SUFFIX, PUBLISHER_SUFFIX, default_root},
     protocol::{
@@ -273,8 +273,7 @@ fn readers(records: &[PeerRecord]) -> Vec<ReaderReport> {
 /// The value, or `None` if there is no such file.
 fn present<T>(found: Result<T>) -> Result<Option<T>> {
     match found {
-        Ok(found) => Ok(Some(found)),
-        Err(error @ Error::System { .. }) if error.is_not_found() => Ok(None),
-        Err(error) => Err(error),
+        Err(error) if error.is_not_found() => Ok(None),
+        found => found.map(Some),
     }
 }
