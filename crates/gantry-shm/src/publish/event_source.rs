@@ -10,7 +10,7 @@ use crate::{
     },
     domain::{Domain, board::TopicIndex},
     error::Result,
-    events::{EventSource, deadline::Deadline, earlier, event_counts::EventCounts, lease::Lease},
+    events::{EventSource, deadline::Deadline, event_counts::EventCounts, lease::Lease},
     protocol::{
         layout::PUBLISHER_LEFT,
         roster::Roster,
@@ -81,8 +81,8 @@ pub(crate) struct PublisherEventSource {
     /// Generation of the topic's readers to which `matched` belongs.
     generation: Option<u64>,
     matched: BTreeSet<Gid>,
-    deadline: Option<Deadline>,
-    lease: Option<Lease>,
+    deadline: Deadline,
+    lease: Lease,
     counts: EventCounts,
 }
 
@@ -95,7 +95,7 @@ impl PublisherEventSource {
     ) -> PublisherEventSource {
         PublisherEventSource {
             deadline: Deadline::of(&description.qos, now_ns),
-            lease: Lease::of(&description.qos),
+            lease: Lease::of(Some(&description.qos)),
             description,
             topic,
             file: Some(file),
@@ -141,24 +141,19 @@ impl EventSource<PublisherEvent> for PublisherEventSource {
         let Some(file) = &self.file else { return Ok(()) };
         let header = file.header()?;
         if header.state.load(Relaxed) == PUBLISHER_LEFT {
-            (self.file, self.deadline, self.lease, self.counts.matched.now) = (None, None, None, 0);
+            (self.file, self.counts.matched.now) = (None, 0);
             return Ok(());
         }
         let (published_ns, asserted_ns) = (header.published_ns.load(Relaxed), header.asserted_ns.load(Relaxed));
-        if let Some(deadline) = &mut self.deadline {
-            self.counts.deadlines_missed.now += deadline.missed(published_ns, now_ns);
-        }
-        if let Some(lease) = &mut self.lease {
-            let was_alive = lease.is_alive;
-            if !lease.update(published_ns.max(asserted_ns), now_ns) && was_alive {
-                self.counts.liveliness.now += 1;
-            }
-        }
+        self.counts.deadlines_missed.now += self.deadline.missed(published_ns, now_ns);
+        let was_alive = self.lease.is_alive;
+        let is_alive = self.lease.update(published_ns.max(asserted_ns), now_ns);
+        self.counts.liveliness.now += u64::from(was_alive && !is_alive);
         self.update_matched(domain)
     }
 
     fn due_ns(&self) -> Option<u64> {
-        earlier(self.deadline.as_ref().map(Deadline::due_ns), self.lease.as_ref().map(Lease::due_ns))
+        self.file.as_ref().map(|_| self.deadline.due_ns().min(self.lease.due_ns()))
     }
 
     fn has_news(&self) -> bool {

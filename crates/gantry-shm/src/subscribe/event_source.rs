@@ -3,13 +3,10 @@
 //! Their source reads the result of the discovery, and the activity of publishers in their headers.
 
 use crate::{
-    describe::{
-        description::{EndpointDescription, Role},
-        qos_policy::QosPolicy,
-    },
+    describe::{description::Role, qos_policy::QosPolicy},
     domain::Domain,
     error::Result,
-    events::{EventSource, deadline::Deadline, earlier, event_counts::EventCounts, lease::Lease},
+    events::{EventSource, deadline::Deadline, event_counts::EventCounts, lease::Lease},
     protocol::sync::Ordering::Relaxed,
     subscribe::{discovery::PublisherDiscovery, mapping::PublisherMapping},
 };
@@ -76,15 +73,14 @@ pub(crate) struct SubscriptionEventSource {
     /// Publishers that had been joined before.
     joined_before: Option<u64>,
     publishers: Vec<Matched>,
-    deadline: Option<Deadline>,
+    deadline: Deadline,
     counts: EventCounts,
 }
 
 /// A matched publisher.
 struct Matched {
     mapping: Arc<PublisherMapping>,
-    /// `None` if it need not assert its liveliness.
-    lease: Option<Lease>,
+    lease: Lease,
 }
 
 impl SubscriptionEventSource {
@@ -110,17 +106,16 @@ impl SubscriptionEventSource {
         let own = &self.discovery.description;
         let mut others = domain.endpoints(&own.topic, Role::Publisher, &mut Vec::new())?;
         self.counts.exclude_incompatible(own, &mut others);
-        if self.publishers.is_empty()
-            && let Some(deadline) = &mut self.deadline
-        {
-            deadline.restart(now_ns);
+        if self.publishers.is_empty() {
+            self.deadline.restart(now_ns);
         }
         let mut before = std::mem::take(&mut self.publishers);
         for mapping in present {
-            let publishers = others.iter().map(|(_, publisher)| publisher);
+            // It is not among the others if it is leaving.
+            let publisher = others.iter().find(|(_, publisher)| publisher.key == mapping.key);
             self.publishers.push(match before.iter().position(|publisher| publisher.mapping.key == mapping.key) {
                 Some(index) => before.swap_remove(index),
-                None => Matched { lease: lease_of(mapping.key, publishers), mapping },
+                None => Matched { lease: Lease::of(publisher.map(|(_, publisher)| &publisher.qos)), mapping },
             });
         }
         let joined_before = *self.joined_before.get_or_insert(joined_total - self.publishers.len() as u64);
@@ -131,11 +126,6 @@ impl SubscriptionEventSource {
     }
 }
 
-/// The lease of the publisher with that key; `None` also if it is leaving.
-fn lease_of<'a>(key: u64, mut publishers: impl Iterator<Item = &'a EndpointDescription>) -> Option<Lease> {
-    Lease::of(&publishers.find(|publisher| publisher.key == key)?.qos)
-}
-
 impl EventSource<SubscriptionEvent> for SubscriptionEventSource {
     fn update(&mut self, domain: &Domain, now_ns: u64) -> Result<()> {
         self.update_matched(domain, now_ns)?;
@@ -144,22 +134,18 @@ impl EventSource<SubscriptionEvent> for SubscriptionEventSource {
             let header = &publisher.mapping.header;
             let (published_ns, asserted_ns) = (header.published_ns.load(Relaxed), header.asserted_ns.load(Relaxed));
             newest_ns = newest_ns.max(published_ns);
-            let lease = publisher.lease.as_mut();
-            alive += u64::from(lease.is_none_or(|lease| lease.update(published_ns.max(asserted_ns), now_ns)));
+            alive += u64::from(publisher.lease.update(published_ns.max(asserted_ns), now_ns));
         }
         (self.counts.liveliness.now, self.counts.not_alive.now) = (alive, self.counts.matched.now - alive);
-        if let Some(deadline) = &mut self.deadline
-            && !self.publishers.is_empty()
-        {
-            self.counts.deadlines_missed.now += deadline.missed(newest_ns, now_ns);
+        if !self.publishers.is_empty() {
+            self.counts.deadlines_missed.now += self.deadline.missed(newest_ns, now_ns);
         }
         Ok(())
     }
 
     fn due_ns(&self) -> Option<u64> {
-        let leases = self.publishers.iter().filter_map(|publisher| publisher.lease.as_ref().map(Lease::due_ns)).min();
-        let deadline = self.deadline.as_ref().filter(|_| !self.publishers.is_empty());
-        earlier(leases, deadline.map(Deadline::due_ns))
+        let leases = self.publishers.iter().map(|publisher| publisher.lease.due_ns());
+        leases.min().map(|due_ns| due_ns.min(self.deadline.due_ns())) // no deadline while none is matched
     }
 
     fn has_news(&self) -> bool {
