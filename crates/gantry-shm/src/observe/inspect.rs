@@ -65,21 +65,10 @@ pub fn inspect_under(root: &Path, domain_id: u32) -> Result<Option<DomainReport>
     let Some(user_directory) = present(Directory::existing_of_user(root))? else { return Ok(None) };
     let Some(directory) = present(user_directory.existing(&domain_id.to_string()))? else { return Ok(None) };
     let mut problems = Vec::new();
-    let board = match Board::open_read_only(&directory) {
-        Ok(board) => Some(board),
-        Err(e) if e.is_not_found() => None,
-        Err(e) => {
-            problems.push(e.to_string());
-            None
-        }
-    };
-    let mut peers = Vec::new();
-    for name in directory.files()?.iter().filter(|name| name.ends_with(PROCESS_SUFFIX)) {
-        match present(Peer::open(&directory, name)) {
-            Ok(peer) => peers.extend(peer.map(Arc::new)),
-            Err(e) => problems.push(e.to_string()),
-        }
-    }
+    let board = usable(Board::open_read_only(&directory), &mut problems);
+    let files = directory.files()?.into_iter().filter(|name| name.ends_with(PROCESS_SUFFIX));
+    let peers: Vec<_> =
+        files.filter_map(|name| usable(Peer::open(&directory, &name), &mut problems).map(Arc::new)).collect();
     Inspection { directory: &directory, board: board.as_ref(), peers: &peers, problems }.report().map(Some)
 }
 
@@ -135,7 +124,7 @@ impl Inspection<'_> {
     fn process(&mut self, peer: &Arc<Peer>, records: &HashMap<u64, Vec<PeerRecord>>) -> ProcessReport {
         let is_alive = peer.is_alive();
         if !is_alive {
-            self.problems.push(format!(
+            self.problem(format!(
                 "{peer} is dead, and its files were not removed yet; the next process that joins removes them"
             ));
         } else if !peer.has_name() {
@@ -195,12 +184,8 @@ impl Inspection<'_> {
     }
 
     fn unseen_changes(&self, publisher: &EndpointDescription, mapping: &PublisherMapping) -> u64 {
-        let Some(generation) =
-            self.board.and_then(|board| board.generation(topic_hash(&publisher.topic), Side::Readers))
-        else {
-            return 0;
-        };
-        generation.saturating_sub(mapping.header.seen_generation.load(Relaxed))
+        let generation = self.board.and_then(|board| board.generation(topic_hash(&publisher.topic), Side::Readers));
+        generation.unwrap_or(0).saturating_sub(mapping.header.seen_generation.load(Relaxed))
     }
 
     fn check_board(&mut self) {
@@ -276,4 +261,12 @@ fn present<T>(found: Result<T>) -> Result<Option<T>> {
         Err(error) if error.is_not_found() => Ok(None),
         found => found.map(Some),
     }
+}
+
+/// The same; any other error is a problem.
+fn usable<T>(found: Result<T>, problems: &mut Vec<String>) -> Option<T> {
+    present(found).unwrap_or_else(|error| {
+        problems.push(error.to_string());
+        None
+    })
 }

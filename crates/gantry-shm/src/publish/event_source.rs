@@ -8,7 +8,7 @@ use crate::{
         description::{EndpointDescription, Gid, Role},
         qos_policy::QosPolicy,
     },
-    domain::{Domain, board::TopicIndex},
+    domain::Domain,
     error::Result,
     events::{EventSource, deadline::Deadline, event_counts::EventCounts, lease::Lease},
     protocol::{
@@ -75,7 +75,6 @@ pub enum PublisherEvent {
 /// Source of the events of one publisher.
 pub(crate) struct PublisherEventSource {
     description: EndpointDescription,
-    topic: TopicIndex,
     /// `None` when the publisher is gone: its events do not keep its memory.
     file: Option<Arc<PublisherFile>>,
     /// Generation of the topic's readers to which `matched` belongs.
@@ -87,17 +86,11 @@ pub(crate) struct PublisherEventSource {
 }
 
 impl PublisherEventSource {
-    pub(crate) fn new(
-        description: EndpointDescription,
-        topic: TopicIndex,
-        file: Arc<PublisherFile>,
-        now_ns: u64,
-    ) -> PublisherEventSource {
+    pub(crate) fn new(description: EndpointDescription, file: Arc<PublisherFile>, now_ns: u64) -> PublisherEventSource {
         PublisherEventSource {
             deadline: Deadline::of(&description.qos, now_ns),
             lease: Lease::of(Some(&description.qos)),
             description,
-            topic,
             file: Some(file),
             generation: None,
             matched: BTreeSet::new(),
@@ -107,7 +100,7 @@ impl PublisherEventSource {
 
     fn update_matched(&mut self, domain: &Domain) -> Result<()> {
         // The generation first: an endpoint that joins after it was read raises it again.
-        let generation = acquire(&domain.board.line(self.topic).readers_generation);
+        let generation = acquire(&domain.board.line(domain.topic(&self.description.topic)).readers_generation);
         if self.generation == Some(generation) {
             return Ok(());
         }
