@@ -48,9 +48,7 @@ impl Directory {
 
     /// The user's directory under `root`, if it exists.
     pub(crate) fn existing_of_user(root: &Path) -> Result<Directory> {
-        let name = name_of_user();
-        Directory::open_checked(open_root(root)?.as_fd(), root.join(&name), &name)
-            .map_err(|e| Error::system(format!("open {}/{name}", root.display()), e))?
+        Directory::open(open_root(root)?.as_fd(), root, &name_of_user())
     }
 
     /// A domain's directory in this one, made if it does not exist.
@@ -60,53 +58,45 @@ impl Directory {
 
     /// An existing directory in this one.
     pub(crate) fn existing(&self, name: &str) -> Result<Directory> {
-        Directory::open_checked(self.as_fd(), self.path.join(name), name)
-            .map_err(|e| Error::system(format!("open {self}/{name}"), e))?
+        Directory::open(self.as_fd(), &self.path, name)
     }
 
     fn make(parent: BorrowedFd<'_>, parent_path: &Path, name: &str) -> Result<Directory> {
-        let path = parent_path.join(name);
+        let action = || format!("create the directory {}/{name}", parent_path.display());
         // The last process that leaves may remove it between the two calls.
         for _ in 0..100 {
             match mkdirat(parent, name, Mode::RWXU) {
                 Ok(()) => crash::point(Point::DirectoryMade),
                 Err(Errno::EXIST) => {}
-                Err(e) => return Err(Error::system(format!("create the directory {}", path.display()), e)),
+                Err(e) => return Err(Error::system(action(), e)),
             }
-            match Directory::open_checked(parent, path.clone(), name) {
-                Err(Errno::NOENT) => {}
-                Err(e) => return Err(Error::system(format!("open the directory {}", path.display()), e)),
-                Ok(checked) => return checked,
+            match Directory::open(parent, parent_path, name) {
+                Err(e) if e.is_not_found() => {}
+                opened => return opened,
             }
         }
-        Err(Error::system(format!("create {}: another process removes it each time", path.display()), Errno::NOENT))
+        Err(Error::system(format!("{}: another process removes it each time", action()), Errno::NOENT))
     }
 
-    /// Outer result: the errors of the kernel. Inner: those of the checks (D1).
-    fn open_checked(
-        parent: BorrowedFd<'_>,
-        path: PathBuf,
-        name: &str,
-    ) -> std::result::Result<Result<Directory>, Errno> {
+    /// `NotFound` in the error if it does not exist.
+    fn open(parent: BorrowedFd<'_>, parent_path: &Path, name: &str) -> Result<Directory> {
+        let path = parent_path.join(name);
+        let failed = |e| Error::system(format!("open the directory {}", path.display()), e);
+        let refused = |why| Error::ForeignDirectory { path: path.clone(), why };
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let file = match openat(parent, name, flags, Mode::empty()) {
             Err(Errno::NOTDIR | Errno::LOOP) => {
-                let why = "it is not a directory (or is a symbolic link)".to_owned();
-                return Ok(Err(Error::ForeignDirectory { path, why }));
+                return Err(refused("it is not a directory (or is a symbolic link)".to_owned()));
             }
-            opened => opened?,
+            opened => opened.map_err(failed)?,
         };
-        let stat = fstat(&file)?;
-        let me = rustix::process::geteuid().as_raw();
-        if stat.st_uid != me || stat.st_mode & 0o077 != 0 {
-            let why = format!(
-                "it belongs to user {} with mode {:o}, and must belong to user {me} with mode 700",
-                stat.st_uid,
-                stat.st_mode & 0o7777
-            );
-            return Ok(Err(Error::ForeignDirectory { path, why }));
+        let stat = fstat(&file).map_err(failed)?;
+        let (owner, mode, me) = (stat.st_uid, stat.st_mode & 0o7777, rustix::process::geteuid().as_raw());
+        if owner != me || mode & 0o077 != 0 {
+            let found = format!("it belongs to user {owner} with mode {mode:o}");
+            return Err(refused(format!("{found}, and must belong to user {me} with mode 700")));
         }
-        Ok(Ok(Directory { file, path }))
+        Ok(Directory { file, path })
     }
 
     /// Gives an unnamed file a name in this directory. `EXIST` if the name is taken.

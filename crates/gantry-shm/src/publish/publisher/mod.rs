@@ -393,8 +393,7 @@ impl Publisher {
     /// # Errors
     /// Other processes' endpoints cannot be read; the process forked.
     pub fn events(&self) -> Result<Events<PublisherEvent>> {
-        let (description, now_ns) = (self.description.clone(), monotonic_ns());
-        let source = PublisherEventSource::new(description, self.topic, self.file.clone(), now_ns);
+        let source = PublisherEventSource::new(self.description.clone(), self.file.clone(), monotonic_ns());
         Events::new(&self.participant, self.topic, Side::Readers, source)
     }
 
