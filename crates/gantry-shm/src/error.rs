@@ -2,6 +2,10 @@
 //!
 //! Every fallible call of this crate returns [`Error`]; `gantry` passes it on unchanged. The engine never logs.
 
+use rustix::{
+    io::Errno,
+    process::{Resource, getrlimit},
+};
 use std::{io, path::PathBuf};
 
 /// An error of the engine.
@@ -34,6 +38,19 @@ pub enum Error {
         total_bytes: u64,
         /// The directory of the domain.
         directory: PathBuf,
+    },
+
+    /// The process may not map a file of shared memory.
+    #[error("cannot map {bytes} bytes of {file}: {source}; raise the limit that is reached: {limits}")]
+    NotMapped {
+        /// The file.
+        file: String,
+        /// The bytes that were to be mapped.
+        bytes: usize,
+        /// The kernel's error.
+        source: io::Error,
+        /// The limits that the kernel may mean, each with its value.
+        limits: String,
     },
 
     /// No permission to use the directory of the shared memory.
@@ -215,6 +232,22 @@ impl Error {
             io::ErrorKind::PermissionDenied => Error::NoPermission { action, uid: rustix::process::getuid().as_raw() },
             _ => Error::System { action, source },
         }
+    }
+
+    /// The error of a file that cannot be mapped.
+    pub(crate) fn not_mapped(file: &str, bytes: usize, errno: Errno) -> Error {
+        let bytes_of = |of| getrlimit(of).current.map_or("unlimited".to_owned(), |limit| format!("{limit} bytes"));
+        let locked = format!("locked memory (ulimit -l) of {}", bytes_of(Resource::Memlock));
+        let limits = match errno {
+            Errno::AGAIN => locked,
+            Errno::NOMEM => {
+                let maps = std::fs::read_to_string("/proc/sys/vm/max_map_count").unwrap_or("unknown".to_owned());
+                let space = bytes_of(Resource::As);
+                format!("address space (ulimit -v) of {space}, or {} mappings (sysctl vm.max_map_count)", maps.trim())
+            }
+            _ => return Error::system(format!("map {bytes} bytes of {file}"), errno),
+        };
+        Error::NotMapped { file: file.to_owned(), bytes, source: errno.into(), limits }
     }
 
     /// Whether a file was missing: another process may have removed it meanwhile.

@@ -6,6 +6,7 @@ pub(crate) mod event_fd;
 pub(crate) mod file;
 pub(crate) mod fork;
 pub(crate) mod lock;
+pub(crate) mod mapping;
 pub(crate) mod page_probe;
 pub(crate) mod region;
 pub(crate) mod signals;
