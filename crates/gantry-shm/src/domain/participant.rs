@@ -34,6 +34,11 @@ type Joined = HashMap<(PathBuf, u32, Epoch), Weak<Participant>>;
 impl Participant {
     /// Joins the domain under the root that `GANTRY_SHM_DIR` names (`/dev/shm` if unset).
     ///
+    /// # Real-time
+    /// Joining starts a thread, `gantry-control`, which maps files and reads directories. It has SCHED_OTHER, nice 0 (or more, if
+    /// the caller has more) and the CPUs that the *main thread* of the process has at that time, whatever the caller has. A program
+    /// whose main thread is pinned to a CPU of its own should join before it pins that thread.
+    ///
     /// # Errors
     /// As [`Participant::join_under`].
     pub fn join(domain_id: u32) -> Result<Arc<Participant>> {

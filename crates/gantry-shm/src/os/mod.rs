@@ -1,4 +1,4 @@
-//! The operating system: files, mappings, locks, signals, clocks. Messages and topics do not occur here.
+//! The operating system: files, mappings, locks, signals, scheduling, clocks. Messages and topics do not occur here.
 
 pub(crate) mod clock;
 pub(crate) mod directory;
@@ -9,5 +9,6 @@ pub(crate) mod lock;
 pub(crate) mod mapping;
 pub(crate) mod page_probe;
 pub(crate) mod region;
+pub(crate) mod schedule;
 pub(crate) mod signals;
 pub(crate) mod spin;

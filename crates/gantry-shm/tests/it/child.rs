@@ -142,6 +142,8 @@ fn play_waiting(role: &str, arguments: &[String], participant: Arc<Participant>)
         "last-words" => crate::descriptor::say_last_words(&participant),
         // Joins and leaves, and counts the threads, descriptors and files that stay in this process.
         "many-participants" => crate::control::join_and_leave_often(root, participant),
+        // Joins on a real-time thread.
+        "join-pinned" => crate::control::join_pinned(root, participant),
         // Holds a sample longer than its subscription.
         "hold-after-all" => crate::control::hold_after_all(&participant),
         // Forks again and again beside a busy control thread.
