@@ -40,6 +40,19 @@ pub enum Error {
         directory: PathBuf,
     },
 
+    /// The root of the shared memory is no memory.
+    #[error(
+        "{} is on {file_system} and not on a tmpfs, so publishers would wait for the disk, and a full one could end them; \
+         set GANTRY_SHM_DIR to a tmpfs (mount -t tmpfs tmpfs DIRECTORY), or GANTRY_SHM_ALLOW_DISK=1 to use it all the same",
+        root.display()
+    )]
+    NotTmpfs {
+        /// The root.
+        root: PathBuf,
+        /// The file system that it is on.
+        file_system: String,
+    },
+
     /// The process may not map a file of shared memory.
     #[error("cannot map {bytes} bytes of {file}: {source}; raise the limit that is reached: {limits}")]
     NotMapped {
@@ -61,7 +74,7 @@ pub enum Error {
     NoPermission {
         /// The action that failed.
         action: String,
-        /// The user of this process.
+        /// The effective user of this process.
         uid: u32,
     },
 
@@ -229,7 +242,7 @@ impl Error {
     pub(crate) fn system(action: impl Into<String>, source: impl Into<io::Error>) -> Error {
         let (action, source) = (action.into(), source.into());
         match source.kind() {
-            io::ErrorKind::PermissionDenied => Error::NoPermission { action, uid: rustix::process::getuid().as_raw() },
+            io::ErrorKind::PermissionDenied => Error::NoPermission { action, uid: rustix::process::geteuid().as_raw() },
             _ => Error::System { action, source },
         }
     }

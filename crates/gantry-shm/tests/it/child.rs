@@ -21,6 +21,9 @@ pub fn stream_qos() -> Qos {
 }
 
 pub fn play(arguments: &[String]) {
+    if arguments[0] == "join-default" {
+        return crate::files::join_default();
+    }
     let participant = Participant::join_under(arguments[1].as_ref(), 0).unwrap();
     match arguments[0].as_str() {
         // Publishes as fast as it can.

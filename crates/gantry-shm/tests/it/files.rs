@@ -9,6 +9,8 @@ tests![
     a_foreign_directory_is_refused,
     a_symbolic_link_is_refused,
     a_missing_root_is_named,
+    a_root_that_is_no_tmpfs_is_refused,
+    a_program_with_the_rights_of_its_file_ignores_the_environment,
     a_board_of_another_version_is_refused_while_a_process_lives,
     files_of_another_version_are_removed,
     a_damaged_publisher_is_an_error_and_not_a_crash,
@@ -56,6 +58,65 @@ fn a_symbolic_link_is_refused() {
 fn a_missing_root_is_named() {
     let error = Participant::join_under("/no/such/root".as_ref(), 0).unwrap_err().to_string();
     assert!(error.contains("/no/such/root") && error.contains("GANTRY_SHM_DIR"), "{error}");
+}
+
+fn a_root_that_is_no_tmpfs_is_refused() {
+    let root = ["/tmp", "/var/tmp", env!("CARGO_MANIFEST_DIR")].into_iter().find(|path| {
+        !rustix::fs::statfs(*path).is_ok_and(|found| found.f_type == 0x0102_1994) && tempfile::tempdir_in(path).is_ok()
+    });
+    let Some(root) = root else { return eprintln!("skipped: no directory here is on a disk") };
+    let root = tempfile::tempdir_in(root).unwrap();
+    let join = |allowed: &str| {
+        let program = this_program();
+        let mut command = std::process::Command::new(&program[0]);
+        command.args(&program[1..]).args(["--child", "join-default"]);
+        command.env("GANTRY_SHM_DIR", root.path()).env("GANTRY_SHM_ALLOW_DISK", allowed);
+        let mut child = Peer::start(&mut command);
+        let line = child.line();
+        child.finish();
+        line
+    };
+    let refused = join("0");
+    for part in ["tmpfs", "GANTRY_SHM_DIR", "GANTRY_SHM_ALLOW_DISK=1", root.path().to_str().unwrap()] {
+        assert!(refused.contains(part), "{part} is not in: {refused}");
+    }
+    assert_eq!(std::fs::read_dir(root.path()).unwrap().count(), 0, "it was refused, and made a directory");
+    // A disk may be unable to make unnamed files (an overlay); then the error says so.
+    let allowed = join("1");
+    assert!(allowed.starts_with(root.path().to_str().unwrap()) || allowed.contains("O_TMPFILE"), "{allowed}");
+}
+
+/// Role of a child process: joins as the environment says, and prints the directory or the error.
+pub fn join_default() {
+    match Participant::join(0) {
+        Ok(participant) => {
+            let found = format!("{participant:?}");
+            crate::child::say(found.trim_start_matches("Participant(").trim_end_matches(')'));
+        }
+        Err(error) => crate::child::say(&error.to_string()),
+    }
+}
+
+fn a_program_with_the_rights_of_its_file_ignores_the_environment() {
+    const NOBODY: u32 = 65534;
+    if this_program().len() > 1 {
+        return eprintln!("skipped: an emulator runs this program");
+    }
+    let (root, folder) = (Root::new(), tempfile::tempdir().unwrap());
+    let program = folder.path().join("it");
+    std::fs::copy(std::env::current_exe().unwrap(), &program).unwrap();
+    if std::os::unix::fs::chown(&program, Some(NOBODY), Some(NOBODY)).is_err() {
+        return eprintln!("skipped: only root can give a file another owner");
+    }
+    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o4755)).unwrap();
+    let mut command = std::process::Command::new(program);
+    let mut child = Peer::start(command.args(["--child", "join-default"]).env("GANTRY_SHM_DIR", root.path()));
+    let line = child.line();
+    child.finish();
+    if line.contains(&format!("gantry-{}/", rustix::process::geteuid().as_raw())) {
+        return eprintln!("skipped: this file system ignores the set-user-ID bit");
+    }
+    assert!(line.starts_with(&format!("/dev/shm/gantry-{NOBODY}/")), "{line}");
 }
 
 fn a_board_of_another_version_is_refused_while_a_process_lives() {
