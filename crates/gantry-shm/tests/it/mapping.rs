@@ -13,6 +13,7 @@ tests![
     a_process_with_little_address_space_publishes_and_takes,
     a_process_that_may_lock_little_memory_publishes_and_takes,
     a_process_without_address_space_gets_a_sentence,
+    a_publisher_without_a_memory_limit_publishes,
 ];
 
 /// What a publisher of this type reserves by default is more than most of these processes may map.
@@ -154,4 +155,20 @@ pub fn map_nothing(participant: &Arc<Participant>) {
     assert_eq!(loans.pop().unwrap().bytes_mut().len(), 20 * MEBIBYTE);
     drop(publisher.loan(20 * MEBIBYTE).unwrap());
     say(&error.to_string());
+}
+
+fn a_publisher_without_a_memory_limit_publishes() {
+    let root = Root::new();
+    let participant = root.join();
+    for limit_bytes in [usize::MAX, usize::MAX - 4095, 1 << 40] {
+        let options = PublisherOptions { max_memory_bytes: Some(limit_bytes), ..Default::default() };
+        let qos = Qos::default().keep_last(64);
+        let mut publisher = publisher_with(&participant, 64, qos, options);
+        let mut subscription = subscription(&participant, 64, qos);
+        match_up(&mut publisher, &mut subscription);
+        for number in 1..=40 {
+            send(&mut publisher, 64, number);
+        }
+        assert_eq!(drain(&mut subscription), (1..=40).collect::<Vec<_>>(), "a limit of {limit_bytes} bytes");
+    }
 }
