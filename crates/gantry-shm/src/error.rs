@@ -40,6 +40,16 @@ pub enum Error {
         directory: PathBuf,
     },
 
+    /// The file system that holds the shared memory has no room for one more file.
+    #[error(
+        "cannot {action}: there is no room for one more file, as a rule because the file system has no free inodes (df -i); \
+         remove files from it, or allow it more (mount -o remount,nr_inodes=1000000 DIRECTORY)"
+    )]
+    NoInode {
+        /// The action that failed.
+        action: String,
+    },
+
     /// The root of the shared memory is no memory.
     #[error(
         "{} is on {file_system} and not on a tmpfs, so publishers would wait for the disk, and a full one could end them; \
@@ -238,11 +248,12 @@ pub enum Error {
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 impl Error {
-    /// Wraps an error of the kernel with the action that failed; permission errors get their advice.
+    /// Wraps an error of the kernel with the action that failed; errors of permissions and inodes get their advice.
     pub(crate) fn system(action: impl Into<String>, source: impl Into<io::Error>) -> Error {
         let (action, source) = (action.into(), source.into());
         match source.kind() {
             io::ErrorKind::PermissionDenied => Error::NoPermission { action, uid: rustix::process::geteuid().as_raw() },
+            io::ErrorKind::StorageFull => Error::NoInode { action },
             _ => Error::System { action, source },
         }
     }

@@ -9,8 +9,11 @@ use crate::{
     error::{Error, Result},
 };
 use rustix::{
-    fs::{AtFlags, Dir, FileType, Mode, OFlags, fstat, fstatfs, linkat, mkdirat, open, openat, statat, unlinkat},
+    fs::{
+        AtFlags, Dir, FileType, Mode, OFlags, chmod, fstat, fstatfs, linkat, mkdirat, open, openat, statat, unlinkat,
+    },
     io::Errno,
+    process::geteuid,
 };
 use std::{
     ffi::OsString,
@@ -90,9 +93,9 @@ impl Directory {
         let path = parent_path.join(name);
         // The last process that leaves may remove it between the two calls.
         for _ in 0..100 {
-            match mkdirat(parent, name, Mode::RWXU) {
+            match mkdirat(parent, name, Mode::RWXU).and_then(|()| permit_owner(parent, name)) {
                 Ok(()) => crash::point(Point::DirectoryMade),
-                Err(Errno::EXIST) => {}
+                Err(Errno::EXIST | Errno::NOENT) => {}
                 Err(e) => return Err(Error::system(format!("create the directory {}", path.display()), e)),
             }
             match Directory::open_checked(parent, path.clone(), name) {
@@ -119,7 +122,7 @@ impl Directory {
             opened => opened?,
         };
         let stat = fstat(&file)?;
-        let me = rustix::process::geteuid().as_raw();
+        let me = geteuid().as_raw();
         if stat.st_uid != me || stat.st_mode & 0o077 != 0 {
             let why = format!(
                 "it belongs to user {} with mode {:o}, and must belong to user {me} with mode 700",
@@ -203,6 +206,17 @@ impl Directory {
     }
 }
 
+/// Gives a directory that was just made its mode, whatever the umask is.
+fn permit_owner(parent: BorrowedFd<'_>, name: &str) -> std::result::Result<(), Errno> {
+    // A directory that its owner may not read can be opened only so, and is then changed by a path through /proc.
+    let made =
+        openat(parent, name, OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty())?;
+    match fstat(&made)?.st_mode & 0o777 {
+        0o700 => Ok(()),
+        _ => chmod(format!("/proc/self/fd/{}", made.as_raw_fd()), Mode::RWXU),
+    }
+}
+
 fn open_root(root: &Path) -> Result<OwnedFd> {
     open(root, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())
         .map_err(|e| Error::system(format!("open {} (from GANTRY_SHM_DIR or the default)", root.display()), e))
@@ -221,8 +235,16 @@ fn check_tmpfs(root: &OwnedFd, path: &Path) -> Result<()> {
     Err(Error::NotTmpfs { root: path.to_owned(), file_system })
 }
 
+/// By the user outside of a user namespace (one level of them): a rootless container is no other user for its files.
 fn name_of_user() -> String {
-    format!("gantry-{}", rustix::process::geteuid().as_raw())
+    let (uid, map) = (geteuid().as_raw(), std::fs::read_to_string("/proc/self/uid_map").unwrap_or_default());
+    let outer = map.lines().find_map(|line| {
+        let mut numbers = line.split_whitespace().map_while(|number| number.parse::<u32>().ok());
+        let (inside, outside, count) = (numbers.next()?, numbers.next()?, numbers.next()?);
+        let index = uid.checked_sub(inside).filter(|&index| index < count)?;
+        outside.checked_add(index)
+    });
+    format!("gantry-{}", outer.unwrap_or(uid))
 }
 
 impl AsFd for Directory {

@@ -107,6 +107,10 @@ fn play_of_tests(role: &str, arguments: &[String], participant: Arc<Participant>
         "history" => crate::history::publish_a_third(&participant, arguments[2].parse().unwrap()),
         // Fills a small file system.
         "fill" => crate::limits::fill_a_small_file_system(&participant),
+        // Makes as many files as a small file system has room for.
+        "no-inode" => crate::limits::use_all_inodes(root, &participant),
+        // Grows until that is refused.
+        "grow" => crate::files::grow_to_the_end(&participant),
         // Fills a small file system while it holds many samples.
         "hold-all" => crate::limits::hold_more_than_there_is_room_for(root, &participant),
         // Punches memory in a small file system that another file then takes.

@@ -11,6 +11,9 @@ tests![
     a_missing_root_is_named,
     a_root_that_is_no_tmpfs_is_refused,
     a_program_with_the_rights_of_its_file_ignores_the_environment,
+    the_umask_does_not_matter,
+    a_limit_of_file_sizes_is_a_sentence,
+    a_user_namespace_is_no_other_user,
     a_board_of_another_version_is_refused_while_a_process_lives,
     files_of_another_version_are_removed,
     a_damaged_publisher_is_an_error_and_not_a_crash,
@@ -34,8 +37,10 @@ fn the_layout_is_the_golden_one() {
     );
 }
 
+/// The user's directory, which is named by a uid that may be another in a user namespace.
 fn user_directory(root: &Root) -> std::path::PathBuf {
-    root.path().join(format!("gantry-{}", rustix::process::geteuid().as_raw()))
+    let _participant = root.join();
+    root.files().into_iter().find(|path| path.parent() == Some(root.path())).unwrap()
 }
 
 fn a_foreign_directory_is_refused() {
@@ -113,10 +118,81 @@ fn a_program_with_the_rights_of_its_file_ignores_the_environment() {
     let mut child = Peer::start(command.args(["--child", "join-default"]).env("GANTRY_SHM_DIR", root.path()));
     let line = child.line();
     child.finish();
-    if line.contains(&format!("gantry-{}/", rustix::process::geteuid().as_raw())) {
+    if line.starts_with(user_directory(&root).to_str().unwrap()) {
         return eprintln!("skipped: this file system ignores the set-user-ID bit");
     }
-    assert!(line.starts_with(&format!("/dev/shm/gantry-{NOBODY}/")), "{line}");
+    assert!(line.starts_with("/dev/shm/gantry-"), "{line}");
+}
+
+/// A shell that runs this program after `command`.
+fn after(command: &str) -> std::process::Command {
+    let mut shell = std::process::Command::new("sh");
+    shell.args(["-c", &format!("{command} \"$@\""), "sh"]).args(this_program());
+    shell
+}
+
+fn the_umask_does_not_matter() {
+    for mask in ["0777", "0277"] {
+        let root = Root::new();
+        let mut idle = root.child_by(after(&format!("umask {mask}; exec")), "idle", &[]);
+        assert_eq!(idle.line(), "ready");
+        for path in root.files() {
+            let metadata = std::fs::metadata(&path).unwrap();
+            let expected = if metadata.is_dir() { 0o700 } else { 0o600 };
+            assert_eq!(metadata.permissions().mode() & 0o7777, expected, "{} with umask {mask}", path.display());
+        }
+        drop(root.join());
+        idle.finish();
+        root.assert_empty();
+    }
+}
+
+fn a_limit_of_file_sizes_is_a_sentence() {
+    let root = Root::new();
+    // In units of 512 or 1024 bytes.
+    let mut child = root.child_by(after("ulimit -f 4096; exec"), "grow", &[]);
+    let line = child.line();
+    for part in ["ulimit -f", "/chatter", "this one needs"] {
+        assert!(line.contains(part), "{part} is not in: {line}");
+    }
+    child.finish();
+    root.assert_empty();
+}
+
+/// Role of a child process: loans until there is an error, which it prints; then it publishes.
+pub fn grow_to_the_end(participant: &std::sync::Arc<Participant>) {
+    let bytes = 64 << 10;
+    let mut publisher = publisher(participant, bytes, Qos::default());
+    let mut subscription = subscription(participant, bytes, Qos::default());
+    match_up(&mut publisher, &mut subscription);
+    let mut loans = Vec::new();
+    let error = loop {
+        match publisher.loan(bytes) {
+            Ok(loan) => loans.push(loan),
+            Err(error) => break error,
+        }
+    };
+    drop(loans);
+    send(&mut publisher, bytes, 1);
+    assert_eq!(drain(&mut subscription), [1]);
+    crate::child::say(&error.to_string());
+}
+
+fn a_user_namespace_is_no_other_user() {
+    let unshare = "unshare --user --map-user=5";
+    if !std::process::Command::new("sh").args(["-c", &format!("{unshare} true")]).status().unwrap().success() {
+        return eprintln!("skipped: no user namespace with another uid can be made");
+    }
+    let root = Root::new();
+    let participant = root.join();
+    let (bytes, qos) = (crate::child::STREAM_BYTES, crate::child::stream_qos());
+    let mut subscription = subscription(&participant, bytes, qos);
+    let mut inside = root.child_by(after(&format!("exec {unshare}")), "stream", &[]);
+    assert_eq!(inside.line(), "ready");
+    for _ in 0..10 {
+        check(receive(&mut subscription).bytes());
+    }
+    inside.finish();
 }
 
 fn a_board_of_another_version_is_refused_while_a_process_lives() {
