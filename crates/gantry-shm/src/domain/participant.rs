@@ -41,6 +41,9 @@ impl Participant {
     /// the caller has more) and the CPUs that the *main thread* of the process has at that time, whatever the caller has. A program
     /// whose main thread is pinned to a CPU of its own should join before it pins that thread.
     ///
+    /// `mlockall(MCL_FUTURE)` counts the address space of all files, with their room to grow, against `RLIMIT_MEMLOCK`. If they
+    /// do not fit, a file is mapped again each time that it has outgrown its mapping: a few system calls, on the data path.
+    ///
     /// # Errors
     /// As [`Participant::join_under`].
     pub fn join(domain_id: u32) -> Result<Arc<Participant>> {

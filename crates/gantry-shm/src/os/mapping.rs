@@ -63,8 +63,10 @@ impl Mapping {
     ) -> Result<Mapping> {
         let epoch = Epoch::current()?;
         // Twice the length, so that a file that grows step by step is not mapped at each step.
-        let generous = [reserve_bytes, reserve_bytes.min(2 * length_bytes)];
-        for bytes in generous.into_iter().filter(|&bytes| is_affordable(bytes)).chain([length_bytes]) {
+        let sizes = [reserve_bytes, reserve_bytes.min(2 * length_bytes)];
+        let mut sizes = sizes.into_iter().filter(|&bytes| is_affordable(bytes));
+        loop {
+            let bytes = sizes.next().unwrap_or(length_bytes);
             let mapped = match writable {
                 true => fork::register_mapping(bytes, || map(bytes).and_then(|base| kept_from_children(base, bytes))),
                 false => map(bytes),
@@ -75,7 +77,6 @@ impl Mapping {
                 Err(errno) => return Err(Error::not_mapped(name, bytes, errno)),
             }
         }
-        Err(Error::not_mapped(name, length_bytes, Errno::NOMEM))
     }
 
     pub(crate) fn base(&self) -> *mut u8 {
