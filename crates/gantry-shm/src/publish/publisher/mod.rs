@@ -382,9 +382,12 @@ impl Publisher {
         Ok(sentences)
     }
 
-    /// Counts a sample that was copied into its slot, for [`Participant::connections`]. One store.
+    /// Counts a sample that was copied into its slot, for [`Participant::connections`]. One store; none in a
+    /// forked child.
     pub fn count_copy(&mut self) {
-        self.block.count_copy();
+        if self.domain.epoch.is_current() {
+            self.block.count_copy();
+        }
     }
 
     /// The events of this publisher from now on, on a handle of its own: subscriptions that come and go, deadlines, its
