@@ -9,6 +9,7 @@ use crate::{
     node::Presence,
     time::SampleClock,
 };
+use gantry_shm::SourceTime;
 use std::{sync::Arc, time::Duration};
 
 /// Publishes messages as bytes; belongs to one thread at a time, hence `&mut self`.
@@ -19,13 +20,14 @@ use std::{sync::Arc, time::Duration};
 ///
 /// # Real-time
 /// Data path: [`loan`](GenericPublisher::loan), [`publish`](GenericPublisher::publish),
-/// [`publish_copy`](GenericPublisher::publish_copy), [`assert_liveliness`](GenericPublisher::assert_liveliness) and
-/// [`topic`](GenericPublisher::topic) neither allocate, lock nor make system calls, with the exceptions that they name.
-/// The other methods are control path: they may do all of that.
+/// [`publish_at`](GenericPublisher::publish_at), [`publish_copy`](GenericPublisher::publish_copy),
+/// [`assert_liveliness`](GenericPublisher::assert_liveliness) and [`topic`](GenericPublisher::topic) neither allocate,
+/// lock nor make system calls, with the exceptions that they name. The other methods are control path: they may do all
+/// of that.
 #[derive(Debug)]
 pub struct GenericPublisher {
     pub(crate) engine: gantry_shm::Publisher,
-    clock: SampleClock,
+    pub(super) clock: SampleClock,
     /// Keeps the node in the graph.
     presence: Arc<Presence>,
 }
@@ -100,6 +102,29 @@ impl GenericPublisher {
     #[inline]
     pub fn publish(&mut self, loan: GenericLoan) -> std::result::Result<u64, PublishError<GenericLoan>> {
         let time = self.clock.now();
+        self.publish_at(loan, time)
+    }
+
+    /// As [`GenericPublisher::publish`], with the caller's time in place of a reading of the clock: one reading, or the
+    /// time of a measurement, may serve several messages. Readers find exactly this time in
+    /// [`SampleInfo`](crate::SampleInfo).
+    ///
+    /// Both times are nanoseconds: [`SourceTime::monotonic_ns`] of CLOCK_MONOTONIC, which
+    /// [`Clock::steady`](crate::Clock::steady) reads, and [`SourceTime::wall_ns`] since 1970. Lifespan, deadline, the
+    /// lease of the publisher's liveliness, and the order of an [`EventsExecutor`](crate::EventsExecutor) count from
+    /// the first one, so an older time counts as an earlier publication.
+    ///
+    /// # Errors
+    /// As [`GenericPublisher::publish`].
+    ///
+    /// # Real-time
+    /// As [`GenericPublisher::publish`], without the reading of the clock.
+    #[inline]
+    pub fn publish_at(
+        &mut self,
+        loan: GenericLoan,
+        time: SourceTime,
+    ) -> std::result::Result<u64, PublishError<GenericLoan>> {
         self.engine
             .publish(loan.0, time)
             .map_err(|error| PublishError { loan: GenericLoan(error.loan), error: Box::new(Error::from(*error.error)) })
