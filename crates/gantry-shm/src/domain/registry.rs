@@ -11,7 +11,7 @@ use crate::{
     protocol::{
         layout::{WAITER_LINES, WAITER_PLAIN, WAITER_WORDS},
         sleep::{SHARED_WAITER, WaiterIndex},
-        sync::Ordering::Relaxed,
+        sync::Ordering::{Relaxed, Release},
     },
 };
 use std::{
@@ -57,9 +57,9 @@ impl Registry<'_> {
     /// A waiter's line for the process with that half of an id; the shared one if all are taken.
     pub(crate) fn take_waiter(&self, owner: u64) -> WaiterIndex {
         let lines = &self.board.waiters[..WAITER_LINES - 1];
-        // Relaxed: the registry lock orders its holders.
+        // Relaxed: the registry lock orders its holders. A process takes its first line when its file has its name.
         let Some(free) = lines.iter().position(|line| line.owner.load(Relaxed) == 0) else { return SHARED_WAITER };
-        lines[free].owner.store(owner, Relaxed);
+        lines[free].owner.store(owner, Release); // partner: `Board::waiter_owners`
         lines[free].state.store(WAITER_PLAIN, Relaxed); // its last owner may have died asleep
         crash::point(Point::WaiterTaken);
         WaiterIndex(free)
