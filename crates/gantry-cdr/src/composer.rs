@@ -5,6 +5,7 @@
 //! `PointCloud2` takes 250 ns to build instead of 85.
 
 use crate::{
+    copy::copy,
     element::Element,
     error::{Error, Problem, Result},
     kind::{Kind, check_bound},
@@ -91,7 +92,7 @@ impl<'a> Composer<'a> {
         let bytes = value.as_bytes();
         let start = self.reserve(bytes.len(), align)?;
         if let Some(memory) = &mut self.memory {
-            memory[start as usize..self.offset].copy_from_slice(bytes);
+            copy(&mut memory[start as usize..self.offset], bytes);
         }
         Ok(start)
     }
@@ -103,7 +104,7 @@ impl<'a> Composer<'a> {
         if let Some(memory) = &mut self.memory
             && let Some((end, place)) = memory[start as usize..self.offset].split_last_mut()
         {
-            place.copy_from_slice(text.as_bytes());
+            copy(place, text.as_bytes());
             *end = 0;
         }
         Ok(start)

@@ -138,9 +138,14 @@ impl GenericPublisher {
     /// # Real-time
     /// As [`GenericPublisher::loan`] and [`GenericPublisher::publish`]; its time grows with the number of bytes.
     pub fn publish_copy(&mut self, message: &[u8]) -> Result<u64> {
-        let mut loan = self.loan(message.len())?;
-        loan.bytes_mut().copy_from_slice(message);
+        let mut loan = self.loan_for_copy(message.len())?;
+        gantry_cdr::copy(loan.bytes_mut(), message);
         self.publish_copied(loan)
+    }
+
+    /// Memory for a message that is copied into it.
+    pub(super) fn loan_for_copy(&mut self, length_bytes: usize) -> Result<GenericLoan> {
+        Ok(GenericLoan(self.engine.loan_for_copy(length_bytes)?))
     }
 
     /// Publishes a loan that was copied into, and counts the copy.

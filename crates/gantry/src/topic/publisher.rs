@@ -94,7 +94,7 @@ impl<T: Message> Publisher<T> {
     /// A loan with a copy of the message.
     fn copied(&mut self, message: &T) -> Result<GenericLoan> {
         let length_bytes = message.body_bytes().map_err(|error| self.cannot_build(error))?;
-        let mut loan = self.generic.loan(length_bytes)?;
+        let mut loan = self.generic.loan_for_copy(length_bytes)?;
         message.write_body(loan.bytes_mut()).map_err(|error| self.cannot_build(error))?;
         Ok(loan)
     }

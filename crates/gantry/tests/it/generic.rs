@@ -13,6 +13,7 @@ tests![
     typed_ends_meet_generic_ones_of_another_process,
     a_loan_that_the_type_has_no_room_for_is_refused,
     samples_have_exactly_the_time_of_the_caller,
+    large_copies_reuse_the_slot_that_readers_released_last,
 ];
 
 fn bytes_of_any_length_travel_in_place() {
@@ -139,4 +140,24 @@ fn samples_have_exactly_the_time_of_the_caller() {
     // The publisher's own clock is as before.
     typed.publish_copy(&Point { x: 0.0, y: 0.0 }).unwrap();
     assert!(published(receive(&mut subscription)).monotonic_ns > 3_000_000_007);
+}
+
+fn large_copies_reuse_the_slot_that_readers_released_last() {
+    let (node, qos) = (node(), Qos::default().keep_last(4));
+    let mut publisher = node.create_generic_publisher("large_copies", path(), qos).unwrap();
+    let mut subscription = node.create_generic_subscription("large_copies", path(), qos).unwrap();
+    assert_eq!((publisher.subscription_count().unwrap(), subscription.publisher_count().unwrap()), (1, 1));
+    let mut next = |value: u8| {
+        publisher.publish_copy(&vec![value; 1 << 20]).unwrap();
+        let sample = receive(&mut subscription);
+        assert!(sample.bytes().iter().all(|byte| *byte == value));
+        sample
+    };
+    let first = next(1).bytes().as_ptr();
+    (2..10).for_each(|value| assert_eq!(next(value).bytes().as_ptr(), first, "message {value} is in a cold slot"));
+    let held = next(10);
+    let other = next(11).bytes().as_ptr();
+    assert_ne!(held.bytes().as_ptr(), other);
+    (12..20).for_each(|value| assert_eq!(next(value).bytes().as_ptr(), other, "message {value} is in a cold slot"));
+    assert!(held.bytes().iter().all(|byte| *byte == 10), "a held sample changed");
 }
