@@ -1,9 +1,11 @@
 //! A composer writes a message to memory, or only counts the bytes that the message needs.
 //!
 //! `Kind::compose` (building in place) and `Kind::write` (copy path) both write through it. Counting and writing are the same
-//! code, so they cannot disagree.
+//! code, so they cannot disagree. What a field needs is always inlined, since a call costs more than a field: without, a
+//! `PointCloud2` takes 250 ns to build instead of 85.
 
 use crate::{
+    copy::copy,
     element::Element,
     error::{Error, Problem, Result},
     kind::{Kind, check_bound},
@@ -20,11 +22,13 @@ pub struct Composer<'a> {
 
 impl<'a> Composer<'a> {
     /// Only counts, starting at `offset` in a body.
+    #[inline(always)]
     pub(crate) fn counting(offset: usize) -> Composer<'static> {
         Composer { memory: None, offset }
     }
 
     /// Writes to `memory`, which is the whole body, starting at `offset`.
+    #[inline(always)]
     pub(crate) fn writing(memory: &'a mut [u8], offset: usize) -> Composer<'a> {
         Composer { memory: Some(memory), offset }
     }
@@ -41,7 +45,7 @@ impl<'a> Composer<'a> {
     ///
     /// # Errors
     /// The memory is too short; a length is above its bound.
-    #[inline]
+    #[inline(always)]
     pub fn field<K: Kind>(&mut self, name: &str, shape: K::Shape<'_>) -> Result<K::Layout> {
         K::compose(self, shape).map_err(|error| error.inside(name))
     }
@@ -50,7 +54,7 @@ impl<'a> Composer<'a> {
     ///
     /// # Errors
     /// The memory is too short.
-    #[inline]
+    #[inline(always)]
     pub fn value<T: Element>(&mut self, name: &str, value: &T) -> Result<u32> {
         self.put(value, T::ALIGN).map_err(|error| error.inside(name))
     }
@@ -65,7 +69,7 @@ impl<'a> Composer<'a> {
     }
 
     /// Fills the padding up to the next multiple of `align` with zeros, then skips `length_bytes` without writing them.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn reserve(&mut self, length_bytes: usize, align: usize) -> Result<u32> {
         let start = self.offset.next_multiple_of(align);
         let Some(end) = start.checked_add(length_bytes).filter(|end| u32::try_from(*end).is_ok()) else {
@@ -76,25 +80,38 @@ impl<'a> Composer<'a> {
                 let left_bytes = memory.len().saturating_sub(start);
                 return Err(self.error(Problem::TooShort { needed_bytes: length_bytes, left_bytes }));
             }
-            memory[self.offset..start].fill(0);
+            zero_padding(&mut memory[self.offset..start]);
         }
         self.offset = end;
         Ok(start as u32)
     }
 
     /// Writes `value` at the next multiple of `align`.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn put<T: IntoBytes + Immutable + ?Sized>(&mut self, value: &T, align: usize) -> Result<u32> {
         let bytes = value.as_bytes();
         let start = self.reserve(bytes.len(), align)?;
         if let Some(memory) = &mut self.memory {
-            memory[start as usize..self.offset].copy_from_slice(bytes);
+            copy(&mut memory[start as usize..self.offset], bytes);
+        }
+        Ok(start)
+    }
+
+    /// Writes a text and a 0.
+    #[inline(always)]
+    pub(crate) fn text(&mut self, text: &str) -> Result<u32> {
+        let start = self.reserve(text.len() + 1, 1)?;
+        if let Some(memory) = &mut self.memory
+            && let Some((end, place)) = memory[start as usize..self.offset].split_last_mut()
+        {
+            copy(place, text.as_bytes());
+            *end = 0;
         }
         Ok(start)
     }
 
     /// Writes `length_bytes` zeros at the next multiple of `align`.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn zeros(&mut self, length_bytes: usize, align: usize) -> Result<u32> {
         let start = self.reserve(length_bytes, align)?;
         if let Some(memory) = &mut self.memory {
@@ -104,7 +121,7 @@ impl<'a> Composer<'a> {
     }
 
     /// Writes the length of a sequence after checking its bound.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn length(&mut self, length: usize, bound: u32) -> Result<u32> {
         check_bound(length, bound).map_err(|problem| self.error(problem))?;
         self.put(&(length as u32), 4)?;
@@ -116,4 +133,14 @@ impl<'a> Composer<'a> {
     pub(crate) fn error(&self, problem: Problem) -> Error {
         Error::new(problem, self.offset)
     }
+}
+
+/// Fills padding, which has fewer than 8 bytes, with zeros. A fill of unknown length would be a call.
+#[inline]
+fn zero_padding(padding: &mut [u8]) {
+    let (fours, rest) = padding.as_chunks_mut::<4>();
+    let (twos, ones) = rest.as_chunks_mut::<2>();
+    fours.first_mut().into_iter().for_each(|four| *four = [0; 4]);
+    twos.first_mut().into_iter().for_each(|two| *two = [0; 2]);
+    ones.first_mut().into_iter().for_each(|one| *one = 0);
 }

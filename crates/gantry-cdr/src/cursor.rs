@@ -1,4 +1,5 @@
-//! A cursor finds the fields of a message in its bytes and checks them, without copying.
+//! A cursor finds the fields of a message in its bytes and checks them, without copying. As in `composer`, what a field needs
+//! is always inlined.
 
 use crate::{
     error::{Error, Problem, Result},
@@ -10,15 +11,24 @@ use crate::{
 pub struct Cursor<'a> {
     bytes: &'a [u8],
     offset: usize,
+    /// The texts of the body were checked before.
+    pub(crate) is_checked: bool,
 }
 
 impl<'a> Cursor<'a> {
     /// A cursor at `offset` in a body of less than 4 GiB, so that offsets fit in 32 bits.
+    #[inline]
     pub(crate) fn new(bytes: &'a [u8], offset: usize) -> Result<Cursor<'a>> {
         match u32::try_from(bytes.len()) {
-            Ok(_) => Ok(Cursor { bytes, offset }),
+            Ok(_) => Ok(Cursor { bytes, offset, is_checked: false }),
             Err(_) => Err(Error::new(Problem::TooLarge, offset)),
         }
+    }
+
+    /// A cursor at `offset` in a body that has a view: its texts are not checked again, since [`Kind::get`] does not trust them.
+    #[inline]
+    pub(crate) fn of_checked(bytes: &'a [u8], offset: usize) -> Cursor<'a> {
+        Cursor { bytes, offset, is_checked: true }
     }
 
     /// The offset from the start of the body.
@@ -33,13 +43,13 @@ impl<'a> Cursor<'a> {
     ///
     /// # Errors
     /// The bytes are not a valid field of this kind.
-    #[inline]
+    #[inline(always)]
     pub fn field<K: Kind>(&mut self, name: &str) -> Result<K::Layout> {
         K::locate(self).map_err(|error| error.inside(name))
     }
 
     /// Skips `length_bytes` from the next multiple of `align` and returns their offset.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn take(&mut self, length_bytes: usize, align: usize) -> Result<u32> {
         let start = self.offset.next_multiple_of(align);
         match start.checked_add(length_bytes) {
@@ -55,7 +65,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// Reads the length of a sequence or text.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn length(&mut self) -> Result<usize> {
         let start = self.take(4, 4)? as usize;
         let bytes = [self.bytes[start], self.bytes[start + 1], self.bytes[start + 2], self.bytes[start + 3]];
@@ -76,6 +86,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// Refuses more bytes after the message than padding.
+    #[inline]
     pub(crate) fn finish(&self) -> Result<()> {
         match self.bytes.len() - self.offset {
             0..=crate::MOST_TRAILING_BYTES => Ok(()),

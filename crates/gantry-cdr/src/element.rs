@@ -1,6 +1,6 @@
 //! Elements have the same bytes in CDR arrays and sequences as in Rust slices: numbers, booleans and plain messages.
 
-use crate::{error::Problem, plain::PlainMessage};
+use crate::{copy::copy, error::Problem, plain::PlainMessage};
 use zerocopy::{FromBytes, FromZeros, Immutable, IntoBytes, TryFromBytes};
 
 /// A number, a `bool` or a [`PlainMessage`]: one element of a Rust slice is one element of a CDR sequence.
@@ -79,7 +79,7 @@ macro_rules! in_place {
 
         #[inline]
         fn copy(bytes: &[u8], values: &mut [Self]) -> Result<(), Problem> {
-            values.as_mut_bytes().copy_from_slice(bytes);
+            copy(values.as_mut_bytes(), bytes);
             Ok(())
         }
     };

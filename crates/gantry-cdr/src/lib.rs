@@ -31,6 +31,7 @@ compile_error!("messages are little endian in place; Gantry runs on x86-64 and a
 
 mod aligned;
 mod composer;
+mod copy;
 mod cursor;
 mod element;
 mod encapsulation;
@@ -44,6 +45,8 @@ mod view;
 
 pub use aligned::AlignedBytes;
 pub use composer::Composer;
+#[doc(hidden)]
+pub use copy::copy;
 pub use cursor::Cursor;
 pub use element::Element;
 pub use encapsulation::{ByteOrder, ENCAPSULATION, split as split_encapsulation};

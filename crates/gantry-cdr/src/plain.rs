@@ -2,6 +2,7 @@
 
 use crate::{
     composer::Composer,
+    copy::copy,
     cursor::Cursor,
     element::{Element, panic_moved},
     encapsulation::ByteOrder,
@@ -125,7 +126,7 @@ impl<T: PlainBody + Message + Kind<Layout: Default>, B: AsRef<[u8]>> View<B> for
 
     fn to_message(&self) -> Result<Box<T>> {
         let mut message = T::new_box();
-        message.as_mut_bytes().copy_from_slice(&self.memory.as_ref()[..size_of::<T>()]);
+        copy(message.as_mut_bytes(), &self.memory.as_ref()[..size_of::<T>()]);
         Ok(message)
     }
 }
@@ -288,7 +289,7 @@ pub fn plain_bytes<T: PlainBody>(message: &mut T) -> &mut [u8] {
 #[doc(hidden)]
 pub fn read_plain<T: PlainBody>(message: &mut T, body: &[u8], order: ByteOrder) -> Result<()> {
     let mut input = Input::new(body, 0, order);
-    message.as_mut_bytes().copy_from_slice(input.take(size_of::<T>(), 1)?);
+    copy(message.as_mut_bytes(), input.take(size_of::<T>(), 1)?);
     if order == ByteOrder::BigEndian && !message.swap_bytes() {
         return Err(Error::new(Problem::OtherByteOrder, 0));
     }

@@ -98,7 +98,8 @@ pub use executor::{
 pub use gantry_cdr::{self, ENCAPSULATION, Message, PlainMessage, Service as ServiceType};
 pub use gantry_shm::{
     ConnectionState, Durability, Error as EngineError, Gid, History, Liveliness, PublishMode, PublisherEvent,
-    PublisherOptions, Qos, QosPolicy, Reliability, RequestId, SampleInfo, SubscriptionEvent, TypeDescription,
+    PublisherOptions, Qos, QosPolicy, Reliability, RequestId, SampleInfo, SourceTime, SubscriptionEvent,
+    TypeDescription,
 };
 pub use graph::{Connection, EndpointType, GraphEntity, GraphEvent, GraphEvents, TopicEndpointInfo};
 pub use node::{Node, NodeBuilder, expand_topic_name};

@@ -71,6 +71,7 @@ impl<K> Copy for ListRef<'_, K> {}
 impl<'a, K: Kind> Iterator for ListRef<'a, K> {
     type Item = K::Ref<'a>;
 
+    #[inline]
     fn next(&mut self) -> Option<K::Ref<'a>> {
         let layout = locate_next::<K>(self.body, &mut self.span)?;
         Some(K::get(self.body, layout))
@@ -106,6 +107,7 @@ impl<K: Kind> ListMut<'_, K> {
     }
 
     /// The next element. This is no iterator: the borrow of an element must end before the next call.
+    #[inline]
     #[expect(clippy::should_implement_trait, reason = "an iterator cannot lend its items")]
     pub fn next(&mut self) -> Option<K::Mut<'_>> {
         let layout = locate_next::<K>(self.body, &mut self.span)?;
@@ -157,12 +159,13 @@ fn assign<K: Kind>(body: &mut [u8], span: &mut Span, value: &K::Owned) -> Result
 fn locate_next<K: Kind>(body: &[u8], span: &mut Span) -> Option<K::Layout> {
     let count = span.count.checked_sub(1)?;
     let start = core::mem::replace(span, Span { start: span.start, count: 0 }).start;
-    let mut cursor = Cursor::new(body, start as usize).ok()?;
+    let mut cursor = Cursor::of_checked(body, start as usize);
     let layout = K::locate(&mut cursor).ok()?;
     *span = Span { start: cursor.position(), count };
     Some(layout)
 }
 
+#[inline]
 fn locate<K: Kind>(cursor: &mut Cursor<'_>, length: usize) -> Result<Span> {
     let start = cursor.position();
     for index in 0..length {
@@ -171,6 +174,7 @@ fn locate<K: Kind>(cursor: &mut Cursor<'_>, length: usize) -> Result<Span> {
     Ok(Span { start, count: length as u32 })
 }
 
+#[inline]
 fn compose<K: Kind>(composer: &mut Composer<'_>, shapes: &[K::Shape<'_>]) -> Result<Span> {
     let start = composer.position();
     for (index, shape) in shapes.iter().enumerate() {
@@ -193,12 +197,14 @@ impl<K: Kind<Owned: Default> + 'static, const BOUND: u32> Kind for List<K, BOUND
     type Ref<'a> = ListRef<'a, K>;
     type Mut<'a> = ListMut<'a, K>;
 
+    #[inline]
     fn locate(cursor: &mut Cursor<'_>) -> Result<Span> {
         let length = cursor.length()?;
         check_bound(length, BOUND).map_err(|problem| cursor.error(problem))?;
         locate::<K>(cursor, length)
     }
 
+    #[inline]
     fn compose(composer: &mut Composer<'_>, shapes: &[K::Shape<'_>]) -> Result<Span> {
         composer.length(shapes.len(), BOUND)?;
         compose::<K>(composer, shapes)
@@ -253,10 +259,12 @@ impl<K: Kind + 'static, const N: usize> Kind for FixedList<K, N> {
     type Ref<'a> = ListRef<'a, K>;
     type Mut<'a> = ListMut<'a, K>;
 
+    #[inline]
     fn locate(cursor: &mut Cursor<'_>) -> Result<Span> {
         locate::<K>(cursor, N)
     }
 
+    #[inline]
     fn compose(composer: &mut Composer<'_>, shapes: &[K::Shape<'_>; N]) -> Result<Span> {
         compose::<K>(composer, shapes)
     }

@@ -22,25 +22,25 @@ impl<const BOUND: u32> Kind for Text<BOUND> {
     type Ref<'a> = &'a str;
     type Mut<'a> = &'a mut str;
 
-    #[inline]
+    #[inline(always)]
     fn locate(cursor: &mut Cursor<'_>) -> Result<Span> {
         let length = cursor.length()?;
         let start = cursor.take(length, 1)?;
         let error_at_start = |problem| Error::new(problem, start as usize);
         let bytes = without_terminator(cursor.bytes_from(start)).map_err(error_at_start)?;
         check_bound(bytes.len(), BOUND).map_err(error_at_start)?;
-        core::str::from_utf8(bytes).map_err(|_| error_at_start(Problem::NotUtf8))?;
+        if !cursor.is_checked && !is_utf8(bytes) {
+            return Err(error_at_start(Problem::NotUtf8));
+        }
         Ok(Span { start, count: bytes.len() as u32 })
     }
 
-    #[inline]
+    #[inline(always)]
     fn compose(composer: &mut Composer<'_>, text: &str) -> Result<Span> {
         check_bound(text.len(), BOUND).map_err(|problem| composer.error(problem))?;
         let count = text.len() as u32;
         composer.length(text.len().saturating_add(1), UNBOUNDED)?;
-        let start = composer.put(text.as_bytes(), 1)?;
-        composer.put(&0_u8, 1)?;
-        Ok(Span { start, count })
+        Ok(Span { start: composer.text(text)?, count })
     }
 
     #[inline]
@@ -71,6 +71,12 @@ impl<const BOUND: u32> Kind for Text<BOUND> {
         *value = String::from_utf8(copy).map_err(|_| error_at_start(Problem::NotUtf8))?;
         Ok(())
     }
+}
+
+/// Whether a text is UTF-8. ASCII, as most names are, is seen without a call.
+#[inline]
+fn is_utf8(bytes: &[u8]) -> bool {
+    bytes.iter().fold(0, |all, byte| all | byte) < 0x80 || core::str::from_utf8(bytes).is_ok()
 }
 
 /// The bytes before the terminating 0.

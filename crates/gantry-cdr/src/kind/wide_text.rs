@@ -67,7 +67,7 @@ impl<const BOUND: u32> Kind for WideText<BOUND> {
         check_bound(count, BOUND).map_err(error_at_start)?;
         let units = cursor.bytes_from(start).as_chunks::<4>().0;
         let mut chars = decode(units.iter().map(|unit| u32::from_le_bytes(*unit)));
-        if chars.any(|char| char.is_none()) {
+        if !cursor.is_checked && chars.any(|char| char.is_none()) {
             return Err(error_at_start(Problem::NotUtf16));
         }
         Ok(Span { start, count: count as u32 })

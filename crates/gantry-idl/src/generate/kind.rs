@@ -120,9 +120,11 @@ pub(super) fn kind(definition: &MessageDefinition, fields: &[FieldCode<'_>], sco
     type Ref<'a> = {name}Ref<'a>;
     type Mut<'a> = {name}View<&'a mut [u8]>;
 
+    #[inline]
     fn locate(cursor: &mut ::gantry_cdr::Cursor<'_>) -> ::gantry_cdr::Result<{name}Layout> {{
 {}    }}
 
+    #[inline]
     fn compose(composer: &mut ::gantry_cdr::Composer<'_>, {argument}: {anonymous}) -> ::gantry_cdr::Result<{name}Layout> {{
 {}    }}
 

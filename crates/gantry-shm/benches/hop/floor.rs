@@ -1,6 +1,6 @@
-//! The floor: the least cost of messages in slots. An entry names the slot, and there is no protocol.
+//! The floor of messages in slots: an entry names the slot, and there is no protocol.
 //!
-//! Gantry is compared with it. It is a ring of entries, each on a line of its own; an entry is a sequence and a slot. The
+//! Gantry is compared with it, and for small messages with `entry_floor`. It is a ring of entries, each on a line of its own; an entry is a sequence and a slot. The
 //! publisher writes the payload in place and stores the entry; the reader polls the entry, then reads the payload: two misses,
 //! of which the second depends on the first. Slots are not protected against overwriting, and no side can sleep, join or leave.
 //! The floor is not slow: lines are fetched for writing before they are needed and handed over when they are written, and each
@@ -10,7 +10,7 @@ use crate::{
     Result, area,
     area::APART,
     contestant::{Pair, Side, poll},
-    payload::{Payload, WORD_BYTES},
+    payload::Payload,
 };
 use std::{
     path::Path,
@@ -65,7 +65,7 @@ impl Ring {
 
     #[inline(always)]
     fn slot(&self, slot: u64) -> &'static [AtomicU64] {
-        &self.slots[slot as usize % ENTRIES * self.stride..][..self.payload.bytes / WORD_BYTES]
+        &self.slots[slot as usize % ENTRIES * self.stride..][..self.payload.words()]
     }
 }
 
@@ -102,7 +102,7 @@ impl Pair for Floor {
 
 /// Begins to fetch a line for writing.
 #[inline(always)]
-fn fetch_for_writing(word: &AtomicU64) {
+pub fn fetch_for_writing(word: &AtomicU64) {
     // Without the target feature `prfchw`, `_mm_prefetch` becomes a fetch for reading.
     #[cfg(target_arch = "x86_64")]
     // SAFETY: a hint; it changes no register, flag or memory, and CPUs that do not know it ignore it.
@@ -121,7 +121,7 @@ fn fetch_for_writing(word: &AtomicU64) {
 /// Hints that another CPU needs a line next: the line moves from this CPU's own cache to the shared one, which is nearer to
 /// all.
 #[inline(always)]
-fn hand_over(word: &AtomicU64) {
+pub fn hand_over(word: &AtomicU64) {
     #[cfg(target_arch = "x86_64")]
     // SAFETY: a hint, as above.
     unsafe {

@@ -8,6 +8,7 @@
 
 mod area;
 mod contestant;
+mod entry_floor;
 mod fan_out;
 mod floor;
 mod futexes;
@@ -27,7 +28,7 @@ use std::{process::ExitCode, time::Duration};
 const HOP: Benchmark = Benchmark {
     name: "hop",
     help: "\
-Measures hops between two processes: Gantry beside the floor (the least cost of a hop), raw futexes and iceoryx2.
+Measures hops between two processes: Gantry beside the floors (the least cost of a hop), raw futexes and iceoryx2.
 
 cargo bench -p gantry-shm --bench hop [-- OPTIONS]
 

@@ -7,7 +7,7 @@
 /// The bytes of a word.
 pub const WORD_BYTES: usize = 8;
 /// The words of a cache line.
-const LINE_WORDS: usize = 8;
+pub const LINE_WORDS: usize = 8;
 
 /// The use of a payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,7 +21,7 @@ pub enum Touch {
 /// The size and the use of a payload.
 #[derive(Clone, Copy, Debug)]
 pub struct Payload {
-    /// The size in bytes: a multiple of 64.
+    /// The size in bytes: a multiple of 8.
     pub bytes: usize,
     /// The words that are written and read.
     pub touch: Touch,

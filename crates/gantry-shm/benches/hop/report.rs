@@ -14,24 +14,29 @@ use crate::{
 };
 use std::io::Write;
 
-/// The key of a row.
-type Row = (Kind, usize, usize, Wait);
+/// The key of a row: its bytes are those of the payload, the second number is that of the cores.
+type Row = (Kind, usize, Touch, usize, Wait);
 /// A comparison: its name, and the two rows.
 type Comparison = (&'static str, Row, Row);
 
-fn comparisons() -> [Comparison; 8] {
+fn comparisons() -> [Comparison; 12] {
     use Kind::*;
-    let polled = |kind, bytes| (kind, bytes, 2, Wait::Poll);
-    let blocking = |kind| (kind, 64, 1, Wait::Block);
+    let polled = |kind, bytes| (kind, bytes, Touch::Lines, 2, Wait::Poll);
+    let stamped = |kind, bytes| (kind, bytes, Touch::Stamped, 2, Wait::Poll);
+    let blocking = |kind, touch| (kind, 64, touch, 1, Wait::Block);
     [
+        ("polled-hop-48B/entry-floor", polled(Gantry, 48), polled(EntryFloor, 48)),
+        ("polled-hop-256B/entry-floor", polled(Gantry, 256), polled(EntryFloor, 256)),
         ("polled-hop/floor", polled(Gantry, 64), polled(Floor, 64)),
+        ("polled-hop-1KB/floor", polled(Gantry, 1 << 10), polled(Floor, 1 << 10)),
         ("polled-hop-4KB/floor", polled(Gantry, 4096), polled(Floor, 4096)),
         ("polled-hop/iceoryx2", polled(Gantry, 64), polled(Iceoryx, 64)),
-        ("floor/one-line", polled(Floor, 64), polled(OneLine(1), 64)),
-        ("blocking-hop/futex", blocking(Gantry), blocking(Futex)),
-        ("blocking-hop/iceoryx2", blocking(Gantry), blocking(Iceoryx)),
+        ("floor/one-line", polled(Floor, 64), stamped(OneLine(1), 64)),
+        ("entry-floor-48B/one-line", polled(EntryFloor, 48), stamped(OneLine(1), 64)),
+        ("blocking-hop/futex", blocking(Gantry, Touch::Lines), blocking(Futex, Touch::Stamped)),
+        ("blocking-hop/iceoryx2", blocking(Gantry, Touch::Lines), blocking(Iceoryx, Touch::Lines)),
         ("publish-64-readers/1-reader", polled(Publish(64), 64), polled(Publish(1), 64)),
-        ("hop-8MB/hop-1KB", polled(Gantry, 8 << 20), polled(Gantry, 1 << 10)),
+        ("hop-8MB/hop-1KB", stamped(Gantry, 8 << 20), stamped(Gantry, 1 << 10)),
     ]
 }
 
@@ -42,7 +47,7 @@ pub fn print(cpus: &Cpus, clock: &Clock, options: &Options, measured: &Measured)
     table(&mut output, clock, measured)?;
     writeln!(output)?;
     let find = |row: Row| -> Option<&Statistics> {
-        let is = |v: &Variant| (v.kind, v.payload.bytes, v.cores, v.wait) == row;
+        let is = |v: &Variant| (v.kind, v.payload.bytes, v.payload.touch, v.cores, v.wait) == row;
         measured.rows.iter().find(|(variant, _)| is(variant)).map(|(_, statistics)| statistics)
     };
     for (name, own, other) in comparisons() {
@@ -86,7 +91,10 @@ fn heading(output: &mut impl Write, cpus: &Cpus, clock: &Clock, options: &Option
         "turns     {} cycles in {} s, each with one turn of each row; a ratio is the median over",
         measured.cycles, options.seconds
     )?;
-    writeln!(output, "          cycles of the ratio of both medians in a cycle\n")?;
+    writeln!(
+        output,
+        "          cycles of the ratio of both medians in a cycle (means of the middle quarter of the samples)\n"
+    )?;
     Ok(())
 }
 

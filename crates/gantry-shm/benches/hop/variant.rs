@@ -6,6 +6,7 @@ use crate::{
     Result,
     contestant::{Contestant, PingPong, Side},
     cpus::Cpus,
+    entry_floor::EntryFloor,
     fan_out::{self, FanOut},
     floor::Floor,
     futexes::Futexes,
@@ -21,6 +22,8 @@ use crate::{
 pub enum Kind {
     /// One cache line, with so many loads between two pauses.
     OneLine(usize),
+    /// The entry has the message.
+    EntryFloor,
     /// An entry names the slot.
     Floor,
     /// Two futex words.
@@ -72,9 +75,16 @@ fn all() -> Vec<Variant> {
     vec![
         polled(OneLine(1), 64, Stamped),
         polled(OneLine(64), 64, Stamped),
+        polled(EntryFloor, 48, Lines),
+        polled(Gantry, 48, Lines),
+        polled(EntryFloor, 64, Lines),
         polled(Floor, 64, Lines),
         polled(Gantry, 64, Lines),
         polled(Iceoryx, 64, Lines),
+        polled(EntryFloor, 256, Lines),
+        polled(Gantry, 256, Lines),
+        polled(Floor, one_kib, Lines),
+        polled(Gantry, one_kib, Lines),
         polled(Floor, 4096, Lines),
         polled(Gantry, 4096, Lines),
         polled(Iceoryx, 4096, Lines),
@@ -112,6 +122,7 @@ impl Variant {
         match self.kind {
             Kind::OneLine(1) => "one line".to_owned(),
             Kind::OneLine(_) => "one line, no pauses".to_owned(),
+            Kind::EntryFloor => "entry floor".to_owned(),
             Kind::Floor => "floor".to_owned(),
             Kind::Futex => "futex".to_owned(),
             Kind::Gantry => "gantry hop".to_owned(),
@@ -149,6 +160,7 @@ impl Variant {
         let path = root.file(&name);
         Ok(match self.kind {
             Kind::OneLine(loads) => Box::new(PingPong(OneLine::new(&path, side, loads)?)),
+            Kind::EntryFloor => Box::new(PingPong(EntryFloor::new(&path, side, self.payload)?)),
             Kind::Floor => Box::new(PingPong(Floor::new(&path, side, self.payload)?)),
             Kind::Futex => Box::new(PingPong(Futexes::new(&path, side)?)),
             Kind::Gantry => Box::new(PingPong(Gantry::new(root, &name, side, self.payload, blocks)?)),

@@ -29,10 +29,10 @@ Measures messages of 256 bytes between two threads of a process, beside rtrb, a 
 
 cargo bench -p gantry --bench realtime [-- OPTIONS]
 
-  --quick       measure for 5 seconds instead of 16
+  --quick       measure for 5 seconds instead of 25
   --help        this
 ",
-    seconds: 16.0, // the whole run, with its preparation, takes less than half a minute
+    seconds: 25.0, // the whole run, with its preparation, takes less than half a minute
     quick_seconds: 5.0,
 };
 
@@ -45,7 +45,7 @@ fn measure(options: &Options) -> Result<()> {
     let clock = ticks::Clock::calibrate(Duration::from_millis(50));
     // Made before this thread is pinned: the threads behind it use all CPUs.
     let _node = ::gantry::Node::new("realtime_bench")?;
-    drop(gantry::pair(1, ::gantry::PublishMode::Async { period: row::PERIOD })?);
+    drop(gantry::pair(1, ::gantry::PublishMode::Async { period: row::PERIOD }, false)?);
     Cpus::pin(&[cpus.first])?;
     let (mut rows, mut paced) = (Row::all(&cpus), PacedRow::all());
     let cycles = options.cycles(|_| {

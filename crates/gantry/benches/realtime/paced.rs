@@ -21,9 +21,9 @@ pub const DEPTH: usize = 1024;
 /// Messages at the start of a turn that are sent at once and not measured: they fault pages in and make slots.
 const WARM_UP_AT_ONCE: u64 = 2 * DEPTH as u64;
 /// Messages after them that are sent at 2 kHz and not measured.
-const WARM_UP: u64 = WARM_UP_AT_ONCE + 50;
+const WARM_UP: u64 = WARM_UP_AT_ONCE + 30;
 /// Messages of a turn that are measured.
-const MESSAGES: u64 = 500;
+const MESSAGES: u64 = 150;
 
 /// The result of a turn.
 pub struct Paced {

@@ -5,8 +5,9 @@
 use crate::{
     Options, Result,
     cpus::Cpus,
-    row::{Carrier, PERIOD, PacedRow, Row, Way},
+    row::{Carrier, GANTRY, GANTRY_ASYNC, PERIOD, PacedRow, Row, Way},
     statistics::{Statistics, median},
+    stream::BLOCK,
     ticks::Clock,
 };
 use std::io::Write;
@@ -28,11 +29,15 @@ pub fn print(
     }
     writeln!(output, "clock     {clock}")?;
     writeln!(output, "turns     {cycles} cycles in {} s, each with one turn of each row; a ratio is", options.seconds)?;
-    writeln!(output, "          the median over cycles of the ratio of both turns' medians")?;
     writeln!(
         output,
-        "gantry    reliable, keep last; each message is stamped with the time, unlike those of the others\n"
+        "          the median over cycles of the ratio of both turns' medians (means of their middle quarter)"
     )?;
+    writeln!(
+        output,
+        "gantry    reliable, keep last; each message is stamped with the time, unlike those of the others;"
+    )?;
+    writeln!(output, "          async: the publisher makes no system call; caller-time: it reads no clock\n")?;
     back_to_back(output, clock, rows)?;
     writeln!(output)?;
     at_2_khz(output, clock, paced)?;
@@ -41,11 +46,14 @@ pub fn print(
 }
 
 fn back_to_back(output: &mut impl Write, clock: &Clock, rows: &[Row]) -> Result<()> {
-    writeln!(output, "Back to back, the reader polls. Stream, and one thread: the mean of a turn is one sample.")?;
+    writeln!(
+        output,
+        "Back to back, the reader polls. Stream, and one thread: the mean of {BLOCK} messages is one sample."
+    )?;
     header(output, &["p50", "p99", "p99.9", "max", "n"])?;
     for row in rows {
         latency(output, clock, &row.statistics, row.way.divisor())?;
-        writeln!(output, "  {:<13} {}", row.carrier.name(), row.way.name())?;
+        writeln!(output, "  {:<24} {}", row.carrier.name(), row.way.name())?;
     }
     Ok(())
 }
@@ -80,27 +88,32 @@ fn latency(output: &mut impl Write, clock: &Clock, statistics: &Statistics, divi
 }
 
 fn ratios(output: &mut impl Write, rows: &[Row], paced: &[PacedRow]) -> Result<()> {
-    let find = |way, carrier| rows.iter().find(|row| (row.way, row.carrier) == (way, carrier));
     for (name, way) in [
         ("publish-take", Way::OneAtATime),
         ("stream", Way::Stream),
         ("publish-take-alone", Way::Alone),
         ("publish-alone", Way::Sending),
     ] {
-        for other in [Carrier::Rtrb, Carrier::Mutex, Carrier::Channel] {
-            let (Some(own), Some(row)) = (find(way, Carrier::Gantry), find(way, other)) else { continue };
-            writeln!(output, "ratio {name}/{} {:.3}", other.name(), own.statistics.ratio_to(&row.statistics))?;
+        let of = |carrier| rows.iter().find(|row| (row.way, row.carrier) == (way, carrier));
+        for own in rows.iter().filter(|row| row.way == way) {
+            let Some(variant) = own.carrier.name().strip_prefix("gantry") else { continue };
+            let others = [Carrier::Rtrb, Carrier::Mutex, Carrier::Channel];
+            for other in &others[..if own.carrier == GANTRY { 3 } else { 1 }] {
+                let Some(row) = of(*other) else { continue };
+                let ratio = own.statistics.ratio_to(&row.statistics);
+                writeln!(output, "ratio {name}{variant}/{} {ratio:.3}", other.name())?;
+            }
         }
     }
     let find = |carrier| paced.iter().find(|row| row.carrier == carrier);
-    let Some(own) = find(Carrier::Gantry) else { return Ok(()) };
+    let Some(own) = find(GANTRY) else { return Ok(()) };
     for other in [Carrier::Rtrb, Carrier::Mutex, Carrier::Channel] {
         let Some(row) = find(other) else { continue };
         writeln!(output, "ratio latency/{} {:.3}", other.name(), own.latency.ratio_to(&row.latency))?;
         let jitter = jitter(&own.latency) / jitter(&row.latency);
         writeln!(output, "ratio jitter-p99.9/{} {jitter:.3}", other.name())?;
     }
-    let Some(row) = find(Carrier::GantryAsync) else { return Ok(()) };
+    let Some(row) = find(GANTRY_ASYNC) else { return Ok(()) };
     let cpu_ns = |row: &PacedRow| median(row.cpu_ns.iter().map(|cpu_ns| cpu_ns.iter().sum()));
     writeln!(output, "ratio async-latency/sync {:.3}", row.latency.ratio_to(&own.latency))?;
     writeln!(output, "ratio async-publish/sync {:.3}", row.sending.ratio_to(&own.sending))?;

@@ -8,7 +8,7 @@ use crate::{
     queue::{Receives, Sends},
     ring,
     statistics::Statistics,
-    stream::{self, DEPTH, MESSAGES},
+    stream::{self, BLOCK, DEPTH},
 };
 use ::gantry::PublishMode;
 use std::time::Duration;
@@ -16,13 +16,19 @@ use std::time::Duration;
 /// The period of the thread that wakes the readers of asynchronous publishers.
 pub const PERIOD: Duration = Duration::from_micros(100);
 
+/// The period of asynchronous publishers whose reader polls: nobody waits for the thread.
+const POLLED_PERIOD: Duration = Duration::from_secs(1);
+
 /// The carrier of the messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Carrier {
-    /// Gantry; the publishing thread wakes the reader.
-    Gantry,
-    /// Gantry; another thread wakes the reader.
-    GantryAsync,
+    /// Gantry.
+    Gantry {
+        /// Another thread wakes the readers, not the publishing one.
+        is_async: bool,
+        /// Messages have the caller's time; no clock is read.
+        caller_time: bool,
+    },
     /// A ring between two threads.
     Rtrb,
     /// A queue, a mutex and a condition variable.
@@ -31,12 +37,30 @@ pub enum Carrier {
     Channel,
 }
 
+/// Gantry as a program uses it that asks for nothing.
+pub const GANTRY: Carrier = Carrier::Gantry { is_async: false, caller_time: false };
+/// Gantry as a real-time loop uses it, whose publisher makes no system call.
+pub const GANTRY_ASYNC: Carrier = Carrier::Gantry { is_async: true, caller_time: false };
+
 impl Carrier {
+    /// All carriers of messages back to back.
+    const BACK_TO_BACK: [Carrier; 7] = [
+        GANTRY,
+        GANTRY_ASYNC,
+        Carrier::Gantry { is_async: false, caller_time: true },
+        Carrier::Gantry { is_async: true, caller_time: true },
+        Carrier::Rtrb,
+        Carrier::Mutex,
+        Carrier::Channel,
+    ];
+
     /// Its name in tables and ratios.
     pub fn name(self) -> &'static str {
         match self {
-            Carrier::Gantry => "gantry",
-            Carrier::GantryAsync => "gantry-async",
+            GANTRY => "gantry",
+            GANTRY_ASYNC => "gantry-async",
+            Carrier::Gantry { is_async: false, .. } => "gantry-caller-time",
+            Carrier::Gantry { is_async: true, .. } => "gantry-async-caller-time",
             Carrier::Rtrb => "rtrb",
             Carrier::Mutex => "mutex",
             Carrier::Channel => "channel",
@@ -72,7 +96,7 @@ impl Way {
     pub fn divisor(self) -> u64 {
         match self {
             Way::OneAtATime => 1,
-            Way::Stream | Way::Alone => MESSAGES,
+            Way::Stream | Way::Alone => BLOCK,
             Way::Sending => DEPTH as u64,
         }
     }
@@ -105,15 +129,16 @@ impl Row {
     pub fn all(cpus: &Cpus) -> Vec<Row> {
         let between: &[Way] = if cpus.second.is_some() { &[Way::OneAtATime, Way::Stream] } else { &[] };
         let ways = between.iter().chain(&[Way::Alone, Way::Sending]);
-        let carriers = [Carrier::Gantry, Carrier::Rtrb, Carrier::Mutex, Carrier::Channel];
+        let carriers = Carrier::BACK_TO_BACK;
         ways.flat_map(|&way| carriers.map(|carrier| Row { way, carrier, statistics: Statistics::default() })).collect()
     }
 
     /// Measures a turn, in ticks.
     pub fn turn(&self, cpus: &Cpus) -> Result<Vec<u64>> {
         let samples = match self.carrier {
-            Carrier::Gantry | Carrier::GantryAsync => {
-                let (publisher, subscription) = gantry::pair(DEPTH, PublishMode::Sync)?;
+            Carrier::Gantry { is_async, caller_time } => {
+                let mode = if is_async { PublishMode::Async { period: POLLED_PERIOD } } else { PublishMode::Sync };
+                let (publisher, subscription) = gantry::pair(DEPTH, mode, caller_time)?;
                 run(self.way, publisher, subscription, cpus)
             }
             Carrier::Rtrb => {
@@ -145,7 +170,7 @@ fn run(way: Way, sender: impl Sends, receiver: impl Receives, cpus: &Cpus) -> Re
 impl PacedRow {
     /// All rows.
     pub fn all() -> Vec<PacedRow> {
-        let carriers = [Carrier::Gantry, Carrier::GantryAsync, Carrier::Rtrb, Carrier::Mutex, Carrier::Channel];
+        let carriers = [GANTRY, GANTRY_ASYNC, Carrier::Rtrb, Carrier::Mutex, Carrier::Channel];
         let row = |carrier| PacedRow {
             carrier,
             latency: Statistics::default(),
@@ -166,11 +191,12 @@ impl PacedRow {
     }
 
     fn paced(&self, cpus: &Cpus) -> Result<Paced> {
-        let gantry =
-            |mode| gantry::pair(paced::DEPTH, mode).and_then(|(sender, receiver)| paced::paced(sender, receiver, cpus));
         match self.carrier {
-            Carrier::Gantry => gantry(PublishMode::Sync),
-            Carrier::GantryAsync => gantry(PublishMode::Async { period: PERIOD }),
+            Carrier::Gantry { is_async, caller_time } => {
+                let mode = if is_async { PublishMode::Async { period: PERIOD } } else { PublishMode::Sync };
+                let (sender, receiver) = gantry::pair(paced::DEPTH, mode, caller_time)?;
+                paced::paced(sender, receiver, cpus)
+            }
             Carrier::Rtrb => {
                 let (writer, reader) = ring::pair(paced::DEPTH, true);
                 paced::paced(writer, reader, cpus)

@@ -24,7 +24,9 @@ pub const DEPTH: usize = 64;
 /// Messages of a turn that are not measured: they fault pages in and make slots.
 const WARM_UP: u64 = 5_000;
 /// Messages of a turn that are measured.
-pub const MESSAGES: u64 = 20_000;
+const MESSAGES: u64 = 20_000;
+/// Messages of a sample where single ones cannot be timed: few, so that the scheduler spoils few samples of a turn.
+pub const BLOCK: u64 = 500;
 /// The progress of a thread that failed.
 const FAILED: u64 = u64::MAX;
 
@@ -32,17 +34,15 @@ const FAILED: u64 = u64::MAX;
 #[repr(align(128))]
 struct Progress(AtomicU64);
 
-/// A message that one thread sends and takes: ticks of all messages together.
+/// A message that one thread sends and takes: ticks of each [`BLOCK`] of messages.
 pub fn alone(mut sender: impl Sends, mut receiver: impl Receives) -> Result<Vec<u64>> {
-    let mut start = 0;
+    let mut blocks = Blocks::new();
     for number in 1..=WARM_UP + MESSAGES {
-        if number == WARM_UP + 1 {
-            start = stamp::now();
-        }
-        sender.send(number, start)?;
+        sender.send(number, blocks.start)?;
         expect(number, receiver.take()?.ok_or("a message that was sent cannot be taken")?)?;
+        blocks.count(number);
     }
-    Ok(vec![stamp::now() - start])
+    Ok(blocks.samples)
 }
 
 /// Sending alone, [`DEPTH`] messages at a time: ticks of each time.
@@ -76,15 +76,36 @@ pub fn one_at_a_time(sender: impl Sends, receiver: impl Receives, cpus: &Cpus) -
     Ok(samples)
 }
 
-/// With up to [`DEPTH`] messages under way: ticks of all messages together.
+/// With up to [`DEPTH`] messages under way: ticks of each [`BLOCK`] of messages.
 pub fn stream(sender: impl Sends, receiver: impl Receives, cpus: &Cpus) -> Result<Vec<u64>> {
-    let mut start = 0;
-    between(sender, receiver, cpus, DEPTH as u64, |number, _| {
-        if number == WARM_UP {
-            start = stamp::now();
+    let mut blocks = Blocks::new();
+    between(sender, receiver, cpus, DEPTH as u64, |number, _| blocks.count(number))?;
+    Ok(blocks.samples)
+}
+
+/// The time of each block of messages after the first ones of a turn.
+struct Blocks {
+    /// The beginning of the block.
+    start: u64,
+    samples: Vec<u64>,
+}
+
+impl Blocks {
+    fn new() -> Blocks {
+        Blocks { start: 0, samples: Vec::with_capacity((MESSAGES / BLOCK) as usize) }
+    }
+
+    /// Message `number` was taken.
+    #[inline(always)]
+    fn count(&mut self, number: u64) {
+        if number >= WARM_UP && number.is_multiple_of(BLOCK) {
+            let now = stamp::now();
+            if number > WARM_UP {
+                self.samples.push(now - self.start);
+            }
+            self.start = now;
         }
-    })?;
-    Ok(vec![stamp::now() - start])
+    }
 }
 
 /// Sends from thread to thread, with at most `window` messages under way; `taken` is called for each, with its time of sending.

@@ -5,17 +5,18 @@
 
 use crate::{
     Result,
+    copies::Copies,
     cpus::Cpus,
     message::{Array4m, Array6m, Bulk},
     ticks,
     touch::Touch,
 };
-use gantry::{Node, Publisher, Qos, Subscription};
+use gantry::{Message, Node, Publisher, Qos, Subscription};
 use gantry_msgs::sensor_msgs::{Image, PointCloud2};
 use std::time::{Duration, Instant};
 
 /// The time for which the other side may be silent.
-const PATIENCE: Duration = Duration::from_secs(10);
+pub const PATIENCE: Duration = Duration::from_secs(10);
 /// The number of polls between two readings of the clock.
 const LOOKS_PER_CLOCK: usize = 1 << 20;
 /// The depth of the history: small, because the messages are large and both sides keep their own.
@@ -41,7 +42,7 @@ pub trait Hop {
 }
 
 /// All ping-pongs, the same on both sides.
-pub fn all(session: u32, side: Side, cpus: &Cpus) -> Result<[Box<dyn Hop>; 4]> {
+pub fn all(session: u32, side: Side, cpus: &Cpus) -> Result<[Box<dyn Hop>; 5]> {
     // Publishers and subscriptions decide now whether to spin, by the number of usable CPUs.
     Cpus::pin(&cpus.all())?;
     let node = Node::new("unsized_bench")?;
@@ -52,6 +53,7 @@ pub fn all(session: u32, side: Side, cpus: &Cpus) -> Result<[Box<dyn Hop>; 4]> {
         Box::new(PingPong::<Image>::new(&node, &name("image"), side, polls)?),
         Box::new(PingPong::<Array4m>::new(&node, &name("array_4m"), side, polls)?),
         Box::new(PingPong::<PointCloud2>::new(&node, &name("pointcloud2"), side, polls)?),
+        Box::new(Copies::new(&node, &name("copies"), side)?),
     ])
 }
 
@@ -71,11 +73,7 @@ struct PingPong<M: Bulk> {
 
 impl<M: Bulk> PingPong<M> {
     fn new(node: &Node, topic: &str, side: Side, polls: bool) -> Result<PingPong<M>> {
-        let (ping, pong) = (format!("{topic}/ping"), format!("{topic}/pong"));
-        let (outgoing, incoming) = if side == Side::Ping { (ping, pong) } else { (pong, ping) };
-        let qos = Qos::default().reliable().volatile().keep_last(DEPTH);
-        let publisher = node.create_publisher(&outgoing, qos)?;
-        let subscription = node.create_subscription(&incoming, qos)?;
+        let (publisher, subscription) = topics(node, topic, side)?;
         Ok(PingPong { publisher, subscription, polls })
     }
 
@@ -110,20 +108,7 @@ impl<M: Bulk> PingPong<M> {
 
 impl<M: Bulk> Hop for PingPong<M> {
     fn meet(&mut self) -> Result<()> {
-        if !self.publisher.wait_for_subscriptions(1, PATIENCE)? {
-            return Err(
-                format!("{} has no subscription: {}", M::TYPE_NAME, self.publisher.mismatches()?.join("; ")).into()
-            );
-        }
-        let since = Instant::now();
-        while self.subscription.publisher_count()? == 0 {
-            if since.elapsed() > PATIENCE {
-                let why = self.subscription.mismatches().join("; ");
-                return Err(format!("{} has no publisher: {why}", M::TYPE_NAME).into());
-            }
-            std::thread::yield_now();
-        }
-        Ok(())
+        meet(&mut self.publisher, &mut self.subscription)
     }
 
     fn measure(&mut self, touch: Touch, samples: &mut Vec<u64>) -> Result<()> {
@@ -155,8 +140,32 @@ impl<M: Bulk> Hop for PingPong<M> {
     }
 }
 
+/// The publisher of one topic of a ping-pong, and the subscription of the other one.
+pub fn topics<M: Message>(node: &Node, topic: &str, side: Side) -> Result<(Publisher<M>, Subscription<M>)> {
+    let (ping, pong) = (format!("{topic}/ping"), format!("{topic}/pong"));
+    let (outgoing, incoming) = if side == Side::Ping { (ping, pong) } else { (pong, ping) };
+    let qos = Qos::default().reliable().volatile().keep_last(DEPTH);
+    Ok((node.create_publisher(&outgoing, qos)?, node.create_subscription(&incoming, qos)?))
+}
+
+/// Returns when both are matched.
+pub fn meet<M: Message>(publisher: &mut Publisher<M>, subscription: &mut Subscription<M>) -> Result<()> {
+    if !publisher.wait_for_subscriptions(1, PATIENCE)? {
+        return Err(format!("{} has no subscription: {}", M::TYPE_NAME, publisher.mismatches()?.join("; ")).into());
+    }
+    let since = Instant::now();
+    while subscription.publisher_count()? == 0 {
+        if since.elapsed() > PATIENCE {
+            let why = subscription.mismatches().join("; ");
+            return Err(format!("{} has no publisher: {why}", M::TYPE_NAME).into());
+        }
+        std::thread::yield_now();
+    }
+    Ok(())
+}
+
 #[cold]
-fn silence() -> crate::Error {
+pub fn silence() -> crate::Error {
     format!("the other process was silent for {} s; it may have ended or been stopped", PATIENCE.as_secs()).into()
 }
 

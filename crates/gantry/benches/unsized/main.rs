@@ -7,6 +7,7 @@
 //! - A process that is not on turn sleeps in the kernel (`peer`). Topics have the process's number in their names, so that two
 //!   runs at the same time are not matched.
 
+mod copies;
 mod hop;
 mod local;
 mod message;
@@ -25,10 +26,10 @@ Measures ROS 2's messages of any length in place, beside plain arrays of the sam
 
 cargo bench -p gantry --bench unsized [-- OPTIONS]
 
-  --quick       measure for 5 seconds instead of 16
+  --quick       measure for 5 seconds instead of 20
   --help        this
 ",
-    seconds: 16.0, // the whole run, with its preparation, takes less than half a minute
+    seconds: 20.0, // the whole run, with its preparation, takes less than half a minute
     quick_seconds: 5.0,
 };
 

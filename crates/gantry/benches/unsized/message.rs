@@ -105,7 +105,7 @@ macro_rules! array {
         #[$documentation]
         #[derive(FromBytes, IntoBytes, KnownLayout, Immutable)]
         #[repr(C)]
-        pub struct $name([u8; $bytes]);
+        pub struct $name(pub [u8; $bytes]);
 
         impl PlainMessage for $name {
             const TYPE_NAME: &'static str = concat!("unsized_bench/msg/", stringify!($name));

@@ -6,11 +6,12 @@ use crate::{Options, Result, cpus::Cpus, row::Row, ticks::Clock};
 use std::io::Write;
 
 /// The comparisons: the two rows whose names the ratio has.
-const COMPARISONS: [(&str, &str); 7] = [
+const COMPARISONS: [(&str, &str); 8] = [
     ("image-6MB", "array-6MB"),
     ("pointcloud2-4MB", "array-4MB"),
     ("image-6MB-stamped", "array-6MB-stamped"),
     ("pointcloud2-4MB-stamped", "array-4MB-stamped"),
+    ("copied-4MB", "two-copies-and-wake-up"),
     ("view-pointcloud2", "deserialise"),
     ("build-pointcloud2", "serialise"),
     ("header", "plain-32B"),
@@ -21,7 +22,9 @@ pub fn print(cpus: &Cpus, clock: &Clock, options: &Options, cycles: usize, rows:
     let mut output = std::io::stdout().lock();
     writeln!(output, "Hops between two processes: half a round trip. All times in ns, for one hop or one message.\n")?;
     match cpus.second {
-        Some(second) => writeln!(output, "CPUs      {} (this process) and {second}, polled", cpus.first)?,
+        Some(second) => {
+            writeln!(output, "CPUs      {} (this process) and {second}, polled except for copies", cpus.first)?
+        }
         None => writeln!(output, "CPUs      ONLY {} IS USABLE: both processes share it and sleep", cpus.first)?,
     }
     writeln!(output, "clock     {clock}")?;

@@ -1,7 +1,7 @@
 //! The rows: one for each line of the table, in the order of a cycle. Rows that are compared stand close together.
 
 use crate::{
-    Result,
+    Result, copies,
     cpus::Cpus,
     hop::{self, Hop, Side},
     local::{Cloud, PUBLISH_REPEAT, Small, VIEW_REPEAT},
@@ -51,6 +51,9 @@ pub fn all(peer: &mut Peer, cpus: &Cpus) -> Result<Vec<Row>> {
     let hops = hops.map(|hop| Rc::new(RefCell::new(hop)));
     let whole = "hop: each byte written, in place, and read, in place";
     let stamped = "hop: eight bytes written and read, in place";
+    let copied = "hop: copied in, the reader woken, copied out";
+    let cpus = *cpus;
+    let least = move |_: &mut Peer, samples: &mut Vec<u64>| copies::least(&cpus, samples);
     let hop = |name, place: usize, bytes, touch| {
         let way = if touch == Touch::Whole { whole } else { stamped };
         Row::new(name, bytes, way, 2, hop_turn(hops[place].clone(), place, touch))
@@ -67,6 +70,8 @@ pub fn all(peer: &mut Peer, cpus: &Cpus) -> Result<Vec<Row>> {
         hop("image-6MB-stamped", 1, IMAGE_BYTES, Touch::Stamped),
         hop("array-4MB-stamped", 2, CLOUD_BYTES, Touch::Stamped),
         hop("pointcloud2-4MB-stamped", 3, CLOUD_BYTES, Touch::Stamped),
+        Row::new("copied-4MB", CLOUD_BYTES, copied, 2, hop_turn(hops[4].clone(), 4, Touch::Whole)),
+        Row::new("two-copies-and-wake-up", CLOUD_BYTES, "in memory, two threads", 2, Box::new(least)),
         Row::new("view-pointcloud2", CLOUD_BYTES, way, VIEW_REPEAT, local_turn(&cloud, Cloud::view)),
         Row::new("deserialise", CLOUD_BYTES, way, 1, local_turn(&cloud, Cloud::deserialise)),
         Row::new("build-pointcloud2", CLOUD_BYTES, way, VIEW_REPEAT, local_turn(&cloud, Cloud::build)),

@@ -9,6 +9,7 @@ use crate::{
     node::Presence,
     time::SampleClock,
 };
+use gantry_shm::SourceTime;
 use std::{sync::Arc, time::Duration};
 
 /// Publishes messages as bytes; belongs to one thread at a time, hence `&mut self`.
@@ -19,13 +20,14 @@ use std::{sync::Arc, time::Duration};
 ///
 /// # Real-time
 /// Data path: [`loan`](GenericPublisher::loan), [`publish`](GenericPublisher::publish),
-/// [`publish_copy`](GenericPublisher::publish_copy), [`assert_liveliness`](GenericPublisher::assert_liveliness) and
-/// [`topic`](GenericPublisher::topic) neither allocate, lock nor make system calls, with the exceptions that they name.
-/// The other methods are control path: they may do all of that.
+/// [`publish_at`](GenericPublisher::publish_at), [`publish_copy`](GenericPublisher::publish_copy),
+/// [`assert_liveliness`](GenericPublisher::assert_liveliness) and [`topic`](GenericPublisher::topic) neither allocate,
+/// lock nor make system calls, with the exceptions that they name. The other methods are control path: they may do all
+/// of that.
 #[derive(Debug)]
 pub struct GenericPublisher {
     pub(crate) engine: gantry_shm::Publisher,
-    clock: SampleClock,
+    pub(super) clock: SampleClock,
     /// Keeps the node in the graph.
     presence: Arc<Presence>,
 }
@@ -100,6 +102,29 @@ impl GenericPublisher {
     #[inline]
     pub fn publish(&mut self, loan: GenericLoan) -> std::result::Result<u64, PublishError<GenericLoan>> {
         let time = self.clock.now();
+        self.publish_at(loan, time)
+    }
+
+    /// As [`GenericPublisher::publish`], with the caller's time in place of a reading of the clock: one reading, or the
+    /// time of a measurement, may serve several messages. Readers find exactly this time in
+    /// [`SampleInfo`](crate::SampleInfo).
+    ///
+    /// Both times are nanoseconds: [`SourceTime::monotonic_ns`] of CLOCK_MONOTONIC, which
+    /// [`Clock::steady`](crate::Clock::steady) reads, and [`SourceTime::wall_ns`] since 1970. Lifespan, deadline, the
+    /// lease of the publisher's liveliness, and the order of an [`EventsExecutor`](crate::EventsExecutor) count from
+    /// the first one, so an older time counts as an earlier publication.
+    ///
+    /// # Errors
+    /// As [`GenericPublisher::publish`].
+    ///
+    /// # Real-time
+    /// As [`GenericPublisher::publish`], without the reading of the clock.
+    #[inline]
+    pub fn publish_at(
+        &mut self,
+        loan: GenericLoan,
+        time: SourceTime,
+    ) -> std::result::Result<u64, PublishError<GenericLoan>> {
         self.engine
             .publish(loan.0, time)
             .map_err(|error| PublishError { loan: GenericLoan(error.loan), error: Box::new(Error::from(*error.error)) })
@@ -113,9 +138,14 @@ impl GenericPublisher {
     /// # Real-time
     /// As [`GenericPublisher::loan`] and [`GenericPublisher::publish`]; its time grows with the number of bytes.
     pub fn publish_copy(&mut self, message: &[u8]) -> Result<u64> {
-        let mut loan = self.loan(message.len())?;
-        loan.bytes_mut().copy_from_slice(message);
+        let mut loan = self.loan_for_copy(message.len())?;
+        gantry_cdr::copy(loan.bytes_mut(), message);
         self.publish_copied(loan)
+    }
+
+    /// Memory for a message that is copied into it.
+    pub(super) fn loan_for_copy(&mut self, length_bytes: usize) -> Result<GenericLoan> {
+        Ok(GenericLoan(self.engine.loan_for_copy(length_bytes)?))
     }
 
     /// Publishes a loan that was copied into, and counts the copy.

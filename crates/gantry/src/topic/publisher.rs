@@ -3,7 +3,7 @@
 use super::generic_publisher::{GenericLoan, GenericPublisher, PublishError};
 use crate::error::{Error, Result};
 use gantry_cdr::{Kind, Message, View};
-use gantry_shm::RequestId;
+use gantry_shm::{RequestId, SourceTime};
 use std::{
     marker::PhantomData,
     ops::{Deref, DerefMut},
@@ -58,8 +58,18 @@ impl<T: Message> Publisher<T> {
     /// As there.
     #[inline]
     pub fn publish(&mut self, loan: Loan<T>) -> std::result::Result<u64, PublishError<Loan<T>>> {
+        let time = self.generic.clock.now();
+        self.publish_at(loan, time)
+    }
+
+    /// Publishes a loan in place with the caller's time, as [`GenericPublisher::publish_at`].
+    ///
+    /// # Errors
+    /// As there.
+    #[inline]
+    pub fn publish_at(&mut self, loan: Loan<T>, time: SourceTime) -> std::result::Result<u64, PublishError<Loan<T>>> {
         let (loan, layout) = loan.view.into_parts();
-        self.generic.publish(loan).map_err(|PublishError { loan, error }| PublishError {
+        self.generic.publish_at(loan, time).map_err(|PublishError { loan, error }| PublishError {
             loan: Loan { view: T::in_memory(loan, layout) },
             error,
         })
@@ -84,7 +94,7 @@ impl<T: Message> Publisher<T> {
     /// A loan with a copy of the message.
     fn copied(&mut self, message: &T) -> Result<GenericLoan> {
         let length_bytes = message.body_bytes().map_err(|error| self.cannot_build(error))?;
-        let mut loan = self.generic.loan(length_bytes)?;
+        let mut loan = self.generic.loan_for_copy(length_bytes)?;
         message.write_body(loan.bytes_mut()).map_err(|error| self.cannot_build(error))?;
         Ok(loan)
     }

@@ -1,7 +1,7 @@
 //! Generic endpoints: bytes arrive unchanged, between generic and typed endpoints.
 
 use crate::support::*;
-use gantry::{ENCAPSULATION, Error, Qos, TypeDescription};
+use gantry::{ENCAPSULATION, Error, GenericSample, Qos, SourceTime, TypeDescription};
 use zerocopy::IntoBytes;
 
 tests![
@@ -12,6 +12,8 @@ tests![
     generic_bytes_come_from_another_process,
     typed_ends_meet_generic_ones_of_another_process,
     a_loan_that_the_type_has_no_room_for_is_refused,
+    samples_have_exactly_the_time_of_the_caller,
+    large_copies_reuse_the_slot_that_readers_released_last,
 ];
 
 fn bytes_of_any_length_travel_in_place() {
@@ -113,4 +115,49 @@ fn a_loan_that_the_type_has_no_room_for_is_refused() {
     let mut unbounded = node.create_generic_publisher("no_room_at_all", unbounded, Qos::default()).unwrap();
     unbounded.loan(usize::MAX).unwrap_err();
     assert_eq!(unbounded.loan(0).unwrap().bytes(), []);
+}
+
+fn samples_have_exactly_the_time_of_the_caller() {
+    let node = node();
+    let mut typed = node.create_publisher::<Point>("caller_time", Qos::default()).unwrap();
+    let mut generic = node.create_generic_publisher("caller_time", point(), Qos::default()).unwrap();
+    let mut subscription = node.create_generic_subscription("caller_time", point(), Qos::default()).unwrap();
+    let published = |sample: GenericSample| {
+        let info = sample.message_info();
+        SourceTime { monotonic_ns: info.source_time_ns, wall_ns: info.source_wall_time_ns }
+    };
+    for time in [
+        SourceTime { monotonic_ns: 1, wall_ns: u64::MAX },
+        SourceTime { monotonic_ns: 3_000_000_007, wall_ns: 1_800_000_000_123_456_789 },
+    ] {
+        let loan = typed.loan().unwrap();
+        typed.publish_at(loan, time).unwrap();
+        assert_eq!(published(receive(&mut subscription)), time);
+        let loan = generic.loan(size_of::<Point>()).unwrap();
+        generic.publish_at(loan, time).unwrap();
+        assert_eq!(published(receive(&mut subscription)), time);
+    }
+    // The publisher's own clock is as before.
+    typed.publish_copy(&Point { x: 0.0, y: 0.0 }).unwrap();
+    assert!(published(receive(&mut subscription)).monotonic_ns > 3_000_000_007);
+}
+
+fn large_copies_reuse_the_slot_that_readers_released_last() {
+    let (node, qos) = (node(), Qos::default().keep_last(4));
+    let mut publisher = node.create_generic_publisher("large_copies", path(), qos).unwrap();
+    let mut subscription = node.create_generic_subscription("large_copies", path(), qos).unwrap();
+    assert_eq!((publisher.subscription_count().unwrap(), subscription.publisher_count().unwrap()), (1, 1));
+    let mut next = |value: u8| {
+        publisher.publish_copy(&vec![value; 1 << 20]).unwrap();
+        let sample = receive(&mut subscription);
+        assert!(sample.bytes().iter().all(|byte| *byte == value));
+        sample
+    };
+    let first = next(1).bytes().as_ptr();
+    (2..10).for_each(|value| assert_eq!(next(value).bytes().as_ptr(), first, "message {value} is in a cold slot"));
+    let held = next(10);
+    let other = next(11).bytes().as_ptr();
+    assert_ne!(held.bytes().as_ptr(), other);
+    (12..20).for_each(|value| assert_eq!(next(value).bytes().as_ptr(), other, "message {value} is in a cold slot"));
+    assert!(held.bytes().iter().all(|byte| *byte == 10), "a held sample changed");
 }

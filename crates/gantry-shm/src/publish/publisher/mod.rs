@@ -219,6 +219,19 @@ impl Publisher {
         Loan::new(file, slot, length_bytes, self.domain.epoch)
     }
 
+    /// A loan for a message that is copied into it, for which the lines of the last one's slot are the best if readers have
+    /// released it. To read their pins for each message is little beside a large copy.
+    ///
+    /// # Errors
+    /// As [`Publisher::loan`].
+    pub fn loan_for_copy(&mut self, length_bytes: usize) -> Result<Loan> {
+        self.domain.epoch.check()?;
+        if length_bytes >= slots::GROWTH_BYTES {
+            self.retire_unwanted();
+        }
+        self.loan(length_bytes)
+    }
+
     /// Publishes a loan and returns its sequence: 1, 2, … If publisher and subscription are both RELIABLE and KEEP_ALL, and the
     /// subscription has not taken a sample that would have to be retired, it waits up to [`PublisherOptions::max_blocking_time`].
     ///

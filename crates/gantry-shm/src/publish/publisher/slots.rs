@@ -24,7 +24,7 @@ const LARGE_SLOTS: usize = 3;
 /// Slots at the start: one is read while the next is written.
 const FIRST_SLOTS: usize = 2;
 /// Bytes of the small slots that are added at a time.
-const GROWTH_BYTES: usize = 256 << 10;
+pub(super) const GROWTH_BYTES: usize = 256 << 10;
 
 impl Publisher {
     /// A larger ring, for deeper or more readers.
@@ -42,7 +42,7 @@ impl Publisher {
     }
 
     /// Retires samples that no reader can want any more, and reclaims those without a pin.
-    fn retire_unwanted(&mut self) {
+    pub(super) fn retire_unwanted(&mut self) {
         if self.writer.may_be_outdated() {
             self.try_apply_discovered();
         }

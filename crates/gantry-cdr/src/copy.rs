@@ -1,0 +1,18 @@
+//! Copies of bytes of any length.
+
+/// The bytes that are copied at a time: less than the cache of a core. The C library copies so many by `rep movsb` where that is
+/// fast, and more by a loop that first fetches each line that it overwrites, also from another core: 4 MiB into a slot and
+/// out of it again take 270 µs so, and 185 µs in parts (AMD EPYC, glibc 2.36).
+const PART_BYTES: usize = 256 << 10;
+
+/// Copies `from` to the slice `to` of the same length.
+#[inline(always)]
+pub fn copy(to: &mut [u8], from: &[u8]) {
+    if from.len() > PART_BYTES { copy_parts(to, from) } else { to.copy_from_slice(from) }
+}
+
+#[inline(never)]
+fn copy_parts(to: &mut [u8], from: &[u8]) {
+    let (to_parts, from_parts) = (to[..from.len()].chunks_mut(PART_BYTES), from.chunks(PART_BYTES));
+    to_parts.zip(from_parts).for_each(|(to, from)| to.copy_from_slice(from));
+}
