@@ -59,7 +59,7 @@ impl ReaderDiscovery {
 
     fn records(&self, domain: &Domain) -> Result<Vec<PeerRecord>> {
         let mut records = Vec::new();
-        for peer in domain.peers()?.iter().filter(|peer| peer.is_alive()) {
+        for peer in domain.peers()?.iter().filter(|peer| !peer.is_known_dead()) {
             records.extend(peer.records_of(self.key)?);
         }
         Ok(records)
