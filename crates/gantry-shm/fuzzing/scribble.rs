@@ -108,6 +108,7 @@ fn expected<T>(result: Result<T>) -> Option<T> {
                 | OutOfMemory { .. }
                 | PublishTimeout { .. }
                 | UnmappedReader { .. }
+                | UnmatchedPublisher { .. }
                 | ForeignDirectory { .. }
                 | TypeMismatch { .. }
         )

@@ -4,7 +4,7 @@ use super::input::word;
 use crate::protocol::{layout::*, ring::Descriptor};
 use std::mem::offset_of;
 
-/// The number of ring lines, topic lines or blocks whose words are listed.
+/// The number of ring entries, topic lines or blocks whose words are listed.
 const MANY: usize = 64;
 
 /// The words of `length_bytes` at `start`.
@@ -53,11 +53,14 @@ pub(super) fn publisher(bytes: &[u8]) -> Vec<usize> {
     // The words by which a reader takes, with more weight.
     offsets.extend([offset_of!(PublisherHeader, ring), offset_of!(PublisherHeader, head)].repeat(8));
     let ring = Descriptor::from_word(word(bytes, offset_of!(PublisherHeader, ring)));
-    for line in 0..MANY.min(1 << ring.log2_capacity.min(6)) {
-        let line = ring.offset + line * LINE_BYTES;
-        let entry = word(bytes, line);
+    let entry_bytes = word(bytes, offset_of!(PublisherHeader, domain_id)) as usize >> 32;
+    for entry in 0..MANY.min(1 << ring.log2_capacity.min(6)) {
+        let offset = ring.offset + entry * entry_bytes;
+        let entry = word(bytes, offset);
         if entry != 0 {
-            offsets.extend(words(line, 24));
+            // The first word, which says whether and how the rest is read, with more weight.
+            offsets.extend([offset].repeat(4));
+            offsets.extend(words(offset, entry_bytes.min(64)));
             let slot = (entry >> 32) as usize * LINE_BYTES;
             offsets.extend(words(slot + offset_of!(SlotHeader, request_gid), 64));
         }

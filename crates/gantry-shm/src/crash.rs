@@ -96,7 +96,9 @@ points! {
     SlotLoaned,
     /// A slot's header is written.
     SlotWritten,
-    /// The line of an entry is written, but for the entry.
+    /// The last sample of an entry is marked dead, because the entry is written next.
+    EntryOverwritten,
+    /// An entry is written, but for its word.
     EntryWritten,
     /// An entry is alive.
     EntryAlive,

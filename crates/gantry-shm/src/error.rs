@@ -2,14 +2,15 @@
 //!
 //! Every fallible call of this crate returns [`Error`]; `gantry` passes it on unchanged. The engine never logs.
 
+use rustix::io::Errno;
 use std::{io, path::PathBuf};
 
 /// An error of the engine.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// A system call failed, with no advice but the kernel's own words.
-    #[error("cannot {action}: {source}")]
+    /// A system call failed. The sentence has the kernel's words, and advice if a limit was reached.
+    #[error("cannot {action}: {source}{}", advice(source))]
     System {
         /// The action that failed, as "open /dev/shm/gantry-0".
         action: String,
@@ -169,6 +170,15 @@ pub enum Error {
         why: String,
     },
 
+    /// There is a publisher, or a process that may have one, which could not be opened, mapped or joined, and no other is matched.
+    #[error("no publisher of topic {topic} is matched: {why}")]
+    UnmatchedPublisher {
+        /// The subscription's topic.
+        topic: String,
+        /// The failure.
+        why: String,
+    },
+
     /// An endpoint at the other end of the topic has another type.
     #[error("{mismatch}; build all programs of a topic with the same definition")]
     TypeMismatch {
@@ -202,6 +212,19 @@ pub enum Error {
         /// The subscription's topic.
         topic: String,
     },
+}
+
+/// The limit that was reached, as the end of a sentence; empty for most errors.
+fn advice(error: &io::Error) -> &'static str {
+    match error.raw_os_error().map(Errno::from_raw_os_error) {
+        Some(Errno::MFILE) => "; raise the limit of open files (`ulimit -n`): each process of the domain takes one",
+        Some(Errno::NFILE) => "; raise the limit of open files of the system (`sysctl fs.file-max`)",
+        Some(Errno::NOMEM | Errno::AGAIN) => {
+            "; if there is memory, raise the limit of address space (`ulimit -v`), of locked memory (`ulimit -l`) or of mappings \
+             (`sysctl vm.max_map_count`)"
+        }
+        _ => "",
+    }
 }
 
 /// A result of the engine.

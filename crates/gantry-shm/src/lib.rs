@@ -19,7 +19,7 @@
 //!   its pins ignored.
 //! - **I6 fork.** A handle does nothing in a child of the process that made it (`fork`).
 //!
-//! The pairs (1)–(8) of `protocol/mod.rs` say which atomics are partners.
+//! The pairs (1)–(9) of `protocol/mod.rs` say which atomics are partners.
 
 // Under loom, only the protocol is compiled: loom cannot model files and system calls.
 #![cfg_attr(loom, expect(dead_code, reason = "used by the storeys above the protocol"))]

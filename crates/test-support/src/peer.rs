@@ -57,6 +57,15 @@ impl Peer {
         self.child.wait().unwrap();
     }
 
+    /// Ends the child's input, and returns the last line that the child wrote.
+    #[track_caller]
+    pub fn last_line(mut self) -> String {
+        self.stdin = None;
+        let last = std::iter::from_fn(|| self.lines.recv_timeout(PATIENCE).ok()).last();
+        self.finish();
+        last.unwrap()
+    }
+
     /// Ends the child's input, and waits until the child has ended successfully.
     #[track_caller]
     pub fn finish(mut self) {

@@ -1,8 +1,8 @@
 //! The board of a domain: a line for each topic, with its sleepers, and a line for each waiter, with its bell.
 //!
 //! The first process of a domain makes the board and the last removes it, both under the registry lock (`registry`). Invariants:
-//! - B1: the board is the only memory with many writers, and nothing on it points anywhere: damage can cost a wake-up or delay
-//!   the discovery of an endpoint, no more.
+//! - B1: the board is the only memory with many writers, and nothing on it points anywhere: damage can cost a wake-up, delay
+//!   the discovery of an endpoint or keep publishers from reclaiming slots, no more.
 //! - B2: the lock of a board is the registry lock of its domain only while the board has its name.
 
 use crate::{
@@ -244,6 +244,15 @@ impl Board {
     pub(crate) fn waiters_of(&self, owner: u64) -> Vec<WaiterIndex> {
         let lines = self.waiters[..WAITER_LINES - 1].iter().enumerate();
         lines.filter(|(_, line)| line.owner.load(Relaxed) == owner).map(|(index, _)| WaiterIndex(index)).collect()
+    }
+
+    /// The owners of all waiter lines. Acquire: their files had names before.
+    pub(crate) fn waiter_owners(&self) -> Vec<u64> {
+        let mut owners: Vec<u64> = self.waiters.iter().map(|line| acquire(&line.owner)).collect();
+        owners.sort_unstable();
+        owners.dedup();
+        owners.retain(|&owner| owner != 0);
+        owners
     }
 
     /// The line of the topic with this name's hash, if it has one; claims none.

@@ -13,7 +13,7 @@ use crate::{
         pace::{MIN_PAUSE, Pace},
     },
     error::{Error, Result},
-    os::{clock::monotonic_ns, signals},
+    os::{asymmetric_fence, clock::monotonic_ns, signals},
     protocol::sleep::{self, Side, WaiterIndex},
 };
 use std::{
@@ -156,6 +156,9 @@ fn run(domain: &Arc<Domain>, shared: &Shared, bell: WaiterIndex) {
         if Instant::now() >= next_probe {
             // A failure is tried again in the next period.
             next_probe = Instant::now() + domain.reap_dead_neighbours(round).unwrap_or(PROBE_PERIOD);
+            if round == 0 {
+                asymmetric_fence::register(); // takes 15 ms, which must not delay the first discoveries
+            }
             round += 1;
         }
         let is_polling = poll_liveness(domain, shared, &tasks, &mut poll_until);

@@ -3,8 +3,8 @@
 //! The participant, samples, connections and the control thread keep it; dropping the last reference leaves the domain.
 //! Control path. Invariants:
 //! - A1: processes join, leave and reap under the registry lock of a board that has its name (board.rs, B2).
-//! - A2: a process that sees a generation of the process count sees every process that joined before it was made; a process
-//!   that cannot be mapped is an error for callers that must know all of them (they fail closed).
+//! - A2: a process that sees a generation of the process count sees every process that joined before it was made and has its
+//!   name; a process that cannot be mapped or seen is an error for callers that must know all of them (they fail closed).
 
 pub(crate) mod board;
 pub(crate) mod control;
@@ -28,7 +28,7 @@ use crate::{
     domain::{
         board::{Board, TopicIndex, random_word},
         peer::Peer,
-        process_file::{ProcessFile, waiter_owner},
+        process_file::{ProcessFile, name_beginning, waiter_owner},
         registry::REGISTRY_PATIENCE,
     },
     error::{Error, Result},
@@ -42,7 +42,7 @@ use crate::{
 use std::{
     io::ErrorKind,
     path::{Path, PathBuf},
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
 
@@ -72,6 +72,8 @@ struct Peers {
     seen_generation: Option<u64>,
     /// Sorted by their files' names.
     list: Arc<[Arc<Peer>]>,
+    /// The owners of waiter lines whose files were removed before this process listed them.
+    hidden: Vec<u64>,
     /// There was a file of a dead process that is not in `list`.
     has_remains: bool,
     /// Dead processes whose files have no names, so that no listing of the directory shows them; their deaths were not announced
@@ -131,8 +133,8 @@ impl Domain {
         board.processes_changed();
         let control_waiter = board.take_waiter(waiter_owner(process.id()));
         drop(registry);
-        let (list, unannounced_deaths) = (Arc::new([]), Vec::new());
-        let peers = Mutex::new(Peers { seen_generation: None, list, has_remains: false, unannounced_deaths });
+        let (list, hidden, unannounced_deaths) = (Arc::new([]), Vec::new(), Vec::new());
+        let peers = Mutex::new(Peers { seen_generation: None, list, hidden, has_remains: false, unannounced_deaths });
         let epoch = Epoch::current()?;
         Ok(Some(Domain { directory, board, process, epoch, user_directory, domain_id, control_waiter, peers }))
     }
@@ -147,14 +149,48 @@ impl Domain {
 
     /// All processes of the domain that are not known to be dead (A2).
     pub(crate) fn peers(&self) -> Result<Arc<[Arc<Peer>]>> {
+        Ok(self.listed()?.list.clone())
+    }
+
+    /// All processes of the domain, for a publisher that must see every reader: an error if there is a process that is not among
+    /// them, unless it was `hidden_before` the publisher was there (such a process has no name, and joins no publisher).
+    pub(crate) fn all_peers(&self, hidden_before: &[u64]) -> Result<Arc<[Arc<Peer>]>> {
+        let peers = self.listed()?;
+        match peers.hidden.iter().find(|owner| !hidden_before.contains(owner)) {
+            None => Ok(peers.list.clone()),
+            Some(&owner) => Err(Error::Removed {
+                file: self.directory.path().join(format!("{}*{PROCESS_SUFFIX}", name_beginning(owner))),
+                what: "the pins of a reader that may have joined".to_owned(),
+            }),
+        }
+    }
+
+    /// The processes that are not among [`Domain::peers`], because their files were removed before this process listed them.
+    pub(crate) fn hidden(&self) -> Result<Vec<u64>> {
+        Ok(self.listed()?.hidden.clone())
+    }
+
+    /// An error if the file of this process has no name any more: a publisher that has not seen it yet cannot see it.
+    pub(crate) fn check_own_name(&self, topic: &str) -> Result<()> {
+        if self.process.has_name(&self.directory) {
+            return Ok(());
+        }
+        let what = format!("joining a publisher of {topic}");
+        Err(Error::Removed { file: self.directory.path().join(self.process.file_name()), what })
+    }
+
+    fn listed(&self) -> Result<MutexGuard<'_, Peers>> {
         let mut peers = self.peers.lock().unwrap_or_else(PoisonError::into_inner);
         let generation = self.board.processes_generation();
-        if peers.seen_generation != Some(generation) {
+        if peers.seen_generation != Some(generation) || !peers.hidden.is_empty() {
+            // Before the listing: a process has its name before its lines, and frees its lines before its name is removed.
+            let owners = self.board.waiter_owners();
             peers.has_remains = false;
             // A peer whose file was removed stays as long as it lives: its pins count.
             let (mut list, dead): (Vec<_>, Vec<_>) = peers.list.iter().cloned().partition(|peer| peer.is_alive());
             let is_unannounced = |peer: &Arc<Peer>| !peer.has_name() && reaper::is_unannounced(peer, &self.board);
             peers.unannounced_deaths.extend(dead.into_iter().filter(is_unannounced));
+            let mut dead: Vec<u64> = peers.unannounced_deaths.iter().map(|peer| waiter_owner(&peer.id)).collect();
             let known = list.len();
             for name in self.directory.files()? {
                 let is_known = || list[..known].binary_search_by(|peer| peer.file_name.cmp(&name)).is_ok();
@@ -162,15 +198,24 @@ impl Domain {
                     match Peer::open(&self.directory, &name) {
                         Ok(peer) if peer.is_alive() => list.push(Arc::new(peer)),
                         Err(e) if liveness::may_live(&self.directory, &name) => return Err(e),
-                        Ok(_) | Err(_) => peers.has_remains = true,
+                        found => {
+                            peers.has_remains = true;
+                            dead.extend(found.map(|peer| waiter_owner(&peer.id)));
+                        }
                     }
                 }
             }
             list.sort_unstable_by(|one, other| one.file_name.cmp(&other.file_name));
+            peers.hidden = owners;
+            peers.hidden.retain(|owner| {
+                list.binary_search_by(|peer| peer.id[..8].cmp(&owner.to_le_bytes())).is_err()
+                    && !dead.contains(owner)
+                    && !self.board.waiters_of(*owner).is_empty() // it did not leave since
+            });
             peers.list = list.into();
             peers.seen_generation = Some(generation);
         }
-        Ok(peers.list.clone())
+        Ok(peers)
     }
 
     /// How many processes were there at the last look.

@@ -29,7 +29,8 @@ pub struct Participant {
     sender: Mutex<Option<Sender>>,
 }
 
-type Joined = HashMap<(PathBuf, u32, Epoch), Weak<Participant>>;
+/// By root, domain and number of the [`Epoch`].
+type Joined = HashMap<(PathBuf, u32, u64), Weak<Participant>>;
 
 impl Participant {
     /// Joins the domain under the root that `GANTRY_SHM_DIR` names (`/dev/shm` if unset).
@@ -48,7 +49,7 @@ impl Participant {
     /// thread can be started.
     pub fn join_under(root: &Path, domain_id: u32) -> Result<Arc<Participant>> {
         static JOINED: Mutex<Option<Joined>> = Mutex::new(None);
-        let key = (root.to_owned(), domain_id, Epoch::current()?);
+        let key = (root.to_owned(), domain_id, Epoch::current()?.number);
         let mut joined = JOINED.lock().unwrap_or_else(PoisonError::into_inner);
         let joined = joined.get_or_insert_default();
         if let Some(participant) = joined.get(&key).and_then(Weak::upgrade) {

@@ -98,6 +98,11 @@ impl ProcessFile {
         self.region.publish_name(directory, &name).map_err(|e| Error::system(format!("name {directory}/{name}"), e))
     }
 
+    /// Whether processes that start now see it: it still has its name in `directory`.
+    pub(crate) fn has_name(&self, directory: &Directory) -> bool {
+        self.region.has_name_in(directory)
+    }
+
     /// The 128 random bits of its name.
     pub(crate) fn id(&self) -> &[u8; 16] {
         &self.id
@@ -275,6 +280,16 @@ fn hex(id: &[u8; 16]) -> String {
     format!("{:032x}", u128::from_be_bytes(*id))
 }
 
+/// The beginning of the names of the files of the process whose waiter lines are marked so.
+pub(crate) fn name_beginning(waiter_owner: u64) -> String {
+    format!("{:016x}", waiter_owner.swap_bytes())
+}
+
+/// The mark of the waiter lines of the process with a file of that name; 0 if it is no name of a file of ours.
+pub(crate) fn waiter_owner_of(name: &str) -> u64 {
+    name.get(..16).and_then(|half| u64::from_str_radix(half, 16).ok()).map_or(0, u64::swap_bytes)
+}
+
 /// The half of a process's id that marks its waiter lines; never 0.
 pub(crate) fn waiter_owner(id: &[u8; 16]) -> u64 {
     u64::from_le_bytes(std::array::from_fn(|byte| id[byte])).max(1)
@@ -302,4 +317,19 @@ pub(crate) fn process_id(name: &str) -> &str {
 /// The id of the process in the name of its publisher's file.
 pub(crate) fn owner_id(name: &str) -> &str {
     name.split_once('.').map_or(name, |(id, _)| id)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn waiter_lines_and_file_names_name_the_same_process() {
+        for id in [[0xab; 16], std::array::from_fn(|byte| byte as u8 + 1)] {
+            let owner = waiter_owner(&id);
+            assert_eq!(waiter_owner_of(&file_name(&id)), owner);
+            assert!(file_name(&id).starts_with(&name_beginning(owner)));
+        }
+        assert_eq!(waiter_owner_of("a stranger's.process"), 0);
+    }
 }

@@ -9,7 +9,7 @@ use crate::{
         board::Board,
         liveness::may_live,
         peer::Peer,
-        process_file::{owner_id, process_id, waiter_owner},
+        process_file::{owner_id, process_id, waiter_owner, waiter_owner_of},
         registry::Registry,
     },
     error::{Error, Result},
@@ -51,8 +51,11 @@ fn remove_dead(
 ) -> Result<()> {
     let peer = match Peer::open(directory, name) {
         Ok(peer) => Some(peer),
-        // The file is unreadable, but its owner is dead: only the names are left to remove.
-        Err(Error::Corrupt { .. } | Error::Incompatible { .. }) => None,
+        // The file is unreadable, but its owner is dead: only names and waiter lines are left to remove.
+        Err(Error::Corrupt { .. } | Error::Incompatible { .. }) => {
+            registry.free_waiters_of(waiter_owner_of(name));
+            None
+        }
         Err(e) if e.is_not_found() => return Ok(()),
         Err(e) => return Err(e),
     };

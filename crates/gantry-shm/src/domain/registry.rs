@@ -56,7 +56,8 @@ impl Board {
     /// A waiter's line for the process with that half of an id; the shared one if all are taken.
     pub(crate) fn take_waiter(&self, owner: u64) -> WaiterIndex {
         let take = |line: &WaiterLine| {
-            // Acquire: after its last owner withdrew it from all sets. Partner: `free`. Release: after our file has its name.
+            // Acquire: after its last owner withdrew it from all sets. Partner: `free`. Release: after
+            // the file of this process got its name (`Board::waiter_owners`).
             line.owner.load(Relaxed) == 0 && line.owner.compare_exchange(0, owner, AcqRel, Relaxed).is_ok()
         };
         let Some(free) = self.waiters[..WAITER_LINES - 1].iter().position(take) else { return SHARED_WAITER };

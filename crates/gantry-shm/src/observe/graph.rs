@@ -179,7 +179,9 @@ impl GraphWatch {
     /// Wakes `waker` from now on, in another thread. Read the generation after this: an earlier change wakes no waker.
     pub fn set_waker(&self, waker: Option<Waker>) {
         if self.participant.domain.epoch.is_current() {
-            self.task.notified().waker = waker; // in a child, the lock may have been held at the fork
+            // In a child, the lock may have been held at the fork.
+            let old = std::mem::replace(&mut self.task.notified().waker, waker);
+            drop(old); // it may own this watch, so not while that is locked
         }
     }
 }

@@ -215,7 +215,11 @@ impl Inspection<'_> {
             self.problem(format!("the board of {} was removed: no process can join its processes", self.directory));
         }
         let strangers = self.peers.iter().filter(|peer| peer.is_alive() && peer.board_id != board.id());
-        let sentence = |peer: &Arc<Peer>| format!("{peer} uses another board: neither side discovers the other");
+        let sentence = |peer: &Arc<Peer>| {
+            format!(
+                "{peer} uses another board, so no subscription on one board joins a publisher on the other; restart it"
+            )
+        };
         self.problems.extend(strangers.map(sentence));
         if board.waiters_of(0).is_empty() {
             self.problem("all waiter lines are taken: new waiters share one, and are woken for each other's news");

@@ -5,6 +5,16 @@ use rustix::time::{ClockId, clock_gettime};
 /// CLOCK_MONOTONIC. Neither allocates nor makes system calls (vDSO).
 #[inline]
 pub(crate) fn monotonic_ns() -> u64 {
-    let now = clock_gettime(ClockId::Monotonic);
+    read(ClockId::Monotonic)
+}
+
+/// CLOCK_REALTIME, as [`monotonic_ns`].
+pub(crate) fn realtime_ns() -> u64 {
+    read(ClockId::Realtime)
+}
+
+#[inline]
+fn read(clock: ClockId) -> u64 {
+    let now = clock_gettime(clock);
     (now.tv_sec as u64).wrapping_mul(1_000_000_000).wrapping_add(now.tv_nsec as u64)
 }

@@ -170,6 +170,11 @@ impl Directory {
         Ok(names)
     }
 
+    /// Whether the file here with that name has that inode number.
+    pub(crate) fn has(&self, name: &str, inode: u64) -> bool {
+        statat(&self.file, name, AtFlags::SYMLINK_NOFOLLOW).is_ok_and(|stat| stat.st_ino == inode)
+    }
+
     /// The memory that a file here takes; 0 if there is no such file.
     pub(crate) fn used_bytes(&self, name: &str) -> u64 {
         statat(&self.file, name, AtFlags::SYMLINK_NOFOLLOW).map_or(0, |stat| stat.st_blocks as u64 * 512)

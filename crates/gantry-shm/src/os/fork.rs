@@ -1,6 +1,6 @@
 //! Protection of a process's regions and locks when it forks.
 //!
-//! Every public operation and every `Drop` of the engine checks the epoch (one load of private memory). Invariants:
+//! Every public operation and every `Drop` of the engine checks the epoch (two loads of private memory). Invariants:
 //! - F1: the *epoch* is a word on a page that the kernel wipes in a child (MADV_WIPEONFORK): a handle made in the
 //!   parent never finds its own epoch in a child, and does nothing there.
 //! - F2: a child closes the parent's writable files before it runs anything else (`pthread_atfork`), and never unlocks them:
@@ -32,27 +32,30 @@ thread_local! {
     static HELD_OVER_FORK: RefCell<Option<MutexGuard<'static, Vec<RawFd>>>> = const { RefCell::new(None) };
 }
 
-/// The time between two forks, by a number that is never used again; a handle keeps the epoch in which it was made.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Epoch(u64);
+/// The time between two forks; a handle keeps the epoch in which it was made.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Epoch {
+    /// The word that holds the number of the current epoch (F1).
+    current: &'static AtomicU64,
+    /// A number that is never used again.
+    pub(crate) number: u64,
+}
 
 impl Epoch {
     /// The current epoch; begins one after a fork or the start of the process. Control path.
     pub(crate) fn current() -> Result<Epoch> {
         static NEXT: AtomicU64 = AtomicU64::new(1);
-        let page = epoch_page()?;
+        let current = epoch_page()?;
         let fresh = NEXT.fetch_add(1, Relaxed);
         // Relaxed: the word publishes nothing but itself.
-        match page.compare_exchange(0, fresh, Relaxed, Relaxed) {
-            Ok(_) => Ok(Epoch(fresh)),
-            Err(current) => Ok(Epoch(current)),
-        }
+        let number = current.compare_exchange(0, fresh, Relaxed, Relaxed).err().unwrap_or(fresh);
+        Ok(Epoch { current, number })
     }
 
     /// Whether this process is the one that the handle was made in.
     #[inline]
     pub(crate) fn is_current(self) -> bool {
-        matches!(EPOCH_PAGE.get(), Some(Ok(page)) if page.load(Relaxed) == self.0)
+        self.current.load(Relaxed) == self.number
     }
 
     /// [`Error::Forked`] unless [`Epoch::is_current`].
@@ -71,10 +74,10 @@ pub(crate) fn register(open: impl FnOnce() -> Result<OwnedFd>) -> Result<OwnedFd
     Ok(descriptor)
 }
 
-/// Runs `map`, which maps memory and keeps it from children, while no fork can happen (F3).
-pub(crate) fn map_alone<T>(map: impl FnOnce() -> Result<T>) -> Result<T> {
+/// Runs `run` while no fork can happen: it maps memory and keeps it from children (F3), or locks what a child may lock, too.
+pub(crate) fn without_fork<T>(run: impl FnOnce() -> T) -> T {
     let _descriptors = DESCRIPTORS.lock().unwrap_or_else(PoisonError::into_inner);
-    map()
+    run()
 }
 
 /// Runs `close`, which closes a registered descriptor, while no fork can happen (F3).

@@ -1,5 +1,6 @@
 //! The operating system: files, mappings, locks, signals, clocks. Messages and topics do not occur here.
 
+pub(crate) mod asymmetric_fence;
 pub(crate) mod clock;
 pub(crate) mod directory;
 pub(crate) mod event_fd;

@@ -17,10 +17,10 @@ use crate::{
         page_probe,
     },
     protocol::{
-        layout::{FORMAT_VERSION, FileHeader, LAYOUT_HASH, PAGE_BYTES, RingLine},
+        layout::{FORMAT_VERSION, FileHeader, LAYOUT_HASH, PAGE_BYTES},
         ring::{Descriptor, Ring},
         shared::{InRegion, Shared},
-        sync::acquire,
+        sync::{AtomicU64, acquire},
     },
 };
 use rustix::{
@@ -34,8 +34,8 @@ use std::{
     sync::atomic::{AtomicUsize, Ordering::*},
 };
 
-/// The largest region: entries of a ring name slots by 32 bits of 64-byte units.
-pub(crate) const MAX_RESERVE_BYTES: usize = 64 << 32;
+/// The largest region: entries of a ring name slots by 31 bits of 64-byte units.
+pub(crate) const MAX_RESERVE_BYTES: usize = 64 << 31;
 
 /// A mapped file.
 pub(crate) struct Region {
@@ -132,6 +132,11 @@ impl Region {
     /// Gives an unnamed file its name; from now on other processes see it.
     pub(crate) fn publish_name(&self, directory: &Directory, name: &str) -> std::result::Result<(), Errno> {
         directory.link_file(self.file.as_ref().ok_or(Errno::BADF)?, name)
+    }
+
+    /// Whether the file still has its name in `directory`.
+    pub(crate) fn has_name_in(&self, directory: &Directory) -> bool {
+        directory.has(&self.name, self.inode)
     }
 
     /// Closes the file, which has its name; growing opens it for a moment. Descriptors are few.
@@ -267,12 +272,13 @@ impl Region {
         Ok(unsafe { pointer.cast::<T>().as_ref() })
     }
 
-    /// The ring at `descriptor`, or `Corrupt` if the region ends before it. The holder of the ring keeps the region.
-    pub(crate) fn ring(&self, descriptor: Descriptor) -> Result<Ring> {
-        let lines = 1usize.checked_shl(descriptor.log2_capacity).unwrap_or(usize::MAX);
-        let lines = self.slice::<RingLine>(descriptor.offset, lines)?;
+    /// The ring at `descriptor`, with entries of `entry_bytes`, or `Corrupt` if the region ends before it. The holder of the ring
+    /// keeps the region.
+    pub(crate) fn ring(&self, descriptor: Descriptor, entry_bytes: usize) -> Result<Ring> {
+        let entries = 1usize.checked_shl(descriptor.log2_capacity).unwrap_or(usize::MAX);
+        let words = self.slice::<AtomicU64>(descriptor.offset, entries.saturating_mul(entry_bytes / 8))?;
         // SAFETY: the caller keeps the region.
-        Ok(Ring::new(unsafe { InRegion::new(lines) }))
+        Ok(Ring::new(unsafe { InRegion::new(words) }, entry_bytes))
     }
 
     /// `count` of `T` at `offset`, or `Corrupt` if the region ends before them.
@@ -344,7 +350,7 @@ fn map(file: &SharedFile, name: &str, reserve_bytes: usize, writable: bool) -> R
         }
         NonNull::new(base.cast()).ok_or_else(|| Error::system(format!("map {name}"), Errno::NOMEM))
     };
-    if writable { fork::map_alone(map) } else { map() }
+    if writable { fork::without_fork(map) } else { map() }
 }
 
 impl std::fmt::Debug for Region {
@@ -357,7 +363,6 @@ impl std::fmt::Debug for Region {
 mod tests {
     use super::*;
     use crate::protocol::layout::PUBLISHER_MAGIC;
-    use std::sync::atomic::AtomicU64;
 
     #[test]
     fn a_region_grows_in_place_for_owner_and_reader() {

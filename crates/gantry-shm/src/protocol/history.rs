@@ -1,7 +1,9 @@
 //! A publisher's private books: which slot is free, retained in the history, or retired and perhaps still read.
 //!
 //! Plain data without shared memory, so that it is tested by itself. A slot is at any time in exactly one state: free, on loan,
-//! retained, or retired. Only [`History::add_slot`] and [`History::grow`] allocate.
+//! retained, or retired. Inline samples have a sequence and no slot. Only [`History::add_slot`] allocates.
+
+use std::collections::VecDeque;
 
 /// Memory for one sample, header included.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -15,8 +17,8 @@ pub(crate) struct Slot {
 #[derive(Debug)]
 pub(crate) struct History {
     free: Vec<Slot>,
-    /// Slot of sequence `n` at `n % len`, for `tail..=head`; a power of two, as long as the ring.
-    retained: Box<[Slot]>,
+    /// Those samples from `tail` to `head` that have a slot.
+    retained: VecDeque<(u64, Slot)>,
     /// Sequence of the oldest retained sample, or of the next one if none is.
     tail: u64,
     /// Sequence of the newest sample, 0 = none yet.
@@ -31,26 +33,10 @@ pub(crate) struct History {
 }
 
 impl History {
-    /// Empty books for a ring of `capacity` entries; the first sample will be number 1.
-    pub(crate) fn new(capacity: usize) -> History {
-        let retained = vec![Slot::default(); capacity].into_boxed_slice();
-        let (free, retired) = (Vec::new(), Vec::new());
+    /// Empty books; the first sample will be number 1.
+    pub(crate) fn new() -> History {
+        let (free, retained, retired) = (Vec::new(), VecDeque::new(), Vec::new());
         History { free, retained, tail: 1, head: 0, retained_bytes: 0, retired, count: 0, bytes: 0, free_bytes: 0 }
-    }
-
-    /// Makes the history as long as a larger ring.
-    pub(crate) fn grow(&mut self, capacity: usize) {
-        let mut retained = vec![Slot::default(); capacity].into_boxed_slice();
-        for sequence in self.tail..=self.head {
-            retained[sequence as usize % capacity] = *self.retained_slot(sequence);
-        }
-        self.retained = retained;
-    }
-
-    #[inline]
-    fn retained_slot(&mut self, sequence: u64) -> &mut Slot {
-        let mask = self.retained.len() - 1;
-        &mut self.retained[sequence as usize & mask]
     }
 
     /// Adds a new slot, which is on loan. Reserves room for it in every list.
@@ -58,6 +44,7 @@ impl History {
         self.count += 1;
         self.bytes += slot.bytes;
         self.free.reserve(self.count - self.free.len());
+        self.retained.reserve(self.count - self.retained.len());
         self.retired.reserve(self.count - self.retired.len());
     }
 
@@ -89,7 +76,7 @@ impl History {
         (self.head + 1 - self.tail) as usize
     }
 
-    /// Bytes of the samples in the history.
+    /// Bytes of the slots in the history.
     #[inline]
     pub(crate) fn retained_bytes(&self) -> usize {
         self.retained_bytes
@@ -97,7 +84,7 @@ impl History {
 
     /// Slots on loan.
     pub(crate) fn loaned(&self) -> usize {
-        self.count - self.free.len() - self.retained() - self.retired.len()
+        self.count - self.free.len() - self.retained.len() - self.retired.len()
     }
 
     /// A free slot of at least `bytes`, and at most a quarter larger; of those the one freed last: its lines are the likeliest to
@@ -133,24 +120,35 @@ impl History {
     /// A loaned slot becomes the newest sample; returns its sequence. The history holds less than the ring has entries.
     #[inline]
     pub(crate) fn retain(&mut self, slot: Slot) -> u64 {
-        self.head += 1;
         self.retained_bytes += slot.bytes;
-        *self.retained_slot(self.head) = slot;
+        self.retained.push_back((self.head + 1, slot));
+        self.retain_inline()
+    }
+
+    /// The newest sample is one without a slot; returns its sequence.
+    #[inline]
+    pub(crate) fn retain_inline(&mut self) -> u64 {
+        self.head += 1;
         self.head
     }
 
-    /// The oldest sample leaves the history; returns its sequence. Its entry must be marked dead before the next fence.
+    /// The samples before `end` leave the history. Calls `mark_dead` with the sequences of those that have a slot: their entries
+    /// must be marked dead before the next fence.
     #[inline]
-    pub(crate) fn retire_oldest(&mut self) -> Option<u64> {
-        if self.tail > self.head {
-            return None;
+    pub(crate) fn retire_before(&mut self, end: u64, mut mark_dead: impl FnMut(u64)) {
+        self.tail = end.min(self.head + 1).max(self.tail);
+        while let Some(&(sequence, slot)) = self.retained.front().filter(|(sequence, _)| *sequence < self.tail) {
+            self.retained.pop_front();
+            self.retained_bytes -= slot.bytes;
+            self.retired.push((sequence, slot));
+            mark_dead(sequence);
         }
-        let sequence = self.tail;
-        let slot = *self.retained_slot(sequence);
-        self.retained_bytes -= slot.bytes;
-        self.retired.push((sequence, slot));
-        self.tail += 1;
-        Some(sequence)
+    }
+
+    /// Whether slots wait until no reader has them pinned.
+    #[inline]
+    pub(crate) fn has_retired(&self) -> bool {
+        !self.retired.is_empty()
     }
 
     /// Makes the slot of every retired sample free that is not in `pinned`, which is sorted.
@@ -166,12 +164,10 @@ impl History {
         });
     }
 
-    /// Bytes of a sample that is retained or retired; 0 if it is neither.
+    /// Bytes of the slot of a sample that is retained or retired; 0 if there is none.
     pub(crate) fn bytes_of(&self, sequence: u64) -> usize {
-        if (self.tail..=self.head).contains(&sequence) {
-            return self.retained[sequence as usize % self.retained.len()].bytes;
-        }
-        self.retired.iter().find(|retired| retired.0 == sequence).map_or(0, |retired| retired.1.bytes)
+        let mut slots = self.retained.iter().chain(&self.retired);
+        slots.find(|slot| slot.0 == sequence).map_or(0, |slot| slot.1.bytes)
     }
 }
 
@@ -179,8 +175,8 @@ impl History {
 mod tests {
     use super::*;
 
-    fn with_slots(capacity: usize, sizes: &[usize]) -> (History, Vec<Slot>) {
-        let mut history = History::new(capacity);
+    fn with_slots(sizes: &[usize]) -> (History, Vec<Slot>) {
+        let mut history = History::new();
         let mut offset = 0;
         let slots = sizes.iter().map(|&bytes| {
             offset += bytes;
@@ -191,12 +187,19 @@ mod tests {
         (history, slots)
     }
 
+    /// Retires the samples before `end`, and returns those that had a slot.
+    fn retire_before(history: &mut History, end: u64) -> Vec<u64> {
+        let mut dead = Vec::new();
+        history.retire_before(end, |sequence| dead.push(sequence));
+        dead
+    }
+
     #[test]
     fn a_slot_goes_round_and_is_never_in_two_places() {
-        let (mut history, slots) = with_slots(4, &[64, 64, 64]);
+        let (mut history, slots) = with_slots(&[64, 64, 64]);
         assert_eq!(history.loaned(), 3);
         assert_eq!((history.retain(slots[0]), history.retain(slots[1])), (1, 2));
-        assert_eq!((history.retire_oldest(), history.tail()), (Some(1), 2));
+        assert_eq!((retire_before(&mut history, 2), history.tail()), (vec![1], 2));
         history.reclaim_unpinned(&[1]);
         assert_eq!((history.take_free(64), history.retained(), history.loaned()), (None, 1, 1));
         history.reclaim_unpinned(&[2]);
@@ -204,13 +207,25 @@ mod tests {
         history.return_loan(slots[2]);
         history.return_loan(slots[0]);
         assert_eq!(history.take_free(64), Some(slots[0]), "the slot freed last comes first");
-        assert_eq!((history.retire_oldest(), history.retire_oldest()), (Some(2), None));
-        assert_eq!((history.bytes_of(2), history.bytes_of(1)), (64, 0));
+        assert_eq!((retire_before(&mut history, 9), retire_before(&mut history, 9)), (vec![2], vec![]));
+        assert_eq!((history.tail(), history.bytes_of(2), history.bytes_of(1)), (3, 64, 0));
+    }
+
+    #[test]
+    fn inline_samples_leave_the_history_in_order_with_the_others() {
+        let (mut history, slots) = with_slots(&[64, 128]);
+        assert_eq!((history.retain_inline(), history.retain(slots[0])), (1, 2));
+        assert_eq!((history.retain_inline(), history.retain(slots[1])), (3, 4));
+        assert_eq!((history.retained(), history.retained_bytes(), history.has_retired()), (4, 192, false));
+        assert_eq!((retire_before(&mut history, 2), history.has_retired()), (vec![], false));
+        assert_eq!((retire_before(&mut history, 4), history.has_retired()), (vec![2], true));
+        assert_eq!((retire_before(&mut history, 1), history.tail()), (vec![], 4), "the tail never goes back");
+        assert_eq!((history.retained(), history.retained_bytes(), history.loaned()), (1, 128, 0));
     }
 
     #[test]
     fn slots_are_taken_by_size() {
-        let (mut history, slots) = with_slots(4, &[64, 1024, 256]);
+        let (mut history, slots) = with_slots(&[64, 1024, 256]);
         slots.iter().for_each(|&slot| history.return_loan(slot));
         assert_eq!(history.take_free(900), Some(slots[1]), "a little too large is good");
         assert_eq!(history.take_free(128), None, "twice as large is a waste");
@@ -218,16 +233,5 @@ mod tests {
         assert_eq!(history.used_bytes(), 1024);
         assert_eq!(history.drain_free().collect::<Vec<_>>(), [slots[0], slots[2]]);
         assert_eq!((history.loaned(), history.used_bytes()), (1, 1024));
-    }
-
-    #[test]
-    fn growing_keeps_what_is_retained() {
-        let (mut history, slots) = with_slots(4, &[64; 4]);
-        (0..3).for_each(|index| _ = history.retain(slots[index]));
-        history.retire_oldest();
-        history.grow(16);
-        assert_eq!((history.retained(), history.retained_bytes()), (2, 128));
-        assert_eq!((history.retire_oldest(), history.retire_oldest()), (Some(2), Some(3)));
-        assert_eq!(history.retired.iter().map(|retired| retired.1).collect::<Vec<_>>(), slots[..3]);
     }
 }

@@ -128,7 +128,8 @@ shared_struct! {
         /// [`WAITER_PLAIN`], [`WAITER_AWAKE`] or [`WAITER_ASLEEP`]. W: the waiter; a thread with news turns ASLEEP into AWAKE. R:
         /// both.
         state: AtomicU32 = 4,
-        /// First half of the id of the process that owns the line, 0 = free. W, R: holders of the registry lock.
+        /// First half of the id of the process that owns the line, 0 = free. W: holders of the registry lock. R: they, and processes
+        /// that list the others.
         owner: AtomicU64 = 8,
         /// Topics that have news, a bit for each line modulo 384. W: a thread with news sets, the waiter clears. R: both. Used
         /// unless `state` is PLAIN.
@@ -246,8 +247,12 @@ shared_struct! {
         description_offset: u32 = 80,
         description_bytes: u32 = 84,
         domain_id: u32 = 88,
-        reserved_word0: u32 = 92,
-        reserved_static: [u64; 4] = 96,
+        /// Size of a ring's entry, a multiple of 64.
+        entry_bytes: u32 = 92,
+        /// CLOCK_REALTIME less CLOCK_MONOTONIC when the publisher was made: the wall times of inline samples are stored as
+        /// differences from it.
+        wall_offset_ns: u64 = 96,
+        reserved_static: [u64; 3] = 104,
         /// Ring: offset / 64 in the upper half, log2 of its capacity in the lower. Partner: the entries that say MOVED.
         ring: AtomicU64 = 128,
         /// The last generation of the topic whose records the publisher honours. Partner: `TopicLine::readers_generation`.
@@ -287,48 +292,48 @@ pub(crate) const PUBLISHER_LIVE: u32 = 1;
 pub(crate) const PUBLISHER_LEFT: u32 = 2;
 
 shared_struct! {
-    /// One entry of a ring, on a line of its own.
+    /// Start of a ring's entry. Inline payload follows, up to [`PublisherHeader::entry_bytes`]. W: the publisher. R: subscriptions.
     #[cfg_attr(loom, derive(Default))]
-    RingLine: 64 bytes, align 64 {
-        /// Slot offset / 64 (32 bits) | dead (1) | sequence (31). W: the publisher. R: subscriptions.
-        /// All ones: the ring was replaced by the one that `PublisherHeader::ring` names.
-        entry: AtomicU64 = 0,
-        /// The full sequence. W: the publisher, before `entry`. R: subscriptions, between two looks at `entry`.
-        sequence: AtomicU64 = 8,
-        /// The payload's length, as in the slot's header. W, R: as `sequence`.
-        length_bytes: AtomicU64 = 16,
-        reserved: [u64; 5] = 24,
+    RingEntry: 16 bytes, align 8 {
+        /// The state of the entry's sequence, and where its sample is (`protocol::entry`).
+        word: AtomicU64 = 0,
+        /// Of a sample in a slot: its payload's length. Of an inline sample: its time of publishing, CLOCK_MONOTONIC. Written
+        /// between the dead mark of the entry's last sample and `word`.
+        detail: AtomicU64 = 8,
     }
 }
+/// Where an inline payload begins in its entry.
+pub(crate) const INLINE_OFFSET: usize = size_of::<RingEntry>();
+/// The largest payload that an entry may hold.
+pub(crate) const MAX_INLINE_BYTES: usize = 1024;
+/// Words behind an inline payload, if its entry says so: CLOCK_REALTIME of publishing, then the request that it answers (the
+/// client's gid in two words, the sequence; all 0: it answers none).
+pub(crate) const INLINE_TRAILER_WORDS: usize = 4;
+
+/// Bytes of an entry for inline payloads of up to `inline_bytes`: whole lines.
+pub(crate) const fn entry_bytes(inline_bytes: usize) -> usize {
+    (INLINE_OFFSET + inline_bytes.next_multiple_of(8) + 8 * INLINE_TRAILER_WORDS).next_multiple_of(LINE_BYTES)
+}
+
 shared_struct! {
     /// The header before the payload of a sample. Guarded by the pin protocol (I4): written while the publisher
-    /// alone owns the slot, read only under a checked pin.
+    /// alone owns the slot, read only under a checked pin. A subscription's private copy of an inline sample has one, too.
     #[derive(Clone, Copy)]
-    SlotHeader: 128 bytes, align 64 {
-        /// For bridges: the endpoint that first published the sample.
-        origin_gid: [u8; 16] = 0,
-        /// For bridges: the sample's sequence there.
-        origin_sequence: u64 = 16,
-        /// The two fields above hold if this equals `sequence`; else they are left from an earlier sample.
-        origin_valid_for: u64 = 24,
-        reserved: [u64; 4] = 32,
-        /// For services: the client whose request this sample answers. On the same line as the fields that every reader reads.
-        request_gid: [u8; 16] = 64,
+    SlotHeader: 64 bytes, align 64 {
+        /// For services: the client whose request this sample answers.
+        request_gid: [u8; 16] = 0,
         /// For services: the sequence of that request.
-        request_sequence: u64 = 80,
+        request_sequence: u64 = 16,
         /// The two fields above hold if this equals `sequence`; else they are left from an earlier sample.
-        request_valid_for: u64 = 88,
-        /// The full sequence, which a reader compares with its pin if the entry's line was used again.
-        sequence: u64 = 96,
+        request_valid_for: u64 = 24,
+        /// The full sequence, which a reader compares with its pin if the entry was used again.
+        sequence: u64 = 32,
         /// Time of publishing, CLOCK_MONOTONIC.
-        source_time_ns: u64 = 104,
+        source_time_ns: u64 = 40,
         /// Time of publishing, CLOCK_REALTIME.
-        source_wall_time_ns: u64 = 112,
-        /// Length of the payload, without the encapsulation.
-        length_bytes: u32 = 120,
-        /// CDR encapsulation of the payload that follows: [`ENCAPSULATION`] in every slot of this format version. So readers do
-        /// not read it, which would be one more line to fetch.
-        encapsulation: [u8; 4] = 124,
+        source_wall_time_ns: u64 = 48,
+        /// Length of the payload.
+        length_bytes: u64 = 56,
     }
 }
 
@@ -411,7 +416,7 @@ const STRUCTS: &[(&str, usize, Fields)] = &[
     ("EndpointHeader", size_of::<EndpointHeader>(), EndpointHeader::FIELDS),
     ("ReaderRecord", size_of::<ReaderRecord>(), ReaderRecord::FIELDS),
     ("PublisherHeader", size_of::<PublisherHeader>(), PublisherHeader::FIELDS),
-    ("RingLine", size_of::<RingLine>(), RingLine::FIELDS),
+    ("RingEntry", size_of::<RingEntry>(), RingEntry::FIELDS),
     ("SlotHeader", size_of::<SlotHeader>(), SlotHeader::FIELDS),
     ("DescriptionHeader", size_of::<DescriptionHeader>(), DescriptionHeader::FIELDS),
 ];
@@ -446,6 +451,7 @@ const CONSTANTS: &[u64] = &[
     WAITER_LINES as u64,
     RECORDS_PER_BLOCK as u64,
     PAYLOAD_OFFSET as u64,
+    INLINE_TRAILER_WORDS as u64,
     BLOCK_RECORDS as u64,
     BLOCK_ENDPOINT as u64,
     READER_ACTIVE as u64,
@@ -492,7 +498,8 @@ pub fn describe() -> String {
         text,
         "\nboard: topics at {BOARD_TOPICS_OFFSET} x {TOPIC_LINES}, waiters at {BOARD_WAITERS_OFFSET} x {WAITER_LINES}, \
          {BOARD_BYTES} bytes\nslot: payload at {PAYLOAD_OFFSET}\nblock: {RECORDS_PER_BLOCK} records of {PINS_PER_RECORD} pins\n\
-         entry: offset / {LINE_BYTES} << 32 | dead << 31 | sequence & 0x7fffffff"
+         entry: dead << 31 | sequence & 0x7fffffff, with offset / {LINE_BYTES} << 32 of the slot, or\n\
+         inline << 63 | length << 52 | trailer << 51 | (wall time - time - wall_offset_ns, 19 bits) << 32"
     );
     text
 }

@@ -1,7 +1,7 @@
 //! The protocol by which one publisher and many readers share memory without locks: atomics and private books only, no
 //! files, no system calls but the futex. Models in `models` run this very code under loom.
 //!
-//! - `ring`: which slot holds which sequence.
+//! - `ring`: which slot holds which sequence, or the sample itself; `entry` has the words of its entries.
 //! - `writer`: publish, retire, reclaim; its books are in `history`, the records of its readers in `roster`.
 //! - `reader`: take, release.
 //! - `sleep`: wait, wake. `collect`: wait for many topics. `send`: a thread that wakes readers for publishers.
@@ -14,23 +14,27 @@
 //!    leaves the history.
 //! 3. News (an entry, a generation) is stored, then a SeqCst fence, then the sleepers are read; a waiter reads its bell, sets its
 //!    sleepers bit, fences (SeqCst), looks for news, then sleeps unless the bell changed. So no wake-up is lost. An asynchronous
-//!    publisher stores a sequence after its fence; the sender loads it, fences (SeqCst), then reads the sleepers.
+//!    publisher stores a sequence (Release) instead; the sender loads it, fences (SeqCst), then reads the sleepers.
 //! 4. A pin is released after the last read (Release), as is every store that may follow a release in the same pin: since
 //!    C++20 a later Relaxed store would end the release sequence. The publisher reads pins, then fences (Acquire), then
 //!    writes the slot.
 //! 5. A larger ring is filled, its descriptor stored (Release), and only then the old entries say MOVED (Release).
 //! 6. A gating subscription advances its cursor after it holds the sample, fences (SeqCst), then reads whether the publisher
 //!    is blocked; the publisher sets that word, fences (SeqCst), then reads the cursors.
-//! 7. Length and sequence on an entry's line are written after the dead mark of the entry's last sample and the SeqCst fence
-//!    (of a publish or of a retiring) that followed the mark; a reader looks at the entry, at them, fences (Acquire) and looks again: if the entry is still
-//!    alive, they are its own.
+//! 7. The other words of an entry (a length, or an inline sample) are written after the dead mark of the entry's last sample and a
+//!    release fence; a reader looks at the entry, loads them, fences (Acquire) and looks again: if the entry is unchanged, they
+//!    are its own.
 //! 8. A waiter that collects stays among the sleepers (3). A thread with news fences (SeqCst) before it reads the waiter's bits;
 //!    if the topic's bit is not set, it sets the bit and fences (SeqCst); then it reads whether the waiter sleeps, and rings if
 //!    so. The waiter takes the bits, fences (SeqCst), then looks at the topics; before it sleeps it reads its bell, stores that
 //!    it sleeps, fences (SeqCst), and looks at the bits. So a bit that is found set is taken after that news was stored, and one
 //!    that is set is seen or rung for.
+//! 9. Within a process: the drop of a sample releases its pin, fences, then reads whether the record is an orphan; the drop of a
+//!    connection says so, fences, then reads the pins. So one of them finds that nobody keeps the record. The fences are SeqCst,
+//!    or a pair of which the first costs nothing (`os::asymmetric_fence`).
 
 pub(crate) mod collect;
+pub(crate) mod entry;
 pub(crate) mod history;
 pub(crate) mod layout;
 #[cfg(all(test, loom))]

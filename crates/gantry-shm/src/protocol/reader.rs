@@ -1,7 +1,10 @@
-//! A subscription's side of the protocol for one publisher: look, pin, check, release. It allocates nothing, takes no lock and
-//! makes no system call.
+//! A subscription's side of the protocol for one publisher: look, then pin and check, or copy and check; release. It allocates
+//! nothing, takes no lock and makes no system call.
 
-use super::ring::{Entry, Ring};
+use super::{
+    entry::{Entry, InlineInfo},
+    ring::Ring,
+};
 use crate::{
     crash::{self, Point},
     protocol::{
@@ -22,13 +25,15 @@ pub(crate) const MAX_SEQUENCE: u64 = 1 << 62;
 /// Result of a take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Taken {
-    /// A sample; its sequence is `next - 1`, its pin is set.
-    Sample {
+    /// A sample in a slot; its sequence is `next - 1`, its pin is set.
+    Slot {
         /// Offset of its slot.
         offset: usize,
         /// Its length; `None` if it is only in the slot's header.
         length_bytes: Option<u64>,
     },
+    /// An inline sample, which was copied; its sequence is `next - 1`, its pin is [`COPIED`].
+    Inline(InlineInfo),
     /// Nothing now; the pin is not set.
     Nothing,
     /// The ring was replaced: get the new one and take again. The pin is not set.
@@ -40,15 +45,16 @@ pub(crate) enum Taken {
     },
 }
 
-/// Result of a look without a pin. A hint: only a take checks.
-pub(crate) enum Peek {
-    /// Nothing to take.
-    Nothing,
-    /// A sample in the slot at this offset.
-    Slot { offset: usize, length_bytes: usize },
-    /// Perhaps a sample, in an unknown slot.
-    Unknown,
+impl Taken {
+    /// Whether there is a sample.
+    #[inline]
+    pub(crate) fn is_sample(&self) -> bool {
+        matches!(self, Taken::Slot { .. } | Taken::Inline(_))
+    }
 }
+
+/// A pin that protects no slot: its place for a copy is in use. No sequence is so large.
+pub(crate) const COPIED: u64 = u64::MAX;
 
 /// The first sample of a subscription.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -125,7 +131,7 @@ impl Reader {
     pub(crate) fn has_news_in(&self, ring: &Ring) -> Option<bool> {
         match ring.look(self.next) {
             Entry::NotYet => Some(self.is_far_behind()),
-            Entry::Alive(_) | Entry::Gone => Some(true),
+            Entry::Slot(_) | Entry::Inline(_) | Entry::Gone => Some(true),
             Entry::Moved => None,
         }
     }
@@ -136,56 +142,72 @@ impl Reader {
         self.head() >= self.next.saturating_add(self.ring.capacity() as u64)
     }
 
-    /// A first look, without a pin: whether [`Reader::take`] may find something.
+    /// A first look, without a pin: the entry of the next sample; `None` if there is nothing to take.
     #[inline]
-    pub(crate) fn peek(&mut self) -> Peek {
-        match self.ring.look(self.next) {
-            // The head is not loaded at each look: the publisher writes its line, which would be fetched again and again.
-            Entry::NotYet => {
-                self.empty_looks = self.empty_looks.wrapping_add(1);
-                let is_behind = self.empty_looks.is_multiple_of(EMPTY_LOOKS_PER_HEAD_LOAD) && self.is_far_behind();
-                if is_behind { Peek::Unknown } else { Peek::Nothing }
+    pub(crate) fn look(&mut self) -> Option<Entry> {
+        let entry = self.ring.look(self.next);
+        // The head is not loaded at each look: the publisher writes its line, which would be fetched again and again.
+        if entry == Entry::NotYet {
+            self.empty_looks = self.empty_looks.wrapping_add(1);
+            if !self.empty_looks.is_multiple_of(EMPTY_LOOKS_PER_HEAD_LOAD) || !self.is_far_behind() {
+                return None;
             }
-            Entry::Alive(offset) => Peek::Slot { offset, length_bytes: self.ring.length_hint(self.next) },
-            Entry::Gone | Entry::Moved => Peek::Unknown,
         }
+        Some(entry)
     }
 
-    /// The next sample, pinned with `pin`, which is 0 and the caller's alone. `next` also advances past lost samples.
+    /// Likely length of the next sample, if it is in a slot.
     #[inline]
-    pub(crate) fn take(&mut self, pin: &AtomicU64) -> Taken {
+    pub(crate) fn length_hint(&self) -> usize {
+        self.ring.length_hint(self.next)
+    }
+
+    /// The next sample: `first` is what [`Reader::look`] found. One in a slot is pinned with `pin`, which is 0 and the caller's
+    /// alone; one that is inline is copied to `payload`. `next` also advances past lost samples.
+    #[inline]
+    pub(crate) fn take(&mut self, first: Entry, pin: &AtomicU64, payload: &mut [u64]) -> Taken {
         if is_weakened(Site::CursorAfterHold) {
             self.record.cursor.store(self.next + 1, Release);
         }
-        let taken = self.take_pinned(pin);
-        match taken {
-            Taken::Sample { .. } => {
-                self.next = self.next.saturating_add(1);
-                // Release (6): the publisher may retire samples below the cursor; this one is pinned.
-                self.record.cursor.store(self.next, release(Site::CursorStore));
-                crash::point(Point::CursorStored);
-            }
-            _ => unpin(pin),
+        let taken = self.take_held(first, pin, payload);
+        if taken.is_sample() {
+            self.next = self.next.saturating_add(1);
+            // Release (6): the publisher may retire samples below the cursor; this one is pinned or copied.
+            self.record.cursor.store(self.next, release(Site::CursorStore));
+            crash::point(Point::CursorStored);
+        } else if pin.load(Relaxed) != 0 {
+            unpin(pin);
         }
         taken
     }
 
-    /// Pins, checks, and catches up with a publisher that retires under this reader. Whether the reader has fallen behind is
-    /// checked once: a sample that was new enough when take was called is good enough, or a fast publisher could prevent every
-    /// take.
+    /// Holds the next sample, and catches up with a publisher that retires under this reader. Whether the reader has fallen
+    /// behind is checked once: a sample that was new enough when take was called is good enough, or a fast publisher could
+    /// prevent every take.
     #[inline]
-    fn take_pinned(&mut self, pin: &AtomicU64) -> Taken {
-        let mut jumped = false;
+    fn take_held(&mut self, first: Entry, pin: &AtomicU64, payload: &mut [u64]) -> Taken {
+        let (mut entry, mut jumped) = (first, false);
         for _ in 0..MAX_TAKE_ATTEMPTS {
-            set_pin(pin, self.next);
-            match self.ring.look(self.next) {
-                // That look was the check; there is no other (2).
-                Entry::Alive(offset) if jumped || !self.has_fallen_behind() => {
-                    return Taken::Sample { offset, length_bytes: self.ring.length_bytes(self.next) };
-                }
+            let is_due = jumped || !matches!(entry, Entry::Slot(_) | Entry::Inline(_)) || !self.has_fallen_behind();
+            match entry {
+                Entry::Slot(_) if is_due => match self.pin(pin) {
+                    Entry::Slot(offset) => {
+                        return Taken::Slot { offset, length_bytes: self.ring.length_bytes(self.next) };
+                    }
+                    Entry::Moved => return Taken::Moved,
+                    _ => {}
+                },
+                Entry::Inline(word) if is_due => match self.ring.copy(self.next, word, payload) {
+                    Some(info) => {
+                        pin.store(COPIED, release(Site::PinStore)); // (4) as in `set_pin`
+                        return Taken::Inline(info);
+                    }
+                    None if self.ring.look(self.next) == Entry::Moved => return Taken::Moved,
+                    None => {}
+                },
                 Entry::NotYet if !self.is_far_behind() => return Taken::Nothing,
                 Entry::Moved => return Taken::Moved,
-                Entry::Alive(_) | Entry::Gone | Entry::NotYet => {}
+                Entry::Slot(_) | Entry::Inline(_) | Entry::Gone | Entry::NotYet => {}
             }
             let head = self.newest();
             if head > MAX_SEQUENCE {
@@ -193,9 +215,16 @@ impl Reader {
             }
             let newest = head.saturating_add(1).saturating_sub(self.depth);
             self.next = self.oldest(head).max(newest).max(self.next.saturating_add(1));
-            jumped = true;
+            (entry, jumped) = (self.ring.look(self.next), true);
         }
         Taken::Nothing
+    }
+
+    /// Pins the next sample, and looks at its entry: one that is alive stays (2).
+    #[inline]
+    fn pin(&self, pin: &AtomicU64) -> Entry {
+        set_pin(pin, self.next);
+        self.ring.look(self.next) // this look is the check; there is no other
     }
 
     /// Whether more than `depth` samples are there from `next` on. The head is read from this core's cache as long as the reader
@@ -226,7 +255,7 @@ pub(crate) fn newest(header: &PublisherHeader, ring: &Ring) -> Option<u64> {
     for _ in 1..SAMPLES_PER_HEAD_STORE {
         match ring.look(newest.saturating_add(1)) {
             Entry::NotYet => break,
-            Entry::Alive(_) | Entry::Gone => newest = newest.saturating_add(1),
+            Entry::Slot(_) | Entry::Inline(_) | Entry::Gone => newest = newest.saturating_add(1),
             Entry::Moved => return None,
         }
     }
@@ -254,4 +283,24 @@ pub(crate) fn unpin(pin: &AtomicU64) {
 #[inline]
 pub(crate) fn free_pin(record: &ReaderRecord) -> Option<usize> {
     record.pins.iter().position(|pin| pin.load(Acquire) == 0)
+}
+
+/// Whether no sample of the record is out. Acquire: as in [`free_pin`]; the caller may unmap what those samples read.
+pub(crate) fn is_unpinned(record: &ReaderRecord) -> bool {
+    record.pins.iter().all(|pin| pin.load(Acquire) == 0)
+}
+
+/// Releases the pin of a sample, which keeps its record; returns whether the record may be an orphan, so that the caller looks for
+/// other pins. `light_fence` is that of (9).
+#[inline]
+pub(crate) fn release_sample(pin: &AtomicU64, is_orphan: &AtomicU64, light_fence: impl FnOnce()) -> bool {
+    unpin(pin);
+    light_fence();
+    is_orphan.load(Relaxed) != 0
+}
+
+/// Tells the samples of a record that nobody else keeps it; the caller then looks for pins. `heavy_fence` is that of (9).
+pub(crate) fn make_orphan(is_orphan: &AtomicU64, heavy_fence: impl FnOnce()) {
+    is_orphan.store(1, Relaxed);
+    heavy_fence();
 }

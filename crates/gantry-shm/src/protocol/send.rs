@@ -1,7 +1,7 @@
 //! The word by which a publisher tells the thread that wakes its readers of samples (pair 3, with a thread in between). It is
 //! private memory of their process.
 
-use crate::protocol::sync::{AtomicU64, Fenced, Ordering::Relaxed, Site, full_fence};
+use crate::protocol::sync::{AtomicU64, Fenced, Ordering::Relaxed, Site, full_fence, release};
 
 /// The newest sequence of one publisher, for the sender: on a line of its own, since the sender's looks take it from the
 /// publisher's core.
@@ -18,11 +18,11 @@ impl Outbox {
         Outbox { newest: AtomicU64::new(0) }
     }
 
-    /// Publisher: tells the sender of a sample whose entry was stored before the fence. Relaxed: the partner is the SenderFence,
-    /// so a sender that sees this sees the entry.
+    /// Publisher: tells the sender of a sample whose entry is stored. Release: the entry happens before the sender's fence, so a
+    /// waiter whose fence comes after that one sees the entry (C++20 [atomics.order]); the publisher needs no SeqCst fence.
     #[inline]
-    pub(crate) fn notify(&self, sequence: u64, _: Fenced) {
-        self.newest.store(sequence, Relaxed);
+    pub(crate) fn notify(&self, sequence: u64) {
+        self.newest.store(sequence, release(Site::OutboxStore));
     }
 
     /// Sender: a fence if there are samples after `seen`, which becomes the newest. It stands between the entries and the caller's

@@ -19,10 +19,9 @@ pub(crate) enum Site {
     /// (1) after the subscription's look at an entry, and after the load of the head that follows it in a take: for the payload
     /// one of the two fences is enough, so a model weakens both at once.
     EntryLook,
-    /// (2), (3), (7) and (8), in publish. Before it: entry and dead marks. After it: generation, pins, sleepers, ready bits, and
-    /// later uses of the entry's line.
+    /// (2), (3) and (8), in publish. Before it: entry and dead marks. After it: generation, pins, sleepers, ready bits.
     PublishFence,
-    /// (2) the same where a publisher is short of slots.
+    /// (2) the same without the sleepers: in an asynchronous publish, and where a publisher is short of slots.
     RetireFence,
     /// (2) between a pin and the look at the entry.
     PinFence,
@@ -32,6 +31,8 @@ pub(crate) enum Site {
     GenerationLook,
     /// (3) between a generation and the look at the sleepers.
     NewsFence,
+    /// (3) an asynchronous publisher's store of a sequence in its outbox.
+    OutboxStore,
     /// (3) between the sender's look at a publisher's outbox and its look at the sleepers.
     SenderFence,
     /// (3) between the sleepers bit and the last look.
@@ -59,8 +60,14 @@ pub(crate) enum Site {
     MovedStore,
     /// (5) not an ordering: MOVED itself, in the old entries.
     MovedMark,
-    /// (7) between a look at an entry's line and the second look at the entry.
-    LengthLook,
+    /// (7) not an ordering: the dead mark of an entry's last sample before its words are written.
+    OverwriteMark,
+    /// (7) between that mark and the words.
+    OverwriteFence,
+    /// (7) between a look at an entry's words and the second look at the entry.
+    RecheckFence,
+    /// (7) not an ordering: that second look.
+    Recheck,
     /// (6) a gating subscription's cursor.
     CursorStore,
     /// (6) not an ordering: the cursor advances after the sample is held.
@@ -71,6 +78,12 @@ pub(crate) enum Site {
     BlockFence,
     /// (6) after the publisher's look at the cursors.
     GateLook,
+    /// (9) between a sample's release and its look at the flag.
+    #[cfg(loom)]
+    ReleaseFence,
+    /// (9) between the flag and the look at the pins.
+    #[cfg(loom)]
+    OrphanFence,
 }
 
 #[cfg(loom)]
@@ -111,6 +124,14 @@ pub(crate) fn full_fence(site: Site) -> Fenced {
         fence(Ordering::SeqCst);
     }
     Fenced(())
+}
+
+/// A release fence, for the `Relaxed` stores after it.
+#[inline(always)]
+pub(crate) fn release_fence(site: Site) {
+    if !is_weakened(site) {
+        fence(Ordering::Release);
+    }
 }
 
 /// An acquire fence, for the `Relaxed` loads before it.

@@ -14,7 +14,9 @@ use super::{
 use crate::{
     crash::{self, Point},
     protocol::{
-        layout::{PublisherHeader, SAMPLES_PER_HEAD_STORE},
+        entry::InlineInfo,
+        layout::{INLINE_OFFSET, LINE_BYTES, PublisherHeader, SAMPLES_PER_HEAD_STORE},
+        prefetch,
         shared::InRegion,
         sync::{Fenced, Ordering::*, Site, acquire, full_fence, is_weakened, release},
     },
@@ -59,8 +61,8 @@ pub(crate) struct Writer<K> {
     gating_sequence: u64,
 }
 
-/// Samples were marked dead.
-#[must_use = "`Writer::reclaim` frees their slots after a SeqCst fence"]
+/// Slots are retired.
+#[must_use = "`Writer::reclaim` frees them after a SeqCst fence"]
 struct Retired;
 
 /// A newer roster is in place, and its readers were not told yet.
@@ -87,36 +89,70 @@ impl<K> Writer<K> {
         roster: Roster<K>,
         retention: Retention,
     ) -> Writer<K> {
-        let history = History::new(ring.capacity());
         let (horizon, batch, gating_sequence) = (retention.guaranteed, 0, u64::MAX);
-        let mut writer =
-            Writer { header, lines, outbox, ring, history, roster, retention, horizon, batch, gating_sequence };
+        let mut writer = Writer {
+            header,
+            lines,
+            outbox,
+            ring,
+            history: History::new(),
+            roster,
+            retention,
+            horizon,
+            batch,
+            gating_sequence,
+        };
         writer.fit_to_ring();
         writer
     }
 
     /// Publishes a written slot, wakes the readers that sleep, reclaims after a full batch, and returns the sequence.
     #[inline]
-    pub(crate) fn publish(&mut self, slot: Slot, length_bytes: u32) -> u64 {
+    pub(crate) fn publish(&mut self, slot: Slot, length_bytes: usize) -> u64 {
         let sequence = self.history.retain(slot);
-        self.ring.publish(sequence, slot.offset, length_bytes);
-        let retired = self.should_retire(slot.bytes).then(|| self.retire_down_to(self.horizon));
-        // ONE fence for four: dead marks before pins (2) and before later uses of the entry's line (7); the entry before the
-        // sleepers (3) and before the ready bits of collectors (8).
+        self.ring.publish(sequence, slot.offset, length_bytes as u64);
+        self.announce(sequence, slot.bytes)
+    }
+
+    /// The same for an inline sample, whose payload and trailer fit in an entry. `slot`, in which it was written, is free again.
+    #[inline]
+    pub(crate) fn publish_inline(&mut self, slot: Slot, payload: &[u64], info: &InlineInfo) -> u64 {
+        let sequence = self.history.retain_inline();
+        self.ring.publish_inline(sequence, payload, info);
+        self.history.return_loan(slot);
+        self.announce(sequence, 0)
+    }
+
+    /// The steps after the entry of `sequence` is stored.
+    #[inline]
+    fn announce(&mut self, sequence: u64, slot_bytes: usize) -> u64 {
+        let retired = if self.should_retire(slot_bytes) { self.retire_down_to(self.horizon) } else { None };
+        if let Some(outbox) = &self.outbox {
+            self.store_head(sequence);
+            outbox.notify(sequence);
+            if let Some(retired) = retired {
+                self.reclaim(retired, full_fence(Site::RetireFence));
+            }
+            return sequence;
+        }
+        // ONE fence for three: dead marks before pins (2); the entry before the sleepers (3) and before the ready bits of
+        // collectors (8).
         let fenced = full_fence(Site::PublishFence);
         crash::point(Point::PublishFenced);
-        if sequence.is_multiple_of(SAMPLES_PER_HEAD_STORE) {
-            self.header.head.store(sequence, Release);
-            crash::point(Point::HeadStored);
-        }
-        match &self.outbox {
-            Some(outbox) => outbox.notify(sequence, fenced),
-            None => self.lines.wake(fenced),
-        }
+        self.store_head(sequence);
+        self.lines.wake(fenced);
         if let Some(retired) = retired {
             self.reclaim(retired, fenced);
         }
         sequence
+    }
+
+    #[inline]
+    fn store_head(&self, sequence: u64) {
+        if sequence.is_multiple_of(SAMPLES_PER_HEAD_STORE) {
+            self.header.head.store(sequence, Release);
+            crash::point(Point::HeadStored);
+        }
     }
 
     #[inline]
@@ -132,27 +168,34 @@ impl<K> Writer<K> {
             && self.history.retained() > self.retention.guaranteed
     }
 
-    /// Retires down to `kept` samples: from the next SeqCst fence on, only readers that pinned the others before read them.
-    fn retire_down_to(&mut self, kept: usize) -> Retired {
+    /// Retires down to `kept` samples: from the next SeqCst fence on, only readers that pinned the others before read their slots.
+    /// `None`: no slot is retired.
+    fn retire_down_to(&mut self, kept: usize) -> Option<Retired> {
         if self.retention.is_gated {
             // Never lower within a roster: `is_blocked` relied on the last look, and a full ring must lose a sample now.
             self.gating_sequence = self.gating_sequence.max(self.roster.gating_sequence());
         }
-        while (self.history.retained() > kept || self.exceeds_byte_cap(0)) && self.history.tail() < self.gating_sequence
-        {
-            let Some(sequence) = self.history.retire_oldest() else { break };
-            self.ring.mark_dead(sequence); // N1: dead before the fence, the fence before the pins
+        let mut end = (self.history.head() + 1).saturating_sub(kept as u64);
+        loop {
+            let ring = &self.ring;
+            // N1: dead before the fence, the fence before the pins.
+            self.history.retire_before(end.min(self.gating_sequence), |sequence| ring.mark_dead(sequence));
+            end = self.history.tail() + 1;
+            if !self.exceeds_byte_cap(0) || end > self.gating_sequence {
+                break;
+            }
         }
         self.header.tail.store(self.history.tail(), Relaxed); // a hint for readers that jump
         crash::point(Point::TailStored);
-        Retired
+        self.history.has_retired().then_some(Retired)
     }
 
     /// Retires the samples beyond the horizon or, if it is less, beyond `wanted`, and reclaims those without a pin.
     pub(crate) fn retire_and_reclaim(&mut self, wanted: usize) {
-        let retired = self.retire_down_to(self.horizon.min(wanted));
-        let fenced = full_fence(Site::RetireFence); // (2)
-        self.reclaim(retired, fenced);
+        if let Some(retired) = self.retire_down_to(self.horizon.min(wanted)) {
+            let fenced = full_fence(Site::RetireFence); // (2)
+            self.reclaim(retired, fenced);
+        }
     }
 
     /// Reclaims retired samples without a pin; none, if readers joined that are not in the roster. The fence stands between the
@@ -219,7 +262,6 @@ impl<K> Writer<K> {
 
     /// Changes to a larger ring, which lies at `descriptor` and is not seen by any reader yet (5).
     pub(crate) fn change_ring(&mut self, ring: Ring, descriptor: Descriptor) {
-        self.history.grow(ring.capacity());
         self.ring.copy_to(&ring, self.history.tail(), self.history.head());
         crash::point(Point::RingFilled);
         self.header.ring.store(descriptor.to_word(), release(Site::DescriptorStore));
@@ -234,11 +276,18 @@ impl<K> Writer<K> {
         if !self.retention.is_gated || self.history.retained() < self.horizon && !self.exceeds_byte_cap(bytes) {
             return false;
         }
-        if self.history.tail() < self.gating_sequence {
+        if !self.must_keep(bytes) {
             return false; // as of the last look; cursors only advance
         }
         self.gating_sequence = self.roster.gating_sequence();
-        self.history.tail() >= self.gating_sequence
+        self.must_keep(bytes)
+    }
+
+    /// Whether the samples that gating readers have not taken leave no room for one more of `bytes`.
+    fn must_keep(&self, bytes: usize) -> bool {
+        let (oldest, tail) = (self.gating_sequence.max(self.history.tail()), self.history.tail());
+        (self.history.head() + 1).saturating_sub(oldest) >= self.horizon as u64
+            || oldest == tail && self.exceeds_byte_cap(bytes)
     }
 
     /// Stores that the publisher waits for gating readers, which ring `bell` (1 + a waiter line; 0: it does not wait any more).
@@ -252,7 +301,16 @@ impl<K> Writer<K> {
     /// Brings the next entry's line into this core's cache, shortly before it is stored: readers that poll would take it back.
     #[inline]
     pub(crate) fn prefetch_entry(&self) {
-        crate::protocol::prefetch::for_writing(self.ring.entry_address(self.history.head() + 1));
+        prefetch::for_writing(self.ring.address(self.history.head() + 1));
+    }
+
+    /// The same for the other lines of an entry with an inline payload, long before: readers do not poll these.
+    #[inline]
+    pub(crate) fn prefetch_payload(&self, length_bytes: usize) {
+        let entry = self.ring.address(self.history.head() + 1);
+        (LINE_BYTES..INLINE_OFFSET + length_bytes)
+            .step_by(LINE_BYTES)
+            .for_each(|offset| prefetch::for_writing(entry.wrapping_add(offset)));
     }
 }
 
@@ -261,9 +319,10 @@ mod tests {
     use super::*;
     use crate::protocol::{
         collect::ReadyBit,
-        layout::{READER_GATING, ReaderRecord, RingLine},
-        ring::Entry,
+        entry::Entry,
+        layout::{READER_GATING, ReaderRecord},
         shared::Shared,
+        sync::AtomicU64,
     };
 
     fn leaked<T: Shared + 'static>(count: usize) -> &'static [T] {
@@ -281,7 +340,7 @@ mod tests {
     #[test]
     fn a_joiner_does_not_overfill_the_ring_of_a_gated_publisher() {
         // SAFETY: leaked memory stays.
-        let ring = Ring::new(unsafe { InRegion::new(leaked::<RingLine>(32)) });
+        let ring = Ring::new(unsafe { InRegion::new(leaked::<AtomicU64>(32 * LINE_BYTES / 8)) }, LINE_BYTES);
         let room = ring.capacity() - ring_entries(0, 0, true);
         let samples = room - BATCH_SAMPLES.start();
         let retention = Retention { guaranteed: 1, samples, bytes: usize::MAX, is_keep_all: true, is_gated: true };
@@ -299,7 +358,7 @@ mod tests {
             writer.history.add_slot(slot);
             writer.publish(slot, 0);
             (writer.history.tail()..=sequence)
-                .for_each(|kept| assert_eq!(writer.ring.look(kept), Entry::Alive(kept as usize * 64)));
+                .for_each(|kept| assert_eq!(writer.ring.look(kept), Entry::Slot(kept as usize * 64)));
         };
         let change = writer.exchange_roster(&mut Roster::new(7, 0, Vec::new()));
         writer.grant(change);
@@ -313,9 +372,8 @@ mod tests {
         let change = writer.exchange_roster(&mut Roster::new(7, 0, vec![(record, ())]));
         writer.grant(change);
         for _ in 0..100 {
-            if writer.is_blocked(64) {
+            while writer.is_blocked(64) {
                 record.cursor.store(record.cursor.load(Relaxed) + 1, Relaxed);
-                assert!(!writer.is_blocked(64));
             }
             publish(&mut writer);
         }

@@ -1,7 +1,7 @@
 //! The discovery of a publisher's readers, by the control thread, which leaves the result for the publisher.
 //!
-//! If records cannot be mapped, the publisher's roster stays as old as it is, so that nothing is reclaimed: an unseen pin would
-//! be a use after free.
+//! If records cannot be mapped, or a process with records may be hidden, the publisher's roster stays as old as it is, so that
+//! nothing is reclaimed: an unseen pin would be a use after free.
 
 use crate::{
     domain::{
@@ -27,6 +27,8 @@ pub(crate) type Readers = Roster<Arc<Peer>>;
 pub(crate) struct ReaderDiscovery {
     topic: TopicIndex,
     key: u64,
+    /// The processes that had no name before the publisher could be found: they join no publisher, so they need not be seen.
+    hidden_before: Vec<u64>,
     pub(crate) discovered: Mutex<Discovered>,
 }
 
@@ -45,11 +47,13 @@ pub(crate) struct Discovered {
 }
 
 impl ReaderDiscovery {
-    /// No reader is discovered yet.
-    pub(crate) fn new(topic: TopicIndex, key: u64) -> ReaderDiscovery {
+    /// No reader is discovered yet. Called before the publisher can be found.
+    pub(crate) fn new(domain: &Domain, topic: TopicIndex, key: u64) -> ReaderDiscovery {
         let readers = Roster::new(key, 0, Vec::new());
         let discovered = Discovered { readers, is_new: false, generation: 0, processes: vec![], mapping_error: None };
-        ReaderDiscovery { topic, key, discovered: Mutex::new(discovered) }
+        // After an error, none: the publisher then reclaims nothing as long as there is a hidden process.
+        let hidden_before = domain.hidden().unwrap_or_default();
+        ReaderDiscovery { topic, key, hidden_before, discovered: Mutex::new(discovered) }
     }
 
     /// The result; waits for a discovery that is under way.
@@ -59,7 +63,7 @@ impl ReaderDiscovery {
 
     fn records(&self, domain: &Domain) -> Result<Vec<PeerRecord>> {
         let mut records = Vec::new();
-        for peer in domain.peers()?.iter().filter(|peer| !peer.is_known_dead()) {
+        for peer in domain.all_peers(&self.hidden_before)?.iter().filter(|peer| !peer.is_known_dead()) {
             records.extend(peer.records_of(self.key)?);
         }
         Ok(records)

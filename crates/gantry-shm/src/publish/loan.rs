@@ -73,6 +73,13 @@ impl Loan {
         unsafe { std::slice::from_raw_parts_mut(self.payload().as_ptr(), self.length_bytes) }
     }
 
+    /// The payload in words; bytes behind the payload fill the last one.
+    #[inline]
+    pub(crate) fn words(&self) -> &[u64] {
+        // SAFETY: as in `bytes`; the payload is aligned to 64 bytes, and its slot is whole lines, so whole words.
+        unsafe { std::slice::from_raw_parts(self.payload().cast::<u64>().as_ptr(), self.length_bytes.div_ceil(8)) }
+    }
+
     /// Sets the request that this message answers, for [`SampleInfo::request`](crate::SampleInfo::request).
     #[inline]
     pub fn set_request(&mut self, request: RequestId) {
@@ -80,6 +87,14 @@ impl Loan {
         let header = unsafe { self.header.as_mut() };
         (header.request_gid, header.request_sequence) = (request.client_gid.0, request.sequence);
         self.is_response = true;
+    }
+
+    /// The request of a response, in words: the client's gid in two, the sequence.
+    pub(crate) fn request_words(&self) -> [u64; 3] {
+        // SAFETY: as in `set_request`, which wrote it.
+        let header = unsafe { self.header.as_ref() };
+        let half = |first| u64::from_le_bytes(std::array::from_fn(|byte| header.request_gid[first + byte]));
+        [half(0), half(8), header.request_sequence]
     }
 
     /// Length of the payload.

@@ -8,7 +8,7 @@ use crate::{
     domain::sender::PERIODS,
     error::{Error, Result},
     protocol::{
-        layout::{LINE_BYTES, PAYLOAD_OFFSET},
+        layout::{MAX_INLINE_BYTES, PAYLOAD_OFFSET},
         writer::Retention,
     },
     publish::memory::slot_bytes,
@@ -55,6 +55,10 @@ pub struct PublisherOptions {
     /// Most shared memory of the publisher's samples, those held by readers included. `None`: 1 GiB, or the memory of the history
     /// and 64 held samples of the largest size, if that is more. It is address space until it is used.
     pub max_memory_bytes: Option<usize>,
+    /// Messages of up to so many bytes travel *inline*, in the entries of the publisher's ring: a subscription copies them out
+    /// instead of pinning them, which is faster for small messages. 256; 1024 at most. Each entry has room for the largest of
+    /// them.
+    pub max_inline_bytes: usize,
     /// Time that memory must have been unused before the publisher gives it back to the system, in a
     /// [`loan`](crate::Publisher::loan). 5 s; `Duration::MAX`: never.
     pub keep_unused_memory: Duration,
@@ -68,6 +72,7 @@ impl Default for PublisherOptions {
             max_kept_samples: 1024,
             max_kept_bytes: 64 << 20,
             max_memory_bytes: None,
+            max_inline_bytes: 256,
             keep_unused_memory: Duration::from_secs(5),
         }
     }
@@ -100,11 +105,28 @@ impl PublisherOptions {
         })
     }
 
-    /// Largest size of the file.
-    pub(crate) fn memory_limit_bytes(&self, samples: usize, description: &EndpointDescription) -> Result<usize> {
+    /// The longest message that travels inline.
+    pub(crate) fn inline_bytes(&self, description: &EndpointDescription) -> Result<usize> {
+        let (most, payload_bytes) = (self.max_inline_bytes, description.message_type.payload_bytes);
+        if most > MAX_INLINE_BYTES {
+            return Err(Error::OutOfRange {
+                what: "the size of messages that travel inline",
+                value: format!("{most} bytes"),
+                range: format!("it may be up to {MAX_INLINE_BYTES} bytes"),
+            });
+        }
+        Ok(payload_bytes.min(most))
+    }
+
+    /// Largest size of the file, with a ring of `ring_bytes` that keeps so many samples.
+    pub(crate) fn memory_limit_bytes(
+        &self,
+        samples: usize,
+        ring_bytes: usize,
+        description: &EndpointDescription,
+    ) -> Result<usize> {
         let payload_bytes = description.message_type.payload_bytes;
         let slot_bytes = if payload_bytes == usize::MAX { 0 } else { slot_bytes(PAYLOAD_OFFSET, payload_bytes)? };
-        let ring_bytes = samples * LINE_BYTES;
         let least = ring_bytes + 2 * slot_bytes;
         match self.max_memory_bytes {
             Some(bytes) if bytes < least => Err(Error::OutOfRange {

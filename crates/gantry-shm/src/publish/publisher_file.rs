@@ -6,7 +6,10 @@ use crate::{
     describe::description::EndpointDescription,
     domain::Domain,
     error::{Error, Result},
-    os::region::{MAX_RESERVE_BYTES, Region},
+    os::{
+        clock::{monotonic_ns, realtime_ns},
+        region::{MAX_RESERVE_BYTES, Region},
+    },
     protocol::{history::Slot, layout::*, ring::Descriptor},
     publish::returned_slots::ReturnedSlots,
 };
@@ -21,17 +24,18 @@ pub(crate) struct PublisherFile {
 }
 
 impl PublisherFile {
-    /// Makes the file without a name, with a ring of 2^`log2_capacity` entries and no slots; it may grow to `limit_bytes`.
+    /// Makes the file without a name, with a ring of 2^`log2_capacity` entries of `entry_bytes` and no slots; it may grow to
+    /// `limit_bytes`.
     pub(crate) fn create(
         domain: &Domain,
         description: &EndpointDescription,
-        log2_capacity: u32,
+        (log2_capacity, entry_bytes): (u32, usize),
         limit_bytes: usize,
     ) -> Result<PublisherFile> {
         let text = description.to_bytes();
         let text_offset = size_of::<PublisherHeader>();
         let ring_offset = (text_offset + text.len()).next_multiple_of(LINE_BYTES);
-        let length_bytes = (ring_offset + (size_of::<RingLine>() << log2_capacity)).next_multiple_of(PAGE_BYTES);
+        let length_bytes = (ring_offset + (entry_bytes << log2_capacity)).next_multiple_of(PAGE_BYTES);
         let reserve_bytes = limit_bytes.next_multiple_of(PAGE_BYTES).clamp(length_bytes, MAX_RESERVE_BYTES);
         let name = domain.process.publisher_file_name(description.number);
         let kind = (PUBLISHER_MAGIC, &*format!("the ring of topic {}", description.topic));
@@ -43,6 +47,8 @@ impl PublisherFile {
         (header.description_offset, header.description_bytes) = (text_offset as u32, text.len() as u32);
         header.payload_bytes = description.message_type.payload_bytes as u64;
         header.memory_offset = ring_offset as u64;
+        header.entry_bytes = entry_bytes as u32;
+        header.wall_offset_ns = realtime_ns().wrapping_sub(monotonic_ns());
         header.ring.store(Descriptor { offset: ring_offset, log2_capacity }.to_word(), Relaxed);
         header.state.store(PUBLISHER_LIVE, Relaxed);
         header.tail.store(1, Relaxed);

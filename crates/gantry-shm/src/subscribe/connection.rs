@@ -11,15 +11,17 @@ use crate::{
     error::{Error, Result},
     os::clock::monotonic_ns,
     protocol::{
+        entry::{Entry, InlineInfo},
         layout::*,
         prefetch,
-        reader::{Peek, Reader, Start, Taken, free_pin, unpin},
+        reader::{Reader, Start, Taken, free_pin, unpin},
         sleep::{Side, WaiterIndex},
         sync::Ordering::*,
     },
     subscribe::{
         mapping::{MAX_RING_CHANGES, PublisherMapping},
-        sample::{OwnedRecord, Sample},
+        owned_record::OwnedRecord,
+        sample::Sample,
     },
 };
 use std::{ptr::NonNull, sync::Arc};
@@ -99,7 +101,7 @@ impl PendingConnection {
             Durability::Volatile => Start::At(mapping.newest()?.1 + 1),
         };
         let record = domain.process.take_record(&domain.directory, publisher.key, state, depth)?;
-        let record = Arc::new(OwnedRecord { domain: domain.clone(), mapping: mapping.clone(), record });
+        let record = OwnedRecord::new(domain.clone(), mapping.clone(), record);
         let is_gating = state == READER_GATING;
         let lifespan_ns = limit_ns(publisher.qos.lifespan);
         Ok(PendingConnection { mapping, record, start, depth, is_gating, lifespan_ns })
@@ -191,25 +193,25 @@ impl Connection {
             return Ok(Some(sample));
         }
         for _ in 0..MAX_RING_CHANGES {
-            match self.reader.peek() {
-                Peek::Nothing => return Ok(None),
-                Peek::Slot { offset, length_bytes } => {
-                    let payload = self.mapping.hint(offset + PAYLOAD_OFFSET);
-                    prefetch::message(payload, length_bytes, prefetch::for_reading);
-                }
-                Peek::Unknown => {}
+            let Some(entry) = self.reader.look() else { return Ok(None) };
+            if let Entry::Slot(offset) = entry {
+                let payload = self.mapping.hint(offset + PAYLOAD_OFFSET);
+                prefetch::message(payload, self.reader.length_hint(), prefetch::for_reading);
             }
             let (record, index) = self.free_pin()?;
-            let first = self.reader.next;
-            let taken = self.reader.take(self.records[record].pin(index));
-            let passed = self.reader.next - first - u64::from(matches!(taken, Taken::Sample { .. }));
+            let (first, owned) = (self.reader.next, &self.records[record]);
+            // SAFETY: the pin is 0, only this connection sets it, and `taken` ends the use.
+            let payload = unsafe { owned.copies.payload(index) };
+            let taken = self.reader.take(entry, owned.pin(index), payload);
+            let passed = self.reader.next - first - u64::from(taken.is_sample());
             if passed > 0 {
                 self.count_losses(first, passed, losses); // in a ring that was replaced meanwhile, too
             }
             match taken {
-                Taken::Sample { offset, length_bytes } => {
-                    return self.sample_at(offset, length_bytes, record, index).map(Some);
+                Taken::Slot { offset, length_bytes } => {
+                    return self.in_slot(offset, length_bytes, record, index).map(Some);
                 }
+                Taken::Inline(info) => return Ok(Some(self.copied(&info, record, index))),
                 Taken::Nothing => return Ok(None),
                 Taken::Moved => self.reader.ring = self.mapping.ring()?,
                 Taken::Nonsense { head } => {
@@ -259,26 +261,54 @@ impl Connection {
         }
     }
 
-    /// The sample at `offset`, which is pinned and was alive after that.
+    /// The sample in the slot at `offset`, which is pinned and was alive after that.
     #[inline]
-    fn sample_at(
+    fn in_slot(
         &mut self,
         offset: usize,
         length_bytes: Option<u64>,
         record: usize,
         index: usize,
     ) -> Result<Sample, Box<Error>> {
+        self.note_take();
+        match self.checked(offset, length_bytes) {
+            Ok((slot, length_bytes)) => Ok(Sample::new(&self.records[record], index, slot, length_bytes as u32)),
+            Err(error) => {
+                unpin(self.records[record].pin(index));
+                Err(error)
+            }
+        }
+    }
+
+    /// The inline sample that was copied to the place of that pin.
+    #[inline]
+    fn copied(&mut self, info: &InlineInfo, record: usize, index: usize) -> Sample {
+        self.note_take();
+        let record = &self.records[record];
+        let mut slot = record.copies.header(index);
+        // SAFETY: the pin was 0 and only this connection sets it, so the place is this sample's alone (`Copies`).
+        let header = unsafe { slot.as_mut() };
+        let wall_time_ns = info.time_ns.wrapping_add(self.mapping.wall_offset_ns).wrapping_add(info.wall_shift_ns);
+        header.sequence = self.reader.next - 1;
+        (header.source_time_ns, header.source_wall_time_ns) = (info.time_ns, wall_time_ns);
+        header.length_bytes = info.length_bytes as u64;
+        header.request_valid_for = 0;
+        if info.request != [0; 3] {
+            let [gid0, gid1, sequence] = info.request;
+            header.request_gid[..8].copy_from_slice(&gid0.to_le_bytes());
+            header.request_gid[8..].copy_from_slice(&gid1.to_le_bytes());
+            (header.request_sequence, header.request_valid_for) = (sequence, header.sequence);
+        }
+        Sample::new(record, index, slot, info.length_bytes as u32)
+    }
+
+    /// The steps of a gating reader after it holds a sample.
+    #[inline]
+    fn note_take(&mut self) {
         if self.is_gating {
             self.ring_blocked_publisher();
             if self.kept_from.is_none() {
                 self.note_match();
-            }
-        }
-        match self.checked(offset, length_bytes) {
-            Ok((slot, length_bytes)) => Ok(Sample::new(self.records[record].clone(), index, slot, length_bytes as u32)),
-            Err(error) => {
-                unpin(self.records[record].pin(index));
-                Err(error)
             }
         }
     }
@@ -331,8 +361,7 @@ impl Connection {
     #[cold]
     fn add_record(&mut self) -> Result<(usize, usize), Box<Error>> {
         let record = self.domain.process.take_record(&self.domain.directory, self.mapping.key, READER_EXTENSION, 0)?;
-        let (domain, mapping) = (self.domain.clone(), self.mapping.clone());
-        self.records.push(Arc::new(OwnedRecord { domain, mapping, record }));
+        self.records.push(OwnedRecord::new(self.domain.clone(), self.mapping.clone(), record));
         self.domain.board.topic_changed(self.topic, Side::Readers);
         Ok((self.records.len() - 1, 0))
     }
@@ -340,14 +369,19 @@ impl Connection {
 
 impl Drop for Connection {
     fn drop(&mut self) {
-        if self.domain.epoch.is_current() {
-            for record in &self.records {
-                record.record.state.store(READER_LEFT, Release); // samples that are still held stay pinned
-                crash::point(Point::RecordLeft);
-            }
-            if self.is_gating {
-                self.ring_blocked_publisher();
-            }
+        let records = std::mem::take(&mut self.records);
+        if !self.domain.epoch.is_current() {
+            std::mem::forget(records); // samples in the child still refer to them
+            return;
+        }
+        self.peeked = None;
+        for record in records {
+            record.record.state.store(READER_LEFT, Release); // samples that are still held stay pinned
+            crash::point(Point::RecordLeft);
+            record.leave();
+        }
+        if self.is_gating {
+            self.ring_blocked_publisher();
         }
     }
 }

@@ -4,33 +4,34 @@ use crate::{
     describe::description::{EndpointDescription, Gid, Role},
     domain::{Domain, board::TopicIndex, control::ControlTask, process_file::publisher_file_name},
     error::Result,
-    os::event_fd::EventFd,
+    os::{clock::monotonic_ns, event_fd::EventFd},
     protocol::{
+        entry::Entry,
         layout::READER_LEFT,
-        ring::Entry,
         sleep::Side,
         sync::{Ordering::Acquire, acquire},
     },
     subscribe::{
         connection::{Connection, PendingConnection},
         mapping::PublisherMapping,
-        sample::OwnedRecord,
+        owned_record::OwnedRecord,
     },
 };
 use std::{
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc, Mutex, MutexGuard, OnceLock, PoisonError,
         atomic::{AtomicBool, Ordering::SeqCst},
     },
     task::Waker,
-    time::{Duration, Instant},
 };
 
 /// Time until the next attempt to join a publisher that could not be joined.
-const RETRY_AFTER: Duration = Duration::from_secs(1);
+const RETRY_AFTER_NS: u64 = 1_000_000_000;
 
 /// Publishers that left before the subscription looked, and whose samples are kept for it.
 const MAX_GONE_CONNECTIONS: usize = 16;
+
+type MismatchListener = Box<dyn Fn(&str) + Send + Sync>;
 
 /// The discovery of one subscription's publishers.
 pub(crate) struct PublisherDiscovery {
@@ -38,6 +39,8 @@ pub(crate) struct PublisherDiscovery {
     topic: TopicIndex,
     /// The subscription's user waits for an answer of the matched publishers: the control thread notices soon if one dies.
     pub(crate) polls_liveness: AtomicBool,
+    /// Called with each new reason in `mismatches`.
+    pub(crate) mismatch_listener: OnceLock<MismatchListener>,
     pub(crate) discovered: Mutex<Discovered>,
 }
 
@@ -56,8 +59,10 @@ pub(crate) struct Discovered {
     joined: Vec<Joined>,
     /// The reasons why publishers of the topic are not matched.
     pub(crate) mismatches: Vec<String>,
-    /// Not all publishers could be joined: the time of the next attempt.
-    retry_at: Option<Instant>,
+    /// The first failure to read or join a publisher that is there.
+    pub(crate) failure: Option<String>,
+    /// Not all publishers could be joined: the time of the next attempt, CLOCK_MONOTONIC.
+    retry_ns: Option<u64>,
     pub(crate) listener: Listener,
     /// The subscription is gone.
     is_closed: bool,
@@ -84,7 +89,8 @@ struct Joined {
 impl PublisherDiscovery {
     /// No publisher is discovered yet.
     pub(crate) fn new(description: EndpointDescription, topic: TopicIndex) -> PublisherDiscovery {
-        PublisherDiscovery { description, topic, polls_liveness: AtomicBool::new(false), discovered: Mutex::default() }
+        let (polls_liveness, mismatch_listener) = (AtomicBool::new(false), OnceLock::new());
+        PublisherDiscovery { description, topic, polls_liveness, mismatch_listener, discovered: Mutex::default() }
     }
 
     /// The result; waits for a discovery that is under way.
@@ -100,7 +106,7 @@ impl PublisherDiscovery {
             joined.is_gone = !there.iter().any(|(_, publisher)| publisher.key == joined.mapping.key);
         }
         if !discovered.mismatches.is_empty() {
-            discovered.retry_at = Some(Instant::now() + RETRY_AFTER);
+            discovered.retry_ns = Some(monotonic_ns() + RETRY_AFTER_NS);
         }
         let mut joining = Vec::new();
         for (peer, publisher) in &there {
@@ -111,13 +117,26 @@ impl PublisherDiscovery {
                 discovered.mismatches.push(why);
                 continue;
             }
+            if peer.board_id != domain.board.id() {
+                discovered.fail(format!(
+                    "{peer} uses another board than this process, so its publisher is not joined: the board was removed while \
+                     it was in use; restart the processes that started before that"
+                ));
+                continue;
+            }
             let file_name = publisher_file_name(&peer.id, publisher.number);
-            joining.push(PendingConnection::new(domain, publisher, &file_name, &self.description.qos));
+            let pending = || PendingConnection::new(domain, publisher, &file_name, &self.description.qos);
+            joining.push(domain.check_own_name(&publisher.topic).and_then(|()| pending()));
         }
         if joining.iter().any(Result::is_ok) {
             // Once for all: each wakes the control thread of every process with an endpoint of the topic.
             let generation = domain.board.topic_changed(self.topic, Side::Readers);
-            let join = |joining: PendingConnection| joining.join(domain, self.topic, generation);
+            // The name again, after the generation was raised: a publisher that lists the processes after this look finds this one,
+            // or finds that one is hidden.
+            let join = |joining: PendingConnection| {
+                domain.check_own_name(&self.description.topic)?;
+                joining.join(domain, self.topic, generation)
+            };
             joining.into_iter().for_each(|joining| discovered.add(joining.and_then(join)));
         } else {
             joining.into_iter().filter_map(Result::err).for_each(|error| discovered.add(Err(error)));
@@ -137,7 +156,7 @@ impl Discovered {
             }
             // It is leaving just now, and raises the generation; or its file was removed.
             Err(e) if e.is_not_found() => self.exclude(format!("a publisher's file is not there: {e}")),
-            Err(e) => self.exclude(e.to_string()),
+            Err(e) => self.fail(e.to_string()),
         }
     }
 
@@ -152,9 +171,14 @@ impl Discovered {
         self.connections.retain(|own| joined.iter().any(|joined| joined.mapping.key == own.mapping.key));
     }
 
+    fn fail(&mut self, why: String) {
+        self.failure.get_or_insert_with(|| why.clone());
+        self.exclude(why);
+    }
+
     fn exclude(&mut self, why: String) {
         self.mismatches.push(why);
-        self.retry_at = Some(Instant::now() + RETRY_AFTER);
+        self.retry_ns = Some(monotonic_ns() + RETRY_AFTER_NS);
     }
 
     /// Whether the publisher with that key was joined and did not leave.
@@ -167,10 +191,11 @@ impl Discovered {
         self.joined.iter().filter(|joined| !joined.is_gone).map(|joined| &joined.mapping)
     }
 
-    /// The subscription is dropped: forgets all publishers.
-    pub(crate) fn close(&mut self) {
+    /// The subscription is dropped: forgets all publishers. The caller drops the rest when the discovery is unlocked.
+    #[must_use]
+    pub(crate) fn close(&mut self) -> Discovered {
         let (version, joined_total) = (self.version + 1, self.joined_total);
-        *self = Discovered { version, joined_total, is_closed: true, ..Discovered::default() };
+        std::mem::replace(self, Discovered { version, joined_total, is_closed: true, ..Discovered::default() })
     }
 }
 
@@ -202,10 +227,12 @@ impl ControlTask for PublisherDiscovery {
         if discovered.is_closed {
             return;
         }
-        let version = discovered.version;
-        if discovered.retry_at.is_some_and(|at| Instant::now() >= at) {
+        let (version, joined_total) = (discovered.version, discovered.joined_total);
+        let is_retry = discovered.retry_ns.is_some_and(|at_ns| monotonic_ns() >= at_ns);
+        if is_retry {
             discovered.generation = None;
         }
+        let known = discovered.mismatches.clone();
         loop {
             // The generation first: a publisher that appears after it was read raises it again.
             let generation = acquire(&domain.board.line(self.topic).publishers_generation);
@@ -213,18 +240,31 @@ impl ControlTask for PublisherDiscovery {
                 break;
             }
             discovered.mismatches.clear();
-            discovered.retry_at = None;
+            (discovered.failure, discovered.retry_ns) = (None, None);
             if let Err(error) = self.join_present(domain, discovered) {
-                discovered.exclude(error.to_string());
+                discovered.fail(error.to_string());
             }
             discovered.generation = Some(generation);
             discovered.version += 1;
         }
+        if is_retry && discovered.joined_total > joined_total {
+            // The subscription saw this generation already, and would not look again.
+            domain.board.topic_changed(self.topic, Side::Publishers);
+        }
         discovered.forget_gone();
         discovered.joined.iter().for_each(|joined| joined.mapping.prefault_new(&domain.directory));
         let waker = if discovered.version == version { None } else { discovered.listener.waker.take() };
-        drop(guard); // the task that wakes up may lock it
+        let mut mismatches = discovered.mismatches.clone();
+        drop(guard); // the task that wakes up, and the listener, may lock it
         waker.into_iter().for_each(Waker::wake);
+        if let Some(listener) = self.mismatch_listener.get() {
+            mismatches.retain(|why| !known.contains(why));
+            mismatches.iter().for_each(|why| listener(why));
+        }
+    }
+
+    fn due_ns(&self) -> Option<u64> {
+        self.discovered().retry_ns
     }
 
     fn polls_liveness(&self) -> bool {

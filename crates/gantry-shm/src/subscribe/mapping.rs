@@ -27,6 +27,10 @@ pub(crate) struct PublisherMapping {
     pub(crate) header: InRegion<PublisherHeader>,
     pub(crate) key: u64,
     pub(crate) gid: [u8; 16],
+    /// Size of a ring's entry.
+    entry_bytes: usize,
+    /// The publisher's wall clock less its monotonic clock, to which the wall times of inline samples refer.
+    pub(crate) wall_offset_ns: u64,
     /// Rings and slots lie behind this.
     memory_offset: usize,
     payload_bytes: usize,
@@ -42,23 +46,40 @@ impl PublisherMapping {
         let header: &PublisherHeader = region.at(0)?;
         // Each is read once into a local, then checked, then used.
         let (payload_bytes, memory_offset) = (header.payload_bytes as usize, header.memory_offset as usize);
-        let (gid, found_key) = (header.gid, header.key);
+        let (gid, found_key, wall_offset_ns) = (header.gid, header.key, header.wall_offset_ns);
+        let entry_bytes = header.entry_bytes as usize;
+        if !(LINE_BYTES..=crate::protocol::layout::entry_bytes(MAX_INLINE_BYTES)).contains(&entry_bytes)
+            || entry_bytes % LINE_BYTES != 0
+        {
+            return Err(Error::corrupt(file_name, "its header", "entries of whole lines", entry_bytes));
+        }
         if memory_offset < size_of::<PublisherHeader>() || memory_offset % LINE_BYTES != 0 || found_key != key {
             let found = format!("memory at {memory_offset}, key {found_key:x}");
             return Err(Error::corrupt(file_name, "its header", format!("an offset, key {key:x}"), found));
         }
         // SAFETY: the mapping keeps the region.
         let header = unsafe { InRegion::new(header) };
-        Ok(PublisherMapping { region, header, key, gid, memory_offset, payload_bytes, prefaulted: AtomicUsize::new(0) })
+        let prefaulted = AtomicUsize::new(0);
+        Ok(PublisherMapping {
+            region,
+            header,
+            key,
+            gid,
+            entry_bytes,
+            wall_offset_ns,
+            memory_offset,
+            payload_bytes,
+            prefaulted,
+        })
     }
 
     /// The ring that the publisher uses now.
     pub(crate) fn ring(&self) -> Result<Ring> {
         let descriptor = Descriptor::from_word(acquire(&self.header.ring));
-        match self.region.ring(descriptor) {
+        match self.region.ring(descriptor, self.entry_bytes) {
             Err(_) => {
                 self.region.refresh_length()?; // it lies where the file grew
-                self.region.ring(descriptor)
+                self.region.ring(descriptor, self.entry_bytes)
             }
             ring => ring,
         }
@@ -121,6 +142,11 @@ impl PublisherMapping {
             // An error: the file has no name any more, its publisher is gone.
             let _ = self.region.prefault(directory, done..length_bytes);
         }
+    }
+
+    /// The longest payload in an entry.
+    pub(crate) fn inline_bytes(&self) -> usize {
+        self.entry_bytes - INLINE_OFFSET
     }
 
     pub(crate) fn name(&self) -> &str {

@@ -4,43 +4,14 @@
 use crate::{
     crash::{self, Point},
     describe::description::{Gid, RequestId},
-    domain::Domain,
+    os::asymmetric_fence,
     protocol::{
-        layout::{PAYLOAD_OFFSET, ReaderRecord, SlotHeader},
-        reader,
-        shared::InRegion,
-        sync::AtomicU64,
+        layout::{PAYLOAD_OFFSET, SlotHeader},
+        reader::release_sample,
     },
-    subscribe::mapping::PublisherMapping,
+    subscribe::owned_record::OwnedRecord,
 };
-use std::{ptr::NonNull, sync::Arc};
-
-/// A reader record of this process's file, which is free again when this is dropped. A pin of 0 is free. Aligned: its references
-/// are counted for each sample, and a publisher's own memory may lie beside it.
-#[repr(align(128))]
-pub(crate) struct OwnedRecord {
-    pub(crate) domain: Arc<Domain>,
-    /// Keeps the pinned samples mapped.
-    pub(crate) mapping: Arc<PublisherMapping>,
-    /// In the process file, which `domain` keeps.
-    pub(crate) record: InRegion<ReaderRecord>,
-}
-
-impl OwnedRecord {
-    #[inline]
-    pub(crate) fn pin(&self, index: usize) -> &AtomicU64 {
-        &self.record.pins[index]
-    }
-}
-
-impl Drop for OwnedRecord {
-    fn drop(&mut self) {
-        // The connection is gone and so is every sample: no pin is set.
-        if self.domain.epoch.is_current() {
-            self.domain.process.free_record(self.record);
-        }
-    }
-}
+use std::ptr::NonNull;
 
 /// The properties of a sample besides its payload.
 #[doc(alias = "MessageInfo")]
@@ -63,32 +34,41 @@ pub struct SampleInfo {
 /// A taken sample, in place.
 ///
 /// # Real-time
-/// Reading and dropping it are on the data path. Exceptions: the last sample of a publisher that is gone unmaps its memory, and
-/// the last one of a participant that is gone leaves the domain (system calls, a lock).
+/// Reading and dropping it are on the data path. Exceptions: if its subscription dropped the publisher (or was dropped), the drop
+/// takes a lock; the last sample of a publisher that is gone unmaps its memory, and the last one of a participant that is gone
+/// leaves the domain (system calls).
 pub struct Sample {
-    pins: Arc<OwnedRecord>,
+    /// Stays while this sample's pin is set (O1 of `owned_record`).
+    record: NonNull<OwnedRecord>,
     slot: NonNull<SlotHeader>,
     length_bytes: u32,
     index: u32,
 }
 
-// SAFETY: the payload is read-only memory that does not change while the pin is set, wherever the sample goes.
+// SAFETY: the payload is read-only memory that does not change while the pin is set, and the record is shared, wherever the
+//   sample goes.
 unsafe impl Send for Sample {}
 // SAFETY: as above.
 unsafe impl Sync for Sample {}
 
 impl Sample {
-    /// Pin `index` holds the sample in `slot`, whose entry was alive after that; `length_bytes` of payload are inside the pins'
-    /// mapping.
+    /// Pin `index` of `record` holds the sample in `slot`: a slot of the record's mapping whose entry was alive after that, or the
+    /// pin's place for a copy. `length_bytes` of payload are inside it.
     #[inline]
-    pub(crate) fn new(pins: Arc<OwnedRecord>, index: usize, slot: NonNull<SlotHeader>, length_bytes: u32) -> Sample {
-        Sample { pins, slot, length_bytes, index: index as u32 }
+    pub(crate) fn new(record: &OwnedRecord, index: usize, slot: NonNull<SlotHeader>, length_bytes: u32) -> Sample {
+        Sample { record: NonNull::from(record), slot, length_bytes, index: index as u32 }
+    }
+
+    #[inline]
+    fn record(&self) -> &OwnedRecord {
+        // SAFETY: this sample's pin is set (O1); in a forked child the record stays.
+        unsafe { self.record.as_ref() }
     }
 
     #[inline]
     fn header(&self) -> &SlotHeader {
-        // SAFETY: in bounds and aligned (`PublisherMapping::slot`), mapped as long as `pins`; not written while the pin holds
-        //   the sequence (I4).
+        // SAFETY: in bounds and aligned (`PublisherMapping::slot`, `Copies::header`), there as long as the record stays; not
+        //   written while the pin is set (I4).
         unsafe { self.slot.as_ref() }
     }
 
@@ -96,10 +76,17 @@ impl Sample {
     #[inline]
     #[must_use]
     pub fn bytes(&self) -> &[u8] {
-        // SAFETY: the payload follows the header, in bounds (`PublisherMapping::slot`).
+        // SAFETY: the payload follows the header, in bounds (`Sample::new`).
         let payload = unsafe { self.slot.cast::<u8>().add(PAYLOAD_OFFSET) };
-        // SAFETY: as above; not written while the pin holds the sequence (I4).
+        // SAFETY: as above; not written while the pin is set (I4).
         unsafe { std::slice::from_raw_parts(payload.as_ptr(), self.length_bytes as usize) }
+    }
+
+    /// Whether it is a private copy of an inline sample.
+    #[cfg(any(fuzzing, test))]
+    pub(crate) fn is_copy(&self) -> bool {
+        use crate::protocol::{reader::COPIED, sync::Ordering::Relaxed};
+        self.record().pin(self.index as usize).load(Relaxed) == COPIED
     }
 
     /// The properties besides the payload.
@@ -112,7 +99,7 @@ impl Sample {
             sequence: header.sequence,
             source_time_ns: header.source_time_ns,
             source_wall_time_ns: header.source_wall_time_ns,
-            publisher_gid: Gid(self.pins.mapping.gid),
+            publisher_gid: Gid(self.record().mapping.gid),
             length_bytes: self.length_bytes as usize,
             request: (header.request_valid_for == header.sequence).then_some(request),
         }
@@ -122,9 +109,13 @@ impl Sample {
 impl Drop for Sample {
     #[inline]
     fn drop(&mut self) {
-        if self.pins.domain.epoch.is_current() {
+        // No reference to the record outlives this statement: the record may be gone after the release (O3).
+        let &OwnedRecord { record, epoch, cell, .. } = self.record();
+        if epoch.is_current() {
             crash::point(Point::SampleDrops);
-            reader::unpin(self.pins.pin(self.index as usize));
+            if release_sample(&record.pins[self.index as usize], &cell.flag, asymmetric_fence::light) {
+                cell.free_orphan();
+            }
         }
     }
 }

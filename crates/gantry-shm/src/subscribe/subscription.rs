@@ -213,8 +213,8 @@ impl Subscription {
     /// Waits until there is something to take; `false` if there was nothing within `timeout`.
     ///
     /// # Errors
-    /// The time is over, no publisher is matched and there is one of another type; as [`Subscription::take`]; no waiter could be
-    /// set up.
+    /// The time is over, no publisher is matched, and there is one that could not be opened or mapped, or is of another type; as
+    /// [`Subscription::take`]; no waiter could be set up.
     pub fn wait(&mut self, timeout: Duration) -> Result<bool> {
         match self.wait_or(timeout, |_| false) {
             Ok(false) => self.type_mismatch().map_or(Ok(false), Err),
@@ -235,7 +235,8 @@ impl Subscription {
     /// `timeout`. It suits a caller that waits for an answer of the present publishers.
     ///
     /// # Errors
-    /// The process forked; no waiter could be set up.
+    /// The time is over, no publisher is matched, and there is one that could not be opened or mapped; the process forked; no
+    /// waiter could be set up.
     pub fn wait_for_change(&mut self, timeout: Duration) -> Result<bool> {
         let version = self.connections_version;
         self.wait_or(timeout, |this| this.connections_version != version)
@@ -248,7 +249,10 @@ impl Subscription {
         let waited =
             Subscription::wait_with(&mut waiter, &mut [self], timeout, |this| this.iter().any(|this| look(this)));
         self.waiter = Some(waiter);
-        waited
+        match waited {
+            Ok(false) => self.check_joined().map(|()| false),
+            waited => waited,
+        }
     }
 
     /// The wait of [`WaitSet::wait`].
@@ -285,8 +289,22 @@ impl Subscription {
 
     /// The error if no publisher is matched because of its type.
     fn type_mismatch(&self) -> Option<Error> {
-        let is_alone = self.connections.iter().all(|connection| connection.is_gone);
-        (is_alone && !self.mismatches().is_empty()).then(|| self.domain.type_mismatch(self.description())).flatten()
+        let has_type_mismatch = self.matched_count() == 0 && !self.mismatches().is_empty();
+        has_type_mismatch.then(|| self.domain.type_mismatch(self.description())).flatten()
+    }
+
+    /// An error if no publisher is matched because one could not be read or joined.
+    fn check_joined(&self) -> Result<()> {
+        match &self.discovery.discovered().failure {
+            Some(why) if self.matched_count() == 0 => {
+                Err(Error::UnmatchedPublisher { topic: self.description().topic.clone(), why: why.clone() })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn matched_count(&self) -> usize {
+        self.connections.iter().filter(|connection| !connection.is_gone).count()
     }
 
     /// A descriptor that is readable while there is something to take (rarely also just after the take), for epoll and poll; call
@@ -323,7 +341,8 @@ impl Subscription {
             Some(waker) if self.is_ready()? => waker.wake(),
             waker => {
                 let calls = waker.is_some();
-                self.discovery.discovered().listener.waker = waker;
+                let old = std::mem::replace(&mut self.discovery.discovered().listener.waker, waker);
+                drop(old); // it may own a handle that looks at the discovery, so not while that is locked
                 if calls {
                     self.participant.wake_control();
                 }
@@ -335,12 +354,13 @@ impl Subscription {
     /// Number of publishers that are matched now.
     ///
     /// # Errors
-    /// As [`Subscription::take`].
+    /// No publisher is matched, and there is one that could not be opened or mapped; as [`Subscription::take`].
     pub fn publisher_count(&mut self) -> Result<usize> {
         self.domain.epoch.check()?;
         self.domain.reap_dead()?;
         self.discover();
-        Ok(self.connections.iter().filter(|connection| !connection.is_gone).count())
+        self.check_joined()?;
+        Ok(self.matched_count())
     }
 
     /// The publishers from which there may be something to take: those that are matched, and those that are gone and not
@@ -377,6 +397,13 @@ impl Subscription {
             return Vec::new(); // the control thread may have held the lock at the fork
         }
         self.discovery.discovered().mismatches.clone()
+    }
+
+    /// Calls `listener` with each reason of [`Subscription::mismatches`]: with those of now at once, and with later ones in the
+    /// thread that finds them, once each. The first listener stays.
+    pub fn on_mismatch(&self, listener: impl Fn(&str) + Send + Sync + 'static) {
+        let listener = self.discovery.mismatch_listener.get_or_init(|| Box::new(listener));
+        self.mismatches().iter().for_each(|why| listener(why));
     }
 
     /// Counts a sample that was copied out of its slot, for [`Participant::connections`]. One store.
@@ -467,8 +494,9 @@ impl Subscription {
 
     /// Unmaps publishers that are gone and have nothing left to take.
     fn drop_drained(&mut self) {
-        if self.connections.iter().any(|connection| connection.is_gone) {
-            self.connections.retain(|connection| !connection.is_gone || connection.has_news());
+        let before = self.connections.len();
+        self.connections.retain(|connection| !connection.is_gone || connection.has_news());
+        if self.connections.len() < before {
             self.connections_version += 1;
             self.next_connection = 0;
         }
@@ -487,7 +515,8 @@ impl Drop for Subscription {
             return;
         }
         self.connections.clear();
-        self.discovery.discovered().close();
+        let closed = self.discovery.discovered().close();
+        drop(closed); // its waker may own a handle that looks at the discovery, so not while that is locked
         // A drop cannot return errors; the reaper removes the rest when this process is gone.
         let _ = self.domain.process.remove_endpoint(self.block);
         self.domain.board.topic_changed(self.topic, Side::Readers);

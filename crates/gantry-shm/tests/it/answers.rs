@@ -56,6 +56,8 @@ fn publishers_stay_until_they_are_gone_and_drained() {
     assert_eq!(subscription.publisher_count().unwrap(), 0);
     assert_eq!(gids(&subscription), [gid], "its sample can still be taken");
     let version = subscription.publishers_version();
+    assert_eq!(subscription.publisher_count().unwrap(), 0);
+    assert_eq!(subscription.publishers_version(), version, "nothing changed");
     assert_eq!(drain(&mut subscription), [1]);
     assert_eq!(gids(&subscription), []);
     assert_ne!(subscription.publishers_version(), version);

@@ -134,6 +134,8 @@ fn play_waiting(role: &str, arguments: &[String], participant: Arc<Participant>)
         "fifty" => crate::waiting::talk_on_fifty_topics(&participant),
         // Publishes or subscribes to thousands of topics.
         "two-thousand" => crate::many::have_two_thousand_endpoints(&participant, &arguments[2]),
+        // Subscribes, but may open no file.
+        "without-descriptors" => crate::many::subscribe_without_descriptors(&participant),
         // Publishes one sample for its first line of input, and dies.
         "last-words" => crate::descriptor::say_last_words(&participant),
         // Joins and leaves, and counts the threads, descriptors and files that stay in this process.
@@ -146,6 +148,10 @@ fn play_waiting(role: &str, arguments: &[String], participant: Arc<Participant>)
         "reap" => crate::registry::reap_often(root, participant),
         // Joins and leaves, and checks that its files are there.
         "create" => crate::registry::create_often(root, participant),
+        // Holds 40 samples, and reports the publishers that it joined and the samples that changed.
+        "hold-and-report" => crate::separation::hold_and_report(&participant),
+        // Publishes what there is memory for, each time that it is told to.
+        "publish-all" => crate::separation::publish_when_told(&participant),
         // Locks the registry.
         "hold-registry" => crate::registry::hold_registry(root, &participant),
         other => panic!("no role {other}"),

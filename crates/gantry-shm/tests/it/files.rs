@@ -107,11 +107,15 @@ fn a_damaged_publisher_is_an_error_and_not_a_crash() {
     let file = std::fs::OpenOptions::new().read(true).write(true).open(path).unwrap();
     let mut bytes = vec![0; file.metadata().unwrap().len() as usize];
     file.read_exact_at(&mut bytes, 0).unwrap();
-    // The ring's descriptor is at offset 128 (docs/internals/memory-layout.golden); sequence 1 is in its second line.
+    // The ring's descriptor is at offset 128, the size of its entries at 92 (docs/internals/memory-layout.golden); sequence 1 is
+    // in the second entry.
     let descriptor = u64::from_le_bytes(bytes[128..136].try_into().unwrap());
-    let ring = (descriptor >> 32) * 64 + 64;
+    let ring = (descriptor >> 32) * 64 + u64::from(u32::from_le_bytes(bytes[92..96].try_into().unwrap()));
     assert_eq!(bytes[ring as usize], 1, "the entry of sequence 1");
-    for entry in [u64::MAX, 1, 1 | 0xffff_ffff << 32, 1 | 3 << 32, 1 | (bytes.len() as u64 / 64 - 1) << 32] {
+    let (too_long, inline) = (1 | 1 << 63 | 0x7fe << 52, 1 | 1 << 63 | 64 << 52);
+    for entry in
+        [inline, too_long, u64::MAX, 1, 1 | 0x7fff_ffff << 32, 1 | 3 << 32, 1 | (bytes.len() as u64 / 64) << 32]
+    {
         file.write_all_at(&entry.to_le_bytes(), ring).unwrap();
         let mut late = self::subscription(&participant, 64, Qos::default());
         let _ = late.take();

@@ -129,7 +129,10 @@ pub fn forked_child_gets_errors(root: &Path, participant: Arc<Participant>) {
         // SAFETY: plain system call; `status` is ours.
         unsafe { libc::waitpid(stray, &mut status, 0) };
         assert!(libc::WIFSIGNALED(status) && libc::WTERMSIG(status) == libc::SIGSEGV, "{status}");
-        drop((sample, spare, events, publisher, subscription, participant));
+        // A sample is the last: it refers to what its subscription kept.
+        drop((spare, events, publisher, subscription, participant));
+        assert_eq!(sample.info().sequence, 1);
+        drop(sample);
         // The child joins a domain itself, after the parent's handles are gone, and its own child holds copies of all of it:
         // the death of the child is noticed all the same.
         let own = Participant::join_under(root, 0).unwrap();

@@ -5,7 +5,7 @@ use gantry_shm::{ConnectionState, GraphWatch, NodeRecord, Participant, Publisher
 use rustix::process::{Signal, kill_process};
 use std::{
     sync::{
-        Arc,
+        Arc, Mutex,
         atomic::{AtomicU64, Ordering::SeqCst},
     },
     task::{Wake, Waker},
@@ -19,6 +19,7 @@ tests![
     a_pair_that_is_not_mapped_has_a_reason,
     a_subscription_of_a_stopped_process_is_not_mapped_until_it_goes_on,
     copies_are_counted_for_each_endpoint,
+    the_drop_of_a_waker_may_use_what_it_waited_for,
 ];
 
 /// Counts its wake-ups.
@@ -29,6 +30,52 @@ impl Wake for Count {
     fn wake(self: Arc<Self>) {
         self.0.fetch_add(1, SeqCst);
     }
+}
+
+/// A waker that calls a function when it is dropped.
+struct AtDrop<F: Fn() + Send + Sync + 'static>(F);
+
+impl<F: Fn() + Send + Sync + 'static> Wake for AtDrop<F> {
+    fn wake(self: Arc<Self>) {}
+}
+
+impl<F: Fn() + Send + Sync + 'static> Drop for AtDrop<F> {
+    fn drop(&mut self) {
+        (self.0)();
+    }
+}
+
+fn waker_at_drop(function: impl Fn() + Send + Sync + 'static) -> Option<Waker> {
+    Some(Waker::from(Arc::new(AtDrop(function))))
+}
+
+fn the_drop_of_a_waker_may_use_what_it_waited_for() {
+    let root = Root::new();
+    let participant = root.join();
+    let (done, dropped) = std::sync::mpsc::channel();
+    // In a thread: a waker that is dropped under a lock blocks it for ever.
+    std::thread::spawn(move || {
+        let mut subscription = subscription(&participant, STREAM_BYTES, stream_qos());
+        for _ in 0..2 {
+            let (events, done) = (Mutex::new(subscription.events().unwrap()), done.clone());
+            let look = move || {
+                events.lock().unwrap().is_ready().unwrap();
+                done.send("subscription").unwrap();
+            };
+            subscription.set_waker(waker_at_drop(look)).unwrap(); // drops the first
+        }
+        drop(subscription);
+        let watch = Arc::new(GraphWatch::new(participant).unwrap());
+        let weak = Arc::downgrade(&watch);
+        let look = move || {
+            weak.upgrade().unwrap().set_waker(None);
+            done.send("graph").unwrap();
+        };
+        watch.set_waker(waker_at_drop(look));
+        watch.set_waker(None);
+    });
+    let names: Vec<_> = std::iter::from_fn(|| dropped.recv_timeout(PATIENCE).ok()).take(3).collect();
+    assert_eq!(names, ["subscription", "subscription", "graph"]);
 }
 
 fn nodes(participant: &Participant) -> Vec<String> {

@@ -25,10 +25,12 @@ mod many;
 mod memory;
 mod model;
 mod namespaces;
+mod orphans;
 mod pages;
 mod realtime;
 mod registry;
 mod removed;
+mod separation;
 mod support;
 mod waiting;
 
@@ -59,8 +61,10 @@ fn main() -> std::process::ExitCode {
         many::TESTS,
         memory::TESTS,
         model::TESTS,
+        orphans::TESTS,
         registry::TESTS,
         removed::TESTS,
+        separation::TESTS,
         waiting::TESTS,
     ];
     let mut trials = trials(in_any_order);

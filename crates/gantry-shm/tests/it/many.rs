@@ -3,10 +3,11 @@
 use crate::{child::say, support::*};
 use gantry_shm::{Participant, Publisher, Qos, SourceTime, Subscription, inspect_under};
 use rustix::process::{Resource, getrlimit, setrlimit};
-use std::{io::BufRead, sync::Arc, time::Duration};
+use std::{io::BufRead, os::fd::AsRawFd, sync::Arc, time::Duration};
 
 tests![
     two_thousand_publishers_need_few_descriptors,
+    a_subscription_without_descriptors_says_so_and_recovers,
     many_processes_come_and_go_at_once,
     sleepers_that_share_a_waiter_line_are_woken_and_forgotten,
 ];
@@ -34,6 +35,51 @@ fn two_thousand_publishers_need_few_descriptors() {
     talker.finish();
     listener.finish();
     root.assert_empty();
+}
+
+fn a_subscription_without_descriptors_says_so_and_recovers() {
+    let root = Root::new();
+    let mut reader = root.child("without-descriptors", &[]);
+    assert_eq!(reader.line(), "ready");
+    let participant = root.join();
+    let mut publisher = publisher(&participant, 64, Qos::default());
+    for what in ["told", "wait", "wait_for_change", "publisher_count", "mismatches"] {
+        let said = reader.line();
+        for part in [what, "Too many open files", "`ulimit -n`"] {
+            assert!(said.contains(part), "{part} is not in: {said}");
+        }
+    }
+    reader.say("open");
+    assert!(publisher.wait_for_subscriptions(1, PATIENCE).unwrap());
+    send(&mut publisher, 64, 1);
+    assert_eq!(reader.line(), "took 1");
+    reader.finish();
+}
+
+/// Role of a child process: a subscription that may open no file until it is told to. No call discovers publishers for it.
+pub fn subscribe_without_descriptors(participant: &Arc<Participant>) {
+    let mut subscription = subscription(participant, 64, Qos::default());
+    let limit = getrlimit(Resource::Nofile);
+    let open = rustix::io::dup(std::io::stdin()).unwrap();
+    let few = rustix::process::Rlimit { current: Some(open.as_raw_fd() as u64), ..limit };
+    drop(open);
+    let (sender, told) = std::sync::mpsc::channel();
+    subscription.on_mismatch(move |why| sender.send(why.to_owned()).unwrap());
+    setrlimit(Resource::Nofile, few).unwrap();
+    say("ready");
+    say(&format!("told {}", told.recv_timeout(PATIENCE).unwrap()));
+    say(&format!("wait {}", subscription.wait(Duration::ZERO).unwrap_err()));
+    say(&format!("wait_for_change {}", subscription.wait_for_change(Duration::ZERO).unwrap_err()));
+    say(&format!("publisher_count {}", subscription.publisher_count().unwrap_err()));
+    say(&format!("mismatches {:?}", subscription.mismatches()));
+    std::io::stdin().lock().lines().next().unwrap().unwrap();
+    setrlimit(Resource::Nofile, limit).unwrap();
+    let mut taken = None;
+    eventually("a sample comes", || {
+        taken = subscription.take().unwrap();
+        taken.is_some()
+    });
+    say(&format!("took {}", check(taken.unwrap().bytes())));
 }
 
 /// Role of a child process: 2000 endpoints in a process that may open 256 files.

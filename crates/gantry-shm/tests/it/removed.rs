@@ -14,8 +14,17 @@ tests![
     a_publisher_in_a_removed_domain_is_a_sentence,
 ];
 
-fn file(root: &Root, ending: &str) -> PathBuf {
+pub fn file(root: &Root, ending: &str) -> PathBuf {
     root.files().into_iter().find(|path| path.extension().is_some_and(|e| e == ending)).unwrap()
+}
+
+/// Waits until the readers that the publishers see have joined: a reader without a name lets go of a publisher before that.
+fn wait_for_joins(participant: &Participant) {
+    eventually("the readers joined", || {
+        let processes = participant.inspect().unwrap().processes;
+        let mut readers = processes.iter().flat_map(|process| &process.publishers).flat_map(|it| &it.readers);
+        readers.all(|reader| reader.next_sequence > 0)
+    });
 }
 
 fn a_process_whose_file_was_removed_is_honoured() {
@@ -26,6 +35,7 @@ fn a_process_whose_file_was_removed_is_honoured() {
     let participant = root.join();
     let mut publisher = publisher(&participant, STREAM_BYTES, stream_qos());
     assert!(publisher.wait_for_subscriptions(1, PATIENCE).unwrap());
+    wait_for_joins(&participant);
     std::fs::remove_file(its_file).unwrap();
     // A process that joins now does not see that one, and makes the others look for peers again.
     let mut idle = root.child("idle", &[]);
@@ -88,6 +98,7 @@ fn a_removed_domain_goes_on_for_matched_endpoints() {
     let mut reader = root.child("check", &[]);
     assert_eq!(reader.line(), "ready");
     assert!(publisher.wait_for_subscriptions(1, PATIENCE).unwrap());
+    wait_for_joins(&participant);
     // Its present memory is enough; it cannot grow any more.
     drop((0..20).map(|_| publisher.loan(STREAM_BYTES).unwrap()).collect::<Vec<_>>());
     let user_directory = root.files().into_iter().find(|path| path.parent() == Some(root.path())).unwrap();

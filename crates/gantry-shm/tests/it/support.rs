@@ -107,12 +107,16 @@ pub fn fill(bytes: &mut [u8], number: u64) {
 
 /// The number that [`fill`] wrote; panics if any byte differs.
 pub fn check(bytes: &[u8]) -> u64 {
+    number_of(bytes).unwrap_or_else(|number| panic!("message {number} is corrupt"))
+}
+
+/// The number that [`fill`] wrote; as an error if any byte differs.
+pub fn number_of(bytes: &[u8]) -> Result<u64, u64> {
     let (words, _) = bytes.as_chunks::<8>();
     let (last, body) = words.split_last().unwrap();
     let number = u64::from_le_bytes(body[0]);
     let sum = body.iter().fold(number, |sum, word| sum.rotate_left(5) ^ u64::from_le_bytes(*word));
-    assert_eq!(sum, u64::from_le_bytes(*last), "message {number} is corrupt");
-    number
+    if sum == u64::from_le_bytes(*last) { Ok(number) } else { Err(number) }
 }
 
 /// As [`fill`], of any length: each byte depends on its offset and the number.

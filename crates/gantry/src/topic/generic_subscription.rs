@@ -68,7 +68,8 @@ impl GenericSubscription {
     ///
     /// # Errors
     /// The time is over, no publisher is matched and there is one of another type
-    /// ([`EngineError::TypeMismatch`](crate::EngineError::TypeMismatch)); as [`GenericSubscription::take`].
+    /// ([`EngineError::TypeMismatch`](crate::EngineError::TypeMismatch)), or one that could not be opened or mapped
+    /// ([`EngineError::UnmatchedPublisher`](crate::EngineError::UnmatchedPublisher)); as [`GenericSubscription::take`].
     pub fn wait(&mut self, timeout: Duration) -> Result<bool> {
         Ok(self.engine.wait(timeout)?)
     }
@@ -124,7 +125,8 @@ impl GenericSubscription {
         self.engine.losses().expired
     }
 
-    /// A sentence for each publisher of this topic that is not matched: another type, or incompatible QoS.
+    /// A sentence for each publisher of this topic that is not matched: another type, incompatible QoS, or a failure to
+    /// open or map it. Each is logged, too, when it is found.
     #[must_use]
     pub fn mismatches(&self) -> Vec<String> {
         self.engine.mismatches()

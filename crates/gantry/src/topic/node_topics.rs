@@ -109,7 +109,7 @@ impl Node {
         let (node, participant) = (self.fully_qualified_name(), self.participant().clone());
         let engine = gantry_shm::Subscription::new(participant, &node, topic, message_type, qos)?;
         tracing::debug!(%node, %topic, "subscribes");
-        engine.mismatches().iter().for_each(|why| tracing::warn!("{why}"));
+        engine.on_mismatch(|why| tracing::warn!("{why}"));
         Ok(GenericSubscription::new(engine, self.presence().clone()))
     }
 

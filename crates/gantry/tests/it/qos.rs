@@ -2,7 +2,10 @@
 //!
 //! No test depends on the speed of the machine: it waits for events that must come, or bounds their number by the time that passed.
 
-use crate::support::*;
+use crate::{
+    executors::failures::{collect_log, logged},
+    support::*,
+};
 use gantry::{
     Events, Liveliness, Node, PlainMessage, Publisher, PublisherEvent, Qos, QosPolicy, Subscription, SubscriptionEvent,
     Waitable,
@@ -13,6 +16,7 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 tests![
     both_sides_are_told_the_incompatible_policy,
     each_incompatible_endpoint_is_counted_once,
+    a_mismatch_is_logged_when_it_is_found,
     another_type_is_an_event,
     both_sides_are_told_of_matched_endpoints_that_come_and_leave,
     an_endpoint_that_dies_is_no_longer_matched,
@@ -126,6 +130,17 @@ fn both_sides_are_told_the_incompatible_policy() {
         let (mut publisher, mut subscription) = (publisher, subscription);
         assert_eq!((publisher.subscription_count().unwrap(), subscription.publisher_count().unwrap()), (0, 0));
     }
+}
+
+fn a_mismatch_is_logged_when_it_is_found() {
+    collect_log();
+    let (node, topic) = (node(), "logged_mismatch");
+    let mut subscription = subscription(&node, topic, Qos::default());
+    let _incompatible = publisher(&node, topic, Qos::default().best_effort());
+    eventually("the publisher and the subscription are told", || logged(topic).len() == 2);
+    let _compatible = publisher(&node, topic, Qos::default());
+    assert_eq!(subscription.publisher_count().unwrap(), 1);
+    assert_eq!(logged(topic).len(), 2, "each is told once: {:?}", logged(topic));
 }
 
 fn each_incompatible_endpoint_is_counted_once() {

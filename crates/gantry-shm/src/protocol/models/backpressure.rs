@@ -46,7 +46,7 @@ pub(super) const JOIN: Model = Model {
         subscription.leave();
     },
     preemptions: Some(2),
-    needs: &[Site::CursorFence, Site::CursorAfterHold, Site::PublishFence],
+    needs: &[Site::CursorFence, Site::PublishFence],
 };
 
 /// A joiner that wants only new samples does not block the publisher for older ones: its cursor is 0 until it is chosen.

@@ -15,7 +15,9 @@
 mod backpressure;
 mod check;
 mod growth;
+mod inline;
 mod join;
+mod orphan;
 mod publisher;
 mod reclaim;
 mod subscription;
@@ -36,6 +38,9 @@ models! {
     reclaim_in_publish: &reclaim::IN_PUBLISH;
     line_is_reused_while_its_slot_is_held: &reclaim::LINE_REUSED;
     reclaim_in_loan: &reclaim::IN_LOAN;
+    an_inline_sample_is_overwritten: &inline::OVERWRITTEN;
+    inline_samples_and_slots_take_turns: &inline::MIXED;
+    ring_grows_under_inline_samples: &inline::GROWTH;
     reader_joins_meanwhile: &join::JOIN;
     ring_grows: &growth::GROWTH;
     reader_joins_while_ring_grows: &growth::JOIN;
@@ -51,6 +56,7 @@ models! {
     one_publisher_wakes_a_collector: &wake::COLLECT;
     two_publishers_wake_a_collector: &wake::COLLECT_TWO;
     a_publisher_wakes_a_collector_again: &wake::COLLECT_AGAIN;
+    record_outlives_its_connection: &orphan::ORPHAN;
 }
 
 /// Every site, with the reason if no model can show that it is needed. A site that is not listed does not compile.
@@ -69,6 +75,7 @@ sites! {
     DeadMark,
     GenerationLook,
     NewsFence,
+    OutboxStore,
     SenderFence,
     SleepFence,
     RingsBeforeLook,
@@ -79,7 +86,10 @@ sites! {
     PinStore,
     Unpin,
     PinsLook,
-    LengthLook,
+    OverwriteMark,
+    OverwriteFence,
+    RecheckFence,
+    Recheck,
     DescriptorStore,
     MovedStore,
     MovedMark,
@@ -89,6 +99,8 @@ sites! {
     CursorAfterHold,
     CursorFence,
     BlockFence,
+    ReleaseFence,
+    OrphanFence,
     GateLook: "The other side of CursorStore.",
 }
 

@@ -3,6 +3,7 @@
 
 use super::world::{KEY, PUBLISHER_BELL, World};
 use crate::protocol::{
+    entry::InlineInfo,
     history::Slot,
     layout::{LINE_BYTES, ReaderRecord},
     roster::Roster,
@@ -104,7 +105,22 @@ impl Publisher {
         }
         let sequence = self.writer.history.head() + 1;
         self.world.write(slot, sequence);
-        self.writer.publish(slot, length_of(sequence));
+        self.writer.publish(slot, length_of(sequence) as usize);
+    }
+
+    /// As `Publisher::publish` of an inline message: its word is its sequence. Its slot is not read or written.
+    pub(super) fn publish_inline(&mut self) -> bool {
+        if self.is_gated && self.writer.may_be_outdated() {
+            self.discover();
+        }
+        if self.writer.is_blocked(0) {
+            self.wait_for_room(0);
+        }
+        let Some(slot) = self.writer.history.take_free(LINE_BYTES) else { return false };
+        let sequence = self.writer.history.head() + 1;
+        let info = InlineInfo { length_bytes: 8, time_ns: sequence, ..InlineInfo::default() };
+        self.writer.publish_inline(slot, &[sequence], &info);
+        true
     }
 
     /// Sleeps on the futex itself: `sleep::sleep`, which `Publisher::wait_for_room` uses, has a fence of its own, and would

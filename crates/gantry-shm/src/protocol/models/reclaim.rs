@@ -36,7 +36,7 @@ pub(super) const LINE_REUSED: Model = Model {
         run(&world, 1, |publisher| publisher.publish());
     },
     preemptions: Some(4),
-    needs: &[Site::LengthLook],
+    needs: &[Site::RecheckFence],
 };
 
 /// Depth 2, and a loan wants only one sample kept: samples are retired in `retire_and_reclaim`.

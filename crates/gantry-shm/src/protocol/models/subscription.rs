@@ -28,7 +28,8 @@ pub(super) struct Subscription {
 /// A sample that is held.
 pub(super) struct Sample {
     pin: InRegion<AtomicU64>,
-    offset: usize,
+    /// `None`: it was inline, and checked when it was taken.
+    offset: Option<usize>,
     pub(super) sequence: u64,
     world: Arc<World>,
 }
@@ -36,7 +37,9 @@ pub(super) struct Sample {
 impl Sample {
     /// Reads the payload, which must be this sample's, and releases the pin.
     pub(super) fn read(self) -> u64 {
-        assert_eq!(self.world.read(self.offset), self.sequence, "another sample's payload");
+        if let Some(offset) = self.offset {
+            assert_eq!(self.world.read(offset), self.sequence, "another sample's payload");
+        }
         unpin(&self.pin);
         self.sequence
     }
@@ -83,14 +86,22 @@ impl Subscription {
     /// The next sample, as `Connection::take` takes it.
     pub(super) fn take(&mut self) -> Option<Sample> {
         for _ in 0..MAX_RING_CHANGES {
+            let entry = self.reader.look()?;
             let pin = &self.record.pins[free_pin(&self.record).unwrap()];
-            match self.reader.take(pin) {
-                Taken::Sample { offset, length_bytes } => {
-                    let expected = u64::from(length_of(self.reader.next - 1));
+            let mut payload = [0];
+            let taken = self.reader.take(entry, pin, &mut payload);
+            // SAFETY: a part of the world, which the sample keeps.
+            let pin = unsafe { InRegion::new(pin) };
+            let sequence = self.reader.next - 1;
+            match taken {
+                Taken::Slot { offset, length_bytes } => {
+                    let expected = u64::from(length_of(sequence));
                     assert_eq!(length_bytes.unwrap_or(expected), expected, "another sample's length");
-                    // SAFETY: a part of the world, which the sample keeps.
-                    let pin = unsafe { InRegion::new(pin) };
-                    return Some(Sample { pin, offset, sequence: self.reader.next - 1, world: self.world.clone() });
+                    return Some(Sample { pin, offset: Some(offset), sequence, world: self.world.clone() });
+                }
+                Taken::Inline(info) => {
+                    assert_eq!((info.time_ns, payload), (sequence, [sequence]), "another sample's words");
+                    return Some(Sample { pin, offset: None, sequence, world: self.world.clone() });
                 }
                 Taken::Nothing => return None,
                 Taken::Moved => self.reader.ring = self.world.ring(),

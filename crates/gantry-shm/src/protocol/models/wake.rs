@@ -96,7 +96,7 @@ pub(super) const SENDER: Model = Model {
         }
     },
     preemptions: Some(3),
-    needs: &[Site::PublishFence, Site::SenderFence, Site::SleepFence, Site::RingsBeforeLook, Site::RingCounts],
+    needs: &[Site::OutboxStore, Site::SenderFence, Site::SleepFence, Site::RingsBeforeLook, Site::RingCounts],
 };
 
 fn publishers(count: usize, waiter: WaiterIndex) {

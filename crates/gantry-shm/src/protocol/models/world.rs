@@ -4,11 +4,11 @@
 use crate::protocol::{
     collect::ReadyBit,
     history::Slot,
-    layout::{LINE_BYTES, PublisherHeader, ReaderRecord, RingLine, TopicLine, WAITER_LINES, WaiterLine},
+    layout::{INLINE_OFFSET, LINE_BYTES, PublisherHeader, ReaderRecord, TopicLine, WAITER_LINES, WaiterLine},
     ring::{Descriptor, Ring},
     shared::InRegion,
     sleep::{TopicLines, WaiterIndex},
-    sync::{Futex, acquire},
+    sync::{AtomicU64, Futex, acquire},
 };
 use loom::{cell::UnsafeCell, sync::Mutex};
 use std::sync::Arc;
@@ -17,6 +17,8 @@ use std::sync::Arc;
 pub(super) const KEY: u64 = 7;
 /// The topic's bit for waiters that collect.
 const TOPIC_BIT: ReadyBit = ReadyBit(70);
+/// Entries with one word of an inline payload.
+pub(super) const ENTRY_BYTES: usize = INLINE_OFFSET + 8;
 /// Waiter of a subscription.
 pub(super) const READER_BELL: WaiterIndex = WaiterIndex(0);
 /// Waiter of a publisher.
@@ -52,7 +54,7 @@ pub(super) struct World {
     pub(super) board: Arc<Board>,
     pub(super) header: PublisherHeader,
     /// The second is the larger one.
-    rings: [Box<[RingLine]>; 2],
+    rings: [Box<[AtomicU64]>; 2],
     payloads: Box<[UnsafeCell<u64>]>,
     record: ReaderRecord,
     /// Whether the record can be found. The kernel's locks give the same order: a process that finds a file sees its contents.
@@ -67,7 +69,7 @@ unsafe impl Send for World {}
 impl World {
     /// `slots` payloads, a ring of `capacity` entries, and one twice as large.
     pub(super) fn new(board: &Arc<Board>, slots: usize, capacity: usize) -> Arc<World> {
-        let ring = |capacity| (0..capacity).map(|_| RingLine::default()).collect();
+        let ring = |capacity| (0..capacity * ENTRY_BYTES / 8).map(|_| AtomicU64::new(0)).collect();
         let world = World {
             board: board.clone(),
             header: PublisherHeader::default(),
@@ -91,11 +93,11 @@ impl World {
 
     /// The descriptor of one of the two rings.
     pub(super) fn descriptor(&self, ring: usize) -> Descriptor {
-        Descriptor { offset: ring * LINE_BYTES, log2_capacity: self.rings[ring].len().ilog2() }
+        Descriptor { offset: ring * LINE_BYTES, log2_capacity: (self.rings[ring].len() * 8 / ENTRY_BYTES).ilog2() }
     }
 
     pub(super) fn ring_at(self: &Arc<World>, descriptor: Descriptor) -> Ring {
-        Ring::new(self.part(|world| &*world.rings[descriptor.offset / LINE_BYTES]))
+        Ring::new(self.part(|world| &*world.rings[descriptor.offset / LINE_BYTES]), ENTRY_BYTES)
     }
 
     /// As `PublisherMapping::ring`.

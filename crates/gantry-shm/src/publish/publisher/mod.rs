@@ -23,6 +23,7 @@ use crate::{
     events::Events,
     os::clock::monotonic_ns,
     protocol::{
+        entry::InlineInfo,
         history::Slot,
         layout::*,
         prefetch,
@@ -78,6 +79,11 @@ pub struct Publisher {
     /// References to `file` of published loans: to move one costs nothing, to count one does.
     spare: Vec<Arc<PublisherFile>>,
     memory: Memory,
+    /// Size of the ring's entries, and the longest payload that rides in one.
+    entry_bytes: usize,
+    inline_bytes: usize,
+    /// As in the header.
+    wall_offset_ns: u64,
     writer: Writer<Arc<crate::domain::peer::Peer>>,
     discovery: Arc<ReaderDiscovery>,
     /// A reader is in another process, so likely on another core.
@@ -111,7 +117,9 @@ impl Publisher {
         let retention = options.retention(&qos);
         let kept = if retention.is_keep_all { retention.samples } else { retention.guaranteed };
         let log2_capacity = ring_entries(kept, *BATCH_SAMPLES.start(), retention.is_gated).next_power_of_two().ilog2();
-        let limit_bytes = options.memory_limit_bytes(1 << log2_capacity, &description)?;
+        let inline_bytes = options.inline_bytes(&description)?;
+        let entry_bytes = entry_bytes(inline_bytes);
+        let limit_bytes = options.memory_limit_bytes(1 << log2_capacity, entry_bytes << log2_capacity, &description)?;
         let removed = |e: Error| match e.is_not_found() {
             true => Error::Removed {
                 file: domain.directory.path().to_owned(),
@@ -119,10 +127,12 @@ impl Publisher {
             },
             false => e,
         };
-        let mut file = PublisherFile::create(&domain, &description, log2_capacity, limit_bytes).map_err(removed)?;
+        let ring = (log2_capacity, entry_bytes);
+        let mut file = PublisherFile::create(&domain, &description, ring, limit_bytes).map_err(removed)?;
         let header = file.header()?;
-        let ring = file.region.ring(Descriptor::from_word(header.ring.load(Relaxed)))?;
+        let ring = file.region.ring(Descriptor::from_word(header.ring.load(Relaxed)), entry_bytes)?;
         let records_activity = liveliness::begin(header, &qos);
+        let wall_offset_ns = header.wall_offset_ns;
         let topic = domain.topic(topic);
         let outbox = period.map(|period| participant.outbox(topic, period)).transpose()?;
         // SAFETY: the publisher keeps the file as long as the writer.
@@ -132,6 +142,7 @@ impl Publisher {
         let writer = Writer::new(header, lines, outbox, ring, Roster::new(description.key, 0, Vec::new()), retention);
         let mut memory = Memory::new(file.region.length_bytes());
         slots::first_slots(&mut memory, &file, &domain, &description)?;
+        let discovery = Arc::new(ReaderDiscovery::new(&domain, topic, description.key));
         file.publish_name(&domain).map_err(removed)?;
         let file = Arc::new(file);
         let block = match domain.process.add_endpoint(&domain.directory, &description) {
@@ -141,7 +152,6 @@ impl Publisher {
                 return Err(e);
             }
         };
-        let discovery = Arc::new(ReaderDiscovery::new(topic, description.key));
         participant.register(&discovery);
         let waiter = Waiter::new(domain.clone());
         let mut publisher = Publisher {
@@ -154,6 +164,9 @@ impl Publisher {
             file,
             spare: Vec::with_capacity(8),
             memory,
+            entry_bytes,
+            inline_bytes,
+            wall_offset_ns,
             writer,
             discovery,
             has_remote_readers: false,
@@ -193,7 +206,8 @@ impl Publisher {
         if length_bytes > self.description.message_type.payload_bytes {
             return Err(self.too_long(length_bytes));
         }
-        let bytes = slot_bytes(PAYLOAD_OFFSET, length_bytes)?;
+        // A message that will be copied into the ring's entry is written in a slot of one size, which is free again at once.
+        let bytes = slot_bytes(PAYLOAD_OFFSET, length_bytes.max(self.inline_bytes))?;
         let slot = match self.writer.history.take_free(bytes) {
             Some(slot) => slot,
             None => self.make_room(bytes)?,
@@ -224,13 +238,21 @@ impl Publisher {
             Ok(slot) => slot,
             Err(error) => return Err(PublishError { loan, error: Box::new(error) }),
         };
-        let sequence = self.writer.publish(slot, loan.length_bytes() as u32);
+        let length_bytes = loan.length_bytes();
+        let sequence = if self.is_inline(length_bytes) {
+            self.writer.publish_inline(slot, loan.words(), &self.inline_info(&loan, time))
+        } else {
+            self.write_header(&loan, time);
+            self.writer.publish(slot, length_bytes)
+        };
         if let Some(file) = loan.into_file()
             && self.spare.len() < self.spare.capacity()
         {
             self.spare.push(file);
         }
-        if let Some(next) = self.writer.history.next_free() {
+        if self.is_inline(length_bytes) {
+            self.writer.prefetch_payload(length_bytes);
+        } else if let Some(next) = self.writer.history.next_free() {
             // A reader of the slot's last sample has its lines in the cache of another core.
             let payload = self.file.region.base().wrapping_add(next.offset + PAYLOAD_OFFSET);
             prefetch::beginning(payload, next.bytes - PAYLOAD_OFFSET, prefetch::for_writing);
@@ -238,7 +260,7 @@ impl Publisher {
         Ok(sequence)
     }
 
-    /// The part of publish that can fail: it writes the header of the slot, and records the activity before the entry is stored.
+    /// The part of publish that can fail; it records the activity before the entry is stored.
     #[inline]
     fn prepare(&mut self, loan: &Loan, time: SourceTime) -> Result<Slot> {
         self.domain.epoch.check()?;
@@ -248,17 +270,40 @@ impl Publisher {
         if self.writer.may_be_outdated() {
             self.try_apply_discovered();
         }
-        if self.writer.is_blocked(slot.bytes) {
-            self.wait_for_room(slot.bytes)?;
+        let kept_bytes = if self.is_inline(loan.length_bytes()) { 0 } else { slot.bytes };
+        if self.writer.is_blocked(kept_bytes) {
+            self.wait_for_room(kept_bytes)?;
         }
+        if self.records_activity {
+            self.record_activity(time);
+        }
+        Ok(slot)
+    }
+
+    /// Whether a message of that length travels in the ring's entry.
+    #[inline]
+    fn is_inline(&self, length_bytes: usize) -> bool {
+        length_bytes <= self.inline_bytes
+    }
+
+    /// The properties of an inline sample besides its payload.
+    #[inline]
+    fn inline_info(&self, loan: &Loan, time: SourceTime) -> InlineInfo {
+        let wall_shift_ns = time.wall_ns.wrapping_sub(time.monotonic_ns).wrapping_sub(self.wall_offset_ns);
+        let request = if loan.is_response { loan.request_words() } else { [0; 3] };
+        InlineInfo { length_bytes: loan.length_bytes(), time_ns: time.monotonic_ns, wall_shift_ns, request }
+    }
+
+    /// Writes the header of the loan's slot, which is published next.
+    #[inline]
+    fn write_header(&mut self, loan: &Loan, time: SourceTime) {
         // SAFETY: in bounds and aligned (`Loan::header`), and this publisher's alone: the slot is on loan, its last sample was
         //   reclaimed only after no pin named it (I4).
         let header = unsafe { loan.header().as_mut() };
         header.sequence = self.writer.history.head() + 1;
         header.source_time_ns = time.monotonic_ns;
         header.source_wall_time_ns = time.wall_ns;
-        header.length_bytes = loan.length_bytes() as u32;
-        header.encapsulation = ENCAPSULATION;
+        header.length_bytes = loan.length_bytes() as u64;
         if loan.is_response {
             header.request_valid_for = header.sequence;
         }
@@ -266,10 +311,6 @@ impl Publisher {
         if self.has_remote_readers {
             prefetch::both_ends(loan.bytes().as_ptr(), loan.length_bytes(), prefetch::demote);
         }
-        if self.records_activity {
-            self.record_activity(time);
-        }
-        Ok(slot)
     }
 
     /// Number of subscriptions that are matched now.

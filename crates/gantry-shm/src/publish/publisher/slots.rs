@@ -6,11 +6,7 @@ use crate::{
     describe::{description::EndpointDescription, qos::Durability},
     domain::{Domain, holder::holders},
     error::{Error, Result},
-    protocol::{
-        history::Slot,
-        layout::{PAYLOAD_OFFSET, RingLine},
-        ring::Descriptor,
-    },
+    protocol::{history::Slot, layout::PAYLOAD_OFFSET, ring::Descriptor},
     publish::{
         discovery::drop_dead_readers,
         memory::{Memory, slot_bytes},
@@ -35,11 +31,11 @@ impl Publisher {
     pub(super) fn grow_ring(&mut self, capacity: usize) -> Result<()> {
         let log2_capacity = capacity.next_power_of_two().ilog2();
         let what = format!("a ring of {} entries for topic {}", 1 << log2_capacity, self.description.topic);
-        let bytes = size_of::<RingLine>() << log2_capacity;
+        let bytes = self.entry_bytes << log2_capacity;
         let (region, directory) = (&self.file.region, &self.domain.directory);
         if let Some(slot) = self.memory.take(region, directory, &what, bytes, 0)? {
             let descriptor = Descriptor { offset: slot.offset, log2_capacity };
-            self.writer.change_ring(region.ring(descriptor)?, descriptor);
+            self.writer.change_ring(region.ring(descriptor, self.entry_bytes)?, descriptor);
             self.domain.board.wake_readers(self.topic); // so that readers bring its pages in
         }
         Ok(())

@@ -9,7 +9,7 @@ behaviours! {
 }
 
 fn a_sample_that_is_no_message_is_logged_and_the_rest_comes(case: &Case) {
-    log_errors();
+    collect_log();
     let (mut far, mut executor, listener) = (case.far(), case.executor(), Listener::new());
     // Another callback always has something to do.
     feed_itself(&listener.node, &case.topic("own"), || ())();
@@ -22,28 +22,32 @@ fn a_sample_that_is_no_message_is_logged_and_the_rest_comes(case: &Case) {
             assert_eq!(listener.next(), ("bad", 0));
         }
     });
-    let errors = ERRORS.lock().unwrap();
-    let own: Vec<_> = errors.iter().filter(|line| line.contains(&topic)).collect();
+    let own = logged(&topic);
     assert_eq!(own.len(), 3, "{own:?}");
     assert!(own.iter().all(|line| line.contains("a callback got nothing")
         && line.contains("is no test_msgs/msg/Point")
         && line.contains("it was skipped")));
 }
 
-/// The errors that were logged, by any thread.
-static ERRORS: Mutex<Vec<String>> = Mutex::new(Vec::new());
+/// The errors and warnings that were logged, by any thread.
+static LOG: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
-/// Collects errors from now on.
-fn log_errors() {
+/// Collects errors and warnings from now on.
+pub fn collect_log() {
     static ONCE: Once = Once::new();
-    ONCE.call_once(|| tracing::subscriber::set_global_default(Errors).unwrap());
+    ONCE.call_once(|| tracing::subscriber::set_global_default(Collect).unwrap());
 }
 
-struct Errors;
+/// The collected lines with that part.
+pub fn logged(part: &str) -> Vec<String> {
+    LOG.lock().unwrap().iter().filter(|line| line.contains(part)).cloned().collect()
+}
 
-impl tracing::Subscriber for Errors {
+struct Collect;
+
+impl tracing::Subscriber for Collect {
     fn enabled(&self, metadata: &tracing::Metadata<'_>) -> bool {
-        *metadata.level() == tracing::Level::ERROR
+        *metadata.level() <= tracing::Level::WARN
     }
 
     fn new_span(&self, _: &tracing::span::Attributes<'_>) -> tracing::span::Id {
@@ -59,7 +63,7 @@ impl tracing::Subscriber for Errors {
         event.record(&mut |field: &tracing::field::Field, value: &dyn std::fmt::Debug| {
             line += &format!("{field}={value:?} ");
         });
-        ERRORS.lock().unwrap().push(line);
+        LOG.lock().unwrap().push(line);
     }
 
     fn enter(&self, _: &tracing::span::Id) {}

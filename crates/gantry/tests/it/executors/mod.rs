@@ -7,7 +7,7 @@
 mod changes;
 mod delivery;
 mod ends;
-mod failures;
+pub mod failures;
 mod far;
 mod groups;
 mod listening;

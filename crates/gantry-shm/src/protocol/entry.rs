@@ -1,0 +1,202 @@
+//! The word of a ring's entry: a sequence, whether its sample is dead, and where the sample is.
+//!
+//! One load gives all of it. The lower half is dead (1 bit) and the sequence (31 bits). Of a sample in a slot, the upper half is
+//! the slot's offset / 64. Of an *inline* sample, whose payload follows in the entry, it is, from the top: 1, the payload's length
+//! (11 bits), whether a trailer follows the payload, and its wall time (19 bits, as `wall_bits` says).
+
+use crate::protocol::layout::{INLINE_TRAILER_WORDS, LINE_BYTES};
+
+const DEAD: u64 = 1 << 31;
+const SEQUENCE_MASK: u64 = DEAD - 1;
+const INLINE: u64 = 1 << 63;
+const LENGTH_SHIFT: u32 = 52;
+const LENGTH_MASK: u64 = 0x7ff;
+const TRAILER: u64 = 1 << 51;
+const WALL_SHIFT: u32 = 32;
+const WALL_BITS: u32 = 19;
+/// Every entry of a ring that was replaced. No inline payload is so long.
+pub(crate) const MOVED: u64 = u64::MAX;
+
+/// The state of a sequence, as its entry shows it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Entry {
+    /// The sample is not published yet.
+    NotYet,
+    /// The sample is in the slot at this offset.
+    Slot(usize),
+    /// The sample is in the entry.
+    Inline(InlineWord),
+    /// The sample has left the history, or its entry is used by a newer one.
+    Gone,
+    /// The ring was replaced by a larger one.
+    Moved,
+}
+
+/// The word of an entry that holds a living inline sample.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct InlineWord(pub(crate) u64);
+
+/// The properties of an inline sample besides its payload.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct InlineInfo {
+    pub(crate) length_bytes: usize,
+    /// CLOCK_MONOTONIC.
+    pub(crate) time_ns: u64,
+    /// CLOCK_REALTIME less CLOCK_MONOTONIC, less that of the publisher's header.
+    pub(crate) wall_shift_ns: u64,
+    /// The request that it answers: the client's gid in two words, the sequence. All 0: none.
+    pub(crate) request: [u64; 3],
+}
+
+/// The words behind an inline payload.
+pub(crate) type Trailer = [u64; INLINE_TRAILER_WORDS];
+
+/// The word of a living sample in a slot. `offset` is a multiple of 64 below 2^37.
+#[inline]
+pub(crate) fn in_slot(offset: usize, sequence: u64) -> u64 {
+    ((offset / LINE_BYTES) as u64) << 32 | sequence & SEQUENCE_MASK
+}
+
+/// The word of a sample that is dead, or was never published.
+#[inline]
+pub(crate) fn dead(sequence: u64) -> u64 {
+    DEAD | sequence & SEQUENCE_MASK
+}
+
+/// The word of an entry whose sample leaves the history.
+#[inline]
+pub(crate) fn killed(word: u64) -> u64 {
+    word | DEAD
+}
+
+/// Whether it is the word of a sample in a slot, dead or alive, with that sequence.
+pub(crate) fn is_of_slot(word: u64, sequence: u64) -> bool {
+    word & (INLINE | SEQUENCE_MASK) == sequence & SEQUENCE_MASK
+}
+
+/// The state of `sequence`, as `word` shows it.
+///
+/// The 31 bits wrap; they are compared as a distance, which is right while reader and publisher are less than 2^30 apart.
+/// Beyond that, the full sequence in the slot's header decides, and the publisher's head.
+#[inline]
+pub(crate) fn classify(word: u64, sequence: u64) -> Entry {
+    if word == MOVED {
+        return Entry::Moved;
+    }
+    let distance = (word.wrapping_sub(sequence) & SEQUENCE_MASK) << 33;
+    match distance as i64 {
+        0 if word & DEAD != 0 => Entry::Gone,
+        0 if word & INLINE != 0 => Entry::Inline(InlineWord(word)),
+        0 => Entry::Slot((word >> 32) as usize * LINE_BYTES),
+        1.. => Entry::Gone,
+        _ => Entry::NotYet,
+    }
+}
+
+impl InlineWord {
+    /// The word of a living inline sample.
+    #[inline]
+    pub(crate) fn new(info: &InlineInfo, sequence: u64) -> InlineWord {
+        let wall = if info.needs_trailer() { TRAILER } else { wall_bits(info.wall_shift_ns) << WALL_SHIFT };
+        InlineWord(INLINE | (info.length_bytes as u64) << LENGTH_SHIFT | wall | sequence & SEQUENCE_MASK)
+    }
+
+    /// The payload's length.
+    #[inline]
+    pub(crate) fn length_bytes(self) -> usize {
+        (self.0 >> LENGTH_SHIFT & LENGTH_MASK) as usize
+    }
+
+    /// Words of the payload, without the trailer.
+    #[inline]
+    pub(crate) fn payload_words(self) -> usize {
+        self.length_bytes().div_ceil(8)
+    }
+
+    /// Whether a [`Trailer`] follows the payload.
+    #[inline]
+    pub(crate) fn has_trailer(self) -> bool {
+        self.0 & TRAILER != 0
+    }
+
+    /// [`InlineInfo::wall_shift_ns`] of a sample without a trailer.
+    #[inline]
+    pub(crate) fn wall_shift_ns(self) -> u64 {
+        let unused = u64::BITS - WALL_BITS;
+        ((self.0 >> WALL_SHIFT << unused) as i64 >> unused) as u64
+    }
+}
+
+impl InlineInfo {
+    /// Whether it does not fit in the entry's word.
+    #[inline]
+    pub(crate) fn needs_trailer(&self) -> bool {
+        self.request != [0; 3]
+            || InlineWord(wall_bits(self.wall_shift_ns) << WALL_SHIFT).wall_shift_ns() != self.wall_shift_ns
+    }
+
+    /// The words behind the payload.
+    #[inline]
+    pub(crate) fn trailer(&self) -> Trailer {
+        let [gid0, gid1, sequence] = self.request;
+        [self.wall_shift_ns, gid0, gid1, sequence]
+    }
+}
+
+/// The wall time in the word: the clocks differ by what they did when the publisher was made, as a rule to some ns.
+#[inline]
+fn wall_bits(shift_ns: u64) -> u64 {
+    shift_ns & ((1 << WALL_BITS) - 1)
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_entry_tells_older_same_dead_and_newer_apart() {
+        let word = in_slot(64 * 5, 100);
+        assert_eq!(classify(word, 100), Entry::Slot(320));
+        assert_eq!(classify(dead(100), 100), Entry::Gone);
+        assert_eq!(classify(word, 99), Entry::Gone);
+        assert_eq!(classify(word, 101), Entry::NotYet);
+        assert_eq!(classify(dead(100), 164), Entry::NotYet);
+        assert_eq!(classify(0, 1), Entry::NotYet);
+    }
+
+    #[test]
+    fn sequences_beyond_31_bits_compare_right() {
+        let base = 1 << 31;
+        for sequence in [base - 1, base, base + 1, 7 * base - 1, 7 * base] {
+            let word = in_slot(64, sequence);
+            assert_eq!(classify(word, sequence), Entry::Slot(64));
+            assert_eq!(classify(word, sequence + 1), Entry::NotYet);
+            assert_eq!(classify(word, sequence - 1), Entry::Gone);
+        }
+    }
+
+    #[test]
+    fn the_largest_offset_survives() {
+        let offset = (u32::MAX as usize >> 1) * 64;
+        assert_eq!(classify(in_slot(offset, 3), 3), Entry::Slot(offset));
+        assert_eq!(classify(MOVED, 3), Entry::Moved);
+    }
+
+    #[test]
+    fn an_inline_word_keeps_length_and_wall_time() {
+        let largest_ns = (1 << (WALL_BITS - 1)) - 1;
+        for length_bytes in [0, 1, 48, 1024] {
+            for (shift_ns, needs_trailer) in
+                [(0, false), (largest_ns, false), (!largest_ns, false), (largest_ns + 1, true), (!largest_ns - 1, true)]
+            {
+                let info = InlineInfo { length_bytes, wall_shift_ns: shift_ns, ..InlineInfo::default() };
+                let word = InlineWord::new(&info, 1 << 40 | 77);
+                assert_eq!(classify(word.0, 77), Entry::Inline(word));
+                assert_eq!((word.length_bytes(), word.has_trailer()), (length_bytes, needs_trailer));
+                assert!(needs_trailer || word.wall_shift_ns() == shift_ns, "{shift_ns:x}");
+            }
+        }
+        let answer = InlineInfo { request: [0, 0, 1], ..InlineInfo::default() };
+        assert!(InlineWord::new(&answer, 1).has_trailer());
+    }
+}

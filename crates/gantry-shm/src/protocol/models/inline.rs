@@ -1,0 +1,62 @@
+//! Models of samples that travel in the entries of the ring, which are written again while a reader copies them.
+
+use super::{
+    check::Model,
+    publisher::{Publisher, keep_last},
+    subscription::Subscription,
+    world::World,
+};
+use crate::protocol::{layout::READER_ACTIVE, sync::Site};
+use loom::thread;
+use std::sync::Arc;
+
+/// A ring of two entries: the third sample is written over the first, which the reader copies.
+pub(super) const OVERWRITTEN: Model = Model {
+    run: || run(|publisher| while publisher.writer.history.head() < 3 && publisher.publish_inline() {}),
+    preemptions: Some(3),
+    needs: &[
+        Site::EntryStore,
+        Site::EntryLook,
+        Site::OverwriteMark,
+        Site::OverwriteFence,
+        Site::RecheckFence,
+        Site::Recheck,
+    ],
+};
+
+/// The same with samples in slots, which are written over inline ones.
+pub(super) const MIXED: Model = Model {
+    run: || {
+        run(|publisher| {
+            publisher.publish();
+            publisher.publish();
+        });
+    },
+    preemptions: Some(3),
+    needs: &[Site::OverwriteFence, Site::RecheckFence],
+};
+
+/// The ring is replaced while the reader copies.
+pub(super) const GROWTH: Model = Model {
+    run: || {
+        run(|publisher| {
+            publisher.grow_ring();
+            while publisher.writer.history.head() < 3 && publisher.publish_inline() {}
+        });
+    },
+    preemptions: Some(3),
+    needs: &[Site::MovedStore],
+};
+
+/// Sample 1 is published inline; the reader takes while the publisher goes on.
+fn run(publish: fn(&mut Publisher)) {
+    let world = World::new(&Arc::default(), 2, 2);
+    let mut publisher = Publisher::new(&world, keep_last(1));
+    publisher.publish_inline();
+    let mut subscription = Subscription::join(&world, READER_ACTIVE, 2, true);
+    publisher.discover();
+    thread::spawn(move || publish(&mut publisher));
+    if let Some(sample) = subscription.take() {
+        sample.read();
+    }
+}
