@@ -30,14 +30,19 @@ pub(crate) struct Registry<'a> {
 }
 
 impl Board {
-    /// Takes the registry lock; waits for it up to `patience`.
+    /// Takes the registry lock; waits up to `patience` for one holder.
     pub(crate) fn lock(&self, directory: &Directory, patience: Duration) -> Result<Registry<'_>> {
         let threads = self.registry.lock().unwrap_or_else(PoisonError::into_inner);
-        if wait_for_lock(self.region.file()?, directory, patience)? {
-            return Ok(self.locked(threads));
+        let mut pid = self.header.holder_pid.load(Relaxed);
+        while !wait_for_lock(self.region.file()?, directory, patience)? {
+            let holder_pid = self.header.holder_pid.load(Relaxed);
+            if holder_pid == pid {
+                let directory = directory.path().to_owned();
+                return Err(Error::RegistryBusy { directory, pid, waited_ms: patience.as_millis() as u64 });
+            }
+            pid = holder_pid; // a crowd joins, one after the other
         }
-        let (directory, pid) = (directory.path().to_owned(), self.header.holder_pid.load(Relaxed));
-        Err(Error::RegistryBusy { directory, pid, waited_ms: patience.as_millis() as u64 })
+        Ok(self.locked(threads))
     }
 
     /// Takes the registry lock if it is free.
