@@ -274,9 +274,9 @@ fn use_board(board: &Board, directory: &Directory, input: &mut Input<'_>) {
     board.wake(topic, full_fence(Site::NewsFence));
     let _ = (board.holder(), board.waiters_of(0), board.sleepers(topic_hash(TOPIC)));
     let registry = board.lock(directory, REGISTRY_PATIENCE).unwrap();
-    let waiter = registry.take_waiter(7);
+    let waiter = board.take_waiter(7);
     board.bell(waiter).ring();
-    registry.free_waiter(waiter);
+    board.free_waiter(waiter);
     registry.free_waiters_of(7);
 }
 

@@ -77,7 +77,7 @@ fn measure_count(count: usize) -> Result<Row> {
 }
 
 /// The disk usage of all files under a directory.
-fn used_bytes(directory: &Path) -> Result<u64> {
+pub fn used_bytes(directory: &Path) -> Result<u64> {
     let mut bytes = 0;
     for entry in std::fs::read_dir(directory)? {
         let entry = entry?;

@@ -1,15 +1,17 @@
 //! `cargo bench -p gantry-shm --bench scale`: the cost of an endpoint, a process and a reader among many of them.
 //!
-//! Three tables: publishers in one process (`endpoints`), processes in one domain and readers on one topic (`processes`). Each
-//! row doubles the number. The `ratio` lines below a table divide the cost of one more in the last row by that in the first: 1
+//! Four tables: publishers in one process (`endpoints`), processes in one domain and readers on one topic (`processes`), crowds
+//! that join and leave at once (`crowds`). Each row of the first three doubles the number. The `ratio` lines below a table divide the cost of one more in the last row by that in the first: 1
 //! means that the cost does not grow. With `--quick` all numbers are a tenth.
 
 #![expect(clippy::print_stdout, reason = "a table for people")]
 
+mod crowds;
 mod endpoints;
 mod player;
 mod processes;
 
+use crate::crowds::Crowd;
 use bench_support::{Benchmark, Options, Result};
 use gantry_shm::{Participant, Publisher, PublisherOptions, Qos, SourceTime, Subscription, TypeDescription};
 use std::{
@@ -44,7 +46,20 @@ fn measure(options: &Options) -> Result<()> {
     let part = if options.is_quick { 10 } else { 1 };
     endpoints::measure(&[250, 500, 1000, 2000].map(|count| count / part))?;
     processes::measure_processes(&[25, 50, 100, 200].map(|count| (count / part).max(2)))?;
-    processes::measure_readers(&[8, 16, 32, 64].map(|count| (count / part).max(1)))
+    processes::measure_readers(&[8, 16, 32, 64].map(|count| (count / part).max(1)))?;
+    let all = 200 / part;
+    crowds::measure(&[
+        Crowd { name: "one topic, all read", processes: all, publishing: 1, endpoints: 1, topics: 1 },
+        Crowd { name: "one topic, all do both", processes: all, publishing: all, endpoints: 1, topics: 1 },
+        Crowd { name: "topics in a process", processes: 1, publishing: 1, endpoints: 1000 / part, topics: 1000 / part },
+        Crowd {
+            name: "endpoints in a domain",
+            processes: all / 2,
+            publishing: all / 2,
+            endpoints: 50,
+            topics: 2500 / part,
+        },
+    ])
 }
 
 fn root() -> Result<tempfile::TempDir> {

@@ -1,6 +1,6 @@
 //! The other processes: this program again, each in a role.
 
-use super::{Result, publisher, subscription};
+use super::{PATIENCE, Result, publisher, subscription};
 use bench_support::Process;
 use gantry_shm::Participant;
 use std::{
@@ -17,18 +17,25 @@ pub struct Player(Process);
 
 impl Player {
     /// Starts the process, which waits for [`Player::go`].
-    pub fn start(role: &str, root: &Path, number: usize) -> Result<Player> {
-        let mut process = Process::start([role, &root.to_string_lossy(), &number.to_string()])?;
+    pub fn start(role: &str, root: &Path, numbers: &[usize]) -> Result<Player> {
+        let mut words = vec![role.to_owned(), root.to_string_lossy().into_owned()];
+        words.extend(numbers.iter().map(usize::to_string));
+        let mut process = Process::start(words)?;
         process.line()?;
         Ok(Player(process))
     }
 
-    /// Lets the process join.
+    /// Its process id.
+    pub fn id(&self) -> u32 {
+        self.0.id()
+    }
+
+    /// Lets the process take its next step: join, first.
     pub fn go(&mut self) -> Result<()> {
         self.0.say("go")
     }
 
-    /// Waits until the process has joined and has its endpoints; returns the time that this took.
+    /// Waits until the process has taken that step; returns the time since its first.
     pub fn ready_ms(&mut self) -> Result<f64> {
         let line = self.0.line()?;
         line.parse().map_err(|_| format!("a child wrote {line:?} instead of a time").into())
@@ -42,7 +49,8 @@ impl Player {
 
 /// Plays a role in a child process.
 pub fn play(words: &[String]) -> Result<()> {
-    let [role, root, number] = words else { return Err(format!("there is no role {words:?}").into()) };
+    let [role, root, numbers @ ..] = words else { return Err(format!("there is no role {words:?}").into()) };
+    let numbers = numbers.iter().map(|number| number.parse()).collect::<std::result::Result<Vec<usize>, _>>()?;
     let root: &Path = root.as_ref();
     say("here")?;
     let wait_for_input = || std::io::stdin().lines().next();
@@ -50,10 +58,10 @@ pub fn play(words: &[String]) -> Result<()> {
     let start = Instant::now();
     let participant = Participant::join_under(root, 0)?;
     let took = || say(&format!("{}", start.elapsed().as_secs_f64() * 1e3));
-    match &**role {
+    match (&**role, &*numbers) {
         // One of many processes in a domain: it publishes on some topics, and subscribes to its neighbour's.
-        "neighbour" => {
-            let first = number.parse::<usize>()? * TOPICS_EACH;
+        ("neighbour", [number]) => {
+            let first = number * TOPICS_EACH;
             let mut endpoints = Vec::new();
             for topic in first..first + TOPICS_EACH {
                 let publisher = publisher(&participant, &format!("/topic_{topic}"))?;
@@ -64,14 +72,14 @@ pub fn play(words: &[String]) -> Result<()> {
             wait_for_input();
         }
         // One of many readers of a topic. It does not sleep: otherwise the publish would measure the cost of waking it.
-        "reader" => {
+        ("reader", _) => {
             let mut subscription = subscription(&participant, "/popular")?;
             subscription.publisher_count()?;
             took()?;
             wait_for_input();
         }
         // Joins and leaves all the time.
-        "restless" => {
+        ("restless", _) => {
             took()?;
             drop(participant);
             let (asked_to_end, end_of_input) = std::sync::mpsc::channel();
@@ -85,7 +93,27 @@ pub fn play(words: &[String]) -> Result<()> {
                 let _subscription = subscription(&participant, "/popular")?;
             }
         }
-        _ => return Err(format!("there is no role {role}").into()),
+        ("crowd", &[first, publishers, subscriptions, topics, of_topic, to_topic]) => {
+            let topic = |number| format!("/topic_{}", (first + number) % topics);
+            let talker = |number| publisher(&participant, &topic(number));
+            let listener = |number| subscription(&participant, &topic(number));
+            let mut publishers = (0..publishers).map(talker).collect::<Result<Vec<_>>>()?;
+            let mut subscriptions = (0..subscriptions).map(listener).collect::<Result<Vec<_>>>()?;
+            for publisher in &mut publishers {
+                publisher.wait_for_subscriptions(to_topic, PATIENCE)?;
+            }
+            for subscription in &mut subscriptions {
+                while subscription.publisher_count()? < of_topic {
+                    subscription.wait_for_change(PATIENCE)?;
+                }
+            }
+            took()?;
+            wait_for_input();
+            drop((publishers, subscriptions, participant));
+            took()?;
+            wait_for_input();
+        }
+        _ => return Err(format!("there is no role {role} {numbers:?}").into()),
     }
     Ok(())
 }

@@ -91,7 +91,7 @@ pub fn measure_readers(counts: &[usize]) -> Result<()> {
 
 /// Starts `count` processes; returns them when all are ready, and the time in ms since their common start.
 fn start(role: &str, root: &Path, count: usize) -> Result<(Vec<Player>, f64)> {
-    let mut players = (0..count).map(|number| Player::start(role, root, number)).collect::<Result<Vec<_>>>()?;
+    let mut players = (0..count).map(|number| Player::start(role, root, &[number])).collect::<Result<Vec<_>>>()?;
     let start = Instant::now();
     players.iter_mut().try_for_each(Player::go)?;
     for player in &mut players {
@@ -104,7 +104,7 @@ fn ms_since(start: Instant) -> f64 {
     start.elapsed().as_secs_f64() * 1e3
 }
 
-fn check_empty(root: &Path) -> Result<()> {
+pub fn check_empty(root: &Path) -> Result<()> {
     match std::fs::read_dir(root)?.next() {
         None => Ok(()),
         Some(left) => Err(format!("{} stayed", left?.path().display()).into()),

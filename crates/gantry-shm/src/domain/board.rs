@@ -314,6 +314,7 @@ pub(crate) fn wait_for_lock(board: &SharedFile, directory: &Directory, patience:
             return Ok(false);
         }
         std::thread::sleep(pause);
-        pause = (pause * 2).min(Duration::from_millis(2));
+        // Of a crowd that joins at once, each process polls seldom: otherwise they keep the holder from going on.
+        pause = (pause * 2).min(Duration::from_millis(20));
     }
 }

@@ -7,7 +7,11 @@
 //! that dropping a participant can wait for the thread's end.
 
 use crate::{
-    domain::{Domain, PROBE_PERIOD, board::TopicIndex},
+    domain::{
+        Domain, PROBE_PERIOD,
+        board::TopicIndex,
+        pace::{MIN_PAUSE, Pace},
+    },
     error::{Error, Result},
     os::{asymmetric_fence, clock::monotonic_ns, schedule, signals},
     protocol::sleep::{self, Side, WaiterIndex},
@@ -23,8 +27,6 @@ use std::{
 
 /// Time between two probes of the publishers from which an answer is awaited.
 const LIVENESS_POLL_PERIOD: Duration = Duration::from_millis(20);
-/// Least time between two rounds of updates, and between two wake-ups for due times.
-const PAUSE: Duration = Duration::from_millis(1);
 /// The thread calls no deep functions.
 const STACK_BYTES: usize = 256 << 10;
 
@@ -125,6 +127,7 @@ impl Drop for Control {
             return; // this thread dropped the last handle, in a task or a waker, and ends when it returns from there
         }
         self.wake();
+        thread.thread().unpark();
         // A panic there was printed already.
         let _ = thread.join();
     }
@@ -134,14 +137,13 @@ fn run(domain: &Arc<Domain>, shared: &Shared, bell: WaiterIndex) {
     schedule::leave_real_time();
     let (mut next_probe, mut round) = (Instant::now() + PROBE_PERIOD, 0);
     let mut poll_until = None::<Instant>;
-    let (mut updated_at, mut notifies) = (None::<Instant>, false);
+    let (mut pace, mut notifies) = (Pace::new(), false);
     let mut seen_rings = None;
     loop {
         // Many endpoints that join at once ring many times. No pause while a descriptor or a waker awaits news: latency counts.
-        if let (Some(since), false) = (updated_at.map(|at| at.elapsed()), notifies) {
-            std::thread::sleep(PAUSE.saturating_sub(since));
+        if !notifies && !shared.stop.load(Acquire) {
+            std::thread::park_timeout(pace.pause(None)); // dropping the handle ends the pause
         }
-        updated_at = Some(Instant::now());
         let rings = domain.board.bell(bell).rings(); // before the updates
         if shared.stop.load(Acquire) {
             return;
@@ -151,7 +153,7 @@ fn run(domain: &Arc<Domain>, shared: &Shared, bell: WaiterIndex) {
         // Without a ring, only the tasks that are due need an update.
         let is_for_all = seen_rings.replace(rings) != Some(rings) || Instant::now() >= next_probe;
         let is_due = |task: &&Arc<dyn ControlTask>| is_for_all || task.due_ns().is_some_and(|due_ns| due_ns <= now_ns);
-        tasks.iter().filter(is_due).for_each(|task| task.update(domain));
+        pace.round(domain, || tasks.iter().filter(is_due).for_each(|task| task.update(domain)));
         if Instant::now() >= next_probe {
             // A failure is tried again in the next period.
             next_probe = Instant::now() + domain.reap_dead_neighbours(round).unwrap_or(PROBE_PERIOD);
@@ -169,7 +171,7 @@ fn run(domain: &Arc<Domain>, shared: &Shared, bell: WaiterIndex) {
             limit = limit.min(LIVENESS_POLL_PERIOD);
         }
         if let Some(due_ns) = tasks.iter().filter_map(|task| task.due_ns()).min() {
-            limit = limit.min(Duration::from_nanos(due_ns.saturating_sub(monotonic_ns())).max(PAUSE));
+            limit = limit.min(Duration::from_nanos(due_ns.saturating_sub(monotonic_ns())).max(MIN_PAUSE));
         }
         sleep::sleep(domain.board.bell(bell), rings, bell, sleepers, limit, || {
             awaiting_news.iter().filter(|task| task.notify_news()).count() > 0

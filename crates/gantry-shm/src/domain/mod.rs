@@ -10,6 +10,7 @@ pub(crate) mod board;
 pub(crate) mod control;
 pub(crate) mod holder;
 pub(crate) mod liveness;
+pub(crate) mod pace;
 pub(crate) mod participant;
 pub(crate) mod peer;
 pub(crate) mod process_file;
@@ -28,7 +29,7 @@ use crate::{
         board::{Board, TopicIndex, random_word},
         peer::Peer,
         process_file::{ProcessFile, name_beginning, waiter_owner},
-        registry::{DROP_PATIENCE, REGISTRY_PATIENCE},
+        registry::REGISTRY_PATIENCE,
     },
     error::{Error, Result},
     os::{
@@ -130,7 +131,7 @@ impl Domain {
             }
         };
         board.processes_changed();
-        let control_waiter = registry.take_waiter(waiter_owner(process.id()));
+        let control_waiter = board.take_waiter(waiter_owner(process.id()));
         drop(registry);
         let (list, hidden, unannounced_deaths) = (Arc::new([]), Vec::new(), Vec::new());
         let peers = Mutex::new(Peers { seen_generation: None, list, hidden, has_remains: false, unannounced_deaths });
@@ -217,6 +218,11 @@ impl Domain {
         Ok(peers)
     }
 
+    /// How many processes were there at the last look.
+    pub(crate) fn known_peers(&self) -> usize {
+        self.peers.lock().unwrap_or_else(PoisonError::into_inner).list.len()
+    }
+
     /// The description of a new endpoint of this process.
     pub(crate) fn describe(
         &self,
@@ -263,11 +269,19 @@ impl Domain {
         role: Role,
         problems: &mut Vec<String>,
     ) -> Result<Vec<(Arc<Peer>, EndpointDescription)>> {
-        let entries = self.entries(Some(topic), problems)?.into_iter();
-        Ok(entries
-            .filter(|(_, endpoint, _)| endpoint.role == role)
-            .map(|(peer, endpoint, _)| (peer, endpoint))
-            .collect())
+        let mut entries = Vec::new();
+        for peer in self.peers()?.iter().filter(|peer| !peer.is_known_dead()) {
+            match peer.endpoints(Some(topic_hash(topic))) {
+                Ok(found) => entries.extend(
+                    found
+                        .into_iter()
+                        .filter(|(endpoint, _)| endpoint.role == role && endpoint.topic == topic)
+                        .map(|(endpoint, _)| (peer.clone(), endpoint)),
+                ),
+                Err(error) => problems.push(error.to_string()),
+            }
+        }
+        Ok(entries)
     }
 
     /// An error about an endpoint at the other end of `own`'s topic that has another type; `None` if there is none.
@@ -334,19 +348,6 @@ impl Domain {
         }
         peers.seen_generation = None;
         Ok(())
-    }
-
-    /// A waiter line of this process; waits for the registry lock up to `patience`.
-    pub(crate) fn take_waiter(&self, patience: Duration) -> Result<WaiterIndex> {
-        Ok(self.board.lock(&self.directory, patience)?.take_waiter(waiter_owner(self.process.id())))
-    }
-
-    /// Gives a waiter line back; waits for the registry lock up to [`DROP_PATIENCE`].
-    pub(crate) fn free_waiter(&self, waiter: WaiterIndex) {
-        // If the lock cannot be had, the line stays taken until this process is gone.
-        if let Ok(registry) = self.board.lock(&self.directory, DROP_PATIENCE) {
-            registry.free_waiter(waiter);
-        }
     }
 
     /// The board's line for a topic.

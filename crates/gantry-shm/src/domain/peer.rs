@@ -15,7 +15,7 @@ use std::{
     fmt,
     mem::offset_of,
     sync::{
-        Arc,
+        Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicBool, AtomicU64, Ordering::*, fence},
     },
 };
@@ -42,6 +42,23 @@ pub(crate) struct Peer {
     pub(crate) name: String,
     first_block: usize,
     dead: AtomicBool,
+    contents: Mutex<Contents>,
+}
+
+/// The contents of a process's file, as they were when it had a certain count of changes. They cannot be out of date for a caller
+/// that saw the generation of a topic: the file's owner counts a change before it raises that generation, and the count is read
+/// before the contents.
+#[derive(Default)]
+struct Contents {
+    changes: Option<u64>,
+    /// The end of the blocks that were found; blocks are only added (P2).
+    end: usize,
+    /// Offsets and sizes of endpoints' blocks.
+    endpoints: Vec<(usize, usize)>,
+    /// Offsets of blocks of records.
+    record_blocks: Vec<usize>,
+    /// The records that are in use, with the keys of their publishers. They lie in the peer's region.
+    records: Vec<(u64, InRegion<ReaderRecord>)>,
 }
 
 impl Peer {
@@ -63,8 +80,8 @@ impl Peer {
             return Err(Error::corrupt(file_name, "its header", "a first block in the first page", first_block));
         }
         let file_name = file_name.to_owned();
-        let dead = AtomicBool::new(false);
-        Ok(Peer { region, file_name, id, pid, pid_namespace, board_id, name, first_block, dead })
+        let (dead, contents) = (AtomicBool::new(false), Mutex::default());
+        Ok(Peer { region, file_name, id, pid, pid_namespace, board_id, name, first_block, dead, contents })
     }
 
     /// The board that the owner of a process file uses, without mapping the file.
@@ -105,7 +122,7 @@ impl Peer {
     /// Its endpoints, of one topic or of all, each with the number of samples that it copied.
     pub(crate) fn endpoints(&self, topic_hash: Option<u64>) -> Result<Vec<(EndpointDescription, u64)>> {
         let mut endpoints = Vec::new();
-        for (offset, size_bytes) in self.blocks(BLOCK_ENDPOINT)? {
+        for &(offset, size_bytes) in &self.contents()?.endpoints {
             if let Some((bytes, copied_samples)) = self.read_endpoint(offset, size_bytes, topic_hash)? {
                 endpoints.push((EndpointDescription::from_bytes(&bytes, self.region.name())?, copied_samples));
             }
@@ -117,7 +134,7 @@ impl Peer {
     /// reaper.
     pub(crate) fn topics(&self) -> Result<Vec<u64>> {
         let mut topics = Vec::new();
-        for (offset, _) in self.blocks(BLOCK_ENDPOINT)? {
+        for &(offset, _) in &self.contents()?.endpoints {
             let header: &EndpointHeader = self.region.at(offset + size_of::<BlockHeader>())?;
             topics.push(header.topic_hash.load(Relaxed));
         }
@@ -170,65 +187,71 @@ impl Peer {
 
     /// Its records that belong to the publisher with that key.
     pub(crate) fn records_of(self: &Arc<Self>, key: u64) -> Result<Vec<PeerRecord>> {
-        let mut records = Vec::new();
-        self.for_each_record(|its_key, record| {
-            if its_key == key {
-                // SAFETY: it comes with the peer, which keeps the region.
-                records.push((unsafe { InRegion::new(record) }, self.clone()));
-            }
-        })?;
-        Ok(records)
+        let contents = self.contents()?;
+        let records = contents.records.iter().filter(|(its_key, _)| *its_key == key);
+        Ok(records.map(|&(_, record)| (record, self.clone())).collect())
     }
 
     /// All its records that are in use, as [`Peer::records_of`] gives them, by the publisher's key.
     pub(crate) fn records(self: &Arc<Self>) -> Result<Vec<(u64, PeerRecord)>> {
-        let mut records = Vec::new();
-        self.for_each_record(|key, record| {
-            if key != 0 {
-                // SAFETY: it comes with the peer, which keeps the region.
-                records.push((key, (unsafe { InRegion::new(record) }, self.clone())));
-            }
-        })?;
-        Ok(records)
+        Ok(self.contents()?.records.iter().map(|&(key, record)| (key, (record, self.clone()))).collect())
     }
 
-    /// Calls `visit` for all its records, with the keys of the publishers that they belong to; 0 for free ones.
-    fn for_each_record(&self, mut visit: impl FnMut(u64, &ReaderRecord)) -> Result<()> {
-        for (offset, _) in self.blocks(BLOCK_RECORDS)? {
+    /// The contents of the file; reads what changed since the last call.
+    fn contents(&self) -> Result<MutexGuard<'_, Contents>> {
+        let mut contents = self.contents.lock().unwrap_or_else(PoisonError::into_inner);
+        let changes = acquire(&self.region.at::<ProcessHeader>(0)?.changes); // before the contents
+        if contents.changes != Some(changes) {
+            contents.changes = None; // in case of an error
+            self.find_blocks(&mut contents)?;
+            self.read_records(&mut contents)?;
+            contents.changes = Some(changes);
+        }
+        Ok(contents)
+    }
+
+    fn read_records(&self, contents: &mut Contents) -> Result<()> {
+        contents.records.clear();
+        for &offset in &contents.record_blocks {
             for record in self.region.slice::<ReaderRecord>(offset + size_of::<BlockHeader>(), RECORDS_PER_BLOCK)? {
-                visit(acquire(&record.key), record);
+                let key = acquire(&record.key);
+                if key != 0 {
+                    // SAFETY: it is handed out with the peer, which keeps the region.
+                    contents.records.push((key, unsafe { InRegion::new(record) }));
+                }
             }
         }
         Ok(())
     }
 
-    /// Offsets and sizes of the blocks of one kind.
-    fn blocks(&self, kind: u32) -> Result<Vec<(usize, usize)>> {
+    /// Finds the blocks that were added.
+    fn find_blocks(&self, contents: &mut Contents) -> Result<()> {
         let header: &ProcessHeader = self.region.at(0)?;
         let used = acquire(&header.used_bytes) as usize;
         if used < self.first_block || used > self.region.length_bytes() && used > self.region.refresh_length()? {
             return Err(Error::corrupt(self.region.name(), "used_bytes", "an offset of blocks in the file", used));
         }
-        let mut blocks = Vec::new();
-        let mut offset = self.first_block;
-        while offset < used {
+        contents.end = contents.end.max(self.first_block);
+        while contents.end < used {
+            let offset = contents.end;
             let block: &BlockHeader = self.region.at(offset)?;
-            let (size_bytes, found) = (block.size_bytes as usize, block.kind);
-            let least = match found {
+            let (size_bytes, kind) = (block.size_bytes as usize, block.kind);
+            let least = match kind {
                 BLOCK_RECORDS => size_of::<BlockHeader>() + RECORDS_PER_BLOCK * size_of::<ReaderRecord>(),
                 BLOCK_ENDPOINT => size_of::<BlockHeader>() + size_of::<EndpointHeader>(),
                 _ => usize::MAX,
             };
             if size_bytes < least || !size_bytes.is_multiple_of(LINE_BYTES) || size_bytes > used - offset {
-                let (location, found) = (format!("offset {offset}"), format!("kind {found}, {size_bytes} bytes"));
+                let (location, found) = (format!("offset {offset}"), format!("kind {kind}, {size_bytes} bytes"));
                 return Err(Error::corrupt(self.region.name(), location, "a block", found));
             }
-            if found == kind {
-                blocks.push((offset, size_bytes));
+            match kind {
+                BLOCK_RECORDS => contents.record_blocks.push(offset),
+                _ => contents.endpoints.push((offset, size_bytes)),
             }
-            offset += size_bytes;
+            contents.end += size_bytes;
         }
-        Ok(blocks)
+        Ok(())
     }
 }
 

@@ -121,6 +121,14 @@ impl ProcessFile {
         self.region.at(0)
     }
 
+    /// Called after each change of an endpoint or of a record's key, and before the generation of its topic is raised: a process that
+    /// sees that generation sees this count, and that the contents which it knows are old.
+    fn count_change(&self) {
+        if let Ok(header) = self.header() {
+            header.changes.fetch_add(1, Release); // partner: `Peer::contents`
+        }
+    }
+
     /// A number and an id for a new endpoint.
     pub(crate) fn new_endpoint_id(&self) -> (u32, [u8; 16]) {
         let mut free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
@@ -184,6 +192,7 @@ impl ProcessFile {
             self.region.at::<AtomicU64>(description + index * 8)?.store(u64::from_le_bytes(word), Relaxed);
         }
         block_header.version.store(version.wrapping_add(2), Release); // the words before the even version
+        self.count_change();
         crash::point(Point::EndpointClosed);
         Ok(())
     }
@@ -212,7 +221,8 @@ impl ProcessFile {
         record.depth.store(depth, Relaxed);
         record.state.store(state, Relaxed);
         crash::point(Point::RecordFilled);
-        record.key.store(key, Release); // partner: `Peer::records_of`
+        record.key.store(key, Release); // partner: `Peer::read_records`
+        self.count_change();
         crash::point(Point::RecordTaken);
         Ok(record)
     }
@@ -220,6 +230,7 @@ impl ProcessFile {
     /// Frees a record; all its pins must be 0.
     pub(crate) fn free_record(&self, record: InRegion<ReaderRecord>) {
         record.key.store(0, Release); // the last reads under its pins before the record has another owner
+        self.count_change();
         crash::point(Point::RecordFreed);
         self.free.lock().unwrap_or_else(PoisonError::into_inner).records.push(record);
     }
@@ -248,7 +259,7 @@ impl ProcessFile {
         let header = unsafe { &mut *header.as_ptr() };
         (header.size_bytes, header.kind) = (size_bytes as u64, kind);
         crash::point(Point::BlockWritten);
-        self.header()?.used_bytes.store(end as u64, Release); // partner: `Peer::blocks`
+        self.header()?.used_bytes.store(end as u64, Release); // partner: `Peer::find_blocks`
         crash::point(Point::BlockAdded);
         free.used_bytes = end;
         Ok(offset)

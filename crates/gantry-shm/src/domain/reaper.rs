@@ -84,6 +84,8 @@ pub(crate) fn is_unannounced(peer: &Peer, board: &Board) -> bool {
 /// The waiter lines are freed last because they mark a death as unannounced (`is_unannounced`). If the reaping process dies before
 /// that, the next reaper repeats the announcement.
 pub(crate) fn announce_death(peer: &Peer, board: &Board, registry: &Registry<'_>) {
+    // First: a process that is woken by the generation of a topic probes all others because of this one.
+    board.processes_changed();
     // Both sides: of an endpoint that was being removed, only the topic is known. A damaged list costs the announcement.
     for topic in peer.topics().unwrap_or_default().into_iter().map(|hash| board.topic(hash)) {
         board.topic_changed(topic, Side::Readers);

@@ -1,4 +1,5 @@
-//! The registry lock of a domain: a process holds it while it joins, leaves, reaps, and takes or frees waiter lines.
+//! The registry lock of a domain: a process holds it while it joins, leaves and reaps. And the waiter lines, which a living process
+//! takes and frees without it; those of a dead process are freed under it.
 //!
 //! It is an OFD lock on the board itself, so that it ends with its holder. A process that joins or removes under it checks that
 //! the board still has its name (B2).
@@ -9,9 +10,9 @@ use crate::{
     error::{Error, Result},
     os::{directory::Directory, lock},
     protocol::{
-        layout::{WAITER_LINES, WAITER_PLAIN, WAITER_WORDS},
+        layout::{WAITER_LINES, WAITER_PLAIN, WAITER_WORDS, WaiterLine},
         sleep::{SHARED_WAITER, WaiterIndex},
-        sync::Ordering::{Relaxed, Release},
+        sync::Ordering::*,
     },
 };
 use std::{
@@ -22,9 +23,6 @@ use std::{
 /// How long a process waits for the registry lock before it returns an error that names the holder.
 pub(crate) const REGISTRY_PATIENCE: Duration = Duration::from_secs(5);
 
-/// The same for a handle that is dropped, which has no error to return.
-pub(crate) const DROP_PATIENCE: Duration = Duration::from_millis(500);
-
 /// The registry lock, held: no other process joins, leaves or reaps meanwhile.
 pub(crate) struct Registry<'a> {
     board: &'a Board,
@@ -32,14 +30,19 @@ pub(crate) struct Registry<'a> {
 }
 
 impl Board {
-    /// Takes the registry lock; waits for it up to `patience`.
+    /// Takes the registry lock; waits up to `patience` for one holder.
     pub(crate) fn lock(&self, directory: &Directory, patience: Duration) -> Result<Registry<'_>> {
         let threads = self.registry.lock().unwrap_or_else(PoisonError::into_inner);
-        if wait_for_lock(self.region.file()?, directory, patience)? {
-            return Ok(self.locked(threads));
+        let mut pid = self.header.holder_pid.load(Relaxed);
+        while !wait_for_lock(self.region.file()?, directory, patience)? {
+            let holder_pid = self.header.holder_pid.load(Relaxed);
+            if holder_pid == pid {
+                let directory = directory.path().to_owned();
+                return Err(Error::RegistryBusy { directory, pid, waited_ms: patience.as_millis() as u64 });
+            }
+            pid = holder_pid; // a crowd joins, one after the other
         }
-        let (directory, pid) = (directory.path().to_owned(), self.header.holder_pid.load(Relaxed));
-        Err(Error::RegistryBusy { directory, pid, waited_ms: patience.as_millis() as u64 })
+        Ok(self.locked(threads))
     }
 
     /// Takes the registry lock if it is free.
@@ -54,30 +57,25 @@ impl Board {
         self.header.holder_pid.store(std::process::id(), Relaxed);
         registry
     }
-}
 
-impl Registry<'_> {
     /// A waiter's line for the process with that half of an id; the shared one if all are taken.
     pub(crate) fn take_waiter(&self, owner: u64) -> WaiterIndex {
-        let lines = &self.board.waiters[..WAITER_LINES - 1];
-        // Relaxed: the registry lock orders its holders. A process takes its first line when its file has its name.
-        let Some(free) = lines.iter().position(|line| line.owner.load(Relaxed) == 0) else { return SHARED_WAITER };
-        lines[free].owner.store(owner, Release); // partner: `Board::waiter_owners`
-        lines[free].state.store(WAITER_PLAIN, Relaxed); // its last owner may have died asleep
+        let take = |line: &WaiterLine| {
+            // Acquire: after its last owner withdrew it from all sets. Partner: `free`. Release: after
+            // the file of this process got its name (`Board::waiter_owners`).
+            line.owner.load(Relaxed) == 0 && line.owner.compare_exchange(0, owner, AcqRel, Relaxed).is_ok()
+        };
+        let Some(free) = self.waiters[..WAITER_LINES - 1].iter().position(take) else { return SHARED_WAITER };
+        self.waiters[free].state.store(WAITER_PLAIN, Relaxed); // its last owner may have died asleep
         crash::point(Point::WaiterTaken);
         WaiterIndex(free)
     }
 
-    /// Frees a waiter's line; the shared one stays.
+    /// Frees a waiter's line of this process; the shared one stays.
     pub(crate) fn free_waiter(&self, waiter: WaiterIndex) {
         if waiter != SHARED_WAITER {
             self.free(&[waiter]);
         }
-    }
-
-    /// Frees all waiter lines of a process.
-    pub(crate) fn free_waiters_of(&self, owner: u64) {
-        self.free(&self.board.waiters_of(owner));
     }
 
     /// Removes the lines from the sets of every topic first: their next owners wait for nothing yet.
@@ -87,17 +85,26 @@ impl Registry<'_> {
         }
         let mut bits = [0; WAITER_WORDS];
         waiters.iter().for_each(|waiter| bits[waiter.0 / 64] |= 1 << (waiter.0 % 64));
-        for line in self.board.topics.iter().filter(|line| line.name_hash.load(Relaxed) != 0) {
+        for line in self.topics.iter().filter(|line| line.name_hash.load(Relaxed) != 0) {
             let sets = [&line.sleepers, &line.readers_watchers, &line.publishers_watchers];
-            for (waiters, bits) in sets.into_iter().flat_map(|set| set.iter().zip(bits)) {
+            // Few of many words have them.
+            let words = sets.into_iter().flat_map(|set| set.iter().zip(bits));
+            words.filter(|(waiters, bits)| waiters.load(Relaxed) & bits != 0).for_each(|(waiters, bits)| {
                 waiters.fetch_and(!bits, Relaxed);
-            }
+            });
         }
         crash::point(Point::WaitersWithdrawn);
         for waiter in waiters {
-            self.board.waiters[waiter.0].owner.store(0, Relaxed);
+            self.waiters[waiter.0].owner.store(0, Release); // partner: `take_waiter`
             crash::point(Point::WaiterFreed);
         }
+    }
+}
+
+impl Registry<'_> {
+    /// Frees all waiter lines of a process that is dead, or leaves.
+    pub(crate) fn free_waiters_of(&self, owner: u64) {
+        self.board.free(&self.board.waiters_of(owner));
     }
 }
 

@@ -96,7 +96,7 @@ impl Participant {
                 return Ok(false);
             }
             let watchers = std::iter::once(self.domain.board.line(graph).watchers(Side::Readers));
-            waiter.sleep_once(deadline, watchers, || generation(&self.domain, graph) != seen)?;
+            waiter.sleep_once(deadline, watchers, || generation(&self.domain, graph) != seen);
         }
         Ok(true)
     }

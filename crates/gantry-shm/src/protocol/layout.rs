@@ -168,7 +168,9 @@ shared_struct! {
         name: [u8; 64] = 128,
         /// End of the last complete block. Partner: the readers' walk over the blocks.
         used_bytes: AtomicU64 = 192,
-        reserved_dynamic: [u64; 7] = 200,
+        /// Count of the changes of endpoints and of records' keys. Partner: `Peer::contents`.
+        changes: AtomicU64 = 200,
+        reserved_dynamic: [u64; 6] = 208,
     }
 }
 

@@ -63,7 +63,7 @@ impl ReaderDiscovery {
 
     fn records(&self, domain: &Domain) -> Result<Vec<PeerRecord>> {
         let mut records = Vec::new();
-        for peer in domain.all_peers(&self.hidden_before)?.iter().filter(|peer| peer.is_alive()) {
+        for peer in domain.all_peers(&self.hidden_before)?.iter().filter(|peer| !peer.is_known_dead()) {
             records.extend(peer.records_of(self.key)?);
         }
         Ok(records)

@@ -5,7 +5,7 @@
 //! reports all topics after it.
 
 use crate::{
-    domain::{Domain, board::TopicIndex, participant::Participant, registry::REGISTRY_PATIENCE},
+    domain::{Domain, board::TopicIndex, participant::Participant},
     error::Result,
     protocol::{
         collect,
@@ -46,15 +46,15 @@ impl Collector {
     /// Number of topics that can be told apart.
     pub const BITS: usize = collect::READY_BITS;
 
-    /// A collector without subscriptions. Takes the registry lock.
+    /// A collector without subscriptions.
     ///
     /// # Errors
-    /// The registry lock is held too long; the process forked.
+    /// The process forked.
     pub fn new(participant: &Arc<Participant>) -> Result<Collector> {
         let domain = participant.domain.clone();
         domain.epoch.check()?;
         let mut waiter = Waiter::new(domain.clone());
-        let index = waiter.index(REGISTRY_PATIENCE)?;
+        let index = waiter.index();
         if index != SHARED_WAITER {
             domain.board.waiter(index).state.store(WAITER_AWAKE, Relaxed);
         }
@@ -133,10 +133,12 @@ impl Collector {
             *has_waited = true;
             let sleepers = topics.iter().map(|(topic, _)| &domain.board.line(*topic).sleepers);
             let soon = Instant::now() + SHARED_SLICE;
-            return waiter.sleep_once(Some(deadline.map_or(soon, |deadline| deadline.min(soon))), sleepers, look);
+            waiter.sleep_once(Some(deadline.map_or(soon, |deadline| deadline.min(soon))), sleepers, look);
+            return Ok(());
         }
         let line = domain.board.waiter(*index);
-        waiter.collect_once(deadline, || collect::has_ready(line) || look())
+        waiter.collect_once(deadline, || collect::has_ready(line) || look());
+        Ok(())
     }
 }
 

@@ -1,7 +1,7 @@
 //! A wait set: a wait for several subscriptions at once.
 
 use crate::{
-    domain::{participant::Participant, registry::REGISTRY_PATIENCE},
+    domain::participant::Participant,
     error::Result,
     subscribe::subscription::Subscription,
     wait::{bell::Bell, waiter::Waiter},
@@ -58,10 +58,10 @@ impl WaitSet {
     /// The bell that wakes it, from any thread of this process.
     ///
     /// # Errors
-    /// The registry lock is held too long; the process forked.
+    /// The process forked.
     pub fn bell(&mut self) -> Result<Bell> {
         self.waiter.domain.epoch.check()?;
-        let index = self.waiter.index(REGISTRY_PATIENCE)?;
+        let index = self.waiter.index();
         Ok(Bell::new(&self.waiter.domain, index))
     }
 }

@@ -1,12 +1,11 @@
 //! The wait of a thread for news on any number of topics: a bounded spin, then a sleep on one futex, the thread's own bell.
 //!
-//! Waiting makes system calls; the first sleep takes the registry lock. No wake-up is lost (`protocol`, 3). If a publisher is
+//! Waiting makes system calls. No wake-up is lost (`protocol`, 3). If a publisher is
 //! killed between entry and ring, its readers are rung when its death is noticed (`control`). A sleep is cut into slices, which
 //! bound the cost of damage to the board; they grow, so that a long sleep costs nothing.
 
 use crate::{
-    domain::{Domain, board::Board, registry::REGISTRY_PATIENCE},
-    error::{Error, Result},
+    domain::{Domain, board::Board, process_file::waiter_owner},
     os::spin::Spin,
     protocol::{
         collect,
@@ -50,7 +49,7 @@ impl Waiter {
         deadline: Option<Instant>,
         sets: impl Iterator<Item = &'a Waiters> + Clone,
         is_ready: impl FnMut() -> bool,
-    ) -> Result<()> {
+    ) {
         self.sleep_slice(deadline, is_ready, |board, index, limit, is_ready| {
             let bell = board.bell(index);
             let rings = bell.rings(); // before the last check
@@ -59,10 +58,10 @@ impl Waiter {
     }
 
     /// The same for a collector, which is among the sleepers of its topics already.
-    pub(crate) fn collect_once(&mut self, deadline: Option<Instant>, is_ready: impl FnMut() -> bool) -> Result<()> {
+    pub(crate) fn collect_once(&mut self, deadline: Option<Instant>, is_ready: impl FnMut() -> bool) {
         self.sleep_slice(deadline, is_ready, |board, index, limit, is_ready| {
             collect::sleep(board.waiter(index), limit, is_ready);
-        })
+        });
     }
 
     fn sleep_slice<P: FnMut() -> bool>(
@@ -70,42 +69,34 @@ impl Waiter {
         deadline: Option<Instant>,
         mut is_ready: P,
         sleep: impl FnOnce(&Board, WaiterIndex, Duration, &mut P),
-    ) -> Result<()> {
+    ) {
         if is_ready() || self.spin.until(&mut is_ready) {
             self.slice = MIN_SLICE;
-            return Ok(());
+            return;
         }
         let remaining = deadline.map_or(Duration::MAX, |deadline| deadline.saturating_duration_since(Instant::now()));
         if remaining.is_zero() {
-            return Ok(());
+            return;
         }
-        let index = match self.index(remaining.min(REGISTRY_PATIENCE)) {
-            Ok(index) => index,
-            // The deadline passed before the thread could sleep.
-            Err(Error::RegistryBusy { .. }) if remaining < REGISTRY_PATIENCE => return Ok(()),
-            Err(e) => return Err(e),
-        };
+        let index = self.index();
         let (board, rings_before) = (&self.domain.board, self.domain.board.bell(index).rings());
         sleep(board, index, remaining.min(self.slice), &mut is_ready);
         let in_vain = board.bell(index).rings() == rings_before;
         self.slice = if in_vain { (self.slice * 2).min(MAX_SLICE) } else { MIN_SLICE };
-        Ok(())
     }
 
     /// The waiter's line on the board.
-    pub(crate) fn index(&mut self, patience: Duration) -> Result<WaiterIndex> {
-        match self.index {
-            Some(index) => Ok(index),
-            None => Ok(*self.index.insert(self.domain.take_waiter(patience)?)),
-        }
+    pub(crate) fn index(&mut self) -> WaiterIndex {
+        let Domain { board, process, .. } = &*self.domain;
+        *self.index.get_or_insert_with(|| board.take_waiter(waiter_owner(process.id())))
     }
 
-    /// Frees the line until the next sleep. Takes the registry lock if there was a sleep.
+    /// Frees the line until the next sleep.
     pub(crate) fn release(&mut self) {
         if let Some(index) = self.index.take()
             && self.domain.epoch.is_current()
         {
-            self.domain.free_waiter(index);
+            self.domain.board.free_waiter(index);
         }
     }
 }
@@ -137,12 +128,12 @@ mod tests {
             waiter.sleep_once(over, std::iter::empty(), || {
                 checks += 1;
                 false
-            })?;
-            Ok::<_, Error>(checks)
+            });
+            checks
         };
-        assert_eq!(checks_when(false).unwrap(), 1);
+        assert_eq!(checks_when(false), 1);
         let several = std::thread::available_parallelism().unwrap().get() > 1;
-        assert_eq!(checks_when(true).unwrap() > 1, several);
+        assert_eq!(checks_when(true) > 1, several);
     }
 
     #[test]
@@ -153,10 +144,10 @@ mod tests {
             assert!(slept == 0 || waiter.slice > MIN_SLICE);
             // Longer than the spin before it, on a slow machine, too: after the deadline there is no sleep.
             let soon = Some(Instant::now() + Duration::from_millis(10));
-            waiter.sleep_once(soon, std::iter::empty(), || false).unwrap();
+            waiter.sleep_once(soon, std::iter::empty(), || false);
         }
         assert_eq!(waiter.slice, MAX_SLICE);
-        waiter.sleep_once(None, std::iter::empty(), || true).unwrap();
+        waiter.sleep_once(None, std::iter::empty(), || true);
         assert_eq!(waiter.slice, MIN_SLICE);
     }
 }

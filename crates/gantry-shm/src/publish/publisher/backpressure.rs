@@ -22,10 +22,7 @@ impl Publisher {
             return if self.writer.is_blocked(bytes) { Err(self.timed_out(limit)) } else { Ok(()) };
         }
         let deadline = Instant::now().checked_add(limit);
-        let bell = match self.waiter.index(limit) {
-            Err(Error::RegistryBusy { .. }) => return Err(self.timed_out(limit)), // the time is over before the sleep
-            bell => bell?,
-        };
+        let bell = self.waiter.index();
         let is_over = || deadline.is_some_and(|deadline| Instant::now() >= deadline);
         loop {
             self.discover();
@@ -34,11 +31,10 @@ impl Publisher {
             let slice = Instant::now() + BLOCKED_SLICE;
             let slice = deadline.map_or(slice, |deadline| deadline.min(slice));
             let writer = &mut self.writer;
-            let slept = self.waiter.sleep_once(Some(slice), std::iter::empty(), || !writer.is_blocked(bytes));
+            self.waiter.sleep_once(Some(slice), std::iter::empty(), || !writer.is_blocked(bytes));
             let is_blocked = self.writer.is_blocked(bytes);
-            if !is_blocked || is_over() || slept.is_err() {
+            if !is_blocked || is_over() {
                 self.writer.set_blocked(0);
-                slept?;
                 return if is_blocked { Err(self.timed_out(limit)) } else { Ok(()) };
             }
         }

@@ -15,7 +15,10 @@ use crate::{
         qos::Qos,
         type_description::TypeDescription,
     },
-    domain::{Domain, board::TopicIndex, control::ControlTask, participant::Participant, process_file::EndpointBlock},
+    domain::{
+        Domain, board::TopicIndex, control::ControlTask, pace::Pace, participant::Participant,
+        process_file::EndpointBlock,
+    },
     error::{Error, Result},
     events::Events,
     os::clock::monotonic_ns,
@@ -332,6 +335,10 @@ impl Publisher {
         self.domain.reap_dead()?;
         self.discover();
         drop_dead_readers(&mut self.writer.roster); // another process may be reaping them just now
+        self.known_count()
+    }
+
+    fn known_count(&self) -> Result<usize> {
         match &self.discovery.discovered().mapping_error {
             Some(why) => Err(Error::UnmappedReader { topic: self.description.topic.clone(), why: why.clone() }),
             None => Ok(self.writer.roster.count()),
@@ -351,8 +358,11 @@ impl Publisher {
     }
 
     fn wait_for_readers(&mut self, count: usize, deadline: Option<Instant>) -> Result<bool> {
+        self.domain.epoch.check()?;
+        let mut pace = Pace::new();
         loop {
-            if self.subscription_count()? >= count {
+            pace.round(&self.domain.clone(), || self.discover());
+            if self.known_count()? >= count && self.subscription_count()? >= count {
                 return Ok(true);
             }
             if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
@@ -360,7 +370,8 @@ impl Publisher {
             }
             let (writer, line) = (&self.writer, self.domain.board.line(self.topic));
             let watchers = std::iter::once(line.watchers(Side::Readers));
-            self.waiter.sleep_once(deadline, watchers, || writer.may_be_outdated())?;
+            self.waiter.sleep_once(deadline, watchers, || writer.may_be_outdated());
+            std::thread::sleep(pace.pause(deadline));
         }
     }
 

@@ -1,0 +1,45 @@
+//! The pace of discoveries: after each, a pause in which the other processes of the domain could do the same.
+//!
+//! Each endpoint that joins or leaves wakes every process with an endpoint of its topic. In a crowd that joins at once, these
+//! rounds would take all CPUs from the processes that have yet to join, first of all from the one that has the registry lock. With
+//! these pauses they take about one CPU, and a round finds many newcomers. Among few processes a round and its pause are short.
+
+use crate::domain::Domain;
+use rustix::time::{ClockId, clock_gettime};
+use std::time::{Duration, Instant};
+
+/// The shortest pause: endpoints that join at once ring many times.
+pub(crate) const MIN_PAUSE: Duration = Duration::from_millis(1);
+/// The longest one.
+const MAX_PAUSE: Duration = Duration::from_millis(250);
+
+/// The rounds of one thread.
+pub(crate) struct Pace {
+    pause_until: Instant,
+}
+
+impl Pace {
+    pub(crate) fn new() -> Pace {
+        Pace { pause_until: Instant::now() }
+    }
+
+    /// Calls `discover`; the CPU time that it takes determines the next pause.
+    pub(crate) fn round<T>(&mut self, domain: &Domain, discover: impl FnOnce() -> T) -> T {
+        let (start, start_cpu) = (Instant::now(), thread_cpu_time());
+        let found = discover();
+        let pause = thread_cpu_time().saturating_sub(start_cpu) * domain.known_peers() as u32;
+        self.pause_until = start + pause.clamp(MIN_PAUSE, MAX_PAUSE);
+        found
+    }
+
+    /// The time until the next round may begin, or until the deadline if that is earlier.
+    pub(crate) fn pause(&self, deadline: Option<Instant>) -> Duration {
+        let until = deadline.map_or(self.pause_until, |deadline| deadline.min(self.pause_until));
+        until.saturating_duration_since(Instant::now())
+    }
+}
+
+fn thread_cpu_time() -> Duration {
+    let time = clock_gettime(ClockId::ThreadCPUTime);
+    Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
+}
