@@ -143,7 +143,7 @@ impl Reader {
     }
 
     /// A first look, without a pin: the entry of the next sample; `None` if there is nothing to take.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn look(&mut self) -> Option<Entry> {
         let entry = self.ring.look(self.next);
         // The head is not loaded at each look: the publisher writes its line, which would be fetched again and again.
@@ -164,7 +164,7 @@ impl Reader {
 
     /// The next sample: `first` is what [`Reader::look`] found. One in a slot is pinned with `pin`, which is 0 and the caller's
     /// alone; one that is inline is copied to `payload`. `next` also advances past lost samples.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn take(&mut self, first: Entry, pin: &AtomicU64, payload: &mut [u64]) -> Taken {
         if is_weakened(Site::CursorAfterHold) {
             self.record.cursor.store(self.next + 1, Release);
@@ -184,7 +184,7 @@ impl Reader {
     /// Holds the next sample, and catches up with a publisher that retires under this reader. Whether the reader has fallen
     /// behind is checked once: a sample that was new enough when take was called is good enough, or a fast publisher could
     /// prevent every take.
-    #[inline]
+    #[inline(always)]
     fn take_held(&mut self, first: Entry, pin: &AtomicU64, payload: &mut [u64]) -> Taken {
         let (mut entry, mut jumped) = (first, false);
         for _ in 0..MAX_TAKE_ATTEMPTS {

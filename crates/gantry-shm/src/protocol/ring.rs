@@ -89,7 +89,7 @@ impl Ring {
 
     /// Reader: copies a living inline sample; `payload` gets its words, the last one with bytes behind the payload. `None`: the
     /// publisher went on meanwhile, or the word makes no sense.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn copy(&self, sequence: u64, word: InlineWord, payload: &mut [u64]) -> Option<InlineInfo> {
         let (header, rest) = self.entry(sequence).split_at(HEADER_WORDS);
         let words = word.payload_words();
@@ -144,7 +144,7 @@ impl Ring {
     }
 
     /// Publisher: writes and announces an inline sample, which fits in the entry with its trailer.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn publish_inline(&self, sequence: u64, payload: &[u64], info: &InlineInfo) {
         let entry = self.overwrite(sequence);
         let (header, rest) = entry.split_at(HEADER_WORDS);

@@ -115,7 +115,7 @@ impl<K> Writer<K> {
     }
 
     /// The same for an inline sample, whose payload and trailer fit in an entry. `slot`, in which it was written, is free again.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn publish_inline(&mut self, slot: Slot, payload: &[u64], info: &InlineInfo) -> u64 {
         let sequence = self.history.retain_inline();
         self.ring.publish_inline(sequence, payload, info);
@@ -124,7 +124,7 @@ impl<K> Writer<K> {
     }
 
     /// The steps after the entry of `sequence` is stored.
-    #[inline]
+    #[inline(always)]
     fn announce(&mut self, sequence: u64, slot_bytes: usize) -> u64 {
         let retired = if self.should_retire(slot_bytes) { self.retire_down_to(self.horizon) } else { None };
         if let Some(outbox) = &self.outbox {

@@ -37,7 +37,7 @@ unsafe impl Sync for Loan {}
 
 impl Loan {
     /// `slot` was taken out of the history of `file`'s publisher; header and `length_bytes` fit in it.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn new(file: Arc<PublisherFile>, slot: Slot, length_bytes: usize, epoch: Epoch) -> Result<Loan> {
         let header = file.slot(slot)?;
         Ok(Loan { slot: Some((file, slot)), header, length_bytes, is_response: false, epoch })

@@ -10,7 +10,7 @@ use crate::{
     os::{directory::Directory, region::Region},
     protocol::{
         history::Slot,
-        layout::{LINE_BYTES, PAGE_BYTES},
+        layout::{LINE_BYTES, PAGE_BYTES, PAYLOAD_OFFSET},
     },
 };
 use range_alloc::RangeAllocator;
@@ -140,13 +140,19 @@ impl Memory {
 }
 
 /// Bytes of a slot for a payload of `length_bytes`, header included; an error if no sample can be so long.
-pub(crate) fn slot_bytes(header_bytes: usize, length_bytes: usize) -> Result<usize> {
+#[inline]
+pub(crate) fn slot_bytes(length_bytes: usize) -> Result<usize> {
     if length_bytes > u32::MAX as usize {
-        return Err(Error::OutOfRange {
-            what: "the size of a message",
-            value: format!("{length_bytes} bytes"),
-            range: format!("at most {} bytes fit in one sample", u32::MAX),
-        });
+        return Err(too_long(length_bytes));
     }
-    Ok((header_bytes + length_bytes).next_multiple_of(LINE_BYTES))
+    Ok((PAYLOAD_OFFSET + length_bytes).next_multiple_of(LINE_BYTES))
+}
+
+#[cold]
+fn too_long(length_bytes: usize) -> Error {
+    Error::OutOfRange {
+        what: "the size of a message",
+        value: format!("{length_bytes} bytes"),
+        range: format!("at most {} bytes fit in one sample", u32::MAX),
+    }
 }

@@ -8,7 +8,7 @@ use crate::{
     domain::sender::PERIODS,
     error::{Error, Result},
     protocol::{
-        layout::{MAX_INLINE_BYTES, PAYLOAD_OFFSET},
+        layout::MAX_INLINE_BYTES,
         writer::Retention,
     },
     publish::memory::slot_bytes,
@@ -126,7 +126,7 @@ impl PublisherOptions {
         description: &EndpointDescription,
     ) -> Result<usize> {
         let payload_bytes = description.message_type.payload_bytes;
-        let slot_bytes = if payload_bytes == usize::MAX { 0 } else { slot_bytes(PAYLOAD_OFFSET, payload_bytes)? };
+        let slot_bytes = if payload_bytes == usize::MAX { 0 } else { slot_bytes(payload_bytes)? };
         let least = ring_bytes + 2 * slot_bytes;
         match self.max_memory_bytes {
             Some(bytes) if bytes < least => Err(Error::OutOfRange {

@@ -164,7 +164,7 @@ impl Connection {
     }
 
     /// The next sample, or `None` if there is none now. Skipped samples are counted in `losses`.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn take(&mut self, losses: &mut Losses) -> Result<Option<Sample>, Box<Error>> {
         if self.lifespan_ns == u64::MAX { self.take_any(losses) } else { self.take_valid(losses) }
     }
@@ -187,7 +187,7 @@ impl Connection {
     }
 
     /// The next sample of any age.
-    #[inline]
+    #[inline(always)]
     fn take_any(&mut self, losses: &mut Losses) -> Result<Option<Sample>, Box<Error>> {
         if let Some(sample) = self.peeked.take() {
             return Ok(Some(sample));
@@ -262,7 +262,7 @@ impl Connection {
     }
 
     /// The sample in the slot at `offset`, which is pinned and was alive after that.
-    #[inline]
+    #[inline(always)]
     fn in_slot(
         &mut self,
         offset: usize,
@@ -281,7 +281,7 @@ impl Connection {
     }
 
     /// The inline sample that was copied to the place of that pin.
-    #[inline]
+    #[inline(always)]
     fn copied(&mut self, info: &InlineInfo, record: usize, index: usize) -> Sample {
         self.note_take();
         let record = &self.records[record];

@@ -203,7 +203,7 @@ pub(super) fn first_slots(
     if payload_bytes == usize::MAX {
         return Ok(()); // unbounded, so the size is not known
     }
-    let bytes = FIRST_SLOTS * slot_bytes(PAYLOAD_OFFSET, payload_bytes)?;
+    let bytes = FIRST_SLOTS * slot_bytes(payload_bytes)?;
     let what = format!("the first messages of topic {}", description.topic);
     if let Some(slot) = memory.take(&file.region, &domain.directory, &what, bytes, GROWTH_BYTES.min(bytes))? {
         memory.free(slot);
