@@ -199,7 +199,9 @@ pub fn lose_handed_back_room(root: &Path, participant: &Arc<Participant>) {
 
 /// Role of a child process: a file system with two pages left is enough for small messages.
 pub fn use_the_last_page(root: &Path, participant: &Arc<Participant>) {
-    let (mut publisher, mut subscription) = pair(participant, Qos::default().keep_last(1000), thrifty());
+    // In slots: the ring, in which small messages travel otherwise, has its memory from the beginning.
+    let options = PublisherOptions { max_inline_bytes: 0, ..thrifty() };
+    let (mut publisher, mut subscription) = pair(participant, Qos::default().keep_last(1000), options);
     let filler = std::fs::File::create(root.join("filler")).unwrap();
     let free_bytes = rustix::fs::statvfs(root).map(|s| s.f_bavail * s.f_frsize).unwrap();
     rustix::fs::fallocate(&filler, rustix::fs::FallocateFlags::empty(), 0, free_bytes - 8192).unwrap();
@@ -217,6 +219,6 @@ pub fn use_the_last_page(root: &Path, participant: &Arc<Participant>) {
         };
     };
     assert!(matches!(error, Error::NoRoom { .. }), "{error}");
-    assert!(number > 40 && number < 100, "{number}");
+    assert!(number > 40 && number < 150, "{number}");
     say("used the last page");
 }
