@@ -54,7 +54,7 @@ pub use error::{Error, Problem, Result};
 pub use input::Input;
 pub use kind::{Kind, Layout};
 pub use message::{Message, type_hash};
-pub use plain::{InPlace, PlainBody, PlainMessage, read_plain, write_plain, zeroed_box};
+pub use plain::{InPlace, PlainBody, PlainMessage, plain_bytes, read_plain, write_plain, zeroed_box};
 pub use service::Service;
 pub use view::{View, read_at};
 pub use zerocopy;

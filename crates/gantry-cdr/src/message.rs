@@ -98,6 +98,12 @@ pub trait Message: Kind<Owned = Self> + Send + Sized + 'static {
         Self::write(self, &mut Composer::writing(body, 0))
     }
 
+    /// The memory of a message that is its body, little endian; `None` for messages that are read field by field.
+    #[doc(hidden)]
+    fn body_mut(&mut self) -> Option<&mut [u8]> {
+        None
+    }
+
     /// Reads a body into this message and reuses its allocations. Each byte is copied before it is checked, so a writer that
     /// changes the bytes meanwhile cannot get past the checks. After an error the message is a mixture of old and new values.
     ///

@@ -224,6 +224,11 @@ macro_rules! plain_body {
             $crate::write_plain(self, body)
         }
 
+        #[inline]
+        fn body_mut(&mut self) -> ::core::option::Option<&mut [u8]> {
+            ::core::option::Option::Some($crate::plain_bytes(self))
+        }
+
         fn read_body(&mut self, body: &[u8], order: $crate::ByteOrder) -> $crate::Result<()> {
             $crate::read_plain(self, body, order)
         }
@@ -272,6 +277,12 @@ impl<T: PlainBody, B: AsRef<[u8]>> InPlace<T, B> {
 #[doc(hidden)]
 pub fn write_plain<T: PlainBody>(message: &T, body: &mut [u8]) -> Result<()> {
     Composer::writing(body, 0).put(message, 1).map(drop)
+}
+
+/// As [`Message::body_mut`].
+#[doc(hidden)]
+pub fn plain_bytes<T: PlainBody>(message: &mut T) -> &mut [u8] {
+    message.as_mut_bytes()
 }
 
 /// As [`Message::read_body`].

@@ -2,7 +2,10 @@
 //!
 //! Every fallible call of this crate returns [`Error`]; `gantry` passes it on unchanged. The engine never logs.
 
-use rustix::io::Errno;
+use rustix::{
+    io::Errno,
+    process::{Resource, getrlimit},
+};
 use std::{io, path::PathBuf};
 
 /// An error of the engine.
@@ -37,6 +40,42 @@ pub enum Error {
         directory: PathBuf,
     },
 
+    /// The file system that holds the shared memory has no room for one more file.
+    #[error(
+        "cannot {action}: there is no room for one more file, as a rule because the file system has no free inodes (df -i); \
+         remove files from it, or allow it more (mount -o remount,nr_inodes=1000000 DIRECTORY)"
+    )]
+    NoInode {
+        /// The action that failed.
+        action: String,
+    },
+
+    /// The root of the shared memory is no memory.
+    #[error(
+        "{} is on {file_system} and not on a tmpfs, so publishers would wait for the disk, and a full one could end them; \
+         set GANTRY_SHM_DIR to a tmpfs (mount -t tmpfs tmpfs DIRECTORY), or GANTRY_SHM_ALLOW_DISK=1 to use it all the same",
+        root.display()
+    )]
+    NotTmpfs {
+        /// The root.
+        root: PathBuf,
+        /// The file system that it is on.
+        file_system: String,
+    },
+
+    /// The process may not map a file of shared memory.
+    #[error("cannot map {bytes} bytes of {file}: {source}; raise the limit that is reached: {limits}")]
+    NotMapped {
+        /// The file.
+        file: String,
+        /// The bytes that were to be mapped.
+        bytes: usize,
+        /// The kernel's error.
+        source: io::Error,
+        /// The limits that the kernel may mean, each with its value.
+        limits: String,
+    },
+
     /// No permission to use the directory of the shared memory.
     #[error(
         "no permission to {action}; Gantry needs a directory that user {uid} may write: correct its permissions or set \
@@ -45,7 +84,7 @@ pub enum Error {
     NoPermission {
         /// The action that failed.
         action: String,
-        /// The user of this process.
+        /// The effective user of this process.
         uid: u32,
     },
 
@@ -231,13 +270,30 @@ fn advice(error: &io::Error) -> &'static str {
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 impl Error {
-    /// Wraps an error of the kernel with the action that failed; permission errors get their advice.
+    /// Wraps an error of the kernel with the action that failed; errors of permissions and inodes get their advice.
     pub(crate) fn system(action: impl Into<String>, source: impl Into<io::Error>) -> Error {
         let (action, source) = (action.into(), source.into());
         match source.kind() {
-            io::ErrorKind::PermissionDenied => Error::NoPermission { action, uid: rustix::process::getuid().as_raw() },
+            io::ErrorKind::PermissionDenied => Error::NoPermission { action, uid: rustix::process::geteuid().as_raw() },
+            io::ErrorKind::StorageFull => Error::NoInode { action },
             _ => Error::System { action, source },
         }
+    }
+
+    /// The error of a file that cannot be mapped.
+    pub(crate) fn not_mapped(file: &str, bytes: usize, errno: Errno) -> Error {
+        let bytes_of = |of| getrlimit(of).current.map_or("unlimited".to_owned(), |limit| format!("{limit} bytes"));
+        let locked = format!("locked memory (ulimit -l) of {}", bytes_of(Resource::Memlock));
+        let limits = match errno {
+            Errno::AGAIN => locked,
+            Errno::NOMEM => {
+                let maps = std::fs::read_to_string("/proc/sys/vm/max_map_count").unwrap_or("unknown".to_owned());
+                let space = bytes_of(Resource::As);
+                format!("address space (ulimit -v) of {space}, or {} mappings (sysctl vm.max_map_count)", maps.trim())
+            }
+            _ => return Error::system(format!("map {bytes} bytes of {file}"), errno),
+        };
+        Error::NotMapped { file: file.to_owned(), bytes, source: errno.into(), limits }
     }
 
     /// Whether a file was missing: another process may have removed it meanwhile.

@@ -58,9 +58,9 @@ cfg_if::cfg_if! { if #[cfg(not(loom))] {
     pub use events::Events;
     pub use observe::{
         connections::{ConnectionState, EndpointPair},
-        graph::{GraphEntry, GraphWatch, NodeRecord},
+        graph::{GraphEntry, NodeRecord},
         inspect::{domains, domains_under, inspect, inspect_under},
-        report::{DomainReport, ProcessReport, PublisherReport, PublisherState, ReaderReport, TopicReport},
+        report::{DomainReport, ProcessReport, PublisherReport, PublisherState, ReaderReport},
     };
     pub use os::directory::{DEFAULT_ROOT, DIRECTORY_VARIABLE};
     pub use publish::{

@@ -32,11 +32,11 @@ impl Gid {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
     /// The publishing end.
-    Publisher,
+    Publisher = ROLE_PUBLISHER as isize,
     /// The subscribing end.
-    Subscription,
+    Subscription = ROLE_SUBSCRIPTION as isize,
     /// A node, with or without endpoints; its description has neither topic nor type.
-    Node,
+    Node = ROLE_NODE as isize,
 }
 
 /// The description of an endpoint or a node.
@@ -64,11 +64,7 @@ impl EndpointDescription {
     pub(crate) fn to_bytes(&self) -> Vec<u8> {
         let (qos, message_type) = (&self.qos, &self.message_type);
         let header = DescriptionHeader {
-            role: match self.role {
-                Role::Publisher => ROLE_PUBLISHER,
-                Role::Subscription => ROLE_SUBSCRIPTION,
-                Role::Node => ROLE_NODE,
-            },
+            role: self.role as u32,
             domain_id: self.domain_id,
             gid: self.gid.0,
             key: self.key,
@@ -133,12 +129,9 @@ impl EndpointDescription {
         let topic = text("the topic's name", header.topic_bytes)?;
         let name = text("the type's name", header.type_name_bytes)?;
         let definition = text("the type's definition", header.type_definition_bytes)?;
-        let role = match header.role {
-            ROLE_PUBLISHER => Role::Publisher,
-            ROLE_SUBSCRIPTION => Role::Subscription,
-            ROLE_NODE => Role::Node,
-            other => return Err(bad("the role", "1, 2 or 3", other.to_string())),
-        };
+        let mut roles = [Role::Publisher, Role::Subscription, Role::Node].into_iter();
+        let role = roles.find(|role| *role as u32 == header.role);
+        let role = role.ok_or_else(|| bad("the role", "1, 2 or 3", header.role.to_string()))?;
         let payload_bytes = usize::try_from(header.payload_bytes)
             .map_err(|_| bad("the payload size", "a size", header.payload_bytes.to_string()))?;
         Ok(EndpointDescription {

@@ -3,11 +3,7 @@
 //! Names and definitions come from other processes, too: the work is bounded by their length, and quotations of them are short and
 //! free of control characters.
 
-use std::{
-    borrow::Cow,
-    collections::{BTreeMap, BTreeSet},
-    fmt,
-};
+use std::{borrow::Cow, collections::BTreeMap, fmt};
 
 /// The most characters of a line that are quoted.
 const MAX_QUOTED: usize = 120;
@@ -52,42 +48,30 @@ impl TypeDescription {
 
     /// The first difference between its definition and another, to be appended to a sentence; empty if there is none.
     pub(crate) fn first_difference(&self, other: &TypeDescription) -> String {
-        let (own, others) = (self.sections(), other.sections());
         // The message's own text comes first on both sides, with any name.
-        let others_by_name: BTreeMap<&str, &Section> =
-            others.iter().skip(1).rev().map(|section| (section.name, section)).collect();
-        for (index, section) in own.iter().enumerate() {
-            let counterpart = if index == 0 { others.first() } else { others_by_name.get(section.name).copied() };
-            let found = match counterpart {
-                Some(counterpart) => section.first_difference(counterpart),
-                None => Some(format!("only the first has {}", quoted(section.name))),
-            };
-            if let Some(found) = found {
-                return format!("; {found}");
-            }
-        }
-        let known: BTreeSet<&str> = own.iter().map(|section| section.name).collect();
-        match others.iter().skip(1).find(|section| !known.contains(section.name)) {
-            Some(section) => format!("; only the second has {}", quoted(section.name)),
-            None => String::new(),
-        }
+        let lines = [self.lines(&self.name), other.lines(&self.name)];
+        let by_place = lines.each_ref().map(|lines| lines.iter().copied().collect::<BTreeMap<_, _>>());
+        let is_different = |(place, _): &&(_, &str)| by_place[0].get(place) != by_place[1].get(place);
+        let Some((place, _)) = lines.iter().flatten().find(is_different) else { return String::new() };
+        let [own, others] = by_place.map(|lines| lines.get(place).map_or("nothing".into(), quoted));
+        let name = quoted(place.0).replace('"', "");
+        format!("; their definitions differ first in line {} of {name}: {own} and {others}", place.1)
     }
 
-    /// The texts of the types in the definition, the message's own first.
-    fn sections(&self) -> Vec<Section<'_>> {
-        let mut sections = vec![Section { name: &self.name, lines: Vec::new() }];
+    /// The lines of the definition, each with the name of its type and its number there; `name` is the message's.
+    fn lines<'a>(&'a self, mut name: &'a str) -> Vec<((&'a str, usize), &'a str)> {
+        let (mut found, mut number) = (Vec::new(), 0);
         let mut lines = self.definition.lines().peekable();
         while let Some(line) = lines.next() {
             let is_separator = line.len() == SEPARATOR_LENGTH && line.bytes().all(|byte| byte == b'=');
-            let name = lines.peek().and_then(|next| next.strip_prefix("MSG: ")).filter(|_| is_separator);
-            if let Some(name) = name {
-                lines.next();
-                sections.push(Section { name: name.trim(), lines: Vec::new() });
-            } else if let Some(section) = sections.last_mut() {
-                section.lines.push(line);
+            if is_separator && let Some(next) = lines.next_if(|next| next.starts_with("MSG: ")) {
+                (name, number) = (next["MSG: ".len()..].trim(), 0);
+            } else {
+                number += 1;
+                found.push(((name, number), line));
             }
         }
-        sections
+        found
     }
 }
 
@@ -99,21 +83,6 @@ impl fmt::Display for TypeDescription {
             usize::MAX => write!(f, "{} ({hash}, of any size)", self.name),
             bytes => write!(f, "{} ({hash}, {bytes} bytes)", self.name),
         }
-    }
-}
-
-/// The text of one type in a definition.
-struct Section<'a> {
-    name: &'a str,
-    lines: Vec<&'a str>,
-}
-
-impl Section<'_> {
-    fn first_difference(&self, other: &Section<'_>) -> Option<String> {
-        let most = self.lines.len().max(other.lines.len());
-        let line = (0..most).find(|&line| self.lines.get(line) != other.lines.get(line))?;
-        let [own, others] = [self, other].map(|section| section.lines.get(line).map_or("nothing".into(), quoted));
-        Some(format!("their definitions differ first in line {} of {}: {own} and {others}", line + 1, self.name))
     }
 }
 
@@ -171,14 +140,20 @@ mod tests {
     fn a_type_that_only_one_side_has_is_named() {
         let bar = "=".repeat(SEPARATOR_LENGTH);
         let more = pose(1, &format!("float64 x\n{bar}\nMSG: my_msgs/Extra\nbool b"));
-        assert_eq!(more.first_difference(&pose(1, "float64 x")), "; only the first has \"my_msgs/Extra\"");
-        assert_eq!(pose(1, "float64 x").first_difference(&more), "; only the second has \"my_msgs/Extra\"");
+        let difference = more.first_difference(&pose(1, "float64 x"));
+        assert!(difference.ends_with("line 1 of my_msgs/Extra: \"bool b\" and nothing"), "{difference}");
+        let difference = pose(1, "float64 x").first_difference(&more);
+        assert!(difference.ends_with("line 1 of my_msgs/Extra: nothing and \"bool b\""), "{difference}");
     }
 
     #[test]
     fn a_quotation_is_short_and_harmless_on_a_terminal() {
-        let difference = pose(1, "").first_difference(&pose(2, &format!("\x1b[2J{}", "ö".repeat(1000))));
+        let text = format!("\x1b[2J{}", "ö".repeat(1000));
+        let difference = pose(1, "").first_difference(&pose(2, &text));
         assert!(!difference.contains('\x1b') && difference.len() < 500, "{difference}");
+        let renamed = TypeDescription { name: text, ..pose(1, "float64 x") };
+        let difference = renamed.first_difference(&TypeDescription { definition: String::new(), ..pose(2, "") });
+        assert!(difference.contains("öö") && !difference.contains('\x1b') && difference.len() < 500, "{difference}");
     }
 
     #[test]

@@ -9,7 +9,7 @@
 use crate::{
     domain::{Domain, PROBE_PERIOD, board::TopicIndex},
     error::{Error, Result},
-    os::{asymmetric_fence, clock::monotonic_ns, signals},
+    os::{asymmetric_fence, clock::monotonic_ns, schedule, signals},
     protocol::sleep::{self, Side, WaiterIndex},
 };
 use std::{
@@ -131,6 +131,7 @@ impl Drop for Control {
 }
 
 fn run(domain: &Arc<Domain>, shared: &Shared, bell: WaiterIndex) {
+    schedule::leave_real_time();
     let (mut next_probe, mut round) = (Instant::now() + PROBE_PERIOD, 0);
     let mut poll_until = None::<Instant>;
     let (mut updated_at, mut notifies) = (None::<Instant>, false);

@@ -28,7 +28,7 @@ use crate::{
         board::{Board, TopicIndex, random_word},
         peer::Peer,
         process_file::{ProcessFile, name_beginning, waiter_owner},
-        registry::REGISTRY_PATIENCE,
+        registry::{DROP_PATIENCE, REGISTRY_PATIENCE},
     },
     error::{Error, Result},
     os::{
@@ -341,10 +341,10 @@ impl Domain {
         Ok(self.board.lock(&self.directory, patience)?.take_waiter(waiter_owner(self.process.id())))
     }
 
-    /// Gives a waiter line back.
+    /// Gives a waiter line back; waits for the registry lock up to [`DROP_PATIENCE`].
     pub(crate) fn free_waiter(&self, waiter: WaiterIndex) {
         // If the lock cannot be had, the line stays taken until this process is gone.
-        if let Ok(registry) = self.board.lock(&self.directory, REGISTRY_PATIENCE) {
+        if let Ok(registry) = self.board.lock(&self.directory, DROP_PATIENCE) {
             registry.free_waiter(waiter);
         }
     }

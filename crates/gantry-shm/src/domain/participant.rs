@@ -29,11 +29,20 @@ pub struct Participant {
     sender: Mutex<Option<Sender>>,
 }
 
-/// By root, domain and number of the [`Epoch`].
-type Joined = HashMap<(PathBuf, u32, u64), Weak<Participant>>;
+/// The participants of this process by root, domain and number of the [`Epoch`]. Each has a lock of its own, so that a domain whose
+/// registry is locked by a stopped process does not delay joins of other domains.
+type Joined = HashMap<(PathBuf, u32, u64), Arc<Mutex<Weak<Participant>>>>;
 
 impl Participant {
     /// Joins the domain under the root that `GANTRY_SHM_DIR` names (`/dev/shm` if unset).
+    ///
+    /// # Real-time
+    /// Joining starts a thread, `gantry-control`, which maps files and reads directories. It has SCHED_OTHER, nice 0 (or more, if
+    /// the caller has more) and the CPUs that the *main thread* of the process has at that time, whatever the caller has. A program
+    /// whose main thread is pinned to a CPU of its own should join before it pins that thread.
+    ///
+    /// `mlockall(MCL_FUTURE)` counts the address space of all files, with their room to grow, against `RLIMIT_MEMLOCK`. If they
+    /// do not fit, a file is mapped again each time that it has outgrown its mapping: a few system calls, on the data path.
     ///
     /// # Errors
     /// As [`Participant::join_under`].
@@ -50,16 +59,22 @@ impl Participant {
     pub fn join_under(root: &Path, domain_id: u32) -> Result<Arc<Participant>> {
         static JOINED: Mutex<Option<Joined>> = Mutex::new(None);
         let key = (root.to_owned(), domain_id, Epoch::current()?.number);
-        let mut joined = JOINED.lock().unwrap_or_else(PoisonError::into_inner);
-        let joined = joined.get_or_insert_default();
-        if let Some(participant) = joined.get(&key).and_then(Weak::upgrade) {
+        let joined = {
+            let mut all = JOINED.lock().unwrap_or_else(PoisonError::into_inner);
+            let all = all.get_or_insert_default();
+            // One that another thread has a reference to is being joined.
+            let is_used = |weak: &mut Mutex<Weak<_>>| weak.get_mut().is_ok_and(|weak| weak.strong_count() > 0);
+            all.retain(|_, joined| Arc::get_mut(joined).is_none_or(is_used));
+            all.entry(key).or_default().clone()
+        };
+        let mut joined = joined.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(participant) = joined.upgrade() {
             return Ok(participant);
         }
         let domain = Arc::new(Domain::join(root, domain_id)?);
         let control = Control::start(domain.clone())?;
         let participant = Arc::new(Participant { domain, control, sender: Mutex::new(None) });
-        joined.retain(|_, weak| weak.strong_count() > 0);
-        joined.insert(key, Arc::downgrade(&participant));
+        *joined = Arc::downgrade(&participant);
         Ok(participant)
     }
 

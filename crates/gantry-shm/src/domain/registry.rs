@@ -22,6 +22,9 @@ use std::{
 /// How long a process waits for the registry lock before it returns an error that names the holder.
 pub(crate) const REGISTRY_PATIENCE: Duration = Duration::from_secs(5);
 
+/// The same for a handle that is dropped, which has no error to return.
+pub(crate) const DROP_PATIENCE: Duration = Duration::from_millis(500);
+
 /// The registry lock, held: no other process joins, leaves or reaps meanwhile.
 pub(crate) struct Registry<'a> {
     board: &'a Board,

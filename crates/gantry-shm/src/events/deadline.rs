@@ -14,9 +14,9 @@ pub(crate) struct Deadline {
 }
 
 impl Deadline {
-    /// The deadline in that QoS, if there is one.
-    pub(crate) fn of(qos: &Qos, now_ns: u64) -> Option<Deadline> {
-        qos.deadline.map(|deadline| Deadline::new(limit_ns(Some(deadline)), now_ns))
+    /// The deadline in that QoS; without one it is never due.
+    pub(crate) fn of(qos: &Qos, now_ns: u64) -> Deadline {
+        Deadline::new(limit_ns(qos.deadline), now_ns)
     }
 
     fn new(period_ns: u64, now_ns: u64) -> Deadline {
@@ -66,7 +66,7 @@ mod tests {
 
     #[test]
     fn a_deadline_without_end_is_never_due() {
-        let mut deadline = Deadline::new(u64::MAX - 1, 1000);
-        assert_eq!((deadline.missed(0, u64::MAX), deadline.due_ns()), (0, u64::MAX));
+        let mut deadline = Deadline::of(&Qos::default(), 1000);
+        assert_eq!((deadline.missed(0, u64::MAX - 1), deadline.due_ns()), (0, u64::MAX));
     }
 }

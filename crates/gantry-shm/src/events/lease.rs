@@ -15,9 +15,10 @@ pub(crate) struct Lease {
 }
 
 impl Lease {
-    /// The lease of a publisher with that QoS, if it must assert its liveliness.
-    pub(crate) fn of(qos: &Qos) -> Option<Lease> {
-        qos.has_manual_lease().then(|| Lease::new(limit_ns(qos.liveliness_lease_duration)))
+    /// The lease of a publisher with that QoS; without end if it need not assert its liveliness, or its QoS is not known.
+    pub(crate) fn of(qos: Option<&Qos>) -> Lease {
+        let qos = qos.filter(|qos| qos.has_manual_lease());
+        Lease::new(limit_ns(qos.and_then(|qos| qos.liveliness_lease_duration)))
     }
 
     fn new(lease_ns: u64) -> Lease {
@@ -55,5 +56,11 @@ mod tests {
         assert!(lease.update(1200, 1300));
         assert!(lease.update(u64::MAX, 1300), "a time in the future is now");
         assert_eq!(lease.due_ns(), 1401);
+    }
+
+    #[test]
+    fn a_lease_without_end_is_never_due() {
+        let mut lease = Lease::of(Some(&Qos::default()));
+        assert_eq!((lease.update(0, u64::MAX), lease.due_ns()), (true, u64::MAX));
     }
 }

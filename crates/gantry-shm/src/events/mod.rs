@@ -162,8 +162,3 @@ impl<E> fmt::Debug for Events<E> {
         write!(f, "Events({:?}, {:?})", self.monitor.topic, self.monitor.side)
     }
 }
-
-/// The earlier of two times, if there are any.
-pub(crate) fn earlier(one: Option<u64>, other: Option<u64>) -> Option<u64> {
-    one.into_iter().chain(other).min()
-}

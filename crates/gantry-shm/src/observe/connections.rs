@@ -4,16 +4,17 @@
 
 use crate::{
     describe::description::Role,
-    domain::{participant::Participant, peer::Peer, process_file::publisher_file_name},
+    domain::{
+        participant::Participant,
+        peer::{Peer, PeerRecord},
+        process_file::publisher_file_name,
+    },
     error::Result,
     observe::graph::GraphEntry,
-    protocol::{
-        layout::{READER_ACTIVE, READER_GATING},
-        sync::Ordering::Relaxed,
-    },
+    protocol::sync::Ordering::Relaxed,
     subscribe::{connection::record_words, mapping::PublisherMapping},
 };
-use std::{collections::HashMap, fmt, sync::Arc};
+use std::{fmt, sync::Arc};
 
 /// A publisher and a subscription of one topic.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,10 +53,6 @@ impl fmt::Display for ConnectionState {
     }
 }
 
-/// State and depth of each reader record of a process for one publisher, but for those that were assigned to a subscription; or the
-/// reason why they cannot be read.
-type ReaderStates = std::result::Result<Vec<(u32, u32)>, String>;
-
 impl Participant {
     /// Each publisher of a topic with each subscription to it.
     ///
@@ -63,25 +60,25 @@ impl Participant {
     /// As [`Participant::graph`].
     pub fn connections(&self, topic: &str) -> Result<Vec<EndpointPair>> {
         let of_role = |role| move |(_, entry): &&(Arc<Peer>, GraphEntry)| entry.description.role == role;
-        let entries = self.entries(Some(topic))?;
+        let (entries, peers) = (self.entries(Some(topic))?, self.domain.peers()?);
         let mut pairs = Vec::new();
         for (home, publisher) in entries.iter().filter(of_role(Role::Publisher)) {
-            let mut records = HashMap::new();
-            for (peer, subscription) in entries.iter().filter(of_role(Role::Subscription)) {
-                let records =
-                    records.entry(&peer.file_name).or_insert_with(|| reader_states(peer, publisher.description.key));
-                let state = self.connection_state((home, publisher), subscription, records);
-                pairs.push(EndpointPair { publisher: publisher.clone(), subscription: subscription.clone(), state });
+            let records = peers.iter().map(|peer| peer.records_of(publisher.description.key));
+            let mut records: Vec<PeerRecord> = records.filter_map(Result::ok).flatten().collect();
+            for subscription in entries.iter().filter(of_role(Role::Subscription)) {
+                let state = self.connection_state((home, publisher), subscription, &mut records);
+                pairs.push(EndpointPair { publisher: publisher.clone(), subscription: subscription.1.clone(), state });
             }
         }
         Ok(pairs)
     }
 
+    /// `records` are those of the publisher that were assigned to no subscription yet.
     fn connection_state(
         &self,
         (home, publisher): (&Peer, &GraphEntry),
-        subscription: &GraphEntry,
-        records: &mut ReaderStates,
+        (peer, subscription): &(Arc<Peer>, GraphEntry),
+        records: &mut Vec<PeerRecord>,
     ) -> ConnectionState {
         let (offered, requested) = (&publisher.description, &subscription.description);
         if let Some(why) = offered.type_mismatch(requested) {
@@ -90,17 +87,12 @@ impl Participant {
         if let Some(why) = offered.mismatch(requested) {
             return ConnectionState::IncompatibleQos(why);
         }
-        let records = match records {
-            Ok(records) => records,
-            Err(why) => {
-                return ConnectionState::Unmapped(format!(
-                    "the reader records of {} cannot be read: {why}",
-                    subscription.process
-                ));
-            }
-        };
         // A record does not name its subscription; subscriptions of one process with equal records are interchangeable here.
-        if let Some(index) = records.iter().position(|record| *record == record_words(&offered.qos, &requested.qos)) {
+        let words = record_words(&offered.qos, &requested.qos);
+        let is_its = |(record, home): &PeerRecord| {
+            home.id == peer.id && (record.state.load(Relaxed), record.depth.load(Relaxed)) == words
+        };
+        if let Some(index) = records.iter().position(is_its) {
             records.swap_remove(index);
             return ConnectionState::ZeroCopy;
         }
@@ -108,7 +100,8 @@ impl Participant {
         ConnectionState::Unmapped(match PublisherMapping::open(&self.domain.directory, &file_name, offered.key) {
             Ok(_) => format!(
                 "{} has not mapped the publisher of {}: it is about to, or is stopped, or could not (the subscription's \
-                 mismatches say why), or left the publisher out because of corrupt memory",
+                 mismatches say why), or left the publisher out because of corrupt memory, or its reader records cannot be read \
+                 (an inspection says why)",
                 subscription.process, publisher.process
             ),
             Err(e) if e.is_not_found() => format!(
@@ -118,10 +111,4 @@ impl Participant {
             Err(e) => format!("the publisher of {} cannot be mapped: {e}", publisher.process),
         })
     }
-}
-
-fn reader_states(peer: &Arc<Peer>, key: u64) -> ReaderStates {
-    let records = peer.records_of(key).map_err(|e| e.to_string())?;
-    let words = records.iter().map(|(record, _)| (record.state.load(Relaxed), record.depth.load(Relaxed)));
-    Ok(words.filter(|(state, _)| matches!(*state, READER_ACTIVE | READER_GATING)).collect())
 }

@@ -9,17 +9,14 @@ use crate::{
         qos::Qos,
         type_description::TypeDescription,
     },
-    domain::{
-        Domain, board::TopicIndex, control::ControlTask, participant::Participant, peer::Peer,
-        process_file::EndpointBlock,
-    },
+    domain::{Domain, board::TopicIndex, participant::Participant, peer::Peer, process_file::EndpointBlock},
     error::Result,
+    events::{EventSource, Events, event_counts::Count},
     protocol::{layout::GRAPH_TOPIC, sleep::Side, sync::acquire},
     wait::waiter::Waiter,
 };
 use std::{
-    sync::{Arc, Mutex, PoisonError},
-    task::Waker,
+    sync::Arc,
     time::{Duration, Instant},
 };
 
@@ -71,6 +68,17 @@ impl Participant {
     pub fn graph_generation(&self) -> Result<u64> {
         self.domain.epoch.check()?;
         Ok(generation(&self.domain, self.domain.board.graph()))
+    }
+
+    /// The changes of the graph from now on: each event is the newest [`Participant::graph_generation`].
+    ///
+    /// # Errors
+    /// The process forked.
+    pub fn graph_changes(self: &Arc<Self>) -> Result<Events<u64>> {
+        let source = GraphSource(Count::default());
+        let mut changes = Events::new(self, self.domain.board.graph(), Side::Readers, source)?;
+        changes.take()?; // all before now
+        Ok(changes)
     }
 
     /// Waits until [`Participant::graph_generation`] differs from `seen`; `false` if it does not within `timeout`. The death of a
@@ -139,85 +147,24 @@ impl Drop for NodeRecord {
     }
 }
 
-/// Wakes a [`Waker`] at each change of the graph.
-pub struct GraphWatch {
-    participant: Arc<Participant>,
-    task: Arc<GraphTask>,
-}
+/// Source of the changes of the graph: each is its newest generation.
+struct GraphSource(Count);
 
-/// The control thread's part of a [`GraphWatch`].
-struct GraphTask {
-    graph: TopicIndex,
-    notified: Mutex<Notified>,
-}
-
-#[derive(Default)]
-struct Notified {
-    /// The last generation for which `waker` was woken.
-    generation: u64,
-    waker: Option<Waker>,
-}
-
-impl GraphWatch {
-    /// A watch without a waker.
-    ///
-    /// # Errors
-    /// The process forked.
-    pub fn new(participant: Arc<Participant>) -> Result<GraphWatch> {
-        participant.domain.epoch.check()?;
-        let task = Arc::new(GraphTask { graph: participant.domain.board.graph(), notified: Mutex::default() });
-        participant.register(&task);
-        Ok(GraphWatch { participant, task })
+impl EventSource<u64> for GraphSource {
+    fn update(&mut self, domain: &Domain, _now_ns: u64) -> Result<()> {
+        self.0.now = generation(domain, domain.board.graph());
+        Ok(())
     }
 
-    /// The participant whose graph it is.
-    #[must_use]
-    pub fn participant(&self) -> &Arc<Participant> {
-        &self.participant
+    fn due_ns(&self) -> Option<u64> {
+        None
     }
 
-    /// Wakes `waker` from now on, in another thread. Read the generation after this: an earlier change wakes no waker.
-    pub fn set_waker(&self, waker: Option<Waker>) {
-        if self.participant.domain.epoch.is_current() {
-            // In a child, the lock may have been held at the fork.
-            let old = std::mem::replace(&mut self.task.notified().waker, waker);
-            drop(old); // it may own this watch, so not while that is locked
-        }
-    }
-}
-
-impl std::fmt::Debug for GraphWatch {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "GraphWatch({:?})", self.participant)
-    }
-}
-
-impl GraphTask {
-    fn notified(&self) -> std::sync::MutexGuard<'_, Notified> {
-        self.notified.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl ControlTask for GraphTask {
-    fn topic(&self) -> TopicIndex {
-        self.graph
+    fn has_news(&self) -> bool {
+        self.0.has_news()
     }
 
-    fn side(&self) -> Side {
-        Side::Readers
-    }
-
-    fn update(&self, domain: &Arc<Domain>) {
-        let mut notified = self.notified();
-        let generation = generation(domain, self.graph); // under the lock: two threads may update
-        if notified.generation == generation {
-            return;
-        }
-        notified.generation = generation;
-        let waker = notified.waker.clone();
-        drop(notified); // the waker may set another
-        if let Some(waker) = waker {
-            waker.wake();
-        }
+    fn take_next(&mut self) -> Option<u64> {
+        self.0.take_news().map(|(generation, _)| generation)
     }
 }

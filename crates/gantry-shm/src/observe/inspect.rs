@@ -12,8 +12,8 @@ use crate::{
         peer::{Peer, PeerRecord},
         process_file::{owner_id, process_id, publisher_file_name, waiter_owner},
     },
-    error::{Error, Result},
-    observe::report::{DomainReport, ProcessReport, PublisherReport, PublisherState, ReaderReport, TopicReport},
+    error::Result,
+    observe::report::{DomainReport, ProcessReport, PublisherReport, PublisherState, ReaderReport},
     os::directory::{Directory, PROCESS_SUFFIX, PUBLISHER_SUFFIX, default_root},
     protocol::{
         layout::{READER_ACTIVE, READER_GATING, ReaderRecord, topic_hash},
@@ -24,7 +24,7 @@ use crate::{
     subscribe::mapping::PublisherMapping,
 };
 use std::{
-    collections::{BTreeMap, HashMap},
+    collections::{BTreeMap, BTreeSet, HashMap},
     path::Path,
     sync::Arc,
 };
@@ -65,21 +65,10 @@ pub fn inspect_under(root: &Path, domain_id: u32) -> Result<Option<DomainReport>
     let Some(user_directory) = present(Directory::existing_of_user(root))? else { return Ok(None) };
     let Some(directory) = present(user_directory.existing(&domain_id.to_string()))? else { return Ok(None) };
     let mut problems = Vec::new();
-    let board = match Board::open_read_only(&directory) {
-        Ok(board) => Some(board),
-        Err(e) if e.is_not_found() => None,
-        Err(e) => {
-            problems.push(e.to_string());
-            None
-        }
-    };
-    let mut peers = Vec::new();
-    for name in directory.files()?.iter().filter(|name| name.ends_with(PROCESS_SUFFIX)) {
-        match present(Peer::open(&directory, name)) {
-            Ok(peer) => peers.extend(peer.map(Arc::new)),
-            Err(e) => problems.push(e.to_string()),
-        }
-    }
+    let board = usable(Board::open_read_only(&directory), &mut problems);
+    let files = directory.files()?.into_iter().filter(|name| name.ends_with(PROCESS_SUFFIX));
+    let peers: Vec<_> =
+        files.filter_map(|name| usable(Peer::open(&directory, &name), &mut problems).map(Arc::new)).collect();
     Inspection { directory: &directory, board: board.as_ref(), peers: &peers, problems }.report().map(Some)
 }
 
@@ -135,7 +124,7 @@ impl Inspection<'_> {
     fn process(&mut self, peer: &Arc<Peer>, records: &HashMap<u64, Vec<PeerRecord>>) -> ProcessReport {
         let is_alive = peer.is_alive();
         if !is_alive {
-            self.problems.push(format!(
+            self.problem(format!(
                 "{peer} is dead, and its files were not removed yet; the next process that joins removes them"
             ));
         } else if !peer.has_name() {
@@ -195,12 +184,8 @@ impl Inspection<'_> {
     }
 
     fn unseen_changes(&self, publisher: &EndpointDescription, mapping: &PublisherMapping) -> u64 {
-        let Some(generation) =
-            self.board.and_then(|board| board.generation(topic_hash(&publisher.topic), Side::Readers))
-        else {
-            return 0;
-        };
-        generation.saturating_sub(mapping.header.seen_generation.load(Relaxed))
+        let generation = self.board.and_then(|board| board.generation(topic_hash(&publisher.topic), Side::Readers));
+        generation.unwrap_or(0).saturating_sub(mapping.header.seen_generation.load(Relaxed))
     }
 
     fn check_board(&mut self) {
@@ -240,25 +225,13 @@ impl Inspection<'_> {
         }
     }
 
-    fn topics(&self, processes: &[ProcessReport]) -> Vec<TopicReport> {
-        let mut topics: BTreeMap<&str, TopicReport> = BTreeMap::new();
+    /// The topics of all endpoints, and their sleepers.
+    fn topics(&self, processes: &[ProcessReport]) -> BTreeMap<String, Vec<String>> {
         let publishers =
             processes.iter().flat_map(|process| &process.publishers).map(|publisher| &publisher.description);
         let subscriptions = processes.iter().flat_map(|process| &process.subscriptions);
-        for endpoint in publishers.chain(subscriptions) {
-            let topic = topics.entry(&endpoint.topic).or_insert_with(|| TopicReport {
-                name: endpoint.topic.clone(),
-                publishers: 0,
-                subscriptions: 0,
-                sleepers: self.sleepers(&endpoint.topic),
-            });
-            match endpoint.role {
-                Role::Publisher => topic.publishers += 1,
-                Role::Subscription => topic.subscriptions += 1,
-                Role::Node => {} // not among them
-            }
-        }
-        topics.into_values().collect()
+        let names: BTreeSet<&String> = publishers.chain(subscriptions).map(|endpoint| &endpoint.topic).collect();
+        names.into_iter().map(|name| (name.clone(), self.sleepers(name))).collect()
     }
 
     /// The processes that sleep on a topic.
@@ -289,8 +262,15 @@ fn readers(records: &[PeerRecord]) -> Vec<ReaderReport> {
 /// The value, or `None` if there is no such file.
 fn present<T>(found: Result<T>) -> Result<Option<T>> {
     match found {
-        Ok(found) => Ok(Some(found)),
-        Err(error @ Error::System { .. }) if error.is_not_found() => Ok(None),
-        Err(error) => Err(error),
+        Err(error) if error.is_not_found() => Ok(None),
+        found => found.map(Some),
     }
+}
+
+/// The same; any other error is a problem.
+fn usable<T>(found: Result<T>, problems: &mut Vec<String>) -> Option<T> {
+    present(found).unwrap_or_else(|error| {
+        problems.push(error.to_string());
+        None
+    })
 }

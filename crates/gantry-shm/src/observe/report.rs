@@ -1,7 +1,7 @@
-//! The report of an inspection: plain values that print themselves.
+//! The report of an inspection: plain values. The example `inspect` prints them.
 
 use crate::{describe::description::EndpointDescription, domain::holder::Holder};
-use std::{fmt, path::PathBuf};
+use std::{collections::BTreeMap, path::PathBuf};
 
 /// One domain.
 #[derive(Clone, Debug, PartialEq)]
@@ -15,8 +15,8 @@ pub struct DomainReport {
     pub registry_holder: Option<u32>,
     /// Its processes, in the order of their files' names, including dead ones that were not removed yet.
     pub processes: Vec<ProcessReport>,
-    /// Its topics, by name.
-    pub topics: Vec<TopicReport>,
+    /// The topics of its endpoints, each with the processes that sleep until there is a sample, as errors name them.
+    pub topics: BTreeMap<String, Vec<String>>,
     /// Problems, a sentence each.
     pub problems: Vec<String>,
 }
@@ -84,78 +84,4 @@ pub struct ReaderReport {
     pub depth: u32,
     /// Whether the publisher waits for it when it does not take.
     pub is_gating: bool,
-}
-
-/// One topic.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct TopicReport {
-    /// Its name.
-    pub name: String,
-    /// The number of its publishers.
-    pub publishers: usize,
-    /// The number of its subscriptions.
-    pub subscriptions: usize,
-    /// The processes that sleep until there is a sample, as errors name them.
-    pub sleepers: Vec<String>,
-}
-
-impl fmt::Display for DomainReport {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let directory = self.directory.display();
-        let (processes, topics) =
-            (count(self.processes.len(), "process", "es"), count(self.topics.len(), "topic", "s"));
-        writeln!(f, "{directory}: {processes}, {topics}, {} bytes", self.used_bytes)?;
-        if let Some(pid) = self.registry_holder {
-            writeln!(f, "  the registry is locked by process {pid}")?;
-        }
-        self.processes.iter().try_for_each(|process| write!(f, "{process}"))?;
-        for topic in &self.topics {
-            let TopicReport { name, publishers, subscriptions, sleepers } = topic;
-            let publishers = count(*publishers, "publisher", "s");
-            write!(f, "  {name}: {publishers}, {}", count(*subscriptions, "subscription", "s"))?;
-            sleepers.iter().try_for_each(|sleeper| write!(f, ", {sleeper} sleeps"))?;
-            writeln!(f)?;
-        }
-        self.problems.iter().try_for_each(|problem| writeln!(f, "  PROBLEM: {problem}"))
-    }
-}
-
-impl fmt::Display for ProcessReport {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let state = if self.is_alive { "" } else { ", dead" };
-        writeln!(f, "  {}{state}", self.process)?;
-        self.nodes.iter().try_for_each(|node| writeln!(f, "    node {node}"))?;
-        self.publishers.iter().try_for_each(|publisher| write!(f, "{publisher}"))?;
-        for EndpointDescription { node, topic, message_type, .. } in &self.subscriptions {
-            writeln!(f, "    {node} subscribes to {topic} ({})", message_type.name)?;
-        }
-        Ok(())
-    }
-}
-
-impl fmt::Display for PublisherReport {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let EndpointDescription { node, topic, message_type, .. } = &self.description;
-        write!(f, "    {node} publishes {topic} ({})", message_type.name)?;
-        if let Some(PublisherState { used_bytes, newest_sequence, granted_depth, is_blocked, .. }) = &self.state {
-            let waits = if *is_blocked { ", waits for gating readers" } else { "" };
-            write!(f, ": newest {newest_sequence}, keeps {granted_depth}, {used_bytes} bytes{waits}")?;
-        }
-        writeln!(f)?;
-        for reader in &self.readers {
-            let gating = if reader.is_gating { ", gating" } else { "" };
-            writeln!(
-                f,
-                "      read by {}: next {}, depth {}{gating}",
-                reader.process, reader.next_sequence, reader.depth
-            )?;
-        }
-        self.holders.iter().try_for_each(|holder| writeln!(f, "      {holder}"))
-    }
-}
-
-/// A number with its noun in the singular or plural.
-fn count(number: usize, what: &str, plural: &str) -> String {
-    format!("{number} {what}{}", if number == 1 { "" } else { plural })
 }

@@ -9,10 +9,14 @@ use crate::{
     error::{Error, Result},
 };
 use rustix::{
-    fs::{AtFlags, Dir, FileType, Mode, OFlags, fstat, linkat, mkdirat, open, openat, statat, unlinkat},
+    fs::{
+        AtFlags, Dir, FileType, Mode, OFlags, chmod, fstat, fstatfs, linkat, mkdirat, open, openat, statat, unlinkat,
+    },
     io::Errno,
+    process::geteuid,
 };
 use std::{
+    ffi::OsString,
     fmt,
     os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd},
     path::{Path, PathBuf},
@@ -22,6 +26,18 @@ use std::{
 pub const DEFAULT_ROOT: &str = "/dev/shm";
 /// The environment variable that sets the root of the shared memory.
 pub const DIRECTORY_VARIABLE: &str = "GANTRY_SHM_DIR";
+/// The environment variable that permits a root on a disk, if it is `1`.
+const DISK_VARIABLE: &str = "GANTRY_SHM_ALLOW_DISK";
+/// The type of a tmpfs (statfs(2)).
+const TMPFS_MAGIC: u32 = 0x0102_1994;
+/// The types of file systems that are named in an error.
+const FILE_SYSTEMS: [(u32, &str); 5] = [
+    (0xef53, "ext4"),
+    (0x5846_5342, "xfs"),
+    (0x9123_683e, "btrfs"),
+    (0x794c_7630, "an overlay"),
+    (0x8584_58f6, "a ramfs, which cannot make unnamed files (O_TMPFILE)"),
+];
 /// Name of the board's file in every domain directory.
 pub(crate) const BOARD_NAME: &str = "board";
 /// Ending of a process file's name.
@@ -31,7 +47,14 @@ pub(crate) const PUBLISHER_SUFFIX: &str = ".pub";
 
 /// The root that `GANTRY_SHM_DIR` names, `/dev/shm` if it is unset.
 pub(crate) fn default_root() -> PathBuf {
-    std::env::var_os(DIRECTORY_VARIABLE).filter(|value| !value.is_empty()).map_or(DEFAULT_ROOT.into(), PathBuf::from)
+    variable(DIRECTORY_VARIABLE).filter(|value| !value.is_empty()).map_or(DEFAULT_ROOT.into(), PathBuf::from)
+}
+
+/// A variable of the environment, as secure_getenv(3): none in a program with more rights than its caller (set-user-ID).
+fn variable(name: &str) -> Option<OsString> {
+    // SAFETY: it has no preconditions.
+    let is_secure = unsafe { libc::getauxval(libc::AT_SECURE) } != 0;
+    std::env::var_os(name).filter(|_| !is_secure)
 }
 
 /// An open directory that passed the checks.
@@ -43,14 +66,14 @@ pub(crate) struct Directory {
 impl Directory {
     /// The user's directory under `root`, made if it does not exist.
     pub(crate) fn of_user(root: &Path) -> Result<Directory> {
-        Directory::make(open_root(root)?.as_fd(), root, &name_of_user())
+        let opened = open_root(root)?;
+        check_tmpfs(&opened, root)?;
+        Directory::make(opened.as_fd(), root, &name_of_user())
     }
 
     /// The user's directory under `root`, if it exists.
     pub(crate) fn existing_of_user(root: &Path) -> Result<Directory> {
-        let name = name_of_user();
-        Directory::open_checked(open_root(root)?.as_fd(), root.join(&name), &name)
-            .map_err(|e| Error::system(format!("open {}/{name}", root.display()), e))?
+        Directory::open(open_root(root)?.as_fd(), root, &name_of_user())
     }
 
     /// A domain's directory in this one, made if it does not exist.
@@ -60,53 +83,45 @@ impl Directory {
 
     /// An existing directory in this one.
     pub(crate) fn existing(&self, name: &str) -> Result<Directory> {
-        Directory::open_checked(self.as_fd(), self.path.join(name), name)
-            .map_err(|e| Error::system(format!("open {self}/{name}"), e))?
+        Directory::open(self.as_fd(), &self.path, name)
     }
 
     fn make(parent: BorrowedFd<'_>, parent_path: &Path, name: &str) -> Result<Directory> {
-        let path = parent_path.join(name);
+        let action = || format!("create the directory {}/{name}", parent_path.display());
         // The last process that leaves may remove it between the two calls.
         for _ in 0..100 {
-            match mkdirat(parent, name, Mode::RWXU) {
+            match mkdirat(parent, name, Mode::RWXU).and_then(|()| permit_owner(parent, name)) {
                 Ok(()) => crash::point(Point::DirectoryMade),
-                Err(Errno::EXIST) => {}
-                Err(e) => return Err(Error::system(format!("create the directory {}", path.display()), e)),
+                Err(Errno::EXIST | Errno::NOENT) => {}
+                Err(e) => return Err(Error::system(action(), e)),
             }
-            match Directory::open_checked(parent, path.clone(), name) {
-                Err(Errno::NOENT) => {}
-                Err(e) => return Err(Error::system(format!("open the directory {}", path.display()), e)),
-                Ok(checked) => return checked,
+            match Directory::open(parent, parent_path, name) {
+                Err(e) if e.is_not_found() => {}
+                opened => return opened,
             }
         }
-        Err(Error::system(format!("create {}: another process removes it each time", path.display()), Errno::NOENT))
+        Err(Error::system(format!("{}: another process removes it each time", action()), Errno::NOENT))
     }
 
-    /// Outer result: the errors of the kernel. Inner: those of the checks (D1).
-    fn open_checked(
-        parent: BorrowedFd<'_>,
-        path: PathBuf,
-        name: &str,
-    ) -> std::result::Result<Result<Directory>, Errno> {
+    /// `NotFound` in the error if it does not exist.
+    fn open(parent: BorrowedFd<'_>, parent_path: &Path, name: &str) -> Result<Directory> {
+        let path = parent_path.join(name);
+        let failed = |e| Error::system(format!("open the directory {}", path.display()), e);
+        let refused = |why| Error::ForeignDirectory { path: path.clone(), why };
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let file = match openat(parent, name, flags, Mode::empty()) {
             Err(Errno::NOTDIR | Errno::LOOP) => {
-                let why = "it is not a directory (or is a symbolic link)".to_owned();
-                return Ok(Err(Error::ForeignDirectory { path, why }));
+                return Err(refused("it is not a directory (or is a symbolic link)".to_owned()));
             }
-            opened => opened?,
+            opened => opened.map_err(failed)?,
         };
-        let stat = fstat(&file)?;
-        let me = rustix::process::geteuid().as_raw();
-        if stat.st_uid != me || stat.st_mode & 0o077 != 0 {
-            let why = format!(
-                "it belongs to user {} with mode {:o}, and must belong to user {me} with mode 700",
-                stat.st_uid,
-                stat.st_mode & 0o7777
-            );
-            return Ok(Err(Error::ForeignDirectory { path, why }));
+        let stat = fstat(&file).map_err(failed)?;
+        let (owner, mode, me) = (stat.st_uid, stat.st_mode & 0o7777, geteuid().as_raw());
+        if owner != me || mode & 0o077 != 0 {
+            let found = format!("it belongs to user {owner} with mode {mode:o}");
+            return Err(refused(format!("{found}, and must belong to user {me} with mode 700")));
         }
-        Ok(Ok(Directory { file, path }))
+        Ok(Directory { file, path })
     }
 
     /// Gives an unnamed file a name in this directory. `EXIST` if the name is taken.
@@ -186,13 +201,45 @@ impl Directory {
     }
 }
 
+/// Gives a directory that was just made its mode, whatever the umask is.
+fn permit_owner(parent: BorrowedFd<'_>, name: &str) -> std::result::Result<(), Errno> {
+    // A directory that its owner may not read can be opened only so, and is then changed by a path through /proc.
+    let made =
+        openat(parent, name, OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty())?;
+    match fstat(&made)?.st_mode & 0o777 {
+        0o700 => Ok(()),
+        _ => chmod(format!("/proc/self/fd/{}", made.as_raw_fd()), Mode::RWXU),
+    }
+}
+
 fn open_root(root: &Path) -> Result<OwnedFd> {
     open(root, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())
         .map_err(|e| Error::system(format!("open {} (from GANTRY_SHM_DIR or the default)", root.display()), e))
 }
 
+/// Other file systems make no memory of files: they write pages to a disk, which stalls stores, and may have no room for a page
+/// that was allocated (copy on write), which is a SIGBUS.
+fn check_tmpfs(root: &OwnedFd, path: &Path) -> Result<()> {
+    let read = fstatfs(root).map_err(|e| Error::system(format!("read the file system of {}", path.display()), e))?;
+    let found = read.f_type as u32;
+    if found == TMPFS_MAGIC || variable(DISK_VARIABLE).is_some_and(|value| value == "1") {
+        return Ok(());
+    }
+    let known = FILE_SYSTEMS.iter().find(|(magic, _)| *magic == found);
+    let file_system = known.map_or_else(|| format!("a file system of type {found:#x}"), |(_, name)| (*name).to_owned());
+    Err(Error::NotTmpfs { root: path.to_owned(), file_system })
+}
+
+/// By the user outside of a user namespace (one level of them): a rootless container is no other user for its files.
 fn name_of_user() -> String {
-    format!("gantry-{}", rustix::process::geteuid().as_raw())
+    let (uid, map) = (geteuid().as_raw(), std::fs::read_to_string("/proc/self/uid_map").unwrap_or_default());
+    let outer = map.lines().find_map(|line| {
+        let mut numbers = line.split_whitespace().map_while(|number| number.parse::<u32>().ok());
+        let (inside, outside, count) = (numbers.next()?, numbers.next()?, numbers.next()?);
+        let index = uid.checked_sub(inside).filter(|&index| index < count)?;
+        outside.checked_add(index)
+    });
+    format!("gantry-{}", outer.unwrap_or(uid))
 }
 
 impl AsFd for Directory {

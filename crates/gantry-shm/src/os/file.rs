@@ -14,8 +14,9 @@ use crate::{
     protocol::layout::*,
 };
 use rustix::{
-    fs::{FallocateFlags, FileType, Mode, OFlags, SeekFrom, Stat, fallocate, fstat, fstatvfs, openat, seek},
+    fs::{FallocateFlags, FileType, Mode, OFlags, SeekFrom, Stat, fallocate, fchmod, fstat, fstatvfs, openat, seek},
     io::{Errno, pread},
+    process::{Resource, getrlimit},
 };
 use std::{
     mem::{ManuallyDrop, offset_of},
@@ -36,9 +37,11 @@ impl SharedFile {
     pub(crate) fn create(directory: &Directory) -> Result<SharedFile> {
         SharedFile::register(true, || {
             let (flags, mode) = (OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC, Mode::RUSR | Mode::WUSR);
-            openat(directory, ".", flags, mode).map_err(|e| {
-                Error::system(format!("create an unnamed file (O_TMPFILE: a tmpfs can) in {directory}"), e)
-            })
+            let error = |e| Error::system(format!("create an unnamed file (O_TMPFILE: a tmpfs can) in {directory}"), e);
+            let file = openat(directory, ".", flags, mode).map_err(error)?;
+            // Whatever the umask is.
+            fchmod(&file, mode).map_err(error)?;
+            Ok(file)
         })
     }
 
@@ -102,6 +105,12 @@ impl SharedFile {
 
     /// Allocates the pages of `range`, all or none; `what` is their purpose, for an error.
     pub(crate) fn allocate(&self, directory: &Directory, what: &str, range: Range<usize>) -> Result<()> {
+        // Beyond the limit, the kernel would end this process by SIGXFSZ.
+        if let Some(limit_bytes) = getrlimit(Resource::Fsize).current.filter(|&limit| limit < range.end as u64) {
+            let files = format!("ulimit -f allows files of {limit_bytes} bytes, and this one needs {}", range.end);
+            let action = format!("allocate {} bytes in {directory} for {what} ({files})", range.len());
+            return Err(Error::system(action, Errno::FBIG));
+        }
         loop {
             match fallocate(self, FallocateFlags::empty(), range.start as u64, range.len() as u64) {
                 Ok(()) => return Ok(()),

@@ -9,14 +9,20 @@
 //! - F3: files that are written here, and so may be locked, are opened, mapped, registered and closed under one mutex that
 //!   `fork` waits for: no child begins with a description that is not registered for its handler, and none closes a descriptor
 //!   that is not one of these.
+//! - F4: a child has no access to the parent's writable mappings (MADV_DONTFORK), and no later mapping of the child takes their
+//!   place: the handler puts inaccessible memory there. A stray write through a handle of the parent is a SIGSEGV.
 //!
 //! Not covered: `join` may wait for ever in a child of a process whose other threads were joining at the fork (so may `malloc`
 //! in such a child, without an allocator that handles fork).
 
 use crate::error::{Error, Result};
-use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous};
+use rustix::{
+    io::Errno,
+    mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous},
+};
 use std::{
     cell::RefCell,
+    ffi::c_void,
     os::fd::{AsRawFd, OwnedFd, RawFd},
     sync::{
         Mutex, MutexGuard, OnceLock, PoisonError,
@@ -24,12 +30,19 @@ use std::{
     },
 };
 
-static DESCRIPTORS: Mutex<Vec<RawFd>> = Mutex::new(Vec::new());
-static EPOCH_PAGE: OnceLock<std::result::Result<&'static AtomicU64, rustix::io::Errno>> = OnceLock::new();
+/// The parts of this process that a child must not have.
+struct Kept {
+    descriptors: Vec<RawFd>,
+    /// Address and length of each mapping.
+    mappings: Vec<(usize, usize)>,
+}
+
+static KEPT: Mutex<Kept> = Mutex::new(Kept { descriptors: Vec::new(), mappings: Vec::new() });
+static EPOCH_PAGE: OnceLock<std::result::Result<&'static AtomicU64, Errno>> = OnceLock::new();
 
 thread_local! {
     /// The mutex's guard, held by the forking thread from the prepare handler to the parent or child handler.
-    static HELD_OVER_FORK: RefCell<Option<MutexGuard<'static, Vec<RawFd>>>> = const { RefCell::new(None) };
+    static HELD_OVER_FORK: RefCell<Option<MutexGuard<'static, Kept>>> = const { RefCell::new(None) };
 }
 
 /// The time between two forks; a handle keeps the epoch in which it was made.
@@ -68,23 +81,45 @@ impl Epoch {
 /// Runs `open`, which opens a file that must not stay open in a child, while no fork can happen (F3).
 pub(crate) fn register(open: impl FnOnce() -> Result<OwnedFd>) -> Result<OwnedFd> {
     epoch_page()?;
-    let mut descriptors = DESCRIPTORS.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut kept = kept();
     let descriptor = open()?;
-    descriptors.push(descriptor.as_raw_fd());
+    kept.descriptors.push(descriptor.as_raw_fd());
     Ok(descriptor)
 }
 
-/// Runs `run` while no fork can happen: it maps memory and keeps it from children (F3), or locks what a child may lock, too.
+/// Runs `run`, which locks what a child may lock, too, while no fork can happen.
 pub(crate) fn without_fork<T>(run: impl FnOnce() -> T) -> T {
-    let _descriptors = DESCRIPTORS.lock().unwrap_or_else(PoisonError::into_inner);
+    let _kept = kept();
     run()
+}
+
+/// Runs `map`, which maps `bytes` bytes and keeps them from children, while no fork can happen (F3).
+pub(crate) fn register_mapping(
+    bytes: usize,
+    map: impl FnOnce() -> std::result::Result<*mut c_void, Errno>,
+) -> std::result::Result<*mut c_void, Errno> {
+    let mut kept = kept();
+    let base = map()?;
+    kept.mappings.push((base.addr(), bytes));
+    Ok(base)
+}
+
+/// Runs `unmap`, which unmaps the registered mapping at `base`, while no fork can happen (F3).
+pub(crate) fn unregister_mapping(base: *mut c_void, unmap: impl FnOnce()) {
+    let mut kept = kept();
+    kept.mappings.retain(|&(address, _)| address != base.addr());
+    unmap();
 }
 
 /// Runs `close`, which closes a registered descriptor, while no fork can happen (F3).
 pub(crate) fn unregister(descriptor: RawFd, close: impl FnOnce()) {
-    let mut descriptors = DESCRIPTORS.lock().unwrap_or_else(PoisonError::into_inner);
-    descriptors.retain(|&registered| registered != descriptor);
+    let mut kept = kept();
+    kept.descriptors.retain(|&registered| registered != descriptor);
     close();
+}
+
+fn kept() -> MutexGuard<'static, Kept> {
+    KEPT.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn epoch_page() -> Result<&'static AtomicU64> {
@@ -104,7 +139,7 @@ fn epoch_page() -> Result<&'static AtomicU64> {
             // SAFETY: the three handlers are `extern "C"` functions that live as long as the program.
             let code = unsafe { libc::pthread_atfork(Some(before_fork), Some(after_in_parent), Some(after_in_child)) };
             if code != 0 {
-                return Err(rustix::io::Errno::from_raw_os_error(code));
+                return Err(Errno::from_raw_os_error(code));
             }
             // SAFETY: the page is zeroed, aligned, never unmapped and only ever accessed as this atomic.
             Ok(unsafe { &*page.cast::<AtomicU64>() })
@@ -113,7 +148,7 @@ fn epoch_page() -> Result<&'static AtomicU64> {
 }
 
 extern "C" fn before_fork() {
-    let guard = DESCRIPTORS.lock().unwrap_or_else(PoisonError::into_inner);
+    let guard = kept();
     // A thread that is ending has no thread-local left; then the child keeps its copies until it execs.
     let _ = HELD_OVER_FORK.try_with(|held| held.borrow_mut().replace(guard));
 }
@@ -124,13 +159,20 @@ extern "C" fn after_in_parent() {
 
 extern "C" fn after_in_child() {
     let _ = HELD_OVER_FORK.try_with(|held| {
-        if let Some(mut descriptors) = held.borrow_mut().take() {
-            for &descriptor in descriptors.iter() {
-                // SAFETY: closing is async-signal-safe; the owner of this copy is a handle of the parent, which does
-                // nothing in this process (F1), so no code here uses or closes the number again.
-                unsafe { libc::close(descriptor) };
-            }
-            descriptors.clear();
+        let Some(mut kept) = held.borrow_mut().take() else { return };
+        for &descriptor in &kept.descriptors {
+            // SAFETY: closing is async-signal-safe; the owner of this copy is a handle of the parent, which does nothing in this
+            // process (F1), so no code here uses or closes the number again.
+            unsafe { libc::close(descriptor) };
         }
+        for &(address, bytes) in &kept.mappings {
+            let (place, protection) = (std::ptr::without_provenance_mut(address), ProtFlags::empty());
+            let flags = MapFlags::PRIVATE | MapFlags::NORESERVE | MapFlags::FIXED_NOREPLACE;
+            // A failure leaves the hole to the next mapping of the child, which may be hit by a stray write then.
+            // SAFETY: a system call, which replaces no mapping (FIXED_NOREPLACE).
+            let _ = unsafe { mmap_anonymous(place, bytes, protection, flags) };
+        }
+        kept.descriptors.clear();
+        kept.mappings.clear();
     });
 }

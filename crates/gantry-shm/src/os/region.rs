@@ -1,8 +1,10 @@
-//! A region: one file mapped once, with room to grow in place.
+//! A region: one file, mapped with room to grow in place. If this process may not have that much address space or locked memory,
+//! the file is mapped as it is now, and again, at another address, when it grew.
 //!
 //! Control path, but for [`Region::at`] and [`Region::pointer`], which are arithmetic. Invariants:
-//! - R1: `base` is a mapping of `reserve_bytes` bytes, until drop; the file never shrinks (Gantry never truncates, and within
-//!   one user no other program does: docs/internals/failure-model.md).
+//! - R1: `base` is a mapping of `mapped_bytes` bytes, `length_bytes` at least, and stays one until drop, even after `base` changed:
+//!   pointers into the region stay valid. The file never shrinks (Gantry never truncates, and within one user no other program
+//!   does: docs/internals/failure-model.md).
 //! - R2: bytes below `length` are backed by allocated pages (`fallocate`), so that a full file system is an error here
 //!   and never a SIGBUS later; the exception are pages that the owner punched, which are free memory that no entry names.
 //! - R3: only the owner's mapping is writable, and it does not reach a forked child (MADV_DONTFORK).
@@ -10,12 +12,7 @@
 use crate::{
     crash::{self, Point},
     error::{Error, Result},
-    os::{
-        directory::Directory,
-        file::SharedFile,
-        fork::{self, Epoch},
-        page_probe,
-    },
+    os::{directory::Directory, file::SharedFile, mapping::Mapping, page_probe},
     protocol::{
         layout::{FORMAT_VERSION, FileHeader, LAYOUT_HASH, PAGE_BYTES},
         ring::{Descriptor, Ring},
@@ -26,12 +23,15 @@ use crate::{
 use rustix::{
     fs::Stat,
     io::Errno,
-    mm::{Advice, MapFlags, ProtFlags, madvise, mmap, munmap},
+    mm::{Advice, madvise},
 };
 use std::{
     ops::Range,
     ptr::NonNull,
-    sync::atomic::{AtomicUsize, Ordering::*},
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicPtr, AtomicUsize, Ordering::*},
+    },
 };
 
 /// The largest region: entries of a ring name slots by 31 bits of 64-byte units.
@@ -39,29 +39,29 @@ pub(crate) const MAX_RESERVE_BYTES: usize = 64 << 31;
 
 /// A mapped file.
 pub(crate) struct Region {
-    base: NonNull<u8>,
-    reserve_bytes: usize,
-    /// Known length of the file. W: `grow` of the owner, `refresh_length` of a reader. Relaxed: a larger value is never needed
-    /// for safety, and the bytes it covers exist since before it was stored.
+    /// Of the newest mapping. W: [`Region::cover`], before it stores `mapped_bytes`.
+    base: AtomicPtr<u8>,
+    /// Length of the newest mapping. Release, partner: the Acquire load in [`Region::cover`].
+    mapped_bytes: AtomicUsize,
+    /// Known length of the file, of which all is mapped. W: `grow` of the owner, `refresh_length` of a reader. Release, partner:
+    /// the Acquire load in [`Region::length_bytes`], so that `base` covers it; the bytes exist since before it was stored.
     length_bytes: AtomicUsize,
+    reserve_bytes: usize,
+    /// The newest last. More than one only if there was no room for the reserve.
+    mappings: Mutex<Vec<Mapping>>,
     /// `None` once it was closed.
     file: Option<SharedFile>,
     /// Of the file, to notice that another file has its name.
     inode: u64,
     name: String,
     writable: bool,
-    epoch: Epoch,
+    /// Reader: end of the pages that were brought in.
+    prefaulted_bytes: AtomicUsize,
 }
-
-// SAFETY: the mapping belongs to no thread; all access goes through atomics or through bytes whose exclusive or shared
-// use the protocol hands over (lib.rs, I4 and I5).
-unsafe impl Send for Region {}
-// SAFETY: as above.
-unsafe impl Sync for Region {}
 
 impl Region {
     /// Makes an unnamed file of `length_bytes` in `directory`, writable here, of the kind `magic`. It may grow to
-    /// `reserve_bytes`, or less if there is not so much address space. `what` is its purpose, for an error.
+    /// `reserve_bytes`. `what` is its purpose, for an error.
     pub(crate) fn create(
         directory: &Directory,
         name: &str,
@@ -74,22 +74,13 @@ impl Region {
         file.allocate(directory, what, 0..length_bytes)?;
         crash::point(Point::FileGrown);
         let stat = file.stat(name)?;
-        let mut reserve_bytes = reserve_bytes.max(length_bytes).next_multiple_of(PAGE_BYTES);
-        let region = loop {
-            match map(&file, name, reserve_bytes, true) {
-                Ok(base) => break Region::new(base, reserve_bytes, file, name, &stat, true)?,
-                // Little address space, or `mlockall` beside a small RLIMIT_MEMLOCK.
-                Err(Error::System { .. }) if reserve_bytes / 2 >= length_bytes.max(PAGE_BYTES) => {
-                    reserve_bytes = (reserve_bytes / 2).next_multiple_of(PAGE_BYTES);
-                }
-                Err(error) => return Err(error),
-            }
-        };
+        let reserve_bytes = reserve_bytes.max(length_bytes).next_multiple_of(PAGE_BYTES);
+        let region = Region::new(file, name, &stat, reserve_bytes, true)?;
         let header = region.pointer(0, size_of::<FileHeader>(), align_of::<FileHeader>())?.cast::<FileHeader>();
         // SAFETY: inside the mapping and aligned (`pointer`); the file has no name yet, so no other process sees it.
         let header = unsafe { &mut *header.as_ptr() };
         (header.magic, header.version, header.layout_hash) = (magic, FORMAT_VERSION, LAYOUT_HASH);
-        header.reserve_bytes = region.reserve_bytes as u64;
+        header.reserve_bytes = reserve_bytes as u64;
         header.length_bytes.store(length_bytes as u64, Relaxed); // publish_name() publishes it
         region.populate(0, length_bytes);
         Ok(region)
@@ -111,22 +102,42 @@ impl Region {
             let expected = format!("at most its reserve of {reserve_bytes} bytes");
             return Err(Error::corrupt(name, "its length", expected, stat.st_size));
         }
-        let base = map(&file, name, reserve_bytes as usize, writable)?;
-        Region::new(base, reserve_bytes as usize, file, name, &stat, writable)
+        Region::new(file, name, &stat, reserve_bytes as usize, writable)
     }
 
-    /// `base` is a mapping of `reserve_bytes` of `file`, which is ours to unmap and no longer than that.
-    fn new(
-        base: NonNull<u8>,
-        reserve_bytes: usize,
-        file: SharedFile,
-        name: &str,
-        stat: &Stat,
-        writable: bool,
-    ) -> Result<Region> {
-        let (length_bytes, inode) = (AtomicUsize::new(stat.st_size as usize), stat.st_ino);
-        let (name, epoch) = (name.to_owned(), Epoch::current()?);
-        Ok(Region { base, reserve_bytes, length_bytes, file: Some(file), inode, name, writable, epoch })
+    /// Maps the file, which is no longer than `reserve_bytes`.
+    fn new(file: SharedFile, name: &str, stat: &Stat, reserve_bytes: usize, writable: bool) -> Result<Region> {
+        let length_bytes = stat.st_size as usize;
+        let mapping = Mapping::new(&file, name, (length_bytes, reserve_bytes), writable)?;
+        Ok(Region {
+            base: AtomicPtr::new(mapping.base()),
+            mapped_bytes: AtomicUsize::new(mapping.bytes()),
+            length_bytes: AtomicUsize::new(length_bytes),
+            reserve_bytes,
+            mappings: Mutex::new(vec![mapping]),
+            file: Some(file),
+            inode: stat.st_ino,
+            name: name.to_owned(),
+            writable,
+            prefaulted_bytes: AtomicUsize::new(0),
+        })
+    }
+
+    /// Maps the file once more if it outgrew its mapping.
+    fn cover(&self, length_bytes: usize) -> Result<()> {
+        if length_bytes <= self.mapped_bytes.load(Acquire) {
+            return Ok(());
+        }
+        let mut mappings = self.mappings.lock().unwrap_or_else(PoisonError::into_inner);
+        // Another thread may have done it meanwhile.
+        if let Some(newest) = mappings.last().filter(|newest| newest.bytes() < length_bytes) {
+            let mapping = newest.longer(&self.name, (length_bytes, self.reserve_bytes))?;
+            self.base.store(mapping.base(), Relaxed); // the store of `mapped_bytes` publishes it
+            self.mapped_bytes.store(mapping.bytes(), Release);
+            self.prefaulted_bytes.store(0, Relaxed); // its pages are to be brought in anew
+            mappings.push(mapping);
+        }
+        Ok(())
     }
 
     /// Gives an unnamed file its name; from now on other processes see it.
@@ -168,7 +179,7 @@ impl Region {
     /// How many bytes are known to be there.
     #[inline]
     pub(crate) fn length_bytes(&self) -> usize {
-        self.length_bytes.load(Relaxed)
+        self.length_bytes.load(Acquire)
     }
 
     /// How many bytes there can ever be.
@@ -183,7 +194,8 @@ impl Region {
         if length_bytes > old {
             self.with_file(directory, what, |file| file.allocate(directory, what, old..length_bytes))?;
             crash::point(Point::FileGrown);
-            self.length_bytes.store(length_bytes, Relaxed);
+            self.cover(length_bytes)?;
+            self.length_bytes.store(length_bytes, Release);
             self.populate(old, length_bytes); // before readers see the new length and populate it
             // Release: a reader that sees an offset into the new pages and then this, sees a length that covers it.
             self.at::<FileHeader>(0)?.length_bytes.store(length_bytes as u64, Release);
@@ -202,29 +214,58 @@ impl Region {
         self.with_file(directory, &what, |file| file.punch(range).map_err(|e| Error::system(&*what, e)))
     }
 
-    /// Reader: loads the file's length again. One system call if it has grown.
+    /// Reader: loads the file's length again. One system call if it has grown; if it outgrew its mapping, that is made anew.
     pub(crate) fn refresh_length(&self) -> Result<usize> {
         let known = self.length_bytes();
         let claimed = acquire(&self.at::<FileHeader>(0)?.length_bytes) as usize;
         if claimed <= known {
             return Ok(known);
         }
-        if claimed > self.reserve_bytes || !claimed.is_multiple_of(PAGE_BYTES) || !self.ends_behind(claimed) {
-            return Err(Error::corrupt(&self.name, "its header", "the file's length", claimed));
+        let no_length = || Error::corrupt(&self.name, "its header", "the file's length", claimed);
+        if claimed > self.reserve_bytes || !claimed.is_multiple_of(PAGE_BYTES) {
+            return Err(no_length());
+        }
+        self.cover(claimed)?;
+        if !self.ends_behind(claimed) {
+            return Err(no_length());
         }
         // Other threads may refresh at the same time; the length never falls, so neither may this.
-        Ok(self.length_bytes.fetch_max(claimed, Relaxed).max(claimed))
+        Ok(self.length_bytes.fetch_max(claimed, AcqRel).max(claimed))
     }
 
-    /// Whether the file has `length_bytes` bytes, which are within the reserve.
+    /// Whether the file has `length_bytes` bytes, which are mapped.
     fn ends_behind(&self, length_bytes: usize) -> bool {
-        // SAFETY: inside the mapping (R1), for `8 <= length_bytes <= reserve`; nothing is read there yet.
-        page_probe::is_readable(unsafe { self.base.add(length_bytes - size_of::<u64>()) })
+        // SAFETY: inside the mapping (R1), for `8 <= length_bytes <= mapped`; nothing is read there yet.
+        page_probe::is_readable(unsafe { self.address(length_bytes - size_of::<u64>()) })
     }
 
-    /// Reader: enters the pages of `range` that the owner populated into this process's page table, so that the data path does
-    /// not fault; holes that the owner punched stay holes.
-    pub(crate) fn prefault(&self, directory: &Directory, range: Range<usize>) -> Result<()> {
+    /// The address of the byte at `offset`.
+    ///
+    /// # Safety
+    /// The offset is at most a length that `length_bytes` or `cover` of this thread has returned.
+    #[inline]
+    unsafe fn address(&self, offset: usize) -> NonNull<u8> {
+        // SAFETY: the base of a mapping is not null.
+        let base = unsafe { NonNull::new_unchecked(self.base.load(Relaxed)) };
+        // SAFETY: inside the mapping (R1), as the caller promises: that length was loaded after a base that covers it was stored.
+        unsafe { base.add(offset) }
+    }
+
+    /// Reader: brings in the pages by which the file grew since the last call; the owner brought them in before. Best effort:
+    /// other pages are brought in by their first read.
+    pub(crate) fn prefault_new(&self, directory: &Directory) {
+        // A take returns the error of the length.
+        let length_bytes = self.refresh_length().unwrap_or(0);
+        let done = self.prefaulted_bytes.fetch_max(length_bytes, Relaxed);
+        if done < length_bytes {
+            // An error: the file has no name any more, its publisher is gone.
+            let _ = self.prefault(directory, done..length_bytes);
+        }
+    }
+
+    /// Enters the pages of `range` that the owner populated into this process's page table, so that the data path does not
+    /// fault; holes that the owner punched stay holes.
+    fn prefault(&self, directory: &Directory, range: Range<usize>) -> Result<()> {
         self.with_file(directory, "pages to read", |file| {
             let Range { mut start, end } = range;
             // Pages that were allocated and never written count as a hole, too: hence `populate` by the owner.
@@ -239,13 +280,13 @@ impl Region {
     /// Populates pages that were just allocated (or are known to be there). Best effort: with kernels before 5.14, each page is
     /// touched instead.
     pub(crate) fn populate(&self, start: usize, end: usize) {
-        let (start, end) = (start & !(PAGE_BYTES - 1), end.min(self.reserve_bytes));
+        let (start, end) = (start & !(PAGE_BYTES - 1), end.min(self.length_bytes()));
         if end <= start {
             return;
         }
         let advice = if self.writable { Advice::LinuxPopulateWrite } else { Advice::LinuxPopulateRead };
-        // SAFETY: `start < length <= reserve`, so the address is inside the mapping (R1).
-        let first = unsafe { self.base.add(start) };
+        // SAFETY: `start < length`.
+        let first = unsafe { self.address(start) };
         // SAFETY: the range is inside the mapping (R1); populating changes no contents.
         let populated = unsafe { madvise(first.as_ptr().cast(), end - start, advice) };
         if populated == Err(Errno::INVAL) {
@@ -256,9 +297,9 @@ impl Region {
     /// [`Region::populate`] for kernels before 5.14.
     fn touch(&self, start: usize, end: usize) {
         for page in (start..end).step_by(PAGE_BYTES) {
-            // SAFETY: the byte is inside the mapping (R1), and its page was there a moment ago (R2).
-            let byte = unsafe { self.base.add(page) };
-            // SAFETY: as above; volatile, so that the load is made; the value is not used.
+            // SAFETY: `page < length`.
+            let byte = unsafe { self.address(page) };
+            // SAFETY: inside the mapping (R1), and its page was there a moment ago (R2); volatile, so that the load is made.
             unsafe { byte.read_volatile() };
         }
     }
@@ -290,7 +331,7 @@ impl Region {
 
     /// Address of the region's first byte, from which addresses for prefetching are made.
     pub(crate) fn base(&self) -> *const u8 {
-        self.base.as_ptr()
+        self.base.load(Relaxed)
     }
 
     /// Address of `length_bytes` bytes at `offset`, inside what is known to be there, aligned to `align`.
@@ -300,8 +341,8 @@ impl Region {
         if end.is_none_or(|end| end > self.length_bytes()) || !offset.is_multiple_of(align) {
             return Err(self.outside(offset, length_bytes, align));
         }
-        // SAFETY: `offset + length_bytes <= length <= reserve`, so the address is inside the mapping (R1).
-        Ok(unsafe { self.base.add(offset) })
+        // SAFETY: `offset + length_bytes <= length`.
+        Ok(unsafe { self.address(offset) })
     }
 
     #[cold]
@@ -318,39 +359,6 @@ impl Region {
     pub(crate) fn name(&self) -> &str {
         &self.name
     }
-}
-
-impl Drop for Region {
-    fn drop(&mut self) {
-        if !self.epoch.is_current() {
-            return; // In a forked child neither the mapping nor the descriptor is ours to release (F1, F2).
-        }
-        // A failure leaves the mapping to the end of the process, which does no harm.
-        // SAFETY: exactly the mapping that `map` made, in the process that made it; no borrow of it outlives `self`.
-        let _ = unsafe { munmap(self.base.as_ptr().cast(), self.reserve_bytes) };
-    }
-}
-
-/// Maps `reserve_bytes` of the file, however long it is now.
-fn map(file: &SharedFile, name: &str, reserve_bytes: usize, writable: bool) -> Result<NonNull<u8>> {
-    let protection = if writable { ProtFlags::READ | ProtFlags::WRITE } else { ProtFlags::READ };
-    let flags = MapFlags::SHARED | MapFlags::NORESERVE;
-    let map = || {
-        // SAFETY: a new mapping at an address of the kernel's choice aliases nothing in this process.
-        let base = unsafe { mmap(std::ptr::null_mut(), reserve_bytes, protection, flags, file, 0) }
-            .map_err(|e| Error::system(format!("map {reserve_bytes} bytes of {name}"), e))?;
-        if writable {
-            // SAFETY: the range is exactly our new mapping, and not inheriting it breaks no promise (R3).
-            let kept_from_children = unsafe { madvise(base, reserve_bytes, Advice::LinuxDontFork) };
-            if let Err(e) = kept_from_children {
-                // SAFETY: our new mapping, of which no address was handed out.
-                let _ = unsafe { munmap(base, reserve_bytes) };
-                return Err(Error::system(format!("keep {name} from children (MADV_DONTFORK)"), e));
-            }
-        }
-        NonNull::new(base.cast()).ok_or_else(|| Error::system(format!("map {name}"), Errno::NOMEM))
-    };
-    if writable { fork::without_fork(map) } else { map() }
 }
 
 impl std::fmt::Debug for Region {

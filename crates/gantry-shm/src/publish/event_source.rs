@@ -8,15 +8,9 @@ use crate::{
         description::{EndpointDescription, Gid, Role},
         qos_policy::QosPolicy,
     },
-    domain::{Domain, board::TopicIndex},
+    domain::Domain,
     error::Result,
-    events::{
-        EventSource,
-        deadline::Deadline,
-        earlier,
-        event_counts::{Change, EventCounts},
-        lease::Lease,
-    },
+    events::{EventSource, deadline::Deadline, event_counts::EventCounts, lease::Lease},
     protocol::{
         layout::PUBLISHER_LEFT,
         roster::Roster,
@@ -81,30 +75,22 @@ pub enum PublisherEvent {
 /// Source of the events of one publisher.
 pub(crate) struct PublisherEventSource {
     description: EndpointDescription,
-    topic: TopicIndex,
     /// `None` when the publisher is gone: its events do not keep its memory.
     file: Option<Arc<PublisherFile>>,
     /// Generation of the topic's readers to which `matched` belongs.
     generation: Option<u64>,
     matched: BTreeSet<Gid>,
-    deadline: Option<Deadline>,
-    lease: Option<Lease>,
-    /// Their liveliness counts how often it was lost.
-    counts: EventCounts<u64>,
+    deadline: Deadline,
+    lease: Lease,
+    counts: EventCounts,
 }
 
 impl PublisherEventSource {
-    pub(crate) fn new(
-        description: EndpointDescription,
-        topic: TopicIndex,
-        file: Arc<PublisherFile>,
-        now_ns: u64,
-    ) -> PublisherEventSource {
+    pub(crate) fn new(description: EndpointDescription, file: Arc<PublisherFile>, now_ns: u64) -> PublisherEventSource {
         PublisherEventSource {
             deadline: Deadline::of(&description.qos, now_ns),
-            lease: Lease::of(&description.qos),
+            lease: Lease::of(Some(&description.qos)),
             description,
-            topic,
             file: Some(file),
             generation: None,
             matched: BTreeSet::new(),
@@ -114,7 +100,7 @@ impl PublisherEventSource {
 
     fn update_matched(&mut self, domain: &Domain) -> Result<()> {
         // The generation first: an endpoint that joins after it was read raises it again.
-        let generation = acquire(&domain.board.line(self.topic).readers_generation);
+        let generation = acquire(&domain.board.line(domain.topic(&self.description.topic)).readers_generation);
         if self.generation == Some(generation) {
             return Ok(());
         }
@@ -136,32 +122,10 @@ impl PublisherEventSource {
                 matched.insert(subscription.gid);
             }
         }
-        self.counts.now.matched_total += matched.difference(&self.matched).count() as u64;
-        self.counts.now.matched = matched.len() as u64;
+        self.counts.matched_total.now += matched.difference(&self.matched).count() as u64;
+        self.counts.matched.now = matched.len() as u64;
         (self.matched, self.generation) = (matched, Some(generation));
         Ok(())
-    }
-}
-
-impl From<Change<u64>> for PublisherEvent {
-    fn from(change: Change<u64>) -> PublisherEvent {
-        match change {
-            Change::IncompatibleType { total_count, total_count_change } => {
-                PublisherEvent::IncompatibleType { total_count, total_count_change }
-            }
-            Change::IncompatibleQos { total_count, total_count_change, last_policy } => {
-                PublisherEvent::OfferedIncompatibleQos { total_count, total_count_change, last_policy }
-            }
-            Change::Matched { total_count, total_count_change, current_count, current_count_change } => {
-                PublisherEvent::Matched { total_count, total_count_change, current_count, current_count_change }
-            }
-            Change::Liveliness { now, reported } => {
-                PublisherEvent::LivelinessLost { total_count: now, total_count_change: now - reported }
-            }
-            Change::DeadlineMissed { total_count, total_count_change } => {
-                PublisherEvent::OfferedDeadlineMissed { total_count, total_count_change }
-            }
-        }
     }
 }
 
@@ -170,24 +134,19 @@ impl EventSource<PublisherEvent> for PublisherEventSource {
         let Some(file) = &self.file else { return Ok(()) };
         let header = file.header()?;
         if header.state.load(Relaxed) == PUBLISHER_LEFT {
-            (self.file, self.deadline, self.lease, self.counts.now.matched) = (None, None, None, 0);
+            (self.file, self.counts.matched.now) = (None, 0);
             return Ok(());
         }
         let (published_ns, asserted_ns) = (header.published_ns.load(Relaxed), header.asserted_ns.load(Relaxed));
-        if let Some(deadline) = &mut self.deadline {
-            self.counts.now.deadlines_missed += deadline.missed(published_ns, now_ns);
-        }
-        if let Some(lease) = &mut self.lease {
-            let was_alive = lease.is_alive;
-            if !lease.update(published_ns.max(asserted_ns), now_ns) && was_alive {
-                self.counts.now.liveliness += 1;
-            }
-        }
+        self.counts.deadlines_missed.now += self.deadline.missed(published_ns, now_ns);
+        let was_alive = self.lease.is_alive;
+        let is_alive = self.lease.update(published_ns.max(asserted_ns), now_ns);
+        self.counts.liveliness.now += u64::from(was_alive && !is_alive);
         self.update_matched(domain)
     }
 
     fn due_ns(&self) -> Option<u64> {
-        earlier(self.deadline.as_ref().map(Deadline::due_ns), self.lease.as_ref().map(Lease::due_ns))
+        self.file.as_ref().map(|_| self.deadline.due_ns().min(self.lease.due_ns()))
     }
 
     fn has_news(&self) -> bool {
@@ -195,7 +154,31 @@ impl EventSource<PublisherEvent> for PublisherEventSource {
     }
 
     fn take_next(&mut self) -> Option<PublisherEvent> {
-        self.counts.take_next().map(PublisherEvent::from)
+        let counts = &mut self.counts;
+        if let Some((total_count, total_count_change)) = counts.incompatible_types.take_news() {
+            return Some(PublisherEvent::IncompatibleType { total_count, total_count_change });
+        }
+        if let (Some(last_policy), Some((total_count, total_count_change))) =
+            (counts.last_policy, counts.incompatible_qos.take_news())
+        {
+            return Some(PublisherEvent::OfferedIncompatibleQos { total_count, total_count_change, last_policy });
+        }
+        if counts.matched_total.has_news() || counts.matched.has_news() {
+            let (total_count, total_count_change) = counts.matched_total.report();
+            let (current_count, change) = counts.matched.report();
+            let current_count_change = change.cast_signed();
+            return Some(PublisherEvent::Matched {
+                total_count,
+                total_count_change,
+                current_count,
+                current_count_change,
+            });
+        }
+        if let Some((total_count, total_count_change)) = counts.liveliness.take_news() {
+            return Some(PublisherEvent::LivelinessLost { total_count, total_count_change });
+        }
+        let (total_count, total_count_change) = counts.deadlines_missed.take_news()?;
+        Some(PublisherEvent::OfferedDeadlineMissed { total_count, total_count_change })
     }
 }
 

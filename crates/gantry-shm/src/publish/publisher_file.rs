@@ -36,7 +36,7 @@ impl PublisherFile {
         let text_offset = size_of::<PublisherHeader>();
         let ring_offset = (text_offset + text.len()).next_multiple_of(LINE_BYTES);
         let length_bytes = (ring_offset + (entry_bytes << log2_capacity)).next_multiple_of(PAGE_BYTES);
-        let reserve_bytes = limit_bytes.next_multiple_of(PAGE_BYTES).clamp(length_bytes, MAX_RESERVE_BYTES);
+        let reserve_bytes = limit_bytes.min(MAX_RESERVE_BYTES).next_multiple_of(PAGE_BYTES).max(length_bytes);
         let name = domain.process.publisher_file_name(description.number);
         let kind = (PUBLISHER_MAGIC, &*format!("the ring of topic {}", description.topic));
         let region = Region::create(&domain.directory, &name, kind, length_bytes, reserve_bytes)?;

@@ -1,12 +1,13 @@
 //! The slots of loans that were dropped unpublished, on any thread, on their way back to their publisher.
 //!
 //! Neither side waits for the other, allocates, or makes a system call, while there are [`CELLS`] slots at most on the way; for
-//! more there is a list behind a lock.
+//! more there is a list behind a lock. In a queue with a ticket for each slot (crossbeam's), the publisher would wait for a thread
+//! that is preempted between ticket and slot.
 
 use crate::protocol::{history::Slot, layout::LINE_BYTES};
 use std::sync::{
     Mutex, PoisonError,
-    atomic::{AtomicBool, AtomicU64, Ordering::*},
+    atomic::{AtomicU64, Ordering::*},
 };
 
 /// Cells for slots: the publisher looks here every 64 loans, and as many may have been on loan before.
@@ -19,57 +20,30 @@ pub(crate) struct ReturnedSlots {
     cells: [AtomicU64; CELLS],
     /// Slots that found no cell.
     others: Mutex<Vec<Slot>>,
-    /// Hints, set after a slot was put there: whether a look at the cells, and at the others, may find one.
-    has_some: AtomicBool,
-    has_others: AtomicBool,
 }
 
 impl ReturnedSlots {
     /// No slots.
     pub(crate) fn new() -> ReturnedSlots {
-        let (has_some, has_others) = (AtomicBool::new(false), AtomicBool::new(false));
-        ReturnedSlots { cells: [const { AtomicU64::new(0) }; CELLS], others: Mutex::default(), has_some, has_others }
+        ReturnedSlots { cells: [const { AtomicU64::new(0) }; CELLS], others: Mutex::default() }
     }
 
     /// Adds the slot of a loan that was dropped.
     pub(crate) fn put(&self, slot: Slot) {
         let word = to_word(slot);
-        let is_put = |cell: &AtomicU64| cell.compare_exchange(0, word, Release, Relaxed).is_ok();
-        if self.cells.iter().any(is_put) {
-            self.has_some.store(true, Release);
-        } else {
+        if !self.cells.iter().any(|cell| cell.compare_exchange(0, word, Release, Relaxed).is_ok()) {
             self.others.lock().unwrap_or_else(PoisonError::into_inner).push(slot);
-            self.has_others.store(true, Release);
         }
     }
 
-    /// Publisher: calls `take` for each returned slot. Takes a lock only if there were more than [`CELLS`].
+    /// Publisher: calls `take` for each returned slot, but for a slot that is being returned now.
     pub(crate) fn take(&self, mut take: impl FnMut(Slot)) {
-        if self.has_some.load(Relaxed) && self.has_some.swap(false, Acquire) {
-            self.take_cells(&mut take);
+        for cell in self.cells.iter().filter(|cell| cell.load(Relaxed) != 0) {
+            take(to_slot(cell.swap(0, Acquire))); // only the publisher takes
         }
-        if self.has_others.load(Relaxed) && self.has_others.swap(false, Acquire) {
-            self.take_others(&mut take);
+        if let Ok(mut others) = self.others.try_lock() {
+            others.drain(..).for_each(take);
         }
-    }
-
-    /// The same for a publisher that would fail otherwise: ignores the hints, and waits for a thread that holds the lock.
-    pub(crate) fn take_all(&self, mut take: impl FnMut(Slot)) {
-        self.take_cells(&mut take);
-        self.take_others(&mut take);
-    }
-
-    fn take_cells(&self, take: &mut impl FnMut(Slot)) {
-        for cell in &self.cells {
-            let word = cell.swap(0, Acquire);
-            if word != 0 {
-                take(to_slot(word));
-            }
-        }
-    }
-
-    fn take_others(&self, take: &mut impl FnMut(Slot)) {
-        self.others.lock().unwrap_or_else(PoisonError::into_inner).drain(..).for_each(take);
     }
 }
 
@@ -109,7 +83,7 @@ mod tests {
                 taken = back.len();
                 std::thread::yield_now();
             }
-            returned.take_all(|slot| back.push(slot));
+            returned.take(|slot| back.push(slot));
             back.sort_unstable_by_key(|slot| slot.offset);
             assert_eq!(back, (1..=THREADS * SLOTS).map(slot).collect::<Vec<_>>());
         });

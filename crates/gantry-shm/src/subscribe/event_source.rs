@@ -3,19 +3,10 @@
 //! Their source reads the result of the discovery, and the activity of publishers in their headers.
 
 use crate::{
-    describe::{
-        description::{EndpointDescription, Role},
-        qos_policy::QosPolicy,
-    },
+    describe::{description::Role, qos_policy::QosPolicy},
     domain::Domain,
     error::Result,
-    events::{
-        EventSource,
-        deadline::Deadline,
-        earlier,
-        event_counts::{Change, EventCounts, difference},
-        lease::Lease,
-    },
+    events::{EventSource, deadline::Deadline, event_counts::EventCounts, lease::Lease},
     protocol::sync::Ordering::Relaxed,
     subscribe::{discovery::PublisherDiscovery, mapping::PublisherMapping},
 };
@@ -82,22 +73,14 @@ pub(crate) struct SubscriptionEventSource {
     /// Publishers that had been joined before.
     joined_before: Option<u64>,
     publishers: Vec<Matched>,
-    deadline: Option<Deadline>,
-    counts: EventCounts<AliveCounts>,
+    deadline: Deadline,
+    counts: EventCounts,
 }
 
 /// A matched publisher.
 struct Matched {
     mapping: Arc<PublisherMapping>,
-    /// `None` if it need not assert its liveliness.
-    lease: Option<Lease>,
-}
-
-/// Matched publishers by their liveliness.
-#[derive(Clone, Copy, Default, PartialEq)]
-pub(crate) struct AliveCounts {
-    alive: u64,
-    not_alive: u64,
+    lease: Lease,
 }
 
 impl SubscriptionEventSource {
@@ -123,54 +106,23 @@ impl SubscriptionEventSource {
         let own = &self.discovery.description;
         let mut others = domain.endpoints(&own.topic, Role::Publisher, &mut Vec::new())?;
         self.counts.exclude_incompatible(own, &mut others);
-        if self.publishers.is_empty()
-            && let Some(deadline) = &mut self.deadline
-        {
-            deadline.restart(now_ns);
+        if self.publishers.is_empty() {
+            self.deadline.restart(now_ns);
         }
         let mut before = std::mem::take(&mut self.publishers);
         for mapping in present {
-            let publishers = others.iter().map(|(_, publisher)| publisher);
+            // It is not among the others if it is leaving.
+            let publisher = others.iter().find(|(_, publisher)| publisher.key == mapping.key);
             self.publishers.push(match before.iter().position(|publisher| publisher.mapping.key == mapping.key) {
                 Some(index) => before.swap_remove(index),
-                None => Matched { lease: lease_of(mapping.key, publishers), mapping },
+                None => Matched { lease: Lease::of(publisher.map(|(_, publisher)| &publisher.qos)), mapping },
             });
         }
         let joined_before = *self.joined_before.get_or_insert(joined_total - self.publishers.len() as u64);
-        self.counts.now.matched_total = joined_total - joined_before;
-        self.counts.now.matched = self.publishers.len() as u64;
+        self.counts.matched_total.now = joined_total - joined_before;
+        self.counts.matched.now = self.publishers.len() as u64;
         self.seen_version = Some(version);
         Ok(())
-    }
-}
-
-/// The lease of the publisher with that key; `None` also if it is leaving.
-fn lease_of<'a>(key: u64, mut publishers: impl Iterator<Item = &'a EndpointDescription>) -> Option<Lease> {
-    Lease::of(&publishers.find(|publisher| publisher.key == key)?.qos)
-}
-
-impl From<Change<AliveCounts>> for SubscriptionEvent {
-    fn from(change: Change<AliveCounts>) -> SubscriptionEvent {
-        match change {
-            Change::IncompatibleType { total_count, total_count_change } => {
-                SubscriptionEvent::IncompatibleType { total_count, total_count_change }
-            }
-            Change::IncompatibleQos { total_count, total_count_change, last_policy } => {
-                SubscriptionEvent::RequestedIncompatibleQos { total_count, total_count_change, last_policy }
-            }
-            Change::Matched { total_count, total_count_change, current_count, current_count_change } => {
-                SubscriptionEvent::Matched { total_count, total_count_change, current_count, current_count_change }
-            }
-            Change::Liveliness { now, reported } => SubscriptionEvent::LivelinessChanged {
-                alive_count: now.alive,
-                not_alive_count: now.not_alive,
-                alive_count_change: difference(now.alive, reported.alive),
-                not_alive_count_change: difference(now.not_alive, reported.not_alive),
-            },
-            Change::DeadlineMissed { total_count, total_count_change } => {
-                SubscriptionEvent::RequestedDeadlineMissed { total_count, total_count_change }
-            }
-        }
     }
 }
 
@@ -182,22 +134,18 @@ impl EventSource<SubscriptionEvent> for SubscriptionEventSource {
             let header = &publisher.mapping.header;
             let (published_ns, asserted_ns) = (header.published_ns.load(Relaxed), header.asserted_ns.load(Relaxed));
             newest_ns = newest_ns.max(published_ns);
-            let lease = publisher.lease.as_mut();
-            alive += u64::from(lease.is_none_or(|lease| lease.update(published_ns.max(asserted_ns), now_ns)));
+            alive += u64::from(publisher.lease.update(published_ns.max(asserted_ns), now_ns));
         }
-        self.counts.now.liveliness = AliveCounts { alive, not_alive: self.counts.now.matched - alive };
-        if let Some(deadline) = &mut self.deadline
-            && !self.publishers.is_empty()
-        {
-            self.counts.now.deadlines_missed += deadline.missed(newest_ns, now_ns);
+        (self.counts.liveliness.now, self.counts.not_alive.now) = (alive, self.counts.matched.now - alive);
+        if !self.publishers.is_empty() {
+            self.counts.deadlines_missed.now += self.deadline.missed(newest_ns, now_ns);
         }
         Ok(())
     }
 
     fn due_ns(&self) -> Option<u64> {
-        let leases = self.publishers.iter().filter_map(|publisher| publisher.lease.as_ref().map(Lease::due_ns)).min();
-        let deadline = self.deadline.as_ref().filter(|_| !self.publishers.is_empty());
-        earlier(leases, deadline.map(Deadline::due_ns))
+        let leases = self.publishers.iter().map(|publisher| publisher.lease.due_ns());
+        leases.min().map(|due_ns| due_ns.min(self.deadline.due_ns())) // no deadline while none is matched
     }
 
     fn has_news(&self) -> bool {
@@ -205,6 +153,37 @@ impl EventSource<SubscriptionEvent> for SubscriptionEventSource {
     }
 
     fn take_next(&mut self) -> Option<SubscriptionEvent> {
-        self.counts.take_next().map(SubscriptionEvent::from)
+        let counts = &mut self.counts;
+        if let Some((total_count, total_count_change)) = counts.incompatible_types.take_news() {
+            return Some(SubscriptionEvent::IncompatibleType { total_count, total_count_change });
+        }
+        if let (Some(last_policy), Some((total_count, total_count_change))) =
+            (counts.last_policy, counts.incompatible_qos.take_news())
+        {
+            return Some(SubscriptionEvent::RequestedIncompatibleQos { total_count, total_count_change, last_policy });
+        }
+        if counts.matched_total.has_news() || counts.matched.has_news() {
+            let (total_count, total_count_change) = counts.matched_total.report();
+            let (current_count, change) = counts.matched.report();
+            let current_count_change = change.cast_signed();
+            return Some(SubscriptionEvent::Matched {
+                total_count,
+                total_count_change,
+                current_count,
+                current_count_change,
+            });
+        }
+        if counts.liveliness.has_news() || counts.not_alive.has_news() {
+            let (alive_count, alive_change) = counts.liveliness.report();
+            let (not_alive_count, not_alive_change) = counts.not_alive.report();
+            return Some(SubscriptionEvent::LivelinessChanged {
+                alive_count,
+                not_alive_count,
+                alive_count_change: alive_change.cast_signed(),
+                not_alive_count_change: not_alive_change.cast_signed(),
+            });
+        }
+        let (total_count, total_count_change) = counts.deadlines_missed.take_news()?;
+        Some(SubscriptionEvent::RequestedDeadlineMissed { total_count, total_count_change })
     }
 }

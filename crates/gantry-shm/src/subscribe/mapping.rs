@@ -12,10 +12,7 @@ use crate::{
         sync::acquire,
     },
 };
-use std::{
-    ptr::NonNull,
-    sync::atomic::{AtomicUsize, Ordering::Relaxed},
-};
+use std::ptr::NonNull;
 
 /// Replaced rings that one look can meet at most: each is larger than the one before.
 pub(crate) const MAX_RING_CHANGES: usize = 64;
@@ -34,8 +31,6 @@ pub(crate) struct PublisherMapping {
     /// Rings and slots lie behind this.
     memory_offset: usize,
     payload_bytes: usize,
-    /// End of the pages that were brought in.
-    prefaulted: AtomicUsize,
 }
 
 impl PublisherMapping {
@@ -59,18 +54,7 @@ impl PublisherMapping {
         }
         // SAFETY: the mapping keeps the region.
         let header = unsafe { InRegion::new(header) };
-        let prefaulted = AtomicUsize::new(0);
-        Ok(PublisherMapping {
-            region,
-            header,
-            key,
-            gid,
-            entry_bytes,
-            wall_offset_ns,
-            memory_offset,
-            payload_bytes,
-            prefaulted,
-        })
+        Ok(PublisherMapping { region, header, key, gid, entry_bytes, wall_offset_ns, memory_offset, payload_bytes })
     }
 
     /// The ring that the publisher uses now.
@@ -132,16 +116,9 @@ impl PublisherMapping {
         Error::corrupt(self.region.name(), format!("the slot at {offset}"), expected, length_bytes)
     }
 
-    /// Control path: brings in the pages by which the file grew since the last call; the publisher brought them in before. Best
-    /// effort: other pages are brought in by their first read.
+    /// Control path: brings in the pages by which the file grew since the last call ([`Region::prefault_new`]).
     pub(crate) fn prefault_new(&self, directory: &Directory) {
-        // A take returns the error of the length.
-        let length_bytes = self.region.refresh_length().unwrap_or(0);
-        let done = self.prefaulted.fetch_max(length_bytes, Relaxed);
-        if done < length_bytes {
-            // An error: the file has no name any more, its publisher is gone.
-            let _ = self.region.prefault(directory, done..length_bytes);
-        }
+        self.region.prefault_new(directory);
     }
 
     /// The longest payload in an entry.

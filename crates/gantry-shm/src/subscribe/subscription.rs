@@ -406,9 +406,12 @@ impl Subscription {
         self.mismatches().iter().for_each(|why| listener(why));
     }
 
-    /// Counts a sample that was copied out of its slot, for [`Participant::connections`]. One store.
+    /// Counts a sample that was copied out of its slot, for [`Participant::connections`]. One store; none in a
+    /// forked child.
     pub fn count_copy(&mut self) {
-        self.block.count_copy();
+        if self.domain.epoch.is_current() {
+            self.block.count_copy();
+        }
     }
 
     /// The events of this subscription from now on, on a handle of its own: publishers that come and go, deadlines, their

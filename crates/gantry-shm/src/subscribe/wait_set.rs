@@ -9,7 +9,8 @@ use crate::{
 use std::{sync::Arc, time::Duration};
 
 /// A wait for several subscriptions at once. It spins for a bounded time (not at all where only one CPU is usable), then sleeps
-/// by one futex call, for any number of topics.
+/// by one futex call, for any number of topics. Dropping it returns its place on the board, which waits half a second at most for
+/// processes that join or leave.
 ///
 /// ```no_run
 /// # fn example(a: &mut gantry_shm::Subscription, b: &mut gantry_shm::Subscription,

@@ -27,6 +27,7 @@ tests![
     restarted_publishers_leave_nothing_behind,
     a_reused_reader_record_counts_for_its_new_owner_alone,
     random_operations_agree_with_a_plain_model,
+    a_copy_of_a_sample_has_its_bytes,
 ];
 
 const BYTES: usize = 256;
@@ -443,5 +444,30 @@ fn random_operations_agree_with_a_plain_model() {
         let rest = drain(&mut subscription);
         assert_eq!((rest, subscription.losses().overwritten), (queue.into(), overwritten));
         assert!(held.iter().all(|(number, sample)| check(sample.bytes()) == *number));
+    }
+}
+
+fn a_copy_of_a_sample_has_its_bytes() {
+    let root = Root::new();
+    let participant = root.join();
+    let mut publisher = publisher(&participant, 100, Qos::default());
+    let mut subscription = subscription(&participant, 100, Qos::default());
+    match_up(&mut publisher, &mut subscription);
+    let mut copy = vec![7; 300];
+    for length_bytes in 0..=100 {
+        let mut loan = publisher.loan(length_bytes).unwrap();
+        fill_any(loan.bytes_mut(), 1 + length_bytes as u64);
+        publisher.publish(loan, SourceTime::default()).unwrap();
+        let sample = subscription.take().unwrap().unwrap();
+        sample.copy_into(&mut copy);
+        assert_eq!(copy, sample.bytes());
+        // As much as fits, and nothing behind it.
+        for room_bytes in [length_bytes / 2, length_bytes + 9] {
+            let mut room = vec![0xee; room_bytes];
+            let copied_bytes = length_bytes.min(room_bytes);
+            assert_eq!(sample.copy_to(&mut room), copied_bytes);
+            assert_eq!(room[..copied_bytes], sample.bytes()[..copied_bytes]);
+            assert!(room[copied_bytes..].iter().all(|&byte| byte == 0xee));
+        }
     }
 }

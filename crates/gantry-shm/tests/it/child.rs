@@ -21,6 +21,9 @@ pub fn stream_qos() -> Qos {
 }
 
 pub fn play(arguments: &[String]) {
+    if arguments[0] == "join-default" {
+        return crate::files::join_default();
+    }
     let participant = Participant::join_under(arguments[1].as_ref(), 0).unwrap();
     match arguments[0].as_str() {
         // Publishes as fast as it can.
@@ -104,12 +107,20 @@ fn play_of_tests(role: &str, arguments: &[String], participant: Arc<Participant>
         "history" => crate::history::publish_a_third(&participant, arguments[2].parse().unwrap()),
         // Fills a small file system.
         "fill" => crate::limits::fill_a_small_file_system(&participant),
+        // Makes as many files as a small file system has room for.
+        "no-inode" => crate::limits::use_all_inodes(root, &participant),
+        // Grows until that is refused.
+        "grow" => crate::files::grow_to_the_end(&participant),
         // Fills a small file system while it holds many samples.
         "hold-all" => crate::limits::hold_more_than_there_is_room_for(root, &participant),
         // Punches memory in a small file system that another file then takes.
         "hand-back" => crate::limits::lose_handed_back_room(root, &participant),
         // Publishes in a small file system with two free pages.
         "last-page" => crate::limits::use_the_last_page(root, &participant),
+        // Publishes and takes with little address space, more than there is of it, or with little memory that may be locked.
+        "map-little" => crate::mapping::map_little(&participant),
+        "map-nothing" => crate::mapping::map_nothing(&participant),
+        "lock-little" => crate::mapping::lock_little(root, participant),
         // Publishes and takes where a system call is a trap.
         "without-system-call" => crate::realtime::play_in_trap(&participant, &arguments[2]),
         // Publishes and takes on two threads, under the counter of allocations or in the trap.
@@ -140,6 +151,8 @@ fn play_waiting(role: &str, arguments: &[String], participant: Arc<Participant>)
         "last-words" => crate::descriptor::say_last_words(&participant),
         // Joins and leaves, and counts the threads, descriptors and files that stay in this process.
         "many-participants" => crate::control::join_and_leave_often(root, participant),
+        // Joins on a real-time thread.
+        "join-pinned" => crate::control::join_pinned(root, participant),
         // Holds a sample longer than its subscription.
         "hold-after-all" => crate::control::hold_after_all(&participant),
         // Forks again and again beside a busy control thread.

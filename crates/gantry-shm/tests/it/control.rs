@@ -8,7 +8,10 @@ use crate::{
     waiting::{publisher_on, subscription_to},
 };
 use gantry_shm::{Participant, Qos};
-use rustix::process::{Signal, kill_process};
+use rustix::{
+    process::{Pid, Signal, kill_process, setpriority_process},
+    thread::{CpuSet, sched_getaffinity, sched_setaffinity},
+};
 use std::{path::Path, sync::Arc};
 
 tests![
@@ -16,6 +19,7 @@ tests![
     a_death_is_noticed_by_processes_that_call_nothing,
     many_deaths_at_once_are_noticed_while_others_are_stopped,
     control_threads_block_all_signals,
+    control_threads_do_not_inherit_real_time,
     participants_leave_no_thread_descriptor_or_file,
     endpoints_that_come_and_go_on_one_topic_leave_nothing,
     a_publisher_keeps_nothing_mapped_of_readers_that_are_gone,
@@ -93,6 +97,56 @@ fn control_threads_block_all_signals() {
     let all = all.join().unwrap();
     for status in control_threads() {
         assert_eq!(blocked_signals(&status), all);
+    }
+}
+
+fn control_threads_do_not_inherit_real_time() {
+    let root = Root::new();
+    let mut child = root.child("join-pinned", &[]);
+    let line = child.line();
+    match line.strip_prefix("only ") {
+        Some(reason) => eprintln!("skipped in part: {reason}"),
+        None => assert_eq!(line, "done"),
+    }
+    child.finish();
+}
+
+/// Role of a child process: joins on a thread of SCHED_FIFO, if that is permitted, that is pinned to one of the CPUs.
+pub fn join_pinned(root: &Path, first: Arc<Participant>) {
+    drop(first);
+    let all = sched_getaffinity(None).unwrap();
+    let root = root.to_owned();
+    let joiner = std::thread::spawn(move || {
+        let mut last = CpuSet::new();
+        last.set((0..CpuSet::MAX_CPU).rev().find(|&cpu| all.is_set(cpu)).unwrap());
+        sched_setaffinity(None, &last).unwrap();
+        // SAFETY: an all-zero structure is a value of the type.
+        let mut parameters: libc::sched_param = unsafe { std::mem::zeroed() };
+        parameters.sched_priority = 10;
+        // SAFETY: it has no preconditions.
+        let thread = unsafe { libc::pthread_self() };
+        // SAFETY: of this thread; the parameters are ours.
+        let code = unsafe { libc::pthread_setschedparam(thread, libc::SCHED_FIFO, &raw const parameters) };
+        let _ = setpriority_process(None, -5);
+        (Participant::join_under(&root, 0).unwrap(), code == 0)
+    });
+    let (participant, is_fifo) = joiner.join().unwrap();
+    let task = || {
+        let mut tasks = std::fs::read_dir("/proc/self/task").unwrap().map_while(Result::ok).map(|task| task.path());
+        tasks.find(|task| std::fs::read_to_string(task.join("comm")).is_ok_and(|name| name.trim_end() == NAME))
+    };
+    eventually("the control thread has the CPUs of the main thread", || {
+        let id = task().and_then(|task| task.file_name()?.to_str()?.parse().ok()).and_then(Pid::from_raw);
+        id.is_some_and(|id| sched_getaffinity(Some(id)) == Ok(all))
+    });
+    let stat = std::fs::read_to_string(task().unwrap().join("stat")).unwrap();
+    // proc_pid_stat(5): field 3 follows the name; 19 is the nice value, 40 the real-time priority, 41 the policy.
+    let fields: Vec<&str> = stat.rsplit_once(')').unwrap().1.split_whitespace().collect();
+    assert_eq!([fields[19 - 3], fields[40 - 3], fields[41 - 3]], ["0", "0", "0"], "{stat}");
+    drop(participant);
+    match (all.count() > 1, is_fifo) {
+        (true, true) => say("done"),
+        (cpus, fifo) => say(&format!("only CPUs: {cpus}, SCHED_FIFO: {fifo}")),
     }
 }
 

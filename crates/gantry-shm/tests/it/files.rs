@@ -9,6 +9,11 @@ tests![
     a_foreign_directory_is_refused,
     a_symbolic_link_is_refused,
     a_missing_root_is_named,
+    a_root_that_is_no_tmpfs_is_refused,
+    a_program_with_the_rights_of_its_file_ignores_the_environment,
+    the_umask_does_not_matter,
+    a_limit_of_file_sizes_is_a_sentence,
+    a_user_namespace_is_no_other_user,
     a_board_of_another_version_is_refused_while_a_process_lives,
     files_of_another_version_are_removed,
     a_damaged_publisher_is_an_error_and_not_a_crash,
@@ -32,8 +37,10 @@ fn the_layout_is_the_golden_one() {
     );
 }
 
+/// The user's directory, which is named by a uid that may be another in a user namespace.
 fn user_directory(root: &Root) -> std::path::PathBuf {
-    root.path().join(format!("gantry-{}", rustix::process::geteuid().as_raw()))
+    let _participant = root.join();
+    root.files().into_iter().find(|path| path.parent() == Some(root.path())).unwrap()
 }
 
 fn a_foreign_directory_is_refused() {
@@ -56,6 +63,136 @@ fn a_symbolic_link_is_refused() {
 fn a_missing_root_is_named() {
     let error = Participant::join_under("/no/such/root".as_ref(), 0).unwrap_err().to_string();
     assert!(error.contains("/no/such/root") && error.contains("GANTRY_SHM_DIR"), "{error}");
+}
+
+fn a_root_that_is_no_tmpfs_is_refused() {
+    let root = ["/tmp", "/var/tmp", env!("CARGO_MANIFEST_DIR")].into_iter().find(|path| {
+        !rustix::fs::statfs(*path).is_ok_and(|found| found.f_type == 0x0102_1994) && tempfile::tempdir_in(path).is_ok()
+    });
+    let Some(root) = root else { return eprintln!("skipped: no directory here is on a disk") };
+    let root = tempfile::tempdir_in(root).unwrap();
+    let join = |allowed: &str| {
+        let program = this_program();
+        let mut command = std::process::Command::new(&program[0]);
+        command.args(&program[1..]).args(["--child", "join-default"]);
+        command.env("GANTRY_SHM_DIR", root.path()).env("GANTRY_SHM_ALLOW_DISK", allowed);
+        let mut child = Peer::start(&mut command);
+        let line = child.line();
+        child.finish();
+        line
+    };
+    let refused = join("0");
+    for part in ["tmpfs", "GANTRY_SHM_DIR", "GANTRY_SHM_ALLOW_DISK=1", root.path().to_str().unwrap()] {
+        assert!(refused.contains(part), "{part} is not in: {refused}");
+    }
+    assert_eq!(std::fs::read_dir(root.path()).unwrap().count(), 0, "it was refused, and made a directory");
+    // A disk may be unable to make unnamed files (an overlay); then the error says so.
+    let allowed = join("1");
+    assert!(allowed.starts_with(root.path().to_str().unwrap()) || allowed.contains("O_TMPFILE"), "{allowed}");
+}
+
+/// Role of a child process: joins as the environment says, and prints the directory or the error.
+pub fn join_default() {
+    match Participant::join(0) {
+        Ok(participant) => {
+            let found = format!("{participant:?}");
+            crate::child::say(found.trim_start_matches("Participant(").trim_end_matches(')'));
+        }
+        Err(error) => crate::child::say(&error.to_string()),
+    }
+}
+
+fn a_program_with_the_rights_of_its_file_ignores_the_environment() {
+    const NOBODY: u32 = 65534;
+    if this_program().len() > 1 {
+        return eprintln!("skipped: an emulator runs this program");
+    }
+    let (root, folder) = (Root::new(), tempfile::tempdir().unwrap());
+    let program = folder.path().join("it");
+    std::fs::copy(std::env::current_exe().unwrap(), &program).unwrap();
+    if std::os::unix::fs::chown(&program, Some(NOBODY), Some(NOBODY)).is_err() {
+        return eprintln!("skipped: only root can give a file another owner");
+    }
+    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o4755)).unwrap();
+    let mut command = std::process::Command::new(program);
+    let mut child = Peer::start(command.args(["--child", "join-default"]).env("GANTRY_SHM_DIR", root.path()));
+    let line = child.line();
+    child.finish();
+    if line.starts_with(user_directory(&root).to_str().unwrap()) {
+        return eprintln!("skipped: this file system ignores the set-user-ID bit");
+    }
+    assert!(line.starts_with("/dev/shm/gantry-"), "{line}");
+}
+
+/// A shell that runs this program after `command`.
+fn after(command: &str) -> std::process::Command {
+    let mut shell = std::process::Command::new("sh");
+    shell.args(["-c", &format!("{command} \"$@\""), "sh"]).args(this_program());
+    shell
+}
+
+fn the_umask_does_not_matter() {
+    for mask in ["0777", "0277"] {
+        let root = Root::new();
+        let mut idle = root.child_by(after(&format!("umask {mask}; exec")), "idle", &[]);
+        assert_eq!(idle.line(), "ready");
+        for path in root.files() {
+            let metadata = std::fs::metadata(&path).unwrap();
+            let expected = if metadata.is_dir() { 0o700 } else { 0o600 };
+            assert_eq!(metadata.permissions().mode() & 0o7777, expected, "{} with umask {mask}", path.display());
+        }
+        drop(root.join());
+        idle.finish();
+        root.assert_empty();
+    }
+}
+
+fn a_limit_of_file_sizes_is_a_sentence() {
+    let root = Root::new();
+    // In units of 512 or 1024 bytes.
+    let mut child = root.child_by(after("ulimit -f 4096; exec"), "grow", &[]);
+    let line = child.line();
+    for part in ["ulimit -f", "/chatter", "this one needs"] {
+        assert!(line.contains(part), "{part} is not in: {line}");
+    }
+    child.finish();
+    root.assert_empty();
+}
+
+/// Role of a child process: loans until there is an error, which it prints; then it publishes.
+pub fn grow_to_the_end(participant: &std::sync::Arc<Participant>) {
+    let bytes = 64 << 10;
+    let mut publisher = publisher(participant, bytes, Qos::default());
+    let mut subscription = subscription(participant, bytes, Qos::default());
+    match_up(&mut publisher, &mut subscription);
+    let mut loans = Vec::new();
+    let error = loop {
+        match publisher.loan(bytes) {
+            Ok(loan) => loans.push(loan),
+            Err(error) => break error,
+        }
+    };
+    drop(loans);
+    send(&mut publisher, bytes, 1);
+    assert_eq!(drain(&mut subscription), [1]);
+    crate::child::say(&error.to_string());
+}
+
+fn a_user_namespace_is_no_other_user() {
+    let unshare = "unshare --user --map-user=5";
+    if !std::process::Command::new("sh").args(["-c", &format!("{unshare} true")]).status().unwrap().success() {
+        return eprintln!("skipped: no user namespace with another uid can be made");
+    }
+    let root = Root::new();
+    let participant = root.join();
+    let (bytes, qos) = (crate::child::STREAM_BYTES, crate::child::stream_qos());
+    let mut subscription = subscription(&participant, bytes, qos);
+    let mut inside = root.child_by(after(&format!("exec {unshare}")), "stream", &[]);
+    assert_eq!(inside.line(), "ready");
+    for _ in 0..10 {
+        check(receive(&mut subscription).bytes());
+    }
+    inside.finish();
 }
 
 fn a_board_of_another_version_is_refused_while_a_process_lives() {

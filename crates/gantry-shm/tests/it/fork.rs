@@ -115,12 +115,19 @@ pub fn forked_child_gets_errors(root: &Path, participant: Arc<Participant>) {
         is_forked(collector.wait(None, || false).err());
         collector.collect(|_| panic!("the parent's news"));
         collector.detach(attachment);
+        publisher.count_copy();
+        subscription.count_copy();
         bell.ring();
         drop(collector);
-        // Memory that the parent may write is not mapped in the child.
+        // Memory that the parent may write is not mapped in the child, and nothing else takes its place.
         // SAFETY: this process has one thread.
         let stray = unsafe { libc::fork() };
         if stray == 0 {
+            let page = spare.bytes_mut().as_mut_ptr().map_addr(|address| address & !(PAGE_BYTES - 1)).cast();
+            let flags = MapFlags::PRIVATE | MapFlags::FIXED_NOREPLACE;
+            // SAFETY: a system call, which replaces no mapping.
+            let mapped = unsafe { mmap_anonymous(page, PAGE_BYTES, ProtFlags::READ | ProtFlags::WRITE, flags) };
+            assert_eq!(mapped, Err(Errno::EXIST));
             spare.bytes_mut()[0] = 1;
             // SAFETY: plain system call.
             unsafe { libc::_exit(0) };

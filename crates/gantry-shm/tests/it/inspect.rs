@@ -1,5 +1,9 @@
 //! Inspection: a report names readers, holders and problems, and changes nothing.
 
+/// The text that the example prints.
+#[path = "../../examples/inspect/text.rs"]
+mod text;
+
 use crate::{child::*, support::*};
 use gantry_shm::{Holder, inspect_under};
 
@@ -28,21 +32,23 @@ fn a_report_names_readers_and_holders() {
         assert_eq!(report.problems, Vec::<String>::new());
         assert_eq!(report.processes.len(), 2);
         let talker = report.processes.iter().find(|process| process.pid == std::process::id()).unwrap();
-        let [publisher] = &talker.publishers[..] else { panic!("{talker}") };
+        let [publisher] = &talker.publishers[..] else { panic!("{talker:?}") };
         let state = publisher.state.as_ref().unwrap();
         assert_eq!((state.newest_sequence, state.granted_depth, state.unseen_changes), (7, 4, 0));
         assert!(state.used_bytes >= 7 * STREAM_BYTES as u64, "{}", state.used_bytes);
-        let [reader] = &publisher.readers[..] else { panic!("{publisher}") };
+        let [reader] = &publisher.readers[..] else { panic!("{publisher:?}") };
         assert_eq!((reader.next_sequence, reader.depth, reader.is_gating), (8, 4, false));
-        let [Holder { process, samples: 7, bytes, .. }] = &publisher.holders[..] else { panic!("{publisher}") };
+        let [Holder { process, samples: 7, bytes, .. }] = &publisher.holders[..] else { panic!("{publisher:?}") };
         assert_eq!(*bytes, 7 * STREAM_BYTES);
         assert!(process.ends_with(&format!("(pid {})", holder.child.id())), "{process}");
-        let [topic] = &report.topics[..] else { panic!("{report}") };
-        assert_eq!((&*topic.name, topic.publishers, topic.subscriptions), ("/chatter", 1, 1));
-        let text = report.to_string();
-        for part in
-            ["/talker publishes /chatter (test_msgs/msg/Bytes): newest 7", "/listener subscribes to /chatter", process]
-        {
+        let text = text::text_of(&report).unwrap();
+        for part in [
+            "2 processes, 1 topic, ",
+            "/talker publishes /chatter (test_msgs/msg/Bytes): newest 7",
+            "/listener subscribes to /chatter",
+            "  /chatter: 1 publisher, 1 subscription\n",
+            process,
+        ] {
             assert!(text.contains(part), "{part} is not in: {text}");
         }
     }
@@ -91,7 +97,7 @@ fn sleepers_are_counted() {
     std::thread::scope(|threads| {
         threads.spawn(|| assert!(subscription.wait(PATIENCE).unwrap()));
         let own_pid = format!("(pid {})", std::process::id());
-        let sleeper = || participant.inspect().unwrap().topics.remove(0).sleepers.pop();
+        let sleeper = || participant.inspect().unwrap().topics.remove("/chatter").unwrap().pop();
         eventually("the subscription sleeps", || sleeper().is_some_and(|sleeper| sleeper.ends_with(&own_pid)));
         let mut publisher = publisher(&participant, 64, Default::default());
         publisher.wait_for_subscriptions(1, PATIENCE).unwrap();

@@ -5,7 +5,7 @@ use crate::{
     memory::{MEBIBYTE, pair, send_any, thrifty},
     support::*,
 };
-use gantry_shm::{Error, Participant, Publisher, Qos, SourceTime, Subscription};
+use gantry_shm::{Error, Participant, Publisher, PublisherOptions, Qos, SourceTime, Subscription};
 use std::{
     path::Path,
     process::{Command, Output},
@@ -18,11 +18,12 @@ tests![
     a_reader_without_room_for_pins_stays_matched,
     punched_pages_that_are_taken_are_a_sentence,
     the_last_page_is_used,
+    no_room_for_a_file_is_a_sentence,
 ];
 
 /// Runs a program in a mount namespace of its own, where a small tmpfs lies at `directory`.
 fn in_small_tmpfs(directory: &Path, program: &[String]) -> std::io::Result<Output> {
-    let mount = format!("mount -t tmpfs -o size=64m,mode=1777 tmpfs '{}'", directory.display());
+    let mount = format!("mount -t tmpfs -o size=64m,mode=1777,nr_inodes=64 tmpfs '{}'", directory.display());
     let mut command = Command::new("unshare");
     if !rustix::process::geteuid().is_root() {
         command.args(["--user", "--map-root-user"]);
@@ -72,6 +73,35 @@ fn punched_pages_that_are_taken_are_a_sentence() {
 
 fn the_last_page_is_used() {
     assert!(play("last-page").contains("used the last page"));
+}
+
+fn no_room_for_a_file_is_a_sentence() {
+    let output = play("no-inode");
+    for part in ["one more file", "df -i", "nr_inodes"] {
+        assert!(output.contains(part), "{part} is not in: {output}");
+    }
+    assert!(output.contains("went on"), "{output}");
+}
+
+/// Role of a child process: makes files until there is no room for more, then a publisher.
+pub fn use_all_inodes(root: &Path, participant: &Arc<Participant>) {
+    let mut first = publisher(participant, 64, Qos::default());
+    let mut subscription = subscription(participant, 64, Qos::default());
+    match_up(&mut first, &mut subscription);
+    let fillers = (0..64).map_while(|number| std::fs::File::create(root.join(format!("filler-{number}"))).ok()).count();
+    let second = Publisher::new(
+        participant.clone(),
+        "/talker",
+        "/chatter",
+        bytes_type(64),
+        Qos::default(),
+        PublisherOptions::default(),
+    );
+    say(&second.unwrap_err().to_string());
+    send(&mut first, 64, 1);
+    assert_eq!(drain(&mut subscription), [1]);
+    (0..fillers).for_each(|number| std::fs::remove_file(root.join(format!("filler-{number}"))).unwrap());
+    say("went on");
 }
 
 /// Role of a child process: 4 MB messages in a file system of 64 MB; first within it, then beyond.

@@ -22,6 +22,7 @@ mod inspect;
 mod keep_all;
 mod limits;
 mod many;
+mod mapping;
 mod memory;
 mod model;
 mod namespaces;
@@ -59,6 +60,7 @@ fn main() -> std::process::ExitCode {
         inspect::TESTS,
         keep_all::TESTS,
         many::TESTS,
+        mapping::TESTS,
         memory::TESTS,
         model::TESTS,
         orphans::TESTS,

@@ -154,7 +154,7 @@ fn sleepers_that_share_a_waiter_line_are_woken_and_forgotten() {
     early.iter_mut().for_each(|early| assert!(!early.wait(Duration::from_micros(100)).unwrap()));
     let mut late = [(); 3].map(|()| subscription(&participant, 64, Qos::default()));
     assert!(publisher.wait_for_subscriptions(514, PATIENCE).unwrap());
-    let sleepers = || participant.inspect().unwrap().topics.remove(0).sleepers;
+    let sleepers = || participant.inspect().unwrap().topics.remove("/chatter").unwrap();
     std::thread::scope(|threads| {
         for late in &mut late {
             threads.spawn(|| (1..=3).for_each(|number| assert_eq!(check(receive(late).bytes()), number)));

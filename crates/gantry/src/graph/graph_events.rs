@@ -8,7 +8,7 @@ use crate::{
     node::{ServiceTopic, service_topic},
     wait::{TakeSource, WaitSource, Waitable},
 };
-use gantry_shm::{Gid, GraphEntry, GraphWatch, Participant, Role};
+use gantry_shm::{Events, Gid, GraphEntry, Participant, Role};
 use std::{
     collections::{BTreeMap, VecDeque},
     sync::Arc,
@@ -76,7 +76,8 @@ pub enum GraphEvent {
 /// between two takes causes no event.
 #[derive(Debug)]
 pub struct GraphEvents {
-    watch: GraphWatch,
+    participant: Arc<Participant>,
+    changes: Events<u64>,
     /// The graph's generation that `known` shows.
     seen_generation: u64,
     known: BTreeMap<Gid, GraphEntity>,
@@ -86,11 +87,11 @@ pub struct GraphEvents {
 
 impl GraphEvents {
     pub(crate) fn new(participant: Arc<Participant>) -> Result<GraphEvents> {
-        let watch = GraphWatch::new(participant)?;
+        let changes = participant.graph_changes()?;
         // The generation first: a later change raises it again.
-        let seen_generation = watch.participant().graph_generation()?;
-        let known = entities(watch.participant())?;
-        Ok(GraphEvents { watch, seen_generation, known, found: VecDeque::new() })
+        let seen_generation = participant.graph_generation()?;
+        let known = entities(&participant)?;
+        Ok(GraphEvents { participant, changes, seen_generation, known, found: VecDeque::new() })
     }
 
     /// The next change; `None` if there is none now.
@@ -104,12 +105,12 @@ impl GraphEvents {
 
     /// Compares the graph with the last one if its generation changed.
     fn look(&mut self) -> Result<()> {
-        let participant = self.watch.participant();
-        let generation = participant.graph_generation()?;
+        self.changes.take()?; // so that the next one calls the waker
+        let generation = self.participant.graph_generation()?;
         if generation == self.seen_generation {
             return Ok(());
         }
-        let now = entities(participant)?;
+        let now = entities(&self.participant)?;
         let known = std::mem::take(&mut self.known);
         let removed = known.iter().filter(|(gid, _)| !now.contains_key(gid));
         self.found.extend(removed.map(|(_, entity)| GraphEvent::Removed(entity.clone())));
@@ -129,7 +130,8 @@ impl Waitable for GraphEvents {
     }
 
     fn set_waker(&mut self, waker: Option<Waker>) {
-        self.watch.set_waker(waker);
+        // It fails in a forked child only, where taking returns the error.
+        let _ = self.changes.set_waker(waker);
     }
 }
 

@@ -48,7 +48,8 @@ impl GenericSubscription {
     ///
     /// # Real-time
     /// Lists grow or shrink (allocation) if publishers came or went since the last call, or if more samples are held
-    /// than ever before. If a publisher's file grew, one system call reads its size.
+    /// than ever before. If a publisher's file grew, one system call reads its size; a process that may not map files ahead
+    /// ([`Participant::join`](gantry_shm::Participant::join)) then maps it.
     #[inline]
     pub fn take(&mut self) -> Result<Option<GenericSample>> {
         Ok(self.engine.take()?.map(GenericSample))
@@ -171,11 +172,23 @@ impl From<gantry_shm::Sample> for GenericSample {
 }
 
 impl GenericSample {
-    /// The message.
+    /// The message, in its publisher's memory: a publisher that breaks the protocol could change it.
     #[inline]
     #[must_use]
     pub fn bytes(&self) -> &[u8] {
         self.0.bytes()
+    }
+
+    /// Copies the message to the beginning of `target`, as much as fits, and returns the length of the copy. Unlike
+    /// [`GenericSample::bytes`], it does not rely on a writer that lets the message be.
+    pub fn copy_to(&self, target: &mut [u8]) -> usize {
+        self.0.copy_to(target)
+    }
+
+    /// As [`GenericSample::copy_to`], all of the message; `target` has its length afterwards. Allocates if its capacity
+    /// is too small.
+    pub fn copy_into(&self, target: &mut Vec<u8>) {
+        self.0.copy_into(target);
     }
 
     /// The sample's sequence, times and publisher.

@@ -14,6 +14,8 @@ use std::{marker::PhantomData, ops::Deref, os::fd::BorrowedFd, time::Duration};
 #[derive(Debug)]
 pub struct Subscription<T> {
     generic: GenericSubscription,
+    /// A message on the copy path, before it is read.
+    body: Vec<u8>,
     message: PhantomData<fn() -> T>,
 }
 
@@ -27,7 +29,7 @@ pub struct Sample<T: Message> {
 
 impl<T: Message> Subscription<T> {
     pub(crate) fn new(generic: GenericSubscription) -> Subscription<T> {
-        Subscription { generic, message: PhantomData }
+        Subscription { generic, body: Vec::new(), message: PhantomData }
     }
 
     /// The next message, in place, as [`GenericSubscription::take`].
@@ -63,9 +65,10 @@ impl<T: Message> Subscription<T> {
         TakeFuture::new(self)
     }
 
-    /// The copy path: a copy of the next message in private memory, for readers that do not trust the writer. All bytes
-    /// are copied once, and the copy is checked. It allocates; [`Subscription::take_copy_into`] allocates only for
-    /// fields that grow.
+    /// The copy path: a copy of the next message in private memory, for readers that do not trust the writer. The bytes
+    /// are copied, and the copy is checked and read. A message of fixed size that lies in memory as in CDR is copied
+    /// once, each other one twice: to a buffer of the subscription, then to its fields. It allocates;
+    /// [`Subscription::take_copy_into`] allocates only for fields that grow, and when the buffer grows.
     ///
     /// # Errors
     /// As [`Subscription::take`].
@@ -83,7 +86,7 @@ impl<T: Message> Subscription<T> {
     /// As [`Subscription::take`].
     ///
     /// # Real-time
-    /// As [`Subscription::take`], but it allocates for fields that grow; its time grows with the number of bytes.
+    /// As [`Subscription::take`], but it allocates for fields that grow, and for messages that are longer than all before; its time grows with the number of bytes.
     pub fn take_copy_into(&mut self, message: &mut T) -> Result<Option<SampleInfo>> {
         let Some(sample) = self.generic.take()? else { return Ok(None) };
         self.copy(&sample, message)?;
@@ -91,7 +94,16 @@ impl<T: Message> Subscription<T> {
     }
 
     fn copy(&mut self, sample: &GenericSample, message: &mut T) -> Result<()> {
-        message.read_body(sample.bytes(), ByteOrder::LittleEndian).map_err(|error| self.malformed(error))?;
+        match message.body_mut().filter(|body| body.len() == sample.message_info().length_bytes) {
+            Some(body) => {
+                sample.copy_to(body);
+            }
+            None => {
+                sample.copy_into(&mut self.body);
+                let read = message.read_body(&self.body, ByteOrder::LittleEndian);
+                read.map_err(|error| self.malformed(error))?;
+            }
+        }
         self.generic.engine.count_copy();
         Ok(())
     }

@@ -25,6 +25,8 @@ pub(super) struct Model {
 thread_local! {
     /// A panic is expected and not printed.
     static QUIET: Cell<bool> = const { Cell::new(false) };
+    /// The last panic that was not printed is a failed assertion of a model.
+    static IS_OF_MODEL: Cell<bool> = const { Cell::new(false) };
 }
 
 /// Asserts that the model passes as it is and fails with any one of its needs weakened.
@@ -54,13 +56,15 @@ fn explore(run: fn(), preemptions: Option<usize>) {
     eprintln!("passes in {runs:?} runs, {:?}", start.elapsed());
 }
 
-/// The panic of a model that is expected to fail; `None` if it passes.
+/// The failed assertion, data race or deadlock of a model that is expected to fail; `None` if it passes.
 pub(super) fn failure(run: fn(), preemptions: Option<usize>) -> Option<String> {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| {
         let usual = take_hook();
         set_hook(Box::new(move |panic| {
-            if !QUIET.get() {
+            if QUIET.get() {
+                IS_OF_MODEL.set(panic.location().is_some_and(|location| location.file().contains("protocol/models/")));
+            } else {
                 usual(panic);
             }
         }));
@@ -70,5 +74,9 @@ pub(super) fn failure(run: fn(), preemptions: Option<usize>) -> Option<String> {
     QUIET.set(false);
     let panic = outcome.err()?;
     let text = panic.downcast_ref::<String>().cloned();
-    Some(text.or_else(|| panic.downcast_ref::<&str>().map(|text| text.to_string())).unwrap_or_default())
+    let text = text.or_else(|| panic.downcast_ref::<&str>().map(|text| text.to_string())).unwrap_or_default();
+    // Any other panic, as an overflow or too many branches, is a fault of the model or the protocol.
+    let is_of_loom = ["Causality violation", "deadlock"].iter().any(|kind| text.trim_start().starts_with(kind));
+    assert!(is_of_loom || IS_OF_MODEL.get(), "no failure that a weakened ordering causes: {text}");
+    Some(text)
 }

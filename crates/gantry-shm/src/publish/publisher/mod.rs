@@ -395,9 +395,12 @@ impl Publisher {
         Ok(sentences)
     }
 
-    /// Counts a sample that was copied into its slot, for [`Participant::connections`]. One store.
+    /// Counts a sample that was copied into its slot, for [`Participant::connections`]. One store; none in a
+    /// forked child.
     pub fn count_copy(&mut self) {
-        self.block.count_copy();
+        if self.domain.epoch.is_current() {
+            self.block.count_copy();
+        }
     }
 
     /// The events of this publisher from now on, on a handle of its own: subscriptions that come and go, deadlines, its
@@ -406,8 +409,7 @@ impl Publisher {
     /// # Errors
     /// Other processes' endpoints cannot be read; the process forked.
     pub fn events(&self) -> Result<Events<PublisherEvent>> {
-        let (description, now_ns) = (self.description.clone(), monotonic_ns());
-        let source = PublisherEventSource::new(description, self.topic, self.file.clone(), now_ns);
+        let source = PublisherEventSource::new(self.description.clone(), self.file.clone(), monotonic_ns());
         Events::new(&self.participant, self.topic, Side::Readers, source)
     }
 

@@ -84,7 +84,7 @@ impl Publisher {
             return Ok(slot);
         }
         let history = &mut self.writer.history;
-        self.file.returned_slots.take_all(|slot| history.return_loan(slot));
+        self.file.returned_slots.take(|slot| history.return_loan(slot));
         if let Some(slot) = history.take_free(bytes) {
             return Ok(slot);
         }

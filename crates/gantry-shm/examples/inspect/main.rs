@@ -4,6 +4,8 @@
 
 #![expect(clippy::print_stdout, reason = "a report for people")]
 
+mod text;
+
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
@@ -27,7 +29,7 @@ fn show(arguments: &[String]) -> Result<(), Box<dyn std::error::Error>> {
     }
     for domain in domains {
         match gantry_shm::inspect(domain)? {
-            Some(report) => print!("{report}"),
+            Some(report) => print!("{}", text::text_of(&report)?),
             None => println!("No process is in domain {domain}."),
         }
     }

@@ -1,0 +1,192 @@
+//! Files that cannot be mapped with all their room to grow: little address space, little memory that may be locked.
+
+use crate::{child::say, memory::MEBIBYTE, support::*};
+use gantry_shm::{Participant, Publisher, PublisherOptions, Qos, Sample, SourceTime, Subscription, TypeDescription};
+use rustix::{
+    mm::{MlockAllFlags, mlockall},
+    process::{Resource, Rlimit, setrlimit},
+    thread::{CapabilitySet, capabilities, set_capabilities},
+};
+use std::{path::Path, process::Command, sync::Arc};
+
+tests![
+    a_process_with_little_address_space_publishes_and_takes,
+    a_process_that_may_lock_little_memory_publishes_and_takes,
+    a_process_without_address_space_gets_a_sentence,
+    a_publisher_without_a_memory_limit_publishes,
+];
+
+/// The limits of an emulator are not those of the program that it runs.
+fn is_emulated() -> bool {
+    let is_emulated = this_program().len() > 1;
+    if is_emulated {
+        eprintln!("skipped: an emulator runs this program");
+    }
+    is_emulated
+}
+
+/// What a publisher of this type reserves by default is more than most of these processes may map.
+fn unbounded() -> TypeDescription {
+    TypeDescription { payload_bytes: usize::MAX, ..bytes_type(0) }
+}
+
+fn publisher_of(participant: &Arc<Participant>, topic: &str) -> Publisher {
+    let (qos, options) = (Qos::default().keep_last(64), PublisherOptions::default());
+    Publisher::new(participant.clone(), "/talker", topic, unbounded(), qos, options).unwrap()
+}
+
+fn subscription_of(participant: &Arc<Participant>, topic: &str) -> Subscription {
+    let qos = Qos::default().keep_last(64);
+    Subscription::new(participant.clone(), "/listener", topic, unbounded(), qos).unwrap()
+}
+
+/// Sends messages so that the file grows many times, and holds what arrives.
+fn send_and_hold(publisher: &mut Publisher, subscription: &mut Subscription, bytes: usize) -> Vec<(u64, Sample)> {
+    let mut held: Vec<(u64, Sample)> = Vec::new();
+    for number in 1..=40 {
+        let mut loan = publisher.loan(bytes).unwrap();
+        fill_any(loan.bytes_mut(), number);
+        publisher.publish(loan, SourceTime::default()).unwrap();
+        held.push((number, subscription.take().unwrap().unwrap()));
+        held.iter().for_each(|(number, sample)| check_any(sample.bytes(), *number));
+    }
+    held
+}
+
+/// Runs the role in a process with at most so many KiB of address space, and does what it should beside it.
+fn with_address_space(kibibytes: usize, role: &str) -> String {
+    let root = Root::new();
+    let mut shell = Command::new("sh");
+    let program = this_program();
+    shell.args(["-c", &format!("ulimit -v {kibibytes} && exec \"$@\""), "sh"]).args(program);
+    let participant = root.join();
+    let mut publisher = publisher_of(&participant, "/of/parent");
+    let mut child = root.child_by(shell, role, &[]);
+    assert_eq!(child.line(), "ready");
+    publisher.wait_for_subscriptions(1, PATIENCE).unwrap();
+    for number in 1..=40 {
+        let mut loan = publisher.loan(10_000).unwrap();
+        fill_any(loan.bytes_mut(), number);
+        publisher.publish(loan, SourceTime::default()).unwrap();
+    }
+    let line = child.line();
+    child.finish();
+    line
+}
+
+fn a_process_with_little_address_space_publishes_and_takes() {
+    if is_emulated() {
+        return;
+    }
+    // As `ulimit -v` sets it. With the default of 1 GiB for a publisher, all these are too little for two mappings.
+    for kibibytes in [60_000, 200_000, 700_000, 1_200_000, 1_500_000, 2_400_000, 2_600_000] {
+        assert_eq!(with_address_space(kibibytes, "map-little"), "took all", "{kibibytes} KiB");
+    }
+}
+
+/// Role of a child process.
+pub fn map_little(participant: &Arc<Participant>) {
+    let mut remote = subscription_of(participant, "/of/parent");
+    say("ready");
+    for number in 1..=40 {
+        check_any(receive(&mut remote).bytes(), number);
+    }
+    let (mut publisher, mut subscription) =
+        (publisher_of(participant, "/chatter"), subscription_of(participant, "/chatter"));
+    match_up(&mut publisher, &mut subscription);
+    let held = send_and_hold(&mut publisher, &mut subscription, 20_000);
+    // The memory of the samples stays mapped, at whatever address it was taken.
+    drop((publisher, subscription));
+    held.iter().for_each(|(number, sample)| check_any(sample.bytes(), *number));
+    // The program itself still gets memory.
+    assert_eq!(vec![1_u8; MEBIBYTE].len(), MEBIBYTE);
+    say("took all");
+}
+
+fn a_process_that_may_lock_little_memory_publishes_and_takes() {
+    if is_emulated() {
+        return;
+    }
+    let root = Root::new();
+    let mut child = root.child("lock-little", &[]);
+    let line = child.line();
+    if line.starts_with("cannot") {
+        eprintln!("skipped: {line}");
+    } else {
+        assert_eq!(line, "took all");
+    }
+    child.finish();
+}
+
+/// Role of a child process: `mlockall(MCL_FUTURE)` beside the usual `RLIMIT_MEMLOCK` of 8 MiB.
+pub fn lock_little(root: &Path, first: Arc<Participant>) {
+    drop(first); // its thread may be getting 64 MiB for the heap of the C library right now
+    let limit = Some(8 << 20);
+    if let Err(error) = drop_lock_capability() {
+        return say(&format!("cannot drop CAP_IPC_LOCK: {error}"));
+    }
+    if let Err(error) = setrlimit(Resource::Memlock, Rlimit { current: limit, maximum: limit }) {
+        return say(&format!("cannot set RLIMIT_MEMLOCK: {error}"));
+    }
+    if let Err(error) = mlockall(MlockAllFlags::FUTURE) {
+        return say(&format!("cannot lock memory: {error}"));
+    }
+    let participant = Participant::join_under(root, 0).unwrap();
+    let (mut publisher, mut subscription) =
+        (publisher_of(&participant, "/chatter"), subscription_of(&participant, "/chatter"));
+    match_up(&mut publisher, &mut subscription);
+    drop(send_and_hold(&mut publisher, &mut subscription, 1000));
+    say("took all");
+}
+
+fn drop_lock_capability() -> rustix::io::Result<()> {
+    let mut sets = capabilities(None)?;
+    sets.effective.remove(CapabilitySet::IPC_LOCK);
+    sets.permitted.remove(CapabilitySet::IPC_LOCK);
+    set_capabilities(None, sets)
+}
+
+fn a_process_without_address_space_gets_a_sentence() {
+    if is_emulated() {
+        return;
+    }
+    let line = with_address_space(200_000, "map-nothing");
+    for part in ["cannot map", "ulimit -v", "bytes of"] {
+        assert!(line.contains(part), "{part} is not in: {line}");
+    }
+}
+
+/// Role of a child process: asks for messages that it cannot map.
+pub fn map_nothing(participant: &Arc<Participant>) {
+    let mut remote = subscription_of(participant, "/of/parent");
+    say("ready");
+    (1..=40).for_each(|number| check_any(receive(&mut remote).bytes(), number));
+    let mut publisher = publisher_of(participant, "/chatter");
+    let mut loans = Vec::new();
+    let error = loop {
+        match publisher.loan(20 * MEBIBYTE) {
+            Ok(loan) => loans.push(loan),
+            Err(error) => break error,
+        }
+    };
+    // The publisher goes on with the memory that it has.
+    assert_eq!(loans.pop().unwrap().bytes_mut().len(), 20 * MEBIBYTE);
+    drop(publisher.loan(20 * MEBIBYTE).unwrap());
+    say(&error.to_string());
+}
+
+fn a_publisher_without_a_memory_limit_publishes() {
+    let root = Root::new();
+    let participant = root.join();
+    for limit_bytes in [usize::MAX, usize::MAX - 4095, 1 << 40] {
+        let options = PublisherOptions { max_memory_bytes: Some(limit_bytes), ..Default::default() };
+        let qos = Qos::default().keep_last(64);
+        let mut publisher = publisher_with(&participant, 64, qos, options);
+        let mut subscription = subscription(&participant, 64, qos);
+        match_up(&mut publisher, &mut subscription);
+        for number in 1..=40 {
+            send(&mut publisher, 64, number);
+        }
+        assert_eq!(drain(&mut subscription), (1..=40).collect::<Vec<_>>(), "a limit of {limit_bytes} bytes");
+    }
+}
