@@ -156,7 +156,7 @@ fn any_length(node: &Node, topic: &str, mode: PublishMode) -> Cycle {
     Box::new(move |number| {
         step("loan");
         let header = HeaderShape { frame_id: &"a frame of some length"[..number as usize % 20] };
-        let shape = PointCloud2Shape { header, fields: &fields, data: 3000 + number as usize % 200 };
+        let shape = PointCloud2Shape { header, fields: &fields, data: 3000 + number as usize * 977 % 3000 };
         let mut loan = publisher.loan_with(shape).unwrap();
         loan.fields_mut().assign(&message.fields).unwrap();
         loan.data_mut().fill(number as u8);
