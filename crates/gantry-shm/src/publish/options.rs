@@ -7,10 +7,7 @@ use crate::{
     },
     domain::sender::PERIODS,
     error::{Error, Result},
-    protocol::{
-        layout::MAX_INLINE_BYTES,
-        writer::Retention,
-    },
+    protocol::{layout::MAX_INLINE_BYTES, writer::Retention},
     publish::memory::slot_bytes,
 };
 use std::time::Duration;

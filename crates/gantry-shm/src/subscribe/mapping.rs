@@ -44,7 +44,7 @@ impl PublisherMapping {
         let (gid, found_key, wall_offset_ns) = (header.gid, header.key, header.wall_offset_ns);
         let entry_bytes = header.entry_bytes as usize;
         if !(LINE_BYTES..=crate::protocol::layout::entry_bytes(MAX_INLINE_BYTES)).contains(&entry_bytes)
-            || entry_bytes % LINE_BYTES != 0
+            || !entry_bytes.is_multiple_of(LINE_BYTES)
         {
             return Err(Error::corrupt(file_name, "its header", "entries of whole lines", entry_bytes));
         }

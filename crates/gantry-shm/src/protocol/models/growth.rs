@@ -23,7 +23,7 @@ pub(super) const GROWTH: Model = Model {
             sample.read();
         }
     },
-    preemptions: Some(5),
+    preemptions: Some(4),
     needs: &[Site::MovedStore, Site::MovedMark, Site::PublishFence],
 };
 
@@ -39,7 +39,7 @@ pub(super) const JOIN: Model = Model {
             sample.read();
         }
     },
-    preemptions: Some(5),
+    preemptions: Some(4),
     needs: &[Site::DescriptorStore],
 };
 

@@ -13,7 +13,7 @@ use std::sync::Arc;
 /// The publisher's roster is empty; it reclaims only after the joiner is in it.
 pub(super) const JOIN: Model = Model {
     run: || run(3, false, |world| Subscription::join(world, READER_ACTIVE, 1, true)),
-    preemptions: Some(4),
+    preemptions: Some(3),
     needs: &[Site::GenerationLook, Site::PublishFence, Site::PinFence, Site::PinsLook, Site::Unpin],
 };
 

@@ -16,10 +16,9 @@ pub(super) const IN_PUBLISH: Model = Model {
         let world = World::new(&Arc::default(), 2, 2);
         run(&world, 1, |publisher| publisher.publish());
     },
-    preemptions: Some(5),
+    preemptions: Some(4),
     needs: &[
         Site::EntryStore,
-        Site::EntryLook,
         Site::PublishFence,
         Site::PinFence,
         Site::DeadMark,

@@ -95,7 +95,7 @@ pub(super) const SENDER: Model = Model {
             subscription.take().unwrap().read();
         }
     },
-    preemptions: Some(3),
+    preemptions: Some(2),
     needs: &[Site::OutboxStore, Site::SenderFence, Site::SleepFence, Site::RingsBeforeLook, Site::RingCounts],
 };
 
