@@ -276,7 +276,7 @@ fn use_board(board: &Board, directory: &Directory, input: &mut Input<'_>) {
     let registry = board.lock(directory, REGISTRY_PATIENCE).unwrap();
     let waiter = board.take_waiter(7);
     board.bell(waiter).ring();
-    board.free_waiter(waiter);
+    board.free_waiter(waiter, 7);
     registry.free_waiters_of(7);
 }
 

@@ -134,6 +134,8 @@ impl Peer {
     /// reaper.
     pub(crate) fn topics(&self) -> Result<Vec<u64>> {
         let mut topics = Vec::new();
+        // Read again: it may have died between an endpoint and the count of that change.
+        self.contents.lock().unwrap_or_else(PoisonError::into_inner).changes = None;
         for &(offset, _) in &self.contents()?.endpoints {
             let header: &EndpointHeader = self.region.at(offset + size_of::<BlockHeader>())?;
             topics.push(header.topic_hash.load(Relaxed));

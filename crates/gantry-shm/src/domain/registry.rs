@@ -71,16 +71,19 @@ impl Board {
         WaiterIndex(free)
     }
 
-    /// Frees a waiter's line of this process; the shared one stays.
-    pub(crate) fn free_waiter(&self, waiter: WaiterIndex) {
+    /// Frees a waiter's line of the process with that half of an id; the shared one stays.
+    pub(crate) fn free_waiter(&self, waiter: WaiterIndex, owner: u64) {
         if waiter != SHARED_WAITER {
-            self.free(&[waiter]);
+            self.free(&[waiter], owner);
         }
     }
 
-    /// Removes the lines from the sets of every topic first: their next owners wait for nothing yet.
-    fn free(&self, waiters: &[WaiterIndex]) {
-        if waiters.is_empty() {
+    /// Removes the lines from the sets of every topic first: their next owners wait for nothing yet. A line of another owner stays:
+    /// this one was taken for dead, and lost it.
+    fn free(&self, waiters: &[WaiterIndex], owner: u64) {
+        let is_owner = |waiter: &&WaiterIndex| self.waiters[waiter.0].owner.load(Relaxed) == owner;
+        let waiters: Vec<&WaiterIndex> = waiters.iter().filter(is_owner).collect();
+        if waiters.is_empty() || owner == 0 {
             return;
         }
         let mut bits = [0; WAITER_WORDS];
@@ -95,7 +98,7 @@ impl Board {
         }
         crash::point(Point::WaitersWithdrawn);
         for waiter in waiters {
-            self.waiters[waiter.0].owner.store(0, Release); // partner: `take_waiter`
+            let _ = self.waiters[waiter.0].owner.compare_exchange(owner, 0, Release, Relaxed); // partner: `take_waiter`
             crash::point(Point::WaiterFreed);
         }
     }
@@ -104,7 +107,7 @@ impl Board {
 impl Registry<'_> {
     /// Frees all waiter lines of a process that is dead, or leaves.
     pub(crate) fn free_waiters_of(&self, owner: u64) {
-        self.board.free(&self.board.waiters_of(owner));
+        self.board.free(&self.board.waiters_of(owner), owner);
     }
 }
 

@@ -77,7 +77,7 @@ pub(crate) fn is_of_slot(word: u64, sequence: u64) -> bool {
 /// The state of `sequence`, as `word` shows it.
 ///
 /// The 31 bits wrap; they are compared as a distance, which is right while reader and publisher are less than 2^30 apart.
-/// Beyond that, the full sequence in the slot's header decides, and the publisher's head.
+/// Beyond that, the publisher's head decides (`Reader::is_lapped`).
 #[inline]
 pub(crate) fn classify(word: u64, sequence: u64) -> Entry {
     if word == MOVED {

@@ -191,19 +191,19 @@ impl Reader {
             let is_due = jumped || !matches!(entry, Entry::Slot(_) | Entry::Inline(_)) || !self.has_fallen_behind();
             match entry {
                 Entry::Slot(_) if is_due => match self.pin(pin) {
-                    Entry::Slot(offset) => {
+                    Entry::Slot(offset) if !self.is_lapped() => {
                         return Taken::Slot { offset, length_bytes: self.ring.length_bytes(self.next) };
                     }
                     Entry::Moved => return Taken::Moved,
                     _ => {}
                 },
                 Entry::Inline(word) if is_due => match self.ring.copy(self.next, word, payload) {
-                    Some(info) => {
+                    Some(info) if !self.is_lapped() => {
                         pin.store(COPIED, release(Site::PinStore)); // (4) as in `set_pin`
                         return Taken::Inline(info);
                     }
-                    None if self.ring.look(self.next) == Entry::Moved => return Taken::Moved,
-                    None => {}
+                    _ if self.ring.look(self.next) == Entry::Moved => return Taken::Moved,
+                    _ => {}
                 },
                 Entry::NotYet if !self.is_far_behind() => return Taken::Nothing,
                 Entry::Moved => return Taken::Moved,
@@ -218,6 +218,13 @@ impl Reader {
             (entry, jumped) = (self.ring.look(self.next), true);
         }
         Taken::Nothing
+    }
+
+    /// Whether the publisher went on so far that the 31 bits of an entry mean a later sequence than the next: this reader was
+    /// stopped for long. After the look that found the sample: the head was stored before that sample, but for a few.
+    #[inline]
+    fn is_lapped(&self) -> bool {
+        self.head().saturating_sub(self.next) >= 1 << 30
     }
 
     /// Pins the next sample, and looks at its entry: one that is alive stays (2).

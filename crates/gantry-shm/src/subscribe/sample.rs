@@ -39,7 +39,7 @@ pub struct SampleInfo {
     pub request: Option<RequestId>,
 }
 
-/// A taken sample, in place.
+/// A taken sample: in place, or a private copy of an inline one.
 ///
 /// # Real-time
 /// Reading and dropping it are on the data path. Exceptions: if its subscription dropped the publisher (or was dropped), the drop

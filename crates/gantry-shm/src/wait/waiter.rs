@@ -96,7 +96,7 @@ impl Waiter {
         if let Some(index) = self.index.take()
             && self.domain.epoch.is_current()
         {
-            self.domain.board.free_waiter(index);
+            self.domain.board.free_waiter(index, waiter_owner(self.domain.process.id()));
         }
     }
 }

@@ -28,7 +28,9 @@ pub fn place_of<T>(memory: &T) -> String {
 fn every_reader_gets_the_memory_that_was_written() {
     const TOPIC: &str = "/one_allocation";
     let node = node();
-    let mut publisher: Publisher<Point> = node.create_publisher(TOPIC, Qos::default()).unwrap();
+    // In slots: an inline message is copied by each reader.
+    let options = PublisherOptions { max_inline_bytes: 0, ..PublisherOptions::default() };
+    let mut publisher: Publisher<Point> = node.create_publisher_with_options(TOPIC, Qos::default(), options).unwrap();
     let mut here: Vec<Subscription<Point>> =
         (0..3).map(|_| node.create_subscription(TOPIC, Qos::default()).unwrap()).collect();
     let mut there = [start_child("place-listener", TOPIC), start_child("place-listener", TOPIC)];
@@ -68,7 +70,8 @@ fn samples_are_kept_sent_to_threads_and_dropped_in_any_order() {
     const READERS: usize = 3;
     let (node, qos) = (node(), Qos::default().keep_last(HELD as u32));
     // Room for what can be held and the history, and not for more: a message that stays held for ever is missed soon.
-    let options = PublisherOptions { max_memory_bytes: Some(256 << 10), ..PublisherOptions::default() };
+    let options =
+        PublisherOptions { max_memory_bytes: Some(256 << 10), max_inline_bytes: 0, ..PublisherOptions::default() };
     let mut publisher: Publisher<Point> =
         node.create_publisher_with_options("/held_in_any_order", qos, options).unwrap();
     let mut readers: Vec<Subscription<Point>> =
