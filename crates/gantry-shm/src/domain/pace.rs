@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 /// The shortest pause: endpoints that join at once ring many times.
 pub(crate) const MIN_PAUSE: Duration = Duration::from_millis(1);
 /// The longest one.
-const MAX_PAUSE: Duration = Duration::from_millis(250);
+const MAX_PAUSE: Duration = Duration::from_millis(50);
 
 /// The rounds of one thread.
 pub(crate) struct Pace {
