@@ -186,18 +186,20 @@ impl Reader {
     /// prevent every take.
     #[inline(always)]
     fn take_held(&mut self, first: Entry, pin: &AtomicU64, payload: &mut [u64]) -> Taken {
-        let (mut entry, mut jumped) = (first, false);
+        let mut entry = first;
+        if matches!(entry, Entry::Slot(_) | Entry::Inline(_)) && self.has_fallen_behind() {
+            entry = Entry::Gone;
+        }
         for _ in 0..MAX_TAKE_ATTEMPTS {
-            let is_due = jumped || !matches!(entry, Entry::Slot(_) | Entry::Inline(_)) || !self.has_fallen_behind();
             match entry {
-                Entry::Slot(_) if is_due => match self.pin(pin) {
+                Entry::Slot(_) => match self.pin(pin) {
                     Entry::Slot(offset) if !self.is_lapped() => {
                         return Taken::Slot { offset, length_bytes: self.ring.length_bytes(self.next) };
                     }
                     Entry::Moved => return Taken::Moved,
                     _ => {}
                 },
-                Entry::Inline(word) if is_due => match self.ring.copy(self.next, word, payload) {
+                Entry::Inline(word) => match self.ring.copy(self.next, word, payload) {
                     Some(info) if !self.is_lapped() => {
                         pin.store(COPIED, release(Site::PinStore)); // (4) as in `set_pin`
                         return Taken::Inline(info);
@@ -207,7 +209,7 @@ impl Reader {
                 },
                 Entry::NotYet if !self.is_far_behind() => return Taken::Nothing,
                 Entry::Moved => return Taken::Moved,
-                Entry::Slot(_) | Entry::Inline(_) | Entry::Gone | Entry::NotYet => {}
+                Entry::Gone | Entry::NotYet => {}
             }
             let head = self.newest();
             if head > MAX_SEQUENCE {
@@ -215,7 +217,7 @@ impl Reader {
             }
             let newest = head.saturating_add(1).saturating_sub(self.depth);
             self.next = self.oldest(head).max(newest).max(self.next.saturating_add(1));
-            (entry, jumped) = (self.ring.look(self.next), true);
+            entry = self.ring.look(self.next);
         }
         Taken::Nothing
     }

@@ -25,7 +25,7 @@ fn is_emulated() -> bool {
     is_emulated
 }
 
-/// What a publisher of this type reserves by default is more than most of these processes may map.
+/// The default reserve of a publisher of this type is more than most of these processes may map.
 fn unbounded() -> TypeDescription {
     TypeDescription { payload_bytes: usize::MAX, ..bytes_type(0) }
 }
