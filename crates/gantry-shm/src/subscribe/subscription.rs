@@ -215,7 +215,7 @@ impl Subscription {
     ///
     /// # Errors
     /// The time is over, no publisher is matched, and there is one that could not be opened or mapped, or is of another type; as
-    /// [`Subscription::take`]; no waiter could be set up.
+    /// [`Subscription::take`].
     pub fn wait(&mut self, timeout: Duration) -> Result<bool> {
         match self.wait_or(timeout, |_| false) {
             Ok(false) => self.type_mismatch().map_or(Ok(false), Err),

@@ -35,7 +35,7 @@ impl WaitSet {
     /// Waits until one of `subscriptions` has something to take; `false` if none had within `timeout`.
     ///
     /// # Errors
-    /// As [`Subscription::take`]; a subscription is of another domain; no waiter could be set up.
+    /// As [`Subscription::take`]; a subscription is of another domain.
     pub fn wait(&mut self, subscriptions: &mut [&mut Subscription], timeout: Duration) -> Result<bool> {
         self.wait_or(subscriptions, timeout, |_| false)
     }

@@ -1,24 +1,22 @@
 //! A publisher: loans, publishing, and the memory for both.
 //!
 //! `&mut self` makes it belong to one thread at a time; `gantry::Publisher` is a typed layer over it. The protocol is in
-//! `protocol::writer`. Here are its memory (`slots`), its readers (`discovery`), and the wait for gating readers
+//! `protocol::writer`. Here are its memory (`slots`), its subscriptions (`readers`), and the wait for gating readers
 //! (`backpressure`).
 
 mod backpressure;
 mod liveliness;
+mod readers;
 mod slots;
 
 use crate::{
     crash::{self, Point},
     describe::{
-        description::{EndpointDescription, Gid, Role},
+        description::{EndpointDescription, Role},
         qos::Qos,
         type_description::TypeDescription,
     },
-    domain::{
-        Domain, board::TopicIndex, control::ControlTask, pace::Pace, participant::Participant,
-        process_file::EndpointBlock,
-    },
+    domain::{Domain, board::TopicIndex, control::ControlTask, participant::Participant, process_file::EndpointBlock},
     error::{Error, Result},
     events::Events,
     os::{clock::monotonic_ns, fork::Epoch},
@@ -35,7 +33,7 @@ use crate::{
         writer::{BATCH_SAMPLES, Writer, ring_entries},
     },
     publish::{
-        discovery::{Discovered, ReaderDiscovery, drop_dead_readers, slow_readers},
+        discovery::{Discovered, ReaderDiscovery},
         event_source::{PublisherEvent, PublisherEventSource},
         loan::{Loan, PublishError},
         memory::{Memory, slot_bytes},
@@ -44,10 +42,7 @@ use crate::{
     },
     wait::waiter::Waiter,
 };
-use std::{
-    sync::Arc,
-    time::{Duration, Instant},
-};
+use std::{sync::Arc, time::Instant};
 
 /// Loans between two looks for returned loans and unused memory.
 const LOANS_PER_CHECK: u32 = 64;
@@ -329,86 +324,6 @@ impl Publisher {
         if self.has_remote_readers {
             prefetch::both_ends(loan.bytes().as_ptr(), loan.length_bytes(), prefetch::demote);
         }
-    }
-
-    /// Number of subscriptions that are matched now.
-    ///
-    /// # Errors
-    /// A subscription's memory cannot be mapped; the process forked.
-    pub fn subscription_count(&mut self) -> Result<usize> {
-        self.domain.epoch.check()?;
-        self.domain.reap_dead()?;
-        self.discover();
-        drop_dead_readers(&mut self.writer.roster); // another process may be reaping them just now
-        self.known_count()
-    }
-
-    fn known_count(&self) -> Result<usize> {
-        match &self.discovery.discovered().mapping_error {
-            Some(why) => Err(Error::UnmappedReader { topic: self.description.topic.clone(), why: why.clone() }),
-            None => Ok(self.writer.roster.count()),
-        }
-    }
-
-    /// Waits until at least `count` subscriptions are matched; `false` if they were not within `timeout`
-    /// ([`Publisher::mismatches`] may have the reason).
-    ///
-    /// # Errors
-    /// The time is over and there is a subscription of another type; as [`Publisher::subscription_count`].
-    pub fn wait_for_subscriptions(&mut self, count: usize, timeout: Duration) -> Result<bool> {
-        let matched = self.wait_for_readers(count, Instant::now().checked_add(timeout));
-        // Waiter lines are scarce (511), so this one is released after start-up.
-        self.waiter.release();
-        matched
-    }
-
-    fn wait_for_readers(&mut self, count: usize, deadline: Option<Instant>) -> Result<bool> {
-        self.domain.epoch.check()?;
-        let mut pace = Pace::new();
-        loop {
-            pace.round(&self.domain.clone(), || self.discover());
-            if self.known_count()? >= count && self.subscription_count()? >= count {
-                return Ok(true);
-            }
-            if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
-                return self.domain.type_mismatch(&self.description).map_or(Ok(false), Err);
-            }
-            let (writer, line) = (&self.writer, self.domain.board.line(self.topic));
-            let watchers = std::iter::once(line.watchers(Side::Readers));
-            self.waiter.sleep_once(deadline, watchers, || writer.may_be_outdated());
-            std::thread::sleep(pace.pause(deadline));
-        }
-    }
-
-    /// Whether a subscription of the process that has `endpoint` was matched at the last publish or count: it receives the
-    /// samples that are published from here on.
-    #[must_use]
-    pub fn reaches_process_of(&self, endpoint: Gid) -> bool {
-        self.writer.roster.keepers().any(|peer| endpoint.is_of_process(&peer.id))
-    }
-
-    /// A number that changes whenever other subscriptions are matched.
-    #[must_use]
-    pub fn readers_version(&self) -> u64 {
-        self.writer.roster.generation()
-    }
-
-    /// The processes of RELIABLE KEEP_ALL subscriptions that have not taken the sample with that sequence, for a sentence.
-    #[must_use]
-    pub fn slow_readers(&self, sequence: u64) -> Vec<String> {
-        slow_readers(&self.writer.roster, sequence)
-    }
-
-    /// The reasons why subscriptions to this topic are not matched, a sentence each.
-    ///
-    /// # Errors
-    /// Another process's endpoints cannot be read; the process forked.
-    pub fn mismatches(&self) -> Result<Vec<String>> {
-        self.domain.epoch.check()?;
-        let mut sentences = Vec::new();
-        let others = self.domain.endpoints(&self.description.topic, Role::Subscription, &mut sentences)?;
-        sentences.extend(others.iter().filter_map(|(_, subscription)| self.description.mismatch(subscription)));
-        Ok(sentences)
     }
 
     /// Counts a sample that was copied into its slot, for [`Participant::connections`]. One store; none in a
