@@ -11,7 +11,7 @@ use crate::{
     error::{Error, Result},
     os::clock::monotonic_ns,
     protocol::{
-        entry::{Entry, InlineInfo},
+        entry::{Entry, InlineInfo, InlineWord},
         layout::*,
         prefetch,
         reader::{Reader, Start, Taken, free_pin, unpin},
@@ -21,6 +21,7 @@ use crate::{
     subscribe::{
         mapping::{MAX_RING_CHANGES, PublisherMapping},
         owned_record::OwnedRecord,
+        places::Place,
         sample::Sample,
     },
 };
@@ -189,11 +190,33 @@ impl Connection {
     /// The next sample of any age.
     #[inline(always)]
     fn take_any(&mut self, losses: &mut Losses) -> Result<Option<Sample>, Box<Error>> {
-        if let Some(sample) = self.peeked.take() {
-            return Ok(Some(sample));
+        if self.peeked.is_some() {
+            return Ok(self.peeked.take());
         }
+        match self.reader.look() {
+            None => Ok(None),
+            Some(Entry::Inline(word)) => match self.take_inline(word) {
+                Some(sample) => Ok(Some(sample)),
+                None => self.take_entry(Entry::Inline(word), losses),
+            },
+            Some(entry) => self.take_entry(entry, losses),
+        }
+    }
+
+    /// The inline sample that was found, as a rule; else [`Connection::take_entry`] has an answer.
+    #[inline(always)]
+    fn take_inline(&mut self, word: InlineWord) -> Option<Sample> {
+        let owned = self.records.first()?;
+        let index = free_pin(&owned.record)?;
+        // SAFETY: the pin is 0, only this connection sets it, and the sample ends the use.
+        let payload = unsafe { owned.places.payload(index) };
+        let info = self.reader.take_inline(word, owned.pin(index), payload)?;
+        Some(self.copied(&info, 0, index))
+    }
+
+    /// The next sample; `entry` is what [`Reader::look`] found.
+    fn take_entry(&mut self, mut entry: Entry, losses: &mut Losses) -> Result<Option<Sample>, Box<Error>> {
         for _ in 0..MAX_RING_CHANGES {
-            let Some(entry) = self.reader.look() else { return Ok(None) };
             if let Entry::Slot(offset) = entry {
                 let payload = self.mapping.hint(offset + PAYLOAD_OFFSET);
                 prefetch::message(payload, self.reader.length_hint(), prefetch::for_reading);
@@ -201,7 +224,7 @@ impl Connection {
             let (record, index) = self.free_pin()?;
             let (first, owned) = (self.reader.next, &self.records[record]);
             // SAFETY: the pin is 0, only this connection sets it, and `taken` ends the use.
-            let payload = unsafe { owned.copies.payload(index) };
+            let payload = unsafe { owned.places.payload(index) };
             let taken = self.reader.take(entry, owned.pin(index), payload);
             let passed = self.reader.next - first - u64::from(taken.is_sample());
             if passed > 0 {
@@ -214,9 +237,11 @@ impl Connection {
                 Taken::Inline(info) => return Ok(Some(self.copied(&info, record, index))),
                 Taken::Nothing => return Ok(None),
                 Taken::Moved => self.reader.ring = self.mapping.ring()?,
-                Taken::Nonsense { head } => {
-                    return Err(self.nonsense(head));
-                }
+                Taken::Nonsense { head } => return Err(self.nonsense(head)),
+            }
+            match self.reader.look() {
+                Some(in_new_ring) => entry = in_new_ring,
+                None => return Ok(None),
             }
         }
         Err(self.always_moved())
@@ -272,7 +297,7 @@ impl Connection {
     ) -> Result<Sample, Box<Error>> {
         self.note_take();
         match self.checked(offset, length_bytes) {
-            Ok((slot, length_bytes)) => Ok(Sample::new(&self.records[record], index, slot, length_bytes as u32)),
+            Ok((slot, length_bytes)) => Ok(held(&self.records[record], index, slot, length_bytes)),
             Err(error) => {
                 unpin(self.records[record].pin(index));
                 Err(error)
@@ -285,21 +310,14 @@ impl Connection {
     fn copied(&mut self, info: &InlineInfo, record: usize, index: usize) -> Sample {
         self.note_take();
         let record = &self.records[record];
-        let mut slot = record.copies.header(index);
-        // SAFETY: the pin was 0 and only this connection sets it, so the place is this sample's alone (`Copies`).
+        let mut slot = record.places.copy(index);
+        // SAFETY: the pin was 0 and only this connection sets it, so the place is this sample's alone (`Places`).
         let header = unsafe { slot.as_mut() };
         let wall_time_ns = info.time_ns.wrapping_add(self.mapping.wall_offset_ns).wrapping_add(info.wall_shift_ns);
         header.sequence = self.reader.next - 1;
         (header.source_time_ns, header.source_wall_time_ns) = (info.time_ns, wall_time_ns);
         header.length_bytes = info.length_bytes as u64;
-        header.request_valid_for = 0;
-        if info.request != [0; 3] {
-            let [gid0, gid1, sequence] = info.request;
-            header.request_gid[..8].copy_from_slice(&gid0.to_le_bytes());
-            header.request_gid[8..].copy_from_slice(&gid1.to_le_bytes());
-            (header.request_sequence, header.request_valid_for) = (sequence, header.sequence);
-        }
-        Sample::new(record, index, slot, info.length_bytes as u32)
+        held(record, index, slot, info.length_bytes)
     }
 
     /// The steps of a gating reader after it holds a sample.
@@ -365,6 +383,16 @@ impl Connection {
         self.domain.board.topic_changed(self.topic, Side::Readers);
         Ok((self.records.len() - 1, 0))
     }
+}
+
+/// The sample of a pin that is set, in `slot`.
+#[inline(always)]
+fn held(record: &OwnedRecord, index: usize, slot: NonNull<SlotHeader>, length_bytes: usize) -> Sample {
+    let mut place = record.places.place(index);
+    // SAFETY: the pin was 0 and only this connection sets it, so the place is this sample's alone (`Places`).
+    let Place { slot: its_slot, length_bytes: its_length_bytes, .. } = unsafe { place.as_mut() };
+    (*its_slot, *its_length_bytes) = (slot, length_bytes);
+    Sample::new(place)
 }
 
 impl Drop for Connection {

@@ -17,7 +17,7 @@ use crate::{
         shared::InRegion,
         sync::{AtomicU64, Ordering::Relaxed},
     },
-    subscribe::{copies::Copies, mapping::PublisherMapping},
+    subscribe::{mapping::PublisherMapping, places::Places},
 };
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -51,13 +51,13 @@ fn lock<T, R>(mutex: &Mutex<T>, run: impl FnOnce(&mut T) -> R) -> R {
 #[repr(align(128))]
 pub(crate) struct OwnedRecord {
     /// Keeps the pinned samples mapped.
-    pub(crate) mapping: Arc<PublisherMapping>,
+    _mapping: Arc<PublisherMapping>,
     /// In the process file, which `domain` keeps.
     pub(crate) record: InRegion<ReaderRecord>,
-    pub(crate) epoch: fork::Epoch,
-    pub(crate) cell: &'static OrphanCell,
+    epoch: fork::Epoch,
+    cell: &'static OrphanCell,
     /// A place for each pin.
-    pub(crate) copies: Copies,
+    pub(crate) places: Places,
     domain: Arc<Domain>,
 }
 
@@ -69,8 +69,8 @@ impl OwnedRecord {
         record: InRegion<ReaderRecord>,
     ) -> Arc<OwnedRecord> {
         let cell = lock(&UNUSED_CELLS, Vec::pop).unwrap_or_else(|| Box::leak(Box::default()));
-        let copies = Copies::new(mapping.inline_bytes());
-        Arc::new(OwnedRecord { mapping, record, epoch: domain.epoch, cell, copies, domain })
+        let places = Places::new(&record, mapping.inline_bytes(), (domain.epoch, cell, mapping.gid));
+        Arc::new(OwnedRecord { _mapping: mapping, record, epoch: domain.epoch, cell, places, domain })
     }
 
     #[inline]
