@@ -194,7 +194,7 @@ impl Reader {
     /// The next sample is held.
     #[inline(always)]
     fn advance(&mut self) {
-        self.next = self.next.saturating_add(1);
+        self.next += 1;
         // Release (6): the publisher may retire samples below the cursor; this one is pinned or copied.
         self.record.cursor.store(self.next, release(Site::CursorStore));
         crash::point(Point::CursorStored);
@@ -259,9 +259,8 @@ impl Reader {
     /// keeps up; only small depths need a look at the ring.
     #[inline]
     fn has_fallen_behind(&self) -> bool {
-        let limit = self.next.saturating_add(self.depth);
-        let head = self.head();
-        head >= limit || head.saturating_add(SAMPLES_PER_HEAD_STORE) > limit && self.newest() >= limit
+        let (limit, head) = (self.next + self.depth, self.head());
+        head >= limit || head + SAMPLES_PER_HEAD_STORE > limit && self.newest() >= limit
     }
 
     /// Gating: 1 + the waiter line to ring if the publisher waits for a cursor, else 0.

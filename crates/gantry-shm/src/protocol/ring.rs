@@ -8,6 +8,7 @@ use crate::{
     protocol::{
         entry::{self, Entry, InlineInfo, InlineWord, MOVED},
         layout::{INLINE_OFFSET, LINE_BYTES},
+        line,
         shared::InRegion,
         sync::{AtomicU64, Ordering::Relaxed, Site, acquire_fence, is_weakened, release, release_fence},
     },
@@ -110,10 +111,8 @@ impl Ring {
         let from_lines = from_lines.as_chunks::<LINE_WORDS>().0.get(..lines)?;
         let to_lines = to_lines.as_chunks_mut::<LINE_WORDS>().0.get_mut(..lines)?;
         let time_ns = detail.load(Relaxed);
-        *to = std::array::from_fn(|index| from[index].load(Relaxed));
-        for (to, from) in to_lines.iter_mut().zip(from_lines) {
-            *to = std::array::from_fn(|index| from[index].load(Relaxed));
-        }
+        line::load(from, to);
+        to_lines.iter_mut().zip(from_lines).for_each(|(to, from)| line::load(from, to));
         acquire_fence(Site::RecheckFence); // (7)
         let is_unchanged = first.load(Relaxed) == word.0 || is_weakened(Site::Recheck);
         let (length_bytes, wall_shift_ns) = (word.length_bytes(), word.wall_shift_ns());
@@ -164,10 +163,8 @@ impl Ring {
             (to.split_first_chunk::<FIRST_WORDS>(), payload.split_first_chunk::<FIRST_WORDS>())
         {
             let lines = from_lines.as_chunks::<LINE_WORDS>().0.iter().take(more_lines(info.length_bytes));
-            to.iter().zip(from).for_each(|(to, from)| to.store(*from, Relaxed));
-            for (to, from) in to_lines.as_chunks::<LINE_WORDS>().0.iter().zip(lines) {
-                to.iter().zip(from).for_each(|(to, from)| to.store(*from, Relaxed));
-            }
+            line::store(from, to);
+            to_lines.as_chunks().0.iter().zip(lines).for_each(|(to, from)| line::store(from, to));
         }
         crash::point(Point::EntryWritten);
         word.store(InlineWord::new(info, sequence).0, release(Site::EntryStore));

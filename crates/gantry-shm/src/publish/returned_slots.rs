@@ -50,6 +50,7 @@ impl ReturnedSlots {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::protocol::layout::LINE_BYTES;
 
     #[test]
     fn every_slot_comes_back_once() {

@@ -6,7 +6,6 @@ pub(crate) mod discovery;
 pub(crate) mod event_source;
 pub(crate) mod mapping;
 pub(crate) mod owned_record;
-pub(crate) mod places;
 pub(crate) mod sample;
 pub(crate) mod subscription;
 pub(crate) mod wait_set;

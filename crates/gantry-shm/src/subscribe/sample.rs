@@ -10,7 +10,7 @@ use crate::{
         reader::release_sample,
         sync::{AtomicU64, Ordering::Relaxed},
     },
-    subscribe::places::Place,
+    subscribe::owned_record::places::Place,
 };
 use std::ptr::NonNull;
 

@@ -8,6 +8,9 @@
 //! - O3: a sample whose pin is released touches the cell alone, which is never freed. It may be another record's cell by then, so
 //!   the flag is a hint; the record in the cell is looked at under its lock, and taken out once.
 
+pub(crate) mod places;
+
+use self::places::Places;
 use crate::{
     domain::Domain,
     os::{asymmetric_fence, fork},
@@ -17,7 +20,7 @@ use crate::{
         shared::InRegion,
         sync::{AtomicU64, Ordering::Relaxed},
     },
-    subscribe::{mapping::PublisherMapping, places::Places},
+    subscribe::mapping::PublisherMapping,
 };
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -71,11 +74,6 @@ impl OwnedRecord {
         let cell = lock(&UNUSED_CELLS, Vec::pop).unwrap_or_else(|| Box::leak(Box::default()));
         let places = Places::new(&record, mapping.inline_bytes(), (domain.epoch, cell, mapping.gid));
         Arc::new(OwnedRecord { _mapping: mapping, record, epoch: domain.epoch, cell, places, domain })
-    }
-
-    #[inline]
-    pub(crate) fn pin(&self, index: usize) -> &AtomicU64 {
-        &self.record.pins[index]
     }
 
     /// The connection is dropped: its last sample frees the record, or this does.

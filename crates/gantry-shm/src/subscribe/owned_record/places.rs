@@ -54,9 +54,10 @@ impl Places {
         let lines = (0..PINS_PER_RECORD * lines_per_place).map(|_| Line(UnsafeCell::default())).collect();
         let places = Places { lines, lines_per_place };
         for (index, pin) in record.pins.iter().enumerate() {
+            let place = places.place(index);
             // SAFETY: the caller keeps the record.
             let pin = unsafe { InRegion::new(pin) };
-            let (place, slot) = (places.place(index), places.copy(index));
+            let slot = Place::copy(place);
             // SAFETY: the first line of a place that nobody uses yet.
             unsafe { place.write(Place { pin, epoch, cell, publisher_gid, slot, length_bytes: 0 }) };
         }
@@ -70,24 +71,25 @@ impl Places {
         // A pointer to all of the place, writable since it goes through the cells.
         NonNull::from(place).cast()
     }
+}
 
+impl Place {
     /// The header of the copy in a place; the payload follows.
     #[inline]
-    pub(crate) fn copy(&self, index: usize) -> NonNull<SlotHeader> {
+    pub(crate) fn copy(place: NonNull<Place>) -> NonNull<SlotHeader> {
         // SAFETY: the copy follows the first line of the place.
-        unsafe { self.place(index).add(1) }.cast()
+        unsafe { place.add(1) }.cast()
     }
 
     /// The payload of the copy in a place, to be written.
     ///
     /// # Safety
-    /// The pin with that index is 0 and the caller's alone, and the result is not used after the pin was cleared again.
-    #[expect(clippy::mut_from_ref, reason = "the pin makes it the only reference")]
+    /// The place has room for so many words, its pin is 0 and the caller's alone, and the result is not used after the pin was
+    /// cleared again.
     #[inline]
-    pub(crate) unsafe fn payload(&self, index: usize) -> &mut [u64] {
-        let words = ((self.lines_per_place - 1) * LINE_BYTES - PAYLOAD_OFFSET) / 8;
+    pub(crate) unsafe fn payload<'a>(place: NonNull<Place>, words: usize) -> &'a mut [u64] {
         // SAFETY: the payload follows the header in the place.
-        let payload = unsafe { self.copy(index).add(1) };
+        let payload = unsafe { Place::copy(place).add(1) };
         // SAFETY: initialised words inside the place, which is the caller's alone.
         unsafe { NonNull::slice_from_raw_parts(payload.cast(), words).as_mut() }
     }
