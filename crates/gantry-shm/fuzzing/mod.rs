@@ -111,7 +111,7 @@ impl Stage {
             publisher.subscription_count().unwrap();
             for length_bytes in 0..30 {
                 let loan = publisher.loan(8 * length_bytes).unwrap();
-                publisher.publish(loan, SourceTime::default()).unwrap();
+                publisher.publish(loan, SourceTime::now()).unwrap();
             }
             let _held = [subscription.take().unwrap(), subscription.take().unwrap()];
             let own = participant.domain.process.publisher_file_name(publisher.description().number);

@@ -64,7 +64,7 @@ impl Actor {
     fn publish(&mut self, length_bytes: usize) {
         let Some(mut loan) = expected(self.publisher.loan(length_bytes)) else { return };
         loan.bytes_mut().fill(length_bytes as u8);
-        let published = self.publisher.publish(loan, SourceTime::default());
+        let published = self.publisher.publish(loan, SourceTime::now());
         expected(published.map_err(|PublishError { error, .. }| *error));
         assert!(self.publisher.memory_bytes() <= LIMIT_BYTES, "more memory than its limit");
     }

@@ -10,7 +10,6 @@ use crate::{
     root::Root,
 };
 use gantry_shm::{Participant, Publisher, PublisherOptions, Qos, SourceTime, Subscription, TypeDescription};
-use rustix::time::{ClockId, clock_gettime};
 use std::{sync::Arc, time::Instant};
 use zerocopy::FromBytes;
 
@@ -31,12 +30,7 @@ impl Sender {
     pub fn new(root: &Root, topic: &str, payload: Payload, depth: u32) -> Result<Sender> {
         let options = PublisherOptions::default();
         let publisher = Publisher::new(join(root)?, NODE, topic, message_type(payload), qos(depth), options)?;
-        let read_ns = |clock| {
-            let now = clock_gettime(clock);
-            now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
-        };
-        let time = SourceTime { monotonic_ns: read_ns(ClockId::Monotonic), wall_ns: read_ns(ClockId::Realtime) };
-        Ok(Sender { publisher, time, payload })
+        Ok(Sender { publisher, time: SourceTime::now(), payload })
     }
 
     /// Waits for `readers` subscriptions.

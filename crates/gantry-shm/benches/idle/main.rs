@@ -117,7 +117,7 @@ fn publish(root: &Path) -> Result<()> {
     std::thread::spawn(move || {
         let mut next = Instant::now();
         while let Ok(loan) = publisher.loan(PAYLOAD_BYTES)
-            && publisher.publish(loan, SourceTime::default()).is_ok()
+            && publisher.publish(loan, SourceTime::now()).is_ok()
         {
             next += PUBLISH_PERIOD;
             std::thread::sleep(next.saturating_duration_since(Instant::now()));

@@ -70,7 +70,7 @@ impl Checker {
         count(Count::Checked, 1);
         count(Count::CheckedBytes, sample.bytes().len() as u64);
         self.lost(losses)?;
-        let offer = Offer::from_word(info.source_wall_time_ns);
+        let offer = Offer::from_time(&info);
         match self.publishers.get(&gid).map(|seen| (seen.last, seen.history)) {
             Some((last, history)) => {
                 self.follows(gid, offer, last, sequence)?;

@@ -2,14 +2,14 @@
 
 use crate::{
     Result,
-    checker::{Checker, now_ns},
+    checker::Checker,
     counts::{Count, count},
     holder::Held,
     message,
     topic::{Offer, Topic},
 };
 use fastrand::Rng;
-use gantry_shm::{Error, Loan, Participant, Publisher, PublisherOptions, Qos, SourceTime, Subscription};
+use gantry_shm::{Error, Loan, Participant, Publisher, PublisherOptions, Qos, Subscription};
 use std::sync::Arc;
 
 const NODE: &str = "/soak";
@@ -48,8 +48,7 @@ impl Talker {
     pub fn publish(&mut self, mut loan: Loan) -> Result<Option<Loan>> {
         let (gid, next) = (self.publisher.description().gid, self.sequence + 1);
         message::fill(loan.bytes_mut(), gid, next);
-        let time = SourceTime { monotonic_ns: now_ns(), wall_ns: self.offer.to_word() };
-        match self.publisher.publish(loan, time) {
+        match self.publisher.publish(loan, self.offer.to_time()) {
             Ok(sequence) if sequence == next => {
                 self.sequence = sequence;
                 count(Count::Published, 1);

@@ -80,7 +80,7 @@ fn finding(player: &mut Player) -> i32 {
             return 1;
         }
         if let Some(loan) = talker.loans.pop()
-            && !is_forked(&talker.publisher.publish(loan, SourceTime::default()).map_err(Error::from))
+            && !is_forked(&talker.publisher.publish(loan, SourceTime::now()).map_err(Error::from))
         {
             return 2;
         }

@@ -1,7 +1,7 @@
 //! The topics, and the QoS of endpoints on them.
 
 use fastrand::Rng;
-use gantry_shm::{History, PublishMode, PublisherOptions, Qos, Reliability, TypeDescription};
+use gantry_shm::{History, PublishMode, PublisherOptions, Qos, Reliability, SampleInfo, SourceTime, TypeDescription};
 use std::time::Duration;
 
 /// Deep enough to make a ring grow.
@@ -102,8 +102,7 @@ pub fn any_options(rng: &mut Rng) -> PublisherOptions {
     }
 }
 
-/// The QoS of a publisher as one word. Each of its samples carries the word as its wall time, which the engine does not look
-/// at.
+/// The QoS of a publisher as one word. Each of its samples carries the word in its wall time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Offer {
     /// 0: KEEP_ALL.
@@ -111,6 +110,9 @@ pub struct Offer {
     pub is_reliable: bool,
     pub is_transient_local: bool,
 }
+
+/// Bits of an offer, depth included.
+const OFFER_BITS: u32 = 12;
 
 impl Offer {
     /// The offer of a publisher with that QoS.
@@ -122,12 +124,18 @@ impl Offer {
         }
     }
 
-    pub fn to_word(self) -> u64 {
-        u64::from(self.depth) | u64::from(self.is_reliable) << 32 | u64::from(self.is_transient_local) << 33
+    /// The current time with this offer. The clocks are about as far apart as they are, so that small samples travel inline.
+    pub fn to_time(self) -> SourceTime {
+        let word = u64::from(self.depth) << 2 | u64::from(self.is_reliable) << 1 | u64::from(self.is_transient_local);
+        let now = SourceTime::now();
+        let apart_ns = (now.wall_ns - now.monotonic_ns).next_multiple_of(1 << OFFER_BITS);
+        SourceTime { wall_ns: now.monotonic_ns + apart_ns + word, ..now }
     }
 
-    pub fn from_word(word: u64) -> Offer {
-        Offer { depth: word as u32, is_reliable: word >> 32 & 1 == 1, is_transient_local: word >> 33 & 1 == 1 }
+    /// The offer in the time of a sample.
+    pub fn from_time(info: &SampleInfo) -> Offer {
+        let word = (info.source_wall_time_ns - info.source_time_ns) % (1 << OFFER_BITS);
+        Offer { depth: (word >> 2) as u32, is_reliable: word >> 1 & 1 == 1, is_transient_local: word & 1 == 1 }
     }
 
     /// Whether the publisher waits for gating readers, which must not miss a sample then.

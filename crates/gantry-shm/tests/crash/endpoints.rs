@@ -29,7 +29,7 @@ impl Talker {
         let contents = loan.bytes_mut();
         fill(&mut contents[..bytes.min(END_BYTES)], number);
         fill(&mut contents[bytes.saturating_sub(END_BYTES)..], number);
-        match self.publisher.publish(loan, SourceTime::default()) {
+        match self.publisher.publish(loan, SourceTime::now()) {
             Ok(sequence) => assert_eq!(sequence, number),
             Err(unpublished) if matches!(*unpublished.error, Error::PublishTimeout { .. }) => return false,
             Err(unpublished) => panic!("{unpublished}"),

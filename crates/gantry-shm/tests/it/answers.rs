@@ -30,7 +30,7 @@ fn a_sample_names_the_request_that_it_answers() {
         if answers {
             loan.set_request(request);
         }
-        publisher.publish(loan, SourceTime::default()).unwrap();
+        publisher.publish(loan, SourceTime::now()).unwrap();
         let info = subscription.take().unwrap().unwrap().info();
         assert_eq!((info.sequence, info.request), (number, answers.then_some(request)));
     }

@@ -225,7 +225,7 @@ fn several_loans_can_be_out_and_published_in_any_order() {
         fill(loan.bytes_mut(), number as u64);
     }
     while let Some(loan) = loans.pop() {
-        publisher.publish(loan, SourceTime::default()).unwrap();
+        publisher.publish(loan, SourceTime::now()).unwrap();
     }
     assert_eq!(drain(&mut subscription), [4, 3, 2, 1, 0]);
 }
@@ -235,7 +235,7 @@ fn a_loan_of_another_publisher_is_refused() {
     let participant = root.join();
     let [mut one, mut other] = [(); 2].map(|()| publisher(&participant, BYTES, Qos::default()));
     let loan = one.loan(BYTES).unwrap();
-    let unpublished = other.publish(loan, SourceTime::default()).unwrap_err();
+    let unpublished = other.publish(loan, SourceTime::now()).unwrap_err();
     assert!(matches!(*unpublished.error, Error::ForeignLoan { .. }), "{unpublished}");
 }
 
@@ -457,7 +457,7 @@ fn a_copy_of_a_sample_has_its_bytes() {
     for length_bytes in 0..=100 {
         let mut loan = publisher.loan(length_bytes).unwrap();
         fill_any(loan.bytes_mut(), 1 + length_bytes as u64);
-        publisher.publish(loan, SourceTime::default()).unwrap();
+        publisher.publish(loan, SourceTime::now()).unwrap();
         let sample = subscription.take().unwrap().unwrap();
         sample.copy_into(&mut copy);
         assert_eq!(copy, sample.bytes());

@@ -153,7 +153,7 @@ pub fn say_last_words(participant: &Arc<Participant>) {
     crate::child::say("ready");
     std::io::stdin().read_line(&mut String::new()).unwrap();
     let loan = publisher.loan(BYTES).unwrap();
-    let _ = publisher.publish(loan, SourceTime::default());
+    let _ = publisher.publish(loan, SourceTime::now());
     kill_process(rustix::process::getpid(), Signal::KILL).unwrap();
 }
 

@@ -104,7 +104,7 @@ pub fn forked_child_gets_errors(root: &Path, participant: Arc<Participant>) {
     if pid == 0 {
         let is_forked = |error: Option<Error>| assert!(matches!(error, Some(Error::Forked)), "{error:?}");
         is_forked(publisher.loan(STREAM_BYTES).err());
-        is_forked(publisher.publish(loan, SourceTime::default()).err().map(Error::from));
+        is_forked(publisher.publish(loan, SourceTime::now()).err().map(Error::from));
         is_forked(publisher.subscription_count().err());
         is_forked(publisher.assert_liveliness().err());
         is_forked(publisher.events().err());
@@ -154,7 +154,7 @@ pub fn forked_child_gets_errors(root: &Path, participant: Arc<Participant>) {
         std::process::exit(0);
     }
     // The handles of the parent still work.
-    publisher.publish(loan, SourceTime::default()).unwrap();
+    publisher.publish(loan, SourceTime::now()).unwrap();
     assert_eq!(check(sample.bytes()), 1);
     let deadline = Instant::now() + Duration::from_millis(200);
     while Instant::now() < deadline {
@@ -212,7 +212,7 @@ pub fn fork_while_control_is_busy(root: &Path, participant: &Arc<Participant>) {
                 let own = Participant::join_under(root, 0).unwrap();
                 let mut publisher = publisher_on(&own, "/own", Qos::default());
                 let loan = publisher.loan(1).unwrap();
-                publisher.publish(loan, SourceTime::default()).unwrap();
+                publisher.publish(loan, SourceTime::now()).unwrap();
                 drop((publisher, own));
             }
             std::process::exit(0);

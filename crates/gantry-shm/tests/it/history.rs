@@ -91,7 +91,7 @@ fn a_reader_of_depth_one_always_finds_something() {
             scope.spawn(move || {
                 for _ in 0..last {
                     let loan = publisher.loan(bytes).unwrap(); // no byte is read, so the publisher is not slowed down
-                    publisher.publish(loan, SourceTime::default()).unwrap();
+                    publisher.publish(loan, SourceTime::now()).unwrap();
                 }
                 done.store(true, Release);
             });

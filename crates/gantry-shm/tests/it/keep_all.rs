@@ -63,7 +63,7 @@ fn a_full_history_hands_the_loan_back_and_takes_it_later() {
     let mut loan = publisher.loan(BYTES).unwrap();
     fill(loan.bytes_mut(), end);
     let address = loan.bytes().as_ptr();
-    let mut unpublished = publisher.publish(loan, SourceTime::default()).unwrap_err();
+    let mut unpublished = publisher.publish(loan, SourceTime::now()).unwrap_err();
     let text = unpublished.to_string();
     let pid = std::process::id().to_string();
     assert!(matches!(*unpublished.error, Error::PublishTimeout { waited_ms: 5, .. }), "{text}");
@@ -74,10 +74,10 @@ fn a_full_history_hands_the_loan_back_and_takes_it_later() {
         let sample = subscription.take().unwrap().unwrap();
         assert_eq!(check(sample.bytes()), number - end);
         send(&mut publisher, BYTES, number);
-        unpublished = publisher.publish(unpublished.loan, SourceTime::default()).unwrap_err();
+        unpublished = publisher.publish(unpublished.loan, SourceTime::now()).unwrap_err();
     }
     assert_eq!(check(subscription.take().unwrap().unwrap().bytes()), 5);
-    publisher.publish(unpublished.loan, SourceTime::default()).unwrap();
+    publisher.publish(unpublished.loan, SourceTime::now()).unwrap();
     let expected: Vec<u64> = (6..end).chain(end + 1..end + 5).chain([end]).collect();
     assert_eq!(drain(&mut subscription), expected);
     assert_eq!(subscription.losses(), Default::default());
@@ -166,7 +166,7 @@ fn a_stopped_reader_is_named_in_the_time_out() {
         number += 1;
         let mut loan = publisher.loan(BYTES).unwrap();
         fill(loan.bytes_mut(), number);
-        match publisher.publish(loan, SourceTime::default()) {
+        match publisher.publish(loan, SourceTime::now()) {
             Ok(_) => assert_eq!(drain(&mut subscription), [number]),
             Err(unpublished) => break unpublished,
         }

@@ -171,7 +171,7 @@ pub fn lose_handed_back_room(root: &Path, participant: &Arc<Participant>) {
             let mut loan = publisher.loan(MEBIBYTE)?;
             number += 1;
             fill_any(loan.bytes_mut(), number);
-            publisher.publish(loan, SourceTime::default()).map_err(Error::from)?;
+            publisher.publish(loan, SourceTime::now()).map_err(Error::from)?;
             held.extend(subscription.take()?);
             Ok::<_, Error>(held)
         })
@@ -214,7 +214,7 @@ pub fn use_the_last_page(root: &Path, participant: &Arc<Participant>) {
     let error = loop {
         number += 1;
         match publisher.loan(64) {
-            Ok(loan) => publisher.publish(loan, SourceTime::default()).unwrap(),
+            Ok(loan) => publisher.publish(loan, SourceTime::now()).unwrap(),
             Err(error) => break error,
         };
     };

@@ -103,7 +103,7 @@ pub fn have_two_thousand_endpoints(participant: &Arc<Participant>, side: &str) {
             // A file is opened when it grows.
             let loans: Vec<_> = (0..4000).map(|_| publishers[7].loan(64).unwrap()).collect();
             for loan in loans {
-                publishers[7].publish(loan, SourceTime::default()).unwrap();
+                publishers[7].publish(loan, SourceTime::now()).unwrap();
             }
             std::io::stdin().lock().lines().for_each(drop);
         }

@@ -46,7 +46,7 @@ fn send_and_hold(publisher: &mut Publisher, subscription: &mut Subscription, byt
     for number in 1..=40 {
         let mut loan = publisher.loan(bytes).unwrap();
         fill_any(loan.bytes_mut(), number);
-        publisher.publish(loan, SourceTime::default()).unwrap();
+        publisher.publish(loan, SourceTime::now()).unwrap();
         held.push((number, subscription.take().unwrap().unwrap()));
         held.iter().for_each(|(number, sample)| check_any(sample.bytes(), *number));
     }
@@ -67,7 +67,7 @@ fn with_address_space(kibibytes: usize, role: &str) -> String {
     for number in 1..=40 {
         let mut loan = publisher.loan(10_000).unwrap();
         fill_any(loan.bytes_mut(), number);
-        publisher.publish(loan, SourceTime::default()).unwrap();
+        publisher.publish(loan, SourceTime::now()).unwrap();
     }
     let line = child.line();
     child.finish();

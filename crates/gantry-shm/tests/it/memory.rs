@@ -53,7 +53,7 @@ fn any_length(random: &mut Random) -> usize {
 pub fn send_any(publisher: &mut Publisher, bytes: usize, number: u64) {
     let mut loan = publisher.loan(bytes).unwrap();
     fill_any(loan.bytes_mut(), number);
-    assert_eq!(publisher.publish(loan, SourceTime::default()).unwrap(), number);
+    assert_eq!(publisher.publish(loan, SourceTime::now()).unwrap(), number);
 }
 
 /// The bytes that the publishers' files take up.
@@ -149,7 +149,7 @@ fn memory_of_returned_loans_is_punched_too() {
     let mut loans: Vec<_> = (0..500).map(|_| publisher.loan(16 * KIBIBYTE).unwrap()).collect();
     let many = allocated_bytes(&root);
     for loan in loans.split_off(440) {
-        publisher.publish(loan, SourceTime::default()).unwrap();
+        publisher.publish(loan, SourceTime::now()).unwrap();
         subscription.take().unwrap().unwrap();
     }
     drop(loans);
@@ -254,7 +254,7 @@ fn a_deep_reader_never_stops_a_publisher_at_its_limit() {
 /// Publishes a small sample; returns its sequence.
 fn publisher_head(publisher: &mut Publisher) -> u64 {
     let loan = publisher.loan(1).unwrap();
-    publisher.publish(loan, SourceTime::default()).unwrap()
+    publisher.publish(loan, SourceTime::now()).unwrap()
 }
 
 fn many_sizes_fit_within_a_limit() {
@@ -269,7 +269,7 @@ fn many_sizes_fit_within_a_limit() {
         if let Some(first) = loan.bytes_mut().first_mut() {
             *first = number as u8;
         }
-        publisher.publish(loan, SourceTime::default()).unwrap();
+        publisher.publish(loan, SourceTime::now()).unwrap();
         if random.below(5) == 0 {
             while let Some(sample) = subscription.take().unwrap() {
                 let first = sample.bytes().first().copied();

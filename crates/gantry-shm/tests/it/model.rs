@@ -111,7 +111,10 @@ impl World {
         let writer = &mut self.writers[index];
         let mut loan = writer.publisher.loan(length).unwrap();
         fill_any(loan.bytes_mut(), self.clock);
-        let time = SourceTime { monotonic_ns: self.clock, wall_ns: 0 };
+        let now = SourceTime::now();
+        // As far apart as the clocks are: else it would not travel inline.
+        let wall_ns = self.clock + now.wall_ns - now.monotonic_ns;
+        let time = SourceTime { monotonic_ns: self.clock, wall_ns };
         let sequence = writer.publisher.publish(loan, time).unwrap();
         writer.published.push((self.clock, length));
         assert_eq!(sequence, writer.published.len() as u64);

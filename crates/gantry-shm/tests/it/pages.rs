@@ -54,7 +54,7 @@ fn pages_are_brought_in_before_they_are_used() {
         let before = faults();
         fill(loan.bytes_mut(), number);
         writing += faults() - before;
-        publisher.publish(loan, SourceTime::default()).unwrap();
+        publisher.publish(loan, SourceTime::now()).unwrap();
         subscription.publisher_count().unwrap(); // does the work that the control thread was woken for
         let sample = receive(&mut subscription);
         let before = faults();

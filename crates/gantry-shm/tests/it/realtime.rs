@@ -157,7 +157,7 @@ pub fn play_on_two_threads(participant: &Arc<Participant>, instrument: &str, byt
     let loans: Vec<_> = (0..100).map(|_| publisher.loan(bytes).unwrap()).collect();
     for mut loan in loans {
         stamp(loan.bytes_mut(), 0);
-        publisher.publish(loan, SourceTime::default()).unwrap();
+        publisher.publish(loan, SourceTime::now()).unwrap();
     }
     let (handed_over, warm, ended) = (Mutex::new(None), Barrier::new(2), AtomicUsize::new(0));
     let watch = |work: &mut dyn FnMut()| {
@@ -201,7 +201,7 @@ fn publish_and_release(publisher: &mut Publisher, bytes: usize, number: u64, han
     let mut loan = publisher.loan(bytes).unwrap();
     stamp(loan.bytes_mut(), number);
     step("publish");
-    publisher.publish(loan, SourceTime::default()).unwrap();
+    publisher.publish(loan, SourceTime::now()).unwrap();
     step("release");
     // It does not wait, so the mutex makes no system call.
     if let Ok(mut cell) = handed_over.try_lock() {
@@ -294,7 +294,7 @@ impl Cast {
             step("filling");
             stamp(loan.bytes_mut(), self.published);
             step("publish");
-            publisher.publish(loan, SourceTime::default()).unwrap();
+            publisher.publish(loan, SourceTime::now()).unwrap();
             step("asserting liveliness");
             publisher.assert_liveliness().unwrap();
         }

@@ -137,7 +137,7 @@ pub fn publish_when_told(participant: &Arc<Participant>) {
         let published = (1..=line.parse().unwrap()).try_fold(0, |_, number| {
             let mut loan = publisher.loan(STREAM_BYTES)?;
             fill(loan.bytes_mut(), number);
-            publisher.publish(loan, SourceTime::default())?;
+            publisher.publish(loan, SourceTime::now())?;
             Ok::<u64, Error>(number)
         });
         say(&published.map_or_else(|error| error.to_string(), |count| format!("published {count}")));
@@ -197,7 +197,7 @@ fn a_process_file_is_removed_at_any_moment_of_a_join() {
     let mut publish = || match publisher.loan(STREAM_BYTES) {
         Ok(mut loan) => {
             fill(loan.bytes_mut(), numbers.next().unwrap());
-            publisher.publish(loan, SourceTime::default()).unwrap();
+            publisher.publish(loan, SourceTime::now()).unwrap();
         }
         Err(error) => assert!(error.to_string().contains("nothing can be freed"), "{error}"),
     };

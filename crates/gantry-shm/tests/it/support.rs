@@ -143,14 +143,14 @@ fn any_word(index: usize, number: u64) -> [u8; 8] {
 pub fn send(publisher: &mut Publisher, bytes: usize, number: u64) -> u64 {
     let mut loan = publisher.loan(bytes).unwrap();
     fill(loan.bytes_mut(), number);
-    publisher.publish(loan, SourceTime::default()).unwrap()
+    publisher.publish(loan, SourceTime::now()).unwrap()
 }
 
 /// Publishes message `number`; returns false if readers block it for too long.
 pub fn try_send(publisher: &mut Publisher, bytes: usize, number: u64) -> bool {
     let mut loan = publisher.loan(bytes).unwrap();
     fill(loan.bytes_mut(), number);
-    match publisher.publish(loan, SourceTime::default()) {
+    match publisher.publish(loan, SourceTime::now()) {
         Ok(_) => true,
         Err(unpublished) if matches!(*unpublished.error, Error::PublishTimeout { .. }) => false,
         Err(unpublished) => panic!("{unpublished}"),

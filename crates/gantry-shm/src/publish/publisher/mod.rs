@@ -19,7 +19,10 @@ use crate::{
     domain::{Domain, board::TopicIndex, control::ControlTask, participant::Participant, process_file::EndpointBlock},
     error::{Error, Result},
     events::Events,
-    os::{clock::monotonic_ns, fork::Epoch},
+    os::{
+        clock::{monotonic_ns, realtime_ns},
+        fork::Epoch,
+    },
     protocol::{
         entry::InlineInfo,
         layout::*,
@@ -53,6 +56,14 @@ pub struct SourceTime {
     pub monotonic_ns: u64,
     /// CLOCK_REALTIME, ns.
     pub wall_ns: u64,
+}
+
+impl SourceTime {
+    /// The current time: two readings of clocks, without a system call.
+    #[must_use]
+    pub fn now() -> SourceTime {
+        SourceTime { monotonic_ns: monotonic_ns(), wall_ns: realtime_ns() }
+    }
 }
 
 /// A publisher: it writes samples into its own shared memory.
