@@ -275,7 +275,6 @@ impl Publisher {
         let sequence = match info {
             Some(info) => {
                 let sequence = self.writer.publish_inline(loan.words(), &info);
-                self.writer.prefetch_payload(info.length_bytes);
                 self.keep_for_next(loan);
                 sequence
             }
