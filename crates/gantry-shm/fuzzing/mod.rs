@@ -245,8 +245,10 @@ impl Stage {
                 let _ = (connection.has_news(), connection.is_in_history());
             }
             // Memory is readable to the end of the file's last page.
-            let (base, length_bytes) =
-                (connection.mapping.hint(0) as usize, file.length_bytes().next_multiple_of(PAGE_BYTES));
+            let (base, length_bytes) = (
+                connection.mapping.hint(0, 0).unwrap() as usize - PAYLOAD_OFFSET,
+                file.length_bytes().next_multiple_of(PAGE_BYTES),
+            );
             for sample in &held {
                 let start = sample.bytes().as_ptr() as usize;
                 assert!(

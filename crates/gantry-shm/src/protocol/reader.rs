@@ -181,6 +181,14 @@ impl Reader {
         taken
     }
 
+    /// Undoes the take of a sample in a slot whose memory cannot be mapped: the next take finds it again, or counts it as lost.
+    #[cold]
+    pub(crate) fn untake(&mut self, pin: &AtomicU64) {
+        self.next -= 1;
+        self.record.cursor.store(self.next, Relaxed);
+        unpin(pin);
+    }
+
     /// Holds the next sample, and catches up with a publisher that retires under this reader. Whether the reader has fallen
     /// behind is checked once: a sample that was new enough when take was called is good enough, or a fast publisher could
     /// prevent every take.

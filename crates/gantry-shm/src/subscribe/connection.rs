@@ -14,7 +14,7 @@ use crate::{
         entry::{Entry, InlineInfo},
         layout::*,
         prefetch,
-        reader::{Reader, Start, Taken, free_pin, unpin},
+        reader::{Reader, Start, Taken, free_pin},
         sleep::{Side, WaiterIndex},
         sync::Ordering::*,
     },
@@ -195,8 +195,8 @@ impl Connection {
         for _ in 0..MAX_RING_CHANGES {
             let Some(entry) = self.reader.look() else { return Ok(None) };
             if let Entry::Slot(offset) = entry {
-                let payload = self.mapping.hint(offset + PAYLOAD_OFFSET);
-                prefetch::message(payload, self.reader.length_hint(), prefetch::for_reading);
+                let length_bytes = self.reader.length_hint();
+                prefetch::message(self.mapping.hint(offset, length_bytes)?, length_bytes, prefetch::for_reading);
             }
             let (record, index) = self.free_pin()?;
             let (first, owned) = (self.reader.next, &self.records[record]);
@@ -274,7 +274,7 @@ impl Connection {
         match self.checked(offset, length_bytes) {
             Ok((slot, length_bytes)) => Ok(Sample::new(&self.records[record], index, slot, length_bytes as u32)),
             Err(error) => {
-                unpin(self.records[record].pin(index));
+                self.reader.untake(self.records[record].pin(index));
                 Err(error)
             }
         }

@@ -82,10 +82,19 @@ impl PublisherMapping {
         Err(Error::corrupt(self.name(), "the ring", "a ring that is in use", "only replaced ones"))
     }
 
-    /// Address of the slot at `offset`, unchecked: for prefetching only.
+    /// Address of the payload of the slot at `offset`, unchecked: for prefetching only. That much of the file is mapped after this
+    /// if it is there, so that a sample is not taken before its memory is.
     #[inline]
-    pub(crate) fn hint(&self, offset: usize) -> *const u8 {
-        self.region.base().wrapping_add(offset)
+    pub(crate) fn hint(&self, offset: usize, length_bytes: usize) -> Result<*const u8> {
+        let payload = offset + PAYLOAD_OFFSET;
+        self.cover(payload.saturating_add(length_bytes))?;
+        Ok(self.region.base().wrapping_add(payload))
+    }
+
+    /// Maps the file up to `end` if it has grown so far: one system call for each time that it grew.
+    #[inline]
+    fn cover(&self, end: usize) -> Result<()> {
+        if end > self.region.length_bytes() { self.region.refresh_length().map(drop) } else { Ok(()) }
     }
 
     /// Address of the slot's header at `offset`, after checking that there can be a slot with `length_bytes` of payload.
@@ -98,9 +107,7 @@ impl PublisherMapping {
             return Err(self.too_long(offset, length_bytes));
         }
         let bytes = PAYLOAD_OFFSET.saturating_add(length_bytes);
-        if offset.saturating_add(bytes) > self.region.length_bytes() {
-            self.region.refresh_length()?; // one system call for each time that the file grew
-        }
+        self.cover(offset.saturating_add(bytes))?;
         Ok(self.region.pointer(offset, bytes, align_of::<SlotHeader>())?.cast())
     }
 

@@ -1,10 +1,12 @@
 //! Files that cannot be mapped with all their room to grow: little address space, little memory that may be locked.
 
 use crate::{child::say, memory::MEBIBYTE, support::*};
-use gantry_shm::{Participant, Publisher, PublisherOptions, Qos, Sample, SourceTime, Subscription, TypeDescription};
+use gantry_shm::{
+    Error, Participant, Publisher, PublisherOptions, Qos, Sample, SourceTime, Subscription, TypeDescription,
+};
 use rustix::{
     mm::{MlockAllFlags, mlockall},
-    process::{Resource, Rlimit, setrlimit},
+    process::{Resource, Rlimit, getrlimit, setrlimit},
     thread::{CapabilitySet, capabilities, set_capabilities},
 };
 use std::{path::Path, process::Command, sync::Arc};
@@ -13,6 +15,7 @@ tests![
     a_process_with_little_address_space_publishes_and_takes,
     a_process_that_may_lock_little_memory_publishes_and_takes,
     a_process_without_address_space_gets_a_sentence,
+    a_sample_that_cannot_be_mapped_is_taken_later,
     a_publisher_without_a_memory_limit_publishes,
 ];
 
@@ -44,31 +47,37 @@ fn subscription_of(participant: &Arc<Participant>, topic: &str) -> Subscription 
 fn send_and_hold(publisher: &mut Publisher, subscription: &mut Subscription, bytes: usize) -> Vec<(u64, Sample)> {
     let mut held: Vec<(u64, Sample)> = Vec::new();
     for number in 1..=40 {
-        let mut loan = publisher.loan(bytes).unwrap();
-        fill_any(loan.bytes_mut(), number);
-        publisher.publish(loan, SourceTime::default()).unwrap();
+        send_any(publisher, bytes, number);
         held.push((number, subscription.take().unwrap().unwrap()));
         held.iter().for_each(|(number, sample)| check_any(sample.bytes(), *number));
     }
     held
 }
 
-/// Runs the role in a process with at most so many KiB of address space, and does what it should beside it.
-fn with_address_space(kibibytes: usize, role: &str) -> String {
-    let root = Root::new();
+/// Publishes any message of that length.
+fn send_any(publisher: &mut Publisher, bytes: usize, number: u64) {
+    let mut loan = publisher.loan(bytes).unwrap();
+    fill_any(loan.bytes_mut(), number);
+    publisher.publish(loan, SourceTime::default()).unwrap();
+}
+
+/// Starts the role in a process with at most so many KiB of address space.
+fn limited_child(root: &Root, kibibytes: usize, role: &str) -> Peer {
     let mut shell = Command::new("sh");
     let program = this_program();
     shell.args(["-c", &format!("ulimit -v {kibibytes} && exec \"$@\""), "sh"]).args(program);
+    root.child_by(shell, role, &[])
+}
+
+/// Runs the role in a process with at most so many KiB of address space, and does what it should beside it.
+fn with_address_space(kibibytes: usize, role: &str) -> String {
+    let root = Root::new();
     let participant = root.join();
     let mut publisher = publisher_of(&participant, "/of/parent");
-    let mut child = root.child_by(shell, role, &[]);
+    let mut child = limited_child(&root, kibibytes, role);
     assert_eq!(child.line(), "ready");
     publisher.wait_for_subscriptions(1, PATIENCE).unwrap();
-    for number in 1..=40 {
-        let mut loan = publisher.loan(10_000).unwrap();
-        fill_any(loan.bytes_mut(), number);
-        publisher.publish(loan, SourceTime::default()).unwrap();
-    }
+    (1..=40).for_each(|number| send_any(&mut publisher, 10_000, number));
     let line = child.line();
     child.finish();
     line
@@ -173,6 +182,45 @@ pub fn map_nothing(participant: &Arc<Participant>) {
     assert_eq!(loans.pop().unwrap().bytes_mut().len(), 20 * MEBIBYTE);
     drop(publisher.loan(20 * MEBIBYTE).unwrap());
     say(&error.to_string());
+}
+
+fn a_sample_that_cannot_be_mapped_is_taken_later() {
+    if is_emulated() {
+        return;
+    }
+    let root = Root::new();
+    let participant = root.join();
+    let mut publisher = publisher_of(&participant, "/of/parent");
+    let mut child = limited_child(&root, 200_000, "map-later");
+    assert_eq!(child.line(), "ready");
+    publisher.wait_for_subscriptions(1, PATIENCE).unwrap();
+    send_any(&mut publisher, 10_000, 1);
+    assert_eq!(child.line(), "full");
+    send_any(&mut publisher, 16 * MEBIBYTE, 2);
+    assert_eq!(child.line(), "took 2, lost 0");
+    child.finish();
+}
+
+/// Role of a child process: takes a sample in memory that it can map only later.
+pub fn map_later(participant: &Arc<Participant>) {
+    let mut subscription = subscription_of(participant, "/of/parent");
+    say("ready");
+    check_any(receive(&mut subscription).bytes(), 1);
+    let maximum = getrlimit(Resource::As).maximum;
+    let used_pages: u64 =
+        std::fs::read_to_string("/proc/self/statm").unwrap().split(' ').next().unwrap().parse().unwrap();
+    // Enough for the program itself.
+    let current = Some(used_pages * rustix::param::page_size() as u64 + (8 << 20));
+    setrlimit(Resource::As, Rlimit { current, maximum }).unwrap();
+    say("full");
+    while !subscription.wait(PATIENCE).unwrap() {}
+    for _ in 0..3 {
+        let error = subscription.take().unwrap_err();
+        assert!(matches!(error, Error::NotMapped { .. }), "{error}");
+    }
+    setrlimit(Resource::As, Rlimit { current: maximum, maximum }).unwrap();
+    check_any(receive(&mut subscription).bytes(), 2);
+    say(&format!("took 2, lost {}", subscription.losses().overwritten));
 }
 
 fn a_publisher_without_a_memory_limit_publishes() {
