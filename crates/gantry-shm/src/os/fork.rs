@@ -100,6 +100,7 @@ pub(crate) fn register_mapping(
 ) -> std::result::Result<*mut c_void, Errno> {
     let mut kept = kept();
     let base = map()?;
+    kept.mappings.retain(|&(address, _)| address != base.addr()); // it was made longer
     kept.mappings.push((base.addr(), bytes));
     Ok(base)
 }

@@ -118,7 +118,7 @@ fn play_of_tests(role: &str, arguments: &[String], participant: Arc<Participant>
         // Publishes in a small file system with two free pages.
         "last-page" => crate::limits::use_the_last_page(root, &participant),
         // Publishes and takes with little address space, more than there is of it (now or for ever), or with little memory that may be locked.
-        "map-little" => crate::mapping::map_little(&participant),
+        "map-little" => crate::mapping::map_little(root, &participant),
         "map-nothing" => crate::mapping::map_nothing(&participant),
         "map-later" => crate::mapping::map_later(&participant),
         "lock-little" => crate::mapping::lock_little(root, participant),

@@ -9,7 +9,7 @@ use rustix::{
     process::{Resource, Rlimit, getrlimit, setrlimit},
     thread::{CapabilitySet, capabilities, set_capabilities},
 };
-use std::{path::Path, process::Command, sync::Arc};
+use std::{collections::HashSet, path::Path, process::Command, sync::Arc};
 
 tests![
     a_process_with_little_address_space_publishes_and_takes,
@@ -94,7 +94,7 @@ fn a_process_with_little_address_space_publishes_and_takes() {
 }
 
 /// Role of a child process.
-pub fn map_little(participant: &Arc<Participant>) {
+pub fn map_little(root: &Path, participant: &Arc<Participant>) {
     let mut remote = subscription_of(participant, "/of/parent");
     say("ready");
     for number in 1..=40 {
@@ -104,12 +104,25 @@ pub fn map_little(participant: &Arc<Participant>) {
         (publisher_of(participant, "/chatter"), subscription_of(participant, "/chatter"));
     match_up(&mut publisher, &mut subscription);
     let held = send_and_hold(&mut publisher, &mut subscription, 20_000);
+    check_mapped_once(root);
     // The memory of the samples stays mapped, at whatever address it was taken.
     drop((publisher, subscription));
     held.iter().for_each(|(number, sample)| check_any(sample.bytes(), *number));
     // The program itself still gets memory.
     assert_eq!(vec![1_u8; MEBIBYTE].len(), MEBIBYTE);
     say("took all");
+}
+
+/// A file that grew must not take the address space of all its former lengths.
+fn check_mapped_once(root: &Path) {
+    let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
+    let of_root = maps.lines().filter(|line| line.contains(root.to_str().unwrap()));
+    let mut found = HashSet::new();
+    for line in of_root {
+        let columns: Vec<&str> = line.split_whitespace().collect();
+        assert!(found.insert((columns[1], columns[4])), "mapped more than once: {line}");
+    }
+    assert!(found.len() >= 5, "{maps}");
 }
 
 fn a_process_that_may_lock_little_memory_publishes_and_takes() {
@@ -145,6 +158,7 @@ pub fn lock_little(root: &Path, first: Arc<Participant>) {
         (publisher_of(&participant, "/chatter"), subscription_of(&participant, "/chatter"));
     match_up(&mut publisher, &mut subscription);
     drop(send_and_hold(&mut publisher, &mut subscription, 1000));
+    check_mapped_once(root);
     say("took all");
 }
 
