@@ -181,7 +181,7 @@ impl Stage {
         std::fs::write(&own, "").unwrap();
         let file = Damaged::create(&self.path(&name), &self.process, word_offsets::process);
         file.damage(&mut input);
-        let lives = choice & 1 == 1 && lock::try_lock(file.file()).unwrap();
+        let lives = choice & 1 == 1 && lock::try_lock(file.file(), 0).unwrap();
         let flipper = (choice & 8 != 0).then(|| file.flip(&mut input));
         self.domain.board.processes_changed();
         if let Some(peer) = believed(Peer::open(&self.domain.directory, &name)) {
