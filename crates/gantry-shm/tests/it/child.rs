@@ -99,6 +99,8 @@ fn play_of_tests(role: &str, arguments: &[String], participant: Arc<Participant>
     match role {
         // Forks, and lets the child try everything that it must not do.
         "fork" => crate::fork::forked_child_gets_errors(root, participant),
+        // Forks on a thread that is ending.
+        "fork-at-end" => crate::fork::fork_at_end(&participant),
         // Becomes another program.
         "exec" => crate::death::exec_when_told(&participant),
         // Takes all samples and counts them.
