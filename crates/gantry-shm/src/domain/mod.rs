@@ -3,8 +3,8 @@
 //! The participant, samples, connections and the control thread keep it; dropping the last reference leaves the domain.
 //! Control path. Invariants:
 //! - A1: processes join, leave and reap under the registry lock of a board that has its name (board.rs, B2).
-//! - A2: a process that sees a generation of the process count sees every process that joined before it was made and has its
-//!   name; a process that cannot be mapped or seen is an error for callers that must know all of them (they fail closed).
+//! - A2: A listing has every process with a name that joined before the count of processes was read. A caller that must know all
+//!   processes gets an error if one of them cannot be mapped or listed.
 
 pub(crate) mod board;
 pub(crate) mod control;
