@@ -248,53 +248,49 @@ impl Domain {
         topic: Option<&str>,
         problems: &mut Vec<String>,
     ) -> Result<Vec<(Arc<Peer>, EndpointDescription, u64)>> {
-        let mut entries = Vec::new();
-        for peer in self.peers()?.iter().filter(|peer| peer.is_alive()) {
-            let found = peer.endpoints(topic.map(topic_hash)).unwrap_or_else(|error| {
-                problems.push(error.to_string());
-                Vec::new()
-            });
-            let of_topic = found.into_iter().filter(|(endpoint, _)| topic.is_none_or(|topic| endpoint.topic == topic));
-            entries.extend(of_topic.map(|(endpoint, copied_samples)| (peer.clone(), endpoint, copied_samples)));
-        }
-        Ok(entries)
+        self.entries_of(topic, problems, Peer::is_alive)
     }
 
-    /// The same for one role on a topic, without the samples.
-    pub(crate) fn endpoints(
+    fn entries_of(
         &self,
-        topic: &str,
-        role: Role,
+        topic: Option<&str>,
         problems: &mut Vec<String>,
-    ) -> Result<Vec<(Arc<Peer>, EndpointDescription)>> {
-        let mut entries = Vec::new();
-        for peer in self.peers()?.iter().filter(|peer| !peer.is_known_dead()) {
-            match peer.endpoints(Some(topic_hash(topic))) {
-                Ok(found) => entries.extend(
-                    found
-                        .into_iter()
-                        .filter(|(endpoint, _)| endpoint.role == role && endpoint.topic == topic)
-                        .map(|(endpoint, _)| (peer.clone(), endpoint)),
-                ),
+        is_meant: impl Fn(&Peer) -> bool,
+    ) -> Result<Vec<(Arc<Peer>, EndpointDescription, u64)>> {
+        let (mut entries, hash) = (Vec::new(), topic.map(topic_hash));
+        for peer in self.peers()?.iter().filter(|peer| is_meant(peer)) {
+            match peer.endpoints(hash) {
+                Ok(mut found) => {
+                    found.retain(|(endpoint, _)| topic.is_none_or(|topic| endpoint.topic == topic));
+                    entries.extend(found.into_iter().map(|(endpoint, copied)| (peer.clone(), endpoint, copied)));
+                }
                 Err(error) => problems.push(error.to_string()),
             }
         }
         Ok(entries)
     }
 
+    /// The same for one role on a topic, without the samples; of processes that are not known to be dead, without a probe.
+    pub(crate) fn endpoints(
+        &self,
+        topic: &str,
+        role: Role,
+        problems: &mut Vec<String>,
+    ) -> Result<Vec<(Arc<Peer>, EndpointDescription)>> {
+        let entries = self.entries_of(Some(topic), problems, |peer| !peer.is_known_dead())?.into_iter();
+        Ok(entries.filter(|(_, it, _)| it.role == role).map(|(peer, endpoint, _)| (peer, endpoint)).collect())
+    }
+
     /// An error about an endpoint at the other end of `own`'s topic that has another type; `None` if there is none.
     pub(crate) fn type_mismatch(&self, own: &EndpointDescription) -> Option<Error> {
+        let is_publisher = own.role == Role::Publisher;
+        let other_role = if is_publisher { Role::Subscription } else { Role::Publisher };
         // A process that cannot be read is no mismatch of types.
-        let others = |role| self.endpoints(&own.topic, role, &mut Vec::new()).unwrap_or_default();
-        let mismatch = match own.role {
-            Role::Publisher => {
-                others(Role::Subscription).iter().find_map(|(_, subscription)| own.type_mismatch(subscription))
-            }
-            Role::Subscription => {
-                others(Role::Publisher).iter().find_map(|(_, publisher)| publisher.type_mismatch(own))
-            }
-            Role::Node => None,
+        let others = self.endpoints(&own.topic, other_role, &mut Vec::new()).unwrap_or_default();
+        let mismatch = |other| {
+            if is_publisher { own.type_mismatch(other) } else { EndpointDescription::type_mismatch(other, own) }
         };
+        let mismatch = others.iter().find_map(|(_, other)| mismatch(other));
         mismatch.map(|mismatch| Error::TypeMismatch { mismatch })
     }
 

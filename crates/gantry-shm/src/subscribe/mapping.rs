@@ -100,11 +100,8 @@ impl PublisherMapping {
     /// Address of the slot's header at `offset`, after checking that there can be a slot with `length_bytes` of payload.
     #[inline]
     pub(crate) fn slot(&self, offset: usize, length_bytes: usize) -> Result<NonNull<SlotHeader>> {
-        if offset < self.memory_offset {
-            return Err(self.before_memory(offset));
-        }
-        if length_bytes > self.payload_bytes {
-            return Err(self.too_long(offset, length_bytes));
+        if offset < self.memory_offset || length_bytes > self.payload_bytes {
+            return Err(self.no_slot(offset, length_bytes));
         }
         let bytes = PAYLOAD_OFFSET.saturating_add(length_bytes);
         self.cover(offset.saturating_add(bytes))?;
@@ -112,15 +109,14 @@ impl PublisherMapping {
     }
 
     #[cold]
-    fn before_memory(&self, offset: usize) -> Error {
-        let expected = format!("at least {}", self.memory_offset);
-        Error::corrupt(self.region.name(), "a ring entry", expected, offset)
-    }
-
-    #[cold]
-    fn too_long(&self, offset: usize, length_bytes: usize) -> Error {
-        let expected = format!("at most {} bytes", self.payload_bytes);
-        Error::corrupt(self.region.name(), format!("the slot at {offset}"), expected, length_bytes)
+    fn no_slot(&self, offset: usize, length_bytes: usize) -> Error {
+        let expected = format!("a slot from {} on, with at most {} bytes", self.memory_offset, self.payload_bytes);
+        Error::corrupt(
+            self.region.name(),
+            "a ring entry",
+            expected,
+            format!("one at {offset}, with {length_bytes} bytes"),
+        )
     }
 
     /// Control path: brings in the pages by which the file grew since the last call ([`Region::prefault_new`]).

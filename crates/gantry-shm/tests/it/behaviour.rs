@@ -3,7 +3,7 @@
 use crate::support::*;
 use gantry_shm::{Error, Publisher, PublisherOptions, Qos, SourceTime, Subscription, TypeDescription};
 use std::{
-    sync::atomic::{AtomicU64, Ordering::Relaxed},
+    sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed},
     time::Duration,
 };
 
@@ -298,11 +298,11 @@ fn a_slow_reader_of_a_fast_publisher_still_gets_samples() {
     let mut publisher = publisher(&participant, BYTES, qos);
     let mut subscription = subscription(&participant, BYTES, qos);
     match_up(&mut publisher, &mut subscription);
-    let done = &std::sync::atomic::AtomicBool::new(false);
+    let done = &AtomicBool::new(false);
     std::thread::scope(|scope| {
         scope.spawn(move || {
             let mut number = 0;
-            while !done.load(std::sync::atomic::Ordering::Relaxed) {
+            while !done.load(Relaxed) {
                 number += 1;
                 send(&mut publisher, BYTES, number);
             }
@@ -313,7 +313,7 @@ fn a_slow_reader_of_a_fast_publisher_still_gets_samples() {
             assert!(number > last);
             last = number;
         }
-        done.store(true, std::sync::atomic::Ordering::Relaxed);
+        done.store(true, Relaxed);
     });
 }
 
