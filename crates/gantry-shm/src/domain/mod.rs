@@ -241,17 +241,9 @@ impl Domain {
         Ok(description)
     }
 
-    /// The endpoints and nodes of the living processes, of one topic or of all, each with its process and the number of samples
-    /// that it copied. A process that cannot be read is passed over, with a sentence in `problems`.
+    /// The endpoints and nodes of some processes, of one topic or of all, each with its process and the number of samples that it
+    /// copied. A process that cannot be read is passed over, with a sentence in `problems`.
     pub(crate) fn entries(
-        &self,
-        topic: Option<&str>,
-        problems: &mut Vec<String>,
-    ) -> Result<Vec<(Arc<Peer>, EndpointDescription, u64)>> {
-        self.entries_of(topic, problems, Peer::is_alive)
-    }
-
-    fn entries_of(
         &self,
         topic: Option<&str>,
         problems: &mut Vec<String>,
@@ -270,14 +262,14 @@ impl Domain {
         Ok(entries)
     }
 
-    /// The same for one role on a topic, without the samples; of processes that are not known to be dead, without a probe.
+    /// The endpoints of one role on a topic, of processes that are not known to be dead; probes none.
     pub(crate) fn endpoints(
         &self,
         topic: &str,
         role: Role,
         problems: &mut Vec<String>,
     ) -> Result<Vec<(Arc<Peer>, EndpointDescription)>> {
-        let entries = self.entries_of(Some(topic), problems, |peer| !peer.is_known_dead())?.into_iter();
+        let entries = self.entries(Some(topic), problems, |peer| !peer.is_known_dead())?.into_iter();
         Ok(entries.filter(|(_, it, _)| it.role == role).map(|(peer, endpoint, _)| (peer, endpoint)).collect())
     }
 

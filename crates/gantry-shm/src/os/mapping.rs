@@ -29,8 +29,8 @@ static NEXT_PLACE: AtomicUsize = AtomicUsize::new(1 << 36);
 
 /// A mapped file.
 pub(crate) struct Mapping {
-    base: *mut c_void,
-    bytes: usize,
+    pub(crate) base: *mut c_void,
+    pub(crate) bytes: usize,
     writable: bool,
     epoch: Epoch,
 }
@@ -71,14 +71,6 @@ impl Mapping {
             return Ok(None);
         }
         Ok(Some(Mapping { base: place, bytes, writable, epoch }))
-    }
-
-    pub(crate) fn base(&self) -> *mut u8 {
-        self.base.cast()
-    }
-
-    pub(crate) fn bytes(&self) -> usize {
-        self.bytes
     }
 }
 

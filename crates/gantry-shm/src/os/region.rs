@@ -110,8 +110,8 @@ impl Region {
         let length_bytes = stat.st_size as usize;
         let mapping = Mapping::new(&file, name, (length_bytes, reserve_bytes), writable)?;
         Ok(Region {
-            base: AtomicPtr::new(mapping.base()),
-            mapped_bytes: AtomicUsize::new(mapping.bytes()),
+            base: AtomicPtr::new(mapping.base.cast()),
+            mapped_bytes: AtomicUsize::new(mapping.bytes),
             length_bytes: AtomicUsize::new(length_bytes),
             reserve_bytes,
             mappings: Mutex::new(vec![mapping]),
@@ -130,11 +130,11 @@ impl Region {
         }
         let mut mappings = self.mappings.lock().unwrap_or_else(PoisonError::into_inner);
         // Another thread may have done it meanwhile.
-        if let Some(newest) = mappings.last_mut().filter(|newest| newest.bytes() < length_bytes) {
+        if let Some(newest) = mappings.last_mut().filter(|newest| newest.bytes < length_bytes) {
             let another = newest.lengthen(&self.name, (length_bytes, self.reserve_bytes))?;
             let newest = another.as_ref().unwrap_or(newest);
-            self.base.store(newest.base(), Relaxed); // the store of `mapped_bytes` publishes it
-            self.mapped_bytes.store(newest.bytes(), Release);
+            self.base.store(newest.base.cast(), Relaxed); // the store of `mapped_bytes` publishes it
+            self.mapped_bytes.store(newest.bytes, Release);
             self.prefaulted_bytes.store(0, Relaxed); // the pages of another mapping are to be brought in anew
             mappings.extend(another);
         }

@@ -60,13 +60,10 @@ impl PublisherMapping {
     /// The ring that the publisher uses now.
     pub(crate) fn ring(&self) -> Result<Ring> {
         let descriptor = Descriptor::from_word(acquire(&self.header.ring));
-        match self.region.ring(descriptor, self.entry_bytes) {
-            Err(_) => {
-                self.region.refresh_length()?; // it lies where the file grew
-                self.region.ring(descriptor, self.entry_bytes)
-            }
-            ring => ring,
-        }
+        self.region.ring(descriptor, self.entry_bytes).or_else(|_| {
+            self.region.refresh_length()?; // it lies where the file grew
+            self.region.ring(descriptor, self.entry_bytes)
+        })
     }
 
     /// The ring that the publisher uses now, and the newest sequence in it.
