@@ -5,7 +5,8 @@ use gantry_shm::{
     Error, Participant, Publisher, PublisherOptions, Qos, Sample, SourceTime, Subscription, TypeDescription,
 };
 use rustix::{
-    mm::{MlockAllFlags, mlockall},
+    io::Errno,
+    mm::{MapFlags, MlockAllFlags, ProtFlags, mlockall, mmap_anonymous},
     process::{Resource, Rlimit, getrlimit, setrlimit},
     thread::{CapabilitySet, capabilities, set_capabilities},
 };
@@ -105,6 +106,7 @@ pub fn map_little(root: &Path, participant: &Arc<Participant>) {
     match_up(&mut publisher, &mut subscription);
     let held = send_and_hold(&mut publisher, &mut subscription, 20_000);
     check_mapped_once(root);
+    check_hole_in_child(publisher.loan(20_000).unwrap().bytes_mut());
     // The memory of the samples stays mapped, at whatever address it was taken.
     drop((publisher, subscription));
     held.iter().for_each(|(number, sample)| check_any(sample.bytes(), *number));
@@ -123,6 +125,24 @@ fn check_mapped_once(root: &Path) {
         assert!(found.insert((columns[1], columns[4])), "mapped more than once: {line}");
     }
     assert!(found.len() >= 5, "{maps}");
+}
+
+/// A forked child must get no memory of its own in the place of the parent's, in a mapping that was made longer, too.
+fn check_hole_in_child(bytes: &mut [u8]) {
+    let page = bytes.as_mut_ptr().map_addr(|address| address & !4095).cast();
+    let flags = MapFlags::PRIVATE | MapFlags::FIXED_NOREPLACE;
+    // SAFETY: the child makes only system calls.
+    let pid = unsafe { libc::fork() };
+    if pid == 0 {
+        // SAFETY: a system call, which replaces no mapping.
+        let mapped = unsafe { mmap_anonymous(page, 4096, ProtFlags::READ, flags) };
+        // SAFETY: plain system call.
+        unsafe { libc::_exit(i32::from(mapped != Err(Errno::EXIST))) };
+    }
+    let mut status = 0;
+    // SAFETY: plain system call; `status` is ours.
+    let ended = unsafe { libc::waitpid(pid, &mut status, 0) };
+    assert_eq!((ended, status), (pid, 0), "a forked child maps memory where its parent writes");
 }
 
 fn a_process_that_may_lock_little_memory_publishes_and_takes() {
