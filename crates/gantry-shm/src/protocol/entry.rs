@@ -2,18 +2,17 @@
 //!
 //! One load gives all of it. The lower half is dead (1 bit) and the sequence (31 bits). Of a sample in a slot, the upper half is
 //! the slot's offset / 64. Of an *inline* sample, whose payload follows in the entry, it is, from the top: 1, the payload's length
-//! (11 bits), whether a trailer follows the payload, and its wall time (19 bits, as `wall_bits` says).
+//! (11 bits), and its wall time (20 bits, as [`InlineInfo::wall_shift_ns`]).
 
-use crate::protocol::layout::{INLINE_TRAILER_WORDS, LINE_BYTES};
+use crate::protocol::layout::LINE_BYTES;
 
 const DEAD: u64 = 1 << 31;
 const SEQUENCE_MASK: u64 = DEAD - 1;
 const INLINE: u64 = 1 << 63;
 const LENGTH_SHIFT: u32 = 52;
 const LENGTH_MASK: u64 = 0x7ff;
-const TRAILER: u64 = 1 << 51;
 const WALL_SHIFT: u32 = 32;
-const WALL_BITS: u32 = 19;
+const WALL_BITS: u32 = 20;
 /// Every entry of a ring that was replaced. No inline payload is so long.
 pub(crate) const MOVED: u64 = u64::MAX;
 
@@ -42,14 +41,9 @@ pub(crate) struct InlineInfo {
     pub(crate) length_bytes: usize,
     /// CLOCK_MONOTONIC.
     pub(crate) time_ns: u64,
-    /// CLOCK_REALTIME less CLOCK_MONOTONIC, less that of the publisher's header.
+    /// CLOCK_REALTIME less CLOCK_MONOTONIC, less that of the publisher's header: as a rule some ns.
     pub(crate) wall_shift_ns: u64,
-    /// The request that it answers: the client's gid in two words, the sequence. All 0: none.
-    pub(crate) request: [u64; 3],
 }
-
-/// The words behind an inline payload.
-pub(crate) type Trailer = [u64; INLINE_TRAILER_WORDS];
 
 /// The word of a living sample in a slot. `offset` is a multiple of 64 below 2^37.
 #[inline]
@@ -97,8 +91,8 @@ impl InlineWord {
     /// The word of a living inline sample.
     #[inline]
     pub(crate) fn new(info: &InlineInfo, sequence: u64) -> InlineWord {
-        let wall = if info.needs_trailer() { TRAILER } else { wall_bits(info.wall_shift_ns) << WALL_SHIFT };
-        InlineWord(INLINE | (info.length_bytes as u64) << LENGTH_SHIFT | wall | sequence & SEQUENCE_MASK)
+        let wall = info.wall_shift_ns & ((1 << WALL_BITS) - 1);
+        InlineWord(INLINE | (info.length_bytes as u64) << LENGTH_SHIFT | wall << WALL_SHIFT | sequence & SEQUENCE_MASK)
     }
 
     /// The payload's length.
@@ -107,19 +101,7 @@ impl InlineWord {
         (self.0 >> LENGTH_SHIFT & LENGTH_MASK) as usize
     }
 
-    /// Words of the payload, without the trailer.
-    #[inline]
-    pub(crate) fn payload_words(self) -> usize {
-        self.length_bytes().div_ceil(8)
-    }
-
-    /// Whether a [`Trailer`] follows the payload.
-    #[inline]
-    pub(crate) fn has_trailer(self) -> bool {
-        self.0 & TRAILER != 0
-    }
-
-    /// [`InlineInfo::wall_shift_ns`] of a sample without a trailer.
+    /// [`InlineInfo::wall_shift_ns`].
     #[inline]
     pub(crate) fn wall_shift_ns(self) -> u64 {
         let unused = u64::BITS - WALL_BITS;
@@ -128,25 +110,12 @@ impl InlineWord {
 }
 
 impl InlineInfo {
-    /// Whether it does not fit in the entry's word.
+    /// Whether the word has room for it. Not if the clocks differ by half a millisecond more or less than they did when the
+    /// publisher was made: the wall clock was stepped, or the caller's times are others.
     #[inline]
-    pub(crate) fn needs_trailer(&self) -> bool {
-        self.request != [0; 3]
-            || InlineWord(wall_bits(self.wall_shift_ns) << WALL_SHIFT).wall_shift_ns() != self.wall_shift_ns
+    pub(crate) fn fits(&self) -> bool {
+        self.wall_shift_ns.wrapping_add(1 << (WALL_BITS - 1)) < 1 << WALL_BITS
     }
-
-    /// The words behind the payload.
-    #[inline]
-    pub(crate) fn trailer(&self) -> Trailer {
-        let [gid0, gid1, sequence] = self.request;
-        [self.wall_shift_ns, gid0, gid1, sequence]
-    }
-}
-
-/// The wall time in the word: the clocks differ by what they did when the publisher was made, as a rule to some ns.
-#[inline]
-fn wall_bits(shift_ns: u64) -> u64 {
-    shift_ns & ((1 << WALL_BITS) - 1)
 }
 
 #[cfg(all(test, not(loom)))]
@@ -186,17 +155,15 @@ mod tests {
     fn an_inline_word_keeps_length_and_wall_time() {
         let largest_ns = (1 << (WALL_BITS - 1)) - 1;
         for length_bytes in [0, 1, 48, 1024] {
-            for (shift_ns, needs_trailer) in
-                [(0, false), (largest_ns, false), (!largest_ns, false), (largest_ns + 1, true), (!largest_ns - 1, true)]
+            for (shift_ns, fits) in
+                [(0, true), (largest_ns, true), (!largest_ns, true), (largest_ns + 1, false), (!largest_ns - 1, false)]
             {
                 let info = InlineInfo { length_bytes, wall_shift_ns: shift_ns, ..InlineInfo::default() };
                 let word = InlineWord::new(&info, 1 << 40 | 77);
                 assert_eq!(classify(word.0, 77), Entry::Inline(word));
-                assert_eq!((word.length_bytes(), word.has_trailer()), (length_bytes, needs_trailer));
-                assert!(needs_trailer || word.wall_shift_ns() == shift_ns, "{shift_ns:x}");
+                assert_eq!((word.length_bytes(), info.fits()), (length_bytes, fits));
+                assert!(!fits || word.wall_shift_ns() == shift_ns, "{shift_ns:x}");
             }
         }
-        let answer = InlineInfo { request: [0, 0, 1], ..InlineInfo::default() };
-        assert!(InlineWord::new(&answer, 1).has_trailer());
     }
 }

@@ -3,6 +3,7 @@
 //! Plain data without shared memory, so that it is tested by itself. A slot is at any time in exactly one state: free, on loan,
 //! retained, or retired. Inline samples have a sequence and no slot. Only [`History::add_slot`] allocates.
 
+use crate::protocol::layout::LINE_BYTES;
 use std::collections::VecDeque;
 
 /// Memory for one sample, header included.
@@ -11,6 +12,19 @@ pub(crate) struct Slot {
     /// In the publisher's file; a multiple of 64.
     pub(crate) offset: usize,
     pub(crate) bytes: usize,
+}
+
+impl Slot {
+    /// In one word. Offset and length are multiples of 64, below 2^38 (`region`, `MAX_RESERVE_BYTES`); no slot begins at 0.
+    #[inline]
+    pub(crate) fn to_word(self) -> u64 {
+        ((self.offset / LINE_BYTES) as u64) << 32 | (self.bytes / LINE_BYTES) as u64
+    }
+
+    #[inline]
+    pub(crate) fn from_word(word: u64) -> Slot {
+        Slot { offset: (word >> 32) as usize * LINE_BYTES, bytes: word as u32 as usize * LINE_BYTES }
+    }
 }
 
 /// The slots of one publisher.

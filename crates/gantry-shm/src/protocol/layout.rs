@@ -307,13 +307,10 @@ shared_struct! {
 pub(crate) const INLINE_OFFSET: usize = size_of::<RingEntry>();
 /// The largest payload that an entry may hold.
 pub(crate) const MAX_INLINE_BYTES: usize = 1024;
-/// Words behind an inline payload, if its entry says so: CLOCK_REALTIME of publishing, then the request that it answers (the
-/// client's gid in two words, the sequence; all 0: it answers none).
-pub(crate) const INLINE_TRAILER_WORDS: usize = 4;
 
 /// Bytes of an entry for inline payloads of up to `inline_bytes`: whole lines.
 pub(crate) const fn entry_bytes(inline_bytes: usize) -> usize {
-    (INLINE_OFFSET + inline_bytes.next_multiple_of(8) + 8 * INLINE_TRAILER_WORDS).next_multiple_of(LINE_BYTES)
+    (INLINE_OFFSET + inline_bytes).next_multiple_of(LINE_BYTES)
 }
 
 shared_struct! {
@@ -452,7 +449,6 @@ const CONSTANTS: &[u64] = &[
     WAITER_LINES as u64,
     RECORDS_PER_BLOCK as u64,
     PAYLOAD_OFFSET as u64,
-    INLINE_TRAILER_WORDS as u64,
     BLOCK_RECORDS as u64,
     BLOCK_ENDPOINT as u64,
     READER_ACTIVE as u64,
@@ -500,7 +496,7 @@ pub fn describe() -> String {
         "\nboard: topics at {BOARD_TOPICS_OFFSET} x {TOPIC_LINES}, waiters at {BOARD_WAITERS_OFFSET} x {WAITER_LINES}, \
          {BOARD_BYTES} bytes\nslot: payload at {PAYLOAD_OFFSET}\nblock: {RECORDS_PER_BLOCK} records of {PINS_PER_RECORD} pins\n\
          entry: dead << 31 | sequence & 0x7fffffff, with offset / {LINE_BYTES} << 32 of the slot, or\n\
-         inline << 63 | length << 52 | trailer << 51 | (wall time - time - wall_offset_ns, 19 bits) << 32"
+         inline << 63 | length << 52 | (wall time - time - wall_offset_ns, 20 bits) << 32"
     );
     text
 }

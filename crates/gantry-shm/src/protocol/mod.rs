@@ -37,6 +37,7 @@ pub(crate) mod collect;
 pub(crate) mod entry;
 pub(crate) mod history;
 pub(crate) mod layout;
+pub(crate) mod line;
 #[cfg(all(test, loom))]
 mod models;
 pub(crate) mod prefetch;

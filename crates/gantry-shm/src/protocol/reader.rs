@@ -2,7 +2,7 @@
 //! nothing, takes no lock and makes no system call.
 
 use super::{
-    entry::{Entry, InlineInfo},
+    entry::{Entry, InlineInfo, InlineWord},
     ring::Ring,
 };
 use crate::{
@@ -156,6 +156,19 @@ impl Reader {
         Some(entry)
     }
 
+    /// The next sample, if it is the inline one that [`Reader::look`] found, this reader keeps up, and the publisher does not
+    /// overwrite the entry meanwhile; else [`Reader::take`] has an answer. `pin` is 0 and the caller's alone.
+    #[inline(always)]
+    pub(crate) fn take_inline(&mut self, word: InlineWord, pin: &AtomicU64, payload: &mut [u64]) -> Option<InlineInfo> {
+        if self.has_fallen_behind() {
+            return None; // a reader that has not is not lapped, either: depths are far below 2^30
+        }
+        let info = self.ring.copy(self.next, word, payload)?;
+        pin.store(COPIED, release(Site::PinStore)); // (4) as in `set_pin`
+        self.advance();
+        Some(info)
+    }
+
     /// Likely length of the next sample, if it is in a slot.
     #[inline]
     pub(crate) fn length_hint(&self) -> usize {
@@ -171,10 +184,7 @@ impl Reader {
         }
         let taken = self.take_held(first, pin, payload);
         if taken.is_sample() {
-            self.next = self.next.saturating_add(1);
-            // Release (6): the publisher may retire samples below the cursor; this one is pinned or copied.
-            self.record.cursor.store(self.next, release(Site::CursorStore));
-            crash::point(Point::CursorStored);
+            self.advance();
         } else if pin.load(Relaxed) != 0 {
             unpin(pin);
         }
@@ -187,6 +197,15 @@ impl Reader {
         self.next -= 1;
         self.record.cursor.store(self.next, Relaxed);
         unpin(pin);
+    }
+
+    /// The next sample is held.
+    #[inline(always)]
+    fn advance(&mut self) {
+        self.next += 1;
+        // Release (6): the publisher may retire samples below the cursor; this one is pinned or copied.
+        self.record.cursor.store(self.next, release(Site::CursorStore));
+        crash::point(Point::CursorStored);
     }
 
     /// Holds the next sample, and catches up with a publisher that retires under this reader. Whether the reader has fallen
@@ -248,9 +267,8 @@ impl Reader {
     /// keeps up; only small depths need a look at the ring.
     #[inline]
     fn has_fallen_behind(&self) -> bool {
-        let limit = self.next.saturating_add(self.depth);
-        let head = self.head();
-        head >= limit || head.saturating_add(SAMPLES_PER_HEAD_STORE) > limit && self.newest() >= limit
+        let (limit, head) = (self.next + self.depth, self.head());
+        head >= limit || head + SAMPLES_PER_HEAD_STORE > limit && self.newest() >= limit
     }
 
     /// Gating: 1 + the waiter line to ring if the publisher waits for a cursor, else 0.

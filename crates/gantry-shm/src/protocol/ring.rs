@@ -6,8 +6,9 @@
 use crate::{
     crash::{self, Point},
     protocol::{
-        entry::{self, Entry, InlineInfo, InlineWord, MOVED, Trailer},
+        entry::{self, Entry, InlineInfo, InlineWord, MOVED},
         layout::{INLINE_OFFSET, LINE_BYTES},
+        line,
         shared::InRegion,
         sync::{AtomicU64, Ordering::Relaxed, Site, acquire_fence, is_weakened, release, release_fence},
     },
@@ -15,6 +16,10 @@ use crate::{
 
 /// Words of an entry before an inline payload: its word, and its detail.
 const HEADER_WORDS: usize = INLINE_OFFSET / 8;
+/// Payload words in an entry's first line, and in each line after it. They are copied together, in a few instructions without a
+/// branch; in models one by one.
+const FIRST_WORDS: usize = if cfg!(loom) { 1 } else { LINE_WORDS - HEADER_WORDS };
+const LINE_WORDS: usize = if cfg!(loom) { 1 } else { LINE_BYTES / 8 };
 
 /// The location of a publisher's ring, in one word: offset / 64 in the upper half, log2 of the capacity in the lower.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,20 +50,28 @@ impl Ring {
     /// `words` are those of a power of two of entries, of `entry_bytes` each.
     pub(crate) fn new(words: InRegion<[AtomicU64]>, entry_bytes: usize) -> Ring {
         let entry_words = entry_bytes / 8;
-        Ring { words, mask: (words.len() / entry_words) as u64 - 1, entry_words }
+        assert!(entry_words >= HEADER_WORDS + FIRST_WORDS && words.len() >= entry_words, "{entry_bytes} bytes");
+        // A power of two again, whatever the caller gave: `entry` relies on it.
+        let capacity = 1 << (words.len() / entry_words).ilog2();
+        Ring { words, mask: capacity - 1, entry_words }
     }
 
-    /// The words of a sequence's entry.
-    #[inline]
-    fn entry(&self, sequence: u64) -> &[AtomicU64] {
+    /// The words of a sequence's entry: word and detail, and those of an inline payload.
+    #[inline(always)]
+    fn entry(&self, sequence: u64) -> (&[AtomicU64; HEADER_WORDS], &[AtomicU64]) {
         let first = (sequence & self.mask) as usize * self.entry_words;
-        &self.words[first..first + self.entry_words]
+        // SAFETY: the words of `mask + 1` entries are there (`Ring::new`).
+        let words = unsafe { self.words.get_unchecked(first..first + self.entry_words) };
+        // SAFETY: an entry is longer than its header (`Ring::new`).
+        let (header, payload) = unsafe { words.split_at_unchecked(HEADER_WORDS) };
+        // SAFETY: the header has so many words.
+        (unsafe { &*header.as_ptr().cast() }, payload)
     }
 
     /// Address of a sequence's entry, for prefetching.
     #[inline]
     pub(crate) fn address(&self, sequence: u64) -> *const u8 {
-        self.entry(sequence).as_ptr().cast()
+        self.entry(sequence).0.as_ptr().cast()
     }
 
     /// Number of entries.
@@ -69,7 +82,7 @@ impl Ring {
     /// Reader: the state of a sequence. Every store before that of the entry's word is seen after this (1).
     #[inline]
     pub(crate) fn look(&self, sequence: u64) -> Entry {
-        let word = self.entry(sequence)[0].load(Relaxed);
+        let word = self.entry(sequence).0[0].load(Relaxed);
         acquire_fence(Site::EntryLook);
         entry::classify(word, sequence)
     }
@@ -78,7 +91,7 @@ impl Ring {
     /// publisher went on meanwhile: then the length is in the header, which the pin keeps.
     #[inline]
     pub(crate) fn length_bytes(&self, sequence: u64) -> Option<u64> {
-        let length_bytes = self.entry(sequence)[1].load(Relaxed);
+        let length_bytes = self.entry(sequence).0[1].load(Relaxed);
         // Not if that site is weakened: this fence would hide that `look` needs its own.
         if !is_weakened(Site::EntryLook) {
             acquire_fence(Site::RecheckFence); // (7)
@@ -87,74 +100,74 @@ impl Ring {
         is_unchanged.then_some(length_bytes)
     }
 
-    /// Reader: copies a living inline sample; `payload` gets its words, the last one with bytes behind the payload. `None`: the
+    /// Reader: copies a living inline sample; `payload` gets its words, and those behind them to the end of a line. `None`: the
     /// publisher went on meanwhile, or the word makes no sense.
     #[inline(always)]
     pub(crate) fn copy(&self, sequence: u64, word: InlineWord, payload: &mut [u64]) -> Option<InlineInfo> {
-        let (header, rest) = self.entry(sequence).split_at(HEADER_WORDS);
-        let words = word.payload_words();
-        let (from, trailer) = rest.split_at_checked(words)?;
-        let time_ns = header[1].load(Relaxed);
-        payload.get_mut(..words)?.iter_mut().zip(from).for_each(|(to, from)| *to = from.load(Relaxed));
-        let (mut wall_shift_ns, mut request) = (word.wall_shift_ns(), [0; 3]);
-        if word.has_trailer() {
-            let trailer = trailer.first_chunk::<{ size_of::<Trailer>() / 8 }>()?;
-            let load = |index: usize| trailer[index].load(Relaxed);
-            (wall_shift_ns, request) = (load(0), [load(1), load(2), load(3)]);
-        }
+        let ([first, detail], from) = self.entry(sequence);
+        let lines = more_lines(word.length_bytes());
+        let (from, from_lines) = from.split_first_chunk::<FIRST_WORDS>()?;
+        let (to, to_lines) = payload.split_first_chunk_mut::<FIRST_WORDS>()?;
+        let from_lines = from_lines.as_chunks::<LINE_WORDS>().0.get(..lines)?;
+        let to_lines = to_lines.as_chunks_mut::<LINE_WORDS>().0.get_mut(..lines)?;
+        let time_ns = detail.load(Relaxed);
+        line::load(from, to);
+        to_lines.iter_mut().zip(from_lines).for_each(|(to, from)| line::load(from, to));
         acquire_fence(Site::RecheckFence); // (7)
-        let is_unchanged = header[0].load(Relaxed) == word.0 || is_weakened(Site::Recheck);
-        is_unchanged.then_some(InlineInfo { length_bytes: word.length_bytes(), time_ns, wall_shift_ns, request })
+        let is_unchanged = first.load(Relaxed) == word.0 || is_weakened(Site::Recheck);
+        let (length_bytes, wall_shift_ns) = (word.length_bytes(), word.wall_shift_ns());
+        is_unchanged.then_some(InlineInfo { length_bytes, time_ns, wall_shift_ns })
     }
 
     /// Length of a sample in a slot that may have been retired, but not so long ago that its entry was used again.
     pub(crate) fn length_bytes_of(&self, sequence: u64) -> Option<usize> {
-        let entry = self.entry(sequence);
-        let word = entry[0].load(Relaxed);
-        entry::is_of_slot(word, sequence).then(|| entry[1].load(Relaxed) as usize)
+        let ([word, length_bytes], _) = self.entry(sequence);
+        entry::is_of_slot(word.load(Relaxed), sequence).then(|| length_bytes.load(Relaxed) as usize)
     }
 
     /// Reader: likely length of a living sample in a slot, for prefetching only.
     #[inline]
     pub(crate) fn length_hint(&self, sequence: u64) -> usize {
-        self.entry(sequence)[1].load(Relaxed) as usize
+        self.entry(sequence).0[1].load(Relaxed) as usize
     }
 
-    /// Publisher: the entry of the next sequence, whose last sample is dead from here on (7). The caller stores the other words,
-    /// then the first (Release).
-    #[inline]
-    fn overwrite(&self, sequence: u64) -> &[AtomicU64] {
-        let entry = self.entry(sequence);
+    /// Publisher: marks the last sample in the next sequence's entry as dead (7). The caller stores the other words, then the
+    /// first (Release).
+    #[inline(always)]
+    fn overwrite(&self, sequence: u64, word: &AtomicU64) {
         if !is_weakened(Site::OverwriteMark) {
-            entry[0].store(entry::dead(sequence.wrapping_sub(self.mask + 1)), Relaxed);
+            word.store(entry::dead(sequence.wrapping_sub(self.mask + 1)), Relaxed);
         }
         release_fence(Site::OverwriteFence);
         crash::point(Point::EntryOverwritten);
-        entry
     }
 
     /// Publisher: announces the sample in the slot at `offset`, which is written (1).
     #[inline]
     pub(crate) fn publish(&self, sequence: u64, offset: usize, length_bytes: u64) {
-        let entry = self.overwrite(sequence);
-        entry[1].store(length_bytes, Relaxed);
+        let ([word, detail], _) = self.entry(sequence);
+        self.overwrite(sequence, word);
+        detail.store(length_bytes, Relaxed);
         crash::point(Point::EntryWritten);
-        entry[0].store(entry::in_slot(offset, sequence), release(Site::EntryStore));
+        word.store(entry::in_slot(offset, sequence), release(Site::EntryStore));
         crash::point(Point::EntryAlive);
     }
 
-    /// Publisher: writes and announces an inline sample, which fits in the entry with its trailer.
+    /// Publisher: writes and announces an inline sample, which fits in the entry. `payload` goes to the end of its last line.
     #[inline(always)]
     pub(crate) fn publish_inline(&self, sequence: u64, payload: &[u64], info: &InlineInfo) {
-        let entry = self.overwrite(sequence);
-        let (header, rest) = entry.split_at(HEADER_WORDS);
-        header[1].store(info.time_ns, Relaxed);
-        rest.iter().zip(payload).for_each(|(to, from)| to.store(*from, Relaxed));
-        if info.needs_trailer() {
-            rest[payload.len()..].iter().zip(info.trailer()).for_each(|(to, from)| to.store(from, Relaxed));
+        let ([word, detail], to) = self.entry(sequence);
+        self.overwrite(sequence, word);
+        detail.store(info.time_ns, Relaxed);
+        if let (Some((to, to_lines)), Some((from, from_lines))) =
+            (to.split_first_chunk::<FIRST_WORDS>(), payload.split_first_chunk::<FIRST_WORDS>())
+        {
+            let lines = from_lines.as_chunks::<LINE_WORDS>().0.iter().take(more_lines(info.length_bytes));
+            line::store(from, to);
+            to_lines.as_chunks().0.iter().zip(lines).for_each(|(to, from)| line::store(from, to));
         }
         crash::point(Point::EntryWritten);
-        header[0].store(InlineWord::new(info, sequence).0, release(Site::EntryStore));
+        word.store(InlineWord::new(info, sequence).0, release(Site::EntryStore));
         crash::point(Point::EntryAlive);
     }
 
@@ -165,7 +178,7 @@ impl Ring {
         if is_weakened(Site::DeadMark) {
             return;
         }
-        let word = &self.entry(sequence)[0];
+        let word = &self.entry(sequence).0[0];
         word.store(entry::killed(word.load(Relaxed)), Relaxed);
         crash::point(Point::EntryDead);
     }
@@ -177,11 +190,12 @@ impl Ring {
         for index in 0..capacity {
             // The sequences up to `head` that share the ring; an entry before the first sample is 0, older than all.
             let sequence = (head + 1 + index).wrapping_sub(capacity);
-            let (old, new) = (self.entry(sequence), new.entry(sequence));
-            old.iter().zip(new).for_each(|(old, new)| new.store(old.load(Relaxed), Relaxed));
+            let ((old_header, old), (new_header, new)) = (self.entry(sequence), new.entry(sequence));
+            let words = old_header.iter().chain(old).zip(new_header.iter().chain(new));
+            words.for_each(|(old, new)| new.store(old.load(Relaxed), Relaxed));
             match sequence as i64 {
-                ..=0 => new[0].store(0, Relaxed),
-                _ if sequence < tail => new[0].store(entry::dead(sequence), Relaxed),
+                ..=0 => new_header[0].store(0, Relaxed),
+                _ if sequence < tail => new_header[0].store(entry::dead(sequence), Relaxed),
                 _ => {}
             }
         }
@@ -197,6 +211,12 @@ impl Ring {
             });
         }
     }
+}
+
+/// Lines of an inline payload after the entry's first one.
+#[inline(always)]
+fn more_lines(length_bytes: usize) -> usize {
+    length_bytes.saturating_sub(8 * FIRST_WORDS).div_ceil(8 * LINE_WORDS)
 }
 
 #[cfg(all(test, not(loom)))]
@@ -215,10 +235,10 @@ mod tests {
             let (old, new) = (ring(4), ring(16));
             let tail = head.saturating_sub(2).max(1);
             for sequence in head.saturating_sub(3).max(1)..=head {
-                let info = InlineInfo { length_bytes: 16, time_ns: sequence, wall_shift_ns: 5, request: [0; 3] };
+                let info = InlineInfo { length_bytes: 16, time_ns: sequence, wall_shift_ns: 5 };
                 match sequence % 2 {
                     0 => old.publish(sequence, sequence as usize % 1000 * 64, 7),
-                    _ => old.publish_inline(sequence, &[sequence, 2 * sequence], &info),
+                    _ => old.publish_inline(sequence, &[sequence, 2 * sequence, 0, 0, 0, 0], &info),
                 }
             }
             (head.saturating_sub(3).max(1)..tail).for_each(|sequence| old.mark_dead(sequence));
@@ -226,7 +246,7 @@ mod tests {
             old.mark_moved();
             for sequence in head.saturating_sub(20).max(1)..head + 10 {
                 let found = new.look(sequence);
-                let mut payload = [0; 3];
+                let mut payload = [0; 6];
                 match found {
                     Entry::Slot(offset) => {
                         assert_eq!((offset, new.length_bytes(sequence)), (sequence as usize % 1000 * 64, Some(7)));
@@ -235,7 +255,7 @@ mod tests {
                     Entry::Inline(word) => {
                         let info = new.copy(sequence, word, &mut payload).unwrap();
                         assert_eq!((info.length_bytes, info.time_ns, info.wall_shift_ns), (16, sequence, 5));
-                        assert_eq!(payload, [sequence, 2 * sequence, 0]);
+                        assert_eq!(payload, [sequence, 2 * sequence, 0, 0, 0, 0]);
                     }
                     Entry::NotYet => assert!(sequence > head),
                     Entry::Gone => assert!(sequence < tail),
@@ -254,16 +274,14 @@ mod tests {
         let Entry::Inline(word) = ring.look(1) else { panic!("{:?}", ring.look(1)) };
         assert_eq!(ring.copy(1, word, &mut [0; 6]), Some(info));
         assert_eq!(ring.copy(1, word, &mut [0; 5]), None, "no room");
-        ring.overwrite(5);
+        ring.overwrite(5, &ring.entry(5).0[0]);
         assert_eq!(ring.copy(1, word, &mut [0; 6]), None);
         assert_eq!((ring.look(1), ring.look(5)), (Entry::Gone, Entry::NotYet));
     }
 
     #[test]
     fn a_word_that_makes_no_sense_is_not_copied() {
-        let (ring, info) = (ring(4), InlineInfo { length_bytes: 1024, request: [1; 3], ..InlineInfo::default() });
+        let (ring, info) = (ring(4), InlineInfo { length_bytes: 49, ..InlineInfo::default() });
         assert_eq!(ring.copy(1, InlineWord::new(&info, 1), &mut [0; 200]), None);
-        let fits_without_trailer = InlineInfo { length_bytes: 48, ..info };
-        assert_eq!(ring.copy(1, InlineWord::new(&fits_without_trailer, 1), &mut [0; 200]), None);
     }
 }

@@ -111,22 +111,21 @@ impl<K> Writer<K> {
     pub(crate) fn publish(&mut self, slot: Slot, length_bytes: usize) -> u64 {
         let sequence = self.history.retain(slot);
         self.ring.publish(sequence, slot.offset, length_bytes as u64);
-        self.announce(sequence, slot.bytes)
+        self.announce(sequence, self.should_retire(slot.bytes))
     }
 
-    /// The same for an inline sample, whose payload and trailer fit in an entry. `slot`, in which it was written, is free again.
+    /// The same for an inline sample, which fits in an entry ([`Ring::publish_inline`]).
     #[inline(always)]
-    pub(crate) fn publish_inline(&mut self, slot: Slot, payload: &[u64], info: &InlineInfo) -> u64 {
+    pub(crate) fn publish_inline(&mut self, payload: &[u64], info: &InlineInfo) -> u64 {
         let sequence = self.history.retain_inline();
         self.ring.publish_inline(sequence, payload, info);
-        self.history.return_loan(slot);
-        self.announce(sequence, 0)
+        self.announce(sequence, self.history.retained() > self.horizon + self.batch)
     }
 
     /// The steps after the entry of `sequence` is stored.
     #[inline(always)]
-    fn announce(&mut self, sequence: u64, slot_bytes: usize) -> u64 {
-        let retired = if self.should_retire(slot_bytes) { self.retire_down_to(self.horizon) } else { None };
+    fn announce(&mut self, sequence: u64, should_retire: bool) -> u64 {
+        let retired = if should_retire { self.retire_down_to(self.horizon) } else { None };
         if let Some(outbox) = &self.outbox {
             self.store_head(sequence);
             outbox.notify(sequence);

@@ -3,7 +3,6 @@
 use crate::{
     describe::description::RequestId,
     error::{Error, Result},
-    os::fork::Epoch,
     protocol::{
         history::Slot,
         layout::{PAYLOAD_OFFSET, SlotHeader},
@@ -21,14 +20,14 @@ use std::{ptr::NonNull, sync::Arc};
 /// unpublished, the drops of the others take a lock; and the last loan of a publisher that is gone unmaps its memory.
 pub struct Loan {
     /// `None` once it is published.
-    slot: Option<(Arc<PublisherFile>, Slot)>,
-    /// Header of the slot; the payload follows.
+    file: Option<Arc<PublisherFile>>,
+    /// Header of the slot; the payload follows. While the slot is on loan, the header's `sequence` is the word of the slot, and
+    /// `request_valid_for` is [`RESPONSE`] or 0: so a loan is two words, which travel in registers.
     header: NonNull<SlotHeader>,
-    length_bytes: usize,
-    /// The header names the request that it answers.
-    pub(crate) is_response: bool,
-    epoch: Epoch,
 }
+
+/// The message answers the request that its header names.
+const RESPONSE: u64 = u64::MAX;
 
 // SAFETY: the slot belongs to this loan alone (`protocol::history`: a slot is in exactly one state), wherever the loan goes.
 unsafe impl Send for Loan {}
@@ -38,9 +37,32 @@ unsafe impl Sync for Loan {}
 impl Loan {
     /// `slot` was taken out of the history of `file`'s publisher; header and `length_bytes` fit in it.
     #[inline(always)]
-    pub(crate) fn new(file: Arc<PublisherFile>, slot: Slot, length_bytes: usize, epoch: Epoch) -> Result<Loan> {
+    pub(crate) fn new(file: Arc<PublisherFile>, slot: Slot, length_bytes: usize) -> Result<Loan> {
         let header = file.slot(slot)?;
-        Ok(Loan { slot: Some((file, slot)), header, length_bytes, is_response: false, epoch })
+        let mut loan = Loan { file: Some(file), header };
+        loan.header_mut().sequence = slot.to_word();
+        Ok(loan.again(length_bytes))
+    }
+
+    /// A loan that was published inline, for another message.
+    #[inline(always)]
+    pub(crate) fn again(mut self, length_bytes: usize) -> Loan {
+        let header = self.header_mut();
+        (header.length_bytes, header.request_valid_for) = (length_bytes as u64, 0);
+        self
+    }
+
+    /// The header, which no reader looks at before the loan is published. Not in a forked child, which has no such memory.
+    #[inline]
+    fn header(&self) -> &SlotHeader {
+        // SAFETY: in bounds and aligned (`PublisherFile::slot`), in a mapping that the file keeps; this loan's alone.
+        unsafe { self.header.as_ref() }
+    }
+
+    #[inline]
+    pub(crate) fn header_mut(&mut self) -> &mut SlotHeader {
+        // SAFETY: as above.
+        unsafe { self.header.as_mut() }
     }
 
     #[inline]
@@ -49,19 +71,13 @@ impl Loan {
         unsafe { self.header.cast::<u8>().add(PAYLOAD_OFFSET) }
     }
 
-    /// The slot's header, in bounds and aligned; no reader looks at it before the loan is published.
-    #[inline]
-    pub(crate) fn header(&self) -> NonNull<SlotHeader> {
-        self.header
-    }
-
     /// The payload.
     #[inline]
     #[must_use]
     pub fn bytes(&self) -> &[u8] {
         // SAFETY: `length_bytes` initialised bytes (the kernel's zeros, or an earlier message) in a slot that is this loan's
         //   alone, in a mapping that the file keeps.
-        unsafe { std::slice::from_raw_parts(self.payload().as_ptr(), self.length_bytes) }
+        unsafe { std::slice::from_raw_parts(self.payload().as_ptr(), self.length_bytes()) }
     }
 
     /// The payload, writable.
@@ -70,64 +86,71 @@ impl Loan {
     pub fn bytes_mut(&mut self) -> &mut [u8] {
         // SAFETY: as in `bytes`; `&mut self` makes it the only borrow, and no reader looks at a slot before it is
         //   published (I4).
-        unsafe { std::slice::from_raw_parts_mut(self.payload().as_ptr(), self.length_bytes) }
+        unsafe { std::slice::from_raw_parts_mut(self.payload().as_ptr(), self.length_bytes()) }
     }
 
-    /// The payload in words; bytes behind the payload fill the last one.
+    /// The payload in words, and the words behind it to the end of the slot.
     #[inline]
     pub(crate) fn words(&self) -> &[u64] {
-        // SAFETY: as in `bytes`; the payload is aligned to 64 bytes, and its slot is whole lines, so whole words.
-        unsafe { std::slice::from_raw_parts(self.payload().cast::<u64>().as_ptr(), self.length_bytes.div_ceil(8)) }
+        let words = (self.slot().bytes - PAYLOAD_OFFSET) / size_of::<u64>();
+        // SAFETY: as in `bytes`, of the whole slot; the payload is aligned to 64 bytes.
+        unsafe { std::slice::from_raw_parts(self.payload().cast::<u64>().as_ptr(), words) }
     }
 
     /// Sets the request that this message answers, for [`SampleInfo::request`](crate::SampleInfo::request).
     #[inline]
     pub fn set_request(&mut self, request: RequestId) {
-        // SAFETY: in bounds and aligned (`PublisherFile::slot`); this loan's alone until it is published (I4).
-        let header = unsafe { self.header.as_mut() };
+        let header = self.header_mut();
         (header.request_gid, header.request_sequence) = (request.client_gid.0, request.sequence);
-        self.is_response = true;
+        header.request_valid_for = RESPONSE;
     }
 
-    /// The request of a response, in words: the client's gid in two, the sequence.
-    pub(crate) fn request_words(&self) -> [u64; 3] {
-        // SAFETY: as in `set_request`, which wrote it.
-        let header = unsafe { self.header.as_ref() };
-        let half = |first| u64::from_le_bytes(std::array::from_fn(|byte| header.request_gid[first + byte]));
-        [half(0), half(8), header.request_sequence]
+    /// Whether it answers a request.
+    #[inline]
+    pub(crate) fn is_response(&self) -> bool {
+        self.header().request_valid_for == RESPONSE
     }
 
     /// Length of the payload.
     #[inline]
     pub(crate) fn length_bytes(&self) -> usize {
-        self.length_bytes
+        self.header().length_bytes as usize
     }
 
-    /// Its slot, if it is of the publisher with that file.
+    /// Its slot.
     #[inline]
-    pub(crate) fn slot_of(&self, file: &Arc<PublisherFile>) -> Option<Slot> {
-        self.slot.as_ref().filter(|(own, _)| Arc::ptr_eq(own, file)).map(|&(_, slot)| slot)
+    pub(crate) fn slot(&self) -> Slot {
+        Slot::from_word(self.header().sequence)
     }
 
-    /// The slot is published: returns the reference to the file, for another loan.
+    /// Whether it is of the publisher with that file.
+    #[inline]
+    pub(crate) fn is_of(&self, file: &Arc<PublisherFile>) -> bool {
+        self.file.as_ref().is_some_and(|own| Arc::ptr_eq(own, file))
+    }
+
+    /// The slot is published, or free again: returns the reference to the file, for another loan.
     #[inline]
     pub(crate) fn into_file(mut self) -> Option<Arc<PublisherFile>> {
-        self.slot.take().map(|(file, _)| file)
+        self.file.take()
     }
 }
 
 impl Drop for Loan {
     #[inline]
     fn drop(&mut self) {
-        if let (Some((file, slot)), true) = (&self.slot, self.epoch.is_current()) {
-            file.returned_slots.put(*slot);
+        if let Some(file) = self.file.as_ref().filter(|file| file.epoch.is_current()) {
+            file.returned_slots.put(self.slot());
         }
     }
 }
 
 impl std::fmt::Debug for Loan {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Loan({:?}, {} bytes)", self.slot.as_ref().map(|slot| slot.1), self.length_bytes)
+        match self.file.as_ref().is_some_and(|file| file.epoch.is_current()) {
+            true => write!(f, "Loan({:?}, {} bytes)", self.slot(), self.length_bytes()),
+            false => write!(f, "Loan(of the parent process)"),
+        }
     }
 }
 

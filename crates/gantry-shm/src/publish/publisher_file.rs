@@ -8,6 +8,7 @@ use crate::{
     error::{Error, Result},
     os::{
         clock::{monotonic_ns, realtime_ns},
+        fork::Epoch,
         region::{MAX_RESERVE_BYTES, Region},
     },
     protocol::{history::Slot, layout::*, ring::Descriptor},
@@ -19,6 +20,7 @@ use std::{ptr::NonNull, sync::atomic::Ordering::*};
 pub(crate) struct PublisherFile {
     pub(crate) region: Region,
     pub(crate) name: String,
+    pub(crate) epoch: Epoch,
     /// Slots of loans that were dropped unpublished; the publisher takes them when it is short of slots.
     pub(crate) returned_slots: ReturnedSlots,
 }
@@ -56,7 +58,7 @@ impl PublisherFile {
         // SAFETY: `text.len()` bytes inside the mapping (`pointer`), not overlapping the vector, not yet visible.
         unsafe { target.copy_from_nonoverlapping(NonNull::from(text.as_slice()).cast(), text.len()) };
         crash::point(Point::PublisherWritten);
-        Ok(PublisherFile { region, name, returned_slots: ReturnedSlots::new() })
+        Ok(PublisherFile { region, name, epoch: domain.epoch, returned_slots: ReturnedSlots::new() })
     }
 
     /// Gives the file its name: from now on other processes can open it, and its descriptor is closed.

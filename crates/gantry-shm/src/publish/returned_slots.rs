@@ -4,7 +4,7 @@
 //! more there is a list behind a lock. In a queue with a ticket for each slot (crossbeam's), the publisher would wait for a thread
 //! that is preempted between ticket and slot.
 
-use crate::protocol::{history::Slot, layout::LINE_BYTES};
+use crate::protocol::history::Slot;
 use std::sync::{
     Mutex, PoisonError,
     atomic::{AtomicU64, Ordering::*},
@@ -30,7 +30,7 @@ impl ReturnedSlots {
 
     /// Adds the slot of a loan that was dropped.
     pub(crate) fn put(&self, slot: Slot) {
-        let word = to_word(slot);
+        let word = slot.to_word();
         if !self.cells.iter().any(|cell| cell.compare_exchange(0, word, Release, Relaxed).is_ok()) {
             self.others.lock().unwrap_or_else(PoisonError::into_inner).push(slot);
         }
@@ -39,7 +39,7 @@ impl ReturnedSlots {
     /// Publisher: calls `take` for each returned slot, but for a slot that is being returned now.
     pub(crate) fn take(&self, mut take: impl FnMut(Slot)) {
         for cell in self.cells.iter().filter(|cell| cell.load(Relaxed) != 0) {
-            take(to_slot(cell.swap(0, Acquire))); // only the publisher takes
+            take(Slot::from_word(cell.swap(0, Acquire))); // only the publisher takes
         }
         if let Ok(mut others) = self.others.try_lock() {
             others.drain(..).for_each(take);
@@ -47,18 +47,10 @@ impl ReturnedSlots {
     }
 }
 
-/// Offset and length are multiples of 64, below 2^38 (`region`, `MAX_RESERVE_BYTES`); no slot begins at 0.
-fn to_word(slot: Slot) -> u64 {
-    ((slot.offset / LINE_BYTES) as u64) << 32 | (slot.bytes / LINE_BYTES) as u64
-}
-
-fn to_slot(word: u64) -> Slot {
-    Slot { offset: (word >> 32) as usize * LINE_BYTES, bytes: word as u32 as usize * LINE_BYTES }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::protocol::layout::LINE_BYTES;
 
     #[test]
     fn every_slot_comes_back_once() {

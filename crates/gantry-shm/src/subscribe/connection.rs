@@ -11,7 +11,7 @@ use crate::{
     error::{Error, Result},
     os::clock::monotonic_ns,
     protocol::{
-        entry::{Entry, InlineInfo},
+        entry::{Entry, InlineInfo, InlineWord},
         layout::*,
         prefetch,
         reader::{Reader, Start, Taken, free_pin},
@@ -20,7 +20,7 @@ use crate::{
     },
     subscribe::{
         mapping::{MAX_RING_CHANGES, PublisherMapping},
-        owned_record::OwnedRecord,
+        owned_record::{OwnedRecord, places::Place},
         sample::Sample,
     },
 };
@@ -189,34 +189,61 @@ impl Connection {
     /// The next sample of any age.
     #[inline(always)]
     fn take_any(&mut self, losses: &mut Losses) -> Result<Option<Sample>, Box<Error>> {
-        if let Some(sample) = self.peeked.take() {
-            return Ok(Some(sample));
+        if self.peeked.is_some() {
+            return Ok(self.peeked.take());
         }
+        match self.reader.look() {
+            None => Ok(None),
+            Some(Entry::Inline(word)) => match self.take_inline(word) {
+                Some(sample) => Ok(Some(sample)),
+                None => self.take_entry(Entry::Inline(word), losses),
+            },
+            Some(entry) => self.take_entry(entry, losses),
+        }
+    }
+
+    /// The inline sample that was found, as a rule; else [`Connection::take_entry`] has an answer.
+    #[inline(always)]
+    fn take_inline(&mut self, word: InlineWord) -> Option<Sample> {
+        let owned = self.records.first()?;
+        let index = free_pin(&owned.record)?;
+        let place = owned.places.place(index);
+        // SAFETY: room for the words of an entry (`OwnedRecord::new`); the pin is 0, only this connection sets it, and the sample
+        //   ends the use.
+        let payload = unsafe { Place::payload(place, self.mapping.inline_bytes() / 8) };
+        let info = self.reader.take_inline(word, &owned.record.pins[index], payload)?;
+        Some(self.copied(&info, place))
+    }
+
+    /// The next sample; `entry` is what [`Reader::look`] found.
+    fn take_entry(&mut self, mut entry: Entry, losses: &mut Losses) -> Result<Option<Sample>, Box<Error>> {
         for _ in 0..MAX_RING_CHANGES {
-            let Some(entry) = self.reader.look() else { return Ok(None) };
             if let Entry::Slot(offset) = entry {
                 let length_bytes = self.reader.length_hint();
                 prefetch::message(self.mapping.hint(offset, length_bytes)?, length_bytes, prefetch::for_reading);
             }
-            let (record, index) = self.free_pin()?;
-            let (first, owned) = (self.reader.next, &self.records[record]);
-            // SAFETY: the pin is 0, only this connection sets it, and `taken` ends the use.
-            let payload = unsafe { owned.copies.payload(index) };
-            let taken = self.reader.take(entry, owned.pin(index), payload);
+            let (first, place) = (self.reader.next, self.free_place()?);
+            // SAFETY: a place of this connection's record.
+            let pin = unsafe { place.as_ref() }.pin;
+            // SAFETY: as in `take_inline`.
+            let payload = unsafe { Place::payload(place, self.mapping.inline_bytes() / 8) };
+            let taken = self.reader.take(entry, &pin, payload);
             let passed = self.reader.next - first - u64::from(taken.is_sample());
             if passed > 0 {
                 self.count_losses(first, passed, losses); // in a ring that was replaced meanwhile, too
             }
             match taken {
                 Taken::Slot { offset, length_bytes } => {
-                    return self.in_slot(offset, length_bytes, record, index).map(Some);
+                    return self.in_slot(offset, length_bytes, place).map(Some);
                 }
-                Taken::Inline(info) => return Ok(Some(self.copied(&info, record, index))),
+                Taken::Inline(info) => return Ok(Some(self.copied(&info, place))),
                 Taken::Nothing => return Ok(None),
                 Taken::Moved => self.reader.ring = self.mapping.ring()?,
-                Taken::Nonsense { head } => {
-                    return Err(self.nonsense(head));
-                }
+                Taken::Nonsense { head } => return Err(self.nonsense(head)),
+            }
+            match self.reader.look() {
+                Some(in_new_ring) => entry = in_new_ring,
+                None => return Ok(None),
             }
         }
         Err(self.always_moved())
@@ -267,39 +294,36 @@ impl Connection {
         &mut self,
         offset: usize,
         length_bytes: Option<u64>,
-        record: usize,
-        index: usize,
+        mut place: NonNull<Place>,
     ) -> Result<Sample, Box<Error>> {
         self.note_take();
+        // SAFETY: the pin was 0 and only this connection sets it, so the place is this sample's alone (`Places`).
+        let of_sample = unsafe { place.as_mut() };
         match self.checked(offset, length_bytes) {
-            Ok((slot, length_bytes)) => Ok(Sample::new(&self.records[record], index, slot, length_bytes as u32)),
+            Ok((slot, length_bytes)) => (of_sample.slot, of_sample.length_bytes) = (slot, length_bytes),
             Err(error) => {
-                self.reader.untake(self.records[record].pin(index));
-                Err(error)
+                self.reader.untake(&of_sample.pin);
+                return Err(error);
             }
         }
+        Ok(Sample::new(place))
     }
 
-    /// The inline sample that was copied to the place of that pin.
+    /// The inline sample that was copied to its place.
     #[inline(always)]
-    fn copied(&mut self, info: &InlineInfo, record: usize, index: usize) -> Sample {
+    fn copied(&mut self, info: &InlineInfo, mut place: NonNull<Place>) -> Sample {
         self.note_take();
-        let record = &self.records[record];
-        let mut slot = record.copies.header(index);
-        // SAFETY: the pin was 0 and only this connection sets it, so the place is this sample's alone (`Copies`).
+        let mut slot = Place::copy(place);
+        // SAFETY: as in `in_slot`.
         let header = unsafe { slot.as_mut() };
         let wall_time_ns = info.time_ns.wrapping_add(self.mapping.wall_offset_ns).wrapping_add(info.wall_shift_ns);
         header.sequence = self.reader.next - 1;
         (header.source_time_ns, header.source_wall_time_ns) = (info.time_ns, wall_time_ns);
         header.length_bytes = info.length_bytes as u64;
-        header.request_valid_for = 0;
-        if info.request != [0; 3] {
-            let [gid0, gid1, sequence] = info.request;
-            header.request_gid[..8].copy_from_slice(&gid0.to_le_bytes());
-            header.request_gid[8..].copy_from_slice(&gid1.to_le_bytes());
-            (header.request_sequence, header.request_valid_for) = (sequence, header.sequence);
-        }
-        Sample::new(record, index, slot, info.length_bytes as u32)
+        // SAFETY: as above.
+        let of_sample = unsafe { place.as_mut() };
+        (of_sample.slot, of_sample.length_bytes) = (slot, info.length_bytes);
+        Sample::new(place)
     }
 
     /// The steps of a gating reader after it holds a sample.
@@ -346,24 +370,25 @@ impl Connection {
         }
     }
 
-    /// A free pin, as the indexes of its record and in it; one more record if all are in use.
+    /// The place of a free pin; one more record if all are in use.
     #[inline]
-    fn free_pin(&mut self) -> Result<(usize, usize), Box<Error>> {
-        for (owned, record) in self.records.iter().enumerate() {
-            if let Some(index) = free_pin(&record.record) {
-                return Ok((owned, index));
-            }
+    fn free_place(&mut self) -> Result<NonNull<Place>, Box<Error>> {
+        let free_place = |owned: &Arc<OwnedRecord>| Some(owned.places.place(free_pin(&owned.record)?));
+        match self.records.iter().find_map(free_place) {
+            Some(place) => Ok(place),
+            None => self.add_record(),
         }
-        self.add_record()
     }
 
     /// Adds a record. Memory in which pins may appear is added like a join: the record, then the generation, then the pin.
     #[cold]
-    fn add_record(&mut self) -> Result<(usize, usize), Box<Error>> {
+    fn add_record(&mut self) -> Result<NonNull<Place>, Box<Error>> {
         let record = self.domain.process.take_record(&self.domain.directory, self.mapping.key, READER_EXTENSION, 0)?;
-        self.records.push(OwnedRecord::new(self.domain.clone(), self.mapping.clone(), record));
+        let owned = OwnedRecord::new(self.domain.clone(), self.mapping.clone(), record);
+        let place = owned.places.place(0);
+        self.records.push(owned);
         self.domain.board.topic_changed(self.topic, Side::Readers);
-        Ok((self.records.len() - 1, 0))
+        Ok(place)
     }
 }
 

@@ -2,7 +2,6 @@
 
 pub(crate) mod collector;
 pub(crate) mod connection;
-pub(crate) mod copies;
 pub(crate) mod discovery;
 pub(crate) mod event_source;
 pub(crate) mod mapping;

@@ -10,7 +10,7 @@ use crate::{
         reader::release_sample,
         sync::{AtomicU64, Ordering::Relaxed},
     },
-    subscribe::owned_record::OwnedRecord,
+    subscribe::owned_record::places::Place,
 };
 use std::ptr::NonNull;
 
@@ -46,44 +46,41 @@ pub struct SampleInfo {
 /// takes a lock; the last sample of a publisher that is gone unmaps its memory, and the last one of a participant that is gone
 /// leaves the domain (system calls).
 pub struct Sample {
-    /// Stays while this sample's pin is set (O1 of `owned_record`).
-    record: NonNull<OwnedRecord>,
-    slot: NonNull<SlotHeader>,
-    length_bytes: u32,
-    index: u32,
+    /// Says where it lies; this sample's alone while its pin is set (O1 of `owned_record`).
+    place: NonNull<Place>,
 }
 
-// SAFETY: the payload is read-only memory that does not change while the pin is set, and the record is shared, wherever the
-//   sample goes.
+// SAFETY: place and payload are memory that does not change while the pin is set, wherever the sample goes.
 unsafe impl Send for Sample {}
 // SAFETY: as above.
 unsafe impl Sync for Sample {}
 
 impl Sample {
-    /// Pin `index` of `record` holds the sample in `slot`: a slot of the record's mapping whose entry was alive after that, or the
-    /// pin's place for a copy. `length_bytes` of payload are inside it.
+    /// The pin of `place` holds the sample in the slot that is named there: a slot of the record's mapping whose entry was alive
+    /// after that, or the place's own copy. Its length is there, too, and inside the slot.
     #[inline]
-    pub(crate) fn new(record: &OwnedRecord, index: usize, slot: NonNull<SlotHeader>, length_bytes: u32) -> Sample {
-        Sample { record: NonNull::from(record), slot, length_bytes, index: index as u32 }
+    pub(crate) fn new(place: NonNull<Place>) -> Sample {
+        Sample { place }
     }
 
     #[inline]
-    fn record(&self) -> &OwnedRecord {
-        // SAFETY: this sample's pin is set (O1); in a forked child the record stays.
-        unsafe { self.record.as_ref() }
+    fn place(&self) -> &Place {
+        // SAFETY: this sample's pin is set, so the record keeps the place (O1), and nobody writes to it; in a forked child the
+        //   record stays.
+        unsafe { self.place.as_ref() }
     }
 
     #[inline]
     fn header(&self) -> &SlotHeader {
-        // SAFETY: in bounds and aligned (`PublisherMapping::slot`, `Copies::header`), there as long as the record stays; not
+        // SAFETY: in bounds and aligned (`PublisherMapping::slot`, `Places::copy`), there as long as the record stays; not
         //   written while the pin is set (I4).
-        unsafe { self.slot.as_ref() }
+        unsafe { self.place().slot.as_ref() }
     }
 
     #[inline]
     fn payload(&self) -> NonNull<u8> {
         // SAFETY: the payload follows the header, in bounds (`PublisherMapping::slot`).
-        unsafe { self.slot.cast::<u8>().add(PAYLOAD_OFFSET) }
+        unsafe { self.place().slot.cast::<u8>().add(PAYLOAD_OFFSET) }
     }
 
     /// The payload, in the publisher's memory. That it does not change relies on an honest publisher: one that breaks the
@@ -93,13 +90,13 @@ impl Sample {
     #[must_use]
     pub fn bytes(&self) -> &[u8] {
         // SAFETY: in bounds (`Sample::new`); not written while the pin is set (I4).
-        unsafe { std::slice::from_raw_parts(self.payload().as_ptr(), self.length_bytes as usize) }
+        unsafe { std::slice::from_raw_parts(self.payload().as_ptr(), self.place().length_bytes) }
     }
 
     /// Copies the payload to the beginning of `target`, as much as fits; returns the length of the copy. It relies on nobody: each
     /// byte is loaded once, whatever is written meanwhile. Takes one load for eight bytes.
     pub fn copy_to(&self, target: &mut [u8]) -> usize {
-        let length_bytes = target.len().min(self.length_bytes as usize);
+        let length_bytes = target.len().min(self.place().length_bytes);
         #[cfg(target_arch = "x86_64")]
         if length_bytes >= MIN_STRING_BYTES {
             // SAFETY: `length_bytes` bytes of the payload, and of the target, which is private. To the compiler an instruction
@@ -135,7 +132,7 @@ impl Sample {
 
     /// As [`Sample::copy_to`], all of the payload; `target` has its length afterwards. Allocates if its capacity is too small.
     pub fn copy_into(&self, target: &mut Vec<u8>) {
-        target.resize(self.length_bytes as usize, 0);
+        target.resize(self.place().length_bytes, 0);
         self.copy_to(target);
     }
 
@@ -143,7 +140,7 @@ impl Sample {
     #[cfg(any(fuzzing, test))]
     pub(crate) fn is_copy(&self) -> bool {
         use crate::protocol::{reader::COPIED, sync::Ordering::Relaxed};
-        self.record().pin(self.index as usize).load(Relaxed) == COPIED
+        self.place().pin.load(Relaxed) == COPIED
     }
 
     /// The properties besides the payload.
@@ -156,8 +153,8 @@ impl Sample {
             sequence: header.sequence,
             source_time_ns: header.source_time_ns,
             source_wall_time_ns: header.source_wall_time_ns,
-            publisher_gid: Gid(self.record().mapping.gid),
-            length_bytes: self.length_bytes as usize,
+            publisher_gid: Gid(self.place().publisher_gid),
+            length_bytes: self.place().length_bytes,
             request: (header.request_valid_for == header.sequence).then_some(request),
         }
     }
@@ -166,11 +163,11 @@ impl Sample {
 impl Drop for Sample {
     #[inline]
     fn drop(&mut self) {
-        // No reference to the record outlives this statement: the record may be gone after the release (O3).
-        let &OwnedRecord { record, epoch, cell, .. } = self.record();
+        // No reference to the place outlives this statement: the record may be gone after the release (O3).
+        let &Place { pin, epoch, cell, .. } = self.place();
         if epoch.is_current() {
             crash::point(Point::SampleDrops);
-            if release_sample(&record.pins[self.index as usize], &cell.flag, asymmetric_fence::light) {
+            if release_sample(&pin, &cell.flag, asymmetric_fence::light) {
                 cell.free_orphan();
             }
         }
@@ -179,6 +176,6 @@ impl Drop for Sample {
 
 impl std::fmt::Debug for Sample {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Sample({} bytes, {:?})", self.length_bytes, self.info())
+        write!(f, "Sample({} bytes, {:?})", self.place().length_bytes, self.info())
     }
 }

@@ -13,7 +13,7 @@ use crate::{
     domain::{Domain, board::TopicIndex, control::ControlTask, participant::Participant, process_file::EndpointBlock},
     error::{Error, Result},
     events::Events,
-    os::{clock::monotonic_ns, event_fd::EventFd},
+    os::{clock::monotonic_ns, event_fd::EventFd, fork::Epoch},
     protocol::{layout::TopicLine, shared::InRegion, sleep::Side, sync::Ordering::*},
     subscribe::{
         connection::{Connection, Losses},
@@ -40,6 +40,7 @@ use std::{
 pub struct Subscription {
     participant: Arc<Participant>,
     domain: Arc<Domain>,
+    epoch: Epoch,
     block: EndpointBlock,
     pub(crate) topic: TopicIndex,
     /// The topic's line on the board, which `domain` keeps.
@@ -84,6 +85,7 @@ impl Subscription {
         let waiter = Some(Waiter::new(domain.clone()));
         let mut subscription = Subscription {
             participant,
+            epoch: domain.epoch,
             domain,
             block,
             topic,
@@ -127,7 +129,9 @@ impl Subscription {
 
     #[inline(always)]
     fn take_boxed(&mut self) -> Result<Option<Sample>, Box<Error>> {
-        self.domain.epoch.check()?;
+        if !self.epoch.is_current() {
+            return Err(Box::new(Error::Forked));
+        }
         if self.generation_changed() {
             self.try_apply_discovered();
         }

@@ -5,14 +5,14 @@ use crate::{
     message::Message,
     queue::{PATIENCE, Receives, Sends, read},
 };
-use gantry::{Node, PublishMode, Publisher, PublisherOptions, Qos, SourceTime, Subscription};
-use std::time::Duration;
+use gantry::{Clock, Node, PublishMode, Publisher, PublisherOptions, Qos, SourceTime, Subscription};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// Publishes by the typed API.
 pub struct Writer {
     publisher: Publisher<Message>,
-    /// The publication has the time of sending, and no clock is read.
-    at_time_of_sending: bool,
+    /// What is added to the time of sending for the wall time of the publication; no clock is read. `None`: both are read.
+    wall_offset: Option<u64>,
 }
 
 /// A publisher and its subscription, made anew for each turn, since the thread behind asynchronous publishers is there for as
@@ -29,7 +29,9 @@ pub fn pair(
     let mut publisher = node.create_publisher_with_options(&topic, qos, options)?;
     let subscription = node.create_subscription(&topic, qos)?;
     if publisher.wait_for_subscriptions(1, PATIENCE)? {
-        return Ok((Writer { publisher, at_time_of_sending }, subscription));
+        let wall_ns = SystemTime::now().duration_since(UNIX_EPOCH)?.as_nanos() as u64;
+        let wall_offset = at_time_of_sending.then(|| wall_ns.wrapping_sub(Clock::steady().now().as_nanos() as u64));
+        return Ok((Writer { publisher, wall_offset }, subscription));
     }
     Err(format!("publisher and subscription did not meet within {PATIENCE:?}").into())
 }
@@ -39,8 +41,8 @@ impl Sends for Writer {
     fn send(&mut self, number: u64, sent: u64) -> Result<()> {
         let mut loan = self.publisher.loan()?;
         *loan = Message::new(number, sent);
-        if self.at_time_of_sending {
-            self.publisher.publish_at(loan, SourceTime { monotonic_ns: sent, wall_ns: sent })?;
+        if let Some(offset) = self.wall_offset {
+            self.publisher.publish_at(loan, SourceTime { monotonic_ns: sent, wall_ns: sent.wrapping_add(offset) })?;
         } else {
             self.publisher.publish(loan)?;
         }

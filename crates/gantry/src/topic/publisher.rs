@@ -45,6 +45,7 @@ impl<T: Message> Publisher<T> {
     ///
     /// # Errors
     /// A length above its bound; as [`GenericPublisher::loan`].
+    #[inline]
     pub fn loan_with(&mut self, shape: T::Shape<'_>) -> Result<Loan<T>> {
         let length_bytes = T::shape_bytes(shape).map_err(|error| self.cannot_build(error))?;
         let loan = self.generic.loan(length_bytes)?;

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 /// A ring of two entries: the third sample is written over the first, which the reader copies.
 pub(super) const OVERWRITTEN: Model = Model {
-    run: || run(|publisher| while publisher.writer.history.head() < 3 && publisher.publish_inline() {}),
+    run: || run(|publisher| (0..2).for_each(|_| publisher.publish_inline())),
     preemptions: Some(3),
     needs: &[
         Site::EntryStore,
@@ -41,7 +41,7 @@ pub(super) const GROWTH: Model = Model {
     run: || {
         run(|publisher| {
             publisher.grow_ring();
-            while publisher.writer.history.head() < 3 && publisher.publish_inline() {}
+            (0..2).for_each(|_| publisher.publish_inline());
         });
     },
     preemptions: Some(3),

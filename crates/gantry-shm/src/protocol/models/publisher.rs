@@ -108,19 +108,17 @@ impl Publisher {
         self.writer.publish(slot, length_of(sequence) as usize);
     }
 
-    /// As `Publisher::publish` of an inline message: its word is its sequence. Its slot is not read or written.
-    pub(super) fn publish_inline(&mut self) -> bool {
+    /// As `Publisher::publish` of an inline message: its word is its sequence.
+    pub(super) fn publish_inline(&mut self) {
         if self.is_gated && self.writer.may_be_outdated() {
             self.discover();
         }
         if self.writer.is_blocked(0) {
             self.wait_for_room(0);
         }
-        let Some(slot) = self.writer.history.take_free(LINE_BYTES) else { return false };
         let sequence = self.writer.history.head() + 1;
         let info = InlineInfo { length_bytes: 8, time_ns: sequence, ..InlineInfo::default() };
-        self.writer.publish_inline(slot, &[sequence], &info);
-        true
+        self.writer.publish_inline(&[sequence], &info);
     }
 
     /// Sleeps on the futex itself: `sleep::sleep`, which `Publisher::wait_for_room` uses, has a fence of its own, and would

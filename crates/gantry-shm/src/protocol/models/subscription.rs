@@ -6,6 +6,7 @@ use super::{
     world::{KEY, World},
 };
 use crate::protocol::{
+    entry::Entry,
     layout::{READER_GATING, READER_LEFT, ReaderRecord},
     reader::{Reader, Start, Taken, free_pin, newest, unpin},
     ring::Ring,
@@ -89,7 +90,11 @@ impl Subscription {
             let entry = self.reader.look()?;
             let pin = &self.record.pins[free_pin(&self.record).unwrap()];
             let mut payload = [0];
-            let taken = self.reader.take(entry, pin, &mut payload);
+            let inline = match entry {
+                Entry::Inline(word) => self.reader.take_inline(word, pin, &mut payload),
+                _ => None,
+            };
+            let taken = inline.map_or_else(|| self.reader.take(entry, pin, &mut payload), Taken::Inline);
             // SAFETY: a part of the world, which the sample keeps.
             let pin = unsafe { InRegion::new(pin) };
             let sequence = self.reader.next - 1;

@@ -22,7 +22,6 @@ use crate::{
     os::{clock::monotonic_ns, fork::Epoch},
     protocol::{
         entry::InlineInfo,
-        history::Slot,
         layout::*,
         prefetch,
         ring::Descriptor,
@@ -44,8 +43,8 @@ use crate::{
 };
 use std::{sync::Arc, time::Instant};
 
-/// Loans between two looks for returned loans and unused memory.
-const LOANS_PER_CHECK: u32 = 64;
+/// Samples between two looks for returned loans and unused memory.
+const SAMPLES_PER_CHECK: u64 = 64;
 
 /// Time at which a sample was published.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -74,11 +73,13 @@ pub struct Publisher {
     file: Arc<PublisherFile>,
     /// References to `file` of published loans: to move one costs nothing, to count one does.
     spare: Vec<Arc<PublisherFile>>,
+    /// The loan of the last inline message, for the next one.
+    inline_loan: Option<Loan>,
     memory: Memory,
     /// Size of the ring's entries, and the longest payload that rides in one.
     entry_bytes: usize,
     inline_bytes: usize,
-    /// Size of the slot in which such a payload is written.
+    /// Size of the slot in which such a payload is written: it is copied to the end of the entry's line.
     inline_slot_bytes: usize,
     /// As in the header.
     wall_offset_ns: u64,
@@ -88,8 +89,6 @@ pub struct Publisher {
     has_remote_readers: bool,
     /// It records its activity, from which its deadline or its lease is counted.
     records_activity: bool,
-    /// Loans since the clock was looked at.
-    loans: u32,
     /// The most bytes in use since `peak_since`.
     peak_bytes: usize,
     peak_since: Instant,
@@ -162,16 +161,16 @@ impl Publisher {
             topic,
             file,
             spare: Vec::with_capacity(8),
+            inline_loan: None,
             memory,
             entry_bytes,
             inline_bytes,
-            inline_slot_bytes: slot_bytes(inline_bytes)?,
+            inline_slot_bytes: slot_bytes(entry_bytes - INLINE_OFFSET)?,
             wall_offset_ns,
             writer,
             discovery,
             has_remote_readers: false,
             records_activity,
-            loans: 0,
             peak_bytes: 0,
             peak_since: Instant::now(),
             waiter,
@@ -203,23 +202,30 @@ impl Publisher {
     // Inlined with what it calls: a loan that is returned in memory is loaded again before its store is complete.
     #[inline(always)]
     pub fn loan(&mut self, length_bytes: usize) -> Result<Loan> {
+        if self.is_inline(length_bytes)
+            && self.epoch.is_current()
+            && let Some(loan) = self.inline_loan.take()
+        {
+            return Ok(loan.again(length_bytes));
+        }
+        self.loan_slot(length_bytes)
+    }
+
+    /// A loan of another slot.
+    fn loan_slot(&mut self, length_bytes: usize) -> Result<Loan> {
         if !self.epoch.is_current() || length_bytes > self.description.message_type.payload_bytes {
             return Err(self.refused_loan(length_bytes));
         }
-        // A message that will be copied into the ring's entry is written in a slot of one size, which is free again at once.
+        // A message that will be copied into the ring's entry is written in a slot of one size.
         let bytes = if self.is_inline(length_bytes) { self.inline_slot_bytes } else { slot_bytes(length_bytes)? };
         let slot = match self.writer.history.take_free(bytes) {
             Some(slot) => slot,
             None => self.make_room(bytes)?,
         };
-        self.loans += 1;
         self.peak_bytes = self.peak_bytes.max(self.writer.history.used_bytes());
-        if self.loans >= LOANS_PER_CHECK {
-            self.punch_unused();
-        }
         crash::point(Point::SlotLoaned);
         let file = self.spare.pop().unwrap_or_else(|| self.file.clone());
-        Loan::new(file, slot, length_bytes, self.epoch)
+        Loan::new(file, slot, length_bytes)
     }
 
     /// A loan for a message that is copied into it, for which the lines of the last one's slot are the best if readers have
@@ -247,50 +253,77 @@ impl Publisher {
     #[inline(always)]
     pub fn publish(&mut self, loan: Loan, time: SourceTime) -> Result<u64, PublishError> {
         self.writer.prefetch_entry();
-        let slot = match self.prepare(&loan, time) {
-            Ok(slot) => slot,
-            Err(error) => return Err(PublishError { loan, error: Box::new(error) }),
+        if !self.epoch.is_current() || !loan.is_of(&self.file) {
+            return Err(PublishError { loan, error: self.refused() });
+        }
+        let info = self.inline_info(&loan, time);
+        let kept_bytes = if info.is_some() { 0 } else { loan.slot().bytes };
+        if let Err(error) = self.prepare(kept_bytes, time) {
+            return Err(PublishError { loan, error });
+        }
+        let sequence = match info {
+            Some(info) => {
+                let sequence = self.writer.publish_inline(loan.words(), &info);
+                self.writer.prefetch_payload(info.length_bytes);
+                self.keep_for_next(loan);
+                sequence
+            }
+            None => self.publish_slot(loan, time),
         };
-        let length_bytes = loan.length_bytes();
-        let sequence = if self.is_inline(length_bytes) {
-            self.writer.publish_inline(slot, loan.words(), &self.inline_info(&loan, time))
-        } else {
-            self.write_header(&loan, time);
-            self.writer.publish(slot, length_bytes)
-        };
+        if sequence.is_multiple_of(SAMPLES_PER_CHECK) {
+            self.punch_unused();
+        }
+        Ok(sequence)
+    }
+
+    /// Keeps the loan of an inline message that was published; of several, the others are free again.
+    #[inline(always)]
+    fn keep_for_next(&mut self, loan: Loan) {
+        if self.inline_loan.is_none() {
+            self.inline_loan = Some(loan);
+            return;
+        }
+        self.writer.history.return_loan(loan.slot());
+        self.keep_file(loan);
+    }
+
+    /// Keeps the reference of a loan without a slot.
+    #[inline]
+    fn keep_file(&mut self, loan: Loan) {
         if let Some(file) = loan.into_file()
             && self.spare.len() < self.spare.capacity()
         {
             self.spare.push(file);
         }
-        if self.is_inline(length_bytes) {
-            self.writer.prefetch_payload(length_bytes);
-        } else if let Some(next) = self.writer.history.next_free() {
+    }
+
+    /// Publishes a loan in its slot.
+    fn publish_slot(&mut self, mut loan: Loan, time: SourceTime) -> u64 {
+        let slot = loan.slot(); // the header, which says so, is written
+        self.write_header(&mut loan, time);
+        let sequence = self.writer.publish(slot, loan.length_bytes());
+        self.keep_file(loan);
+        if let Some(next) = self.writer.history.next_free() {
             // A reader of the slot's last sample has its lines in the cache of another core.
             let payload = self.file.region.base().wrapping_add(next.offset + PAYLOAD_OFFSET);
             prefetch::beginning(payload, next.bytes - PAYLOAD_OFFSET, prefetch::for_writing);
         }
-        Ok(sequence)
+        sequence
     }
 
     /// The part of publish that can fail; it records the activity before the entry is stored.
     #[inline(always)]
-    fn prepare(&mut self, loan: &Loan, time: SourceTime) -> Result<Slot> {
-        self.epoch.check()?;
-        let Some(slot) = loan.slot_of(&self.file) else {
-            return Err(Error::ForeignLoan { topic: self.description.topic.clone() });
-        };
+    fn prepare(&mut self, kept_bytes: usize, time: SourceTime) -> Result<(), Box<Error>> {
         if self.writer.may_be_outdated() {
             self.try_apply_discovered();
         }
-        let kept_bytes = if self.is_inline(loan.length_bytes()) { 0 } else { slot.bytes };
         if self.writer.is_blocked(kept_bytes) {
             self.wait_for_room(kept_bytes)?;
         }
         if self.records_activity {
             self.record_activity(time);
         }
-        Ok(slot)
+        Ok(())
     }
 
     /// Whether a message of that length travels in the ring's entry.
@@ -299,27 +332,22 @@ impl Publisher {
         length_bytes <= self.inline_bytes
     }
 
-    /// The properties of an inline sample besides its payload.
+    /// The properties of a message that travels inline. `None`: it is too long, or an entry has no room for its properties.
     #[inline]
-    fn inline_info(&self, loan: &Loan, time: SourceTime) -> InlineInfo {
+    fn inline_info(&self, loan: &Loan, time: SourceTime) -> Option<InlineInfo> {
         let wall_shift_ns = time.wall_ns.wrapping_sub(time.monotonic_ns).wrapping_sub(self.wall_offset_ns);
-        let request = if loan.is_response { loan.request_words() } else { [0; 3] };
-        InlineInfo { length_bytes: loan.length_bytes(), time_ns: time.monotonic_ns, wall_shift_ns, request }
+        let info = InlineInfo { length_bytes: loan.length_bytes(), time_ns: time.monotonic_ns, wall_shift_ns };
+        (self.is_inline(info.length_bytes) && info.fits() && !loan.is_response()).then_some(info)
     }
 
     /// Writes the header of the loan's slot, which is published next.
     #[inline]
-    fn write_header(&mut self, loan: &Loan, time: SourceTime) {
-        // SAFETY: in bounds and aligned (`Loan::header`), and this publisher's alone: the slot is on loan, its last sample was
-        //   reclaimed only after no pin named it (I4).
-        let header = unsafe { loan.header().as_mut() };
+    fn write_header(&mut self, loan: &mut Loan, time: SourceTime) {
+        let (is_response, header) = (loan.is_response(), loan.header_mut());
         header.sequence = self.writer.history.head() + 1;
         header.source_time_ns = time.monotonic_ns;
         header.source_wall_time_ns = time.wall_ns;
-        header.length_bytes = loan.length_bytes() as u64;
-        if loan.is_response {
-            header.request_valid_for = header.sequence;
-        }
+        header.request_valid_for = if is_response { header.sequence } else { 0 };
         crash::point(Point::SlotWritten);
         if self.has_remote_readers {
             prefetch::both_ends(loan.bytes().as_ptr(), loan.length_bytes(), prefetch::demote);
@@ -384,6 +412,12 @@ impl Publisher {
             let _ = self.grow_ring(capacity);
         }
         self.writer.grant(change);
+    }
+
+    #[cold]
+    fn refused(&self) -> Box<Error> {
+        let foreign = || Error::ForeignLoan { topic: self.description.topic.clone() };
+        Box::new(self.epoch.check().err().unwrap_or_else(foreign))
     }
 
     #[cold]

@@ -152,7 +152,6 @@ impl Publisher {
     /// Takes loans that were dropped unpublished, and punches memory if for long much more was there than was in use.
     #[cold]
     pub(super) fn punch_unused(&mut self) {
-        self.loans = 0;
         let history = &mut self.writer.history;
         self.file.returned_slots.take(|slot| history.return_loan(slot));
         if self.peak_since.elapsed() < self.options.keep_unused_memory {

@@ -8,6 +8,9 @@
 //! - O3: a sample whose pin is released touches the cell alone, which is never freed. It may be another record's cell by then, so
 //!   the flag is a hint; the record in the cell is looked at under its lock, and taken out once.
 
+pub(crate) mod places;
+
+use self::places::Places;
 use crate::{
     domain::Domain,
     os::{asymmetric_fence, fork},
@@ -17,7 +20,7 @@ use crate::{
         shared::InRegion,
         sync::{AtomicU64, Ordering::Relaxed},
     },
-    subscribe::{copies::Copies, mapping::PublisherMapping},
+    subscribe::mapping::PublisherMapping,
 };
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -51,13 +54,13 @@ fn lock<T, R>(mutex: &Mutex<T>, run: impl FnOnce(&mut T) -> R) -> R {
 #[repr(align(128))]
 pub(crate) struct OwnedRecord {
     /// Keeps the pinned samples mapped.
-    pub(crate) mapping: Arc<PublisherMapping>,
+    _mapping: Arc<PublisherMapping>,
     /// In the process file, which `domain` keeps.
     pub(crate) record: InRegion<ReaderRecord>,
-    pub(crate) epoch: fork::Epoch,
-    pub(crate) cell: &'static OrphanCell,
+    epoch: fork::Epoch,
+    cell: &'static OrphanCell,
     /// A place for each pin.
-    pub(crate) copies: Copies,
+    pub(crate) places: Places,
     domain: Arc<Domain>,
 }
 
@@ -69,13 +72,8 @@ impl OwnedRecord {
         record: InRegion<ReaderRecord>,
     ) -> Arc<OwnedRecord> {
         let cell = lock(&UNUSED_CELLS, Vec::pop).unwrap_or_else(|| Box::leak(Box::default()));
-        let copies = Copies::new(mapping.inline_bytes());
-        Arc::new(OwnedRecord { mapping, record, epoch: domain.epoch, cell, copies, domain })
-    }
-
-    #[inline]
-    pub(crate) fn pin(&self, index: usize) -> &AtomicU64 {
-        &self.record.pins[index]
+        let places = Places::new(&record, mapping.inline_bytes(), (domain.epoch, cell, mapping.gid));
+        Arc::new(OwnedRecord { _mapping: mapping, record, epoch: domain.epoch, cell, places, domain })
     }
 
     /// The connection is dropped: its last sample frees the record, or this does.

@@ -1,0 +1,59 @@
+//! Copies between private memory and the words of a ring's entry, some words at a time: all but one of an entry's first line, or a
+//! whole line. Relaxed: the entry's word, and fences, say whether a copy is whole.
+
+use crate::protocol::sync::{AtomicU64, Ordering::Relaxed};
+
+/// Copies out of an entry.
+#[inline(always)]
+pub(crate) fn load<const WORDS: usize>(from: &[AtomicU64; WORDS], to: &mut [u64; WORDS]) {
+    #[cfg(all(target_arch = "x86_64", not(loom)))]
+    if WORDS.is_multiple_of(2) {
+        // SAFETY: `WORDS` words of both, of which `to` is private.
+        return unsafe { copy_pairs::<WORDS>(from.as_ptr().cast(), to.as_mut_ptr().cast()) };
+    }
+    to.iter_mut().zip(from).for_each(|(to, from)| *to = from.load(Relaxed));
+}
+
+/// Copies into an entry.
+#[inline(always)]
+pub(crate) fn store<const WORDS: usize>(from: &[u64; WORDS], to: &[AtomicU64; WORDS]) {
+    #[cfg(all(target_arch = "x86_64", not(loom)))]
+    if WORDS.is_multiple_of(2) {
+        // SAFETY: `WORDS` words of both; `to` is made of atomics, which may be written through a shared reference.
+        return unsafe { copy_pairs::<WORDS>(from.as_ptr().cast(), to.as_ptr().cast_mut().cast()) };
+    }
+    to.iter().zip(from).for_each(|(to, from)| to.store(*from, Relaxed));
+}
+
+/// Copies two words with one load and one store, which halves the time of 256 bytes.
+///
+/// # Safety
+/// `WORDS` words of `from` can be read and those of `to` written. If other processes access one of them meanwhile, they are words
+/// of a ring's entry.
+#[cfg(all(target_arch = "x86_64", not(loom)))]
+#[inline(always)]
+unsafe fn copy_pairs<const WORDS: usize>(from: *const u8, to: *mut u8) {
+    // SAFETY: the promise of the caller. To the compiler instructions that it does not see into may be made of atomic loads and
+    //   stores of bytes.
+    unsafe {
+        std::arch::asm!(
+            "movups {a}, [{from}]",
+            "movups {b}, [{from} + 16]",
+            "movups {c}, [{from} + 32]",
+            "movups [{to}], {a}",
+            "movups [{to} + 16], {b}",
+            "movups [{to} + 32], {c}",
+            ".if {words} == 8",
+            "movups {a}, [{from} + 48]",
+            "movups [{to} + 48], {a}",
+            ".endif",
+            words = const WORDS,
+            a = out(xmm_reg) _,
+            b = out(xmm_reg) _,
+            c = out(xmm_reg) _,
+            from = in(reg) from,
+            to = in(reg) to,
+            options(nostack, preserves_flags)
+        );
+    }
+}
