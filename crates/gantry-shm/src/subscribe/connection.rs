@@ -111,7 +111,8 @@ impl PendingConnection {
     /// reclaims from here on sees the record.
     pub(crate) fn join(self, domain: &Arc<Domain>, topic: TopicIndex, generation: u64) -> Result<Connection> {
         let (ring, newest) = self.mapping.newest()?;
-        let reader = Reader::new(self.mapping.header, ring, self.record.record, self.depth.into(), self.start);
+        let limits = (self.depth.into(), self.mapping.inline_bytes().min(self.mapping.payload_bytes));
+        let reader = Reader::new(self.mapping.header, ring, self.record.record, limits, self.start);
         let connection = Connection {
             domain: domain.clone(),
             topic,
@@ -239,7 +240,10 @@ impl Connection {
                 Taken::Inline(info) => return Ok(Some(self.copied(&info, place))),
                 Taken::Nothing => return Ok(None),
                 Taken::Moved => self.reader.ring = self.mapping.ring()?,
-                Taken::Nonsense { head } => return Err(self.nonsense(head)),
+                Taken::Nonsense { head } => return Err(self.nonsense(format!("head {head}"))),
+                Taken::TooLong { length_bytes } => {
+                    return Err(self.nonsense(format!("an inline sample of {length_bytes} bytes")));
+                }
             }
             match self.reader.look() {
                 Some(in_new_ring) => entry = in_new_ring,
@@ -250,9 +254,9 @@ impl Connection {
     }
 
     #[cold]
-    fn nonsense(&self, head: u64) -> Box<Error> {
-        let expected = format!("a head and entries that agree about sequence {}", self.reader.next);
-        Error::corrupt(self.mapping.name(), "the ring", expected, format!("head {head}")).into()
+    fn nonsense(&self, found: String) -> Box<Error> {
+        let expected = format!("a head and entries that make sense for sequence {}", self.reader.next);
+        Error::corrupt(self.mapping.name(), "the ring", expected, found).into()
     }
 
     #[cold]

@@ -30,7 +30,7 @@ pub(crate) struct PublisherMapping {
     pub(crate) wall_offset_ns: u64,
     /// Rings and slots lie behind this.
     memory_offset: usize,
-    payload_bytes: usize,
+    pub(crate) payload_bytes: usize,
 }
 
 impl PublisherMapping {
