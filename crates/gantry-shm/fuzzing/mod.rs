@@ -181,7 +181,7 @@ impl Stage {
         std::fs::write(&own, "").unwrap();
         let file = Damaged::create(&self.path(&name), &self.process, word_offsets::process);
         file.damage(&mut input);
-        let lives = choice & 1 == 1 && lock::try_lock(file.file()).unwrap();
+        let lives = choice & 1 == 1 && lock::try_lock(file.file(), 0).unwrap();
         let flipper = (choice & 8 != 0).then(|| file.flip(&mut input));
         self.domain.board.processes_changed();
         if let Some(peer) = believed(Peer::open(&self.domain.directory, &name)) {
@@ -245,8 +245,10 @@ impl Stage {
                 let _ = (connection.has_news(), connection.is_in_history());
             }
             // Memory is readable to the end of the file's last page.
-            let (base, length_bytes) =
-                (connection.mapping.hint(0) as usize, file.length_bytes().next_multiple_of(PAGE_BYTES));
+            let (base, length_bytes) = (
+                connection.mapping.hint(0, 0).unwrap() as usize - PAYLOAD_OFFSET,
+                file.length_bytes().next_multiple_of(PAGE_BYTES),
+            );
             for sample in &held {
                 let start = sample.bytes().as_ptr() as usize;
                 assert!(

@@ -236,7 +236,7 @@ impl Board {
 
     /// The pid of the process that holds the registry lock now, as far as it wrote it down; never this process.
     pub(crate) fn holder(&self) -> Option<u32> {
-        let is_locked = self.region.file().is_ok_and(|file| lock::is_locked(file).unwrap_or(false));
+        let is_locked = self.region.file().is_ok_and(|file| lock::is_locked(file, 0).unwrap_or(false));
         is_locked.then(|| self.header.holder_pid.load(Relaxed))
     }
 
@@ -244,6 +244,18 @@ impl Board {
     pub(crate) fn waiters_of(&self, owner: u64) -> Vec<WaiterIndex> {
         let lines = self.waiters[..WAITER_LINES - 1].iter().enumerate();
         lines.filter(|(_, line)| line.owner.load(Relaxed) == owner).map(|(index, _)| WaiterIndex(index)).collect()
+    }
+
+    /// Locks a byte of the board that is this process's alone: proof that it lives, even if its file is removed.
+    pub(crate) fn prove_life(&self, owner: u64) -> Result<()> {
+        let locked = lock::try_lock(self.region.file()?, byte_of(owner));
+        locked.map(drop).map_err(|e| Error::system(format!("lock a byte of {}", self.region.name()), e))
+    }
+
+    /// Whether another process, that with this half of an id, lives and has waiter lines: one that leaves frees them.
+    pub(crate) fn has_living(&self, owner: u64) -> bool {
+        let is_locked = |file: &SharedFile| lock::is_locked(file, byte_of(owner)).unwrap_or(true);
+        !self.waiters_of(owner).is_empty() && self.region.file().map_or(true, is_locked)
     }
 
     /// The owners of all waiter lines. Acquire: their files had names before.
@@ -296,6 +308,11 @@ impl Board {
     }
 }
 
+/// The byte of the board that the process with that half of an id locks; 0 is the registry's.
+fn byte_of(owner: u64) -> i64 {
+    1 + (owner >> 2) as i64
+}
+
 /// 64 random bits, not all of them 0.
 pub(crate) fn random_word() -> Result<u64> {
     let mut bytes = [0; 8];
@@ -307,7 +324,7 @@ pub(crate) fn random_word() -> Result<u64> {
 pub(crate) fn wait_for_lock(board: &SharedFile, directory: &Directory, patience: Duration) -> Result<bool> {
     let (start, mut pause) = (Instant::now(), Duration::from_micros(20));
     loop {
-        if lock::try_lock(board).map_err(|e| Error::system(format!("lock the registry of {directory}"), e))? {
+        if lock::try_lock(board, 0).map_err(|e| Error::system(format!("lock the registry of {directory}"), e))? {
             return Ok(true);
         }
         if start.elapsed() >= patience {

@@ -38,7 +38,7 @@ pub(crate) fn check_one_board(directory: &Directory, id: Option<u64>) -> Result<
 pub(crate) fn may_live(directory: &Directory, name: &str) -> bool {
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     match openat(directory, name, flags, Mode::empty()) {
-        Ok(file) => lock::is_locked(&file).unwrap_or(true),
+        Ok(file) => lock::is_locked(&file, 0).unwrap_or(true),
         Err(errno) => errno != Errno::NOENT,
     }
 }

@@ -3,8 +3,8 @@
 //! The participant, samples, connections and the control thread keep it; dropping the last reference leaves the domain.
 //! Control path. Invariants:
 //! - A1: processes join, leave and reap under the registry lock of a board that has its name (board.rs, B2).
-//! - A2: a process that sees a generation of the process count sees every process that joined before it was made and has its
-//!   name; a process that cannot be mapped or seen is an error for callers that must know all of them (they fail closed).
+//! - A2: A listing has every process with a name that joined before the count of processes was read. A caller that must know all
+//!   processes gets an error if one of them cannot be mapped or listed.
 
 pub(crate) mod board;
 pub(crate) mod control;
@@ -72,8 +72,8 @@ struct Peers {
     seen_generation: Option<u64>,
     /// Sorted by their files' names.
     list: Arc<[Arc<Peer>]>,
-    /// The owners of waiter lines whose files were removed before this process listed them.
-    hidden: Vec<u64>,
+    /// The living owners of waiter lines whose files were removed before this process listed them.
+    unlisted_owners: Vec<u64>,
     /// There was a file of a dead process that is not in `list`.
     has_remains: bool,
     /// Dead processes whose files have no names, so that no listing of the directory shows them; their deaths were not announced
@@ -131,10 +131,13 @@ impl Domain {
             }
         };
         board.processes_changed();
-        let control_waiter = board.take_waiter(waiter_owner(process.id()));
+        let owner = waiter_owner(process.id());
+        board.prove_life(owner)?;
+        let control_waiter = board.take_waiter(owner);
         drop(registry);
-        let (list, hidden, unannounced_deaths) = (Arc::new([]), Vec::new(), Vec::new());
-        let peers = Mutex::new(Peers { seen_generation: None, list, hidden, has_remains: false, unannounced_deaths });
+        let (list, unlisted_owners, unannounced_deaths) = (Arc::new([]), Vec::new(), Vec::new());
+        let peers = Peers { seen_generation: None, list, unlisted_owners, has_remains: false, unannounced_deaths };
+        let peers = Mutex::new(peers);
         let epoch = Epoch::current()?;
         Ok(Some(Domain { directory, board, process, epoch, user_directory, domain_id, control_waiter, peers }))
     }
@@ -153,10 +156,10 @@ impl Domain {
     }
 
     /// All processes of the domain, for a publisher that must see every reader: an error if there is a process that is not among
-    /// them, unless it was `hidden_before` the publisher was there (such a process has no name, and joins no publisher).
-    pub(crate) fn all_peers(&self, hidden_before: &[u64]) -> Result<Arc<[Arc<Peer>]>> {
+    /// them, unless it was `unlisted_before` the publisher was there (such a process has no name, and joins no publisher).
+    pub(crate) fn all_peers(&self, unlisted_before: &[u64]) -> Result<Arc<[Arc<Peer>]>> {
         let peers = self.listed()?;
-        match peers.hidden.iter().find(|owner| !hidden_before.contains(owner)) {
+        match peers.unlisted_owners.iter().find(|owner| !unlisted_before.contains(owner)) {
             None => Ok(peers.list.clone()),
             Some(&owner) => Err(Error::Removed {
                 file: self.directory.path().join(format!("{}*{PROCESS_SUFFIX}", name_beginning(owner))),
@@ -166,8 +169,8 @@ impl Domain {
     }
 
     /// The processes that are not among [`Domain::peers`], because their files were removed before this process listed them.
-    pub(crate) fn hidden(&self) -> Result<Vec<u64>> {
-        Ok(self.listed()?.hidden.clone())
+    pub(crate) fn unlisted_owners(&self) -> Result<Vec<u64>> {
+        Ok(self.listed()?.unlisted_owners.clone())
     }
 
     /// An error if the file of this process has no name any more: a publisher that has not seen it yet cannot see it.
@@ -182,15 +185,14 @@ impl Domain {
     fn listed(&self) -> Result<MutexGuard<'_, Peers>> {
         let mut peers = self.peers.lock().unwrap_or_else(PoisonError::into_inner);
         let generation = self.board.processes_generation();
-        if peers.seen_generation != Some(generation) || !peers.hidden.is_empty() {
-            // Before the listing: a process has its name before its lines, and frees its lines before its name is removed.
+        if peers.seen_generation != Some(generation) || !peers.unlisted_owners.is_empty() {
+            // Before the listing: a process has its name and its lock before its lines, and frees these before its name is removed.
             let owners = self.board.waiter_owners();
             peers.has_remains = false;
             // A peer whose file was removed stays as long as it lives: its pins count.
             let (mut list, dead): (Vec<_>, Vec<_>) = peers.list.iter().cloned().partition(|peer| peer.is_alive());
             let is_unannounced = |peer: &Arc<Peer>| !peer.has_name() && reaper::is_unannounced(peer, &self.board);
             peers.unannounced_deaths.extend(dead.into_iter().filter(is_unannounced));
-            let mut dead: Vec<u64> = peers.unannounced_deaths.iter().map(|peer| waiter_owner(&peer.id)).collect();
             let known = list.len();
             for name in self.directory.files()? {
                 let is_known = || list[..known].binary_search_by(|peer| peer.file_name.cmp(&name)).is_ok();
@@ -198,19 +200,15 @@ impl Domain {
                     match Peer::open(&self.directory, &name) {
                         Ok(peer) if peer.is_alive() => list.push(Arc::new(peer)),
                         Err(e) if liveness::may_live(&self.directory, &name) => return Err(e),
-                        found => {
-                            peers.has_remains = true;
-                            dead.extend(found.map(|peer| waiter_owner(&peer.id)));
-                        }
+                        _ => peers.has_remains = true,
                     }
                 }
             }
             list.sort_unstable_by(|one, other| one.file_name.cmp(&other.file_name));
-            peers.hidden = owners;
-            peers.hidden.retain(|owner| {
+            peers.unlisted_owners = owners;
+            peers.unlisted_owners.retain(|&owner| {
                 list.binary_search_by(|peer| peer.id[..8].cmp(&owner.to_le_bytes())).is_err()
-                    && !dead.contains(owner)
-                    && !self.board.waiters_of(*owner).is_empty() // it did not leave since
+                    && (owner == waiter_owner(self.process.id()) || self.board.has_living(owner))
             });
             peers.list = list.into();
             peers.seen_generation = Some(generation);
@@ -243,60 +241,48 @@ impl Domain {
         Ok(description)
     }
 
-    /// The endpoints and nodes of the living processes, of one topic or of all, each with its process and the number of samples
-    /// that it copied. A process that cannot be read is passed over, with a sentence in `problems`.
+    /// The endpoints and nodes of some processes, of one topic or of all, each with its process and the number of samples that it
+    /// copied. A process that cannot be read is passed over, with a sentence in `problems`.
     pub(crate) fn entries(
         &self,
         topic: Option<&str>,
         problems: &mut Vec<String>,
+        is_meant: impl Fn(&Peer) -> bool,
     ) -> Result<Vec<(Arc<Peer>, EndpointDescription, u64)>> {
-        let mut entries = Vec::new();
-        for peer in self.peers()?.iter().filter(|peer| peer.is_alive()) {
-            let found = peer.endpoints(topic.map(topic_hash)).unwrap_or_else(|error| {
-                problems.push(error.to_string());
-                Vec::new()
-            });
-            let of_topic = found.into_iter().filter(|(endpoint, _)| topic.is_none_or(|topic| endpoint.topic == topic));
-            entries.extend(of_topic.map(|(endpoint, copied_samples)| (peer.clone(), endpoint, copied_samples)));
-        }
-        Ok(entries)
-    }
-
-    /// The same for one role on a topic, without the samples.
-    pub(crate) fn endpoints(
-        &self,
-        topic: &str,
-        role: Role,
-        problems: &mut Vec<String>,
-    ) -> Result<Vec<(Arc<Peer>, EndpointDescription)>> {
-        let mut entries = Vec::new();
-        for peer in self.peers()?.iter().filter(|peer| !peer.is_known_dead()) {
-            match peer.endpoints(Some(topic_hash(topic))) {
-                Ok(found) => entries.extend(
-                    found
-                        .into_iter()
-                        .filter(|(endpoint, _)| endpoint.role == role && endpoint.topic == topic)
-                        .map(|(endpoint, _)| (peer.clone(), endpoint)),
-                ),
+        let (mut entries, hash) = (Vec::new(), topic.map(topic_hash));
+        for peer in self.peers()?.iter().filter(|peer| is_meant(peer)) {
+            match peer.endpoints(hash) {
+                Ok(mut found) => {
+                    found.retain(|(endpoint, _)| topic.is_none_or(|topic| endpoint.topic == topic));
+                    entries.extend(found.into_iter().map(|(endpoint, copied)| (peer.clone(), endpoint, copied)));
+                }
                 Err(error) => problems.push(error.to_string()),
             }
         }
         Ok(entries)
     }
 
+    /// The endpoints of one role on a topic, of processes that are not known to be dead; probes none.
+    pub(crate) fn endpoints(
+        &self,
+        topic: &str,
+        role: Role,
+        problems: &mut Vec<String>,
+    ) -> Result<Vec<(Arc<Peer>, EndpointDescription)>> {
+        let entries = self.entries(Some(topic), problems, |peer| !peer.is_known_dead())?.into_iter();
+        Ok(entries.filter(|(_, it, _)| it.role == role).map(|(peer, endpoint, _)| (peer, endpoint)).collect())
+    }
+
     /// An error about an endpoint at the other end of `own`'s topic that has another type; `None` if there is none.
     pub(crate) fn type_mismatch(&self, own: &EndpointDescription) -> Option<Error> {
+        let is_publisher = own.role == Role::Publisher;
+        let other_role = if is_publisher { Role::Subscription } else { Role::Publisher };
         // A process that cannot be read is no mismatch of types.
-        let others = |role| self.endpoints(&own.topic, role, &mut Vec::new()).unwrap_or_default();
-        let mismatch = match own.role {
-            Role::Publisher => {
-                others(Role::Subscription).iter().find_map(|(_, subscription)| own.type_mismatch(subscription))
-            }
-            Role::Subscription => {
-                others(Role::Publisher).iter().find_map(|(_, publisher)| publisher.type_mismatch(own))
-            }
-            Role::Node => None,
+        let others = self.endpoints(&own.topic, other_role, &mut Vec::new()).unwrap_or_default();
+        let mismatch = |other| {
+            if is_publisher { own.type_mismatch(other) } else { EndpointDescription::type_mismatch(other, own) }
         };
+        let mismatch = others.iter().find_map(|(_, other)| mismatch(other));
         mismatch.map(|mismatch| Error::TypeMismatch { mismatch })
     }
 

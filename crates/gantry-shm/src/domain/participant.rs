@@ -42,7 +42,7 @@ impl Participant {
     /// whose main thread is pinned to a CPU of its own should join before it pins that thread.
     ///
     /// `mlockall(MCL_FUTURE)` counts the address space of all files, with their room to grow, against `RLIMIT_MEMLOCK`. If they
-    /// do not fit, a file is mapped again each time that it has outgrown its mapping: a few system calls, on the data path.
+    /// do not fit, the mapping of a file is made longer each time that the file has outgrown it: a few system calls, on the data path.
     ///
     /// # Errors
     /// As [`Participant::join_under`].

@@ -102,7 +102,7 @@ impl Peer {
         if self.dead.load(Relaxed) {
             return false;
         }
-        let alive = self.region.file().map_or(true, |file| lock::is_locked(file).unwrap_or(true));
+        let alive = self.region.file().map_or(true, |file| lock::is_locked(file, 0).unwrap_or(true));
         if !alive {
             self.dead.store(true, Relaxed);
         }

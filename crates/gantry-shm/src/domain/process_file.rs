@@ -71,7 +71,7 @@ impl ProcessFile {
         let first_line = header_lines + random[16] as usize % (PAGE_BYTES / LINE_BYTES - header_lines);
         let kind = (PROCESS_MAGIC, "a process's file");
         let region = Region::create(directory, &file_name(&id), kind, PAGE_BYTES, RESERVE_BYTES)?;
-        match lock::try_lock(region.file()?) {
+        match lock::try_lock(region.file()?, 0) {
             Ok(true) => crash::point(Point::ProcessLocked),
             Ok(false) => return Err(Error::corrupt(region.name(), "its lock", "free, the file being new", "taken")),
             Err(e) => return Err(Error::system(format!("lock {}", region.name()), e)),

@@ -33,14 +33,14 @@ impl Board {
     /// Takes the registry lock; waits up to `patience` for one holder.
     pub(crate) fn lock(&self, directory: &Directory, patience: Duration) -> Result<Registry<'_>> {
         let threads = self.registry.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut pid = self.header.holder_pid.load(Relaxed);
+        let acquisitions = || self.header.acquisitions.load(Relaxed);
+        let mut seen = acquisitions();
         while !wait_for_lock(self.region.file()?, directory, patience)? {
-            let holder_pid = self.header.holder_pid.load(Relaxed);
-            if holder_pid == pid {
-                let directory = directory.path().to_owned();
+            let found = acquisitions();
+            if std::mem::replace(&mut seen, found) == found {
+                let (directory, pid) = (directory.path().to_owned(), self.header.holder_pid.load(Relaxed));
                 return Err(Error::RegistryBusy { directory, pid, waited_ms: patience.as_millis() as u64 });
             }
-            pid = holder_pid; // a crowd joins, one after the other
         }
         Ok(self.locked(threads))
     }
@@ -54,6 +54,7 @@ impl Board {
     fn locked<'a>(&'a self, threads: MutexGuard<'a, ()>) -> Registry<'a> {
         let registry = Registry { board: self, _threads: threads };
         crash::point(Point::RegistryLocked);
+        self.header.acquisitions.fetch_add(1, Relaxed);
         self.header.holder_pid.store(std::process::id(), Relaxed);
         registry
     }
@@ -116,5 +117,35 @@ impl Drop for Registry<'_> {
         crash::point(Point::RegistryUnlocks);
         // Cannot fail on a descriptor that is open; if it did, closing the board would unlock.
         let _ = self.board.region.file().map(lock::unlock);
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use std::time::Instant;
+
+    #[test]
+    fn a_process_that_takes_the_lock_again_and_again_is_not_stuck() {
+        let root = tempfile::tempdir_in("/dev/shm").unwrap();
+        let directory = Directory::of_user(root.path()).unwrap();
+        let open = || Board::open_or_create(&directory, REGISTRY_PATIENCE).unwrap().unwrap();
+        let (holder, waiting) = (open(), open());
+        let patience = Duration::from_millis(200);
+        let registry = holder.lock(&directory, patience).unwrap();
+        std::thread::scope(|scope| {
+            let waits = scope.spawn(|| waiting.lock(&directory, patience).map(drop));
+            let start = Instant::now();
+            // As if the waiting thread never met the moments in which the lock is free.
+            while start.elapsed() < 4 * patience {
+                holder.header.acquisitions.fetch_add(1, Relaxed);
+                std::thread::yield_now();
+            }
+            drop(registry);
+            waits.join().unwrap().unwrap();
+        });
+        let _registry = holder.lock(&directory, patience).unwrap();
+        let error = waiting.lock(&directory, patience).map(drop).unwrap_err();
+        assert!(matches!(error, Error::RegistryBusy { pid, .. } if pid == std::process::id()), "{error}");
     }
 }

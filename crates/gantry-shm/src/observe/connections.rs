@@ -28,11 +28,12 @@ pub struct EndpointPair {
     pub state: ConnectionState,
 }
 
-/// Whether a subscription reads a publisher's samples. A connection is always zero-copy.
+/// Whether a subscription reads a publisher's samples.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ConnectionState {
-    /// The subscription reads the memory that the publisher writes.
+    /// The subscription reads the memory that the publisher writes. Only small messages are copied: they travel inline, in the
+    /// entries of the ring.
     ZeroCopy,
     /// Their types differ; the sentence says in what.
     IncompatibleType(String),

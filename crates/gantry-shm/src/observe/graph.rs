@@ -53,7 +53,7 @@ impl Participant {
     /// The same, each with its process; of one topic or of all.
     pub(crate) fn entries(&self, topic: Option<&str>) -> Result<Vec<(Arc<Peer>, GraphEntry)>> {
         self.domain.epoch.check()?;
-        let entries = self.domain.entries(topic, &mut Vec::new())?.into_iter();
+        let entries = self.domain.entries(topic, &mut Vec::new(), Peer::is_alive)?.into_iter();
         let entry = |(peer, description, copied_samples): (Arc<Peer>, _, _)| {
             let process = peer.to_string();
             (peer, GraphEntry { description, process, copied_samples })

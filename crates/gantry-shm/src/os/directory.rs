@@ -136,12 +136,11 @@ impl Directory {
     /// Removes a file; a missing one is no error.
     pub(crate) fn unlink(&self, name: &str) -> Result<()> {
         match unlinkat(&self.file, name, AtFlags::empty()) {
-            Ok(()) => {
+            Err(e) if e != Errno::NOENT => Err(Error::system(format!("remove {self}/{name}"), e)),
+            _ => {
                 crash::point(Point::FileUnlinked);
                 Ok(())
             }
-            Err(Errno::NOENT) => Ok(()),
-            Err(e) => Err(Error::system(format!("remove {self}/{name}"), e)),
         }
     }
 
@@ -169,16 +168,9 @@ impl Directory {
             let entry = entry.map_err(read_error)?;
             // Names that are not UTF-8 are not ours.
             let Ok(name) = entry.file_name().to_str() else { continue };
-            let found = match entry.file_type() {
-                // Not every file system has the type in the listing; a tmpfs has.
-                FileType::Unknown => match statat(&self.file, name, AtFlags::SYMLINK_NOFOLLOW) {
-                    Ok(stat) => FileType::from_raw_mode(stat.st_mode),
-                    Err(Errno::NOENT) => continue,
-                    Err(e) => return Err(read_error(e)),
-                },
-                known => known,
-            };
-            if found == kind && name != "." && name != ".." {
+            // Not every file system has the type in the listing (a tmpfs has); then the open checks it.
+            let is_meant = [kind, FileType::Unknown].contains(&entry.file_type());
+            if is_meant && name != "." && name != ".." {
                 names.push(name.to_owned());
             }
         }

@@ -105,21 +105,20 @@ impl SharedFile {
 
     /// Allocates the pages of `range`, all or none; `what` is their purpose, for an error.
     pub(crate) fn allocate(&self, directory: &Directory, what: &str, range: Range<usize>) -> Result<()> {
+        let failed = |why: &str, errno| {
+            Error::system(format!("allocate {} bytes in {directory} for {what}{why}", range.len()), errno)
+        };
         // Beyond the limit, the kernel would end this process by SIGXFSZ.
         if let Some(limit_bytes) = getrlimit(Resource::Fsize).current.filter(|&limit| limit < range.end as u64) {
-            let files = format!("ulimit -f allows files of {limit_bytes} bytes, and this one needs {}", range.end);
-            let action = format!("allocate {} bytes in {directory} for {what} ({files})", range.len());
-            return Err(Error::system(action, Errno::FBIG));
+            let why = format!(" (ulimit -f allows files of {limit_bytes} bytes, and this one needs {})", range.end);
+            return Err(failed(&why, Errno::FBIG));
         }
         loop {
             match fallocate(self, FallocateFlags::empty(), range.start as u64, range.len() as u64) {
                 Ok(()) => return Ok(()),
                 Err(Errno::INTR) => {}
                 Err(Errno::NOSPC | Errno::DQUOT) => return Err(self.no_room(directory, what, range.len())),
-                Err(e) => {
-                    let action = format!("allocate {} bytes in {directory} for {what}", range.len());
-                    return Err(Error::system(action, e));
-                }
+                Err(errno) => return Err(failed("", errno)),
             }
         }
     }

@@ -21,7 +21,7 @@ use rustix::{
     mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous},
 };
 use std::{
-    cell::RefCell,
+    cell::UnsafeCell,
     ffi::c_void,
     os::fd::{AsRawFd, OwnedFd, RawFd},
     sync::{
@@ -40,10 +40,13 @@ struct Kept {
 static KEPT: Mutex<Kept> = Mutex::new(Kept { descriptors: Vec::new(), mappings: Vec::new() });
 static EPOCH_PAGE: OnceLock<std::result::Result<&'static AtomicU64, Errno>> = OnceLock::new();
 
-thread_local! {
-    /// The mutex's guard, held by the forking thread from the prepare handler to the parent or child handler.
-    static HELD_OVER_FORK: RefCell<Option<MutexGuard<'static, Kept>>> = const { RefCell::new(None) };
-}
+/// The guard of `KEPT` during a fork. It is no thread-local: a thread that is ending may fork when its thread-locals are gone.
+struct HeldOverFork(UnsafeCell<Option<MutexGuard<'static, Kept>>>);
+
+// SAFETY: only the forking thread uses it, which has `KEPT` locked from the prepare handler to the parent's or the child's.
+unsafe impl Sync for HeldOverFork {}
+
+static HELD_OVER_FORK: HeldOverFork = HeldOverFork(UnsafeCell::new(None));
 
 /// The time between two forks; a handle keeps the epoch in which it was made.
 #[derive(Clone, Copy, Debug)]
@@ -87,7 +90,7 @@ pub(crate) fn register(open: impl FnOnce() -> Result<OwnedFd>) -> Result<OwnedFd
     Ok(descriptor)
 }
 
-/// Runs `run`, which locks what a child may lock, too, while no fork can happen.
+/// Runs `run` while no fork can happen, so that no child begins with a lock taken that `run` takes and releases.
 pub(crate) fn without_fork<T>(run: impl FnOnce() -> T) -> T {
     let _kept = kept();
     run()
@@ -100,6 +103,7 @@ pub(crate) fn register_mapping(
 ) -> std::result::Result<*mut c_void, Errno> {
     let mut kept = kept();
     let base = map()?;
+    kept.mappings.retain(|&(address, _)| address != base.addr()); // it was made longer
     kept.mappings.push((base.addr(), bytes));
     Ok(base)
 }
@@ -149,30 +153,32 @@ fn epoch_page() -> Result<&'static AtomicU64> {
 
 extern "C" fn before_fork() {
     let guard = kept();
-    // A thread that is ending has no thread-local left; then the child keeps its copies until it execs.
-    let _ = HELD_OVER_FORK.try_with(|held| held.borrow_mut().replace(guard));
+    // SAFETY: this thread has `KEPT` locked (`HeldOverFork`).
+    unsafe { *HELD_OVER_FORK.0.get() = Some(guard) };
+}
+
+/// Takes the guard out of its place before it is dropped, which unlocks `KEPT`.
+fn after_fork() -> Option<MutexGuard<'static, Kept>> {
+    // SAFETY: this thread ran `before_fork`, and has `KEPT` locked since then (`HeldOverFork`).
+    unsafe { (*HELD_OVER_FORK.0.get()).take() }
 }
 
 extern "C" fn after_in_parent() {
-    let _ = HELD_OVER_FORK.try_with(|held| held.borrow_mut().take());
+    drop(after_fork());
 }
 
 extern "C" fn after_in_child() {
-    let _ = HELD_OVER_FORK.try_with(|held| {
-        let Some(mut kept) = held.borrow_mut().take() else { return };
-        for &descriptor in &kept.descriptors {
-            // SAFETY: closing is async-signal-safe; the owner of this copy is a handle of the parent, which does nothing in this
-            // process (F1), so no code here uses or closes the number again.
-            unsafe { libc::close(descriptor) };
-        }
-        for &(address, bytes) in &kept.mappings {
-            let (place, protection) = (std::ptr::without_provenance_mut(address), ProtFlags::empty());
-            let flags = MapFlags::PRIVATE | MapFlags::NORESERVE | MapFlags::FIXED_NOREPLACE;
-            // A failure leaves the hole to the next mapping of the child, which may be hit by a stray write then.
-            // SAFETY: a system call, which replaces no mapping (FIXED_NOREPLACE).
-            let _ = unsafe { mmap_anonymous(place, bytes, protection, flags) };
-        }
-        kept.descriptors.clear();
-        kept.mappings.clear();
-    });
+    let Some(mut kept) = after_fork() else { return };
+    for descriptor in kept.descriptors.drain(..) {
+        // SAFETY: closing is async-signal-safe; the owner of this copy is a handle of the parent, which does nothing in this
+        // process (F1), so no code here uses or closes the number again.
+        unsafe { libc::close(descriptor) };
+    }
+    for (address, bytes) in kept.mappings.drain(..) {
+        let (place, protection) = (std::ptr::without_provenance_mut(address), ProtFlags::empty());
+        let flags = MapFlags::PRIVATE | MapFlags::NORESERVE | MapFlags::FIXED_NOREPLACE;
+        // A failure leaves the hole to the next mapping of the child, which may be hit by a stray write then.
+        // SAFETY: a system call, which replaces no mapping (FIXED_NOREPLACE).
+        let _ = unsafe { mmap_anonymous(place, bytes, protection, flags) };
+    }
 }

@@ -1,4 +1,4 @@
-//! Open-file-description locks on byte 0 of a file: proof that a process lives, and the registry's mutual exclusion.
+//! Open-file-description locks on single bytes of a file: proof that a process lives, and the registry's mutual exclusion.
 //!
 //! Such a lock ends when the last copy of the description is closed, also by `kill -9`, is seen across pid namespaces, and is
 //! not lost when the owner opens and closes the file once more (POSIX locks are).
@@ -6,30 +6,30 @@
 use rustix::io::Errno;
 use std::os::fd::{AsFd, AsRawFd};
 
-/// Takes the write lock if it is free. `Ok(false)`: another description has it.
-pub(crate) fn try_lock(file: impl AsFd) -> Result<bool, Errno> {
-    match request(file, libc::F_OFD_SETLK, libc::F_WRLCK) {
+/// Takes the write lock of a byte if it is free. `Ok(false)`: another description has it.
+pub(crate) fn try_lock(file: impl AsFd, byte: i64) -> Result<bool, Errno> {
+    match request(file, byte, libc::F_OFD_SETLK, libc::F_WRLCK) {
         Ok(_) => Ok(true),
         Err(Errno::AGAIN | Errno::ACCESS) => Ok(false),
         Err(errno) => Err(errno),
     }
 }
 
-/// Releases the lock.
+/// Releases the lock of byte 0.
 pub(crate) fn unlock(file: impl AsFd) -> Result<(), Errno> {
-    request(file, libc::F_OFD_SETLK, libc::F_UNLCK).map(drop)
+    request(file, 0, libc::F_OFD_SETLK, libc::F_UNLCK).map(drop)
 }
 
-/// Whether another description holds the write lock. The probe is for a read lock, so that read locks of other programs (all that
+/// Whether another description holds the write lock of a byte. The probe is for a read lock, so that read locks of other programs (all that
 /// a read-only descriptor may take) do not count. About half a microsecond.
-pub(crate) fn is_locked(file: impl AsFd) -> Result<bool, Errno> {
-    Ok(request(file, libc::F_OFD_GETLK, libc::F_RDLCK)? != libc::F_UNLCK)
+pub(crate) fn is_locked(file: impl AsFd, byte: i64) -> Result<bool, Errno> {
+    Ok(request(file, byte, libc::F_OFD_GETLK, libc::F_RDLCK)? != libc::F_UNLCK)
 }
 
 /// Asks the kernel for a lock of that kind, or by `F_OFD_GETLK` for one that is in its way; returns the kind in its answer.
-fn request(file: impl AsFd, command: libc::c_int, kind: libc::c_int) -> Result<libc::c_int, Errno> {
+fn request(file: impl AsFd, byte: i64, command: libc::c_int, kind: libc::c_int) -> Result<libc::c_int, Errno> {
     let (l_type, l_whence) = (kind as libc::c_short, libc::SEEK_SET as libc::c_short);
-    let mut lock = libc::flock { l_type, l_whence, l_start: 0, l_len: 1, l_pid: 0 };
+    let mut lock = libc::flock { l_type, l_whence, l_start: byte, l_len: 1, l_pid: 0 };
     // SAFETY: the descriptor is open for the call; `lock` is a valid `flock` of ours, into which the kernel may write its answer.
     let code = unsafe { libc::fcntl(file.as_fd().as_raw_fd(), command, &mut lock) };
     match code {

@@ -1,7 +1,8 @@
 //! A mapping of a file from its first byte on, unmapped when it is dropped.
 //!
 //! Control path. Invariants:
-//! - G1: `base` is a shared mapping of `bytes` bytes of this process, until drop; more than the file has now, as a rule.
+//! - G1: `base` is a shared mapping of `bytes` bytes of this process, until drop; more than the file has now, as a rule. `base`
+//!   never changes, `bytes` only grows.
 //! - G2: a writable mapping does not reach a forked child (MADV_DONTFORK), and nothing else takes its place there
 //!   (`fork::register_mapping`).
 
@@ -17,12 +18,19 @@ use rustix::{
     mm::{Advice, MapFlags, MremapFlags, ProtFlags, madvise, mmap, mremap, munmap},
     process::{Resource, getrlimit},
 };
-use std::ffi::c_void;
+use std::{
+    ffi::c_void,
+    sync::atomic::{AtomicUsize, Ordering::Relaxed},
+};
+
+/// Address for the next mapping that is shorter than its reserve. Without it, the kernel would leave no room to lengthen one:
+/// it places each mapping right below another.
+static NEXT_PLACE: AtomicUsize = AtomicUsize::new(1 << 36);
 
 /// A mapped file.
 pub(crate) struct Mapping {
-    base: *mut c_void,
-    bytes: usize,
+    pub(crate) base: *mut c_void,
+    pub(crate) bytes: usize,
     writable: bool,
     epoch: Epoch,
 }
@@ -31,60 +39,38 @@ pub(crate) struct Mapping {
 unsafe impl Send for Mapping {}
 
 impl Mapping {
-    /// Maps `reserve_bytes` of `file`, or fewer if this process may not have that much address space or locked memory
-    /// (`mlockall`), but `length_bytes` at least.
-    pub(crate) fn new(
-        file: &SharedFile,
-        name: &str,
-        (length_bytes, reserve_bytes): (usize, usize),
-        writable: bool,
-    ) -> Result<Mapping> {
+    /// Maps as much of `file` as the second of `sizes`, its reserve, or less if this process may not have that much address space or
+    /// locked memory (`mlockall`), but the first, its length, at least.
+    pub(crate) fn new(file: &SharedFile, name: &str, sizes: (usize, usize), writable: bool) -> Result<Mapping> {
+        let epoch = Epoch::current()?;
         let protection = if writable { ProtFlags::READ | ProtFlags::WRITE } else { ProtFlags::READ };
         let flags = MapFlags::SHARED | MapFlags::NORESERVE;
-        // SAFETY: a new mapping at an address of the kernel's choice aliases nothing in this process.
-        let map = |bytes| unsafe { mmap(std::ptr::null_mut(), bytes, protection, flags, file, 0) };
-        Mapping::of_some_size(name, (length_bytes, reserve_bytes), writable, map)
+        let map = |bytes| {
+            let place = if bytes < sizes.1 { NEXT_PLACE.fetch_add(sizes.1, Relaxed) } else { 0 };
+            let place = std::ptr::without_provenance_mut(place); // a wish; the kernel chooses if it is 0 or taken
+            // SAFETY: a new mapping, which replaces none (no MAP_FIXED), aliases nothing in this process.
+            unsafe { mmap(place, bytes, protection, flags, file, 0) }
+        };
+        let (base, bytes) = map_some_size(name, sizes, writable, map)?;
+        Ok(Mapping { base, bytes, writable, epoch })
     }
 
-    /// Maps the same file again, at another address, as [`Mapping::new`] does.
-    pub(crate) fn longer(&self, name: &str, (length_bytes, reserve_bytes): (usize, usize)) -> Result<Mapping> {
+    /// Makes the mapping longer if the addresses behind it are free; otherwise the same file is mapped again, at another address.
+    /// `sizes` as for [`Mapping::new`].
+    pub(crate) fn lengthen(&mut self, name: &str, sizes: (usize, usize)) -> Result<Option<Mapping>> {
+        let &mut Mapping { base, bytes, writable, epoch } = self;
+        // SAFETY: all of the mapping (G1), which stays where it is.
+        let in_place = |longer_bytes| unsafe { mremap(base, bytes, longer_bytes, MremapFlags::empty()) };
         // An old size of 0 makes a second mapping of a shared one (mremap(2)), which needs no descriptor.
-        let (base, again) = (self.base, MremapFlags::MAYMOVE);
         // SAFETY: the mapping (G1) stays as it is; the new one aliases no object of this process.
-        let map = |bytes| unsafe { mremap(base, 0, bytes, again) };
-        Mapping::of_some_size(name, (length_bytes, reserve_bytes), self.writable, map)
-    }
-
-    fn of_some_size(
-        name: &str,
-        (length_bytes, reserve_bytes): (usize, usize),
-        writable: bool,
-        map: impl Fn(usize) -> std::result::Result<*mut c_void, Errno>,
-    ) -> Result<Mapping> {
-        let epoch = Epoch::current()?;
-        // Twice the length, so that a file that grows step by step is not mapped at each step.
-        let sizes = [reserve_bytes, reserve_bytes.min(2 * length_bytes)];
-        let mut sizes = sizes.into_iter().filter(|&bytes| is_affordable(bytes));
-        loop {
-            let bytes = sizes.next().unwrap_or(length_bytes);
-            let mapped = match writable {
-                true => fork::register_mapping(bytes, || map(bytes).and_then(|base| kept_from_children(base, bytes))),
-                false => map(bytes),
-            };
-            match mapped {
-                Ok(base) => return Ok(Mapping { base, bytes, writable, epoch }),
-                Err(Errno::AGAIN | Errno::NOMEM) if bytes > length_bytes => {}
-                Err(errno) => return Err(Error::not_mapped(name, bytes, errno)),
-            }
+        let again = |bytes| unsafe { mremap(base, 0, bytes, MremapFlags::MAYMOVE) };
+        let longer = map_some_size(name, sizes, writable, in_place);
+        let (place, bytes) = longer.or_else(|_| map_some_size(name, sizes, writable, again))?;
+        if place == base {
+            self.bytes = bytes;
+            return Ok(None);
         }
-    }
-
-    pub(crate) fn base(&self) -> *mut u8 {
-        self.base.cast()
-    }
-
-    pub(crate) fn bytes(&self) -> usize {
-        self.bytes
+        Ok(Some(Mapping { base: place, bytes, writable, epoch }))
     }
 }
 
@@ -103,13 +89,31 @@ impl Drop for Mapping {
     }
 }
 
-/// Keeps a new mapping from forked children (G2).
-fn kept_from_children(base: *mut c_void, bytes: usize) -> std::result::Result<*mut c_void, Errno> {
-    // SAFETY: the range is exactly our new mapping, and not inheriting it breaks no promise.
-    unsafe { madvise(base, bytes, Advice::LinuxDontFork) }.map(|()| base).inspect_err(|_| {
-        // SAFETY: our new mapping, of which no address was handed out.
-        let _ = unsafe { munmap(base, bytes) };
-    })
+/// Calls `map` with sizes, the largest first, until one is allowed; returns address and size.
+fn map_some_size(
+    name: &str,
+    (length_bytes, reserve_bytes): (usize, usize),
+    writable: bool,
+    map: impl Fn(usize) -> std::result::Result<*mut c_void, Errno>,
+) -> Result<(*mut c_void, usize)> {
+    let private = |bytes| {
+        let base = map(bytes)?;
+        // After an error it stays mapped, which does no harm.
+        // SAFETY: the range is exactly the mapping, which has this advice or is new; not to inherit it breaks no promise.
+        unsafe { madvise(base, bytes, Advice::LinuxDontFork) }.map(|()| base)
+    };
+    // Twice the length, so that a file that grows step by step is not mapped at each step.
+    let sizes = [reserve_bytes, reserve_bytes.min(2 * length_bytes)];
+    let mut sizes = sizes.into_iter().filter(|&bytes| is_affordable(bytes));
+    loop {
+        let bytes = sizes.next().unwrap_or(length_bytes);
+        let mapped = if writable { fork::register_mapping(bytes, || private(bytes)) } else { map(bytes) };
+        match mapped {
+            Ok(base) => return Ok((base, bytes)),
+            Err(Errno::AGAIN | Errno::NOMEM) if bytes > length_bytes => {}
+            Err(errno) => return Err(Error::not_mapped(name, bytes, errno)),
+        }
+    }
 }
 
 /// Whether `bytes` are at most a quarter of the address space that this process may still have (`ulimit -v`): the rest is for

@@ -1,5 +1,5 @@
 //! A region: one file, mapped with room to grow in place. If this process may not have that much address space or locked memory,
-//! the file is mapped as it is now, and again, at another address, when it grew.
+//! the file is mapped as it is now. When it grew, the mapping is made longer; without room behind it, the file is mapped again.
 //!
 //! Control path, but for [`Region::at`] and [`Region::pointer`], which are arithmetic. Invariants:
 //! - R1: `base` is a mapping of `mapped_bytes` bytes, `length_bytes` at least, and stays one until drop, even after `base` changed:
@@ -47,7 +47,7 @@ pub(crate) struct Region {
     /// the Acquire load in [`Region::length_bytes`], so that `base` covers it; the bytes exist since before it was stored.
     length_bytes: AtomicUsize,
     reserve_bytes: usize,
-    /// The newest last. More than one only if there was no room for the reserve.
+    /// The newest last. More than one only if there was no room for the reserve, nor behind the shorter ones.
     mappings: Mutex<Vec<Mapping>>,
     /// `None` once it was closed.
     file: Option<SharedFile>,
@@ -110,8 +110,8 @@ impl Region {
         let length_bytes = stat.st_size as usize;
         let mapping = Mapping::new(&file, name, (length_bytes, reserve_bytes), writable)?;
         Ok(Region {
-            base: AtomicPtr::new(mapping.base()),
-            mapped_bytes: AtomicUsize::new(mapping.bytes()),
+            base: AtomicPtr::new(mapping.base.cast()),
+            mapped_bytes: AtomicUsize::new(mapping.bytes),
             length_bytes: AtomicUsize::new(length_bytes),
             reserve_bytes,
             mappings: Mutex::new(vec![mapping]),
@@ -123,19 +123,20 @@ impl Region {
         })
     }
 
-    /// Maps the file once more if it outgrew its mapping.
+    /// Maps the rest of the file if it outgrew its mapping.
     fn cover(&self, length_bytes: usize) -> Result<()> {
         if length_bytes <= self.mapped_bytes.load(Acquire) {
             return Ok(());
         }
         let mut mappings = self.mappings.lock().unwrap_or_else(PoisonError::into_inner);
         // Another thread may have done it meanwhile.
-        if let Some(newest) = mappings.last().filter(|newest| newest.bytes() < length_bytes) {
-            let mapping = newest.longer(&self.name, (length_bytes, self.reserve_bytes))?;
-            self.base.store(mapping.base(), Relaxed); // the store of `mapped_bytes` publishes it
-            self.mapped_bytes.store(mapping.bytes(), Release);
-            self.prefaulted_bytes.store(0, Relaxed); // its pages are to be brought in anew
-            mappings.push(mapping);
+        if let Some(newest) = mappings.last_mut().filter(|newest| newest.bytes < length_bytes) {
+            let another = newest.lengthen(&self.name, (length_bytes, self.reserve_bytes))?;
+            let newest = another.as_ref().unwrap_or(newest);
+            self.base.store(newest.base.cast(), Relaxed); // the store of `mapped_bytes` publishes it
+            self.mapped_bytes.store(newest.bytes, Release);
+            self.prefaulted_bytes.store(0, Relaxed); // the pages of another mapping are to be brought in anew
+            mappings.extend(another);
         }
         Ok(())
     }
@@ -214,7 +215,7 @@ impl Region {
         self.with_file(directory, &what, |file| file.punch(range).map_err(|e| Error::system(&*what, e)))
     }
 
-    /// Reader: loads the file's length again. One system call if it has grown; if it outgrew its mapping, that is made anew.
+    /// Reader: loads the file's length again. One system call if it has grown, more if it outgrew its mapping.
     pub(crate) fn refresh_length(&self) -> Result<usize> {
         let known = self.length_bytes();
         let claimed = acquire(&self.at::<FileHeader>(0)?.length_bytes) as usize;

@@ -88,7 +88,8 @@ shared_struct! {
         /// Pid of the process that holds the registry lock. W: the holder. R: a process that waits for the lock, for its error
         /// sentence.
         holder_pid: AtomicU32 = 40,
-        reserved: u32 = 44,
+        /// Count of acquisitions of that lock. W: the holder. R: a process that waits for the lock, to tell holders apart.
+        acquisitions: AtomicU32 = 44,
         /// Count of joins, leaves and reaps of processes. W: a process that joins, leaves or reaps, after the directory changed.
         /// R: every process.
         processes_generation: AtomicU64 = 48,

@@ -43,6 +43,11 @@ pub(crate) enum Taken {
         /// The publisher's head.
         head: u64,
     },
+    /// The entry claims an inline sample that is longer than the longest; the pin is not set.
+    TooLong {
+        /// The length that it claims.
+        length_bytes: usize,
+    },
 }
 
 impl Taken {
@@ -74,6 +79,8 @@ pub(crate) struct Reader {
     /// Next sequence to take.
     pub(crate) next: u64,
     depth: u64,
+    /// The longest inline payload.
+    inline_bytes: usize,
     empty_looks: u32,
 }
 
@@ -84,10 +91,10 @@ impl Reader {
         header: InRegion<PublisherHeader>,
         ring: Ring,
         record: InRegion<ReaderRecord>,
-        depth: u64,
+        (depth, inline_bytes): (u64, usize),
         start: Start,
     ) -> Reader {
-        let reader = Reader { header, ring, record, next: 1, depth, empty_looks: 0 };
+        let reader = Reader { header, ring, record, next: 1, depth, inline_bytes, empty_looks: 0 };
         let next = match start {
             Start::At(sequence) => sequence,
             Start::History(samples) => {
@@ -160,8 +167,9 @@ impl Reader {
     /// overwrite the entry meanwhile; else [`Reader::take`] has an answer. `pin` is 0 and the caller's alone.
     #[inline(always)]
     pub(crate) fn take_inline(&mut self, word: InlineWord, pin: &AtomicU64, payload: &mut [u64]) -> Option<InlineInfo> {
-        if self.has_fallen_behind() {
-            return None; // a reader that has not is not lapped, either: depths are far below 2^30
+        // A reader that has not fallen behind is not lapped, either: depths are far below 2^30.
+        if self.has_fallen_behind() || word.length_bytes() > self.inline_bytes {
+            return None;
         }
         let info = self.ring.copy(self.next, word, payload)?;
         pin.store(COPIED, release(Site::PinStore)); // (4) as in `set_pin`
@@ -191,6 +199,14 @@ impl Reader {
         taken
     }
 
+    /// Undoes the take of a sample in a slot whose memory cannot be mapped: the next take finds it again, or counts it as lost.
+    #[cold]
+    pub(crate) fn untake(&mut self, pin: &AtomicU64) {
+        self.next -= 1;
+        self.record.cursor.store(self.next, Relaxed);
+        unpin(pin);
+    }
+
     /// The next sample is held.
     #[inline(always)]
     fn advance(&mut self) {
@@ -218,6 +234,9 @@ impl Reader {
                     Entry::Moved => return Taken::Moved,
                     _ => {}
                 },
+                Entry::Inline(word) if word.length_bytes() > self.inline_bytes => {
+                    return Taken::TooLong { length_bytes: word.length_bytes() };
+                }
                 Entry::Inline(word) => match self.ring.copy(self.next, word, payload) {
                     Some(info) if !self.is_lapped() => {
                         pin.store(COPIED, release(Site::PinStore)); // (4) as in `set_pin`

@@ -101,7 +101,7 @@ impl Ring {
     }
 
     /// Reader: copies a living inline sample; `payload` gets its words, and those behind them to the end of a line. `None`: the
-    /// publisher went on meanwhile, or the word makes no sense.
+    /// publisher went on meanwhile, or there is no room.
     #[inline(always)]
     pub(crate) fn copy(&self, sequence: u64, word: InlineWord, payload: &mut [u64]) -> Option<InlineInfo> {
         let ([first, detail], from) = self.entry(sequence);

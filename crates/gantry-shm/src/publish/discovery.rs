@@ -1,6 +1,6 @@
 //! The discovery of a publisher's readers, by the control thread, which leaves the result for the publisher.
 //!
-//! If records cannot be mapped, or a process with records may be hidden, the publisher's roster stays as old as it is, so that
+//! If records cannot be mapped, or a process that may have records cannot be listed, the publisher's roster stays as old as it is, so that
 //! nothing is reclaimed: an unseen pin would be a use after free.
 
 use crate::{
@@ -28,7 +28,7 @@ pub(crate) struct ReaderDiscovery {
     topic: TopicIndex,
     key: u64,
     /// The processes that had no name before the publisher could be found: they join no publisher, so they need not be seen.
-    hidden_before: Vec<u64>,
+    unlisted_before: Vec<u64>,
     pub(crate) discovered: Mutex<Discovered>,
 }
 
@@ -51,9 +51,9 @@ impl ReaderDiscovery {
     pub(crate) fn new(domain: &Domain, topic: TopicIndex, key: u64) -> ReaderDiscovery {
         let readers = Roster::new(key, 0, Vec::new());
         let discovered = Discovered { readers, is_new: false, generation: 0, processes: vec![], mapping_error: None };
-        // After an error, none: the publisher then reclaims nothing as long as there is a hidden process.
-        let hidden_before = domain.hidden().unwrap_or_default();
-        ReaderDiscovery { topic, key, hidden_before, discovered: Mutex::new(discovered) }
+        // After an error, none: the publisher then reclaims nothing as long as there is an unlisted process.
+        let unlisted_before = domain.unlisted_owners().unwrap_or_default();
+        ReaderDiscovery { topic, key, unlisted_before, discovered: Mutex::new(discovered) }
     }
 
     /// The result; waits for a discovery that is under way.
@@ -63,7 +63,7 @@ impl ReaderDiscovery {
 
     fn records(&self, domain: &Domain) -> Result<Vec<PeerRecord>> {
         let mut records = Vec::new();
-        for peer in domain.all_peers(&self.hidden_before)?.iter().filter(|peer| !peer.is_known_dead()) {
+        for peer in domain.all_peers(&self.unlisted_before)?.iter().filter(|peer| !peer.is_known_dead()) {
             records.extend(peer.records_of(self.key)?);
         }
         Ok(records)

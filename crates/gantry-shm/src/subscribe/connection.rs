@@ -14,7 +14,7 @@ use crate::{
         entry::{Entry, InlineInfo, InlineWord},
         layout::*,
         prefetch,
-        reader::{Reader, Start, Taken, free_pin, unpin},
+        reader::{Reader, Start, Taken, free_pin},
         sleep::{Side, WaiterIndex},
         sync::Ordering::*,
     },
@@ -111,7 +111,8 @@ impl PendingConnection {
     /// reclaims from here on sees the record.
     pub(crate) fn join(self, domain: &Arc<Domain>, topic: TopicIndex, generation: u64) -> Result<Connection> {
         let (ring, newest) = self.mapping.newest()?;
-        let reader = Reader::new(self.mapping.header, ring, self.record.record, self.depth.into(), self.start);
+        let limits = (self.depth.into(), self.mapping.inline_bytes().min(self.mapping.payload_bytes));
+        let reader = Reader::new(self.mapping.header, ring, self.record.record, limits, self.start);
         let connection = Connection {
             domain: domain.clone(),
             topic,
@@ -219,8 +220,8 @@ impl Connection {
     fn take_entry(&mut self, mut entry: Entry, losses: &mut Losses) -> Result<Option<Sample>, Box<Error>> {
         for _ in 0..MAX_RING_CHANGES {
             if let Entry::Slot(offset) = entry {
-                let payload = self.mapping.hint(offset + PAYLOAD_OFFSET);
-                prefetch::message(payload, self.reader.length_hint(), prefetch::for_reading);
+                let length_bytes = self.reader.length_hint();
+                prefetch::message(self.mapping.hint(offset, length_bytes)?, length_bytes, prefetch::for_reading);
             }
             let (first, place) = (self.reader.next, self.free_place()?);
             // SAFETY: a place of this connection's record.
@@ -239,7 +240,10 @@ impl Connection {
                 Taken::Inline(info) => return Ok(Some(self.copied(&info, place))),
                 Taken::Nothing => return Ok(None),
                 Taken::Moved => self.reader.ring = self.mapping.ring()?,
-                Taken::Nonsense { head } => return Err(self.nonsense(head)),
+                Taken::Nonsense { head } => return Err(self.nonsense(format!("head {head}"))),
+                Taken::TooLong { length_bytes } => {
+                    return Err(self.nonsense(format!("an inline sample of {length_bytes} bytes")));
+                }
             }
             match self.reader.look() {
                 Some(in_new_ring) => entry = in_new_ring,
@@ -250,9 +254,9 @@ impl Connection {
     }
 
     #[cold]
-    fn nonsense(&self, head: u64) -> Box<Error> {
-        let expected = format!("a head and entries that agree about sequence {}", self.reader.next);
-        Error::corrupt(self.mapping.name(), "the ring", expected, format!("head {head}")).into()
+    fn nonsense(&self, found: String) -> Box<Error> {
+        let expected = format!("a head and entries that make sense for sequence {}", self.reader.next);
+        Error::corrupt(self.mapping.name(), "the ring", expected, found).into()
     }
 
     #[cold]
@@ -302,7 +306,7 @@ impl Connection {
         match self.checked(offset, length_bytes) {
             Ok((slot, length_bytes)) => (of_sample.slot, of_sample.length_bytes) = (slot, length_bytes),
             Err(error) => {
-                unpin(&of_sample.pin);
+                self.reader.untake(&of_sample.pin);
                 return Err(error);
             }
         }

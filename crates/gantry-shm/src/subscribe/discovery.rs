@@ -132,7 +132,7 @@ impl PublisherDiscovery {
             // Once for all: each wakes the control thread of every process with an endpoint of the topic.
             let generation = domain.board.topic_changed(self.topic, Side::Readers);
             // The name again, after the generation was raised: a publisher that lists the processes after this look finds this one,
-            // or finds that one is hidden.
+            // or finds that one is unlisted.
             let join = |joining: PendingConnection| {
                 domain.check_own_name(&self.description.topic)?;
                 joining.join(domain, self.topic, generation)

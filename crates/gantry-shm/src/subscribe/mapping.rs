@@ -30,7 +30,7 @@ pub(crate) struct PublisherMapping {
     pub(crate) wall_offset_ns: u64,
     /// Rings and slots lie behind this.
     memory_offset: usize,
-    payload_bytes: usize,
+    pub(crate) payload_bytes: usize,
 }
 
 impl PublisherMapping {
@@ -60,13 +60,10 @@ impl PublisherMapping {
     /// The ring that the publisher uses now.
     pub(crate) fn ring(&self) -> Result<Ring> {
         let descriptor = Descriptor::from_word(acquire(&self.header.ring));
-        match self.region.ring(descriptor, self.entry_bytes) {
-            Err(_) => {
-                self.region.refresh_length()?; // it lies where the file grew
-                self.region.ring(descriptor, self.entry_bytes)
-            }
-            ring => ring,
-        }
+        self.region.ring(descriptor, self.entry_bytes).or_else(|_| {
+            self.region.refresh_length()?; // it lies where the file grew
+            self.region.ring(descriptor, self.entry_bytes)
+        })
     }
 
     /// The ring that the publisher uses now, and the newest sequence in it.
@@ -82,38 +79,41 @@ impl PublisherMapping {
         Err(Error::corrupt(self.name(), "the ring", "a ring that is in use", "only replaced ones"))
     }
 
-    /// Address of the slot at `offset`, unchecked: for prefetching only.
+    /// Address of the payload of the slot at `offset`, unchecked: for prefetching only. That much of the file is mapped after this
+    /// if it is there, so that a sample is not taken before its memory is.
     #[inline]
-    pub(crate) fn hint(&self, offset: usize) -> *const u8 {
-        self.region.base().wrapping_add(offset)
+    pub(crate) fn hint(&self, offset: usize, length_bytes: usize) -> Result<*const u8> {
+        let payload = offset + PAYLOAD_OFFSET;
+        self.cover(payload.saturating_add(length_bytes))?;
+        Ok(self.region.base().wrapping_add(payload))
+    }
+
+    /// Maps the file up to `end` if it has grown so far: one system call for each time that it grew.
+    #[inline]
+    fn cover(&self, end: usize) -> Result<()> {
+        if end > self.region.length_bytes() { self.region.refresh_length().map(drop) } else { Ok(()) }
     }
 
     /// Address of the slot's header at `offset`, after checking that there can be a slot with `length_bytes` of payload.
     #[inline]
     pub(crate) fn slot(&self, offset: usize, length_bytes: usize) -> Result<NonNull<SlotHeader>> {
-        if offset < self.memory_offset {
-            return Err(self.before_memory(offset));
-        }
-        if length_bytes > self.payload_bytes {
-            return Err(self.too_long(offset, length_bytes));
+        if offset < self.memory_offset || length_bytes > self.payload_bytes {
+            return Err(self.no_slot(offset, length_bytes));
         }
         let bytes = PAYLOAD_OFFSET.saturating_add(length_bytes);
-        if offset.saturating_add(bytes) > self.region.length_bytes() {
-            self.region.refresh_length()?; // one system call for each time that the file grew
-        }
+        self.cover(offset.saturating_add(bytes))?;
         Ok(self.region.pointer(offset, bytes, align_of::<SlotHeader>())?.cast())
     }
 
     #[cold]
-    fn before_memory(&self, offset: usize) -> Error {
-        let expected = format!("at least {}", self.memory_offset);
-        Error::corrupt(self.region.name(), "a ring entry", expected, offset)
-    }
-
-    #[cold]
-    fn too_long(&self, offset: usize, length_bytes: usize) -> Error {
-        let expected = format!("at most {} bytes", self.payload_bytes);
-        Error::corrupt(self.region.name(), format!("the slot at {offset}"), expected, length_bytes)
+    fn no_slot(&self, offset: usize, length_bytes: usize) -> Error {
+        let expected = format!("a slot from {} on, with at most {} bytes", self.memory_offset, self.payload_bytes);
+        Error::corrupt(
+            self.region.name(),
+            "a ring entry",
+            expected,
+            format!("one at {offset}, with {length_bytes} bytes"),
+        )
     }
 
     /// Control path: brings in the pages by which the file grew since the last call ([`Region::prefault_new`]).

@@ -1,8 +1,11 @@
 //! Publishers and subscriptions in one process.
 
 use crate::support::*;
-use gantry_shm::{Error, Publisher, Qos, SourceTime, Subscription, TypeDescription};
-use std::time::Duration;
+use gantry_shm::{Error, Publisher, PublisherOptions, Qos, SourceTime, Subscription, TypeDescription};
+use std::{
+    sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed},
+    time::Duration,
+};
 
 tests![
     samples_arrive_in_order_and_in_place,
@@ -21,6 +24,7 @@ tests![
     a_publisher_that_left_is_drained_first,
     a_volatile_publisher_needs_few_slots_when_readers_keep_up,
     a_slow_reader_of_a_fast_publisher_still_gets_samples,
+    a_flood_prevents_few_takes,
     types_and_qos_that_do_not_agree_are_explained,
     nonsense_is_refused_with_its_range,
     waiting_times_out_and_wakes_up,
@@ -294,11 +298,11 @@ fn a_slow_reader_of_a_fast_publisher_still_gets_samples() {
     let mut publisher = publisher(&participant, BYTES, qos);
     let mut subscription = subscription(&participant, BYTES, qos);
     match_up(&mut publisher, &mut subscription);
-    let done = &std::sync::atomic::AtomicBool::new(false);
+    let done = &AtomicBool::new(false);
     std::thread::scope(|scope| {
         scope.spawn(move || {
             let mut number = 0;
-            while !done.load(std::sync::atomic::Ordering::Relaxed) {
+            while !done.load(Relaxed) {
                 number += 1;
                 send(&mut publisher, BYTES, number);
             }
@@ -309,8 +313,51 @@ fn a_slow_reader_of_a_fast_publisher_still_gets_samples() {
             assert!(number > last);
             last = number;
         }
-        done.store(true, std::sync::atomic::Ordering::Relaxed);
+        done.store(true, Relaxed);
     });
+}
+
+/// A take gives up if the publisher retires each sample before it can be pinned. That must be the exception.
+fn a_flood_prevents_few_takes() {
+    let root = Root::new();
+    let participant = root.join();
+    for (depth, bytes) in [(1, 64), (2, 64), (1, 4096)] {
+        let qos = Qos::default().keep_last(depth);
+        let options = PublisherOptions { max_inline_bytes: 0, ..Default::default() };
+        let mut publisher = publisher_with(&participant, bytes, qos, options);
+        let mut subscription = subscription(&participant, bytes, qos);
+        match_up(&mut publisher, &mut subscription);
+        let published = AtomicU64::new(0);
+        let take_many = || {
+            let (mut last, mut missed) = (0, 0);
+            for _ in 0..20_000 {
+                eventually("more is published", || published.load(Relaxed) > last);
+                let Some(sample) = subscription.take().unwrap() else {
+                    missed += 1;
+                    continue;
+                };
+                let payload = sample.bytes();
+                let number = u64::from_le_bytes(payload[..8].try_into().unwrap());
+                assert!(number > last && payload[bytes - 8..] == payload[..8], "{number} after {last}");
+                last = number;
+            }
+            missed
+        };
+        let missed = std::thread::scope(|scope| {
+            let reader = scope.spawn(take_many);
+            while !reader.is_finished() {
+                let mut loan = publisher.loan(bytes).unwrap();
+                let number = (published.load(Relaxed) + 1).to_le_bytes();
+                let payload = loan.bytes_mut();
+                payload[..8].copy_from_slice(&number);
+                payload[bytes - 8..].copy_from_slice(&number);
+                publisher.publish(loan, SourceTime::now()).unwrap();
+                published.fetch_add(1, Relaxed);
+            }
+            reader.join().unwrap()
+        });
+        assert!(missed < 2000, "{missed} of 20000 takes found nothing, though there was a sample");
+    }
 }
 
 fn types_and_qos_that_do_not_agree_are_explained() {

@@ -99,6 +99,8 @@ fn play_of_tests(role: &str, arguments: &[String], participant: Arc<Participant>
     match role {
         // Forks, and lets the child try everything that it must not do.
         "fork" => crate::fork::forked_child_gets_errors(root, participant),
+        // Forks on a thread that is ending.
+        "fork-at-end" => crate::fork::fork_at_end(&participant),
         // Becomes another program.
         "exec" => crate::death::exec_when_told(&participant),
         // Takes all samples and counts them.
@@ -117,9 +119,10 @@ fn play_of_tests(role: &str, arguments: &[String], participant: Arc<Participant>
         "hand-back" => crate::limits::lose_handed_back_room(root, &participant),
         // Publishes in a small file system with two free pages.
         "last-page" => crate::limits::use_the_last_page(root, &participant),
-        // Publishes and takes with little address space, more than there is of it, or with little memory that may be locked.
-        "map-little" => crate::mapping::map_little(&participant),
+        // Publishes and takes with little address space, more than there is of it (now or for ever), or with little memory that may be locked.
+        "map-little" => crate::mapping::map_little(root, &participant),
         "map-nothing" => crate::mapping::map_nothing(&participant),
+        "map-later" => crate::mapping::map_later(&participant),
         "lock-little" => crate::mapping::lock_little(root, participant),
         // Publishes and takes where a system call is a trap.
         "without-system-call" => crate::realtime::play_in_trap(&participant, &arguments[2]),

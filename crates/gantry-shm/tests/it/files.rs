@@ -1,8 +1,9 @@
 //! The files: their format, and directories and files that cannot be trusted.
 
 use crate::support::*;
-use gantry_shm::{Error, Participant, Qos};
-use std::os::unix::fs::{PermissionsExt, symlink};
+use gantry_shm::{Error, Participant, Qos, SourceTime};
+use rustix::time::{ClockId, clock_gettime};
+use std::os::unix::fs::{FileExt, PermissionsExt, symlink};
 
 tests![
     the_layout_is_the_golden_one,
@@ -17,6 +18,7 @@ tests![
     a_board_of_another_version_is_refused_while_a_process_lives,
     files_of_another_version_are_removed,
     a_damaged_publisher_is_an_error_and_not_a_crash,
+    an_inline_length_that_makes_no_sense_is_corrupt,
     strange_files_do_no_harm,
     a_vanished_board_is_refused_while_a_process_uses_it,
     a_damaged_publisher_does_not_silence_a_good_one,
@@ -380,4 +382,40 @@ fn nothing_is_left_after_an_orderly_end() {
     drop((publisher, subscription, participant));
     drop(other);
     root.assert_empty();
+}
+
+fn an_inline_length_that_makes_no_sense_is_corrupt() {
+    // Longer than the type's payload, and longer than an entry.
+    for length_bytes in [61_u64, 1024] {
+        let root = Root::new();
+        let participant = root.join();
+        let mut publisher = publisher(&participant, 60, Qos::default());
+        let mut subscription = subscription(&participant, 60, Qos::default());
+        match_up(&mut publisher, &mut subscription);
+        let loan = publisher.loan(60).unwrap();
+        // With times as programs have them: others do not fit in an entry.
+        let now_ns = |clock| {
+            let now = clock_gettime(clock);
+            now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
+        };
+        let (monotonic_ns, wall_ns) = (now_ns(ClockId::Monotonic), now_ns(ClockId::Realtime));
+        publisher.publish(loan, SourceTime { monotonic_ns, wall_ns }).unwrap();
+        let path = root.files().into_iter().find(|path| path.extension().is_some_and(|e| e == "pub")).unwrap();
+        let file = std::fs::OpenOptions::new().read(true).write(true).open(path).unwrap();
+        let word_at = |offset: u64| {
+            let mut word = [0; 8];
+            file.read_exact_at(&mut word, offset).unwrap();
+            u64::from_le_bytes(word)
+        };
+        let descriptor = word_at(offset_of("PublisherHeader", "ring") as u64);
+        // The entry of sequence 1, in the ring at that offset / 64; its length is in 11 bits.
+        let entry =
+            (descriptor >> 32) * 64 + (word_at(offset_of("PublisherHeader", "entry_bytes") as u64) & 0xffff_ffff);
+        let word = word_at(entry) & !(0x7ff << 52) | length_bytes << 52;
+        file.write_all_at(&word.to_le_bytes(), entry).unwrap();
+        let error = subscription.take().unwrap_err();
+        assert!(matches!(error, Error::Corrupt { .. }), "{error}");
+        assert!(error.to_string().contains(&format!("{length_bytes} bytes")), "{error}");
+        assert_eq!(subscription.losses().overwritten, 0);
+    }
 }

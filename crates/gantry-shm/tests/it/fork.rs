@@ -27,7 +27,11 @@ use std::{
 
 const PAGE_BYTES: usize = 4096;
 
-tests![a_forked_child_gets_errors_and_harms_nothing, forked_children_end_at_any_step_of_the_control_thread,];
+tests![
+    a_forked_child_gets_errors_and_harms_nothing,
+    a_thread_that_ends_forks,
+    forked_children_end_at_any_step_of_the_control_thread,
+];
 
 /// The reason why these tests cannot hold here, if there is one. This process must have one thread.
 pub fn why_not() -> Option<String> {
@@ -165,6 +169,52 @@ pub fn forked_child_gets_errors(root: &Path, participant: Arc<Participant>) {
     // SAFETY: plain system call; `status` is ours.
     let ended = unsafe { libc::waitpid(pid, &mut status, 0) };
     assert_eq!((ended, status), (pid, 0), "the forked child failed");
+    say("forked");
+    let _ = std::io::stdin().read(&mut [0]);
+}
+
+fn a_thread_that_ends_forks() {
+    let root = Root::new();
+    let mut parent = root.child("fork-at-end", &[]);
+    assert_eq!(parent.line(), "forked");
+    parent.kill();
+    let participant = root.join();
+    // Not at once: the forked child may not have run its handler yet.
+    eventually("the death of the parent is noticed beside its child", || count_of(&root, "process") == 1);
+    drop(participant);
+    root.assert_empty();
+}
+
+/// Forks when its thread ends, after the thread-locals that were first used later are gone.
+struct ForksAtEnd;
+
+impl Drop for ForksAtEnd {
+    fn drop(&mut self) {
+        // SAFETY: the child makes only system calls.
+        if unsafe { libc::fork() } == 0 {
+            // Until the test closes the pipe.
+            // SAFETY: a system call that writes no byte.
+            unsafe { libc::read(0, std::ptr::null_mut(), 1) };
+            // SAFETY: plain system call.
+            unsafe { libc::_exit(0) };
+        }
+    }
+}
+
+/// Role of a child process: forks on a thread that is ending.
+pub fn fork_at_end(_participant: &Arc<Participant>) {
+    thread_local!(static AT_END: ForksAtEnd = const { ForksAtEnd });
+    let thread = std::thread::spawn(|| {
+        AT_END.with(|_| ());
+        // SAFETY: the child makes only system calls.
+        match unsafe { libc::fork() } {
+            // SAFETY: plain system call.
+            0 => unsafe { libc::_exit(0) },
+            // SAFETY: plain system call.
+            pid => unsafe { libc::waitpid(pid, std::ptr::null_mut(), 0) },
+        };
+    });
+    thread.join().unwrap();
     say("forked");
     let _ = std::io::stdin().read(&mut [0]);
 }

@@ -1,18 +1,22 @@
 //! Files that cannot be mapped with all their room to grow: little address space, little memory that may be locked.
 
 use crate::{child::say, memory::MEBIBYTE, support::*};
-use gantry_shm::{Participant, Publisher, PublisherOptions, Qos, Sample, SourceTime, Subscription, TypeDescription};
+use gantry_shm::{
+    Error, Participant, Publisher, PublisherOptions, Qos, Sample, SourceTime, Subscription, TypeDescription,
+};
 use rustix::{
-    mm::{MlockAllFlags, mlockall},
-    process::{Resource, Rlimit, setrlimit},
+    io::Errno,
+    mm::{MapFlags, MlockAllFlags, ProtFlags, mlockall, mmap_anonymous},
+    process::{Resource, Rlimit, getrlimit, setrlimit},
     thread::{CapabilitySet, capabilities, set_capabilities},
 };
-use std::{path::Path, process::Command, sync::Arc};
+use std::{collections::HashSet, path::Path, process::Command, sync::Arc};
 
 tests![
     a_process_with_little_address_space_publishes_and_takes,
     a_process_that_may_lock_little_memory_publishes_and_takes,
     a_process_without_address_space_gets_a_sentence,
+    a_sample_that_cannot_be_mapped_is_taken_later,
     a_publisher_without_a_memory_limit_publishes,
 ];
 
@@ -44,31 +48,37 @@ fn subscription_of(participant: &Arc<Participant>, topic: &str) -> Subscription 
 fn send_and_hold(publisher: &mut Publisher, subscription: &mut Subscription, bytes: usize) -> Vec<(u64, Sample)> {
     let mut held: Vec<(u64, Sample)> = Vec::new();
     for number in 1..=40 {
-        let mut loan = publisher.loan(bytes).unwrap();
-        fill_any(loan.bytes_mut(), number);
-        publisher.publish(loan, SourceTime::now()).unwrap();
+        send_any(publisher, bytes, number);
         held.push((number, subscription.take().unwrap().unwrap()));
         held.iter().for_each(|(number, sample)| check_any(sample.bytes(), *number));
     }
     held
 }
 
-/// Runs the role in a process with at most so many KiB of address space, and does what it should beside it.
-fn with_address_space(kibibytes: usize, role: &str) -> String {
-    let root = Root::new();
+/// Publishes any message of that length.
+fn send_any(publisher: &mut Publisher, bytes: usize, number: u64) {
+    let mut loan = publisher.loan(bytes).unwrap();
+    fill_any(loan.bytes_mut(), number);
+    publisher.publish(loan, SourceTime::now()).unwrap();
+}
+
+/// Starts the role in a process with at most so many KiB of address space.
+fn limited_child(root: &Root, kibibytes: usize, role: &str) -> Peer {
     let mut shell = Command::new("sh");
     let program = this_program();
     shell.args(["-c", &format!("ulimit -v {kibibytes} && exec \"$@\""), "sh"]).args(program);
+    root.child_by(shell, role, &[])
+}
+
+/// Runs the role in a process with at most so many KiB of address space, and does what it should beside it.
+fn with_address_space(kibibytes: usize, role: &str) -> String {
+    let root = Root::new();
     let participant = root.join();
     let mut publisher = publisher_of(&participant, "/of/parent");
-    let mut child = root.child_by(shell, role, &[]);
+    let mut child = limited_child(&root, kibibytes, role);
     assert_eq!(child.line(), "ready");
     publisher.wait_for_subscriptions(1, PATIENCE).unwrap();
-    for number in 1..=40 {
-        let mut loan = publisher.loan(10_000).unwrap();
-        fill_any(loan.bytes_mut(), number);
-        publisher.publish(loan, SourceTime::now()).unwrap();
-    }
+    (1..=40).for_each(|number| send_any(&mut publisher, 10_000, number));
     let line = child.line();
     child.finish();
     line
@@ -85,7 +95,7 @@ fn a_process_with_little_address_space_publishes_and_takes() {
 }
 
 /// Role of a child process.
-pub fn map_little(participant: &Arc<Participant>) {
+pub fn map_little(root: &Path, participant: &Arc<Participant>) {
     let mut remote = subscription_of(participant, "/of/parent");
     say("ready");
     for number in 1..=40 {
@@ -95,12 +105,44 @@ pub fn map_little(participant: &Arc<Participant>) {
         (publisher_of(participant, "/chatter"), subscription_of(participant, "/chatter"));
     match_up(&mut publisher, &mut subscription);
     let held = send_and_hold(&mut publisher, &mut subscription, 20_000);
+    check_mapped_once(root);
+    check_hole_in_child(publisher.loan(20_000).unwrap().bytes_mut());
     // The memory of the samples stays mapped, at whatever address it was taken.
     drop((publisher, subscription));
     held.iter().for_each(|(number, sample)| check_any(sample.bytes(), *number));
     // The program itself still gets memory.
     assert_eq!(vec![1_u8; MEBIBYTE].len(), MEBIBYTE);
     say("took all");
+}
+
+/// A file that grew must not take the address space of all its former lengths.
+fn check_mapped_once(root: &Path) {
+    let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
+    let of_root = maps.lines().filter(|line| line.contains(root.to_str().unwrap()));
+    let mut found = HashSet::new();
+    for line in of_root {
+        let columns: Vec<&str> = line.split_whitespace().collect();
+        assert!(found.insert((columns[1], columns[4])), "mapped more than once: {line}");
+    }
+    assert!(found.len() >= 5, "{maps}");
+}
+
+/// A forked child must get no memory of its own in the place of the parent's, in a mapping that was made longer, too.
+fn check_hole_in_child(bytes: &mut [u8]) {
+    let page = bytes.as_mut_ptr().map_addr(|address| address & !4095).cast();
+    let flags = MapFlags::PRIVATE | MapFlags::FIXED_NOREPLACE;
+    // SAFETY: the child makes only system calls.
+    let pid = unsafe { libc::fork() };
+    if pid == 0 {
+        // SAFETY: a system call, which replaces no mapping.
+        let mapped = unsafe { mmap_anonymous(page, 4096, ProtFlags::READ, flags) };
+        // SAFETY: plain system call.
+        unsafe { libc::_exit(i32::from(mapped != Err(Errno::EXIST))) };
+    }
+    let mut status = 0;
+    // SAFETY: plain system call; `status` is ours.
+    let ended = unsafe { libc::waitpid(pid, &mut status, 0) };
+    assert_eq!((ended, status), (pid, 0), "a forked child maps memory where its parent writes");
 }
 
 fn a_process_that_may_lock_little_memory_publishes_and_takes() {
@@ -136,6 +178,7 @@ pub fn lock_little(root: &Path, first: Arc<Participant>) {
         (publisher_of(&participant, "/chatter"), subscription_of(&participant, "/chatter"));
     match_up(&mut publisher, &mut subscription);
     drop(send_and_hold(&mut publisher, &mut subscription, 1000));
+    check_mapped_once(root);
     say("took all");
 }
 
@@ -173,6 +216,45 @@ pub fn map_nothing(participant: &Arc<Participant>) {
     assert_eq!(loans.pop().unwrap().bytes_mut().len(), 20 * MEBIBYTE);
     drop(publisher.loan(20 * MEBIBYTE).unwrap());
     say(&error.to_string());
+}
+
+fn a_sample_that_cannot_be_mapped_is_taken_later() {
+    if is_emulated() {
+        return;
+    }
+    let root = Root::new();
+    let participant = root.join();
+    let mut publisher = publisher_of(&participant, "/of/parent");
+    let mut child = limited_child(&root, 200_000, "map-later");
+    assert_eq!(child.line(), "ready");
+    publisher.wait_for_subscriptions(1, PATIENCE).unwrap();
+    send_any(&mut publisher, 10_000, 1);
+    assert_eq!(child.line(), "full");
+    send_any(&mut publisher, 16 * MEBIBYTE, 2);
+    assert_eq!(child.line(), "took 2, lost 0");
+    child.finish();
+}
+
+/// Role of a child process: takes a sample in memory that it can map only later.
+pub fn map_later(participant: &Arc<Participant>) {
+    let mut subscription = subscription_of(participant, "/of/parent");
+    say("ready");
+    check_any(receive(&mut subscription).bytes(), 1);
+    let maximum = getrlimit(Resource::As).maximum;
+    let used_pages: u64 =
+        std::fs::read_to_string("/proc/self/statm").unwrap().split(' ').next().unwrap().parse().unwrap();
+    // Enough for the program itself.
+    let current = Some(used_pages * rustix::param::page_size() as u64 + (8 << 20));
+    setrlimit(Resource::As, Rlimit { current, maximum }).unwrap();
+    say("full");
+    while !subscription.wait(PATIENCE).unwrap() {}
+    for _ in 0..3 {
+        let error = subscription.take().unwrap_err();
+        assert!(matches!(error, Error::NotMapped { .. }), "{error}");
+    }
+    setrlimit(Resource::As, Rlimit { current: maximum, maximum }).unwrap();
+    check_any(receive(&mut subscription).bytes(), 2);
+    say(&format!("took 2, lost {}", subscription.losses().overwritten));
 }
 
 fn a_publisher_without_a_memory_limit_publishes() {

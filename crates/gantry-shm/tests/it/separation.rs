@@ -16,6 +16,7 @@ tests![
     everything_in_a_domain_is_removed_while_it_runs,
     a_reader_joins_no_publisher_on_another_board,
     a_publisher_that_cannot_see_a_reader_reclaims_nothing,
+    a_reader_that_dies_unseen_stops_no_publisher,
     a_process_file_is_removed_at_any_moment_of_a_join,
 ];
 
@@ -178,6 +179,30 @@ fn a_publisher_that_cannot_see_a_reader_reclaims_nothing() {
     assert!(error.contains("nothing can be freed") && error.contains("was removed"), "{error}");
     // It goes on when that process is gone.
     drop((held, reader, participant));
+    eventually("it reclaims again", || {
+        talker.say("500");
+        talker.line() == "published 500"
+    });
+    talker.finish();
+    root.assert_empty();
+}
+
+/// No process has seen the reader's file when it dies, so none can probe the lock on it.
+fn a_reader_that_dies_unseen_stops_no_publisher() {
+    let root = Root::new();
+    let mut talker = root.child("publish-all", &[]);
+    assert_eq!(talker.line(), "ready");
+    let its_files = root.files();
+    stop(&talker);
+    let mut reader = root.child("hold-and-report", &[]);
+    assert_eq!(reader.line(), "joined 1");
+    let is_readers = |path: &PathBuf| path.is_file() && !its_files.contains(path);
+    std::fs::remove_file(root.files().into_iter().find(is_readers).unwrap()).unwrap();
+    kill_process(talker.pid(), Signal::CONT).unwrap();
+    talker.say("500");
+    let error = talker.line();
+    assert!(error.contains("nothing can be freed") && error.contains("was removed"), "{error}");
+    reader.kill();
     eventually("it reclaims again", || {
         talker.say("500");
         talker.line() == "published 500"

@@ -113,7 +113,7 @@ impl Node {
     }
 
     /// The connections of a topic, to explain why messages arrive or do not: each publisher with each subscription,
-    /// whether they are connected (always zero-copy) or why not, and how many messages they copied on the copy path.
+    /// whether they are connected (zero-copy but for small messages, which travel inline) or why not, and how many messages they copied on the copy path.
     ///
     /// ```
     /// # fn main() -> gantry::Result<()> {

@@ -80,7 +80,8 @@ impl Subscription {
 
     /// Third step of joining.
     pub(super) fn begin(world: &Arc<World>, ring: Ring, depth: u32, start: Start) -> Subscription {
-        let reader = Reader::new(world.part(|world| &world.header), ring, world.record(), depth.into(), start);
+        let reader =
+            Reader::new(world.part(|world| &world.header), ring, world.record(), (depth.into(), usize::MAX), start);
         Subscription { reader, record: world.record(), world: world.clone() }
     }
 
@@ -110,6 +111,7 @@ impl Subscription {
                 }
                 Taken::Nothing => return None,
                 Taken::Moved => self.reader.ring = self.world.ring(),
+                Taken::TooLong { length_bytes } => panic!("an inline sample of {length_bytes} bytes"),
                 Taken::Nonsense { head } => panic!("the head is {head}, the next sample {}", self.reader.next),
             }
         }
