@@ -17,6 +17,7 @@ pub(crate) mod process_file;
 pub(crate) mod reaper;
 pub(crate) mod registry;
 pub(crate) mod sender;
+pub(crate) mod watch;
 
 use crate::{
     crash::{self, Point},

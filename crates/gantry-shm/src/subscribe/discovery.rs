@@ -213,14 +213,6 @@ impl Joined {
 }
 
 impl ControlTask for PublisherDiscovery {
-    fn topic(&self) -> TopicIndex {
-        self.topic
-    }
-
-    fn side(&self) -> Side {
-        Side::Publishers
-    }
-
     fn update(&self, domain: &Arc<Domain>) {
         let mut guard = self.discovered();
         let discovered = &mut *guard;

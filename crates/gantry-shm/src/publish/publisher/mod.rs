@@ -18,8 +18,7 @@ use crate::{
     },
     domain::{Domain, board::TopicIndex, control::ControlTask, participant::Participant, process_file::EndpointBlock},
     error::{Error, Result},
-    events::Events,
-    os::{clock::monotonic_ns, fork::Epoch},
+    os::fork::Epoch,
     protocol::{
         entry::InlineInfo,
         history::Slot,
@@ -34,7 +33,6 @@ use crate::{
     },
     publish::{
         discovery::{Discovered, ReaderDiscovery},
-        event_source::{PublisherEvent, PublisherEventSource},
         loan::{Loan, PublishError},
         memory::{Memory, slot_bytes},
         options::PublisherOptions,
@@ -65,13 +63,13 @@ pub struct SourceTime {
 #[repr(align(128))]
 pub struct Publisher {
     participant: Arc<Participant>,
-    domain: Arc<Domain>,
+    pub(crate) domain: Arc<Domain>,
     epoch: Epoch,
     description: EndpointDescription,
     options: PublisherOptions,
     block: EndpointBlock,
     topic: TopicIndex,
-    file: Arc<PublisherFile>,
+    pub(crate) file: Arc<PublisherFile>,
     /// References to `file` of published loans: to move one costs nothing, to count one does.
     spare: Vec<Arc<PublisherFile>>,
     memory: Memory,
@@ -150,7 +148,7 @@ impl Publisher {
                 return Err(e);
             }
         };
-        participant.register(&discovery);
+        participant.register(topic, Side::Readers, &discovery);
         let waiter = Waiter::new(domain.clone());
         let mut publisher = Publisher {
             participant,
@@ -332,16 +330,6 @@ impl Publisher {
         if self.domain.epoch.is_current() {
             self.block.count_copy();
         }
-    }
-
-    /// The events of this publisher from now on, on a handle of its own: subscriptions that come and go, deadlines, its
-    /// liveliness.
-    ///
-    /// # Errors
-    /// Other processes' endpoints cannot be read; the process forked.
-    pub fn events(&self) -> Result<Events<PublisherEvent>> {
-        let source = PublisherEventSource::new(self.description.clone(), self.file.clone(), monotonic_ns());
-        Events::new(&self.participant, self.topic, Side::Readers, source)
     }
 
     /// The description of this publisher that other processes read.

@@ -2,7 +2,8 @@
 //!
 //! All times are CLOCK_MONOTONIC in ns. Those of other processes may be anything: a time in the future counts as now.
 
-use crate::describe::qos::{Qos, limit_ns};
+use crate::time::limit_ns;
+use gantry_shm::Qos;
 
 /// Bounds of the time between two checks of a publisher whose lease ran out.
 const RECHECK_NS: std::ops::RangeInclusive<u64> = 1_000_000..=1_000_000_000;
