@@ -6,7 +6,7 @@ use crate::{
     error::Result,
     protocol::{sleep::Side, sync::acquire},
 };
-use std::{fmt, sync::Arc};
+use std::sync::Arc;
 
 /// Work on the control thread. It must not keep a [`Participant`]: the end of a participant waits for its control thread.
 pub trait Watcher: Send + Sync + 'static {
@@ -41,12 +41,6 @@ impl Generation {
     pub fn get(&self) -> Result<u64> {
         self.domain.epoch.check()?;
         Ok(acquire(self.domain.board.line(self.topic).generation(self.side)))
-    }
-}
-
-impl fmt::Debug for Generation {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Generation({:?}, {:?})", self.topic, self.side)
     }
 }
 

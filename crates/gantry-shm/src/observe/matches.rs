@@ -47,8 +47,6 @@ pub struct PublisherMatches {
 pub struct MatchedPublishers {
     /// A number that changes whenever there are others.
     pub version: u64,
-    /// The number of publishers that were ever matched.
-    pub joined_total: u64,
     /// Those that are matched; none when the subscription is gone.
     pub matched: Vec<MatchedPublisher>,
     /// All publishers of the topic.
@@ -134,13 +132,13 @@ impl PublisherMatches {
         if seen_version == Some(discovered.version) {
             return Ok(None);
         }
-        let (version, joined_total) = (discovered.version, discovered.joined_total);
+        let version = discovered.version;
         let matched = discovered.present().cloned().map(MatchedPublisher).collect();
         drop(discovered);
         let topic = &self.discovery.description.topic;
         let there = self.domain.endpoints(topic, Role::Publisher, &mut Vec::new())?;
         let endpoints = there.into_iter().map(|(_, publisher)| publisher).collect();
-        Ok(Some(MatchedPublishers { version, joined_total, matched, endpoints }))
+        Ok(Some(MatchedPublishers { version, matched, endpoints }))
     }
 }
 
@@ -222,7 +220,7 @@ mod tests {
         let (own, others) = (publisher.matches(), subscription.matches());
         let found = others.look(None).unwrap().unwrap();
         let [matched] = &found.matched[..] else { panic!("{} are matched", found.matched.len()) };
-        assert_eq!((matched.gid(), found.joined_total), (publisher.description().gid, 1));
+        assert_eq!(matched.gid(), publisher.description().gid);
         assert_eq!(found.endpoints, [publisher.description().clone()]);
         assert!(others.look(Some(found.version)).unwrap().is_none(), "nothing changed");
         let begun = matched.activity();
@@ -236,6 +234,6 @@ mod tests {
         assert_eq!(own.activity().unwrap(), None);
         drop(subscription);
         let gone = others.look(Some(found.version)).unwrap().unwrap();
-        assert!(gone.matched.is_empty() && gone.joined_total == 1);
+        assert!(gone.matched.is_empty());
     }
 }

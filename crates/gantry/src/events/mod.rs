@@ -51,7 +51,9 @@ pub(crate) trait EventSource<E>: Send {
     /// Updates its counts. The generation is that of the endpoints whose joins and leaves change them.
     fn update(&mut self, generation: u64, now_ns: u64) -> Result<()>;
     /// When an update is due because of time alone, CLOCK_MONOTONIC.
-    fn due_ns(&self) -> Option<u64>;
+    fn due_ns(&self) -> Option<u64> {
+        None
+    }
     /// Whether there is an event that was not taken.
     fn has_news(&self) -> bool;
     /// Takes the next event.
@@ -173,6 +175,6 @@ impl<E> Drop for Events<E> {
 
 impl<E> fmt::Debug for Events<E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Events({:?})", self.monitor.generation)
+        f.debug_struct("Events").finish_non_exhaustive()
     }
 }

@@ -6,7 +6,10 @@ use super::{
     deadline::Deadline,
     lease::Lease,
 };
-use crate::{error::Result, time::monotonic_ns};
+use crate::{
+    error::Result,
+    time::{limit_ns, monotonic_ns},
+};
 use gantry_shm::{EndpointDescription, Gid, QosPolicy, SubscriptionMatches};
 use std::collections::BTreeSet;
 
@@ -76,7 +79,7 @@ impl PublisherEventSource {
     pub(crate) fn new(publisher: &gantry_shm::Publisher) -> PublisherEventSource {
         let description = publisher.description().clone();
         PublisherEventSource {
-            deadline: Deadline::of(&description.qos, monotonic_ns()),
+            deadline: Deadline::new(limit_ns(description.qos.deadline), monotonic_ns()),
             lease: Lease::of(Some(&description.qos)),
             description,
             matches: Some(publisher.matches()),

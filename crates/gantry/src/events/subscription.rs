@@ -6,7 +6,10 @@ use super::{
     deadline::Deadline,
     lease::Lease,
 };
-use crate::{error::Result, time::monotonic_ns};
+use crate::{
+    error::Result,
+    time::{limit_ns, monotonic_ns},
+};
 use gantry_shm::{EndpointDescription, MatchedPublisher, PublisherMatches, QosPolicy};
 
 /// An event of a subscription. Totals count since its [`Events`](crate::Events) were made, changes since the last event of that
@@ -68,8 +71,6 @@ pub(crate) struct SubscriptionEventSource {
     matches: PublisherMatches,
     /// Version of the matches to which `publishers` belongs.
     seen_version: Option<u64>,
-    /// Publishers that had been joined before.
-    joined_before: Option<u64>,
     publishers: Vec<(MatchedPublisher, Lease)>,
     deadline: Deadline,
     counts: EventCounts,
@@ -79,11 +80,10 @@ impl SubscriptionEventSource {
     pub(crate) fn new(subscription: &gantry_shm::Subscription) -> SubscriptionEventSource {
         let description = subscription.description().clone();
         SubscriptionEventSource {
-            deadline: Deadline::of(&description.qos, monotonic_ns()),
+            deadline: Deadline::new(limit_ns(description.qos.deadline), monotonic_ns()),
             description,
             matches: subscription.matches(),
             seen_version: None,
-            joined_before: None,
             publishers: Vec::new(),
             counts: EventCounts::default(),
         }
@@ -98,19 +98,15 @@ impl SubscriptionEventSource {
         let mut before = std::mem::take(&mut self.publishers);
         for publisher in found.matched {
             let known = before.iter().position(|(known, _)| known.gid() == publisher.gid());
-            // It is not among the endpoints if it is leaving.
-            let offered = || found.endpoints.iter().find(|endpoint| endpoint.gid == publisher.gid());
-            self.publishers.push(match known {
-                Some(index) => before.swap_remove(index),
-                None => {
-                    let lease = Lease::of(offered().map(|endpoint| &endpoint.qos));
-                    (publisher, lease)
-                }
-            });
+            self.publishers.push(known.map(|index| before.swap_remove(index)).unwrap_or_else(|| {
+                self.counts.matched_total.now += 1;
+                // It is not among the endpoints if it is leaving.
+                let offer = found.endpoints.iter().find(|endpoint| endpoint.gid == publisher.gid());
+                let lease = Lease::of(offer.map(|endpoint| &endpoint.qos));
+                (publisher, lease)
+            }));
         }
         self.counts.matched.now = self.publishers.len() as u64;
-        let joined_before = *self.joined_before.get_or_insert(found.joined_total - self.counts.matched.now);
-        self.counts.matched_total.now = found.joined_total - joined_before;
         self.seen_version = Some(found.version);
         Ok(())
     }

@@ -155,10 +155,6 @@ impl EventSource<()> for GraphEventSource {
         Ok(())
     }
 
-    fn due_ns(&self) -> Option<u64> {
-        None
-    }
-
     fn has_news(&self) -> bool {
         self.0.has_news()
     }
