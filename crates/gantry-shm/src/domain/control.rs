@@ -2,9 +2,9 @@
 //! and take never have to.
 //!
 //! Its work is a list of [`ControlTask`]s. It sleeps on its own bell on the board; joining or leaving a topic rings the bells of
-//! the topic's watchers. It probes for deaths every second, or in turn with other processes (`domain`), and every
-//! [`LIVENESS_POLL_PERIOD`] while a task polls liveness. Invariant T1: the thread keeps the domain, never the participant, so
-//! that dropping a participant can wait for the thread's end.
+//! the topic's watchers. It probes for deaths every second, or less often where processes are many
+//! ([`Domain::until_probe`]), and every [`LIVENESS_POLL_PERIOD`] while a task polls liveness. Invariant T1: the thread keeps the
+//! domain, never the participant, so that dropping a participant can wait for the thread's end.
 
 use crate::{
     domain::{
@@ -135,7 +135,7 @@ impl Drop for Control {
 
 fn run(domain: &Arc<Domain>, shared: &Shared, bell: WaiterIndex) {
     schedule::leave_real_time();
-    let (mut next_probe, mut round) = (Instant::now() + PROBE_PERIOD, 0);
+    let (mut next_probe, mut is_registered) = (Instant::now() + PROBE_PERIOD, false);
     let mut poll_until = None::<Instant>;
     let (mut pace, mut notifies) = (Pace::new(), false);
     let mut seen_rings = None;
@@ -155,12 +155,12 @@ fn run(domain: &Arc<Domain>, shared: &Shared, bell: WaiterIndex) {
         let is_due = |(_, task): &&Task| is_for_all || task.due_ns().is_some_and(|due_ns| due_ns <= now_ns);
         pace.round(domain, || tasks.iter().filter(is_due).for_each(|(_, task)| task.update(domain)));
         if Instant::now() >= next_probe {
-            // A failure is tried again in the next period.
-            next_probe = Instant::now() + domain.reap_dead_neighbours(round).unwrap_or(PROBE_PERIOD);
-            if round == 0 {
+            // A failure is tried again at the next probe.
+            let _ = domain.reap_dead();
+            next_probe = Instant::now() + domain.until_probe();
+            if !std::mem::replace(&mut is_registered, true) {
                 asymmetric_fence::register(); // takes 15 ms, which must not delay the first discoveries
             }
-            round += 1;
         }
         let is_polling = poll_liveness(domain, shared, &tasks, &mut poll_until);
         let awaiting_news: Vec<&Task> = tasks.iter().filter(|(_, task)| task.awaits_news()).collect();
