@@ -78,7 +78,7 @@ pub(crate) struct Control {
 impl Control {
     /// Starts the thread.
     pub(crate) fn start(domain: Arc<Domain>) -> Result<Control> {
-        let bell = domain.control_waiter();
+        let bell = domain.control_waiter;
         let shared = Arc::new(Shared {
             stop: AtomicBool::new(false),
             is_polling: AtomicBool::new(false),

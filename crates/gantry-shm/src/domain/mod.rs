@@ -60,9 +60,9 @@ pub(crate) struct Domain {
     pub(crate) process: ProcessFile,
     pub(crate) epoch: Epoch,
     user_directory: Directory,
-    domain_id: u32,
+    pub(crate) domain_id: u32,
     /// The line on which the control thread sleeps.
-    control_waiter: WaiterIndex,
+    pub(crate) control_waiter: WaiterIndex,
     peers: Mutex<Peers>,
 }
 
@@ -137,14 +137,6 @@ impl Domain {
         let peers = Mutex::new(Peers { seen_generation: None, list, hidden, has_remains: false, unannounced_deaths });
         let epoch = Epoch::current()?;
         Ok(Some(Domain { directory, board, process, epoch, user_directory, domain_id, control_waiter, peers }))
-    }
-
-    pub(crate) fn domain_id(&self) -> u32 {
-        self.domain_id
-    }
-
-    pub(crate) fn control_waiter(&self) -> WaiterIndex {
-        self.control_waiter
     }
 
     /// All processes of the domain that are not known to be dead (A2).

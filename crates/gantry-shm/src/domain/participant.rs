@@ -81,7 +81,7 @@ impl Participant {
     /// The number of the domain.
     #[must_use]
     pub fn domain_id(&self) -> u32 {
-        self.domain.domain_id()
+        self.domain.domain_id
     }
 
     /// Has a task updated, now and by the control thread at each join or leave of that side of the topic, for as long as its owner
