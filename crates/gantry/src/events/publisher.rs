@@ -13,8 +13,8 @@ use crate::{
 use gantry_shm::{EndpointDescription, Gid, QosPolicy, SubscriptionMatches};
 use std::collections::BTreeSet;
 
-/// An event of a publisher. Totals count since its [`Events`](crate::Events) were made, changes since the last event of that
-/// kind.
+/// An event of a publisher. Totals count since its [`Events`](crate::Events) were made, changes since the last event of
+/// that kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum PublisherEvent {
@@ -52,8 +52,8 @@ pub enum PublisherEvent {
         /// The policy in which the last of them differs.
         last_policy: QosPolicy,
     },
-    /// A subscription to this topic has another type; [`Publisher::mismatches`](crate::Publisher::mismatches) has the
-    /// difference.
+    /// A subscription to this topic has another type;
+    /// [`GenericPublisher::mismatches`](crate::GenericPublisher::mismatches) has the difference.
     IncompatibleType {
         /// Subscriptions that had.
         total_count: u64,

@@ -12,8 +12,8 @@ use crate::{
 };
 use gantry_shm::{EndpointDescription, MatchedPublisher, PublisherMatches, QosPolicy};
 
-/// An event of a subscription. Totals count since its [`Events`](crate::Events) were made, changes since the last event of that
-/// kind.
+/// An event of a subscription. Totals count since its [`Events`](crate::Events) were made, changes since the last event
+/// of that kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SubscriptionEvent {
@@ -55,8 +55,8 @@ pub enum SubscriptionEvent {
         /// The policy in which the last of them differs.
         last_policy: QosPolicy,
     },
-    /// A publisher of this topic has another type; [`Subscription::mismatches`](crate::Subscription::mismatches) has the
-    /// difference.
+    /// A publisher of this topic has another type;
+    /// [`GenericSubscription::mismatches`](crate::GenericSubscription::mismatches) has the difference.
     IncompatibleType {
         /// Publishers that had.
         total_count: u64,
