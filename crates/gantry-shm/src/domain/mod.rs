@@ -51,7 +51,7 @@ pub(crate) const PROBE_PERIOD: Duration = Duration::from_secs(1);
 /// About so many processes at least probe in each period.
 const PROBING_PEERS: usize = 8;
 /// The longest mean time between two probes of one process, in periods.
-const MAX_PROBE_PERIODS: usize = 4;
+const MAX_PROBE_PERIODS: usize = 8;
 
 /// This process in one domain.
 pub(crate) struct Domain {
