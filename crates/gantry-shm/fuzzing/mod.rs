@@ -189,7 +189,7 @@ impl Stage {
         }
         let _ = self.domain.peers().map(drop).map_err(|error| assert_refused(&error));
         if choice & 16 != 0 {
-            assert!(inspect_under(self.root.path(), self.domain.domain_id()).unwrap().is_some());
+            assert!(inspect_under(self.root.path(), self.domain.domain_id).unwrap().is_some());
         }
         drop((flipper, file)); // and with it the lock: the process is dead
         let registry = self.domain.board.lock(&self.domain.directory, REGISTRY_PATIENCE).unwrap();

@@ -40,7 +40,6 @@ cfg_if::cfg_if! { if #[cfg(not(loom))] {
     mod describe;
     mod domain;
     mod wait;
-    mod events;
     mod subscribe;
     mod publish;
     mod observe;
@@ -54,18 +53,21 @@ cfg_if::cfg_if! { if #[cfg(not(loom))] {
         qos_policy::QosPolicy,
         type_description::TypeDescription,
     };
-    pub use domain::{holder::Holder, participant::Participant};
+    pub use domain::{
+        holder::Holder,
+        participant::Participant,
+        watch::{Generation, Watcher},
+    };
     pub use error::{Error, Result};
-    pub use events::Events;
     pub use observe::{
         connections::{ConnectionState, EndpointPair},
         graph::{GraphEntry, NodeRecord},
         inspect::{domains, domains_under, inspect, inspect_under},
+        matches::{Activity, MatchedPublisher, MatchedPublishers, PublisherMatches, SubscriptionMatches},
         report::{DomainReport, ProcessReport, PublisherReport, PublisherState, ReaderReport},
     };
     pub use os::directory::{DEFAULT_ROOT, DIRECTORY_VARIABLE};
     pub use publish::{
-        event_source::PublisherEvent,
         loan::{Loan, PublishError},
         options::{PublishMode, PublisherOptions},
         publisher::{Publisher, SourceTime},
@@ -73,7 +75,6 @@ cfg_if::cfg_if! { if #[cfg(not(loom))] {
     pub use subscribe::{
         collector::{Attachment, Collector},
         connection::Losses,
-        event_source::SubscriptionEvent,
         sample::{Sample, SampleInfo},
         subscription::Subscription,
         wait_set::WaitSet,

@@ -3,7 +3,7 @@
 use test_support::storeys;
 
 const STOREYS: &[&str] =
-    &["crash", "error", "protocol", "os", "describe", "domain", "wait", "events", "subscribe", "publish", "observe"];
+    &["crash", "error", "protocol", "os", "describe", "domain", "wait", "subscribe", "publish", "observe"];
 
 #[test]
 fn imports_go_down_and_in_no_circle() {

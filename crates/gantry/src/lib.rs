@@ -82,6 +82,7 @@
 
 mod callback;
 mod error;
+mod events;
 mod executor;
 mod graph;
 mod node;
@@ -92,22 +93,22 @@ mod wait;
 
 pub use callback::{CallbackGroup, CallbackGroupType, CallbackHandle};
 pub use error::{Error, MAX_DOMAIN_ID, Result};
+pub use events::{Events, PublisherEvent, PublisherEvents, SubscriptionEvent, SubscriptionEvents};
 pub use executor::{
     Canceler, EventsExecutor, Executor, MultiThreadedExecutor, Overflow, SingleThreadedExecutor, WaitSet,
 };
 pub use gantry_cdr::{self, ENCAPSULATION, Message, PlainMessage, Service as ServiceType};
 pub use gantry_shm::{
-    ConnectionState, Durability, Error as EngineError, Gid, History, Liveliness, PublishMode, PublisherEvent,
-    PublisherOptions, Qos, QosPolicy, Reliability, RequestId, SampleInfo, SourceTime, SubscriptionEvent,
-    TypeDescription,
+    ConnectionState, Durability, Error as EngineError, Gid, History, Liveliness, PublishMode, PublisherOptions, Qos,
+    QosPolicy, Reliability, RequestId, SampleInfo, SourceTime, TypeDescription,
 };
 pub use graph::{Connection, EndpointType, GraphEntity, GraphEvent, GraphEvents, TopicEndpointInfo};
 pub use node::{Node, NodeBuilder, expand_topic_name};
 pub use service::{Client, Request, Response, Service};
 pub use time::{Clock, Tick, Timer};
 pub use topic::{
-    Events, GenericLoan, GenericPublisher, GenericSample, GenericSubscription, Loan, PublishError, Publisher,
-    PublisherEvents, Sample, Subscription, SubscriptionEvents,
+    GenericLoan, GenericPublisher, GenericSample, GenericSubscription, Loan, PublishError, Publisher, Sample,
+    Subscription,
 };
 pub use wait::{TakeFuture, TakeSource, Waitable};
 

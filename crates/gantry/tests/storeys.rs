@@ -2,7 +2,8 @@
 
 use test_support::storeys;
 
-const STOREYS: &[&str] = &["error", "wait", "time", "callback", "node", "topic", "service", "graph", "executor"];
+const STOREYS: &[&str] =
+    &["error", "wait", "time", "events", "callback", "node", "topic", "service", "graph", "executor"];
 
 #[test]
 fn imports_go_down_and_in_no_circle() {

@@ -149,7 +149,8 @@ impl Qos {
     }
 
     /// Whether the publisher must assert its liveliness within a lease duration.
-    pub(crate) fn has_manual_lease(&self) -> bool {
+    #[must_use]
+    pub fn has_manual_lease(&self) -> bool {
         self.liveliness == Liveliness::ManualByTopic && self.liveliness_lease_duration.is_some()
     }
 

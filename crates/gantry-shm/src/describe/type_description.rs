@@ -34,7 +34,8 @@ impl TypeDescription {
 
     /// Whether endpoints of these types can be matched: names and hashes are equal. Where a hash is not known, the lines of the
     /// definitions must be equal instead, and sizes where both are stated.
-    pub(crate) fn matches(&self, other: &TypeDescription) -> bool {
+    #[must_use]
+    pub fn matches(&self, other: &TypeDescription) -> bool {
         let is_known = self.hash != [0; 32] && other.hash != [0; 32];
         let is_same = if is_known {
             self.hash == other.hash

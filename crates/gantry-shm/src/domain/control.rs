@@ -2,9 +2,9 @@
 //! and take never have to.
 //!
 //! Its work is a list of [`ControlTask`]s. It sleeps on its own bell on the board; joining or leaving a topic rings the bells of
-//! the topic's watchers. It probes for deaths every second, or in turn with other processes (`domain`), and every
-//! [`LIVENESS_POLL_PERIOD`] while a task polls liveness. Invariant T1: the thread keeps the domain, never the participant, so
-//! that dropping a participant can wait for the thread's end.
+//! the topic's watchers. It probes for deaths every second, or less often where processes are many
+//! ([`Domain::until_probe`]), and every [`LIVENESS_POLL_PERIOD`] while a task polls liveness. Invariant T1: the thread keeps the
+//! domain, never the participant, so that dropping a participant can wait for the thread's end.
 
 use crate::{
     domain::{
@@ -32,10 +32,6 @@ const STACK_BYTES: usize = 256 << 10;
 
 /// The work of one endpoint on the control thread.
 pub(crate) trait ControlTask: Send + Sync {
-    /// The topic whose joins and leaves call for an update.
-    fn topic(&self) -> TopicIndex;
-    /// The side of the topic on which they do.
-    fn side(&self) -> Side;
     /// Updates the endpoint's view of the other endpoints. May block.
     fn update(&self, domain: &Arc<Domain>);
     /// When an update is due even without joins and leaves, CLOCK_MONOTONIC.
@@ -60,11 +56,15 @@ pub(crate) trait ControlTask: Send + Sync {
     }
 }
 
+/// A task, with its topic.
+type Task = (TopicIndex, Arc<dyn ControlTask>);
+
 struct Shared {
     stop: AtomicBool,
     /// The thread probes every [`LIVENESS_POLL_PERIOD`], so it need not be woken for one task more.
     is_polling: AtomicBool,
-    tasks: Mutex<Vec<Weak<dyn ControlTask>>>,
+    /// Each with its topic.
+    tasks: Mutex<Vec<(TopicIndex, Weak<dyn ControlTask>)>>,
 }
 
 /// The thread's handle; dropping it ends the thread.
@@ -78,7 +78,7 @@ pub(crate) struct Control {
 impl Control {
     /// Starts the thread.
     pub(crate) fn start(domain: Arc<Domain>) -> Result<Control> {
-        let bell = domain.control_waiter();
+        let bell = domain.control_waiter;
         let shared = Arc::new(Shared {
             stop: AtomicBool::new(false),
             is_polling: AtomicBool::new(false),
@@ -92,13 +92,13 @@ impl Control {
         Ok(Control { domain, shared, bell, thread: Some(thread) })
     }
 
-    /// Updates a task, now and at each change, for as long as its owner keeps the `Arc`.
-    pub(crate) fn register(&self, task: &Arc<impl ControlTask + 'static>) {
+    /// Updates a task, now and at each join or leave of that side of the topic, for as long as its owner keeps the `Arc`.
+    pub(crate) fn register(&self, topic: TopicIndex, side: Side, task: &Arc<impl ControlTask + 'static>) {
         // Never taken back: a superfluous ring costs this process one round.
         // (3) The update sees the generation, or the process that raised it sees our bit.
-        sleep::enter([self.domain.board.line(task.topic()).watchers(task.side())].into_iter(), self.bell);
+        sleep::enter([self.domain.board.line(topic).watchers(side)].into_iter(), self.bell);
         let weak: Weak<dyn ControlTask> = Arc::downgrade(task) as Weak<dyn ControlTask>;
-        self.shared.tasks.lock().unwrap_or_else(PoisonError::into_inner).push(weak);
+        self.shared.tasks.lock().unwrap_or_else(PoisonError::into_inner).push((topic, weak));
         task.update(&self.domain);
     }
 
@@ -135,7 +135,7 @@ impl Drop for Control {
 
 fn run(domain: &Arc<Domain>, shared: &Shared, bell: WaiterIndex) {
     schedule::leave_real_time();
-    let (mut next_probe, mut round) = (Instant::now() + PROBE_PERIOD, 0);
+    let (mut next_probe, mut is_registered) = (Instant::now() + PROBE_PERIOD, false);
     let mut poll_until = None::<Instant>;
     let (mut pace, mut notifies) = (Pace::new(), false);
     let mut seen_rings = None;
@@ -152,53 +152,48 @@ fn run(domain: &Arc<Domain>, shared: &Shared, bell: WaiterIndex) {
         let now_ns = monotonic_ns();
         // Without a ring, only the tasks that are due need an update.
         let is_for_all = seen_rings.replace(rings) != Some(rings) || Instant::now() >= next_probe;
-        let is_due = |task: &&Arc<dyn ControlTask>| is_for_all || task.due_ns().is_some_and(|due_ns| due_ns <= now_ns);
-        pace.round(domain, || tasks.iter().filter(is_due).for_each(|task| task.update(domain)));
+        let is_due = |(_, task): &&Task| is_for_all || task.due_ns().is_some_and(|due_ns| due_ns <= now_ns);
+        pace.round(domain, || tasks.iter().filter(is_due).for_each(|(_, task)| task.update(domain)));
         if Instant::now() >= next_probe {
-            // A failure is tried again in the next period.
-            next_probe = Instant::now() + domain.reap_dead_neighbours(round).unwrap_or(PROBE_PERIOD);
-            if round == 0 {
+            // A failure is tried again at the next probe.
+            let _ = domain.reap_dead();
+            next_probe = Instant::now() + domain.until_probe();
+            if !std::mem::replace(&mut is_registered, true) {
                 asymmetric_fence::register(); // takes 15 ms, which must not delay the first discoveries
             }
-            round += 1;
         }
         let is_polling = poll_liveness(domain, shared, &tasks, &mut poll_until);
-        let awaiting_news: Vec<&Arc<dyn ControlTask>> = tasks.iter().filter(|task| task.awaits_news()).collect();
+        let awaiting_news: Vec<&Task> = tasks.iter().filter(|(_, task)| task.awaits_news()).collect();
         notifies = !awaiting_news.is_empty();
-        let sleepers = awaiting_news.iter().map(|task| &domain.board.line(task.topic()).sleepers);
+        let sleepers = awaiting_news.iter().map(|&&(topic, _)| &domain.board.line(topic).sleepers);
         let mut limit = next_probe.saturating_duration_since(Instant::now());
         if is_polling {
             limit = limit.min(LIVENESS_POLL_PERIOD);
         }
-        if let Some(due_ns) = tasks.iter().filter_map(|task| task.due_ns()).min() {
+        if let Some(due_ns) = tasks.iter().filter_map(|(_, task)| task.due_ns()).min() {
             limit = limit.min(Duration::from_nanos(due_ns.saturating_sub(monotonic_ns())).max(MIN_PAUSE));
         }
         sleep::sleep(domain.board.bell(bell), rings, bell, sleepers, limit, || {
-            awaiting_news.iter().filter(|task| task.notify_news()).count() > 0
+            awaiting_news.iter().filter(|(_, task)| task.notify_news()).count() > 0
         });
     }
 }
 
 /// Probes the endpoints from which an answer is awaited; returns whether to probe again soon. Polling goes on for a while after
 /// the last answer, so that a user who asks again and again does not wake the thread each time.
-fn poll_liveness(
-    domain: &Domain,
-    shared: &Shared,
-    tasks: &[Arc<dyn ControlTask>],
-    poll_until: &mut Option<Instant>,
-) -> bool {
+fn poll_liveness(domain: &Domain, shared: &Shared, tasks: &[Task], poll_until: &mut Option<Instant>) -> bool {
     let now = Instant::now();
     let is_late = poll_until.is_some_and(|until| now >= until);
     if is_late {
         shared.is_polling.store(false, SeqCst); // before the tasks are asked: a task that begins after that wakes us
         *poll_until = None;
     }
-    let mut polling = tasks.iter().filter(|task| task.polls_liveness()).peekable();
+    let mut polling = tasks.iter().filter(|(_, task)| task.polls_liveness()).peekable();
     if polling.peek().is_some() {
         shared.is_polling.store(true, SeqCst);
         *poll_until = Some(now + PROBE_PERIOD);
     }
-    if polling.any(|task| task.has_unannounced_death(domain)) {
+    if polling.any(|(_, task)| task.has_unannounced_death(domain)) {
         // A failure is tried again in the next period.
         let _ = domain.reap_dead();
     }
@@ -206,9 +201,9 @@ fn poll_liveness(
 }
 
 /// The tasks whose owners still keep them.
-fn living(shared: &Shared) -> Vec<Arc<dyn ControlTask>> {
+fn living(shared: &Shared) -> Vec<Task> {
     let mut tasks = shared.tasks.lock().unwrap_or_else(PoisonError::into_inner);
     let mut living = Vec::with_capacity(tasks.len());
-    tasks.retain(|weak| weak.upgrade().map(|strong| living.push(strong)).is_some());
+    tasks.retain(|(topic, weak)| weak.upgrade().map(|strong| living.push((*topic, strong))).is_some());
     living
 }

@@ -5,12 +5,9 @@ use crate::{
     error::{Error, Result},
     os::{
         directory::{Directory, PROCESS_SUFFIX},
+        file::SharedFile,
         lock,
     },
-};
-use rustix::{
-    fs::{Mode, OFlags, openat},
-    io::Errno,
 };
 
 /// Refuses to go on beside living processes that use another board: theirs was removed while in use (by `rm`, or a tool that
@@ -36,9 +33,8 @@ pub(crate) fn check_one_board(directory: &Directory, id: Option<u64>) -> Result<
 
 /// Whether the owner of a process file may be alive. Probes the lock and nothing else.
 pub(crate) fn may_live(directory: &Directory, name: &str) -> bool {
-    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-    match openat(directory, name, flags, Mode::empty()) {
+    match SharedFile::open(directory, name, false) {
         Ok(file) => lock::is_locked(&file, 0).unwrap_or(true),
-        Err(errno) => errno != Errno::NOENT,
+        Err(e) => !e.is_not_found(),
     }
 }

@@ -17,6 +17,7 @@ pub(crate) mod process_file;
 pub(crate) mod reaper;
 pub(crate) mod registry;
 pub(crate) mod sender;
+pub(crate) mod watch;
 
 use crate::{
     crash::{self, Point},
@@ -33,7 +34,6 @@ use crate::{
     },
     error::{Error, Result},
     os::{
-        clock::monotonic_ns,
         directory::{Directory, PROCESS_SUFFIX},
         fork::Epoch,
     },
@@ -48,10 +48,10 @@ use std::{
 
 /// Time between two probes of a process, by which its death is noticed.
 pub(crate) const PROBE_PERIOD: Duration = Duration::from_secs(1);
-/// How many neighbours, and how many others in turn, a control thread probes where processes are many.
-const NEIGHBOURS: usize = 4;
-/// Up to so many processes, a control thread probes all.
-const FEW_PEERS: usize = 2 * NEIGHBOURS;
+/// About so many processes at least probe in each period.
+const PROBING_PEERS: usize = 8;
+/// The longest mean time between two probes of one process, in periods.
+const MAX_PROBE_PERIODS: usize = 8;
 
 /// This process in one domain.
 pub(crate) struct Domain {
@@ -60,9 +60,9 @@ pub(crate) struct Domain {
     pub(crate) process: ProcessFile,
     pub(crate) epoch: Epoch,
     user_directory: Directory,
-    domain_id: u32,
+    pub(crate) domain_id: u32,
     /// The line on which the control thread sleeps.
-    control_waiter: WaiterIndex,
+    pub(crate) control_waiter: WaiterIndex,
     peers: Mutex<Peers>,
 }
 
@@ -140,14 +140,6 @@ impl Domain {
         let peers = Mutex::new(peers);
         let epoch = Epoch::current()?;
         Ok(Some(Domain { directory, board, process, epoch, user_directory, domain_id, control_waiter, peers }))
-    }
-
-    pub(crate) fn domain_id(&self) -> u32 {
-        self.domain_id
-    }
-
-    pub(crate) fn control_waiter(&self) -> WaiterIndex {
-        self.control_waiter
     }
 
     /// All processes of the domain that are not known to be dead (A2).
@@ -290,29 +282,6 @@ impl Domain {
     /// process is reaping now.
     pub(crate) fn reap_dead(&self) -> Result<()> {
         let died = self.peers()?.iter().any(|peer| !peer.is_alive());
-        self.reap(died)
-    }
-
-    /// The same for a control thread, one of many: if each probed all once a second, 100 sleeping processes would never let a
-    /// CPU rest. In the ring of the file names, each process probes the next few, and the neighbours take turns, so that a death
-    /// is noticed within a second. A noticed death gets all dead processes reaped and announced; so of several dead in a row it
-    /// is enough to notice the first. Processes further on are probed in turn, because the neighbours that should probe them may
-    /// be stopped. Returns the time to the next probe.
-    pub(crate) fn reap_dead_neighbours(&self, round: usize) -> Result<Duration> {
-        let peers = self.peers()?;
-        if peers.len() <= FEW_PEERS {
-            self.reap_dead()?;
-            return Ok(PROBE_PERIOD);
-        }
-        let own_name = self.process.file_name();
-        let own = peers.partition_point(|peer| peer.file_name <= own_name);
-        let in_turn = own + round % peers.len() * NEIGHBOURS;
-        let mut indices = (own..own + NEIGHBOURS).chain(in_turn..in_turn + NEIGHBOURS);
-        self.reap(indices.any(|index| !peers[index % peers.len()].is_alive()))?;
-        Ok(until_turn(own))
-    }
-
-    fn reap(&self, died: bool) -> Result<()> {
         let mut peers = self.peers.lock().unwrap_or_else(PoisonError::into_inner);
         if !died && !peers.has_remains && peers.unannounced_deaths.is_empty() {
             return Ok(());
@@ -334,6 +303,17 @@ impl Domain {
         }
         peers.seen_generation = None;
         Ok(())
+    }
+
+    /// Time until this process probes again. One of many probes seldom, so that 100 sleeping processes let a CPU rest, and at random
+    /// times, so that they do not all probe at once: together they notice a death within a second or so.
+    pub(crate) fn until_probe(&self) -> Duration {
+        let periods = (self.known_peers() / PROBING_PEERS).clamp(1, MAX_PROBE_PERIODS) as u32;
+        if periods == 1 {
+            return PROBE_PERIOD;
+        }
+        let random = random_word().unwrap_or(u64::MAX / 2) as f64 / u64::MAX as f64;
+        (2 * periods * PROBE_PERIOD).mul_f64(random)
     }
 
     /// The board's line for a topic.
@@ -366,18 +346,6 @@ impl Domain {
 fn remove_empty(user_directory: &Path, domain_id: u32) {
     let _ = std::fs::remove_dir(user_directory.join(domain_id.to_string()));
     let _ = std::fs::remove_dir(user_directory);
-}
-
-/// Time to the next turn of the process with that index, in periods of the clock that all processes share.
-fn until_turn(index: usize) -> Duration {
-    let (period, now_ns) = (PROBE_PERIOD.as_nanos() as u64, monotonic_ns());
-    let turns = NEIGHBOURS as u64;
-    let (current, own) = (now_ns / period % turns, index as u64 % turns);
-    let ahead = match (own + turns - current) % turns {
-        0 => turns, // this period is its turn, which it just took
-        ahead => ahead,
-    };
-    Duration::from_nanos(ahead * period - now_ns % period)
 }
 
 impl Drop for Domain {

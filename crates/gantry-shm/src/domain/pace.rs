@@ -24,12 +24,11 @@ impl Pace {
     }
 
     /// Calls `discover`; the CPU time that it takes determines the next pause.
-    pub(crate) fn round<T>(&mut self, domain: &Domain, discover: impl FnOnce() -> T) -> T {
+    pub(crate) fn round(&mut self, domain: &Domain, discover: impl FnOnce()) {
         let (start, start_cpu) = (Instant::now(), thread_cpu_time());
-        let found = discover();
+        discover();
         let pause = thread_cpu_time().saturating_sub(start_cpu) * domain.known_peers() as u32;
         self.pause_until = start + pause.clamp(MIN_PAUSE, MAX_PAUSE);
-        found
     }
 
     /// The time until the next round may begin, or until the deadline if that is earlier.

@@ -11,7 +11,7 @@ use crate::{
     },
     error::Result,
     os::{directory::default_root, fork::Epoch},
-    protocol::send::Outbox,
+    protocol::{send::Outbox, sleep::Side},
 };
 use std::{
     collections::HashMap,
@@ -81,12 +81,13 @@ impl Participant {
     /// The number of the domain.
     #[must_use]
     pub fn domain_id(&self) -> u32 {
-        self.domain.domain_id()
+        self.domain.domain_id
     }
 
-    /// Has a task updated, now and by the control thread, for as long as its owner keeps the `Arc`.
-    pub(crate) fn register(&self, task: &Arc<impl ControlTask + 'static>) {
-        self.control.register(task);
+    /// Has a task updated, now and by the control thread at each join or leave of that side of the topic, for as long as its owner
+    /// keeps the `Arc`.
+    pub(crate) fn register(&self, topic: TopicIndex, side: Side, task: &Arc<impl ControlTask + 'static>) {
+        self.control.register(topic, side, task);
     }
 
     /// Wakes the control thread because a task began to poll liveness.

@@ -4,15 +4,10 @@
 
 use crate::{
     describe::description::Role,
-    domain::{
-        participant::Participant,
-        peer::{Peer, PeerRecord},
-        process_file::publisher_file_name,
-    },
+    domain::{participant::Participant, peer::Peer, process_file::publisher_file_name},
     error::Result,
-    observe::graph::GraphEntry,
-    protocol::sync::Ordering::Relaxed,
-    subscribe::{connection::record_words, mapping::PublisherMapping},
+    observe::{graph::GraphEntry, matches::joined},
+    subscribe::mapping::PublisherMapping,
 };
 use std::{fmt, sync::Arc};
 
@@ -65,21 +60,25 @@ impl Participant {
         let mut pairs = Vec::new();
         for (home, publisher) in entries.iter().filter(of_role(Role::Publisher)) {
             let records = peers.iter().map(|peer| peer.records_of(publisher.description.key));
-            let mut records: Vec<PeerRecord> = records.filter_map(Result::ok).flatten().collect();
-            for subscription in entries.iter().filter(of_role(Role::Subscription)) {
-                let state = self.connection_state((home, publisher), subscription, &mut records);
+            let records = records.filter_map(Result::ok).flatten().collect();
+            let subscriptions = || entries.iter().filter(of_role(Role::Subscription));
+            let described = subscriptions().map(|(peer, entry)| (peer, &entry.description));
+            let joined = joined(&publisher.description, records, described);
+            for subscription in subscriptions() {
+                let is_joined = joined.contains(&subscription.1.description.gid);
+                let state = self.connection_state((home, publisher), &subscription.1, is_joined);
                 pairs.push(EndpointPair { publisher: publisher.clone(), subscription: subscription.1.clone(), state });
             }
         }
         Ok(pairs)
     }
 
-    /// `records` are those of the publisher that were assigned to no subscription yet.
+    /// `is_joined`: the subscription has a record for the publisher.
     fn connection_state(
         &self,
         (home, publisher): (&Peer, &GraphEntry),
-        (peer, subscription): &(Arc<Peer>, GraphEntry),
-        records: &mut Vec<PeerRecord>,
+        subscription: &GraphEntry,
+        is_joined: bool,
     ) -> ConnectionState {
         let (offered, requested) = (&publisher.description, &subscription.description);
         if let Some(why) = offered.type_mismatch(requested) {
@@ -88,13 +87,7 @@ impl Participant {
         if let Some(why) = offered.mismatch(requested) {
             return ConnectionState::IncompatibleQos(why);
         }
-        // A record does not name its subscription; subscriptions of one process with equal records are interchangeable here.
-        let words = record_words(&offered.qos, &requested.qos);
-        let is_its = |(record, home): &PeerRecord| {
-            home.id == peer.id && (record.state.load(Relaxed), record.depth.load(Relaxed)) == words
-        };
-        if let Some(index) = records.iter().position(is_its) {
-            records.swap_remove(index);
+        if is_joined {
             return ConnectionState::ZeroCopy;
         }
         let file_name = publisher_file_name(&home.id, offered.number);

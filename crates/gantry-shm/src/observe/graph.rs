@@ -9,9 +9,8 @@ use crate::{
         qos::Qos,
         type_description::TypeDescription,
     },
-    domain::{Domain, board::TopicIndex, participant::Participant, peer::Peer, process_file::EndpointBlock},
+    domain::{participant::Participant, peer::Peer, process_file::EndpointBlock},
     error::Result,
-    events::{EventSource, Events, event_counts::Count},
     protocol::{layout::GRAPH_TOPIC, sleep::Side, sync::acquire},
     wait::waiter::Waiter,
 };
@@ -67,18 +66,7 @@ impl Participant {
     /// The process forked.
     pub fn graph_generation(&self) -> Result<u64> {
         self.domain.epoch.check()?;
-        Ok(generation(&self.domain, self.domain.board.graph()))
-    }
-
-    /// The changes of the graph from now on: each event is the newest [`Participant::graph_generation`].
-    ///
-    /// # Errors
-    /// The process forked.
-    pub fn graph_changes(self: &Arc<Self>) -> Result<Events<u64>> {
-        let source = GraphSource(Count::default());
-        let mut changes = Events::new(self, self.domain.board.graph(), Side::Readers, source)?;
-        changes.take()?; // all before now
-        Ok(changes)
+        Ok(acquire(&self.domain.board.line(self.domain.board.graph()).readers_generation))
     }
 
     /// Waits until [`Participant::graph_generation`] differs from `seen`; `false` if it does not within `timeout`. The death of a
@@ -90,20 +78,16 @@ impl Participant {
         self.domain.epoch.check()?;
         let deadline = Instant::now().checked_add(timeout);
         let mut waiter = Waiter::new(self.domain.clone());
-        let graph = self.domain.board.graph();
-        while generation(&self.domain, graph) == seen {
+        let graph = self.domain.board.line(self.domain.board.graph());
+        let is_changed = || acquire(&graph.readers_generation) != seen;
+        while !is_changed() {
             if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
                 return Ok(false);
             }
-            let watchers = std::iter::once(self.domain.board.line(graph).watchers(Side::Readers));
-            waiter.sleep_once(deadline, watchers, || generation(&self.domain, graph) != seen);
+            waiter.sleep_once(deadline, std::iter::once(graph.watchers(Side::Readers)), is_changed);
         }
         Ok(true)
     }
-}
-
-fn generation(domain: &Domain, graph: TopicIndex) -> u64 {
-    acquire(&domain.board.line(graph).readers_generation)
 }
 
 /// A node's entry in the graph, until this is dropped or its process ends. Several of one name are several entries.
@@ -144,27 +128,5 @@ impl Drop for NodeRecord {
         let _ = domain.process.remove_endpoint(self.block);
         domain.board.graph_changed();
         domain.process.free_endpoint(self.block);
-    }
-}
-
-/// Source of the changes of the graph: each is its newest generation.
-struct GraphSource(Count);
-
-impl EventSource<u64> for GraphSource {
-    fn update(&mut self, domain: &Domain, _now_ns: u64) -> Result<()> {
-        self.0.now = generation(domain, domain.board.graph());
-        Ok(())
-    }
-
-    fn due_ns(&self) -> Option<u64> {
-        None
-    }
-
-    fn has_news(&self) -> bool {
-        self.0.has_news()
-    }
-
-    fn take_next(&mut self) -> Option<u64> {
-        self.0.take_news().map(|(generation, _)| generation)
     }
 }

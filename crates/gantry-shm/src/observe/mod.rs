@@ -3,4 +3,5 @@
 pub(crate) mod connections;
 pub(crate) mod graph;
 pub(crate) mod inspect;
+pub(crate) mod matches;
 pub(crate) mod report;

@@ -71,14 +71,6 @@ impl ReaderDiscovery {
 }
 
 impl ControlTask for ReaderDiscovery {
-    fn topic(&self) -> TopicIndex {
-        self.topic
-    }
-
-    fn side(&self) -> Side {
-        Side::Readers
-    }
-
     fn update(&self, domain: &Arc<Domain>) {
         let mut discovered = self.discovered();
         // The generation first: records that appear after it was read raise it again.

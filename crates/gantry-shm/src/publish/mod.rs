@@ -1,7 +1,6 @@
 //! Publishers: loans, slots, memory, and discovery of readers.
 
 pub(crate) mod discovery;
-pub(crate) mod event_source;
 pub(crate) mod loan;
 pub(crate) mod memory;
 pub(crate) mod options;

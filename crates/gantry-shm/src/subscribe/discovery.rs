@@ -51,8 +51,6 @@ pub(crate) struct Discovered {
     pub(crate) generation: Option<u64>,
     /// Counts the discoveries.
     pub(crate) version: u64,
-    /// Counts the publishers that were joined.
-    pub(crate) joined_total: u64,
     /// Joined, and not yet taken by the subscription.
     pub(crate) connections: Vec<Connection>,
     /// The publishers that were joined and are there, those with corrupt memory too; and those that left and are not drained.
@@ -151,7 +149,6 @@ impl Discovered {
             Ok(connection) => {
                 let (mapping, record) = (connection.mapping.clone(), connection.record());
                 self.joined.push(Joined { mapping, record, is_gone: false });
-                self.joined_total += 1;
                 self.connections.push(connection);
             }
             // It is leaving just now, and raises the generation; or its file was removed.
@@ -194,8 +191,8 @@ impl Discovered {
     /// The subscription is dropped: forgets all publishers. The caller drops the rest when the discovery is unlocked.
     #[must_use]
     pub(crate) fn close(&mut self) -> Discovered {
-        let (version, joined_total) = (self.version + 1, self.joined_total);
-        std::mem::replace(self, Discovered { version, joined_total, is_closed: true, ..Discovered::default() })
+        let version = self.version + 1;
+        std::mem::replace(self, Discovered { version, is_closed: true, ..Discovered::default() })
     }
 }
 
@@ -213,21 +210,13 @@ impl Joined {
 }
 
 impl ControlTask for PublisherDiscovery {
-    fn topic(&self) -> TopicIndex {
-        self.topic
-    }
-
-    fn side(&self) -> Side {
-        Side::Publishers
-    }
-
     fn update(&self, domain: &Arc<Domain>) {
         let mut guard = self.discovered();
         let discovered = &mut *guard;
         if discovered.is_closed {
             return;
         }
-        let (version, joined_total) = (discovered.version, discovered.joined_total);
+        let (version, joined) = (discovered.version, discovered.joined.len());
         let is_retry = discovered.retry_ns.is_some_and(|at_ns| monotonic_ns() >= at_ns);
         if is_retry {
             discovered.generation = None;
@@ -247,7 +236,7 @@ impl ControlTask for PublisherDiscovery {
             discovered.generation = Some(generation);
             discovered.version += 1;
         }
-        if is_retry && discovered.joined_total > joined_total {
+        if is_retry && discovered.joined.len() > joined {
             // The subscription saw this generation already, and would not look again.
             domain.board.topic_changed(self.topic, Side::Publishers);
         }

@@ -12,13 +12,11 @@ use crate::{
     },
     domain::{Domain, board::TopicIndex, control::ControlTask, participant::Participant, process_file::EndpointBlock},
     error::{Error, Result},
-    events::Events,
-    os::{clock::monotonic_ns, event_fd::EventFd, fork::Epoch},
+    os::{event_fd::EventFd, fork::Epoch},
     protocol::{layout::TopicLine, shared::InRegion, sleep::Side, sync::Ordering::*},
     subscribe::{
         connection::{Connection, Losses},
         discovery::{Discovered, PublisherDiscovery},
-        event_source::{SubscriptionEvent, SubscriptionEventSource},
         sample::Sample,
     },
     wait::waiter::Waiter,
@@ -39,13 +37,13 @@ use std::{
 #[repr(align(128))]
 pub struct Subscription {
     participant: Arc<Participant>,
-    domain: Arc<Domain>,
+    pub(crate) domain: Arc<Domain>,
     epoch: Epoch,
     block: EndpointBlock,
     pub(crate) topic: TopicIndex,
     /// The topic's line on the board, which `domain` keeps.
     line: InRegion<TopicLine>,
-    discovery: Arc<PublisherDiscovery>,
+    pub(crate) discovery: Arc<PublisherDiscovery>,
     /// Version of the discovery, and generation of the topic, to which `connections` belong.
     seen_version: u64,
     seen_generation: Option<u64>,
@@ -81,7 +79,7 @@ impl Subscription {
         // SAFETY: the subscription keeps the domain, which keeps the board.
         let line = unsafe { InRegion::new(domain.board.line(topic)) };
         let discovery = Arc::new(PublisherDiscovery::new(description, topic));
-        participant.register(&discovery);
+        participant.register(topic, Side::Publishers, &discovery);
         let waiter = Some(Waiter::new(domain.clone()));
         let mut subscription = Subscription {
             participant,
@@ -417,17 +415,6 @@ impl Subscription {
         if self.domain.epoch.is_current() {
             self.block.count_copy();
         }
-    }
-
-    /// The events of this subscription from now on, on a handle of its own: publishers that come and go, deadlines, their
-    /// liveliness.
-    ///
-    /// # Errors
-    /// Other processes' endpoints cannot be read; the process forked.
-    pub fn events(&self) -> Result<Events<SubscriptionEvent>> {
-        self.domain.epoch.check()?;
-        let source = SubscriptionEventSource::new(self.discovery.clone(), monotonic_ns());
-        Events::new(&self.participant, self.topic, Side::Publishers, source)
     }
 
     /// The description of this subscription that other processes read.

@@ -9,12 +9,15 @@ use crate::{
     support::*,
     waiting::{publisher_on, subscription_to},
 };
-use gantry_shm::{Collector, Error, Participant, Qos, SourceTime, WaitSet};
+use gantry_shm::{
+    Collector, Error, Generation, Participant, PublisherMatches, Qos, Role, SourceTime, Subscription, WaitSet, Watcher,
+};
 use rustix::{
     io::Errno,
     mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous, munmap},
 };
 use std::{
+    collections::BTreeSet,
     io::Read,
     os::fd::AsRawFd,
     path::Path,
@@ -32,6 +35,27 @@ tests![
     a_thread_that_ends_forks,
     forked_children_end_at_any_step_of_the_control_thread,
 ];
+
+/// Looks at the matches of a subscription, as events do.
+struct Looker(Generation, PublisherMatches);
+
+impl Looker {
+    fn new(subscription: &Subscription, participant: &Participant) -> Result<Arc<Looker>, Error> {
+        let make = |generation| Looker(generation, subscription.matches());
+        participant.watch(&subscription.description().topic, Role::Publisher, make)
+    }
+}
+
+impl Watcher for Looker {
+    fn update(&self) {
+        self.0.get().unwrap();
+        self.1.look(None).unwrap();
+    }
+
+    fn due_ns(&self) -> Option<u64> {
+        None
+    }
+}
 
 /// The reason why these tests cannot hold here, if there is one. This process must have one thread.
 pub fn why_not() -> Option<String> {
@@ -97,7 +121,7 @@ pub fn forked_child_gets_errors(root: &Path, participant: Arc<Participant>) {
     let sample = subscription.take().unwrap().unwrap();
     let loan = publisher.loan(STREAM_BYTES).unwrap();
     let mut spare = publisher.loan(STREAM_BYTES).unwrap();
-    let mut events = publisher.events().unwrap();
+    let (watcher, matches) = (Looker::new(&subscription, &participant).unwrap(), publisher.matches());
     let mut collector = Collector::new(&participant).unwrap();
     let attachment = collector.attach(&subscription).unwrap();
     let bell = collector.bell();
@@ -111,8 +135,11 @@ pub fn forked_child_gets_errors(root: &Path, participant: Arc<Participant>) {
         is_forked(publisher.publish(loan, SourceTime::now()).err().map(Error::from));
         is_forked(publisher.subscription_count().err());
         is_forked(publisher.assert_liveliness().err());
-        is_forked(publisher.events().err());
-        is_forked(events.take().err());
+        is_forked(Looker::new(&subscription, &participant).err());
+        is_forked(watcher.0.get().err());
+        is_forked(watcher.1.look(None).err());
+        is_forked(matches.activity().err());
+        is_forked(matches.look(&BTreeSet::new()).err());
         is_forked(subscription.take().err());
         is_forked(subscription.wait(Duration::ZERO).err());
         is_forked(collector.attach(&subscription).err());
@@ -141,7 +168,7 @@ pub fn forked_child_gets_errors(root: &Path, participant: Arc<Participant>) {
         unsafe { libc::waitpid(stray, &mut status, 0) };
         assert!(libc::WIFSIGNALED(status) && libc::WTERMSIG(status) == libc::SIGSEGV, "{status}");
         // A sample is the last: it refers to what its subscription kept.
-        drop((spare, events, publisher, subscription, participant));
+        drop((spare, watcher, matches, publisher, subscription, participant));
         assert_eq!(sample.info().sequence, 1);
         drop(sample);
         // The child joins a domain itself, after the parent's handles are gone, and its own child holds copies of all of it:
@@ -219,7 +246,7 @@ pub fn fork_at_end(_participant: &Arc<Participant>) {
     let _ = std::io::stdin().read(&mut [0]);
 }
 
-fn drain_unchecked(subscription: &mut gantry_shm::Subscription) {
+fn drain_unchecked(subscription: &mut Subscription) {
     while subscription.take().unwrap().is_some() {}
 }
 
@@ -243,7 +270,7 @@ pub fn fork_while_control_is_busy(root: &Path, participant: &Arc<Participant>) {
     let (mut subscription, mut wait_set) =
         (subscription_to(participant, "/events", Qos::default()), WaitSet::new(participant));
     subscription.descriptor().unwrap();
-    let mut events = subscription.events().unwrap();
+    let watcher = Looker::new(&subscription, participant).unwrap();
     assert!(!wait_set.wait(&mut [], Duration::from_micros(100)).unwrap());
     for round in 0..40 {
         // SAFETY: the child uses what works in a child of a process with threads, which this test checks.
@@ -252,13 +279,13 @@ pub fn fork_while_control_is_busy(root: &Path, participant: &Arc<Participant>) {
             let is_forked = |error: Option<Error>| assert!(matches!(error, Some(Error::Forked)), "{error:?}");
             is_forked(subscription.take().err());
             is_forked(subscription.descriptor().err());
-            is_forked(events.is_ready().err());
-            is_forked(events.set_waker(None).err());
+            is_forked(watcher.0.get().err());
+            is_forked(watcher.1.look(None).err());
             is_forked(wait_set.wait(&mut [], Duration::ZERO).err());
             is_forked(wait_set.wait(&mut [&mut subscription], PATIENCE).err());
             assert!(subscription.mismatches().is_empty());
             if round % 2 == 0 {
-                drop((subscription, wait_set, events));
+                drop((subscription, wait_set, watcher));
                 let own = Participant::join_under(root, 0).unwrap();
                 let mut publisher = publisher_on(&own, "/own", Qos::default());
                 let loan = publisher.loan(1).unwrap();
@@ -277,6 +304,6 @@ pub fn fork_while_control_is_busy(root: &Path, participant: &Arc<Participant>) {
     }
     ended.store(true, Relaxed);
     thread.join().unwrap();
-    drop((subscription, wait_set, events));
+    drop((subscription, wait_set, watcher));
     say("done");
 }

@@ -1,11 +1,13 @@
 //! The graph: nodes, endpoints, their connections, and news of all of it.
 
 use crate::{child::*, support::*};
-use gantry_shm::{ConnectionState, NodeRecord, Participant, Publisher, PublisherOptions, Qos, Role};
+use gantry_shm::{
+    ConnectionState, Generation, NodeRecord, Participant, Publisher, PublisherOptions, Qos, Role, Watcher,
+};
 use rustix::process::{Signal, WaitOptions, kill_process, waitpid};
 use std::{
     sync::{
-        Arc, Mutex,
+        Arc,
         atomic::{AtomicU64, Ordering::SeqCst},
     },
     task::{Wake, Waker},
@@ -22,13 +24,16 @@ tests![
     the_drop_of_a_waker_may_use_what_it_waited_for,
 ];
 
-/// Counts its wake-ups.
-#[derive(Default)]
-struct Count(AtomicU64);
+/// Keeps the newest generation.
+struct Newest(Generation, AtomicU64);
 
-impl Wake for Count {
-    fn wake(self: Arc<Self>) {
-        self.0.fetch_add(1, SeqCst);
+impl Watcher for Newest {
+    fn update(&self) {
+        self.1.fetch_max(self.0.get().unwrap(), SeqCst);
+    }
+
+    fn due_ns(&self) -> Option<u64> {
+        None
     }
 }
 
@@ -57,9 +62,9 @@ fn the_drop_of_a_waker_may_use_what_it_waited_for() {
     std::thread::spawn(move || {
         let mut subscription = subscription(&participant, STREAM_BYTES, stream_qos());
         for _ in 0..2 {
-            let (events, done) = (Mutex::new(subscription.events().unwrap()), done.clone());
+            let (matches, done) = (subscription.matches(), done.clone());
             let look = move || {
-                events.lock().unwrap().is_ready().unwrap();
+                matches.look(None).unwrap();
                 done.send("subscription").unwrap();
             };
             subscription.set_waker(waker_at_drop(look)).unwrap(); // drops the first
@@ -84,13 +89,11 @@ fn states(participant: &Participant) -> Vec<ConnectionState> {
 fn a_node_is_in_the_graph_as_long_as_its_record() {
     let root = Root::new();
     let participant = root.join();
-    let count = Arc::new(Count::default());
-    let mut changes = participant.graph_changes().unwrap();
-    changes.set_waker(Some(Waker::from(count.clone()))).unwrap();
-    let expect_wake_up = |before: u64| eventually("the waker is woken", || count.0.load(SeqCst) > before);
+    let newest = participant.watch("", Role::Node, |generation| Newest(generation, AtomicU64::new(0))).unwrap();
+    let expect_update = |before: u64| eventually("the watcher is updated", || newest.1.load(SeqCst) > before);
     let before = participant.graph_generation().unwrap();
     let first = NodeRecord::new(participant.clone(), "/eye").unwrap();
-    expect_wake_up(0);
+    expect_update(before);
     assert!(participant.wait_for_graph_change(before, Duration::ZERO).unwrap());
     let second = NodeRecord::new(participant.clone(), "/eye").unwrap();
     assert_eq!(nodes(&participant), ["/eye", "/eye"], "two of one name are two");
@@ -99,11 +102,10 @@ fn a_node_is_in_the_graph_as_long_as_its_record() {
     let report = participant.inspect().unwrap();
     assert_eq!((&report.processes[0].nodes[..], report.topics.len()), (&["/eye".to_owned()][..], 0));
     let seen = participant.graph_generation().unwrap();
-    assert_eq!((changes.take().unwrap(), changes.take().unwrap()), (Some(seen), None));
-    let woken = count.0.load(SeqCst);
+    assert_eq!(newest.0.get().unwrap(), seen);
     assert!(!participant.wait_for_graph_change(seen, Duration::ZERO).unwrap());
     drop(second);
-    expect_wake_up(woken);
+    expect_update(seen);
     assert_eq!(nodes(&participant), [""; 0]);
 }
 

@@ -9,6 +9,7 @@ tests![
     two_thousand_publishers_need_few_descriptors,
     a_subscription_without_descriptors_says_so_and_recovers,
     many_processes_come_and_go_at_once,
+    a_death_among_many_is_noticed,
     sleepers_that_share_a_waiter_line_are_woken_and_forgotten,
 ];
 
@@ -143,6 +144,18 @@ fn many_processes_come_and_go_at_once() {
     }
     drop((publisher, participant));
     root.assert_empty();
+}
+
+/// Where processes are many, each probes for deaths at times of its own.
+fn a_death_among_many_is_noticed() {
+    let root = Root::new();
+    let mut children: Vec<_> = (0..20).map(|_| root.child("check", &[])).collect();
+    children.iter_mut().for_each(|child| assert_eq!(child.line(), "ready"));
+    let participant = root.join();
+    let seen = participant.graph_generation().unwrap();
+    children.pop().unwrap().kill();
+    assert!(participant.wait_for_graph_change(seen, PATIENCE).unwrap());
+    assert_eq!(participant.inspect().unwrap().processes.len(), 1 + children.len());
 }
 
 /// A board has lines for 511 waiters; the others share one.

@@ -5,10 +5,11 @@
 use super::endpoint_info::{EndpointType, TopicEndpointInfo};
 use crate::{
     error::Result,
+    events::{Count, EventSource, Events},
     node::{ServiceTopic, service_topic},
     wait::{TakeSource, WaitSource, Waitable},
 };
-use gantry_shm::{Events, Gid, GraphEntry, Participant, Role};
+use gantry_shm::{Gid, GraphEntry, Participant, Role};
 use std::{
     collections::{BTreeMap, VecDeque},
     sync::Arc,
@@ -77,9 +78,9 @@ pub enum GraphEvent {
 #[derive(Debug)]
 pub struct GraphEvents {
     participant: Arc<Participant>,
-    changes: Events<u64>,
-    /// The graph's generation that `known` shows.
-    seen_generation: u64,
+    changes: Events<()>,
+    /// The graph changed since `known` was read.
+    is_changed: bool,
     known: BTreeMap<Gid, GraphEntity>,
     /// Events that are not taken yet.
     found: VecDeque<GraphEvent>,
@@ -87,11 +88,10 @@ pub struct GraphEvents {
 
 impl GraphEvents {
     pub(crate) fn new(participant: Arc<Participant>) -> Result<GraphEvents> {
-        let changes = participant.graph_changes()?;
-        // The generation first: a later change raises it again.
-        let seen_generation = participant.graph_generation()?;
+        let mut changes = Events::new(&participant, "", Role::Node, GraphEventSource(Count::default()))?;
+        changes.take()?; // all before the look, so that a change after it is an event
         let known = entities(&participant)?;
-        Ok(GraphEvents { participant, changes, seen_generation, known, found: VecDeque::new() })
+        Ok(GraphEvents { participant, changes, is_changed: false, known, found: VecDeque::new() })
     }
 
     /// The next change; `None` if there is none now.
@@ -103,11 +103,10 @@ impl GraphEvents {
         Ok(self.found.pop_front())
     }
 
-    /// Compares the graph with the last one if its generation changed.
+    /// Compares the graph with the last one if it changed.
     fn look(&mut self) -> Result<()> {
-        self.changes.take()?; // so that the next one calls the waker
-        let generation = self.participant.graph_generation()?;
-        if generation == self.seen_generation {
+        self.is_changed |= self.changes.take()?.is_some();
+        if !self.is_changed {
             return Ok(());
         }
         let now = entities(&self.participant)?;
@@ -116,7 +115,7 @@ impl GraphEvents {
         self.found.extend(removed.map(|(_, entity)| GraphEvent::Removed(entity.clone())));
         let added = now.iter().filter(|(gid, _)| !known.contains_key(gid));
         self.found.extend(added.map(|(_, entity)| GraphEvent::Added(entity.clone())));
-        (self.known, self.seen_generation) = (now, generation);
+        (self.known, self.is_changed) = (now, false);
         Ok(())
     }
 }
@@ -130,8 +129,7 @@ impl Waitable for GraphEvents {
     }
 
     fn set_waker(&mut self, waker: Option<Waker>) {
-        // It fails in a forked child only, where taking returns the error.
-        let _ = self.changes.set_waker(waker);
+        self.changes.set_waker(waker);
     }
 }
 
@@ -146,4 +144,22 @@ impl TakeSource for GraphEvents {
 fn entities(participant: &Participant) -> Result<BTreeMap<Gid, GraphEntity>> {
     let entries = participant.graph()?.into_iter();
     Ok(entries.filter_map(|entry| Some((entry.description.gid, GraphEntity::new(entry)?))).collect())
+}
+
+/// Source of the changes of the graph: the count is its generation.
+struct GraphEventSource(Count);
+
+impl EventSource<()> for GraphEventSource {
+    fn update(&mut self, generation: u64, _now_ns: u64) -> Result<()> {
+        self.0.now = generation;
+        Ok(())
+    }
+
+    fn has_news(&self) -> bool {
+        self.0.has_news()
+    }
+
+    fn take_next(&mut self) -> Option<()> {
+        self.0.take_news().map(|_| ())
+    }
 }

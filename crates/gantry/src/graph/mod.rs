@@ -151,7 +151,7 @@ impl Node {
     /// # Errors
     /// No waiter could be set up; the process forked.
     pub fn wait_for_graph_change(&self, timeout: Duration) -> Result<bool> {
-        self.presence().wait_for_change(self.participant(), timeout)
+        self.presence().wait_for_change(timeout)
     }
 
     /// The changes of the graph from now on, to be taken, or given to a wait set or an executor.

@@ -26,7 +26,6 @@ const DOMAIN_VARIABLE: &str = "ROS_DOMAIN_ID";
 pub struct Node(Arc<Inner>);
 
 struct Inner {
-    participant: Arc<Participant>,
     names: Remapped,
     presence: Arc<Presence>,
     callbacks: Arc<Callbacks>,
@@ -81,7 +80,7 @@ impl Node {
     /// The node's domain.
     #[must_use]
     pub fn domain_id(&self) -> u32 {
-        self.0.participant.domain_id()
+        self.participant().domain_id()
     }
 
     /// The full name of a topic for this node: expanded ([`expand_topic_name`](crate::expand_topic_name)), then
@@ -102,7 +101,7 @@ impl Node {
     }
 
     pub(crate) fn participant(&self) -> &Arc<Participant> {
-        &self.0.participant
+        self.0.presence.participant()
     }
 
     /// The callbacks that an executor runs.
@@ -173,12 +172,11 @@ impl NodeBuilder {
             Some(id) => return Err(Error::InvalidDomain { origin: "the domain", value: id.to_string() }),
             None => domain_of_environment()?,
         };
-        let participant = Participant::join(domain_id)?;
-        let presence = Arc::new(Presence::new(&participant, &names.fully_qualified_name())?);
+        let presence = Presence::new(Participant::join(domain_id)?, &names.fully_qualified_name())?;
         let callbacks = Arc::<Callbacks>::default();
         let default_group = CallbackGroup::new(callbacks.clone(), CallbackGroupType::MutuallyExclusive);
         tracing::debug!(node = names.fully_qualified_name(), domain_id, "joins");
-        Ok(Node(Arc::new(Inner { participant, names, presence, callbacks, default_group })))
+        Ok(Node(Arc::new(Inner { names, presence: Arc::new(presence), callbacks, default_group })))
     }
 }
 

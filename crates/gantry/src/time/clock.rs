@@ -103,6 +103,11 @@ pub(crate) fn in_ns(duration: Duration) -> u64 {
     u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }
 
+/// A limit of a QoS: without one, `u64::MAX`.
+pub(crate) fn limit_ns(limit: Option<Duration>) -> u64 {
+    limit.map_or(u64::MAX, in_ns)
+}
+
 /// The time until the deadline; `Duration::MAX` without one.
 pub(crate) fn remaining(deadline: Option<Instant>) -> Duration {
     deadline.map_or(Duration::MAX, |deadline| deadline.saturating_duration_since(Instant::now()))

@@ -5,6 +5,6 @@ mod sample_clock;
 mod timer;
 
 pub use clock::Clock;
-pub(crate) use clock::{monotonic_ns, remaining};
+pub(crate) use clock::{limit_ns, monotonic_ns, remaining};
 pub(crate) use sample_clock::SampleClock;
 pub use timer::{Tick, Timer};

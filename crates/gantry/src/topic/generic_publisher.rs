@@ -3,13 +3,13 @@
 //! Recorders, bridges and bindings use it; the typed [`Publisher`](crate::Publisher) is a layer over it. Gantry does
 //! not check that the bytes are a message of the described type.
 
-use super::events::{Events, PublisherEvents};
 use crate::{
     error::{Error, Result},
+    events::{Events, PublisherEventSource, PublisherEvents},
     node::Presence,
     time::SampleClock,
 };
-use gantry_shm::SourceTime;
+use gantry_shm::{Role, SourceTime};
 use std::{sync::Arc, time::Duration};
 
 /// Publishes messages as bytes; belongs to one thread at a time, hence `&mut self`.
@@ -171,7 +171,8 @@ impl GenericPublisher {
     /// # Errors
     /// Other processes' endpoints cannot be read; the process forked.
     pub fn events(&self) -> Result<PublisherEvents> {
-        Ok(Events::new(self.engine.events()?))
+        let source = PublisherEventSource::new(&self.engine);
+        Events::new(self.presence.participant(), self.topic(), Role::Subscription, source)
     }
 
     /// The number of subscriptions that are matched now.

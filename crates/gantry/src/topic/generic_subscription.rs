@@ -3,13 +3,13 @@
 //! Recorders, bridges, bindings and tools use it; the typed [`Subscription`](crate::Subscription) is a layer over it.
 //! The bytes come from another process and are not checked.
 
-use super::events::{Events, SubscriptionEvents};
 use crate::{
     error::Result,
+    events::{Events, SubscriptionEventSource, SubscriptionEvents},
     node::Presence,
     wait::{TakeFuture, TakeSource, WaitSource, Waitable},
 };
-use gantry_shm::SampleInfo;
+use gantry_shm::{Role, SampleInfo};
 use std::{os::fd::BorrowedFd, sync::Arc, time::Duration};
 
 /// Takes messages as bytes; belongs to one thread at a time.
@@ -25,7 +25,7 @@ use std::{os::fd::BorrowedFd, sync::Arc, time::Duration};
 pub struct GenericSubscription {
     pub(crate) engine: gantry_shm::Subscription,
     /// Keeps the node in the graph.
-    _presence: Arc<Presence>,
+    presence: Arc<Presence>,
 }
 
 /// A taken message, in place. It owns its pin: keep it, send it to another thread, drop it in any order.
@@ -37,7 +37,7 @@ pub struct GenericSample(gantry_shm::Sample);
 
 impl GenericSubscription {
     pub(crate) fn new(engine: gantry_shm::Subscription, presence: Arc<Presence>) -> GenericSubscription {
-        GenericSubscription { engine, _presence: presence }
+        GenericSubscription { engine, presence }
     }
 
     /// The next message, in place; `None` if there is none now. Publishers take turns. Samples older than their
@@ -103,7 +103,8 @@ impl GenericSubscription {
     /// # Errors
     /// Other processes' endpoints cannot be read; the process forked.
     pub fn events(&self) -> Result<SubscriptionEvents> {
-        Ok(Events::new(self.engine.events()?))
+        let source = SubscriptionEventSource::new(&self.engine);
+        Events::new(self.presence.participant(), self.topic(), Role::Publisher, source)
     }
 
     /// The number of publishers that are matched now.

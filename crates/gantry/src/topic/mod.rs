@@ -1,14 +1,11 @@
-//! Topics: publishers and subscriptions, generic (bytes with a type that is known at run time) and typed, and their
-//! events.
+//! Topics: publishers and subscriptions, generic (bytes with a type that is known at run time) and typed.
 
-mod events;
 mod generic_publisher;
 mod generic_subscription;
 mod node_topics;
 mod publisher;
 mod subscription;
 
-pub use events::{Events, PublisherEvents, SubscriptionEvents};
 pub use generic_publisher::{GenericLoan, GenericPublisher, PublishError};
 pub use generic_subscription::{GenericSample, GenericSubscription};
 pub(crate) use node_topics::type_description;

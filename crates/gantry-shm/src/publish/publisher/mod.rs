@@ -18,7 +18,6 @@ use crate::{
     },
     domain::{Domain, board::TopicIndex, control::ControlTask, participant::Participant, process_file::EndpointBlock},
     error::{Error, Result},
-    events::Events,
     os::{
         clock::{monotonic_ns, realtime_ns},
         fork::Epoch,
@@ -36,7 +35,6 @@ use crate::{
     },
     publish::{
         discovery::{Discovered, ReaderDiscovery},
-        event_source::{PublisherEvent, PublisherEventSource},
         loan::{Loan, PublishError},
         memory::{Memory, slot_bytes},
         options::PublisherOptions,
@@ -75,13 +73,13 @@ impl SourceTime {
 #[repr(align(128))]
 pub struct Publisher {
     participant: Arc<Participant>,
-    domain: Arc<Domain>,
+    pub(crate) domain: Arc<Domain>,
     epoch: Epoch,
     description: EndpointDescription,
     options: PublisherOptions,
     block: EndpointBlock,
     topic: TopicIndex,
-    file: Arc<PublisherFile>,
+    pub(crate) file: Arc<PublisherFile>,
     /// References to `file` of published loans: to move one costs nothing, to count one does.
     spare: Vec<Arc<PublisherFile>>,
     /// The loan of the last inline message, for the next one.
@@ -160,7 +158,7 @@ impl Publisher {
                 return Err(e);
             }
         };
-        participant.register(&discovery);
+        participant.register(topic, Side::Readers, &discovery);
         let waiter = Waiter::new(domain.clone());
         let mut publisher = Publisher {
             participant,
@@ -370,16 +368,6 @@ impl Publisher {
         if self.domain.epoch.is_current() {
             self.block.count_copy();
         }
-    }
-
-    /// The events of this publisher from now on, on a handle of its own: subscriptions that come and go, deadlines, its
-    /// liveliness.
-    ///
-    /// # Errors
-    /// Other processes' endpoints cannot be read; the process forked.
-    pub fn events(&self) -> Result<Events<PublisherEvent>> {
-        let source = PublisherEventSource::new(self.description.clone(), self.file.clone(), monotonic_ns());
-        Events::new(&self.participant, self.topic, Side::Readers, source)
     }
 
     /// The description of this publisher that other processes read.

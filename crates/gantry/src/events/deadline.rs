@@ -2,8 +2,6 @@
 //!
 //! All times are CLOCK_MONOTONIC in ns. Those of other processes may be anything: a time in the future counts as now.
 
-use crate::describe::qos::{Qos, limit_ns};
-
 /// Counts the periods without a sample.
 pub(crate) struct Deadline {
     period_ns: u64,
@@ -14,12 +12,8 @@ pub(crate) struct Deadline {
 }
 
 impl Deadline {
-    /// The deadline in that QoS; without one it is never due.
-    pub(crate) fn of(qos: &Qos, now_ns: u64) -> Deadline {
-        Deadline::new(limit_ns(qos.deadline), now_ns)
-    }
-
-    fn new(period_ns: u64, now_ns: u64) -> Deadline {
+    /// With a period of `u64::MAX` it is never due.
+    pub(crate) fn new(period_ns: u64, now_ns: u64) -> Deadline {
         Deadline { period_ns, since_ns: now_ns, counted: 0 }
     }
 
@@ -66,7 +60,7 @@ mod tests {
 
     #[test]
     fn a_deadline_without_end_is_never_due() {
-        let mut deadline = Deadline::of(&Qos::default(), 1000);
+        let mut deadline = Deadline::new(u64::MAX, 1000);
         assert_eq!((deadline.missed(0, u64::MAX - 1), deadline.due_ns()), (0, u64::MAX));
     }
 }

@@ -1,13 +1,7 @@
 //! Counts of an endpoint's events since its [`Events`](super::Events) were made, and as of the last report.
 
-use crate::{
-    describe::{
-        description::{EndpointDescription, Gid, Role},
-        qos_policy::QosPolicy,
-    },
-    domain::peer::Peer,
-};
-use std::{collections::BTreeSet, sync::Arc};
+use gantry_shm::{EndpointDescription, Gid, QosPolicy, Role};
+use std::collections::BTreeSet;
 
 /// A count, and its value at the last report.
 #[derive(Default)]
@@ -24,13 +18,18 @@ impl Count {
 
     /// The count and its change since the last report, which this is from now on. The change of a count that went down is the
     /// negative number as `i64`.
-    pub(crate) fn report(&mut self) -> (u64, u64) {
+    fn report(&mut self) -> (u64, u64) {
         (self.now, self.now.wrapping_sub(std::mem::replace(&mut self.reported, self.now)))
     }
 
     /// The same if it changed.
     pub(crate) fn take_news(&mut self) -> Option<(u64, u64)> {
         self.has_news().then(|| self.report())
+    }
+
+    /// The same of two counts if one of them changed.
+    pub(crate) fn take_news_of(one: &mut Count, other: &mut Count) -> Option<((u64, u64), (u64, u64))> {
+        (one.has_news() || other.has_news()).then(|| (one.report(), other.report()))
     }
 }
 
@@ -57,21 +56,15 @@ pub(crate) struct EventCounts {
 }
 
 impl EventCounts {
-    /// Removes from `others` each endpoint that is incompatible with `own`, by type or by QoS. `others` holds all endpoints of the
-    /// opposite role on the topic. Each removed endpoint that was not incompatible at the previous call raises the count of
-    /// incompatible types or of incompatible QoS.
-    pub(crate) fn exclude_incompatible(
-        &mut self,
-        own: &EndpointDescription,
-        others: &mut Vec<(Arc<Peer>, EndpointDescription)>,
-    ) {
+    /// Counts the endpoints that are incompatible with `own`, by type or by QoS, and were not at the previous call. `others`
+    /// are all endpoints of the opposite role on the topic.
+    pub(crate) fn count_incompatible(&mut self, own: &EndpointDescription, others: &[EndpointDescription]) {
         let mut present = BTreeSet::new();
-        others.retain(|(_, other)| {
-            let (publisher, subscription) = if own.role == Role::Publisher { (own, other) } else { (other, own) };
-            let is_type = publisher.type_mismatch(subscription).is_some();
-            let policy = publisher.qos.incompatible_policy(&subscription.qos);
-            let is_compatible = !is_type && policy.is_none();
-            if !is_compatible && present.insert(other.gid) && !self.incompatible.contains(&other.gid) {
+        for other in others {
+            let (offered, requested) = if own.role == Role::Publisher { (own, other) } else { (other, own) };
+            let is_type = !offered.message_type.matches(&requested.message_type);
+            let policy = offered.qos.incompatible_policy(&requested.qos);
+            if (is_type || policy.is_some()) && present.insert(other.gid) && !self.incompatible.contains(&other.gid) {
                 if is_type {
                     self.incompatible_types.now += 1;
                 } else {
@@ -79,8 +72,7 @@ impl EventCounts {
                     self.last_policy = policy;
                 }
             }
-            is_compatible
-        });
+        }
         self.incompatible = present;
     }
 

@@ -1,19 +1,19 @@
 //! The events of a subscription.
-//!
-//! Their source reads the result of the discovery, and the activity of publishers in their headers.
 
-use crate::{
-    describe::{description::Role, qos_policy::QosPolicy},
-    domain::Domain,
-    error::Result,
-    events::{EventSource, deadline::Deadline, event_counts::EventCounts, lease::Lease},
-    protocol::sync::Ordering::Relaxed,
-    subscribe::{discovery::PublisherDiscovery, mapping::PublisherMapping},
+use super::{
+    EventSource,
+    counts::{Count, EventCounts},
+    deadline::Deadline,
+    lease::Lease,
 };
-use std::sync::Arc;
+use crate::{
+    error::Result,
+    time::{limit_ns, monotonic_ns},
+};
+use gantry_shm::{EndpointDescription, MatchedPublisher, PublisherMatches, QosPolicy};
 
-/// An event of a subscription. Totals count since its [`Events`](crate::Events) were made, changes since the last event of that
-/// kind.
+/// An event of a subscription. Totals count since its [`Events`](crate::Events) were made, changes since the last event
+/// of that kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SubscriptionEvent {
@@ -55,8 +55,8 @@ pub enum SubscriptionEvent {
         /// The policy in which the last of them differs.
         last_policy: QosPolicy,
     },
-    /// A publisher of this topic has another type; [`Subscription::mismatches`](crate::Subscription::mismatches) has the
-    /// difference.
+    /// A publisher of this topic has another type;
+    /// [`GenericSubscription::mismatches`](crate::GenericSubscription::mismatches) has the difference.
     IncompatibleType {
         /// Publishers that had.
         total_count: u64,
@@ -67,74 +67,59 @@ pub enum SubscriptionEvent {
 
 /// Source of the events of one subscription.
 pub(crate) struct SubscriptionEventSource {
-    discovery: Arc<PublisherDiscovery>,
-    /// Version of the discovery to which `publishers` belongs.
+    description: EndpointDescription,
+    matches: PublisherMatches,
+    /// Version of the matches to which `publishers` belongs.
     seen_version: Option<u64>,
-    /// Publishers that had been joined before.
-    joined_before: Option<u64>,
-    publishers: Vec<Matched>,
+    publishers: Vec<(MatchedPublisher, Lease)>,
     deadline: Deadline,
     counts: EventCounts,
 }
 
-/// A matched publisher.
-struct Matched {
-    mapping: Arc<PublisherMapping>,
-    lease: Lease,
-}
-
 impl SubscriptionEventSource {
-    pub(crate) fn new(discovery: Arc<PublisherDiscovery>, now_ns: u64) -> SubscriptionEventSource {
+    pub(crate) fn new(subscription: &gantry_shm::Subscription) -> SubscriptionEventSource {
+        let description = subscription.description().clone();
         SubscriptionEventSource {
-            deadline: Deadline::of(&discovery.description.qos, now_ns),
-            discovery,
+            deadline: Deadline::new(limit_ns(description.qos.deadline), monotonic_ns()),
+            description,
+            matches: subscription.matches(),
             seen_version: None,
-            joined_before: None,
             publishers: Vec::new(),
             counts: EventCounts::default(),
         }
     }
 
-    fn update_matched(&mut self, domain: &Domain, now_ns: u64) -> Result<()> {
-        let discovered = self.discovery.discovered();
-        if self.seen_version == Some(discovered.version) {
-            return Ok(());
-        }
-        let (version, joined_total) = (discovered.version, discovered.joined_total);
-        let present: Vec<Arc<PublisherMapping>> = discovered.present().cloned().collect();
-        drop(discovered);
-        let own = &self.discovery.description;
-        let mut others = domain.endpoints(&own.topic, Role::Publisher, &mut Vec::new())?;
-        self.counts.exclude_incompatible(own, &mut others);
+    fn update_matched(&mut self, now_ns: u64) -> Result<()> {
+        let Some(found) = self.matches.look(self.seen_version)? else { return Ok(()) };
+        self.counts.count_incompatible(&self.description, &found.endpoints);
         if self.publishers.is_empty() {
             self.deadline.restart(now_ns);
         }
         let mut before = std::mem::take(&mut self.publishers);
-        for mapping in present {
-            // It is not among the others if it is leaving.
-            let publisher = others.iter().find(|(_, publisher)| publisher.key == mapping.key);
-            self.publishers.push(match before.iter().position(|publisher| publisher.mapping.key == mapping.key) {
-                Some(index) => before.swap_remove(index),
-                None => Matched { lease: Lease::of(publisher.map(|(_, publisher)| &publisher.qos)), mapping },
-            });
+        for publisher in found.matched {
+            let known = before.iter().position(|(known, _)| known.gid() == publisher.gid());
+            self.publishers.push(known.map(|index| before.swap_remove(index)).unwrap_or_else(|| {
+                self.counts.matched_total.now += 1;
+                // It is not among the endpoints if it is leaving.
+                let offer = found.endpoints.iter().find(|endpoint| endpoint.gid == publisher.gid());
+                let lease = Lease::of(offer.map(|endpoint| &endpoint.qos));
+                (publisher, lease)
+            }));
         }
-        let joined_before = *self.joined_before.get_or_insert(joined_total - self.publishers.len() as u64);
-        self.counts.matched_total.now = joined_total - joined_before;
         self.counts.matched.now = self.publishers.len() as u64;
-        self.seen_version = Some(version);
+        self.seen_version = Some(found.version);
         Ok(())
     }
 }
 
 impl EventSource<SubscriptionEvent> for SubscriptionEventSource {
-    fn update(&mut self, domain: &Domain, now_ns: u64) -> Result<()> {
-        self.update_matched(domain, now_ns)?;
+    fn update(&mut self, _generation: u64, now_ns: u64) -> Result<()> {
+        self.update_matched(now_ns)?;
         let (mut newest_ns, mut alive) = (0, 0);
-        for publisher in &mut self.publishers {
-            let header = &publisher.mapping.header;
-            let (published_ns, asserted_ns) = (header.published_ns.load(Relaxed), header.asserted_ns.load(Relaxed));
-            newest_ns = newest_ns.max(published_ns);
-            alive += u64::from(publisher.lease.update(published_ns.max(asserted_ns), now_ns));
+        for (publisher, lease) in &mut self.publishers {
+            let activity = publisher.activity();
+            newest_ns = newest_ns.max(activity.published_ns);
+            alive += u64::from(lease.update(activity.alive_ns, now_ns));
         }
         (self.counts.liveliness.now, self.counts.not_alive.now) = (alive, self.counts.matched.now - alive);
         if !self.publishers.is_empty() {
@@ -144,7 +129,7 @@ impl EventSource<SubscriptionEvent> for SubscriptionEventSource {
     }
 
     fn due_ns(&self) -> Option<u64> {
-        let leases = self.publishers.iter().map(|publisher| publisher.lease.due_ns());
+        let leases = self.publishers.iter().map(|(_, lease)| lease.due_ns());
         leases.min().map(|due_ns| due_ns.min(self.deadline.due_ns())) // no deadline while none is matched
     }
 
@@ -162,9 +147,8 @@ impl EventSource<SubscriptionEvent> for SubscriptionEventSource {
         {
             return Some(SubscriptionEvent::RequestedIncompatibleQos { total_count, total_count_change, last_policy });
         }
-        if counts.matched_total.has_news() || counts.matched.has_news() {
-            let (total_count, total_count_change) = counts.matched_total.report();
-            let (current_count, change) = counts.matched.report();
+        let matched = Count::take_news_of(&mut counts.matched_total, &mut counts.matched);
+        if let Some(((total_count, total_count_change), (current_count, change))) = matched {
             let current_count_change = change.cast_signed();
             return Some(SubscriptionEvent::Matched {
                 total_count,
@@ -173,9 +157,8 @@ impl EventSource<SubscriptionEvent> for SubscriptionEventSource {
                 current_count_change,
             });
         }
-        if counts.liveliness.has_news() || counts.not_alive.has_news() {
-            let (alive_count, alive_change) = counts.liveliness.report();
-            let (not_alive_count, not_alive_change) = counts.not_alive.report();
+        let liveliness = Count::take_news_of(&mut counts.liveliness, &mut counts.not_alive);
+        if let Some(((alive_count, alive_change), (not_alive_count, not_alive_change))) = liveliness {
             return Some(SubscriptionEvent::LivelinessChanged {
                 alive_count,
                 not_alive_count,

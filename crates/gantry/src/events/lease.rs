@@ -2,7 +2,8 @@
 //!
 //! All times are CLOCK_MONOTONIC in ns. Those of other processes may be anything: a time in the future counts as now.
 
-use crate::describe::qos::{Qos, limit_ns};
+use crate::time::limit_ns;
+use gantry_shm::Qos;
 
 /// Bounds of the time between two checks of a publisher whose lease ran out.
 const RECHECK_NS: std::ops::RangeInclusive<u64> = 1_000_000..=1_000_000_000;
@@ -17,12 +18,8 @@ pub(crate) struct Lease {
 impl Lease {
     /// The lease of a publisher with that QoS; without end if it need not assert its liveliness, or its QoS is not known.
     pub(crate) fn of(qos: Option<&Qos>) -> Lease {
-        let qos = qos.filter(|qos| qos.has_manual_lease());
-        Lease::new(limit_ns(qos.and_then(|qos| qos.liveliness_lease_duration)))
-    }
-
-    fn new(lease_ns: u64) -> Lease {
-        Lease { lease_ns, is_alive: true, due_ns: 0 }
+        let lease = qos.filter(|qos| qos.has_manual_lease()).and_then(|qos| qos.liveliness_lease_duration);
+        Lease { lease_ns: limit_ns(lease), is_alive: true, due_ns: 0 }
     }
 
     /// Whether the publisher is alive, if it was last active at `active_ns`.
@@ -48,7 +45,7 @@ mod tests {
 
     #[test]
     fn a_lease_runs_out_and_is_taken_up_again() {
-        let mut lease = Lease::new(100);
+        let mut lease = Lease { lease_ns: 100, is_alive: true, due_ns: 0 };
         assert!(lease.update(1000, 1100));
         assert_eq!(lease.due_ns(), 1101);
         assert!(!lease.update(1000, 1101));

@@ -1,0 +1,180 @@
+//! Events besides samples, as sources for wait sets, executors and futures: matches, incompatible endpoints, missed
+//! deadlines, lost liveliness, changes of the graph.
+//!
+//! Each handle has a monitor, which the engine's control thread keeps up to date and which wakes a [`Waker`]. Publishers
+//! and subscriptions take no part. Control path, with a lock of its own.
+
+mod counts;
+mod deadline;
+mod lease;
+mod publisher;
+mod subscription;
+
+pub(crate) use counts::Count;
+pub use publisher::PublisherEvent;
+pub(crate) use publisher::PublisherEventSource;
+pub use subscription::SubscriptionEvent;
+pub(crate) use subscription::SubscriptionEventSource;
+
+use crate::{
+    error::Result,
+    time::monotonic_ns,
+    wait::{TakeFuture, TakeSource, WaitSource, Waitable, lock},
+};
+use gantry_shm::{Generation, Participant, Role, Watcher};
+use std::{
+    fmt,
+    sync::{Arc, Mutex, MutexGuard},
+    task::Waker,
+};
+
+/// The QoS events of one publisher or subscription since the handle was made: [`PublisherEvents`] and
+/// [`SubscriptionEvents`]. The handle may be used on any thread and may outlive its endpoint, which has no more events
+/// then.
+///
+/// Several events of one kind since the last take are one event with counts. Deadlines and leases are checked when they
+/// are due, but at most once a millisecond.
+pub struct Events<E: 'static> {
+    /// On whose control thread the monitor is updated.
+    _participant: Arc<Participant>,
+    monitor: Arc<Monitor<E>>,
+}
+
+/// The events of a publisher: [`GenericPublisher::events`](crate::GenericPublisher::events).
+pub type PublisherEvents = Events<PublisherEvent>;
+
+/// The events of a subscription: [`GenericSubscription::events`](crate::GenericSubscription::events).
+pub type SubscriptionEvents = Events<SubscriptionEvent>;
+
+/// A publisher, a subscription or the graph, as its events see it. It does not keep the participant.
+pub(crate) trait EventSource<E>: Send {
+    /// Updates its counts. The generation is that of the endpoints whose joins and leaves change them.
+    fn update(&mut self, generation: u64, now_ns: u64) -> Result<()>;
+    /// When an update is due because of time alone, CLOCK_MONOTONIC.
+    fn due_ns(&self) -> Option<u64> {
+        None
+    }
+    /// Whether there is an event that was not taken.
+    fn has_news(&self) -> bool;
+    /// Takes the next event.
+    fn take_next(&mut self) -> Option<E>;
+}
+
+/// Keeps the domain, not the participant: the control thread may be the last to have it.
+struct Monitor<E> {
+    generation: Generation,
+    state: Mutex<State<E>>,
+}
+
+struct State<E> {
+    source: Box<dyn EventSource<E>>,
+    waker: Option<Waker>,
+    /// The waker was woken since there was last no event.
+    is_notified: bool,
+}
+
+impl<E> Events<E> {
+    /// Joins and leaves of `role` on `topic` change the counts of `source`.
+    pub(crate) fn new(
+        participant: &Arc<Participant>,
+        topic: &str,
+        role: Role,
+        source: impl EventSource<E> + 'static,
+    ) -> Result<Events<E>> {
+        let state = Mutex::new(State { source: Box::new(source), waker: None, is_notified: false });
+        let monitor = participant.watch(topic, role, |generation| Monitor { generation, state })?;
+        let events = Events { _participant: participant.clone(), monitor };
+        drop(events.update()?); // for its errors, which the control thread passes over
+        Ok(events)
+    }
+
+    /// The next event; `None` if there is none now.
+    ///
+    /// # Errors
+    /// Other processes' endpoints cannot be read; the process forked.
+    pub fn take(&mut self) -> Result<Option<E>> {
+        let mut state = self.update()?;
+        let event = state.source.take_next();
+        state.is_notified &= state.source.has_news();
+        Ok(event)
+    }
+
+    /// The next event, when there is one, on any async runtime.
+    ///
+    /// # Errors
+    /// As [`Events::take`].
+    pub fn take_async(&mut self) -> TakeFuture<'_, Events<E>> {
+        TakeFuture::new(self)
+    }
+
+    fn update(&self) -> Result<MutexGuard<'_, State<E>>> {
+        let generation = self.monitor.generation.get()?; // before the lock: the control thread may have held it at a fork
+        let mut state = lock(&self.monitor.state);
+        state.source.update(generation, monotonic_ns())?;
+        Ok(state)
+    }
+}
+
+impl<E> State<E> {
+    /// Wakes the waker if there is an event to take.
+    fn notify(mut state: MutexGuard<'_, State<E>>) {
+        if state.source.has_news() && !std::mem::replace(&mut state.is_notified, true) {
+            let waker = state.waker.clone();
+            drop(state); // the waker may take events
+            waker.into_iter().for_each(Waker::wake);
+        }
+    }
+}
+
+impl<E: 'static> Watcher for Monitor<E> {
+    fn update(&self) {
+        let Ok(generation) = self.generation.get() else { return };
+        let mut state = lock(&self.state);
+        // A failure is tried again at the next update, and returned by a take.
+        let _ = state.source.update(generation, monotonic_ns());
+        State::notify(state);
+    }
+
+    fn due_ns(&self) -> Option<u64> {
+        lock(&self.state).source.due_ns()
+    }
+}
+
+impl<E> WaitSource for Events<E> {}
+
+impl<E> Waitable for Events<E> {
+    fn is_ready(&mut self) -> Result<bool> {
+        Ok(self.update()?.source.has_news())
+    }
+
+    fn set_waker(&mut self, waker: Option<Waker>) {
+        // It fails where taking returns the error.
+        let Ok(mut state) = self.update() else { return };
+        let _before = std::mem::replace(&mut state.waker, waker); // dropped when the monitor is unlocked
+        state.is_notified = false;
+        State::notify(state);
+    }
+}
+
+impl<E> TakeSource for Events<E> {
+    type Taken = E;
+
+    fn take_next(&mut self) -> Result<Option<E>> {
+        self.take()
+    }
+}
+
+impl<E> Drop for Events<E> {
+    fn drop(&mut self) {
+        if self.monitor.generation.get().is_ok() {
+            let waker = lock(&self.monitor.state).waker.take();
+            drop(waker); // it may own this handle, so not while the monitor is locked
+        }
+    }
+}
+
+impl<E> fmt::Debug for Events<E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Events").finish_non_exhaustive()
+    }
+}

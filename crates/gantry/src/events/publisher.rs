@@ -1,0 +1,148 @@
+//! The events of a publisher.
+
+use super::{
+    EventSource,
+    counts::{Count, EventCounts},
+    deadline::Deadline,
+    lease::Lease,
+};
+use crate::{
+    error::Result,
+    time::{limit_ns, monotonic_ns},
+};
+use gantry_shm::{EndpointDescription, Gid, QosPolicy, SubscriptionMatches};
+use std::collections::BTreeSet;
+
+/// An event of a publisher. Totals count since its [`Events`](crate::Events) were made, changes since the last event of
+/// that kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum PublisherEvent {
+    /// Subscriptions were matched, or matched ones left.
+    Matched {
+        /// Subscriptions that were ever matched.
+        total_count: u64,
+        /// How many more.
+        total_count_change: u64,
+        /// Subscriptions that are matched now.
+        current_count: u64,
+        /// How many more, or fewer.
+        current_count_change: i64,
+    },
+    /// The publisher published no sample within its deadline.
+    OfferedDeadlineMissed {
+        /// Periods of the deadline without a sample.
+        total_count: u64,
+        /// How many more.
+        total_count_change: u64,
+    },
+    /// The publisher did not assert its liveliness (MANUAL_BY_TOPIC) within its lease duration.
+    LivelinessLost {
+        /// How often it did not.
+        total_count: u64,
+        /// How many times more.
+        total_count_change: u64,
+    },
+    /// A subscription to this topic asks for more than the publisher offers.
+    OfferedIncompatibleQos {
+        /// Subscriptions that did.
+        total_count: u64,
+        /// How many more.
+        total_count_change: u64,
+        /// The policy in which the last of them differs.
+        last_policy: QosPolicy,
+    },
+    /// A subscription to this topic has another type;
+    /// [`GenericPublisher::mismatches`](crate::GenericPublisher::mismatches) has the difference.
+    IncompatibleType {
+        /// Subscriptions that had.
+        total_count: u64,
+        /// How many more.
+        total_count_change: u64,
+    },
+}
+
+/// Source of the events of one publisher.
+pub(crate) struct PublisherEventSource {
+    description: EndpointDescription,
+    /// `None` when the publisher is gone: its events do not keep its memory.
+    matches: Option<SubscriptionMatches>,
+    /// Generation of the topic's readers to which `matched` belongs.
+    generation: Option<u64>,
+    matched: BTreeSet<Gid>,
+    deadline: Deadline,
+    lease: Lease,
+    counts: EventCounts,
+}
+
+impl PublisherEventSource {
+    pub(crate) fn new(publisher: &gantry_shm::Publisher) -> PublisherEventSource {
+        let description = publisher.description().clone();
+        PublisherEventSource {
+            deadline: Deadline::new(limit_ns(description.qos.deadline), monotonic_ns()),
+            lease: Lease::of(Some(&description.qos)),
+            description,
+            matches: Some(publisher.matches()),
+            generation: None,
+            matched: BTreeSet::new(),
+            counts: EventCounts::default(),
+        }
+    }
+}
+
+impl EventSource<PublisherEvent> for PublisherEventSource {
+    fn update(&mut self, generation: u64, now_ns: u64) -> Result<()> {
+        let Some(matches) = &self.matches else { return Ok(()) };
+        let Some(activity) = matches.activity()? else {
+            (self.matches, self.counts.matched.now) = (None, 0);
+            return Ok(());
+        };
+        self.counts.deadlines_missed.now += self.deadline.missed(activity.published_ns, now_ns);
+        let was_alive = self.lease.is_alive;
+        let is_alive = self.lease.update(activity.alive_ns, now_ns);
+        self.counts.liveliness.now += u64::from(was_alive && !is_alive);
+        if self.generation != Some(generation) {
+            let (matched, subscriptions) = matches.look(&self.matched)?;
+            self.counts.count_incompatible(&self.description, &subscriptions);
+            self.counts.matched_total.now += matched.difference(&self.matched).count() as u64;
+            self.counts.matched.now = matched.len() as u64;
+            (self.matched, self.generation) = (matched, Some(generation));
+        }
+        Ok(())
+    }
+
+    fn due_ns(&self) -> Option<u64> {
+        self.matches.as_ref().map(|_| self.deadline.due_ns().min(self.lease.due_ns()))
+    }
+
+    fn has_news(&self) -> bool {
+        self.counts.has_news()
+    }
+
+    fn take_next(&mut self) -> Option<PublisherEvent> {
+        let counts = &mut self.counts;
+        if let Some((total_count, total_count_change)) = counts.incompatible_types.take_news() {
+            return Some(PublisherEvent::IncompatibleType { total_count, total_count_change });
+        }
+        if let (Some(last_policy), Some((total_count, total_count_change))) =
+            (counts.last_policy, counts.incompatible_qos.take_news())
+        {
+            return Some(PublisherEvent::OfferedIncompatibleQos { total_count, total_count_change, last_policy });
+        }
+        let matched = Count::take_news_of(&mut counts.matched_total, &mut counts.matched);
+        if let Some(((total_count, total_count_change), (current_count, change))) = matched {
+            let current_count_change = change.cast_signed();
+            return Some(PublisherEvent::Matched {
+                total_count,
+                total_count_change,
+                current_count,
+                current_count_change,
+            });
+        }
+        if let Some((total_count, total_count_change)) = counts.liveliness.take_news() {
+            return Some(PublisherEvent::LivelinessLost { total_count, total_count_change });
+        }
+        let (total_count, total_count_change) = counts.deadlines_missed.take_news()?;
+        Some(PublisherEvent::OfferedDeadlineMissed { total_count, total_count_change })
+    }
+}
