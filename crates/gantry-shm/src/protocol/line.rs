@@ -1,5 +1,5 @@
-//! Copies between private memory and the words of a ring's entry, some words at a time: all but one of an entry's first line, or a
-//! whole line. Relaxed: the entry's word, and fences, say whether a copy is whole.
+//! Copies between private memory and the lines of a ring's entry: the six payload words of its first line, or the eight words of
+//! another. Relaxed: the entry's word and the fences around it say whether a copy is whole.
 
 use crate::protocol::sync::{AtomicU64, Ordering::Relaxed};
 
@@ -7,10 +7,11 @@ use crate::protocol::sync::{AtomicU64, Ordering::Relaxed};
 #[inline(always)]
 pub(crate) fn load<const WORDS: usize>(from: &[AtomicU64; WORDS], to: &mut [u64; WORDS]) {
     #[cfg(all(target_arch = "x86_64", not(loom)))]
-    if WORDS.is_multiple_of(2) {
-        // SAFETY: `WORDS` words of both, of which `to` is private.
-        return unsafe { copy_pairs::<WORDS>(from.as_ptr().cast(), to.as_mut_ptr().cast()) };
+    // SAFETY: `WORDS` words of both, of which `to` is private.
+    unsafe {
+        copy::<WORDS>(from.as_ptr().cast(), to.as_mut_ptr().cast());
     }
+    #[cfg(not(all(target_arch = "x86_64", not(loom))))]
     to.iter_mut().zip(from).for_each(|(to, from)| *to = from.load(Relaxed));
 }
 
@@ -18,21 +19,23 @@ pub(crate) fn load<const WORDS: usize>(from: &[AtomicU64; WORDS], to: &mut [u64;
 #[inline(always)]
 pub(crate) fn store<const WORDS: usize>(from: &[u64; WORDS], to: &[AtomicU64; WORDS]) {
     #[cfg(all(target_arch = "x86_64", not(loom)))]
-    if WORDS.is_multiple_of(2) {
-        // SAFETY: `WORDS` words of both; `to` is made of atomics, which may be written through a shared reference.
-        return unsafe { copy_pairs::<WORDS>(from.as_ptr().cast(), to.as_ptr().cast_mut().cast()) };
+    // SAFETY: `WORDS` words of both; `to` is made of atomics, which may be written through a shared reference.
+    unsafe {
+        copy::<WORDS>(from.as_ptr().cast(), to.as_ptr().cast_mut().cast());
     }
+    #[cfg(not(all(target_arch = "x86_64", not(loom))))]
     to.iter().zip(from).for_each(|(to, from)| to.store(*from, Relaxed));
 }
 
-/// Copies two words with one load and one store, which halves the time of 256 bytes.
+/// Copies 16 bytes at a time: a message of 256 bytes is published and taken in a fifth less time than word by word.
 ///
 /// # Safety
 /// `WORDS` words of `from` can be read and those of `to` written. If other processes access one of them meanwhile, they are words
 /// of a ring's entry.
 #[cfg(all(target_arch = "x86_64", not(loom)))]
 #[inline(always)]
-unsafe fn copy_pairs<const WORDS: usize>(from: *const u8, to: *mut u8) {
+unsafe fn copy<const WORDS: usize>(from: *const u8, to: *mut u8) {
+    const { assert!(WORDS == 6 || WORDS == 8) };
     // SAFETY: the promise of the caller. To the compiler instructions that it does not see into may be made of atomic loads and
     //   stores of bytes.
     unsafe {
