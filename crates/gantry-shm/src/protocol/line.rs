@@ -1,7 +1,9 @@
 //! Copies between private memory and the lines of a ring's entry: the six payload words of its first line, or the eight words of
 //! another. Relaxed: the entry's word and the fences around it say whether a copy is whole.
 
-use crate::protocol::sync::{AtomicU64, Ordering::Relaxed};
+use crate::protocol::sync::AtomicU64;
+#[cfg(not(all(target_arch = "x86_64", not(loom))))]
+use crate::protocol::sync::Ordering::Relaxed;
 
 /// Copies out of an entry.
 #[inline(always)]
