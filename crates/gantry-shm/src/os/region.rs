@@ -6,7 +6,7 @@
 //!   pointers into the region stay valid. The file never shrinks (Gantry never truncates, and within one user no other program
 //!   does: docs/internals/failure-model.md).
 //! - R2: bytes below `length` are backed by allocated pages (`fallocate`), so that a full file system is an error here
-//!   and never a SIGBUS later; the exception are pages that the owner punched, which are free memory that no entry names.
+//!   and never a SIGBUS later.
 //! - R3: only the owner's mapping is writable, and it does not reach a forked child (MADV_DONTFORK).
 
 use crate::{
@@ -203,17 +203,6 @@ impl Region {
         Ok(())
     }
 
-    /// Owner: allocates the pages of `range` again, after [`Region::punch`].
-    pub(crate) fn fill(&self, directory: &Directory, what: &str, range: Range<usize>) -> Result<()> {
-        self.with_file(directory, what, |file| file.allocate(directory, what, range))
-    }
-
-    /// Owner: punches `range`, whole pages that no slot in use covers.
-    pub(crate) fn punch(&self, directory: &Directory, range: Range<usize>) -> Result<()> {
-        let what = format!("punch {} bytes of {}", range.len(), self.name);
-        self.with_file(directory, &what, |file| file.punch(range).map_err(|e| Error::system(&*what, e)))
-    }
-
     /// Reader: loads the file's length again. One system call if it has grown; if it outgrew its mapping, that is made anew.
     pub(crate) fn refresh_length(&self) -> Result<usize> {
         let known = self.length_bytes();
@@ -264,7 +253,7 @@ impl Region {
     }
 
     /// Enters the pages of `range` that the owner populated into this process's page table, so that the data path does not
-    /// fault; holes that the owner punched stay holes.
+    /// fault. Holes, which a damaged file may have, stay holes: it may be longer than there is memory.
     fn prefault(&self, directory: &Directory, range: Range<usize>) -> Result<()> {
         self.with_file(directory, "pages to read", |file| {
             let Range { mut start, end } = range;
@@ -277,13 +266,10 @@ impl Region {
         })
     }
 
-    /// Populates pages that were just allocated (or are known to be there). Best effort: with kernels before 5.14, each page is
-    /// touched instead.
-    pub(crate) fn populate(&self, start: usize, end: usize) {
-        let (start, end) = (start & !(PAGE_BYTES - 1), end.min(self.length_bytes()));
-        if end <= start {
-            return;
-        }
+    /// Populates the pages from `start` to `end`, the file's length at most, which are allocated. Best effort: with kernels before
+    /// 5.14, each page is touched instead.
+    fn populate(&self, start: usize, end: usize) {
+        let start = start & !(PAGE_BYTES - 1);
         let advice = if self.writable { Advice::LinuxPopulateWrite } else { Advice::LinuxPopulateRead };
         // SAFETY: `start < length`.
         let first = unsafe { self.address(start) };

@@ -1,5 +1,4 @@
-//! The slots and rings of a publisher: their allocation, and the return of unused memory to the system. These are slow paths
-//! (system calls, allocation) on the publisher's thread.
+//! The slots and rings of a publisher: their allocation, a slow path (system calls, allocation) on the publisher's thread.
 
 use super::Publisher;
 use crate::{
@@ -13,7 +12,6 @@ use crate::{
         publisher_file::PublisherFile,
     },
 };
-use std::time::Instant;
 
 /// Slots of a publisher whose readers keep up: lines that changed cores lately do so fastest (benchmark `hop`), and of large
 /// messages less memory is touched.
@@ -149,23 +147,6 @@ impl Publisher {
         Ok(slot)
     }
 
-    /// Takes loans that were dropped unpublished, and punches memory if for long much more was there than was in use.
-    #[cold]
-    pub(super) fn punch_unused(&mut self) {
-        let history = &mut self.writer.history;
-        self.file.returned_slots.take(|slot| history.return_loan(slot));
-        if self.peak_since.elapsed() < self.options.keep_unused_memory {
-            return;
-        }
-        self.peak_since = Instant::now();
-        let peak_bytes = std::mem::replace(&mut self.peak_bytes, self.writer.history.used_bytes());
-        if self.memory.is_oversized(peak_bytes) {
-            self.writer.history.drain_free().for_each(|slot| self.memory.free(slot));
-            // After an error the memory is still there, which does no harm.
-            let _ = self.memory.punch(&self.file.region, &self.domain.directory, peak_bytes + peak_bytes / 2);
-        }
-    }
-
     #[cold]
     fn out_of_memory(&self, bytes: usize) -> Error {
         let history = &self.writer.history;
@@ -204,7 +185,7 @@ pub(super) fn first_slots(
     }
     let bytes = FIRST_SLOTS * slot_bytes(payload_bytes)?;
     let what = format!("the first messages of topic {}", description.topic);
-    if let Some(slot) = memory.take(&file.region, &domain.directory, &what, bytes, GROWTH_BYTES.min(bytes))? {
+    if let Some(slot) = memory.take(&file.region, &domain.directory, &what, bytes, 0)? {
         memory.free(slot);
     }
     Ok(())
