@@ -26,7 +26,6 @@ use rustix::{
     mm::{Advice, madvise},
 };
 use std::{
-    ops::Range,
     ptr::NonNull,
     sync::{
         Mutex, PoisonError,
@@ -35,7 +34,7 @@ use std::{
 };
 
 /// The largest region: entries of a ring name slots by 31 bits of 64-byte units.
-pub(crate) const MAX_RESERVE_BYTES: usize = 64 << 31;
+const MAX_RESERVE_BYTES: usize = 64 << 31;
 
 /// A mapped file.
 pub(crate) struct Region {
@@ -74,7 +73,7 @@ impl Region {
         file.allocate(directory, what, 0..length_bytes)?;
         crash::point(Point::FileGrown);
         let stat = file.stat(name)?;
-        let reserve_bytes = reserve_bytes.max(length_bytes).next_multiple_of(PAGE_BYTES);
+        let reserve_bytes = reserve_bytes.min(MAX_RESERVE_BYTES).max(length_bytes).next_multiple_of(PAGE_BYTES);
         let region = Region::new(file, name, &stat, reserve_bytes, true)?;
         let header = region.pointer(0, size_of::<FileHeader>(), align_of::<FileHeader>())?.cast::<FileHeader>();
         // SAFETY: inside the mapping and aligned (`pointer`); the file has no name yet, so no other process sees it.
@@ -161,7 +160,7 @@ impl Region {
     }
 
     /// Calls `run` with the file, which is opened for it if it was closed. `what` is the purpose, for the error of a removed file.
-    fn with_file<T>(&self, directory: &Directory, what: &str, run: impl FnOnce(&SharedFile) -> Result<T>) -> Result<T> {
+    fn with_file(&self, directory: &Directory, what: &str, run: impl FnOnce(&SharedFile) -> Result<()>) -> Result<()> {
         if let Some(file) = &self.file {
             return run(file);
         }
@@ -215,17 +214,13 @@ impl Region {
             return Err(no_length());
         }
         self.cover(claimed)?;
-        if !self.ends_behind(claimed) {
+        // SAFETY: inside the mapping (R1), which covers `claimed` bytes, a page at least; nothing is read there yet.
+        let last_word = unsafe { self.address(claimed - size_of::<u64>()) };
+        if !page_probe::is_readable(last_word) {
             return Err(no_length());
         }
         // Other threads may refresh at the same time; the length never falls, so neither may this.
         Ok(self.length_bytes.fetch_max(claimed, AcqRel).max(claimed))
-    }
-
-    /// Whether the file has `length_bytes` bytes, which are mapped.
-    fn ends_behind(&self, length_bytes: usize) -> bool {
-        // SAFETY: inside the mapping (R1), for `8 <= length_bytes <= mapped`; nothing is read there yet.
-        page_probe::is_readable(unsafe { self.address(length_bytes - size_of::<u64>()) })
     }
 
     /// The address of the byte at `offset`.
@@ -240,30 +235,25 @@ impl Region {
         unsafe { base.add(offset) }
     }
 
-    /// Reader: brings in the pages by which the file grew since the last call; the owner brought them in before. Best effort:
-    /// other pages are brought in by their first read.
+    /// Reader: enters the pages by which the file grew since the last call into this process's page table, so that the data path
+    /// does not fault. Best effort: other pages are brought in by their first read. Holes, which a damaged file may have, stay
+    /// holes: it may be longer than there is memory.
     pub(crate) fn prefault_new(&self, directory: &Directory) {
         // A take returns the error of the length.
-        let length_bytes = self.refresh_length().unwrap_or(0);
-        let done = self.prefaulted_bytes.fetch_max(length_bytes, Relaxed);
-        if done < length_bytes {
-            // An error: the file has no name any more, its publisher is gone.
-            let _ = self.prefault(directory, done..length_bytes);
+        let end = self.refresh_length().unwrap_or(0);
+        let mut start = self.prefaulted_bytes.fetch_max(end, Relaxed);
+        if start >= end {
+            return;
         }
-    }
-
-    /// Enters the pages of `range` that the owner populated into this process's page table, so that the data path does not
-    /// fault. Holes, which a damaged file may have, stay holes: it may be longer than there is memory.
-    fn prefault(&self, directory: &Directory, range: Range<usize>) -> Result<()> {
-        self.with_file(directory, "pages to read", |file| {
-            let Range { mut start, end } = range;
+        // An error: the file has no name any more, its publisher is gone.
+        let _ = self.with_file(directory, "pages to read", |file| {
             // Pages that were allocated and never written count as a hole, too: hence `populate` by the owner.
             while let Some(data) = file.next_data(start).filter(|data| data.start < end) {
                 self.populate(data.start, data.end.min(end));
                 start = data.end;
             }
             Ok(())
-        })
+        });
     }
 
     /// Populates the pages from `start` to `end`, the file's length at most, which are allocated. Best effort: with kernels before
@@ -347,12 +337,6 @@ impl Region {
     }
 }
 
-impl std::fmt::Debug for Region {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Region({}, {} bytes)", self.name, self.length_bytes())
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -373,7 +357,7 @@ mod tests {
         owner.at::<AtomicU64>(63 * PAGE_BYTES).unwrap().store(42, Relaxed);
         assert_eq!(reader.refresh_length().unwrap(), 64 * PAGE_BYTES);
         // Both ways of prefaulting: the kernel's, and the one for old kernels.
-        reader.prefault(&directory, 0..64 * PAGE_BYTES).unwrap();
+        reader.prefault_new(&directory);
         reader.touch(0, 64 * PAGE_BYTES);
         assert_eq!(reader.at::<AtomicU64>(63 * PAGE_BYTES).unwrap().load(Relaxed), 42);
         assert!(reader.at::<AtomicU64>(3).is_err(), "not aligned");

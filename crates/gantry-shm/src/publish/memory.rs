@@ -43,10 +43,11 @@ impl Memory {
             new_end.filter(|&new_end| new_end <= region.reserve_bytes())
         };
         let Some(least_end) = end_after(needed_bytes) else { return Ok(None) };
-        // As much ahead as there is room for.
-        let ahead_end = end_after(ahead_bytes).filter(|&ahead_end| ahead_end > least_end);
-        if !ahead_end.is_some_and(|ahead_end| region.grow(directory, what, ahead_end).is_ok()) {
-            region.grow(directory, what, least_end)?;
+        let grow_to = |new_end| region.grow(directory, what, new_end);
+        // Ahead only if there is room for that.
+        let has_grown = end_after(needed_bytes.max(ahead_bytes)).is_some_and(|new_end| grow_to(new_end).is_ok());
+        if !has_grown {
+            grow_to(least_end)?;
         }
         self.0.grow_to(region.length_bytes());
         Ok(self.take_free(bytes))

@@ -62,9 +62,8 @@ impl Publisher {
     /// free memory of other sizes, samples that dead readers held, new memory.
     #[cold]
     pub(super) fn make_room(&mut self, bytes: usize) -> Result<Slot> {
-        let history = &mut self.writer.history;
-        self.file.returned_slots.take(|slot| history.return_loan(slot));
-        if let Some(slot) = history.take_free(bytes) {
+        self.take_returned();
+        if let Some(slot) = self.writer.history.take_free(bytes) {
             return Ok(slot);
         }
         if let Some(slot) = self.add_slots(bytes) {
@@ -77,13 +76,7 @@ impl Publisher {
         if let Some(slot) = self.writer.history.take_free(bytes) {
             return Ok(slot);
         }
-        self.writer.history.drain_free().for_each(|slot| self.memory.free(slot));
-        if let Ok(Some(slot)) = self.allocate_slot(bytes) {
-            return Ok(slot);
-        }
-        let history = &mut self.writer.history;
-        self.file.returned_slots.take(|slot| history.return_loan(slot));
-        if let Some(slot) = history.take_free(bytes) {
+        if let Ok(Some(slot)) = self.replace_free(bytes) {
             return Ok(slot);
         }
         if drop_dead_readers(&mut self.writer.roster) {
@@ -91,12 +84,23 @@ impl Publisher {
             let _ = self.domain.reap_dead();
             self.discover();
             self.writer.retire_and_reclaim(usize::MAX);
-            self.writer.history.drain_free().for_each(|slot| self.memory.free(slot));
         }
         if let Some(slot) = self.retire_extra(bytes) {
             return Ok(slot);
         }
-        self.allocate_slot(bytes)?.ok_or_else(|| self.out_of_memory(bytes))
+        self.replace_free(bytes)?.ok_or_else(|| self.out_of_memory(bytes))
+    }
+
+    fn take_returned(&mut self) {
+        let history = &mut self.writer.history;
+        self.file.returned_slots.take(|slot| history.return_loan(slot));
+    }
+
+    /// A new slot, in the memory of free ones of other sizes or in new memory.
+    fn replace_free(&mut self, bytes: usize) -> Result<Option<Slot>> {
+        self.take_returned();
+        self.writer.history.drain_free().for_each(|slot| self.memory.free(slot));
+        self.allocate_slot(bytes)
     }
 
     /// A slot in the memory of samples that are kept only for deep readers, which must not stop the publisher. Step by step, so
@@ -107,8 +111,7 @@ impl Publisher {
         while extra > 0 {
             extra -= extra.div_ceil(4);
             self.writer.retire_and_reclaim(guaranteed + extra);
-            self.writer.history.drain_free().for_each(|slot| self.memory.free(slot));
-            if let Ok(Some(slot)) = self.allocate_slot(bytes) {
+            if let Ok(Some(slot)) = self.replace_free(bytes) {
                 return Some(slot);
             }
         }
