@@ -90,16 +90,10 @@ impl Region {
         let file = SharedFile::open(directory, name, writable)?;
         let stat = file.stat(name)?;
         let reserve_bytes = file.check_header(name, magic)?;
-        if reserve_bytes > MAX_RESERVE_BYTES as u64
-            || !reserve_bytes.is_multiple_of(PAGE_BYTES as u64)
-            || reserve_bytes == 0
-        {
-            let expected = format!("pages, at most {MAX_RESERVE_BYTES} bytes");
+        let allowed = stat.st_size as u64..=MAX_RESERVE_BYTES as u64;
+        if !allowed.contains(&reserve_bytes) || !reserve_bytes.is_multiple_of(PAGE_BYTES as u64) {
+            let expected = format!("pages, from its length of {} to {MAX_RESERVE_BYTES} bytes", stat.st_size);
             return Err(Error::corrupt(name, "its reserve", expected, reserve_bytes));
-        }
-        if stat.st_size as u64 > reserve_bytes {
-            let expected = format!("at most its reserve of {reserve_bytes} bytes");
-            return Err(Error::corrupt(name, "its length", expected, stat.st_size));
         }
         Region::new(file, name, &stat, reserve_bytes as usize, writable)
     }
