@@ -155,7 +155,7 @@ impl Stage {
     /// A board.
     pub fn board(&self, bytes: &[u8]) {
         let mut input = Input(bytes);
-        let directory = self.domain.directory.of_domain("board-of-others").unwrap();
+        let directory = self.domain.directory.make("board-of-others").unwrap();
         let file = Damaged::create(&directory.path().join(BOARD_NAME), &self.board, word_offsets::board);
         file.damage(&mut input);
         match believed(Board::open(&directory)) {

@@ -45,7 +45,6 @@ impl Actor {
             max_blocking_time: Duration::ZERO,
             max_kept_samples: 8,
             max_memory_bytes: Some(LIMIT_BYTES),
-            keep_unused_memory: Duration::ZERO,
             ..PublisherOptions::default()
         };
         let message = bytes_type(PAYLOAD_BYTES);

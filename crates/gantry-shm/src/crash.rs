@@ -30,10 +30,6 @@ points! {
     FileUnlinked,
     /// An empty directory was removed.
     DirectoryRemoved,
-    /// Pages were punched.
-    FilePunched,
-    /// The pages of a hole were allocated again.
-    HoleFilled,
 
     // The board.
     /// The header of a new board is written.

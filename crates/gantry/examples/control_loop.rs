@@ -79,8 +79,7 @@ fn run(arguments: &Arguments) -> Result<(), Failure> {
         0 => PublishMode::Sync,
         period => PublishMode::Async { period: Duration::from_micros(period) },
     };
-    // Unused memory is kept: giving it back takes system calls.
-    let options = PublisherOptions { publish_mode, keep_unused_memory: Duration::MAX, ..PublisherOptions::default() };
+    let options = PublisherOptions { publish_mode, ..PublisherOptions::default() };
     let mut states = node.create_publisher_with_options::<JointState>("joint_state", qos, options)?;
     let mut commands = node.create_publisher_with_options::<JointCommand>("joint_command", qos, options)?;
     let measured = node.create_subscription::<JointState>("joint_state", qos)?;

@@ -69,8 +69,8 @@
 //! ([`PublishMode::Async`]). Exceptions stand under "Real-time" at their items. Everything else is the *control path*,
 //! which may allocate, block and make system calls; an item that is not said to be data path is control path. A
 //! real-time loop makes its endpoints before it starts, waits until they are matched
-//! ([`Publisher::wait_for_subscriptions`]), publishes some messages so that memory is allocated, and keeps that memory
-//! ([`PublisherOptions::keep_unused_memory`]): see the example `control_loop`.
+//! ([`Publisher::wait_for_subscriptions`]), and publishes some messages so that memory is allocated, which the publisher
+//! then keeps: see the example `control_loop`.
 //!
 //! A publisher belongs to one thread at a time (`&mut self`), so that publishing needs no lock;
 //! [`Publisher::try_clone`] makes a publisher for another thread.

@@ -98,7 +98,6 @@ pub fn any_options(rng: &mut Rng) -> PublisherOptions {
         max_kept_bytes: 1 << rng.u32(12..=23),
         max_memory_bytes: Some(rng.usize(10 * MIB..=24 * MIB)),
         max_inline_bytes: [0, 64, 256, 1024][rng.usize(..4)],
-        keep_unused_memory: Duration::from_millis(rng.u64(..2000)),
     }
 }
 

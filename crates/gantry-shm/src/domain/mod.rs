@@ -111,7 +111,7 @@ impl Domain {
     fn try_join(user_directory: Directory, domain_id: u32) -> Result<Option<Domain>> {
         let domain = domain_id.to_string();
         reaper::reap_other_domains(&user_directory, &domain)?;
-        let directory = user_directory.of_domain(&domain)?;
+        let directory = user_directory.make(&domain)?;
         let Some(board) = Board::open_or_create(&directory, REGISTRY_PATIENCE)? else { return Ok(None) };
         let registry = board.lock(&directory, REGISTRY_PATIENCE)?;
         if !board.has_name() {

@@ -1,7 +1,8 @@
 //! The private directories: `<root>/gantry-<uid>/<domain>/`, mode 0700.
 //!
 //! Control path. Invariants:
-//! - D1: a [`Directory`] is a real directory (no symbolic link) of this user that no other user may enter.
+//! - D1: a [`Directory`] is a real directory (no symbolic link) of this user that no other user may enter; the root, which is
+//!   another's, does not leave this file.
 //! - D2: names of files are never used again (128 random bits), so a name can only mean one file.
 
 use crate::{
@@ -57,7 +58,7 @@ fn variable(name: &str) -> Option<OsString> {
     std::env::var_os(name).filter(|_| !is_secure)
 }
 
-/// An open directory that passed the checks.
+/// An open directory.
 pub(crate) struct Directory {
     file: OwnedFd,
     path: PathBuf,
@@ -66,36 +67,27 @@ pub(crate) struct Directory {
 impl Directory {
     /// The user's directory under `root`, made if it does not exist.
     pub(crate) fn of_user(root: &Path) -> Result<Directory> {
-        let opened = open_root(root)?;
-        check_tmpfs(&opened, root)?;
-        Directory::make(opened.as_fd(), root, &name_of_user())
+        let root = open_root(root)?;
+        check_tmpfs(&root)?;
+        root.make(&name_of_user())
     }
 
     /// The user's directory under `root`, if it exists.
     pub(crate) fn existing_of_user(root: &Path) -> Result<Directory> {
-        Directory::open(open_root(root)?.as_fd(), root, &name_of_user())
+        open_root(root)?.existing(&name_of_user())
     }
 
-    /// A domain's directory in this one, made if it does not exist.
-    pub(crate) fn of_domain(&self, domain: &str) -> Result<Directory> {
-        Directory::make(self.as_fd(), &self.path, domain)
-    }
-
-    /// An existing directory in this one.
-    pub(crate) fn existing(&self, name: &str) -> Result<Directory> {
-        Directory::open(self.as_fd(), &self.path, name)
-    }
-
-    fn make(parent: BorrowedFd<'_>, parent_path: &Path, name: &str) -> Result<Directory> {
-        let action = || format!("create the directory {}/{name}", parent_path.display());
+    /// A directory in this one, made if it does not exist.
+    pub(crate) fn make(&self, name: &str) -> Result<Directory> {
+        let action = || format!("create the directory {self}/{name}");
         // The last process that leaves may remove it between the two calls.
         for _ in 0..100 {
-            match mkdirat(parent, name, Mode::RWXU).and_then(|()| permit_owner(parent, name)) {
+            match mkdirat(self, name, Mode::RWXU).and_then(|()| permit_owner(self, name)) {
                 Ok(()) => crash::point(Point::DirectoryMade),
                 Err(Errno::EXIST | Errno::NOENT) => {}
                 Err(e) => return Err(Error::system(action(), e)),
             }
-            match Directory::open(parent, parent_path, name) {
+            match self.existing(name) {
                 Err(e) if e.is_not_found() => {}
                 opened => return opened,
             }
@@ -103,13 +95,13 @@ impl Directory {
         Err(Error::system(format!("{}: another process removes it each time", action()), Errno::NOENT))
     }
 
-    /// `NotFound` in the error if it does not exist.
-    fn open(parent: BorrowedFd<'_>, parent_path: &Path, name: &str) -> Result<Directory> {
-        let path = parent_path.join(name);
+    /// A directory in this one; `NotFound` in the error if it does not exist.
+    pub(crate) fn existing(&self, name: &str) -> Result<Directory> {
+        let path = self.path.join(name);
         let failed = |e| Error::system(format!("open the directory {}", path.display()), e);
         let refused = |why| Error::ForeignDirectory { path: path.clone(), why };
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let file = match openat(parent, name, flags, Mode::empty()) {
+        let file = match openat(self, name, flags, Mode::empty()) {
             Err(Errno::NOTDIR | Errno::LOOP) => {
                 return Err(refused("it is not a directory (or is a symbolic link)".to_owned()));
             }
@@ -194,7 +186,7 @@ impl Directory {
 }
 
 /// Gives a directory that was just made its mode, whatever the umask is.
-fn permit_owner(parent: BorrowedFd<'_>, name: &str) -> std::result::Result<(), Errno> {
+fn permit_owner(parent: &Directory, name: &str) -> std::result::Result<(), Errno> {
     // A directory that its owner may not read can be opened only so, and is then changed by a path through /proc.
     let made =
         openat(parent, name, OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty())?;
@@ -204,22 +196,23 @@ fn permit_owner(parent: BorrowedFd<'_>, name: &str) -> std::result::Result<(), E
     }
 }
 
-fn open_root(root: &Path) -> Result<OwnedFd> {
-    open(root, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())
-        .map_err(|e| Error::system(format!("open {} (from GANTRY_SHM_DIR or the default)", root.display()), e))
+fn open_root(root: &Path) -> Result<Directory> {
+    let file = open(root, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())
+        .map_err(|e| Error::system(format!("open {} (from GANTRY_SHM_DIR or the default)", root.display()), e))?;
+    Ok(Directory { file, path: root.to_owned() })
 }
 
 /// Other file systems make no memory of files: they write pages to a disk, which stalls stores, and may have no room for a page
 /// that was allocated (copy on write), which is a SIGBUS.
-fn check_tmpfs(root: &OwnedFd, path: &Path) -> Result<()> {
-    let read = fstatfs(root).map_err(|e| Error::system(format!("read the file system of {}", path.display()), e))?;
+fn check_tmpfs(root: &Directory) -> Result<()> {
+    let read = fstatfs(root).map_err(|e| Error::system(format!("read the file system of {root}"), e))?;
     let found = read.f_type as u32;
     if found == TMPFS_MAGIC || variable(DISK_VARIABLE).is_some_and(|value| value == "1") {
         return Ok(());
     }
     let known = FILE_SYSTEMS.iter().find(|(magic, _)| *magic == found);
     let file_system = known.map_or_else(|| format!("a file system of type {found:#x}"), |(_, name)| (*name).to_owned());
-    Err(Error::NotTmpfs { root: path.to_owned(), file_system })
+    Err(Error::NotTmpfs { root: root.path.clone(), file_system })
 }
 
 /// By the user outside of a user namespace (one level of them): a rootless container is no other user for its files.

@@ -135,12 +135,6 @@ impl SharedFile {
         }
     }
 
-    /// Punches `range`, whole pages: they go back to the operating system.
-    pub(crate) fn punch(&self, range: Range<usize>) -> std::result::Result<(), Errno> {
-        let flags = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
-        fallocate(self, flags, range.start as u64, range.len() as u64)
-    }
-
     /// The first pages from `start` on that were ever populated, up to the next hole; pages that were allocated and never touched
     /// count as a hole.
     pub(crate) fn next_data(&self, start: usize) -> Option<Range<usize>> {

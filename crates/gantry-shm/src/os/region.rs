@@ -6,7 +6,7 @@
 //!   pointers into the region stay valid. The file never shrinks (Gantry never truncates, and within one user no other program
 //!   does: docs/internals/failure-model.md).
 //! - R2: bytes below `length` are backed by allocated pages (`fallocate`), so that a full file system is an error here
-//!   and never a SIGBUS later; the exception are pages that the owner punched, which are free memory that no entry names.
+//!   and never a SIGBUS later.
 //! - R3: only the owner's mapping is writable, and it does not reach a forked child (MADV_DONTFORK).
 
 use crate::{
@@ -26,7 +26,6 @@ use rustix::{
     mm::{Advice, madvise},
 };
 use std::{
-    ops::Range,
     ptr::NonNull,
     sync::{
         Mutex, PoisonError,
@@ -35,7 +34,7 @@ use std::{
 };
 
 /// The largest region: entries of a ring name slots by 31 bits of 64-byte units.
-pub(crate) const MAX_RESERVE_BYTES: usize = 64 << 31;
+const MAX_RESERVE_BYTES: usize = 64 << 31;
 
 /// A mapped file.
 pub(crate) struct Region {
@@ -74,7 +73,7 @@ impl Region {
         file.allocate(directory, what, 0..length_bytes)?;
         crash::point(Point::FileGrown);
         let stat = file.stat(name)?;
-        let reserve_bytes = reserve_bytes.max(length_bytes).next_multiple_of(PAGE_BYTES);
+        let reserve_bytes = reserve_bytes.min(MAX_RESERVE_BYTES).max(length_bytes).next_multiple_of(PAGE_BYTES);
         let region = Region::new(file, name, &stat, reserve_bytes, true)?;
         let header = region.pointer(0, size_of::<FileHeader>(), align_of::<FileHeader>())?.cast::<FileHeader>();
         // SAFETY: inside the mapping and aligned (`pointer`); the file has no name yet, so no other process sees it.
@@ -91,16 +90,10 @@ impl Region {
         let file = SharedFile::open(directory, name, writable)?;
         let stat = file.stat(name)?;
         let reserve_bytes = file.check_header(name, magic)?;
-        if reserve_bytes > MAX_RESERVE_BYTES as u64
-            || !reserve_bytes.is_multiple_of(PAGE_BYTES as u64)
-            || reserve_bytes == 0
-        {
-            let expected = format!("pages, at most {MAX_RESERVE_BYTES} bytes");
+        let allowed = stat.st_size as u64..=MAX_RESERVE_BYTES as u64;
+        if !allowed.contains(&reserve_bytes) || !reserve_bytes.is_multiple_of(PAGE_BYTES as u64) {
+            let expected = format!("pages, from its length of {} to {MAX_RESERVE_BYTES} bytes", stat.st_size);
             return Err(Error::corrupt(name, "its reserve", expected, reserve_bytes));
-        }
-        if stat.st_size as u64 > reserve_bytes {
-            let expected = format!("at most its reserve of {reserve_bytes} bytes");
-            return Err(Error::corrupt(name, "its length", expected, stat.st_size));
         }
         Region::new(file, name, &stat, reserve_bytes as usize, writable)
     }
@@ -162,7 +155,7 @@ impl Region {
     }
 
     /// Calls `run` with the file, which is opened for it if it was closed. `what` is the purpose, for the error of a removed file.
-    fn with_file<T>(&self, directory: &Directory, what: &str, run: impl FnOnce(&SharedFile) -> Result<T>) -> Result<T> {
+    fn with_file(&self, directory: &Directory, what: &str, run: impl FnOnce(&SharedFile) -> Result<()>) -> Result<()> {
         if let Some(file) = &self.file {
             return run(file);
         }
@@ -204,17 +197,6 @@ impl Region {
         Ok(())
     }
 
-    /// Owner: allocates the pages of `range` again, after [`Region::punch`].
-    pub(crate) fn fill(&self, directory: &Directory, what: &str, range: Range<usize>) -> Result<()> {
-        self.with_file(directory, what, |file| file.allocate(directory, what, range))
-    }
-
-    /// Owner: punches `range`, whole pages that no slot in use covers.
-    pub(crate) fn punch(&self, directory: &Directory, range: Range<usize>) -> Result<()> {
-        let what = format!("punch {} bytes of {}", range.len(), self.name);
-        self.with_file(directory, &what, |file| file.punch(range).map_err(|e| Error::system(&*what, e)))
-    }
-
     /// Reader: loads the file's length again. One system call if it has grown, more if it outgrew its mapping.
     pub(crate) fn refresh_length(&self) -> Result<usize> {
         let known = self.length_bytes();
@@ -227,17 +209,13 @@ impl Region {
             return Err(no_length());
         }
         self.cover(claimed)?;
-        if !self.ends_behind(claimed) {
+        // SAFETY: inside the mapping (R1), which covers `claimed` bytes, a page at least; nothing is read there yet.
+        let last_word = unsafe { self.address(claimed - size_of::<u64>()) };
+        if !page_probe::is_readable(last_word) {
             return Err(no_length());
         }
         // Other threads may refresh at the same time; the length never falls, so neither may this.
         Ok(self.length_bytes.fetch_max(claimed, AcqRel).max(claimed))
-    }
-
-    /// Whether the file has `length_bytes` bytes, which are mapped.
-    fn ends_behind(&self, length_bytes: usize) -> bool {
-        // SAFETY: inside the mapping (R1), for `8 <= length_bytes <= mapped`; nothing is read there yet.
-        page_probe::is_readable(unsafe { self.address(length_bytes - size_of::<u64>()) })
     }
 
     /// The address of the byte at `offset`.
@@ -252,39 +230,31 @@ impl Region {
         unsafe { base.add(offset) }
     }
 
-    /// Reader: brings in the pages by which the file grew since the last call; the owner brought them in before. Best effort:
-    /// other pages are brought in by their first read.
+    /// Reader: enters the pages by which the file grew since the last call into this process's page table, so that the data path
+    /// does not fault. Best effort: other pages are brought in by their first read. Holes, which a damaged file may have, stay
+    /// holes: it may be longer than there is memory.
     pub(crate) fn prefault_new(&self, directory: &Directory) {
         // A take returns the error of the length.
-        let length_bytes = self.refresh_length().unwrap_or(0);
-        let done = self.prefaulted_bytes.fetch_max(length_bytes, Relaxed);
-        if done < length_bytes {
-            // An error: the file has no name any more, its publisher is gone.
-            let _ = self.prefault(directory, done..length_bytes);
+        let end = self.refresh_length().unwrap_or(0);
+        let mut start = self.prefaulted_bytes.fetch_max(end, Relaxed);
+        if start >= end {
+            return;
         }
-    }
-
-    /// Enters the pages of `range` that the owner populated into this process's page table, so that the data path does not
-    /// fault; holes that the owner punched stay holes.
-    fn prefault(&self, directory: &Directory, range: Range<usize>) -> Result<()> {
-        self.with_file(directory, "pages to read", |file| {
-            let Range { mut start, end } = range;
+        // An error: the file has no name any more, its publisher is gone.
+        let _ = self.with_file(directory, "pages to read", |file| {
             // Pages that were allocated and never written count as a hole, too: hence `populate` by the owner.
             while let Some(data) = file.next_data(start).filter(|data| data.start < end) {
                 self.populate(data.start, data.end.min(end));
                 start = data.end;
             }
             Ok(())
-        })
+        });
     }
 
-    /// Populates pages that were just allocated (or are known to be there). Best effort: with kernels before 5.14, each page is
-    /// touched instead.
-    pub(crate) fn populate(&self, start: usize, end: usize) {
-        let (start, end) = (start & !(PAGE_BYTES - 1), end.min(self.length_bytes()));
-        if end <= start {
-            return;
-        }
+    /// Populates the pages from `start` to `end`, the file's length at most, which are allocated. Best effort: with kernels before
+    /// 5.14, each page is touched instead.
+    fn populate(&self, start: usize, end: usize) {
+        let start = start & !(PAGE_BYTES - 1);
         let advice = if self.writable { Advice::LinuxPopulateWrite } else { Advice::LinuxPopulateRead };
         // SAFETY: `start < length`.
         let first = unsafe { self.address(start) };
@@ -362,12 +332,6 @@ impl Region {
     }
 }
 
-impl std::fmt::Debug for Region {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Region({}, {} bytes)", self.name, self.length_bytes())
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -388,7 +352,7 @@ mod tests {
         owner.at::<AtomicU64>(63 * PAGE_BYTES).unwrap().store(42, Relaxed);
         assert_eq!(reader.refresh_length().unwrap(), 64 * PAGE_BYTES);
         // Both ways of prefaulting: the kernel's, and the one for old kernels.
-        reader.prefault(&directory, 0..64 * PAGE_BYTES).unwrap();
+        reader.prefault_new(&directory);
         reader.touch(0, 64 * PAGE_BYTES);
         assert_eq!(reader.at::<AtomicU64>(63 * PAGE_BYTES).unwrap().load(Relaxed), 42);
         assert!(reader.at::<AtomicU64>(3).is_err(), "not aligned");

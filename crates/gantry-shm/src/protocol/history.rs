@@ -43,14 +43,13 @@ pub(crate) struct History {
     /// All slots, and their bytes.
     count: usize,
     bytes: usize,
-    free_bytes: usize,
 }
 
 impl History {
     /// Empty books; the first sample will be number 1.
     pub(crate) fn new() -> History {
         let (free, retained, retired) = (Vec::new(), VecDeque::new(), Vec::new());
-        History { free, retained, tail: 1, head: 0, retained_bytes: 0, retired, count: 0, bytes: 0, free_bytes: 0 }
+        History { free, retained, tail: 1, head: 0, retained_bytes: 0, retired, count: 0, bytes: 0 }
     }
 
     /// Adds a new slot, which is on loan. Reserves room for it in every list.
@@ -69,7 +68,7 @@ impl History {
 
     /// Bytes of the slots that are not free.
     pub(crate) fn used_bytes(&self) -> usize {
-        self.bytes - self.free_bytes
+        self.bytes - self.free.iter().map(|slot| slot.bytes).sum::<usize>()
     }
 
     /// Sequence of the oldest retained sample.
@@ -106,9 +105,7 @@ impl History {
     #[inline]
     pub(crate) fn take_free(&mut self, bytes: usize) -> Option<Slot> {
         let index = self.free.iter().rposition(|slot| (bytes..=2 * bytes).contains(&slot.bytes))?;
-        let slot = self.free.swap_remove(index); // the last one, as a rule: nothing moves
-        self.free_bytes -= slot.bytes;
-        Some(slot)
+        Some(self.free.swap_remove(index)) // the last one, as a rule: nothing moves
     }
 
     /// The slot that [`History::take_free`] is likely to give next.
@@ -119,15 +116,12 @@ impl History {
 
     /// Makes a loaned slot free that was not published.
     pub(crate) fn return_loan(&mut self, slot: Slot) {
-        self.free_bytes += slot.bytes;
         self.free.push(slot);
     }
 
     /// Removes all free slots, so that their memory can be allocated in other sizes.
     pub(crate) fn drain_free(&mut self) -> impl Iterator<Item = Slot> {
-        self.count -= self.free.len();
-        self.bytes -= self.free_bytes;
-        self.free_bytes = 0;
+        (self.bytes, self.count) = (self.used_bytes(), self.count - self.free.len());
         self.free.drain(..)
     }
 
@@ -167,12 +161,11 @@ impl History {
 
     /// Makes the slot of every retired sample free that is not in `pinned`, which is sorted.
     pub(crate) fn reclaim_unpinned(&mut self, pinned: &[u64]) {
-        let (free, free_bytes) = (&mut self.free, &mut self.free_bytes);
+        let free = &mut self.free;
         self.retired.retain(|&(sequence, slot)| {
             let is_pinned = pinned.binary_search(&sequence).is_ok();
             if !is_pinned {
                 free.push(slot);
-                *free_bytes += slot.bytes;
             }
             is_pinned
         });

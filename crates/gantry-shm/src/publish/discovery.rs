@@ -89,7 +89,6 @@ impl ControlTask for ReaderDiscovery {
         match self.records(domain) {
             Ok(records) => {
                 discovered.processes = records.iter().map(|(_, peer)| peer.clone()).collect();
-                discovered.processes.dedup_by(|one, other| Arc::ptr_eq(one, other));
                 discovered.readers = Roster::new(self.key, generation, records);
                 (discovered.is_new, discovered.generation, discovered.mapping_error) = (true, generation, None);
             }

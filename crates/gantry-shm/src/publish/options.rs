@@ -50,15 +50,13 @@ pub struct PublisherOptions {
     /// Most bytes that are kept for them. 64 MiB.
     pub max_kept_bytes: usize,
     /// Most shared memory of the publisher's samples, those held by readers included. `None`: 1 GiB, or the memory of the history
-    /// and 64 held samples of the largest size, if that is more. It is address space until it is used.
+    /// and 64 held samples of the largest size, if that is more. It is address space until it is used; memory that was used stays
+    /// until the publisher is dropped.
     pub max_memory_bytes: Option<usize>,
     /// Messages of up to so many bytes travel *inline*, in the entries of the publisher's ring: a subscription copies them out
     /// instead of pinning them, which is faster for small messages. 256; 1024 at most. Each entry has room for the largest of
     /// them.
     pub max_inline_bytes: usize,
-    /// Time that memory must have been unused before the publisher gives it back to the system, in a
-    /// [`loan`](crate::Publisher::loan). 5 s; `Duration::MAX`: never.
-    pub keep_unused_memory: Duration,
 }
 
 impl Default for PublisherOptions {
@@ -70,7 +68,6 @@ impl Default for PublisherOptions {
             max_kept_bytes: 64 << 20,
             max_memory_bytes: None,
             max_inline_bytes: 256,
-            keep_unused_memory: Duration::from_secs(5),
         }
     }
 }

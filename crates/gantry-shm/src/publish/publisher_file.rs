@@ -9,7 +9,7 @@ use crate::{
     os::{
         clock::{monotonic_ns, realtime_ns},
         fork::Epoch,
-        region::{MAX_RESERVE_BYTES, Region},
+        region::Region,
     },
     protocol::{history::Slot, layout::*, ring::Descriptor},
     publish::returned_slots::ReturnedSlots,
@@ -38,10 +38,9 @@ impl PublisherFile {
         let text_offset = size_of::<PublisherHeader>();
         let ring_offset = (text_offset + text.len()).next_multiple_of(LINE_BYTES);
         let length_bytes = (ring_offset + (entry_bytes << log2_capacity)).next_multiple_of(PAGE_BYTES);
-        let reserve_bytes = limit_bytes.min(MAX_RESERVE_BYTES).next_multiple_of(PAGE_BYTES).max(length_bytes);
         let name = domain.process.publisher_file_name(description.number);
         let kind = (PUBLISHER_MAGIC, &*format!("the ring of topic {}", description.topic));
-        let region = Region::create(&domain.directory, &name, kind, length_bytes, reserve_bytes)?;
+        let region = Region::create(&domain.directory, &name, kind, length_bytes, limit_bytes)?;
         let header = region.pointer(0, text_offset, LINE_BYTES)?.cast::<PublisherHeader>();
         // SAFETY: inside the mapping and aligned (`pointer`); the file has no name yet, so no other process can look.
         let header = unsafe { &mut *header.as_ptr() };

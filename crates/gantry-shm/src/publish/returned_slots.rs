@@ -10,7 +10,7 @@ use std::sync::{
     atomic::{AtomicU64, Ordering::*},
 };
 
-/// Cells for slots: the publisher looks here every 64 loans, and as many may have been on loan before.
+/// Cells for slots: few publishers have more slots, and a publisher looks here when none of them is free.
 const CELLS: usize = 128;
 
 /// The slots that were returned and not taken yet.

@@ -30,7 +30,7 @@ pub const SCENARIOS: &[Scenario] = &[
     Scenario { name: "alone", others: Others::Absent, play: make_and_remove_everything },
     Scenario { name: "reap", others: Others::Dead, play: make_and_remove_everything },
     Scenario { name: "data", others: Others::Small, play: publish_and_take },
-    Scenario { name: "growth", others: Others::Large, play: grow_and_shrink },
+    Scenario { name: "growth", others: Others::Large, play: grow },
     Scenario { name: "gating", others: Others::Gating, play: wait_for_each_other },
     Scenario { name: "waiting", others: Others::Sleeping, play: sleep_and_wake },
 ];
@@ -146,11 +146,10 @@ fn publish_and_take(root: &Path) {
     }
 }
 
-/// A larger ring, more memory, and back.
-fn grow_and_shrink(root: &Path) {
+/// A larger ring, and more memory.
+fn grow(root: &Path) {
     let participant = join(root);
-    let options = PublisherOptions { keep_unused_memory: Duration::ZERO, ..Default::default() };
-    let (mut talker, mut listener) = pair_among(Others::Large, &participant, options);
+    let (mut talker, mut listener) = pair_among(Others::Large, &participant, PublisherOptions::default());
     let large = Others::Large.payload_bytes();
     let mut send = |count: usize, bytes: usize, talker: &mut Talker| {
         for _ in 0..count {
@@ -164,8 +163,7 @@ fn grow_and_shrink(root: &Path) {
     eventually("the deep reader is matched", || talker.publisher.subscription_count().unwrap() == theirs + 1);
     send(4, large, &mut talker);
     ask("shallower");
-    (0..20).for_each(|_| send(10, 64, &mut talker));
-    send(4, large, &mut talker);
+    send(10, 64, &mut talker);
 }
 
 /// KEEP_ALL on both sides: it waits for the survivors, and they wait for it.

@@ -115,8 +115,6 @@ fn play_of_tests(role: &str, arguments: &[String], participant: Arc<Participant>
         "grow" => crate::files::grow_to_the_end(&participant),
         // Fills a small file system while it holds many samples.
         "hold-all" => crate::limits::hold_more_than_there_is_room_for(root, &participant),
-        // Punches memory in a small file system that another file then takes.
-        "hand-back" => crate::limits::lose_handed_back_room(root, &participant),
         // Publishes in a small file system with two free pages.
         "last-page" => crate::limits::use_the_last_page(root, &participant),
         // Publishes and takes with little address space, more than there is of it (now or for ever), or with little memory that may be locked.

@@ -2,10 +2,10 @@
 
 use crate::{
     child::say,
-    memory::{MEBIBYTE, pair, send_any, thrifty},
+    memory::{MEBIBYTE, pair, send_any},
     support::*,
 };
-use gantry_shm::{Error, Participant, Publisher, PublisherOptions, Qos, SourceTime, Subscription};
+use gantry_shm::{Error, Participant, Publisher, PublisherOptions, Qos, SourceTime};
 use std::{
     path::Path,
     process::{Command, Output},
@@ -16,7 +16,6 @@ tests![
     a_full_file_system_is_a_sentence,
     four_megabyte_messages_run_in_64_megabytes,
     a_reader_without_room_for_pins_stays_matched,
-    punched_pages_that_are_taken_are_a_sentence,
     the_last_page_is_used,
     no_room_for_a_file_is_a_sentence,
 ];
@@ -65,10 +64,6 @@ fn four_megabyte_messages_run_in_64_megabytes() {
 
 fn a_reader_without_room_for_pins_stays_matched() {
     assert!(play("hold-all").contains("still matched"));
-}
-
-fn punched_pages_that_are_taken_are_a_sentence() {
-    assert!(play("hand-back").contains("recovered"));
 }
 
 fn the_last_page_is_used() {
@@ -162,45 +157,10 @@ pub fn hold_more_than_there_is_room_for(root: &Path, participant: &Arc<Participa
     say("still matched");
 }
 
-/// Role of a child process: in 64 MB of tmpfs, another file takes the pages that the publisher punched.
-pub fn lose_handed_back_room(root: &Path, participant: &Arc<Participant>) {
-    let (mut publisher, mut subscription) = pair(participant, Qos::default().keep_last(2), thrifty());
-    let mut number = 0;
-    let mut hold = |count, publisher: &mut Publisher, subscription: &mut Subscription| {
-        (0..count).try_fold(Vec::new(), |mut held, _| {
-            let mut loan = publisher.loan(MEBIBYTE)?;
-            number += 1;
-            fill_any(loan.bytes_mut(), number);
-            publisher.publish(loan, SourceTime::now()).map_err(Error::from)?;
-            held.extend(subscription.take()?);
-            Ok::<_, Error>(held)
-        })
-    };
-    let filler = std::fs::File::create(root.join("filler")).unwrap();
-    for _ in 0..2 {
-        let held = hold(40, &mut publisher, &mut subscription).unwrap();
-        held.iter().for_each(|sample| check_any(sample.bytes(), sample.info().sequence));
-        drop(held);
-        (0..200).for_each(|_| drop(hold(1, &mut publisher, &mut subscription).unwrap()));
-        let kept = publisher.memory_bytes();
-        assert!(kept < 16 * MEBIBYTE, "{kept} bytes are kept");
-        let free_bytes = rustix::fs::statvfs(root).map(|s| s.f_bavail * s.f_frsize).unwrap();
-        assert!(free_bytes > 40 << 20, "{free_bytes} bytes are free");
-        rustix::fs::fallocate(&filler, rustix::fs::FallocateFlags::empty(), 0, free_bytes).unwrap();
-        let error = hold(40, &mut publisher, &mut subscription).unwrap_err();
-        assert!(matches!(error, Error::NoRoom { .. }), "{error}");
-        // The publisher goes on within its memory, and beyond it when there is room again.
-        (0..20).for_each(|_| drop(hold(1, &mut publisher, &mut subscription).unwrap()));
-        filler.set_len(0).unwrap();
-    }
-    drop(hold(40, &mut publisher, &mut subscription).unwrap());
-    say("recovered");
-}
-
 /// Role of a child process: a file system with two pages left is enough for small messages.
 pub fn use_the_last_page(root: &Path, participant: &Arc<Participant>) {
     // In slots: the ring, in which small messages travel otherwise, has its memory from the beginning.
-    let options = PublisherOptions { max_inline_bytes: 0, ..thrifty() };
+    let options = PublisherOptions { max_inline_bytes: 0, ..Default::default() };
     let (mut publisher, mut subscription) = pair(participant, Qos::default().keep_last(1000), options);
     let filler = std::fs::File::create(root.join("filler")).unwrap();
     let free_bytes = rustix::fs::statvfs(root).map(|s| s.f_bavail * s.f_frsize).unwrap();

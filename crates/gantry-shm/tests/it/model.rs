@@ -55,11 +55,7 @@ impl World {
         let (depth, is_transient_local) = (self.depth(), self.below(2) == 0);
         let qos = Qos::default().keep_last(depth as u32);
         let qos = if is_transient_local { qos.transient_local() } else { qos };
-        let options = PublisherOptions {
-            max_kept_samples: DEEPEST as usize,
-            keep_unused_memory: std::time::Duration::ZERO,
-            ..Default::default()
-        };
+        let options = PublisherOptions { max_kept_samples: DEEPEST as usize, ..Default::default() };
         let publisher = publisher_with(&self.participant, usize::MAX, qos, options);
         let gid = publisher.description().gid.0;
         self.writers.push(Writer { publisher, depth, is_transient_local, published: Vec::new() });

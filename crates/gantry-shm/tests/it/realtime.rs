@@ -4,7 +4,7 @@
 
 use crate::support::*;
 use allocations::{Counts, count};
-use gantry_shm::{Liveliness, Participant, Publisher, PublisherOptions, Qos, Sample, SourceTime, Subscription};
+use gantry_shm::{Liveliness, Participant, Publisher, Qos, Sample, SourceTime, Subscription};
 use libtest_mimic::Trial;
 use std::{
     hint::black_box,
@@ -151,7 +151,7 @@ fn on_two_threads(instrument: &str, bytes: usize) {
 pub fn play_on_two_threads(participant: &Arc<Participant>, instrument: &str, bytes: usize) {
     panics_end_the_process();
     let (mut publisher, mut subscription) =
-        (keeping_publisher(participant, bytes, Qos::default()), subscription(participant, bytes, Qos::default()));
+        (publisher(participant, bytes, Qos::default()), subscription(participant, bytes, Qos::default()));
     match_up(&mut publisher, &mut subscription);
     // The interleaving of the threads decides how many slots are needed. This is more than they can ever hold together.
     let loans: Vec<_> = (0..100).map(|_| publisher.loan(bytes).unwrap()).collect();
@@ -187,13 +187,6 @@ pub fn play_on_two_threads(participant: &Arc<Participant>, instrument: &str, byt
         publish(1..=WARM_UP_CYCLES);
         watch(&mut || publish(WARM_UP_CYCLES + 1..=CYCLES));
     });
-}
-
-/// A publisher that punches no memory. Punching makes system calls and is due after some seconds, which a slow machine may
-/// reach.
-fn keeping_publisher(participant: &Arc<Participant>, bytes: usize, qos: Qos) -> Publisher {
-    let options = PublisherOptions { keep_unused_memory: Duration::MAX, ..PublisherOptions::default() };
-    publisher_with(participant, bytes, qos, options)
 }
 
 fn publish_and_release(publisher: &mut Publisher, bytes: usize, number: u64, handed_over: &Mutex<Option<Sample>>) {
@@ -258,7 +251,7 @@ struct Reader {
 impl Cast {
     fn new(participant: &Arc<Participant>, scenario: Scenario) -> Cast {
         let mut publishers: Vec<_> =
-            (0..scenario.publishers).map(|_| keeping_publisher(participant, scenario.bytes, scenario.qos)).collect();
+            (0..scenario.publishers).map(|_| publisher(participant, scenario.bytes, scenario.qos)).collect();
         let new_reader = |_| Reader {
             subscription: subscription(participant, scenario.bytes, scenario.qos),
             held: (0..scenario.held).map(|_| None).collect(),

@@ -6,7 +6,7 @@ use crate::{
     queue::{PATIENCE, Receives, Sends, read},
 };
 use gantry::{Clock, Node, PublishMode, Publisher, PublisherOptions, Qos, SourceTime, Subscription};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Publishes by the typed API.
 pub struct Writer {
@@ -25,7 +25,7 @@ pub fn pair(
     let topic = format!("/realtime_bench_{}", std::process::id());
     let node = Node::new("realtime_bench")?;
     let qos = Qos::default().reliable().volatile().keep_last(depth as u32);
-    let options = PublisherOptions { publish_mode, keep_unused_memory: Duration::MAX, ..PublisherOptions::default() };
+    let options = PublisherOptions { publish_mode, ..Default::default() };
     let mut publisher = node.create_publisher_with_options(&topic, qos, options)?;
     let subscription = node.create_subscription(&topic, qos)?;
     if publisher.wait_for_subscriptions(1, PATIENCE)? {

@@ -81,9 +81,7 @@ impl GenericPublisher {
     /// The type has no message of that length; all slots are in use and there is no room for more; the process forked.
     ///
     /// # Real-time
-    /// Data path while a slot is free or can be reclaimed; otherwise it adds memory. It also punches memory that was
-    /// unused for long (system calls), unless
-    /// [`PublisherOptions::keep_unused_memory`](crate::PublisherOptions::keep_unused_memory) is set.
+    /// Data path while a slot is free or can be reclaimed; otherwise it adds memory, which the publisher then keeps.
     #[inline]
     pub fn loan(&mut self, length_bytes: usize) -> Result<GenericLoan> {
         Ok(GenericLoan(self.engine.loan(length_bytes)?))

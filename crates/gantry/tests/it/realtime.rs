@@ -104,9 +104,8 @@ pub fn play(node: &Node, role: &str, topic: &str) {
     }
 }
 
-/// Options that keep unused memory: a slow machine would give it back after seconds, by system calls.
 pub fn options(publish_mode: PublishMode) -> PublisherOptions {
-    PublisherOptions { publish_mode, keep_unused_memory: Duration::MAX, ..PublisherOptions::default() }
+    PublisherOptions { publish_mode, ..PublisherOptions::default() }
 }
 
 /// A publisher and its subscription.

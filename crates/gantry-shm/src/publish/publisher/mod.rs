@@ -42,10 +42,7 @@ use crate::{
     },
     wait::waiter::Waiter,
 };
-use std::{sync::Arc, time::Instant};
-
-/// Samples between two looks for returned loans and unused memory.
-const SAMPLES_PER_CHECK: u64 = 64;
+use std::sync::Arc;
 
 /// Time at which a sample was published.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -98,9 +95,6 @@ pub struct Publisher {
     has_remote_readers: bool,
     /// It records its activity, from which its deadline or its lease is counted.
     records_activity: bool,
-    /// The most bytes in use since `peak_since`.
-    peak_bytes: usize,
-    peak_since: Instant,
     waiter: Waiter,
 }
 
@@ -180,8 +174,6 @@ impl Publisher {
             discovery,
             has_remote_readers: false,
             records_activity,
-            peak_bytes: 0,
-            peak_since: Instant::now(),
             waiter,
         };
         publisher.domain.board.topic_changed(topic, Side::Publishers);
@@ -207,7 +199,6 @@ impl Publisher {
     ///
     /// # Real-time
     /// If no slot of about that size is free and no sample of that size can be reclaimed, memory is allocated anew or added.
-    /// Memory that was unused for long is given back to the system here (system calls).
     // Inlined with what it calls: a loan that is returned in memory is loaded again before its store is complete.
     #[inline(always)]
     pub fn loan(&mut self, length_bytes: usize) -> Result<Loan> {
@@ -231,7 +222,6 @@ impl Publisher {
             Some(slot) => slot,
             None => self.make_room(bytes)?,
         };
-        self.peak_bytes = self.peak_bytes.max(self.writer.history.used_bytes());
         crash::point(Point::SlotLoaned);
         let file = self.spare.pop().unwrap_or_else(|| self.file.clone());
         Loan::new(file, slot, length_bytes)
@@ -270,17 +260,9 @@ impl Publisher {
         if let Err(error) = self.prepare(kept_bytes, time) {
             return Err(PublishError { loan, error });
         }
-        let sequence = match info {
-            Some(info) => {
-                let sequence = self.writer.publish_inline(loan.words(), &info);
-                self.keep_for_next(loan);
-                sequence
-            }
-            None => self.publish_slot(loan, time),
-        };
-        if sequence.is_multiple_of(SAMPLES_PER_CHECK) {
-            self.punch_unused();
-        }
+        let Some(info) = info else { return Ok(self.publish_slot(loan, time)) };
+        let sequence = self.writer.publish_inline(loan.words(), &info);
+        self.keep_for_next(loan);
         Ok(sequence)
     }
 
@@ -376,10 +358,10 @@ impl Publisher {
         &self.description
     }
 
-    /// Bytes of shared memory that its samples use or could use before more is added.
+    /// Bytes of its shared memory, which grows as samples need it, and never shrinks.
     #[must_use]
     pub fn memory_bytes(&self) -> usize {
-        self.memory.backed_bytes()
+        self.file.region.length_bytes()
     }
 
     /// Discovers the readers on this thread. Control path.

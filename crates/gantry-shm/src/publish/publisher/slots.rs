@@ -1,5 +1,4 @@
-//! The slots and rings of a publisher: their allocation, and the return of unused memory to the system. These are slow paths
-//! (system calls, allocation) on the publisher's thread.
+//! The slots and rings of a publisher: their allocation, a slow path (system calls, allocation) on the publisher's thread.
 
 use super::Publisher;
 use crate::{
@@ -13,7 +12,6 @@ use crate::{
         publisher_file::PublisherFile,
     },
 };
-use std::time::Instant;
 
 /// Slots of a publisher whose readers keep up: lines that changed cores lately do so fastest (benchmark `hop`), and of large
 /// messages less memory is touched.
@@ -64,9 +62,8 @@ impl Publisher {
     /// free memory of other sizes, samples that dead readers held, new memory.
     #[cold]
     pub(super) fn make_room(&mut self, bytes: usize) -> Result<Slot> {
-        let history = &mut self.writer.history;
-        self.file.returned_slots.take(|slot| history.return_loan(slot));
-        if let Some(slot) = history.take_free(bytes) {
+        self.take_returned();
+        if let Some(slot) = self.writer.history.take_free(bytes) {
             return Ok(slot);
         }
         if let Some(slot) = self.add_slots(bytes) {
@@ -79,13 +76,7 @@ impl Publisher {
         if let Some(slot) = self.writer.history.take_free(bytes) {
             return Ok(slot);
         }
-        self.writer.history.drain_free().for_each(|slot| self.memory.free(slot));
-        if let Ok(Some(slot)) = self.allocate_slot(bytes) {
-            return Ok(slot);
-        }
-        let history = &mut self.writer.history;
-        self.file.returned_slots.take(|slot| history.return_loan(slot));
-        if let Some(slot) = history.take_free(bytes) {
+        if let Ok(Some(slot)) = self.replace_free(bytes) {
             return Ok(slot);
         }
         if drop_dead_readers(&mut self.writer.roster) {
@@ -93,12 +84,23 @@ impl Publisher {
             let _ = self.domain.reap_dead();
             self.discover();
             self.writer.retire_and_reclaim(usize::MAX);
-            self.writer.history.drain_free().for_each(|slot| self.memory.free(slot));
         }
         if let Some(slot) = self.retire_extra(bytes) {
             return Ok(slot);
         }
-        self.allocate_slot(bytes)?.ok_or_else(|| self.out_of_memory(bytes))
+        self.replace_free(bytes)?.ok_or_else(|| self.out_of_memory(bytes))
+    }
+
+    fn take_returned(&mut self) {
+        let history = &mut self.writer.history;
+        self.file.returned_slots.take(|slot| history.return_loan(slot));
+    }
+
+    /// A new slot, in the memory of free ones of other sizes or in new memory.
+    fn replace_free(&mut self, bytes: usize) -> Result<Option<Slot>> {
+        self.take_returned();
+        self.writer.history.drain_free().for_each(|slot| self.memory.free(slot));
+        self.allocate_slot(bytes)
     }
 
     /// A slot in the memory of samples that are kept only for deep readers, which must not stop the publisher. Step by step, so
@@ -109,8 +111,7 @@ impl Publisher {
         while extra > 0 {
             extra -= extra.div_ceil(4);
             self.writer.retire_and_reclaim(guaranteed + extra);
-            self.writer.history.drain_free().for_each(|slot| self.memory.free(slot));
-            if let Ok(Some(slot)) = self.allocate_slot(bytes) {
+            if let Ok(Some(slot)) = self.replace_free(bytes) {
                 return Some(slot);
             }
         }
@@ -147,23 +148,6 @@ impl Publisher {
             self.domain.board.wake_readers(self.topic); // so that readers bring the new pages in
         }
         Ok(slot)
-    }
-
-    /// Takes loans that were dropped unpublished, and punches memory if for long much more was there than was in use.
-    #[cold]
-    pub(super) fn punch_unused(&mut self) {
-        let history = &mut self.writer.history;
-        self.file.returned_slots.take(|slot| history.return_loan(slot));
-        if self.peak_since.elapsed() < self.options.keep_unused_memory {
-            return;
-        }
-        self.peak_since = Instant::now();
-        let peak_bytes = std::mem::replace(&mut self.peak_bytes, self.writer.history.used_bytes());
-        if self.memory.is_oversized(peak_bytes) {
-            self.writer.history.drain_free().for_each(|slot| self.memory.free(slot));
-            // After an error the memory is still there, which does no harm.
-            let _ = self.memory.punch(&self.file.region, &self.domain.directory, peak_bytes + peak_bytes / 2);
-        }
     }
 
     #[cold]
@@ -204,7 +188,7 @@ pub(super) fn first_slots(
     }
     let bytes = FIRST_SLOTS * slot_bytes(payload_bytes)?;
     let what = format!("the first messages of topic {}", description.topic);
-    if let Some(slot) = memory.take(&file.region, &domain.directory, &what, bytes, GROWTH_BYTES.min(bytes))? {
+    if let Some(slot) = memory.take(&file.region, &domain.directory, &what, bytes, 0)? {
         memory.free(slot);
     }
     Ok(())
