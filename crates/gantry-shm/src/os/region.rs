@@ -128,7 +128,7 @@ impl Region {
             let newest = another.as_ref().unwrap_or(newest);
             self.base.store(newest.base.cast(), Relaxed); // the store of `mapped_bytes` publishes it
             self.mapped_bytes.store(newest.bytes, Release);
-            self.prefaulted_bytes.store(0, Relaxed); // the pages of another mapping are to be brought in anew
+            self.prefaulted_bytes.store(0, Relaxed); // of another mapping all pages are to be brought in
             mappings.extend(another);
         }
         Ok(())
@@ -300,7 +300,8 @@ impl Region {
         Ok(unsafe { NonNull::slice_from_raw_parts(first, count).as_ref() })
     }
 
-    /// Address of the region's first byte, from which addresses for prefetching are made.
+    /// Address of the first byte of the newest mapping.
+    #[inline]
     pub(crate) fn base(&self) -> *const u8 {
         self.base.load(Relaxed)
     }

@@ -4,15 +4,12 @@
 //! the slot's offset / 64. Of an *inline* sample, whose payload follows in the entry, it is, from the top: 1, the payload's length
 //! (11 bits), and its wall time (20 bits, as [`InlineInfo::wall_shift_ns`]).
 
-use crate::protocol::layout::LINE_BYTES;
+use crate::protocol::layout::{LENGTH_SHIFT, LINE_BYTES, WALL_BITS, WALL_SHIFT};
 
 const DEAD: u64 = 1 << 31;
 const SEQUENCE_MASK: u64 = DEAD - 1;
 const INLINE: u64 = 1 << 63;
-const LENGTH_SHIFT: u32 = 52;
 const LENGTH_MASK: u64 = 0x7ff;
-const WALL_SHIFT: u32 = 32;
-const WALL_BITS: u32 = 20;
 /// Every entry of a ring that was replaced. No inline payload is so long.
 pub(crate) const MOVED: u64 = u64::MAX;
 

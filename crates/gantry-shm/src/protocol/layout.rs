@@ -303,6 +303,11 @@ shared_struct! {
         detail: AtomicU64 = 8,
     }
 }
+/// Place of an inline sample's length in its entry's word.
+pub(crate) const LENGTH_SHIFT: u32 = 52;
+/// Place of its wall time, and the bits of that.
+pub(crate) const WALL_SHIFT: u32 = 32;
+pub(crate) const WALL_BITS: u32 = 20;
 /// Where an inline payload begins in its entry.
 pub(crate) const INLINE_OFFSET: usize = size_of::<RingEntry>();
 /// The largest payload that an entry may hold.
@@ -322,7 +327,8 @@ shared_struct! {
         request_gid: [u8; 16] = 0,
         /// For services: the sequence of that request.
         request_sequence: u64 = 16,
-        /// The two fields above hold if this equals `sequence`; else they are left from an earlier sample.
+        /// The two fields above hold if this equals `sequence`; else they are left from an earlier sample. While the slot is on loan:
+        /// all ones if they hold.
         request_valid_for: u64 = 24,
         /// The full sequence, which a reader compares with its pin if the entry was used again.
         sequence: u64 = 32,
@@ -458,6 +464,10 @@ const CONSTANTS: &[u64] = &[
     PUBLISHER_LIVE as u64,
     PUBLISHER_LEFT as u64,
     SAMPLES_PER_HEAD_STORE,
+    MAX_INLINE_BYTES as u64,
+    LENGTH_SHIFT as u64,
+    WALL_SHIFT as u64,
+    WALL_BITS as u64,
     ROLE_PUBLISHER as u64,
     ROLE_SUBSCRIPTION as u64,
     ROLE_NODE as u64,

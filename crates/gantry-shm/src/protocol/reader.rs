@@ -167,11 +167,10 @@ impl Reader {
     /// overwrite the entry meanwhile; else [`Reader::take`] has an answer. `pin` is 0 and the caller's alone.
     #[inline(always)]
     pub(crate) fn take_inline(&mut self, word: InlineWord, pin: &AtomicU64, payload: &mut [u64]) -> Option<InlineInfo> {
-        // A reader that has not fallen behind is not lapped, either: depths are far below 2^30.
         if self.has_fallen_behind() || word.length_bytes() > self.inline_bytes {
             return None;
         }
-        let info = self.ring.copy(self.next, word, payload)?;
+        let info = self.ring.copy(self.next, word, payload).filter(|_| !self.is_lapped())?;
         pin.store(COPIED, release(Site::PinStore)); // (4) as in `set_pin`
         self.advance();
         Some(info)

@@ -55,7 +55,8 @@ pub struct PublisherOptions {
     pub max_memory_bytes: Option<usize>,
     /// Messages of up to so many bytes travel *inline*, in the entries of the publisher's ring: a subscription copies them out
     /// instead of pinning them, which is faster for small messages. 256; 1024 at most. Each entry has room for the largest of
-    /// them.
+    /// them. Responses to requests travel in slots, and so does each message whose wall time is not what the clocks said when the
+    /// publisher was made, to half a millisecond: after the wall clock was set, a new publisher is faster.
     pub max_inline_bytes: usize,
 }
 

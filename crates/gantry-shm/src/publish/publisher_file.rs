@@ -72,9 +72,17 @@ impl PublisherFile {
         self.region.at(0)
     }
 
-    /// Address of a slot's header; the payload follows at `PAYLOAD_OFFSET`.
+    /// An error unless the slot is inside the file.
     #[inline]
-    pub(crate) fn slot(&self, slot: Slot) -> Result<NonNull<SlotHeader>> {
-        Ok(self.region.pointer(slot.offset, slot.bytes, align_of::<SlotHeader>())?.cast())
+    pub(crate) fn check(&self, slot: Slot) -> Result<()> {
+        self.region.pointer(slot.offset, slot.bytes, align_of::<SlotHeader>()).map(drop)
+    }
+
+    /// Address of the header of a slot that was checked; the payload follows at `PAYLOAD_OFFSET`.
+    #[inline]
+    pub(crate) fn header_of(&self, slot: Slot) -> NonNull<SlotHeader> {
+        let header = self.region.base().wrapping_add(slot.offset).cast_mut();
+        // SAFETY: inside a mapping (`check`; R1), so not null.
+        unsafe { NonNull::new_unchecked(header) }.cast()
     }
 }

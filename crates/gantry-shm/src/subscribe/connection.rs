@@ -300,7 +300,6 @@ impl Connection {
         length_bytes: Option<u64>,
         mut place: NonNull<Place>,
     ) -> Result<Sample, Box<Error>> {
-        self.note_take();
         // SAFETY: the pin was 0 and only this connection sets it, so the place is this sample's alone (`Places`).
         let of_sample = unsafe { place.as_mut() };
         match self.checked(offset, length_bytes) {
@@ -310,6 +309,7 @@ impl Connection {
                 return Err(error);
             }
         }
+        self.note_take();
         Ok(Sample::new(place))
     }
 

@@ -65,14 +65,14 @@ impl Sample {
 
     #[inline]
     fn place(&self) -> &Place {
-        // SAFETY: this sample's pin is set, so the record keeps the place (O1), and nobody writes to it; in a forked child the
+        // SAFETY: this sample's pin is set, so the record keeps the place (O1), which is not written; in a forked child the
         //   record stays.
         unsafe { self.place.as_ref() }
     }
 
     #[inline]
     fn header(&self) -> &SlotHeader {
-        // SAFETY: in bounds and aligned (`PublisherMapping::slot`, `Places::copy`), there as long as the record stays; not
+        // SAFETY: in bounds and aligned (`PublisherMapping::slot`, `Place::copy`), there as long as the record stays; not
         //   written while the pin is set (I4).
         unsafe { self.place().slot.as_ref() }
     }
@@ -83,9 +83,9 @@ impl Sample {
         unsafe { self.place().slot.cast::<u8>().add(PAYLOAD_OFFSET) }
     }
 
-    /// The payload, in the publisher's memory. That it does not change relies on an honest publisher: one that breaks the
-    /// protocol can write there at any time, which for a reference is undefined behaviour. [`Sample::copy_to`] is for publishers
-    /// that are not trusted. In a forked child it is not protected any more: the parent may release it.
+    /// The payload: in the publisher's memory, or a private copy if the message travelled inline. That the former does not change
+    /// relies on an honest publisher: one that breaks the protocol can write there at any time, which for a reference is undefined
+    /// behaviour. [`Sample::copy_to`] is for publishers that are not trusted. In a forked child it is not protected any more: the parent may release it.
     #[inline]
     #[must_use]
     pub fn bytes(&self) -> &[u8] {

@@ -110,7 +110,8 @@ impl GenericPublisher {
     /// Both times are nanoseconds: [`SourceTime::monotonic_ns`] of CLOCK_MONOTONIC, which
     /// [`Clock::steady`](crate::Clock::steady) reads, and [`SourceTime::wall_ns`] since 1970. Lifespan, deadline, the
     /// lease of the publisher's liveliness, and the order of an [`EventsExecutor`](crate::EventsExecutor) count from
-    /// the first one, so an older time counts as an earlier publication.
+    /// the first one, so an older time counts as an earlier publication. Small messages are fastest if the two times are as far
+    /// apart as the system's clocks ([`PublisherOptions::max_inline_bytes`](crate::PublisherOptions::max_inline_bytes)).
     ///
     /// # Errors
     /// As [`GenericPublisher::publish`].

@@ -269,10 +269,14 @@ impl Publisher {
     /// Keeps the loan of an inline message that was published; of several, the others are free again.
     #[inline(always)]
     fn keep_for_next(&mut self, loan: Loan) {
-        if self.inline_loan.is_none() {
-            self.inline_loan = Some(loan);
-            return;
+        match self.inline_loan {
+            None => self.inline_loan = Some(loan),
+            Some(_) => self.free(loan),
         }
+    }
+
+    /// Makes the slot of a loan free.
+    fn free(&mut self, loan: Loan) {
         self.writer.history.return_loan(loan.slot());
         self.keep_file(loan);
     }
@@ -280,18 +284,16 @@ impl Publisher {
     /// Keeps the reference of a loan without a slot.
     #[inline]
     fn keep_file(&mut self, loan: Loan) {
-        if let Some(file) = loan.into_file()
-            && self.spare.len() < self.spare.capacity()
-        {
+        let file = loan.into_file();
+        if self.spare.len() < self.spare.capacity() {
             self.spare.push(file);
         }
     }
 
     /// Publishes a loan in its slot.
     fn publish_slot(&mut self, mut loan: Loan, time: SourceTime) -> u64 {
-        let slot = loan.slot(); // the header, which says so, is written
         self.write_header(&mut loan, time);
-        let sequence = self.writer.publish(slot, loan.length_bytes());
+        let sequence = self.writer.publish(loan.slot(), loan.length_bytes());
         self.keep_file(loan);
         if let Some(next) = self.writer.history.next_free() {
             // A reader of the slot's last sample has its lines in the cache of another core.
@@ -333,14 +335,16 @@ impl Publisher {
     /// Writes the header of the loan's slot, which is published next.
     #[inline]
     fn write_header(&mut self, loan: &mut Loan, time: SourceTime) {
-        let (is_response, header) = (loan.is_response(), loan.header_mut());
+        let (is_response, length_bytes) = (loan.is_response(), loan.length_bytes());
+        let header = loan.header_mut();
+        header.length_bytes = length_bytes as u64;
         header.sequence = self.writer.history.head() + 1;
         header.source_time_ns = time.monotonic_ns;
         header.source_wall_time_ns = time.wall_ns;
         header.request_valid_for = if is_response { header.sequence } else { 0 };
         crash::point(Point::SlotWritten);
         if self.has_remote_readers {
-            prefetch::both_ends(loan.bytes().as_ptr(), loan.length_bytes(), prefetch::demote);
+            prefetch::both_ends(loan.bytes().as_ptr(), length_bytes, prefetch::demote);
         }
     }
 

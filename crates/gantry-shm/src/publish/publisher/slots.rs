@@ -92,6 +92,9 @@ impl Publisher {
     }
 
     fn take_returned(&mut self) {
+        if let Some(loan) = self.inline_loan.take() {
+            self.free(loan);
+        }
         let history = &mut self.writer.history;
         self.file.returned_slots.take(|slot| history.return_loan(slot));
     }

@@ -37,7 +37,7 @@ pub(crate) struct Places {
     lines_per_place: usize,
 }
 
-// SAFETY: a place is written only by the thread that is about to set its pin from 0, and read only by the sample that clears it
+// SAFETY: a place is written only by the thread that sets its pin from 0, before it makes the sample, and read only by that sample
 //   (`protocol::reader`).
 unsafe impl Sync for Places {}
 // SAFETY: as above; the places point to themselves, to the record and to slots, which stay.
@@ -58,7 +58,7 @@ impl Places {
             // SAFETY: the caller keeps the record.
             let pin = unsafe { InRegion::new(pin) };
             let slot = Place::copy(place);
-            // SAFETY: the first line of a place that nobody uses yet.
+            // SAFETY: the first line of a place that is not in use yet.
             unsafe { place.write(Place { pin, epoch, cell, publisher_gid, slot, length_bytes: 0 }) };
         }
         places
