@@ -158,7 +158,7 @@ impl Stage {
         let directory = self.domain.directory.of_domain("board-of-others").unwrap();
         let file = Damaged::create(&directory.path().join(BOARD_NAME), &self.board, word_offsets::board);
         file.damage(&mut input);
-        match believed(Board::open(&directory)) {
+        match believed(Board::open(&directory, true)) {
             Some(board) => {
                 let _flipper = (input.byte() & 1 == 1).then(|| file.flip(&mut input));
                 use_board(&board, &directory, &mut input);

@@ -194,11 +194,6 @@ impl Peer {
         Ok(records.map(|&(_, record)| (record, self.clone())).collect())
     }
 
-    /// All its records that are in use, as [`Peer::records_of`] gives them, by the publisher's key.
-    pub(crate) fn records(self: &Arc<Self>) -> Result<Vec<(u64, PeerRecord)>> {
-        Ok(self.contents()?.records.iter().map(|&(key, record)| (key, (record, self.clone()))).collect())
-    }
-
     /// The contents of the file; reads what changed since the last call.
     fn contents(&self) -> Result<MutexGuard<'_, Contents>> {
         let mut contents = self.contents.lock().unwrap_or_else(PoisonError::into_inner);
@@ -255,6 +250,12 @@ impl Peer {
         }
         Ok(())
     }
+}
+
+/// The records of the living processes for the publisher with that key. Processes that cannot be read are passed over.
+pub(crate) fn readable_records(peers: &[Arc<Peer>], key: u64) -> Vec<PeerRecord> {
+    let alive = peers.iter().filter(|peer| peer.is_alive());
+    alive.filter_map(|peer| peer.records_of(key).ok()).flatten().collect()
 }
 
 /// Program and pid, for a sentence.
