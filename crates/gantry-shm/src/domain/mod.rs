@@ -67,6 +67,7 @@ pub(crate) struct Domain {
 }
 
 /// The processes of the domain, this one included.
+#[derive(Default)]
 struct Peers {
     /// The count of processes that `list` is true for; `None` before the first listing.
     seen_generation: Option<u64>,
@@ -85,26 +86,31 @@ impl Domain {
     /// Joins: makes our file under the registry lock, after removing the files of dead processes.
     pub(crate) fn join(root: &Path, domain_id: u32) -> Result<Domain> {
         let mut path = PathBuf::new();
+        let mut error = Error::system(
+            format!(
+                "join domain {domain_id} under {}: its directory is removed each time (or /proc is not mounted)",
+                root.display()
+            ),
+            ErrorKind::NotFound,
+        );
         // Again, when the last of the other processes leaves and removes board and directories; each attempt is one such race.
         for _ in 0..1000 {
             let user_directory = Directory::of_user(root)?;
             path = user_directory.path().to_owned();
             match Domain::try_join(user_directory, domain_id) {
+                Ok(Some(domain)) => return Ok(domain),
                 Ok(None) => {}
                 Err(e) if e.is_not_found() => {}
-                Ok(Some(domain)) => return Ok(domain),
                 Err(e) => {
-                    remove_empty(&path, domain_id);
-                    return Err(e);
+                    error = e;
+                    break;
                 }
             }
         }
-        remove_empty(&path, domain_id);
-        let action = format!(
-            "join domain {domain_id} under {}: its directory is removed each time (or /proc is not mounted)",
-            root.display()
-        );
-        Err(Error::system(action, ErrorKind::NotFound))
+        // The directories that this process made, if no other uses them.
+        let _ = std::fs::remove_dir(path.join(domain_id.to_string()));
+        let _ = std::fs::remove_dir(path);
+        Err(error)
     }
 
     /// `None`, or an error with the kind "not found": the domain was removed meanwhile.
@@ -119,9 +125,7 @@ impl Domain {
         }
         reaper::reap(&directory, &board, &registry)?;
         liveness::check_one_board(&directory, Some(board.id()))?;
-        let made = ProcessFile::create(&directory, domain_id, board.id())
-            .and_then(|process| process.publish_name(&directory).map(|()| process));
-        let process = match made {
+        let process = match ProcessFile::create(&directory, domain_id, board.id()) {
             Ok(process) => process,
             Err(e) => {
                 // The board may have no process at all now. A failure to remove it is left to the next join.
@@ -135,10 +139,7 @@ impl Domain {
         board.prove_life(owner)?;
         let control_waiter = board.take_waiter(owner);
         drop(registry);
-        let (list, unlisted_owners, unannounced_deaths) = (Arc::new([]), Vec::new(), Vec::new());
-        let peers = Peers { seen_generation: None, list, unlisted_owners, has_remains: false, unannounced_deaths };
-        let peers = Mutex::new(peers);
-        let epoch = Epoch::current()?;
+        let (epoch, peers) = (Epoch::current()?, Mutex::default());
         Ok(Some(Domain { directory, board, process, epoch, user_directory, domain_id, control_waiter, peers }))
     }
 
@@ -271,11 +272,11 @@ impl Domain {
         let other_role = if is_publisher { Role::Subscription } else { Role::Publisher };
         // A process that cannot be read is no mismatch of types.
         let others = self.endpoints(&own.topic, other_role, &mut Vec::new()).unwrap_or_default();
-        let mismatch = |other| {
-            if is_publisher { own.type_mismatch(other) } else { EndpointDescription::type_mismatch(other, own) }
-        };
-        let mismatch = others.iter().find_map(|(_, other)| mismatch(other));
-        mismatch.map(|mismatch| Error::TypeMismatch { mismatch })
+        let mismatch = others.iter().find_map(|(_, other)| {
+            let (publisher, subscription) = if is_publisher { (own, other) } else { (other, own) };
+            publisher.type_mismatch(subscription)
+        })?;
+        Some(Error::TypeMismatch { mismatch })
     }
 
     /// Probes all peers (half a microsecond each); if one died, removes its files and announces its death, unless another
@@ -340,12 +341,6 @@ impl Domain {
         }
         Ok(())
     }
-}
-
-/// Removes a domain's directory and the user's if they are empty.
-fn remove_empty(user_directory: &Path, domain_id: u32) {
-    let _ = std::fs::remove_dir(user_directory.join(domain_id.to_string()));
-    let _ = std::fs::remove_dir(user_directory);
 }
 
 impl Drop for Domain {
