@@ -193,7 +193,7 @@ impl Stage {
         }
         drop((flipper, file)); // and with it the lock: the process is dead
         let registry = self.domain.board.lock(&self.domain.directory, REGISTRY_PATIENCE).unwrap();
-        assert_eq!(reaper::reap(&self.domain.directory, &self.domain.board, &registry).unwrap(), 1, "all but us");
+        assert_eq!(reaper::reap(&registry).unwrap(), 1, "all but us");
         assert!(!self.path(&name).exists(), "a dead process's file stayed");
         assert!(own.exists(), "a living process's file went");
     }

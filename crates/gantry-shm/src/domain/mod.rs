@@ -53,6 +53,9 @@ const PROBING_PEERS: usize = 8;
 /// The longest mean time between two probes of one process, in periods.
 const MAX_PROBE_PERIODS: usize = 8;
 
+/// An endpoint, with its process.
+pub(crate) type PeerEndpoint = (Arc<Peer>, EndpointDescription);
+
 /// This process in one domain.
 pub(crate) struct Domain {
     pub(crate) directory: Directory,
@@ -123,14 +126,13 @@ impl Domain {
         if !board.has_name() {
             return Ok(None);
         }
-        reaper::reap(&directory, &board, &registry)?;
+        reaper::reap(&registry)?;
         liveness::check_one_board(&directory, Some(board.id()))?;
         let process = match ProcessFile::create(&directory, domain_id, board.id()) {
             Ok(process) => process,
             Err(e) => {
                 // The board may have no process at all now. A failure to remove it is left to the next join.
-                let _ = reaper::reap(&directory, &board, &registry)
-                    .and_then(|left| reaper::remove_if_unused(&user_directory, &domain, &directory, left));
+                let _ = reaper::reap_or_remove(&registry, &user_directory, &domain);
                 return Err(e);
             }
         };
@@ -256,12 +258,7 @@ impl Domain {
     }
 
     /// The endpoints of one role on a topic, of processes that are not known to be dead; probes none.
-    pub(crate) fn endpoints(
-        &self,
-        topic: &str,
-        role: Role,
-        problems: &mut Vec<String>,
-    ) -> Result<Vec<(Arc<Peer>, EndpointDescription)>> {
+    pub(crate) fn endpoints(&self, topic: &str, role: Role, problems: &mut Vec<String>) -> Result<Vec<PeerEndpoint>> {
         let entries = self.entries(Some(topic), problems, |peer| !peer.is_known_dead())?.into_iter();
         Ok(entries.filter(|(_, it, _)| it.role == role).map(|(peer, endpoint, _)| (peer, endpoint)).collect())
     }
@@ -297,10 +294,10 @@ impl Domain {
         let is_ours =
             |peer: &&Arc<Peer>| !(is_registry && peer.has_name()) && reaper::is_unannounced(peer, &self.board);
         for peer in dead.iter().chain(&unannounced_deaths).filter(is_ours) {
-            reaper::announce_death(peer, &self.board, &registry);
+            reaper::announce_death(peer, &registry);
         }
         if is_registry {
-            reaper::reap(&self.directory, &self.board, &registry)?;
+            reaper::reap(&registry)?;
         }
         peers.seen_generation = None;
         Ok(())
@@ -332,9 +329,7 @@ impl Domain {
         if !self.board.has_name() {
             return Ok(()); // the board was removed while we used it, so we have no right to remove anything
         }
-        let left = reaper::reap(&self.directory, &self.board, &registry)?;
-        reaper::remove_if_unused(&self.user_directory, &self.domain_id.to_string(), &self.directory, left)?;
-        if left == 0 {
+        if reaper::reap_or_remove(&registry, &self.user_directory, &self.domain_id.to_string())? == 0 {
             // It is not empty while other domains are in use.
             let _ = std::fs::remove_dir(self.user_directory.path());
             crash::point(Point::DirectoryRemoved);
