@@ -94,6 +94,7 @@ impl Control {
         task.update(&self.domain);
     }
 
+    /// Has the thread update all its tasks now.
     pub(crate) fn wake(&self) {
         self.domain.board.bell(self.domain.control_waiter).ring();
     }
