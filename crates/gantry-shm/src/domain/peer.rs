@@ -12,6 +12,7 @@ use crate::{
 };
 use rustix::io::pread;
 use std::{
+    collections::BTreeSet,
     fmt,
     mem::offset_of,
     sync::{
@@ -132,17 +133,15 @@ impl Peer {
 
     /// The topics (hashes of their names) on which it has, or had, endpoints and may not have raised the generation; for its
     /// reaper.
-    pub(crate) fn topics(&self) -> Result<Vec<u64>> {
-        let mut topics = Vec::new();
+    pub(crate) fn topics(&self) -> Result<BTreeSet<u64>> {
+        let mut topics = BTreeSet::new();
         // Read again: it may have died between an endpoint and the count of that change.
         self.contents.lock().unwrap_or_else(PoisonError::into_inner).changes = None;
         for &(offset, _) in &self.contents()?.endpoints {
             let header: &EndpointHeader = self.region.at(offset + size_of::<BlockHeader>())?;
-            topics.push(header.topic_hash.load(Relaxed));
+            topics.insert(header.topic_hash.load(Relaxed));
         }
-        topics.retain(|&hash| hash != 0); // a block that was never written
-        topics.sort_unstable();
-        topics.dedup();
+        topics.remove(&0); // of a block that was never written
         Ok(topics)
     }
 

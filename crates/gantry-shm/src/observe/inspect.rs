@@ -21,11 +21,7 @@ use crate::{
     },
     subscribe::mapping::PublisherMapping,
 };
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    path::Path,
-    sync::Arc,
-};
+use std::{collections::BTreeMap, path::Path, sync::Arc};
 
 /// The domains of this user under the root that `GANTRY_SHM_DIR` names (`/dev/shm` if unset) that have processes or files of dead
 /// processes.
@@ -209,8 +205,8 @@ impl Inspection<'_> {
         let publishers =
             processes.iter().flat_map(|process| &process.publishers).map(|publisher| &publisher.description);
         let subscriptions = processes.iter().flat_map(|process| &process.subscriptions);
-        let names: BTreeSet<&String> = publishers.chain(subscriptions).map(|endpoint| &endpoint.topic).collect();
-        names.into_iter().map(|name| (name.clone(), self.sleepers(name))).collect()
+        let names = publishers.chain(subscriptions).map(|endpoint| &endpoint.topic);
+        names.map(|name| (name.clone(), self.sleepers(name))).collect()
     }
 
     /// The processes that sleep on a topic.
