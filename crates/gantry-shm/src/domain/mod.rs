@@ -89,13 +89,11 @@ impl Domain {
     /// Joins: makes our file under the registry lock, after removing the files of dead processes.
     pub(crate) fn join(root: &Path, domain_id: u32) -> Result<Domain> {
         let mut path = PathBuf::new();
-        let mut error = Error::system(
-            format!(
-                "join domain {domain_id} under {}: its directory is removed each time (or /proc is not mounted)",
-                root.display()
-            ),
-            ErrorKind::NotFound,
+        let root_path = root.display();
+        let action = format!(
+            "join domain {domain_id} under {root_path}: its directory is removed each time (or /proc is not mounted)"
         );
+        let mut error = Error::system(action, ErrorKind::NotFound);
         // Again, when the last of the other processes leaves and removes board and directories; each attempt is one such race.
         for _ in 0..1000 {
             let user_directory = Directory::of_user(root)?;

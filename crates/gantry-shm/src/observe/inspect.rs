@@ -113,9 +113,8 @@ impl Inspection<'_> {
                 self.directory
             ));
         }
-        if let Err(e) = peer.records_of(0)
-            && is_alive
-        {
+        // For the error alone: no publisher has this key.
+        if is_alive && let Err(e) = peer.records_of(0) {
             self.problems.push(format!("the reader records of {peer} cannot be read, so no slot is reclaimed: {e}"));
         }
         let endpoints = peer.endpoints(None).unwrap_or_else(|error| {
@@ -167,9 +166,8 @@ impl Inspection<'_> {
     fn check_board(&mut self) {
         let Some(board) = self.board else {
             if !self.peers.is_empty() {
-                let directory = self.directory;
-                self.problems
-                    .push(format!("there is no board in {directory}: its processes go on, and no process can join"));
+                let sentence = "its processes go on, and no process can join";
+                self.problems.push(format!("there is no board in {}: {sentence}", self.directory));
             }
             return;
         };
