@@ -158,7 +158,7 @@ impl Stage {
         let directory = self.domain.directory.make("board-of-others").unwrap();
         let file = Damaged::create(&directory.path().join(BOARD_NAME), &self.board, word_offsets::board);
         file.damage(&mut input);
-        match believed(Board::open(&directory)) {
+        match believed(Board::open(&directory, true)) {
             Some(board) => {
                 let _flipper = (input.byte() & 1 == 1).then(|| file.flip(&mut input));
                 use_board(&board, &directory, &mut input);
@@ -193,7 +193,7 @@ impl Stage {
         }
         drop((flipper, file)); // and with it the lock: the process is dead
         let registry = self.domain.board.lock(&self.domain.directory, REGISTRY_PATIENCE).unwrap();
-        assert_eq!(reaper::reap(&self.domain.directory, &self.domain.board, &registry).unwrap(), 1, "all but us");
+        assert_eq!(reaper::reap(&registry).unwrap(), 1, "all but us");
         assert!(!self.path(&name).exists(), "a dead process's file stayed");
         assert!(own.exists(), "a living process's file went");
     }

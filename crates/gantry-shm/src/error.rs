@@ -308,11 +308,12 @@ impl Error {
         expected: impl ToString,
         found: impl ToString,
     ) -> Error {
-        Error::Corrupt {
-            what: what.into(),
-            location: location.into(),
-            expected: expected.to_string(),
-            found: found.to_string(),
-        }
+        let (expected, found) = (expected.to_string(), found.to_string());
+        Error::Corrupt { what: what.into(), location: location.into(), expected, found }
+    }
+
+    /// The error of an argument that is not in the range.
+    pub(crate) fn out_of_range(what: &'static str, value: impl ToString, range: impl Into<String>) -> Error {
+        Error::OutOfRange { what, value: value.to_string(), range: range.into() }
     }
 }

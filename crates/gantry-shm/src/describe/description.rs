@@ -88,26 +88,24 @@ impl EndpointDescription {
             reserved: [0; 3],
         };
         let mut bytes = header.as_bytes().to_vec();
-        for text in [&self.node, &self.topic, &message_type.name, &message_type.definition] {
-            bytes.extend_from_slice(text.as_bytes());
-        }
+        self.texts().iter().for_each(|text| bytes.extend_from_slice(text.as_bytes()));
         bytes
+    }
+
+    /// Its texts, in the order in which they follow the header.
+    fn texts(&self) -> [&String; 4] {
+        [&self.node, &self.topic, &self.message_type.name, &self.message_type.definition]
     }
 
     /// Refuses a description that no other process would accept.
     pub(crate) fn check_length(&self) -> Result<()> {
-        let (node, topic, message_type) = (&self.node, &self.topic, &self.message_type);
-        let text_bytes: usize =
-            [node, topic, &message_type.name, &message_type.definition].map(String::len).iter().sum();
+        let text_bytes: usize = self.texts().map(String::len).iter().sum();
         let most = MAX_DESCRIPTION_BYTES - size_of::<DescriptionHeader>();
         if text_bytes <= most {
             return Ok(());
         }
-        Err(Error::OutOfRange {
-            what: "the length of an endpoint's description",
-            value: format!("{text_bytes} bytes"),
-            range: format!("names and definition have at most {most} bytes together"),
-        })
+        let range = format!("names and definition have at most {most} bytes together");
+        Err(Error::out_of_range("the length of an endpoint's description", format!("{text_bytes} bytes"), range))
     }
 
     /// Reads the bytes of [`Self::to_bytes`]; `what` names the file, for an error.
@@ -117,11 +115,9 @@ impl EndpointDescription {
             return Err(bad("a description", "at least its header", format!("{} bytes", bytes.len())));
         };
         let mut text = |name: &str, length_bytes: u32| -> Result<String> {
-            let length_bytes = length_bytes as usize;
-            if length_bytes > rest.len() {
+            let Some((head, tail)) = rest.split_at_checked(length_bytes as usize) else {
                 return Err(bad(name, "a text inside the description", format!("{length_bytes} bytes")));
-            }
-            let (head, tail) = rest.split_at(length_bytes);
+            };
             rest = tail;
             String::from_utf8(head.to_vec()).map_err(|e| bad(name, "UTF-8", e.to_string()))
         };
@@ -150,28 +146,23 @@ impl EndpointDescription {
     /// The reason why a publisher with this description and a subscription cannot be matched; `None` if they can.
     pub(crate) fn mismatch(&self, subscription: &EndpointDescription) -> Option<String> {
         self.type_mismatch(subscription).or_else(|| {
-            self.qos.incompatible_policy(&subscription.qos).map(|policy| {
-                format!(
-                    "topic {}: node {} and node {} do not agree on {policy}",
-                    self.topic, self.node, subscription.node
-                )
-            })
+            let policy = self.qos.incompatible_policy(&subscription.qos)?;
+            let (topic, publisher, subscriber) = (&self.topic, &self.node, &subscription.node);
+            Some(format!("topic {topic}: node {publisher} and node {subscriber} do not agree on {policy}"))
         })
     }
 
     /// The same for the types alone.
     pub(crate) fn type_mismatch(&self, subscription: &EndpointDescription) -> Option<String> {
         let (offered, requested) = (&self.message_type, &subscription.message_type);
-        let sentence = || {
-            format!(
-                "topic {}: node {} publishes {offered} and node {} expects {requested}{}",
-                self.topic,
-                self.node,
-                subscription.node,
-                offered.first_difference(requested)
-            )
-        };
-        (!offered.matches(requested)).then(sentence)
+        if offered.matches(requested) {
+            return None;
+        }
+        let (topic, publisher, subscriber) = (&self.topic, &self.node, &subscription.node);
+        let difference = offered.first_difference(requested);
+        Some(format!(
+            "topic {topic}: node {publisher} publishes {offered} and node {subscriber} expects {requested}{difference}"
+        ))
     }
 }
 

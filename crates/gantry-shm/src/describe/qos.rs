@@ -48,6 +48,7 @@ pub enum Liveliness {
 ///
 /// `None` in a duration is `rmw`'s "unspecified": no limit. A publisher and a subscription match if the publisher offers at least
 /// the quality that the subscription requests: [`Qos::incompatible_policy`].
+#[must_use]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Qos {
     /// The samples that are kept.
@@ -89,61 +90,51 @@ impl Default for Qos {
 
 impl Qos {
     /// Keeps the newest `depth` samples.
-    #[must_use]
     pub fn keep_last(self, depth: u32) -> Self {
         Qos { history: History::KeepLast, depth, ..self }
     }
 
     /// Keeps every sample, up to the publisher's cap.
-    #[must_use]
     pub fn keep_all(self) -> Self {
         Qos { history: History::KeepAll, ..self }
     }
 
     /// Delivers all samples in the history.
-    #[must_use]
     pub fn reliable(self) -> Self {
         Qos { reliability: Reliability::Reliable, ..self }
     }
 
     /// Allows losses.
-    #[must_use]
     pub fn best_effort(self) -> Self {
         Qos { reliability: Reliability::BestEffort, ..self }
     }
 
     /// Gives late subscriptions the publisher's history.
-    #[must_use]
     pub fn transient_local(self) -> Self {
         Qos { durability: Durability::TransientLocal, ..self }
     }
 
     /// Gives subscriptions only samples that are published after the match.
-    #[must_use]
     pub fn volatile(self) -> Self {
         Qos { durability: Durability::Volatile, ..self }
     }
 
     /// Offers or requests a sample within that time of the one before.
-    #[must_use]
     pub fn deadline(self, deadline: Duration) -> Self {
         Qos { deadline: Some(deadline), ..self }
     }
 
     /// Lets samples expire that time after they were published.
-    #[must_use]
     pub fn lifespan(self, lifespan: Duration) -> Self {
         Qos { lifespan: Some(lifespan), ..self }
     }
 
     /// Chooses the side that asserts the publisher's liveliness.
-    #[must_use]
     pub fn liveliness(self, liveliness: Liveliness) -> Self {
         Qos { liveliness, ..self }
     }
 
     /// Limits the time between two assertions of the publisher's liveliness.
-    #[must_use]
     pub fn liveliness_lease_duration(self, lease_duration: Duration) -> Self {
         Qos { liveliness_lease_duration: Some(lease_duration), ..self }
     }
@@ -157,11 +148,8 @@ impl Qos {
     /// Refuses values that are out of range.
     pub(crate) fn check(&self) -> Result<()> {
         if self.history == History::KeepLast && !(1..=MAX_DEPTH).contains(&self.depth) {
-            return Err(Error::OutOfRange {
-                what: "the history depth",
-                value: self.depth.to_string(),
-                range: format!("KEEP_LAST keeps 1 to {MAX_DEPTH} samples"),
-            });
+            let range = format!("KEEP_LAST keeps 1 to {MAX_DEPTH} samples");
+            return Err(Error::out_of_range("the history depth", self.depth, range));
         }
         let durations = [
             ("the deadline", self.deadline),
@@ -169,11 +157,7 @@ impl Qos {
             ("the liveliness lease duration", self.liveliness_lease_duration),
         ];
         match durations.into_iter().find(|(_, duration)| *duration == Some(Duration::ZERO)) {
-            Some((what, _)) => Err(Error::OutOfRange {
-                what,
-                value: "0 ns".to_owned(),
-                range: "it is at least 1 ns, or None for no limit".to_owned(),
-            }),
+            Some((what, _)) => Err(Error::out_of_range(what, "0 ns", "it is at least 1 ns, or None for no limit")),
             None => Ok(()),
         }
     }
@@ -184,31 +168,21 @@ pub(crate) fn limit_ns(duration: Option<Duration>) -> u64 {
     duration.map_or(u64::MAX, |duration| u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX))
 }
 
-impl fmt::Display for Reliability {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Reliability::BestEffort => "BEST_EFFORT",
-            Reliability::Reliable => "RELIABLE",
-        })
-    }
+/// Displays each value by its name in DDS.
+macro_rules! display_names {
+    ($($policy:ident { $($value:ident => $name:literal,)* })*) => {$(
+        impl fmt::Display for $policy {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(match self { $($policy::$value => $name,)* })
+            }
+        }
+    )*};
 }
 
-impl fmt::Display for Durability {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Durability::Volatile => "VOLATILE",
-            Durability::TransientLocal => "TRANSIENT_LOCAL",
-        })
-    }
-}
-
-impl fmt::Display for Liveliness {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Liveliness::Automatic => "AUTOMATIC",
-            Liveliness::ManualByTopic => "MANUAL_BY_TOPIC",
-        })
-    }
+display_names! {
+    Reliability { BestEffort => "BEST_EFFORT", Reliable => "RELIABLE", }
+    Durability { Volatile => "VOLATILE", TransientLocal => "TRANSIENT_LOCAL", }
+    Liveliness { Automatic => "AUTOMATIC", ManualByTopic => "MANUAL_BY_TOPIC", }
 }
 
 #[cfg(test)]

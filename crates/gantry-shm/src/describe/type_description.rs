@@ -11,7 +11,7 @@ const MAX_QUOTED: usize = 120;
 const SEPARATOR_LENGTH: usize = 80;
 
 /// A message type, as far as the engine needs it.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct TypeDescription {
     /// ROS 2 name, as `sensor_msgs/msg/Image`.
     pub name: String,

@@ -62,7 +62,7 @@ impl Board {
     /// Opens the domain's board, or makes it. `Ok(None)`: another process was quicker; begin again.
     /// `patience` is for the lock of an unusable board.
     pub(crate) fn open_or_create(directory: &Directory, patience: Duration) -> Result<Option<Board>> {
-        match Board::open(directory) {
+        match Board::open(directory, true) {
             Ok(board) => Ok(Some(board)),
             Err(e) if e.is_not_found() => Board::create_if_unused(directory),
             Err(e @ (Error::Incompatible { .. } | Error::Corrupt { .. })) => {
@@ -97,7 +97,7 @@ impl Board {
             return Err(unusable);
         }
         // Not if another process removed it meanwhile, or made a usable one.
-        if file.stat(BOARD_NAME)?.st_nlink > 0 && Board::open(directory).is_err() {
+        if file.stat(BOARD_NAME)?.st_nlink > 0 && Board::open(directory, true).is_err() {
             if directory.files()?.iter().any(|name| name.ends_with(PROCESS_SUFFIX) && may_live(directory, name)) {
                 return Err(unusable);
             }
@@ -107,13 +107,8 @@ impl Board {
     }
 
     /// Opens the domain's board if there is one.
-    pub(crate) fn open(directory: &Directory) -> Result<Board> {
-        Board::attach(Region::open(directory, BOARD_NAME, BOARD_MAGIC, true)?)
-    }
-
-    /// Opens it without write access.
-    pub(crate) fn open_read_only(directory: &Directory) -> Result<Board> {
-        Board::attach(Region::open(directory, BOARD_NAME, BOARD_MAGIC, false)?)
+    pub(crate) fn open(directory: &Directory, writable: bool) -> Result<Board> {
+        Board::attach(Region::open(directory, BOARD_NAME, BOARD_MAGIC, writable)?)
     }
 
     fn create(directory: &Directory) -> Result<Option<Board>> {
@@ -268,13 +263,8 @@ impl Board {
     }
 
     /// The line of the topic with this name's hash, if it has one; claims none.
-    fn line_of(&self, name_hash: u64) -> Option<&TopicLine> {
+    pub(crate) fn line_of(&self, name_hash: u64) -> Option<&TopicLine> {
         self.topics.iter().find(|line| line.name_hash.load(Relaxed) == name_hash)
-    }
-
-    /// Count of joins and leaves of one side of that topic.
-    pub(crate) fn generation(&self, name_hash: u64, side: Side) -> Option<u64> {
-        Some(self.line_of(name_hash)?.generation(side).load(Relaxed))
     }
 
     /// The owners of the waiter lines that sleep on that topic; 0 is the shared line.

@@ -14,7 +14,7 @@ use crate::{
     },
     error::{Error, Result},
     os::{asymmetric_fence, clock::monotonic_ns, schedule, signals},
-    protocol::sleep::{self, Side, WaiterIndex},
+    protocol::sleep::{self, Side},
 };
 use std::{
     sync::{
@@ -38,13 +38,10 @@ pub(crate) trait ControlTask: Send + Sync {
     fn due_ns(&self) -> Option<u64> {
         None
     }
-    /// Whether the endpoint's user waits for an answer of the endpoints that are matched now, and must learn soon if one dies.
-    fn polls_liveness(&self) -> bool {
-        false
-    }
-    /// Whether a matched endpoint died and its death was not announced yet.
-    fn has_unannounced_death(&self, _domain: &Domain) -> bool {
-        false
+    /// Whether a matched endpoint died and its death was not announced yet. `None` unless the endpoint's user waits for an answer of
+    /// the matched endpoints, and must learn soon if one dies.
+    fn has_unannounced_death(&self, _domain: &Domain) -> Option<bool> {
+        None
     }
     /// Whether the endpoint's user waits for news through a descriptor or a waker that was not notified yet.
     fn awaits_news(&self) -> bool {
@@ -59,6 +56,7 @@ pub(crate) trait ControlTask: Send + Sync {
 /// A task, with its topic.
 type Task = (TopicIndex, Arc<dyn ControlTask>);
 
+#[derive(Default)]
 struct Shared {
     stop: AtomicBool,
     /// The thread probes every [`LIVENESS_POLL_PERIOD`], so it need not be woken for one task more.
@@ -71,39 +69,34 @@ struct Shared {
 pub(crate) struct Control {
     domain: Arc<Domain>,
     shared: Arc<Shared>,
-    bell: WaiterIndex,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Control {
     /// Starts the thread.
     pub(crate) fn start(domain: Arc<Domain>) -> Result<Control> {
-        let bell = domain.control_waiter;
-        let shared = Arc::new(Shared {
-            stop: AtomicBool::new(false),
-            is_polling: AtomicBool::new(false),
-            tasks: Mutex::new(Vec::new()),
-        });
+        let shared = Arc::<Shared>::default();
         let thread = std::thread::Builder::new().name("gantry-control".to_owned()).stack_size(STACK_BYTES);
         let (its_domain, its_shared) = (domain.clone(), shared.clone());
         // The program's signal handlers must not run on a thread that the program did not start.
-        let thread = signals::while_blocked(|| thread.spawn(move || run(&its_domain, &its_shared, bell)))
+        let thread = signals::while_blocked(|| thread.spawn(move || run(&its_domain, &its_shared)))
             .map_err(|e| Error::system("start the control thread", e))?;
-        Ok(Control { domain, shared, bell, thread: Some(thread) })
+        Ok(Control { domain, shared, thread: Some(thread) })
     }
 
     /// Updates a task, now and at each join or leave of that side of the topic, for as long as its owner keeps the `Arc`.
     pub(crate) fn register(&self, topic: TopicIndex, side: Side, task: &Arc<impl ControlTask + 'static>) {
         // Never taken back: a superfluous ring costs this process one round.
         // (3) The update sees the generation, or the process that raised it sees our bit.
-        sleep::enter([self.domain.board.line(topic).watchers(side)].into_iter(), self.bell);
+        sleep::enter([self.domain.board.line(topic).watchers(side)].into_iter(), self.domain.control_waiter);
         let weak: Weak<dyn ControlTask> = Arc::downgrade(task) as Weak<dyn ControlTask>;
         self.shared.tasks.lock().unwrap_or_else(PoisonError::into_inner).push((topic, weak));
         task.update(&self.domain);
     }
 
+    /// Has the thread update all its tasks now.
     pub(crate) fn wake(&self) {
-        self.domain.board.bell(self.bell).ring();
+        self.domain.board.bell(self.domain.control_waiter).ring();
     }
 
     /// Wakes the thread because a task began to poll liveness. A system call unless a task did lately.
@@ -133,7 +126,8 @@ impl Drop for Control {
     }
 }
 
-fn run(domain: &Arc<Domain>, shared: &Shared, bell: WaiterIndex) {
+fn run(domain: &Arc<Domain>, shared: &Shared) {
+    let bell = domain.control_waiter;
     schedule::leave_real_time();
     let (mut next_probe, mut is_registered) = (Instant::now() + PROBE_PERIOD, false);
     let mut poll_until = None::<Instant>;
@@ -188,12 +182,12 @@ fn poll_liveness(domain: &Domain, shared: &Shared, tasks: &[Task], poll_until: &
         shared.is_polling.store(false, SeqCst); // before the tasks are asked: a task that begins after that wakes us
         *poll_until = None;
     }
-    let mut polling = tasks.iter().filter(|(_, task)| task.polls_liveness()).peekable();
-    if polling.peek().is_some() {
+    let deaths: Vec<bool> = tasks.iter().filter_map(|(_, task)| task.has_unannounced_death(domain)).collect();
+    if !deaths.is_empty() {
         shared.is_polling.store(true, SeqCst);
         *poll_until = Some(now + PROBE_PERIOD);
     }
-    if polling.any(|(_, task)| task.has_unannounced_death(domain)) {
+    if deaths.contains(&true) {
         // A failure is tried again in the next period.
         let _ = domain.reap_dead();
     }

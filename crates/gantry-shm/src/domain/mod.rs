@@ -53,6 +53,9 @@ const PROBING_PEERS: usize = 8;
 /// The longest mean time between two probes of one process, in periods.
 const MAX_PROBE_PERIODS: usize = 8;
 
+/// An endpoint, with its process.
+pub(crate) type PeerEndpoint = (Arc<Peer>, EndpointDescription);
+
 /// This process in one domain.
 pub(crate) struct Domain {
     pub(crate) directory: Directory,
@@ -67,6 +70,7 @@ pub(crate) struct Domain {
 }
 
 /// The processes of the domain, this one included.
+#[derive(Default)]
 struct Peers {
     /// The count of processes that `list` is true for; `None` before the first listing.
     seen_generation: Option<u64>,
@@ -85,26 +89,29 @@ impl Domain {
     /// Joins: makes our file under the registry lock, after removing the files of dead processes.
     pub(crate) fn join(root: &Path, domain_id: u32) -> Result<Domain> {
         let mut path = PathBuf::new();
+        let root_path = root.display();
+        let action = format!(
+            "join domain {domain_id} under {root_path}: its directory is removed each time (or /proc is not mounted)"
+        );
+        let mut error = Error::system(action, ErrorKind::NotFound);
         // Again, when the last of the other processes leaves and removes board and directories; each attempt is one such race.
         for _ in 0..1000 {
             let user_directory = Directory::of_user(root)?;
             path = user_directory.path().to_owned();
             match Domain::try_join(user_directory, domain_id) {
+                Ok(Some(domain)) => return Ok(domain),
                 Ok(None) => {}
                 Err(e) if e.is_not_found() => {}
-                Ok(Some(domain)) => return Ok(domain),
                 Err(e) => {
-                    remove_empty(&path, domain_id);
-                    return Err(e);
+                    error = e;
+                    break;
                 }
             }
         }
-        remove_empty(&path, domain_id);
-        let action = format!(
-            "join domain {domain_id} under {}: its directory is removed each time (or /proc is not mounted)",
-            root.display()
-        );
-        Err(Error::system(action, ErrorKind::NotFound))
+        // The directories that this process made, if no other uses them.
+        let _ = std::fs::remove_dir(path.join(domain_id.to_string()));
+        let _ = std::fs::remove_dir(path);
+        Err(error)
     }
 
     /// `None`, or an error with the kind "not found": the domain was removed meanwhile.
@@ -117,16 +124,13 @@ impl Domain {
         if !board.has_name() {
             return Ok(None);
         }
-        reaper::reap(&directory, &board, &registry)?;
+        reaper::reap(&registry)?;
         liveness::check_one_board(&directory, Some(board.id()))?;
-        let made = ProcessFile::create(&directory, domain_id, board.id())
-            .and_then(|process| process.publish_name(&directory).map(|()| process));
-        let process = match made {
+        let process = match ProcessFile::create(&directory, domain_id, board.id()) {
             Ok(process) => process,
             Err(e) => {
                 // The board may have no process at all now. A failure to remove it is left to the next join.
-                let _ = reaper::reap(&directory, &board, &registry)
-                    .and_then(|left| reaper::remove_if_unused(&user_directory, &domain, &directory, left));
+                let _ = reaper::reap_or_remove(&registry, &user_directory, &domain);
                 return Err(e);
             }
         };
@@ -135,10 +139,7 @@ impl Domain {
         board.prove_life(owner)?;
         let control_waiter = board.take_waiter(owner);
         drop(registry);
-        let (list, unlisted_owners, unannounced_deaths) = (Arc::new([]), Vec::new(), Vec::new());
-        let peers = Peers { seen_generation: None, list, unlisted_owners, has_remains: false, unannounced_deaths };
-        let peers = Mutex::new(peers);
-        let epoch = Epoch::current()?;
+        let (epoch, peers) = (Epoch::current()?, Mutex::default());
         Ok(Some(Domain { directory, board, process, epoch, user_directory, domain_id, control_waiter, peers }))
     }
 
@@ -255,12 +256,7 @@ impl Domain {
     }
 
     /// The endpoints of one role on a topic, of processes that are not known to be dead; probes none.
-    pub(crate) fn endpoints(
-        &self,
-        topic: &str,
-        role: Role,
-        problems: &mut Vec<String>,
-    ) -> Result<Vec<(Arc<Peer>, EndpointDescription)>> {
+    pub(crate) fn endpoints(&self, topic: &str, role: Role, problems: &mut Vec<String>) -> Result<Vec<PeerEndpoint>> {
         let entries = self.entries(Some(topic), problems, |peer| !peer.is_known_dead())?.into_iter();
         Ok(entries.filter(|(_, it, _)| it.role == role).map(|(peer, endpoint, _)| (peer, endpoint)).collect())
     }
@@ -271,11 +267,11 @@ impl Domain {
         let other_role = if is_publisher { Role::Subscription } else { Role::Publisher };
         // A process that cannot be read is no mismatch of types.
         let others = self.endpoints(&own.topic, other_role, &mut Vec::new()).unwrap_or_default();
-        let mismatch = |other| {
-            if is_publisher { own.type_mismatch(other) } else { EndpointDescription::type_mismatch(other, own) }
-        };
-        let mismatch = others.iter().find_map(|(_, other)| mismatch(other));
-        mismatch.map(|mismatch| Error::TypeMismatch { mismatch })
+        let mismatch = others.iter().find_map(|(_, other)| {
+            let (publisher, subscription) = if is_publisher { (own, other) } else { (other, own) };
+            publisher.type_mismatch(subscription)
+        })?;
+        Some(Error::TypeMismatch { mismatch })
     }
 
     /// Probes all peers (half a microsecond each); if one died, removes its files and announces its death, unless another
@@ -296,10 +292,10 @@ impl Domain {
         let is_ours =
             |peer: &&Arc<Peer>| !(is_registry && peer.has_name()) && reaper::is_unannounced(peer, &self.board);
         for peer in dead.iter().chain(&unannounced_deaths).filter(is_ours) {
-            reaper::announce_death(peer, &self.board, &registry);
+            reaper::announce_death(peer, &registry);
         }
         if is_registry {
-            reaper::reap(&self.directory, &self.board, &registry)?;
+            reaper::reap(&registry)?;
         }
         peers.seen_generation = None;
         Ok(())
@@ -331,21 +327,13 @@ impl Domain {
         if !self.board.has_name() {
             return Ok(()); // the board was removed while we used it, so we have no right to remove anything
         }
-        let left = reaper::reap(&self.directory, &self.board, &registry)?;
-        reaper::remove_if_unused(&self.user_directory, &self.domain_id.to_string(), &self.directory, left)?;
-        if left == 0 {
+        if reaper::reap_or_remove(&registry, &self.user_directory, &self.domain_id.to_string())? == 0 {
             // It is not empty while other domains are in use.
             let _ = std::fs::remove_dir(self.user_directory.path());
             crash::point(Point::DirectoryRemoved);
         }
         Ok(())
     }
-}
-
-/// Removes a domain's directory and the user's if they are empty.
-fn remove_empty(user_directory: &Path, domain_id: u32) {
-    let _ = std::fs::remove_dir(user_directory.join(domain_id.to_string()));
-    let _ = std::fs::remove_dir(user_directory);
 }
 
 impl Drop for Domain {

@@ -3,15 +3,10 @@
 //! There is one for each root and domain of a process; nodes, publishers and subscriptions share it. Control path.
 
 use crate::{
-    domain::{
-        Domain,
-        board::TopicIndex,
-        control::{Control, ControlTask},
-        sender::Sender,
-    },
+    domain::{Domain, board::TopicIndex, control::Control, sender::Sender},
     error::Result,
     os::{directory::default_root, fork::Epoch},
-    protocol::{send::Outbox, sleep::Side},
+    protocol::send::Outbox,
 };
 use std::{
     collections::HashMap,
@@ -24,7 +19,7 @@ use std::{
 pub struct Participant {
     /// Samples that outlive their participant keep the domain.
     pub(crate) domain: Arc<Domain>,
-    control: Control,
+    pub(crate) control: Control,
     /// Started by the first asynchronous publisher.
     sender: Mutex<Option<Sender>>,
 }
@@ -84,17 +79,6 @@ impl Participant {
         self.domain.domain_id
     }
 
-    /// Has a task updated, now and by the control thread at each join or leave of that side of the topic, for as long as its owner
-    /// keeps the `Arc`.
-    pub(crate) fn register(&self, topic: TopicIndex, side: Side, task: &Arc<impl ControlTask + 'static>) {
-        self.control.register(topic, side, task);
-    }
-
-    /// Wakes the control thread because a task began to poll liveness.
-    pub(crate) fn wake_to_poll_liveness(&self) {
-        self.control.wake_to_poll_liveness();
-    }
-
     /// Has the sender thread wake the readers of `topic` for each sample in the outbox, as long as the caller keeps the outbox.
     pub(crate) fn outbox(&self, topic: TopicIndex, period: Duration) -> Result<Arc<Outbox>> {
         let mut sender = self.sender.lock().unwrap_or_else(PoisonError::into_inner);
@@ -103,11 +87,6 @@ impl Participant {
             none => none.insert(Sender::start(self.domain.clone())?),
         };
         Ok(sender.add(topic, period))
-    }
-
-    /// Has the control thread update all its tasks now.
-    pub(crate) fn wake_control(&self) {
-        self.control.wake();
     }
 }
 

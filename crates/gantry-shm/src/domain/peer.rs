@@ -12,6 +12,7 @@ use crate::{
 };
 use rustix::io::pread;
 use std::{
+    collections::BTreeSet,
     fmt,
     mem::offset_of,
     sync::{
@@ -132,17 +133,15 @@ impl Peer {
 
     /// The topics (hashes of their names) on which it has, or had, endpoints and may not have raised the generation; for its
     /// reaper.
-    pub(crate) fn topics(&self) -> Result<Vec<u64>> {
-        let mut topics = Vec::new();
+    pub(crate) fn topics(&self) -> Result<BTreeSet<u64>> {
+        let mut topics = BTreeSet::new();
         // Read again: it may have died between an endpoint and the count of that change.
         self.contents.lock().unwrap_or_else(PoisonError::into_inner).changes = None;
         for &(offset, _) in &self.contents()?.endpoints {
             let header: &EndpointHeader = self.region.at(offset + size_of::<BlockHeader>())?;
-            topics.push(header.topic_hash.load(Relaxed));
+            topics.insert(header.topic_hash.load(Relaxed));
         }
-        topics.retain(|&hash| hash != 0); // a block that was never written
-        topics.sort_unstable();
-        topics.dedup();
+        topics.remove(&0); // of a block that was never written
         Ok(topics)
     }
 
@@ -192,11 +191,6 @@ impl Peer {
         let contents = self.contents()?;
         let records = contents.records.iter().filter(|(its_key, _)| *its_key == key);
         Ok(records.map(|&(_, record)| (record, self.clone())).collect())
-    }
-
-    /// All its records that are in use, as [`Peer::records_of`] gives them, by the publisher's key.
-    pub(crate) fn records(self: &Arc<Self>) -> Result<Vec<(u64, PeerRecord)>> {
-        Ok(self.contents()?.records.iter().map(|&(key, record)| (key, (record, self.clone()))).collect())
     }
 
     /// The contents of the file; reads what changed since the last call.
@@ -255,6 +249,12 @@ impl Peer {
         }
         Ok(())
     }
+}
+
+/// The records of the living processes for the publisher with that key. Processes that cannot be read are passed over.
+pub(crate) fn readable_records(peers: &[Arc<Peer>], key: u64) -> Vec<PeerRecord> {
+    let alive = peers.iter().filter(|peer| peer.is_alive());
+    alive.filter_map(|peer| peer.records_of(key).ok()).flatten().collect()
 }
 
 /// Program and pid, for a sentence.

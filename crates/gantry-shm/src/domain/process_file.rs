@@ -61,7 +61,7 @@ impl EndpointBlock {
 }
 
 impl ProcessFile {
-    /// Makes the file, locked and initialised, without a name (P1).
+    /// Makes the file, locked and initialised, then gives it its name (P1). The registry lock must be held.
     pub(crate) fn create(directory: &Directory, domain_id: u32, board_id: u64) -> Result<ProcessFile> {
         let mut random = [0u8; 24];
         getrandom(&mut random, GetRandomFlags::empty()).map_err(|e| Error::system("get random bytes", e))?;
@@ -70,7 +70,8 @@ impl ProcessFile {
         let header_lines = size_of::<ProcessHeader>() / LINE_BYTES;
         let first_line = header_lines + random[16] as usize % (PAGE_BYTES / LINE_BYTES - header_lines);
         let kind = (PROCESS_MAGIC, "a process's file");
-        let region = Region::create(directory, &file_name(&id), kind, PAGE_BYTES, RESERVE_BYTES)?;
+        let file_name = file_name(&id);
+        let region = Region::create(directory, &file_name, kind, PAGE_BYTES, RESERVE_BYTES)?;
         match lock::try_lock(region.file()?, 0) {
             Ok(true) => crash::point(Point::ProcessLocked),
             Ok(false) => return Err(Error::corrupt(region.name(), "its lock", "free, the file being new", "taken")),
@@ -85,17 +86,13 @@ impl ProcessFile {
         let name = program_name();
         header.name_bytes = name.len().min(header.name.len()) as u32;
         header.name[..header.name_bytes as usize].copy_from_slice(&name.as_bytes()[..header.name_bytes as usize]);
-        header.used_bytes.store(header.first_block, Relaxed); // publish_name() publishes it
+        header.used_bytes.store(header.first_block, Relaxed); // the name publishes it
         crash::point(Point::ProcessWritten);
         let used_bytes = first_line * LINE_BYTES;
         let free = FreeParts { records: Vec::new(), endpoints: Vec::new(), endpoints_made: 0, used_bytes };
+        let named = region.publish_name(directory, &file_name);
+        named.map_err(|e| Error::system(format!("name {directory}/{file_name}"), e))?;
         Ok(ProcessFile { region, id, free: Mutex::new(free) })
-    }
-
-    /// Gives the file its name. The registry lock must be held.
-    pub(crate) fn publish_name(&self, directory: &Directory) -> Result<()> {
-        let name = self.file_name();
-        self.region.publish_name(directory, &name).map_err(|e| Error::system(format!("name {directory}/{name}"), e))
     }
 
     /// Whether processes that start now see it: it still has its name in `directory`.
@@ -247,11 +244,9 @@ impl ProcessFile {
         let size_bytes = size_of::<BlockHeader>() + contents_bytes.next_multiple_of(LINE_BYTES);
         let end = offset + size_bytes;
         if end > self.region.reserve_bytes() {
-            return Err(Error::OutOfRange {
-                what: "the number of endpoints and matches of this process",
-                value: format!("{end} bytes"),
-                range: format!("their records must fit in {} bytes; use more processes", self.region.reserve_bytes()),
-            });
+            let what = "the number of endpoints and matches of this process";
+            let range = format!("their records must fit in {} bytes; use more processes", self.region.reserve_bytes());
+            return Err(Error::out_of_range(what, format!("{end} bytes"), range));
         }
         self.region.grow(directory, "a process's endpoints and pins", end.next_multiple_of(PAGE_BYTES))?;
         let header = self.region.pointer(offset, size_of::<BlockHeader>(), LINE_BYTES)?.cast::<BlockHeader>();

@@ -20,7 +20,8 @@ use std::time::Duration;
 
 /// Removes the files of dead processes from a domain and wakes the processes that were matched with them. Returns how many
 /// processes are left.
-pub(crate) fn reap(directory: &Directory, board: &Board, registry: &Registry<'_>) -> Result<usize> {
+pub(crate) fn reap(registry: &Registry<'_>) -> Result<usize> {
+    let directory = registry.directory;
     let names = directory.files()?;
     let ending_with =
         |suffix: &'static str| names.iter().map(String::as_str).filter(move |name| name.ends_with(suffix));
@@ -30,7 +31,7 @@ pub(crate) fn reap(directory: &Directory, board: &Board, registry: &Registry<'_>
         if may_live(directory, name) {
             alive.push(process_id(name));
         } else {
-            remove_dead(directory, board, registry, name, &publishers)?;
+            remove_dead(registry, name, &publishers)?;
         }
     }
     // Files of a process whose own file is gone: a reaper removes its publishers' files first, so a stranger removed it.
@@ -42,13 +43,8 @@ pub(crate) fn reap(directory: &Directory, board: &Board, registry: &Registry<'_>
 
 /// Announces the death before it removes the process file, so that a reaper that dies on the way leaves all of it to the next
 /// one. A process that is woken finds the lock free.
-fn remove_dead(
-    directory: &Directory,
-    board: &Board,
-    registry: &Registry<'_>,
-    name: &str,
-    publishers: &[&str],
-) -> Result<()> {
+fn remove_dead(registry: &Registry<'_>, name: &str, publishers: &[&str]) -> Result<()> {
+    let Registry { board, directory, .. } = registry;
     let peer = match Peer::open(directory, name) {
         Ok(peer) => Some(peer),
         // The file is unreadable, but its owner is dead: only names and waiter lines are left to remove.
@@ -64,7 +60,7 @@ fn remove_dead(
     }
     // A process that used another board was matched with none here.
     if let Some(peer) = peer.filter(|peer| peer.board_id == board.id()) {
-        announce_death(&peer, board, registry);
+        announce_death(&peer, registry);
     }
     directory.unlink(name)?;
     board.processes_changed();
@@ -83,7 +79,8 @@ pub(crate) fn is_unannounced(peer: &Peer, board: &Board) -> bool {
 ///
 /// The waiter lines are freed last because they mark a death as unannounced (`is_unannounced`). If the reaping process dies before
 /// that, the next reaper repeats the announcement.
-pub(crate) fn announce_death(peer: &Peer, board: &Board, registry: &Registry<'_>) {
+pub(crate) fn announce_death(peer: &Peer, registry: &Registry<'_>) {
+    let board = registry.board;
     // First: a process that is woken by the generation of a topic probes all others because of this one.
     board.processes_changed();
     // Both sides: of an endpoint that was being removed, only the topic is known. A damaged list costs the announcement.
@@ -114,22 +111,17 @@ fn reap_domain(user_directory: &Directory, name: &str) -> Result<()> {
     if let Some(registry) = board.try_lock(&directory)?
         && board.has_name()
     {
-        let left = reap(&directory, &board, &registry)?;
-        remove_if_unused(user_directory, name, &directory, left)?;
+        reap_or_remove(&registry, user_directory, name)?;
     }
     Ok(())
 }
 
-/// Removes the board and the directory of a domain in which no process is left. The registry lock is held.
-pub(crate) fn remove_if_unused(
-    user_directory: &Directory,
-    name: &str,
-    directory: &Directory,
-    processes: usize,
-) -> Result<()> {
-    if processes == 0 {
-        directory.unlink(BOARD_NAME)?;
+/// Reaps; if no process is left, removes the board and the domain's directory, which is `name` in the user's.
+pub(crate) fn reap_or_remove(registry: &Registry<'_>, user_directory: &Directory, name: &str) -> Result<usize> {
+    let left = reap(registry)?;
+    if left == 0 {
+        registry.directory.unlink(BOARD_NAME)?;
         user_directory.remove_if_empty(name);
     }
-    Ok(())
+    Ok(left)
 }

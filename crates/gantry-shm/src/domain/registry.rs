@@ -25,13 +25,15 @@ pub(crate) const REGISTRY_PATIENCE: Duration = Duration::from_secs(5);
 
 /// The registry lock, held: no other process joins, leaves or reaps meanwhile.
 pub(crate) struct Registry<'a> {
-    board: &'a Board,
+    pub(crate) board: &'a Board,
+    /// The domain's.
+    pub(crate) directory: &'a Directory,
     _threads: MutexGuard<'a, ()>,
 }
 
 impl Board {
     /// Takes the registry lock; waits up to `patience` for one holder.
-    pub(crate) fn lock(&self, directory: &Directory, patience: Duration) -> Result<Registry<'_>> {
+    pub(crate) fn lock<'a>(&'a self, directory: &'a Directory, patience: Duration) -> Result<Registry<'a>> {
         let threads = self.registry.lock().unwrap_or_else(PoisonError::into_inner);
         let acquisitions = || self.header.acquisitions.load(Relaxed);
         let mut seen = acquisitions();
@@ -42,17 +44,17 @@ impl Board {
                 return Err(Error::RegistryBusy { directory, pid, waited_ms: patience.as_millis() as u64 });
             }
         }
-        Ok(self.locked(threads))
+        Ok(self.locked(directory, threads))
     }
 
     /// Takes the registry lock if it is free.
-    pub(crate) fn try_lock(&self, directory: &Directory) -> Result<Option<Registry<'_>>> {
+    pub(crate) fn try_lock<'a>(&'a self, directory: &'a Directory) -> Result<Option<Registry<'a>>> {
         let Ok(threads) = self.registry.try_lock() else { return Ok(None) };
-        Ok(wait_for_lock(self.region.file()?, directory, Duration::ZERO)?.then(|| self.locked(threads)))
+        Ok(wait_for_lock(self.region.file()?, directory, Duration::ZERO)?.then(|| self.locked(directory, threads)))
     }
 
-    fn locked<'a>(&'a self, threads: MutexGuard<'a, ()>) -> Registry<'a> {
-        let registry = Registry { board: self, _threads: threads };
+    fn locked<'a>(&'a self, directory: &'a Directory, threads: MutexGuard<'a, ()>) -> Registry<'a> {
+        let registry = Registry { board: self, directory, _threads: threads };
         crash::point(Point::RegistryLocked);
         self.header.acquisitions.fetch_add(1, Relaxed);
         self.header.holder_pid.store(std::process::id(), Relaxed);

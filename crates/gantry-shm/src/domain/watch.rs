@@ -56,8 +56,8 @@ impl Participant {
         let side = if role == Role::Publisher { Side::Publishers } else { Side::Readers };
         let topic = self.domain.topic(topic);
         let watcher = Arc::new(make(Generation { domain: self.domain.clone(), topic, side }));
-        self.register(topic, side, &watcher);
-        self.wake_control(); // its sleep does not end at the due time of a new task
+        self.control.register(topic, side, &watcher);
+        self.control.wake(); // its sleep does not end at the due time of a new task
         Ok(watcher)
     }
 }

@@ -4,7 +4,11 @@
 
 use crate::{
     describe::description::Role,
-    domain::{participant::Participant, peer::Peer, process_file::publisher_file_name},
+    domain::{
+        participant::Participant,
+        peer::{Peer, readable_records},
+        process_file::publisher_file_name,
+    },
     error::Result,
     observe::{graph::GraphEntry, matches::joined},
     subscribe::mapping::PublisherMapping,
@@ -59,8 +63,7 @@ impl Participant {
         let (entries, peers) = (self.entries(Some(topic))?, self.domain.peers()?);
         let mut pairs = Vec::new();
         for (home, publisher) in entries.iter().filter(of_role(Role::Publisher)) {
-            let records = peers.iter().map(|peer| peer.records_of(publisher.description.key));
-            let records = records.filter_map(Result::ok).flatten().collect();
+            let records = readable_records(&peers, publisher.description.key);
             let subscriptions = || entries.iter().filter(of_role(Role::Subscription));
             let described = subscriptions().map(|(peer, entry)| (peer, &entry.description));
             let joined = joined(&publisher.description, records, described);

@@ -103,9 +103,8 @@ impl NodeRecord {
     /// No room; the process forked.
     pub fn new(participant: Arc<Participant>, node: &str) -> Result<NodeRecord> {
         let domain = &participant.domain;
-        let no_type =
-            TypeDescription { name: String::new(), hash: [0; 32], definition: String::new(), payload_bytes: 0 };
-        let description = domain.describe(Role::Node, node, GRAPH_TOPIC, no_type, Qos::default())?;
+        let (no_type, qos) = (TypeDescription::default(), Qos::default());
+        let description = domain.describe(Role::Node, node, GRAPH_TOPIC, no_type, qos)?;
         let block = domain.process.add_endpoint(&domain.directory, &description)?;
         domain.board.graph_changed();
         Ok(NodeRecord { participant, block })

@@ -9,25 +9,19 @@ use crate::{
         board::Board,
         holder::holders,
         participant::Participant,
-        peer::{Peer, PeerRecord},
+        peer::{Peer, PeerRecord, readable_records},
         process_file::{owner_id, process_id, publisher_file_name, waiter_owner},
     },
     error::Result,
     observe::report::{DomainReport, ProcessReport, PublisherReport, PublisherState, ReaderReport},
     os::directory::{Directory, PROCESS_SUFFIX, PUBLISHER_SUFFIX, default_root},
     protocol::{
-        layout::{READER_ACTIVE, READER_GATING, ReaderRecord, topic_hash},
-        shared::InRegion,
-        sleep::Side,
+        layout::{READER_ACTIVE, READER_GATING, topic_hash},
         sync::Ordering::Relaxed,
     },
     subscribe::mapping::PublisherMapping,
 };
-use std::{
-    collections::{BTreeMap, BTreeSet, HashMap},
-    path::Path,
-    sync::Arc,
-};
+use std::{collections::BTreeMap, path::Path, sync::Arc};
 
 /// The domains of this user under the root that `GANTRY_SHM_DIR` names (`/dev/shm` if unset) that have processes or files of dead
 /// processes.
@@ -65,7 +59,7 @@ pub fn inspect_under(root: &Path, domain_id: u32) -> Result<Option<DomainReport>
     let Some(user_directory) = present(Directory::existing_of_user(root))? else { return Ok(None) };
     let Some(directory) = present(user_directory.existing(&domain_id.to_string()))? else { return Ok(None) };
     let mut problems = Vec::new();
-    let board = usable(Board::open_read_only(&directory), &mut problems);
+    let board = usable(Board::open(&directory, false), &mut problems);
     let files = directory.files()?.into_iter().filter(|name| name.ends_with(PROCESS_SUFFIX));
     let peers: Vec<_> =
         files.filter_map(|name| usable(Peer::open(&directory, &name), &mut problems).map(Arc::new)).collect();
@@ -97,8 +91,7 @@ impl Inspection<'_> {
     fn report(mut self) -> Result<DomainReport> {
         let files = self.directory.files()?;
         let used_bytes = files.iter().map(|name| self.directory.used_bytes(name)).sum();
-        let records = self.records();
-        let processes: Vec<ProcessReport> = self.peers.iter().map(|peer| self.process(peer, &records)).collect();
+        let processes: Vec<ProcessReport> = self.peers.iter().map(|peer| self.process(peer)).collect();
         self.check_board();
         self.check_ownerless(&files);
         let topics = self.topics(&processes);
@@ -107,24 +100,10 @@ impl Inspection<'_> {
         Ok(DomainReport { directory, used_bytes, registry_holder, processes, topics, problems: self.problems })
     }
 
-    /// The reader records of all living processes, by the publisher's key. A process that cannot be read is a problem.
-    fn records(&mut self) -> HashMap<u64, Vec<PeerRecord>> {
-        let mut records: HashMap<u64, Vec<PeerRecord>> = HashMap::new();
-        for peer in self.peers.iter().filter(|peer| peer.is_alive()) {
-            match peer.records() {
-                Ok(all) => all.into_iter().for_each(|(key, record)| records.entry(key).or_default().push(record)),
-                Err(e) => {
-                    self.problem(format!("the reader records of {peer} cannot be read, so no slot is reclaimed: {e}"))
-                }
-            }
-        }
-        records
-    }
-
-    fn process(&mut self, peer: &Arc<Peer>, records: &HashMap<u64, Vec<PeerRecord>>) -> ProcessReport {
+    fn process(&mut self, peer: &Arc<Peer>) -> ProcessReport {
         let is_alive = peer.is_alive();
         if !is_alive {
-            self.problem(format!(
+            self.problems.push(format!(
                 "{peer} is dead, and its files were not removed yet; the next process that joins removes them"
             ));
         } else if !peer.has_name() {
@@ -133,6 +112,10 @@ impl Inspection<'_> {
                  out which program removes files from {}",
                 self.directory
             ));
+        }
+        // For the error alone: no publisher has this key.
+        if is_alive && let Err(e) = peer.records_of(0) {
+            self.problems.push(format!("the reader records of {peer} cannot be read, so no slot is reclaimed: {e}"));
         }
         let endpoints = peer.endpoints(None).unwrap_or_else(|error| {
             self.problems.push(error.to_string());
@@ -144,18 +127,15 @@ impl Inspection<'_> {
         let nodes = nodes.into_iter().map(|node| node.node).collect();
         let (publishers, subscriptions): (Vec<_>, Vec<_>) =
             endpoints.into_iter().partition(|endpoint| endpoint.role == Role::Publisher);
-        let publishers = publishers.into_iter().map(|publisher| self.publisher(peer, publisher, records)).collect();
+        let publishers = publishers.into_iter().map(|publisher| self.publisher(peer, publisher)).collect();
         ProcessReport { process: peer.to_string(), pid: peer.pid, is_alive, waiters, nodes, publishers, subscriptions }
     }
 
-    fn publisher(
-        &mut self,
-        peer: &Peer,
-        description: EndpointDescription,
-        records: &HashMap<u64, Vec<PeerRecord>>,
-    ) -> PublisherReport {
-        let records = records.get(&description.key).map_or(&[][..], Vec::as_slice);
+    fn publisher(&mut self, peer: &Peer, description: EndpointDescription) -> PublisherReport {
+        let records = readable_records(self.peers, description.key);
         let file_name = publisher_file_name(&peer.id, description.number);
+        let line = self.board.and_then(|board| board.line_of(topic_hash(&description.topic)));
+        let generation = line.map_or(0, |line| line.readers_generation.load(Relaxed));
         let read = PublisherMapping::open(self.directory, &file_name, description.key).and_then(|mapping| {
             let (ring, newest_sequence) = mapping.newest()?;
             let state = PublisherState {
@@ -163,9 +143,9 @@ impl Inspection<'_> {
                 newest_sequence,
                 granted_depth: mapping.header.granted_depth.load(Relaxed),
                 is_blocked: mapping.header.blocked.load(Relaxed) != 0,
-                unseen_changes: self.unseen_changes(&description, &mapping),
+                unseen_changes: generation.saturating_sub(mapping.header.seen_generation.load(Relaxed)),
             };
-            Ok((state, holders(records, |sequence| ring.length_bytes_of(sequence).unwrap_or(0))))
+            Ok((state, holders(&records, |sequence| ring.length_bytes_of(sequence).unwrap_or(0))))
         });
         let (state, holders) = match read {
             Ok((state, holders)) => (Some(state), holders),
@@ -177,27 +157,23 @@ impl Inspection<'_> {
                     ),
                     false => e.to_string(),
                 });
-                (None, holders(records, |_| 0))
+                (None, holders(&records, |_| 0))
             }
         };
-        PublisherReport { description, state, readers: readers(records), holders }
-    }
-
-    fn unseen_changes(&self, publisher: &EndpointDescription, mapping: &PublisherMapping) -> u64 {
-        let generation = self.board.and_then(|board| board.generation(topic_hash(&publisher.topic), Side::Readers));
-        generation.unwrap_or(0).saturating_sub(mapping.header.seen_generation.load(Relaxed))
+        PublisherReport { description, state, readers: readers(&records), holders }
     }
 
     fn check_board(&mut self) {
         let Some(board) = self.board else {
             if !self.peers.is_empty() {
-                let directory = self.directory;
-                self.problem(format!("there is no board in {directory}: its processes go on, and no process can join"));
+                let sentence = "its processes go on, and no process can join";
+                self.problems.push(format!("there is no board in {}: {sentence}", self.directory));
             }
             return;
         };
         if !board.has_name() {
-            self.problem(format!("the board of {} was removed: no process can join its processes", self.directory));
+            self.problems
+                .push(format!("the board of {} was removed: no process can join its processes", self.directory));
         }
         let strangers = self.peers.iter().filter(|peer| peer.is_alive() && peer.board_id != board.id());
         let sentence = |peer: &Arc<Peer>| {
@@ -207,12 +183,9 @@ impl Inspection<'_> {
         };
         self.problems.extend(strangers.map(sentence));
         if board.waiters_of(0).is_empty() {
-            self.problem("all waiter lines are taken: new waiters share one, and are woken for each other's news");
+            let sentence = "all waiter lines are taken: new waiters share one, and are woken for each other's news";
+            self.problems.push(sentence.to_owned());
         }
-    }
-
-    fn problem(&mut self, sentence: impl Into<String>) {
-        self.problems.push(sentence.into());
     }
 
     /// Files of publishers without a process.
@@ -220,7 +193,7 @@ impl Inspection<'_> {
         let owners: Vec<&str> = self.peers.iter().map(|peer| process_id(&peer.file_name)).collect();
         for name in files.iter().filter(|name| name.ends_with(PUBLISHER_SUFFIX)) {
             if !owners.contains(&owner_id(name)) {
-                self.problem(format!("no process owns {name}; the next process that joins removes it"));
+                self.problems.push(format!("no process owns {name}; the next process that joins removes it"));
             }
         }
     }
@@ -230,8 +203,8 @@ impl Inspection<'_> {
         let publishers =
             processes.iter().flat_map(|process| &process.publishers).map(|publisher| &publisher.description);
         let subscriptions = processes.iter().flat_map(|process| &process.subscriptions);
-        let names: BTreeSet<&String> = publishers.chain(subscriptions).map(|endpoint| &endpoint.topic).collect();
-        names.into_iter().map(|name| (name.clone(), self.sleepers(name))).collect()
+        let names = publishers.chain(subscriptions).map(|endpoint| &endpoint.topic);
+        names.map(|name| (name.clone(), self.sleepers(name))).collect()
     }
 
     /// The processes that sleep on a topic.
@@ -248,15 +221,16 @@ impl Inspection<'_> {
 
 /// The subscriptions among the records of a publisher.
 fn readers(records: &[PeerRecord]) -> Vec<ReaderReport> {
-    let states = records.iter().map(|(record, peer)| (record, peer, record.state.load(Relaxed)));
-    let active = states.filter(|(.., state)| matches!(*state, READER_ACTIVE | READER_GATING));
-    let report = |(record, peer, state): (&InRegion<ReaderRecord>, &Arc<Peer>, u32)| ReaderReport {
-        process: peer.to_string(),
-        next_sequence: record.cursor.load(Relaxed),
-        depth: record.depth.load(Relaxed),
-        is_gating: state == READER_GATING,
+    let report = |(record, peer): &PeerRecord| {
+        let state = record.state.load(Relaxed);
+        matches!(state, READER_ACTIVE | READER_GATING).then(|| ReaderReport {
+            process: peer.to_string(),
+            next_sequence: record.cursor.load(Relaxed),
+            depth: record.depth.load(Relaxed),
+            is_gating: state == READER_GATING,
+        })
     };
-    active.map(report).collect()
+    records.iter().filter_map(report).collect()
 }
 
 /// The value, or `None` if there is no such file.

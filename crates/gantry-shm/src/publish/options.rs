@@ -93,22 +93,16 @@ impl PublisherOptions {
         if PERIODS.contains(&period) {
             return Ok(Some(period));
         }
-        Err(Error::OutOfRange {
-            what: "the period of asynchronous publishing",
-            value: format!("{period:?}"),
-            range: format!("it may be from {:?} to {:?}", PERIODS.start(), PERIODS.end()),
-        })
+        let range = format!("it may be from {:?} to {:?}", PERIODS.start(), PERIODS.end());
+        Err(Error::out_of_range("the period of asynchronous publishing", format!("{period:?}"), range))
     }
 
     /// The longest message that travels inline.
     pub(crate) fn inline_bytes(&self, description: &EndpointDescription) -> Result<usize> {
         let (most, payload_bytes) = (self.max_inline_bytes, description.message_type.payload_bytes);
         if most > MAX_INLINE_BYTES {
-            return Err(Error::OutOfRange {
-                what: "the size of messages that travel inline",
-                value: format!("{most} bytes"),
-                range: format!("it may be up to {MAX_INLINE_BYTES} bytes"),
-            });
+            let range = format!("it may be up to {MAX_INLINE_BYTES} bytes");
+            return Err(Error::out_of_range("the size of messages that travel inline", format!("{most} bytes"), range));
         }
         Ok(payload_bytes.min(most))
     }
@@ -124,11 +118,10 @@ impl PublisherOptions {
         let slot_bytes = if payload_bytes == usize::MAX { 0 } else { slot_bytes(payload_bytes)? };
         let least = ring_bytes + 2 * slot_bytes;
         match self.max_memory_bytes {
-            Some(bytes) if bytes < least => Err(Error::OutOfRange {
-                what: "a publisher's memory limit",
-                value: format!("{bytes} bytes"),
-                range: format!("its history's list and two messages need {least} bytes"),
-            }),
+            Some(bytes) if bytes < least => {
+                let range = format!("its history's list and two messages need {least} bytes");
+                Err(Error::out_of_range("a publisher's memory limit", format!("{bytes} bytes"), range))
+            }
             Some(bytes) => Ok(bytes),
             None => Ok((ring_bytes + (samples + HELD_SAMPLES).saturating_mul(slot_bytes)).max(MIN_LIMIT_BYTES)),
         }

@@ -124,20 +124,21 @@ impl PublisherDiscovery {
             }
             let file_name = publisher_file_name(&peer.id, publisher.number);
             let pending = || PendingConnection::new(domain, publisher, &file_name, &self.description.qos);
-            joining.push(domain.check_own_name(&publisher.topic).and_then(|()| pending()));
+            match domain.check_own_name(&publisher.topic).and_then(|()| pending()) {
+                Ok(pending) => joining.push(pending),
+                Err(error) => discovered.add(Err(error)),
+            }
         }
-        if joining.iter().any(Result::is_ok) {
-            // Once for all: each wakes the control thread of every process with an endpoint of the topic.
-            let generation = domain.board.topic_changed(self.topic, Side::Readers);
+        if joining.is_empty() {
+            return Ok(());
+        }
+        // Once for all: each wakes the control thread of every process with an endpoint of the topic.
+        let generation = domain.board.topic_changed(self.topic, Side::Readers);
+        for pending in joining {
             // The name again, after the generation was raised: a publisher that lists the processes after this look finds this one,
             // or finds that one is unlisted.
-            let join = |joining: PendingConnection| {
-                domain.check_own_name(&self.description.topic)?;
-                joining.join(domain, self.topic, generation)
-            };
-            joining.into_iter().for_each(|joining| discovered.add(joining.and_then(join)));
-        } else {
-            joining.into_iter().filter_map(Result::err).for_each(|error| discovered.add(Err(error)));
+            let named = domain.check_own_name(&self.description.topic);
+            discovered.add(named.and_then(|()| pending.join(domain, self.topic, generation)));
         }
         Ok(())
     }
@@ -256,14 +257,13 @@ impl ControlTask for PublisherDiscovery {
         self.discovered().retry_ns
     }
 
-    fn polls_liveness(&self) -> bool {
-        self.polls_liveness.load(SeqCst)
-    }
-
-    fn has_unannounced_death(&self, domain: &Domain) -> bool {
-        let (Ok(peers), discovered) = (domain.peers(), self.discovered()) else { return false };
+    fn has_unannounced_death(&self, domain: &Domain) -> Option<bool> {
+        if !self.polls_liveness.load(SeqCst) {
+            return None;
+        }
+        let (Ok(peers), discovered) = (domain.peers(), self.discovered()) else { return Some(false) };
         let lives = |gid: Gid| peers.iter().any(|peer| gid.is_of_process(&peer.id) && peer.is_alive());
-        discovered.joined.iter().any(|joined| !joined.is_gone && !lives(Gid(joined.mapping.gid)))
+        Some(discovered.joined.iter().any(|joined| !joined.is_gone && !lives(Gid(joined.mapping.gid))))
     }
 
     fn awaits_news(&self) -> bool {

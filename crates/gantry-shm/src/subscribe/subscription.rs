@@ -79,7 +79,7 @@ impl Subscription {
         // SAFETY: the subscription keeps the domain, which keeps the board.
         let line = unsafe { InRegion::new(domain.board.line(topic)) };
         let discovery = Arc::new(PublisherDiscovery::new(description, topic));
-        participant.register(topic, Side::Publishers, &discovery);
+        participant.control.register(topic, Side::Publishers, &discovery);
         let waiter = Some(Waiter::new(domain.clone()));
         let mut subscription = Subscription {
             participant,
@@ -326,7 +326,7 @@ impl Subscription {
                     event_fd.set(); // the control thread does not see a sample that was peeked
                 }
                 self.discovery.discovered().listener.event_fd = Some(event_fd.clone());
-                self.participant.wake_control();
+                self.participant.control.wake();
                 event_fd
             }
         };
@@ -347,7 +347,7 @@ impl Subscription {
                 let old = std::mem::replace(&mut self.discovery.discovered().listener.waker, waker);
                 drop(old); // it may own a handle that looks at the discovery, so not while that is locked
                 if calls {
-                    self.participant.wake_control();
+                    self.participant.control.wake();
                 }
             }
         }
@@ -383,7 +383,7 @@ impl Subscription {
     pub fn poll_liveness(&self, closely: bool) {
         self.discovery.polls_liveness.store(closely, SeqCst); // before the look at `is_polling`
         if closely && self.domain.epoch.is_current() {
-            self.participant.wake_to_poll_liveness();
+            self.participant.control.wake_to_poll_liveness();
         }
     }
 
@@ -483,7 +483,7 @@ impl Subscription {
         if let Some(event_fd) = &self.event_fd
             && event_fd.clear()
         {
-            self.participant.wake_control();
+            self.participant.control.wake();
         }
     }
 

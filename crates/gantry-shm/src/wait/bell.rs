@@ -14,7 +14,7 @@ use std::sync::{Arc, Weak};
 /// Wakes a collector or a wait set from any thread of this process.
 ///
 /// Ringing neither allocates nor locks, and makes at most one system call.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct Bell {
     /// Weak: a bell does not keep the domain.
     domain: Weak<Domain>,
@@ -35,11 +35,5 @@ impl Bell {
         let fenced = full_fence(Site::NewsFence); // (8) the news, then the load whether it sleeps
         let line = domain.board.waiter(self.index);
         if line.state.load(Relaxed) == WAITER_PLAIN { line.bell.ring() } else { collect::ring_if_asleep(line, fenced) }
-    }
-}
-
-impl std::fmt::Debug for Bell {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Bell({:?})", self.index)
     }
 }

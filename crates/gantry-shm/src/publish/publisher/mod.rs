@@ -152,7 +152,7 @@ impl Publisher {
                 return Err(e);
             }
         };
-        participant.register(topic, Side::Readers, &discovery);
+        participant.control.register(topic, Side::Readers, &discovery);
         let waiter = Waiter::new(domain.clone());
         let mut publisher = Publisher {
             participant,
