@@ -243,8 +243,15 @@ impl Board {
 
     /// Locks a byte of the board that is this process's alone: proof that it lives, even if its file is removed.
     pub(crate) fn prove_life(&self, owner: u64) -> Result<()> {
-        let locked = lock::try_lock(self.region.file()?, byte_of(owner));
-        locked.map(drop).map_err(|e| Error::system(format!("lock a byte of {}", self.region.name()), e))
+        match lock::try_lock(self.region.file()?, byte_of(owner)) {
+            Ok(true) => Ok(()),
+            Ok(false) => Err(self.no_proof(Errno::AGAIN)),
+            Err(errno) => Err(self.no_proof(errno)),
+        }
+    }
+
+    fn no_proof(&self, errno: Errno) -> Error {
+        Error::system(format!("lock a byte of {}", self.region.name()), errno)
     }
 
     /// Whether another process, that with this half of an id, lives and has waiter lines: one that leaves frees them.

@@ -126,7 +126,8 @@ impl Domain {
         }
         reaper::reap(&registry)?;
         liveness::check_one_board(&directory, Some(board.id()))?;
-        let process = match ProcessFile::create(&directory, domain_id, board.id()) {
+        let made = ProcessFile::create(&directory, domain_id, board.id());
+        let process = match made.and_then(|process| board.prove_life(waiter_owner(process.id())).map(|()| process)) {
             Ok(process) => process,
             Err(e) => {
                 // The board may have no process at all now. A failure to remove it is left to the next join.
@@ -135,9 +136,7 @@ impl Domain {
             }
         };
         board.processes_changed();
-        let owner = waiter_owner(process.id());
-        board.prove_life(owner)?;
-        let control_waiter = board.take_waiter(owner);
+        let control_waiter = board.take_waiter(waiter_owner(process.id()));
         drop(registry);
         let (epoch, peers) = (Epoch::current()?, Mutex::default());
         Ok(Some(Domain { directory, board, process, epoch, user_directory, domain_id, control_waiter, peers }))

@@ -321,9 +321,9 @@ fn a_slow_reader_of_a_fast_publisher_still_gets_samples() {
 fn a_flood_prevents_few_takes() {
     let root = Root::new();
     let participant = root.join();
-    for (depth, bytes) in [(1, 64), (2, 64), (1, 4096)] {
+    for (depth, bytes, max_inline_bytes) in [(1, 64, 0), (2, 64, 0), (1, 4096, 0), (1, 64, 64), (2, 1024, 1024)] {
         let qos = Qos::default().keep_last(depth);
-        let options = PublisherOptions { max_inline_bytes: 0, ..Default::default() };
+        let options = PublisherOptions { max_inline_bytes, ..Default::default() };
         let mut publisher = publisher_with(&participant, bytes, qos, options);
         let mut subscription = subscription(&participant, bytes, qos);
         match_up(&mut publisher, &mut subscription);

@@ -1,7 +1,7 @@
 //! The memory of a publisher: slots of any size, growth, and the limit.
 
 use crate::{child::say, support::*};
-use gantry_shm::{Error, Participant, Publisher, PublisherOptions, Qos, SourceTime, Subscription};
+use gantry_shm::{Error, Participant, Publisher, PublisherOptions, Qos, Sample, SourceTime, Subscription};
 use std::{
     io::BufRead,
     os::unix::fs::MetadataExt,
@@ -13,6 +13,8 @@ use std::{
 
 tests![
     slots_of_any_size_keep_their_bytes,
+    inline_messages_of_each_length_keep_their_bytes,
+    the_slot_of_an_inline_message_is_given_back,
     a_reader_never_sees_a_wrong_payload_of_a_fast_publisher,
     memory_that_was_held_is_kept_and_used_again,
     loans_dropped_by_another_thread_come_back,
@@ -53,6 +55,35 @@ pub fn send_any(publisher: &mut Publisher, bytes: usize, number: u64) {
 fn allocated_bytes(root: &Root) -> u64 {
     let files = root.files().into_iter().filter(|path| path.extension().is_some_and(|ending| ending == "pub"));
     files.map(|path| path.metadata().unwrap().blocks() * 512).sum()
+}
+
+fn inline_messages_of_each_length_keep_their_bytes() {
+    let root = Root::new();
+    let participant = root.join();
+    for max_inline_bytes in [0, 1, 48, 49, 256, 1008, 1009, 1024] {
+        let options = PublisherOptions { max_inline_bytes, ..Default::default() };
+        let (mut publisher, mut subscription) = pair(&participant, Qos::default().keep_last(2), options);
+        // Around the ends of lines, and one that goes to a slot.
+        let lengths = (0..=max_inline_bytes + 1).filter(|bytes| [0, 1, 7, 15].contains(&(bytes % 16)));
+        let mut held: Vec<Sample> = Vec::new();
+        for (number, bytes) in (1..).zip(lengths) {
+            send_any(&mut publisher, bytes, number);
+            held.push(subscription.take().unwrap().unwrap());
+            assert_eq!(held[number as usize - 1].bytes().len(), bytes);
+        }
+        held.iter().for_each(|sample| check_any(sample.bytes(), sample.info().sequence));
+    }
+}
+
+/// The slot that waits for the next inline message lies behind a large one, and is in the way of a larger one.
+fn the_slot_of_an_inline_message_is_given_back() {
+    let root = Root::new();
+    let participant = root.join();
+    let options = PublisherOptions { max_memory_bytes: Some(1 << 20), ..Default::default() };
+    let mut publisher = publisher_with(&participant, usize::MAX, Qos::default().keep_last(1), options);
+    send_any(&mut publisher, 400_000, 1);
+    (2..100).for_each(|number| send_any(&mut publisher, 100, number));
+    send_any(&mut publisher, 700_000, 100);
 }
 
 fn slots_of_any_size_keep_their_bytes() {
