@@ -70,7 +70,7 @@ impl Publisher {
     /// A number that changes whenever other subscriptions are matched.
     #[must_use]
     pub fn readers_version(&self) -> u64 {
-        self.writer.roster.generation()
+        self.writer.roster.generation
     }
 
     /// The processes of RELIABLE KEEP_ALL subscriptions that have not taken the sample with that sequence, for a sentence.
