@@ -19,7 +19,7 @@ use rustix::{
     process::{Resource, getrlimit},
 };
 use std::{
-    mem::{ManuallyDrop, offset_of},
+    mem::ManuallyDrop,
     ops::Range,
     os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd},
 };
@@ -86,19 +86,18 @@ impl SharedFile {
     pub(crate) fn check_header(&self, name: &str, magic: u64) -> Result<u64> {
         let mut bytes = [0; size_of::<FileHeader>()];
         let found = pread(self, &mut bytes[..], 0).map_err(|e| Error::system(format!("read {name}"), e))?;
-        let word = |offset: usize| u64::from_le_bytes(std::array::from_fn(|byte| bytes[offset + byte]));
-        let version = word(offset_of!(FileHeader, version)) as u32;
-        let (found_magic, layout_hash) = (word(0), word(offset_of!(FileHeader, layout_hash)));
+        let header: FileHeader = zerocopy::transmute!(bytes);
+        let (version, layout_hash) = (header.version, header.layout_hash);
         let why = if found < bytes.len() {
             format!("it has {found} bytes and a header has {}", bytes.len())
-        } else if found_magic != magic {
-            format!("it starts with {found_magic:016x}, expected {magic:016x}")
+        } else if header.magic != magic {
+            format!("it starts with {:016x}, expected {magic:016x}", header.magic)
         } else if version != FORMAT_VERSION {
             format!("its format version is {version} and ours is {FORMAT_VERSION}")
         } else if layout_hash != LAYOUT_HASH {
             format!("its layout hash is {layout_hash:016x} and ours is {LAYOUT_HASH:016x}")
         } else {
-            return Ok(word(offset_of!(FileHeader, reserve_bytes)));
+            return Ok(header.reserve_bytes);
         };
         Err(Error::Incompatible { file: name.to_owned(), why })
     }

@@ -66,6 +66,7 @@ macro_rules! shared_struct {
 shared_struct! {
     /// Start of every file, of any version.
     #[cfg_attr(loom, derive(Default))]
+    #[cfg_attr(not(loom), derive(FromBytes))]
     FileHeader: 40 bytes, align 8 {
         /// [`BOARD_MAGIC`], [`PROCESS_MAGIC`] or [`PUBLISHER_MAGIC`].
         magic: u64 = 0,
