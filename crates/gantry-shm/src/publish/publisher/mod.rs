@@ -148,7 +148,7 @@ impl Publisher {
         let block = match domain.process.add_endpoint(&domain.directory, &description) {
             Ok(block) => block,
             Err(e) => {
-                domain.directory.unlink(&file.name)?;
+                domain.directory.unlink(file.region.name())?;
                 return Err(e);
             }
         };
@@ -431,7 +431,7 @@ impl Drop for Publisher {
         }
         // A drop cannot return errors; the reaper removes the rest when this process is gone.
         let _ = self.domain.process.remove_endpoint(self.block);
-        let _ = self.domain.directory.unlink(&self.file.name);
+        let _ = self.domain.directory.unlink(self.file.region.name());
         self.domain.board.topic_changed(self.topic, Side::Publishers);
         self.domain.board.graph_changed();
         self.domain.process.free_endpoint(self.block);
