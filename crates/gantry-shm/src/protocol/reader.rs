@@ -177,12 +177,6 @@ impl Reader {
         Some(info)
     }
 
-    /// Likely length of the next sample, if it is in a slot.
-    #[inline]
-    pub(crate) fn length_hint(&self) -> usize {
-        self.ring.length_hint(self.next)
-    }
-
     /// The next sample: `first` is what [`Reader::look`] found. One in a slot is pinned with `pin`, which is 0 and the caller's
     /// alone; one that is inline is copied to `payload`. `next` also advances past lost samples.
     #[inline(always)]
