@@ -28,7 +28,6 @@ use std::{
 pub(crate) struct SharedFile {
     /// Closed by `drop`, but not in a forked child (its `pthread_atfork` handler closed what must be closed there).
     descriptor: ManuallyDrop<OwnedFd>,
-    writable: bool,
     epoch: Epoch,
 }
 
@@ -58,8 +57,13 @@ impl SharedFile {
 
     fn register(writable: bool, open: impl FnOnce() -> Result<OwnedFd>) -> Result<SharedFile> {
         let epoch = Epoch::current()?;
-        let descriptor = if writable { fork::register(open) } else { open() }?;
-        Ok(SharedFile { descriptor: ManuallyDrop::new(descriptor), writable, epoch })
+        fork::without_fork(|kept| {
+            let descriptor = ManuallyDrop::new(open()?);
+            if writable {
+                kept.descriptors.push(descriptor.as_raw_fd());
+            }
+            Ok(SharedFile { descriptor, epoch })
+        })
     }
 
     /// Its metadata, if it is a regular file of this user (R4).
@@ -154,9 +158,10 @@ impl Drop for SharedFile {
         if !self.epoch.is_current() {
             return; // In a forked child the descriptor is not ours to close (F2).
         }
-        let (descriptor, writable) = (self.descriptor.as_raw_fd(), self.writable);
-        // SAFETY: dropped here once and not used again.
-        let mut close = || unsafe { ManuallyDrop::drop(&mut self.descriptor) };
-        if writable { fork::unregister(descriptor, close) } else { close() }
+        fork::without_fork(|kept| {
+            kept.descriptors.retain(|&registered| registered != self.descriptor.as_raw_fd());
+            // SAFETY: dropped here once and not used again.
+            unsafe { ManuallyDrop::drop(&mut self.descriptor) };
+        });
     }
 }

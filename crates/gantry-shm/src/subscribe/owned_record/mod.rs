@@ -46,7 +46,7 @@ static UNUSED_CELLS: Mutex<Vec<&'static OrphanCell>> = Mutex::new(Vec::new());
 
 /// No child begins with the lock taken.
 fn lock<T, R>(mutex: &Mutex<T>, run: impl FnOnce(&mut T) -> R) -> R {
-    fork::without_fork(|| run(&mut mutex.lock().unwrap_or_else(PoisonError::into_inner)))
+    fork::without_fork(|_| run(&mut mutex.lock().unwrap_or_else(PoisonError::into_inner)))
 }
 
 /// A record that is free again when this is dropped. A pin of 0 is free. Aligned: it is read at each release, and a publisher's
