@@ -234,9 +234,7 @@ impl Connection {
                 self.count_losses(first, passed, losses); // in a ring that was replaced meanwhile, too
             }
             match taken {
-                Taken::Slot { offset, length_bytes } => {
-                    return self.in_slot(offset, length_bytes, place).map(Some);
-                }
+                Taken::Slot { offset, length_bytes } => return self.in_slot(offset, length_bytes, place).map(Some),
                 Taken::Inline(info) => return Ok(Some(self.copied(&info, place))),
                 Taken::Nothing => return Ok(None),
                 Taken::Moved => self.reader.ring = self.mapping.ring()?,
@@ -245,10 +243,8 @@ impl Connection {
                     return Err(self.nonsense(format!("an inline sample of {length_bytes} bytes")));
                 }
             }
-            match self.reader.look() {
-                Some(in_new_ring) => entry = in_new_ring,
-                None => return Ok(None),
-            }
+            let Some(in_new_ring) = self.reader.look() else { return Ok(None) };
+            entry = in_new_ring;
         }
         Err(self.mapping.always_moved().into())
     }
