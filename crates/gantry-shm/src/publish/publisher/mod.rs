@@ -85,8 +85,6 @@ pub struct Publisher {
     /// Size of the ring's entries, and the longest payload that rides in one.
     entry_bytes: usize,
     inline_bytes: usize,
-    /// Size of the slot in which such a payload is written: it is copied to the end of the entry's line.
-    inline_slot_bytes: usize,
     /// As in the header.
     wall_offset_ns: u64,
     writer: Writer<Arc<crate::domain::peer::Peer>>,
@@ -168,7 +166,6 @@ impl Publisher {
             memory,
             entry_bytes,
             inline_bytes,
-            inline_slot_bytes: slot_bytes(entry_bytes - INLINE_OFFSET)?,
             wall_offset_ns,
             writer,
             discovery,
@@ -216,8 +213,9 @@ impl Publisher {
         if !self.epoch.is_current() || length_bytes > self.description.message_type.payload_bytes {
             return Err(self.refused_loan(length_bytes));
         }
-        // A message that will be copied into the ring's entry is written in a slot of one size.
-        let bytes = if self.is_inline(length_bytes) { self.inline_slot_bytes } else { slot_bytes(length_bytes)? };
+        // A message that will be copied into the ring's entry is written in a slot of one size, to the end of the entry's line.
+        let room_bytes = if self.is_inline(length_bytes) { self.entry_bytes - INLINE_OFFSET } else { length_bytes };
+        let bytes = slot_bytes(room_bytes)?;
         let slot = match self.writer.history.take_free(bytes) {
             Some(slot) => slot,
             None => self.make_room(bytes)?,
