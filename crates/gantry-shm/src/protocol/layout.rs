@@ -9,7 +9,6 @@
 #[cfg(not(loom))]
 use crate::protocol::shared::Shared;
 use crate::protocol::sync::{AtomicU32, AtomicU64, Futex};
-use std::fmt::Write;
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
 /// Version of the format; counts changes that the layout hash cannot see (a changed meaning).
@@ -36,7 +35,7 @@ pub(crate) const PINS_PER_RECORD: usize = 5;
 /// Records in a block.
 pub(crate) const RECORDS_PER_BLOCK: usize = 15;
 
-/// Declares a shared struct, asserts its size and every offset, and keeps the list for [`describe`].
+/// Declares a shared struct, asserts its size and every offset, and writes them down for [`describe`].
 macro_rules! shared_struct {
     ($(#[$meta:meta])* $name:ident: $size:literal bytes, align $align:literal {
         $($(#[$field_meta:meta])* $field:ident: $type:ty = $offset:literal,)*
@@ -52,8 +51,10 @@ macro_rules! shared_struct {
             assert!(0 $(+ size_of::<$type>())* == $size);
         };
         impl $name {
-            const FIELDS: Fields =
-                &[$((stringify!($field), stringify!($type), $offset),)*];
+            const LAYOUT: &str = concat!(
+                "\n", stringify!($name), ": ", $size, " bytes\n",
+                $("  ", $offset, "  ", stringify!($field), ": ", stringify!($type), "\n",)*
+            );
         }
         #[cfg(not(loom))]
         // SAFETY: integers and atomics without padding (asserted above); plain integers are written before another process can
@@ -282,12 +283,9 @@ shared_struct! {
         reserved_end: [u64; 7] = 264,
     }
 }
-/// Samples for each store of the head, a power of two: readers that keep up have the head's line in their cache meanwhile.
-#[cfg(not(loom))]
-pub(crate) const SAMPLES_PER_HEAD_STORE: u64 = 8;
-/// The same in models, which publish few samples.
-#[cfg(loom)]
-pub(crate) const SAMPLES_PER_HEAD_STORE: u64 = 2;
+/// Samples for each store of the head, a power of two: readers that keep up have the head's line in their cache meanwhile. Models
+/// publish few samples.
+pub(crate) const SAMPLES_PER_HEAD_STORE: u64 = if cfg!(loom) { 2 } else { 8 };
 /// The publisher publishes.
 pub(crate) const PUBLISHER_LIVE: u32 = 1;
 /// The publisher left in an orderly way; the samples in its ring can still be taken.
@@ -404,42 +402,33 @@ pub(crate) const BOARD_WAITERS_OFFSET: usize = BOARD_TOPICS_OFFSET + TOPIC_LINES
 /// Size of a board.
 pub(crate) const BOARD_BYTES: usize = BOARD_WAITERS_OFFSET + WAITER_LINES * size_of::<WaiterLine>();
 
-type Fields = &'static [(&'static str, &'static str, usize)];
-const STRUCTS: &[(&str, usize, Fields)] = &[
-    ("FileHeader", size_of::<FileHeader>(), FileHeader::FIELDS),
-    ("BoardHeader", size_of::<BoardHeader>(), BoardHeader::FIELDS),
-    ("TopicLine", size_of::<TopicLine>(), TopicLine::FIELDS),
-    ("WaiterLine", size_of::<WaiterLine>(), WaiterLine::FIELDS),
-    ("ProcessHeader", size_of::<ProcessHeader>(), ProcessHeader::FIELDS),
-    ("BlockHeader", size_of::<BlockHeader>(), BlockHeader::FIELDS),
-    ("EndpointHeader", size_of::<EndpointHeader>(), EndpointHeader::FIELDS),
-    ("ReaderRecord", size_of::<ReaderRecord>(), ReaderRecord::FIELDS),
-    ("PublisherHeader", size_of::<PublisherHeader>(), PublisherHeader::FIELDS),
-    ("RingEntry", size_of::<RingEntry>(), RingEntry::FIELDS),
-    ("SlotHeader", size_of::<SlotHeader>(), SlotHeader::FIELDS),
-    ("DescriptionHeader", size_of::<DescriptionHeader>(), DescriptionHeader::FIELDS),
+/// A text for each struct: its size, and the offset, name and type of each field.
+const LAYOUTS: &[&str] = &[
+    FileHeader::LAYOUT,
+    BoardHeader::LAYOUT,
+    TopicLine::LAYOUT,
+    WaiterLine::LAYOUT,
+    ProcessHeader::LAYOUT,
+    BlockHeader::LAYOUT,
+    EndpointHeader::LAYOUT,
+    ReaderRecord::LAYOUT,
+    PublisherHeader::LAYOUT,
+    RingEntry::LAYOUT,
+    SlotHeader::LAYOUT,
+    DescriptionHeader::LAYOUT,
 ];
 
 /// A hash of every struct, field, type and offset; files of another hash are refused.
 pub(crate) const LAYOUT_HASH: u64 = {
-    let mut hash = FNV_OFFSET;
-    let mut s = 0;
-    while s < STRUCTS.len() {
-        let (name, size, fields) = STRUCTS[s];
-        hash = fnv1a(fnv1a(hash, name.as_bytes()), &size.to_le_bytes());
-        let mut f = 0;
-        while f < fields.len() {
-            let (field, type_name, offset) = fields[f];
-            hash = fnv1a(fnv1a(hash, field.as_bytes()), type_name.as_bytes());
-            hash = fnv1a(hash, &offset.to_le_bytes());
-            f += 1;
-        }
-        s += 1;
+    let (mut hash, mut index) = (FNV_OFFSET, 0);
+    while index < LAYOUTS.len() {
+        hash = fnv1a(hash, LAYOUTS[index].as_bytes());
+        index += 1;
     }
-    let mut c = 0;
-    while c < CONSTANTS.len() {
-        hash = fnv1a(hash, &CONSTANTS[c].to_le_bytes());
-        c += 1;
+    index = 0;
+    while index < CONSTANTS.len() {
+        hash = fnv1a(hash, &CONSTANTS[index].to_le_bytes());
+        index += 1;
     }
     hash
 };
@@ -484,20 +473,12 @@ pub(crate) fn topic_hash(topic: &str) -> u64 {
 /// The layout as text, for the golden file.
 #[must_use]
 pub fn describe() -> String {
-    let mut text = format!("format version {FORMAT_VERSION}, layout hash {LAYOUT_HASH:016x}\n");
-    for (name, size, fields) in STRUCTS {
-        // Writing to a String cannot fail.
-        let _ = writeln!(text, "\n{name}: {size} bytes");
-        for (field, type_name, offset) in *fields {
-            let _ = writeln!(text, "  {offset:>4}  {field}: {type_name}");
-        }
-    }
-    let _ = writeln!(
-        text,
-        "\nboard: topics at {BOARD_TOPICS_OFFSET} x {TOPIC_LINES}, waiters at {BOARD_WAITERS_OFFSET} x {WAITER_LINES}, \
+    format!(
+        "format version {FORMAT_VERSION}, layout hash {LAYOUT_HASH:016x}\n{}\n\
+         board: topics at {BOARD_TOPICS_OFFSET} x {TOPIC_LINES}, waiters at {BOARD_WAITERS_OFFSET} x {WAITER_LINES}, \
          {BOARD_BYTES} bytes\nslot: payload at {PAYLOAD_OFFSET}\nblock: {RECORDS_PER_BLOCK} records of {PINS_PER_RECORD} pins\n\
          entry: dead << 31 | sequence & 0x7fffffff, with offset / {LINE_BYTES} << 32 of the slot, or\n\
-         inline << 63 | length << 52 | (wall time - time - wall_offset_ns, 20 bits) << 32"
-    );
-    text
+         inline << 63 | length << 52 | (wall time - time - wall_offset_ns, 20 bits) << 32\n",
+        LAYOUTS.concat()
+    )
 }
