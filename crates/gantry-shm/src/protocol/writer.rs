@@ -336,7 +336,7 @@ mod tests {
         let retention = Retention { guaranteed: 1, samples, bytes: usize::MAX, is_keep_all: true, is_gated: true };
         let mut writer = Writer::new(
             part(),
-            TopicLines::new(part(), part(), ReadyBit(0)),
+            TopicLines { topic: part(), waiters: part(), bit: ReadyBit(0) },
             None,
             ring,
             Roster::new(7, 0, Vec::new()),

@@ -38,7 +38,7 @@ impl Loan {
     /// `slot` was taken out of the history of `file`'s publisher; header and `length_bytes` fit in it.
     #[inline(always)]
     pub(crate) fn new(file: Arc<PublisherFile>, slot: Slot, length_bytes: usize) -> Result<Loan> {
-        let header = file.slot(slot)?;
+        let header = file.region.pointer(slot.offset, slot.bytes, align_of::<SlotHeader>())?.cast();
         let mut loan = Loan { file: Some(file), header };
         loan.header_mut().sequence = slot.to_word();
         Ok(loan.again(length_bytes))
@@ -55,7 +55,7 @@ impl Loan {
     /// The header, which no reader looks at before the loan is published. Not in a forked child, which has no such memory.
     #[inline]
     fn header(&self) -> &SlotHeader {
-        // SAFETY: in bounds and aligned (`PublisherFile::slot`), in a mapping that the file keeps; this loan's alone.
+        // SAFETY: in bounds and aligned (`Loan::new`), in a mapping that the file keeps; this loan's alone.
         unsafe { self.header.as_ref() }
     }
 
@@ -67,7 +67,7 @@ impl Loan {
 
     #[inline]
     fn payload(&self) -> NonNull<u8> {
-        // SAFETY: the slot is `slot.bytes` long (`PublisherFile::slot`), which is more than the header.
+        // SAFETY: the slot is `slot.bytes` long (`Loan::new`), which is more than the header.
         unsafe { self.header.cast::<u8>().add(PAYLOAD_OFFSET) }
     }
 

@@ -11,7 +11,7 @@ use crate::{
         fork::Epoch,
         region::Region,
     },
-    protocol::{history::Slot, layout::*, ring::Descriptor},
+    protocol::{layout::*, ring::Descriptor},
     publish::returned_slots::ReturnedSlots,
 };
 use std::{ptr::NonNull, sync::atomic::Ordering::*};
@@ -70,11 +70,5 @@ impl PublisherFile {
 
     pub(crate) fn header(&self) -> Result<&PublisherHeader> {
         self.region.at(0)
-    }
-
-    /// Address of a slot's header; the payload follows at `PAYLOAD_OFFSET`.
-    #[inline]
-    pub(crate) fn slot(&self, slot: Slot) -> Result<NonNull<SlotHeader>> {
-        Ok(self.region.pointer(slot.offset, slot.bytes, align_of::<SlotHeader>())?.cast())
     }
 }

@@ -143,13 +143,9 @@ impl Publisher {
         let discovery = Arc::new(ReaderDiscovery::new(&domain, topic, description.key));
         file.publish_name(&domain).map_err(removed)?;
         let file = Arc::new(file);
-        let block = match domain.process.add_endpoint(&domain.directory, &description) {
-            Ok(block) => block,
-            Err(e) => {
-                domain.directory.unlink(file.region.name())?;
-                return Err(e);
-            }
-        };
+        let added = domain.process.add_endpoint(&domain.directory, &description);
+        // After two errors, the first is the one to return.
+        let block = added.inspect_err(|_| drop(domain.directory.unlink(file.region.name())))?;
         participant.register(topic, Side::Readers, &discovery);
         let waiter = Waiter::new(domain.clone());
         let mut publisher = Publisher {
