@@ -15,7 +15,10 @@
 //! Not covered: `join` may wait for ever in a child of a process whose other threads were joining at the fork (so may `malloc`
 //! in such a child, without an allocator that handles fork).
 
-use crate::error::{Error, Result};
+use crate::{
+    error::{Error, Result},
+    protocol::layout::PAGE_BYTES,
+};
 use rustix::{
     io::Errno,
     mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous},
@@ -105,17 +108,11 @@ fn kept() -> MutexGuard<'static, Kept> {
 fn epoch_page() -> Result<&'static AtomicU64> {
     EPOCH_PAGE
         .get_or_init(|| {
+            let protection = ProtFlags::READ | ProtFlags::WRITE;
             // SAFETY: a new anonymous mapping at an address of the kernel's choice aliases nothing.
-            let page = unsafe {
-                mmap_anonymous(
-                    std::ptr::null_mut(),
-                    crate::protocol::layout::PAGE_BYTES,
-                    ProtFlags::READ | ProtFlags::WRITE,
-                    MapFlags::PRIVATE,
-                )
-            }?;
+            let page = unsafe { mmap_anonymous(std::ptr::null_mut(), PAGE_BYTES, protection, MapFlags::PRIVATE) }?;
             // SAFETY: the page is ours alone; it exists to be wiped in children.
-            unsafe { madvise(page, crate::protocol::layout::PAGE_BYTES, Advice::LinuxWipeOnFork) }?;
+            unsafe { madvise(page, PAGE_BYTES, Advice::LinuxWipeOnFork) }?;
             // SAFETY: the three handlers are `extern "C"` functions that live as long as the program.
             let code = unsafe { libc::pthread_atfork(Some(before_fork), Some(after_in_parent), Some(after_in_child)) };
             if code != 0 {

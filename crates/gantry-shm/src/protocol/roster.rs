@@ -28,16 +28,11 @@ impl<K> Roster<K> {
     }
 
     /// The records of subscriptions that still take. A record whose subscription left may belong to another publisher by now.
-    fn active(&self) -> impl Iterator<Item = &(InRegion<ReaderRecord>, K)> {
+    pub(crate) fn active(&self) -> impl Iterator<Item = &(InRegion<ReaderRecord>, K)> {
         self.records.iter().filter(|(record, _)| {
             let takes = matches!(record.state.load(Relaxed), READER_ACTIVE | READER_GATING);
             takes && record.key.load(Relaxed) == self.key
         })
-    }
-
-    /// The keepers of the memory of subscriptions that still take.
-    pub(crate) fn keepers(&self) -> impl Iterator<Item = &K> {
-        self.active().map(|(_, keeper)| keeper)
     }
 
     /// Number of subscriptions.

@@ -64,7 +64,7 @@ impl Publisher {
     /// samples that are published from here on.
     #[must_use]
     pub fn reaches_process_of(&self, endpoint: Gid) -> bool {
-        self.writer.roster.keepers().any(|peer| endpoint.is_of_process(&peer.id))
+        self.writer.roster.active().any(|(_, peer)| endpoint.is_of_process(&peer.id))
     }
 
     /// A number that changes whenever other subscriptions are matched.
