@@ -240,7 +240,7 @@ impl Stage {
                     4 => drop((!held.is_empty()).then(|| held.swap_remove(input.below(held.len())))),
                     5 => _ = believed(connection.peek_time(&mut losses).map_err(|error| *error)),
                     6 => file.poke(&mut input),
-                    _ => connection.mapping.prefault_new(&self.domain.directory),
+                    _ => connection.mapping.region.prefault_new(&self.domain.directory),
                 }
                 let _ = (connection.has_news(), connection.is_in_history());
             }

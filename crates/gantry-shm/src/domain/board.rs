@@ -220,7 +220,7 @@ impl Board {
     pub(crate) unsafe fn lines(&self, topic: TopicIndex) -> TopicLines {
         // SAFETY: a part of `topics`, which is in the region as long as the board is.
         let line = unsafe { InRegion::new(self.line(topic)) };
-        TopicLines::new(line, self.waiters, topic.ready_bit())
+        TopicLines { topic: line, waiters: self.waiters, bit: topic.ready_bit() }
     }
 
     #[inline]

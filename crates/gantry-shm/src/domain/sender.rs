@@ -62,7 +62,7 @@ impl Sender {
 
     /// Adds an outbox: readers of `topic` are woken for each sample in it, for as long as the caller keeps it.
     pub(crate) fn add(&self, topic: TopicIndex, period: Duration) -> Arc<Outbox> {
-        let outbox = Arc::new(Outbox::new());
+        let outbox = Arc::<Outbox>::default();
         let publisher = AsyncPublisher { outbox: outbox.clone(), topic, period, seen: 0 };
         self.shared.publishers.lock().unwrap_or_else(PoisonError::into_inner).push(publisher);
         self.wake();

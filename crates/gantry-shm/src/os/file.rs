@@ -19,7 +19,7 @@ use rustix::{
     process::{Resource, getrlimit},
 };
 use std::{
-    mem::{ManuallyDrop, offset_of},
+    mem::ManuallyDrop,
     ops::Range,
     os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd},
 };
@@ -28,7 +28,6 @@ use std::{
 pub(crate) struct SharedFile {
     /// Closed by `drop`, but not in a forked child (its `pthread_atfork` handler closed what must be closed there).
     descriptor: ManuallyDrop<OwnedFd>,
-    writable: bool,
     epoch: Epoch,
 }
 
@@ -58,8 +57,13 @@ impl SharedFile {
 
     fn register(writable: bool, open: impl FnOnce() -> Result<OwnedFd>) -> Result<SharedFile> {
         let epoch = Epoch::current()?;
-        let descriptor = if writable { fork::register(open) } else { open() }?;
-        Ok(SharedFile { descriptor: ManuallyDrop::new(descriptor), writable, epoch })
+        fork::without_fork(|kept| {
+            let descriptor = ManuallyDrop::new(open()?);
+            if writable {
+                kept.descriptors.push(descriptor.as_raw_fd());
+            }
+            Ok(SharedFile { descriptor, epoch })
+        })
     }
 
     /// Its metadata, if it is a regular file of this user (R4).
@@ -86,19 +90,18 @@ impl SharedFile {
     pub(crate) fn check_header(&self, name: &str, magic: u64) -> Result<u64> {
         let mut bytes = [0; size_of::<FileHeader>()];
         let found = pread(self, &mut bytes[..], 0).map_err(|e| Error::system(format!("read {name}"), e))?;
-        let word = |offset: usize| u64::from_le_bytes(std::array::from_fn(|byte| bytes[offset + byte]));
-        let version = word(offset_of!(FileHeader, version)) as u32;
-        let (found_magic, layout_hash) = (word(0), word(offset_of!(FileHeader, layout_hash)));
+        let header: FileHeader = zerocopy::transmute!(bytes);
+        let (version, layout_hash) = (header.version, header.layout_hash);
         let why = if found < bytes.len() {
             format!("it has {found} bytes and a header has {}", bytes.len())
-        } else if found_magic != magic {
-            format!("it starts with {found_magic:016x}, expected {magic:016x}")
+        } else if header.magic != magic {
+            format!("it starts with {:016x}, expected {magic:016x}", header.magic)
         } else if version != FORMAT_VERSION {
             format!("its format version is {version} and ours is {FORMAT_VERSION}")
         } else if layout_hash != LAYOUT_HASH {
             format!("its layout hash is {layout_hash:016x} and ours is {LAYOUT_HASH:016x}")
         } else {
-            return Ok(word(offset_of!(FileHeader, reserve_bytes)));
+            return Ok(header.reserve_bytes);
         };
         Err(Error::Incompatible { file: name.to_owned(), why })
     }
@@ -155,9 +158,10 @@ impl Drop for SharedFile {
         if !self.epoch.is_current() {
             return; // In a forked child the descriptor is not ours to close (F2).
         }
-        let (descriptor, writable) = (self.descriptor.as_raw_fd(), self.writable);
-        // SAFETY: dropped here once and not used again.
-        let mut close = || unsafe { ManuallyDrop::drop(&mut self.descriptor) };
-        if writable { fork::unregister(descriptor, close) } else { close() }
+        fork::without_fork(|kept| {
+            kept.descriptors.retain(|&registered| registered != self.descriptor.as_raw_fd());
+            // SAFETY: dropped here once and not used again.
+            unsafe { ManuallyDrop::drop(&mut self.descriptor) };
+        });
     }
 }

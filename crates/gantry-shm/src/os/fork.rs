@@ -15,7 +15,10 @@
 //! Not covered: `join` may wait for ever in a child of a process whose other threads were joining at the fork (so may `malloc`
 //! in such a child, without an allocator that handles fork).
 
-use crate::error::{Error, Result};
+use crate::{
+    error::{Error, Result},
+    protocol::layout::PAGE_BYTES,
+};
 use rustix::{
     io::Errno,
     mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous},
@@ -23,7 +26,7 @@ use rustix::{
 use std::{
     cell::UnsafeCell,
     ffi::c_void,
-    os::fd::{AsRawFd, OwnedFd, RawFd},
+    os::fd::RawFd,
     sync::{
         Mutex, MutexGuard, OnceLock, PoisonError,
         atomic::{AtomicU64, Ordering::*},
@@ -31,10 +34,22 @@ use std::{
 };
 
 /// The parts of this process that a child must not have.
-struct Kept {
-    descriptors: Vec<RawFd>,
+pub(crate) struct Kept {
+    pub(crate) descriptors: Vec<RawFd>,
     /// Address and length of each mapping.
     mappings: Vec<(usize, usize)>,
+}
+
+impl Kept {
+    /// The mapping at `base` is new, or longer than it was.
+    pub(crate) fn add_mapping(&mut self, base: *mut c_void, bytes: usize) {
+        self.remove_mapping(base);
+        self.mappings.push((base.addr(), bytes));
+    }
+
+    pub(crate) fn remove_mapping(&mut self, base: *mut c_void) {
+        self.mappings.retain(|&(address, _)| address != base.addr());
+    }
 }
 
 static KEPT: Mutex<Kept> = Mutex::new(Kept { descriptors: Vec::new(), mappings: Vec::new() });
@@ -81,45 +96,9 @@ impl Epoch {
     }
 }
 
-/// Runs `open`, which opens a file that must not stay open in a child, while no fork can happen (F3).
-pub(crate) fn register(open: impl FnOnce() -> Result<OwnedFd>) -> Result<OwnedFd> {
-    epoch_page()?;
-    let mut kept = kept();
-    let descriptor = open()?;
-    kept.descriptors.push(descriptor.as_raw_fd());
-    Ok(descriptor)
-}
-
-/// Runs `run` while no fork can happen, so that no child begins with a lock taken that `run` takes and releases.
-pub(crate) fn without_fork<T>(run: impl FnOnce() -> T) -> T {
-    let _kept = kept();
-    run()
-}
-
-/// Runs `map`, which maps `bytes` bytes and keeps them from children, while no fork can happen (F3).
-pub(crate) fn register_mapping(
-    bytes: usize,
-    map: impl FnOnce() -> std::result::Result<*mut c_void, Errno>,
-) -> std::result::Result<*mut c_void, Errno> {
-    let mut kept = kept();
-    let base = map()?;
-    kept.mappings.retain(|&(address, _)| address != base.addr()); // it was made longer
-    kept.mappings.push((base.addr(), bytes));
-    Ok(base)
-}
-
-/// Runs `unmap`, which unmaps the registered mapping at `base`, while no fork can happen (F3).
-pub(crate) fn unregister_mapping(base: *mut c_void, unmap: impl FnOnce()) {
-    let mut kept = kept();
-    kept.mappings.retain(|&(address, _)| address != base.addr());
-    unmap();
-}
-
-/// Runs `close`, which closes a registered descriptor, while no fork can happen (F3).
-pub(crate) fn unregister(descriptor: RawFd, close: impl FnOnce()) {
-    let mut kept = kept();
-    kept.descriptors.retain(|&registered| registered != descriptor);
-    close();
+/// Runs `run` while no fork can happen (F3), so that no child begins with a lock taken that `run` takes and releases.
+pub(crate) fn without_fork<T>(run: impl FnOnce(&mut Kept) -> T) -> T {
+    run(&mut kept())
 }
 
 fn kept() -> MutexGuard<'static, Kept> {
@@ -129,17 +108,11 @@ fn kept() -> MutexGuard<'static, Kept> {
 fn epoch_page() -> Result<&'static AtomicU64> {
     EPOCH_PAGE
         .get_or_init(|| {
+            let protection = ProtFlags::READ | ProtFlags::WRITE;
             // SAFETY: a new anonymous mapping at an address of the kernel's choice aliases nothing.
-            let page = unsafe {
-                mmap_anonymous(
-                    std::ptr::null_mut(),
-                    crate::protocol::layout::PAGE_BYTES,
-                    ProtFlags::READ | ProtFlags::WRITE,
-                    MapFlags::PRIVATE,
-                )
-            }?;
+            let page = unsafe { mmap_anonymous(std::ptr::null_mut(), PAGE_BYTES, protection, MapFlags::PRIVATE) }?;
             // SAFETY: the page is ours alone; it exists to be wiped in children.
-            unsafe { madvise(page, crate::protocol::layout::PAGE_BYTES, Advice::LinuxWipeOnFork) }?;
+            unsafe { madvise(page, PAGE_BYTES, Advice::LinuxWipeOnFork) }?;
             // SAFETY: the three handlers are `extern "C"` functions that live as long as the program.
             let code = unsafe { libc::pthread_atfork(Some(before_fork), Some(after_in_parent), Some(after_in_child)) };
             if code != 0 {

@@ -4,7 +4,7 @@
 //! - G1: `base` is a shared mapping of `bytes` bytes of this process, until drop; more than the file has now, as a rule. `base`
 //!   never changes, `bytes` only grows.
 //! - G2: a writable mapping does not reach a forked child (MADV_DONTFORK), and nothing else takes its place there
-//!   (`fork::register_mapping`).
+//!   (`fork::Kept`).
 
 use crate::{
     error::{Error, Result},
@@ -79,13 +79,12 @@ impl Drop for Mapping {
         if !self.epoch.is_current() {
             return; // In a forked child the mapping is not ours to release (F1).
         }
-        let (base, bytes) = (self.base, self.bytes);
-        // A failure leaves the mapping to the end of the process, which does no harm.
-        let unmap = || {
+        fork::without_fork(|kept| {
+            kept.remove_mapping(self.base);
+            // A failure leaves the mapping to the end of the process, which does no harm.
             // SAFETY: exactly our mapping (G1), in the process that made it; no borrow of it outlives `self`.
-            let _ = unsafe { munmap(base, bytes) };
-        };
-        if self.writable { fork::unregister_mapping(base, unmap) } else { unmap() }
+            let _ = unsafe { munmap(self.base, self.bytes) };
+        });
     }
 }
 
@@ -96,18 +95,22 @@ fn map_some_size(
     writable: bool,
     map: impl Fn(usize) -> std::result::Result<*mut c_void, Errno>,
 ) -> Result<(*mut c_void, usize)> {
-    let private = |bytes| {
-        let base = map(bytes)?;
-        // After an error it stays mapped, which does no harm.
-        // SAFETY: the range is exactly the mapping, which has this advice or is new; not to inherit it breaks no promise.
-        unsafe { madvise(base, bytes, Advice::LinuxDontFork) }.map(|()| base)
+    let map_for_writing = |bytes| {
+        fork::without_fork(|kept| {
+            let base = map(bytes)?;
+            // After an error it stays mapped, which does no harm.
+            // SAFETY: the range is exactly the mapping, which has this advice or is new; not to inherit it breaks no promise.
+            unsafe { madvise(base, bytes, Advice::LinuxDontFork) }?;
+            kept.add_mapping(base, bytes);
+            Ok(base)
+        })
     };
     // Twice the length, so that a file that grows step by step is not mapped at each step.
     let sizes = [reserve_bytes, reserve_bytes.min(2 * length_bytes)];
     let mut sizes = sizes.into_iter().filter(|&bytes| is_affordable(bytes));
     loop {
         let bytes = sizes.next().unwrap_or(length_bytes);
-        let mapped = if writable { fork::register_mapping(bytes, || private(bytes)) } else { map(bytes) };
+        let mapped = if writable { map_for_writing(bytes) } else { map(bytes) };
         match mapped {
             Ok(base) => return Ok((base, bytes)),
             Err(Errno::AGAIN | Errno::NOMEM) if bytes > length_bytes => {}

@@ -9,7 +9,6 @@
 #[cfg(not(loom))]
 use crate::protocol::shared::Shared;
 use crate::protocol::sync::{AtomicU32, AtomicU64, Futex};
-use std::fmt::Write;
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
 /// Version of the format; counts changes that the layout hash cannot see (a changed meaning).
@@ -36,36 +35,40 @@ pub(crate) const PINS_PER_RECORD: usize = 5;
 /// Records in a block.
 pub(crate) const RECORDS_PER_BLOCK: usize = 15;
 
-/// Declares a shared struct, asserts its size and every offset, and keeps the list for [`describe`].
-macro_rules! shared_struct {
-    ($(#[$meta:meta])* $name:ident: $size:literal bytes, align $align:literal {
+/// Declares the shared structs, asserts their sizes and every offset, and writes them down in `LAYOUT`.
+macro_rules! shared_structs {
+    ($($(#[$meta:meta])* $name:ident: $size:literal bytes, align $align:literal {
         $($(#[$field_meta:meta])* $field:ident: $type:ty = $offset:literal,)*
-    }) => {
-        $(#[$meta])*
-        #[repr(C, align($align))]
-        pub(crate) struct $name { $($(#[$field_meta])* pub(crate) $field: $type,)* }
-        #[cfg(not(loom))] // loom's atomics are larger; its models lay no struct over bytes
-        const _: () = {
-            assert!(size_of::<$name>() == $size);
-            $(assert!(std::mem::offset_of!($name, $field) == $offset);)*
-            // No padding (S1): the fields' sizes add up.
-            assert!(0 $(+ size_of::<$type>())* == $size);
-        };
-        impl $name {
-            const FIELDS: Fields =
-                &[$((stringify!($field), stringify!($type), $offset),)*];
-        }
-        #[cfg(not(loom))]
-        // SAFETY: integers and atomics without padding (asserted above); plain integers are written before another process can
-        // look (before the region is linked, or, in `BlockHeader`, before `used_bytes` covers it) and never again, except in
-        // `SlotHeader`, which the pin protocol guards (lib.rs, I4).
-        unsafe impl Shared for $name {}
+    })*) => {
+        $(
+            $(#[$meta])*
+            #[repr(C, align($align))]
+            pub(crate) struct $name { $($(#[$field_meta])* pub(crate) $field: $type,)* }
+            #[cfg(not(loom))] // loom's atomics are larger; its models lay no struct over bytes
+            const _: () = {
+                assert!(size_of::<$name>() == $size);
+                $(assert!(std::mem::offset_of!($name, $field) == $offset);)*
+                // No padding (S1): the fields' sizes add up.
+                assert!(0 $(+ size_of::<$type>())* == $size);
+            };
+            #[cfg(not(loom))]
+            // SAFETY: integers and atomics without padding (asserted above); plain integers are written before another process
+            // can look (before the region is linked, or, in `BlockHeader`, before `used_bytes` covers it) and never again, except
+            // in `SlotHeader`, which the pin protocol guards (lib.rs, I4).
+            unsafe impl Shared for $name {}
+        )*
+        /// Size of each struct, and offset, name and type of each field.
+        const LAYOUT: &str = concat!($(
+            "\n", stringify!($name), ": ", $size, " bytes\n",
+            $("  ", $offset, "  ", stringify!($field), ": ", stringify!($type), "\n",)*
+        )*);
     };
 }
 
-shared_struct! {
+shared_structs! {
     /// Start of every file, of any version.
     #[cfg_attr(loom, derive(Default))]
+    #[cfg_attr(not(loom), derive(FromBytes))]
     FileHeader: 40 bytes, align 8 {
         /// [`BOARD_MAGIC`], [`PROCESS_MAGIC`] or [`PUBLISHER_MAGIC`].
         magic: u64 = 0,
@@ -79,9 +82,7 @@ shared_struct! {
         /// Length of the file. W: its owner, when it has grown. R: every process, which asks the kernel before it believes it.
         length_bytes: AtomicU64 = 32,
     }
-}
 
-shared_struct! {
     /// Start of a board, the only memory with many writers: wake hints and counters, never data.
     BoardHeader: 128 bytes, align 64 {
         file: FileHeader = 0,
@@ -97,9 +98,7 @@ shared_struct! {
         id: u64 = 56,
         reserved_line: [u64; 8] = 64,
     }
-}
 
-shared_struct! {
     /// A topic's wake-up state on the board.
     #[cfg_attr(loom, derive(Default))]
     TopicLine: 256 bytes, align 64 {
@@ -118,9 +117,7 @@ shared_struct! {
         /// The same of publishers.
         publishers_watchers: [AtomicU64; 8] = 192,
     }
-}
 
-shared_struct! {
     /// A waiter's futex on the board.
     #[cfg_attr(loom, derive(Default))]
     WaiterLine: 64 bytes, align 64 {
@@ -136,17 +133,7 @@ shared_struct! {
         /// unless `state` is PLAIN.
         ready: [AtomicU64; 6] = 16,
     }
-}
-/// Words of the bits for topics that have news.
-pub(crate) const READY_WORDS: usize = 6;
-/// The waiter wants to be rung for all news.
-pub(crate) const WAITER_PLAIN: u32 = 0;
-/// The waiter collects bits, and is about to look at them.
-pub(crate) const WAITER_AWAKE: u32 = 1;
-/// The waiter collects bits, and sleeps.
-pub(crate) const WAITER_ASLEEP: u32 = 2;
 
-shared_struct! {
     /// Start of a process file. W: the process. R: every process in the domain.
     ProcessHeader: 256 bytes, align 64 {
         file: FileHeader = 0,
@@ -173,9 +160,7 @@ shared_struct! {
         changes: AtomicU64 = 200,
         reserved_dynamic: [u64; 6] = 208,
     }
-}
 
-shared_struct! {
     /// Start of a block in a process file; blocks follow each other without gaps.
     BlockHeader: 64 bytes, align 64 {
         /// Size with this header; set before `used_bytes` covers the block, constant after.
@@ -187,8 +172,7 @@ shared_struct! {
         version: AtomicU64 = 16,
         reserved: [u64; 5] = 24,
     }
-}
-shared_struct! {
+
     /// Start of an endpoint block's contents; the description follows.
     EndpointHeader: 64 bytes, align 64 {
         /// Length of the description, 0 = no endpoint here now.
@@ -199,13 +183,7 @@ shared_struct! {
         copied_samples: AtomicU64 = 16,
         reserved: [u64; 5] = 24,
     }
-}
-/// A block of `RECORDS_PER_BLOCK` records.
-pub(crate) const BLOCK_RECORDS: u32 = 1;
-/// A block with one endpoint's description.
-pub(crate) const BLOCK_ENDPOINT: u32 = 2;
 
-shared_struct! {
     /// The reader record of one subscription for one publisher, in the subscription's process file.
     #[cfg_attr(loom, derive(Default))]
     ReaderRecord: 64 bytes, align 64 {
@@ -221,17 +199,7 @@ shared_struct! {
         /// dead bit (SeqCst fences on both sides) and, for the release, the publisher's acquire before it reclaims.
         pins: [AtomicU64; 5] = 24,
     }
-}
-/// The record of a matched subscription.
-pub(crate) const READER_ACTIVE: u32 = 1;
-/// More pins for a subscription that holds many samples; its cursor and depth mean nothing.
-pub(crate) const READER_EXTENSION: u32 = 2;
-/// The subscription is gone; pins that are left belong to samples that are still held.
-pub(crate) const READER_LEFT: u32 = 3;
-/// As [`READER_ACTIVE`], of a RELIABLE KEEP_ALL subscription: a RELIABLE KEEP_ALL publisher waits for its cursor.
-pub(crate) const READER_GATING: u32 = 4;
 
-shared_struct! {
     /// Start of a publisher's file. W: the publisher. R: every process in the domain.
     #[cfg_attr(loom, derive(Default))]
     PublisherHeader: 320 bytes, align 64 {
@@ -280,19 +248,7 @@ shared_struct! {
         tail: AtomicU64 = 256,
         reserved_end: [u64; 7] = 264,
     }
-}
-/// Samples for each store of the head, a power of two: readers that keep up have the head's line in their cache meanwhile.
-#[cfg(not(loom))]
-pub(crate) const SAMPLES_PER_HEAD_STORE: u64 = 8;
-/// The same in models, which publish few samples.
-#[cfg(loom)]
-pub(crate) const SAMPLES_PER_HEAD_STORE: u64 = 2;
-/// The publisher publishes.
-pub(crate) const PUBLISHER_LIVE: u32 = 1;
-/// The publisher left in an orderly way; the samples in its ring can still be taken.
-pub(crate) const PUBLISHER_LEFT: u32 = 2;
 
-shared_struct! {
     /// Start of a ring's entry. Inline payload follows, up to [`PublisherHeader::entry_bytes`]. W: the publisher. R: subscriptions.
     #[cfg_attr(loom, derive(Default))]
     RingEntry: 16 bytes, align 8 {
@@ -302,23 +258,7 @@ shared_struct! {
         /// between the dead mark of the entry's last sample and `word`.
         detail: AtomicU64 = 8,
     }
-}
-/// Place of an inline sample's length in its entry's word.
-pub(crate) const LENGTH_SHIFT: u32 = 52;
-/// Place of its wall time, and the bits of that.
-pub(crate) const WALL_SHIFT: u32 = 32;
-pub(crate) const WALL_BITS: u32 = 20;
-/// Where an inline payload begins in its entry.
-pub(crate) const INLINE_OFFSET: usize = size_of::<RingEntry>();
-/// The largest payload that an entry may hold.
-pub(crate) const MAX_INLINE_BYTES: usize = 1024;
 
-/// Bytes of an entry for inline payloads of up to `inline_bytes`: whole lines.
-pub(crate) const fn entry_bytes(inline_bytes: usize) -> usize {
-    (INLINE_OFFSET + inline_bytes).next_multiple_of(LINE_BYTES)
-}
-
-shared_struct! {
     /// The header before the payload of a sample. Guarded by the pin protocol (I4): written while the publisher
     /// alone owns the slot, read only under a checked pin. A subscription's private copy of an inline sample has one, too.
     #[derive(Clone, Copy)]
@@ -339,9 +279,7 @@ shared_struct! {
         /// Length of the payload.
         length_bytes: u64 = 56,
     }
-}
 
-shared_struct! {
     /// Start of an endpoint's description, in an endpoint block and in the publisher's file; the node's name, the
     /// topic, the type's name and its definition follow as UTF-8, without separators.
     #[derive(Clone, Copy, FromBytes, IntoBytes, Immutable, KnownLayout)]
@@ -380,6 +318,53 @@ shared_struct! {
         reserved: [u64; 3] = 144,
     }
 }
+
+/// Words of the bits for topics that have news.
+pub(crate) const READY_WORDS: usize = 6;
+/// The waiter wants to be rung for all news.
+pub(crate) const WAITER_PLAIN: u32 = 0;
+/// The waiter collects bits, and is about to look at them.
+pub(crate) const WAITER_AWAKE: u32 = 1;
+/// The waiter collects bits, and sleeps.
+pub(crate) const WAITER_ASLEEP: u32 = 2;
+
+/// A block of `RECORDS_PER_BLOCK` records.
+pub(crate) const BLOCK_RECORDS: u32 = 1;
+/// A block with one endpoint's description.
+pub(crate) const BLOCK_ENDPOINT: u32 = 2;
+
+/// The record of a matched subscription.
+pub(crate) const READER_ACTIVE: u32 = 1;
+/// More pins for a subscription that holds many samples; its cursor and depth mean nothing.
+pub(crate) const READER_EXTENSION: u32 = 2;
+/// The subscription is gone; pins that are left belong to samples that are still held.
+pub(crate) const READER_LEFT: u32 = 3;
+/// As [`READER_ACTIVE`], of a RELIABLE KEEP_ALL subscription: a RELIABLE KEEP_ALL publisher waits for its cursor.
+pub(crate) const READER_GATING: u32 = 4;
+
+/// Samples for each store of the head, a power of two: readers that keep up have the head's line in their cache meanwhile. Models
+/// publish few samples.
+pub(crate) const SAMPLES_PER_HEAD_STORE: u64 = if cfg!(loom) { 2 } else { 8 };
+/// The publisher publishes.
+pub(crate) const PUBLISHER_LIVE: u32 = 1;
+/// The publisher left in an orderly way; the samples in its ring can still be taken.
+pub(crate) const PUBLISHER_LEFT: u32 = 2;
+
+/// Place of an inline sample's length in its entry's word.
+pub(crate) const LENGTH_SHIFT: u32 = 52;
+/// Place of its wall time, and the bits of that.
+pub(crate) const WALL_SHIFT: u32 = 32;
+pub(crate) const WALL_BITS: u32 = 20;
+/// Where an inline payload begins in its entry.
+pub(crate) const INLINE_OFFSET: usize = size_of::<RingEntry>();
+/// The largest payload that an entry may hold.
+pub(crate) const MAX_INLINE_BYTES: usize = 1024;
+
+/// Bytes of an entry for inline payloads of up to `inline_bytes`: whole lines.
+pub(crate) const fn entry_bytes(inline_bytes: usize) -> usize {
+    (INLINE_OFFSET + inline_bytes).next_multiple_of(LINE_BYTES)
+}
+
 /// The endpoint publishes.
 pub(crate) const ROLE_PUBLISHER: u32 = 1;
 /// The endpoint subscribes.
@@ -409,42 +394,12 @@ pub(crate) const BOARD_WAITERS_OFFSET: usize = BOARD_TOPICS_OFFSET + TOPIC_LINES
 /// Size of a board.
 pub(crate) const BOARD_BYTES: usize = BOARD_WAITERS_OFFSET + WAITER_LINES * size_of::<WaiterLine>();
 
-type Fields = &'static [(&'static str, &'static str, usize)];
-const STRUCTS: &[(&str, usize, Fields)] = &[
-    ("FileHeader", size_of::<FileHeader>(), FileHeader::FIELDS),
-    ("BoardHeader", size_of::<BoardHeader>(), BoardHeader::FIELDS),
-    ("TopicLine", size_of::<TopicLine>(), TopicLine::FIELDS),
-    ("WaiterLine", size_of::<WaiterLine>(), WaiterLine::FIELDS),
-    ("ProcessHeader", size_of::<ProcessHeader>(), ProcessHeader::FIELDS),
-    ("BlockHeader", size_of::<BlockHeader>(), BlockHeader::FIELDS),
-    ("EndpointHeader", size_of::<EndpointHeader>(), EndpointHeader::FIELDS),
-    ("ReaderRecord", size_of::<ReaderRecord>(), ReaderRecord::FIELDS),
-    ("PublisherHeader", size_of::<PublisherHeader>(), PublisherHeader::FIELDS),
-    ("RingEntry", size_of::<RingEntry>(), RingEntry::FIELDS),
-    ("SlotHeader", size_of::<SlotHeader>(), SlotHeader::FIELDS),
-    ("DescriptionHeader", size_of::<DescriptionHeader>(), DescriptionHeader::FIELDS),
-];
-
 /// A hash of every struct, field, type and offset; files of another hash are refused.
 pub(crate) const LAYOUT_HASH: u64 = {
-    let mut hash = FNV_OFFSET;
-    let mut s = 0;
-    while s < STRUCTS.len() {
-        let (name, size, fields) = STRUCTS[s];
-        hash = fnv1a(fnv1a(hash, name.as_bytes()), &size.to_le_bytes());
-        let mut f = 0;
-        while f < fields.len() {
-            let (field, type_name, offset) = fields[f];
-            hash = fnv1a(fnv1a(hash, field.as_bytes()), type_name.as_bytes());
-            hash = fnv1a(hash, &offset.to_le_bytes());
-            f += 1;
-        }
-        s += 1;
-    }
-    let mut c = 0;
-    while c < CONSTANTS.len() {
-        hash = fnv1a(hash, &CONSTANTS[c].to_le_bytes());
-        c += 1;
+    let (mut hash, mut index) = (fnv1a(FNV_OFFSET, LAYOUT.as_bytes()), 0);
+    while index < CONSTANTS.len() {
+        hash = fnv1a(hash, &CONSTANTS[index].to_le_bytes());
+        index += 1;
     }
     hash
 };
@@ -493,20 +448,11 @@ pub(crate) fn topic_hash(topic: &str) -> u64 {
 /// The layout as text, for the golden file.
 #[must_use]
 pub fn describe() -> String {
-    let mut text = format!("format version {FORMAT_VERSION}, layout hash {LAYOUT_HASH:016x}\n");
-    for (name, size, fields) in STRUCTS {
-        // Writing to a String cannot fail.
-        let _ = writeln!(text, "\n{name}: {size} bytes");
-        for (field, type_name, offset) in *fields {
-            let _ = writeln!(text, "  {offset:>4}  {field}: {type_name}");
-        }
-    }
-    let _ = writeln!(
-        text,
-        "\nboard: topics at {BOARD_TOPICS_OFFSET} x {TOPIC_LINES}, waiters at {BOARD_WAITERS_OFFSET} x {WAITER_LINES}, \
+    format!(
+        "format version {FORMAT_VERSION}, layout hash {LAYOUT_HASH:016x}\n{LAYOUT}\n\
+         board: topics at {BOARD_TOPICS_OFFSET} x {TOPIC_LINES}, waiters at {BOARD_WAITERS_OFFSET} x {WAITER_LINES}, \
          {BOARD_BYTES} bytes\nslot: payload at {PAYLOAD_OFFSET}\nblock: {RECORDS_PER_BLOCK} records of {PINS_PER_RECORD} pins\n\
          entry: dead << 31 | sequence & 0x7fffffff, with offset / {LINE_BYTES} << 32 of the slot, or\n\
-         inline << 63 | length << 52 | (wall time - time - wall_offset_ns, 20 bits) << 32"
-    );
-    text
+         inline << 63 | length << 52 | (wall time - time - wall_offset_ns, 20 bits) << 32\n"
+    )
 }

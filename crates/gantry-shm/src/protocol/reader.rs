@@ -171,15 +171,9 @@ impl Reader {
             return None;
         }
         let info = self.ring.copy(self.next, word, payload).filter(|_| !self.is_lapped())?;
-        pin.store(COPIED, release(Site::PinStore)); // (4) as in `set_pin`
+        pin.store(COPIED, release(Site::PinStore)); // (4) as in `pin`
         self.advance();
         Some(info)
-    }
-
-    /// Likely length of the next sample, if it is in a slot.
-    #[inline]
-    pub(crate) fn length_hint(&self) -> usize {
-        self.ring.length_hint(self.next)
     }
 
     /// The next sample: `first` is what [`Reader::look`] found. One in a slot is pinned with `pin`, which is 0 and the caller's
@@ -238,7 +232,7 @@ impl Reader {
                 }
                 Entry::Inline(word) => match self.ring.copy(self.next, word, payload) {
                     Some(info) if !self.is_lapped() => {
-                        pin.store(COPIED, release(Site::PinStore)); // (4) as in `set_pin`
+                        pin.store(COPIED, release(Site::PinStore)); // (4) as in `pin`
                         return Taken::Inline(info);
                     }
                     _ if self.ring.look(self.next) == Entry::Moved => return Taken::Moved,
@@ -269,7 +263,9 @@ impl Reader {
     /// Pins the next sample, and looks at its entry: one that is alive stays (2).
     #[inline]
     fn pin(&self, pin: &AtomicU64) -> Entry {
-        set_pin(pin, self.next);
+        pin.store(self.next, release(Site::PinStore)); // (4) continues the release of an earlier unpin: C++20 release sequences
+        full_fence(Site::PinFence); // (2)
+        crash::point(Point::Pinned);
         self.ring.look(self.next) // this look is the check; there is no other
     }
 
@@ -305,14 +301,6 @@ pub(crate) fn newest(header: &PublisherHeader, ring: &Ring) -> Option<u64> {
         }
     }
     Some(newest)
-}
-
-/// Announces that `sequence` must not be overwritten. The caller looks at the entry after this.
-#[inline]
-fn set_pin(pin: &AtomicU64, sequence: u64) {
-    pin.store(sequence, release(Site::PinStore)); // (4) continues the release of an earlier unpin: C++20 release sequences
-    full_fence(Site::PinFence); // (2)
-    crash::point(Point::Pinned);
 }
 
 /// Releases the pin: this reader's last reads come before the publisher's next writes (4).

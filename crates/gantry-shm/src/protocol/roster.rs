@@ -13,7 +13,8 @@ use crate::protocol::{
 pub(crate) struct Roster<K> {
     /// The publisher's key, by which records name it.
     key: u64,
-    generation: u64,
+    /// The joins and leaves until here are known.
+    pub(crate) generation: u64,
     pub(crate) records: Vec<(InRegion<ReaderRecord>, K)>,
     /// Scratch for [`Roster::pinned`].
     pinned: Vec<u64>,
@@ -26,25 +27,12 @@ impl<K> Roster<K> {
         Roster { key, generation, records, pinned }
     }
 
-    /// The generation whose joiners are known.
-    #[inline]
-    pub(crate) fn generation(&self) -> u64 {
-        self.generation
-    }
-
     /// The records of subscriptions that still take. A record whose subscription left may belong to another publisher by now.
-    fn active(&self) -> impl Iterator<Item = (&ReaderRecord, u32)> {
-        self.records.iter().filter_map(|(record, _)| Some((&**record, self.state_of_active(record)?)))
-    }
-
-    fn state_of_active(&self, record: &ReaderRecord) -> Option<u32> {
-        let state = record.state.load(Relaxed);
-        (matches!(state, READER_ACTIVE | READER_GATING) && record.key.load(Relaxed) == self.key).then_some(state)
-    }
-
-    /// The keepers of the memory of subscriptions that still take.
-    pub(crate) fn keepers(&self) -> impl Iterator<Item = &K> {
-        self.records.iter().filter(|(record, _)| self.state_of_active(record).is_some()).map(|(_, keeper)| keeper)
+    pub(crate) fn active(&self) -> impl Iterator<Item = &(InRegion<ReaderRecord>, K)> {
+        self.records.iter().filter(|(record, _)| {
+            let takes = matches!(record.state.load(Relaxed), READER_ACTIVE | READER_GATING);
+            takes && record.key.load(Relaxed) == self.key
+        })
     }
 
     /// Number of subscriptions.
@@ -65,7 +53,7 @@ impl<K> Roster<K> {
 
     /// The oldest sequence that a gating subscription has not taken yet; `u64::MAX` if there is none.
     pub(crate) fn gating_sequence(&self) -> u64 {
-        let gating = self.active().filter(|&(_, state)| state == READER_GATING);
+        let gating = self.active().filter(|(record, _)| record.state.load(Relaxed) == READER_GATING);
         let sequence = gating.map(|(record, _)| record.cursor.load(Relaxed)).min().unwrap_or(u64::MAX);
         acquire_fence(Site::GateLook); // (6)
         sequence

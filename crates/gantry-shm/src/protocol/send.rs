@@ -3,21 +3,16 @@
 
 use crate::protocol::sync::{AtomicU64, Fenced, Ordering::Relaxed, Site, full_fence, release};
 
-/// The newest sequence of one publisher, for the sender: on a line of its own, since the sender's looks take it from the
-/// publisher's core.
+/// The newest sequence of one publisher, 0 = none yet, for the sender: on a line of its own, since the sender's looks take it from
+/// the publisher's core.
 #[repr(align(64))]
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Outbox {
     /// Sequence of the newest sample. W: the publisher. R: the sender.
     newest: AtomicU64,
 }
 
 impl Outbox {
-    /// Nothing was published yet.
-    pub(crate) fn new() -> Outbox {
-        Outbox { newest: AtomicU64::new(0) }
-    }
-
     /// Publisher: tells the sender of a sample whose entry is stored. Release: the entry happens before the sender's fence, so a
     /// waiter whose fence comes after that one sees the entry (C++20 [atomics.order]); the publisher needs no SeqCst fence.
     #[inline]

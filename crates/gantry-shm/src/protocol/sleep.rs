@@ -87,20 +87,12 @@ impl TopicLine {
 #[derive(Clone, Copy)]
 pub(crate) struct TopicLines {
     pub(crate) topic: InRegion<TopicLine>,
-    waiters: InRegion<[WaiterLine; WAITER_LINES]>,
-    bit: ReadyBit,
+    pub(crate) waiters: InRegion<[WaiterLine; WAITER_LINES]>,
+    /// The topic's in the lines of waiters that collect.
+    pub(crate) bit: ReadyBit,
 }
 
 impl TopicLines {
-    /// `bit` is the topic's in the lines of waiters that collect.
-    pub(crate) fn new(
-        topic: InRegion<TopicLine>,
-        waiters: InRegion<[WaiterLine; WAITER_LINES]>,
-        bit: ReadyBit,
-    ) -> TopicLines {
-        TopicLines { topic, waiters, bit }
-    }
-
     /// Wakes the waiters that sleep until there is a sample, for news that were stored before the fence (3). A system call for
     /// each sleeper, none if there is none.
     #[inline]

@@ -174,11 +174,9 @@ impl Futex {
     /// the call returns at once. It also returns after the timeout `limit`, and when a POSIX signal interrupts it, so the caller
     /// checks its condition after every return. Always one system call.
     pub(crate) fn sleep(&self, rings: u32, limit: Duration) {
-        let timeout = rustix::thread::futex::Timespec {
-            tv_sec: limit.as_secs().min(i64::MAX as u64) as i64,
-            tv_nsec: limit.subsec_nanos().into(),
-        };
-        let _ = rustix::thread::futex::wait(&self.0, rustix::thread::futex::Flags::empty(), rings, Some(&timeout));
+        // None, no timeout: it is longer than the kernel can count.
+        let timeout = rustix::thread::futex::Timespec::try_from(limit).ok();
+        let _ = rustix::thread::futex::wait(&self.0, rustix::thread::futex::Flags::empty(), rings, timeout.as_ref());
     }
 }
 

@@ -202,8 +202,7 @@ impl<K> Writer<K> {
     fn reclaim(&mut self, Retired: Retired, _: Fenced) {
         // After the fence and before the pins: a joiner raises the generation before it pins, so a reader that could have seen an
         // entry alive is in the roster, or stops this.
-        if acquire(&self.lines.topic.readers_generation) == self.roster.generation()
-            || is_weakened(Site::GenerationLook)
+        if acquire(&self.lines.topic.readers_generation) == self.roster.generation || is_weakened(Site::GenerationLook)
         {
             let pinned = self.roster.pinned();
             crash::point(Point::PinsRead);
@@ -215,7 +214,7 @@ impl<K> Writer<K> {
     /// Whether readers came or went since the roster was made. A hint; [`Writer::reclaim`] looks again.
     #[inline]
     pub(crate) fn may_be_outdated(&self) -> bool {
-        self.lines.topic.readers_generation.load(Relaxed) != self.roster.generation()
+        self.lines.topic.readers_generation.load(Relaxed) != self.roster.generation
     }
 
     /// Exchanges the roster for a newer one. The caller grows the ring for these readers if it can, then calls [`Writer::grant`].
@@ -237,7 +236,7 @@ impl<K> Writer<K> {
         self.header.granted_depth.store(self.horizon as u64, Relaxed);
         crash::point(Point::DepthGranted);
         // Release: the pins of a reader that sees it are honoured from here on.
-        self.header.seen_generation.store(self.roster.generation(), Release);
+        self.header.seen_generation.store(self.roster.generation, Release);
         crash::point(Point::GenerationSeen);
     }
 
@@ -337,7 +336,7 @@ mod tests {
         let retention = Retention { guaranteed: 1, samples, bytes: usize::MAX, is_keep_all: true, is_gated: true };
         let mut writer = Writer::new(
             part(),
-            TopicLines::new(part(), part(), ReadyBit(0)),
+            TopicLines { topic: part(), waiters: part(), bit: ReadyBit(0) },
             None,
             ring,
             Roster::new(7, 0, Vec::new()),

@@ -19,7 +19,6 @@ use std::{ptr::NonNull, sync::atomic::Ordering::*};
 /// The file of one publisher of this process.
 pub(crate) struct PublisherFile {
     pub(crate) region: Region,
-    pub(crate) name: String,
     pub(crate) epoch: Epoch,
     /// Slots of loans that were dropped unpublished; the publisher takes them when it is short of slots.
     pub(crate) returned_slots: ReturnedSlots,
@@ -57,13 +56,14 @@ impl PublisherFile {
         // SAFETY: `text.len()` bytes inside the mapping (`pointer`), not overlapping the vector, not yet visible.
         unsafe { target.copy_from_nonoverlapping(NonNull::from(text.as_slice()).cast(), text.len()) };
         crash::point(Point::PublisherWritten);
-        Ok(PublisherFile { region, name, epoch: domain.epoch, returned_slots: ReturnedSlots::new() })
+        Ok(PublisherFile { region, epoch: domain.epoch, returned_slots: ReturnedSlots::new() })
     }
 
     /// Gives the file its name: from now on other processes can open it, and its descriptor is closed.
     pub(crate) fn publish_name(&mut self, domain: &Domain) -> Result<()> {
-        let linked = self.region.publish_name(&domain.directory, &self.name);
-        linked.map_err(|e| Error::system(format!("name {}/{}", domain.directory, self.name), e))?;
+        let (directory, name) = (&domain.directory, self.region.name());
+        let linked = self.region.publish_name(directory, name);
+        linked.map_err(|e| Error::system(format!("name {directory}/{name}"), e))?;
         self.region.close_file();
         Ok(())
     }

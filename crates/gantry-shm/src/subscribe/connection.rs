@@ -91,7 +91,7 @@ impl PendingConnection {
         qos: &Qos,
     ) -> Result<PendingConnection> {
         let mapping = Arc::new(PublisherMapping::open(&domain.directory, file_name, publisher.key)?);
-        mapping.prefault_new(&domain.directory);
+        mapping.region.prefault_new(&domain.directory);
         let (state, depth) = record_words(&publisher.qos, qos);
         // The publisher may have more samples than its depth, for others or not retired yet; a late joiner cannot count on them.
         let offered = if publisher.qos.history == History::KeepLast { publisher.qos.depth } else { MAX_DEPTH };
@@ -220,7 +220,7 @@ impl Connection {
     fn take_entry(&mut self, mut entry: Entry, losses: &mut Losses) -> Result<Option<Sample>, Box<Error>> {
         for _ in 0..MAX_RING_CHANGES {
             if let Entry::Slot(offset) = entry {
-                let length_bytes = self.reader.length_hint();
+                let length_bytes = self.reader.ring.length_hint(self.reader.next);
                 prefetch::message(self.mapping.hint(offset, length_bytes)?, length_bytes, prefetch::for_reading);
             }
             let (first, place) = (self.reader.next, self.free_place()?);
@@ -234,9 +234,7 @@ impl Connection {
                 self.count_losses(first, passed, losses); // in a ring that was replaced meanwhile, too
             }
             match taken {
-                Taken::Slot { offset, length_bytes } => {
-                    return self.in_slot(offset, length_bytes, place).map(Some);
-                }
+                Taken::Slot { offset, length_bytes } => return self.in_slot(offset, length_bytes, place).map(Some),
                 Taken::Inline(info) => return Ok(Some(self.copied(&info, place))),
                 Taken::Nothing => return Ok(None),
                 Taken::Moved => self.reader.ring = self.mapping.ring()?,
@@ -245,23 +243,16 @@ impl Connection {
                     return Err(self.nonsense(format!("an inline sample of {length_bytes} bytes")));
                 }
             }
-            match self.reader.look() {
-                Some(in_new_ring) => entry = in_new_ring,
-                None => return Ok(None),
-            }
+            let Some(in_new_ring) = self.reader.look() else { return Ok(None) };
+            entry = in_new_ring;
         }
-        Err(self.always_moved())
+        Err(self.mapping.always_moved().into())
     }
 
     #[cold]
     fn nonsense(&self, found: String) -> Box<Error> {
         let expected = format!("a head and entries that make sense for sequence {}", self.reader.next);
-        Error::corrupt(self.mapping.name(), "the ring", expected, found).into()
-    }
-
-    #[cold]
-    fn always_moved(&self) -> Box<Error> {
-        Error::corrupt(self.mapping.name(), "the ring", "a ring that is in use", "only replaced ones").into()
+        Error::corrupt(self.mapping.region.name(), "the ring", expected, found).into()
     }
 
     #[cold]
@@ -360,7 +351,7 @@ impl Connection {
         let (sequence, expected) = (header.sequence, self.reader.next - 1);
         if sequence != expected {
             let what = format!("the slot at {offset}");
-            return Err(Error::corrupt(self.mapping.name(), what, expected, sequence).into());
+            return Err(Error::corrupt(self.mapping.region.name(), what, expected, sequence).into());
         }
         Ok(header.length_bytes as usize)
     }

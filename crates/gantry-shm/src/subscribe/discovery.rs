@@ -242,7 +242,7 @@ impl ControlTask for PublisherDiscovery {
             domain.board.topic_changed(self.topic, Side::Publishers);
         }
         discovered.forget_gone();
-        discovered.joined.iter().for_each(|joined| joined.mapping.prefault_new(&domain.directory));
+        discovered.joined.iter().for_each(|joined| joined.mapping.region.prefault_new(&domain.directory));
         let waker = if discovered.version == version { None } else { discovered.listener.waker.take() };
         let mut mismatches = discovered.mismatches.clone();
         drop(guard); // the task that wakes up, and the listener, may lock it

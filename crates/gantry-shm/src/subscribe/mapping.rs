@@ -19,7 +19,7 @@ pub(crate) const MAX_RING_CHANGES: usize = 64;
 
 /// A mapped publisher's file.
 pub(crate) struct PublisherMapping {
-    region: Region,
+    pub(crate) region: Region,
     /// In `region`.
     pub(crate) header: InRegion<PublisherHeader>,
     pub(crate) key: u64,
@@ -72,11 +72,17 @@ impl PublisherMapping {
             let ring = self.ring()?;
             match reader::newest(&self.header, &ring) {
                 Some(sequence) if sequence <= MAX_SEQUENCE => return Ok((ring, sequence)),
-                Some(sequence) => return Err(Error::corrupt(self.name(), "its head", "a sequence", sequence)),
+                Some(sequence) => return Err(Error::corrupt(self.region.name(), "its head", "a sequence", sequence)),
                 None => {} // replaced meanwhile
             }
         }
-        Err(Error::corrupt(self.name(), "the ring", "a ring that is in use", "only replaced ones"))
+        Err(self.always_moved())
+    }
+
+    /// A publisher that replaces its ring at each look.
+    #[cold]
+    pub(crate) fn always_moved(&self) -> Error {
+        Error::corrupt(self.region.name(), "the ring", "a ring that is in use", "only replaced ones")
     }
 
     /// Address of the payload of the slot at `offset`, unchecked: for prefetching only. That much of the file is mapped after this
@@ -108,25 +114,12 @@ impl PublisherMapping {
     #[cold]
     fn no_slot(&self, offset: usize, length_bytes: usize) -> Error {
         let expected = format!("a slot from {} on, with at most {} bytes", self.memory_offset, self.payload_bytes);
-        Error::corrupt(
-            self.region.name(),
-            "a ring entry",
-            expected,
-            format!("one at {offset}, with {length_bytes} bytes"),
-        )
-    }
-
-    /// Control path: brings in the pages by which the file grew since the last call ([`Region::prefault_new`]).
-    pub(crate) fn prefault_new(&self, directory: &Directory) {
-        self.region.prefault_new(directory);
+        let found = format!("one at {offset}, with {length_bytes} bytes");
+        Error::corrupt(self.region.name(), "a ring entry", expected, found)
     }
 
     /// The longest payload in an entry.
     pub(crate) fn inline_bytes(&self) -> usize {
         self.entry_bytes - INLINE_OFFSET
-    }
-
-    pub(crate) fn name(&self) -> &str {
-        self.region.name()
     }
 }

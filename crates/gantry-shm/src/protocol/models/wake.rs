@@ -74,7 +74,7 @@ pub(super) const COLLECT_AGAIN: Model = Model {
 /// second is published.
 pub(super) const SENDER: Model = Model {
     run: || {
-        let (board, outbox) = (Arc::<Board>::default(), Arc::new(Outbox::new()));
+        let (board, outbox) = (Arc::<Board>::default(), Arc::<Outbox>::default());
         let world = World::new(&board, 2, 4);
         let mut publisher = Publisher::asynchronous(&world, keep_last(2), Some(outbox.clone()));
         let mut subscription = Subscription::join(&world, READER_ACTIVE, 2, true);

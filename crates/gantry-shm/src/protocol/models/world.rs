@@ -45,7 +45,7 @@ impl Board {
         let topic = unsafe { InRegion::new(&self.topic) };
         // SAFETY: as above.
         let waiters = unsafe { InRegion::new(&self.waiters) };
-        TopicLines::new(topic, waiters, TOPIC_BIT)
+        TopicLines { topic, waiters, bit: TOPIC_BIT }
     }
 }
 

@@ -16,22 +16,18 @@ impl Publisher {
     #[cold]
     pub(super) fn wait_for_room(&mut self, bytes: usize) -> Result<()> {
         let limit = self.options.max_blocking_time;
-        if limit.is_zero() {
-            self.discover();
-            drop_dead_readers(&mut self.writer.roster);
-            return if self.writer.is_blocked(bytes) { Err(self.timed_out(limit)) } else { Ok(()) };
-        }
         let deadline = Instant::now().checked_add(limit);
-        let bell = self.waiter.index();
         let is_over = || deadline.is_some_and(|deadline| Instant::now() >= deadline);
         loop {
             self.discover();
             drop_dead_readers(&mut self.writer.roster);
-            self.writer.set_blocked(bell.0 as u64 + 1);
-            let slice = Instant::now() + BLOCKED_SLICE;
-            let slice = deadline.map_or(slice, |deadline| deadline.min(slice));
-            let writer = &mut self.writer;
-            self.waiter.sleep_once(Some(slice), std::iter::empty(), || !writer.is_blocked(bytes));
+            if !limit.is_zero() {
+                self.writer.set_blocked(self.waiter.index().0 as u64 + 1);
+                let slice = Instant::now() + BLOCKED_SLICE;
+                let slice = deadline.map_or(slice, |deadline| deadline.min(slice));
+                let writer = &mut self.writer;
+                self.waiter.sleep_once(Some(slice), std::iter::empty(), || !writer.is_blocked(bytes));
+            }
             let is_blocked = self.writer.is_blocked(bytes);
             if !is_blocked || is_over() {
                 self.writer.set_blocked(0);

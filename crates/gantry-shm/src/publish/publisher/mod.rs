@@ -85,8 +85,6 @@ pub struct Publisher {
     /// Size of the ring's entries, and the longest payload that rides in one.
     entry_bytes: usize,
     inline_bytes: usize,
-    /// Size of the slot in which such a payload is written: it is copied to the end of the entry's line.
-    inline_slot_bytes: usize,
     /// As in the header.
     wall_offset_ns: u64,
     writer: Writer<Arc<crate::domain::peer::Peer>>,
@@ -145,13 +143,9 @@ impl Publisher {
         let discovery = Arc::new(ReaderDiscovery::new(&domain, topic, description.key));
         file.publish_name(&domain).map_err(removed)?;
         let file = Arc::new(file);
-        let block = match domain.process.add_endpoint(&domain.directory, &description) {
-            Ok(block) => block,
-            Err(e) => {
-                domain.directory.unlink(&file.name)?;
-                return Err(e);
-            }
-        };
+        let added = domain.process.add_endpoint(&domain.directory, &description);
+        // After two errors, the first is the one to return.
+        let block = added.inspect_err(|_| drop(domain.directory.unlink(file.region.name())))?;
         participant.control.register(topic, Side::Readers, &discovery);
         let waiter = Waiter::new(domain.clone());
         let mut publisher = Publisher {
@@ -168,7 +162,6 @@ impl Publisher {
             memory,
             entry_bytes,
             inline_bytes,
-            inline_slot_bytes: slot_bytes(entry_bytes - INLINE_OFFSET)?,
             wall_offset_ns,
             writer,
             discovery,
@@ -216,8 +209,9 @@ impl Publisher {
         if !self.epoch.is_current() || length_bytes > self.description.message_type.payload_bytes {
             return Err(self.refused_loan(length_bytes));
         }
-        // A message that will be copied into the ring's entry is written in a slot of one size.
-        let bytes = if self.is_inline(length_bytes) { self.inline_slot_bytes } else { slot_bytes(length_bytes)? };
+        // A message that will be copied into the ring's entry is written in a slot of one size, to the end of the entry's line.
+        let room_bytes = if self.is_inline(length_bytes) { self.entry_bytes - INLINE_OFFSET } else { length_bytes };
+        let bytes = slot_bytes(room_bytes)?;
         let slot = match self.writer.history.take_free(bytes) {
             Some(slot) => slot,
             None => self.make_room(bytes)?,
@@ -435,7 +429,7 @@ impl Drop for Publisher {
         }
         // A drop cannot return errors; the reaper removes the rest when this process is gone.
         let _ = self.domain.process.remove_endpoint(self.block);
-        let _ = self.domain.directory.unlink(&self.file.name);
+        let _ = self.domain.directory.unlink(self.file.region.name());
         self.domain.board.topic_changed(self.topic, Side::Publishers);
         self.domain.board.graph_changed();
         self.domain.process.free_endpoint(self.block);

@@ -64,13 +64,13 @@ impl Publisher {
     /// samples that are published from here on.
     #[must_use]
     pub fn reaches_process_of(&self, endpoint: Gid) -> bool {
-        self.writer.roster.keepers().any(|peer| endpoint.is_of_process(&peer.id))
+        self.writer.roster.active().any(|(_, peer)| endpoint.is_of_process(&peer.id))
     }
 
     /// A number that changes whenever other subscriptions are matched.
     #[must_use]
     pub fn readers_version(&self) -> u64 {
-        self.writer.roster.generation()
+        self.writer.roster.generation
     }
 
     /// The processes of RELIABLE KEEP_ALL subscriptions that have not taken the sample with that sequence, for a sentence.

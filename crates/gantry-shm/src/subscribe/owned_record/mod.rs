@@ -46,7 +46,7 @@ static UNUSED_CELLS: Mutex<Vec<&'static OrphanCell>> = Mutex::new(Vec::new());
 
 /// No child begins with the lock taken.
 fn lock<T, R>(mutex: &Mutex<T>, run: impl FnOnce(&mut T) -> R) -> R {
-    fork::without_fork(|| run(&mut mutex.lock().unwrap_or_else(PoisonError::into_inner)))
+    fork::without_fork(|_| run(&mut mutex.lock().unwrap_or_else(PoisonError::into_inner)))
 }
 
 /// A record that is free again when this is dropped. A pin of 0 is free. Aligned: it is read at each release, and a publisher's
@@ -57,7 +57,6 @@ pub(crate) struct OwnedRecord {
     _mapping: Arc<PublisherMapping>,
     /// In the process file, which `domain` keeps.
     pub(crate) record: InRegion<ReaderRecord>,
-    epoch: fork::Epoch,
     cell: &'static OrphanCell,
     /// A place for each pin.
     pub(crate) places: Places,
@@ -73,7 +72,7 @@ impl OwnedRecord {
     ) -> Arc<OwnedRecord> {
         let cell = lock(&UNUSED_CELLS, Vec::pop).unwrap_or_else(|| Box::leak(Box::default()));
         let places = Places::new(&record, mapping.inline_bytes(), (domain.epoch, cell, mapping.gid));
-        Arc::new(OwnedRecord { _mapping: mapping, record, epoch: domain.epoch, cell, places, domain })
+        Arc::new(OwnedRecord { _mapping: mapping, record, cell, places, domain })
     }
 
     /// The connection is dropped: its last sample frees the record, or this does.
@@ -90,7 +89,7 @@ impl OwnedRecord {
 impl Drop for OwnedRecord {
     fn drop(&mut self) {
         // No pin is set (O1).
-        if self.epoch.is_current() {
+        if self.domain.epoch.is_current() {
             self.domain.process.free_record(self.record);
             self.cell.flag.store(0, Relaxed); // the lock publishes it to the next record
             lock(&UNUSED_CELLS, |cells| cells.push(self.cell));
