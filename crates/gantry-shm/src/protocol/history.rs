@@ -3,7 +3,6 @@
 //! Plain data without shared memory, so that it is tested by itself. A slot is at any time in exactly one state: free, on loan,
 //! retained, or retired. Inline samples have a sequence and no slot. Only [`History::add_slot`] allocates.
 
-use crate::protocol::layout::LINE_BYTES;
 use std::collections::VecDeque;
 
 /// Memory for one sample, header included.
@@ -14,23 +13,11 @@ pub(crate) struct Slot {
     pub(crate) bytes: usize,
 }
 
-impl Slot {
-    /// In one word. Offset and length are multiples of 64, below 2^38 (`region`, `MAX_RESERVE_BYTES`); no slot begins at 0.
-    #[inline]
-    pub(crate) fn to_word(self) -> u64 {
-        ((self.offset / LINE_BYTES) as u64) << 32 | (self.bytes / LINE_BYTES) as u64
-    }
-
-    #[inline]
-    pub(crate) fn from_word(word: u64) -> Slot {
-        Slot { offset: (word >> 32) as usize * LINE_BYTES, bytes: word as u32 as usize * LINE_BYTES }
-    }
-}
-
 /// The slots of one publisher.
 #[derive(Debug)]
 pub(crate) struct History {
     free: Vec<Slot>,
+    loaned: Vec<Slot>,
     /// Those samples from `tail` to `head` that have a slot.
     retained: VecDeque<(u64, Slot)>,
     /// Sequence of the oldest retained sample, or of the next one if none is.
@@ -40,30 +27,31 @@ pub(crate) struct History {
     retained_bytes: usize,
     /// Out of the history, marked dead; a reader may still have them pinned.
     retired: Vec<(u64, Slot)>,
-    /// All slots, and their bytes.
-    count: usize,
+    /// Of all slots.
     bytes: usize,
 }
 
 impl History {
     /// Empty books; the first sample will be number 1.
     pub(crate) fn new() -> History {
-        let (free, retained, retired) = (Vec::new(), VecDeque::new(), Vec::new());
-        History { free, retained, tail: 1, head: 0, retained_bytes: 0, retired, count: 0, bytes: 0 }
+        let (free, loaned, retained, retired) = (Vec::new(), Vec::new(), VecDeque::new(), Vec::new());
+        History { free, loaned, retained, tail: 1, head: 0, retained_bytes: 0, retired, bytes: 0 }
     }
 
     /// Adds a new slot, which is on loan. Reserves room for it in every list.
     pub(crate) fn add_slot(&mut self, slot: Slot) {
-        self.count += 1;
         self.bytes += slot.bytes;
-        self.free.reserve(self.count - self.free.len());
-        self.retained.reserve(self.count - self.retained.len());
-        self.retired.reserve(self.count - self.retired.len());
+        self.loaned.push(slot);
+        let count = self.count();
+        self.free.reserve(count - self.free.len());
+        self.loaned.reserve(count - self.loaned.len());
+        self.retained.reserve(count - self.retained.len());
+        self.retired.reserve(count - self.retired.len());
     }
 
     /// Number of slots.
     pub(crate) fn count(&self) -> usize {
-        self.count
+        self.free.len() + self.loaned.len() + self.retained.len() + self.retired.len()
     }
 
     /// Bytes of the slots that are not free.
@@ -97,7 +85,21 @@ impl History {
 
     /// Slots on loan.
     pub(crate) fn loaned(&self) -> usize {
-        self.count - self.free.len() - self.retained.len() - self.retired.len()
+        self.loaned.len()
+    }
+
+    /// The slot on loan at `offset`. The size of a slot is in these books alone, so that a loan is two words, which travel in
+    /// registers.
+    #[inline]
+    pub(crate) fn on_loan(&self, offset: usize) -> Option<Slot> {
+        self.loaned.iter().rfind(|slot| slot.offset == offset).copied()
+    }
+
+    /// The slot at `offset` is on loan no more; the caller puts it elsewhere.
+    #[inline]
+    fn end_loan(&mut self, offset: usize) -> Option<Slot> {
+        let index = self.loaned.iter().rposition(|slot| slot.offset == offset)?;
+        Some(self.loaned.swap_remove(index))
     }
 
     /// A free slot of at least `bytes`, and at most twice as large; of those the one freed last: its lines are the likeliest to be
@@ -105,7 +107,9 @@ impl History {
     #[inline]
     pub(crate) fn take_free(&mut self, bytes: usize) -> Option<Slot> {
         let index = self.free.iter().rposition(|slot| (bytes..=2 * bytes).contains(&slot.bytes))?;
-        Some(self.free.swap_remove(index)) // the last one, as a rule: nothing moves
+        let slot = self.free.swap_remove(index); // the last one, as a rule: nothing moves
+        self.loaned.push(slot);
+        Some(slot)
     }
 
     /// The slot that [`History::take_free`] is likely to give next.
@@ -114,20 +118,22 @@ impl History {
         self.free.last().copied()
     }
 
-    /// Makes a loaned slot free that was not published.
-    pub(crate) fn return_loan(&mut self, slot: Slot) {
-        self.free.push(slot);
+    /// Makes the slot on loan at `offset` free, which was not published.
+    pub(crate) fn return_loan(&mut self, offset: usize) {
+        let slot = self.end_loan(offset);
+        self.free.extend(slot);
     }
 
     /// Removes all free slots, so that their memory can be allocated in other sizes.
     pub(crate) fn drain_free(&mut self) -> impl Iterator<Item = Slot> {
-        (self.bytes, self.count) = (self.used_bytes(), self.count - self.free.len());
+        self.bytes = self.used_bytes();
         self.free.drain(..)
     }
 
-    /// A loaned slot becomes the newest sample; returns its sequence. The history holds less than the ring has entries.
+    /// A slot on loan becomes the newest sample; returns its sequence. The history holds less than the ring has entries.
     #[inline]
     pub(crate) fn retain(&mut self, slot: Slot) -> u64 {
+        self.end_loan(slot.offset);
         self.retained_bytes += slot.bytes;
         self.retained.push_back((self.head + 1, slot));
         self.retain_inline()
@@ -211,8 +217,8 @@ mod tests {
         assert_eq!((history.take_free(64), history.retained(), history.loaned()), (None, 1, 1));
         history.reclaim_unpinned(&[2]);
         assert_eq!(history.take_free(64), Some(slots[0]));
-        history.return_loan(slots[2]);
-        history.return_loan(slots[0]);
+        history.return_loan(slots[2].offset);
+        history.return_loan(slots[0].offset);
         assert_eq!(history.take_free(64), Some(slots[0]), "the slot freed last comes first");
         assert_eq!((retire_before(&mut history, 9), retire_before(&mut history, 9)), (vec![2], vec![]));
         assert_eq!((history.tail(), history.bytes_of(2), history.bytes_of(1)), (3, 64, 0));
@@ -233,7 +239,7 @@ mod tests {
     #[test]
     fn slots_are_taken_by_size() {
         let (mut history, slots) = with_slots(&[64, 1024, 256]);
-        slots.iter().for_each(|&slot| history.return_loan(slot));
+        slots.iter().for_each(|&slot| history.return_loan(slot.offset));
         assert_eq!(history.take_free(900), Some(slots[1]), "a little too large is good");
         assert_eq!(history.take_free(127), None, "more than twice as large is a waste");
         assert_eq!(history.take_free(512), None);

@@ -78,10 +78,10 @@ impl PublisherFile {
         self.region.pointer(slot.offset, slot.bytes, align_of::<SlotHeader>()).map(drop)
     }
 
-    /// Address of the header of a slot that was checked; the payload follows at `PAYLOAD_OFFSET`.
+    /// Address of the header of the slot at `offset`, which was checked; the payload follows at `PAYLOAD_OFFSET`.
     #[inline]
-    pub(crate) fn header_of(&self, slot: Slot) -> NonNull<SlotHeader> {
-        let header = self.region.base().wrapping_add(slot.offset).cast_mut();
+    pub(crate) fn header_at(&self, offset: usize) -> NonNull<SlotHeader> {
+        let header = self.region.base().wrapping_add(offset).cast_mut();
         // SAFETY: inside a mapping (`check`; R1), so not null.
         unsafe { NonNull::new_unchecked(header) }.cast()
     }

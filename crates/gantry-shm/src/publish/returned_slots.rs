@@ -4,10 +4,9 @@
 //! more there is a list behind a lock. In a queue with a ticket for each slot (crossbeam's), the publisher would wait for a thread
 //! that is preempted between ticket and slot.
 
-use crate::protocol::history::Slot;
 use std::sync::{
     Mutex, PoisonError,
-    atomic::{AtomicU64, Ordering::*},
+    atomic::{AtomicUsize, Ordering::*},
 };
 
 /// Cells for slots: few publishers have more slots, and a publisher looks here when none of them is free.
@@ -15,31 +14,30 @@ const CELLS: usize = 128;
 
 /// The slots that were returned and not taken yet.
 pub(crate) struct ReturnedSlots {
-    /// A slot each, 0 = none. W: the drop of a loan, by compare-and-swap from 0; the publisher, to 0. Both pairs are Release with
+    /// The offset of a slot each, 0 = none: no slot begins at 0. W: the drop of a loan, by compare-and-swap from 0; the publisher, to 0. Both pairs are Release with
     /// Acquire: the loan's last write comes before the slot's next use.
-    cells: [AtomicU64; CELLS],
+    cells: [AtomicUsize; CELLS],
     /// Slots that found no cell.
-    others: Mutex<Vec<Slot>>,
+    others: Mutex<Vec<usize>>,
 }
 
 impl ReturnedSlots {
     /// No slots.
     pub(crate) fn new() -> ReturnedSlots {
-        ReturnedSlots { cells: [const { AtomicU64::new(0) }; CELLS], others: Mutex::default() }
+        ReturnedSlots { cells: [const { AtomicUsize::new(0) }; CELLS], others: Mutex::default() }
     }
 
-    /// Adds the slot of a loan that was dropped.
-    pub(crate) fn put(&self, slot: Slot) {
-        let word = slot.to_word();
-        if !self.cells.iter().any(|cell| cell.compare_exchange(0, word, Release, Relaxed).is_ok()) {
-            self.others.lock().unwrap_or_else(PoisonError::into_inner).push(slot);
+    /// Adds the slot at `offset`, whose loan was dropped.
+    pub(crate) fn put(&self, offset: usize) {
+        if !self.cells.iter().any(|cell| cell.compare_exchange(0, offset, Release, Relaxed).is_ok()) {
+            self.others.lock().unwrap_or_else(PoisonError::into_inner).push(offset);
         }
     }
 
-    /// Publisher: calls `take` for each returned slot, but for a slot that is being returned now.
-    pub(crate) fn take(&self, mut take: impl FnMut(Slot)) {
+    /// Publisher: calls `take` with the offset of each returned slot, but for a slot that is being returned now.
+    pub(crate) fn take(&self, mut take: impl FnMut(usize)) {
         for cell in self.cells.iter().filter(|cell| cell.load(Relaxed) != 0) {
-            take(Slot::from_word(cell.swap(0, Acquire))); // only the publisher takes
+            take(cell.swap(0, Acquire)); // only the publisher takes
         }
         if let Ok(mut others) = self.others.try_lock() {
             others.drain(..).for_each(take);
@@ -50,16 +48,15 @@ impl ReturnedSlots {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::protocol::layout::LINE_BYTES;
 
     #[test]
     fn every_slot_comes_back_once() {
-        let slot = |number: usize| Slot { offset: number * LINE_BYTES, bytes: (1 << 33) + number * LINE_BYTES };
+        let slot = |number: usize| number * 64;
         let (returned, mut back) = (ReturnedSlots::new(), Vec::new());
         for count in [0, 1, CELLS, CELLS + 1, 3 * CELLS] {
             (1..=count).for_each(|number| returned.put(slot(number)));
             returned.take(|slot| back.push(slot));
-            back.sort_unstable_by_key(|slot| slot.offset);
+            back.sort_unstable();
             assert_eq!(std::mem::take(&mut back), (1..=count).map(slot).collect::<Vec<_>>());
         }
         std::thread::scope(|scope| {
@@ -76,7 +73,7 @@ mod tests {
                 std::thread::yield_now();
             }
             returned.take(|slot| back.push(slot));
-            back.sort_unstable_by_key(|slot| slot.offset);
+            back.sort_unstable();
             assert_eq!(back, (1..=THREADS * SLOTS).map(slot).collect::<Vec<_>>());
         });
     }

@@ -47,7 +47,7 @@ impl Publisher {
         let mut writer = Writer::new(header, lines, outbox, ring, Roster::new(KEY, 0, Vec::new()), retention);
         for slot in world.slots() {
             writer.history.add_slot(slot);
-            writer.history.return_loan(slot);
+            writer.history.return_loan(slot.offset);
         }
         Publisher { writer, world: world.clone(), is_gated: retention.is_gated, looks_early: false }
     }

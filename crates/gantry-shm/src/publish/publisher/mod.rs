@@ -24,6 +24,7 @@ use crate::{
     },
     protocol::{
         entry::InlineInfo,
+        history::Slot,
         layout::*,
         prefetch,
         ring::Descriptor,
@@ -250,12 +251,16 @@ impl Publisher {
             return Err(PublishError { loan, error: self.refused() });
         }
         let info = self.inline_info(&loan, time);
-        let kept_bytes = if info.is_some() { 0 } else { loan.slot().bytes };
-        if let Err(error) = self.prepare(kept_bytes, time) {
+        // An inline message keeps no slot.
+        let slot = if info.is_some() { Some(Slot::default()) } else { self.writer.history.on_loan(loan.offset()) };
+        let Some(slot) = slot else { return Err(PublishError { loan, error: self.refused() }) };
+        if let Err(error) = self.prepare(slot.bytes, time) {
             return Err(PublishError { loan, error });
         }
-        let Some(info) = info else { return Ok(self.publish_slot(loan, time)) };
-        let sequence = self.writer.publish_inline(loan.words(), &info);
+        let Some(info) = info else { return Ok(self.publish_slot(loan, slot, time)) };
+        // SAFETY: the slot of a message that may travel inline has that room (`loan_slot`).
+        let words = unsafe { loan.words(self.entry_bytes - INLINE_OFFSET) };
+        let sequence = self.writer.publish_inline(words, &info);
         self.keep_for_next(loan);
         Ok(sequence)
     }
@@ -271,7 +276,7 @@ impl Publisher {
 
     /// Makes the slot of a loan free.
     fn free(&mut self, loan: Loan) {
-        self.writer.history.return_loan(loan.slot());
+        self.writer.history.return_loan(loan.offset());
         self.keep_file(loan);
     }
 
@@ -285,9 +290,9 @@ impl Publisher {
     }
 
     /// Publishes a loan in its slot.
-    fn publish_slot(&mut self, mut loan: Loan, time: SourceTime) -> u64 {
+    fn publish_slot(&mut self, mut loan: Loan, slot: Slot, time: SourceTime) -> u64 {
         self.write_header(&mut loan, time);
-        let sequence = self.writer.publish(loan.slot(), loan.length_bytes());
+        let sequence = self.writer.publish(slot, loan.length_bytes());
         self.keep_file(loan);
         if let Some(next) = self.writer.history.next_free() {
             // A reader of the slot's last sample has its lines in the cache of another core.

@@ -96,7 +96,7 @@ impl Publisher {
             self.free(loan);
         }
         let history = &mut self.writer.history;
-        self.file.returned_slots.take(|slot| history.return_loan(slot));
+        self.file.returned_slots.take(|offset| history.return_loan(offset));
     }
 
     /// A new slot, in the memory of free ones of other sizes or in new memory.
@@ -132,7 +132,7 @@ impl Publisher {
         let useful = if bytes < GROWTH_BYTES { useful } else { LARGE_SLOTS.min(count + 1) };
         for _ in count..useful {
             let slot = self.allocate_slot(bytes).ok()??;
-            self.writer.history.return_loan(slot);
+            self.writer.history.return_loan(slot.offset);
         }
         self.writer.history.take_free(bytes)
     }
