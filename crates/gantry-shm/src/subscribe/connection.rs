@@ -314,7 +314,6 @@ impl Connection {
         let wall_time_ns = info.time_ns.wrapping_add(self.mapping.wall_offset_ns).wrapping_add(info.wall_shift_ns);
         header.sequence = self.reader.next - 1;
         (header.source_time_ns, header.source_wall_time_ns) = (info.time_ns, wall_time_ns);
-        header.length_bytes = info.length_bytes as u64;
         // SAFETY: as above.
         let of_sample = unsafe { place.as_mut() };
         (of_sample.slot, of_sample.length_bytes) = (slot, info.length_bytes);
