@@ -20,8 +20,8 @@ pub(crate) fn unlock(file: impl AsFd) -> Result<(), Errno> {
     request(file, 0, libc::F_OFD_SETLK, libc::F_UNLCK).map(drop)
 }
 
-/// Whether another description holds the write lock of a byte. The probe is for a read lock, so that read locks of other programs (all that
-/// a read-only descriptor may take) do not count. About half a microsecond.
+/// Whether another description holds the write lock of a byte. The probe is for a read lock, so that read locks of other programs
+/// (all that a read-only descriptor may take) do not count. About half a microsecond.
 pub(crate) fn is_locked(file: impl AsFd, byte: i64) -> Result<bool, Errno> {
     Ok(request(file, byte, libc::F_OFD_GETLK, libc::F_RDLCK)? != libc::F_UNLCK)
 }

@@ -11,7 +11,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 /// Publishes by the typed API.
 pub struct Writer {
     publisher: Publisher<Message>,
-    /// What is added to the time of sending for the wall time of the publication; no clock is read. `None`: both are read.
+    /// The difference between the wall time of a publication and its time of sending; no clock is read. `None`: the publisher reads
+    /// the clocks.
     wall_offset: Option<u64>,
 }
 
