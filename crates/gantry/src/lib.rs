@@ -103,7 +103,7 @@ pub use gantry_shm::{
     QosPolicy, Reliability, RequestId, SampleInfo, SourceTime, TypeDescription,
 };
 pub use graph::{Connection, EndpointType, GraphEntity, GraphEvent, GraphEvents, TopicEndpointInfo};
-pub use node::{Node, NodeBuilder, expand_topic_name};
+pub use node::{Node, NodeBuilder, expand_topic_name, remove_ros_arguments};
 pub use service::{Client, Request, Response, Service};
 pub use time::{Clock, Tick, Timer};
 pub use topic::{

@@ -1,10 +1,13 @@
 //! Nodes: named members of a domain. Each upper storey adds the methods that make its things. Control path.
 
+mod arguments;
 mod names;
 mod node_callbacks;
 mod presence;
 mod remap;
 
+pub(crate) use arguments::ParameterArgument;
+pub use arguments::remove_ros_arguments;
 pub use names::expand_topic_name;
 pub(crate) use names::{ServiceTopic, reply_topic, request_topic, service_topic};
 pub(crate) use presence::Presence;
@@ -13,6 +16,7 @@ use crate::{
     callback::{CallbackGroup, CallbackGroupType, Callbacks},
     error::{Error, MAX_DOMAIN_ID, Result},
 };
+use arguments::RosArguments;
 use gantry_shm::Participant;
 use remap::{NameKind, Remapped};
 use std::sync::Arc;
@@ -30,6 +34,7 @@ struct Inner {
     presence: Arc<Presence>,
     callbacks: Arc<Callbacks>,
     default_group: CallbackGroup,
+    parameter_arguments: Vec<ParameterArgument>,
 }
 
 /// The options of a node that is to be made.
@@ -116,6 +121,12 @@ impl Node {
     pub(crate) fn presence(&self) -> &Arc<Presence> {
         &self.0.presence
     }
+
+    /// The values of parameters among the ROS arguments. Some are for other nodes; a later one replaces an earlier one.
+    #[allow(dead_code, reason = "parameters read it")]
+    pub(crate) fn parameter_arguments(&self) -> &[ParameterArgument] {
+        &self.0.parameter_arguments
+    }
 }
 
 impl std::fmt::Debug for Node {
@@ -165,7 +176,8 @@ impl NodeBuilder {
     /// A name or domain that ROS 2 does not allow; a rule or argument that is not understood; shared memory that cannot
     /// be set up or trusted.
     pub fn build(self) -> Result<Node> {
-        let rules = [self.remappings, remap::rules_of(&self.arguments)?].concat();
+        let arguments = RosArguments::parse(&self.arguments)?;
+        let rules = [self.remappings, arguments.remappings].concat();
         let names = Remapped::new(&self.name, &self.namespace, &rules)?;
         let domain_id = match self.domain_id {
             Some(id) if id <= MAX_DOMAIN_ID => id,
@@ -176,7 +188,8 @@ impl NodeBuilder {
         let callbacks = Arc::<Callbacks>::default();
         let default_group = CallbackGroup::new(callbacks.clone(), CallbackGroupType::MutuallyExclusive);
         tracing::debug!(node = names.fully_qualified_name(), domain_id, "joins");
-        Ok(Node(Arc::new(Inner { names, presence: Arc::new(presence), callbacks, default_group })))
+        let (presence, parameter_arguments) = (Arc::new(presence), arguments.parameters);
+        Ok(Node(Arc::new(Inner { names, presence, callbacks, default_group, parameter_arguments })))
     }
 }
 
