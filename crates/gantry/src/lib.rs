@@ -76,7 +76,8 @@
 //! [`Publisher::try_clone`] makes a publisher for another thread.
 //!
 //! Environment: `ROS_DOMAIN_ID` is the domain, `GANTRY_SHM_DIR` the directory of the shared memory (default
-//! `/dev/shm`).
+//! `/dev/shm`), `GANTRY_LOG` the level of the lines that a program without a `tracing` subscriber prints to standard error
+//! (`off`, `error`, `warn`, `info` or `debug`; default `warn`).
 
 #![forbid(unsafe_code)]
 
@@ -85,6 +86,7 @@ mod error;
 mod events;
 mod executor;
 mod graph;
+mod log;
 mod node;
 mod service;
 mod time;
@@ -103,6 +105,7 @@ pub use gantry_shm::{
     QosPolicy, Reliability, RequestId, SampleInfo, SourceTime, TypeDescription,
 };
 pub use graph::{Connection, EndpointType, GraphEntity, GraphEvent, GraphEvents, TopicEndpointInfo};
+pub use log::{LogLevel, set_log_level, set_logger_level};
 pub use node::{Node, NodeBuilder, expand_topic_name, remove_ros_arguments};
 pub use service::{Client, Request, Response, Service};
 pub use time::{Clock, Tick, Timer};

@@ -15,6 +15,7 @@ pub(crate) use presence::Presence;
 use crate::{
     callback::{CallbackGroup, CallbackGroupType, Callbacks},
     error::{Error, MAX_DOMAIN_ID, Result},
+    log,
 };
 use arguments::RosArguments;
 use gantry_shm::Participant;
@@ -187,7 +188,7 @@ impl NodeBuilder {
         let presence = Presence::new(Participant::join(domain_id)?, &names.fully_qualified_name())?;
         let callbacks = Arc::<Callbacks>::default();
         let default_group = CallbackGroup::new(callbacks.clone(), CallbackGroupType::MutuallyExclusive);
-        tracing::debug!(node = names.fully_qualified_name(), domain_id, "joins");
+        log::debug(&names.fully_qualified_name(), format_args!("joins domain {domain_id}"));
         let (presence, parameter_arguments) = (Arc::new(presence), arguments.parameters);
         Ok(Node(Arc::new(Inner { names, presence, callbacks, default_group, parameter_arguments })))
     }
