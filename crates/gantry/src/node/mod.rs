@@ -1,6 +1,7 @@
 //! Nodes: named members of a domain. Each upper storey adds the methods that make its things. Control path.
 
 mod arguments;
+mod init;
 mod names;
 mod node_callbacks;
 mod presence;
@@ -8,6 +9,7 @@ mod remap;
 
 pub(crate) use arguments::ParameterArgument;
 pub use arguments::remove_ros_arguments;
+pub use init::{init, init_with_arguments};
 pub use names::expand_topic_name;
 pub(crate) use names::{ServiceTopic, reply_topic, request_topic, service_topic};
 pub(crate) use presence::Presence;
@@ -47,6 +49,7 @@ pub struct NodeBuilder {
     /// Rules; `arguments` may contain more.
     remappings: Vec<String>,
     arguments: Vec<String>,
+    uses_global_arguments: bool,
 }
 
 impl Node {
@@ -62,7 +65,8 @@ impl Node {
     #[must_use]
     pub fn builder(name: &str) -> NodeBuilder {
         let (remappings, arguments) = (Vec::new(), Vec::new());
-        NodeBuilder { name: name.to_owned(), namespace: "/".to_owned(), domain_id: None, remappings, arguments }
+        let (name, namespace) = (name.to_owned(), "/".to_owned());
+        NodeBuilder { name, namespace, domain_id: None, remappings, arguments, uses_global_arguments: true }
     }
 
     /// The node's name, after remapping.
@@ -158,17 +162,26 @@ impl NodeBuilder {
         self
     }
 
-    /// Applies the remapping rules among the program's arguments: `--ros-args -r from:=to`, also `node:from:=to`,
-    /// `__node:=name` and `__ns:=/namespace`.
+    /// Applies the ROS arguments among `arguments` to this node: those after `--ros-args`, as `-r from:=to`, `-r
+    /// node:from:=to`, `-r __node:=name`, `-r __ns:=/namespace` and `-p parameter:=value`. They come before those of the
+    /// program ([`init`](crate::init)), which need no call of this.
     ///
     /// ```
     /// # fn main() -> gantry::Result<()> {
-    /// let node = gantry::Node::builder("talker").ros_arguments(std::env::args()).build()?;
+    /// let arguments = ["--ros-args", "-r", "__ns:=/left"].map(str::to_owned);
+    /// let node = gantry::Node::builder("talker").ros_arguments(arguments).build()?;
+    /// assert_eq!(node.fully_qualified_name(), "/left/talker");
     /// # Ok(()) }
     /// ```
     #[must_use]
     pub fn ros_arguments(self, arguments: impl IntoIterator<Item = String>) -> Self {
         NodeBuilder { arguments: arguments.into_iter().collect(), ..self }
+    }
+
+    /// Whether the node heeds the program's ROS arguments, those of [`init`](crate::init); the default is `true`.
+    #[must_use]
+    pub fn use_global_arguments(self, on: bool) -> Self {
+        NodeBuilder { uses_global_arguments: on, ..self }
     }
 
     /// Makes the node. It joins the domain in the directory of `GANTRY_SHM_DIR`, by default `/dev/shm`.
@@ -177,8 +190,10 @@ impl NodeBuilder {
     /// A name or domain that ROS 2 does not allow; a rule or argument that is not understood; shared memory that cannot
     /// be set up or trusted.
     pub fn build(self) -> Result<Node> {
-        let arguments = RosArguments::parse(&self.arguments)?;
-        let rules = [self.remappings, arguments.remappings].concat();
+        let own = RosArguments::parse(&self.arguments)?;
+        init::heed(&own);
+        let global = if self.uses_global_arguments { init::global_arguments() } else { Arc::default() };
+        let rules = [&self.remappings[..], &own.remappings, &global.remappings].concat();
         let names = Remapped::new(&self.name, &self.namespace, &rules)?;
         let domain_id = match self.domain_id {
             Some(id) if id <= MAX_DOMAIN_ID => id,
@@ -189,7 +204,7 @@ impl NodeBuilder {
         let callbacks = Arc::<Callbacks>::default();
         let default_group = CallbackGroup::new(callbacks.clone(), CallbackGroupType::MutuallyExclusive);
         log::debug(&names.fully_qualified_name(), format_args!("joins domain {domain_id}"));
-        let (presence, parameter_arguments) = (Arc::new(presence), arguments.parameters);
+        let (presence, parameter_arguments) = (Arc::new(presence), [&global.parameters[..], &own.parameters].concat());
         Ok(Node(Arc::new(Inner { names, presence, callbacks, default_group, parameter_arguments })))
     }
 }
