@@ -55,6 +55,13 @@ pub enum Error {
     #[error("the timer's period is 0, so the timer would always be due; give it at least 1 ns")]
     ZeroPeriod,
 
+    /// A rate that no loop can have.
+    #[error("the rate is {rate_hz} Hz; it is above 0 and at most 1e9")]
+    InvalidRate {
+        /// The rate.
+        rate_hz: f64,
+    },
+
     /// An executor without a node.
     #[error("the executor has no node; add one before it spins")]
     NoNode,
@@ -143,6 +150,15 @@ pub enum Error {
         waited_ms: u64,
         /// Whether the servers have taken the request.
         progress: String,
+    },
+
+    /// A call that a shutdown ended.
+    #[error("request {sequence} to {service} was given up: the program shuts down")]
+    ShutDown {
+        /// The service.
+        service: String,
+        /// The request's number at this client.
+        sequence: u64,
     },
 
     /// A message that cannot be serialised.

@@ -110,12 +110,12 @@ pub use graph::{Connection, EndpointType, GraphEntity, GraphEvent, GraphEvents, 
 pub use log::{LogLevel, set_log_level, set_logger_level};
 pub use node::{Node, NodeBuilder, expand_topic_name, init, init_with_arguments, remove_ros_arguments};
 pub use service::{Client, Request, Response, Service};
-pub use time::{Clock, Tick, Timer};
+pub use time::{Clock, Rate, Tick, Timer};
 pub use topic::{
     GenericLoan, GenericPublisher, GenericSample, GenericSubscription, Loan, PublishError, Publisher, Sample,
     Subscription,
 };
-pub use wait::{TakeFuture, TakeSource, Waitable};
+pub use wait::{GuardCondition, TakeFuture, TakeSource, Waitable};
 
 /// Compiles the programs of the READMEs and of the guide.
 #[cfg(doctest)]
