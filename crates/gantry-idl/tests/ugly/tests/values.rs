@@ -109,7 +109,10 @@ fn only_large_arrays_and_sequences_keep_the_bytes_of_the_memory() {
 fn sequences_start_from_the_defaults_of_their_first_elements() {
     let shape = DefaultsShape { list: 5, some: 1, flags: 3, texts: &["t"], ..DefaultsShape::default() };
     let built = Defaults::build(used::<Defaults>(shape), shape).unwrap();
-    assert_eq!((built.list(), built.some(), built.flags()), (&[1, -2, 3, 0, 0][..], &[1.0][..], &[true, false, false][..]));
+    assert_eq!(
+        (built.list(), built.some(), built.flags()),
+        (&[1, -2, 3, 0, 0][..], &[1.0][..], &[true, false, false][..])
+    );
     assert_eq!((built.array(), built.texts().next(), built.two().last()), (&[1, 2, 3][..], Some("t"), Some("y")));
 }
 
