@@ -3,6 +3,7 @@
 mod generic_publisher;
 mod generic_subscription;
 mod node_topics;
+mod other_domains;
 mod publisher;
 mod subscription;
 
