@@ -20,6 +20,7 @@ mod qos;
 mod realtime;
 mod service_failures;
 mod services;
+mod shutdown;
 mod stopped;
 mod support;
 mod typed;
@@ -39,7 +40,7 @@ fn main() -> ExitCode {
     if let [_, child, role, topic] = &arguments[..]
         && child == "--child"
     {
-        if !executors::play(role, topic) {
+        if !executors::play(role, topic) && !shutdown::play(role) {
             child::play(role, topic);
         }
         return ExitCode::SUCCESS;
@@ -58,6 +59,7 @@ fn main() -> ExitCode {
         deadline_liveliness::TESTS,
         qos::TESTS,
         services::TESTS,
+        shutdown::TESTS,
         service_failures::TESTS,
         typed::TESTS,
         types::TESTS,
