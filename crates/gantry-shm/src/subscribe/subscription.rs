@@ -245,6 +245,27 @@ impl Subscription {
         self.wait_or(timeout, |this| this.connections_version != version)
     }
 
+    /// Waits until at least `count` publishers are matched; `false` if they were not within `timeout`.
+    ///
+    /// # Errors
+    /// As [`Subscription::wait`].
+    pub fn wait_for_publishers(&mut self, count: usize, timeout: Duration) -> Result<bool> {
+        let deadline = Instant::now().checked_add(timeout);
+        loop {
+            if self.publisher_count()? >= count {
+                return Ok(true);
+            }
+            if is_interrupted() || deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+                self.check_joined()?;
+                return self.type_mismatch().map_or(Ok(false), Err);
+            }
+            let mut waiter = self.waiter.take().unwrap_or_else(|| Waiter::new(self.domain.clone()));
+            let sleepers = std::iter::once(&self.line.sleepers);
+            waiter.sleep_once(deadline, sleepers, || self.generation_changed() || is_interrupted());
+            self.waiter = Some(waiter);
+        }
+    }
+
     /// Waits until there is something to take, or `look` returns `true`.
     fn wait_or(&mut self, timeout: Duration, mut look: impl FnMut(&Subscription) -> bool) -> Result<bool> {
         // Moved out, since `wait_with` borrows the subscription.

@@ -64,7 +64,7 @@ impl GenericSubscription {
         TakeFuture::new(self)
     }
 
-    /// Waits until there is something to take; `false` after `timeout`. A wait is a bounded spin (none where only one
+    /// Waits until there is something to take; `false` after `timeout` or a shutdown. A wait is a bounded spin (none where only one
     /// CPU is usable), then a futex.
     ///
     /// # Errors
@@ -73,6 +73,14 @@ impl GenericSubscription {
     /// ([`EngineError::UnmatchedPublisher`](crate::EngineError::UnmatchedPublisher)); as [`GenericSubscription::take`].
     pub fn wait(&mut self, timeout: Duration) -> Result<bool> {
         Ok(self.engine.wait(timeout)?)
+    }
+
+    /// Waits until at least `count` publishers are matched; `false` after `timeout` or a shutdown.
+    ///
+    /// # Errors
+    /// As [`GenericSubscription::wait`].
+    pub fn wait_for_publishers(&mut self, count: usize, timeout: Duration) -> Result<bool> {
+        Ok(self.engine.wait_for_publishers(count, timeout)?)
     }
 
     /// Turns the bounded busy-wait of [`GenericSubscription::wait`] before its sleep on (the default) or off. It finds

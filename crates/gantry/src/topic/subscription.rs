@@ -121,6 +121,14 @@ impl<T: Message> Subscription<T> {
         self.generic.wait(timeout)
     }
 
+    /// As [`GenericSubscription::wait_for_publishers`].
+    ///
+    /// # Errors
+    /// As there.
+    pub fn wait_for_publishers(&mut self, count: usize, timeout: Duration) -> Result<bool> {
+        self.generic.wait_for_publishers(count, timeout)
+    }
+
     /// As [`GenericSubscription::set_busy_wait`].
     pub fn set_busy_wait(&mut self, on: bool) {
         self.generic.set_busy_wait(on);

@@ -13,7 +13,9 @@ mod executor_losses;
 mod executors;
 mod generic;
 mod graph;
+mod guard_conditions;
 mod logging;
+mod nodes;
 mod one_allocation;
 
 mod qos;
@@ -40,7 +42,7 @@ fn main() -> ExitCode {
     if let [_, child, role, topic] = &arguments[..]
         && child == "--child"
     {
-        if !executors::play(role, topic) && !shutdown::play(role) {
+        if !executors::play(role, topic) && !shutdown::play(role) && !nodes::play(role) {
             child::play(role, topic);
         }
         return ExitCode::SUCCESS;
@@ -54,7 +56,9 @@ fn main() -> ExitCode {
         executor_losses::TESTS,
         generic::TESTS,
         graph::TESTS,
+        guard_conditions::TESTS,
         logging::TESTS,
+        nodes::TESTS,
         one_allocation::TESTS,
         deadline_liveliness::TESTS,
         qos::TESTS,
