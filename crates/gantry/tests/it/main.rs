@@ -11,6 +11,7 @@ mod deadline_liveliness;
 mod events;
 mod executor_losses;
 mod executors;
+mod first_messages;
 mod generic;
 mod graph;
 mod guard_conditions;
@@ -54,6 +55,7 @@ fn main() -> ExitCode {
         awaiting::TESTS,
         events::TESTS,
         executor_losses::TESTS,
+        first_messages::TESTS,
         generic::TESTS,
         graph::TESTS,
         guard_conditions::TESTS,
