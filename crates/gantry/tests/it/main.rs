@@ -11,9 +11,12 @@ mod deadline_liveliness;
 mod events;
 mod executor_losses;
 mod executors;
+mod first_messages;
 mod generic;
 mod graph;
+mod guard_conditions;
 mod logging;
+mod nodes;
 mod one_allocation;
 
 mod qos;
@@ -40,7 +43,7 @@ fn main() -> ExitCode {
     if let [_, child, role, topic] = &arguments[..]
         && child == "--child"
     {
-        if !executors::play(role, topic) && !shutdown::play(role) {
+        if !executors::play(role, topic) && !shutdown::play(role) && !nodes::play(role) {
             child::play(role, topic);
         }
         return ExitCode::SUCCESS;
@@ -52,9 +55,12 @@ fn main() -> ExitCode {
         awaiting::TESTS,
         events::TESTS,
         executor_losses::TESTS,
+        first_messages::TESTS,
         generic::TESTS,
         graph::TESTS,
+        guard_conditions::TESTS,
         logging::TESTS,
+        nodes::TESTS,
         one_allocation::TESTS,
         deadline_liveliness::TESTS,
         qos::TESTS,
