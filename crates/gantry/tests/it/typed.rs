@@ -11,7 +11,8 @@ use gantry_msgs::{
     example_interfaces::srv::AddTwoInts,
     geometry_msgs::{Point, PoseWithCovariance, Twist, Vector3},
     sensor_msgs::{
-        Image, ImageShape, Imu, ImuShape, JointState, JointStateShape, PointCloud2, PointCloud2Shape, PointField, PointFieldShape,
+        Image, ImageShape, Imu, ImuShape, JointState, JointStateShape, PointCloud2, PointCloud2Shape, PointField,
+        PointFieldShape,
     },
     std_msgs::{Header, HeaderShape},
     std_srvs::srv::{SetBool_Request, SetBool_Response, SetBool_ResponseShape},
@@ -417,7 +418,8 @@ fn a_loan_without_defaults_holds_an_older_message() {
     assert!(loans.iter().any(|loan| loan.angular.z == 9.0), "nothing was written to the slot");
     loans.clear();
     let mut publisher = node.create_publisher::<JointState>("older/joints", Qos::default()).unwrap();
-    let shape = JointStateShape { header: HeaderShape { frame_id: "" }, name: &[], position: 3, velocity: 0, effort: 1 };
+    let shape =
+        JointStateShape { header: HeaderShape { frame_id: "" }, name: &[], position: 3, velocity: 0, effort: 1 };
     let mut joints = publisher.loan_uninit_with(shape).unwrap();
     joints.position_mut().fill(1.0);
     assert_eq!((joints.position(), joints.effort().len()), (&[1.0; 3][..], 1));

@@ -78,6 +78,22 @@ fn defaults_are_in_owned_messages_and_in_built_ones() {
 }
 
 #[test]
+fn values_need_not_be_finite() {
+    assert!(NotFinite::NAN.is_nan());
+    assert_eq!((NotFinite::INF, NotFinite::WIDE), (f64::NEG_INFINITY, f32::INFINITY));
+    let owned = NotFinite::default();
+    assert_eq!((owned.most, owned.least, owned.three[1]), (f64::INFINITY, f32::NEG_INFINITY, f32::INFINITY));
+    assert!(owned.unknown.is_nan() && owned.three[0].is_nan());
+    let shape = NotFiniteShape::default();
+    let built = NotFinite::build(used::<NotFinite>(shape), shape).unwrap();
+    assert_eq!((built.most(), built.least(), built.three()[2]), (f64::INFINITY, f32::NEG_INFINITY, 1.0));
+    assert!(built.unknown().is_nan() && built.three()[0].is_nan());
+    assert_eq!((built.some(), built.cut()), (&[f64::INFINITY, f64::NEG_INFINITY][..], "\"a"));
+    let plain = PlainNotFinite::build(used::<PlainNotFinite>(()), ()).unwrap();
+    assert_eq!((plain.most, plain.two[1]), (f64::INFINITY, f32::NEG_INFINITY));
+}
+
+#[test]
 fn a_plain_message_in_place_starts_from_its_defaults() {
     let built = PlainDefaults::build(used::<PlainDefaults>(()), ()).unwrap();
     assert_eq!(*built, PlainDefaults::default());
@@ -109,7 +125,10 @@ fn only_large_arrays_and_sequences_keep_the_bytes_of_the_memory() {
 fn sequences_start_from_the_defaults_of_their_first_elements() {
     let shape = DefaultsShape { list: 5, some: 1, flags: 3, texts: &["t"], ..DefaultsShape::default() };
     let built = Defaults::build(used::<Defaults>(shape), shape).unwrap();
-    assert_eq!((built.list(), built.some(), built.flags()), (&[1, -2, 3, 0, 0][..], &[1.0][..], &[true, false, false][..]));
+    assert_eq!(
+        (built.list(), built.some(), built.flags()),
+        (&[1, -2, 3, 0, 0][..], &[1.0][..], &[true, false, false][..])
+    );
     assert_eq!((built.array(), built.texts().next(), built.two().last()), (&[1, 2, 3][..], Some("t"), Some("y")));
 }
 
