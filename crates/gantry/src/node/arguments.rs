@@ -182,9 +182,9 @@ fn parameter(text: &str) -> Result<ParameterArgument> {
     if node.is_some_and(|node| !remap::is_rule_word(node)) {
         return Err(broken("before the colon stands the name of a node, without a namespace"));
     }
-    // rcl's lexer: slashes may stand anywhere in a part.
-    let is_part =
-        |part: &str| !part.is_empty() && part.split('/').all(|piece| piece.is_empty() || names::is_word(piece));
+    // rcl's lexer: slashes may stand anywhere in a part, and `__` begins `__node` and the like.
+    let is_piece = |piece: &str| piece.is_empty() || names::is_word(piece) && !piece.starts_with("__");
+    let is_part = |part: &str| !part.is_empty() && part.split('/').all(is_piece);
     if !name.split('.').all(is_part) {
         return Err(broken(
             "the parameter's name has letters, digits, underscores and slashes, no digit first, and dots \
