@@ -83,8 +83,8 @@ impl Timer {
         Ok(Timer { clock: clock.clone(), schedule: Arc::new(Mutex::new(schedule)), handle: 0 })
     }
 
-    /// The tick that is due, if one is. Several are one tick, with the time of the first; the others are its overruns. The
-    /// next tick is due a whole number of periods later.
+    /// The tick that is due, if one is. Several are one tick, with the time of the first; the others are its overruns.
+    /// The next tick is due a whole number of periods later.
     pub fn take(&mut self) -> Option<Tick> {
         let now_ns = self.clock.now_ns();
         let schedule = &mut *lock(&self.schedule);
