@@ -61,23 +61,26 @@ pub trait Message: Kind<Owned = Self> + Send + Sized + 'static {
         Ok(composer.position() as usize)
     }
 
-    /// Builds a message of this shape in `memory`, which has [`Message::shape_bytes`] bytes. Texts are those of the shape; numbers
-    /// and booleans have the definition's defaults or are zero. The elements of arrays and sequences of numbers, and plain
-    /// messages of more than a kilobyte, keep the bytes of the memory. Allocates nothing.
+    /// Builds a message of this shape in `memory`, which has [`Message::shape_bytes`] bytes. Allocates nothing.
+    ///
+    /// Texts are those of the shape. All other fields have the definition's defaults, or are zero, with one exception: an array or
+    /// a sequence of more than [`MAX_DEFAULT_BYTES`](crate::MAX_DEFAULT_BYTES) keeps the bytes of the memory.
     ///
     /// # Errors
     /// As [`Message::shape_bytes`]; the memory has another length or is not aligned.
     #[inline]
-    fn build<B: AsRef<[u8]> + AsMut<[u8]>>(mut memory: B, shape: Self::Shape<'_>) -> Result<Self::View<B>> {
-        let body = memory.as_mut();
-        aligned(body)?;
-        let length_bytes = body.len();
-        let mut composer = Composer::writing(body, 0);
-        let layout = Self::compose(&mut composer, shape)?;
-        match length_bytes - composer.position() as usize {
-            0 => Ok(Self::in_memory(memory, layout)),
-            bytes => Err(composer.error(Problem::TooLong { bytes })),
-        }
+    fn build<B: AsRef<[u8]> + AsMut<[u8]>>(memory: B, shape: Self::Shape<'_>) -> Result<Self::View<B>> {
+        built::<Self, B>(memory, shape, true)
+    }
+
+    /// As [`Message::build`], for a caller that writes every number: numbers, and arrays and sequences of them, may hold the bytes of
+    /// the memory. Texts, lengths and booleans are set.
+    ///
+    /// # Errors
+    /// As [`Message::build`].
+    #[inline]
+    fn build_uninit<B: AsRef<[u8]> + AsMut<[u8]>>(memory: B, shape: Self::Shape<'_>) -> Result<Self::View<B>> {
+        built::<Self, B>(memory, shape, false)
     }
 
     /// The number of bytes of this message's body.
@@ -136,6 +139,24 @@ pub trait Message: Kind<Owned = Self> + Send + Sized + 'static {
         let mut message = Self::new_box();
         message.read_body(body, order)?;
         Ok(message)
+    }
+}
+
+/// Builds a message in memory of exactly its length.
+#[inline(always)]
+fn built<T: Message, B: AsRef<[u8]> + AsMut<[u8]>>(
+    mut memory: B,
+    shape: T::Shape<'_>,
+    defaults: bool,
+) -> Result<T::View<B>> {
+    let body = memory.as_mut();
+    aligned(body)?;
+    let length_bytes = body.len();
+    let mut composer = Composer::building(body, defaults);
+    let layout = T::compose(&mut composer, shape)?;
+    match length_bytes - composer.position() as usize {
+        0 => Ok(T::in_memory(memory, layout)),
+        bytes => Err(composer.error(Problem::TooLong { bytes })),
     }
 }
 

@@ -25,7 +25,7 @@ pub(super) fn shape(definition: &MessageDefinition, fields: &[FieldCode<'_>], sc
     let anonymous = lifetime.replace("'a", "'_");
     let _ = writeln!(
         code,
-        "}}\n\nimpl {name}Shape{anonymous} {{\n    /// Empty sequences, and the default texts of the definition.\n    \
+        "}}\n\nimpl {name}Shape{anonymous} {{\n    /// The default texts and sequence lengths of the definition, or empty ones.\n    \
          pub const DEFAULT: Self = Self {{"
     );
     for (field, (_, default)) in shaped() {
@@ -97,6 +97,12 @@ pub(super) fn kind(definition: &MessageDefinition, fields: &[FieldCode<'_>], sco
             // A list of units takes no memory.
             Initializer::Counted => format!("&::gantry_cdr::alloc::vec![(); shape.{identifier}]"),
             Initializer::Shape => format!("shape.{identifier}"),
+            Initializer::Elements(shape, defaults) => {
+                return format!(
+                    "{}composer.field_from::<{kind}, _>(\"{name}\", {shape}, {defaults}){end}",
+                    part(identifier)
+                );
+            }
         };
         format!("{}composer.field::<{kind}>(\"{name}\", {value}){end}", part(identifier))
     });

@@ -10,7 +10,13 @@ use crate::{
         qos::{Durability, Qos},
         type_description::TypeDescription,
     },
-    domain::{Domain, board::TopicIndex, control::ControlTask, participant::Participant, process_file::EndpointBlock},
+    domain::{
+        Domain,
+        board::TopicIndex,
+        control::{self, ControlTask},
+        participant::Participant,
+        process_file::EndpointBlock,
+    },
     error::{Error, Result},
     os::{event_fd::EventFd, fork::Epoch},
     protocol::{layout::TopicLine, shared::InRegion, sleep::Side, sync::Ordering::*},
@@ -19,7 +25,7 @@ use crate::{
         discovery::{Discovered, PublisherDiscovery},
         sample::Sample,
     },
-    wait::waiter::Waiter,
+    wait::{interrupt::is_interrupted, waiter::Waiter},
 };
 use std::{
     os::fd::BorrowedFd,
@@ -55,6 +61,7 @@ pub struct Subscription {
     /// A connection may have samples from before its join: these are taken oldest first.
     may_have_history: bool,
     losses: Losses,
+    max_held_samples: usize,
     event_fd: Option<EventFd>,
     /// `None` while it waits.
     waiter: Option<Waiter>,
@@ -96,6 +103,7 @@ impl Subscription {
             next_connection: 0,
             may_have_history: false,
             losses: Losses::default(),
+            max_held_samples: usize::MAX,
             event_fd: None,
             waiter,
         };
@@ -105,6 +113,7 @@ impl Subscription {
             // A join raises the generation; without one, publishers that are incompatible must still learn of this subscription.
             subscription.domain.board.topic_changed(subscription.topic, Side::Readers);
         }
+        subscription.participant.control.update(subscription.topic, Side::Readers);
         Ok(subscription)
     }
 
@@ -113,7 +122,8 @@ impl Subscription {
     /// [`Losses::expired`].
     ///
     /// # Errors
-    /// The memory of a publisher is corrupt (it is then left out for good); no room for more pins; the process forked.
+    /// The memory of a publisher is corrupt (it is then left out for good); as many samples are held as may be
+    /// ([`Subscription::set_max_held_samples`]); no room for more pins; the process forked.
     ///
     /// # Real-time
     /// When publishers came or went since the last call, or more samples are held than ever before, the list of publishers or of
@@ -234,6 +244,14 @@ impl Subscription {
         waiter.set_busy_wait(on);
     }
 
+    /// Sets the most samples of one publisher that may be held at once; the default is no limit. A take beyond it fails, and the
+    /// sample stays: a subscription that holds too many harms itself and not its publishers, whose memory they are. Samples that
+    /// travel inline are copies and do not count. No allocation, lock or system call.
+    pub fn set_max_held_samples(&mut self, limit: usize) {
+        self.max_held_samples = limit;
+        self.connections.iter_mut().for_each(|connection| connection.max_held_samples = limit);
+    }
+
     /// Waits until there is something to take, or [`Subscription::publishers`] changed; `false` if neither happened within
     /// `timeout`. It suits a caller that waits for an answer of the present publishers.
     ///
@@ -278,7 +296,7 @@ impl Subscription {
             if subscriptions.iter().any(|subscription| subscription.has_news()) || look(subscriptions) {
                 return Ok(true);
             }
-            if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+            if is_interrupted() || deadline.is_some_and(|deadline| Instant::now() >= deadline) {
                 return Ok(false);
             }
             let waited: &[&mut Subscription] = subscriptions;
@@ -286,6 +304,7 @@ impl Subscription {
             waiter.sleep_once(deadline, sleepers, || {
                 waited.iter().any(|subscription| subscription.has_news() || subscription.generation_changed())
                     || look(waited)
+                    || is_interrupted()
             });
         }
     }
@@ -456,7 +475,7 @@ impl Subscription {
     #[cold]
     fn try_apply_discovered(&mut self) {
         let discovery = self.discovery.clone();
-        if let Ok(mut discovered) = discovery.discovered.try_lock() {
+        if let Some(mut discovered) = control::lock_soon(&discovery.discovered) {
             self.apply_discovered(&mut discovered);
         }
     }
@@ -468,6 +487,7 @@ impl Subscription {
             self.connections_version += 1;
             for connection in &mut self.connections {
                 connection.is_gone = !discovered.is_present(connection.mapping.key);
+                connection.max_held_samples = self.max_held_samples;
             }
             let wants_history = self.discovery.description.qos.durability == Durability::TransientLocal;
             self.may_have_history = wants_history && self.connections.iter().any(Connection::is_in_history);

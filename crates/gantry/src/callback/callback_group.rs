@@ -104,6 +104,12 @@ impl Callbacks {
         lock(&self.list).callbacks.clone()
     }
 
+    /// Removes all callbacks.
+    pub(crate) fn clear(&self) {
+        let mut removed = Vec::new(); // dropped after the lock: a callback may own the node
+        self.change(|callbacks| removed.append(callbacks));
+    }
+
     /// Gives the callbacks to an executor, which is woken when the list changes; `false` if another executor has them.
     pub(crate) fn attach_executor(&self, executor: &Waker) -> bool {
         let mut list = lock(&self.list);

@@ -11,14 +11,17 @@ mod deadline_liveliness;
 mod events;
 mod executor_losses;
 mod executors;
+mod first_messages;
 mod generic;
 mod graph;
+mod logging;
 mod one_allocation;
 
 mod qos;
 mod realtime;
 mod service_failures;
 mod services;
+mod shutdown;
 mod stopped;
 mod support;
 mod typed;
@@ -38,7 +41,7 @@ fn main() -> ExitCode {
     if let [_, child, role, topic] = &arguments[..]
         && child == "--child"
     {
-        if !executors::play(role, topic) {
+        if !executors::play(role, topic) && !shutdown::play(role) {
             child::play(role, topic);
         }
         return ExitCode::SUCCESS;
@@ -50,12 +53,15 @@ fn main() -> ExitCode {
         awaiting::TESTS,
         events::TESTS,
         executor_losses::TESTS,
+        first_messages::TESTS,
         generic::TESTS,
         graph::TESTS,
+        logging::TESTS,
         one_allocation::TESTS,
         deadline_liveliness::TESTS,
         qos::TESTS,
         services::TESTS,
+        shutdown::TESTS,
         service_failures::TESTS,
         typed::TESTS,
         types::TESTS,
@@ -73,6 +79,7 @@ fn in_own_directory(arguments: &[String]) -> ExitCode {
         .env(DIRECTORY_VARIABLE, directory.path())
         .env(INNER_VARIABLE, "1")
         .env_remove("ROS_DOMAIN_ID")
+        .env("GANTRY_LOG", "off") // of tests that provoke warnings
         .status()
         .unwrap();
     if status.success() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
