@@ -69,11 +69,17 @@ impl Publisher {
         if let Some(slot) = self.writer.history.take_free(bytes) {
             return Ok(slot);
         }
+        // The first slots cost no discovery and no look at pins.
+        let first = if bytes < GROWTH_BYTES { WARM_SLOTS } else { LARGE_SLOTS.min(self.writer.history.count() + 1) };
+        self.add_slots(bytes, first);
+        if let Some(slot) = self.writer.history.take_free(bytes) {
+            return Ok(slot);
+        }
         if self.writer.may_be_outdated() {
             self.discover(); // on this thread, since the loan needs them
         }
         self.retire_unwanted();
-        self.add_slots(bytes);
+        self.add_slots(bytes, self.useful_slots(bytes));
         if let Some(slot) = self.writer.history.take_free(bytes) {
             return Ok(slot);
         }
@@ -122,9 +128,16 @@ impl Publisher {
         None
     }
 
-    /// Adds slots, of small messages several at once, unless enough are free or there is no memory.
-    fn add_slots(&mut self, bytes: usize) {
+    /// The number of slots with which enough are free, so that readers' pins are read once for several messages.
+    fn useful_slots(&self, bytes: usize) -> usize {
         let history = &self.writer.history;
+        if bytes >= GROWTH_BYTES {
+            return 0; // the first ones are enough
+        }
+        if history.count() > history.used() && !history.has_free(bytes) {
+            // Lengths differ: slots of many sizes, until each message finds one.
+            return history.count() + usize::from(history.free_bytes() + bytes <= GROWTH_BYTES);
+        }
         let spare = match self.has_remote_readers {
             _ if self.writer.has_many_readers() => usize::MAX, // to read many records costs more than cold lines
             true => REMOTE_SLOTS,
@@ -132,17 +145,12 @@ impl Publisher {
         };
         let spare = spare.min(GROWTH_BYTES / bytes).max(WARM_SLOTS);
         // No more than the history takes before its next batch is retired.
-        let spare = spare.min(self.writer.max_useful_slots().saturating_sub(history.retained()));
-        let (count, used) = (history.count(), history.used());
-        let useful = if bytes >= GROWTH_BYTES {
-            LARGE_SLOTS.min(count + 1)
-        } else if count == used || history.has_free(bytes) {
-            used + spare
-        } else {
-            // Lengths differ: slots of many sizes, until each message finds one.
-            count + usize::from(history.free_bytes() + bytes <= GROWTH_BYTES)
-        };
-        for _ in count..useful {
+        history.used() + spare.min(self.writer.max_useful_slots().saturating_sub(history.retained()))
+    }
+
+    /// Adds slots until there are so many, or no memory is left.
+    fn add_slots(&mut self, bytes: usize, useful: usize) {
+        for _ in self.writer.history.count()..useful {
             let Ok(Some(slot)) = self.allocate_slot(bytes) else { return };
             self.writer.history.return_loan(slot.offset);
         }
