@@ -287,7 +287,6 @@ impl<T: PlainBody, B: AsRef<[u8]>> InPlace<T, B> {
     pub fn view(memory: B) -> Result<InPlace<T, B>> {
         let mut cursor = Cursor::new(aligned(memory.as_ref())?, 0)?;
         cursor.take(size_of::<T>(), 1)?;
-        cursor.finish()?;
         Ok(InPlace::new(memory))
     }
 
@@ -330,7 +329,7 @@ pub fn read_plain<T: PlainBody>(message: &mut T, body: &[u8], order: ByteOrder) 
     if order == ByteOrder::BigEndian && !message.swap_bytes() {
         return Err(Error::new(Problem::OtherByteOrder, 0));
     }
-    input.finish()
+    Ok(())
 }
 
 /// Zeros on the heap that never pass over the stack; for generated code.

@@ -4,7 +4,7 @@
 pub const MAX_DOMAIN_ID: u32 = 232;
 
 /// An error of the library.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// An error of the engine: memory, permissions, other processes.
@@ -171,6 +171,13 @@ pub enum Error {
         /// The defect, with the field.
         error: gantry_cdr::Error,
     },
+}
+
+/// The sentence, as `Display`: `main` prints an error that it returns by `Debug`.
+impl std::fmt::Debug for Error {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{self}")
+    }
 }
 
 /// A result of the library.

@@ -150,7 +150,13 @@ fn initializer(
     match (base, count, base.shape()) {
         (BaseCode::Number(number, zero), Count::One, _) => {
             let value = default.map_or_else(|| (*zero).to_owned(), text::literal);
-            let value = if *number == "bool" { value } else { format!("{value}_{number}") };
+            let value = match default {
+                _ if *number == "bool" => value,
+                Some(Value::Float(float)) if !float.is_finite() => {
+                    format!("{{ const DEFAULT: {number} = {value}; DEFAULT }}")
+                }
+                _ => format!("{value}_{number}"),
+            };
             (Initializer::Value(value), None, None)
         }
         (BaseCode::Plain { .. }, Count::One, _) | (_, Count::One, None) => (Initializer::Fixed("()"), None, None),
@@ -192,7 +198,7 @@ fn initializer(
 /// A reference to a list of numbers whose type is known.
 fn typed_list(number: &str, values: &[Value]) -> String {
     let values: Vec<String> = values.iter().map(text::literal).collect();
-    format!("&[{}] as &[{number}]", values.join(", "))
+    format!("{{ const DEFAULTS: &[{number}] = &[{}]; DEFAULTS }}", values.join(", "))
 }
 
 /// The statement that sets the field of a struct in place to its default.

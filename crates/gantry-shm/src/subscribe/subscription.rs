@@ -226,11 +226,11 @@ impl Subscription {
     /// Waits until there is something to take; `false` if there was nothing within `timeout`.
     ///
     /// # Errors
-    /// The time is over, no publisher is matched, and there is one that could not be opened or mapped, or is of another type; as
-    /// [`Subscription::take`].
+    /// The time is over, no publisher is matched, and there is one that could not be opened or mapped, or whose type or QoS do
+    /// not match; as [`Subscription::take`].
     pub fn wait(&mut self, timeout: Duration) -> Result<bool> {
         match self.wait_or(timeout, |_| false) {
-            Ok(false) => self.type_mismatch().map_or(Ok(false), Err),
+            Ok(false) => self.mismatch().map_or(Ok(false), Err),
             waited => waited,
         }
     }
@@ -261,6 +261,27 @@ impl Subscription {
     pub fn wait_for_change(&mut self, timeout: Duration) -> Result<bool> {
         let version = self.connections_version;
         self.wait_or(timeout, |this| this.connections_version != version)
+    }
+
+    /// Waits until at least `count` publishers are matched; `false` if they were not within `timeout`.
+    ///
+    /// # Errors
+    /// As [`Subscription::wait`].
+    pub fn wait_for_publishers(&mut self, count: usize, timeout: Duration) -> Result<bool> {
+        let deadline = Instant::now().checked_add(timeout);
+        loop {
+            if self.publisher_count()? >= count {
+                return Ok(true);
+            }
+            if is_interrupted() || deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+                self.check_joined()?;
+                return self.mismatch().map_or(Ok(false), Err);
+            }
+            let mut waiter = self.waiter.take().unwrap_or_else(|| Waiter::new(self.domain.clone()));
+            let sleepers = std::iter::once(&self.line.sleepers);
+            waiter.sleep_once(deadline, sleepers, || self.generation_changed() || is_interrupted());
+            self.waiter = Some(waiter);
+        }
     }
 
     /// Waits until there is something to take, or `look` returns `true`.
@@ -309,10 +330,10 @@ impl Subscription {
         }
     }
 
-    /// The error if no publisher is matched because of its type.
-    fn type_mismatch(&self) -> Option<Error> {
-        let has_type_mismatch = self.matched_count() == 0 && !self.mismatches().is_empty();
-        has_type_mismatch.then(|| self.domain.type_mismatch(self.description())).flatten()
+    /// The error if no publisher is matched because of its type or QoS.
+    fn mismatch(&self) -> Option<Error> {
+        let has_mismatch = self.matched_count() == 0 && !self.mismatches().is_empty();
+        has_mismatch.then(|| self.domain.mismatch(self.description())).flatten()
     }
 
     /// An error if no publisher is matched because one could not be read or joined.

@@ -59,8 +59,8 @@ impl CallbackGroup {
     }
 
     /// Gives `waitable`, which must be of the same domain, to the node's executor. The executor calls `callback` with
-    /// the waitable and each value taken from it. A callback that owns a clone of its node keeps the node alive for
-    /// ever; give it publishers and clients instead.
+    /// the waitable and each value taken from it. A callback that owns a clone of its node keeps the node for ever: give it
+    /// publishers and clients, or a [`WeakNode`](crate::Node::downgrade).
     pub fn add_callback<W>(
         &self,
         waitable: W,

@@ -121,3 +121,46 @@ impl Wake for Alarm {
         self.rung.notify_all();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const fn ms(ms: u64) -> Duration {
+        Duration::from_millis(ms)
+    }
+
+    #[test]
+    fn a_round_ends_on_the_schedule_and_a_late_one_at_once() {
+        let clock = Clock::manual(ms(0));
+        let mut rate = Rate::with_clock(&clock, ms(10)).unwrap();
+        std::thread::scope(|scope| {
+            let slept = scope.spawn(|| rate.sleep());
+            clock.set(ms(10)); // before the sleep, in it, or between the look and the sleep
+            slept.join().unwrap();
+        });
+        clock.set(ms(47));
+        assert!(!rate.sleep(), "late");
+        assert_eq!(rate.timer.time_until_trigger(), Some(ms(3)), "on the same schedule");
+        rate.reset();
+        assert_eq!(rate.timer.time_until_trigger(), Some(ms(10)));
+    }
+
+    #[test]
+    fn rounds_of_the_steady_clock_are_no_shorter_than_the_rate_says() {
+        let begin = std::time::Instant::now();
+        let mut rate = Rate::new(200.0).unwrap();
+        assert_eq!(rate.period(), ms(5));
+        (0..4).for_each(|_| {
+            rate.sleep();
+        });
+        assert!(begin.elapsed() >= ms(15), "the fourth ends 20 ms after the beginning, and the one before it 15");
+    }
+
+    #[test]
+    fn rates_that_no_loop_can_have_are_refused() {
+        for rate_hz in [0.0, -1.0, f64::NAN, f64::INFINITY, 1e10] {
+            assert!(Rate::new(rate_hz).unwrap_err().to_string().contains("above 0"), "{rate_hz}");
+        }
+    }
+}

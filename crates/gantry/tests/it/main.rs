@@ -14,7 +14,9 @@ mod executors;
 mod first_messages;
 mod generic;
 mod graph;
+mod guard_conditions;
 mod logging;
+mod nodes;
 mod one_allocation;
 
 mod qos;
@@ -41,7 +43,7 @@ fn main() -> ExitCode {
     if let [_, child, role, topic] = &arguments[..]
         && child == "--child"
     {
-        if !executors::play(role, topic) && !shutdown::play(role) {
+        if !executors::play(role, topic) && !shutdown::play(role) && !nodes::play(role) {
             child::play(role, topic);
         }
         return ExitCode::SUCCESS;
@@ -56,7 +58,9 @@ fn main() -> ExitCode {
         first_messages::TESTS,
         generic::TESTS,
         graph::TESTS,
+        guard_conditions::TESTS,
         logging::TESTS,
+        nodes::TESTS,
         one_allocation::TESTS,
         deadline_liveliness::TESTS,
         qos::TESTS,

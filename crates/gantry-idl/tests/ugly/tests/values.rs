@@ -78,6 +78,22 @@ fn defaults_are_in_owned_messages_and_in_built_ones() {
 }
 
 #[test]
+fn values_need_not_be_finite() {
+    assert!(NotFinite::NAN.is_nan());
+    assert_eq!((NotFinite::INF, NotFinite::WIDE), (f64::NEG_INFINITY, f32::INFINITY));
+    let owned = NotFinite::default();
+    assert_eq!((owned.most, owned.least, owned.three[1]), (f64::INFINITY, f32::NEG_INFINITY, f32::INFINITY));
+    assert!(owned.unknown.is_nan() && owned.three[0].is_nan());
+    let shape = NotFiniteShape::default();
+    let built = NotFinite::build(used::<NotFinite>(shape), shape).unwrap();
+    assert_eq!((built.most(), built.least(), built.three()[2]), (f64::INFINITY, f32::NEG_INFINITY, 1.0));
+    assert!(built.unknown().is_nan() && built.three()[0].is_nan());
+    assert_eq!((built.some(), built.cut()), (&[f64::INFINITY, f64::NEG_INFINITY][..], "\"a"));
+    let plain = PlainNotFinite::build(used::<PlainNotFinite>(()), ()).unwrap();
+    assert_eq!((plain.most, plain.two[1]), (f64::INFINITY, f32::NEG_INFINITY));
+}
+
+#[test]
 fn a_plain_message_in_place_starts_from_its_defaults() {
     let built = PlainDefaults::build(used::<PlainDefaults>(()), ()).unwrap();
     assert_eq!(*built, PlainDefaults::default());

@@ -293,6 +293,8 @@ impl<S: ServiceType> Client<S> {
     pub fn mismatches(&self) -> Result<Vec<String>> {
         let mut sentences = self.requests.mismatches()?;
         sentences.extend(self.responses.mismatches());
+        sentences.sort_unstable();
+        sentences.dedup(); // both topics of a service have one sentence
         Ok(sentences)
     }
 
