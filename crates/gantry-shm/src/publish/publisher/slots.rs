@@ -13,8 +13,8 @@ use crate::{
     },
 };
 
-/// Slots beside those in use, so that readers' pins are read once for so many messages. Fewer if a reader is in another process:
-/// lines that changed cores lately do so fastest (benchmark `hop`).
+/// Slots beside those in use, so that readers' pins are read once for so many messages. Fewer if a reader is in another
+/// process: lines that changed cores lately do so fastest (benchmark `hop`).
 const LOCAL_SLOTS: usize = 32;
 const REMOTE_SLOTS: usize = 16;
 /// ... but if they have more than [`GROWTH_BYTES`], no more than this.
@@ -220,7 +220,7 @@ pub(super) fn first_slots(
 mod tests {
     use crate::{Participant, Publisher, PublisherOptions, Qos, SourceTime, Subscription, TypeDescription};
 
-    /// Else each message would cost a fence and a line of each reader, and a core that publishes would fetch these from others.
+    /// Else each message would cost a fence and a line of each reader.
     #[test]
     fn the_pins_of_readers_are_read_once_for_many_messages() {
         const COUNT: usize = 1000;
