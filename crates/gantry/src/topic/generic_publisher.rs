@@ -3,6 +3,7 @@
 //! Recorders, bridges and bindings use it; the typed [`Publisher`](crate::Publisher) is a layer over it. Gantry checks
 //! the length of messages whose type has only one, and not that the bytes are a message of the described type.
 
+use super::other_domains::OtherDomains;
 use crate::{
     error::{Error, Result},
     events::{Events, PublisherEventSource, PublisherEvents},
@@ -30,6 +31,7 @@ pub struct GenericPublisher {
     pub(super) clock: SampleClock,
     /// Keeps the node in the graph.
     presence: Arc<Presence>,
+    other_domains: OtherDomains,
     /// The length of every message, if it is stated and the definition shows that it is fixed.
     fixed_bytes: Option<usize>,
 }
@@ -46,13 +48,20 @@ pub struct GenericLoan(pub(super) gantry_shm::Loan);
 
 /// An error of publishing, with the message: publish it again or drop it. `L` is a [`GenericLoan`] or a
 /// [`Loan`](crate::Loan).
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[error("{error}")]
 pub struct PublishError<L> {
     /// The message, as it was written.
     pub loan: L,
     /// The cause.
     pub error: Box<Error>,
+}
+
+/// The sentence, as [`Error`]'s.
+impl<L> std::fmt::Debug for PublishError<L> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{self}")
+    }
 }
 
 impl<L> From<PublishError<L>> for Error {
@@ -67,7 +76,13 @@ impl GenericPublisher {
         let message_type = &engine.description().message_type;
         let stated_bytes = Some(message_type.payload_bytes).filter(|bytes| *bytes != usize::MAX);
         let fixed_bytes = stated_bytes.filter(|_| is_fixed_size(&message_type.definition));
-        GenericPublisher { engine, clock: SampleClock::new(), presence, fixed_bytes }
+        GenericPublisher {
+            engine,
+            clock: SampleClock::new(),
+            presence,
+            other_domains: OtherDomains::new(),
+            fixed_bytes,
+        }
     }
 
     /// Another publisher of the same topic, type, QoS and options, for another thread. It has its own memory and
@@ -216,9 +231,14 @@ impl GenericPublisher {
     ///
     /// # Errors
     /// The time is over and there is a subscription of another type
-    /// ([`EngineError::TypeMismatch`](crate::EngineError::TypeMismatch)); as [`GenericPublisher::subscription_count`].
+    /// ([`EngineError::TypeMismatch`](crate::EngineError::TypeMismatch)) or with QoS that do not match
+    /// ([`EngineError::IncompatibleQos`](crate::EngineError::IncompatibleQos)); as [`GenericPublisher::subscription_count`].
     pub fn wait_for_subscriptions(&mut self, count: usize, timeout: Duration) -> Result<bool> {
-        Ok(self.engine.wait_for_subscriptions(count, timeout)?)
+        let are_matched = self.engine.wait_for_subscriptions(count, timeout)?;
+        if !are_matched && self.other_domains.is_due() && self.engine.subscription_count()? == 0 {
+            self.other_domains.warn(self.engine.description());
+        }
+        Ok(are_matched)
     }
 
     /// A sentence for each subscription to this topic that is not matched: another type, or incompatible QoS.

@@ -14,12 +14,16 @@ mod executors;
 mod first_messages;
 mod generic;
 mod graph;
+mod guard_conditions;
+mod logging;
+mod nodes;
 mod one_allocation;
 
 mod qos;
 mod realtime;
 mod service_failures;
 mod services;
+mod shutdown;
 mod stopped;
 mod support;
 mod typed;
@@ -39,7 +43,7 @@ fn main() -> ExitCode {
     if let [_, child, role, topic] = &arguments[..]
         && child == "--child"
     {
-        if !executors::play(role, topic) {
+        if !executors::play(role, topic) && !shutdown::play(role) && !nodes::play(role) {
             child::play(role, topic);
         }
         return ExitCode::SUCCESS;
@@ -54,10 +58,14 @@ fn main() -> ExitCode {
         first_messages::TESTS,
         generic::TESTS,
         graph::TESTS,
+        guard_conditions::TESTS,
+        logging::TESTS,
+        nodes::TESTS,
         one_allocation::TESTS,
         deadline_liveliness::TESTS,
         qos::TESTS,
         services::TESTS,
+        shutdown::TESTS,
         service_failures::TESTS,
         typed::TESTS,
         types::TESTS,
@@ -75,6 +83,7 @@ fn in_own_directory(arguments: &[String]) -> ExitCode {
         .env(DIRECTORY_VARIABLE, directory.path())
         .env(INNER_VARIABLE, "1")
         .env_remove("ROS_DOMAIN_ID")
+        .env("GANTRY_LOG", "off") // of tests that provoke warnings
         .status()
         .unwrap();
     if status.success() { ExitCode::SUCCESS } else { ExitCode::FAILURE }

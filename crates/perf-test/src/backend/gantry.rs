@@ -191,7 +191,10 @@ impl<M: Benchmark> Subscription for TypedSubscription<M> {
     fn wait(&mut self, timeout: Duration) -> Result<(), String> {
         match self.subscription.wait(timeout) {
             // Mismatched publishers are reported by `mismatches`.
-            Ok(_) | Err(::gantry::Error::Engine(EngineError::TypeMismatch { .. })) => Ok(()),
+            Ok(_)
+            | Err(::gantry::Error::Engine(EngineError::TypeMismatch { .. } | EngineError::IncompatibleQos { .. })) => {
+                Ok(())
+            }
             Err(error) => Err(sentence(error)),
         }
     }
