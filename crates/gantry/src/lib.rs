@@ -90,6 +90,8 @@ mod executor;
 mod graph;
 mod log;
 mod node;
+mod node_parameters;
+mod parameter;
 mod service;
 mod time;
 mod topic;
@@ -103,6 +105,7 @@ pub use executor::{
     Canceler, EventsExecutor, Executor, MultiThreadedExecutor, Overflow, SingleThreadedExecutor, WaitSet,
 };
 pub use gantry_cdr::{self, ENCAPSULATION, Message, PlainMessage, Service as ServiceType};
+pub use gantry_msgs::rcl_interfaces::{FloatingPointRange, IntegerRange, ListParametersResult, ParameterDescriptor};
 pub use gantry_shm::{
     ConnectionState, Durability, Error as EngineError, Gid, History, Liveliness, PublishMode, PublisherOptions, Qos,
     QosPolicy, Reliability, RequestId, SampleInfo, SourceTime, TypeDescription,
@@ -110,6 +113,7 @@ pub use gantry_shm::{
 pub use graph::{Connection, EndpointType, GraphEntity, GraphEvent, GraphEvents, TopicEndpointInfo};
 pub use log::{LogLevel, set_log_level, set_logger_level};
 pub use node::{Node, NodeBuilder, WeakNode, expand_topic_name, init, init_with_arguments, remove_ros_arguments};
+pub use parameter::{Parameter, ParameterCallbackHandle, ParameterType, ParameterValue, ParameterVariant};
 pub use service::{Client, Request, Response, Service};
 pub use time::{Clock, Rate, Tick, Timer, now};
 pub use topic::{

@@ -57,10 +57,16 @@ fn parameters_logs_and_the_clock_have_the_hashes_of_ros_2() {
         ("rcl_interfaces/msg/Parameter", "ddfe6442cffc462317adb5c92536a7b6dd55858c5c3e1e328165a6b73c2831af"),
         ("rcl_interfaces/msg/ParameterDescriptor", "52175dbfda6c51153101d33d2a9da05743f66f02d5ab2ca9ec4709b46b73d704"),
         ("rcl_interfaces/msg/ParameterEvent", "043e627780fcad87a22d225bc2a037361dba713fca6a6b9f4b869a5aa0393204"),
-        ("rcl_interfaces/msg/ParameterEventDescriptors", "456f90915d72ef69379e702ef3ba2a115098ff677eab9c0080fa11239c6b147e"),
+        (
+            "rcl_interfaces/msg/ParameterEventDescriptors",
+            "456f90915d72ef69379e702ef3ba2a115098ff677eab9c0080fa11239c6b147e",
+        ),
         ("rcl_interfaces/msg/ParameterType", "df29ed057a834862187be24dd187d981790ff3ea6502f4cd27b432cbc42c6d46"),
         ("rcl_interfaces/msg/ParameterValue", "115fc089a387e23c7ecd3525c9189c379109119d6ab82e8dfbde0fdf6a7f9b68"),
-        ("rcl_interfaces/msg/SetLoggerLevelsResult", "9316e5e679a5b72d2dd7fd80c539bae9e106fa0890a06dc5da3a8177a3ff6909"),
+        (
+            "rcl_interfaces/msg/SetLoggerLevelsResult",
+            "9316e5e679a5b72d2dd7fd80c539bae9e106fa0890a06dc5da3a8177a3ff6909",
+        ),
         ("rcl_interfaces/msg/SetParametersResult", "cfcc0fb0371ee5159b403960ef4300f8f9d2f1fd6117c8666b7f9654d528a9b1"),
         ("rcl_interfaces/srv/DescribeParameters", "845b484d71eb0673dae682f2e3ba3c4851a65a3dcfb97bddd82c5b57e91e4cff"),
         ("rcl_interfaces/srv/GetLoggerLevels", "03bf1bebd0d6514c7ed0ba7c5e08dc9f2f39c759fe99e1e30ea4157d7674f72d"),
@@ -69,7 +75,10 @@ fn parameters_logs_and_the_clock_have_the_hashes_of_ros_2() {
         ("rcl_interfaces/srv/ListParameters", "3e6062bfbb27bfb8730d4cef2558221f51a11646d78e7bb30a1e83afac3aad9d"),
         ("rcl_interfaces/srv/SetLoggerLevels", "3ff86cb4e91fbf9abae15c234ecc874448de6ece8e193401c077cf116e4f6d78"),
         ("rcl_interfaces/srv/SetParameters", "56eed9a67e169f9cb6c1f987bc88f868c14a8fc9f743a263bc734c154015d7e0"),
-        ("rcl_interfaces/srv/SetParametersAtomically", "0e192ef259c07fc3c07a13191d27002222e65e00ccec653ca05e856f79285fcd"),
+        (
+            "rcl_interfaces/srv/SetParametersAtomically",
+            "0e192ef259c07fc3c07a13191d27002222e65e00ccec653ca05e856f79285fcd",
+        ),
         ("rosgraph_msgs/msg/Clock", "692f7a66e93a3c83e71765d033b60349ba68023a8c689a79e48078bcb5c58564"),
     ] {
         let parsed = name.parse().unwrap();

@@ -271,7 +271,7 @@ impl Subscription {
             }
             if is_interrupted() || deadline.is_some_and(|deadline| Instant::now() >= deadline) {
                 self.check_joined()?;
-                return self.type_mismatch().map_or(Ok(false), Err);
+                return self.mismatch().map_or(Ok(false), Err);
             }
             let mut waiter = self.waiter.take().unwrap_or_else(|| Waiter::new(self.domain.clone()));
             let sleepers = std::iter::once(&self.line.sleepers);

@@ -18,6 +18,7 @@ mod guard_conditions;
 mod logging;
 mod nodes;
 mod one_allocation;
+mod parameters;
 
 mod qos;
 mod realtime;
@@ -62,6 +63,7 @@ fn main() -> ExitCode {
         logging::TESTS,
         nodes::TESTS,
         one_allocation::TESTS,
+        parameters::TESTS,
         deadline_liveliness::TESTS,
         qos::TESTS,
         services::TESTS,
