@@ -92,6 +92,8 @@ mod log;
 mod node;
 mod node_parameters;
 mod parameter;
+#[cfg(feature = "rosout")]
+mod rosout;
 mod service;
 mod time;
 mod topic;
@@ -114,6 +116,8 @@ pub use graph::{Connection, EndpointType, GraphEntity, GraphEvent, GraphEvents, 
 pub use log::{LogLevel, set_log_level, set_logger_level};
 pub use node::{Node, NodeBuilder, WeakNode, expand_topic_name, init, init_with_arguments, remove_ros_arguments};
 pub use parameter::{Parameter, ParameterCallbackHandle, ParameterType, ParameterValue, ParameterVariant};
+#[cfg(feature = "rosout")]
+pub use rosout::RosoutLayer;
 pub use service::{Client, Request, Response, Service};
 pub use time::{Clock, Rate, Tick, Timer, now};
 pub use topic::{
@@ -139,6 +143,8 @@ mod pages {
     struct Executors;
     #[doc = include_str!("../../../docs/guide/services.md")]
     struct Services;
+    #[doc = include_str!("../../../docs/guide/parameters.md")]
+    struct Parameters;
     #[doc = include_str!("../../../docs/guide/messages.md")]
     struct Messages;
     #[doc = include_str!("../../../docs/guide/troubleshooting.md")]

@@ -17,6 +17,7 @@ const STOREYS: &[&str] = &[
     "graph",
     "executor",
     "node_parameters",
+    "rosout",
 ];
 
 #[test]

@@ -22,6 +22,7 @@ mod parameters;
 
 mod qos;
 mod realtime;
+mod rosout;
 mod service_failures;
 mod services;
 mod shutdown;
@@ -64,6 +65,7 @@ fn main() -> ExitCode {
         nodes::TESTS,
         one_allocation::TESTS,
         parameters::TESTS,
+        rosout::TESTS,
         deadline_liveliness::TESTS,
         qos::TESTS,
         services::TESTS,
