@@ -10,7 +10,13 @@ use crate::{
         qos::{Durability, Qos},
         type_description::TypeDescription,
     },
-    domain::{Domain, board::TopicIndex, control::ControlTask, participant::Participant, process_file::EndpointBlock},
+    domain::{
+        Domain,
+        board::TopicIndex,
+        control::{self, ControlTask},
+        participant::Participant,
+        process_file::EndpointBlock,
+    },
     error::{Error, Result},
     os::{event_fd::EventFd, fork::Epoch},
     protocol::{layout::TopicLine, shared::InRegion, sleep::Side, sync::Ordering::*},
@@ -27,9 +33,6 @@ use std::{
     task::Waker,
     time::{Duration, Instant},
 };
-
-/// Looks at the lock of the discovery before a take goes on without its result: some microseconds.
-const ADOPTION_ATTEMPTS: usize = 200;
 
 /// A subscription: it takes samples of all matched publishers of its topic, in place.
 ///
@@ -110,6 +113,7 @@ impl Subscription {
             // A join raises the generation; without one, publishers that are incompatible must still learn of this subscription.
             subscription.domain.board.topic_changed(subscription.topic, Side::Readers);
         }
+        subscription.participant.control.update(subscription.topic, Side::Readers);
         Ok(subscription)
     }
 
@@ -488,16 +492,12 @@ impl Subscription {
         self.apply_discovered(&mut discovery.discovered());
     }
 
-    /// Applies the result of the control thread, unless a discovery is under way. The control thread also locks it for some
-    /// microseconds to find that there is nothing new, which is waited for: a publisher of this process is joined already.
+    /// Applies the result of the control thread, unless a discovery is under way.
     #[cold]
     fn try_apply_discovered(&mut self) {
         let discovery = self.discovery.clone();
-        for _ in 0..ADOPTION_ATTEMPTS {
-            if let Ok(mut discovered) = discovery.discovered.try_lock() {
-                return self.apply_discovered(&mut discovered);
-            }
-            std::hint::spin_loop();
+        if let Some(mut discovered) = control::lock_soon(&discovery.discovered) {
+            self.apply_discovered(&mut discovered);
         }
     }
 
