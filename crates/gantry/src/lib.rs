@@ -104,7 +104,10 @@ pub use gantry_shm::{
 };
 pub use graph::{Connection, EndpointType, GraphEntity, GraphEvent, GraphEvents, TopicEndpointInfo};
 pub use node::{Node, NodeBuilder, expand_topic_name};
-pub use service::{Client, Request, Response, Service};
+pub use service::{
+    Client, GenericClient, GenericRequest, GenericResponse, GenericService, Request, Response, Service,
+    ServiceConnection, ServiceTypeDescription, SharedClient,
+};
 pub use time::{Clock, Tick, Timer};
 pub use topic::{
     GenericLoan, GenericPublisher, GenericSample, GenericSubscription, Loan, PublishError, Publisher, Sample,

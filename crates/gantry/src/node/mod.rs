@@ -6,7 +6,7 @@ mod presence;
 mod remap;
 
 pub use names::expand_topic_name;
-pub(crate) use names::{ServiceTopic, reply_topic, request_topic, service_topic};
+pub(crate) use names::{ServiceTopic, client_reply_topic, reply_topic, request_topic, service_topic};
 pub(crate) use presence::Presence;
 
 use crate::{

@@ -82,8 +82,22 @@ impl Node {
         self.subscription_on(&self.resolve_topic_name(topic)?, message_type, qos)
     }
 
-    /// A publisher on a topic whose full name is known.
-    pub(crate) fn publisher_on(
+    fn publisher_on(
+        &self,
+        topic: &str,
+        message_type: TypeDescription,
+        qos: Qos,
+        options: PublisherOptions,
+    ) -> Result<GenericPublisher> {
+        let publisher = self.quiet_publisher_on(topic, message_type, qos, options)?;
+        if tracing::enabled!(tracing::Level::WARN) {
+            publisher.mismatches()?.iter().for_each(|why| tracing::warn!("{why}"));
+        }
+        Ok(publisher)
+    }
+
+    /// A publisher on a topic whose full name is known. It logs no mismatch.
+    pub(crate) fn quiet_publisher_on(
         &self,
         topic: &str,
         message_type: TypeDescription,
@@ -93,14 +107,17 @@ impl Node {
         let (node, participant) = (self.fully_qualified_name(), self.participant().clone());
         let engine = gantry_shm::Publisher::new(participant, &node, topic, message_type, qos, options)?;
         tracing::debug!(%node, %topic, "publishes");
-        if tracing::enabled!(tracing::Level::WARN) {
-            engine.mismatches()?.iter().for_each(|why| tracing::warn!("{why}"));
-        }
         Ok(GenericPublisher::new(engine, self.presence().clone()))
     }
 
-    /// A subscription to a topic whose full name is known.
-    pub(crate) fn subscription_on(
+    fn subscription_on(&self, topic: &str, message_type: TypeDescription, qos: Qos) -> Result<GenericSubscription> {
+        let subscription = self.quiet_subscription_on(topic, message_type, qos)?;
+        subscription.engine.on_mismatch(|why| tracing::warn!("{why}"));
+        Ok(subscription)
+    }
+
+    /// A subscription to a topic whose full name is known. It logs no mismatch.
+    pub(crate) fn quiet_subscription_on(
         &self,
         topic: &str,
         message_type: TypeDescription,
@@ -109,7 +126,6 @@ impl Node {
         let (node, participant) = (self.fully_qualified_name(), self.participant().clone());
         let engine = gantry_shm::Subscription::new(participant, &node, topic, message_type, qos)?;
         tracing::debug!(%node, %topic, "subscribes");
-        engine.on_mismatch(|why| tracing::warn!("{why}"));
         Ok(GenericSubscription::new(engine, self.presence().clone()))
     }
 

@@ -12,12 +12,15 @@ mod events;
 mod executor_losses;
 mod executors;
 mod generic;
+mod generic_services;
 mod graph;
 mod one_allocation;
 
 mod qos;
 mod realtime;
 mod service_failures;
+mod service_isolation;
+mod service_tasks;
 mod services;
 mod stopped;
 mod support;
@@ -51,12 +54,15 @@ fn main() -> ExitCode {
         events::TESTS,
         executor_losses::TESTS,
         generic::TESTS,
+        generic_services::TESTS,
         graph::TESTS,
         one_allocation::TESTS,
         deadline_liveliness::TESTS,
         qos::TESTS,
         services::TESTS,
         service_failures::TESTS,
+        service_isolation::TESTS,
+        service_tasks::TESTS,
         typed::TESTS,
         types::TESTS,
     ];
