@@ -7,7 +7,7 @@
 
 use super::{
     super::{
-        MAX_CLIENT_DEPTH, kept_replies, request_qos,
+        MAX_CLIENT_DEPTH, kept_replies, kept_requests, request_qos,
         service_type::{ServiceTypeDescription, type_mismatch},
     },
     pending_requests::{PendingRequest, PendingRequests, State},
@@ -27,10 +27,6 @@ use std::{
 
 /// The pause between two looks for a server while only one of its two endpoints is there.
 const HALF_READY_PAUSE: Duration = Duration::from_millis(5);
-
-/// The requests that a server may leave while other servers answer them, or the client gives them up, before the client waits
-/// for it.
-const KEPT_REQUESTS: usize = 1000;
 
 /// The end of a request, with its sequence. The response is not checked yet.
 pub(super) type Outcome = (u64, Result<gantry_shm::Sample>);
@@ -68,8 +64,8 @@ impl RequestTracker {
     ) -> Result<(GenericPublisher, RequestTracker)> {
         let name = node.resolve_service_name(name)?;
         let depth = depth_of(&qos)?;
-        let kept = KEPT_REQUESTS.max(depth as usize);
-        let options = PublisherOptions { max_kept_samples: kept, ..PublisherOptions::default() };
+        let options =
+            PublisherOptions { max_kept_samples: kept_requests(depth) as usize, ..PublisherOptions::default() };
         let (topic, request_type) = (request_topic(&name), service_type.request.clone());
         let requests = node.quiet_publisher_on(&topic, request_type, request_qos(depth), options)?;
         let gid = requests.engine.description().gid;
