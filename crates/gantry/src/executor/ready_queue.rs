@@ -13,7 +13,9 @@ use super::{
 };
 use crate::{
     callback::{Callback, RunOutcome},
+    context,
     error::{Error, Result},
+    log,
     node::Node,
     time::monotonic_ns,
 };
@@ -79,7 +81,7 @@ impl ReadyQueue {
             self.signal.set_bell(Some(collector.bell()));
             self.collector = Some(collector);
         }
-        tracing::debug!(node = node.fully_qualified_name(), "an executor has this node");
+        log::debug(&node.fully_qualified_name(), "an executor has this node");
         self.nodes.push(RegisteredNode { node: node.clone(), version: None });
         Ok(())
     }
@@ -280,6 +282,9 @@ impl Drop for ReadyQueue {
         while let Some(registered) = self.nodes.first() {
             let node = registered.node.clone();
             self.remove_node(&node);
+            if context::is_shut_down() {
+                node.callbacks().clear(); // they run no more; one that owns its node would keep it for ever
+            }
         }
     }
 }

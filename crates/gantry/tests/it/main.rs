@@ -15,6 +15,9 @@ mod first_messages;
 mod generic;
 mod generic_services;
 mod graph;
+mod guard_conditions;
+mod logging;
+mod nodes;
 mod one_allocation;
 
 mod qos;
@@ -23,6 +26,7 @@ mod service_failures;
 mod service_isolation;
 mod service_tasks;
 mod services;
+mod shutdown;
 mod stopped;
 mod support;
 mod typed;
@@ -42,7 +46,7 @@ fn main() -> ExitCode {
     if let [_, child, role, topic] = &arguments[..]
         && child == "--child"
     {
-        if !executors::play(role, topic) {
+        if !executors::play(role, topic) && !shutdown::play(role) && !nodes::play(role) {
             child::play(role, topic);
         }
         return ExitCode::SUCCESS;
@@ -58,10 +62,14 @@ fn main() -> ExitCode {
         generic::TESTS,
         generic_services::TESTS,
         graph::TESTS,
+        guard_conditions::TESTS,
+        logging::TESTS,
+        nodes::TESTS,
         one_allocation::TESTS,
         deadline_liveliness::TESTS,
         qos::TESTS,
         services::TESTS,
+        shutdown::TESTS,
         service_failures::TESTS,
         service_isolation::TESTS,
         service_tasks::TESTS,
@@ -81,6 +89,7 @@ fn in_own_directory(arguments: &[String]) -> ExitCode {
         .env(DIRECTORY_VARIABLE, directory.path())
         .env(INNER_VARIABLE, "1")
         .env_remove("ROS_DOMAIN_ID")
+        .env("GANTRY_LOG", "off") // of tests that provoke warnings
         .status()
         .unwrap();
     if status.success() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
