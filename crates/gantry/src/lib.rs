@@ -120,7 +120,10 @@ pub use node::{Node, NodeBuilder, WeakNode, expand_topic_name, init, init_with_a
 pub use parameter::{Parameter, ParameterCallbackHandle, ParameterType, ParameterValue, ParameterVariant};
 #[cfg(feature = "rosout")]
 pub use rosout::RosoutLayer;
-pub use service::{Client, Request, Response, Service};
+pub use service::{
+    Client, GenericClient, GenericRequest, GenericResponse, GenericService, Request, Response, Service,
+    ServiceConnection, ServiceTypeDescription, SharedClient,
+};
 pub use time::{Clock, Rate, Tick, Timer, now};
 pub use topic::{
     GenericLoan, GenericPublisher, GenericSample, GenericSubscription, Loan, MessageInfo, PublishError, Publisher,

@@ -63,7 +63,8 @@ impl TypeDescription {
     }
 
     /// The first difference between its definition and another; empty if there is none.
-    fn first_difference(&self, other: &TypeDescription) -> String {
+    #[must_use]
+    pub fn first_difference(&self, other: &TypeDescription) -> String {
         // The message's own text comes first on both sides, with any name.
         let lines = [self.lines(&self.name), other.lines(&self.name)];
         let by_place = lines.each_ref().map(|lines| lines.iter().copied().collect::<BTreeMap<_, _>>());

@@ -440,9 +440,18 @@ const fn fnv1a(mut hash: u64, bytes: &[u8]) -> u64 {
     hash
 }
 
-/// The hash by which a topic finds its line on the board; never 0.
+/// The lines on the board of all topics whose names differ only behind a `#`.
+const SHARED_TOPIC_LINES: u64 = 16;
+
+/// The hash by which a topic finds its line on the board; never 0. A line is never given back, so topics that come and go under
+/// ever new names share a few: those whose names differ only behind a `#`.
 pub(crate) fn topic_hash(topic: &str) -> u64 {
-    fnv1a(FNV_OFFSET, topic.as_bytes()).max(1)
+    let hash = |text: &str| fnv1a(FNV_OFFSET, text.as_bytes());
+    let hash = match topic.split_once('#') {
+        None => hash(topic),
+        Some((shared, own)) => fnv1a(hash(shared), &[(hash(own) % SHARED_TOPIC_LINES) as u8]),
+    };
+    hash.max(1)
 }
 
 /// The layout as text, for the golden file.
@@ -455,4 +464,20 @@ pub fn describe() -> String {
          entry: dead << 31 | sequence & 0x7fffffff, with offset / {LINE_BYTES} << 32 of the slot, or\n\
          inline << 63 | length << 52 | (wall time - time - wall_offset_ns, 20 bits) << 32\n"
     )
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn topics_that_come_and_go_with_clients_share_lines() {
+        let hashes =
+            |name: &str| (0..1000).map(|client| topic_hash(&format!("{name}{client}"))).collect::<BTreeSet<_>>();
+        let of_clients = hashes("rr/addReply#");
+        assert_eq!(of_clients.len() as u64, SHARED_TOPIC_LINES);
+        assert!(of_clients.is_disjoint(&hashes("rr/subReply#")));
+        assert_eq!(hashes("/topic").len(), 1000);
+    }
 }

@@ -58,6 +58,10 @@ pub(crate) struct Connection {
     kept_from: Option<u64>,
     /// The newest sample at the join: the samples up to it are history.
     history_end: u64,
+    /// The first sequence that it was to take.
+    first: u64,
+    /// Samples that left the history before they were taken, without those before the first look at this publisher.
+    pub(crate) lost: u64,
     /// The most samples of this publisher's slots that may be held at once.
     pub(crate) max_held_samples: usize,
     /// The next sample, taken early to compare its time.
@@ -121,6 +125,7 @@ impl PendingConnection {
         let (ring, newest) = self.mapping.newest()?;
         let limits = (self.depth.into(), self.mapping.inline_bytes().min(self.mapping.payload_bytes));
         let reader = Reader::new(self.mapping.header, ring, self.record.record, limits, self.start);
+        let first = reader.next;
         let kept_from = (!self.is_gating).then(|| reader.oldest_kept());
         let connection = Connection {
             domain: domain.clone(),
@@ -134,6 +139,8 @@ impl PendingConnection {
             joined_generation: generation,
             kept_from,
             history_end: if matches!(self.start, Start::History(_)) { newest } else { 0 },
+            first,
+            lost: 0,
             max_held_samples: usize::MAX,
             peeked: None,
             is_gone: false,
@@ -278,6 +285,9 @@ impl Connection {
             self.note_match();
             self.kept_from.unwrap_or(0).saturating_sub(first).min(passed)
         };
+        if first > self.first {
+            self.lost = self.lost.saturating_add(passed);
+        }
         losses.before_matched = losses.before_matched.saturating_add(before_matched);
         losses.overwritten = losses.overwritten.saturating_add(passed - before_matched);
     }

@@ -13,6 +13,7 @@ mod executor_losses;
 mod executors;
 mod first_messages;
 mod generic;
+mod generic_services;
 mod graph;
 mod guard_conditions;
 mod logging;
@@ -24,6 +25,8 @@ mod qos;
 mod realtime;
 mod rosout;
 mod service_failures;
+mod service_isolation;
+mod service_tasks;
 mod services;
 mod shutdown;
 mod stopped;
@@ -59,6 +62,7 @@ fn main() -> ExitCode {
         executor_losses::TESTS,
         first_messages::TESTS,
         generic::TESTS,
+        generic_services::TESTS,
         graph::TESTS,
         guard_conditions::TESTS,
         logging::TESTS,
@@ -71,6 +75,8 @@ fn main() -> ExitCode {
         services::TESTS,
         shutdown::TESTS,
         service_failures::TESTS,
+        service_isolation::TESTS,
+        service_tasks::TESTS,
         typed::TESTS,
         types::TESTS,
     ];

@@ -400,7 +400,7 @@ fn requests_and_responses_on_loan_start_from_their_defaults() {
         client.send_request(request).unwrap();
         assert!(service.wait(PATIENCE).unwrap());
         let request = service.take_request().unwrap().unwrap();
-        let mut response = service.loan_response().unwrap();
+        let mut response = service.loan_response(request.id()).unwrap();
         assert_eq!(response.sum, 0);
         response.sum = request.a + request.b;
         service.send_response(request.id(), response).unwrap();
