@@ -10,7 +10,7 @@ use crate::wait::{TakeSource, lock};
 use std::{
     sync::{
         Arc, Mutex,
-        atomic::{AtomicBool, AtomicU64, Ordering::*},
+        atomic::{AtomicU64, Ordering::*},
     },
     task::Waker,
 };
@@ -46,16 +46,16 @@ struct List {
 
 impl CallbackGroup {
     pub(crate) fn new(callbacks: Arc<Callbacks>, kind: CallbackGroupType) -> CallbackGroup {
-        let group = Group { kind, priority: 0, is_busy: AtomicBool::new(false) };
-        CallbackGroup { callbacks, group: Arc::new(group) }
+        CallbackGroup { callbacks, group: Arc::new(Group::new(kind)) }
     }
 
-    /// A group of the same kind whose callbacks an [`EventsExecutor`](crate::EventsExecutor) runs before those of lower
-    /// priority. The default is 0.
+    /// Sets the priority of the group, which its clones share: ready callbacks of groups of higher priority run first. The
+    /// default is 0.
     #[must_use]
     pub fn with_priority(self, priority: i32) -> CallbackGroup {
-        let group = Group { kind: self.group.kind, priority, is_busy: AtomicBool::new(false) };
-        CallbackGroup { group: Arc::new(group), ..self }
+        self.group.set_priority(priority);
+        self.callbacks.change(|_| ());
+        self
     }
 
     /// Gives `waitable`, which must be of the same domain, to the node's executor. The executor calls `callback` with
@@ -122,7 +122,7 @@ impl Callbacks {
 
 impl std::fmt::Debug for CallbackGroup {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "CallbackGroup({:?}, priority {})", self.group.kind, self.group.priority)
+        write!(f, "CallbackGroup({:?}, priority {})", self.group.kind, self.group.priority())
     }
 }
 

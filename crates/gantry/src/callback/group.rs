@@ -1,6 +1,6 @@
 //! The properties of a group that executors read.
 
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicI32, Ordering::Relaxed};
 
 /// The rule for running the callbacks of a group at the same time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,7 +15,22 @@ pub enum CallbackGroupType {
 /// The properties of a group that executors read.
 pub(crate) struct Group {
     pub(crate) kind: CallbackGroupType,
-    pub(crate) priority: i32,
+    priority: AtomicI32,
     /// A callback of a mutually exclusive group runs. W, R: under the executor's lock.
     pub(crate) is_busy: AtomicBool,
+}
+
+impl Group {
+    pub(crate) fn new(kind: CallbackGroupType) -> Group {
+        Group { kind, priority: AtomicI32::new(0), is_busy: AtomicBool::new(false) }
+    }
+
+    /// Callbacks of higher priority run first.
+    pub(crate) fn priority(&self) -> i32 {
+        self.priority.load(Relaxed)
+    }
+
+    pub(crate) fn set_priority(&self, priority: i32) {
+        self.priority.store(priority, Relaxed);
+    }
 }

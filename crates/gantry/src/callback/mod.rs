@@ -9,13 +9,13 @@ mod group;
 pub(crate) use callback_group::Callbacks;
 pub use callback_group::{CallbackGroup, CallbackHandle};
 pub use group::CallbackGroupType;
+pub(crate) use group::Group;
 
 use crate::{
     error::{Error, Result},
     time::monotonic_ns,
     wait::{TakeSource, Waitable, lock},
 };
-use group::Group;
 use std::{
     collections::VecDeque,
     sync::{
@@ -29,8 +29,6 @@ pub(crate) struct Callback {
     pub(crate) group: Arc<Group>,
     /// Its index in the executor that has it. W, R: that executor, under its lock if it has one.
     pub(crate) index: AtomicUsize,
-    /// There is news that is neither a sample nor the time.
-    is_notified: AtomicBool,
     removed: AtomicBool,
     inner: Mutex<Box<dyn AnyCallback>>,
 }
@@ -149,13 +147,7 @@ impl Callback {
         W::Taken: Send,
     {
         let inner = Box::new(TypedCallback { waitable, callback, queue: VecDeque::new(), returned: VecDeque::new() });
-        Callback {
-            group,
-            index: AtomicUsize::new(0),
-            is_notified: AtomicBool::new(false),
-            removed: AtomicBool::new(false),
-            inner: Mutex::new(inner),
-        }
+        Callback { group, index: AtomicUsize::new(0), removed: AtomicBool::new(false), inner: Mutex::new(inner) }
     }
 
     /// The source and the closure. Blocks while the callback runs.
@@ -187,16 +179,6 @@ impl Callback {
             return Err(RunOutcome::Nothing);
         }
         self.lock().enqueue().map_err(|error| log(&error))?.ok_or(RunOutcome::Nothing)
-    }
-
-    /// Sets the flag that [`Callback::take_notified`] reads.
-    pub(crate) fn notify(&self) {
-        self.is_notified.store(true, Release);
-    }
-
-    /// Whether the callback was notified since the last call.
-    pub(crate) fn take_notified(&self) -> bool {
-        self.is_notified.swap(false, Acquire)
     }
 
     /// Keeps the callback from running again.

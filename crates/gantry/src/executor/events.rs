@@ -142,7 +142,7 @@ impl EventsExecutor {
 
     fn key(&mut self, index: usize, time_ns: u64) -> Key {
         self.found += 1;
-        (Reverse(self.ready_queue.registered(index).callback.group.priority), time_ns, self.found)
+        (Reverse(self.ready_queue.registered(index).callback.group.priority()), time_ns, self.found)
     }
 
     /// Drops this event, or another one in its favour.
@@ -193,7 +193,7 @@ impl ExecutorSteps for EventsExecutor {
         }
         if self.overflow == Overflow::Wait && self.queue.len() + self.indices.len() > self.capacity {
             // The sort is stable: among the same priority, the callback that has waited longest for room stays first.
-            let priority = |index: &usize| Reverse(self.ready_queue.registered(*index).callback.group.priority);
+            let priority = |index: &usize| Reverse(self.ready_queue.registered(*index).callback.group.priority());
             self.indices.make_contiguous().sort_by_key(priority);
         }
         while self.has_room()

@@ -1,9 +1,10 @@
 //! Executors run the callbacks of nodes; a wait set waits without callbacks.
 //!
-//! All executors share the ready queue; `single`, `events` and `multi` are the orders in which callbacks run, a step at
-//! a time (`steps`). An idle executor sleeps in one futex, independent of the number of topics.
+//! All executors share the ready queue; `single`, `events` and `lanes` (of `multi`) are the orders in which callbacks
+//! run, a step at a time (`steps`), or on the threads of a `worker_pool`. An idle executor sleeps in one futex, independent of the number of topics.
 
 mod events;
+mod lanes;
 mod multi;
 mod ready_queue;
 mod registered_callback;
@@ -13,6 +14,7 @@ mod steps;
 mod tests;
 mod wait_set;
 mod wake_signal;
+mod worker_pool;
 
 pub use events::{EventsExecutor, Overflow};
 pub use multi::MultiThreadedExecutor;
