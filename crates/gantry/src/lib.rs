@@ -91,11 +91,12 @@ mod time;
 mod topic;
 mod wait;
 
-pub use callback::{CallbackGroup, CallbackGroupType, CallbackHandle};
+pub use callback::{CallbackGroupType, CallbackHandle, SchedulingPolicy};
 pub use error::{Error, MAX_DOMAIN_ID, Result};
 pub use events::{Events, PublisherEvent, PublisherEvents, SubscriptionEvent, SubscriptionEvents};
 pub use executor::{
-    Canceler, EventsExecutor, Executor, MultiThreadedExecutor, Overflow, SingleThreadedExecutor, WaitSet,
+    EventsExecutor, Executor, ExecutorHandle, MultiThreadedExecutor, Overflow, SingleThreadedExecutor, WaitSet, spin,
+    spin_all, spin_some, spin_until_complete,
 };
 pub use gantry_cdr::{self, ENCAPSULATION, Message, PlainMessage, Service as ServiceType};
 pub use gantry_shm::{
@@ -103,7 +104,7 @@ pub use gantry_shm::{
     QosPolicy, Reliability, RequestId, SampleInfo, SourceTime, TypeDescription,
 };
 pub use graph::{Connection, EndpointType, GraphEntity, GraphEvent, GraphEvents, TopicEndpointInfo};
-pub use node::{Node, NodeBuilder, expand_topic_name};
+pub use node::{CallbackGroup, Node, NodeBuilder, expand_topic_name};
 pub use service::{Client, Request, Response, Service};
 pub use time::{Clock, Tick, Timer};
 pub use topic::{

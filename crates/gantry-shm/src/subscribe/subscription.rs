@@ -125,6 +125,18 @@ impl Subscription {
         self.take_boxed().map_err(|error| *error)
     }
 
+    /// As [`Subscription::take`], but of several publishers the oldest of their next samples: the others wait here, out of their
+    /// histories.
+    ///
+    /// # Errors
+    /// As [`Subscription::take`].
+    pub fn take_oldest_first(&mut self) -> Result<Option<Sample>> {
+        if self.connections.len() > 1 {
+            self.may_have_history = true; // as if all samples were history
+        }
+        self.take()
+    }
+
     #[inline(always)]
     fn take_boxed(&mut self) -> Result<Option<Sample>, Box<Error>> {
         if !self.epoch.is_current() {

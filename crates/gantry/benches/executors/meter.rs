@@ -5,7 +5,7 @@
 //! endpoints once a second: a turn with such a check would look far worse than the next one.
 
 use crate::Result;
-use gantry::{Canceler, SampleInfo};
+use gantry::{ExecutorHandle, SampleInfo};
 use rustix::time::{ClockId, clock_gettime};
 use std::{
     path::PathBuf,
@@ -38,7 +38,7 @@ pub struct Meter {
 #[derive(Default)]
 struct End {
     is_over: bool,
-    canceler: Option<Canceler>,
+    canceler: Option<ExecutorHandle>,
 }
 
 /// The result of a turn.
@@ -78,7 +78,7 @@ impl Meter {
     }
 
     /// Begins a turn of that number of messages; the executor is canceled at its end.
-    pub fn begin(&self, expected: usize, canceler: Option<Canceler>) {
+    pub fn begin(&self, expected: usize, canceler: Option<ExecutorHandle>) {
         *self.end() = End { is_over: false, canceler };
         self.delivered.store(0, Relaxed);
         self.expected.store(expected, Release);
@@ -109,7 +109,7 @@ impl Meter {
         let mut end = self.end();
         if !std::mem::replace(&mut end.is_over, true) {
             self.last_cpu_ns.store(self.cpu_ns(), Relaxed);
-            end.canceler.take().iter().for_each(Canceler::cancel);
+            end.canceler.take().iter().for_each(ExecutorHandle::cancel);
             self.ended.notify_all();
         }
     }

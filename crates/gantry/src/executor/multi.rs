@@ -12,7 +12,7 @@ use super::{
     wake_signal::WakeSignal,
 };
 use crate::{
-    callback::{CallbackGroupType, RunOutcome},
+    callback::{CallbackGroupType, RunOutcome, TakeOrder},
     error::{Error, Result},
     wait::lock,
 };
@@ -124,7 +124,7 @@ impl WorkerPool {
             if let Some(running) = state.start() {
                 self.wake_another(&state);
                 drop(state);
-                let outcome = catch_unwind(AssertUnwindSafe(|| running.callback.run()));
+                let outcome = catch_unwind(AssertUnwindSafe(|| running.callback.run(TakeOrder::Turns)));
                 state = lock(&self.state);
                 let may_be_due_earlier = state.finish(running, outcome);
                 if state.has_watcher && may_be_due_earlier {

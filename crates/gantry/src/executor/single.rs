@@ -2,7 +2,7 @@
 //! next round.
 
 use super::{Executor, ready_queue::ReadyQueue, steps::ExecutorSteps};
-use crate::callback::Callback;
+use crate::callback::TakeOrder;
 use std::collections::VecDeque;
 
 /// Runs callbacks one after the other on the thread that spins it, in rounds. In each round every callback that has
@@ -78,7 +78,7 @@ impl Round {
     /// Runs the next callback that has something.
     pub(super) fn step(&mut self) -> bool {
         while let Some(index) = self.next(|_, _| true) {
-            if self.ready_queue.run(index, Callback::run) {
+            if self.ready_queue.run(index, |callback| callback.run(TakeOrder::Turns)) {
                 return true;
             }
         }

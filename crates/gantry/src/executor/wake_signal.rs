@@ -17,6 +17,7 @@ pub(crate) struct WakeSignal {
     /// A callback was notified, or the callbacks of a node changed.
     is_notified: AtomicBool,
     is_canceled: AtomicBool,
+    is_spinning: AtomicBool,
     /// The bell on which the executor sleeps, while it has a node.
     bell: Mutex<Option<Bell>>,
 }
@@ -34,6 +35,14 @@ impl WakeSignal {
     /// Ends the effect of a cancel: the next spin is not canceled.
     pub(crate) fn reset_cancel(&self) {
         self.is_canceled.store(false, Relaxed);
+    }
+
+    pub(crate) fn is_spinning(&self) -> bool {
+        self.is_spinning.load(Relaxed)
+    }
+
+    pub(super) fn set_spinning(&self, is_spinning: bool) {
+        self.is_spinning.store(is_spinning, Relaxed);
     }
 
     /// Ends the executor's sleep.

@@ -165,7 +165,7 @@ pub fn trials() -> Vec<Trial> {
 
 /// Spins on a thread of its own while `work` is done here, then cancels.
 fn spinning<R>(executor: &mut dyn Tested, work: impl FnOnce() -> R) -> R {
-    let cancel = CancelAtEnd(executor.canceler());
+    let cancel = CancelAtEnd(executor.handle());
     std::thread::scope(|scope| {
         let spinner = scope.spawn(|| executor.spin());
         let result = work();
@@ -176,7 +176,7 @@ fn spinning<R>(executor: &mut dyn Tested, work: impl FnOnce() -> R) -> R {
 }
 
 /// Cancels the spin, so that a test that fails does not wait for its executor.
-struct CancelAtEnd(Canceler);
+struct CancelAtEnd(ExecutorHandle);
 
 impl Drop for CancelAtEnd {
     fn drop(&mut self) {

@@ -116,7 +116,7 @@ fn the_least_urgent_goes_first(case: &Case) {
     let expected = match case.kind {
         Kind::Events(Overflow::Wait) => vec![("high", 1), ("high", 2), ("low", 1), ("low", 2)],
         Kind::Events(Overflow::DropOldest) => vec![("high", 1), ("high", 2), ("low", 2)],
-        Kind::Events(Overflow::DropNewest) => vec![("high", 1), ("low", 1), ("low", 2)],
+        Kind::Events(Overflow::DropNewest) => vec![("high", 1), ("high", 2), ("low", 1)],
         _ => vec![("low", 1), ("high", 1), ("low", 2), ("high", 2)],
     };
     assert_eq!(run(&mut *executor, &listener), expected);
