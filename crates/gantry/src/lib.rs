@@ -91,17 +91,17 @@ mod time;
 mod topic;
 mod wait;
 
-pub use callback::{CallbackGroupType, CallbackHandle, SchedulingPolicy};
+pub use callback::{CallbackGroupType, CallbackHandle};
 pub use error::{Error, MAX_DOMAIN_ID, Result};
 pub use events::{Events, PublisherEvent, PublisherEvents, SubscriptionEvent, SubscriptionEvents};
 pub use executor::{
-    EventsExecutor, Executor, ExecutorHandle, MultiThreadedExecutor, Overflow, SingleThreadedExecutor, WaitSet, spin,
-    spin_all, spin_some, spin_until_complete,
+    CallbackIsolatedExecutor, EventsExecutor, Executor, ExecutorHandle, MultiThreadedExecutor, Overflow,
+    SingleThreadedExecutor, WaitSet, spin, spin_all, spin_some, spin_until_complete,
 };
 pub use gantry_cdr::{self, ENCAPSULATION, Message, PlainMessage, Service as ServiceType};
 pub use gantry_shm::{
     ConnectionState, Durability, Error as EngineError, Gid, History, Liveliness, PublishMode, PublisherOptions, Qos,
-    QosPolicy, Reliability, RequestId, SampleInfo, SourceTime, TypeDescription,
+    QosPolicy, Reliability, RequestId, SampleInfo, SchedulingPolicy, SourceTime, TypeDescription,
 };
 pub use graph::{Connection, EndpointType, GraphEntity, GraphEvent, GraphEvents, TopicEndpointInfo};
 pub use node::{CallbackGroup, Node, NodeBuilder, expand_topic_name};

@@ -33,7 +33,7 @@ struct List {
     callbacks: Vec<Arc<Callback>>,
     /// Wakes the executor that has the node.
     executor: Option<Waker>,
-    /// The groups that an executor has by themselves, and its waker.
+    /// The groups that an executor has by themselves, and its waker. Of several entries for a group the last one counts.
     groups: Vec<(Arc<Group>, Waker)>,
 }
 
@@ -42,11 +42,12 @@ impl List {
     fn of_node(&self) -> impl Iterator<Item = &Arc<Callback>> {
         self.callbacks
             .iter()
-            .filter(|callback| callback.group.is_added_with_node() && !self.has_executor(&callback.group))
+            .filter(|callback| callback.group.is_added_with_node() && self.executor_of(&callback.group).is_none())
     }
 
-    fn has_executor(&self, group: &Arc<Group>) -> bool {
-        self.groups.iter().any(|(other, _)| Arc::ptr_eq(other, group))
+    /// The executor that has the group by itself.
+    fn executor_of(&self, group: &Arc<Group>) -> Option<&Waker> {
+        self.groups.iter().rev().find(|(other, _)| Arc::ptr_eq(other, group)).map(|(_, executor)| executor)
     }
 }
 
@@ -88,6 +89,11 @@ impl Callbacks {
         result
     }
 
+    /// Makes the executors look at the list again, since a group has other properties.
+    pub(crate) fn touch(&self) {
+        self.change(|_| ());
+    }
+
     /// The number of changes of the list.
     pub(crate) fn version(&self) -> u64 {
         self.version.load(Acquire)
@@ -98,10 +104,18 @@ impl Callbacks {
         lock(&self.list).of_node().cloned().collect()
     }
 
-    /// The callbacks of a group, in the order in which they were added.
-    pub(crate) fn of_group(&self, group: &Arc<Group>) -> Vec<Arc<Callback>> {
+    /// The callbacks of a group that an executor runs by itself, in the order in which they were added.
+    pub(crate) fn of_group(&self, group: &Arc<Group>, executor: &Waker) -> Vec<Arc<Callback>> {
         let list = lock(&self.list);
+        if !list.executor_of(group).is_some_and(|other| is_same(other, executor)) {
+            return Vec::new();
+        }
         list.callbacks.iter().filter(|callback| Arc::ptr_eq(&callback.group, group)).cloned().collect()
+    }
+
+    /// Whether a group has callbacks.
+    pub(crate) fn has_any_of(&self, group: &Arc<Group>) -> bool {
+        lock(&self.list).callbacks.iter().any(|callback| Arc::ptr_eq(&callback.group, group))
     }
 
     /// Gives the node to an executor, which is woken when the list changes; `false` if another executor has it.
@@ -120,13 +134,12 @@ impl Callbacks {
     }
 
     /// Gives a group to an executor, which is woken when the list changes; `false` if another executor than `parent` has
-    /// it, by itself or with its node. `parent` may pass on the groups of its nodes.
+    /// it, by itself or with its node. `parent` may pass on its groups.
     pub(crate) fn attach_group(&self, group: &Arc<Group>, executor: &Waker, parent: Option<&Waker>) -> bool {
         self.change(|list| {
-            let is_parent = |other: &Waker| parent.is_some_and(|parent| parent.will_wake(other));
-            let is_with_node =
-                group.is_added_with_node() && list.executor.as_ref().is_some_and(|node| !is_parent(node));
-            let is_free = !is_with_node && !list.has_executor(group);
+            let node_executor = list.executor.as_ref().filter(|_| group.is_added_with_node());
+            let holder = list.executor_of(group).or(node_executor);
+            let is_free = holder.is_none_or(|holder| parent.is_some_and(|parent| is_same(holder, parent)));
             if is_free {
                 list.groups.push((group.clone(), executor.clone()));
             }
@@ -134,10 +147,17 @@ impl Callbacks {
         })
     }
 
-    /// Takes a group from the executor that had it by itself. The node's executor runs it from now on.
-    pub(crate) fn detach_group(&self, group: &Arc<Group>) {
-        self.change(|list| list.groups.retain(|(other, _)| !Arc::ptr_eq(other, group)));
+    /// Takes a group from an executor that had it by itself. Its parent or the node's executor runs it from now on.
+    pub(crate) fn detach_group(&self, group: &Arc<Group>, executor: &Waker) {
+        self.change(|list| {
+            list.groups.retain(|(other, waker)| !(Arc::ptr_eq(other, group) && is_same(waker, executor)));
+        });
     }
+}
+
+/// Whether two wakers are those of one executor.
+fn is_same(one: &Waker, other: &Waker) -> bool {
+    std::ptr::eq(one.data(), other.data())
 }
 
 impl std::fmt::Debug for CallbackHandle {

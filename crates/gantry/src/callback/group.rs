@@ -1,6 +1,7 @@
 //! The properties of a group that executors read.
 
 use crate::wait::lock;
+use gantry_shm::SchedulingPolicy;
 use std::sync::{
     Mutex,
     atomic::{AtomicBool, AtomicI32, Ordering::Relaxed},
@@ -14,17 +15,6 @@ pub enum CallbackGroupType {
     /// Callbacks of the group may run at the same time on different threads. One callback never runs concurrently with
     /// itself: it is `FnMut`.
     Reentrant,
-}
-
-/// A scheduling policy of Linux with its priority, for the thread of a callback group.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SchedulingPolicy {
-    /// SCHED_OTHER, the policy of ordinary threads.
-    Other,
-    /// SCHED_FIFO with a priority from 1 to 99 (most urgent).
-    Fifo(u8),
-    /// SCHED_RR with a priority from 1 to 99 (most urgent).
-    RoundRobin(u8),
 }
 
 /// The properties of a group that executors read.

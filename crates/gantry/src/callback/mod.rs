@@ -11,8 +11,8 @@ mod typed_callback;
 pub(crate) use any_callback::{EventKey, KeptEvent, RunOutcome, TakeOrder};
 pub use callbacks::CallbackHandle;
 pub(crate) use callbacks::Callbacks;
+pub use group::CallbackGroupType;
 pub(crate) use group::Group;
-pub use group::{CallbackGroupType, SchedulingPolicy};
 
 use crate::{
     error::Error,

@@ -67,10 +67,10 @@ impl Member {
     }
 
     /// The callbacks that the executor runs for this member, in the order in which they were added.
-    pub(crate) fn callbacks(&self) -> Vec<Arc<Callback>> {
+    pub(crate) fn callbacks(&self, executor: &Waker) -> Vec<Arc<Callback>> {
         match self {
             Member::Node(node) => node.callbacks().of_node(),
-            Member::Group(group) => group.node().callbacks().of_group(group.group()),
+            Member::Group(group) => group.node().callbacks().of_group(group.group(), executor),
         }
     }
 
@@ -85,10 +85,10 @@ impl Member {
     }
 
     /// Lets another executor have the member.
-    pub(crate) fn detach(&self) {
+    pub(crate) fn detach(&self, executor: &Waker) {
         match self {
             Member::Node(node) => node.callbacks().detach_executor(),
-            Member::Group(group) => group.node().callbacks().detach_group(group.group()),
+            Member::Group(group) => group.node().callbacks().detach_group(group.group(), executor),
         }
     }
 }
@@ -140,6 +140,29 @@ impl Members {
     pub(crate) fn take(&self) -> (Vec<Member>, Vec<Member>) {
         let mut list = lock(&self.list);
         (list.members.clone(), std::mem::take(&mut list.leaving))
+    }
+
+    /// The groups whose callbacks the executor runs.
+    pub(crate) fn groups(&self, signal: &Arc<WakeSignal>) -> Vec<CallbackGroup> {
+        let mut groups: Vec<CallbackGroup> = Vec::new();
+        for member in &lock(&self.list).members {
+            for callback in member.callbacks(&signal.clone().into()) {
+                if !groups.iter().any(|group| Arc::ptr_eq(group.group(), &callback.group)) {
+                    groups.push(CallbackGroup::of(member.node().clone(), callback.group.clone()));
+                }
+            }
+        }
+        groups
+    }
+
+    /// Whether a group has callbacks and is a member, by itself or with its node, though it was passed on.
+    pub(crate) fn has_callbacks_of(&self, group: &CallbackGroup) -> bool {
+        let callbacks = group.node().callbacks();
+        let is_member = lock(&self.list).members.iter().any(|member| match member {
+            Member::Node(node) => Arc::ptr_eq(node.callbacks(), callbacks) && group.group().is_added_with_node(),
+            Member::Group(other) => Arc::ptr_eq(other.group(), group.group()),
+        });
+        is_member && callbacks.has_any_of(group.group())
     }
 
     /// The participant of the members.

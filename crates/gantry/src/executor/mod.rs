@@ -4,7 +4,9 @@
 //! a time (`steps`). An idle executor sleeps in one futex, independent of the number of topics.
 
 mod events;
+mod group_thread;
 mod handle;
+mod isolated;
 mod members;
 mod multi;
 mod ready_queue;
@@ -19,6 +21,7 @@ mod wake_signal;
 
 pub use events::{EventsExecutor, Overflow};
 pub use handle::ExecutorHandle;
+pub use isolated::CallbackIsolatedExecutor;
 pub use multi::MultiThreadedExecutor;
 pub use single::SingleThreadedExecutor;
 pub use spin_node::{spin, spin_all, spin_some, spin_until_complete};

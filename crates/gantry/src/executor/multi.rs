@@ -8,7 +8,7 @@ use super::{
     Executor,
     ready_queue::{ReadyQueue, Running},
     single::Round,
-    steps::ExecutorSteps,
+    steps::{ExecutorSteps, Spinning},
     wake_signal::WakeSignal,
 };
 use crate::{
@@ -72,7 +72,7 @@ impl MultiThreadedExecutor {
 
 impl Executor for MultiThreadedExecutor {
     fn spin(&mut self) -> Result<()> {
-        self.round.ready_queue.check()?;
+        let _spinning = Spinning::begin(&mut self.round.ready_queue)?;
         let signal = self.round.ready_queue.signal.clone();
         let round = std::mem::take(&mut self.round);
         let state = PoolState { round, has_watcher: false, idle: 0, error: None, panic: None };
@@ -90,6 +90,7 @@ impl Executor for MultiThreadedExecutor {
         });
         let state = pool.state.into_inner().unwrap_or_else(PoisonError::into_inner);
         self.round = state.round;
+        self.round.ready_queue.end_spin();
         pool.signal.reset_cancel();
         if let Some(panic) = state.panic {
             resume_unwind(panic);

@@ -119,16 +119,17 @@ impl ReadyQueue {
     fn update_callbacks(&mut self) {
         let Some(collector) = &mut self.collector else {
             // Before its first spin: members that came and left by a handle have no callbacks here.
-            return self.members.take().1.iter().for_each(Member::detach);
+            let waker = self.signal.clone().into();
+            return self.members.take().1.iter().for_each(|member| member.detach(&waker));
         };
         let mut current = Vec::new();
         // Versions first: a later change raises them again.
         self.members_version = self.members.version();
-        let (members, leaving) = self.members.take();
+        let (waker, (members, leaving)) = (self.signal.clone().into(), self.members.take());
         self.registered_members.clear();
         for member in members {
             self.registered_members.push(RegisteredMember { version: member.version(), member: member.clone() });
-            current.extend(member.callbacks());
+            current.extend(member.callbacks(&waker));
         }
         let mut old = std::mem::take(&mut self.callbacks);
         for callback in current {
@@ -138,7 +139,7 @@ impl ReadyQueue {
             self.callbacks.push(registered);
         }
         old.into_iter().for_each(|registered| registered.detach(collector));
-        leaving.iter().for_each(Member::detach);
+        leaving.iter().for_each(|member| member.detach(&waker));
         self.by_bit = vec![Vec::new(); Collector::BITS];
         (self.timed, self.failed, self.retry, self.current) = (Vec::new(), Vec::new(), None, None);
         for (index, registered) in self.callbacks.iter_mut().enumerate() {
@@ -300,7 +301,8 @@ impl Drop for ReadyQueue {
         if let Some(collector) = &mut self.collector {
             self.callbacks.drain(..).for_each(|registered| registered.detach(collector));
         }
-        members.iter().for_each(Member::detach);
+        let waker = self.signal.clone().into();
+        members.iter().for_each(|member| member.detach(&waker));
         self.signal.set_bell(None);
     }
 }

@@ -2,11 +2,12 @@
 
 use super::Node;
 use crate::{
-    callback::{CallbackGroupType, CallbackHandle, Group, SchedulingPolicy},
+    callback::{CallbackGroupType, CallbackHandle, Group},
     error::Result,
     time::{Tick, Timer},
     wait::TakeSource,
 };
+use gantry_shm::SchedulingPolicy;
 use std::{sync::Arc, time::Duration};
 
 /// A group of a node's callbacks; clones are the same group. It keeps its node, as a clone of the node does.
@@ -21,10 +22,16 @@ impl CallbackGroup {
         CallbackGroup { node, group: Arc::new(Group::new(kind)) }
     }
 
+    /// The handle of a group.
+    pub(crate) fn of(node: Node, group: Arc<Group>) -> CallbackGroup {
+        CallbackGroup { node, group }
+    }
+
     /// Sets the priority, by default 0: an executor starts the ready callbacks of groups of higher priority first.
     #[must_use]
     pub fn with_priority(self, priority: i32) -> CallbackGroup {
         self.group.set_priority(priority);
+        self.node.callbacks().touch();
         self
     }
 
@@ -34,6 +41,7 @@ impl CallbackGroup {
     #[must_use]
     pub fn automatically_add_to_executor_with_node(self, is_added: bool) -> CallbackGroup {
         self.group.set_added_with_node(is_added);
+        self.node.callbacks().touch();
         self
     }
 
