@@ -56,7 +56,7 @@ fn run(arguments: &Arguments) -> gantry::Result<()> {
     };
     nodes.iter().try_for_each(|node| executor.add_node(node))?;
     let Some(seconds) = arguments.seconds else { return executor.spin() };
-    let canceler = executor.canceler(); // only `spin` runs callbacks on several threads
+    let canceler = executor.handle(); // only `spin` runs callbacks on several threads
     std::thread::spawn(move || {
         std::thread::sleep(Duration::from_secs(seconds));
         canceler.cancel();

@@ -33,8 +33,9 @@
 //! Messages come from `.msg` files: ROS 2's are in `gantry-msgs`, your own need a `build.rs` of three lines
 //! (`gantry-idl`). The copy path, [`Publisher::publish_copy`] and [`Subscription::take_copy`], uses owned structs.
 //!
-//! Endpoints match when they are made. The control thread of each process discovers endpoints that come or leave later;
-//! an endpoint applies the changes at its next call.
+//! Endpoints of one process match when they are made, whatever is made first. The control thread of each process discovers
+//! the endpoints of other processes. A subscription that was there before a publisher gets that publisher's first message,
+//! too, if it is still kept.
 //!
 //! Services work in the same way: [`Node::create_service`], [`Node::create_client`]. Requests and responses of any size
 //! are built and read in place.
@@ -91,24 +92,25 @@ mod time;
 mod topic;
 mod wait;
 
-pub use callback::{CallbackGroup, CallbackGroupType, CallbackHandle};
+pub use callback::{CallbackGroupType, CallbackHandle};
 pub use error::{Error, MAX_DOMAIN_ID, Result};
 pub use events::{Events, PublisherEvent, PublisherEvents, SubscriptionEvent, SubscriptionEvents};
 pub use executor::{
-    Canceler, EventsExecutor, Executor, MultiThreadedExecutor, Overflow, SingleThreadedExecutor, WaitSet,
+    CallbackIsolatedExecutor, EventsExecutor, Executor, ExecutorHandle, MultiThreadedExecutor, Overflow,
+    SingleThreadedExecutor, WaitSet, spin, spin_all, spin_some, spin_until_complete,
 };
 pub use gantry_cdr::{self, ENCAPSULATION, Message, PlainMessage, Service as ServiceType};
 pub use gantry_shm::{
     ConnectionState, Durability, Error as EngineError, Gid, History, Liveliness, PublishMode, PublisherOptions, Qos,
-    QosPolicy, Reliability, RequestId, SampleInfo, SourceTime, TypeDescription,
+    QosPolicy, Reliability, RequestId, SampleInfo, SchedulingPolicy, SourceTime, TypeDescription,
 };
 pub use graph::{Connection, EndpointType, GraphEntity, GraphEvent, GraphEvents, TopicEndpointInfo};
-pub use node::{Node, NodeBuilder, expand_topic_name};
+pub use node::{CallbackGroup, Node, NodeBuilder, expand_topic_name};
 pub use service::{Client, Request, Response, Service};
 pub use time::{Clock, Tick, Timer};
 pub use topic::{
-    GenericLoan, GenericPublisher, GenericSample, GenericSubscription, Loan, PublishError, Publisher, Sample,
-    Subscription,
+    GenericLoan, GenericPublisher, GenericSample, GenericSubscription, Loan, MessageInfo, PublishError, Publisher,
+    Sample, Subscription,
 };
 pub use wait::{TakeFuture, TakeSource, Waitable};
 

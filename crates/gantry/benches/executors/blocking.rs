@@ -59,7 +59,7 @@ impl Blocking {
         let mut executor = MultiThreadedExecutor::with_threads(THREADS);
         executor.add_node(together)?;
         drain(&mut executor, meter)?;
-        meter.begin(LOAD.count, vec![executor.canceler()]);
+        meter.begin(LOAD.count, vec![executor.handle()]);
         while_publishing(peer, LISTENER, LOAD, meter, || Ok(executor.spin()?))?;
         self.together_ns.push(meter.result().wall_ns as f64);
         drop(executor);
@@ -71,7 +71,7 @@ impl Blocking {
             drain(&mut executor, meter)?;
             executors.push(executor);
         }
-        meter.begin(LOAD.count, executors.iter_mut().map(Executor::canceler).collect());
+        meter.begin(LOAD.count, executors.iter_mut().map(Executor::handle).collect());
         while_publishing(peer, LISTENER, LOAD, meter, || {
             std::thread::scope(|scope| {
                 let spins: Vec<_> = executors.iter_mut().map(|executor| scope.spawn(|| executor.spin())).collect();

@@ -79,7 +79,7 @@ impl Listener {
         executor.add_node(&self.node)?;
         // Messages that were published for the wait set are there, too.
         while executor.spin_some(Duration::MAX)? > 0 {}
-        self.meter.begin(load.count, vec![executor.canceler()]);
+        self.meter.begin(load.count, vec![executor.handle()]);
         while_publishing(peer, &self.name, load, &self.meter, || Ok(executor.spin()?))?;
         Ok(self.meter.result())
     }

@@ -5,7 +5,7 @@
 //! endpoints once a second: a turn with such a check would look far worse than the next one.
 
 use crate::Result;
-use gantry::{Canceler, SampleInfo};
+use gantry::{ExecutorHandle, SampleInfo};
 use rustix::time::{ClockId, clock_gettime};
 use std::{
     path::PathBuf,
@@ -40,7 +40,7 @@ pub struct Meter {
 #[derive(Default)]
 struct End {
     is_over: bool,
-    cancelers: Vec<Canceler>,
+    cancelers: Vec<ExecutorHandle>,
 }
 
 /// The result of a turn.
@@ -84,7 +84,7 @@ impl Meter {
     }
 
     /// Begins a turn of that number of messages; the executors are canceled at its end.
-    pub fn begin(&self, expected: usize, cancelers: Vec<Canceler>) {
+    pub fn begin(&self, expected: usize, cancelers: Vec<ExecutorHandle>) {
         *self.end() = End { is_over: false, cancelers };
         self.delivered.store(0, Relaxed);
         self.expected.store(expected, Release);

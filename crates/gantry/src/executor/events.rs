@@ -1,8 +1,8 @@
-//! The events executor: one thread and a bounded queue of events, ordered by priority and time.
+//! The events executor: a bounded queue of events, ordered by priority and time.
 
 use super::{Executor, ready_queue::ReadyQueue, steps::ExecutorSteps};
 use crate::{
-    callback::{Callback, RunOutcome},
+    callback::{EventKey, KeptEvent, RunOutcome, TakeOrder},
     time::monotonic_ns,
 };
 use gantry_shm::MAX_DEPTH;
@@ -13,6 +13,8 @@ use std::{
 
 /// The default capacity in events.
 const DEFAULT_CAPACITY: usize = 1000;
+/// The default limit of the memory that queued samples occupy: a sixteenth of a publisher's default memory limit.
+const DEFAULT_MAX_BYTES: usize = 64 << 20;
 
 /// The treatment of events for which the queue has no room.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -27,19 +29,21 @@ pub enum Overflow {
     /// [`dropped`](EventsExecutor::dropped). Other events (ticks, requests, QoS events) wait at their source as with
     /// [`Overflow::Wait`] and need no room.
     DropOldest,
-    /// As [`Overflow::DropOldest`], but the newest sample is dropped.
+    /// As [`Overflow::DropOldest`], but the newest sample of the lowest priority is dropped.
     DropNewest,
 }
 
 /// Runs callbacks one after the other on the thread that spins it, in the order in which their samples were published,
-/// their timers were due and so on; callbacks of groups with a higher [priority](crate::CallbackGroup::with_priority)
-/// run first. The publishers of one topic take turns. The queue is bounded.
+/// their timers were due and so on, also where a topic has several publishers; callbacks of groups with a higher
+/// [priority](crate::CallbackGroup::with_priority) run first. The queue is bounded.
 pub struct EventsExecutor {
     ready_queue: ReadyQueue,
     queue: BTreeMap<Key, Event>,
-    /// The number of events in `queue` that may be dropped.
+    /// The number of events in `queue` that may be dropped, and the memory that their samples occupy.
     lossy: usize,
+    lossy_bytes: usize,
     capacity: usize,
+    max_bytes: usize,
     overflow: Overflow,
     /// The number of events so far: it orders events of the same time.
     found: u64,
@@ -50,12 +54,13 @@ pub struct EventsExecutor {
     only: Option<usize>,
 }
 
-/// Priority, time, count.
-type Key = (Reverse<i32>, u64, u64);
+/// Priority, then the key of the callback's kept value.
+type Key = (Reverse<i32>, EventKey);
 
 /// An event: the callback keeps its value.
 struct Event {
     index: usize,
+    size_bytes: usize,
     /// Its callback may have more events, and was reported when they were queued. Else it is the callback's only event,
     /// and the callback is reported after its run.
     is_lossy: bool,
@@ -74,20 +79,28 @@ impl EventsExecutor {
         EventsExecutor::default()
     }
 
-    /// An executor with room for `capacity` events (at least 1).
+    /// An executor with room for `capacity` events (at least 1), and for 64 MiB of queued samples.
     #[must_use]
     pub fn with_queue(capacity: usize, overflow: Overflow) -> EventsExecutor {
         EventsExecutor {
             ready_queue: ReadyQueue::default(),
             queue: BTreeMap::new(),
             lossy: 0,
+            lossy_bytes: 0,
             capacity: capacity.max(1),
+            max_bytes: DEFAULT_MAX_BYTES,
             overflow,
             found: 0,
             dropped: 0,
             indices: VecDeque::new(),
             only: None,
         }
+    }
+
+    /// Limits the memory that the samples in a queue that drops occupy in their publishers. One sample always has room.
+    #[must_use]
+    pub fn with_max_queue_bytes(self, max_bytes: usize) -> EventsExecutor {
+        EventsExecutor { max_bytes, ..self }
     }
 
     /// The number of events that were dropped for lack of room.
@@ -107,14 +120,13 @@ impl EventsExecutor {
     }
 
     /// Takes one value from a callback's source into the queue.
-    fn enqueue(&mut self, index: usize) {
-        match self.ready_queue.registered(index).callback.enqueue() {
-            Ok(time_ns) => {
-                let key = self.key(index, time_ns);
-                self.queue.insert(key, Event { index, is_lossy: false });
-            }
-            Err(outcome) => self.ready_queue.report(index, outcome),
-        }
+    fn enqueue(&mut self, index: usize, is_lossy: bool) -> Result<KeptEvent, RunOutcome> {
+        self.found += 1;
+        let callback = &self.ready_queue.registered(index).callback;
+        let kept = callback.enqueue(self.found)?;
+        let event = Event { index, size_bytes: kept.size_bytes, is_lossy };
+        self.queue.insert((Reverse(callback.group.priority()), kept.key), event);
+        Ok(kept)
     }
 
     /// Takes the values that are older than this call, and at most as many as a history can hold: a quick publisher
@@ -122,44 +134,41 @@ impl EventsExecutor {
     fn enqueue_all(&mut self, index: usize) {
         let now_ns = monotonic_ns();
         for _ in 0..MAX_DEPTH {
-            let time_ns = match self.ready_queue.registered(index).callback.enqueue() {
-                Ok(time_ns) => time_ns,
+            let KeptEvent { key: (time_ns, _), size_bytes } = match self.enqueue(index, true) {
+                Ok(kept) => kept,
                 Err(outcome) => return self.ready_queue.report(index, outcome),
             };
-            let key = self.key(index, time_ns);
-            if self.lossy == self.capacity {
-                self.drop_for(key, index);
-            } else {
-                self.lossy += 1;
-                self.queue.insert(key, Event { index, is_lossy: true });
+            self.lossy += 1;
+            self.lossy_bytes += size_bytes;
+            while self.lossy > self.capacity || self.lossy > 1 && self.lossy_bytes > self.max_bytes {
+                self.drop_one();
             }
-            if key.1 >= now_ns {
+            if time_ns >= now_ns {
                 break;
             }
         }
         self.ready_queue.report(index, RunOutcome::More);
     }
 
-    fn key(&mut self, index: usize, time_ns: u64) -> Key {
-        self.found += 1;
-        (Reverse(self.ready_queue.registered(index).callback.group.priority()), time_ns, self.found)
+    /// Drops the oldest or the newest sample of the lowest priority.
+    fn drop_one(&mut self) {
+        let is_lossy = |(_, event): &(&Key, &Event)| event.is_lossy;
+        let Some((&newest, _)) = self.queue.iter().rev().find(is_lossy) else { return };
+        let of_lowest = || self.queue.range((newest.0, EventKey::default())..).find(is_lossy);
+        let oldest = (self.overflow == Overflow::DropOldest).then(of_lowest).flatten();
+        let key = oldest.map_or(newest, |(&oldest, _)| oldest);
+        if let Some(event) = self.queue.remove(&key) {
+            self.forget(&event);
+            self.ready_queue.registered(event.index).callback.lock().discard(key.1);
+            self.dropped += 1;
+        }
     }
 
-    /// Drops this event, or another one in its favour.
-    fn drop_for(&mut self, key: Key, index: usize) {
-        self.dropped += 1;
-        let is_lossy = |(_, event): &(&Key, &Event)| event.is_lossy;
-        let lowest = self.queue.iter().rev().find(is_lossy).map(|(last, _)| last.0);
-        // An event that is less urgent than all others drops none.
-        let lowest = lowest.filter(|lowest| self.overflow == Overflow::DropOldest && key.0 <= *lowest);
-        match lowest.and_then(|lowest| self.queue.range((lowest, 0, 0)..).find(is_lossy)) {
-            // The event that is found last may be the oldest: it is of another topic.
-            Some((&oldest, &Event { index: loser, .. })) if oldest < key || key.0 < oldest.0 => {
-                self.ready_queue.registered(loser).callback.lock().discard(true);
-                self.queue.remove(&oldest);
-                self.queue.insert(key, Event { index, is_lossy: true });
-            }
-            _ => self.ready_queue.registered(index).callback.lock().discard(false),
+    /// Takes an event that left the queue out of the books.
+    fn forget(&mut self, event: &Event) {
+        if event.is_lossy {
+            self.lossy -= 1;
+            self.lossy_bytes -= event.size_bytes;
         }
     }
 
@@ -168,7 +177,7 @@ impl EventsExecutor {
         self.ready_queue.return_queued();
         self.queue.clear();
         self.indices.clear();
-        (self.lossy, self.only) = (0, None);
+        (self.lossy, self.lossy_bytes, self.only) = (0, 0, None);
     }
 }
 
@@ -202,27 +211,28 @@ impl ExecutorSteps for EventsExecutor {
             if self.overflow != Overflow::Wait && self.ready_queue.registered(index).is_lossy {
                 self.enqueue_all(index);
             } else {
-                self.enqueue(index);
+                if let Err(outcome) = self.enqueue(index, false) {
+                    self.ready_queue.report(index, outcome);
+                }
             }
         }
     }
 
     fn step(&mut self) -> bool {
         if let Some(index) = self.only.take() {
-            return self.ready_queue.run(index, Callback::run);
+            return self.ready_queue.run(index, |callback| callback.run(TakeOrder::Time));
         }
-        while let Some((_, Event { index, is_lossy })) = self.queue.pop_first() {
-            self.lossy -= usize::from(is_lossy);
+        while let Some(((_, key), event)) = self.queue.pop_first() {
+            self.forget(&event);
+            let Event { index, is_lossy, .. } = event;
             let callback = &self.ready_queue.registered(index).callback;
-            if callback.is_removed() {
-                continue;
-            }
             if is_lossy {
-                callback.lock().run_queued(); // it was reported when it was queued
-            } else if !self.ready_queue.run(index, |callback| callback.lock().run_queued()) {
-                continue;
+                if matches!(callback.run_queued(key), RunOutcome::More | RunOutcome::Last) {
+                    return true; // it was reported when it was queued
+                }
+            } else if self.ready_queue.run(index, |callback| callback.run_queued(key)) {
+                return true;
             }
-            return true;
         }
         false
     }

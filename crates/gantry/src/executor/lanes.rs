@@ -7,7 +7,7 @@
 //! - A ready callback that is held up keeps its place: it goes before all that arrived later.
 
 use super::ready_queue::{ReadyQueue, Running};
-use crate::callback::{Callback, CallbackGroupType, RunOutcome};
+use crate::callback::{CallbackGroupType, RunOutcome, TakeOrder};
 use std::{
     collections::{BTreeMap, VecDeque},
     sync::atomic::Ordering::Relaxed,
@@ -93,7 +93,7 @@ impl Lanes {
     pub(super) fn step(&mut self) -> bool {
         while let Some(index) = self.take_next() {
             self.enter(self.ready_queue.registered(index).lane);
-            if self.ready_queue.run(index, Callback::run) {
+            if self.ready_queue.run(index, |callback| callback.run(TakeOrder::Turns)) {
                 return true;
             }
         }

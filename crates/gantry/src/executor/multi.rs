@@ -1,13 +1,19 @@
 //! The multi-threaded executor.
 
-use super::{Executor, lanes::Lanes, ready_queue::ReadyQueue, steps::ExecutorSteps, worker_pool::WorkerPool};
+use super::{
+    Executor,
+    lanes::Lanes,
+    ready_queue::ReadyQueue,
+    steps::{ExecutorSteps, GoesOn, within_spin},
+    worker_pool::{PoolEnd, WorkerPool},
+};
 use crate::error::Result;
-use std::panic::resume_unwind;
+use std::{panic::resume_unwind, time::Instant};
 
 /// Runs callbacks on several threads, first come, first served; ready callbacks of groups of higher
 /// [priority](crate::CallbackGroup::with_priority) first. Each callback runs on one thread at a time, and so do the
-/// callbacks of a mutually exclusive group together. Only [`spin`](Executor::spin) starts threads; the other methods use
-/// the calling thread.
+/// callbacks of a mutually exclusive group together. [`spin`](Executor::spin), [`spin_until`](Executor::spin_until) and
+/// [`spin_until_complete`](Executor::spin_until_complete) use all threads; the other methods use the calling thread.
 pub struct MultiThreadedExecutor {
     threads: usize,
     lanes: Lanes,
@@ -34,29 +40,7 @@ impl MultiThreadedExecutor {
     }
 }
 
-impl Executor for MultiThreadedExecutor {
-    fn spin(&mut self) -> Result<()> {
-        self.lanes.ready_queue.check()?;
-        let pool = WorkerPool::new(std::mem::take(&mut self.lanes));
-        let started = std::thread::scope(|scope| {
-            for _ in 1..self.threads {
-                let thread = std::thread::Builder::new().name("gantry-executor".to_owned());
-                thread.spawn_scoped(scope, || pool.run()).inspect_err(|_| pool.cancel())?;
-            }
-            pool.run();
-            Ok(())
-        });
-        let end = pool.into_end();
-        self.lanes = end.lanes;
-        self.lanes.ready_queue.signal.reset_cancel();
-        if let Some(panic) = end.panic {
-            resume_unwind(panic);
-        }
-        started
-            .map_err(|source| gantry_shm::Error::System { action: "start an executor's thread".to_owned(), source })?;
-        end.error.map_or(Ok(()), Err)
-    }
-}
+impl Executor for MultiThreadedExecutor {}
 
 impl ExecutorSteps for MultiThreadedExecutor {
     fn ready_queue(&mut self) -> &mut ReadyQueue {
@@ -69,6 +53,28 @@ impl ExecutorSteps for MultiThreadedExecutor {
 
     fn step(&mut self) -> bool {
         self.lanes.step()
+    }
+
+    fn spin_while(&mut self, deadline: Option<Instant>, goes_on: Option<GoesOn<'_>>) -> Result<()> {
+        let (error, panic) = within_spin(self, |executor| {
+            let pool = WorkerPool::new(std::mem::take(&mut executor.lanes), deadline, goes_on);
+            let started = std::thread::scope(|scope| {
+                for _ in 1..executor.threads {
+                    let thread = std::thread::Builder::new().name("gantry-executor".to_owned());
+                    thread.spawn_scoped(scope, || pool.run()).inspect_err(|_| pool.cancel())?;
+                }
+                pool.run();
+                Ok(())
+            });
+            let PoolEnd { lanes, error, panic } = pool.into_end();
+            executor.lanes = lanes;
+            executor.lanes.ready_queue.signal.reset_cancel();
+            let not_started = started.err().map(|source| {
+                gantry_shm::Error::System { action: "start an executor's thread".to_owned(), source }.into()
+            });
+            Ok((error.or(not_started), panic))
+        })?;
+        panic.map_or(error.map_or(Ok(()), Err), |panic| resume_unwind(panic))
     }
 }
 

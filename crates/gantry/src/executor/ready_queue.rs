@@ -9,17 +9,24 @@
 //! - A timed callback that is not pending has its due time in `due`: its source calls its waker whenever that changes. A
 //!   callback whose source failed is pending, and in `due` with the time of the next try.
 
-use super::{registered_callback::RegisteredCallback, wake_signal::WakeSignal};
+use super::{
+    members::{Member, Members},
+    registered_callback::RegisteredCallback,
+    wake_signal::WakeSignal,
+};
 use crate::{
     callback::{Callback, CallbackGroupType, Group, RunOutcome},
     error::{Error, Result},
-    node::Node,
     time::monotonic_ns,
 };
 use gantry_shm::Collector;
 use std::{
     collections::{BTreeSet, HashMap},
-    sync::{Arc, atomic::Ordering::Relaxed},
+    sync::{
+        Arc,
+        atomic::{Ordering::*, fence},
+    },
+    task::Waker,
     time::{Duration, Instant},
 };
 
@@ -30,8 +37,11 @@ const RETRY_AFTER_NS: u64 = 100_000_000;
 #[derive(Default)]
 pub struct ReadyQueue {
     pub(crate) signal: Arc<WakeSignal>,
-    nodes: Vec<RegisteredNode>,
-    /// `None` without a node.
+    pub(crate) members: Arc<Members>,
+    /// The number of changes of the members, and the members, that `callbacks` holds.
+    members_version: u64,
+    registered_members: Vec<RegisteredMember>,
+    /// `None` without a member.
     pub(crate) collector: Option<Collector>,
     /// In the order of registration.
     callbacks: Vec<RegisteredCallback>,
@@ -50,10 +60,10 @@ pub struct ReadyQueue {
     is_changed: bool,
 }
 
-struct RegisteredNode {
-    node: Node,
+struct RegisteredMember {
+    member: Member,
     /// The version of the node's callbacks that `callbacks` holds.
-    version: Option<u64>,
+    version: u64,
 }
 
 /// A callback that was started: [`ReadyQueue::finish`] takes it.
@@ -63,53 +73,65 @@ pub(crate) struct Running {
 }
 
 impl ReadyQueue {
-    pub(crate) fn add_node(&mut self, node: &Node) -> Result<()> {
-        if let Some(RegisteredNode { node: other, .. }) = self.nodes.first()
-            && !Arc::ptr_eq(other.participant(), node.participant())
+    /// Adds a member. `parent` is the waker of an executor that passes on groups of its nodes.
+    pub(crate) fn add(&mut self, member: Member, parent: Option<&Waker>) -> Result<()> {
+        self.members.add(member.clone(), &self.signal, parent)?;
+        self.make_collector().inspect_err(|_| self.remove(&member))
+    }
+
+    pub(crate) fn remove(&mut self, member: &Member) {
+        self.members.remove(member, &self.signal);
+        self.end_spin();
+    }
+
+    /// Refuses to spin without a member.
+    pub(crate) fn check(&mut self) -> Result<()> {
+        if self.members.is_empty() { Err(Error::NoNode) } else { self.make_collector() }
+    }
+
+    fn make_collector(&mut self) -> Result<()> {
+        if self.collector.is_none()
+            && let Some(participant) = self.members.participant()
         {
-            let (executors, domain_id) = (other.domain_id(), node.domain_id());
-            return Err(Error::ForeignNode { node: node.fully_qualified_name(), domain_id, executors });
-        }
-        let collector = if self.collector.is_none() { Some(Collector::new(node.participant())?) } else { None };
-        if !node.callbacks().attach_executor(&self.signal.clone().into()) {
-            return Err(Error::NodeInUse { node: node.fully_qualified_name() });
-        }
-        if let Some(collector) = collector {
+            let collector = Collector::new(&participant)?;
             self.signal.set_bell(Some(collector.bell()));
             self.collector = Some(collector);
         }
-        tracing::debug!(node = node.fully_qualified_name(), "an executor has this node");
-        self.nodes.push(RegisteredNode { node: node.clone(), version: None });
         Ok(())
     }
 
-    pub(crate) fn remove_node(&mut self, node: &Node) {
-        let Some(index) = self.nodes.iter().position(|other| Arc::ptr_eq(other.node.callbacks(), node.callbacks()))
-        else {
-            return;
-        };
-        self.nodes.remove(index);
-        self.update_callbacks();
-        node.callbacks().detach_executor();
-        if self.nodes.is_empty() {
-            // The next node may be of another domain.
+    /// Lets go of members and callbacks that were removed during a spin and after its last gathering.
+    pub(crate) fn end_spin(&mut self) {
+        fence(SeqCst); // a removal that found its callback running raised the version before it looked
+        if self.is_outdated() {
+            self.update_callbacks();
+        }
+        if self.members.release_participant() {
             self.collector = None;
             self.signal.set_bell(None);
         }
     }
 
-    /// Refuses to spin without a node.
-    pub(crate) fn check(&self) -> Result<()> {
-        if self.nodes.is_empty() { Err(Error::NoNode) } else { Ok(()) }
+    fn is_outdated(&self) -> bool {
+        self.members_version != self.members.version()
+            || self.registered_members.iter().any(|RegisteredMember { member, version }| *version != member.version())
     }
 
     /// Registers the nodes' current callbacks. All become pending: their sources were not looked at yet.
     fn update_callbacks(&mut self) {
-        let Some(collector) = &mut self.collector else { return };
+        let Some(collector) = &mut self.collector else {
+            // Before its first spin: members that came and left by a handle have no callbacks here.
+            let waker = self.signal.clone().into();
+            return self.members.take().1.iter().for_each(|member| member.detach(&waker));
+        };
         let mut current = Vec::new();
-        for RegisteredNode { node, version } in &mut self.nodes {
-            *version = Some(node.callbacks().version()); // first: a later change raises it again
-            current.extend(node.callbacks().all());
+        // Versions first: a later change raises them again.
+        self.members_version = self.members.version();
+        let (waker, (members, leaving)) = (self.signal.clone().into(), self.members.take());
+        self.registered_members.clear();
+        for member in members {
+            self.registered_members.push(RegisteredMember { version: member.version(), member: member.clone() });
+            current.extend(member.callbacks(&waker));
         }
         let mut old: Vec<_> = std::mem::take(&mut self.callbacks).into_iter().map(Some).collect();
         for callback in current {
@@ -120,6 +142,7 @@ impl ReadyQueue {
             self.callbacks.push(known.unwrap_or_else(attach));
         }
         old.into_iter().flatten().for_each(|registered| registered.detach(collector));
+        leaving.iter().for_each(|member| member.detach(&waker));
         self.index_callbacks();
     }
 
@@ -154,7 +177,7 @@ impl ReadyQueue {
     /// Makes the callbacks pending that may have something. Returns whether callbacks have other indices than at the
     /// last gathering.
     pub(crate) fn gather(&mut self) -> bool {
-        if self.nodes.iter().any(|RegisteredNode { node, version }| *version != Some(node.callbacks().version())) {
+        if self.is_outdated() {
             self.update_callbacks();
         }
         if let Some(index) = self.current.take() {
@@ -342,23 +365,26 @@ impl ReadyQueue {
 
 impl Drop for ReadyQueue {
     fn drop(&mut self) {
-        while let Some(registered) = self.nodes.first() {
-            let node = registered.node.clone();
-            self.remove_node(&node);
+        let members = self.members.close();
+        if let Some(collector) = &mut self.collector {
+            self.callbacks.drain(..).for_each(|registered| registered.detach(collector));
         }
+        let waker = self.signal.clone().into();
+        members.iter().for_each(|member| member.detach(&waker));
+        self.signal.set_bell(None);
     }
 }
 
 impl std::fmt::Debug for ReadyQueue {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{} nodes, {} callbacks", self.nodes.len(), self.callbacks.len())
+        write!(f, "{} nodes and groups, {} callbacks", self.registered_members.len(), self.callbacks.len())
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::{super::registered_callback::CallbackWaker, *};
-    use crate::{Clock, Timer};
+    use crate::{Clock, Node, Timer, callback::TakeOrder};
     use std::task::Wake;
 
     /// The cancel comes after the look whether there was one and before the gathering, which takes its notification.
@@ -366,7 +392,7 @@ mod tests {
     fn a_cancel_whose_notification_is_taken_ends_the_sleep() {
         let mut queue = ReadyQueue::default();
         let node = Node::builder("queue_tester").domain_id(crate::MAX_DOMAIN_ID).build().unwrap();
-        queue.add_node(&node).unwrap();
+        queue.add(Member::Node(node.clone()), None).unwrap();
         queue.signal.cancel();
         queue.gather();
         let begin = Instant::now();
@@ -380,19 +406,19 @@ mod tests {
         let mut queue = ReadyQueue::default();
         let node = Node::builder("queue_tester").domain_id(crate::MAX_DOMAIN_ID).build().unwrap();
         node.add_callback(node.graph_events().unwrap(), |_, _| ());
-        queue.add_node(&node).unwrap();
+        queue.add(Member::Node(node.clone()), None).unwrap();
         let mut indices = Vec::new();
         queue.gather();
         queue.take_ready(&mut indices);
         let running = queue.start(indices[0]);
-        while running.callback.run() != RunOutcome::Nothing {}
+        while running.callback.run(TakeOrder::Turns) != RunOutcome::Nothing {}
         let waker = CallbackWaker::new(&queue.signal, &running.callback);
         Arc::new(waker).wake();
         queue.gather();
         queue.finish(running, RunOutcome::Nothing);
         assert_eq!(queue.sleep_deadline(None), None);
         let running = queue.start(indices[0]);
-        let outcome = running.callback.run();
+        let outcome = running.callback.run(TakeOrder::Turns);
         queue.finish(running, outcome);
         queue.take_ready(&mut indices);
         assert_eq!(indices, [0, 0], "as often as there was news");
@@ -406,13 +432,13 @@ mod tests {
         let [first, second] = [1, 2].map(|hours| Timer::new(&Clock::steady(), hour * hours).unwrap());
         let handle = node.add_callback(first.clone(), |_, _| ());
         node.add_callback(second.clone(), |_, _| ());
-        queue.add_node(&node).unwrap();
+        queue.add(Member::Node(node.clone()), None).unwrap();
         let mut due_in = || {
             let mut indices = Vec::new();
             queue.gather();
             queue.take_ready(&mut indices);
             indices.into_iter().for_each(|index| {
-                queue.run(index, Callback::run);
+                queue.run(index, |callback| callback.run(TakeOrder::Turns));
             });
             Duration::from_nanos(queue.next_due_ns().saturating_sub(monotonic_ns()))
         };

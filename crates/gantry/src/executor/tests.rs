@@ -53,7 +53,7 @@ fn node() -> Node {
 
 /// Spins on a thread of its own until the receiver gets something.
 fn spin_until_received(executor: &mut (dyn Executor + Send), received: &Receiver<()>) {
-    let canceler = executor.canceler();
+    let canceler = executor.handle();
     std::thread::scope(|scope| {
         let spinner = scope.spawn(|| executor.spin());
         let result = received.recv_timeout(PATIENCE);

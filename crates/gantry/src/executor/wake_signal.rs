@@ -20,6 +20,7 @@ pub(crate) struct WakeSignal {
     is_canceled: AtomicBool,
     /// The callbacks that were notified since the last gathering, each once.
     notified: Mutex<Vec<Arc<CallbackWaker>>>,
+    is_spinning: AtomicBool,
     /// The bell on which the executor sleeps, while it has a node.
     bell: Mutex<Option<Bell>>,
 }
@@ -37,6 +38,14 @@ impl WakeSignal {
     /// Ends the effect of a cancel: the next spin is not canceled.
     pub(crate) fn reset_cancel(&self) {
         self.is_canceled.store(false, Relaxed);
+    }
+
+    pub(crate) fn is_spinning(&self) -> bool {
+        self.is_spinning.load(Relaxed)
+    }
+
+    pub(super) fn set_spinning(&self, is_spinning: bool) {
+        self.is_spinning.store(is_spinning, Relaxed);
     }
 
     /// Ends the executor's sleep.

@@ -9,13 +9,18 @@
 //!   the one that it woke.
 //! - While a thread sleeps, one of the sleeping threads wakes at the next due time.
 
-use super::{lanes::Lanes, ready_queue::Running, wake_signal::WakeSignal};
-use crate::{callback::RunOutcome, error::Error, wait::lock};
+use super::{lanes::Lanes, ready_queue::Running, steps::GoesOn, wake_signal::WakeSignal};
+use crate::{
+    callback::{RunOutcome, TakeOrder},
+    error::Error,
+    wait::lock,
+};
 use gantry_shm::Sleeper;
 use std::{
     any::Any,
     panic::{AssertUnwindSafe, catch_unwind},
     sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
+    time::Instant,
 };
 
 /// The number of threads that sleep on the bell: one for the next news, and one for news that come while that one works.
@@ -23,9 +28,10 @@ use std::{
 const MOST_ASLEEP: usize = 2;
 
 /// The threads of one spin.
-pub(super) struct WorkerPool {
+pub(super) struct WorkerPool<'a> {
     signal: Arc<WakeSignal>,
-    state: Mutex<PoolState>,
+    deadline: Option<Instant>,
+    state: Mutex<PoolState<'a>>,
     /// Wakes a thread in reserve.
     has_work: Condvar,
 }
@@ -34,24 +40,26 @@ pub(super) struct WorkerPool {
 pub(super) struct PoolEnd {
     pub(super) lanes: Lanes,
     pub(super) error: Option<Error>,
-    /// A callback's panic, to be resumed on the thread that spins.
+    /// The panic of a callback or the condition, to be resumed on the thread that spins.
     pub(super) panic: Option<Box<dyn Any + Send>>,
 }
 
-struct PoolState {
+struct PoolState<'a> {
     end: PoolEnd,
+    goes_on: Option<GoesOn<'a>>,
     /// The times until which the threads sleep that sleep, or are about to, CLOCK_MONOTONIC.
     asleep: Vec<u64>,
     /// The number of threads that wait for `has_work`.
     in_reserve: usize,
 }
 
-impl WorkerPool {
-    pub(super) fn new(lanes: Lanes) -> WorkerPool {
+impl<'a> WorkerPool<'a> {
+    /// For a spin while `goes_on` holds, until the deadline or a cancel.
+    pub(super) fn new(lanes: Lanes, deadline: Option<Instant>, goes_on: Option<GoesOn<'a>>) -> WorkerPool<'a> {
         let signal = lanes.ready_queue.signal.clone();
         let end = PoolEnd { lanes, error: None, panic: None };
-        let state = PoolState { end, asleep: Vec::new(), in_reserve: 0 };
-        WorkerPool { signal, state: Mutex::new(state), has_work: Condvar::new() }
+        let state = PoolState { end, goes_on, asleep: Vec::new(), in_reserve: 0 };
+        WorkerPool { signal, deadline, state: Mutex::new(state), has_work: Condvar::new() }
     }
 
     /// Ends all threads.
@@ -68,17 +76,17 @@ impl WorkerPool {
         self.state.into_inner().unwrap_or_else(PoisonError::into_inner).end
     }
 
-    /// The loop of each thread, until a cancel, an error or a panic.
+    /// The loop of each thread, until the spin is over for any.
     pub(super) fn run(&self) {
         let _cancel = CancelAtEnd(self);
         let mut sleeper = Sleeper::new();
         let mut state = lock(&self.state);
-        while !self.signal.is_canceled() && state.end.error.is_none() && state.end.panic.is_none() {
+        while !self.is_over(&mut state) {
             state.end.lanes.gather();
             if let Some(running) = state.end.lanes.start() {
                 self.hand_over(&state);
                 drop(state);
-                let outcome = catch_unwind(AssertUnwindSafe(|| running.callback.run()));
+                let outcome = catch_unwind(AssertUnwindSafe(|| running.callback.run(TakeOrder::Turns)));
                 state = lock(&self.state);
                 state.finish(running, outcome);
             } else if state.asleep.len() == MOST_ASLEEP {
@@ -92,9 +100,17 @@ impl WorkerPool {
         }
     }
 
+    fn is_over(&self, state: &mut PoolState<'_>) -> bool {
+        self.signal.is_canceled()
+            || state.end.error.is_some()
+            || state.end.panic.is_some()
+            || self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
+            || !state.goes_on()
+    }
+
     /// Leaves the gathering to another thread, and wakes one if there is something for it to do now.
-    fn hand_over(&self, state: &PoolState) {
-        let PoolState { end: PoolEnd { lanes, .. }, asleep, in_reserve } = state;
+    fn hand_over(&self, state: &PoolState<'_>) {
+        let PoolState { end: PoolEnd { lanes, .. }, asleep, in_reserve, .. } = state;
         let (ready_queue, earliest) = (&lanes.ready_queue, asleep.iter().min());
         match (&ready_queue.collector, earliest) {
             (Some(collector), Some(&earliest_ns)) => {
@@ -110,9 +126,13 @@ impl WorkerPool {
     }
 
     /// Sleeps until there is news, or a callback is due.
-    fn sleep<'a>(&'a self, mut state: MutexGuard<'a, PoolState>, sleeper: &mut Sleeper) -> MutexGuard<'a, PoolState> {
+    fn sleep<'s>(
+        &'s self,
+        mut state: MutexGuard<'s, PoolState<'a>>,
+        sleeper: &mut Sleeper,
+    ) -> MutexGuard<'s, PoolState<'a>> {
         let ready_queue = &mut state.end.lanes.ready_queue;
-        let (until, until_ns) = (ready_queue.sleep_deadline(None), ready_queue.next_due_ns());
+        let (until, until_ns) = (ready_queue.sleep_deadline(self.deadline), ready_queue.next_due_ns());
         let (Some(until), Some(collector)) = (until, &mut ready_queue.collector) else { return state };
         let sleep = match collector.prepare_sleep() {
             Ok(sleep) => sleep,
@@ -132,7 +152,15 @@ impl WorkerPool {
     }
 }
 
-impl PoolState {
+impl PoolState<'_> {
+    fn goes_on(&mut self) -> bool {
+        let Some(goes_on) = &mut self.goes_on else { return true };
+        catch_unwind(AssertUnwindSafe(goes_on)).unwrap_or_else(|panic| {
+            self.end.panic = Some(panic);
+            false
+        })
+    }
+
     /// Ends a run; a panic ends the spin, too.
     fn finish(&mut self, running: Running, outcome: std::thread::Result<RunOutcome>) {
         let outcome = outcome.unwrap_or_else(|panic| {
@@ -144,9 +172,9 @@ impl PoolState {
 }
 
 /// Ends all threads when one ends, also by a panic.
-struct CancelAtEnd<'a>(&'a WorkerPool);
+struct CancelAtEnd<'s, 'a>(&'s WorkerPool<'a>);
 
-impl Drop for CancelAtEnd<'_> {
+impl Drop for CancelAtEnd<'_, '_> {
     fn drop(&mut self) {
         self.0.cancel();
     }

@@ -1,16 +1,18 @@
 //! Nodes: named members of a domain. Each upper storey adds the methods that make its things. Control path.
 
+mod callback_group;
 mod names;
 mod node_callbacks;
 mod presence;
 mod remap;
 
+pub use callback_group::CallbackGroup;
 pub use names::expand_topic_name;
 pub(crate) use names::{ServiceTopic, reply_topic, request_topic, service_topic};
 pub(crate) use presence::Presence;
 
 use crate::{
-    callback::{CallbackGroup, CallbackGroupType, Callbacks},
+    callback::{CallbackGroupType, Callbacks, Group},
     error::{Error, MAX_DOMAIN_ID, Result},
 };
 use gantry_shm::Participant;
@@ -29,7 +31,7 @@ struct Inner {
     names: Remapped,
     presence: Arc<Presence>,
     callbacks: Arc<Callbacks>,
-    default_group: CallbackGroup,
+    default_group: Arc<Group>,
 }
 
 /// The options of a node that is to be made.
@@ -109,7 +111,7 @@ impl Node {
         &self.0.callbacks
     }
 
-    pub(crate) fn default_group(&self) -> &CallbackGroup {
+    pub(crate) fn default_group(&self) -> &Arc<Group> {
         &self.0.default_group
     }
 
@@ -174,7 +176,7 @@ impl NodeBuilder {
         };
         let presence = Presence::new(Participant::join(domain_id)?, &names.fully_qualified_name())?;
         let callbacks = Arc::<Callbacks>::default();
-        let default_group = CallbackGroup::new(callbacks.clone(), CallbackGroupType::MutuallyExclusive);
+        let default_group = Arc::new(Group::new(CallbackGroupType::MutuallyExclusive));
         tracing::debug!(node = names.fully_qualified_name(), domain_id, "joins");
         Ok(Node(Arc::new(Inner { names, presence: Arc::new(presence), callbacks, default_group })))
     }

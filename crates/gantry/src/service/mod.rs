@@ -11,7 +11,7 @@ pub use client::{Client, Response};
 use crate::{
     callback::CallbackHandle,
     error::{Error, Result},
-    node::{Node, reply_topic, request_topic},
+    node::{CallbackGroup, Node, reply_topic, request_topic},
     topic::{Loan, PublishError, Publisher, Sample, Subscription, type_description},
     wait::{TakeFuture, TakeSource, WaitSource, Waitable},
 };
@@ -95,6 +95,24 @@ impl Node {
         Request<S>: Send,
     {
         let service = self.create_service::<S>(name)?;
+        Ok(self.add_callback(service, callback))
+    }
+}
+
+impl CallbackGroup {
+    /// As [`Node::create_service_with_callback`], in this group.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn create_service_with_callback<S: ServiceType>(
+        &self,
+        name: &str,
+        callback: impl FnMut(&mut Service<S>, Request<S>) + Send + 'static,
+    ) -> Result<CallbackHandle>
+    where
+        Request<S>: Send,
+    {
+        let service = self.node().create_service::<S>(name)?;
         Ok(self.add_callback(service, callback))
     }
 }

@@ -11,6 +11,7 @@ mod deadline_liveliness;
 mod events;
 mod executor_losses;
 mod executors;
+mod first_messages;
 mod generic;
 mod graph;
 mod one_allocation;
@@ -50,6 +51,7 @@ fn main() -> ExitCode {
         awaiting::TESTS,
         events::TESTS,
         executor_losses::TESTS,
+        first_messages::TESTS,
         generic::TESTS,
         graph::TESTS,
         one_allocation::TESTS,

@@ -174,7 +174,7 @@ fn a_node_that_left_before_its_run_is_run_by_another_executor(case: &Case) {
         if number == 1 {
             catch_unwind(AssertUnwindSafe(|| executor.spin_once(PATIENCE))).unwrap_err();
         } else {
-            executor.canceler().cancel();
+            executor.handle().cancel();
             assert!(!executor.spin_once(Duration::ZERO).unwrap());
         }
         executor.remove_node(&moves.node);

@@ -20,7 +20,7 @@ fn a_cancel_ends_the_spin_or_the_next_one(case: &Case) {
     assert!(executor.spin().unwrap_err().to_string().contains("no node"));
     let node = node();
     executor.add_node(&node).unwrap();
-    let (canceler, (sender, ticks)) = (executor.canceler(), telling());
+    let (canceler, (sender, ticks)) = (executor.handle(), telling());
     canceler.cancel();
     executor.spin().unwrap();
     canceler.cancel();
@@ -51,7 +51,7 @@ fn a_cancel_ends_the_spin_or_the_next_one(case: &Case) {
 fn a_callback_cancels(case: &Case) {
     let (mut executor, node) = (case.executor(), node());
     executor.add_node(&node).unwrap();
-    let (canceler, count) = (executor.canceler(), Arc::new(Mutex::new(0)));
+    let (canceler, count) = (executor.handle(), Arc::new(Mutex::new(0)));
     let counted = count.clone();
     feed_itself(&node, &case.topic("own"), move || {
         *counted.lock().unwrap() += 1;
@@ -77,8 +77,9 @@ fn a_spin_until_ends_with_its_condition_or_in_time(case: &Case) {
     assert!(executor.spin_until(PATIENCE, &mut || true).unwrap());
     assert!(ticks.rest().is_empty(), "the condition held before a wait");
     let mut count = 0;
+    let ticks = Mutex::new(ticks); // the condition may run on another thread
     let five = &mut || {
-        count += ticks.rest().len();
+        count += ticks.lock().unwrap().rest().len();
         count >= 5
     };
     assert!(executor.spin_until(PATIENCE, five).unwrap());

@@ -79,7 +79,11 @@ fn callbacks_of_an_exclusive_group_never_overlap(case: &Case) {
 
 /// Three callbacks wait for each other: on three threads all come; on one thread they run one after the other.
 fn run_at_once(case: &Case, groups: &[CallbackGroup], node: &Node, feed: impl FnOnce()) {
-    let is_one_thread = case.kind != Kind::MultiThreaded;
+    let is_one_thread = match case.kind {
+        Kind::MultiThreaded => false,
+        Kind::CallbackIsolated => groups.len() == 1,
+        Kind::SingleThreaded | Kind::Events(_) => true,
+    };
     let (meeting, inside, (sender, told)) = (Meeting::of(NAMES.len()), Arc::new(Inside::default()), telling());
     for (name, group) in NAMES.iter().zip(groups.iter().cycle()) {
         let (meeting, inside, sender) = (meeting.clone(), inside.clone(), sender.clone());

@@ -11,10 +11,13 @@ pub mod failures;
 mod far;
 mod groups;
 mod listening;
+mod members;
 mod overload;
 mod queue;
+mod removal;
 mod services;
 mod timers;
+mod waits;
 
 use crate::{
     child::{say, told},
@@ -38,13 +41,15 @@ const AMPLE: usize = 5000;
 pub enum Kind {
     SingleThreaded,
     MultiThreaded,
+    CallbackIsolated,
     Events(Overflow),
 }
 
 impl Kind {
-    pub const ALL: [(Kind, &str); 5] = [
+    pub const ALL: [(Kind, &str); 6] = [
         (Kind::SingleThreaded, "single_threaded"),
         (Kind::MultiThreaded, "multi_threaded"),
+        (Kind::CallbackIsolated, "callback_isolated"),
         (Kind::Events(Overflow::Wait), "events_wait"),
         (Kind::Events(Overflow::DropOldest), "events_drop_oldest"),
         (Kind::Events(Overflow::DropNewest), "events_drop_newest"),
@@ -63,6 +68,7 @@ impl Kind {
         match self {
             Kind::SingleThreaded => Box::new(SingleThreadedExecutor::new()),
             Kind::MultiThreaded => Box::new(MultiThreadedExecutor::with_threads(3)),
+            Kind::CallbackIsolated => Box::new(CallbackIsolatedExecutor::new()),
             Kind::Events(overflow) => Box::new(EventsExecutor::with_queue(capacity, overflow)),
         }
     }
@@ -77,6 +83,7 @@ pub trait Tested: Executor + Send {
 
 impl Tested for SingleThreadedExecutor {}
 impl Tested for MultiThreadedExecutor {}
+impl Tested for CallbackIsolatedExecutor {}
 impl Tested for EventsExecutor {
     fn dropped(&self) -> u64 {
         EventsExecutor::dropped(self)
@@ -100,7 +107,7 @@ type Behaviour = (&'static str, bool, fn(&Case));
 macro_rules! behaviours {
     (with_a_far_end: [$($far:ident),* $(,)?], alone: [$($alone:ident),* $(,)?] $(,)?) => {
         pub(super) const BEHAVIOURS: &[super::Behaviour] =
-            &[$((stringify!($far), true, $far)),*, $((stringify!($alone), false, $alone)),*];
+            &[$((stringify!($far), true, $far),)* $((stringify!($alone), false, $alone),)*];
     };
 }
 use behaviours;
@@ -139,6 +146,9 @@ pub fn trials() -> Vec<Trial> {
         timers::BEHAVIOURS,
         groups::BEHAVIOURS,
         queue::BEHAVIOURS,
+        members::BEHAVIOURS,
+        removal::BEHAVIOURS,
+        waits::BEHAVIOURS,
         overload::BEHAVIOURS,
         changes::BEHAVIOURS,
         ends::BEHAVIOURS,
@@ -165,7 +175,7 @@ pub fn trials() -> Vec<Trial> {
 
 /// Spins on a thread of its own while `work` is done here, then cancels.
 fn spinning<R>(executor: &mut dyn Tested, work: impl FnOnce() -> R) -> R {
-    let cancel = CancelAtEnd(executor.canceler());
+    let cancel = CancelAtEnd(executor.handle());
     std::thread::scope(|scope| {
         let spinner = scope.spawn(|| executor.spin());
         let result = work();
@@ -176,7 +186,7 @@ fn spinning<R>(executor: &mut dyn Tested, work: impl FnOnce() -> R) -> R {
 }
 
 /// Cancels the spin, so that a test that fails does not wait for its executor.
-struct CancelAtEnd(Canceler);
+struct CancelAtEnd(ExecutorHandle);
 
 impl Drop for CancelAtEnd {
     fn drop(&mut self) {
