@@ -6,6 +6,7 @@
 //!   it pending.
 //! - A callback that may have something and is not pending has set a bit of the collector, is due, or was notified
 //!   (`WakeSignal`): each of these ends a sleep.
+//! - A callback whose subscription is muted is pending.
 //! - A timed callback that is not pending has its due time in `due`: its source calls its waker whenever that changes. A
 //!   callback whose source failed is pending, and in `due` with the time of the next try.
 
@@ -51,6 +52,8 @@ pub struct ReadyQueue {
     due: BTreeSet<(u64, usize)>,
     /// Indices of pending callbacks that are not taken for a run yet, by their levels.
     ready: Vec<Vec<usize>>,
+    /// Empty: room for the indices of callbacks whose news are of no use at present.
+    useless: Vec<usize>,
     lanes: usize,
     /// The lanes of mutually exclusive groups, by the groups' addresses.
     lanes_of_groups: HashMap<usize, usize>,
@@ -188,14 +191,23 @@ impl ReadyQueue {
                 self.set_notified(&callback);
             }
         }
-        let ReadyQueue { collector, callbacks, by_bit, ready, .. } = self;
+        let ReadyQueue { collector, callbacks, by_bit, ready, useless, .. } = self;
         if let Some(collector) = collector {
+            let mut useless = std::mem::take(useless);
             collector.collect(|bit| {
                 let is_shared = by_bit[bit].len() > 1;
                 for &index in &by_bit[bit] {
-                    callbacks[index].set_pending(ready, index, is_shared);
+                    if !callbacks[index].set_pending(ready, index, is_shared) {
+                        useless.push(index);
+                    }
                 }
             });
+            for index in useless.drain(..) {
+                if let Some(attachment) = &mut callbacks[index].attachment {
+                    collector.mute(attachment);
+                }
+            }
+            self.useless = useless;
         }
         self.set_due_pending();
         std::mem::take(&mut self.is_changed)
@@ -322,6 +334,7 @@ impl ReadyQueue {
     pub(crate) fn report(&mut self, index: usize, outcome: RunOutcome) {
         match outcome {
             RunOutcome::More | RunOutcome::Skipped => self.ready[self.callbacks[index].level].push(index),
+            RunOutcome::Last | RunOutcome::Nothing if self.unmute(index) => self.report(index, RunOutcome::More),
             RunOutcome::Last | RunOutcome::Nothing => {
                 self.callbacks[index].is_pending = false;
                 if self.callbacks[index].is_timed {
@@ -332,6 +345,14 @@ impl ReadyQueue {
                 self.callbacks[index].has_failed = true;
                 self.set_due(index, Some(monotonic_ns() + RETRY_AFTER_NS));
             }
+        }
+    }
+
+    /// Lets news of a callback be reported again; `true` if they were not: then it must be looked at.
+    fn unmute(&mut self, index: usize) -> bool {
+        match (&mut self.collector, &mut self.callbacks[index].attachment) {
+            (Some(collector), Some(attachment)) => collector.unmute(attachment),
+            _ => false,
         }
     }
 
