@@ -18,6 +18,7 @@ mod removal;
 mod services;
 mod timers;
 mod waits;
+mod wakes;
 
 use crate::{
     child::{say, told},
@@ -154,6 +155,7 @@ pub fn trials() -> Vec<Trial> {
         ends::BEHAVIOURS,
         failures::BEHAVIOURS,
         services::BEHAVIOURS,
+        wakes::BEHAVIOURS,
     ];
     let mut trials = Vec::new();
     for &(behaviour, has_far_end, test) in behaviours.into_iter().flatten() {
@@ -214,6 +216,8 @@ fn all() -> Qos {
 pub fn play(role: &str, topic: &str) -> bool {
     if let Some(kind) = role.strip_prefix("idle-") {
         idle(kind, topic);
+    } else if let Some(kind) = role.strip_prefix("answers-") {
+        wakes::answer(kind, topic);
     } else if role == "far" {
         far::serve(std::io::stdin().lines().map_while(std::io::Result::ok), |line| say(&line));
     } else {
