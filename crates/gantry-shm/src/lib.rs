@@ -82,7 +82,10 @@ cfg_if::cfg_if! { if #[cfg(not(loom))] {
         subscription::Subscription,
         wait_set::WaitSet,
     };
-    pub use wait::bell::Bell;
+    pub use wait::{
+        bell::Bell,
+        sleeper::{PreparedSleep, Sleeper},
+    };
 } }
 
 /// Compiles the README's programs.

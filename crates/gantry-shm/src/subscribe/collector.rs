@@ -10,30 +10,29 @@ use crate::{
     protocol::{
         collect,
         layout::WAITER_AWAKE,
-        sleep::{self, SHARED_WAITER, WaiterIndex},
+        sleep::{self, SHARED_WAITER},
         sync::Ordering::Relaxed,
     },
     subscribe::subscription::Subscription,
-    wait::{bell::Bell, waiter::Waiter},
+    wait::{
+        bell::Bell,
+        sleeper::{PreparedSleep, Sleeper},
+        waiter::OwnedLine,
+    },
 };
-use std::{
-    sync::Arc,
-    time::{Duration, Instant},
-};
+use std::{collections::BTreeMap, sync::Arc, time::Instant};
 
-/// Longest sleep on the shared line: no bell rings for news between its last look and the sleep.
-const SHARED_SLICE: Duration = Duration::from_millis(10);
-
-/// A wait set that learns which topics have news from one bit per topic. It belongs to one thread at a time.
+/// A wait set that learns which topics have news from one bit per topic. It belongs to one thread at a time; several threads share
+/// one under a lock, and sleep without it ([`Collector::prepare_sleep`]).
 ///
 /// Several topics may share one of [`Collector::BITS`], so a reported subscription may have nothing. [`Collector::collect`] is on
 /// the data path; [`Collector::wait`] sleeps by one futex call.
 pub struct Collector {
     domain: Arc<Domain>,
-    waiter: Waiter,
-    index: WaiterIndex,
+    line: Arc<OwnedLine>,
+    sleeper: Sleeper,
     /// Topics of the attached subscriptions, and the number of subscriptions.
-    topics: Vec<(TopicIndex, usize)>,
+    topics: BTreeMap<TopicIndex, usize>,
     /// On the shared line: it waited since all topics were reported.
     has_waited: bool,
 }
@@ -53,18 +52,17 @@ impl Collector {
     pub fn new(participant: &Arc<Participant>) -> Result<Collector> {
         let domain = participant.domain.clone();
         domain.epoch.check()?;
-        let mut waiter = Waiter::new(domain.clone());
-        let index = waiter.index();
-        if index != SHARED_WAITER {
-            domain.board.waiter(index).state.store(WAITER_AWAKE, Relaxed);
+        let line = Arc::new(OwnedLine::take(domain.clone()));
+        if line.index != SHARED_WAITER {
+            line.words().state.store(WAITER_AWAKE, Relaxed);
         }
-        Ok(Collector { domain, waiter, index, topics: Vec::new(), has_waited: true })
+        Ok(Collector { domain, line, sleeper: Sleeper::new(), topics: BTreeMap::new(), has_waited: true })
     }
 
     /// The bell that wakes it, from any thread of this process.
     #[must_use]
     pub fn bell(&self) -> Bell {
-        Bell::new(&self.domain, self.index)
+        Bell::new(&self.domain, self.line.index)
     }
 
     /// Attaches a subscription. Its present samples are not reported: the caller looks at it once.
@@ -74,27 +72,23 @@ impl Collector {
     pub fn attach(&mut self, subscription: &Subscription) -> Result<Attachment> {
         subscription.check_waiter(&self.domain)?;
         let topic = subscription.topic;
-        match self.topics.iter_mut().find(|(attached, _)| *attached == topic) {
-            Some((_, count)) => *count += 1,
-            None => {
-                self.topics.push((topic, 1));
-                if self.index != SHARED_WAITER {
-                    // (3) The caller looks after this, or is woken.
-                    sleep::enter([&self.domain.board.line(topic).sleepers].into_iter(), self.index);
-                }
-            }
+        let count = self.topics.entry(topic).or_insert(0);
+        *count += 1;
+        if *count == 1 && self.line.index != SHARED_WAITER {
+            // (3) The caller looks after this, or is woken.
+            sleep::enter([&self.domain.board.line(topic).sleepers].into_iter(), self.line.index);
         }
         Ok(Attachment(topic))
     }
 
     /// Detaches a subscription.
     pub fn detach(&mut self, Attachment(topic): Attachment) {
-        let Some(index) = self.topics.iter().position(|(attached, _)| *attached == topic) else { return };
-        self.topics[index].1 -= 1;
-        if self.topics[index].1 == 0 {
-            self.topics.swap_remove(index);
+        let Some(count) = self.topics.get_mut(&topic) else { return };
+        *count -= 1;
+        if *count == 0 {
+            self.topics.remove(&topic);
             if self.domain.epoch.is_current() {
-                sleep::leave(&self.domain.board.line(topic).sleepers, self.index);
+                sleep::leave(&self.domain.board.line(topic).sleepers, self.line.index);
             }
         }
     }
@@ -105,14 +99,14 @@ impl Collector {
         if !self.domain.epoch.is_current() {
             return;
         }
-        if self.index == SHARED_WAITER {
+        if self.line.index == SHARED_WAITER {
             // Once: a caller that collects until there is nothing more must come to an end.
             if std::mem::take(&mut self.has_waited) {
-                self.topics.iter().for_each(|(topic, _)| found(topic.ready_bit().0));
+                self.topics.keys().for_each(|topic| found(topic.ready_bit().0));
             }
             return;
         }
-        for (word, mut bits) in collect::collect(self.domain.board.waiter(self.index)).into_iter().enumerate() {
+        for (word, mut bits) in collect::collect(self.line.words()).into_iter().enumerate() {
             while bits != 0 {
                 found(word * 64 + bits.trailing_zeros() as usize);
                 bits &= bits - 1;
@@ -126,19 +120,46 @@ impl Collector {
     ///
     /// # Errors
     /// The process forked.
-    pub fn wait(&mut self, deadline: Option<Instant>, mut look: impl FnMut() -> bool) -> Result<()> {
-        self.domain.epoch.check()?;
-        let Collector { domain, waiter, index, topics, has_waited } = self;
-        if *index == SHARED_WAITER {
-            *has_waited = true;
-            let sleepers = topics.iter().map(|(topic, _)| &domain.board.line(*topic).sleepers);
-            let soon = Instant::now() + SHARED_SLICE;
-            waiter.sleep_once(Some(deadline.map_or(soon, |deadline| deadline.min(soon))), sleepers, look);
-            return Ok(());
+    pub fn wait(&mut self, deadline: Option<Instant>, look: impl FnMut() -> bool) -> Result<()> {
+        let sleep = self.prepare_sleep()?;
+        self.sleeper.sleep(sleep, deadline, look);
+        if self.line.index != SHARED_WAITER {
+            self.line.words().state.store(WAITER_AWAKE, Relaxed);
         }
-        let line = domain.board.waiter(*index);
-        waiter.collect_once(deadline, || collect::has_ready(line) || look());
         Ok(())
+    }
+
+    /// Prepares the sleep of a thread that has collected and found nothing to do. Several threads may share a collector under a
+    /// lock: each prepares under it, releases it, and sleeps ([`Sleeper::sleep`]); a ring wakes one of them, which collects for
+    /// all. No system call.
+    ///
+    /// # Errors
+    /// The process forked.
+    pub fn prepare_sleep(&mut self) -> Result<PreparedSleep> {
+        self.domain.epoch.check()?;
+        let rings = self.line.words().bell.rings(); // before a thread with news can see that it sleeps
+        if self.line.index == SHARED_WAITER {
+            self.has_waited = true;
+            sleep::enter(self.topics.keys().map(|topic| &self.domain.board.line(*topic).sleepers), SHARED_WAITER);
+        }
+        Ok(PreparedSleep { line: self.line.clone(), rings })
+    }
+
+    /// Leaves the next collecting to a thread that sleeps, or is about to: the caller, under the lock that the threads share, has
+    /// collected and goes on to other work. If there is something to collect already, or `look` finds something, the sleeping
+    /// thread is woken. No system call otherwise.
+    pub fn hand_over(&self, look: impl FnOnce() -> bool) {
+        if self.line.index == SHARED_WAITER || !self.domain.epoch.is_current() {
+            return; // its sleeps are short
+        }
+        collect::hand_over(self.line.words(), look);
+    }
+
+    /// Wakes one of the threads that sleep, or are about to; under the lock that they share. One system call.
+    pub fn wake_sleeper(&self) {
+        if self.domain.epoch.is_current() {
+            self.line.words().bell.ring_one();
+        }
     }
 }
 
@@ -152,6 +173,6 @@ impl Attachment {
 
 impl std::fmt::Debug for Collector {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Collector({:?}, {} topics)", self.waiter, self.topics.len())
+        write!(f, "Collector({}, {:?}, {} topics)", self.domain.directory, self.line.index, self.topics.len())
     }
 }

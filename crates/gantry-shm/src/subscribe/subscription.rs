@@ -231,6 +231,12 @@ impl Subscription {
         Ok(has_news)
     }
 
+    /// Whether [`Subscription::is_ready`] is worth a call: there is something to take, or publishers came or went. A few loads.
+    #[must_use]
+    pub fn may_be_ready(&self) -> bool {
+        !self.domain.epoch.is_current() || self.generation_changed() || self.has_news()
+    }
+
     /// Waits until there is something to take; `false` if there was nothing within `timeout`.
     ///
     /// # Errors

@@ -37,8 +37,6 @@ pub(crate) struct Callback {
     pub(crate) group: Arc<Group>,
     /// Its index in the executor that has it. W, R: that executor, under its lock if it has one.
     pub(crate) index: AtomicUsize,
-    /// There is news that is neither a sample nor the time.
-    is_notified: AtomicBool,
     removed: AtomicBool,
     /// The closure runs.
     is_running: AtomicBool,
@@ -56,8 +54,8 @@ impl Callback {
         W::Taken: Send,
     {
         let inner = Mutex::new(Box::new(TypedCallback::new(waitable, callback)) as Box<dyn AnyCallback>);
-        let [is_notified, removed, is_running] = [const { AtomicBool::new(false) }; 3];
-        Callback { group, index: AtomicUsize::new(0), is_notified, removed, is_running, inner }
+        let [removed, is_running] = [const { AtomicBool::new(false) }; 2];
+        Callback { group, index: AtomicUsize::new(0), removed, is_running, inner }
     }
 
     /// The source and the closure. Blocks while the callback runs.
@@ -104,16 +102,6 @@ impl Callback {
         drop(inner);
         drop(removed); // after the lock: it may own anything
         outcome
-    }
-
-    /// Sets the flag that [`Callback::take_notified`] reads.
-    pub(crate) fn notify(&self) {
-        self.is_notified.store(true, Release);
-    }
-
-    /// Whether the callback was notified since the last call.
-    pub(crate) fn take_notified(&self) -> bool {
-        self.is_notified.load(Relaxed) && self.is_notified.swap(false, Acquire)
     }
 
     /// Keeps the callback from running again, and drops its closure and source: now, or at the end of the run that is

@@ -1,12 +1,14 @@
 //! Executors run the callbacks of nodes; a wait set waits without callbacks.
 //!
-//! All executors share the ready queue; `single`, `events` and `multi` are the orders in which callbacks run, a step at
-//! a time (`steps`). An idle executor sleeps in one futex, independent of the number of topics.
+//! All executors share the ready queue; `single`, `events` and `lanes` (of `multi`) are the orders in which callbacks
+//! run, a step at a time (`steps`), or on the threads of a `worker_pool`; `isolated` has an executor for each callback
+//! group. An idle executor sleeps in one futex, independent of the number of topics.
 
 mod events;
 mod group_thread;
 mod handle;
 mod isolated;
+mod lanes;
 mod members;
 mod multi;
 mod ready_queue;
@@ -18,6 +20,7 @@ mod steps;
 mod tests;
 mod wait_set;
 mod wake_signal;
+mod worker_pool;
 
 pub use events::{EventsExecutor, Overflow};
 pub use handle::ExecutorHandle;
@@ -135,14 +138,14 @@ pub trait Executor: ExecutorSteps {
 
     /// Runs callbacks until `condition` holds, which is checked before each wait and after each callback; `false` after
     /// `timeout` or a cancel. A thread that makes the condition true calls [`ExecutorHandle::wake`], so that it is
-    /// noticed at once.
+    /// noticed at once. An executor with threads runs callbacks on them all, and the calling thread checks the condition.
     ///
     /// # Errors
     /// As [`Executor::spin`].
-    fn spin_until(&mut self, timeout: Duration, condition: &mut (dyn FnMut() -> bool + Send)) -> Result<bool> {
+    fn spin_until(&mut self, timeout: Duration, condition: &mut dyn FnMut() -> bool) -> Result<bool> {
         let mut holds = false;
         let mut goes_on = || {
-            holds = holds || condition(); // several threads may look again at the end
+            holds = condition();
             !holds
         };
         self.spin_while(deadline_after(timeout), Some(&mut goes_on))?;
@@ -175,8 +178,7 @@ pub trait Executor: ExecutorSteps {
     fn spin_until_complete<F>(&mut self, future: F, timeout: Duration) -> Result<Option<F::Output>>
     where
         Self: Sized,
-        F: Future + Send,
-        F::Output: Send,
+        F: Future,
     {
         let (mut future, mut output) = (pin!(future), None);
         let woken = Arc::new(FutureWaker { executor: self.handle().waker(), is_woken: AtomicBool::new(true) });

@@ -6,19 +6,22 @@
 //!   it pending.
 //! - A callback that may have something and is not pending has set a bit of the collector, is due, or was notified
 //!   (`WakeSignal`): each of these ends a sleep.
+//! - A timed callback that is not pending has its due time in `due`: its source calls its waker whenever that changes. A
+//!   callback whose source failed is pending, and in `due` with the time of the next try.
 
 use super::{
     members::{Member, Members},
-    registered_callback::{NO_INDEX, RegisteredCallback},
+    registered_callback::RegisteredCallback,
     wake_signal::WakeSignal,
 };
 use crate::{
-    callback::{Callback, RunOutcome},
+    callback::{Callback, CallbackGroupType, Group, RunOutcome},
     error::{Error, Result},
     time::monotonic_ns,
 };
 use gantry_shm::Collector;
 use std::{
+    collections::{BTreeSet, HashMap},
     sync::{
         Arc,
         atomic::{Ordering::*, fence},
@@ -28,7 +31,7 @@ use std::{
 };
 
 /// The pause before a callback whose source failed is tried again.
-const RETRY_AFTER: Duration = Duration::from_millis(100);
+const RETRY_AFTER_NS: u64 = 100_000_000;
 
 /// The callbacks of an executor's nodes, and which of them may run.
 #[derive(Default)]
@@ -38,20 +41,19 @@ pub struct ReadyQueue {
     /// The number of changes of the members, and the members, that `callbacks` holds.
     members_version: u64,
     registered_members: Vec<RegisteredMember>,
-    /// `None` without a member, and while a worker thread sleeps with it.
+    /// `None` without a node.
     pub(crate) collector: Option<Collector>,
     /// In the order of registration.
     callbacks: Vec<RegisteredCallback>,
     /// Indices of callbacks, by the bit of the collector; empty before the first registration.
     by_bit: Vec<Vec<usize>>,
-    /// Indices of callbacks that become ready by time.
-    timed: Vec<usize>,
-    /// Indices of pending callbacks that are not taken for a run yet.
-    ready: Vec<usize>,
-    /// Indices of pending callbacks whose source failed: they rest until `retry`.
-    failed: Vec<usize>,
-    retry: Option<Instant>,
-    next_due_ns: Option<u64>,
+    /// The times at which callbacks become ready by themselves, or are tried again, with their indices.
+    due: BTreeSet<(u64, usize)>,
+    /// Indices of pending callbacks that are not taken for a run yet, by their levels.
+    ready: Vec<Vec<usize>>,
+    lanes: usize,
+    /// The lanes of mutually exclusive groups, by the groups' addresses.
+    lanes_of_groups: HashMap<usize, usize>,
     /// The callback that [`ReadyQueue::run`] runs, or that panicked in it.
     current: Option<usize>,
     /// Callbacks have other indices than at the last gathering.
@@ -131,30 +133,45 @@ impl ReadyQueue {
             self.registered_members.push(RegisteredMember { version: member.version(), member: member.clone() });
             current.extend(member.callbacks(&waker));
         }
-        let mut old = std::mem::take(&mut self.callbacks);
+        let mut old: Vec<_> = std::mem::take(&mut self.callbacks).into_iter().map(Some).collect();
         for callback in current {
-            let known = old.iter().position(|registered| Arc::ptr_eq(&registered.callback, &callback));
+            let known = old
+                .get_mut(callback.index.load(Relaxed))
+                .and_then(|registered| registered.take_if(|registered| Arc::ptr_eq(&registered.callback, &callback)));
             let attach = || RegisteredCallback::attach(callback, &self.signal, collector);
-            let registered = known.map(|index| old.swap_remove(index)).unwrap_or_else(attach);
-            self.callbacks.push(registered);
+            self.callbacks.push(known.unwrap_or_else(attach));
         }
-        old.into_iter().for_each(|registered| registered.detach(collector));
+        old.into_iter().flatten().for_each(|registered| registered.detach(collector));
         leaving.iter().for_each(|member| member.detach(&waker));
+        self.index_callbacks();
+    }
+
+    /// Gives the callbacks their indices, lanes and levels.
+    fn index_callbacks(&mut self) {
         self.by_bit = vec![Vec::new(); Collector::BITS];
-        (self.timed, self.failed, self.retry, self.current) = (Vec::new(), Vec::new(), None, None);
+        (self.due, self.lanes, self.current, self.is_changed) = (BTreeSet::new(), 0, None, true);
+        let priorities: BTreeSet<_> = self.callbacks.iter().map(RegisteredCallback::priority).collect();
+        self.ready = vec![Vec::new(); priorities.len()];
+        self.lanes_of_groups.clear();
         for (index, registered) in self.callbacks.iter_mut().enumerate() {
-            registered.is_pending = true;
             registered.callback.index.store(index, Relaxed);
+            (registered.is_pending, registered.due_ns, registered.has_failed) = (true, None, false);
+            registered.level = priorities.range(..registered.priority()).count();
+            let group = &registered.callback.group;
+            registered.lane = match group.kind {
+                CallbackGroupType::Reentrant => self.lanes,
+                CallbackGroupType::MutuallyExclusive => {
+                    *self.lanes_of_groups.entry(Arc::as_ptr(group) as usize).or_insert(self.lanes)
+                }
+            };
+            self.lanes = self.lanes.max(registered.lane + 1);
             if let Some(attachment) = &registered.attachment {
                 self.by_bit[attachment.bit()].push(index);
             }
-            if registered.is_timed {
-                self.timed.push(index);
+            if !registered.is_running {
+                self.ready[registered.level].push(index); // the thread that runs a callback reports it
             }
         }
-        self.is_changed = true;
-        // The thread that runs a callback reports it.
-        self.ready = (0..self.callbacks.len()).filter(|&index| !self.callbacks[index].is_running).collect();
     }
 
     /// Makes the callbacks pending that may have something. Returns whether callbacks have other indices than at the
@@ -166,43 +183,89 @@ impl ReadyQueue {
         if let Some(index) = self.current.take() {
             self.report(index, RunOutcome::More);
         }
-        let ReadyQueue { collector, callbacks, by_bit, ready, .. } = self;
-        if self.signal.take_notified() {
-            for index in 0..callbacks.len() {
-                if callbacks[index].callback.take_notified() {
-                    set_pending(callbacks, ready, index);
-                }
+        for waker in self.signal.take_notified() {
+            if let Some(callback) = waker.take_callback() {
+                self.set_notified(&callback);
             }
         }
+        let ReadyQueue { collector, callbacks, by_bit, ready, .. } = self;
         if let Some(collector) = collector {
-            collector.collect(|bit| by_bit[bit].iter().for_each(|&index| set_pending(callbacks, ready, index)));
-        }
-        if self.retry.is_some_and(|retry| retry <= Instant::now()) {
-            self.ready.append(&mut self.failed);
-            self.retry = None;
+            collector.collect(|bit| {
+                let is_shared = by_bit[bit].len() > 1;
+                for &index in &by_bit[bit] {
+                    callbacks[index].set_pending(ready, index, is_shared);
+                }
+            });
         }
         self.set_due_pending();
         std::mem::take(&mut self.is_changed)
     }
 
-    /// Makes the callbacks pending that are due, and finds the time at which the next is due.
+    /// Makes a callback pending that was notified. The due time of a timed one may have changed.
+    fn set_notified(&mut self, callback: &Arc<Callback>) {
+        let Some(index) = self.index_of(callback) else { return };
+        let registered = &mut self.callbacks[index];
+        if !registered.is_timed {
+            registered.set_pending(&mut self.ready, index, false);
+        } else if !registered.is_pending {
+            self.update_due(index);
+        }
+    }
+
+    /// The index of a callback; `None` if it was removed, or another executor has it now.
+    fn index_of(&self, callback: &Arc<Callback>) -> Option<usize> {
+        let index = callback.index.load(Relaxed);
+        let registered = self.callbacks.get(index)?;
+        Arc::ptr_eq(&registered.callback, callback).then_some(index)
+    }
+
+    /// Makes the callbacks pending that are due.
     fn set_due_pending(&mut self) {
-        self.next_due_ns = None;
-        if self.timed.is_empty() {
+        if self.due.is_empty() {
             return;
         }
-        let (now_ns, ReadyQueue { callbacks, timed, ready, next_due_ns, .. }) = (monotonic_ns(), self);
-        for &index in timed.iter() {
-            // A running callback is pending, so its mutex is never waited for.
-            if callbacks[index].is_pending {
-                continue;
-            }
-            let due_ns = callbacks[index].callback.lock().waitable().due_ns();
-            match due_ns {
-                Some(due_ns) if due_ns <= now_ns => set_pending(callbacks, ready, index),
-                due_ns => *next_due_ns = due_ns.into_iter().chain(*next_due_ns).min(),
-            }
+        let now_ns = monotonic_ns();
+        while let Some(&(due_ns, index)) = self.due.first()
+            && due_ns <= now_ns
+        {
+            self.set_due(index, None);
+            let registered = &mut self.callbacks[index];
+            (registered.is_pending, registered.has_failed) = (true, false);
+            self.ready[registered.level].push(index);
         }
+    }
+
+    /// Asks a callback's source when it is due.
+    fn update_due(&mut self, index: usize) {
+        // A callback that runs is pending, and its due time is not asked: its mutex is never waited for.
+        let due_ns = self.callbacks[index].callback.lock().waitable().due_ns();
+        self.set_due(index, due_ns);
+    }
+
+    fn set_due(&mut self, index: usize, due_ns: Option<u64>) {
+        let old_ns = std::mem::replace(&mut self.callbacks[index].due_ns, due_ns);
+        if let Some(old_ns) = old_ns {
+            self.due.remove(&(old_ns, index));
+        }
+        self.due.extend(due_ns.map(|due_ns| (due_ns, index)));
+    }
+
+    /// The number of lanes: of mutually exclusive groups, and of callbacks of reentrant ones.
+    pub(crate) fn lanes(&self) -> usize {
+        self.lanes
+    }
+
+    /// The lane of a mutually exclusive group; `None` before the callbacks that changed are gathered.
+    pub(crate) fn lane_of(&self, group: &Arc<Group>) -> Option<usize> {
+        if self.is_changed {
+            return None;
+        }
+        self.lanes_of_groups.get(&(Arc::as_ptr(group) as usize)).copied()
+    }
+
+    /// The number of levels, one for each priority.
+    pub(crate) fn levels(&self) -> usize {
+        self.ready.len()
     }
 
     /// The callback at that index.
@@ -231,48 +294,62 @@ impl ReadyQueue {
         self.callbacks.iter().for_each(|registered| registered.callback.lock().return_queued());
     }
 
-    /// Ends a run. Returns whether the next sleep may have to end earlier than before the run.
-    pub(crate) fn finish(&mut self, Running { callback }: Running, outcome: RunOutcome) -> bool {
-        let index = callback.index.load(Relaxed);
-        if index == NO_INDEX {
-            return outcome == RunOutcome::Failed;
-        }
+    /// Ends a run.
+    pub(crate) fn finish(&mut self, Running { callback }: Running, outcome: RunOutcome) {
+        let Some(index) = self.index_of(&callback) else { return };
         let registered = &mut self.callbacks[index];
         registered.is_running = false;
-        let (has_news, is_timed) = (std::mem::take(&mut registered.has_news), registered.is_timed);
+        let has_news = std::mem::take(&mut registered.has_news);
         let is_over = matches!(outcome, RunOutcome::Last | RunOutcome::Nothing);
         self.report(index, if is_over && has_news { RunOutcome::More } else { outcome });
-        is_timed || outcome == RunOutcome::Failed
     }
 
     /// Takes the ready callbacks in the order of registration. Each is to be run and reported.
     pub(crate) fn take_ready(&mut self, into: &mut impl Extend<usize>) {
-        self.ready.sort_unstable();
-        into.extend(self.ready.drain(..));
+        if let Some((first, others)) = self.ready.split_first_mut() {
+            others.iter_mut().for_each(|level| first.append(level));
+            self.take_ready_at(0, into);
+        }
+    }
+
+    /// Takes the ready callbacks of one priority.
+    pub(crate) fn take_ready_at(&mut self, level: usize, into: &mut impl Extend<usize>) {
+        self.ready[level].sort_unstable();
+        into.extend(self.ready[level].drain(..));
     }
 
     /// Records the outcome of a run.
     pub(crate) fn report(&mut self, index: usize, outcome: RunOutcome) {
         match outcome {
-            RunOutcome::More | RunOutcome::Skipped => self.ready.push(index),
-            RunOutcome::Last | RunOutcome::Nothing => self.callbacks[index].is_pending = false,
+            RunOutcome::More | RunOutcome::Skipped => self.ready[self.callbacks[index].level].push(index),
+            RunOutcome::Last | RunOutcome::Nothing => {
+                self.callbacks[index].is_pending = false;
+                if self.callbacks[index].is_timed {
+                    self.update_due(index);
+                }
+            }
             RunOutcome::Failed => {
-                self.failed.push(index);
-                self.retry.get_or_insert_with(|| Instant::now() + RETRY_AFTER);
+                self.callbacks[index].has_failed = true;
+                self.set_due(index, Some(monotonic_ns() + RETRY_AFTER_NS));
             }
         }
     }
 
-    /// The end of the next sleep: the next due time, the next retry or `limit`; `Some(None)`: none of these, so only
-    /// news ends it. `None`: a callback is ready, so there is no sleep.
-    pub(crate) fn sleep_deadline(&mut self, limit: Option<Instant>) -> Option<Option<Instant>> {
-        self.set_due_pending(); // callbacks that ran since the gathering were left out
-        if !self.ready.is_empty() {
+    /// The next time at which a callback becomes ready by itself or is tried again, CLOCK_MONOTONIC; `u64::MAX` if none will.
+    pub(crate) fn next_due_ns(&self) -> u64 {
+        self.due.first().map_or(u64::MAX, |&(due_ns, _)| due_ns)
+    }
+
+    /// The end of the next sleep: the next due time or `limit`; `Some(None)`: none of these, so only news ends it. `None`: a
+    /// callback is ready, so there is no sleep.
+    pub(crate) fn sleep_deadline(&self, limit: Option<Instant>) -> Option<Option<Instant>> {
+        if self.ready.iter().any(|ready| !ready.is_empty()) {
             return None;
         }
-        let until_ns = self.next_due_ns.map(|due_ns| due_ns.saturating_sub(monotonic_ns()));
-        let due = until_ns.and_then(|ns| Instant::now().checked_add(Duration::from_nanos(ns)));
-        Some(limit.into_iter().chain(due).chain(self.retry).min())
+        let due = self.due.first().and_then(|&(due_ns, _)| {
+            Instant::now().checked_add(Duration::from_nanos(due_ns.saturating_sub(monotonic_ns())))
+        });
+        Some(limit.into_iter().chain(due).min())
     }
 
     /// Sleeps until there is news, or `limit`.
@@ -283,15 +360,6 @@ impl ReadyQueue {
             collector.wait(until, || self.signal.should_wake())?;
         }
         Ok(())
-    }
-}
-
-fn set_pending(callbacks: &mut [RegisteredCallback], ready: &mut Vec<usize>, index: usize) {
-    let registered = &mut callbacks[index];
-    if registered.is_running {
-        registered.has_news = true;
-    } else if !std::mem::replace(&mut registered.is_pending, true) {
-        ready.push(index);
     }
 }
 
@@ -315,8 +383,9 @@ impl std::fmt::Debug for ReadyQueue {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::{super::registered_callback::CallbackWaker, *};
     use crate::{Clock, Node, Timer, callback::TakeOrder};
+    use std::task::Wake;
 
     /// The cancel comes after the look whether there was one and before the gathering, which takes its notification.
     #[test]
@@ -334,17 +403,17 @@ mod tests {
     /// Another thread gathers after a callback's thread has looked and before it reports.
     #[test]
     fn news_that_is_gathered_during_a_run_that_finds_nothing_is_run() {
-        let (clock, mut queue) = (Clock::manual(Duration::ZERO), ReadyQueue::default());
+        let mut queue = ReadyQueue::default();
         let node = Node::builder("queue_tester").domain_id(crate::MAX_DOMAIN_ID).build().unwrap();
-        node.add_callback(Timer::new(&clock, Duration::from_secs(1)).unwrap(), |_, _| ());
+        node.add_callback(node.graph_events().unwrap(), |_, _| ());
         queue.add(Member::Node(node.clone()), None).unwrap();
         let mut indices = Vec::new();
         queue.gather();
         queue.take_ready(&mut indices);
         let running = queue.start(indices[0]);
-        assert_eq!(running.callback.run(TakeOrder::Turns), RunOutcome::Nothing);
-        running.callback.notify();
-        queue.signal.wake_executor();
+        while running.callback.run(TakeOrder::Turns) != RunOutcome::Nothing {}
+        let waker = CallbackWaker::new(&queue.signal, &running.callback);
+        Arc::new(waker).wake();
         queue.gather();
         queue.finish(running, RunOutcome::Nothing);
         assert_eq!(queue.sleep_deadline(None), None);
@@ -353,5 +422,35 @@ mod tests {
         queue.finish(running, outcome);
         queue.take_ready(&mut indices);
         assert_eq!(indices, [0, 0], "as often as there was news");
+    }
+
+    /// The time of the next tick is known without asking each timer, also after one was reset, ran or left.
+    #[test]
+    fn the_next_due_time_is_that_of_the_first_timer() {
+        let (mut queue, hour) = (ReadyQueue::default(), Duration::from_secs(3600));
+        let node = Node::builder("queue_tester").domain_id(crate::MAX_DOMAIN_ID).build().unwrap();
+        let [first, second] = [1, 2].map(|hours| Timer::new(&Clock::steady(), hour * hours).unwrap());
+        let handle = node.add_callback(first.clone(), |_, _| ());
+        node.add_callback(second.clone(), |_, _| ());
+        queue.add(Member::Node(node.clone()), None).unwrap();
+        let mut due_in = || {
+            let mut indices = Vec::new();
+            queue.gather();
+            queue.take_ready(&mut indices);
+            indices.into_iter().for_each(|index| {
+                queue.run(index, |callback| callback.run(TakeOrder::Turns));
+            });
+            Duration::from_nanos(queue.next_due_ns().saturating_sub(monotonic_ns()))
+        };
+        let hours = |due: Duration| due.as_secs_f64() / 3600.0;
+        assert_eq!(hours(due_in()).ceil(), 1.0);
+        first.cancel();
+        assert_eq!(hours(due_in()).ceil(), 2.0);
+        first.reset();
+        assert_eq!(hours(due_in()).ceil(), 1.0);
+        handle.remove();
+        assert_eq!(hours(due_in()).ceil(), 2.0);
+        second.cancel();
+        assert!(hours(due_in()) > 1e3);
     }
 }

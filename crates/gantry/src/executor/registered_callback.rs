@@ -4,18 +4,30 @@ use super::wake_signal::WakeSignal;
 use crate::{callback::Callback, log};
 use gantry_shm::{Attachment, Collector};
 use std::{
-    sync::{Arc, Weak, atomic::Ordering::Relaxed},
+    cmp::Reverse,
+    sync::{
+        Arc, Weak,
+        atomic::{AtomicBool, Ordering::*},
+    },
     task::Wake,
 };
 
 /// The index of a callback that no executor has.
-pub(super) const NO_INDEX: usize = usize::MAX;
+const NO_INDEX: usize = usize::MAX;
 
 /// A callback of one of the executor's nodes.
 pub(crate) struct RegisteredCallback {
     pub(crate) callback: Arc<Callback>,
     pub(super) attachment: Option<Attachment>,
     pub(super) is_timed: bool,
+    /// The time at which it becomes ready by itself; while its source has failed, the time of the next try. CLOCK_MONOTONIC.
+    pub(super) due_ns: Option<u64>,
+    /// Its source failed, and it is tried again at `due_ns`.
+    pub(super) has_failed: bool,
+    /// Its place in an order of groups: of its mutually exclusive group, or its own.
+    pub(super) lane: usize,
+    /// The place of its priority among those of all callbacks, the highest being 0.
+    pub(super) level: usize,
     /// Its values may be dropped.
     pub(super) is_lossy: bool,
     pub(super) is_pending: bool,
@@ -31,7 +43,7 @@ impl RegisteredCallback {
         signal: &Arc<WakeSignal>,
         collector: &mut Collector,
     ) -> RegisteredCallback {
-        let waker = CallbackWaker { signal: signal.clone(), callback: Arc::downgrade(&callback) };
+        let waker = CallbackWaker::new(signal, &callback);
         let mut inner = callback.lock();
         let waitable = inner.waitable();
         waitable.set_waker(Some(Arc::new(waker).into()));
@@ -45,11 +57,35 @@ impl RegisteredCallback {
             callback,
             attachment: attached.unwrap_or_default(),
             is_timed,
+            due_ns: None,
+            has_failed: false,
+            lane: 0,
+            level: 0,
             is_lossy,
             is_pending: false,
             is_running: false,
             has_news: false,
         }
+    }
+
+    /// Callbacks of higher priority run first.
+    pub(super) fn priority(&self) -> Reverse<i32> {
+        Reverse(self.callback.group.priority())
+    }
+
+    /// Makes it pending because it has news; if other topics share its bit, after a look whether it has.
+    pub(super) fn set_pending(&mut self, ready: &mut [Vec<usize>], index: usize, is_shared: bool) {
+        if self.is_running {
+            self.has_news = true;
+        } else if !self.is_pending && (!is_shared || self.may_be_ready()) {
+            self.is_pending = true;
+            ready[self.level].push(index);
+        }
+    }
+
+    fn may_be_ready(&self) -> bool {
+        let mut inner = self.callback.lock();
+        inner.waitable().subscription().is_none_or(|subscription| subscription.may_be_ready())
     }
 
     pub(super) fn detach(self, collector: &mut Collector) {
@@ -64,16 +100,38 @@ impl RegisteredCallback {
 }
 
 /// The waker that a callback's source gets.
-struct CallbackWaker {
+pub(super) struct CallbackWaker {
     signal: Arc<WakeSignal>,
     callback: Weak<Callback>,
+    /// It is in the list of the signal.
+    is_listed: AtomicBool,
+}
+
+impl CallbackWaker {
+    pub(super) fn new(signal: &Arc<WakeSignal>, callback: &Arc<Callback>) -> CallbackWaker {
+        let is_listed = AtomicBool::new(false);
+        CallbackWaker { signal: signal.clone(), callback: Arc::downgrade(callback), is_listed }
+    }
+
+    /// The callback, taken off the list of the signal; `None` if it is gone.
+    pub(super) fn take_callback(&self) -> Option<Arc<Callback>> {
+        // Before the look at the source: later news list it again. AcqRel: news of a `wake` that found it listed are seen.
+        self.is_listed.swap(false, AcqRel);
+        self.callback.upgrade()
+    }
 }
 
 impl Wake for CallbackWaker {
     fn wake(self: Arc<CallbackWaker>) {
-        if let Some(callback) = self.callback.upgrade() {
-            callback.notify();
-            self.signal.wake_executor();
+        if !self.is_listed.swap(true, AcqRel) {
+            let signal = self.signal.clone();
+            signal.notify(self);
         }
+    }
+}
+
+impl std::fmt::Debug for CallbackWaker {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("CallbackWaker")
     }
 }

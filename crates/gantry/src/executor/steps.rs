@@ -7,8 +7,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// A condition of a spin, which any thread of the executor may check.
-pub(super) type GoesOn<'a> = &'a mut (dyn FnMut() -> bool + Send);
+/// A condition of a spin, which the calling thread checks.
+pub(super) type GoesOn<'a> = &'a mut dyn FnMut() -> bool;
 
 /// The steps of an executor. The trait is not exported, so only this crate's types can be executors.
 pub trait ExecutorSteps {

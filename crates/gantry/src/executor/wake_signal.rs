@@ -1,6 +1,7 @@
 //! The signal that wakes an executor from any thread of its process: to stop, or for news that no publisher's bell
-//! announces.
+//! announces. It lists the callbacks that have such news, so that the executor need not ask all.
 
+use super::registered_callback::CallbackWaker;
 use crate::wait::lock;
 use gantry_shm::Bell;
 use std::{
@@ -18,6 +19,8 @@ pub(crate) struct WakeSignal {
     is_notified: AtomicBool,
     is_canceled: AtomicBool,
     is_spinning: AtomicBool,
+    /// The callbacks that were notified since the last gathering, each once.
+    notified: Mutex<Vec<Arc<CallbackWaker>>>,
     /// The bell on which the executor sleeps, while it has a node.
     bell: Mutex<Option<Bell>>,
 }
@@ -53,14 +56,33 @@ impl WakeSignal {
         }
     }
 
+    /// Ends the sleep of every thread of the executor.
+    pub(super) fn wake_all_threads(&self) {
+        self.is_notified.store(true, Release);
+        if let Some(bell) = &*lock(&self.bell) {
+            bell.ring_all();
+        }
+    }
+
+    /// Lists a callback that has news, and ends the executor's sleep.
+    pub(super) fn notify(&self, waker: Arc<CallbackWaker>) {
+        lock(&self.notified).push(waker);
+        self.wake_executor();
+    }
+
+    /// The callbacks that were notified since the last call; empty if there was no notification.
+    pub(super) fn take_notified(&self) -> Vec<Arc<CallbackWaker>> {
+        // The flag first: a callback that is listed after the list was taken sets it again.
+        if self.is_notified.load(Relaxed) && self.is_notified.swap(false, Acquire) {
+            std::mem::take(&mut *lock(&self.notified))
+        } else {
+            Vec::new()
+        }
+    }
+
     /// Sets the bell, or removes it.
     pub(super) fn set_bell(&self, bell: Option<Bell>) {
         *lock(&self.bell) = bell;
-    }
-
-    /// Whether there was a notification since the last call.
-    pub(crate) fn take_notified(&self) -> bool {
-        self.is_notified.load(Relaxed) && self.is_notified.swap(false, Acquire)
     }
 
     /// Whether a sleep must end. A cancel ends it even if another gathering took its notification before the cancel was
