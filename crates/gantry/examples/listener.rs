@@ -10,7 +10,14 @@ mod common;
 use clap::Parser;
 use gantry::{Executor, Node, Qos, SingleThreadedExecutor};
 use gantry_msgs::std_msgs::String as Text;
-use std::{cell::Cell, process::ExitCode, sync::mpsc, time::Duration};
+use std::{
+    process::ExitCode,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering::*},
+    },
+    time::Duration,
+};
 
 /// Prints the messages of a topic of texts.
 #[derive(Parser)]
@@ -33,21 +40,20 @@ fn main() -> ExitCode {
 
 fn run(arguments: &Arguments) -> Result<(), Box<dyn std::error::Error>> {
     let node = Node::builder("listener").ros_arguments(std::env::args()).build()?;
-    let (heard, hears) = mpsc::channel();
+    let count = Arc::new(AtomicU64::new(0));
+    let heard = count.clone();
     node.create_subscription_with_callback::<Text>(&arguments.topic, Qos::default(), move |message| {
         println!("I heard: '{}'", message.data());
-        let _ = heard.send(()); // it fails after the loop below has ended, which no longer counts
+        heard.fetch_add(1, Relaxed);
     })?;
     let mut executor = SingleThreadedExecutor::new();
     executor.add_node(&node)?;
-    let (timeout, count) = (arguments.seconds.map_or(Duration::MAX, Duration::from_secs), Cell::new(0));
-    let is_enough = executor.spin_until(timeout, &mut || {
-        count.set(count.get() + hears.try_iter().count() as u64);
-        arguments.count.is_some_and(|wanted| count.get() >= wanted)
-    })?;
+    let timeout = arguments.seconds.map_or(Duration::MAX, Duration::from_secs);
+    let is_enough =
+        executor.spin_until(timeout, &mut || arguments.count.is_some_and(|wanted| count.load(Relaxed) >= wanted))?;
     match arguments.count {
         Some(wanted) if !is_enough => {
-            let (count, topic) = (count.get(), &arguments.topic);
+            let (count, topic) = (count.load(Relaxed), &arguments.topic);
             Err(format!("{count} of {wanted} messages came on {topic}; is a talker running, in the same domain?")
                 .into())
         }

@@ -71,7 +71,7 @@ impl Blocking {
             drain(&mut executor, meter)?;
             executors.push(executor);
         }
-        meter.begin(LOAD.count, executors.iter_mut().map(Executor::canceler).collect());
+        meter.begin(LOAD.count, executors.iter_mut().map(Executor::handle).collect());
         while_publishing(peer, LISTENER, LOAD, meter, || {
             std::thread::scope(|scope| {
                 let spins: Vec<_> = executors.iter_mut().map(|executor| scope.spawn(|| executor.spin())).collect();

@@ -94,13 +94,14 @@ impl CallbackIsolatedExecutor {
         CallbackIsolatedExecutor::default()
     }
 
-    /// Starts threads for groups without one, and ends those of groups that left or have no callbacks any more.
+    /// Starts threads for groups without one, and ends those of groups that left or have no callbacks any more. Returns
+    /// whether it started any.
     fn update_threads<'scope, 'env>(
         &mut self,
         threads: &mut Vec<GroupThread<'scope>>,
         scope: &'scope Scope<'scope, 'env>,
         shared: &'env SharedSpin,
-    ) -> Result<()> {
+    ) -> Result<bool> {
         threads.retain(|thread| !thread.thread.is_finished());
         let ready_queue = self.own.ready_queue();
         for thread in threads.iter().filter(|thread| !ready_queue.members.has_callbacks_of(&thread.group)) {
@@ -112,7 +113,10 @@ impl CallbackIsolatedExecutor {
             executor.ready_queue().add(Member::Group(group.clone()), Some(&ready_queue.signal.clone().into()))?;
             executors.push((group, executor));
         }
-        ready_queue.gather(); // lets the groups' callbacks go
+        let has_new = !executors.is_empty();
+        if has_new {
+            self.own.gather(); // lets the groups' callbacks go
+        }
         for (group, mut executor) in executors {
             let (handle, own) = (executor.handle(), group.clone());
             let thread = Builder::new().name("gantry-executor".to_owned());
@@ -121,7 +125,7 @@ impl CallbackIsolatedExecutor {
             })?;
             threads.push(GroupThread { group, executor: handle, thread });
         }
-        Ok(())
+        Ok(has_new)
     }
 
     /// The loop of the thread that spins.
@@ -133,14 +137,16 @@ impl CallbackIsolatedExecutor {
     ) -> Result<()> {
         std::thread::scope(|scope| {
             let (mut threads, mut result) = (Vec::new(), Ok(()));
-            while result.is_ok()
-                && shared.goes_on()
-                && goes_on.as_mut().is_none_or(|goes_on| goes_on())
-                && deadline.is_none_or(|deadline| Instant::now() < deadline)
-            {
-                result = self
-                    .update_threads(&mut threads, scope, shared)
-                    .and_then(|()| self.own.ready_queue().sleep(deadline));
+            while result.is_ok() {
+                self.own.gather(); // takes the notifications of what is looked at from here on
+                let is_late = deadline.is_some_and(|deadline| Instant::now() >= deadline);
+                if is_late || !shared.goes_on() || goes_on.as_mut().is_some_and(|goes_on| !goes_on()) {
+                    break;
+                }
+                result = match self.update_threads(&mut threads, scope, shared) {
+                    Ok(false) => self.own.ready_queue().sleep(deadline),
+                    has_new => has_new.map(drop),
+                };
             }
             result
         })

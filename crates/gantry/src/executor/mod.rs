@@ -1,9 +1,10 @@
 //! Executors run the callbacks of nodes; a wait set waits without callbacks.
 //!
-//! All executors share the ready queue; `single`, `events` and `lanes` (of `multi`) are the orders in which callbacks
+//! All executors share the ready queue; `single`, `event_queue` and `lanes` (of `multi`) are the orders in which callbacks
 //! run, a step at a time (`steps`), or on the threads of a `worker_pool`; `isolated` has an executor for each callback
 //! group. An idle executor sleeps in one futex, independent of the number of topics.
 
+mod event_queue;
 mod events;
 mod group_thread;
 mod handle;
@@ -11,6 +12,7 @@ mod isolated;
 mod lanes;
 mod members;
 mod multi;
+mod order;
 mod ready_queue;
 mod registered_callback;
 mod single;
@@ -22,7 +24,8 @@ mod wait_set;
 mod wake_signal;
 mod worker_pool;
 
-pub use events::{EventsExecutor, Overflow};
+pub use event_queue::Overflow;
+pub use events::EventsExecutor;
 pub use handle::ExecutorHandle;
 pub use isolated::CallbackIsolatedExecutor;
 pub use multi::MultiThreadedExecutor;

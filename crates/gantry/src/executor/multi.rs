@@ -3,17 +3,18 @@
 use super::{
     Executor,
     lanes::Lanes,
+    order::Order,
     ready_queue::ReadyQueue,
-    steps::{ExecutorSteps, Spinning},
-    worker_pool::WorkerPool,
+    steps::{ExecutorSteps, GoesOn, within_spin},
+    worker_pool::spin_on_threads,
 };
 use crate::error::Result;
-use std::panic::resume_unwind;
+use std::{mem::take, time::Instant};
 
 /// Runs callbacks on several threads, first come, first served; ready callbacks of groups of higher
 /// [priority](crate::CallbackGroup::with_priority) first. Each callback runs on one thread at a time, and so do the
-/// callbacks of a mutually exclusive group together. Only [`spin`](Executor::spin) starts threads; the other methods use
-/// the calling thread.
+/// callbacks of a mutually exclusive group together. [`spin`](Executor::spin), [`spin_until`](Executor::spin_until) and
+/// [`spin_until_complete`](Executor::spin_until_complete) use all threads; the other methods use the calling thread.
 pub struct MultiThreadedExecutor {
     threads: usize,
     lanes: Lanes,
@@ -40,30 +41,7 @@ impl MultiThreadedExecutor {
     }
 }
 
-impl Executor for MultiThreadedExecutor {
-    fn spin(&mut self) -> Result<()> {
-        let _spinning = Spinning::begin(&mut self.lanes.ready_queue)?;
-        let pool = WorkerPool::new(std::mem::take(&mut self.lanes));
-        let started = std::thread::scope(|scope| {
-            for _ in 1..self.threads {
-                let thread = std::thread::Builder::new().name("gantry-executor".to_owned());
-                thread.spawn_scoped(scope, || pool.run()).inspect_err(|_| pool.cancel())?;
-            }
-            pool.run();
-            Ok(())
-        });
-        let end = pool.into_end();
-        self.lanes = end.lanes;
-        self.lanes.ready_queue.end_spin();
-        self.lanes.ready_queue.signal.reset_cancel();
-        if let Some(panic) = end.panic {
-            resume_unwind(panic);
-        }
-        started
-            .map_err(|source| gantry_shm::Error::System { action: "start an executor's thread".to_owned(), source })?;
-        end.error.map_or(Ok(()), Err)
-    }
-}
+impl Executor for MultiThreadedExecutor {}
 
 impl ExecutorSteps for MultiThreadedExecutor {
     fn ready_queue(&mut self) -> &mut ReadyQueue {
@@ -76,6 +54,16 @@ impl ExecutorSteps for MultiThreadedExecutor {
 
     fn step(&mut self) -> bool {
         self.lanes.step()
+    }
+
+    fn spin_while(&mut self, deadline: Option<Instant>, goes_on: Option<GoesOn<'_>>) -> Result<()> {
+        let threads = self.threads;
+        let end = within_spin(self, |executor| {
+            let mut end = spin_on_threads(take(&mut executor.lanes), threads, deadline, goes_on);
+            executor.lanes = take(&mut end.order);
+            Ok(end)
+        })?;
+        end.into_result()
     }
 }
 

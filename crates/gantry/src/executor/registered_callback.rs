@@ -33,6 +33,8 @@ pub(crate) struct RegisteredCallback {
     pub(super) is_pending: bool,
     /// It runs on some thread; waiting for its mutex is not allowed then.
     pub(super) is_running: bool,
+    /// It keeps values that left the executor's queue during its run.
+    pub(super) has_orphans: bool,
     /// There was news during the run, which may have looked too early and found nothing.
     pub(super) has_news: bool,
 }
@@ -45,6 +47,7 @@ impl RegisteredCallback {
     ) -> RegisteredCallback {
         let waker = CallbackWaker::new(signal, &callback);
         let mut inner = callback.lock();
+        inner.return_queued(); // it may have left another executor while it ran
         let waitable = inner.waitable();
         waitable.set_waker(Some(Arc::new(waker).into()));
         // It fails for a subscription of another domain: the callback was added before an executor's domain was known.
@@ -64,6 +67,7 @@ impl RegisteredCallback {
             is_lossy,
             is_pending: false,
             is_running: false,
+            has_orphans: false,
             has_news: false,
         }
     }
