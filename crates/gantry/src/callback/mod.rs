@@ -16,6 +16,7 @@ pub(crate) use group::Group;
 
 use crate::{
     error::Error,
+    log,
     wait::{TakeSource, lock},
 };
 use any_callback::{AnyCallback, RemovedCallback};
@@ -73,7 +74,7 @@ impl Callback {
 
     /// Runs the callback for one value, if there is one.
     pub(crate) fn run(&self, order: TakeOrder) -> RunOutcome {
-        self.running(|inner| inner.run(order).unwrap_or_else(|error| log(&error)))
+        self.running(|inner| inner.run(order).unwrap_or_else(|error| log_error(&error)))
     }
 
     /// Runs the callback for a value that [`Callback::enqueue`] kept.
@@ -86,7 +87,7 @@ impl Callback {
         if self.is_removed() {
             return Err(RunOutcome::Nothing);
         }
-        self.lock().enqueue(number).map_err(|error| log(&error))?.ok_or(RunOutcome::Nothing)
+        self.lock().enqueue(number).map_err(|error| log_error(&error))?.ok_or(RunOutcome::Nothing)
     }
 
     fn running(&self, run: impl FnOnce(&mut dyn AnyCallback) -> RunOutcome) -> RunOutcome {
@@ -143,7 +144,7 @@ impl Drop for RunningFlag<'_> {
 }
 
 /// Logs an error of a source: no caller can receive it.
-fn log(error: &Error) -> RunOutcome {
-    tracing::error!(%error, "a callback got nothing");
+fn log_error(error: &Error) -> RunOutcome {
+    log::error("", format_args!("a callback got nothing: {error}"));
     if matches!(error, Error::Malformed { .. }) { RunOutcome::Skipped } else { RunOutcome::Failed }
 }

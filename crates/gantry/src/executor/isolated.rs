@@ -62,12 +62,13 @@ pub struct CallbackIsolatedExecutor {
 }
 
 /// What the threads of one spin share.
-struct SharedSpin<'a> {
+struct SharedSpin {
     /// Of the executor that spins.
     signal: Arc<WakeSignal>,
-    /// The condition no longer holds, or a thread failed.
+    /// The thread that spins looks at its condition after each callback.
+    has_condition: bool,
+    /// A thread failed.
     is_over: AtomicBool,
-    condition: Option<Mutex<GoesOn<'a>>>,
     failure: Mutex<Failure>,
 }
 
@@ -93,13 +94,14 @@ impl CallbackIsolatedExecutor {
         CallbackIsolatedExecutor::default()
     }
 
-    /// Starts threads for groups without one, and ends those of groups that left or have no callbacks any more.
+    /// Starts threads for groups without one, and ends those of groups that left or have no callbacks any more. Returns
+    /// whether it started any.
     fn update_threads<'scope, 'env>(
         &mut self,
         threads: &mut Vec<GroupThread<'scope>>,
         scope: &'scope Scope<'scope, 'env>,
-        shared: &'env SharedSpin<'_>,
-    ) -> Result<()> {
+        shared: &'env SharedSpin,
+    ) -> Result<bool> {
         threads.retain(|thread| !thread.thread.is_finished());
         let ready_queue = self.own.ready_queue();
         for thread in threads.iter().filter(|thread| !ready_queue.members.has_callbacks_of(&thread.group)) {
@@ -111,7 +113,10 @@ impl CallbackIsolatedExecutor {
             executor.ready_queue().add(Member::Group(group.clone()), Some(&ready_queue.signal.clone().into()))?;
             executors.push((group, executor));
         }
-        ready_queue.gather(); // lets the groups' callbacks go
+        let has_new = !executors.is_empty();
+        if has_new {
+            self.own.gather(); // lets the groups' callbacks go
+        }
         for (group, mut executor) in executors {
             let (handle, own) = (executor.handle(), group.clone());
             let thread = Builder::new().name("gantry-executor".to_owned());
@@ -120,43 +125,60 @@ impl CallbackIsolatedExecutor {
             })?;
             threads.push(GroupThread { group, executor: handle, thread });
         }
-        Ok(())
+        Ok(has_new)
     }
 
     /// The loop of the thread that spins.
-    fn supervise(&mut self, deadline: Option<Instant>, shared: &SharedSpin<'_>) -> Result<()> {
+    fn supervise(
+        &mut self,
+        deadline: Option<Instant>,
+        mut goes_on: Option<GoesOn<'_>>,
+        shared: &SharedSpin,
+    ) -> Result<()> {
         std::thread::scope(|scope| {
-            let mut threads = Vec::new();
-            let mut result = Ok(());
-            while result.is_ok() && shared.goes_on() && deadline.is_none_or(|deadline| Instant::now() < deadline) {
-                result = self
-                    .update_threads(&mut threads, scope, shared)
-                    .and_then(|()| self.own.ready_queue().sleep(deadline));
+            let (mut threads, mut result) = (Vec::new(), Ok(()));
+            while result.is_ok() {
+                self.own.gather(); // takes the notifications of what is looked at from here on
+                let is_late = deadline.is_some_and(|deadline| Instant::now() >= deadline);
+                if is_late || !shared.goes_on() || goes_on.as_mut().is_some_and(|goes_on| !goes_on()) {
+                    break;
+                }
+                result = match self.update_threads(&mut threads, scope, shared) {
+                    Ok(false) => self.own.ready_queue().sleep(deadline),
+                    has_new => has_new.map(drop),
+                };
             }
-            threads.iter().for_each(|thread| thread.executor.cancel());
             result
         })
     }
 }
 
-impl SharedSpin<'_> {
-    /// Whether there is no cancel, the condition holds and no thread failed.
+impl Drop for GroupThread<'_> {
+    /// Ends the thread, also if the condition of the spin panics.
+    fn drop(&mut self) {
+        self.executor.cancel();
+    }
+}
+
+impl SharedSpin {
+    /// Whether there is no cancel, and no thread failed.
     fn goes_on(&self) -> bool {
-        if self.is_over.load(Acquire) || self.signal.is_canceled() {
-            return false;
-        }
-        let holds = self.condition.as_ref().is_none_or(|condition| lock(condition)());
-        if !holds {
-            self.is_over.store(true, Release);
-        }
-        holds
+        !self.is_over.load(Acquire) && !self.signal.is_canceled()
     }
 
     /// The thread of a group: spins until it is canceled, or the spin is over.
     fn run(&self, group: &CallbackGroup, mut executor: SingleThreadedExecutor) {
         let ran = catch_unwind(AssertUnwindSafe(|| {
             apply(group)?;
-            executor.spin_while(None, Some(&mut || self.goes_on()))
+            executor.spin_while(
+                None,
+                Some(&mut || {
+                    if self.has_condition {
+                        self.signal.wake_executor();
+                    }
+                    self.goes_on()
+                }),
+            )
         }));
         if !matches!(ran, Ok(Ok(()))) {
             self.is_over.store(true, Release);
@@ -188,9 +210,13 @@ impl ExecutorSteps for CallbackIsolatedExecutor {
 
     fn spin_while(&mut self, deadline: Option<Instant>, goes_on: Option<GoesOn<'_>>) -> Result<()> {
         let (result, panic) = within_spin(self, |executor| {
-            let (signal, condition) = (executor.ready_queue().signal.clone(), goes_on.map(Mutex::new));
-            let shared = SharedSpin { signal, is_over: AtomicBool::new(false), condition, failure: Mutex::default() };
-            let supervised = executor.supervise(deadline, &shared);
+            let shared = SharedSpin {
+                signal: executor.ready_queue().signal.clone(),
+                has_condition: goes_on.is_some(),
+                is_over: AtomicBool::new(false),
+                failure: Mutex::default(),
+            };
+            let supervised = executor.supervise(deadline, goes_on, &shared);
             shared.signal.reset_cancel();
             let failure = shared.failure.into_inner().unwrap_or_else(PoisonError::into_inner);
             Ok((failure.error.map_or(supervised, Err), failure.panic))

@@ -6,7 +6,10 @@
 //!   the callbacks behind a busy group are not looked at, however many they are.
 //! - A ready callback that is held up keeps its place: it goes before all that arrived later.
 
-use super::ready_queue::{ReadyQueue, Running};
+use super::{
+    order::Order,
+    ready_queue::{ReadyQueue, Running, Work},
+};
 use crate::callback::{CallbackGroupType, RunOutcome, TakeOrder};
 use std::{
     collections::{BTreeMap, VecDeque},
@@ -28,8 +31,39 @@ pub(super) struct Lanes {
 }
 
 impl Lanes {
-    /// Gathers, and adds the ready callbacks to their lanes.
-    pub(super) fn gather(&mut self) {
+    /// Makes a lane runnable if it has a ready callback and none that runs.
+    fn enter(&mut self, lane: usize) {
+        let Some(&(arrival, index)) = self.lanes[lane].front() else { return };
+        let registered = self.ready_queue.registered(index);
+        if !registered.callback.group.is_busy.load(Relaxed) {
+            self.runnable.insert((registered.level, arrival), lane);
+        }
+    }
+
+    /// Takes the next callback that may run off its lane, which leaves `runnable`.
+    fn take_next(&mut self) -> Option<usize> {
+        let (_, lane) = self.runnable.pop_first()?;
+        self.lanes[lane].pop_front().map(|(_, index)| index)
+    }
+
+    /// Runs the next callback that has something on this thread.
+    pub(super) fn step(&mut self) -> bool {
+        while let Some(index) = self.take_next() {
+            self.enter(self.ready_queue.registered(index).lane);
+            if self.ready_queue.run(index, |callback| callback.run(TakeOrder::Turns)) {
+                return true;
+            }
+        }
+        false
+    }
+}
+
+impl Order for Lanes {
+    fn ready_queue(&mut self) -> &mut ReadyQueue {
+        &mut self.ready_queue
+    }
+
+    fn gather(&mut self) {
         if self.ready_queue.gather() {
             // The callbacks changed: all are pending.
             self.lanes = vec![VecDeque::new(); self.ready_queue.lanes()];
@@ -48,37 +82,19 @@ impl Lanes {
         self.found = found;
     }
 
-    /// Makes a lane runnable if it has a ready callback and none that runs.
-    fn enter(&mut self, lane: usize) {
-        let Some(&(arrival, index)) = self.lanes[lane].front() else { return };
-        let registered = self.ready_queue.registered(index);
-        if !registered.callback.group.is_busy.load(Relaxed) {
-            self.runnable.insert((registered.level, arrival), lane);
-        }
-    }
-
-    /// Takes the next callback that may run off its lane, which leaves `runnable`.
-    fn take_next(&mut self) -> Option<usize> {
-        let (_, lane) = self.runnable.pop_first()?;
-        self.lanes[lane].pop_front().map(|(_, index)| index)
-    }
-
-    /// Whether a callback may run.
-    pub(super) fn has_more(&self) -> bool {
+    fn has_more(&self) -> bool {
         !self.runnable.is_empty()
     }
 
-    /// Starts the next callback that may run, on another thread than the one that gathers next.
-    pub(super) fn start(&mut self) -> Option<Running> {
+    fn start(&mut self) -> Option<Running> {
         let index = self.take_next()?;
-        let running = self.ready_queue.start(index);
+        let running = self.ready_queue.start(index, Work::Take(TakeOrder::Turns));
         let group = &running.callback.group;
         group.is_busy.store(group.kind == CallbackGroupType::MutuallyExclusive, Relaxed);
         Some(running)
     }
 
-    /// Ends the run of a callback.
-    pub(super) fn finish(&mut self, running: Running, outcome: RunOutcome) {
+    fn finish(&mut self, running: Running, outcome: RunOutcome) {
         let group = running.callback.group.clone();
         group.is_busy.store(false, Relaxed);
         self.ready_queue.finish(running, outcome);
@@ -87,17 +103,6 @@ impl Lanes {
         {
             self.enter(lane);
         }
-    }
-
-    /// Runs the next callback that has something on this thread.
-    pub(super) fn step(&mut self) -> bool {
-        while let Some(index) = self.take_next() {
-            self.enter(self.ready_queue.registered(index).lane);
-            if self.ready_queue.run(index, |callback| callback.run(TakeOrder::Turns)) {
-                return true;
-            }
-        }
-        false
     }
 }
 

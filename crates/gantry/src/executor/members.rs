@@ -7,6 +7,7 @@ use super::wake_signal::WakeSignal;
 use crate::{
     callback::Callback,
     error::{Error, Result},
+    log,
     node::{CallbackGroup, Node},
     wait::lock,
 };
@@ -111,7 +112,7 @@ impl Members {
             Some(index) => drop(list.leaving.swap_remove(index)), // it is attached still
             None => member.attach(&signal.clone().into(), parent)?,
         }
-        tracing::debug!(node = member.node().fully_qualified_name(), "an executor has this node");
+        log::debug(&member.node().fully_qualified_name(), "an executor has this node");
         list.participant = Some(participant.clone());
         list.members.push(member);
         self.version.fetch_add(1, Release);

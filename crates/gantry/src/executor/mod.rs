@@ -1,9 +1,10 @@
 //! Executors run the callbacks of nodes; a wait set waits without callbacks.
 //!
-//! All executors share the ready queue; `single`, `events` and `lanes` (of `multi`) are the orders in which callbacks
-//! run, a step at a time (`steps`), or on the threads of a `worker_pool`. An idle executor sleeps in one futex,
-//! independent of the number of topics.
+//! All executors share the ready queue; `single`, `event_queue` and `lanes` (of `multi`) are the orders in which callbacks
+//! run, a step at a time (`steps`), or on the threads of a `worker_pool`; `isolated` has an executor for each callback
+//! group. An idle executor sleeps in one futex, independent of the number of topics.
 
+mod event_queue;
 mod events;
 mod group_thread;
 mod handle;
@@ -11,6 +12,7 @@ mod isolated;
 mod lanes;
 mod members;
 mod multi;
+mod order;
 mod ready_queue;
 mod registered_callback;
 mod single;
@@ -22,7 +24,8 @@ mod wait_set;
 mod wake_signal;
 mod worker_pool;
 
-pub use events::{EventsExecutor, Overflow};
+pub use event_queue::Overflow;
+pub use events::EventsExecutor;
 pub use handle::ExecutorHandle;
 pub use isolated::CallbackIsolatedExecutor;
 pub use multi::MultiThreadedExecutor;
@@ -138,14 +141,14 @@ pub trait Executor: ExecutorSteps {
 
     /// Runs callbacks until `condition` holds, which is checked before each wait and after each callback; `false` after
     /// `timeout` or a cancel. A thread that makes the condition true calls [`ExecutorHandle::wake`], so that it is
-    /// noticed at once.
+    /// noticed at once. An executor with threads runs callbacks on them all, and the calling thread checks the condition.
     ///
     /// # Errors
     /// As [`Executor::spin`].
-    fn spin_until(&mut self, timeout: Duration, condition: &mut (dyn FnMut() -> bool + Send)) -> Result<bool> {
+    fn spin_until(&mut self, timeout: Duration, condition: &mut dyn FnMut() -> bool) -> Result<bool> {
         let mut holds = false;
         let mut goes_on = || {
-            holds = holds || condition(); // several threads may look again at the end
+            holds = condition();
             !holds
         };
         self.spin_while(deadline_after(timeout), Some(&mut goes_on))?;
@@ -178,8 +181,7 @@ pub trait Executor: ExecutorSteps {
     fn spin_until_complete<F>(&mut self, future: F, timeout: Duration) -> Result<Option<F::Output>>
     where
         Self: Sized,
-        F: Future + Send,
-        F::Output: Send,
+        F: Future,
     {
         let (mut future, mut output) = (pin!(future), None);
         let woken = Arc::new(FutureWaker { executor: self.handle().waker(), is_woken: AtomicBool::new(true) });

@@ -3,12 +3,13 @@
 use super::{
     Executor,
     lanes::Lanes,
+    order::Order,
     ready_queue::ReadyQueue,
     steps::{ExecutorSteps, GoesOn, within_spin},
-    worker_pool::{PoolEnd, WorkerPool},
+    worker_pool::spin_on_threads,
 };
 use crate::error::Result;
-use std::{panic::resume_unwind, time::Instant};
+use std::{mem::take, time::Instant};
 
 /// Runs callbacks on several threads, first come, first served; ready callbacks of groups of higher
 /// [priority](crate::CallbackGroup::with_priority) first. Each callback runs on one thread at a time, and so do the
@@ -56,25 +57,13 @@ impl ExecutorSteps for MultiThreadedExecutor {
     }
 
     fn spin_while(&mut self, deadline: Option<Instant>, goes_on: Option<GoesOn<'_>>) -> Result<()> {
-        let (error, panic) = within_spin(self, |executor| {
-            let pool = WorkerPool::new(std::mem::take(&mut executor.lanes), deadline, goes_on);
-            let started = std::thread::scope(|scope| {
-                for _ in 1..executor.threads {
-                    let thread = std::thread::Builder::new().name("gantry-executor".to_owned());
-                    thread.spawn_scoped(scope, || pool.run()).inspect_err(|_| pool.cancel())?;
-                }
-                pool.run();
-                Ok(())
-            });
-            let PoolEnd { lanes, error, panic } = pool.into_end();
-            executor.lanes = lanes;
-            executor.lanes.ready_queue.signal.reset_cancel();
-            let not_started = started.err().map(|source| {
-                gantry_shm::Error::System { action: "start an executor's thread".to_owned(), source }.into()
-            });
-            Ok((error.or(not_started), panic))
+        let threads = self.threads;
+        let end = within_spin(self, |executor| {
+            let mut end = spin_on_threads(take(&mut executor.lanes), threads, deadline, goes_on);
+            executor.lanes = take(&mut end.order);
+            Ok(end)
         })?;
-        panic.map_or(error.map_or(Ok(()), Err), |panic| resume_unwind(panic))
+        end.into_result()
     }
 }
 

@@ -16,13 +16,14 @@ use super::{
     wake_signal::WakeSignal,
 };
 use crate::{
-    callback::{Callback, CallbackGroupType, Group, RunOutcome},
+    callback::{Callback, CallbackGroupType, EventKey, Group, RunOutcome, TakeOrder},
     error::{Error, Result},
     time::monotonic_ns,
 };
 use gantry_shm::Collector;
 use std::{
     collections::{BTreeSet, HashMap},
+    mem::take,
     sync::{
         Arc,
         atomic::{Ordering::*, fence},
@@ -73,6 +74,25 @@ struct RegisteredMember {
 #[must_use = "a run that is not finished keeps its callback from running again"]
 pub(crate) struct Running {
     pub(crate) callback: Arc<Callback>,
+    pub(crate) work: Work,
+}
+
+/// The work of a run.
+#[derive(Clone, Copy)]
+pub(crate) enum Work {
+    /// Takes a value, and calls the callback with it.
+    Take(TakeOrder),
+    /// Calls the callback with a kept value. A lossy one was reported when it was queued.
+    Queued { key: EventKey, is_lossy: bool },
+}
+
+impl Running {
+    pub(crate) fn run(&self) -> RunOutcome {
+        match self.work {
+            Work::Take(order) => self.callback.run(order),
+            Work::Queued { key, .. } => self.callback.run_queued(key),
+        }
+    }
 }
 
 impl ReadyQueue {
@@ -136,7 +156,7 @@ impl ReadyQueue {
             self.registered_members.push(RegisteredMember { version: member.version(), member: member.clone() });
             current.extend(member.callbacks(&waker));
         }
-        let mut old: Vec<_> = std::mem::take(&mut self.callbacks).into_iter().map(Some).collect();
+        let mut old: Vec<_> = take(&mut self.callbacks).into_iter().map(Some).collect();
         for callback in current {
             let known = old
                 .get_mut(callback.index.load(Relaxed))
@@ -180,13 +200,15 @@ impl ReadyQueue {
     /// Makes the callbacks pending that may have something. Returns whether callbacks have other indices than at the
     /// last gathering.
     pub(crate) fn gather(&mut self) -> bool {
+        // The notifications first: a change of the callbacks after the look at them notifies again.
+        let notified = self.signal.take_notified();
         if self.is_outdated() {
             self.update_callbacks();
         }
         if let Some(index) = self.current.take() {
             self.report(index, RunOutcome::More);
         }
-        for waker in self.signal.take_notified() {
+        for waker in notified {
             if let Some(callback) = waker.take_callback() {
                 self.set_notified(&callback);
             }
@@ -210,7 +232,7 @@ impl ReadyQueue {
             self.useless = useless;
         }
         self.set_due_pending();
-        std::mem::take(&mut self.is_changed)
+        take(&mut self.is_changed)
     }
 
     /// Makes a callback pending that was notified. The due time of a timed one may have changed.
@@ -275,6 +297,11 @@ impl ReadyQueue {
         self.lanes_of_groups.get(&(Arc::as_ptr(group) as usize)).copied()
     }
 
+    /// The lane of a callback of a reentrant group; `None` if it was removed, or the next gathering changes the lanes.
+    pub(crate) fn lane_of_callback(&self, callback: &Arc<Callback>) -> Option<usize> {
+        self.index_of(callback).filter(|_| !self.is_changed).map(|index| self.callbacks[index].lane)
+    }
+
     /// The number of levels, one for each priority.
     pub(crate) fn levels(&self) -> usize {
         self.ready.len()
@@ -296,24 +323,36 @@ impl ReadyQueue {
     }
 
     /// Starts the run of a callback on another thread than the one that gathers.
-    pub(crate) fn start(&mut self, index: usize) -> Running {
+    pub(crate) fn start(&mut self, index: usize, work: Work) -> Running {
         self.callbacks[index].is_running = true;
-        Running { callback: self.callbacks[index].callback.clone() }
+        Running { callback: self.callbacks[index].callback.clone(), work }
     }
 
-    /// Makes all kept values the next ones to be taken.
-    pub(crate) fn return_queued(&self) {
-        self.callbacks.iter().for_each(|registered| registered.callback.lock().return_queued());
+    /// Makes all kept values the next ones to be taken; those of a callback that runs, at the end of the run.
+    pub(crate) fn return_queued(&mut self) {
+        for registered in &mut self.callbacks {
+            registered.has_orphans = registered.is_running;
+            if !registered.is_running {
+                registered.callback.lock().return_queued();
+            }
+        }
     }
 
     /// Ends a run.
-    pub(crate) fn finish(&mut self, Running { callback }: Running, outcome: RunOutcome) {
+    pub(crate) fn finish(&mut self, Running { callback, work }: Running, outcome: RunOutcome) {
         let Some(index) = self.index_of(&callback) else { return };
         let registered = &mut self.callbacks[index];
         registered.is_running = false;
-        let has_news = std::mem::take(&mut registered.has_news);
+        let (has_news, has_orphans) = (take(&mut registered.has_news), take(&mut registered.has_orphans));
+        if has_orphans {
+            callback.lock().return_queued();
+        }
         let is_over = matches!(outcome, RunOutcome::Last | RunOutcome::Nothing);
-        self.report(index, if is_over && has_news { RunOutcome::More } else { outcome });
+        if !matches!(work, Work::Queued { is_lossy: true, .. }) || has_orphans {
+            self.report(index, if has_orphans || is_over && has_news { RunOutcome::More } else { outcome });
+        } else if has_news {
+            registered.set_pending(&mut self.ready, index, false);
+        }
     }
 
     /// Takes the ready callbacks in the order of registration. Each is to be run and reported.
@@ -405,7 +444,7 @@ impl std::fmt::Debug for ReadyQueue {
 #[cfg(test)]
 mod tests {
     use super::{super::registered_callback::CallbackWaker, *};
-    use crate::{Clock, Node, Timer, callback::TakeOrder};
+    use crate::{Clock, Node, Timer};
     use std::task::Wake;
 
     /// The cancel comes after the look whether there was one and before the gathering, which takes its notification.
@@ -431,14 +470,14 @@ mod tests {
         let mut indices = Vec::new();
         queue.gather();
         queue.take_ready(&mut indices);
-        let running = queue.start(indices[0]);
+        let running = queue.start(indices[0], Work::Take(TakeOrder::Turns));
         while running.callback.run(TakeOrder::Turns) != RunOutcome::Nothing {}
         let waker = CallbackWaker::new(&queue.signal, &running.callback);
         Arc::new(waker).wake();
         queue.gather();
         queue.finish(running, RunOutcome::Nothing);
         assert_eq!(queue.sleep_deadline(None), None);
-        let running = queue.start(indices[0]);
+        let running = queue.start(indices[0], Work::Take(TakeOrder::Turns));
         let outcome = running.callback.run(TakeOrder::Turns);
         queue.finish(running, outcome);
         queue.take_ready(&mut indices);

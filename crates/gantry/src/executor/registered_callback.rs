@@ -1,7 +1,7 @@
 //! A callback with the state that its executor keeps for it.
 
 use super::wake_signal::WakeSignal;
-use crate::callback::Callback;
+use crate::{callback::Callback, log};
 use gantry_shm::{Attachment, Collector};
 use std::{
     cmp::Reverse,
@@ -33,6 +33,8 @@ pub(crate) struct RegisteredCallback {
     pub(super) is_pending: bool,
     /// It runs on some thread; waiting for its mutex is not allowed then.
     pub(super) is_running: bool,
+    /// It keeps values that left the executor's queue during its run.
+    pub(super) has_orphans: bool,
     /// There was news during the run, which may have looked too early and found nothing.
     pub(super) has_news: bool,
 }
@@ -45,11 +47,13 @@ impl RegisteredCallback {
     ) -> RegisteredCallback {
         let waker = CallbackWaker::new(signal, &callback);
         let mut inner = callback.lock();
+        inner.return_queued(); // it may have left another executor while it ran
         let waitable = inner.waitable();
         waitable.set_waker(Some(Arc::new(waker).into()));
         // It fails for a subscription of another domain: the callback was added before an executor's domain was known.
         let attached = waitable.subscription().map(|subscription| collector.attach(subscription)).transpose();
-        let attached = attached.inspect_err(|error| tracing::error!(%error, "a callback will not be run"));
+        let attached =
+            attached.inspect_err(|error| log::error("", format_args!("a callback will not be run: {error}")));
         let (is_timed, is_lossy) = (waitable.is_timed(), waitable.is_lossy());
         drop(inner);
         RegisteredCallback {
@@ -63,6 +67,7 @@ impl RegisteredCallback {
             is_lossy,
             is_pending: false,
             is_running: false,
+            has_orphans: false,
             has_news: false,
         }
     }

@@ -36,8 +36,7 @@ pub fn spin_all(node: &Node, max_duration: Duration) -> Result<usize> {
 /// As [`Executor::add_node`] and [`Executor::spin`].
 pub fn spin_until_complete<F>(node: &Node, future: F, timeout: Duration) -> Result<Option<F::Output>>
 where
-    F: Future + Send,
-    F::Output: Send,
+    F: Future,
 {
     executor_of(node)?.spin_until_complete(future, timeout)
 }

@@ -7,8 +7,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// A condition of a spin, which any thread of the executor may check.
-pub(super) type GoesOn<'a> = &'a mut (dyn FnMut() -> bool + Send);
+/// A condition of a spin, which the calling thread checks.
+pub(super) type GoesOn<'a> = &'a mut dyn FnMut() -> bool;
 
 /// The steps of an executor. The trait is not exported, so only this crate's types can be executors.
 pub trait ExecutorSteps {
@@ -21,21 +21,8 @@ pub trait ExecutorSteps {
     fn step(&mut self) -> bool;
 
     /// Runs callbacks while `goes_on` holds, until the deadline or a cancel.
-    fn spin_while(&mut self, deadline: Option<Instant>, mut goes_on: Option<GoesOn<'_>>) -> Result<()> {
-        within_spin(self, |executor| {
-            let signal = executor.ready_queue().signal.clone();
-            while goes_on.as_mut().is_none_or(|goes_on| goes_on())
-                && !signal.is_canceled()
-                && deadline.is_none_or(|deadline| Instant::now() < deadline)
-            {
-                executor.gather();
-                if !executor.step() {
-                    executor.ready_queue().sleep(deadline)?;
-                }
-            }
-            signal.reset_cancel();
-            Ok(())
-        })
+    fn spin_while(&mut self, deadline: Option<Instant>, goes_on: Option<GoesOn<'_>>) -> Result<()> {
+        spin_on_this_thread(self, deadline, goes_on)
     }
 
     /// Runs the callbacks that are ready, and if `again` those that become ready meanwhile; returns the number of runs.
@@ -55,6 +42,31 @@ pub trait ExecutorSteps {
             Ok(ran)
         })
     }
+}
+
+/// Runs callbacks on this thread while `goes_on` holds, until the deadline or a cancel.
+pub(super) fn spin_on_this_thread<E: ExecutorSteps + ?Sized>(
+    executor: &mut E,
+    deadline: Option<Instant>,
+    mut goes_on: Option<GoesOn<'_>>,
+) -> Result<()> {
+    within_spin(executor, |executor| {
+        let signal = executor.ready_queue().signal.clone();
+        loop {
+            executor.gather(); // takes the notification of a thread that made the condition true: so it is checked after this
+            if signal.is_canceled()
+                || deadline.is_some_and(|deadline| Instant::now() >= deadline)
+                || goes_on.as_mut().is_some_and(|goes_on| !goes_on())
+            {
+                break;
+            }
+            if !executor.step() {
+                executor.ready_queue().sleep(deadline)?;
+            }
+        }
+        signal.reset_cancel();
+        Ok(())
+    })
 }
 
 /// The frame of each spin: it begins with the check for members, and ends with a look for removed ones.

@@ -18,9 +18,9 @@ pub(crate) struct WakeSignal {
     /// A callback was notified, or the callbacks of a node changed.
     is_notified: AtomicBool,
     is_canceled: AtomicBool,
+    is_spinning: AtomicBool,
     /// The callbacks that were notified since the last gathering, each once.
     notified: Mutex<Vec<Arc<CallbackWaker>>>,
-    is_spinning: AtomicBool,
     /// The bell on which the executor sleeps, while it has a node.
     bell: Mutex<Option<Bell>>,
 }

@@ -8,18 +8,22 @@
 //! - While a callback can run and a thread has nothing to do, a thread is on its way: the one that gathered last, or
 //!   the one that it woke.
 //! - While a thread sleeps, one of the sleeping threads wakes at the next due time.
+//!
+//! A spin with a condition has one more thread, the one that called it: it checks the condition after each run.
 
-use super::{lanes::Lanes, ready_queue::Running, steps::GoesOn, wake_signal::WakeSignal};
+use super::{order::Order, ready_queue::Running, steps::GoesOn, wake_signal::WakeSignal};
 use crate::{
-    callback::{RunOutcome, TakeOrder},
-    error::Error,
+    callback::RunOutcome,
+    error::{Error, Result},
+    time::remaining,
     wait::lock,
 };
 use gantry_shm::Sleeper;
 use std::{
     any::Any,
-    panic::{AssertUnwindSafe, catch_unwind},
+    panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
     sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
+    thread::Builder,
     time::Instant,
 };
 
@@ -28,69 +32,110 @@ use std::{
 const MOST_ASLEEP: usize = 2;
 
 /// The threads of one spin.
-pub(super) struct WorkerPool<'a> {
+struct WorkerPool<O> {
     signal: Arc<WakeSignal>,
-    deadline: Option<Instant>,
-    state: Mutex<PoolState<'a>>,
+    state: Mutex<PoolState<O>>,
     /// Wakes a thread in reserve.
     has_work: Condvar,
+    /// Wakes the thread that checks the condition.
+    has_turned: Condvar,
 }
 
 /// The end of a spin.
-pub(super) struct PoolEnd {
-    pub(super) lanes: Lanes,
-    pub(super) error: Option<Error>,
+pub(super) struct PoolEnd<O> {
+    pub(super) order: O,
+    error: Option<Error>,
     /// The panic of a callback or the condition, to be resumed on the thread that spins.
-    pub(super) panic: Option<Box<dyn Any + Send>>,
+    panic: Option<Box<dyn Any + Send>>,
 }
 
-struct PoolState<'a> {
-    end: PoolEnd,
-    goes_on: Option<GoesOn<'a>>,
+struct PoolState<O> {
+    end: PoolEnd<O>,
+    /// The number of gatherings since the last check of the condition.
+    turns: usize,
     /// The times until which the threads sleep that sleep, or are about to, CLOCK_MONOTONIC.
     asleep: Vec<u64>,
     /// The number of threads that wait for `has_work`.
     in_reserve: usize,
 }
 
-impl<'a> WorkerPool<'a> {
-    /// For a spin while `goes_on` holds, until the deadline or a cancel.
-    pub(super) fn new(lanes: Lanes, deadline: Option<Instant>, goes_on: Option<GoesOn<'a>>) -> WorkerPool<'a> {
-        let signal = lanes.ready_queue.signal.clone();
-        let end = PoolEnd { lanes, error: None, panic: None };
-        let state = PoolState { end, goes_on, asleep: Vec::new(), in_reserve: 0 };
-        WorkerPool { signal, deadline, state: Mutex::new(state), has_work: Condvar::new() }
+/// Runs callbacks on that many threads while `goes_on` holds, until the deadline or a cancel.
+pub(super) fn spin_on_threads<O: Order>(
+    order: O,
+    threads: usize,
+    deadline: Option<Instant>,
+    goes_on: Option<GoesOn<'_>>,
+) -> PoolEnd<O> {
+    let pool = WorkerPool::new(order);
+    let has_condition = goes_on.is_some() || deadline.is_some();
+    let started = std::thread::scope(|scope| {
+        for _ in 0..threads - usize::from(!has_condition) {
+            let thread = Builder::new().name("gantry-executor".to_owned());
+            thread.spawn_scoped(scope, || pool.run()).inspect_err(|_| pool.cancel())?;
+        }
+        if has_condition {
+            pool.check(deadline, goes_on)
+        } else {
+            pool.run()
+        }
+        Ok(())
+    });
+    pool.signal.reset_cancel();
+    let mut end = pool.state.into_inner().unwrap_or_else(PoisonError::into_inner).end;
+    if let Err(source) = started {
+        let action = "start an executor's thread".to_owned();
+        end.error.get_or_insert(gantry_shm::Error::System { action, source }.into());
+    }
+    end
+}
+
+impl<O> PoolEnd<O> {
+    /// The result of the spin; resumes a panic.
+    pub(super) fn into_result(self) -> Result<()> {
+        if let Some(panic) = self.panic {
+            resume_unwind(panic);
+        }
+        self.error.map_or(Ok(()), Err)
+    }
+}
+
+impl<O: Order> WorkerPool<O> {
+    fn new(mut order: O) -> WorkerPool<O> {
+        let signal = order.ready_queue().signal.clone();
+        let end = PoolEnd { order, error: None, panic: None };
+        let state = PoolState { end, turns: 0, asleep: Vec::new(), in_reserve: 0 };
+        WorkerPool { signal, state: Mutex::new(state), has_work: Condvar::new(), has_turned: Condvar::new() }
     }
 
     /// Ends all threads.
-    pub(super) fn cancel(&self) {
+    fn cancel(&self) {
         self.signal.cancel();
         // Under the lock: another thread may have seen no cancel and not sleep yet.
         drop(lock(&self.state));
         self.signal.wake_all_threads();
         self.has_work.notify_all();
-    }
-
-    /// The end of a spin all of whose threads have ended.
-    pub(super) fn into_end(self) -> PoolEnd {
-        self.state.into_inner().unwrap_or_else(PoisonError::into_inner).end
+        self.has_turned.notify_all();
     }
 
     /// The loop of each thread, until the spin is over for any.
-    pub(super) fn run(&self) {
+    fn run(&self) {
         let _cancel = CancelAtEnd(self);
         let mut sleeper = Sleeper::new();
         let mut state = lock(&self.state);
-        while !self.is_over(&mut state) {
-            state.end.lanes.gather();
-            if let Some(running) = state.end.lanes.start() {
-                self.hand_over(&state);
+        while !self.is_over(&state) {
+            state.end.order.gather(); // a notification for the condition may end here
+            state.turns += 1;
+            if state.turns == 1 {
+                self.has_turned.notify_one();
+            }
+            if let Some(running) = state.end.order.start() {
+                self.hand_over(&mut state);
                 drop(state);
-                let outcome = catch_unwind(AssertUnwindSafe(|| running.callback.run(TakeOrder::Turns)));
+                let outcome = catch_unwind(AssertUnwindSafe(|| running.run()));
                 state = lock(&self.state);
                 state.finish(running, outcome);
             } else if state.asleep.len() == MOST_ASLEEP {
-                self.hand_over(&state);
+                self.hand_over(&mut state);
                 state.in_reserve += 1;
                 state = self.has_work.wait(state).unwrap_or_else(PoisonError::into_inner);
                 state.in_reserve -= 1;
@@ -100,21 +145,41 @@ impl<'a> WorkerPool<'a> {
         }
     }
 
-    fn is_over(&self, state: &mut PoolState<'_>) -> bool {
-        self.signal.is_canceled()
-            || state.end.error.is_some()
-            || state.end.panic.is_some()
-            || self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
-            || !state.goes_on()
+    /// Checks the condition after each turn, until the spin is over.
+    fn check(&self, deadline: Option<Instant>, mut goes_on: Option<GoesOn<'_>>) {
+        let _cancel = CancelAtEnd(self);
+        let mut state = lock(&self.state);
+        while !self.is_over(&state) && deadline.is_none_or(|deadline| Instant::now() < deadline) {
+            state.turns = 0;
+            drop(state);
+            let goes_on = catch_unwind(AssertUnwindSafe(|| goes_on.as_mut().is_none_or(|goes_on| goes_on())));
+            state = lock(&self.state);
+            match goes_on {
+                Ok(true) => {}
+                Ok(false) => return,
+                Err(panic) => {
+                    state.end.panic.get_or_insert(panic);
+                    return;
+                }
+            }
+            if state.turns == 0 && !self.is_over(&state) {
+                let waited = self.has_turned.wait_timeout(state, remaining(deadline));
+                state = waited.unwrap_or_else(PoisonError::into_inner).0;
+            }
+        }
+    }
+
+    fn is_over(&self, state: &PoolState<O>) -> bool {
+        self.signal.is_canceled() || state.end.error.is_some() || state.end.panic.is_some()
     }
 
     /// Leaves the gathering to another thread, and wakes one if there is something for it to do now.
-    fn hand_over(&self, state: &PoolState<'_>) {
-        let PoolState { end: PoolEnd { lanes, .. }, asleep, in_reserve, .. } = state;
-        let (ready_queue, earliest) = (&lanes.ready_queue, asleep.iter().min());
+    fn hand_over(&self, state: &mut PoolState<O>) {
+        let PoolState { end: PoolEnd { order, .. }, asleep, in_reserve, .. } = state;
+        let (has_more, ready_queue, earliest) = (order.has_more(), order.ready_queue(), asleep.iter().min());
         match (&ready_queue.collector, earliest) {
             (Some(collector), Some(&earliest_ns)) => {
-                if lanes.has_more() || ready_queue.next_due_ns() < earliest_ns {
+                if has_more || ready_queue.next_due_ns() < earliest_ns {
                     collector.wake_sleeper();
                 } else {
                     collector.hand_over(|| self.signal.should_wake());
@@ -126,13 +191,13 @@ impl<'a> WorkerPool<'a> {
     }
 
     /// Sleeps until there is news, or a callback is due.
-    fn sleep<'s>(
-        &'s self,
-        mut state: MutexGuard<'s, PoolState<'a>>,
+    fn sleep<'a>(
+        &'a self,
+        mut state: MutexGuard<'a, PoolState<O>>,
         sleeper: &mut Sleeper,
-    ) -> MutexGuard<'s, PoolState<'a>> {
-        let ready_queue = &mut state.end.lanes.ready_queue;
-        let (until, until_ns) = (ready_queue.sleep_deadline(self.deadline), ready_queue.next_due_ns());
+    ) -> MutexGuard<'a, PoolState<O>> {
+        let ready_queue = state.end.order.ready_queue();
+        let (until, until_ns) = (ready_queue.sleep_deadline(None), ready_queue.next_due_ns());
         let (Some(until), Some(collector)) = (until, &mut ready_queue.collector) else { return state };
         let sleep = match collector.prepare_sleep() {
             Ok(sleep) => sleep,
@@ -152,29 +217,21 @@ impl<'a> WorkerPool<'a> {
     }
 }
 
-impl PoolState<'_> {
-    fn goes_on(&mut self) -> bool {
-        let Some(goes_on) = &mut self.goes_on else { return true };
-        catch_unwind(AssertUnwindSafe(goes_on)).unwrap_or_else(|panic| {
-            self.end.panic = Some(panic);
-            false
-        })
-    }
-
+impl<O: Order> PoolState<O> {
     /// Ends a run; a panic ends the spin, too.
     fn finish(&mut self, running: Running, outcome: std::thread::Result<RunOutcome>) {
         let outcome = outcome.unwrap_or_else(|panic| {
             self.end.panic.get_or_insert(panic);
             RunOutcome::More
         });
-        self.end.lanes.finish(running, outcome);
+        self.end.order.finish(running, outcome);
     }
 }
 
 /// Ends all threads when one ends, also by a panic.
-struct CancelAtEnd<'s, 'a>(&'s WorkerPool<'a>);
+struct CancelAtEnd<'a, O: Order>(&'a WorkerPool<O>);
 
-impl Drop for CancelAtEnd<'_, '_> {
+impl<O: Order> Drop for CancelAtEnd<'_, O> {
     fn drop(&mut self) {
         self.0.cancel();
     }

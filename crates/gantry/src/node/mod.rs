@@ -14,6 +14,7 @@ pub(crate) use presence::Presence;
 use crate::{
     callback::{CallbackGroupType, Callbacks, Group},
     error::{Error, MAX_DOMAIN_ID, Result},
+    log,
 };
 use gantry_shm::Participant;
 use remap::{NameKind, Remapped};
@@ -177,7 +178,7 @@ impl NodeBuilder {
         let presence = Presence::new(Participant::join(domain_id)?, &names.fully_qualified_name())?;
         let callbacks = Arc::<Callbacks>::default();
         let default_group = Arc::new(Group::new(CallbackGroupType::MutuallyExclusive));
-        tracing::debug!(node = names.fully_qualified_name(), domain_id, "joins");
+        log::debug(&names.fully_qualified_name(), format_args!("joins domain {domain_id}"));
         Ok(Node(Arc::new(Inner { names, presence: Arc::new(presence), callbacks, default_group })))
     }
 }

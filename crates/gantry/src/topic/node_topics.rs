@@ -9,6 +9,7 @@ use super::{
 use crate::{
     callback::CallbackHandle,
     error::Result,
+    log,
     node::{CallbackGroup, Node},
 };
 use gantry_cdr::Message;
@@ -96,9 +97,9 @@ impl Node {
     ) -> Result<GenericPublisher> {
         let (node, participant) = (self.fully_qualified_name(), self.participant().clone());
         let engine = gantry_shm::Publisher::new(participant, &node, topic, message_type, qos, options)?;
-        tracing::debug!(%node, %topic, "publishes");
-        if tracing::enabled!(tracing::Level::WARN) {
-            engine.mismatches()?.iter().for_each(|why| tracing::warn!("{why}"));
+        log::debug(&node, format_args!("publishes {topic}"));
+        if log::is_warn_enabled(&node) {
+            engine.mismatches()?.iter().for_each(|why| log::warn(&node, why));
         }
         Ok(GenericPublisher::new(engine, self.presence().clone()))
     }
@@ -112,8 +113,8 @@ impl Node {
     ) -> Result<GenericSubscription> {
         let (node, participant) = (self.fully_qualified_name(), self.participant().clone());
         let engine = gantry_shm::Subscription::new(participant, &node, topic, message_type, qos)?;
-        tracing::debug!(%node, %topic, "subscribes");
-        engine.on_mismatch(|why| tracing::warn!("{why}"));
+        log::debug(&node, format_args!("subscribes to {topic}"));
+        engine.on_mismatch(move |why| log::warn(&node, why));
         Ok(GenericSubscription::new(engine, self.presence().clone()))
     }
 

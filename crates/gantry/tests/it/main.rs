@@ -14,6 +14,7 @@ mod executors;
 mod first_messages;
 mod generic;
 mod graph;
+mod logging;
 mod one_allocation;
 
 mod qos;
@@ -54,6 +55,7 @@ fn main() -> ExitCode {
         first_messages::TESTS,
         generic::TESTS,
         graph::TESTS,
+        logging::TESTS,
         one_allocation::TESTS,
         deadline_liveliness::TESTS,
         qos::TESTS,
@@ -75,6 +77,7 @@ fn in_own_directory(arguments: &[String]) -> ExitCode {
         .env(DIRECTORY_VARIABLE, directory.path())
         .env(INNER_VARIABLE, "1")
         .env_remove("ROS_DOMAIN_ID")
+        .env("GANTRY_LOG", "off") // of tests that provoke warnings
         .status()
         .unwrap();
     if status.success() { ExitCode::SUCCESS } else { ExitCode::FAILURE }

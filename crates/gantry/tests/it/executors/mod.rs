@@ -44,20 +44,37 @@ pub enum Kind {
     MultiThreaded,
     CallbackIsolated,
     Events(Overflow),
+    /// With three threads.
+    EventsThreads(Overflow),
 }
 
 impl Kind {
-    pub const ALL: [(Kind, &str); 6] = [
+    pub const ALL: [(Kind, &str); 8] = [
         (Kind::SingleThreaded, "single_threaded"),
         (Kind::MultiThreaded, "multi_threaded"),
         (Kind::CallbackIsolated, "callback_isolated"),
         (Kind::Events(Overflow::Wait), "events_wait"),
         (Kind::Events(Overflow::DropOldest), "events_drop_oldest"),
         (Kind::Events(Overflow::DropNewest), "events_drop_newest"),
+        (Kind::EventsThreads(Overflow::Wait), "events_threads_wait"),
+        (Kind::EventsThreads(Overflow::DropOldest), "events_threads_drop_oldest"),
     ];
 
     pub fn is_events(self) -> bool {
-        matches!(self, Kind::Events(_))
+        self.overflow().is_some()
+    }
+
+    /// The treatment of events for which the queue has no room, if there is a queue.
+    pub fn overflow(self) -> Option<Overflow> {
+        match self {
+            Kind::Events(overflow) | Kind::EventsThreads(overflow) => Some(overflow),
+            _ => None,
+        }
+    }
+
+    /// Whether callbacks of one group may run at the same time.
+    pub fn has_threads(self) -> bool {
+        matches!(self, Kind::MultiThreaded | Kind::EventsThreads(_))
     }
 
     pub fn executor(self) -> Box<dyn Tested> {
@@ -71,6 +88,7 @@ impl Kind {
             Kind::MultiThreaded => Box::new(MultiThreadedExecutor::with_threads(3)),
             Kind::CallbackIsolated => Box::new(CallbackIsolatedExecutor::new()),
             Kind::Events(overflow) => Box::new(EventsExecutor::with_queue(capacity, overflow)),
+            Kind::EventsThreads(overflow) => Box::new(EventsExecutor::with_queue(capacity, overflow).with_threads(3)),
         }
     }
 }

@@ -14,6 +14,7 @@ behaviours! {
         the_oldest_goes_first,
         the_sample_of_a_dropped_event_is_dropped,
         publishers_of_a_topic_run_in_the_order_of_time,
+        events_of_a_group_run_in_the_order_of_time_on_any_threads,
         a_queue_is_bounded_in_bytes,
         queued_values_survive_the_executor,
     ],
@@ -66,9 +67,9 @@ fn events_without_room_wait_or_are_dropped_and_counted(case: &Case) {
     for round in 0..2 {
         let first = 10 * round;
         far.publish(&case.topic("many"), first + 1, first + 10);
-        let (kept, dropped) = match case.kind {
-            Kind::Events(Overflow::DropOldest) => (7..=10, 6),
-            Kind::Events(Overflow::DropNewest) => (1..=4, 6),
+        let (kept, dropped) = match case.kind.overflow() {
+            Some(Overflow::DropOldest) => (7..=10, 6),
+            Some(Overflow::DropNewest) => (1..=4, 6),
             _ => (1..=10, 0),
         };
         let expected: Vec<_> = kept.map(|number| ("many", first + number)).collect();
@@ -87,9 +88,9 @@ fn room_goes_to_the_callback_that_waited_longest(case: &Case) {
         far.publish(&case.topic(name), 1, 30);
     }
     let heard = run(&mut *executor, &listener);
-    match case.kind {
-        Kind::Events(Overflow::DropOldest) => assert_eq!(heard, [("c", 30)]),
-        Kind::Events(Overflow::DropNewest) => assert_eq!(heard, [("a", 1)]),
+    match case.kind.overflow() {
+        Some(Overflow::DropOldest) => assert_eq!(heard, [("c", 30)]),
+        Some(Overflow::DropNewest) => assert_eq!(heard, [("a", 1)]),
         _ => {
             for (place, turn) in heard.chunks(3).enumerate() {
                 let mut names: Vec<_> = turn.iter().map(|heard| heard.0).collect();
@@ -116,9 +117,9 @@ fn the_least_urgent_goes_first(case: &Case) {
             publisher.publish_copy(&Point { x: f64::from(number), y: 0.0 }).unwrap();
         }
     }
-    let expected = match case.kind {
-        Kind::Events(Overflow::DropOldest) => vec![("high", 1), ("high", 2), ("low", 2)],
-        Kind::Events(Overflow::DropNewest) => vec![("high", 1), ("high", 2), ("low", 1)],
+    let expected = match case.kind.overflow() {
+        Some(Overflow::DropOldest) => vec![("high", 1), ("high", 2), ("low", 2)],
+        Some(Overflow::DropNewest) => vec![("high", 1), ("high", 2), ("low", 1)],
         _ => vec![("high", 1), ("high", 2), ("low", 1), ("low", 2)],
     };
     assert_eq!(run(&mut *executor, &listener), expected);
@@ -140,8 +141,8 @@ fn the_oldest_goes_first(case: &Case) {
         }
     }
     let heard = run(&mut *executor, &listener);
-    match case.kind {
-        Kind::Events(Overflow::DropOldest) => assert_eq!(heard, [("a", 1), ("a", 2), ("a", 3)]),
+    match case.kind.overflow() {
+        Some(Overflow::DropOldest) => assert_eq!(heard, [("a", 1), ("a", 2), ("a", 3)]),
         _ => assert_eq!(heard.len() as u64, 6 - executor.dropped()),
     }
 }
@@ -169,9 +170,9 @@ fn the_sample_of_a_dropped_event_is_dropped(case: &Case) {
     let mut publishers = two_publishers(case, &listener);
     publish_in_runs(&mut publishers);
     let heard: Vec<_> = run(&mut *executor, &listener).into_iter().map(|heard| heard.1).collect();
-    match case.kind {
-        Kind::Events(Overflow::DropOldest) => assert_eq!(heard, [5, 6, 7, 8]),
-        Kind::Events(Overflow::DropNewest) => assert_eq!(heard, [1, 2, 3, 4]),
+    match case.kind.overflow() {
+        Some(Overflow::DropOldest) => assert_eq!(heard, [5, 6, 7, 8]),
+        Some(Overflow::DropNewest) => assert_eq!(heard, [1, 2, 3, 4]),
         _ => assert_eq!(heard.len(), 8),
     }
 }
@@ -188,9 +189,30 @@ fn publishers_of_a_topic_run_in_the_order_of_time(case: &Case) {
     }
 }
 
+fn events_of_a_group_run_in_the_order_of_time_on_any_threads(case: &Case) {
+    const EACH: usize = 60;
+    let (mut executor, listener) = (case.executor(), Listener::new());
+    let names = ["a", "b", "c"];
+    let mut publishers = names.map(|name| {
+        listener.hear(case, name, all());
+        listener.node.create_publisher::<Point>(&case.topic(name), all()).unwrap()
+    });
+    executor.add_node(&listener.node).unwrap();
+    let mut expected = Vec::new();
+    for number in 0..EACH {
+        let place = number * number % 3; // 0, 1, 1: some topics wait longer than others
+        publishers[place].publish_copy(&Point { x: number as f64, y: 0.0 }).unwrap();
+        expected.push((names[place], number));
+    }
+    let heard = spinning(&mut *executor, || listener.take(EACH));
+    if case.kind.is_events() {
+        assert_eq!(heard, expected);
+    }
+}
+
 /// Four messages have room.
 fn a_queue_is_bounded_in_bytes(case: &Case) {
-    let Kind::Events(overflow) = case.kind else { return };
+    let Some(overflow) = case.kind.overflow() else { return };
     let listener = Listener::new();
     let max_bytes = 4 * size_of::<Point>();
     let mut executor = EventsExecutor::with_queue(AMPLE, overflow).with_max_queue_bytes(max_bytes);
