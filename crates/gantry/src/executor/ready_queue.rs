@@ -215,7 +215,7 @@ impl ReadyQueue {
         }
         let ReadyQueue { collector, callbacks, by_bit, ready, useless, .. } = self;
         if let Some(collector) = collector {
-            let mut useless = std::mem::take(useless);
+            let mut useless = take(useless);
             collector.collect(|bit| {
                 let is_shared = by_bit[bit].len() > 1;
                 for &index in &by_bit[bit] {
