@@ -84,6 +84,7 @@ cfg_if::cfg_if! { if #[cfg(not(loom))] {
     };
     pub use wait::{
         bell::Bell,
+        interrupt::{interrupt_waits, is_interrupted},
         sleeper::{PreparedSleep, Sleeper},
     };
 } }

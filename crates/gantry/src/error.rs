@@ -4,7 +4,7 @@
 pub const MAX_DOMAIN_ID: u32 = 232;
 
 /// An error of the library.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// An error of the engine: memory, permissions, other processes.
@@ -40,9 +40,27 @@ pub enum Error {
         value: String,
     },
 
+    /// A second [`init`](crate::init) without a shutdown between the two.
+    #[error("the program is initialised already; call gantry::init once, at the beginning of main")]
+    AlreadyInitialized,
+
+    /// The handlers of signals could not be installed.
+    #[error("SIGINT and SIGTERM cannot be caught: {why}; run without gantry::init, and end the program in another way")]
+    Signals {
+        /// The system's reason.
+        why: String,
+    },
+
     /// A timer with a period of 0.
     #[error("the timer's period is 0, so the timer would always be due; give it at least 1 ns")]
     ZeroPeriod,
+
+    /// A rate that no loop can have.
+    #[error("the rate is {rate_hz} Hz; it is above 0 and at most 1e9")]
+    InvalidRate {
+        /// The rate.
+        rate_hz: f64,
+    },
 
     /// An executor without a node.
     #[error("the executor has no node; add one before it spins")]
@@ -162,6 +180,15 @@ pub enum Error {
         progress: String,
     },
 
+    /// A call that a shutdown ended.
+    #[error("request {sequence} to {service} was given up: the program shuts down")]
+    ShutDown {
+        /// The service.
+        service: String,
+        /// The request's number at this client.
+        sequence: u64,
+    },
+
     /// A message that cannot be serialised.
     #[error("a {type_name} for {topic} cannot be built: {error}")]
     CannotBuild {
@@ -172,6 +199,13 @@ pub enum Error {
         /// The defect, with the field.
         error: gantry_cdr::Error,
     },
+}
+
+/// The sentence, as `Display`: `main` prints an error that it returns by `Debug`.
+impl std::fmt::Debug for Error {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{self}")
+    }
 }
 
 /// A result of the library.

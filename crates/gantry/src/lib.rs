@@ -83,6 +83,7 @@
 #![forbid(unsafe_code)]
 
 mod callback;
+mod context;
 mod error;
 mod events;
 mod executor;
@@ -95,6 +96,7 @@ mod topic;
 mod wait;
 
 pub use callback::{CallbackGroupType, CallbackHandle};
+pub use context::{ok, on_shutdown, shutdown};
 pub use error::{Error, MAX_DOMAIN_ID, Result};
 pub use events::{Events, PublisherEvent, PublisherEvents, SubscriptionEvent, SubscriptionEvents};
 pub use executor::{
@@ -108,14 +110,16 @@ pub use gantry_shm::{
 };
 pub use graph::{Connection, EndpointType, GraphEntity, GraphEvent, GraphEvents, TopicEndpointInfo};
 pub use log::{LogLevel, set_log_level, set_logger_level};
-pub use node::{CallbackGroup, Node, NodeBuilder, expand_topic_name};
+pub use node::{
+    CallbackGroup, Node, NodeBuilder, WeakNode, expand_topic_name, init, init_with_arguments, remove_ros_arguments,
+};
 pub use service::{Client, Request, Response, Service};
-pub use time::{Clock, Tick, Timer};
+pub use time::{Clock, Rate, Tick, Timer, now};
 pub use topic::{
     GenericLoan, GenericPublisher, GenericSample, GenericSubscription, Loan, MessageInfo, PublishError, Publisher,
     Sample, Subscription,
 };
-pub use wait::{TakeFuture, TakeSource, Waitable};
+pub use wait::{GuardCondition, TakeFuture, TakeSource, Waitable};
 
 /// Compiles the programs of the READMEs and of the guide.
 #[cfg(doctest)]

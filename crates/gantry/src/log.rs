@@ -69,6 +69,13 @@ pub(crate) fn warn(node: &str, message: impl Display) {
     }
 }
 
+/// Logs an event of a program's life. `node` is the node's full name, or empty.
+pub(crate) fn info(node: &str, message: impl Display) {
+    if to_stderr(LogLevel::Info, node, &message) {
+        tracing::info!(target: LIBRARY, node, "{message}");
+    }
+}
+
 /// Logs an event for engineers. `node` is the node's full name, or empty.
 pub(crate) fn debug(node: &str, message: impl Display) {
     if to_stderr(LogLevel::Debug, node, &message) {

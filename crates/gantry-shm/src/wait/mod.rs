@@ -1,5 +1,6 @@
 //! Threads that wait for news: a line on the board, a bell, a bounded spin.
 
 pub(crate) mod bell;
+pub(crate) mod interrupt;
 pub(crate) mod sleeper;
 pub(crate) mod waiter;

@@ -113,6 +113,12 @@ impl Callbacks {
         list.callbacks.iter().filter(|callback| Arc::ptr_eq(&callback.group, group)).cloned().collect()
     }
 
+    /// Removes all callbacks.
+    pub(crate) fn clear(&self) {
+        let removed = self.change(|list| std::mem::take(&mut list.callbacks));
+        drop(removed); // after the lock: a callback may own the node
+    }
+
     /// Whether a group has callbacks.
     pub(crate) fn has_any_of(&self, group: &Arc<Group>) -> bool {
         lock(&self.list).callbacks.iter().any(|callback| Arc::ptr_eq(&callback.group, group))

@@ -85,6 +85,11 @@ impl Member {
         }
     }
 
+    /// Removes the callbacks of the node.
+    pub(crate) fn clear(&self) {
+        self.node().callbacks().clear();
+    }
+
     /// Lets another executor have the member.
     pub(crate) fn detach(&self, executor: &Waker) {
         match self {

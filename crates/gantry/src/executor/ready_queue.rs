@@ -17,6 +17,7 @@ use super::{
 };
 use crate::{
     callback::{Callback, CallbackGroupType, EventKey, Group, RunOutcome, TakeOrder},
+    context,
     error::{Error, Result},
     time::monotonic_ns,
 };
@@ -430,7 +431,12 @@ impl Drop for ReadyQueue {
             self.callbacks.drain(..).for_each(|registered| registered.detach(collector));
         }
         let waker = self.signal.clone().into();
-        members.iter().for_each(|member| member.detach(&waker));
+        for member in &members {
+            member.detach(&waker);
+            if context::is_shut_down() {
+                member.clear(); // its callbacks run no more; one that owns its node would keep it for ever
+            }
+        }
         self.signal.set_bell(None);
     }
 }

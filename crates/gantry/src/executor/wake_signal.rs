@@ -2,7 +2,7 @@
 //! announces. It lists the callbacks that have such news, so that the executor need not ask all.
 
 use super::registered_callback::CallbackWaker;
-use crate::wait::lock;
+use crate::{context, wait::lock};
 use gantry_shm::Bell;
 use std::{
     sync::{
@@ -31,8 +31,9 @@ impl WakeSignal {
         self.wake_executor();
     }
 
+    /// Whether a spin must end: after a cancel, and for ever after a shutdown, whose ring wakes all executors.
     pub(crate) fn is_canceled(&self) -> bool {
-        self.is_canceled.load(Acquire)
+        self.is_canceled.load(Acquire) || context::is_shut_down()
     }
 
     /// Ends the effect of a cancel: the next spin is not canceled.

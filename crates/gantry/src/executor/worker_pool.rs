@@ -64,11 +64,15 @@ pub(super) fn spin_on_threads<O: Order>(
     order: O,
     threads: usize,
     deadline: Option<Instant>,
-    goes_on: Option<GoesOn<'_>>,
+    mut goes_on: Option<GoesOn<'_>>,
 ) -> PoolEnd<O> {
     let pool = WorkerPool::new(order);
     let has_condition = goes_on.is_some() || deadline.is_some();
+    let is_over = has_condition && !pool.holds(&mut goes_on);
     let started = std::thread::scope(|scope| {
+        if is_over {
+            return Ok(());
+        }
         for _ in 0..threads - usize::from(!has_condition) {
             let thread = Builder::new().name("gantry-executor".to_owned());
             thread.spawn_scoped(scope, || pool.run()).inspect_err(|_| pool.cancel())?;
@@ -152,21 +156,24 @@ impl<O: Order> WorkerPool<O> {
         while !self.is_over(&state) && deadline.is_none_or(|deadline| Instant::now() < deadline) {
             state.turns = 0;
             drop(state);
-            let goes_on = catch_unwind(AssertUnwindSafe(|| goes_on.as_mut().is_none_or(|goes_on| goes_on())));
-            state = lock(&self.state);
-            match goes_on {
-                Ok(true) => {}
-                Ok(false) => return,
-                Err(panic) => {
-                    state.end.panic.get_or_insert(panic);
-                    return;
-                }
+            if !self.holds(&mut goes_on) {
+                return;
             }
+            state = lock(&self.state);
             if state.turns == 0 && !self.is_over(&state) {
                 let waited = self.has_turned.wait_timeout(state, remaining(deadline));
                 state = waited.unwrap_or_else(PoisonError::into_inner).0;
             }
         }
+    }
+
+    /// Whether the condition of the spin holds; not if it panics, which ends the spin.
+    fn holds(&self, goes_on: &mut Option<GoesOn<'_>>) -> bool {
+        let holds = catch_unwind(AssertUnwindSafe(|| goes_on.as_mut().is_none_or(|goes_on| goes_on())));
+        holds.unwrap_or_else(|panic| {
+            lock(&self.state).end.panic.get_or_insert(panic);
+            false
+        })
     }
 
     fn is_over(&self, state: &PoolState<O>) -> bool {

@@ -13,7 +13,7 @@ pub enum EndpointType {
 }
 
 /// The description of a publisher or a subscription.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TopicEndpointInfo {
     /// The name of its node.
@@ -68,6 +68,25 @@ impl TopicEndpointInfo {
     #[must_use]
     pub fn node_fully_qualified_name(&self) -> String {
         format!("{}/{}", self.node_namespace.trim_end_matches('/'), self.node_name)
+    }
+}
+
+/// The fields, with the hash as ROS 2 writes it.
+impl fmt::Debug for TopicEndpointInfo {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let digits: String = self.topic_type_hash.iter().map(|byte| format!("{byte:02x}")).collect();
+        f.debug_struct("TopicEndpointInfo")
+            .field("node_name", &self.node_name)
+            .field("node_namespace", &self.node_namespace)
+            .field("topic_name", &self.topic_name)
+            .field("topic_type", &self.topic_type)
+            .field("topic_type_hash", &format_args!("RIHS01_{digits}"))
+            .field("endpoint_type", &self.endpoint_type)
+            .field("endpoint_gid", &self.endpoint_gid)
+            .field("qos_profile", &self.qos_profile)
+            .field("process", &self.process)
+            .field("copied_messages", &self.copied_messages)
+            .finish()
     }
 }
 

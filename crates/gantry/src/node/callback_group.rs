@@ -63,7 +63,7 @@ impl CallbackGroup {
 
     /// Gives `waitable`, which must be of the same domain, to the executor of the group. The executor calls `callback`
     /// with the waitable and each value taken from it. A callback that owns its group or a clone of its node keeps the
-    /// node alive for ever; give it publishers and clients instead.
+    /// node for ever: give it publishers and clients, or a [`WeakNode`](crate::Node::downgrade).
     pub fn add_callback<W>(
         &self,
         waitable: W,

@@ -1,12 +1,17 @@
 //! Nodes: named members of a domain. Each upper storey adds the methods that make its things. Control path.
 
+mod arguments;
 mod callback_group;
+mod init;
 mod names;
 mod node_callbacks;
 mod presence;
 mod remap;
 
+pub(crate) use arguments::ParameterArgument;
+pub use arguments::remove_ros_arguments;
 pub use callback_group::CallbackGroup;
+pub use init::{init, init_with_arguments};
 pub use names::expand_topic_name;
 pub(crate) use names::{ServiceTopic, reply_topic, request_topic, service_topic};
 pub(crate) use presence::Presence;
@@ -16,9 +21,10 @@ use crate::{
     error::{Error, MAX_DOMAIN_ID, Result},
     log,
 };
+use arguments::RosArguments;
 use gantry_shm::Participant;
 use remap::{NameKind, Remapped};
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 const DOMAIN_VARIABLE: &str = "ROS_DOMAIN_ID";
 
@@ -28,11 +34,29 @@ const DOMAIN_VARIABLE: &str = "ROS_DOMAIN_ID";
 #[derive(Clone)]
 pub struct Node(Arc<Inner>);
 
+/// A node that this handle does not keep: for callbacks, which live in their node, and would keep it for ever with a clone
+/// of it.
+///
+/// ```
+/// # use std::time::Duration;
+/// # fn main() -> gantry::Result<()> {
+/// let node = gantry::Node::new("monitor")?;
+/// let weak = node.downgrade();
+/// node.create_timer_with_callback(Duration::from_secs(1), move |_| {
+///     let Some(node) = weak.upgrade() else { return };
+///     println!("{:?}", node.node_names());
+/// })?;
+/// # Ok(()) }
+/// ```
+#[derive(Clone)]
+pub struct WeakNode(Weak<Inner>);
+
 struct Inner {
     names: Remapped,
     presence: Arc<Presence>,
     callbacks: Arc<Callbacks>,
     default_group: Arc<Group>,
+    parameter_arguments: Vec<ParameterArgument>,
 }
 
 /// The options of a node that is to be made.
@@ -44,6 +68,7 @@ pub struct NodeBuilder {
     /// Rules; `arguments` may contain more.
     remappings: Vec<String>,
     arguments: Vec<String>,
+    uses_global_arguments: bool,
 }
 
 impl Node {
@@ -59,7 +84,14 @@ impl Node {
     #[must_use]
     pub fn builder(name: &str) -> NodeBuilder {
         let (remappings, arguments) = (Vec::new(), Vec::new());
-        NodeBuilder { name: name.to_owned(), namespace: "/".to_owned(), domain_id: None, remappings, arguments }
+        let (name, namespace) = (name.to_owned(), "/".to_owned());
+        NodeBuilder { name, namespace, domain_id: None, remappings, arguments, uses_global_arguments: true }
+    }
+
+    /// A handle that does not keep the node: see [`WeakNode`].
+    #[must_use]
+    pub fn downgrade(&self) -> WeakNode {
+        WeakNode(Arc::downgrade(&self.0))
     }
 
     /// The node's name, after remapping.
@@ -119,11 +151,34 @@ impl Node {
     pub(crate) fn presence(&self) -> &Arc<Presence> {
         &self.0.presence
     }
+
+    /// The values of parameters among the ROS arguments. Some are for other nodes; a later one replaces an earlier one.
+    #[allow(dead_code, reason = "parameters read it")]
+    pub(crate) fn parameter_arguments(&self) -> &[ParameterArgument] {
+        &self.0.parameter_arguments
+    }
 }
 
 impl std::fmt::Debug for Node {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "Node({}, domain {})", self.fully_qualified_name(), self.domain_id())
+    }
+}
+
+impl WeakNode {
+    /// The node, if its last clone and its executor were not dropped yet.
+    #[must_use]
+    pub fn upgrade(&self) -> Option<Node> {
+        self.0.upgrade().map(Node)
+    }
+}
+
+impl std::fmt::Debug for WeakNode {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.upgrade() {
+            Some(node) => write!(f, "Weak{node:?}"),
+            None => f.write_str("WeakNode(dropped)"),
+        }
     }
 }
 
@@ -149,17 +204,26 @@ impl NodeBuilder {
         self
     }
 
-    /// Applies the remapping rules among the program's arguments: `--ros-args -r from:=to`, also `node:from:=to`,
-    /// `__node:=name` and `__ns:=/namespace`.
+    /// Applies the ROS arguments among `arguments` to this node: those after `--ros-args`, as `-r from:=to`, `-r
+    /// node:from:=to`, `-r __node:=name`, `-r __ns:=/namespace` and `-p parameter:=value`. They come before those of the
+    /// program ([`init`](crate::init)), which need no call of this.
     ///
     /// ```
     /// # fn main() -> gantry::Result<()> {
-    /// let node = gantry::Node::builder("talker").ros_arguments(std::env::args()).build()?;
+    /// let arguments = ["--ros-args", "-r", "__ns:=/left"].map(str::to_owned);
+    /// let node = gantry::Node::builder("talker").ros_arguments(arguments).build()?;
+    /// assert_eq!(node.fully_qualified_name(), "/left/talker");
     /// # Ok(()) }
     /// ```
     #[must_use]
     pub fn ros_arguments(self, arguments: impl IntoIterator<Item = String>) -> Self {
         NodeBuilder { arguments: arguments.into_iter().collect(), ..self }
+    }
+
+    /// Whether the node heeds the program's ROS arguments, those of [`init`](crate::init); the default is `true`.
+    #[must_use]
+    pub fn use_global_arguments(self, on: bool) -> Self {
+        NodeBuilder { uses_global_arguments: on, ..self }
     }
 
     /// Makes the node. It joins the domain in the directory of `GANTRY_SHM_DIR`, by default `/dev/shm`.
@@ -168,7 +232,10 @@ impl NodeBuilder {
     /// A name or domain that ROS 2 does not allow; a rule or argument that is not understood; shared memory that cannot
     /// be set up or trusted.
     pub fn build(self) -> Result<Node> {
-        let rules = [self.remappings, remap::rules_of(&self.arguments)?].concat();
+        let own = RosArguments::parse(&self.arguments)?;
+        init::heed(&own);
+        let global = if self.uses_global_arguments { init::global_arguments() } else { Arc::default() };
+        let rules = [&self.remappings[..], &own.remappings, &global.remappings].concat();
         let names = Remapped::new(&self.name, &self.namespace, &rules)?;
         let domain_id = match self.domain_id {
             Some(id) if id <= MAX_DOMAIN_ID => id,
@@ -179,7 +246,8 @@ impl NodeBuilder {
         let callbacks = Arc::<Callbacks>::default();
         let default_group = Arc::new(Group::new(CallbackGroupType::MutuallyExclusive));
         log::debug(&names.fully_qualified_name(), format_args!("joins domain {domain_id}"));
-        Ok(Node(Arc::new(Inner { names, presence: Arc::new(presence), callbacks, default_group })))
+        let (presence, parameter_arguments) = (Arc::new(presence), [&global.parameters[..], &own.parameters].concat());
+        Ok(Node(Arc::new(Inner { names, presence, callbacks, default_group, parameter_arguments })))
     }
 }
 

@@ -175,7 +175,9 @@ impl<S: ServiceType> Service<S> {
     /// As [`Service::take_request`].
     pub fn wait(&mut self, timeout: Duration) -> Result<bool> {
         match self.requests.wait(timeout) {
-            Err(Error::Engine(gantry_shm::Error::TypeMismatch { .. })) => Ok(false),
+            Err(Error::Engine(gantry_shm::Error::TypeMismatch { .. } | gantry_shm::Error::IncompatibleQos { .. })) => {
+                Ok(false)
+            }
             waited => waited,
         }
     }

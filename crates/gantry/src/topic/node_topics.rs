@@ -11,16 +11,19 @@ use crate::{
     error::Result,
     log,
     node::{CallbackGroup, Node},
+    time::remaining,
 };
 use gantry_cdr::Message;
 use gantry_shm::{PublisherOptions, Qos, Role, TypeDescription};
+use std::time::{Duration, Instant};
 
 impl Node {
-    /// A publisher of `T` on `topic` (`/absolute`, `relative` to the namespace, or `~/private`).
+    /// A publisher of `T` on `topic` (`/absolute`, `relative` to the namespace, or `~/private`). The QoS may be a depth: `10` is
+    /// the default profile with the last 10 samples.
     ///
     /// # Errors
     /// A name that ROS 2 does not allow, a depth out of range, no room in shared memory.
-    pub fn create_publisher<T: Message>(&self, topic: &str, qos: Qos) -> Result<Publisher<T>> {
+    pub fn create_publisher<T: Message>(&self, topic: &str, qos: impl Into<Qos>) -> Result<Publisher<T>> {
         self.create_publisher_with_options(topic, qos, PublisherOptions::default())
     }
 
@@ -31,18 +34,19 @@ impl Node {
     pub fn create_publisher_with_options<T: Message>(
         &self,
         topic: &str,
-        qos: Qos,
+        qos: impl Into<Qos>,
         options: PublisherOptions,
     ) -> Result<Publisher<T>> {
         let generic = self.create_generic_publisher_with_options(topic, type_description::<T>(), qos, options)?;
         Ok(Publisher::new(generic))
     }
 
-    /// A subscription to `T` on `topic` (`/absolute`, `relative` to the namespace, or `~/private`).
+    /// A subscription to `T` on `topic` (`/absolute`, `relative` to the namespace, or `~/private`). The QoS may be a depth, as in
+    /// [`Node::create_publisher`].
     ///
     /// # Errors
     /// As [`Node::create_publisher`]; a publisher's memory that cannot be mapped.
-    pub fn create_subscription<T: Message>(&self, topic: &str, qos: Qos) -> Result<Subscription<T>> {
+    pub fn create_subscription<T: Message>(&self, topic: &str, qos: impl Into<Qos>) -> Result<Subscription<T>> {
         Ok(Subscription::new(self.create_generic_subscription(topic, type_description::<T>(), qos)?))
     }
 
@@ -55,7 +59,7 @@ impl Node {
         &self,
         topic: &str,
         message_type: TypeDescription,
-        qos: Qos,
+        qos: impl Into<Qos>,
     ) -> Result<GenericPublisher> {
         self.create_generic_publisher_with_options(topic, message_type, qos, PublisherOptions::default())
     }
@@ -68,10 +72,10 @@ impl Node {
         &self,
         topic: &str,
         message_type: TypeDescription,
-        qos: Qos,
+        qos: impl Into<Qos>,
         options: PublisherOptions,
     ) -> Result<GenericPublisher> {
-        self.publisher_on(&self.resolve_topic_name(topic)?, message_type, qos, options)
+        self.publisher_on(&self.resolve_topic_name(topic)?, message_type, qos.into(), options)
     }
 
     /// A subscription to bytes on `topic`, whose type is `message_type`.
@@ -82,9 +86,9 @@ impl Node {
         &self,
         topic: &str,
         message_type: TypeDescription,
-        qos: Qos,
+        qos: impl Into<Qos>,
     ) -> Result<GenericSubscription> {
-        self.subscription_on(&self.resolve_topic_name(topic)?, message_type, qos)
+        self.subscription_on(&self.resolve_topic_name(topic)?, message_type, qos.into())
     }
 
     /// A publisher on a topic whose full name is known.
@@ -118,6 +122,30 @@ impl Node {
         Ok(GenericSubscription::new(engine, self.presence().clone()))
     }
 
+    /// Waits for one message on `topic`, with a subscription of its own that requests `qos`; `None` after `timeout` or a shutdown
+    /// (rclcpp's `wait_for_message`). The sample stays as it is for as long as it is held.
+    ///
+    /// # Errors
+    /// As [`Node::create_subscription`], [`Subscription::wait`] and [`Subscription::take`].
+    pub fn wait_for_message<T: Message>(
+        &self,
+        topic: &str,
+        qos: impl Into<Qos>,
+        timeout: Duration,
+    ) -> Result<Option<Sample<T>>> {
+        let mut subscription = self.create_subscription::<T>(topic, qos)?;
+        let deadline = Instant::now().checked_add(timeout);
+        loop {
+            if let Some(sample) = subscription.take()? {
+                return Ok(Some(sample));
+            }
+            // News may be a sample that expires before it is taken.
+            if !subscription.wait(remaining(deadline))? {
+                return Ok(None);
+            }
+        }
+    }
+
     /// The types that are published on `topic` now, each once, for a tool that knows only the topic's name: none
     /// without publishers, more than one if publishers disagree.
     ///
@@ -143,7 +171,7 @@ impl Node {
     pub fn create_subscription_with_callback<T>(
         &self,
         topic: &str,
-        qos: Qos,
+        qos: impl Into<Qos>,
         mut callback: impl FnMut(Sample<T>) + Send + 'static,
     ) -> Result<CallbackHandle>
     where

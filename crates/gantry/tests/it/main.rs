@@ -14,13 +14,16 @@ mod executors;
 mod first_messages;
 mod generic;
 mod graph;
+mod guard_conditions;
 mod logging;
+mod nodes;
 mod one_allocation;
 
 mod qos;
 mod realtime;
 mod service_failures;
 mod services;
+mod shutdown;
 mod stopped;
 mod support;
 mod typed;
@@ -40,7 +43,7 @@ fn main() -> ExitCode {
     if let [_, child, role, topic] = &arguments[..]
         && child == "--child"
     {
-        if !executors::play(role, topic) {
+        if !executors::play(role, topic) && !shutdown::play(role) && !nodes::play(role) {
             child::play(role, topic);
         }
         return ExitCode::SUCCESS;
@@ -55,11 +58,14 @@ fn main() -> ExitCode {
         first_messages::TESTS,
         generic::TESTS,
         graph::TESTS,
+        guard_conditions::TESTS,
         logging::TESTS,
+        nodes::TESTS,
         one_allocation::TESTS,
         deadline_liveliness::TESTS,
         qos::TESTS,
         services::TESTS,
+        shutdown::TESTS,
         service_failures::TESTS,
         typed::TESTS,
         types::TESTS,

@@ -7,6 +7,7 @@ use crate::{
     error::{Error, Result},
     protocol::sleep::Side,
     publish::discovery::{drop_dead_readers, slow_readers},
+    wait::interrupt::is_interrupted,
 };
 use std::time::{Duration, Instant};
 
@@ -37,7 +38,7 @@ impl Publisher {
     /// ([`Publisher::mismatches`] may have the reason).
     ///
     /// # Errors
-    /// The time is over and there is a subscription of another type; as [`Publisher::subscription_count`].
+    /// The time is over and there is a subscription whose type or QoS do not match; as [`Publisher::subscription_count`].
     pub fn wait_for_subscriptions(&mut self, count: usize, timeout: Duration) -> Result<bool> {
         let matched = self.wait_for_readers(count, Instant::now().checked_add(timeout));
         // Waiter lines are scarce (511), so this one is released after start-up.
@@ -53,12 +54,12 @@ impl Publisher {
             if self.known_count()? >= count && self.subscription_count()? >= count {
                 return Ok(true);
             }
-            if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
-                return self.domain.type_mismatch(&self.description).map_or(Ok(false), Err);
+            if is_interrupted() || deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+                return self.domain.mismatch(&self.description).map_or(Ok(false), Err);
             }
             let (writer, line) = (&self.writer, self.domain.board.line(self.topic));
             let watchers = std::iter::once(line.watchers(Side::Readers));
-            self.waiter.sleep_once(deadline, watchers, || writer.may_be_outdated());
+            self.waiter.sleep_once(deadline, watchers, || writer.may_be_outdated() || is_interrupted());
             std::thread::sleep(pace.pause(deadline));
         }
     }

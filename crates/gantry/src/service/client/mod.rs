@@ -11,6 +11,7 @@ pub use response::Response;
 
 use super::request_qos;
 use crate::{
+    context,
     error::Result,
     node::{Node, reply_topic, request_topic},
     time::remaining,
@@ -276,7 +277,8 @@ impl<S: ServiceType> Client<S> {
                 return Ok(true);
             }
             let remaining = remaining(deadline);
-            if !self.requests.wait_for_subscriptions(1, remaining)? || remaining.is_zero() {
+            let is_matched = self.requests.wait_for_subscriptions(1, remaining)?;
+            if !is_matched || remaining.is_zero() || context::is_shut_down() {
                 return Ok(false);
             }
             // A server subscribes before it publishes.
@@ -291,6 +293,8 @@ impl<S: ServiceType> Client<S> {
     pub fn mismatches(&self) -> Result<Vec<String>> {
         let mut sentences = self.requests.mismatches()?;
         sentences.extend(self.responses.mismatches());
+        sentences.sort_unstable();
+        sentences.dedup(); // both topics of a service have one sentence
         Ok(sentences)
     }
 

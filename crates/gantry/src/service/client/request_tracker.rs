@@ -12,6 +12,7 @@ use super::{
     remaining,
 };
 use crate::{
+    context,
     error::{Error, Result},
     topic::Sample,
 };
@@ -177,6 +178,9 @@ impl<S: ServiceType> Client<S> {
             }
             match self.responses.wait_for_change(remaining(deadline)) {
                 Ok(true) => {}
+                Ok(false) if context::is_shut_down() => {
+                    break Error::ShutDown { service: self.name.clone(), sequence };
+                }
                 Ok(false) => break self.timed_out(sequence, timeout),
                 Err(error) => break error.into(),
             }
