@@ -31,15 +31,25 @@ pub struct Collector {
     domain: Arc<Domain>,
     line: Arc<OwnedLine>,
     sleeper: Sleeper,
-    /// Topics of the attached subscriptions, and the number of subscriptions.
-    topics: BTreeMap<TopicIndex, usize>,
+    topics: BTreeMap<TopicIndex, Attached>,
     /// On the shared line: it waited since all topics were reported.
     has_waited: bool,
 }
 
+/// The numbers of subscriptions of a topic.
+#[derive(Default)]
+struct Attached {
+    count: usize,
+    /// Those of `count` that are muted.
+    muted: usize,
+}
+
 /// An attached subscription, for [`Collector::detach`].
 #[derive(Debug)]
-pub struct Attachment(TopicIndex);
+pub struct Attachment {
+    topic: TopicIndex,
+    is_muted: bool,
+}
 
 impl Collector {
     /// Number of topics that can be told apart.
@@ -72,24 +82,53 @@ impl Collector {
     pub fn attach(&mut self, subscription: &Subscription) -> Result<Attachment> {
         subscription.check_waiter(&self.domain)?;
         let topic = subscription.topic;
-        let count = self.topics.entry(topic).or_insert(0);
-        *count += 1;
-        if *count == 1 && self.line.index != SHARED_WAITER {
-            // (3) The caller looks after this, or is woken.
-            sleep::enter([&self.domain.board.line(topic).sleepers].into_iter(), self.line.index);
-        }
-        Ok(Attachment(topic))
+        self.change(topic, |attached| attached.count += 1);
+        Ok(Attachment { topic, is_muted: false })
     }
 
     /// Detaches a subscription.
-    pub fn detach(&mut self, Attachment(topic): Attachment) {
-        let Some(count) = self.topics.get_mut(&topic) else { return };
-        *count -= 1;
-        if *count == 0 {
+    pub fn detach(&mut self, Attachment { topic, is_muted }: Attachment) {
+        self.change(topic, |attached| {
+            attached.count -= 1;
+            attached.muted -= usize::from(is_muted);
+        });
+    }
+
+    /// Mutes a subscription: its news are not reported and wake no thread, unless another one of its topic is not muted. It
+    /// suits a caller that will look at the subscription anyway. No system call.
+    pub fn mute(&mut self, attachment: &mut Attachment) {
+        if !std::mem::replace(&mut attachment.is_muted, true) {
+            self.change(attachment.topic, |attached| attached.muted += 1);
+        }
+    }
+
+    /// Ends that; returns whether it was muted. News that came meanwhile are not reported: the caller looks at the subscription
+    /// after this.
+    pub fn unmute(&mut self, attachment: &mut Attachment) -> bool {
+        let was_muted = std::mem::take(&mut attachment.is_muted);
+        if was_muted {
+            self.change(attachment.topic, |attached| attached.muted -= 1);
+        }
+        was_muted
+    }
+
+    /// Changes the numbers of a topic, and enters its sleepers or leaves them as these say.
+    fn change(&mut self, topic: TopicIndex, change: impl FnOnce(&mut Attached)) {
+        let attached = self.topics.entry(topic).or_default();
+        let was_among = attached.count > attached.muted;
+        change(attached);
+        let is_among = attached.count > attached.muted;
+        if attached.count == 0 {
             self.topics.remove(&topic);
-            if self.domain.epoch.is_current() {
-                sleep::leave(&self.domain.board.line(topic).sleepers, self.line.index);
-            }
+        }
+        if was_among == is_among || !self.domain.epoch.is_current() {
+            return;
+        }
+        let sleepers = &self.domain.board.line(topic).sleepers;
+        if !is_among {
+            sleep::leave(sleepers, self.line.index);
+        } else if self.line.index != SHARED_WAITER {
+            sleep::enter([sleepers].into_iter(), self.line.index); // (3) The caller looks after this, or is woken.
         }
     }
 
@@ -167,7 +206,7 @@ impl Attachment {
     /// Its topic's bit, less than [`Collector::BITS`].
     #[must_use]
     pub fn bit(&self) -> usize {
-        self.0.ready_bit().0
+        self.topic.ready_bit().0
     }
 }
 

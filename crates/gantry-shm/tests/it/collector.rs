@@ -16,6 +16,7 @@ use std::{
 tests![
     only_topics_with_news_are_named,
     a_topic_stays_attached_while_one_of_its_subscriptions_is,
+    a_muted_subscription_reports_nothing,
     nothing_is_missed_while_publishers_run_and_the_collector_sleeps,
     a_bell_wakes_a_collector_for_news_from_elsewhere,
     news_wake_the_thread_that_sleeps_while_another_works,
@@ -82,6 +83,36 @@ fn a_topic_stays_attached_while_one_of_its_subscriptions_is() {
         send(&mut publisher, BYTES, 1);
         assert_eq!(collected(&mut collector), named);
     }
+}
+
+fn a_muted_subscription_reports_nothing() {
+    let root = Root::new();
+    let participant = root.join();
+    let (mut publishers, mut subscriptions) = pairs(&participant, Qos::default());
+    let mut collector = Collector::new(&participant).unwrap();
+    let mut attachments = [0, 1].map(|number: usize| collector.attach(&subscriptions[number]).unwrap());
+    let another = subscription_to(&participant, &topic(0), Qos::default());
+    let bit = attachments[0].bit();
+    for attachment in &mut attachments {
+        collector.mute(attachment);
+        collector.mute(attachment); // once more makes no difference
+    }
+    send(&mut publishers[0], BYTES, 1);
+    assert_eq!(collected(&mut collector), []);
+    let other = collector.attach(&another).unwrap();
+    send(&mut publishers[0], BYTES, 1);
+    assert_eq!(collected(&mut collector), [bit], "another one of the topic is not muted");
+    collector.detach(other);
+    send(&mut publishers[0], BYTES, 1);
+    assert_eq!(collected(&mut collector), []);
+    collector.unmute(&mut attachments[0]);
+    assert!(subscriptions[0].is_ready().unwrap());
+    send(&mut publishers[0], BYTES, 1);
+    assert_eq!(collected(&mut collector), [bit]);
+    attachments.into_iter().for_each(|attachment| collector.detach(attachment));
+    send(&mut publishers[0], BYTES, 1);
+    send(&mut publishers[1], BYTES, 1);
+    assert_eq!(collected(&mut collector), []);
 }
 
 fn nothing_is_missed_while_publishers_run_and_the_collector_sleeps() {

@@ -30,12 +30,12 @@ Measures what executors cost for each message, and what idle ones do.
 
 cargo bench -p gantry --bench executors [-- OPTIONS]
 
-  --quick       measure for 11 seconds instead of 150, in shorter turns
+  --quick       measure for 17 seconds instead of 200, in shorter turns
   --only NAMES  only what has one of these in its name, as in \"events 10@,single-threaded 10@\"; for profilers
   --help        this
 ",
-    seconds: 150.0,
-    quick_seconds: 11.0,
+    seconds: 200.0,
+    quick_seconds: 17.0,
 };
 
 fn main() -> ExitCode {

@@ -63,7 +63,7 @@ pub fn print(cpus: &Cpus, cycles: usize, rows: &[Row], idle: &[Idle], blocking: 
 
 /// The CPU time with that number of idle timers, in that without, for each executor.
 fn print_timers(output: &mut impl Write, rows: &[Row], timers: usize) -> Result<()> {
-    let name = format!("timers-{timers}/0-cpu");
+    let name = format!("timers-{timers}/0");
     let mut all = Vec::new();
     for kind in Kind::ALL {
         let ratios = rows.iter().filter(|row| row.kind == kind && row.load.timers == timers).filter_map(|row| {

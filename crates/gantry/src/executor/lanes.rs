@@ -105,3 +105,120 @@ impl Order for Lanes {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{super::members::Member, *};
+    use crate::{CallbackGroup, Node, PlainMessage, Publisher, Qos};
+    use std::{collections::HashMap, time::Duration};
+    use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
+
+    #[derive(Clone, Copy, FromBytes, IntoBytes, KnownLayout, Immutable)]
+    #[repr(C)]
+    struct Count(u64);
+
+    impl PlainMessage for Count {
+        const TYPE_NAME: &'static str = "test_msgs/msg/Count";
+        const DEFINITION: &'static str = "uint64 count";
+    }
+
+    /// Publishers on topics, and the lanes of callbacks that take from them.
+    struct Setting {
+        node: Node,
+        publishers: HashMap<&'static str, Publisher<Count>>,
+        lanes: Lanes,
+    }
+
+    impl Setting {
+        fn new() -> Setting {
+            let node = Node::builder("lanes_tester").domain_id(crate::MAX_DOMAIN_ID).build().unwrap();
+            let mut lanes = Lanes::default();
+            lanes.ready_queue.add(Member::Node(node.clone()), None).unwrap();
+            Setting { node, publishers: HashMap::new(), lanes }
+        }
+
+        fn hear(&mut self, test: &str, name: &'static str, group: &CallbackGroup) {
+            let topic = format!("/lanes_tests/process_{}/{test}/{name}", std::process::id());
+            let subscription = self.node.create_subscription::<Count>(&topic, Qos::default()).unwrap();
+            group.add_callback(subscription, |_, _| ());
+            let mut publisher = self.node.create_publisher::<Count>(&topic, Qos::default()).unwrap();
+            assert!(publisher.wait_for_subscriptions(1, Duration::from_secs(60)).unwrap());
+            self.publishers.insert(name, publisher);
+        }
+
+        fn publish(&mut self, name: &str) {
+            self.publishers.get_mut(name).unwrap().publish_copy(&Count(1)).unwrap();
+        }
+
+        /// The number of topics that are reported to have news, which would have woken a thread.
+        fn news(&mut self) -> usize {
+            let mut news = 0;
+            self.lanes.ready_queue.collector.as_mut().unwrap().collect(|_| news += 1);
+            news
+        }
+
+        fn run_all(&mut self) -> usize {
+            let mut ran = 0;
+            loop {
+                self.lanes.gather();
+                if !self.lanes.step() {
+                    return ran;
+                }
+                ran += 1;
+            }
+        }
+    }
+
+    #[test]
+    fn messages_of_a_busy_group_wake_no_thread_after_the_second_and_none_is_lost() {
+        let mut setting = Setting::new();
+        let exclusive = setting.node.create_callback_group(CallbackGroupType::MutuallyExclusive);
+        ["a", "b"].into_iter().for_each(|name| setting.hear("busy", name, &exclusive));
+        for _ in 0..3 {
+            assert_eq!(setting.run_all(), 0);
+            setting.publish("a");
+            setting.lanes.gather();
+            let running = setting.lanes.start().unwrap();
+            assert_eq!(running.callback.run(TakeOrder::Turns), RunOutcome::Last);
+            for name in ["a", "b"] {
+                (0..2).for_each(|_| {
+                    setting.publish(name);
+                    setting.lanes.gather();
+                    assert!(setting.lanes.start().is_none(), "its group is busy");
+                });
+                setting.publish(name);
+                assert_eq!(setting.news(), 0);
+            }
+            setting.lanes.finish(running, RunOutcome::Last);
+            assert_eq!(setting.run_all(), 6);
+            setting.publish("b");
+            assert_eq!(setting.run_all(), 1, "they are heard again");
+        }
+    }
+
+    #[test]
+    fn an_urgent_group_goes_first_and_a_busy_one_holds_up_no_other() {
+        let mut setting = Setting::new();
+        let group = |setting: &Setting| setting.node.create_callback_group(CallbackGroupType::MutuallyExclusive);
+        let [usual, other, urgent] = [0, 0, 1].map(|priority| group(&setting).with_priority(priority));
+        let groups = [("a", &usual), ("b", &usual), ("c", &other), ("d", &urgent)];
+        groups.into_iter().for_each(|(name, group)| setting.hear("urgent", name, group));
+        assert_eq!(setting.run_all(), 0);
+        groups.into_iter().for_each(|(name, _)| setting.publish(name));
+        setting.lanes.gather();
+        let mut started = Vec::new();
+        while let Some(running) = setting.lanes.start() {
+            started.push(running);
+        }
+        let indices = |started: &[Running]| -> Vec<usize> {
+            started.iter().map(|running| running.callback.index.load(Relaxed)).collect()
+        };
+        assert_eq!(indices(&started), [3, 0, 2]);
+        assert!(!setting.lanes.has_more());
+        let first = started.remove(1);
+        setting.lanes.finish(first, RunOutcome::More);
+        setting.lanes.gather();
+        assert_eq!(setting.lanes.start().map(|running| running.callback.index.load(Relaxed)), Some(1));
+        assert!(setting.lanes.start().is_none(), "the group is busy again");
+    }
+}

@@ -6,12 +6,14 @@
 //!   it pending.
 //! - A callback that may have something and is not pending has set a bit of the collector, is due, or was notified
 //!   (`WakeSignal`): each of these ends a sleep.
+//! - A callback whose subscription is muted is pending.
 //! - A timed callback that is not pending has its due time in `due`: its source calls its waker whenever that changes. A
 //!   callback whose source failed is pending, and in `due` with the time of the next try.
 
 use super::{
     members::{Member, Members},
     registered_callback::RegisteredCallback,
+    slow_run::SlowRun,
     wake_signal::WakeSignal,
 };
 use crate::{
@@ -53,11 +55,14 @@ pub struct ReadyQueue {
     due: BTreeSet<(u64, usize)>,
     /// Indices of pending callbacks that are not taken for a run yet, by their levels.
     ready: Vec<Vec<usize>>,
+    /// Empty: room for the indices of callbacks whose news are of no use at present.
+    useless: Vec<usize>,
     lanes: usize,
     /// The lanes of mutually exclusive groups, by the groups' addresses.
     lanes_of_groups: HashMap<usize, usize>,
     /// The callback that [`ReadyQueue::run`] runs, or that panicked in it.
     current: Option<usize>,
+    slow_run: Option<SlowRun>,
     /// Callbacks have other indices than at the last gathering.
     is_changed: bool,
 }
@@ -211,16 +216,28 @@ impl ReadyQueue {
                 self.set_notified(&callback);
             }
         }
-        let ReadyQueue { collector, callbacks, by_bit, ready, .. } = self;
+        let ReadyQueue { collector, callbacks, by_bit, ready, useless, .. } = self;
         if let Some(collector) = collector {
+            let mut useless = take(useless);
             collector.collect(|bit| {
                 let is_shared = by_bit[bit].len() > 1;
                 for &index in &by_bit[bit] {
-                    callbacks[index].set_pending(ready, index, is_shared);
+                    if !callbacks[index].set_pending(ready, index, is_shared) {
+                        useless.push(index);
+                    }
                 }
             });
+            for index in useless.drain(..) {
+                if let Some(attachment) = &mut callbacks[index].attachment {
+                    collector.mute(attachment);
+                }
+            }
+            self.useless = useless;
         }
         self.set_due_pending();
+        if let Some(slow) = self.slow_run.take() {
+            self.say_slow_run(&slow);
+        }
         take(&mut self.is_changed)
     }
 
@@ -305,10 +322,26 @@ impl ReadyQueue {
     /// at the next gathering.
     pub(crate) fn run(&mut self, index: usize, run: impl FnOnce(&Callback) -> RunOutcome) -> bool {
         self.current = Some(index);
-        let outcome = run(&self.callbacks[index].callback);
+        let outcome = self.run_reported(index, run);
         self.current = None;
         self.report(index, outcome);
         matches!(outcome, RunOutcome::More | RunOutcome::Last)
+    }
+
+    /// The same for a callback whose outcome was reported before.
+    pub(crate) fn run_reported(&mut self, index: usize, run: impl FnOnce(&Callback) -> RunOutcome) -> RunOutcome {
+        let (outcome, slow) = SlowRun::watch(index, || run(&self.callbacks[index].callback));
+        self.slow_run = slow.or(self.slow_run.take());
+        outcome
+    }
+
+    /// Says a slow run if another callback has something to do after it.
+    fn say_slow_run(&self, slow: &SlowRun) {
+        let mut others = self.callbacks.iter().enumerate().filter(|(index, _)| *index != slow.index);
+        if !self.is_changed && others.any(|(_, registered)| registered.is_pending) {
+            let members = self.registered_members.iter().map(|registered| &registered.member);
+            slow.say(&self.callbacks[slow.index].callback, members, &self.signal.clone().into());
+        }
     }
 
     /// Starts the run of a callback on another thread than the one that gathers.
@@ -362,6 +395,7 @@ impl ReadyQueue {
     pub(crate) fn report(&mut self, index: usize, outcome: RunOutcome) {
         match outcome {
             RunOutcome::More | RunOutcome::Skipped => self.ready[self.callbacks[index].level].push(index),
+            RunOutcome::Last | RunOutcome::Nothing if self.unmute(index) => self.report(index, RunOutcome::More),
             RunOutcome::Last | RunOutcome::Nothing => {
                 self.callbacks[index].is_pending = false;
                 if self.callbacks[index].is_timed {
@@ -372,6 +406,14 @@ impl ReadyQueue {
                 self.callbacks[index].has_failed = true;
                 self.set_due(index, Some(monotonic_ns() + RETRY_AFTER_NS));
             }
+        }
+    }
+
+    /// Lets news of a callback be reported again; `true` if they were not: then it must be looked at.
+    fn unmute(&mut self, index: usize) -> bool {
+        match (&mut self.collector, &mut self.callbacks[index].attachment) {
+            (Some(collector), Some(attachment)) => collector.unmute(attachment),
+            _ => false,
         }
     }
 

@@ -77,14 +77,20 @@ impl RegisteredCallback {
         Reverse(self.callback.group.priority())
     }
 
-    /// Makes it pending because it has news; if other topics share its bit, after a look whether it has.
-    pub(super) fn set_pending(&mut self, ready: &mut [Vec<usize>], index: usize, is_shared: bool) {
+    /// Makes it pending because it has news; if other topics share its bit, after a look whether it has. Returns `false`
+    /// if it will be looked at anyway, but only after another run has ended: more such news are of no use until then.
+    pub(super) fn set_pending(&mut self, ready: &mut [Vec<usize>], index: usize, is_shared: bool) -> bool {
         if self.is_running {
-            self.has_news = true;
-        } else if !self.is_pending && (!is_shared || self.may_be_ready()) {
+            return !std::mem::replace(&mut self.has_news, true);
+        }
+        if self.is_pending {
+            return !self.callback.group.is_busy.load(Relaxed);
+        }
+        if !is_shared || self.may_be_ready() {
             self.is_pending = true;
             ready[self.level].push(index);
         }
+        true
     }
 
     fn may_be_ready(&self) -> bool {

@@ -60,7 +60,9 @@ fn callbacks_of_an_exclusive_group_never_overlap(case: &Case) {
     executor.add_node(&node).unwrap();
     let (inside, (sender, told)) = (Arc::new(Inside::default()), telling());
     let group = node.create_callback_group(CallbackGroupType::MutuallyExclusive);
-    for name in NAMES {
+    // Clones are the same group, also after one of them got a priority.
+    let groups = [group.clone(), group.clone().with_priority(1), group];
+    for (name, group) in NAMES.into_iter().zip(groups) {
         let (inside, sender) = (inside.clone(), sender.clone());
         let subscription = node.create_subscription::<Point>(&case.topic(name), all()).unwrap();
         group.add_callback(subscription, move |_, point| {

@@ -16,8 +16,10 @@ mod overload;
 mod queue;
 mod removal;
 mod services;
+mod slow;
 mod timers;
 mod waits;
+mod wakes;
 
 use crate::{
     child::{say, told},
@@ -172,6 +174,8 @@ pub fn trials() -> Vec<Trial> {
         ends::BEHAVIOURS,
         failures::BEHAVIOURS,
         services::BEHAVIOURS,
+        slow::BEHAVIOURS,
+        wakes::BEHAVIOURS,
     ];
     let mut trials = Vec::new();
     for &(behaviour, has_far_end, test) in behaviours.into_iter().flatten() {
@@ -232,6 +236,8 @@ fn all() -> Qos {
 pub fn play(role: &str, topic: &str) -> bool {
     if let Some(kind) = role.strip_prefix("idle-") {
         idle(kind, topic);
+    } else if let Some(kind) = role.strip_prefix("answers-") {
+        wakes::answer(kind, topic);
     } else if role == "far" {
         far::serve(std::io::stdin().lines().map_while(std::io::Result::ok), |line| say(&line));
     } else {
