@@ -40,6 +40,8 @@ pub(crate) struct Callback {
     removed: AtomicBool,
     /// The closure runs.
     is_running: AtomicBool,
+    /// A slow run was said.
+    is_known_slow: AtomicBool,
     inner: Mutex<Box<dyn AnyCallback>>,
 }
 
@@ -54,8 +56,8 @@ impl Callback {
         W::Taken: Send,
     {
         let inner = Mutex::new(Box::new(TypedCallback::new(waitable, callback)) as Box<dyn AnyCallback>);
-        let [removed, is_running] = [const { AtomicBool::new(false) }; 2];
-        Callback { group, index: AtomicUsize::new(0), removed, is_running, inner }
+        let [removed, is_running, is_known_slow] = [const { AtomicBool::new(false) }; 3];
+        Callback { group, index: AtomicUsize::new(0), removed, is_running, is_known_slow, inner }
     }
 
     /// The source and the closure. Blocks while the callback runs.
@@ -120,6 +122,11 @@ impl Callback {
             }
             yield_now();
         }
+    }
+
+    /// Whether it was asked before.
+    pub(crate) fn is_known_slow(&self) -> bool {
+        self.is_known_slow.swap(true, Relaxed)
     }
 
     pub(crate) fn is_removed(&self) -> bool {

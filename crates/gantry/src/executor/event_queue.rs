@@ -203,8 +203,8 @@ impl EventQueue {
             && let Some(Event { index, is_lossy, .. }) = self.remove(&key)
         {
             if is_lossy {
-                let callback = &self.ready_queue.registered(index).callback;
-                if matches!(callback.run_queued(key.1), RunOutcome::More | RunOutcome::Last) {
+                let outcome = self.ready_queue.run_reported(index, |callback| callback.run_queued(key.1));
+                if matches!(outcome, RunOutcome::More | RunOutcome::Last) {
                     return true; // it was reported when it was queued
                 }
             } else if self.ready_queue.run(index, |callback| callback.run_queued(key.1)) {

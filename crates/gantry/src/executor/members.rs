@@ -47,6 +47,11 @@ struct MemberList {
 }
 
 impl Member {
+    /// The full name of the node.
+    pub(crate) fn node_name(&self) -> String {
+        self.node().fully_qualified_name()
+    }
+
     fn node(&self) -> &Node {
         match self {
             Member::Node(node) => node,
@@ -76,7 +81,7 @@ impl Member {
     }
 
     fn attach(&self, executor: &Waker, parent: Option<&Waker>) -> Result<()> {
-        let node = || self.node().fully_qualified_name();
+        let node = || self.node_name();
         match self {
             Member::Node(other) if other.callbacks().attach_executor(executor) => Ok(()),
             Member::Node(_) => Err(Error::NodeInUse { node: node() }),

@@ -16,6 +16,7 @@ mod order;
 mod ready_queue;
 mod registered_callback;
 mod single;
+mod slow_run;
 mod spin_node;
 mod steps;
 #[cfg(test)]

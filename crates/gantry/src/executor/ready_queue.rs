@@ -13,6 +13,7 @@
 use super::{
     members::{Member, Members},
     registered_callback::RegisteredCallback,
+    slow_run::SlowRun,
     wake_signal::WakeSignal,
 };
 use crate::{
@@ -61,6 +62,7 @@ pub struct ReadyQueue {
     lanes_of_groups: HashMap<usize, usize>,
     /// The callback that [`ReadyQueue::run`] runs, or that panicked in it.
     current: Option<usize>,
+    slow_run: Option<SlowRun>,
     /// Callbacks have other indices than at the last gathering.
     is_changed: bool,
 }
@@ -233,6 +235,9 @@ impl ReadyQueue {
             self.useless = useless;
         }
         self.set_due_pending();
+        if let Some(slow) = self.slow_run.take() {
+            self.say_slow_run(&slow);
+        }
         take(&mut self.is_changed)
     }
 
@@ -317,10 +322,26 @@ impl ReadyQueue {
     /// at the next gathering.
     pub(crate) fn run(&mut self, index: usize, run: impl FnOnce(&Callback) -> RunOutcome) -> bool {
         self.current = Some(index);
-        let outcome = run(&self.callbacks[index].callback);
+        let outcome = self.run_reported(index, run);
         self.current = None;
         self.report(index, outcome);
         matches!(outcome, RunOutcome::More | RunOutcome::Last)
+    }
+
+    /// The same for a callback whose outcome was reported before.
+    pub(crate) fn run_reported(&mut self, index: usize, run: impl FnOnce(&Callback) -> RunOutcome) -> RunOutcome {
+        let (outcome, slow) = SlowRun::watch(index, || run(&self.callbacks[index].callback));
+        self.slow_run = slow.or(self.slow_run.take());
+        outcome
+    }
+
+    /// Says a slow run if another callback has something to do after it.
+    fn say_slow_run(&self, slow: &SlowRun) {
+        let mut others = self.callbacks.iter().enumerate().filter(|(index, _)| *index != slow.index);
+        if !self.is_changed && others.any(|(_, registered)| registered.is_pending) {
+            let members = self.registered_members.iter().map(|registered| &registered.member);
+            slow.say(&self.callbacks[slow.index].callback, members, &self.signal.clone().into());
+        }
     }
 
     /// Starts the run of a callback on another thread than the one that gathers.

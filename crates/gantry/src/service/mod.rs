@@ -219,6 +219,10 @@ where
 }
 
 impl<S: ServiceType> WaitSource for Service<S> {
+    fn describe(&mut self) -> String {
+        format!("service {}", self.name)
+    }
+
     fn subscription(&mut self) -> Option<&mut gantry_shm::Subscription> {
         self.requests.subscription()
     }

@@ -17,6 +17,12 @@ pub trait WaitSource: Send {
         None
     }
 
+    /// The source as a part of a sentence: "topic /image".
+    fn describe(&mut self) -> String {
+        let topic = self.subscription().map(|subscription| &subscription.description().topic);
+        topic.map_or_else(|| "an event".to_owned(), |topic| format!("topic {topic}"))
+    }
+
     /// Whether the source can become ready by time: then `due_ns` is called before each sleep.
     fn is_timed(&self) -> bool {
         false

@@ -16,6 +16,7 @@ mod overload;
 mod queue;
 mod removal;
 mod services;
+mod slow;
 mod timers;
 mod waits;
 mod wakes;
@@ -173,6 +174,7 @@ pub fn trials() -> Vec<Trial> {
         ends::BEHAVIOURS,
         failures::BEHAVIOURS,
         services::BEHAVIOURS,
+        slow::BEHAVIOURS,
         wakes::BEHAVIOURS,
     ];
     let mut trials = Vec::new();
