@@ -470,7 +470,7 @@ impl std::fmt::Debug for ReadyQueue {
 
 #[cfg(test)]
 mod tests {
-    use super::{super::registered_callback::CallbackWaker, *};
+    use super::{super::wake_signal::CallbackWaker, *};
     use crate::{Clock, Node, Timer};
     use std::task::Wake;
 

@@ -1,15 +1,11 @@
 //! A callback with the state that its executor keeps for it.
 
-use super::wake_signal::WakeSignal;
+use super::wake_signal::{CallbackWaker, WakeSignal};
 use crate::{callback::Callback, log};
 use gantry_shm::{Attachment, Collector};
 use std::{
     cmp::Reverse,
-    sync::{
-        Arc, Weak,
-        atomic::{AtomicBool, Ordering::*},
-    },
-    task::Wake,
+    sync::{Arc, atomic::Ordering::*},
 };
 
 /// The index of a callback that no executor has.
@@ -106,42 +102,5 @@ impl RegisteredCallback {
             inner.return_queued();
         }
         self.attachment.into_iter().for_each(|attachment| collector.detach(attachment));
-    }
-}
-
-/// The waker that a callback's source gets.
-pub(super) struct CallbackWaker {
-    signal: Arc<WakeSignal>,
-    callback: Weak<Callback>,
-    /// It is in the list of the signal.
-    is_listed: AtomicBool,
-}
-
-impl CallbackWaker {
-    pub(super) fn new(signal: &Arc<WakeSignal>, callback: &Arc<Callback>) -> CallbackWaker {
-        let is_listed = AtomicBool::new(false);
-        CallbackWaker { signal: signal.clone(), callback: Arc::downgrade(callback), is_listed }
-    }
-
-    /// The callback, taken off the list of the signal; `None` if it is gone.
-    pub(super) fn take_callback(&self) -> Option<Arc<Callback>> {
-        // Before the look at the source: later news list it again. AcqRel: news of a `wake` that found it listed are seen.
-        self.is_listed.swap(false, AcqRel);
-        self.callback.upgrade()
-    }
-}
-
-impl Wake for CallbackWaker {
-    fn wake(self: Arc<CallbackWaker>) {
-        if !self.is_listed.swap(true, AcqRel) {
-            let signal = self.signal.clone();
-            signal.notify(self);
-        }
-    }
-}
-
-impl std::fmt::Debug for CallbackWaker {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("CallbackWaker")
     }
 }

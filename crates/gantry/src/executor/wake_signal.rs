@@ -1,12 +1,11 @@
 //! The signal that wakes an executor from any thread of its process: to stop, or for news that no publisher's bell
 //! announces. It lists the callbacks that have such news, so that the executor need not ask all.
 
-use super::registered_callback::CallbackWaker;
-use crate::{context, wait::lock};
+use crate::{callback::Callback, context, wait::lock};
 use gantry_shm::Bell;
 use std::{
     sync::{
-        Arc, Mutex,
+        Arc, Mutex, Weak,
         atomic::{AtomicBool, Ordering::*},
     },
     task::Wake,
@@ -96,5 +95,42 @@ impl WakeSignal {
 impl Wake for WakeSignal {
     fn wake(self: Arc<WakeSignal>) {
         self.wake_executor();
+    }
+}
+
+/// The waker that a callback's source gets.
+pub(super) struct CallbackWaker {
+    signal: Arc<WakeSignal>,
+    callback: Weak<Callback>,
+    /// It is in the list of the signal.
+    is_listed: AtomicBool,
+}
+
+impl CallbackWaker {
+    pub(super) fn new(signal: &Arc<WakeSignal>, callback: &Arc<Callback>) -> CallbackWaker {
+        let is_listed = AtomicBool::new(false);
+        CallbackWaker { signal: signal.clone(), callback: Arc::downgrade(callback), is_listed }
+    }
+
+    /// The callback, taken off the list of the signal; `None` if it is gone.
+    pub(super) fn take_callback(&self) -> Option<Arc<Callback>> {
+        // Before the look at the source: later news list it again. AcqRel: news of a `wake` that found it listed are seen.
+        self.is_listed.swap(false, AcqRel);
+        self.callback.upgrade()
+    }
+}
+
+impl Wake for CallbackWaker {
+    fn wake(self: Arc<CallbackWaker>) {
+        if !self.is_listed.swap(true, AcqRel) {
+            let signal = self.signal.clone();
+            signal.notify(self);
+        }
+    }
+}
+
+impl std::fmt::Debug for CallbackWaker {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("CallbackWaker")
     }
 }
