@@ -33,7 +33,8 @@ struct List {
     callbacks: Vec<Arc<Callback>>,
     /// Wakes the executor that has the node.
     executor: Option<Waker>,
-    /// The groups that an executor has by themselves, and its waker. Of several entries for a group the last one counts.
+    /// The groups that an executor has by themselves, and its waker. Of several entries for a group the last one
+    /// counts.
     groups: Vec<(Arc<Group>, Waker)>,
 }
 
@@ -52,8 +53,8 @@ impl List {
 }
 
 impl CallbackHandle {
-    /// Removes the callback, and drops its closure and its source before it returns; while the callback runs, at the end
-    /// of that run.
+    /// Removes the callback, and drops its closure and its source before it returns; while the callback runs, at the
+    /// end of that run.
     pub fn remove(self) {
         self.callbacks.change(|list| list.callbacks.retain(|callback| !Arc::ptr_eq(callback, &self.callback)));
         self.callback.remove();
@@ -139,8 +140,8 @@ impl Callbacks {
         lock(&self.list).executor = None;
     }
 
-    /// Gives a group to an executor, which is woken when the list changes; `false` if another executor than `parent` has
-    /// it, by itself or with its node. `parent` may pass on its groups.
+    /// Gives a group to an executor, which is woken when the list changes; `false` if another executor than `parent`
+    /// has it, by itself or with its node. `parent` may pass on its groups.
     pub(crate) fn attach_group(&self, group: &Arc<Group>, executor: &Waker, parent: Option<&Waker>) -> bool {
         self.change(|list| {
             let node_executor = list.executor.as_ref().filter(|_| group.is_added_with_node());

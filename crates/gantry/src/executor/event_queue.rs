@@ -1,7 +1,7 @@
 //! The bounded queue of the events executor, ordered by priority and time.
 //!
-//! While several threads run callbacks, each event is also in a *lane*, as in `lanes`: of its mutually exclusive group, or
-//! of its callback. Invariant: the first event of a lane is in `runnable` if no callback of the lane runs.
+//! While several threads run callbacks, each event is also in a *lane*, as in `lanes`: of its mutually exclusive group,
+//! or of its callback. Invariant: the first event of a lane is in `runnable` if no callback of the lane runs.
 
 use super::{
     order::Order,
@@ -28,8 +28,8 @@ pub enum Overflow {
     #[default]
     Wait,
     /// All samples are queued; the oldest of the lowest priority is dropped and counted as
-    /// [`dropped`](crate::EventsExecutor::dropped). Other events (ticks, requests, QoS events) wait at their source as with
-    /// [`Overflow::Wait`] and need no room.
+    /// [`dropped`](crate::EventsExecutor::dropped). Other events (ticks, requests, QoS events) wait at their source as
+    /// with [`Overflow::Wait`] and need no room.
     DropOldest,
     /// As [`Overflow::DropOldest`], but the newest sample of the lowest priority is dropped.
     DropNewest,
@@ -111,8 +111,8 @@ impl EventQueue {
             };
             self.lossy += 1;
             self.lossy_bytes += size_bytes;
-            while self.lossy > self.capacity || self.lossy > 1 && self.lossy_bytes > self.max_bytes {
-                self.drop_one();
+            while (self.lossy > self.capacity || self.lossy > 1 && self.lossy_bytes > self.max_bytes) && self.drop_one()
+            {
             }
             if time_ns >= now_ns {
                 break;
@@ -121,19 +121,21 @@ impl EventQueue {
         self.ready_queue.report(index, RunOutcome::More);
     }
 
-    /// Drops the oldest or the newest sample of the lowest priority.
-    fn drop_one(&mut self) {
-        let is_lossy = |(_, event): &(&Key, &Event)| event.is_lossy;
-        let Some((&newest, _)) = self.events.iter().rev().find(is_lossy) else { return };
-        let of_lowest = || self.events.range((newest.0, EventKey::default())..).find(is_lossy);
+    /// Drops the oldest or the newest sample of the lowest priority, but none of a callback that runs: its values are
+    /// locked. Returns whether there was one.
+    fn drop_one(&mut self) -> bool {
+        let may_drop =
+            |(_, event): &(&Key, &Event)| event.is_lossy && !self.ready_queue.registered(event.index).is_running;
+        let Some((&newest, _)) = self.events.iter().rev().find(may_drop) else { return false };
+        let of_lowest = || self.events.range((newest.0, EventKey::default())..).find(may_drop);
         let oldest = (self.overflow == Overflow::DropOldest).then(of_lowest).flatten();
         let key = oldest.map_or(newest, |(&oldest, _)| oldest);
-        if let Some(event) = self.remove(&key) {
-            let registered = self.ready_queue.registered(event.index);
-            registered.callback.lock().discard(key.1);
-            self.enter(registered.lane);
-            self.dropped += 1;
-        }
+        let Some(event) = self.remove(&key) else { return false };
+        let registered = self.ready_queue.registered(event.index);
+        registered.callback.lock().discard(key.1);
+        self.enter(registered.lane);
+        self.dropped += 1;
+        true
     }
 
     fn insert(&mut self, key: Key, event: Event) {

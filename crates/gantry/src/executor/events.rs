@@ -16,9 +16,9 @@ const DEFAULT_CAPACITY: usize = 1000;
 /// The default limit of the memory that queued samples occupy: a sixteenth of a publisher's default memory limit.
 const DEFAULT_MAX_BYTES: usize = 64 << 20;
 
-/// Runs callbacks in the order in which their samples were published, their timers were due and so on, also where a topic
-/// has several publishers; callbacks of groups with a higher [priority](crate::CallbackGroup::with_priority) run first.
-/// The queue is bounded.
+/// Runs callbacks in the order in which their samples were published, their timers were due and so on, also where a
+/// topic has several publishers; callbacks of groups with a higher [priority](crate::CallbackGroup::with_priority) run
+/// first. The queue is bounded.
 ///
 /// It runs one callback after the other on the thread that spins it, or several at once
 /// ([`with_threads`](EventsExecutor::with_threads)).
@@ -55,7 +55,8 @@ impl EventsExecutor {
 
     /// Runs callbacks on that many threads (at least 1), the calling one included: the oldest event whose group is free
     /// starts first. [`spin`](Executor::spin), [`spin_until`](Executor::spin_until) and
-    /// [`spin_until_complete`](Executor::spin_until_complete) use all threads; the other methods use the calling thread.
+    /// [`spin_until_complete`](Executor::spin_until_complete) use all threads; the other methods use the calling
+    /// thread.
     #[must_use]
     pub fn with_threads(self, threads: usize) -> EventsExecutor {
         EventsExecutor { threads: threads.max(1), ..self }

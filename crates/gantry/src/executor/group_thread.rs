@@ -40,7 +40,8 @@ fn schedule(policy: SchedulingPolicy) -> std::result::Result<(), String> {
     policy.apply().map_err(|error| match error.kind() {
         ErrorKind::InvalidInput => "Linux has real-time priorities from 1 to 99".to_owned(),
         _ => format!(
-            "{error}; raise the limit of real-time priorities (RLIMIT_RTPRIO, `ulimit -r`) or give the program CAP_SYS_NICE"
+            "{error}; raise the limit of real-time priorities (RLIMIT_RTPRIO, `ulimit -r`) or give the program \
+             CAP_SYS_NICE"
         ),
     })
 }

@@ -10,8 +10,8 @@ use crate::{
 };
 use std::{sync::Arc, task::Waker};
 
-/// A handle to an executor, for other threads and for callbacks, also while the executor spins; clones are handles to the
-/// same executor. It does not keep the executor.
+/// A handle to an executor, for other threads and for callbacks, also while the executor spins; clones are handles to
+/// the same executor. It does not keep the executor.
 #[derive(Clone)]
 pub struct ExecutorHandle {
     pub(super) signal: Arc<WakeSignal>,
@@ -61,8 +61,8 @@ impl ExecutorHandle {
         self.members.remove(&Member::Node(node.clone()), &self.signal);
     }
 
-    /// As [`Executor::add_callback_group`](crate::Executor::add_callback_group). An executor that spins runs the group's
-    /// callbacks at once.
+    /// As [`Executor::add_callback_group`](crate::Executor::add_callback_group). An executor that spins runs the
+    /// group's callbacks at once.
     ///
     /// # Errors
     /// As there.

@@ -1,9 +1,9 @@
-//! The executor with a thread for each callback group: no lock is shared between groups, and a publisher wakes exactly the
-//! thread of its subscription.
+//! The executor with a thread for each callback group: no lock is shared between groups, and a publisher wakes exactly
+//! the thread of its subscription.
 //!
-//! The executor passes each group of its nodes on to a single-threaded executor of the group's own. The thread that spins
-//! runs no callbacks meanwhile: it starts and ends the others. Invariant: a group's callbacks leave this executor before
-//! the group's own executor registers them, and come back after it is dropped.
+//! The executor passes each group of its nodes on to a single-threaded executor of the group's own. The thread that
+//! spins runs no callbacks meanwhile: it starts and ends the others. Invariant: a group's callbacks leave this executor
+//! before the group's own executor registers them, and come back after it is dropped.
 
 use super::{
     Executor, ExecutorHandle, SingleThreadedExecutor,
@@ -29,15 +29,15 @@ use std::{
     time::Instant,
 };
 
-/// Runs each callback group on a thread of its own, with the group's
-/// [policy](CallbackGroup::with_scheduling_policy) and [CPUs](CallbackGroup::with_cpus). Callbacks of one group, also of a
-/// reentrant one, run one after the other, in rounds as a [`SingleThreadedExecutor`] does; priorities order them within
-/// their thread. Groups share nothing: the time of a callback depends on its group alone.
+/// Runs each callback group on a thread of its own, with the group's [policy](CallbackGroup::with_scheduling_policy)
+/// and [CPUs](CallbackGroup::with_cpus). Callbacks of one group, also of a reentrant one, run one after the other, in
+/// rounds as a [`SingleThreadedExecutor`] does. Groups share nothing: the time of a callback depends on its group
+/// alone.
 ///
 /// [`spin`](Executor::spin), [`spin_until`](Executor::spin_until) and
-/// [`spin_until_complete`](Executor::spin_until_complete) start a thread for each group that has callbacks, also for those
-/// that get some meanwhile; the other methods use the calling thread. A thread that cannot have its policy or CPUs ends the
-/// spin with an error.
+/// [`spin_until_complete`](Executor::spin_until_complete) start a thread for each group that has callbacks, also for
+/// those that get some meanwhile; the other methods use the calling thread. A thread that cannot have its policy or
+/// CPUs ends the spin with an error.
 ///
 /// ```no_run
 /// # use gantry::{CallbackGroupType, CallbackIsolatedExecutor, Executor, Node, Qos, SchedulingPolicy};

@@ -147,7 +147,8 @@ impl Members {
         self.version.load(Acquire)
     }
 
-    /// The members, and those that left since the last call: the executor lets go of their callbacks, then detaches them.
+    /// The members, and those that left since the last call: the executor lets go of their callbacks, then detaches
+    /// them.
     pub(crate) fn take(&self) -> (Vec<Member>, Vec<Member>) {
         let mut list = lock(&self.list);
         (list.members.clone(), std::mem::take(&mut list.leaving))

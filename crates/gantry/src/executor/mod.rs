@@ -1,8 +1,8 @@
 //! Executors run the callbacks of nodes; a wait set waits without callbacks.
 //!
-//! All executors share the ready queue; `single`, `event_queue` and `lanes` (of `multi`) are the orders in which callbacks
-//! run, a step at a time (`steps`), or on the threads of a `worker_pool`; `isolated` has an executor for each callback
-//! group. An idle executor sleeps in one futex, independent of the number of topics.
+//! All executors share the ready queue; `single`, `event_queue` and `lanes` (of `multi`) are the orders in which
+//! callbacks run, a step at a time (`steps`), or on the threads of a `worker_pool`; `isolated` has an executor for each
+//! callback group. An idle executor sleeps in one futex, independent of the number of topics.
 
 mod event_queue;
 mod events;
@@ -50,8 +50,8 @@ use std::{
 };
 use steps::{ExecutorSteps, deadline_after, within_spin};
 
-/// Runs the callbacks of nodes of one domain. A node is in one executor at a time, and so is a callback group. The trait
-/// is sealed: only this crate implements it.
+/// Runs the callbacks of nodes of one domain. A node is in one executor at a time, and so is a callback group. The
+/// trait is sealed: only this crate implements it.
 ///
 /// # Real-time
 /// Executors lock each callback, allocate and make system calls between callbacks. A real-time loop takes and publishes
@@ -86,8 +86,9 @@ pub trait Executor: ExecutorSteps {
         self.ready_queue().remove(&Member::Group(group.clone()));
     }
 
-    /// Runs callbacks until a cancel or a shutdown ([`shutdown`](crate::shutdown); a spin after it returns at once). An error of a single callback's source is logged, and the source is tried again.
-    /// A panic in a callback of any thread ends the spin with that panic; the executor can spin again.
+    /// Runs callbacks until a cancel or a shutdown ([`shutdown`](crate::shutdown); a spin after it returns at once). An
+    /// error of a single callback's source is logged, and the source is tried again. A panic in a callback of any
+    /// thread ends the spin with that panic; the executor can spin again.
     ///
     /// # Errors
     /// The executor has no node and no group; the process forked.
@@ -142,7 +143,8 @@ pub trait Executor: ExecutorSteps {
 
     /// Runs callbacks until `condition` holds, which is checked before each wait and after each callback; `false` after
     /// `timeout` or a cancel. A thread that makes the condition true calls [`ExecutorHandle::wake`], so that it is
-    /// noticed at once. An executor with threads runs callbacks on them all, and the calling thread checks the condition.
+    /// noticed at once. An executor with threads runs callbacks on them all, and the calling thread checks the
+    /// condition.
     ///
     /// # Errors
     /// As [`Executor::spin`].

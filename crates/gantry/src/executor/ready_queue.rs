@@ -7,8 +7,8 @@
 //! - A callback that may have something and is not pending has set a bit of the collector, is due, or was notified
 //!   (`WakeSignal`): each of these ends a sleep.
 //! - A callback whose subscription is muted is pending.
-//! - A timed callback that is not pending has its due time in `due`: its source calls its waker whenever that changes. A
-//!   callback whose source failed is pending, and in `due` with the time of the next try.
+//! - A timed callback that is not pending has its due time in `due`: its source calls its waker whenever that changes.
+//!   A callback whose source failed is pending, and in `due` with the time of the next try.
 
 use super::{
     members::{Member, Members},
@@ -318,8 +318,8 @@ impl ReadyQueue {
         &self.callbacks[index]
     }
 
-    /// Runs a callback on the thread that gathers, and reports the outcome: whether the callback ran. A panic is reported
-    /// at the next gathering.
+    /// Runs a callback on the thread that gathers, and reports the outcome: whether the callback ran. A panic is
+    /// reported at the next gathering.
     pub(crate) fn run(&mut self, index: usize, run: impl FnOnce(&Callback) -> RunOutcome) -> bool {
         self.current = Some(index);
         let outcome = self.run_reported(index, run);
@@ -417,13 +417,14 @@ impl ReadyQueue {
         }
     }
 
-    /// The next time at which a callback becomes ready by itself or is tried again, CLOCK_MONOTONIC; `u64::MAX` if none will.
+    /// The next time at which a callback becomes ready by itself or is tried again, CLOCK_MONOTONIC; `u64::MAX` if none
+    /// will.
     pub(crate) fn next_due_ns(&self) -> u64 {
         self.due.first().map_or(u64::MAX, |&(due_ns, _)| due_ns)
     }
 
-    /// The end of the next sleep: the next due time or `limit`; `Some(None)`: none of these, so only news ends it. `None`: a
-    /// callback is ready, so there is no sleep.
+    /// The end of the next sleep: the next due time or `limit`; `Some(None)`: none of these, so only news ends it.
+    /// `None`: a callback is ready, so there is no sleep.
     pub(crate) fn sleep_deadline(&self, limit: Option<Instant>) -> Option<Option<Instant>> {
         if self.ready.iter().any(|ready| !ready.is_empty()) {
             return None;

@@ -16,7 +16,8 @@ pub(crate) struct RegisteredCallback {
     pub(crate) callback: Arc<Callback>,
     pub(super) attachment: Option<Attachment>,
     pub(super) is_timed: bool,
-    /// The time at which it becomes ready by itself; while its source has failed, the time of the next try. CLOCK_MONOTONIC.
+    /// The time at which it becomes ready by itself; while its source has failed, the time of the next try.
+    /// CLOCK_MONOTONIC.
     pub(super) due_ns: Option<u64>,
     /// Its source failed, and it is tried again at `due_ns`.
     pub(super) has_failed: bool,
@@ -73,8 +74,9 @@ impl RegisteredCallback {
         Reverse(self.callback.group.priority())
     }
 
-    /// Makes it pending because it has news; if other topics share its bit, after a look whether it has. Returns `false`
-    /// if it will be looked at anyway, but only after another run has ended: more such news are of no use until then.
+    /// Makes it pending because it has news; if other topics share its bit, after a look whether it has. Returns
+    /// `false` if it will be looked at anyway, but only after another run has ended: more such news are of no use until
+    /// then.
     pub(super) fn set_pending(&mut self, ready: &mut [Vec<usize>], index: usize, is_shared: bool) -> bool {
         if self.is_running {
             return !std::mem::replace(&mut self.has_news, true);

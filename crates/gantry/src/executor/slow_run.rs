@@ -39,8 +39,8 @@ impl SlowRun {
         log::warn(
             &node,
             format_args!(
-                "the callback of {source} ran for {ms} ms, and other callbacks of its executor waited meanwhile; shorten it, \
-                 or give it a callback group of its own in a MultiThreadedExecutor or a CallbackIsolatedExecutor"
+                "the callback of {source} ran for {ms} ms, and other callbacks of its executor waited meanwhile; shorten \
+                 it, or give it a callback group of its own in a MultiThreadedExecutor or a CallbackIsolatedExecutor"
             ),
         );
     }

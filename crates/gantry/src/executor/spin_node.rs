@@ -12,8 +12,8 @@ pub fn spin(node: &Node) -> Result<()> {
     executor_of(node)?.spin()
 }
 
-/// Runs the callbacks of a node that have something now, as [`Executor::spin_some`] does without a limit. Each call makes
-/// an executor: a loop that calls it often keeps an executor.
+/// Runs the callbacks of a node that have something now, as [`Executor::spin_some`] does without a limit. Each call
+/// makes an executor: a loop that calls it often keeps an executor.
 ///
 /// # Errors
 /// As [`Executor::add_node`] and [`Executor::spin`].

@@ -53,7 +53,8 @@ pub(super) fn spin_on_this_thread<E: ExecutorSteps + ?Sized>(
     within_spin(executor, |executor| {
         let signal = executor.ready_queue().signal.clone();
         loop {
-            executor.gather(); // takes the notification of a thread that made the condition true: so it is checked after this
+            // It takes the notification of a thread that made the condition true, so the check comes after it.
+            executor.gather();
             if signal.is_canceled()
                 || deadline.is_some_and(|deadline| Instant::now() >= deadline)
                 || goes_on.as_mut().is_some_and(|goes_on| !goes_on())

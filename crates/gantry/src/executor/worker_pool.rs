@@ -27,8 +27,8 @@ use std::{
     time::Instant,
 };
 
-/// The number of threads that sleep on the bell: one for the next news, and one for news that come while that one works.
-/// More would take turns, each with cold caches; they wait in reserve.
+/// The number of threads that sleep on the bell: one for the next news, and one for news that come while that one
+/// works. More would take turns, each with cold caches; they wait in reserve.
 const MOST_ASLEEP: usize = 2;
 
 /// The threads of one spin.

@@ -35,8 +35,8 @@ impl CallbackGroup {
         self
     }
 
-    /// Sets whether [`Executor::add_node`](crate::Executor::add_node) also adds this group, as it does by default. A group
-    /// that is not added with its node runs only in the executor to which
+    /// Sets whether [`Executor::add_node`](crate::Executor::add_node) also adds this group, as it does by default. A
+    /// group that is not added with its node runs only in the executor to which
     /// [`Executor::add_callback_group`](crate::Executor::add_callback_group) adds it.
     #[must_use]
     pub fn automatically_add_to_executor_with_node(self, is_added: bool) -> CallbackGroup {
@@ -53,8 +53,8 @@ impl CallbackGroup {
         self
     }
 
-    /// Sets the CPUs of the group's thread in a [`CallbackIsolatedExecutor`](crate::CallbackIsolatedExecutor) that spins
-    /// afterwards.
+    /// Sets the CPUs of the group's thread in a [`CallbackIsolatedExecutor`](crate::CallbackIsolatedExecutor) that
+    /// spins afterwards.
     #[must_use]
     pub fn with_cpus(self, cpus: &[usize]) -> CallbackGroup {
         self.group.set_thread(|thread| thread.cpus = cpus.to_vec());

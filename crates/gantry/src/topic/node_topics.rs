@@ -191,7 +191,7 @@ impl CallbackGroup {
     pub fn create_subscription_with_callback<T>(
         &self,
         topic: &str,
-        qos: Qos,
+        qos: impl Into<Qos>,
         mut callback: impl FnMut(Sample<T>) + Send + 'static,
     ) -> Result<CallbackHandle>
     where

@@ -15,6 +15,7 @@ mod first_messages;
 mod generic;
 mod graph;
 mod guard_conditions;
+mod isolated;
 mod logging;
 mod nodes;
 mod one_allocation;
@@ -24,6 +25,7 @@ mod realtime;
 mod service_failures;
 mod services;
 mod shutdown;
+mod spin_node;
 mod stopped;
 mod support;
 mod typed;
@@ -58,6 +60,7 @@ fn main() -> ExitCode {
         first_messages::TESTS,
         generic::TESTS,
         graph::TESTS,
+        isolated::TESTS,
         guard_conditions::TESTS,
         logging::TESTS,
         nodes::TESTS,
@@ -65,6 +68,7 @@ fn main() -> ExitCode {
         deadline_liveliness::TESTS,
         qos::TESTS,
         services::TESTS,
+        spin_node::TESTS,
         shutdown::TESTS,
         service_failures::TESTS,
         typed::TESTS,
