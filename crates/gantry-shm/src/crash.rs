@@ -52,6 +52,8 @@ points! {
     SleeperClaimed,
     /// A collector's line says that it sleeps.
     CollectorAsleep,
+    /// A collector's line says that one of its threads sleeps, and the thread that collected has not looked again.
+    CollectorHandedOver,
     /// A waiter line was taken.
     WaiterTaken,
     /// Waiter lines that are to be freed are in no topic's sets any more.

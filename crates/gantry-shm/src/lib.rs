@@ -66,7 +66,10 @@ cfg_if::cfg_if! { if #[cfg(not(loom))] {
         matches::{Activity, MatchedPublisher, MatchedPublishers, PublisherMatches, SubscriptionMatches},
         report::{DomainReport, ProcessReport, PublisherReport, PublisherState, ReaderReport},
     };
-    pub use os::directory::{DEFAULT_ROOT, DIRECTORY_VARIABLE};
+    pub use os::{
+        directory::{DEFAULT_ROOT, DIRECTORY_VARIABLE},
+        schedule::SchedulingPolicy,
+    };
     pub use publish::{
         loan::{Loan, PublishError},
         options::{PublishMode, PublisherOptions},
@@ -82,6 +85,7 @@ cfg_if::cfg_if! { if #[cfg(not(loom))] {
     pub use wait::{
         bell::Bell,
         interrupt::{interrupt_waits, is_interrupted},
+        sleeper::{PreparedSleep, Sleeper},
     };
 } }
 

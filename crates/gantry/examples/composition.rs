@@ -11,7 +11,8 @@ mod common;
 
 use clap::{Parser, ValueEnum};
 use gantry::{
-    EventsExecutor, Executor, MultiThreadedExecutor, Node, Publisher, Qos, Sample, SingleThreadedExecutor, Subscription,
+    CallbackIsolatedExecutor, EventsExecutor, Executor, MultiThreadedExecutor, Node, Publisher, Qos, Sample,
+    SingleThreadedExecutor, Subscription,
 };
 use gantry_msgs::{
     sensor_msgs::{Image, ImageShape},
@@ -41,6 +42,7 @@ enum Kind {
     SingleThreaded,
     MultiThreaded,
     Events,
+    CallbackIsolated,
 }
 
 fn main() -> ExitCode {
@@ -54,15 +56,11 @@ fn run(arguments: &Arguments) -> gantry::Result<()> {
         Kind::SingleThreaded => Box::new(SingleThreadedExecutor::new()),
         Kind::MultiThreaded => Box::new(MultiThreadedExecutor::new()),
         Kind::Events => Box::new(EventsExecutor::new()),
+        Kind::CallbackIsolated => Box::new(CallbackIsolatedExecutor::new()),
     };
     nodes.iter().try_for_each(|node| executor.add_node(node))?;
     let Some(seconds) = arguments.seconds else { return executor.spin() };
-    let canceler = executor.canceler(); // only `spin` runs callbacks on several threads
-    std::thread::spawn(move || {
-        std::thread::sleep(Duration::from_secs(seconds));
-        canceler.cancel();
-    });
-    executor.spin()?;
+    executor.spin_until(Duration::from_secs(seconds), &mut || false)?;
     for connection in nodes[0].explain("image")? {
         println!("{connection}");
     }

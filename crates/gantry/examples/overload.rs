@@ -12,7 +12,7 @@ mod common;
 
 use clap::{Parser, ValueEnum};
 use gantry::{
-    CallbackGroupType, Canceler, EngineError, EventsExecutor, Executor, MultiThreadedExecutor, Node, Overflow,
+    CallbackGroupType, EngineError, EventsExecutor, Executor, ExecutorHandle, MultiThreadedExecutor, Node, Overflow,
     PlainMessage, Publisher, PublisherOptions, Qos, SingleThreadedExecutor, Tick,
 };
 use std::{
@@ -130,7 +130,7 @@ fn run(kind: Kind, duration: Duration) -> Result<(), Failure> {
             thread::spawn(move || flood(publisher, &counts))
         })
         .collect();
-    let (canceler, ends) = (executor.get().canceler(), counts.clone());
+    let (canceler, ends) = (executor.get().handle(), counts.clone());
     let control = thread::spawn(move || watch(duration, floods, &ends, &canceler));
     executor.get().spin()?;
     let (warm_kib, end_kib) = control.join().map_err(|_| "the measuring thread panicked")??;
@@ -177,7 +177,7 @@ fn watch(
     duration: Duration,
     floods: Vec<JoinHandle<Result<(), Failure>>>,
     counts: &Counts,
-    canceler: &Canceler,
+    canceler: &ExecutorHandle,
 ) -> Result<(u64, u64), Failure> {
     let begin = Instant::now();
     thread::sleep(duration / 4);

@@ -112,6 +112,34 @@ pub enum Error {
         node: String,
     },
 
+    /// A callback group whose callbacks another executor runs.
+    #[error(
+        "a callback group of node {node} is already in an executor, by itself or with its node; remove it there first, or \
+         create it with automatically_add_to_executor_with_node(false)"
+    )]
+    GroupInUse {
+        /// The node's full name.
+        node: String,
+    },
+
+    /// A handle whose executor was dropped.
+    #[error("node {node} cannot be added: the executor of this handle was dropped")]
+    ExecutorGone {
+        /// The node's full name.
+        node: String,
+    },
+
+    /// A thread of a callback group that cannot have the properties of the group.
+    #[error("the thread of a callback group of node {node} cannot have {property}: {why}")]
+    GroupThread {
+        /// The node's full name.
+        node: String,
+        /// The policy with its priority, or the CPUs.
+        property: String,
+        /// The reason, and what permits it.
+        why: String,
+    },
+
     /// Nodes of several domains in one executor.
     #[error(
         "node {node} is in domain {domain_id} and the executor is in domain {executors}; use one executor for each domain"

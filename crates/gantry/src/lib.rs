@@ -101,22 +101,25 @@ mod time;
 mod topic;
 mod wait;
 
-pub use callback::{CallbackGroup, CallbackGroupType, CallbackHandle};
+pub use callback::{CallbackGroupType, CallbackHandle};
 pub use context::{ok, on_shutdown, shutdown};
 pub use error::{Error, MAX_DOMAIN_ID, Result};
 pub use events::{Events, PublisherEvent, PublisherEvents, SubscriptionEvent, SubscriptionEvents};
 pub use executor::{
-    Canceler, EventsExecutor, Executor, MultiThreadedExecutor, Overflow, SingleThreadedExecutor, WaitSet,
+    CallbackIsolatedExecutor, EventsExecutor, Executor, ExecutorHandle, MultiThreadedExecutor, Overflow,
+    SingleThreadedExecutor, WaitSet, spin, spin_all, spin_some, spin_until_complete,
 };
 pub use gantry_cdr::{self, ENCAPSULATION, Message, PlainMessage, Service as ServiceType};
 pub use gantry_msgs::rcl_interfaces::{FloatingPointRange, IntegerRange, ListParametersResult, ParameterDescriptor};
 pub use gantry_shm::{
     ConnectionState, Durability, Error as EngineError, Gid, History, Liveliness, PublishMode, PublisherOptions, Qos,
-    QosPolicy, Reliability, RequestId, SampleInfo, SourceTime, TypeDescription,
+    QosPolicy, Reliability, RequestId, SampleInfo, SchedulingPolicy, SourceTime, TypeDescription,
 };
 pub use graph::{Connection, EndpointType, GraphEntity, GraphEvent, GraphEvents, TopicEndpointInfo};
 pub use log::{LogLevel, set_log_level, set_logger_level};
-pub use node::{Node, NodeBuilder, WeakNode, expand_topic_name, init, init_with_arguments, remove_ros_arguments};
+pub use node::{
+    CallbackGroup, Node, NodeBuilder, WeakNode, expand_topic_name, init, init_with_arguments, remove_ros_arguments,
+};
 pub use parameter::{Parameter, ParameterCallbackHandle, ParameterType, ParameterValue, ParameterVariant};
 #[cfg(feature = "rosout")]
 pub use rosout::RosoutLayer;

@@ -47,7 +47,7 @@ pub(crate) struct Board {
 }
 
 /// A topic's line.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct TopicIndex(usize);
 
 impl TopicIndex {

@@ -40,20 +40,24 @@ pub(crate) fn wake(line: &WaiterLine, bit: ReadyBit, fenced: Fenced) {
     ring_if_asleep(line, fenced);
 }
 
-/// Rings if the waiter sleeps, once for each sleep (8).
+/// Rings if a thread of the waiter sleeps and was not called yet (8). Of several it wakes one, which collects for all.
 #[inline]
 pub(crate) fn ring_if_asleep(line: &WaiterLine, _: Fenced) {
     if line.state.load(Relaxed) == WAITER_ASLEEP
         && line.state.compare_exchange(WAITER_ASLEEP, WAITER_AWAKE, Relaxed, Relaxed).is_ok()
     {
         crash::point(Point::SleeperClaimed);
-        line.bell.ring();
+        line.bell.ring_one();
     }
 }
 
-/// The waiter: takes the bits of all topics that have news, to look at them afterwards.
+/// The waiter: takes the bits of all topics that have news, to look at them afterwards. From now on it is not rung: the caller
+/// looks again, or says by [`hand_over`] or [`sleep`] that it will not.
 #[inline]
 pub(crate) fn collect(line: &WaiterLine) -> ReadyBits {
+    if line.state.load(Relaxed) != WAITER_AWAKE {
+        line.state.store(WAITER_AWAKE, Relaxed);
+    }
     let mut ready = ReadyBits::default();
     for (word, bits) in line.ready.iter().zip(&mut ready) {
         if word.load(Relaxed) != 0 {
@@ -72,10 +76,9 @@ pub(crate) fn has_ready(line: &WaiterLine) -> bool {
     line.ready.iter().any(|word| word.load(Relaxed) != 0)
 }
 
-/// The waiter: sleeps until a ring, or until `limit` is over; not at all if there is something to collect or `look` finds
-/// something.
-pub(crate) fn sleep(line: &WaiterLine, limit: Duration, look: impl FnOnce() -> bool) {
-    let rings = line.bell.rings(); // before a thread with news can see ASLEEP
+/// The waiter: sleeps until a ring, or until `limit` is over; not at all if it rang since `rings` was read, there is something to
+/// collect, or `look` finds something.
+pub(crate) fn sleep(line: &WaiterLine, rings: u32, limit: Duration, look: impl FnOnce() -> bool) {
     line.state.store(WAITER_ASLEEP, Relaxed);
     crash::point(Point::CollectorAsleep);
     full_fence(Site::AsleepFence); // (8)
@@ -83,5 +86,16 @@ pub(crate) fn sleep(line: &WaiterLine, limit: Duration, look: impl FnOnce() -> b
         let rings = if is_weakened(Site::RingsBeforeLook) { line.bell.rings() } else { rings };
         line.bell.sleep(rings, limit);
     }
-    line.state.store(WAITER_AWAKE, Relaxed);
+}
+
+/// The waiter, whose caller has collected and goes on to other work while another of its threads sleeps: that thread is rung for
+/// news from now on, and at once if there is something to collect or `look` finds something.
+#[inline]
+pub(crate) fn hand_over(line: &WaiterLine, look: impl FnOnce() -> bool) {
+    line.state.store(WAITER_ASLEEP, Relaxed);
+    crash::point(Point::CollectorHandedOver);
+    let fenced = full_fence(Site::HandOverFence); // (8)
+    if has_ready(line) || look() {
+        ring_if_asleep(line, fenced);
+    }
 }

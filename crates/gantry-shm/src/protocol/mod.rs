@@ -29,6 +29,9 @@
 //!    so. The waiter takes the bits, fences (SeqCst), then looks at the topics; before it sleeps it reads its bell, stores that
 //!    it sleeps, fences (SeqCst), and looks at the bits. So a bit that is found set is taken after that news was stored, and one
 //!    that is set is seen or rung for.
+//!    Several threads may collect for one waiter, under a lock. They sleep without it, and a ring wakes one. A thread stores
+//!    that it is awake before it takes the bits. One that goes on to other work while another one sleeps stores that again for
+//!    the other, fences (SeqCst), and looks at the bits: it rings if there are any.
 //! 9. Within a process: the drop of a sample releases its pin, fences, then reads whether the record is an orphan; the drop of a
 //!    connection says so, fences, then reads the pins. So one of them finds that nobody keeps the record. The fences are SeqCst,
 //!    or a pair of which the first costs nothing (`os::asymmetric_fence`).

@@ -48,6 +48,8 @@ pub(crate) enum Site {
     CollectFence,
     /// (8) between the store of ASLEEP and the look at the bits.
     AsleepFence,
+    /// (8) the same, for another thread that sleeps.
+    HandOverFence,
     /// (4) a pin that may follow another sample's.
     PinStore,
     /// (4) a released pin.
@@ -170,7 +172,13 @@ impl Futex {
         let _ = rustix::thread::futex::wake(&self.0, rustix::thread::futex::Flags::empty(), i32::MAX as u32);
     }
 
-    /// Sleeps until the next call of [`Futex::ring`]. `rings` is the count that the caller read before; if it has changed since,
+    /// Counts, and wakes one of the threads that sleep here, the one that sleeps longest. One system call.
+    pub(crate) fn ring_one(&self) {
+        self.0.fetch_add(1, Ordering::Release);
+        let _ = rustix::thread::futex::wake(&self.0, rustix::thread::futex::Flags::empty(), 1); // as in `ring`
+    }
+
+    /// Sleeps until the next call of [`Futex::ring`], or a [`Futex::ring_one`] that chooses this thread. `rings` is the count that the caller read before; if it has changed since,
     /// the call returns at once. It also returns after the timeout `limit`, and when a POSIX signal interrupts it, so the caller
     /// checks its condition after every return. Always one system call.
     pub(crate) fn sleep(&self, rings: u32, limit: Duration) {
@@ -203,6 +211,14 @@ impl Futex {
         }
         let _kernel = self.kernel.lock().unwrap();
         self.woken.notify_all();
+    }
+
+    pub(crate) fn ring_one(&self) {
+        if !is_weakened(Site::RingCounts) {
+            self.word.fetch_add(1, Ordering::Release);
+        }
+        let _kernel = self.kernel.lock().unwrap();
+        self.woken.notify_one();
     }
 
     pub(crate) fn sleep(&self, rings: u32, _: Duration) {

@@ -10,37 +10,46 @@ use crate::{
     protocol::{
         collect,
         layout::WAITER_AWAKE,
-        sleep::{self, SHARED_WAITER, WaiterIndex},
+        sleep::{self, SHARED_WAITER},
         sync::Ordering::Relaxed,
     },
     subscribe::subscription::Subscription,
-    wait::{bell::Bell, waiter::Waiter},
+    wait::{
+        bell::Bell,
+        sleeper::{PreparedSleep, Sleeper},
+        waiter::OwnedLine,
+    },
 };
-use std::{
-    sync::Arc,
-    time::{Duration, Instant},
-};
+use std::{collections::BTreeMap, sync::Arc, time::Instant};
 
-/// Longest sleep on the shared line: no bell rings for news between its last look and the sleep.
-const SHARED_SLICE: Duration = Duration::from_millis(10);
-
-/// A wait set that learns which topics have news from one bit per topic. It belongs to one thread at a time.
+/// A wait set that learns which topics have news from one bit per topic. It belongs to one thread at a time; several threads share
+/// one under a lock, and sleep without it ([`Collector::prepare_sleep`]).
 ///
 /// Several topics may share one of [`Collector::BITS`], so a reported subscription may have nothing. [`Collector::collect`] is on
 /// the data path; [`Collector::wait`] sleeps by one futex call.
 pub struct Collector {
     domain: Arc<Domain>,
-    waiter: Waiter,
-    index: WaiterIndex,
-    /// Topics of the attached subscriptions, and the number of subscriptions.
-    topics: Vec<(TopicIndex, usize)>,
+    line: Arc<OwnedLine>,
+    sleeper: Sleeper,
+    topics: BTreeMap<TopicIndex, Attached>,
     /// On the shared line: it waited since all topics were reported.
     has_waited: bool,
 }
 
+/// The numbers of subscriptions of a topic.
+#[derive(Default)]
+struct Attached {
+    count: usize,
+    /// Those of `count` that are muted.
+    muted: usize,
+}
+
 /// An attached subscription, for [`Collector::detach`].
 #[derive(Debug)]
-pub struct Attachment(TopicIndex);
+pub struct Attachment {
+    topic: TopicIndex,
+    is_muted: bool,
+}
 
 impl Collector {
     /// Number of topics that can be told apart.
@@ -53,18 +62,17 @@ impl Collector {
     pub fn new(participant: &Arc<Participant>) -> Result<Collector> {
         let domain = participant.domain.clone();
         domain.epoch.check()?;
-        let mut waiter = Waiter::new(domain.clone());
-        let index = waiter.index();
-        if index != SHARED_WAITER {
-            domain.board.waiter(index).state.store(WAITER_AWAKE, Relaxed);
+        let line = Arc::new(OwnedLine::take(domain.clone()));
+        if line.index != SHARED_WAITER {
+            line.words().state.store(WAITER_AWAKE, Relaxed);
         }
-        Ok(Collector { domain, waiter, index, topics: Vec::new(), has_waited: true })
+        Ok(Collector { domain, line, sleeper: Sleeper::new(), topics: BTreeMap::new(), has_waited: true })
     }
 
     /// The bell that wakes it, from any thread of this process.
     #[must_use]
     pub fn bell(&self) -> Bell {
-        Bell::new(&self.domain, self.index)
+        Bell::new(&self.domain, self.line.index)
     }
 
     /// Attaches a subscription. Its present samples are not reported: the caller looks at it once.
@@ -74,28 +82,53 @@ impl Collector {
     pub fn attach(&mut self, subscription: &Subscription) -> Result<Attachment> {
         subscription.check_waiter(&self.domain)?;
         let topic = subscription.topic;
-        match self.topics.iter_mut().find(|(attached, _)| *attached == topic) {
-            Some((_, count)) => *count += 1,
-            None => {
-                self.topics.push((topic, 1));
-                if self.index != SHARED_WAITER {
-                    // (3) The caller looks after this, or is woken.
-                    sleep::enter([&self.domain.board.line(topic).sleepers].into_iter(), self.index);
-                }
-            }
-        }
-        Ok(Attachment(topic))
+        self.change(topic, |attached| attached.count += 1);
+        Ok(Attachment { topic, is_muted: false })
     }
 
     /// Detaches a subscription.
-    pub fn detach(&mut self, Attachment(topic): Attachment) {
-        let Some(index) = self.topics.iter().position(|(attached, _)| *attached == topic) else { return };
-        self.topics[index].1 -= 1;
-        if self.topics[index].1 == 0 {
-            self.topics.swap_remove(index);
-            if self.domain.epoch.is_current() {
-                sleep::leave(&self.domain.board.line(topic).sleepers, self.index);
-            }
+    pub fn detach(&mut self, Attachment { topic, is_muted }: Attachment) {
+        self.change(topic, |attached| {
+            attached.count -= 1;
+            attached.muted -= usize::from(is_muted);
+        });
+    }
+
+    /// Mutes a subscription: its news are not reported and wake no thread, unless another one of its topic is not muted. It
+    /// suits a caller that will look at the subscription anyway. No system call.
+    pub fn mute(&mut self, attachment: &mut Attachment) {
+        if !std::mem::replace(&mut attachment.is_muted, true) {
+            self.change(attachment.topic, |attached| attached.muted += 1);
+        }
+    }
+
+    /// Ends that; returns whether it was muted. News that came meanwhile are not reported: the caller looks at the subscription
+    /// after this.
+    pub fn unmute(&mut self, attachment: &mut Attachment) -> bool {
+        let was_muted = std::mem::take(&mut attachment.is_muted);
+        if was_muted {
+            self.change(attachment.topic, |attached| attached.muted -= 1);
+        }
+        was_muted
+    }
+
+    /// Changes the numbers of a topic, and enters its sleepers or leaves them as these say.
+    fn change(&mut self, topic: TopicIndex, change: impl FnOnce(&mut Attached)) {
+        let attached = self.topics.entry(topic).or_default();
+        let was_among = attached.count > attached.muted;
+        change(attached);
+        let is_among = attached.count > attached.muted;
+        if attached.count == 0 {
+            self.topics.remove(&topic);
+        }
+        if was_among == is_among || !self.domain.epoch.is_current() {
+            return;
+        }
+        let sleepers = &self.domain.board.line(topic).sleepers;
+        if !is_among {
+            sleep::leave(sleepers, self.line.index);
+        } else if self.line.index != SHARED_WAITER {
+            sleep::enter([sleepers].into_iter(), self.line.index); // (3) The caller looks after this, or is woken.
         }
     }
 
@@ -105,14 +138,14 @@ impl Collector {
         if !self.domain.epoch.is_current() {
             return;
         }
-        if self.index == SHARED_WAITER {
+        if self.line.index == SHARED_WAITER {
             // Once: a caller that collects until there is nothing more must come to an end.
             if std::mem::take(&mut self.has_waited) {
-                self.topics.iter().for_each(|(topic, _)| found(topic.ready_bit().0));
+                self.topics.keys().for_each(|topic| found(topic.ready_bit().0));
             }
             return;
         }
-        for (word, mut bits) in collect::collect(self.domain.board.waiter(self.index)).into_iter().enumerate() {
+        for (word, mut bits) in collect::collect(self.line.words()).into_iter().enumerate() {
             while bits != 0 {
                 found(word * 64 + bits.trailing_zeros() as usize);
                 bits &= bits - 1;
@@ -126,19 +159,46 @@ impl Collector {
     ///
     /// # Errors
     /// The process forked.
-    pub fn wait(&mut self, deadline: Option<Instant>, mut look: impl FnMut() -> bool) -> Result<()> {
-        self.domain.epoch.check()?;
-        let Collector { domain, waiter, index, topics, has_waited } = self;
-        if *index == SHARED_WAITER {
-            *has_waited = true;
-            let sleepers = topics.iter().map(|(topic, _)| &domain.board.line(*topic).sleepers);
-            let soon = Instant::now() + SHARED_SLICE;
-            waiter.sleep_once(Some(deadline.map_or(soon, |deadline| deadline.min(soon))), sleepers, look);
-            return Ok(());
+    pub fn wait(&mut self, deadline: Option<Instant>, look: impl FnMut() -> bool) -> Result<()> {
+        let sleep = self.prepare_sleep()?;
+        self.sleeper.sleep(sleep, deadline, look);
+        if self.line.index != SHARED_WAITER {
+            self.line.words().state.store(WAITER_AWAKE, Relaxed);
         }
-        let line = domain.board.waiter(*index);
-        waiter.collect_once(deadline, || collect::has_ready(line) || look());
         Ok(())
+    }
+
+    /// Prepares the sleep of a thread that has collected and found nothing to do. Several threads may share a collector under a
+    /// lock: each prepares under it, releases it, and sleeps ([`Sleeper::sleep`]); a ring wakes one of them, which collects for
+    /// all. No system call.
+    ///
+    /// # Errors
+    /// The process forked.
+    pub fn prepare_sleep(&mut self) -> Result<PreparedSleep> {
+        self.domain.epoch.check()?;
+        let rings = self.line.words().bell.rings(); // before a thread with news can see that it sleeps
+        if self.line.index == SHARED_WAITER {
+            self.has_waited = true;
+            sleep::enter(self.topics.keys().map(|topic| &self.domain.board.line(*topic).sleepers), SHARED_WAITER);
+        }
+        Ok(PreparedSleep { line: self.line.clone(), rings })
+    }
+
+    /// Leaves the next collecting to a thread that sleeps, or is about to: the caller, under the lock that the threads share, has
+    /// collected and goes on to other work. If there is something to collect already, or `look` finds something, the sleeping
+    /// thread is woken. No system call otherwise.
+    pub fn hand_over(&self, look: impl FnOnce() -> bool) {
+        if self.line.index == SHARED_WAITER || !self.domain.epoch.is_current() {
+            return; // its sleeps are short
+        }
+        collect::hand_over(self.line.words(), look);
+    }
+
+    /// Wakes one of the threads that sleep, or are about to; under the lock that they share. One system call.
+    pub fn wake_sleeper(&self) {
+        if self.domain.epoch.is_current() {
+            self.line.words().bell.ring_one();
+        }
     }
 }
 
@@ -146,12 +206,12 @@ impl Attachment {
     /// Its topic's bit, less than [`Collector::BITS`].
     #[must_use]
     pub fn bit(&self) -> usize {
-        self.0.ready_bit().0
+        self.topic.ready_bit().0
     }
 }
 
 impl std::fmt::Debug for Collector {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Collector({:?}, {} topics)", self.waiter, self.topics.len())
+        write!(f, "Collector({}, {:?}, {} topics)", self.domain.directory, self.line.index, self.topics.len())
     }
 }

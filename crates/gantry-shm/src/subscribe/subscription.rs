@@ -135,6 +135,18 @@ impl Subscription {
         self.take_boxed().map_err(|error| *error)
     }
 
+    /// As [`Subscription::take`], but of several publishers the oldest of their next samples: the others wait here, out of their
+    /// histories.
+    ///
+    /// # Errors
+    /// As [`Subscription::take`].
+    pub fn take_oldest_first(&mut self) -> Result<Option<Sample>> {
+        if self.connections.len() > 1 {
+            self.may_have_history = true; // as if all samples were history
+        }
+        self.take()
+    }
+
     #[inline(always)]
     fn take_boxed(&mut self) -> Result<Option<Sample>, Box<Error>> {
         if !self.epoch.is_current() {
@@ -221,6 +233,12 @@ impl Subscription {
             self.drop_drained();
         }
         Ok(has_news)
+    }
+
+    /// Whether [`Subscription::is_ready`] is worth a call: there is something to take, or publishers came or went. A few loads.
+    #[must_use]
+    pub fn may_be_ready(&self) -> bool {
+        !self.domain.epoch.is_current() || self.generation_changed() || self.has_news()
     }
 
     /// Waits until there is something to take; `false` if there was nothing within `timeout`.

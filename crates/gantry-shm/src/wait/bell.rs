@@ -4,7 +4,7 @@ use crate::{
     domain::Domain,
     protocol::{
         collect,
-        layout::WAITER_PLAIN,
+        layout::{WAITER_PLAIN, WaiterLine},
         sleep::WaiterIndex,
         sync::{Ordering::Relaxed, Site, full_fence},
     },
@@ -26,14 +26,28 @@ impl Bell {
         Bell { domain: Arc::downgrade(domain), index }
     }
 
-    /// Wakes the waiting thread if it sleeps. The news must have been stored before.
+    /// Wakes the waiting thread if it sleeps, and one of several. The news must have been stored before.
     pub fn ring(&self) {
-        let Some(domain) = self.domain.upgrade() else { return };
-        if !domain.epoch.is_current() {
-            return;
+        self.with_line(|line| {
+            let fenced = full_fence(Site::NewsFence); // (8) the news, then the load whether it sleeps
+            if line.state.load(Relaxed) == WAITER_PLAIN {
+                line.bell.ring();
+            } else {
+                collect::ring_if_asleep(line, fenced);
+            }
+        });
+    }
+
+    /// Wakes all threads that sleep, those that are rung already, too. The news must have been stored before.
+    pub fn ring_all(&self) {
+        self.with_line(|line| line.bell.ring());
+    }
+
+    fn with_line(&self, ring: impl FnOnce(&WaiterLine)) {
+        if let Some(domain) = self.domain.upgrade()
+            && domain.epoch.is_current()
+        {
+            ring(domain.board.waiter(self.index));
         }
-        let fenced = full_fence(Site::NewsFence); // (8) the news, then the load whether it sleeps
-        let line = domain.board.waiter(self.index);
-        if line.state.load(Relaxed) == WAITER_PLAIN { line.bell.ring() } else { collect::ring_if_asleep(line, fenced) }
     }
 }

@@ -2,4 +2,5 @@
 
 pub(crate) mod bell;
 pub(crate) mod interrupt;
+pub(crate) mod sleeper;
 pub(crate) mod waiter;

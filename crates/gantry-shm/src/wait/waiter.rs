@@ -5,10 +5,10 @@
 //! bound the cost of damage to the board; they grow, so that a long sleep costs nothing.
 
 use crate::{
-    domain::{Domain, board::Board, process_file::waiter_owner},
+    domain::{Domain, process_file::waiter_owner},
     os::spin::Spin,
     protocol::{
-        collect,
+        layout::WaiterLine,
         sleep::{self, WaiterIndex, Waiters},
     },
 };
@@ -26,7 +26,18 @@ const MAX_SLICE: Duration = Duration::from_secs(16);
 pub(crate) struct Waiter {
     pub(crate) domain: Arc<Domain>,
     /// Taken at the first sleep.
-    index: Option<WaiterIndex>,
+    line: Option<OwnedLine>,
+    pause: Pause,
+}
+
+/// A waiter's line of this process.
+pub(crate) struct OwnedLine {
+    pub(crate) domain: Arc<Domain>,
+    pub(crate) index: WaiterIndex,
+}
+
+/// The spin and the slices of one thread's sleeps.
+pub(crate) struct Pause {
     spin: Spin,
     /// Longest sleep now; doubles after a sleep without a ring.
     slice: Duration,
@@ -34,12 +45,12 @@ pub(crate) struct Waiter {
 
 impl Waiter {
     pub(crate) fn new(domain: Arc<Domain>) -> Waiter {
-        Waiter { domain, index: None, spin: Spin::new(), slice: MIN_SLICE }
+        Waiter { domain, line: None, pause: Pause::new() }
     }
 
     /// Chooses whether it spins before it sleeps.
     pub(crate) fn set_busy_wait(&mut self, on: bool) {
-        self.spin.set(on);
+        self.pause.spin.set(on);
     }
 
     /// Waits until `is_ready`, the deadline, or the end of a slice; the caller then checks which it was. A `deadline` of `None` is
@@ -48,68 +59,72 @@ impl Waiter {
         &mut self,
         deadline: Option<Instant>,
         sets: impl Iterator<Item = &'a Waiters> + Clone,
-        is_ready: impl FnMut() -> bool,
+        mut is_ready: impl FnMut() -> bool,
     ) {
-        self.sleep_slice(deadline, is_ready, |board, index, limit, is_ready| {
-            let bell = board.bell(index);
-            let rings = bell.rings(); // before the last check
-            sleep::sleep(bell, rings, index, sets, limit, is_ready);
-        })
-    }
-
-    /// The same for a collector, which is among the sleepers of its topics already.
-    pub(crate) fn collect_once(&mut self, deadline: Option<Instant>, is_ready: impl FnMut() -> bool) {
-        self.sleep_slice(deadline, is_ready, |board, index, limit, is_ready| {
-            collect::sleep(board.waiter(index), limit, is_ready);
-        });
-    }
-
-    fn sleep_slice<P: FnMut() -> bool>(
-        &mut self,
-        deadline: Option<Instant>,
-        mut is_ready: P,
-        sleep: impl FnOnce(&Board, WaiterIndex, Duration, &mut P),
-    ) {
-        if is_ready() || self.spin.until(&mut is_ready) {
-            self.slice = MIN_SLICE;
-            return;
-        }
-        let remaining = deadline.map_or(Duration::MAX, |deadline| deadline.saturating_duration_since(Instant::now()));
-        if remaining.is_zero() {
-            return;
-        }
+        let Some(limit) = self.pause.begin(deadline, &mut is_ready) else { return };
         let index = self.index();
-        let (board, rings_before) = (&self.domain.board, self.domain.board.bell(index).rings());
-        sleep(board, index, remaining.min(self.slice), &mut is_ready);
-        let in_vain = board.bell(index).rings() == rings_before;
-        self.slice = if in_vain { (self.slice * 2).min(MAX_SLICE) } else { MIN_SLICE };
+        let bell = self.domain.board.bell(index);
+        let rings = bell.rings(); // before the last check
+        sleep::sleep(bell, rings, index, sets, limit, is_ready);
+        self.pause.end(bell.rings() != rings);
     }
 
     /// The waiter's line on the board.
     pub(crate) fn index(&mut self) -> WaiterIndex {
-        let Domain { board, process, .. } = &*self.domain;
-        *self.index.get_or_insert_with(|| board.take_waiter(waiter_owner(process.id())))
+        self.line.get_or_insert_with(|| OwnedLine::take(self.domain.clone())).index
     }
 
     /// Frees the line until the next sleep.
     pub(crate) fn release(&mut self) {
-        if let Some(index) = self.index.take()
-            && self.domain.epoch.is_current()
-        {
-            self.domain.board.free_waiter(index, waiter_owner(self.domain.process.id()));
+        self.line = None;
+    }
+}
+
+impl OwnedLine {
+    /// Takes a free line, or the shared one.
+    pub(crate) fn take(domain: Arc<Domain>) -> OwnedLine {
+        let index = domain.board.take_waiter(waiter_owner(domain.process.id()));
+        OwnedLine { domain, index }
+    }
+
+    pub(crate) fn words(&self) -> &WaiterLine {
+        self.domain.board.waiter(self.index)
+    }
+}
+
+impl Drop for OwnedLine {
+    fn drop(&mut self) {
+        if self.domain.epoch.is_current() {
+            self.domain.board.free_waiter(self.index, waiter_owner(self.domain.process.id()));
         }
+    }
+}
+
+impl Pause {
+    pub(crate) fn new() -> Pause {
+        Pause { spin: Spin::new(), slice: MIN_SLICE }
+    }
+
+    /// Spins, and returns how long to sleep then; `None`: it is ready, or the deadline is over.
+    pub(crate) fn begin(&mut self, deadline: Option<Instant>, is_ready: &mut impl FnMut() -> bool) -> Option<Duration> {
+        if is_ready() || self.spin.until(is_ready) {
+            self.slice = MIN_SLICE;
+            return None;
+        }
+        let remaining = deadline.map_or(Duration::MAX, |deadline| deadline.saturating_duration_since(Instant::now()));
+        (!remaining.is_zero()).then(|| remaining.min(self.slice))
+    }
+
+    /// Notes whether the sleep ended by a ring.
+    pub(crate) fn end(&mut self, was_rung: bool) {
+        self.slice = if was_rung { MIN_SLICE } else { (self.slice * 2).min(MAX_SLICE) };
     }
 }
 
 impl std::fmt::Debug for Waiter {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Waiter({}, {:?})", self.domain.directory, self.index)
-    }
-}
-
-impl Drop for Waiter {
-    fn drop(&mut self) {
-        self.release();
+        let index = self.line.as_ref().map(|line| line.index);
+        write!(f, "Waiter({}, {index:?})", self.domain.directory)
     }
 }
 
@@ -141,13 +156,13 @@ mod tests {
         let root = tempfile::tempdir_in("/dev/shm").unwrap();
         let mut waiter = Waiter::new(Arc::new(Domain::join(root.path(), 0).unwrap()));
         for slept in 0..20 {
-            assert!(slept == 0 || waiter.slice > MIN_SLICE);
+            assert!(slept == 0 || waiter.pause.slice > MIN_SLICE);
             // Longer than the spin before it, on a slow machine, too: after the deadline there is no sleep.
             let soon = Some(Instant::now() + Duration::from_millis(10));
             waiter.sleep_once(soon, std::iter::empty(), || false);
         }
-        assert_eq!(waiter.slice, MAX_SLICE);
+        assert_eq!(waiter.pause.slice, MAX_SLICE);
         waiter.sleep_once(None, std::iter::empty(), || true);
-        assert_eq!(waiter.slice, MIN_SLICE);
+        assert_eq!(waiter.pause.slice, MIN_SLICE);
     }
 }

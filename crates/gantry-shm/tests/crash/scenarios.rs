@@ -6,7 +6,9 @@ use crate::{
     support::{PATIENCE, bytes_type, eventually, match_up, publisher_with, subscription},
     survivors::Others,
 };
-use gantry_shm::{Collector, NodeRecord, Participant, Publisher, PublisherOptions, Qos, Subscription, WaitSet, crash};
+use gantry_shm::{
+    Collector, NodeRecord, Participant, Publisher, PublisherOptions, Qos, Sleeper, Subscription, WaitSet, crash,
+};
 use rustix::{
     event::{PollFd, PollFlags, poll},
     process::{Signal, getpid, kill_process},
@@ -220,24 +222,31 @@ fn sleep_and_wake(root: &Path) {
     wake_a_collector(&participant, &mut talker, &mut listener);
 }
 
-/// A collector of this process that sleeps, and one that is awake.
+/// A collector of this process that sleeps, one that is awake, and one that leaves the collecting to a thread that sleeps.
 fn wake_a_collector(participant: &Arc<Participant>, talker: &mut Talker, listener: &mut Listener) {
     let mut collector = Collector::new(participant).unwrap();
     let attachment = collector.attach(&listener.subscription).unwrap();
     collector.wait(Some(Instant::now() + NAP), || false).unwrap();
-    let (begins, began) = std::sync::mpsc::channel();
-    std::thread::scope(|scope| {
-        let sleeper = scope.spawn(|| {
-            begins.send(rustix::thread::gettid()).unwrap();
-            collector.wait(None, || false).unwrap();
+    for hands_over in [false, true] {
+        let (begins, began) = std::sync::mpsc::channel();
+        let sleep = collector.prepare_sleep().unwrap();
+        std::thread::scope(|scope| {
+            let sleeper = scope.spawn(move || {
+                begins.send(rustix::thread::gettid()).unwrap();
+                Sleeper::new().sleep(sleep, None, || false);
+            });
+            let status = format!("/proc/self/task/{}/status", began.recv().unwrap());
+            while std::fs::read_to_string(&status).is_ok_and(|status| !status.contains("State:\tS")) {
+                std::thread::yield_now();
+            }
+            if hands_over {
+                collector.collect(|_| listener.take_all());
+                collector.hand_over(|| false);
+            }
+            talker.send(64);
+            sleeper.join().unwrap();
         });
-        let status = format!("/proc/self/task/{}/status", began.recv().unwrap());
-        while std::fs::read_to_string(&status).is_ok_and(|status| !status.contains("State:\tS")) {
-            std::thread::yield_now();
-        }
-        talker.send(64);
-        sleeper.join().unwrap();
-    });
-    collector.collect(|_| listener.take_all());
+        collector.collect(|_| listener.take_all());
+    }
     collector.detach(attachment);
 }

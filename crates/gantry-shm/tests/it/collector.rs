@@ -4,7 +4,7 @@ use crate::{
     support::*,
     waiting::{BYTES, publisher_on, subscription_to, topic},
 };
-use gantry_shm::{Collector, Participant, Publisher, Qos, Subscription};
+use gantry_shm::{Collector, Participant, Publisher, Qos, Sleeper, Subscription};
 use std::{
     sync::{
         Arc,
@@ -16,8 +16,11 @@ use std::{
 tests![
     only_topics_with_news_are_named,
     a_topic_stays_attached_while_one_of_its_subscriptions_is,
+    a_muted_subscription_reports_nothing,
     nothing_is_missed_while_publishers_run_and_the_collector_sleeps,
     a_bell_wakes_a_collector_for_news_from_elsewhere,
+    news_wake_the_thread_that_sleeps_while_another_works,
+    all_threads_that_sleep_can_be_woken,
     publishers_that_come_are_news,
     on_the_shared_line_everything_is_named_after_each_wait,
     publishers_that_waited_for_subscriptions_take_no_line,
@@ -82,6 +85,36 @@ fn a_topic_stays_attached_while_one_of_its_subscriptions_is() {
     }
 }
 
+fn a_muted_subscription_reports_nothing() {
+    let root = Root::new();
+    let participant = root.join();
+    let (mut publishers, mut subscriptions) = pairs(&participant, Qos::default());
+    let mut collector = Collector::new(&participant).unwrap();
+    let mut attachments = [0, 1].map(|number: usize| collector.attach(&subscriptions[number]).unwrap());
+    let another = subscription_to(&participant, &topic(0), Qos::default());
+    let bit = attachments[0].bit();
+    for attachment in &mut attachments {
+        collector.mute(attachment);
+        collector.mute(attachment); // once more makes no difference
+    }
+    send(&mut publishers[0], BYTES, 1);
+    assert_eq!(collected(&mut collector), []);
+    let other = collector.attach(&another).unwrap();
+    send(&mut publishers[0], BYTES, 1);
+    assert_eq!(collected(&mut collector), [bit], "another one of the topic is not muted");
+    collector.detach(other);
+    send(&mut publishers[0], BYTES, 1);
+    assert_eq!(collected(&mut collector), []);
+    collector.unmute(&mut attachments[0]);
+    assert!(subscriptions[0].is_ready().unwrap());
+    send(&mut publishers[0], BYTES, 1);
+    assert_eq!(collected(&mut collector), [bit]);
+    attachments.into_iter().for_each(|attachment| collector.detach(attachment));
+    send(&mut publishers[0], BYTES, 1);
+    send(&mut publishers[1], BYTES, 1);
+    assert_eq!(collected(&mut collector), []);
+}
+
 fn nothing_is_missed_while_publishers_run_and_the_collector_sleeps() {
     const SAMPLES: u64 = 3_000;
     let root = Root::new();
@@ -139,6 +172,64 @@ fn a_bell_wakes_a_collector_for_news_from_elsewhere() {
     }
     drop(collector);
     bell.ring(); // its collector is gone
+}
+
+/// Sleeps on a thread of its own, once for each call.
+fn sleeping<'s>(
+    scope: &'s std::thread::Scope<'s, '_>,
+    collector: &mut Collector,
+) -> std::thread::ScopedJoinHandle<'s, ()> {
+    let sleep = collector.prepare_sleep().unwrap();
+    scope.spawn(move || Sleeper::new().sleep(sleep, Some(Instant::now() + 2 * PATIENCE), || false))
+}
+
+/// A message comes while a thread of the collector is at work with the last one, in whatever state the other one is.
+fn news_wake_the_thread_that_sleeps_while_another_works() {
+    let root = Root::new();
+    let participant = root.join();
+    let (mut publishers, subscriptions) = pairs(&participant, Qos::default());
+    let mut collector = Collector::new(&participant).unwrap();
+    let bits = attach(&mut collector, &subscriptions);
+    collected(&mut collector);
+    for round in 0..200 {
+        let begin = Instant::now();
+        std::thread::scope(|scope| {
+            let sleeper = sleeping(scope, &mut collector);
+            assert_eq!(collected(&mut collector), []); // from now on it is not rung
+            match round % 4 {
+                0 => {
+                    collector.hand_over(|| false);
+                    send(&mut publishers[3], BYTES, 1);
+                }
+                1 => {
+                    send(&mut publishers[3], BYTES, 1); // it comes before the look
+                    collector.hand_over(|| false);
+                }
+                2 => collector.hand_over(|| true),
+                _ => collector.wake_sleeper(),
+            }
+            sleeper.join().unwrap();
+        });
+        assert!(begin.elapsed() < PATIENCE, "round {round}: no ring ended the sleep");
+        assert_eq!(collected(&mut collector), if round % 4 < 2 { vec![bits[3]] } else { vec![] });
+    }
+}
+
+fn all_threads_that_sleep_can_be_woken() {
+    let root = Root::new();
+    let participant = root.join();
+    let mut collector = Collector::new(&participant).unwrap();
+    for _ in 0..50 {
+        let begin = Instant::now();
+        std::thread::scope(|scope| {
+            let sleepers = [(); 3].map(|()| sleeping(scope, &mut collector));
+            collected(&mut collector);
+            collector.bell().ring(); // nobody sleeps, as far as it sees
+            collector.bell().ring_all();
+            sleepers.into_iter().for_each(|sleeper| sleeper.join().unwrap());
+        });
+        assert!(begin.elapsed() < PATIENCE, "a thread sleeps on");
+    }
 }
 
 fn publishers_that_come_are_news() {

@@ -22,7 +22,7 @@ pub fn measure(listener: &mut Listener, time: Duration) -> Result<Vec<Idle>> {
     for kind in Kind::ALL {
         let Some(mut executor) = kind.executor() else { continue };
         executor.add_node(listener.node())?;
-        let canceler = executor.canceler();
+        let canceler = executor.handle();
         let usage: Result<Usage> = std::thread::scope(|scope| {
             let watch = scope.spawn(move || {
                 let usage = watch(time).map_err(|error| error.to_string());

@@ -14,8 +14,13 @@ use std::{sync::Arc, time::Duration};
 /// The time limit for the delivery of all messages after the last one was published.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// The subscriptions to a number of topics.
+/// The period of the timers that are not due.
+const IDLE_PERIOD: Duration = Duration::from_secs(3600);
+
+/// The subscriptions to a number of topics, and idle timers.
 pub struct Listener {
+    name: String,
+    timers: usize,
     /// The node that has the callbacks.
     node: Node,
     meter: Arc<Meter>,
@@ -26,19 +31,23 @@ pub struct Listener {
 
 impl Listener {
     /// Subscribes to that number of topics, and makes the other side publish on them; returns when both are matched.
-    pub fn new(peer: &mut Peer, meter: &Arc<Meter>, topics: usize) -> Result<Listener> {
-        let node = play::node(std::process::id(), &format!("listener_{topics}"))?;
+    pub fn new(peer: &mut Peer, meter: &Arc<Meter>, topics: usize, timers: usize) -> Result<Listener> {
+        let listener = format!("listener_{topics}_{timers}");
+        let node = play::node(std::process::id(), &listener)?;
+        for _ in 0..timers {
+            node.create_timer_with_callback(IDLE_PERIOD, |_| ())?;
+        }
         // The threads of a multi-threaded executor may run any of them.
         let group = node.create_callback_group(CallbackGroupType::Reentrant);
         let mut subscriptions = Vec::new();
         for topic in 0..topics {
-            let name = name(topics, topic);
+            let name = name(&listener, topics, topic);
             subscriptions.push(node.create_subscription(&name, qos(topics))?);
             let meter = meter.clone();
             let subscription = node.create_subscription::<Note>(&name, qos(topics))?;
             group.add_callback(subscription, move |_, note| meter.note(note.message_info()));
         }
-        peer.say(&format!("publish {topics}"))?;
+        peer.say(&format!("publish {listener} {topics}"))?;
         peer.expect_ok()?;
         for subscription in &mut subscriptions {
             if subscription.publisher_count()? != 1 {
@@ -46,12 +55,17 @@ impl Listener {
             }
         }
         let wait_set = WaitSet::new(&node)?;
-        Ok(Listener { node, meter: meter.clone(), subscriptions, wait_set })
+        Ok(Listener { name: listener, timers, node, meter: meter.clone(), subscriptions, wait_set })
     }
 
     /// The number of topics.
     pub fn topics(&self) -> usize {
         self.subscriptions.len()
+    }
+
+    /// Whether it has the topics and timers of that load.
+    pub fn is_for(&self, load: Load) -> bool {
+        (self.topics(), self.timers) == (load.topics, load.timers)
     }
 
     /// The node of the callbacks.
@@ -65,16 +79,16 @@ impl Listener {
         executor.add_node(&self.node)?;
         // Messages that were published for the wait set are there, too.
         while executor.spin_some(Duration::MAX)? > 0 {}
-        self.meter.begin(load.count, Some(executor.canceler()));
-        while_publishing(peer, load, &self.meter, || Ok(executor.spin()?))?;
+        self.meter.begin(load.count, vec![executor.handle()]);
+        while_publishing(peer, &self.name, load, &self.meter, || Ok(executor.spin()?))?;
         Ok(self.meter.result())
     }
 
     fn wait_set_turn(&mut self, peer: &mut Peer, load: Load) -> Result<Turn> {
-        let Listener { meter, subscriptions, wait_set, .. } = self;
+        let Listener { name, meter, subscriptions, wait_set, .. } = self;
         take_all(subscriptions, meter)?;
-        meter.begin(load.count, None);
-        while_publishing(peer, load, meter, || {
+        meter.begin(load.count, Vec::new());
+        while_publishing(peer, name, load, meter, || {
             while !meter.is_over() {
                 let mut waitables: Vec<&mut dyn Waitable> =
                     subscriptions.iter_mut().map(|subscription| subscription as &mut dyn Waitable).collect();
@@ -99,8 +113,14 @@ fn take_all(subscriptions: &mut [Subscription<Note>], meter: &Meter) -> Result<(
 }
 
 /// Spins while the other side publishes; cancels the spin if messages were lost.
-fn while_publishing(peer: &mut Peer, load: Load, meter: &Meter, spin: impl FnOnce() -> Result<()>) -> Result<()> {
-    peer.say(&format!("turn {} {} {}", load.topics, load.rate, load.count))?;
+pub fn while_publishing(
+    peer: &mut Peer,
+    listener: &str,
+    load: Load,
+    meter: &Meter,
+    spin: impl FnOnce() -> Result<()>,
+) -> Result<()> {
+    peer.say(&format!("turn {listener} {} {}", load.period().as_nanos(), load.count))?;
     peer.expect_ready()?;
     std::thread::scope(|scope| {
         let watch = scope.spawn(|| {

@@ -1,12 +1,13 @@
 //! `cargo bench -p gantry --bench executors`: the cost of executors for each message, in CPU time and latency, and of idle ones.
 //!
 //! Another process, this program started again, publishes on 1 … 1000 topics on a schedule of absolute times; callbacks for all
-//! of them run under each executor in turn. Invariants:
+//! of them run under each executor in turn, with idle timers beside them, and callbacks that block. Invariants:
 //! - Everything is measured in one run, in turns of a fraction of a second: figures are compared within such a cycle.
 //! - All executors run the same callbacks of the same node, which moves from one to the next; the loop around a wait set has
 //!   subscriptions of its own to the same topics.
 //! - Every turn publishes the same number of messages; the report shows an executor that does not deliver all of them.
 
+mod blocking;
 mod idle;
 mod kind;
 mod listener;
@@ -17,6 +18,7 @@ mod row;
 mod statistics;
 
 use bench_support::{Benchmark, Options, Result, cpus, cpus::Cpus, peer, usage};
+use blocking::Blocking;
 use listener::Listener;
 use meter::Meter;
 use std::{process::ExitCode, sync::Arc, time::Duration};
@@ -28,12 +30,12 @@ Measures what executors cost for each message, and what idle ones do.
 
 cargo bench -p gantry --bench executors [-- OPTIONS]
 
-  --quick       measure for 11 seconds instead of 150, in shorter turns
+  --quick       measure for 17 seconds instead of 200, in shorter turns
   --only NAMES  only what has one of these in its name, as in \"events 10@,single-threaded 10@\"; for profilers
   --help        this
 ",
-    seconds: 150.0,
-    quick_seconds: 11.0,
+    seconds: 200.0,
+    quick_seconds: 17.0,
 };
 
 fn main() -> ExitCode {
@@ -46,23 +48,32 @@ fn measure(options: &Options) -> Result<()> {
     let _joined = play::node(std::process::id(), "measure")?;
     let meter = Arc::new(Meter::new()?);
     let mut rows = row::all(options);
-    let mut listeners = Vec::new();
-    for topics in row::TOPICS.into_iter().filter(|&topics| rows.iter().any(|row| row.load.topics == topics)) {
-        listeners.push(Listener::new(&mut peer, &meter, topics)?);
+    let mut listeners: Vec<Listener> = Vec::new();
+    for load in rows.iter().map(|row| row.load) {
+        if !listeners.iter().any(|listener| listener.is_for(load)) {
+            listeners.push(Listener::new(&mut peer, &meter, load.topics, load.timers)?);
+        }
     }
+    let mut blocking = if options.only.is_empty() { Some(Blocking::new(&mut peer, &meter)?) } else { None };
     let idle_time = if options.is_quick { Duration::from_millis(500) } else { Duration::from_secs(3) };
-    let idle = listeners.last_mut().map(|listener| idle::measure(listener, idle_time)).transpose()?;
+    let idle = listeners
+        .iter_mut()
+        .max_by_key(|listener| listener.topics())
+        .map(|listener| idle::measure(listener, idle_time))
+        .transpose()?;
     let cycles = options.cycles(|cycle| {
-        let count = rows.len();
-        for place in 0..count {
-            // The first executor after another load has cold caches, so each cycle begins with another executor.
-            let row = &mut rows[row::rotated(place, cycle, count)];
-            let listener = listeners.iter_mut().find(|listener| listener.topics() == row.load.topics);
-            let turn = listener.ok_or("no listener has so many topics")?.turn(&mut peer, row.kind, row.load)?;
+        // The first executor after another load has cold caches, so each cycle begins with another executor.
+        for index in row::order(&rows, cycle) {
+            let row = &mut rows[index];
+            let listener = listeners.iter_mut().find(|listener| listener.is_for(row.load));
+            let turn = listener.ok_or("no listener has that load")?.turn(&mut peer, row.kind, row.load)?;
             row.statistics.add_turn(turn);
+        }
+        if let Some(blocking) = &mut blocking {
+            blocking.cycle(&mut peer)?;
         }
         Ok(())
     })?;
     peer.end()?;
-    report::print(&cpus, cycles, &rows, &idle.unwrap_or_default())
+    report::print(&cpus, cycles, &rows, &idle.unwrap_or_default(), blocking.as_ref())
 }

@@ -5,7 +5,7 @@
 //! endpoints once a second: a turn with such a check would look far worse than the next one.
 
 use crate::Result;
-use gantry::{Canceler, SampleInfo};
+use gantry::{ExecutorHandle, SampleInfo};
 use rustix::time::{ClockId, clock_gettime};
 use std::{
     path::PathBuf,
@@ -29,6 +29,8 @@ pub struct Meter {
     latencies_ns: Vec<AtomicU64>,
     first_cpu_ns: AtomicU64,
     last_cpu_ns: AtomicU64,
+    first_ns: AtomicU64,
+    last_ns: AtomicU64,
     /// The scheduler's account of the control thread.
     control: PathBuf,
     end: Mutex<End>,
@@ -38,7 +40,7 @@ pub struct Meter {
 #[derive(Default)]
 struct End {
     is_over: bool,
-    canceler: Option<Canceler>,
+    cancelers: Vec<ExecutorHandle>,
 }
 
 /// The result of a turn.
@@ -49,6 +51,8 @@ pub struct Turn {
     pub latencies_ns: Vec<u64>,
     /// CPU time of the executor's threads for each message, ns.
     pub cpu_ns: f64,
+    /// From the end of the first callback to the end of the last one, ns.
+    pub wall_ns: u64,
 }
 
 impl Meter {
@@ -71,15 +75,17 @@ impl Meter {
             latencies_ns: (0..MOST).map(|_| AtomicU64::new(0)).collect(),
             first_cpu_ns: AtomicU64::new(0),
             last_cpu_ns: AtomicU64::new(0),
+            first_ns: AtomicU64::new(0),
+            last_ns: AtomicU64::new(0),
             control,
             end: Mutex::default(),
             ended: Condvar::new(),
         })
     }
 
-    /// Begins a turn of that number of messages; the executor is canceled at its end.
-    pub fn begin(&self, expected: usize, canceler: Option<Canceler>) {
-        *self.end() = End { is_over: false, canceler };
+    /// Begins a turn of that number of messages; the executors are canceled at its end.
+    pub fn begin(&self, expected: usize, cancelers: Vec<ExecutorHandle>) {
+        *self.end() = End { is_over: false, cancelers };
         self.delivered.store(0, Relaxed);
         self.expected.store(expected, Release);
     }
@@ -97,6 +103,7 @@ impl Meter {
             slot.store(latency_ns, Relaxed);
         }
         if place == 0 {
+            self.first_ns.store(ns(ClockId::Monotonic), Relaxed);
             self.first_cpu_ns.store(self.cpu_ns(), Relaxed);
         }
         if place + 1 == expected {
@@ -109,7 +116,8 @@ impl Meter {
         let mut end = self.end();
         if !std::mem::replace(&mut end.is_over, true) {
             self.last_cpu_ns.store(self.cpu_ns(), Relaxed);
-            end.canceler.take().iter().for_each(Canceler::cancel);
+            self.last_ns.store(ns(ClockId::Monotonic), Relaxed);
+            end.cancelers.drain(..).for_each(|canceler| canceler.cancel());
             self.ended.notify_all();
         }
     }
@@ -132,7 +140,8 @@ impl Meter {
             self.latencies_ns[..self.delivered.load(Relaxed).min(MOST)].iter().map(|slot| slot.load(Relaxed)).collect();
         let cpu_ns = self.last_cpu_ns.load(Relaxed).saturating_sub(self.first_cpu_ns.load(Relaxed));
         let cpu_ns = cpu_ns as f64 / latencies_ns.len().saturating_sub(1).max(1) as f64;
-        Turn { published, latencies_ns, cpu_ns }
+        let wall_ns = self.last_ns.load(Relaxed).saturating_sub(self.first_ns.load(Relaxed));
+        Turn { published, latencies_ns, cpu_ns, wall_ns }
     }
 
     /// The CPU time of all threads but the control thread; of that one, too, if the kernel has no account of it.

@@ -1,13 +1,12 @@
 //! The other process: it publishes on many topics, one after the other, on a schedule of absolute times.
 //!
-//! Lines are `publish TOPICS` (makes the publishers), `turn TOPICS RATE COUNT` and `end` (`peer`).
+//! Lines are `publish LISTENER TOPICS` (makes the publishers), `turn LISTENER PERIOD_NS COUNT` and `end` (`peer`).
 
 use crate::{
     Result,
     cpus::Cpus,
     meter,
     peer::{self, Role},
-    row::Load,
 };
 use gantry::{Node, Publisher, Qos};
 use gantry_cdr::PlainMessage;
@@ -38,9 +37,9 @@ impl PlainMessage for Note {
     const DEFINITION: &'static str = "uint64[8] data\n";
 }
 
-/// The name of a topic, one of `topics`.
-pub fn name(topics: usize, topic: usize) -> String {
-    format!("/of_{topics}/topic_{topic}")
+/// The name of a topic, one of `topics` of a listener.
+pub fn name(listener: &str, topics: usize, topic: usize) -> String {
+    format!("/{listener}/of_{topics}/topic_{topic}")
 }
 
 /// A node in a domain of this run, which other programs on this machine do not use.
@@ -53,8 +52,9 @@ pub fn qos(topics: usize) -> Qos {
     Qos::default().reliable().volatile().keep_last((DEPTH / topics).max(LEAST_DEPTH) as u32)
 }
 
-/// The publishers on a number of topics.
+/// The publishers on the topics of a listener.
 struct Talker {
+    listener: String,
     publishers: Vec<Publisher<Note>>,
     /// The index of the next publisher.
     next: usize,
@@ -74,15 +74,15 @@ pub fn play(words: &[String]) -> Result<()> {
 fn obey(line: &str, node: &Node, talkers: &mut Vec<Talker>, output: &mut dyn Write) -> Result<()> {
     let words: Vec<&str> = line.split(' ').collect();
     match words[..] {
-        ["publish", topics] => {
-            talkers.push(Talker::new(node, topics.parse()?)?);
+        ["publish", listener, topics] => {
+            talkers.push(Talker::new(node, listener, topics.parse()?)?);
             Ok(())
         }
-        ["turn", topics, rate, count] => {
-            let load = Load { topics: topics.parse()?, rate: rate.parse()?, count: count.parse()? };
-            let talker = talkers.iter_mut().find(|talker| talker.publishers.len() == load.topics);
+        ["turn", listener, period_ns, count] => {
+            let (period_ns, count) = (period_ns.parse()?, count.parse()?);
+            let talker = talkers.iter_mut().find(|talker| talker.listener == listener);
             peer::ready(output)?;
-            talker.ok_or_else(|| format!("there are no publishers on {topics} topics"))?.publish(load)
+            talker.ok_or_else(|| format!("there are no publishers for {listener}"))?.publish(period_ns, count)
         }
         ["end"] => Ok(()),
         _ => Err(format!("the benchmark said {line:?}, which means nothing").into()),
@@ -90,29 +90,29 @@ fn obey(line: &str, node: &Node, talkers: &mut Vec<Talker>, output: &mut dyn Wri
 }
 
 impl Talker {
-    fn new(node: &Node, topics: usize) -> Result<Talker> {
+    fn new(node: &Node, listener: &str, topics: usize) -> Result<Talker> {
         let mut publishers = Vec::new();
         for topic in 0..topics {
-            let mut publisher = node.create_publisher(&name(topics, topic), qos(topics))?;
+            let mut publisher = node.create_publisher(&name(listener, topics, topic), qos(topics))?;
             if !publisher.wait_for_subscriptions(2, PATIENCE)? {
                 let why = publisher.mismatches()?.join("; ");
                 return Err(format!("{} has not two subscriptions: {why}", publisher.topic()).into());
             }
             publishers.push(publisher);
         }
-        Ok(Talker { publishers, next: 0 })
+        Ok(Talker { listener: listener.to_owned(), publishers, next: 0 })
     }
 
-    fn publish(&mut self, load: Load) -> Result<()> {
+    fn publish(&mut self, period_ns: u64, count: usize) -> Result<()> {
         let mut due_ns = meter::ns(ClockId::Monotonic) + PAUSE.as_nanos() as u64;
-        for _ in 0..load.count {
+        for _ in 0..count {
             sleep_until(due_ns)?;
             let publisher = &mut self.publishers[self.next];
             let mut note = publisher.loan()?;
             note.0 = [due_ns; 8];
             publisher.publish(note).map_err(gantry::Error::from)?;
-            self.next = (self.next + 1) % load.topics;
-            due_ns += load.period().as_nanos() as u64;
+            self.next = (self.next + 1) % self.publishers.len();
+            due_ns += period_ns;
         }
         std::thread::sleep(PAUSE);
         Ok(())

@@ -1,16 +1,25 @@
 //! The printed report: the machine, two tables, the comparisons.
 //!
 //! Programs read the lines that begin with "ratio ": each is exactly `ratio NAME LOAD VALUE`, and no other line begins
-//! so. LOAD is TOPICS@RATE, or `all`: the geometric mean of all loads.
+//! so. LOAD is TOPICS@RATE, with `+TIMERStimers` if there are idle timers, or `all`: the geometric mean of all loads.
 
-use crate::{Result, cpus::Cpus, idle::Idle, kind::Kind, row::Row, statistics::Statistics, usage::Usage};
+use crate::{
+    Result,
+    blocking::Blocking,
+    cpus::Cpus,
+    idle::Idle,
+    kind::Kind,
+    row::{Load, Row, TIMERS},
+    statistics::Statistics,
+    usage::Usage,
+};
 use std::io::Write;
 
 /// The executors that are compared with the single-threaded one.
 const COMPARED: [Kind; 2] = [Kind::Events, Kind::MultiThreaded];
 
 /// Prints the report.
-pub fn print(cpus: &Cpus, cycles: usize, rows: &[Row], idle: &[Idle]) -> Result<()> {
+pub fn print(cpus: &Cpus, cycles: usize, rows: &[Row], idle: &[Idle], blocking: Option<&Blocking>) -> Result<()> {
     let mut output = std::io::stdout().lock();
     writeln!(output, "CPUs      {:?}, of both processes", cpus.all())?;
     writeln!(output, "turns     {cycles} cycles, each with one turn of each row")?;
@@ -27,10 +36,10 @@ pub fn print(cpus: &Cpus, cycles: usize, rows: &[Row], idle: &[Idle]) -> Result<
         write!(output, "idle      {:<15} {topics} topics: {cpu_ms:.2} ms of CPU a second, ", kind.name())?;
         writeln!(output, "{control_ms:.2} of them in the control thread; {wakes:.0} wake-ups")?;
     }
-    write!(output, "\n{:>10} {:<15} {:>9}", "load", "", "CPU ns")?;
+    write!(output, "\n{:>20} {:<15} {:>9}", "load", "", "CPU ns")?;
     writeln!(output, " {:>9} {:>9} {:>9} {:>9} {:>9}", "p50 µs", "p99 µs", "p99.9 µs", "max µs", "delivered")?;
     for Row { kind, load, statistics } in rows {
-        write!(output, "{:>10} {:<15} {:>9.0}", load.name(), kind.name(), statistics.cpu_ns())?;
+        write!(output, "{:>20} {:<15} {:>9.0}", load.name(), kind.name(), statistics.cpu_ns())?;
         for latency_ns in statistics.latencies_ns([0.5, 0.99, 0.999, 1.0]) {
             write!(output, " {:>9.1}", latency_ns / 1e3)?;
         }
@@ -43,7 +52,39 @@ pub fn print(cpus: &Cpus, cycles: usize, rows: &[Row], idle: &[Idle]) -> Result<
         print_ratios(&mut output, rows, kind, "cpu", Statistics::cpu_ns)?;
         print_ratios(&mut output, rows, kind, "p99", Statistics::p99_ns)?;
     }
+    for timers in TIMERS.into_iter().filter(|&timers| timers > 0) {
+        print_timers(&mut output, rows, timers)?;
+    }
+    if let Some(blocking) = blocking {
+        writeln!(output, "ratio blocking/4-single-threaded-throughput all {:.3}", blocking.ratio())?;
+    }
     Ok(())
+}
+
+/// The CPU time with that number of idle timers, in that without, for each executor.
+fn print_timers(output: &mut impl Write, rows: &[Row], timers: usize) -> Result<()> {
+    let name = format!("timers-{timers}/0");
+    let mut all = Vec::new();
+    for kind in Kind::ALL {
+        let ratios = rows.iter().filter(|row| row.kind == kind && row.load.timers == timers).filter_map(|row| {
+            let base = Load { timers: 0, ..row.load };
+            let base = rows.iter().find(|base_row| base_row.kind == kind && base_row.load == base)?;
+            Some(row.statistics.cpu_ns() / base.statistics.cpu_ns())
+        });
+        let ratios: Vec<f64> = ratios.collect();
+        if !ratios.is_empty() {
+            writeln!(output, "ratio {name} {} {:.3}", kind.name(), geometric_mean(&ratios))?;
+        }
+        all.extend(ratios);
+    }
+    if !all.is_empty() {
+        writeln!(output, "ratio {name} all {:.3}", geometric_mean(&all))?;
+    }
+    Ok(())
+}
+
+fn geometric_mean(ratios: &[f64]) -> f64 {
+    (ratios.iter().map(|ratio| ratio.ln()).sum::<f64>() / ratios.len() as f64).exp()
 }
 
 fn print_ratios(
@@ -54,16 +95,16 @@ fn print_ratios(
     figure: fn(&Statistics) -> f64,
 ) -> Result<()> {
     let name = format!("{}/{}-{what}", kind.name(), Kind::SingleThreaded.name());
-    let (mut logarithms, mut count) = (0.0, 0);
+    let mut ratios = Vec::new();
     for row in rows.iter().filter(|row| row.kind == kind) {
         let base = rows.iter().find(|base| base.kind == Kind::SingleThreaded && base.load == row.load);
         let Some(base) = base else { continue };
         let ratio = figure(&row.statistics) / figure(&base.statistics);
         writeln!(output, "ratio {name} {} {ratio:.3}", row.load.name())?;
-        (logarithms, count) = (logarithms + ratio.ln(), count + 1);
+        ratios.push(ratio);
     }
-    if count > 0 {
-        writeln!(output, "ratio {name} all {:.3}", (logarithms / f64::from(count)).exp())?;
+    if !ratios.is_empty() {
+        writeln!(output, "ratio {name} all {:.3}", geometric_mean(&ratios))?;
     }
     Ok(())
 }

@@ -5,6 +5,10 @@ use std::time::Duration;
 
 /// The numbers of topics.
 pub const TOPICS: [usize; 4] = [1, 10, 100, 1000];
+/// The numbers of idle timers beside `TIMED_TOPICS` topics.
+pub const TIMERS: [usize; 3] = [0, 100, 10_000];
+/// The topics of a load with timers.
+pub const TIMED_TOPICS: usize = 10;
 /// Messages per second on all topics together, and messages of a turn: few, so that other work of the machine disturbs few turns.
 const RATES: [(u32, usize); 3] = [(100, 20), (1000, 60), (10_000, 400)];
 
@@ -13,6 +17,8 @@ const RATES: [(u32, usize); 3] = [(100, 20), (1000, 60), (10_000, 400)];
 pub struct Load {
     /// The number of topics, which take turns.
     pub topics: usize,
+    /// The number of timers that are not due.
+    pub timers: usize,
     /// Messages per second on all topics together.
     pub rate: u32,
     /// The number of messages.
@@ -32,7 +38,8 @@ pub struct Row {
 impl Load {
     /// Its name in comparisons.
     pub fn name(&self) -> String {
-        format!("{}@{}", self.topics, self.rate)
+        let timers = if self.timers == 0 { String::new() } else { format!("+{}timers", self.timers) };
+        format!("{}@{}{timers}", self.topics, self.rate)
     }
 
     /// The time from one message to the next.
@@ -44,11 +51,12 @@ impl Load {
 /// All rows that the options ask for.
 pub fn all(options: &Options) -> Vec<Row> {
     let shorter = if options.is_quick { 2 } else { 1 };
+    let timed = TIMERS.into_iter().filter(|&timers| timers > 0).map(|timers| (TIMED_TOPICS, timers));
     let mut rows = Vec::new();
-    for topics in TOPICS {
+    for (topics, timers) in TOPICS.into_iter().map(|topics| (topics, 0)).chain(timed) {
         for (rate, count) in RATES {
-            let load = Load { topics, rate, count: count / shorter };
-            for kind in Kind::ALL {
+            let load = Load { topics, timers, rate, count: count / shorter };
+            for kind in Kind::ALL.into_iter().filter(|&kind| timers == 0 || kind != Kind::WaitSet) {
                 let name = format!("{} {}", kind.name(), load.name());
                 if options.only.split(',').any(|part| name.contains(part)) {
                     rows.push(Row { kind, load, statistics: Statistics::default() });
@@ -59,10 +67,12 @@ pub fn all(options: &Options) -> Vec<Row> {
     rows
 }
 
-/// The row at an index of a cycle: the rows of a load begin with another executor in each cycle.
-pub fn rotated(place: usize, cycle: usize, count: usize) -> usize {
-    let kinds = Kind::ALL.len();
-    let (first, nth) = (place / kinds * kinds, place % kinds);
-    let here = kinds.min(count - first);
-    first + (nth + cycle) % here
+/// The order of the rows in a cycle: those of a load begin with another executor in each.
+pub fn order(rows: &[Row], cycle: usize) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..rows.len()).collect();
+    for same_load in order.chunk_by_mut(|&one, &other| rows[one].load == rows[other].load) {
+        let count = same_load.len();
+        same_load.rotate_left(cycle % count);
+    }
+    order
 }

@@ -19,7 +19,7 @@ pub struct Statistics {
 impl Statistics {
     /// Adds a turn.
     pub fn add_turn(&mut self, turn: Turn) {
-        let Turn { published, mut latencies_ns, cpu_ns } = turn;
+        let Turn { published, mut latencies_ns, cpu_ns, .. } = turn;
         latencies_ns.sort_unstable();
         self.published += published;
         self.cpus_ns.push(cpu_ns);

@@ -1,6 +1,11 @@
 //! The properties of a group that executors read.
 
-use std::sync::atomic::AtomicBool;
+use crate::wait::lock;
+use gantry_shm::SchedulingPolicy;
+use std::sync::{
+    Mutex,
+    atomic::{AtomicBool, AtomicI32, Ordering::Relaxed},
+};
 
 /// The rule for running the callbacks of a group at the same time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,7 +20,56 @@ pub enum CallbackGroupType {
 /// The properties of a group that executors read.
 pub(crate) struct Group {
     pub(crate) kind: CallbackGroupType,
-    pub(crate) priority: i32,
+    priority: AtomicI32,
+    /// The executor of the node runs the group, too.
+    is_added_with_node: AtomicBool,
+    thread: Mutex<ThreadOptions>,
     /// A callback of a mutually exclusive group runs. W, R: under the executor's lock.
     pub(crate) is_busy: AtomicBool,
+}
+
+/// The properties of the thread that a group has in an executor with a thread per group; the default is to inherit
+/// those of the thread that spins.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ThreadOptions {
+    pub(crate) policy: Option<SchedulingPolicy>,
+    /// The CPUs on which it may run; empty: inherited.
+    pub(crate) cpus: Vec<usize>,
+}
+
+impl Group {
+    pub(crate) fn new(kind: CallbackGroupType) -> Group {
+        Group {
+            kind,
+            priority: AtomicI32::new(0),
+            is_added_with_node: AtomicBool::new(true),
+            thread: Mutex::default(),
+            is_busy: AtomicBool::new(false),
+        }
+    }
+
+    /// Higher ones run first.
+    pub(crate) fn priority(&self) -> i32 {
+        self.priority.load(Relaxed)
+    }
+
+    pub(crate) fn set_priority(&self, priority: i32) {
+        self.priority.store(priority, Relaxed);
+    }
+
+    pub(crate) fn is_added_with_node(&self) -> bool {
+        self.is_added_with_node.load(Relaxed)
+    }
+
+    pub(crate) fn set_added_with_node(&self, is_added: bool) {
+        self.is_added_with_node.store(is_added, Relaxed);
+    }
+
+    pub(crate) fn thread(&self) -> ThreadOptions {
+        lock(&self.thread).clone()
+    }
+
+    pub(crate) fn set_thread(&self, change: impl FnOnce(&mut ThreadOptions)) {
+        change(&mut lock(&self.thread));
+    }
 }

@@ -1,50 +1,89 @@
 //! Executors run the callbacks of nodes; a wait set waits without callbacks.
 //!
-//! All executors share the ready queue; `single`, `events` and `multi` are the orders in which callbacks run, a step at
-//! a time (`steps`). An idle executor sleeps in one futex, independent of the number of topics.
+//! All executors share the ready queue; `single`, `event_queue` and `lanes` (of `multi`) are the orders in which
+//! callbacks run, a step at a time (`steps`), or on the threads of a `worker_pool`; `isolated` has an executor for each
+//! callback group. An idle executor sleeps in one futex, independent of the number of topics.
 
+mod event_queue;
 mod events;
+mod group_thread;
+mod handle;
+mod isolated;
+mod lanes;
+mod members;
 mod multi;
+mod order;
 mod ready_queue;
 mod registered_callback;
 mod single;
+mod slow_run;
+mod spin_node;
 mod steps;
 #[cfg(test)]
 mod tests;
 mod wait_set;
 mod wake_signal;
+mod worker_pool;
 
-pub use events::{EventsExecutor, Overflow};
+pub use event_queue::Overflow;
+pub use events::EventsExecutor;
+pub use handle::ExecutorHandle;
+pub use isolated::CallbackIsolatedExecutor;
 pub use multi::MultiThreadedExecutor;
 pub use single::SingleThreadedExecutor;
+pub use spin_node::{spin, spin_all, spin_some, spin_until_complete};
 pub use wait_set::WaitSet;
 
-use crate::{error::Result, node::Node};
+use crate::{
+    error::Result,
+    node::{CallbackGroup, Node},
+};
+use members::Member;
 use std::{
-    sync::Arc,
+    pin::pin,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering::*},
+    },
+    task::{Context, Poll, Wake, Waker},
     time::{Duration, Instant},
 };
-use steps::ExecutorSteps;
-use wake_signal::WakeSignal;
+use steps::{ExecutorSteps, deadline_after, within_spin};
 
-/// Runs the callbacks of nodes of one domain. A node is in one executor at a time. The trait is sealed: only this crate
-/// implements it.
+/// Runs the callbacks of nodes of one domain. A node is in one executor at a time, and so is a callback group. The
+/// trait is sealed: only this crate implements it.
 ///
 /// # Real-time
 /// Executors lock each callback, allocate and make system calls between callbacks. A real-time loop takes and publishes
 /// itself.
 pub trait Executor: ExecutorSteps {
-    /// Adds a node: the executor runs its callbacks, including those that are added later.
+    /// Adds a node: the executor runs its callbacks, including those that are added later, except those of groups that
+    /// another executor has.
     ///
     /// # Errors
     /// The node is in an executor already, or of another domain than this executor's nodes; no waiter could be set up.
     fn add_node(&mut self, node: &Node) -> Result<()> {
-        self.ready_queue().add_node(node)
+        self.ready_queue().add(Member::Node(node.clone()), None)
     }
 
-    /// Removes a node; does nothing if the node is not in this executor.
+    /// Removes a node; does nothing if the node is not in this executor. Groups that were added by themselves stay.
     fn remove_node(&mut self, node: &Node) {
-        self.ready_queue().remove_node(node);
+        self.ready_queue().remove(&Member::Node(node.clone()));
+    }
+
+    /// Adds a callback group by itself: the executor runs its callbacks, including those that are added later. So the
+    /// groups of one node can be in several executors, each on a thread of its own.
+    ///
+    /// # Errors
+    /// As [`Executor::add_node`]; the group is in another executor with its node.
+    fn add_callback_group(&mut self, group: &CallbackGroup) -> Result<()> {
+        self.ready_queue().add(Member::Group(group.clone()), None)
+    }
+
+    /// Removes a callback group that was added by itself; does nothing if there is none. The executor of its node runs
+    /// it from then on.
+    fn remove_callback_group(&mut self, group: &CallbackGroup) {
+        self.ready_queue().remove(&Member::Group(group.clone()));
     }
 
     /// Runs callbacks until a cancel or a shutdown ([`shutdown`](crate::shutdown); a spin after it returns at once). An
@@ -52,9 +91,9 @@ pub trait Executor: ExecutorSteps {
     /// thread ends the spin with that panic; the executor can spin again.
     ///
     /// # Errors
-    /// The executor has no node; the process forked.
+    /// The executor has no node and no group; the process forked.
     fn spin(&mut self) -> Result<()> {
-        self.spin_while(None, &mut || true)
+        self.spin_while(None, None)
     }
 
     /// Waits until a callback may run, and runs one; `false` after `timeout` or a cancel.
@@ -62,23 +101,25 @@ pub trait Executor: ExecutorSteps {
     /// # Errors
     /// As [`Executor::spin`].
     fn spin_once(&mut self, timeout: Duration) -> Result<bool> {
-        let deadline = Instant::now().checked_add(timeout);
-        self.ready_queue().check()?;
-        loop {
-            self.gather();
-            if self.ready_queue().signal.is_canceled() {
-                self.ready_queue().signal.reset_cancel();
-                return Ok(false);
+        let deadline = deadline_after(timeout);
+        within_spin(self, |executor| {
+            loop {
+                executor.gather();
+                let signal = executor.ready_queue().signal.clone();
+                if signal.is_canceled() {
+                    signal.reset_cancel();
+                    return Ok(false);
+                }
+                if executor.step() {
+                    signal.reset_cancel(); // a cancel by the callback, or during its run
+                    return Ok(true);
+                }
+                if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+                    return Ok(false);
+                }
+                executor.ready_queue().sleep(deadline)?;
             }
-            if self.step() {
-                self.ready_queue().signal.reset_cancel(); // a cancel by the callback, or during its run
-                return Ok(true);
-            }
-            if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
-                return Ok(false);
-            }
-            self.ready_queue().sleep(deadline)?;
-        }
+        })
     }
 
     /// Runs the callbacks that have something now, without waiting, and returns the number of runs. The limit
@@ -88,52 +129,95 @@ pub trait Executor: ExecutorSteps {
     /// # Errors
     /// As [`Executor::spin`].
     fn spin_some(&mut self, max_duration: Duration) -> Result<usize> {
-        let deadline = (!max_duration.is_zero()).then(|| Instant::now().checked_add(max_duration)).flatten();
-        self.ready_queue().check()?;
-        self.gather();
-        let mut ran = 0;
-        while !self.ready_queue().signal.is_canceled() && self.step() {
-            ran += 1;
-            if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
-                break;
-            }
-        }
-        self.ready_queue().signal.reset_cancel();
-        Ok(ran)
+        self.run_ready(max_duration, false)
+    }
+
+    /// Runs callbacks, without waiting, until none has anything to do, and returns the number of runs. The limit
+    /// `max_duration` (0: none) is checked between two callbacks.
+    ///
+    /// # Errors
+    /// As [`Executor::spin`].
+    fn spin_all(&mut self, max_duration: Duration) -> Result<usize> {
+        self.run_ready(max_duration, true)
     }
 
     /// Runs callbacks until `condition` holds, which is checked before each wait and after each callback; `false` after
-    /// `timeout` or a cancel.
+    /// `timeout` or a cancel. A thread that makes the condition true calls [`ExecutorHandle::wake`], so that it is
+    /// noticed at once. An executor with threads runs callbacks on them all, and the calling thread checks the
+    /// condition.
     ///
     /// # Errors
     /// As [`Executor::spin`].
     fn spin_until(&mut self, timeout: Duration, condition: &mut dyn FnMut() -> bool) -> Result<bool> {
-        let deadline = Instant::now().checked_add(timeout);
         let mut holds = false;
-        self.spin_while(deadline, &mut || {
+        let mut goes_on = || {
             holds = condition();
             !holds
-        })?;
+        };
+        self.spin_while(deadline_after(timeout), Some(&mut goes_on))?;
         Ok(holds)
     }
 
-    /// A handle that cancels a spin from another thread or from a callback.
-    fn canceler(&mut self) -> Canceler {
-        Canceler(self.ready_queue().signal.clone())
+    /// Runs callbacks until `future` is complete, and returns its value; `None` after `timeout` or a cancel. As
+    /// `spin_until_future_complete` of rclcpp, for any future: a client's response, a sample.
+    ///
+    /// ```
+    /// # use gantry::{Executor, Node, Qos, SingleThreadedExecutor};
+    /// # use gantry_msgs::std_msgs::UInt64;
+    /// # use std::time::Duration;
+    /// # fn main() -> gantry::Result<()> {
+    /// let node = Node::new("complete_doc_example")?;
+    /// let mut publisher = node.create_publisher::<UInt64>("complete_doc_example", Qos::default())?;
+    /// let mut subscription = node.create_subscription::<UInt64>("complete_doc_example", Qos::default())?;
+    /// node.create_timer_with_callback(Duration::from_millis(10), move |_| {
+    ///     let _ = publisher.publish_copy(&UInt64 { data: 7 });
+    /// })?;
+    /// let mut executor = SingleThreadedExecutor::new();
+    /// executor.add_node(&node)?;
+    /// let sample = executor.spin_until_complete(subscription.take_async(), Duration::from_secs(10))?;
+    /// assert_eq!(sample.unwrap()?.data, 7);
+    /// # Ok(()) }
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Executor::spin`].
+    fn spin_until_complete<F>(&mut self, future: F, timeout: Duration) -> Result<Option<F::Output>>
+    where
+        Self: Sized,
+        F: Future,
+    {
+        let (mut future, mut output) = (pin!(future), None);
+        let woken = Arc::new(FutureWaker { executor: self.handle().waker(), is_woken: AtomicBool::new(true) });
+        let waker = Waker::from(woken.clone());
+        self.spin_until(timeout, &mut || {
+            if woken.is_woken.swap(false, AcqRel)
+                && let Poll::Ready(value) = future.as_mut().poll(&mut Context::from_waker(&waker))
+            {
+                output = Some(value);
+            }
+            output.is_some()
+        })?;
+        Ok(output)
+    }
+
+    /// A handle for other threads and for callbacks: it cancels a spin, and adds and removes nodes meanwhile.
+    fn handle(&mut self) -> ExecutorHandle {
+        let ready_queue = self.ready_queue();
+        ExecutorHandle { signal: ready_queue.signal.clone(), members: ready_queue.members.clone() }
     }
 }
 
-/// Ends the spin of an executor.
-#[derive(Clone, Debug)]
-pub struct Canceler(Arc<WakeSignal>);
+impl<E: Executor + ?Sized> Executor for Box<E> {}
 
-impl Canceler {
-    /// Ends the current spin after the callback that runs now, or else the next spin before it begins.
-    ///
-    /// # Real-time
-    /// No allocation; one lock, which is held for some nanoseconds, and at most one system call. A signal handler must
-    /// not call it: see [`init`](crate::init).
-    pub fn cancel(&self) {
-        self.0.cancel();
+/// Wakes an executor that spins until a future is complete.
+struct FutureWaker {
+    executor: Waker,
+    is_woken: AtomicBool,
+}
+
+impl Wake for FutureWaker {
+    fn wake(self: Arc<FutureWaker>) {
+        self.is_woken.store(true, Release);
+        self.executor.wake_by_ref();
     }
 }

@@ -6,185 +6,311 @@
 //!   it pending.
 //! - A callback that may have something and is not pending has set a bit of the collector, is due, or was notified
 //!   (`WakeSignal`): each of these ends a sleep.
+//! - A callback whose subscription is muted is pending.
+//! - A timed callback that is not pending has its due time in `due`: its source calls its waker whenever that changes.
+//!   A callback whose source failed is pending, and in `due` with the time of the next try.
 
 use super::{
-    registered_callback::{NO_INDEX, RegisteredCallback},
+    members::{Member, Members},
+    registered_callback::RegisteredCallback,
+    slow_run::SlowRun,
     wake_signal::WakeSignal,
 };
 use crate::{
-    callback::{Callback, RunOutcome},
+    callback::{Callback, CallbackGroupType, EventKey, Group, RunOutcome, TakeOrder},
     context,
     error::{Error, Result},
-    log,
-    node::Node,
     time::monotonic_ns,
 };
 use gantry_shm::Collector;
 use std::{
-    sync::{Arc, atomic::Ordering::Relaxed},
+    collections::{BTreeSet, HashMap},
+    mem::take,
+    sync::{
+        Arc,
+        atomic::{Ordering::*, fence},
+    },
+    task::Waker,
     time::{Duration, Instant},
 };
 
 /// The pause before a callback whose source failed is tried again.
-const RETRY_AFTER: Duration = Duration::from_millis(100);
+const RETRY_AFTER_NS: u64 = 100_000_000;
 
 /// The callbacks of an executor's nodes, and which of them may run.
 #[derive(Default)]
 pub struct ReadyQueue {
     pub(crate) signal: Arc<WakeSignal>,
-    nodes: Vec<RegisteredNode>,
-    /// `None` without a node, and while a worker thread sleeps with it.
+    pub(crate) members: Arc<Members>,
+    /// The number of changes of the members, and the members, that `callbacks` holds.
+    members_version: u64,
+    registered_members: Vec<RegisteredMember>,
+    /// `None` without a member.
     pub(crate) collector: Option<Collector>,
     /// In the order of registration.
     callbacks: Vec<RegisteredCallback>,
     /// Indices of callbacks, by the bit of the collector; empty before the first registration.
     by_bit: Vec<Vec<usize>>,
-    /// Indices of callbacks that become ready by time.
-    timed: Vec<usize>,
-    /// Indices of pending callbacks that are not taken for a run yet.
-    ready: Vec<usize>,
-    /// Indices of pending callbacks whose source failed: they rest until `retry`.
-    failed: Vec<usize>,
-    retry: Option<Instant>,
-    next_due_ns: Option<u64>,
+    /// The times at which callbacks become ready by themselves, or are tried again, with their indices.
+    due: BTreeSet<(u64, usize)>,
+    /// Indices of pending callbacks that are not taken for a run yet, by their levels.
+    ready: Vec<Vec<usize>>,
+    /// Empty: room for the indices of callbacks whose news are of no use at present.
+    useless: Vec<usize>,
+    lanes: usize,
+    /// The lanes of mutually exclusive groups, by the groups' addresses.
+    lanes_of_groups: HashMap<usize, usize>,
     /// The callback that [`ReadyQueue::run`] runs, or that panicked in it.
     current: Option<usize>,
+    slow_run: Option<SlowRun>,
     /// Callbacks have other indices than at the last gathering.
     is_changed: bool,
 }
 
-struct RegisteredNode {
-    node: Node,
+struct RegisteredMember {
+    member: Member,
     /// The version of the node's callbacks that `callbacks` holds.
-    version: Option<u64>,
+    version: u64,
 }
 
 /// A callback that was started: [`ReadyQueue::finish`] takes it.
 #[must_use = "a run that is not finished keeps its callback from running again"]
 pub(crate) struct Running {
     pub(crate) callback: Arc<Callback>,
+    pub(crate) work: Work,
+}
+
+/// The work of a run.
+#[derive(Clone, Copy)]
+pub(crate) enum Work {
+    /// Takes a value, and calls the callback with it.
+    Take(TakeOrder),
+    /// Calls the callback with a kept value. A lossy one was reported when it was queued.
+    Queued { key: EventKey, is_lossy: bool },
+}
+
+impl Running {
+    pub(crate) fn run(&self) -> RunOutcome {
+        match self.work {
+            Work::Take(order) => self.callback.run(order),
+            Work::Queued { key, .. } => self.callback.run_queued(key),
+        }
+    }
 }
 
 impl ReadyQueue {
-    pub(crate) fn add_node(&mut self, node: &Node) -> Result<()> {
-        if let Some(RegisteredNode { node: other, .. }) = self.nodes.first()
-            && !Arc::ptr_eq(other.participant(), node.participant())
+    /// Adds a member. `parent` is the waker of an executor that passes on groups of its nodes.
+    pub(crate) fn add(&mut self, member: Member, parent: Option<&Waker>) -> Result<()> {
+        self.members.add(member.clone(), &self.signal, parent)?;
+        self.make_collector().inspect_err(|_| self.remove(&member))
+    }
+
+    pub(crate) fn remove(&mut self, member: &Member) {
+        self.members.remove(member, &self.signal);
+        self.end_spin();
+    }
+
+    /// Refuses to spin without a member.
+    pub(crate) fn check(&mut self) -> Result<()> {
+        if self.members.is_empty() { Err(Error::NoNode) } else { self.make_collector() }
+    }
+
+    fn make_collector(&mut self) -> Result<()> {
+        if self.collector.is_none()
+            && let Some(participant) = self.members.participant()
         {
-            let (executors, domain_id) = (other.domain_id(), node.domain_id());
-            return Err(Error::ForeignNode { node: node.fully_qualified_name(), domain_id, executors });
-        }
-        let collector = if self.collector.is_none() { Some(Collector::new(node.participant())?) } else { None };
-        if !node.callbacks().attach_executor(&self.signal.clone().into()) {
-            return Err(Error::NodeInUse { node: node.fully_qualified_name() });
-        }
-        if let Some(collector) = collector {
+            let collector = Collector::new(&participant)?;
             self.signal.set_bell(Some(collector.bell()));
             self.collector = Some(collector);
         }
-        log::debug(&node.fully_qualified_name(), "an executor has this node");
-        self.nodes.push(RegisteredNode { node: node.clone(), version: None });
         Ok(())
     }
 
-    pub(crate) fn remove_node(&mut self, node: &Node) {
-        let Some(index) = self.nodes.iter().position(|other| Arc::ptr_eq(other.node.callbacks(), node.callbacks()))
-        else {
-            return;
-        };
-        self.nodes.remove(index);
-        self.update_callbacks();
-        node.callbacks().detach_executor();
-        if self.nodes.is_empty() {
-            // The next node may be of another domain.
+    /// Lets go of members and callbacks that were removed during a spin and after its last gathering.
+    pub(crate) fn end_spin(&mut self) {
+        fence(SeqCst); // a removal that found its callback running raised the version before it looked
+        if self.is_outdated() {
+            self.update_callbacks();
+        }
+        if self.members.release_participant() {
             self.collector = None;
             self.signal.set_bell(None);
         }
     }
 
-    /// Refuses to spin without a node.
-    pub(crate) fn check(&self) -> Result<()> {
-        if self.nodes.is_empty() { Err(Error::NoNode) } else { Ok(()) }
+    fn is_outdated(&self) -> bool {
+        self.members_version != self.members.version()
+            || self.registered_members.iter().any(|RegisteredMember { member, version }| *version != member.version())
     }
 
     /// Registers the nodes' current callbacks. All become pending: their sources were not looked at yet.
     fn update_callbacks(&mut self) {
-        let Some(collector) = &mut self.collector else { return };
+        let Some(collector) = &mut self.collector else {
+            // Before its first spin: members that came and left by a handle have no callbacks here.
+            let waker = self.signal.clone().into();
+            return self.members.take().1.iter().for_each(|member| member.detach(&waker));
+        };
         let mut current = Vec::new();
-        for RegisteredNode { node, version } in &mut self.nodes {
-            *version = Some(node.callbacks().version()); // first: a later change raises it again
-            current.extend(node.callbacks().all());
+        // Versions first: a later change raises them again.
+        self.members_version = self.members.version();
+        let (waker, (members, leaving)) = (self.signal.clone().into(), self.members.take());
+        self.registered_members.clear();
+        for member in members {
+            self.registered_members.push(RegisteredMember { version: member.version(), member: member.clone() });
+            current.extend(member.callbacks(&waker));
         }
-        let mut old = std::mem::take(&mut self.callbacks);
+        let mut old: Vec<_> = take(&mut self.callbacks).into_iter().map(Some).collect();
         for callback in current {
-            let known = old.iter().position(|registered| Arc::ptr_eq(&registered.callback, &callback));
+            let known = old
+                .get_mut(callback.index.load(Relaxed))
+                .and_then(|registered| registered.take_if(|registered| Arc::ptr_eq(&registered.callback, &callback)));
             let attach = || RegisteredCallback::attach(callback, &self.signal, collector);
-            let registered = known.map(|index| old.swap_remove(index)).unwrap_or_else(attach);
-            self.callbacks.push(registered);
+            self.callbacks.push(known.unwrap_or_else(attach));
         }
-        old.into_iter().for_each(|registered| registered.detach(collector));
+        old.into_iter().flatten().for_each(|registered| registered.detach(collector));
+        leaving.iter().for_each(|member| member.detach(&waker));
+        self.index_callbacks();
+    }
+
+    /// Gives the callbacks their indices, lanes and levels.
+    fn index_callbacks(&mut self) {
         self.by_bit = vec![Vec::new(); Collector::BITS];
-        (self.timed, self.failed, self.retry, self.current) = (Vec::new(), Vec::new(), None, None);
+        (self.due, self.lanes, self.current, self.is_changed) = (BTreeSet::new(), 0, None, true);
+        let priorities: BTreeSet<_> = self.callbacks.iter().map(RegisteredCallback::priority).collect();
+        self.ready = vec![Vec::new(); priorities.len()];
+        self.lanes_of_groups.clear();
         for (index, registered) in self.callbacks.iter_mut().enumerate() {
-            registered.is_pending = true;
             registered.callback.index.store(index, Relaxed);
+            (registered.is_pending, registered.due_ns, registered.has_failed) = (true, None, false);
+            registered.level = priorities.range(..registered.priority()).count();
+            let group = &registered.callback.group;
+            registered.lane = match group.kind {
+                CallbackGroupType::Reentrant => self.lanes,
+                CallbackGroupType::MutuallyExclusive => {
+                    *self.lanes_of_groups.entry(Arc::as_ptr(group) as usize).or_insert(self.lanes)
+                }
+            };
+            self.lanes = self.lanes.max(registered.lane + 1);
             if let Some(attachment) = &registered.attachment {
                 self.by_bit[attachment.bit()].push(index);
             }
-            if registered.is_timed {
-                self.timed.push(index);
+            if !registered.is_running {
+                self.ready[registered.level].push(index); // the thread that runs a callback reports it
             }
         }
-        self.is_changed = true;
-        // The thread that runs a callback reports it.
-        self.ready = (0..self.callbacks.len()).filter(|&index| !self.callbacks[index].is_running).collect();
     }
 
     /// Makes the callbacks pending that may have something. Returns whether callbacks have other indices than at the
     /// last gathering.
     pub(crate) fn gather(&mut self) -> bool {
-        if self.nodes.iter().any(|RegisteredNode { node, version }| *version != Some(node.callbacks().version())) {
+        // The notifications first: a change of the callbacks after the look at them notifies again.
+        let notified = self.signal.take_notified();
+        if self.is_outdated() {
             self.update_callbacks();
         }
         if let Some(index) = self.current.take() {
             self.report(index, RunOutcome::More);
         }
-        let ReadyQueue { collector, callbacks, by_bit, ready, .. } = self;
-        if self.signal.take_notified() {
-            for index in 0..callbacks.len() {
-                if callbacks[index].callback.take_notified() {
-                    set_pending(callbacks, ready, index);
+        for waker in notified {
+            if let Some(callback) = waker.take_callback() {
+                self.set_notified(&callback);
+            }
+        }
+        let ReadyQueue { collector, callbacks, by_bit, ready, useless, .. } = self;
+        if let Some(collector) = collector {
+            let mut useless = take(useless);
+            collector.collect(|bit| {
+                let is_shared = by_bit[bit].len() > 1;
+                for &index in &by_bit[bit] {
+                    if !callbacks[index].set_pending(ready, index, is_shared) {
+                        useless.push(index);
+                    }
+                }
+            });
+            for index in useless.drain(..) {
+                if let Some(attachment) = &mut callbacks[index].attachment {
+                    collector.mute(attachment);
                 }
             }
-        }
-        if let Some(collector) = collector {
-            collector.collect(|bit| by_bit[bit].iter().for_each(|&index| set_pending(callbacks, ready, index)));
-        }
-        if self.retry.is_some_and(|retry| retry <= Instant::now()) {
-            self.ready.append(&mut self.failed);
-            self.retry = None;
+            self.useless = useless;
         }
         self.set_due_pending();
-        std::mem::take(&mut self.is_changed)
+        if let Some(slow) = self.slow_run.take() {
+            self.say_slow_run(&slow);
+        }
+        take(&mut self.is_changed)
     }
 
-    /// Makes the callbacks pending that are due, and finds the time at which the next is due.
+    /// Makes a callback pending that was notified. The due time of a timed one may have changed.
+    fn set_notified(&mut self, callback: &Arc<Callback>) {
+        let Some(index) = self.index_of(callback) else { return };
+        let registered = &mut self.callbacks[index];
+        if !registered.is_timed {
+            registered.set_pending(&mut self.ready, index, false);
+        } else if !registered.is_pending {
+            self.update_due(index);
+        }
+    }
+
+    /// The index of a callback; `None` if it was removed, or another executor has it now.
+    fn index_of(&self, callback: &Arc<Callback>) -> Option<usize> {
+        let index = callback.index.load(Relaxed);
+        let registered = self.callbacks.get(index)?;
+        Arc::ptr_eq(&registered.callback, callback).then_some(index)
+    }
+
+    /// Makes the callbacks pending that are due.
     fn set_due_pending(&mut self) {
-        self.next_due_ns = None;
-        if self.timed.is_empty() {
+        if self.due.is_empty() {
             return;
         }
-        let (now_ns, ReadyQueue { callbacks, timed, ready, next_due_ns, .. }) = (monotonic_ns(), self);
-        for &index in timed.iter() {
-            // A running callback is pending, so its mutex is never waited for.
-            if callbacks[index].is_pending {
-                continue;
-            }
-            let due_ns = callbacks[index].callback.lock().waitable().due_ns();
-            match due_ns {
-                Some(due_ns) if due_ns <= now_ns => set_pending(callbacks, ready, index),
-                due_ns => *next_due_ns = due_ns.into_iter().chain(*next_due_ns).min(),
-            }
+        let now_ns = monotonic_ns();
+        while let Some(&(due_ns, index)) = self.due.first()
+            && due_ns <= now_ns
+        {
+            self.set_due(index, None);
+            let registered = &mut self.callbacks[index];
+            (registered.is_pending, registered.has_failed) = (true, false);
+            self.ready[registered.level].push(index);
         }
+    }
+
+    /// Asks a callback's source when it is due.
+    fn update_due(&mut self, index: usize) {
+        // A callback that runs is pending, and its due time is not asked: its mutex is never waited for.
+        let due_ns = self.callbacks[index].callback.lock().waitable().due_ns();
+        self.set_due(index, due_ns);
+    }
+
+    fn set_due(&mut self, index: usize, due_ns: Option<u64>) {
+        let old_ns = std::mem::replace(&mut self.callbacks[index].due_ns, due_ns);
+        if let Some(old_ns) = old_ns {
+            self.due.remove(&(old_ns, index));
+        }
+        self.due.extend(due_ns.map(|due_ns| (due_ns, index)));
+    }
+
+    /// The number of lanes: of mutually exclusive groups, and of callbacks of reentrant ones.
+    pub(crate) fn lanes(&self) -> usize {
+        self.lanes
+    }
+
+    /// The lane of a mutually exclusive group; `None` before the callbacks that changed are gathered.
+    pub(crate) fn lane_of(&self, group: &Arc<Group>) -> Option<usize> {
+        if self.is_changed {
+            return None;
+        }
+        self.lanes_of_groups.get(&(Arc::as_ptr(group) as usize)).copied()
+    }
+
+    /// The lane of a callback of a reentrant group; `None` if it was removed, or the next gathering changes the lanes.
+    pub(crate) fn lane_of_callback(&self, callback: &Arc<Callback>) -> Option<usize> {
+        self.index_of(callback).filter(|_| !self.is_changed).map(|index| self.callbacks[index].lane)
+    }
+
+    /// The number of levels, one for each priority.
+    pub(crate) fn levels(&self) -> usize {
+        self.ready.len()
     }
 
     /// The callback at that index.
@@ -192,69 +318,121 @@ impl ReadyQueue {
         &self.callbacks[index]
     }
 
-    /// Runs a callback on the thread that gathers, and reports the outcome: whether the callback ran. A panic is reported
-    /// at the next gathering.
+    /// Runs a callback on the thread that gathers, and reports the outcome: whether the callback ran. A panic is
+    /// reported at the next gathering.
     pub(crate) fn run(&mut self, index: usize, run: impl FnOnce(&Callback) -> RunOutcome) -> bool {
         self.current = Some(index);
-        let outcome = run(&self.callbacks[index].callback);
+        let outcome = self.run_reported(index, run);
         self.current = None;
         self.report(index, outcome);
         matches!(outcome, RunOutcome::More | RunOutcome::Last)
     }
 
-    /// Starts the run of a callback on another thread than the one that gathers.
-    pub(crate) fn start(&mut self, index: usize) -> Running {
-        self.callbacks[index].is_running = true;
-        Running { callback: self.callbacks[index].callback.clone() }
+    /// The same for a callback whose outcome was reported before.
+    pub(crate) fn run_reported(&mut self, index: usize, run: impl FnOnce(&Callback) -> RunOutcome) -> RunOutcome {
+        let (outcome, slow) = SlowRun::watch(index, || run(&self.callbacks[index].callback));
+        self.slow_run = slow.or(self.slow_run.take());
+        outcome
     }
 
-    /// Makes all kept values the next ones to be taken.
-    pub(crate) fn return_queued(&self) {
-        self.callbacks.iter().for_each(|registered| registered.callback.lock().return_queued());
-    }
-
-    /// Ends a run. Returns whether the next sleep may have to end earlier than before the run.
-    pub(crate) fn finish(&mut self, Running { callback }: Running, outcome: RunOutcome) -> bool {
-        let index = callback.index.load(Relaxed);
-        if index == NO_INDEX {
-            return outcome == RunOutcome::Failed;
+    /// Says a slow run if another callback has something to do after it.
+    fn say_slow_run(&self, slow: &SlowRun) {
+        let mut others = self.callbacks.iter().enumerate().filter(|(index, _)| *index != slow.index);
+        if !self.is_changed && others.any(|(_, registered)| registered.is_pending) {
+            let members = self.registered_members.iter().map(|registered| &registered.member);
+            slow.say(&self.callbacks[slow.index].callback, members, &self.signal.clone().into());
         }
+    }
+
+    /// Starts the run of a callback on another thread than the one that gathers.
+    pub(crate) fn start(&mut self, index: usize, work: Work) -> Running {
+        self.callbacks[index].is_running = true;
+        Running { callback: self.callbacks[index].callback.clone(), work }
+    }
+
+    /// Makes all kept values the next ones to be taken; those of a callback that runs, at the end of the run.
+    pub(crate) fn return_queued(&mut self) {
+        for registered in &mut self.callbacks {
+            registered.has_orphans = registered.is_running;
+            if !registered.is_running {
+                registered.callback.lock().return_queued();
+            }
+        }
+    }
+
+    /// Ends a run.
+    pub(crate) fn finish(&mut self, Running { callback, work }: Running, outcome: RunOutcome) {
+        let Some(index) = self.index_of(&callback) else { return };
         let registered = &mut self.callbacks[index];
         registered.is_running = false;
-        let (has_news, is_timed) = (std::mem::take(&mut registered.has_news), registered.is_timed);
+        let (has_news, has_orphans) = (take(&mut registered.has_news), take(&mut registered.has_orphans));
+        if has_orphans {
+            callback.lock().return_queued();
+        }
         let is_over = matches!(outcome, RunOutcome::Last | RunOutcome::Nothing);
-        self.report(index, if is_over && has_news { RunOutcome::More } else { outcome });
-        is_timed || outcome == RunOutcome::Failed
+        if !matches!(work, Work::Queued { is_lossy: true, .. }) || has_orphans {
+            self.report(index, if has_orphans || is_over && has_news { RunOutcome::More } else { outcome });
+        } else if has_news {
+            registered.set_pending(&mut self.ready, index, false);
+        }
     }
 
     /// Takes the ready callbacks in the order of registration. Each is to be run and reported.
     pub(crate) fn take_ready(&mut self, into: &mut impl Extend<usize>) {
-        self.ready.sort_unstable();
-        into.extend(self.ready.drain(..));
+        if let Some((first, others)) = self.ready.split_first_mut() {
+            others.iter_mut().for_each(|level| first.append(level));
+            self.take_ready_at(0, into);
+        }
+    }
+
+    /// Takes the ready callbacks of one priority.
+    pub(crate) fn take_ready_at(&mut self, level: usize, into: &mut impl Extend<usize>) {
+        self.ready[level].sort_unstable();
+        into.extend(self.ready[level].drain(..));
     }
 
     /// Records the outcome of a run.
     pub(crate) fn report(&mut self, index: usize, outcome: RunOutcome) {
         match outcome {
-            RunOutcome::More | RunOutcome::Skipped => self.ready.push(index),
-            RunOutcome::Last | RunOutcome::Nothing => self.callbacks[index].is_pending = false,
+            RunOutcome::More | RunOutcome::Skipped => self.ready[self.callbacks[index].level].push(index),
+            RunOutcome::Last | RunOutcome::Nothing if self.unmute(index) => self.report(index, RunOutcome::More),
+            RunOutcome::Last | RunOutcome::Nothing => {
+                self.callbacks[index].is_pending = false;
+                if self.callbacks[index].is_timed {
+                    self.update_due(index);
+                }
+            }
             RunOutcome::Failed => {
-                self.failed.push(index);
-                self.retry.get_or_insert_with(|| Instant::now() + RETRY_AFTER);
+                self.callbacks[index].has_failed = true;
+                self.set_due(index, Some(monotonic_ns() + RETRY_AFTER_NS));
             }
         }
     }
 
-    /// The end of the next sleep: the next due time, the next retry or `limit`; `Some(None)`: none of these, so only
-    /// news ends it. `None`: a callback is ready, so there is no sleep.
-    pub(crate) fn sleep_deadline(&mut self, limit: Option<Instant>) -> Option<Option<Instant>> {
-        self.set_due_pending(); // callbacks that ran since the gathering were left out
-        if !self.ready.is_empty() {
+    /// Lets news of a callback be reported again; `true` if they were not: then it must be looked at.
+    fn unmute(&mut self, index: usize) -> bool {
+        match (&mut self.collector, &mut self.callbacks[index].attachment) {
+            (Some(collector), Some(attachment)) => collector.unmute(attachment),
+            _ => false,
+        }
+    }
+
+    /// The next time at which a callback becomes ready by itself or is tried again, CLOCK_MONOTONIC; `u64::MAX` if none
+    /// will.
+    pub(crate) fn next_due_ns(&self) -> u64 {
+        self.due.first().map_or(u64::MAX, |&(due_ns, _)| due_ns)
+    }
+
+    /// The end of the next sleep: the next due time or `limit`; `Some(None)`: none of these, so only news ends it.
+    /// `None`: a callback is ready, so there is no sleep.
+    pub(crate) fn sleep_deadline(&self, limit: Option<Instant>) -> Option<Option<Instant>> {
+        if self.ready.iter().any(|ready| !ready.is_empty()) {
             return None;
         }
-        let until_ns = self.next_due_ns.map(|due_ns| due_ns.saturating_sub(monotonic_ns()));
-        let due = until_ns.and_then(|ns| Instant::now().checked_add(Duration::from_nanos(ns)));
-        Some(limit.into_iter().chain(due).chain(self.retry).min())
+        let due = self.due.first().and_then(|&(due_ns, _)| {
+            Instant::now().checked_add(Duration::from_nanos(due_ns.saturating_sub(monotonic_ns())))
+        });
+        Some(limit.into_iter().chain(due).min())
     }
 
     /// Sleeps until there is news, or `limit`.
@@ -268,44 +446,41 @@ impl ReadyQueue {
     }
 }
 
-fn set_pending(callbacks: &mut [RegisteredCallback], ready: &mut Vec<usize>, index: usize) {
-    let registered = &mut callbacks[index];
-    if registered.is_running {
-        registered.has_news = true;
-    } else if !std::mem::replace(&mut registered.is_pending, true) {
-        ready.push(index);
-    }
-}
-
 impl Drop for ReadyQueue {
     fn drop(&mut self) {
-        while let Some(registered) = self.nodes.first() {
-            let node = registered.node.clone();
-            self.remove_node(&node);
+        let members = self.members.close();
+        if let Some(collector) = &mut self.collector {
+            self.callbacks.drain(..).for_each(|registered| registered.detach(collector));
+        }
+        let waker = self.signal.clone().into();
+        for member in &members {
+            member.detach(&waker);
             if context::is_shut_down() {
-                node.callbacks().clear(); // they run no more; one that owns its node would keep it for ever
+                member.clear(); // its callbacks run no more; one that owns its node would keep it for ever
             }
         }
+        self.signal.set_bell(None);
     }
 }
 
 impl std::fmt::Debug for ReadyQueue {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{} nodes, {} callbacks", self.nodes.len(), self.callbacks.len())
+        write!(f, "{} nodes and groups, {} callbacks", self.registered_members.len(), self.callbacks.len())
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use crate::{Clock, Timer};
+    use super::{super::wake_signal::CallbackWaker, *};
+    use crate::{Clock, Node, Timer};
+    use std::task::Wake;
 
     /// The cancel comes after the look whether there was one and before the gathering, which takes its notification.
     #[test]
     fn a_cancel_whose_notification_is_taken_ends_the_sleep() {
         let mut queue = ReadyQueue::default();
         let node = Node::builder("queue_tester").domain_id(crate::MAX_DOMAIN_ID).build().unwrap();
-        queue.add_node(&node).unwrap();
+        queue.add(Member::Node(node.clone()), None).unwrap();
         queue.signal.cancel();
         queue.gather();
         let begin = Instant::now();
@@ -316,24 +491,54 @@ mod tests {
     /// Another thread gathers after a callback's thread has looked and before it reports.
     #[test]
     fn news_that_is_gathered_during_a_run_that_finds_nothing_is_run() {
-        let (clock, mut queue) = (Clock::manual(Duration::ZERO), ReadyQueue::default());
+        let mut queue = ReadyQueue::default();
         let node = Node::builder("queue_tester").domain_id(crate::MAX_DOMAIN_ID).build().unwrap();
-        node.add_callback(Timer::new(&clock, Duration::from_secs(1)).unwrap(), |_, _| ());
-        queue.add_node(&node).unwrap();
+        node.add_callback(node.graph_events().unwrap(), |_, _| ());
+        queue.add(Member::Node(node.clone()), None).unwrap();
         let mut indices = Vec::new();
         queue.gather();
         queue.take_ready(&mut indices);
-        let running = queue.start(indices[0]);
-        assert_eq!(running.callback.run(), RunOutcome::Nothing);
-        running.callback.notify();
-        queue.signal.wake_executor();
+        let running = queue.start(indices[0], Work::Take(TakeOrder::Turns));
+        while running.callback.run(TakeOrder::Turns) != RunOutcome::Nothing {}
+        let waker = CallbackWaker::new(&queue.signal, &running.callback);
+        Arc::new(waker).wake();
         queue.gather();
         queue.finish(running, RunOutcome::Nothing);
         assert_eq!(queue.sleep_deadline(None), None);
-        let running = queue.start(indices[0]);
-        let outcome = running.callback.run();
+        let running = queue.start(indices[0], Work::Take(TakeOrder::Turns));
+        let outcome = running.callback.run(TakeOrder::Turns);
         queue.finish(running, outcome);
         queue.take_ready(&mut indices);
         assert_eq!(indices, [0, 0], "as often as there was news");
+    }
+
+    /// The time of the next tick is known without asking each timer, also after one was reset, ran or left.
+    #[test]
+    fn the_next_due_time_is_that_of_the_first_timer() {
+        let (mut queue, hour) = (ReadyQueue::default(), Duration::from_secs(3600));
+        let node = Node::builder("queue_tester").domain_id(crate::MAX_DOMAIN_ID).build().unwrap();
+        let [first, second] = [1, 2].map(|hours| Timer::new(&Clock::steady(), hour * hours).unwrap());
+        let handle = node.add_callback(first.clone(), |_, _| ());
+        node.add_callback(second.clone(), |_, _| ());
+        queue.add(Member::Node(node.clone()), None).unwrap();
+        let mut due_in = || {
+            let mut indices = Vec::new();
+            queue.gather();
+            queue.take_ready(&mut indices);
+            indices.into_iter().for_each(|index| {
+                queue.run(index, |callback| callback.run(TakeOrder::Turns));
+            });
+            Duration::from_nanos(queue.next_due_ns().saturating_sub(monotonic_ns()))
+        };
+        let hours = |due: Duration| due.as_secs_f64() / 3600.0;
+        assert_eq!(hours(due_in()).ceil(), 1.0);
+        first.cancel();
+        assert_eq!(hours(due_in()).ceil(), 2.0);
+        first.reset();
+        assert_eq!(hours(due_in()).ceil(), 1.0);
+        handle.remove();
+        assert_eq!(hours(due_in()).ceil(), 2.0);
+        second.cancel();
+        assert!(hours(due_in()) > 1e3);
     }
 }

@@ -1,26 +1,37 @@
 //! A callback with the state that its executor keeps for it.
 
-use super::wake_signal::WakeSignal;
+use super::wake_signal::{CallbackWaker, WakeSignal};
 use crate::{callback::Callback, log};
 use gantry_shm::{Attachment, Collector};
 use std::{
-    sync::{Arc, Weak, atomic::Ordering::Relaxed},
-    task::Wake,
+    cmp::Reverse,
+    sync::{Arc, atomic::Ordering::Relaxed},
 };
 
 /// The index of a callback that no executor has.
-pub(super) const NO_INDEX: usize = usize::MAX;
+const NO_INDEX: usize = usize::MAX;
 
 /// A callback of one of the executor's nodes.
 pub(crate) struct RegisteredCallback {
     pub(crate) callback: Arc<Callback>,
     pub(super) attachment: Option<Attachment>,
     pub(super) is_timed: bool,
+    /// The time at which it becomes ready by itself; while its source has failed, the time of the next try.
+    /// CLOCK_MONOTONIC.
+    pub(super) due_ns: Option<u64>,
+    /// Its source failed, and it is tried again at `due_ns`.
+    pub(super) has_failed: bool,
+    /// Its place in an order of groups: of its mutually exclusive group, or its own.
+    pub(super) lane: usize,
+    /// The place of its priority among those of all callbacks, the highest being 0.
+    pub(super) level: usize,
     /// Its values may be dropped.
     pub(super) is_lossy: bool,
     pub(super) is_pending: bool,
     /// It runs on some thread; waiting for its mutex is not allowed then.
     pub(super) is_running: bool,
+    /// It keeps values that left the executor's queue during its run.
+    pub(super) has_orphans: bool,
     /// There was news during the run, which may have looked too early and found nothing.
     pub(super) has_news: bool,
 }
@@ -31,8 +42,9 @@ impl RegisteredCallback {
         signal: &Arc<WakeSignal>,
         collector: &mut Collector,
     ) -> RegisteredCallback {
-        let waker = CallbackWaker { signal: signal.clone(), callback: Arc::downgrade(&callback) };
+        let waker = CallbackWaker::new(signal, &callback);
         let mut inner = callback.lock();
+        inner.return_queued(); // it may have left another executor while it ran
         let waitable = inner.waitable();
         waitable.set_waker(Some(Arc::new(waker).into()));
         // It fails for a subscription of another domain: the callback was added before an executor's domain was known.
@@ -45,11 +57,43 @@ impl RegisteredCallback {
             callback,
             attachment: attached.unwrap_or_default(),
             is_timed,
+            due_ns: None,
+            has_failed: false,
+            lane: 0,
+            level: 0,
             is_lossy,
             is_pending: false,
             is_running: false,
+            has_orphans: false,
             has_news: false,
         }
+    }
+
+    /// Callbacks of higher priority run first.
+    pub(super) fn priority(&self) -> Reverse<i32> {
+        Reverse(self.callback.group.priority())
+    }
+
+    /// Makes it pending because it has news; if other topics share its bit, after a look whether it has. Returns
+    /// `false` if it will be looked at anyway, but only after another run has ended: more such news are of no use until
+    /// then.
+    pub(super) fn set_pending(&mut self, ready: &mut [Vec<usize>], index: usize, is_shared: bool) -> bool {
+        if self.is_running {
+            return !std::mem::replace(&mut self.has_news, true);
+        }
+        if self.is_pending {
+            return !self.callback.group.is_busy.load(Relaxed);
+        }
+        if !is_shared || self.may_be_ready() {
+            self.is_pending = true;
+            ready[self.level].push(index);
+        }
+        true
+    }
+
+    fn may_be_ready(&self) -> bool {
+        let mut inner = self.callback.lock();
+        inner.waitable().subscription().is_none_or(|subscription| subscription.may_be_ready())
     }
 
     pub(super) fn detach(self, collector: &mut Collector) {
@@ -60,20 +104,5 @@ impl RegisteredCallback {
             inner.return_queued();
         }
         self.attachment.into_iter().for_each(|attachment| collector.detach(attachment));
-    }
-}
-
-/// The waker that a callback's source gets.
-struct CallbackWaker {
-    signal: Arc<WakeSignal>,
-    callback: Weak<Callback>,
-}
-
-impl Wake for CallbackWaker {
-    fn wake(self: Arc<CallbackWaker>) {
-        if let Some(callback) = self.callback.upgrade() {
-            callback.notify();
-            self.signal.wake_executor();
-        }
     }
 }

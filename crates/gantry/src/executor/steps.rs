@@ -1,8 +1,14 @@
 //! The steps of an executor: the order in which it runs callbacks, one at a time.
 
-use super::ready_queue::ReadyQueue;
+use super::{ready_queue::ReadyQueue, wake_signal::WakeSignal};
 use crate::error::Result;
-use std::time::Instant;
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+/// A condition of a spin, which the calling thread checks.
+pub(super) type GoesOn<'a> = &'a mut dyn FnMut() -> bool;
 
 /// The steps of an executor. The trait is not exported, so only this crate's types can be executors.
 pub trait ExecutorSteps {
@@ -15,18 +21,103 @@ pub trait ExecutorSteps {
     fn step(&mut self) -> bool;
 
     /// Runs callbacks while `goes_on` holds, until the deadline or a cancel.
-    fn spin_while(&mut self, deadline: Option<Instant>, goes_on: &mut dyn FnMut() -> bool) -> Result<()> {
-        self.ready_queue().check()?;
-        while goes_on()
-            && !self.ready_queue().signal.is_canceled()
-            && deadline.is_none_or(|deadline| Instant::now() < deadline)
-        {
-            self.gather();
-            if !self.step() {
-                self.ready_queue().sleep(deadline)?;
+    fn spin_while(&mut self, deadline: Option<Instant>, goes_on: Option<GoesOn<'_>>) -> Result<()> {
+        spin_on_this_thread(self, deadline, goes_on)
+    }
+
+    /// Runs the callbacks that are ready, and if `again` those that become ready meanwhile; returns the number of runs.
+    fn run_ready(&mut self, max_duration: Duration, again: bool) -> Result<usize> {
+        let deadline = (!max_duration.is_zero()).then(|| deadline_after(max_duration)).flatten();
+        within_spin(self, |executor| {
+            let (signal, mut ran, mut before) = (executor.ready_queue().signal.clone(), 0, None);
+            let is_over = || deadline.is_some_and(|deadline| Instant::now() >= deadline);
+            while before.is_none() || again && before != Some(ran) {
+                before = Some(ran);
+                executor.gather();
+                while !signal.is_canceled() && (ran == 0 || !is_over()) && executor.step() {
+                    ran += 1;
+                }
+            }
+            signal.reset_cancel();
+            Ok(ran)
+        })
+    }
+}
+
+/// Runs callbacks on this thread while `goes_on` holds, until the deadline or a cancel.
+pub(super) fn spin_on_this_thread<E: ExecutorSteps + ?Sized>(
+    executor: &mut E,
+    deadline: Option<Instant>,
+    mut goes_on: Option<GoesOn<'_>>,
+) -> Result<()> {
+    within_spin(executor, |executor| {
+        let signal = executor.ready_queue().signal.clone();
+        loop {
+            // It takes the notification of a thread that made the condition true, so the check comes after it.
+            executor.gather();
+            if signal.is_canceled()
+                || deadline.is_some_and(|deadline| Instant::now() >= deadline)
+                || goes_on.as_mut().is_some_and(|goes_on| !goes_on())
+            {
+                break;
+            }
+            if !executor.step() {
+                executor.ready_queue().sleep(deadline)?;
             }
         }
-        self.ready_queue().signal.reset_cancel();
+        signal.reset_cancel();
         Ok(())
+    })
+}
+
+/// The frame of each spin: it begins with the check for members, and ends with a look for removed ones.
+pub(super) fn within_spin<E: ExecutorSteps + ?Sized, R>(
+    executor: &mut E,
+    spin: impl FnOnce(&mut E) -> Result<R>,
+) -> Result<R> {
+    let _spinning = Spinning::begin(executor.ready_queue())?;
+    let result = spin(executor);
+    executor.ready_queue().end_spin();
+    result
+}
+
+impl<E: ExecutorSteps + ?Sized> ExecutorSteps for Box<E> {
+    fn ready_queue(&mut self) -> &mut ReadyQueue {
+        (**self).ready_queue()
     }
+
+    fn gather(&mut self) {
+        (**self).gather();
+    }
+
+    fn step(&mut self) -> bool {
+        (**self).step()
+    }
+
+    fn spin_while(&mut self, deadline: Option<Instant>, goes_on: Option<GoesOn<'_>>) -> Result<()> {
+        (**self).spin_while(deadline, goes_on)
+    }
+}
+
+/// The mark of an executor that spins, also until a panic.
+pub(super) struct Spinning(Arc<WakeSignal>);
+
+impl Spinning {
+    /// Begins a spin; refuses without a node or a group.
+    pub(super) fn begin(ready_queue: &mut ReadyQueue) -> Result<Spinning> {
+        ready_queue.check()?;
+        ready_queue.signal.set_spinning(true);
+        Ok(Spinning(ready_queue.signal.clone()))
+    }
+}
+
+impl Drop for Spinning {
+    fn drop(&mut self) {
+        self.0.set_spinning(false);
+    }
+}
+
+/// The end of a time from now; `None` if it is beyond all clocks.
+pub(super) fn deadline_after(timeout: Duration) -> Option<Instant> {
+    Instant::now().checked_add(timeout)
 }

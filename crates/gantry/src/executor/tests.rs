@@ -53,7 +53,7 @@ fn node() -> Node {
 
 /// Spins on a thread of its own until the receiver gets something.
 fn spin_until_received(executor: &mut (dyn Executor + Send), received: &Receiver<()>) {
-    let canceler = executor.canceler();
+    let canceler = executor.handle();
     std::thread::scope(|scope| {
         let spinner = scope.spawn(|| executor.spin());
         let result = received.recv_timeout(PATIENCE);
@@ -198,5 +198,52 @@ fn news_that_comes_while_a_callback_finds_nothing_is_not_lost() {
         node.add_callback(hesitating, move |_, ()| sender.send(()).unwrap());
         executor.add_node(&node).unwrap();
         spin_until_received(executor, &received);
+    });
+}
+
+/// A timed source that is not due, and counts how often it is asked when it will be.
+struct Idle {
+    asked: Arc<AtomicUsize>,
+}
+
+impl WaitSource for Idle {
+    fn due_ns(&mut self) -> Option<u64> {
+        self.asked.fetch_add(1, SeqCst);
+        Some(u64::MAX / 2)
+    }
+
+    fn is_timed(&self) -> bool {
+        true
+    }
+}
+
+impl Waitable for Idle {
+    fn is_ready(&mut self) -> Result<bool> {
+        Ok(false)
+    }
+}
+
+impl TakeSource for Idle {
+    type Taken = ();
+
+    fn take_next(&mut self) -> Result<Option<()>> {
+        Ok(None)
+    }
+}
+
+#[test]
+fn idle_timers_are_not_asked_for_each_message() {
+    const TIMERS: usize = 100;
+    with_each("idle_timers", |executor, topic, _| {
+        let (node, asked) = (node(), Arc::new(AtomicUsize::new(0)));
+        for _ in 0..TIMERS {
+            node.add_callback(Idle { asked: asked.clone() }, |_, ()| ());
+        }
+        feed_itself(&node, topic);
+        executor.add_node(&node).unwrap();
+        for _ in 0..200 {
+            assert!(executor.spin_once(PATIENCE).unwrap());
+        }
+        assert!((TIMERS..3 * TIMERS).contains(&asked.load(SeqCst)), "asked {} times", asked.load(SeqCst));
     });
 }

@@ -53,9 +53,9 @@ impl WaitSet {
         Ok(WaitSet { engine, signal })
     }
 
-    /// Waits until one of `waitables` has something to take; `false` after `timeout` or a shutdown. The wait set does not say
-    /// which one: take from each until it has nothing. A wait is a bounded spin (none where only one CPU is usable), then one
-    /// futex.
+    /// Waits until one of `waitables` has something to take; `false` after `timeout` or a shutdown. The wait set does
+    /// not say which one: take from each until it has nothing. A wait is a bounded spin (none where only one CPU is
+    /// usable), then one futex.
     ///
     /// # Errors
     /// As taking from them; one of them is of another domain.

@@ -1,11 +1,11 @@
 //! The signal that wakes an executor from any thread of its process: to stop, or for news that no publisher's bell
-//! announces.
+//! announces. It lists the callbacks that have such news, so that the executor need not ask all.
 
-use crate::{context, wait::lock};
+use crate::{callback::Callback, context, wait::lock};
 use gantry_shm::Bell;
 use std::{
     sync::{
-        Arc, Mutex,
+        Arc, Mutex, Weak,
         atomic::{AtomicBool, Ordering::*},
     },
     task::Wake,
@@ -17,6 +17,9 @@ pub(crate) struct WakeSignal {
     /// A callback was notified, or the callbacks of a node changed.
     is_notified: AtomicBool,
     is_canceled: AtomicBool,
+    is_spinning: AtomicBool,
+    /// The callbacks that were notified since the last gathering, each once.
+    notified: Mutex<Vec<Arc<CallbackWaker>>>,
     /// The bell on which the executor sleeps, while it has a node.
     bell: Mutex<Option<Bell>>,
 }
@@ -37,6 +40,14 @@ impl WakeSignal {
         self.is_canceled.store(false, Relaxed);
     }
 
+    pub(crate) fn is_spinning(&self) -> bool {
+        self.is_spinning.load(Relaxed)
+    }
+
+    pub(super) fn set_spinning(&self, is_spinning: bool) {
+        self.is_spinning.store(is_spinning, Relaxed);
+    }
+
     /// Ends the executor's sleep.
     pub(crate) fn wake_executor(&self) {
         self.is_notified.store(true, Release);
@@ -45,14 +56,33 @@ impl WakeSignal {
         }
     }
 
+    /// Ends the sleep of every thread of the executor.
+    pub(super) fn wake_all_threads(&self) {
+        self.is_notified.store(true, Release);
+        if let Some(bell) = &*lock(&self.bell) {
+            bell.ring_all();
+        }
+    }
+
+    /// Lists a callback that has news, and ends the executor's sleep.
+    pub(super) fn notify(&self, waker: Arc<CallbackWaker>) {
+        lock(&self.notified).push(waker);
+        self.wake_executor();
+    }
+
+    /// The callbacks that were notified since the last call; empty if there was no notification.
+    pub(super) fn take_notified(&self) -> Vec<Arc<CallbackWaker>> {
+        // The flag first: a callback that is listed after the list was taken sets it again.
+        if self.is_notified.load(Relaxed) && self.is_notified.swap(false, Acquire) {
+            std::mem::take(&mut *lock(&self.notified))
+        } else {
+            Vec::new()
+        }
+    }
+
     /// Sets the bell, or removes it.
     pub(super) fn set_bell(&self, bell: Option<Bell>) {
         *lock(&self.bell) = bell;
-    }
-
-    /// Whether there was a notification since the last call.
-    pub(crate) fn take_notified(&self) -> bool {
-        self.is_notified.load(Relaxed) && self.is_notified.swap(false, Acquire)
     }
 
     /// Whether a sleep must end. A cancel ends it even if another gathering took its notification before the cancel was
@@ -65,5 +95,44 @@ impl WakeSignal {
 impl Wake for WakeSignal {
     fn wake(self: Arc<WakeSignal>) {
         self.wake_executor();
+    }
+}
+
+/// The waker that a callback's source gets.
+pub(super) struct CallbackWaker {
+    /// Weak: the signal keeps the wakers in its list.
+    signal: Weak<WakeSignal>,
+    callback: Weak<Callback>,
+    /// It is in the list of the signal.
+    is_listed: AtomicBool,
+}
+
+impl CallbackWaker {
+    pub(super) fn new(signal: &Arc<WakeSignal>, callback: &Arc<Callback>) -> CallbackWaker {
+        let is_listed = AtomicBool::new(false);
+        CallbackWaker { signal: Arc::downgrade(signal), callback: Arc::downgrade(callback), is_listed }
+    }
+
+    /// The callback, taken off the list of the signal; `None` if it is gone.
+    pub(super) fn take_callback(&self) -> Option<Arc<Callback>> {
+        // Before the look at the source: later news list it again. AcqRel: news of a `wake` that found it listed are seen.
+        self.is_listed.swap(false, AcqRel);
+        self.callback.upgrade()
+    }
+}
+
+impl Wake for CallbackWaker {
+    fn wake(self: Arc<CallbackWaker>) {
+        if !self.is_listed.swap(true, AcqRel)
+            && let Some(signal) = self.signal.upgrade()
+        {
+            signal.notify(self);
+        }
+    }
+}
+
+impl std::fmt::Debug for CallbackWaker {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("CallbackWaker")
     }
 }

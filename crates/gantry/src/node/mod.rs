@@ -1,6 +1,7 @@
 //! Nodes: named members of a domain. Each upper storey adds the methods that make its things. Control path.
 
 mod arguments;
+mod callback_group;
 mod init;
 mod names;
 mod node_callbacks;
@@ -8,13 +9,14 @@ mod presence;
 mod remap;
 
 pub use arguments::remove_ros_arguments;
+pub use callback_group::CallbackGroup;
 pub use init::{init, init_with_arguments};
 pub use names::expand_topic_name;
 pub(crate) use names::{ServiceTopic, client_reply_topic, reply_topic, request_topic, service_topic};
 pub(crate) use presence::Presence;
 
 use crate::{
-    callback::{CallbackGroup, CallbackGroupType, Callbacks},
+    callback::{CallbackGroupType, Callbacks, Group},
     error::{Error, MAX_DOMAIN_ID, Result},
     log,
     parameter::{self, ParameterOptions, ParameterStore},
@@ -54,7 +56,7 @@ struct Inner {
     names: Remapped,
     presence: Arc<Presence>,
     callbacks: Arc<Callbacks>,
-    default_group: CallbackGroup,
+    default_group: Arc<Group>,
     parameters: Arc<ParameterStore>,
     clock: Clock,
 }
@@ -151,7 +153,7 @@ impl Node {
         &self.0.callbacks
     }
 
-    pub(crate) fn default_group(&self) -> &CallbackGroup {
+    pub(crate) fn default_group(&self) -> &Arc<Group> {
         &self.0.default_group
     }
 
@@ -248,7 +250,7 @@ impl NodeBuilder {
         let parameters = Arc::new(ParameterStore::new(overrides, self.parameters));
         let presence = Presence::new(Participant::join(domain_id)?, &names.fully_qualified_name())?;
         let callbacks = Arc::<Callbacks>::default();
-        let default_group = CallbackGroup::new(callbacks.clone(), CallbackGroupType::MutuallyExclusive);
+        let default_group = Arc::new(Group::new(CallbackGroupType::MutuallyExclusive));
         log::debug(&names.fully_qualified_name(), format_args!("joins domain {domain_id}"));
         let (presence, clock) = (Arc::new(presence), Clock::of_node());
         Ok(Node(Arc::new(Inner { names, presence, callbacks, default_group, parameters, clock })))

@@ -1,8 +1,8 @@
 //! The methods of a node that tell the time and make timers, callback groups and callbacks.
 
-use super::Node;
+use super::{Node, callback_group::CallbackGroup};
 use crate::{
-    callback::{CallbackGroup, CallbackGroupType, CallbackHandle},
+    callback::{CallbackGroupType, CallbackHandle},
     error::Result,
     time::{Tick, Timer},
     wait::TakeSource,
@@ -44,7 +44,7 @@ impl Node {
     /// A group for callbacks of this node.
     #[must_use]
     pub fn create_callback_group(&self, kind: CallbackGroupType) -> CallbackGroup {
-        CallbackGroup::new(self.callbacks().clone(), kind)
+        CallbackGroup::new(self.clone(), kind)
     }
 
     /// Adds a callback to the node's default group, which is mutually exclusive; see [`CallbackGroup::add_callback`].
@@ -57,6 +57,6 @@ impl Node {
         W: TakeSource + 'static,
         W::Taken: Send,
     {
-        self.default_group().add_callback(waitable, callback)
+        self.callbacks().add(self.default_group(), waitable, callback)
     }
 }

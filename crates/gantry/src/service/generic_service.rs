@@ -133,6 +133,10 @@ impl GenericService {
 }
 
 impl WaitSource for GenericService {
+    fn describe(&mut self) -> String {
+        format!("service {}", self.name)
+    }
+
     fn subscription(&mut self) -> Option<&mut gantry_shm::Subscription> {
         self.requests.subscription()
     }

@@ -4,7 +4,7 @@ use super::{DEFAULT_DEPTH, reply_publishers::ReplyPublishers, request_qos, servi
 use crate::{
     callback::CallbackHandle,
     error::{Error, Result},
-    node::{Node, request_topic},
+    node::{CallbackGroup, Node, request_topic},
     topic::{Loan, PublishError, Publisher, Sample, Subscription},
     wait::{TakeFuture, TakeSource, WaitSource, Waitable},
 };
@@ -93,6 +93,24 @@ impl Node {
         Request<S>: Send,
     {
         let service = self.create_service::<S>(name)?;
+        Ok(self.add_callback(service, callback))
+    }
+}
+
+impl CallbackGroup {
+    /// As [`Node::create_service_with_callback`], in this group.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn create_service_with_callback<S: ServiceType>(
+        &self,
+        name: &str,
+        callback: impl FnMut(&mut Service<S>, Request<S>) + Send + 'static,
+    ) -> Result<CallbackHandle>
+    where
+        Request<S>: Send,
+    {
+        let service = self.node().create_service::<S>(name)?;
         Ok(self.add_callback(service, callback))
     }
 }
@@ -213,6 +231,10 @@ where
 }
 
 impl<S: ServiceType> WaitSource for Service<S> {
+    fn describe(&mut self) -> String {
+        format!("service {}", self.name)
+    }
+
     fn subscription(&mut self) -> Option<&mut gantry_shm::Subscription> {
         self.requests.subscription()
     }

@@ -6,7 +6,7 @@ mod sample_clock;
 mod timer;
 
 pub use clock::{Clock, now};
-pub(crate) use clock::{limit_ns, monotonic_ns, remaining};
+pub(crate) use clock::{coarse_ns, limit_ns, monotonic_ns, remaining};
 pub use rate::Rate;
 pub(crate) use sample_clock::SampleClock;
 pub use timer::{Tick, Timer};

@@ -180,6 +180,10 @@ impl WaitSource for Timer {
     fn is_timed(&self) -> bool {
         true
     }
+
+    fn describe(&mut self) -> String {
+        format!("a timer of {:?}", Duration::from_nanos(lock(&self.schedule).period_ns))
+    }
 }
 
 impl Waitable for Timer {

@@ -199,6 +199,14 @@ impl TakeSource for GenericSubscription {
         self.take()
     }
 
+    fn take_oldest(&mut self) -> Result<Option<GenericSample>> {
+        Ok(self.engine.take_oldest_first()?.map(GenericSample))
+    }
+
+    fn size_bytes(&self, sample: &GenericSample) -> usize {
+        sample.message_info().length_bytes
+    }
+
     fn time_ns(&self, sample: &GenericSample) -> Option<u64> {
         Some(sample.message_info().source_time_ns)
     }

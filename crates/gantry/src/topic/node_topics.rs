@@ -6,7 +6,13 @@ use super::{
     publisher::Publisher,
     subscription::{Sample, Subscription},
 };
-use crate::{callback::CallbackHandle, error::Result, log, node::Node, time::remaining};
+use crate::{
+    callback::CallbackHandle,
+    error::Result,
+    log,
+    node::{CallbackGroup, Node},
+    time::remaining,
+};
 use gantry_cdr::Message;
 use gantry_shm::{PublisherOptions, Qos, Role, TypeDescription};
 use std::time::{Duration, Instant};
@@ -173,6 +179,26 @@ impl Node {
         Sample<T>: Send,
     {
         let subscription = self.create_subscription::<T>(topic, qos)?;
+        Ok(self.add_callback(subscription, move |_, sample| callback(sample)))
+    }
+}
+
+impl CallbackGroup {
+    /// As [`Node::create_subscription_with_callback`], in this group.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn create_subscription_with_callback<T>(
+        &self,
+        topic: &str,
+        qos: impl Into<Qos>,
+        mut callback: impl FnMut(Sample<T>) + Send + 'static,
+    ) -> Result<CallbackHandle>
+    where
+        T: Message,
+        Sample<T>: Send,
+    {
+        let subscription = self.node().create_subscription::<T>(topic, qos)?;
         Ok(self.add_callback(subscription, move |_, sample| callback(sample)))
     }
 }

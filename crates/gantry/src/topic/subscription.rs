@@ -200,6 +200,15 @@ impl<T: Message> TakeSource for Subscription<T> {
         self.take()
     }
 
+    fn take_oldest(&mut self) -> Result<Option<Sample<T>>> {
+        let Some(sample) = self.generic.take_oldest()? else { return Ok(None) };
+        Sample::new(sample).map(Some).map_err(|error| self.malformed(error))
+    }
+
+    fn size_bytes(&self, sample: &Sample<T>) -> usize {
+        sample.message_info().length_bytes
+    }
+
     fn time_ns(&self, sample: &Sample<T>) -> Option<u64> {
         Some(sample.message_info().source_time_ns)
     }

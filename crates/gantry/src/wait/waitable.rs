@@ -17,6 +17,12 @@ pub trait WaitSource: Send {
         None
     }
 
+    /// The source as a part of a sentence: "topic /image".
+    fn describe(&mut self) -> String {
+        let topic = self.subscription().map(|subscription| &subscription.description().topic);
+        topic.map_or_else(|| "an event".to_owned(), |topic| format!("topic {topic}"))
+    }
+
     /// Whether the source can become ready by time: then `due_ns` is called before each sleep.
     fn is_timed(&self) -> bool {
         false
@@ -53,6 +59,19 @@ pub trait TakeSource: Waitable {
     /// # Errors
     /// As the type's own method to take.
     fn take_next(&mut self) -> Result<Option<Self::Taken>>;
+
+    /// As [`TakeSource::take_next`], but the oldest value of all publishers, where publishers would take turns.
+    ///
+    /// # Errors
+    /// As there.
+    fn take_oldest(&mut self) -> Result<Option<Self::Taken>> {
+        self.take_next()
+    }
+
+    /// The memory that the value occupies, as far as it is bounded where values are kept.
+    fn size_bytes(&self, _taken: &Self::Taken) -> usize {
+        0
+    }
 
     /// The time at which the value came into being, CLOCK_MONOTONIC in ns; `None`: the time at which it is taken.
     fn time_ns(&self, _taken: &Self::Taken) -> Option<u64> {

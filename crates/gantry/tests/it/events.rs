@@ -99,7 +99,7 @@ fn executors_run_callbacks_for_events() {
     group.add_callback(publisher.events().unwrap(), move |_, event| sender.send(event).unwrap());
     let mut executor = SingleThreadedExecutor::new();
     executor.add_node(&node).unwrap();
-    let canceler = executor.canceler();
+    let canceler = executor.handle();
     std::thread::scope(|scope| {
         scope.spawn(|| executor.spin().unwrap());
         for round in 1..=3 {

@@ -80,7 +80,7 @@ fn news_that_comes_while_its_callback_finds_nothing_is_not_lost() {
         executor.add_node(&node).unwrap();
         let mut publisher = node.create_publisher::<Point>(&topic, Qos::default()).unwrap();
         publisher.wait_for_subscriptions(1, PATIENCE).unwrap();
-        let canceler = executor.canceler();
+        let canceler = executor.handle();
         std::thread::scope(|scope| {
             let spinner = scope.spawn(|| executor.spin().unwrap());
             // The next sample follows each one at once, just when the callback checks for more.
@@ -130,7 +130,7 @@ fn a_panic_is_passed_on_and_the_executor_can_go_on() {
         let node = node();
         let topic = format!("executor_losses_panic_{}", name.len());
         let (heard, count) = counter();
-        let canceler = executor.canceler();
+        let canceler = executor.handle();
         node.create_subscription_with_callback::<Point>(&topic, Qos::default(), move |point| {
             // Without the panic hook, so that nothing is printed.
             if point.x == 1.0 {
@@ -280,7 +280,7 @@ fn nothing_is_lost_while_callbacks_come_and_go_and_spins_end() {
             heard.push(seen);
         }
         executor.add_node(&node).unwrap();
-        let (canceler, is_over) = (executor.canceler(), AtomicBool::new(false));
+        let (canceler, is_over) = (executor.handle(), AtomicBool::new(false));
         std::thread::scope(|scope| {
             let spinner = scope.spawn(|| {
                 while !is_over.load(Acquire) {

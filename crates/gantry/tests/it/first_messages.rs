@@ -3,7 +3,7 @@
 use crate::support::*;
 use gantry::{Executor, Node, Qos, SingleThreadedExecutor};
 use std::{
-    sync::mpsc,
+    sync::{Mutex, mpsc},
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
@@ -56,11 +56,12 @@ fn the_first_message_reaches_an_executor() {
     let (taken, received) = mpsc::channel();
     let callback = move |point: gantry::Sample<Point>| taken.send(point.x).unwrap();
     node.create_subscription_with_callback("first_message_spun_for", Qos::default(), callback).unwrap();
-    let mut executor = SingleThreadedExecutor::new();
+    let (mut executor, received) = (SingleThreadedExecutor::new(), Mutex::new(received));
     executor.add_node(&node).unwrap();
     for number in 0..PUBLISHERS {
         let _publisher = publish_once(&node, "first_message_spun_for", number as f64);
-        assert!(executor.spin_until(PATIENCE, &mut || received.try_recv() == Ok(number as f64)).unwrap());
+        let mut is_received = || received.lock().unwrap().try_recv() == Ok(number as f64);
+        assert!(executor.spin_until(PATIENCE, &mut is_received).unwrap());
     }
 }
 

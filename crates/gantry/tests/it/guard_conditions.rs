@@ -47,7 +47,7 @@ fn run_callbacks(mut executor: impl Executor + Send) {
     guard.trigger(); // before it is added, too
     node.add_callback(guard.clone(), move |_, ()| sender.send(()).unwrap());
     executor.add_node(&node).unwrap();
-    let canceler = executor.canceler();
+    let canceler = executor.handle();
     thread::scope(|scope| {
         scope.spawn(|| executor.spin().unwrap());
         for _ in 0..100 {

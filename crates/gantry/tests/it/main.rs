@@ -16,6 +16,7 @@ mod generic;
 mod generic_services;
 mod graph;
 mod guard_conditions;
+mod isolated;
 mod logging;
 mod nodes;
 mod one_allocation;
@@ -29,6 +30,7 @@ mod service_isolation;
 mod service_tasks;
 mod services;
 mod shutdown;
+mod spin_node;
 mod stopped;
 mod support;
 mod typed;
@@ -64,6 +66,7 @@ fn main() -> ExitCode {
         generic::TESTS,
         generic_services::TESTS,
         graph::TESTS,
+        isolated::TESTS,
         guard_conditions::TESTS,
         logging::TESTS,
         nodes::TESTS,
@@ -73,6 +76,7 @@ fn main() -> ExitCode {
         deadline_liveliness::TESTS,
         qos::TESTS,
         services::TESTS,
+        spin_node::TESTS,
         shutdown::TESTS,
         service_failures::TESTS,
         service_isolation::TESTS,

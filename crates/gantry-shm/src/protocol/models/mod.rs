@@ -56,6 +56,8 @@ models! {
     one_publisher_wakes_a_collector: &wake::COLLECT;
     two_publishers_wake_a_collector: &wake::COLLECT_TWO;
     a_publisher_wakes_a_collector_again: &wake::COLLECT_AGAIN;
+    two_threads_share_a_collector: &wake::COLLECT_SHARED;
+    the_end_reaches_all_that_share_a_collector: &wake::COLLECT_SHARED_END;
     record_outlives_its_connection: &orphan::ORPHAN;
 }
 
@@ -83,6 +85,7 @@ sites! {
     ReadyFence,
     CollectFence,
     AsleepFence,
+    HandOverFence,
     PinStore,
     Unpin,
     PinsLook,

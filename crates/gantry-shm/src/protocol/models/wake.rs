@@ -13,7 +13,10 @@ use crate::protocol::{
     sleep::{self, SHARED_WAITER, WaiterIndex},
     sync::{Ordering::Relaxed, Site},
 };
-use loom::thread;
+use loom::{
+    sync::{Condvar, Mutex},
+    thread,
+};
 use std::{iter::once, sync::Arc, time::Duration};
 
 /// One publisher, one sleeper.
@@ -68,6 +71,20 @@ pub(super) const COLLECT_AGAIN: Model = Model {
     run: || collector(1, 2),
     preemptions: Some(3),
     needs: &[Site::CollectFence, Site::ReadyFence, Site::AsleepFence, Site::RingsBeforeLook],
+};
+
+/// A publisher, and two threads that share a collector: one runs a callback until the other has begun to run the next one.
+pub(super) const COLLECT_SHARED: Model = Model {
+    run: || shared_collector(2),
+    preemptions: Some(3),
+    needs: &[Site::ReadyFence, Site::AsleepFence, Site::HandOverFence, Site::RingsBeforeLook, Site::RingCounts],
+};
+
+/// The same with one callback: its end is the end of both threads, of which one may sleep.
+pub(super) const COLLECT_SHARED_END: Model = Model {
+    run: || shared_collector(1),
+    preemptions: Some(3),
+    needs: &[Site::ReadyFence, Site::AsleepFence, Site::RingsBeforeLook, Site::RingCounts],
 };
 
 /// An asynchronous publisher, the sender, one sleeper: the sender may see both samples at once, or wake for the first while the
@@ -146,9 +163,71 @@ fn collector(publishers: usize, samples: usize) {
                 }
             }
         } else {
-            collect::sleep(line, Duration::MAX, || false);
+            let rings = line.bell.rings();
+            collect::sleep(line, rings, Duration::MAX, || false);
         }
     }
+}
+
+/// The state that two threads share under their lock.
+#[derive(Default)]
+struct Shared {
+    /// The number of threads that sleep, or are about to.
+    asleep: usize,
+    /// News that were found, and those of them whose callbacks were begun.
+    found: u64,
+    begun: u64,
+}
+
+/// Two threads that take the steps of a multi-threaded executor, and a topic of which one side changes so many times: each change
+/// is news for one callback.
+fn shared_collector(changes: u64) {
+    let board = Arc::<Board>::default();
+    board.waiter(READER_BELL).state.store(WAITER_AWAKE, Relaxed);
+    sleep::enter(once(&board.topic.sleepers), READER_BELL);
+    let shared = Arc::new((Mutex::new(Shared::default()), Condvar::new()));
+    let joiner = board.clone();
+    thread::spawn(move || {
+        for _ in 0..changes {
+            joiner.lines().changed(sleep::Side::Publishers);
+        }
+    });
+    let (its_board, its_shared) = (board.clone(), shared.clone());
+    thread::spawn(move || run_callbacks(changes, &its_board, &its_shared));
+    run_callbacks(changes, &board, &shared);
+}
+
+/// The steps of one thread. A callback ends after all were begun.
+fn run_callbacks(callbacks: u64, board: &Board, (shared, all_begun): &(Mutex<Shared>, Condvar)) {
+    let line = board.waiter(READER_BELL);
+    let mut state = shared.lock().unwrap();
+    while state.begun < callbacks {
+        // The topic is looked at only if its bit is set.
+        if collect::collect(line).iter().any(|&bits| bits != 0) {
+            state.found = board.topic.publishers_generation.load(Relaxed);
+        }
+        if state.begun == state.found {
+            state.asleep += 1;
+            let rings = line.bell.rings();
+            drop(state);
+            collect::sleep(line, rings, Duration::MAX, || false);
+            state = shared.lock().unwrap();
+            state.asleep -= 1;
+            continue;
+        }
+        state.begun += 1;
+        match state.asleep {
+            0 => {}
+            _ if state.begun < state.found => line.bell.ring_one(),
+            _ => collect::hand_over(line, || false),
+        }
+        while state.begun < callbacks {
+            state = all_begun.wait(state).unwrap();
+        }
+    }
+    drop(state);
+    line.bell.ring(); // as a cancel does
+    all_begun.notify_all();
 }
 
 /// The steps of `Waiter`, without the spin.

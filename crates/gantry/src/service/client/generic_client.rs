@@ -160,6 +160,10 @@ impl GenericClient {
 }
 
 impl WaitSource for GenericClient {
+    fn describe(&mut self) -> String {
+        format!("a client of service {}", self.service_name())
+    }
+
     fn subscription(&mut self) -> Option<&mut gantry_shm::Subscription> {
         Some(&mut self.tracker.responses)
     }

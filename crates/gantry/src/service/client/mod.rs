@@ -240,6 +240,10 @@ where
 }
 
 impl<S: ServiceType> WaitSource for Client<S> {
+    fn describe(&mut self) -> String {
+        format!("a client of service {}", self.service_name())
+    }
+
     fn subscription(&mut self) -> Option<&mut gantry_shm::Subscription> {
         Some(&mut self.tracker.responses)
     }

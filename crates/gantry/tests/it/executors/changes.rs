@@ -174,7 +174,7 @@ fn a_node_that_left_before_its_run_is_run_by_another_executor(case: &Case) {
         if number == 1 {
             catch_unwind(AssertUnwindSafe(|| executor.spin_once(PATIENCE))).unwrap_err();
         } else {
-            executor.canceler().cancel();
+            executor.handle().cancel();
             assert!(!executor.spin_once(Duration::ZERO).unwrap());
         }
         executor.remove_node(&moves.node);
@@ -246,7 +246,7 @@ fn callbacks_that_are_added_do_not_multiply_queued_events(case: &Case) {
     }
     drain(&mut *executor);
     let heard = listener.rest();
-    let keeps_each = matches!(case.kind, Kind::Events(Overflow::DropOldest | Overflow::DropNewest));
+    let keeps_each = matches!(case.kind.overflow(), Some(Overflow::DropOldest | Overflow::DropNewest));
     // Besides the messages that ran: one that was queued, and the newest.
     assert!(keeps_each || heard.len() <= 10 + 4, "{heard:?}");
     for name in ["a", "b"] {

@@ -20,7 +20,7 @@ fn a_cancel_ends_the_spin_or_the_next_one(case: &Case) {
     assert!(executor.spin().unwrap_err().to_string().contains("no node"));
     let node = node();
     executor.add_node(&node).unwrap();
-    let (canceler, (sender, ticks)) = (executor.canceler(), telling());
+    let (canceler, (sender, ticks)) = (executor.handle(), telling());
     canceler.cancel();
     executor.spin().unwrap();
     canceler.cancel();
@@ -51,7 +51,7 @@ fn a_cancel_ends_the_spin_or_the_next_one(case: &Case) {
 fn a_callback_cancels(case: &Case) {
     let (mut executor, node) = (case.executor(), node());
     executor.add_node(&node).unwrap();
-    let (canceler, count) = (executor.canceler(), Arc::new(Mutex::new(0)));
+    let (canceler, count) = (executor.handle(), Arc::new(Mutex::new(0)));
     let counted = count.clone();
     feed_itself(&node, &case.topic("own"), move || {
         *counted.lock().unwrap() += 1;
@@ -82,7 +82,8 @@ fn a_spin_until_ends_with_its_condition_or_in_time(case: &Case) {
         count >= 5
     };
     assert!(executor.spin_until(PATIENCE, five).unwrap());
-    assert_eq!(count, 5, "the condition is checked after each callback");
+    let checks_each = !case.kind.has_threads() && case.kind != Kind::CallbackIsolated; // their callbacks go on meanwhile
+    assert!(count == 5 || !checks_each, "the condition is checked after each callback, but there were {count}");
 }
 
 fn spinning_once_runs_one(case: &Case) {

@@ -1,14 +1,17 @@
 //! Callback groups: callbacks wait for each other to prove that they run at the same time, so the result does not depend on luck.
 
 use super::*;
-use std::sync::{
-    Condvar,
-    atomic::{AtomicUsize, Ordering::*},
+use std::{
+    panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
+    sync::{
+        Condvar,
+        atomic::{AtomicUsize, Ordering::*},
+    },
 };
 
 behaviours! {
     with_a_far_end: [callbacks_of_an_exclusive_group_never_overlap, callbacks_of_a_reentrant_group_run_at_once],
-    alone: [exclusive_groups_run_beside_each_other, a_callback_never_overlaps_itself, the_group_of_a_removed_callback_goes_on],
+    alone: [exclusive_groups_run_beside_each_other, a_spin_until_uses_all_threads, a_callback_never_overlaps_itself, the_group_of_a_removed_callback_goes_on],
 }
 
 const NAMES: [&str; 3] = ["a", "b", "c"];
@@ -57,7 +60,9 @@ fn callbacks_of_an_exclusive_group_never_overlap(case: &Case) {
     executor.add_node(&node).unwrap();
     let (inside, (sender, told)) = (Arc::new(Inside::default()), telling());
     let group = node.create_callback_group(CallbackGroupType::MutuallyExclusive);
-    for name in NAMES {
+    // Clones are the same group, also after one of them got a priority.
+    let groups = [group.clone(), group.clone().with_priority(1), group];
+    for (name, group) in NAMES.into_iter().zip(groups) {
         let (inside, sender) = (inside.clone(), sender.clone());
         let subscription = node.create_subscription::<Point>(&case.topic(name), all()).unwrap();
         group.add_callback(subscription, move |_, point| {
@@ -79,7 +84,11 @@ fn callbacks_of_an_exclusive_group_never_overlap(case: &Case) {
 
 /// Three callbacks wait for each other: on three threads all come; on one thread they run one after the other.
 fn run_at_once(case: &Case, groups: &[CallbackGroup], node: &Node, feed: impl FnOnce()) {
-    let is_one_thread = case.kind != Kind::MultiThreaded;
+    let is_one_thread = match case.kind {
+        Kind::MultiThreaded | Kind::EventsThreads(_) => false,
+        Kind::CallbackIsolated => groups.len() == 1,
+        Kind::SingleThreaded | Kind::Events(_) => true,
+    };
     let (meeting, inside, (sender, told)) = (Meeting::of(NAMES.len()), Arc::new(Inside::default()), telling());
     for (name, group) in NAMES.iter().zip(groups.iter().cycle()) {
         let (meeting, inside, sender) = (meeting.clone(), inside.clone(), sender.clone());
@@ -123,6 +132,30 @@ fn exclusive_groups_run_beside_each_other(case: &Case) {
             publisher.publish_copy(&Point { x: 1.0, y: 0.0 }).unwrap();
         }
     });
+}
+
+/// Callbacks that wait for each other come together in a spin with a condition, too.
+fn a_spin_until_uses_all_threads(case: &Case) {
+    let parties = if case.kind.has_threads() || case.kind == Kind::CallbackIsolated { NAMES.len() } else { 1 };
+    let (mut executor, node, meeting, (sender, told)) = (case.executor(), node(), Meeting::of(parties), telling());
+    for _ in NAMES {
+        let (meeting, sender) = (meeting.clone(), sender.clone());
+        let once = Timer::one_shot(&Clock::steady(), ms(1)).unwrap();
+        let group = node.create_callback_group(CallbackGroupType::MutuallyExclusive);
+        group.add_callback(once, move |_, _| sender.send(meeting.attend()).unwrap());
+    }
+    executor.add_node(&node).unwrap();
+    let mut all = Vec::new();
+    let came = executor.spin_until(PATIENCE, &mut || {
+        all.extend(told.rest());
+        all.len() == NAMES.len()
+    });
+    assert!(came.unwrap());
+    assert_eq!(all, [true; NAMES.len()]);
+    let panic =
+        catch_unwind(AssertUnwindSafe(|| executor.spin_until(PATIENCE, &mut || resume_unwind(Box::new("why")))));
+    assert_eq!(*panic.unwrap_err().downcast::<&str>().unwrap(), "why", "a panic of the condition is passed on");
+    assert!(!executor.spin_once(Duration::ZERO).unwrap());
 }
 
 fn a_callback_never_overlaps_itself(case: &Case) {

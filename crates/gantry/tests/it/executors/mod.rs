@@ -11,10 +11,15 @@ pub mod failures;
 mod far;
 mod groups;
 mod listening;
+mod members;
 mod overload;
 mod queue;
+mod removal;
 mod services;
+mod slow;
 mod timers;
+mod waits;
+mod wakes;
 
 use crate::{
     child::{say, told},
@@ -38,20 +43,39 @@ const AMPLE: usize = 5000;
 pub enum Kind {
     SingleThreaded,
     MultiThreaded,
+    CallbackIsolated,
     Events(Overflow),
+    /// With three threads.
+    EventsThreads(Overflow),
 }
 
 impl Kind {
-    pub const ALL: [(Kind, &str); 5] = [
+    pub const ALL: [(Kind, &str); 8] = [
         (Kind::SingleThreaded, "single_threaded"),
         (Kind::MultiThreaded, "multi_threaded"),
+        (Kind::CallbackIsolated, "callback_isolated"),
         (Kind::Events(Overflow::Wait), "events_wait"),
         (Kind::Events(Overflow::DropOldest), "events_drop_oldest"),
         (Kind::Events(Overflow::DropNewest), "events_drop_newest"),
+        (Kind::EventsThreads(Overflow::Wait), "events_threads_wait"),
+        (Kind::EventsThreads(Overflow::DropOldest), "events_threads_drop_oldest"),
     ];
 
     pub fn is_events(self) -> bool {
-        matches!(self, Kind::Events(_))
+        self.overflow().is_some()
+    }
+
+    /// The treatment of events for which the queue has no room, if there is a queue.
+    pub fn overflow(self) -> Option<Overflow> {
+        match self {
+            Kind::Events(overflow) | Kind::EventsThreads(overflow) => Some(overflow),
+            _ => None,
+        }
+    }
+
+    /// Whether callbacks of one group may run at the same time.
+    pub fn has_threads(self) -> bool {
+        matches!(self, Kind::MultiThreaded | Kind::EventsThreads(_))
     }
 
     pub fn executor(self) -> Box<dyn Tested> {
@@ -63,7 +87,9 @@ impl Kind {
         match self {
             Kind::SingleThreaded => Box::new(SingleThreadedExecutor::new()),
             Kind::MultiThreaded => Box::new(MultiThreadedExecutor::with_threads(3)),
+            Kind::CallbackIsolated => Box::new(CallbackIsolatedExecutor::new()),
             Kind::Events(overflow) => Box::new(EventsExecutor::with_queue(capacity, overflow)),
+            Kind::EventsThreads(overflow) => Box::new(EventsExecutor::with_queue(capacity, overflow).with_threads(3)),
         }
     }
 }
@@ -77,6 +103,7 @@ pub trait Tested: Executor + Send {
 
 impl Tested for SingleThreadedExecutor {}
 impl Tested for MultiThreadedExecutor {}
+impl Tested for CallbackIsolatedExecutor {}
 impl Tested for EventsExecutor {
     fn dropped(&self) -> u64 {
         EventsExecutor::dropped(self)
@@ -100,7 +127,7 @@ type Behaviour = (&'static str, bool, fn(&Case));
 macro_rules! behaviours {
     (with_a_far_end: [$($far:ident),* $(,)?], alone: [$($alone:ident),* $(,)?] $(,)?) => {
         pub(super) const BEHAVIOURS: &[super::Behaviour] =
-            &[$((stringify!($far), true, $far)),*, $((stringify!($alone), false, $alone)),*];
+            &[$((stringify!($far), true, $far),)* $((stringify!($alone), false, $alone),)*];
     };
 }
 use behaviours;
@@ -139,11 +166,16 @@ pub fn trials() -> Vec<Trial> {
         timers::BEHAVIOURS,
         groups::BEHAVIOURS,
         queue::BEHAVIOURS,
+        members::BEHAVIOURS,
+        removal::BEHAVIOURS,
+        waits::BEHAVIOURS,
         overload::BEHAVIOURS,
         changes::BEHAVIOURS,
         ends::BEHAVIOURS,
         failures::BEHAVIOURS,
         services::BEHAVIOURS,
+        slow::BEHAVIOURS,
+        wakes::BEHAVIOURS,
     ];
     let mut trials = Vec::new();
     for &(behaviour, has_far_end, test) in behaviours.into_iter().flatten() {
@@ -165,7 +197,7 @@ pub fn trials() -> Vec<Trial> {
 
 /// Spins on a thread of its own while `work` is done here, then cancels.
 fn spinning<R>(executor: &mut dyn Tested, work: impl FnOnce() -> R) -> R {
-    let cancel = CancelAtEnd(executor.canceler());
+    let cancel = CancelAtEnd(executor.handle());
     std::thread::scope(|scope| {
         let spinner = scope.spawn(|| executor.spin());
         let result = work();
@@ -176,7 +208,7 @@ fn spinning<R>(executor: &mut dyn Tested, work: impl FnOnce() -> R) -> R {
 }
 
 /// Cancels the spin, so that a test that fails does not wait for its executor.
-struct CancelAtEnd(Canceler);
+struct CancelAtEnd(ExecutorHandle);
 
 impl Drop for CancelAtEnd {
     fn drop(&mut self) {
@@ -204,6 +236,8 @@ fn all() -> Qos {
 pub fn play(role: &str, topic: &str) -> bool {
     if let Some(kind) = role.strip_prefix("idle-") {
         idle(kind, topic);
+    } else if let Some(kind) = role.strip_prefix("answers-") {
+        wakes::answer(kind, topic);
     } else if role == "far" {
         far::serve(std::io::stdin().lines().map_while(std::io::Result::ok), |line| say(&line));
     } else {

@@ -4,7 +4,10 @@ use super::*;
 
 behaviours! {
     with_a_far_end: [losses_of_slow_callbacks_are_counted, a_keep_all_publisher_waits_for_slow_callbacks],
-    alone: [a_topic_that_always_has_more_starves_no_other],
+    alone: [
+        a_topic_that_always_has_more_starves_no_other,
+        a_blocked_callback_with_a_full_queue_holds_up_no_other,
+    ],
 }
 
 fn losses_of_slow_callbacks_are_counted(case: &Case) {
@@ -61,5 +64,40 @@ fn a_topic_that_always_has_more_starves_no_other(case: &Case) {
             publisher.publish_copy(&Point { x: f64::from(number), y: 0.0 }).unwrap();
             assert_eq!(listener.next(), ("other", number as usize));
         }
+    });
+}
+
+fn a_blocked_callback_with_a_full_queue_holds_up_no_other(case: &Case) {
+    if !case.kind.has_threads() && case.kind != Kind::CallbackIsolated {
+        return; // on one thread it does
+    }
+    let (mut executor, listener) = (case.kind.executor_with_queue(4), Listener::new());
+    let ((go, goes), (begun, begins)) = (telling::<()>(), telling());
+    let group = listener.node.create_callback_group(CallbackGroupType::MutuallyExclusive);
+    group
+        .create_subscription_with_callback::<Point>(&case.topic("blocked"), all(), move |_| {
+            begun.send(()).unwrap_or_default();
+            let _ = goes.0.recv(); // until the other end is dropped
+        })
+        .unwrap();
+    listener.hear(case, "other", all());
+    let mut publishers =
+        ["blocked", "other"].map(|name| listener.node.create_publisher::<Point>(&case.topic(name), all()).unwrap());
+    executor.add_node(&listener.node).unwrap();
+    for publisher in &mut publishers {
+        assert!(publisher.wait_for_subscriptions(1, PATIENCE).unwrap());
+    }
+    let [blocked, other] = &mut publishers;
+    for _ in 0..10 {
+        blocked.publish_copy(&Point { x: 0.0, y: 0.0 }).unwrap();
+    }
+    spinning(&mut *executor, || {
+        begins.next();
+        for number in 1..=50 {
+            other.publish_copy(&Point { x: f64::from(number), y: 0.0 }).unwrap();
+        }
+        // A queue that drops keeps the newest.
+        while listener.next() != ("other", 50) {}
+        drop(go);
     });
 }

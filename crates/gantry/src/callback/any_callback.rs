@@ -1,0 +1,86 @@
+//! A callback without the type of its source, and the outcomes of its runs.
+
+use crate::{
+    error::Result,
+    wait::{WaitSource, Waitable},
+};
+
+/// The outcome of an attempt to run or to enqueue a callback.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum RunOutcome {
+    /// The callback ran; its source may have more.
+    More,
+    /// The callback ran; its source has nothing more.
+    Last,
+    /// The source had nothing.
+    Nothing,
+    /// The message was malformed, which was logged, or the kept value is no longer valid; the source may have more.
+    Skipped,
+    /// Taking failed, which was logged; the executor tries again later.
+    Failed,
+}
+
+/// The order in which the values of one source are taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TakeOrder {
+    /// The publishers of a topic take turns.
+    Turns,
+    /// The oldest value of all publishers comes first.
+    Time,
+}
+
+/// The place of a kept value in an executor's order: its time, CLOCK_MONOTONIC in ns, and a number that no other value
+/// of the executor has.
+pub(crate) type EventKey = (u64, u64);
+
+/// A value that a callback keeps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct KeptEvent {
+    pub(crate) key: EventKey,
+    /// The memory that the value occupies.
+    pub(crate) size_bytes: usize,
+}
+
+/// A callback without the type of its source.
+pub(crate) trait AnyCallback: Send {
+    /// The source.
+    fn waitable(&mut self) -> &mut dyn Waitable;
+    /// Takes one value and calls the closure with it.
+    fn run(&mut self, order: TakeOrder) -> Result<RunOutcome>;
+    /// Takes the oldest value and keeps it under its time and `number`; `None` if there is none.
+    fn enqueue(&mut self, number: u64) -> Result<Option<KeptEvent>>;
+    /// Calls the closure with that kept value, if it is still valid.
+    fn run_queued(&mut self, key: EventKey) -> RunOutcome;
+    /// Drops that kept value.
+    fn discard(&mut self, key: EventKey);
+    /// Makes the kept values the next ones to be taken.
+    fn return_queued(&mut self);
+}
+
+/// The place of a callback that was removed: its source and closure are dropped.
+pub(super) struct RemovedCallback;
+
+impl WaitSource for RemovedCallback {}
+impl Waitable for RemovedCallback {}
+
+impl AnyCallback for RemovedCallback {
+    fn waitable(&mut self) -> &mut dyn Waitable {
+        self
+    }
+
+    fn run(&mut self, _: TakeOrder) -> Result<RunOutcome> {
+        Ok(RunOutcome::Nothing)
+    }
+
+    fn enqueue(&mut self, _: u64) -> Result<Option<KeptEvent>> {
+        Ok(None)
+    }
+
+    fn run_queued(&mut self, _: EventKey) -> RunOutcome {
+        RunOutcome::Nothing
+    }
+
+    fn discard(&mut self, _: EventKey) {}
+
+    fn return_queued(&mut self) {}
+}

@@ -1,0 +1,174 @@
+//! The list of a node's callbacks, and the executors that run them.
+//!
+//! A node keeps its callbacks. The executor that has the node runs them, except those of groups that another executor
+//! has. Invariant: a callback is in at most one executor's share.
+
+use super::{Callback, group::Group};
+use crate::wait::{TakeSource, lock};
+use std::{
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicU64, Ordering::*},
+    },
+    task::Waker,
+};
+
+/// A callback that was added to a node. Dropping the handle does not remove the callback.
+#[derive(Clone)]
+pub struct CallbackHandle {
+    callbacks: Arc<Callbacks>,
+    callback: Arc<Callback>,
+}
+
+/// The callbacks of a node.
+#[derive(Default)]
+pub(crate) struct Callbacks {
+    list: Mutex<List>,
+    /// The number of changes of the list.
+    version: AtomicU64,
+}
+
+#[derive(Default)]
+struct List {
+    callbacks: Vec<Arc<Callback>>,
+    /// Wakes the executor that has the node.
+    executor: Option<Waker>,
+    /// The groups that an executor has by themselves, and its waker. Of several entries for a group the last one
+    /// counts.
+    groups: Vec<(Arc<Group>, Waker)>,
+}
+
+impl List {
+    /// The callbacks of the node's executor.
+    fn of_node(&self) -> impl Iterator<Item = &Arc<Callback>> {
+        self.callbacks
+            .iter()
+            .filter(|callback| callback.group.is_added_with_node() && self.executor_of(&callback.group).is_none())
+    }
+
+    /// The executor that has the group by itself.
+    fn executor_of(&self, group: &Arc<Group>) -> Option<&Waker> {
+        self.groups.iter().rev().find(|(other, _)| Arc::ptr_eq(other, group)).map(|(_, executor)| executor)
+    }
+}
+
+impl CallbackHandle {
+    /// Removes the callback, and drops its closure and its source before it returns; while the callback runs, at the
+    /// end of that run.
+    pub fn remove(self) {
+        self.callbacks.change(|list| list.callbacks.retain(|callback| !Arc::ptr_eq(callback, &self.callback)));
+        self.callback.remove();
+    }
+}
+
+impl Callbacks {
+    /// Adds a callback to a group.
+    pub(crate) fn add<W>(
+        self: &Arc<Self>,
+        group: &Arc<Group>,
+        waitable: W,
+        callback: impl FnMut(&mut W, W::Taken) + Send + 'static,
+    ) -> CallbackHandle
+    where
+        W: TakeSource + 'static,
+        W::Taken: Send,
+    {
+        let callback = Arc::new(Callback::new(group.clone(), waitable, callback));
+        self.change(|list| list.callbacks.push(callback.clone()));
+        CallbackHandle { callbacks: self.clone(), callback }
+    }
+
+    /// Changes the list, and wakes the executors to look at it.
+    fn change<R>(&self, change: impl FnOnce(&mut List) -> R) -> R {
+        let mut list = lock(&self.list);
+        let result = change(&mut list);
+        self.version.fetch_add(1, Release);
+        let groups = list.groups.iter().map(|(_, executor)| executor);
+        let executors: Vec<_> = list.executor.iter().chain(groups).cloned().collect();
+        drop(list);
+        executors.into_iter().for_each(Waker::wake);
+        result
+    }
+
+    /// Makes the executors look at the list again, since a group has other properties.
+    pub(crate) fn touch(&self) {
+        self.change(|_| ());
+    }
+
+    /// The number of changes of the list.
+    pub(crate) fn version(&self) -> u64 {
+        self.version.load(Acquire)
+    }
+
+    /// The callbacks that the node's executor runs, in the order in which they were added.
+    pub(crate) fn of_node(&self) -> Vec<Arc<Callback>> {
+        lock(&self.list).of_node().cloned().collect()
+    }
+
+    /// The callbacks of a group that an executor runs by itself, in the order in which they were added.
+    pub(crate) fn of_group(&self, group: &Arc<Group>, executor: &Waker) -> Vec<Arc<Callback>> {
+        let list = lock(&self.list);
+        if !list.executor_of(group).is_some_and(|other| is_same(other, executor)) {
+            return Vec::new();
+        }
+        list.callbacks.iter().filter(|callback| Arc::ptr_eq(&callback.group, group)).cloned().collect()
+    }
+
+    /// Removes all callbacks.
+    pub(crate) fn clear(&self) {
+        let removed = self.change(|list| std::mem::take(&mut list.callbacks));
+        drop(removed); // after the lock: a callback may own the node
+    }
+
+    /// Whether a group has callbacks.
+    pub(crate) fn has_any_of(&self, group: &Arc<Group>) -> bool {
+        lock(&self.list).callbacks.iter().any(|callback| Arc::ptr_eq(&callback.group, group))
+    }
+
+    /// Gives the node to an executor, which is woken when the list changes; `false` if another executor has it.
+    pub(crate) fn attach_executor(&self, executor: &Waker) -> bool {
+        let mut list = lock(&self.list);
+        let is_free = list.executor.is_none();
+        if is_free {
+            list.executor = Some(executor.clone());
+        }
+        is_free
+    }
+
+    /// Takes the node from its executor.
+    pub(crate) fn detach_executor(&self) {
+        lock(&self.list).executor = None;
+    }
+
+    /// Gives a group to an executor, which is woken when the list changes; `false` if another executor than `parent`
+    /// has it, by itself or with its node. `parent` may pass on its groups.
+    pub(crate) fn attach_group(&self, group: &Arc<Group>, executor: &Waker, parent: Option<&Waker>) -> bool {
+        self.change(|list| {
+            let node_executor = list.executor.as_ref().filter(|_| group.is_added_with_node());
+            let holder = list.executor_of(group).or(node_executor);
+            let is_free = holder.is_none_or(|holder| parent.is_some_and(|parent| is_same(holder, parent)));
+            if is_free {
+                list.groups.push((group.clone(), executor.clone()));
+            }
+            is_free
+        })
+    }
+
+    /// Takes a group from an executor that had it by itself. Its parent or the node's executor runs it from now on.
+    pub(crate) fn detach_group(&self, group: &Arc<Group>, executor: &Waker) {
+        self.change(|list| {
+            list.groups.retain(|(other, waker)| !(Arc::ptr_eq(other, group) && is_same(waker, executor)));
+        });
+    }
+}
+
+/// Whether two wakers are those of one executor.
+fn is_same(one: &Waker, other: &Waker) -> bool {
+    std::ptr::eq(one.data(), other.data())
+}
+
+impl std::fmt::Debug for CallbackHandle {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "CallbackHandle(removed: {})", self.callback.is_removed())
+    }
+}

@@ -1,0 +1,88 @@
+//! The handle of an executor: what other threads and callbacks may do with an executor that spins.
+
+use super::{
+    members::{Member, Members},
+    wake_signal::WakeSignal,
+};
+use crate::{
+    error::Result,
+    node::{CallbackGroup, Node},
+};
+use std::{sync::Arc, task::Waker};
+
+/// A handle to an executor, for other threads and for callbacks, also while the executor spins; clones are handles to
+/// the same executor. It does not keep the executor.
+#[derive(Clone)]
+pub struct ExecutorHandle {
+    pub(super) signal: Arc<WakeSignal>,
+    pub(super) members: Arc<Members>,
+}
+
+impl ExecutorHandle {
+    /// Ends the current spin after the callbacks that run now, or else the next spin before it begins.
+    ///
+    /// # Real-time
+    /// No allocation; one lock, which is held for some nanoseconds, and at most one system call.
+    pub fn cancel(&self) {
+        self.signal.cancel();
+    }
+
+    /// Makes the executor look again: [`Executor::spin_until`](crate::Executor::spin_until) checks its condition.
+    ///
+    /// # Real-time
+    /// As [`ExecutorHandle::cancel`].
+    pub fn wake(&self) {
+        self.signal.wake_executor();
+    }
+
+    /// A waker that does what [`ExecutorHandle::wake`] does.
+    #[must_use]
+    pub fn waker(&self) -> Waker {
+        self.signal.clone().into()
+    }
+
+    /// Whether the executor is in one of its spins.
+    #[must_use]
+    pub fn is_spinning(&self) -> bool {
+        self.signal.is_spinning()
+    }
+
+    /// As [`Executor::add_node`](crate::Executor::add_node). An executor that spins runs the node's callbacks at once.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn add_node(&self, node: &Node) -> Result<()> {
+        self.add(Member::Node(node.clone()))
+    }
+
+    /// As [`Executor::remove_node`](crate::Executor::remove_node). An executor that spins starts none of the node's
+    /// callbacks from then on; one that does not spin keeps the node until it spins.
+    pub fn remove_node(&self, node: &Node) {
+        self.members.remove(&Member::Node(node.clone()), &self.signal);
+    }
+
+    /// As [`Executor::add_callback_group`](crate::Executor::add_callback_group). An executor that spins runs the
+    /// group's callbacks at once.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn add_callback_group(&self, group: &CallbackGroup) -> Result<()> {
+        self.add(Member::Group(group.clone()))
+    }
+
+    /// As [`Executor::remove_callback_group`](crate::Executor::remove_callback_group), with the limits of
+    /// [`ExecutorHandle::remove_node`].
+    pub fn remove_callback_group(&self, group: &CallbackGroup) {
+        self.members.remove(&Member::Group(group.clone()), &self.signal);
+    }
+
+    fn add(&self, member: Member) -> Result<()> {
+        self.members.add(member, &self.signal, None)
+    }
+}
+
+impl std::fmt::Debug for ExecutorHandle {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "ExecutorHandle(spinning: {})", self.is_spinning())
+    }
+}

@@ -1,0 +1,226 @@
+//! The executor with a thread for each callback group: no lock is shared between groups, and a publisher wakes exactly
+//! the thread of its subscription.
+//!
+//! The executor passes each group of its nodes on to a single-threaded executor of the group's own. The thread that
+//! spins runs no callbacks meanwhile: it starts and ends the others. Invariant: a group's callbacks leave this executor
+//! before the group's own executor registers them, and come back after it is dropped.
+
+use super::{
+    Executor, ExecutorHandle, SingleThreadedExecutor,
+    group_thread::apply,
+    members::Member,
+    ready_queue::ReadyQueue,
+    steps::{ExecutorSteps, GoesOn, within_spin},
+    wake_signal::WakeSignal,
+};
+use crate::{
+    error::{Error, Result},
+    node::CallbackGroup,
+    wait::lock,
+};
+use std::{
+    any::Any,
+    panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicBool, Ordering::*},
+    },
+    thread::{Builder, Scope, ScopedJoinHandle},
+    time::Instant,
+};
+
+/// Runs each callback group on a thread of its own, with the group's [policy](CallbackGroup::with_scheduling_policy)
+/// and [CPUs](CallbackGroup::with_cpus). Callbacks of one group, also of a reentrant one, run one after the other, in
+/// rounds as a [`SingleThreadedExecutor`] does. Groups share nothing: the time of a callback depends on its group
+/// alone.
+///
+/// [`spin`](Executor::spin), [`spin_until`](Executor::spin_until) and
+/// [`spin_until_complete`](Executor::spin_until_complete) start a thread for each group that has callbacks, also for
+/// those that get some meanwhile; the other methods use the calling thread. A thread that cannot have its policy or
+/// CPUs ends the spin with an error.
+///
+/// ```no_run
+/// # use gantry::{CallbackGroupType, CallbackIsolatedExecutor, Executor, Node, Qos, SchedulingPolicy};
+/// # use gantry_msgs::sensor_msgs::Image;
+/// # use std::time::Duration;
+/// # fn main() -> gantry::Result<()> {
+/// let node = Node::new("robot")?;
+/// node.create_subscription_with_callback::<Image>("image", Qos::default(), |image| println!("{}", image.width()))?;
+/// let control = node
+///     .create_callback_group(CallbackGroupType::MutuallyExclusive)
+///     .with_scheduling_policy(SchedulingPolicy::Fifo(80))
+///     .with_cpus(&[3]);
+/// control.create_timer_with_callback(Duration::from_millis(1), |_| { /* control the motors */ })?;
+/// let mut executor = CallbackIsolatedExecutor::new();
+/// executor.add_node(&node)?;
+/// executor.spin()
+/// # }
+/// ```
+#[derive(Debug, Default)]
+pub struct CallbackIsolatedExecutor {
+    own: SingleThreadedExecutor,
+}
+
+/// What the threads of one spin share.
+struct SharedSpin {
+    /// Of the executor that spins.
+    signal: Arc<WakeSignal>,
+    /// The thread that spins looks at its condition after each callback.
+    has_condition: bool,
+    /// A thread failed.
+    is_over: AtomicBool,
+    failure: Mutex<Failure>,
+}
+
+/// The first failures of the threads.
+#[derive(Default)]
+struct Failure {
+    error: Option<Error>,
+    /// A callback's panic, which `spin` resumes on the calling thread.
+    panic: Option<Box<dyn Any + Send>>,
+}
+
+/// The thread of a group.
+struct GroupThread<'scope> {
+    group: CallbackGroup,
+    executor: ExecutorHandle,
+    thread: ScopedJoinHandle<'scope, ()>,
+}
+
+impl CallbackIsolatedExecutor {
+    /// An executor without nodes.
+    #[must_use]
+    pub fn new() -> CallbackIsolatedExecutor {
+        CallbackIsolatedExecutor::default()
+    }
+
+    /// Starts threads for groups without one, and ends those of groups that left or have no callbacks any more. Returns
+    /// whether it started any.
+    fn update_threads<'scope, 'env>(
+        &mut self,
+        threads: &mut Vec<GroupThread<'scope>>,
+        scope: &'scope Scope<'scope, 'env>,
+        shared: &'env SharedSpin,
+    ) -> Result<bool> {
+        threads.retain(|thread| !thread.thread.is_finished());
+        let ready_queue = self.own.ready_queue();
+        for thread in threads.iter().filter(|thread| !ready_queue.members.has_callbacks_of(&thread.group)) {
+            thread.executor.cancel();
+        }
+        let mut executors = Vec::new();
+        for group in ready_queue.members.groups(&ready_queue.signal) {
+            let mut executor = SingleThreadedExecutor::new();
+            executor.ready_queue().add(Member::Group(group.clone()), Some(&ready_queue.signal.clone().into()))?;
+            executors.push((group, executor));
+        }
+        let has_new = !executors.is_empty();
+        if has_new {
+            self.own.gather(); // lets the groups' callbacks go
+        }
+        for (group, mut executor) in executors {
+            let (handle, own) = (executor.handle(), group.clone());
+            let thread = Builder::new().name("gantry-executor".to_owned());
+            let thread = thread.spawn_scoped(scope, move || shared.run(&own, executor)).map_err(|source| {
+                gantry_shm::Error::System { action: "start an executor's thread".to_owned(), source }
+            })?;
+            threads.push(GroupThread { group, executor: handle, thread });
+        }
+        Ok(has_new)
+    }
+
+    /// The loop of the thread that spins.
+    fn supervise(
+        &mut self,
+        deadline: Option<Instant>,
+        mut goes_on: Option<GoesOn<'_>>,
+        shared: &SharedSpin,
+    ) -> Result<()> {
+        std::thread::scope(|scope| {
+            let (mut threads, mut result) = (Vec::new(), Ok(()));
+            while result.is_ok() {
+                self.own.gather(); // takes the notifications of what is looked at from here on
+                let is_late = deadline.is_some_and(|deadline| Instant::now() >= deadline);
+                if is_late || !shared.goes_on() || goes_on.as_mut().is_some_and(|goes_on| !goes_on()) {
+                    break;
+                }
+                result = match self.update_threads(&mut threads, scope, shared) {
+                    Ok(false) => self.own.ready_queue().sleep(deadline),
+                    has_new => has_new.map(drop),
+                };
+            }
+            result
+        })
+    }
+}
+
+impl Drop for GroupThread<'_> {
+    /// Ends the thread, also if the condition of the spin panics.
+    fn drop(&mut self) {
+        self.executor.cancel();
+    }
+}
+
+impl SharedSpin {
+    /// Whether there is no cancel, and no thread failed.
+    fn goes_on(&self) -> bool {
+        !self.is_over.load(Acquire) && !self.signal.is_canceled()
+    }
+
+    /// The thread of a group: spins until it is canceled, or the spin is over.
+    fn run(&self, group: &CallbackGroup, mut executor: SingleThreadedExecutor) {
+        let ran = catch_unwind(AssertUnwindSafe(|| {
+            apply(group)?;
+            executor.spin_while(
+                None,
+                Some(&mut || {
+                    if self.has_condition {
+                        self.signal.wake_executor();
+                    }
+                    self.goes_on()
+                }),
+            )
+        }));
+        if !matches!(ran, Ok(Ok(()))) {
+            self.is_over.store(true, Release);
+            let mut failure = lock(&self.failure);
+            match ran {
+                Ok(ran) => failure.error = failure.error.take().or(ran.err()),
+                Err(panic) => failure.panic = failure.panic.take().or(Some(panic)),
+            }
+        }
+        drop(executor); // the group goes back; if the spin goes on and it has callbacks, it gets another thread
+        self.signal.wake_executor();
+    }
+}
+
+impl Executor for CallbackIsolatedExecutor {}
+
+impl ExecutorSteps for CallbackIsolatedExecutor {
+    fn ready_queue(&mut self) -> &mut ReadyQueue {
+        self.own.ready_queue()
+    }
+
+    fn gather(&mut self) {
+        self.own.gather();
+    }
+
+    fn step(&mut self) -> bool {
+        self.own.step()
+    }
+
+    fn spin_while(&mut self, deadline: Option<Instant>, goes_on: Option<GoesOn<'_>>) -> Result<()> {
+        let (result, panic) = within_spin(self, |executor| {
+            let shared = SharedSpin {
+                signal: executor.ready_queue().signal.clone(),
+                has_condition: goes_on.is_some(),
+                is_over: AtomicBool::new(false),
+                failure: Mutex::default(),
+            };
+            let supervised = executor.supervise(deadline, goes_on, &shared);
+            shared.signal.reset_cancel();
+            let failure = shared.failure.into_inner().unwrap_or_else(PoisonError::into_inner);
+            Ok((failure.error.map_or(supervised, Err), failure.panic))
+        })?;
+        panic.map_or(result, |panic| resume_unwind(panic))
+    }
+}

@@ -1,0 +1,205 @@
+//! The members of an executor: nodes, and callback groups by themselves. Any thread adds and removes them; the executor
+//! looks at them before it gathers.
+//!
+//! Invariant: a member that was removed belongs to this executor until the executor has let its callbacks go.
+
+use super::wake_signal::WakeSignal;
+use crate::{
+    callback::Callback,
+    error::{Error, Result},
+    log,
+    node::{CallbackGroup, Node},
+    wait::lock,
+};
+use gantry_shm::Participant;
+use std::{
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicU64, Ordering::*},
+    },
+    task::Waker,
+};
+
+/// A node, or a group by itself.
+#[derive(Clone)]
+pub(crate) enum Member {
+    Node(Node),
+    Group(CallbackGroup),
+}
+
+/// The members of an executor.
+#[derive(Default)]
+pub(crate) struct Members {
+    list: Mutex<MemberList>,
+    /// The number of changes of the list.
+    version: AtomicU64,
+}
+
+#[derive(Default)]
+struct MemberList {
+    members: Vec<Member>,
+    /// Removed members whose callbacks the executor has still.
+    leaving: Vec<Member>,
+    /// The participant of all members; an executor that spins keeps it without a member.
+    participant: Option<Arc<Participant>>,
+    /// The executor was dropped.
+    is_closed: bool,
+}
+
+impl Member {
+    /// The full name of the node.
+    pub(crate) fn node_name(&self) -> String {
+        self.node().fully_qualified_name()
+    }
+
+    fn node(&self) -> &Node {
+        match self {
+            Member::Node(node) => node,
+            Member::Group(group) => group.node(),
+        }
+    }
+
+    fn is(&self, other: &Member) -> bool {
+        match (self, other) {
+            (Member::Node(node), Member::Node(other)) => Arc::ptr_eq(node.callbacks(), other.callbacks()),
+            (Member::Group(group), Member::Group(other)) => Arc::ptr_eq(group.group(), other.group()),
+            _ => false,
+        }
+    }
+
+    /// The number of changes of the node's callbacks.
+    pub(crate) fn version(&self) -> u64 {
+        self.node().callbacks().version()
+    }
+
+    /// The callbacks that the executor runs for this member, in the order in which they were added.
+    pub(crate) fn callbacks(&self, executor: &Waker) -> Vec<Arc<Callback>> {
+        match self {
+            Member::Node(node) => node.callbacks().of_node(),
+            Member::Group(group) => group.node().callbacks().of_group(group.group(), executor),
+        }
+    }
+
+    fn attach(&self, executor: &Waker, parent: Option<&Waker>) -> Result<()> {
+        let node = || self.node_name();
+        match self {
+            Member::Node(other) if other.callbacks().attach_executor(executor) => Ok(()),
+            Member::Node(_) => Err(Error::NodeInUse { node: node() }),
+            Member::Group(group) if group.node().callbacks().attach_group(group.group(), executor, parent) => Ok(()),
+            Member::Group(_) => Err(Error::GroupInUse { node: node() }),
+        }
+    }
+
+    /// Removes the callbacks of the node.
+    pub(crate) fn clear(&self) {
+        self.node().callbacks().clear();
+    }
+
+    /// Lets another executor have the member.
+    pub(crate) fn detach(&self, executor: &Waker) {
+        match self {
+            Member::Node(node) => node.callbacks().detach_executor(),
+            Member::Group(group) => group.node().callbacks().detach_group(group.group(), executor),
+        }
+    }
+}
+
+impl Members {
+    /// Adds a member and wakes the executor. `parent` is the waker of an executor that passes on groups of its nodes.
+    pub(crate) fn add(&self, member: Member, signal: &Arc<WakeSignal>, parent: Option<&Waker>) -> Result<()> {
+        let mut list = lock(&self.list);
+        if list.is_closed {
+            return Err(Error::ExecutorGone { node: member.node().fully_qualified_name() });
+        }
+        let participant = member.node().participant();
+        if let Some(other) = &list.participant
+            && !Arc::ptr_eq(other, participant)
+        {
+            let (node, domain_id) = (member.node().fully_qualified_name(), member.node().domain_id());
+            return Err(Error::ForeignNode { node, domain_id, executors: other.domain_id() });
+        }
+        match list.leaving.iter().position(|leaving| leaving.is(&member)) {
+            Some(index) => drop(list.leaving.swap_remove(index)), // it is attached still
+            None => member.attach(&signal.clone().into(), parent)?,
+        }
+        log::debug(&member.node().fully_qualified_name(), "an executor has this node");
+        list.participant = Some(participant.clone());
+        list.members.push(member);
+        self.version.fetch_add(1, Release);
+        drop(list);
+        signal.wake_executor();
+        Ok(())
+    }
+
+    /// Removes a member, if it is one, and wakes the executor, which lets go of it.
+    pub(crate) fn remove(&self, member: &Member, signal: &WakeSignal) {
+        let mut list = lock(&self.list);
+        let Some(index) = list.members.iter().position(|other| other.is(member)) else { return };
+        let removed = list.members.remove(index);
+        list.leaving.push(removed);
+        self.version.fetch_add(1, Release);
+        drop(list);
+        signal.wake_executor();
+    }
+
+    /// The number of changes.
+    pub(crate) fn version(&self) -> u64 {
+        self.version.load(Acquire)
+    }
+
+    /// The members, and those that left since the last call: the executor lets go of their callbacks, then detaches
+    /// them.
+    pub(crate) fn take(&self) -> (Vec<Member>, Vec<Member>) {
+        let mut list = lock(&self.list);
+        (list.members.clone(), std::mem::take(&mut list.leaving))
+    }
+
+    /// The groups whose callbacks the executor runs.
+    pub(crate) fn groups(&self, signal: &Arc<WakeSignal>) -> Vec<CallbackGroup> {
+        let mut groups: Vec<CallbackGroup> = Vec::new();
+        for member in &lock(&self.list).members {
+            for callback in member.callbacks(&signal.clone().into()) {
+                if !groups.iter().any(|group| Arc::ptr_eq(group.group(), &callback.group)) {
+                    groups.push(CallbackGroup::of(member.node().clone(), callback.group.clone()));
+                }
+            }
+        }
+        groups
+    }
+
+    /// Whether a group has callbacks and is a member, by itself or with its node, though it was passed on.
+    pub(crate) fn has_callbacks_of(&self, group: &CallbackGroup) -> bool {
+        let callbacks = group.node().callbacks();
+        let is_member = lock(&self.list).members.iter().any(|member| match member {
+            Member::Node(node) => Arc::ptr_eq(node.callbacks(), callbacks) && group.group().is_added_with_node(),
+            Member::Group(other) => Arc::ptr_eq(other.group(), group.group()),
+        });
+        is_member && callbacks.has_any_of(group.group())
+    }
+
+    /// The participant of the members.
+    pub(crate) fn participant(&self) -> Option<Arc<Participant>> {
+        lock(&self.list).participant.clone()
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        lock(&self.list).members.is_empty()
+    }
+
+    /// Takes all members out, and lets none in: the executor is dropped.
+    pub(crate) fn close(&self) -> Vec<Member> {
+        let mut list = lock(&self.list);
+        list.is_closed = true;
+        let leaving = std::mem::take(&mut list.leaving);
+        std::mem::take(&mut list.members).into_iter().chain(leaving).collect()
+    }
+
+    /// Lets the next member be of another domain, if there is no member. Returns whether there is none.
+    pub(crate) fn release_participant(&self) -> bool {
+        let mut list = lock(&self.list);
+        if list.members.is_empty() {
+            list.participant = None;
+        }
+        list.members.is_empty()
+    }
+}

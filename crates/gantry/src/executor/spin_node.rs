@@ -1,0 +1,48 @@
+//! Spins of a single node, without an executor to be made.
+
+use super::{Executor, SingleThreadedExecutor};
+use crate::{error::Result, node::Node};
+use std::time::Duration;
+
+/// Runs the callbacks of a node on this thread, in a [`SingleThreadedExecutor`] of its own, as [`Executor::spin`] does.
+///
+/// # Errors
+/// As [`Executor::add_node`] and [`Executor::spin`].
+pub fn spin(node: &Node) -> Result<()> {
+    executor_of(node)?.spin()
+}
+
+/// Runs the callbacks of a node that have something now, as [`Executor::spin_some`] does without a limit. Each call
+/// makes an executor: a loop that calls it often keeps an executor.
+///
+/// # Errors
+/// As [`Executor::add_node`] and [`Executor::spin`].
+pub fn spin_some(node: &Node) -> Result<usize> {
+    executor_of(node)?.spin_some(Duration::ZERO)
+}
+
+/// Runs the callbacks of a node until none has anything to do, as [`Executor::spin_all`] does. Each call makes an
+/// executor.
+///
+/// # Errors
+/// As [`Executor::add_node`] and [`Executor::spin`].
+pub fn spin_all(node: &Node, max_duration: Duration) -> Result<usize> {
+    executor_of(node)?.spin_all(max_duration)
+}
+
+/// Runs the callbacks of a node until `future` is complete, as [`Executor::spin_until_complete`] does.
+///
+/// # Errors
+/// As [`Executor::add_node`] and [`Executor::spin`].
+pub fn spin_until_complete<F>(node: &Node, future: F, timeout: Duration) -> Result<Option<F::Output>>
+where
+    F: Future,
+{
+    executor_of(node)?.spin_until_complete(future, timeout)
+}
+
+fn executor_of(node: &Node) -> Result<SingleThreadedExecutor> {
+    let mut executor = SingleThreadedExecutor::new();
+    executor.add_node(node)?;
+    Ok(executor)
+}

@@ -1,0 +1,245 @@
+//! The threads of one spin. They share the ready callbacks under a lock; the threads that have nothing to run sleep
+//! without it on the executor's bell.
+//!
+//! The news itself chooses the thread that follows: a ring wakes one of the sleeping threads, which gathers for all. A
+//! thread that begins to run a callback wakes no other one; it only leaves the gathering to the threads that sleep
+//! (`Collector::hand_over`). Invariants, under the lock:
+//! - A thread that gathered runs a callback, sleeps, or waits in reserve; before it runs or waits, it hands over.
+//! - While a callback can run and a thread has nothing to do, a thread is on its way: the one that gathered last, or
+//!   the one that it woke.
+//! - While a thread sleeps, one of the sleeping threads wakes at the next due time.
+//!
+//! A spin with a condition has one more thread, the one that called it: it checks the condition after each run.
+
+use super::{order::Order, ready_queue::Running, steps::GoesOn, wake_signal::WakeSignal};
+use crate::{
+    callback::RunOutcome,
+    error::{Error, Result},
+    time::remaining,
+    wait::lock,
+};
+use gantry_shm::Sleeper;
+use std::{
+    any::Any,
+    panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
+    sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
+    thread::Builder,
+    time::Instant,
+};
+
+/// The number of threads that sleep on the bell: one for the next news, and one for news that come while that one
+/// works. More would take turns, each with cold caches; they wait in reserve.
+const MOST_ASLEEP: usize = 2;
+
+/// The threads of one spin.
+struct WorkerPool<O> {
+    signal: Arc<WakeSignal>,
+    state: Mutex<PoolState<O>>,
+    /// Wakes a thread in reserve.
+    has_work: Condvar,
+    /// Wakes the thread that checks the condition.
+    has_turned: Condvar,
+}
+
+/// The end of a spin.
+pub(super) struct PoolEnd<O> {
+    pub(super) order: O,
+    error: Option<Error>,
+    /// The panic of a callback or the condition, to be resumed on the thread that spins.
+    panic: Option<Box<dyn Any + Send>>,
+}
+
+struct PoolState<O> {
+    end: PoolEnd<O>,
+    /// The number of gatherings since the last check of the condition.
+    turns: usize,
+    /// The times until which the threads sleep that sleep, or are about to, CLOCK_MONOTONIC.
+    asleep: Vec<u64>,
+    /// The number of threads that wait for `has_work`.
+    in_reserve: usize,
+}
+
+/// Runs callbacks on that many threads while `goes_on` holds, until the deadline or a cancel.
+pub(super) fn spin_on_threads<O: Order>(
+    order: O,
+    threads: usize,
+    deadline: Option<Instant>,
+    mut goes_on: Option<GoesOn<'_>>,
+) -> PoolEnd<O> {
+    let pool = WorkerPool::new(order);
+    let has_condition = goes_on.is_some() || deadline.is_some();
+    let is_over = has_condition && !pool.holds(&mut goes_on);
+    let started = std::thread::scope(|scope| {
+        if is_over {
+            return Ok(());
+        }
+        for _ in 0..threads - usize::from(!has_condition) {
+            let thread = Builder::new().name("gantry-executor".to_owned());
+            thread.spawn_scoped(scope, || pool.run()).inspect_err(|_| pool.cancel())?;
+        }
+        if has_condition {
+            pool.check(deadline, goes_on)
+        } else {
+            pool.run()
+        }
+        Ok(())
+    });
+    pool.signal.reset_cancel();
+    let mut end = pool.state.into_inner().unwrap_or_else(PoisonError::into_inner).end;
+    if let Err(source) = started {
+        let action = "start an executor's thread".to_owned();
+        end.error.get_or_insert(gantry_shm::Error::System { action, source }.into());
+    }
+    end
+}
+
+impl<O> PoolEnd<O> {
+    /// The result of the spin; resumes a panic.
+    pub(super) fn into_result(self) -> Result<()> {
+        if let Some(panic) = self.panic {
+            resume_unwind(panic);
+        }
+        self.error.map_or(Ok(()), Err)
+    }
+}
+
+impl<O: Order> WorkerPool<O> {
+    fn new(mut order: O) -> WorkerPool<O> {
+        let signal = order.ready_queue().signal.clone();
+        let end = PoolEnd { order, error: None, panic: None };
+        let state = PoolState { end, turns: 0, asleep: Vec::new(), in_reserve: 0 };
+        WorkerPool { signal, state: Mutex::new(state), has_work: Condvar::new(), has_turned: Condvar::new() }
+    }
+
+    /// Ends all threads.
+    fn cancel(&self) {
+        self.signal.cancel();
+        // Under the lock: another thread may have seen no cancel and not sleep yet.
+        drop(lock(&self.state));
+        self.signal.wake_all_threads();
+        self.has_work.notify_all();
+        self.has_turned.notify_all();
+    }
+
+    /// The loop of each thread, until the spin is over for any.
+    fn run(&self) {
+        let _cancel = CancelAtEnd(self);
+        let mut sleeper = Sleeper::new();
+        let mut state = lock(&self.state);
+        while !self.is_over(&state) {
+            state.end.order.gather(); // a notification for the condition may end here
+            state.turns += 1;
+            if state.turns == 1 {
+                self.has_turned.notify_one();
+            }
+            if let Some(running) = state.end.order.start() {
+                self.hand_over(&mut state);
+                drop(state);
+                let outcome = catch_unwind(AssertUnwindSafe(|| running.run()));
+                state = lock(&self.state);
+                state.finish(running, outcome);
+            } else if state.asleep.len() == MOST_ASLEEP {
+                self.hand_over(&mut state);
+                state.in_reserve += 1;
+                state = self.has_work.wait(state).unwrap_or_else(PoisonError::into_inner);
+                state.in_reserve -= 1;
+            } else {
+                state = self.sleep(state, &mut sleeper);
+            }
+        }
+    }
+
+    /// Checks the condition after each turn, until the spin is over.
+    fn check(&self, deadline: Option<Instant>, mut goes_on: Option<GoesOn<'_>>) {
+        let _cancel = CancelAtEnd(self);
+        let mut state = lock(&self.state);
+        while !self.is_over(&state) && deadline.is_none_or(|deadline| Instant::now() < deadline) {
+            state.turns = 0;
+            drop(state);
+            if !self.holds(&mut goes_on) {
+                return;
+            }
+            state = lock(&self.state);
+            if state.turns == 0 && !self.is_over(&state) {
+                let waited = self.has_turned.wait_timeout(state, remaining(deadline));
+                state = waited.unwrap_or_else(PoisonError::into_inner).0;
+            }
+        }
+    }
+
+    /// Whether the condition of the spin holds; not if it panics, which ends the spin.
+    fn holds(&self, goes_on: &mut Option<GoesOn<'_>>) -> bool {
+        let holds = catch_unwind(AssertUnwindSafe(|| goes_on.as_mut().is_none_or(|goes_on| goes_on())));
+        holds.unwrap_or_else(|panic| {
+            lock(&self.state).end.panic.get_or_insert(panic);
+            false
+        })
+    }
+
+    fn is_over(&self, state: &PoolState<O>) -> bool {
+        self.signal.is_canceled() || state.end.error.is_some() || state.end.panic.is_some()
+    }
+
+    /// Leaves the gathering to another thread, and wakes one if there is something for it to do now.
+    fn hand_over(&self, state: &mut PoolState<O>) {
+        let PoolState { end: PoolEnd { order, .. }, asleep, in_reserve, .. } = state;
+        let (has_more, ready_queue, earliest) = (order.has_more(), order.ready_queue(), asleep.iter().min());
+        match (&ready_queue.collector, earliest) {
+            (Some(collector), Some(&earliest_ns)) => {
+                if has_more || ready_queue.next_due_ns() < earliest_ns {
+                    collector.wake_sleeper();
+                } else {
+                    collector.hand_over(|| self.signal.should_wake());
+                }
+            }
+            _ if *in_reserve > 0 => self.has_work.notify_one(),
+            _ => {} // All threads run callbacks, and gather after that.
+        }
+    }
+
+    /// Sleeps until there is news, or a callback is due.
+    fn sleep<'a>(
+        &'a self,
+        mut state: MutexGuard<'a, PoolState<O>>,
+        sleeper: &mut Sleeper,
+    ) -> MutexGuard<'a, PoolState<O>> {
+        let ready_queue = state.end.order.ready_queue();
+        let (until, until_ns) = (ready_queue.sleep_deadline(None), ready_queue.next_due_ns());
+        let (Some(until), Some(collector)) = (until, &mut ready_queue.collector) else { return state };
+        let sleep = match collector.prepare_sleep() {
+            Ok(sleep) => sleep,
+            Err(error) => {
+                state.end.error.get_or_insert(error.into());
+                return state;
+            }
+        };
+        state.asleep.push(until_ns);
+        drop(state);
+        sleeper.sleep(sleep, until, || self.signal.should_wake());
+        let mut state = lock(&self.state);
+        if let Some(index) = state.asleep.iter().position(|other_ns| *other_ns == until_ns) {
+            state.asleep.swap_remove(index);
+        }
+        state
+    }
+}
+
+impl<O: Order> PoolState<O> {
+    /// Ends a run; a panic ends the spin, too.
+    fn finish(&mut self, running: Running, outcome: std::thread::Result<RunOutcome>) {
+        let outcome = outcome.unwrap_or_else(|panic| {
+            self.end.panic.get_or_insert(panic);
+            RunOutcome::More
+        });
+        self.end.order.finish(running, outcome);
+    }
+}
+
+/// Ends all threads when one ends, also by a panic.
+struct CancelAtEnd<'a, O: Order>(&'a WorkerPool<O>);
+
+impl<O: Order> Drop for CancelAtEnd<'_, O> {
+    fn drop(&mut self) {
+        self.0.cancel();
+    }
+}
