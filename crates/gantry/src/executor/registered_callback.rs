@@ -5,7 +5,7 @@ use crate::{callback::Callback, log};
 use gantry_shm::{Attachment, Collector};
 use std::{
     cmp::Reverse,
-    sync::{Arc, atomic::Ordering::*},
+    sync::{Arc, atomic::Ordering::Relaxed},
 };
 
 /// The index of a callback that no executor has.

@@ -100,7 +100,8 @@ impl Wake for WakeSignal {
 
 /// The waker that a callback's source gets.
 pub(super) struct CallbackWaker {
-    signal: Arc<WakeSignal>,
+    /// Weak: the signal keeps the wakers in its list.
+    signal: Weak<WakeSignal>,
     callback: Weak<Callback>,
     /// It is in the list of the signal.
     is_listed: AtomicBool,
@@ -109,7 +110,7 @@ pub(super) struct CallbackWaker {
 impl CallbackWaker {
     pub(super) fn new(signal: &Arc<WakeSignal>, callback: &Arc<Callback>) -> CallbackWaker {
         let is_listed = AtomicBool::new(false);
-        CallbackWaker { signal: signal.clone(), callback: Arc::downgrade(callback), is_listed }
+        CallbackWaker { signal: Arc::downgrade(signal), callback: Arc::downgrade(callback), is_listed }
     }
 
     /// The callback, taken off the list of the signal; `None` if it is gone.
@@ -123,8 +124,9 @@ impl CallbackWaker {
 
 impl Wake for CallbackWaker {
     fn wake(self: Arc<CallbackWaker>) {
-        if !self.is_listed.swap(true, AcqRel) {
-            let signal = self.signal.clone();
+        if !self.is_listed.swap(true, AcqRel)
+            && let Some(signal) = self.signal.upgrade()
+        {
             signal.notify(self);
         }
     }
