@@ -51,6 +51,45 @@ pub enum Error {
         why: String,
     },
 
+    /// Values of parameters that cannot be read.
+    #[error("the parameters of {origin} cannot be used: {why}")]
+    InvalidParameters {
+        /// The file, or the argument.
+        origin: String,
+        /// The defect, with its line.
+        why: String,
+    },
+
+    /// A parameter that is used before its declaration.
+    #[error("parameter \"{name}\" is not declared; declare it first (declare_parameter)")]
+    ParameterNotDeclared {
+        /// Its name.
+        name: String,
+    },
+
+    /// A second declaration of a parameter.
+    #[error("parameter \"{name}\" is declared already; declare it once, and read it with get_parameter")]
+    ParameterAlreadyDeclared {
+        /// Its name.
+        name: String,
+    },
+
+    /// A parameter that was declared without a value.
+    #[error("parameter \"{name}\" has no value; set it, for example by --ros-args -p {name}:=VALUE")]
+    ParameterNotSet {
+        /// Its name.
+        name: String,
+    },
+
+    /// A declaration or a change of a parameter that is not allowed, or a value of another type than was asked for.
+    #[error("parameter \"{name}\" is refused: {why}")]
+    InvalidParameter {
+        /// Its name.
+        name: String,
+        /// The rule that is broken, or the reason that a callback gave.
+        why: String,
+    },
+
     /// A timer with a period of 0.
     #[error("the timer's period is 0, so the timer would always be due; give it at least 1 ns")]
     ZeroPeriod,
@@ -179,6 +218,26 @@ pub enum Error {
         /// Whether the servers have taken the request.
         progress: String,
     },
+
+    /// Bytes that cannot be a message of the topic's type: each message of the type has the same length.
+    #[error(
+        "{length_bytes} bytes for {topic} are no {type_name}: each has exactly {fixed_bytes} bytes; publish messages of the \
+         topic's type"
+    )]
+    WrongLength {
+        /// The publisher's topic.
+        topic: String,
+        /// The topic's type.
+        type_name: String,
+        /// The length that was asked for.
+        length_bytes: usize,
+        /// The length of every message of the type.
+        fixed_bytes: usize,
+    },
+
+    /// A defect of a message: of its bytes, its shape, or the elements assigned to a list.
+    #[error(transparent)]
+    Cdr(#[from] gantry_cdr::Error),
 
     /// A call that a shutdown ended.
     #[error("request {sequence} to {service} was given up: the program shuts down")]

@@ -30,6 +30,8 @@
 //! # Ok(()) }
 //! ```
 //!
+//! A program that runs until Ctrl-C calls [`init`] first: it then ends in order, and its nodes heed `--ros-args`.
+//!
 //! Messages come from `.msg` files: ROS 2's are in `gantry-msgs`, your own need a `build.rs` of three lines
 //! (`gantry-idl`). The copy path, [`Publisher::publish_copy`] and [`Subscription::take_copy`], uses owned structs.
 //!
@@ -90,6 +92,10 @@ mod executor;
 mod graph;
 mod log;
 mod node;
+mod node_parameters;
+mod parameter;
+#[cfg(feature = "rosout")]
+mod rosout;
 mod service;
 mod time;
 mod topic;
@@ -104,6 +110,7 @@ pub use executor::{
     SingleThreadedExecutor, WaitSet, spin, spin_all, spin_some, spin_until_complete,
 };
 pub use gantry_cdr::{self, ENCAPSULATION, Message, PlainMessage, Service as ServiceType};
+pub use gantry_msgs::rcl_interfaces::{FloatingPointRange, IntegerRange, ListParametersResult, ParameterDescriptor};
 pub use gantry_shm::{
     ConnectionState, Durability, Error as EngineError, Gid, History, Liveliness, PublishMode, PublisherOptions, Qos,
     QosPolicy, Reliability, RequestId, SampleInfo, SchedulingPolicy, SourceTime, TypeDescription,
@@ -113,6 +120,9 @@ pub use log::{LogLevel, set_log_level, set_logger_level};
 pub use node::{
     CallbackGroup, Node, NodeBuilder, WeakNode, expand_topic_name, init, init_with_arguments, remove_ros_arguments,
 };
+pub use parameter::{Parameter, ParameterCallbackHandle, ParameterType, ParameterValue, ParameterVariant};
+#[cfg(feature = "rosout")]
+pub use rosout::RosoutLayer;
 pub use service::{Client, Request, Response, Service};
 pub use time::{Clock, Rate, Tick, Timer, now};
 pub use topic::{
@@ -138,6 +148,8 @@ mod pages {
     struct Executors;
     #[doc = include_str!("../../../docs/guide/services.md")]
     struct Services;
+    #[doc = include_str!("../../../docs/guide/parameters.md")]
+    struct Parameters;
     #[doc = include_str!("../../../docs/guide/messages.md")]
     struct Messages;
     #[doc = include_str!("../../../docs/guide/troubleshooting.md")]

@@ -22,7 +22,8 @@ impl ExecutorHandle {
     /// Ends the current spin after the callbacks that run now, or else the next spin before it begins.
     ///
     /// # Real-time
-    /// No allocation; one lock, which is held for some nanoseconds, and at most one system call.
+    /// No allocation; one lock, which is held for some nanoseconds, and at most one system call. A signal handler must
+    /// not call it: see [`init`](crate::init).
     pub fn cancel(&self) {
         self.signal.cancel();
     }

@@ -7,8 +7,7 @@ use super::{
     names,
     remap::{self, misunderstood},
 };
-use crate::error::Result;
-use std::path::PathBuf;
+use crate::{error::Result, parameter::ParameterArgument};
 
 const BEGIN: &str = "--ros-args";
 const END: &str = "--";
@@ -45,22 +44,6 @@ pub(crate) struct RosArguments {
     pub(crate) unused: Vec<String>,
     /// Rules outside `--ros-args`, which rcl applies and calls deprecated; they are among `remappings`, too.
     pub(crate) deprecated: Vec<String>,
-}
-
-/// Values of parameters among the ROS arguments.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) enum ParameterArgument {
-    /// `-p name:=yaml` or `-p node:name:=yaml`.
-    Value {
-        /// The node that it is for: a name without a namespace, which rclcpp takes as `/node`. `None`: all nodes.
-        node: Option<String>,
-        /// The parameter's name: parts with dots between them.
-        name: String,
-        /// The value, in YAML; not checked here.
-        yaml: String,
-    },
-    /// `--params-file path`; not opened here.
-    File(PathBuf),
 }
 
 /// `--log-level LEVEL` or `--log-level LOGGER:=LEVEL`.
@@ -135,8 +118,8 @@ impl RosArguments {
     }
 }
 
-/// The arguments without those that are ROS 2's, for the program's own parser: without all from `--ros-args` to `--`, and
-/// without remapping rules that stand elsewhere (as `rclcpp::remove_ros_arguments`).
+/// The arguments without those that are ROS 2's, for the program's own parser: without all from `--ros-args` to `--`,
+/// and without remapping rules that stand elsewhere (as `rclcpp::remove_ros_arguments`).
 ///
 /// ```
 /// let all = ["talker", "--rate", "5", "--ros-args", "-r", "chatter:=news"].map(str::to_owned);
@@ -233,11 +216,11 @@ mod tests {
         ParameterArgument::Value { node: node.map(str::to_owned), name: name.to_owned(), yaml: yaml.to_owned() }
     }
 
-    /// Lists that rclpy 7.1 (librcl 9.2) accepts; the names that a node `talker` in `/ns` has with them: its own, the topic and the
-    /// service `chatter`, the topic `~/chatter`; and the arguments that are left.
+    /// Lists that rclpy 7.1 (librcl 9.2.8) accepts; the names that a node `talker` in `/ns` has with them: its own, the
+    /// topic and the service `chatter`, the topic `~/chatter`; and the arguments that are left.
     #[test]
     fn lists_that_rcl_accepts_mean_the_same() {
-        for line in include_str!("arguments_accepted.txt").lines() {
+        for line in include_str!("../../tests/rcl/accepted_arguments.txt").lines() {
             let [arguments, node, topic, service, private, others] = line.split('\t').collect::<Vec<_>>()[..] else {
                 panic!("{line}")
             };
@@ -252,10 +235,11 @@ mod tests {
         }
     }
 
-    /// Lists that rclpy 7.1 (librcl 9.2) refuses; it also refuses files that are not there and values that are no YAML.
+    /// Lists that rclpy 7.1 (librcl 9.2.8) refuses; it also refuses files that are not there and values that are no
+    /// YAML.
     #[test]
     fn lists_that_rcl_refuses_are_refused() {
-        for arguments in include_str!("arguments_refused.txt").lines() {
+        for arguments in include_str!("../../tests/rcl/refused_arguments.txt").lines() {
             assert!(parse(arguments).is_err(), "{arguments}");
         }
     }

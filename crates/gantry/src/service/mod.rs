@@ -15,7 +15,7 @@ use crate::{
     topic::{Loan, PublishError, Publisher, Sample, Subscription, type_description},
     wait::{TakeFuture, TakeSource, WaitSource, Waitable},
 };
-use gantry_cdr::{Kind, Service as ServiceType};
+use gantry_cdr::{FixedSize, Kind, Service as ServiceType};
 use gantry_shm::{PublisherOptions, Qos, RequestId};
 use std::{ops::Deref, time::Duration};
 
@@ -205,7 +205,7 @@ impl<S: ServiceType> Service<S> {
 
 impl<S: ServiceType> Service<S>
 where
-    S::Response: for<'a> Kind<Shape<'a> = ()>,
+    S::Response: FixedSize,
 {
     /// Memory for a response, if all responses of the type have the same length; else see
     /// [`Service::loan_response_with`].

@@ -19,9 +19,11 @@ mod isolated;
 mod logging;
 mod nodes;
 mod one_allocation;
+mod parameters;
 
 mod qos;
 mod realtime;
+mod rosout;
 mod service_failures;
 mod services;
 mod shutdown;
@@ -65,6 +67,8 @@ fn main() -> ExitCode {
         logging::TESTS,
         nodes::TESTS,
         one_allocation::TESTS,
+        parameters::TESTS,
+        rosout::TESTS,
         deadline_liveliness::TESTS,
         qos::TESTS,
         services::TESTS,

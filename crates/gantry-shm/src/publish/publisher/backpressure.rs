@@ -38,7 +38,7 @@ impl Publisher {
 
     #[cold]
     fn timed_out(&self, limit: Duration) -> Error {
-        let oldest = self.writer.history.tail();
+        let oldest = self.writer.oldest_untaken();
         Error::PublishTimeout {
             topic: self.description.topic.clone(),
             waited_ms: limit.as_millis() as u64,

@@ -18,7 +18,7 @@ use crate::{
     topic::{Loan, PublishError, Publisher, type_description},
     wait::{TakeFuture, TakeSource, WaitSource, Waitable},
 };
-use gantry_cdr::{Kind, Service as ServiceType};
+use gantry_cdr::{FixedSize, Kind, Service as ServiceType};
 use gantry_shm::{Gid, PublisherOptions, Qos, RequestId};
 use pending_requests::PendingRequests;
 use request_tracker::Outcome;
@@ -313,7 +313,7 @@ impl<S: ServiceType> Client<S> {
 
 impl<S: ServiceType> Client<S>
 where
-    S::Request: for<'a> Kind<Shape<'a> = ()>,
+    S::Request: FixedSize,
 {
     /// Memory for a request, if all requests of the type have the same length; else see [`Client::loan_request_with`].
     ///
