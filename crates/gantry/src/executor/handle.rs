@@ -56,8 +56,8 @@ impl ExecutorHandle {
         self.add(Member::Node(node.clone()))
     }
 
-    /// As [`Executor::remove_node`](crate::Executor::remove_node). An executor that spins starts none of the node's
-    /// callbacks from then on; one that does not spin keeps the node until it spins.
+    /// As [`Executor::remove_node`](crate::Executor::remove_node). An executor that spins lets the node go when it
+    /// looks for news next, at once if it sleeps; one that does not spin keeps the node until it spins.
     pub fn remove_node(&self, node: &Node) {
         self.members.remove(&Member::Node(node.clone()), &self.signal);
     }
