@@ -22,7 +22,8 @@ impl ExecutorHandle {
     /// Ends the current spin after the callbacks that run now, or else the next spin before it begins.
     ///
     /// # Real-time
-    /// No allocation; one lock, which is held for some nanoseconds, and at most one system call.
+    /// No allocation; one lock, which is held for some nanoseconds, and at most one system call. A signal handler must
+    /// not call it: see [`init`](crate::init).
     pub fn cancel(&self) {
         self.signal.cancel();
     }
@@ -55,8 +56,8 @@ impl ExecutorHandle {
         self.add(Member::Node(node.clone()))
     }
 
-    /// As [`Executor::remove_node`](crate::Executor::remove_node). An executor that spins starts none of the node's
-    /// callbacks from then on; one that does not spin keeps the node until it spins.
+    /// As [`Executor::remove_node`](crate::Executor::remove_node). An executor that spins lets the node go when it
+    /// looks for news next, at once if it sleeps; one that does not spin keeps the node until it spins.
     pub fn remove_node(&self, node: &Node) {
         self.members.remove(&Member::Node(node.clone()), &self.signal);
     }

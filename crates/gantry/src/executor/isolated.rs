@@ -41,7 +41,7 @@ use std::{
 ///
 /// ```no_run
 /// # use gantry::{CallbackGroupType, CallbackIsolatedExecutor, Executor, Node, Qos, SchedulingPolicy};
-/// # use gantry_msgs::sensor_msgs::Image;
+/// # use gantry_msgs::sensor_msgs::msg::Image;
 /// # use std::time::Duration;
 /// # fn main() -> gantry::Result<()> {
 /// let node = Node::new("robot")?;

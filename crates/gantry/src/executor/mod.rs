@@ -163,7 +163,7 @@ pub trait Executor: ExecutorSteps {
     ///
     /// ```
     /// # use gantry::{Executor, Node, Qos, SingleThreadedExecutor};
-    /// # use gantry_msgs::std_msgs::UInt64;
+    /// # use gantry_msgs::std_msgs::msg::UInt64;
     /// # use std::time::Duration;
     /// # fn main() -> gantry::Result<()> {
     /// let node = Node::new("complete_doc_example")?;

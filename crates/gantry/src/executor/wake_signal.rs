@@ -115,7 +115,8 @@ impl CallbackWaker {
 
     /// The callback, taken off the list of the signal; `None` if it is gone.
     pub(super) fn take_callback(&self) -> Option<Arc<Callback>> {
-        // Before the look at the source: later news list it again. AcqRel: news of a `wake` that found it listed are seen.
+        // Before the look at the source: later news list it again. AcqRel: news of a `wake` that found it listed are
+        // seen.
         self.is_listed.swap(false, AcqRel);
         self.callback.upgrade()
     }

@@ -3,7 +3,7 @@
 use crate::support::*;
 use gantry::{Executor, Node, Qos, SingleThreadedExecutor};
 use std::{
-    sync::{Mutex, mpsc},
+    sync::mpsc,
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
@@ -56,12 +56,11 @@ fn the_first_message_reaches_an_executor() {
     let (taken, received) = mpsc::channel();
     let callback = move |point: gantry::Sample<Point>| taken.send(point.x).unwrap();
     node.create_subscription_with_callback("first_message_spun_for", Qos::default(), callback).unwrap();
-    let (mut executor, received) = (SingleThreadedExecutor::new(), Mutex::new(received));
+    let mut executor = SingleThreadedExecutor::new();
     executor.add_node(&node).unwrap();
     for number in 0..PUBLISHERS {
         let _publisher = publish_once(&node, "first_message_spun_for", number as f64);
-        let mut is_received = || received.lock().unwrap().try_recv() == Ok(number as f64);
-        assert!(executor.spin_until(PATIENCE, &mut is_received).unwrap());
+        assert!(executor.spin_until(PATIENCE, &mut || received.try_recv() == Ok(number as f64)).unwrap());
     }
 }
 
