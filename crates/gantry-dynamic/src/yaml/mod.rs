@@ -3,8 +3,13 @@
 //! `ros2 topic echo` prints the message's Python object with PyYAML: there a `byte` is a text of one character, and a `float32` is
 //! widened to 64 bits. The form is written piece by piece, so only a truncated or wide text needs memory.
 
+mod encode;
 mod implicit;
 mod scalar;
+mod scalar_input;
+mod tree;
+
+pub use encode::YamlError;
 
 use self::scalar::{write_float, write_text};
 use crate::{list::List, message::DynamicMessage, value::Value};

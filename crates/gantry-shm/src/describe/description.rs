@@ -11,20 +11,35 @@ use crate::{
     error::{Error, Result},
     protocol::layout::{DescriptionHeader, ROLE_NODE, ROLE_PUBLISHER, ROLE_SUBSCRIPTION},
 };
-use std::time::Duration;
+use std::{fmt, time::Duration};
 use zerocopy::{FromBytes, IntoBytes};
 
 /// Longest description that is written or accepted.
 pub(crate) const MAX_DESCRIPTION_BYTES: usize = 1 << 20;
 
-/// 16 bytes that name an endpoint: 12 of its process's id, 4 of its number there.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+/// 16 bytes that name an endpoint: 12 of its process's id, 4 of its number there. Printed as `ros2 topic info -v` does.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Gid(pub [u8; 16]);
 
 impl Gid {
     /// Whether the endpoint belongs to the process with that id.
     pub(crate) fn is_of_process(&self, id: &[u8; 16]) -> bool {
         self.0[..12] == id[..12]
+    }
+}
+
+impl fmt::Display for Gid {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let bytes = self.0.iter().enumerate();
+        bytes
+            .map(|(index, byte)| (if index == 0 { "" } else { "." }, byte))
+            .try_for_each(|(dot, byte)| write!(f, "{dot}{byte:02x}"))
+    }
+}
+
+impl fmt::Debug for Gid {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Gid({self})")
     }
 }
 

@@ -13,7 +13,7 @@ pub enum EndpointType {
 }
 
 /// The description of a publisher or a subscription.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TopicEndpointInfo {
     /// The name of its node.
@@ -64,10 +64,32 @@ impl TopicEndpointInfo {
         })
     }
 
+    /// The hash of its type as ROS 2 writes it, `RIHS01_` and 64 hexadecimal digits; `None` if it is not known.
+    #[must_use]
+    pub fn rihs01(&self) -> Option<String> {
+        gantry_shm::rihs01(&self.topic_type_hash)
+    }
+
     /// Its node's namespace and name.
     #[must_use]
     pub fn node_fully_qualified_name(&self) -> String {
         format!("{}/{}", self.node_namespace.trim_end_matches('/'), self.node_name)
+    }
+}
+
+impl fmt::Debug for TopicEndpointInfo {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TopicEndpointInfo")
+            .field("node", &self.node_fully_qualified_name())
+            .field("topic_name", &self.topic_name)
+            .field("topic_type", &self.topic_type)
+            .field("topic_type_hash", &self.rihs01())
+            .field("endpoint_type", &self.endpoint_type)
+            .field("endpoint_gid", &self.endpoint_gid)
+            .field("qos_profile", &self.qos_profile)
+            .field("process", &self.process)
+            .field("copied_messages", &self.copied_messages)
+            .finish()
     }
 }
 
