@@ -79,7 +79,10 @@ cfg_if::cfg_if! { if #[cfg(not(loom))] {
         subscription::Subscription,
         wait_set::WaitSet,
     };
-    pub use wait::bell::Bell;
+    pub use wait::{
+        bell::Bell,
+        interrupt::{interrupt_waits, is_interrupted},
+    };
 } }
 
 /// Compiles the README's programs.

@@ -40,6 +40,17 @@ pub enum Error {
         value: String,
     },
 
+    /// A second [`init`](crate::init) without a shutdown between the two.
+    #[error("the program is initialised already; call gantry::init once, at the beginning of main")]
+    AlreadyInitialized,
+
+    /// The handlers of signals could not be installed.
+    #[error("SIGINT and SIGTERM cannot be caught: {why}; run without gantry::init, and end the program in another way")]
+    Signals {
+        /// The system's reason.
+        why: String,
+    },
+
     /// A timer with a period of 0.
     #[error("the timer's period is 0, so the timer would always be due; give it at least 1 ns")]
     ZeroPeriod,

@@ -76,15 +76,18 @@
 //! [`Publisher::try_clone`] makes a publisher for another thread.
 //!
 //! Environment: `ROS_DOMAIN_ID` is the domain, `GANTRY_SHM_DIR` the directory of the shared memory (default
-//! `/dev/shm`).
+//! `/dev/shm`), `GANTRY_LOG` the level of the lines that a program without a `tracing` subscriber prints to standard error
+//! (`off`, `error`, `warn`, `info` or `debug`; default `warn`).
 
 #![forbid(unsafe_code)]
 
 mod callback;
+mod context;
 mod error;
 mod events;
 mod executor;
 mod graph;
+mod log;
 mod node;
 mod service;
 mod time;
@@ -92,6 +95,7 @@ mod topic;
 mod wait;
 
 pub use callback::{CallbackGroup, CallbackGroupType, CallbackHandle};
+pub use context::{ok, on_shutdown, shutdown};
 pub use error::{Error, MAX_DOMAIN_ID, Result};
 pub use events::{Events, PublisherEvent, PublisherEvents, SubscriptionEvent, SubscriptionEvents};
 pub use executor::{
@@ -103,7 +107,8 @@ pub use gantry_shm::{
     QosPolicy, Reliability, RequestId, SampleInfo, SourceTime, TypeDescription,
 };
 pub use graph::{Connection, EndpointType, GraphEntity, GraphEvent, GraphEvents, TopicEndpointInfo};
-pub use node::{Node, NodeBuilder, expand_topic_name};
+pub use log::{LogLevel, set_log_level, set_logger_level};
+pub use node::{Node, NodeBuilder, expand_topic_name, init, init_with_arguments, remove_ros_arguments};
 pub use service::{Client, Request, Response, Service};
 pub use time::{Clock, Tick, Timer};
 pub use topic::{

@@ -3,7 +3,7 @@
 use test_support::storeys;
 
 const STOREYS: &[&str] =
-    &["error", "wait", "time", "events", "callback", "node", "topic", "service", "graph", "executor"];
+    &["error", "log", "wait", "context", "time", "events", "callback", "node", "topic", "service", "graph", "executor"];
 
 #[test]
 fn imports_go_down_and_in_no_circle() {

@@ -28,6 +28,15 @@ pub struct Participant {
 /// registry is locked by a stopped process does not delay joins of other domains.
 type Joined = HashMap<(PathBuf, u32, u64), Arc<Mutex<Weak<Participant>>>>;
 
+static JOINED: Mutex<Option<Joined>> = Mutex::new(None);
+
+/// The participants of this process, without those that are being joined.
+pub(crate) fn joined() -> Vec<Arc<Participant>> {
+    let joined = JOINED.lock().unwrap_or_else(PoisonError::into_inner);
+    let present = |one: &Arc<Mutex<Weak<Participant>>>| one.try_lock().ok().and_then(|weak| weak.upgrade());
+    joined.iter().flat_map(HashMap::values).filter_map(present).collect()
+}
+
 impl Participant {
     /// Joins the domain under the root that `GANTRY_SHM_DIR` names (`/dev/shm` if unset).
     ///
@@ -52,7 +61,6 @@ impl Participant {
     /// The directory cannot be made or trusted, is full, or is of another version; the registry lock is held too long; no
     /// thread can be started.
     pub fn join_under(root: &Path, domain_id: u32) -> Result<Arc<Participant>> {
-        static JOINED: Mutex<Option<Joined>> = Mutex::new(None);
         let key = (root.to_owned(), domain_id, Epoch::current()?.number);
         let joined = {
             let mut all = JOINED.lock().unwrap_or_else(PoisonError::into_inner);

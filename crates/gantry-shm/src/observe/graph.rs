@@ -12,7 +12,7 @@ use crate::{
     domain::{participant::Participant, peer::Peer, process_file::EndpointBlock},
     error::Result,
     protocol::{layout::GRAPH_TOPIC, sleep::Side, sync::acquire},
-    wait::waiter::Waiter,
+    wait::{interrupt::is_interrupted, waiter::Waiter},
 };
 use std::{
     sync::Arc,
@@ -81,10 +81,12 @@ impl Participant {
         let graph = self.domain.board.line(self.domain.board.graph());
         let is_changed = || acquire(&graph.readers_generation) != seen;
         while !is_changed() {
-            if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+            if is_interrupted() || deadline.is_some_and(|deadline| Instant::now() >= deadline) {
                 return Ok(false);
             }
-            waiter.sleep_once(deadline, std::iter::once(graph.watchers(Side::Readers)), is_changed);
+            waiter.sleep_once(deadline, std::iter::once(graph.watchers(Side::Readers)), || {
+                is_changed() || is_interrupted()
+            });
         }
         Ok(true)
     }

@@ -19,7 +19,7 @@ use crate::{
         discovery::{Discovered, PublisherDiscovery},
         sample::Sample,
     },
-    wait::waiter::Waiter,
+    wait::{interrupt::is_interrupted, waiter::Waiter},
 };
 use std::{
     os::fd::BorrowedFd,
@@ -278,7 +278,7 @@ impl Subscription {
             if subscriptions.iter().any(|subscription| subscription.has_news()) || look(subscriptions) {
                 return Ok(true);
             }
-            if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+            if is_interrupted() || deadline.is_some_and(|deadline| Instant::now() >= deadline) {
                 return Ok(false);
             }
             let waited: &[&mut Subscription] = subscriptions;
@@ -286,6 +286,7 @@ impl Subscription {
             waiter.sleep_once(deadline, sleepers, || {
                 waited.iter().any(|subscription| subscription.has_news() || subscription.generation_changed())
                     || look(waited)
+                    || is_interrupted()
             });
         }
     }

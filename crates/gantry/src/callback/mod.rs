@@ -12,6 +12,7 @@ pub use group::CallbackGroupType;
 
 use crate::{
     error::{Error, Result},
+    log,
     time::monotonic_ns,
     wait::{TakeSource, Waitable, lock},
 };
@@ -177,7 +178,7 @@ impl Callback {
         if self.is_removed() {
             return RunOutcome::Nothing;
         }
-        self.lock().run().unwrap_or_else(|error| log(&error))
+        self.lock().run().unwrap_or_else(|error| log_error(&error))
     }
 
     /// Takes one value, keeps it for a later run and returns the time at which it came into being; else says why there is
@@ -186,7 +187,7 @@ impl Callback {
         if self.is_removed() {
             return Err(RunOutcome::Nothing);
         }
-        self.lock().enqueue().map_err(|error| log(&error))?.ok_or(RunOutcome::Nothing)
+        self.lock().enqueue().map_err(|error| log_error(&error))?.ok_or(RunOutcome::Nothing)
     }
 
     /// Sets the flag that [`Callback::take_notified`] reads.
@@ -210,7 +211,7 @@ impl Callback {
 }
 
 /// Logs an error of a source: no caller can receive it.
-fn log(error: &Error) -> RunOutcome {
-    tracing::error!(%error, "a callback got nothing");
+fn log_error(error: &Error) -> RunOutcome {
+    log::error("", format_args!("a callback got nothing: {error}"));
     if matches!(error, Error::Malformed { .. }) { RunOutcome::Skipped } else { RunOutcome::Failed }
 }

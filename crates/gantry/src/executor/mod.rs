@@ -47,7 +47,7 @@ pub trait Executor: ExecutorSteps {
         self.ready_queue().remove_node(node);
     }
 
-    /// Runs callbacks until a cancel. An error of a single callback's source is logged, and the source is tried again.
+    /// Runs callbacks until a cancel or a shutdown ([`shutdown`](crate::shutdown); a spin after it returns at once). An error of a single callback's source is logged, and the source is tried again.
     /// A panic in a callback of any thread ends the spin with that panic; the executor can spin again.
     ///
     /// # Errors

@@ -14,6 +14,7 @@ use super::{
 use crate::{
     callback::{Callback, RunOutcome},
     error::{Error, Result},
+    log,
     node::Node,
     time::monotonic_ns,
 };
@@ -79,7 +80,7 @@ impl ReadyQueue {
             self.signal.set_bell(Some(collector.bell()));
             self.collector = Some(collector);
         }
-        tracing::debug!(node = node.fully_qualified_name(), "an executor has this node");
+        log::debug(&node.fully_qualified_name(), "an executor has this node");
         self.nodes.push(RegisteredNode { node: node.clone(), version: None });
         Ok(())
     }

@@ -1,7 +1,7 @@
 //! A callback with the state that its executor keeps for it.
 
 use super::wake_signal::WakeSignal;
-use crate::callback::Callback;
+use crate::{callback::Callback, log};
 use gantry_shm::{Attachment, Collector};
 use std::{
     sync::{Arc, Weak, atomic::Ordering::Relaxed},
@@ -37,7 +37,8 @@ impl RegisteredCallback {
         waitable.set_waker(Some(Arc::new(waker).into()));
         // It fails for a subscription of another domain: the callback was added before an executor's domain was known.
         let attached = waitable.subscription().map(|subscription| collector.attach(subscription)).transpose();
-        let attached = attached.inspect_err(|error| tracing::error!(%error, "a callback will not be run"));
+        let attached =
+            attached.inspect_err(|error| log::error("", format_args!("a callback will not be run: {error}")));
         let (is_timed, is_lossy) = (waitable.is_timed(), waitable.is_lossy());
         drop(inner);
         RegisteredCallback {

@@ -2,6 +2,7 @@
 
 use super::wake_signal::WakeSignal;
 use crate::{
+    context,
     error::Result,
     node::Node,
     time::{monotonic_ns, remaining},
@@ -52,8 +53,8 @@ impl WaitSet {
         Ok(WaitSet { engine, signal })
     }
 
-    /// Waits until one of `waitables` has something to take; `false` after `timeout`. The wait set does not say which
-    /// one: take from each until it has nothing. A wait is a bounded spin (none where only one CPU is usable), then one
+    /// Waits until one of `waitables` has something to take; `false` after `timeout` or a shutdown. The wait set does not say
+    /// which one: take from each until it has nothing. A wait is a bounded spin (none where only one CPU is usable), then one
     /// futex.
     ///
     /// # Errors
@@ -80,7 +81,7 @@ impl WaitSet {
             let until_due =
                 due_ns.map_or(Duration::MAX, |due_ns| Duration::from_nanos(due_ns.saturating_sub(monotonic_ns())));
             let remaining = remaining(deadline);
-            if remaining.is_zero() {
+            if remaining.is_zero() || context::is_shut_down() {
                 return Ok(false);
             }
             let mut subscriptions: Vec<_> =

@@ -1,7 +1,7 @@
 //! The signal that wakes an executor from any thread of its process: to stop, or for news that no publisher's bell
 //! announces.
 
-use crate::wait::lock;
+use crate::{context, wait::lock};
 use gantry_shm::Bell;
 use std::{
     sync::{
@@ -27,8 +27,9 @@ impl WakeSignal {
         self.wake_executor();
     }
 
+    /// Whether a spin must end: after a cancel, and for ever after a shutdown, whose ring wakes all executors.
     pub(crate) fn is_canceled(&self) -> bool {
-        self.is_canceled.load(Acquire)
+        self.is_canceled.load(Acquire) || context::is_shut_down()
     }
 
     /// Ends the effect of a cancel: the next spin is not canceled.

@@ -1,10 +1,15 @@
 //! Nodes: named members of a domain. Each upper storey adds the methods that make its things. Control path.
 
+mod arguments;
+mod init;
 mod names;
 mod node_callbacks;
 mod presence;
 mod remap;
 
+pub(crate) use arguments::ParameterArgument;
+pub use arguments::remove_ros_arguments;
+pub use init::{init, init_with_arguments};
 pub use names::expand_topic_name;
 pub(crate) use names::{ServiceTopic, reply_topic, request_topic, service_topic};
 pub(crate) use presence::Presence;
@@ -12,7 +17,9 @@ pub(crate) use presence::Presence;
 use crate::{
     callback::{CallbackGroup, CallbackGroupType, Callbacks},
     error::{Error, MAX_DOMAIN_ID, Result},
+    log,
 };
+use arguments::RosArguments;
 use gantry_shm::Participant;
 use remap::{NameKind, Remapped};
 use std::sync::Arc;
@@ -30,6 +37,7 @@ struct Inner {
     presence: Arc<Presence>,
     callbacks: Arc<Callbacks>,
     default_group: CallbackGroup,
+    parameter_arguments: Vec<ParameterArgument>,
 }
 
 /// The options of a node that is to be made.
@@ -41,6 +49,7 @@ pub struct NodeBuilder {
     /// Rules; `arguments` may contain more.
     remappings: Vec<String>,
     arguments: Vec<String>,
+    uses_global_arguments: bool,
 }
 
 impl Node {
@@ -56,7 +65,8 @@ impl Node {
     #[must_use]
     pub fn builder(name: &str) -> NodeBuilder {
         let (remappings, arguments) = (Vec::new(), Vec::new());
-        NodeBuilder { name: name.to_owned(), namespace: "/".to_owned(), domain_id: None, remappings, arguments }
+        let (name, namespace) = (name.to_owned(), "/".to_owned());
+        NodeBuilder { name, namespace, domain_id: None, remappings, arguments, uses_global_arguments: true }
     }
 
     /// The node's name, after remapping.
@@ -116,6 +126,12 @@ impl Node {
     pub(crate) fn presence(&self) -> &Arc<Presence> {
         &self.0.presence
     }
+
+    /// The values of parameters among the ROS arguments. Some are for other nodes; a later one replaces an earlier one.
+    #[allow(dead_code, reason = "parameters read it")]
+    pub(crate) fn parameter_arguments(&self) -> &[ParameterArgument] {
+        &self.0.parameter_arguments
+    }
 }
 
 impl std::fmt::Debug for Node {
@@ -146,17 +162,26 @@ impl NodeBuilder {
         self
     }
 
-    /// Applies the remapping rules among the program's arguments: `--ros-args -r from:=to`, also `node:from:=to`,
-    /// `__node:=name` and `__ns:=/namespace`.
+    /// Applies the ROS arguments among `arguments` to this node: those after `--ros-args`, as `-r from:=to`, `-r
+    /// node:from:=to`, `-r __node:=name`, `-r __ns:=/namespace` and `-p parameter:=value`. They come before those of the
+    /// program ([`init`](crate::init)), which need no call of this.
     ///
     /// ```
     /// # fn main() -> gantry::Result<()> {
-    /// let node = gantry::Node::builder("talker").ros_arguments(std::env::args()).build()?;
+    /// let arguments = ["--ros-args", "-r", "__ns:=/left"].map(str::to_owned);
+    /// let node = gantry::Node::builder("talker").ros_arguments(arguments).build()?;
+    /// assert_eq!(node.fully_qualified_name(), "/left/talker");
     /// # Ok(()) }
     /// ```
     #[must_use]
     pub fn ros_arguments(self, arguments: impl IntoIterator<Item = String>) -> Self {
         NodeBuilder { arguments: arguments.into_iter().collect(), ..self }
+    }
+
+    /// Whether the node heeds the program's ROS arguments, those of [`init`](crate::init); the default is `true`.
+    #[must_use]
+    pub fn use_global_arguments(self, on: bool) -> Self {
+        NodeBuilder { uses_global_arguments: on, ..self }
     }
 
     /// Makes the node. It joins the domain in the directory of `GANTRY_SHM_DIR`, by default `/dev/shm`.
@@ -165,7 +190,10 @@ impl NodeBuilder {
     /// A name or domain that ROS 2 does not allow; a rule or argument that is not understood; shared memory that cannot
     /// be set up or trusted.
     pub fn build(self) -> Result<Node> {
-        let rules = [self.remappings, remap::rules_of(&self.arguments)?].concat();
+        let own = RosArguments::parse(&self.arguments)?;
+        init::heed(&own);
+        let global = if self.uses_global_arguments { init::global_arguments() } else { Arc::default() };
+        let rules = [&self.remappings[..], &own.remappings, &global.remappings].concat();
         let names = Remapped::new(&self.name, &self.namespace, &rules)?;
         let domain_id = match self.domain_id {
             Some(id) if id <= MAX_DOMAIN_ID => id,
@@ -175,8 +203,9 @@ impl NodeBuilder {
         let presence = Presence::new(Participant::join(domain_id)?, &names.fully_qualified_name())?;
         let callbacks = Arc::<Callbacks>::default();
         let default_group = CallbackGroup::new(callbacks.clone(), CallbackGroupType::MutuallyExclusive);
-        tracing::debug!(node = names.fully_qualified_name(), domain_id, "joins");
-        Ok(Node(Arc::new(Inner { names, presence: Arc::new(presence), callbacks, default_group })))
+        log::debug(&names.fully_qualified_name(), format_args!("joins domain {domain_id}"));
+        let (presence, parameter_arguments) = (Arc::new(presence), [&global.parameters[..], &own.parameters].concat());
+        Ok(Node(Arc::new(Inner { names, presence, callbacks, default_group, parameter_arguments })))
     }
 }
 

@@ -25,7 +25,7 @@ impl NameKind {
 
 /// A rule as it was given.
 #[derive(Debug)]
-struct Rule<'a> {
+pub(super) struct Rule<'a> {
     text: &'a str,
     /// The only node that the rule applies to.
     node: Option<&'a str>,
@@ -68,7 +68,7 @@ impl Remapped {
         for rule in &rules {
             let Match::Name { name, kind } = rule.from else { continue };
             let expand = |name| {
-                names::expand("remapped", name, node, &namespace).map_err(|e| misunderstood(rule.text, e.to_string()))
+                names::expand("remapped", name, node, &namespace).map_err(|e| misunderstood(rule.text, &e.to_string()))
             };
             let (from, to) = (expand(name)?, expand(rule.to)?);
             if rule.is_for(node) {
@@ -98,34 +98,9 @@ impl Rule<'_> {
     }
 }
 
-/// The rules among a program's arguments: those after `-r` or `--remap` between `--ros-args` and `--`.
-pub(crate) fn rules_of(arguments: &[String]) -> Result<Vec<String>> {
-    let (mut rules, mut is_ros) = (Vec::new(), false);
-    let mut arguments = arguments.iter();
-    while let Some(argument) = arguments.next() {
-        match argument.as_str() {
-            "--ros-args" => is_ros = true,
-            _ if !is_ros => {}
-            "--" => is_ros = false,
-            "-r" | "--remap" => match arguments.next() {
-                Some(rule) => rules.push(rule.clone()),
-                None => return Err(misunderstood(argument, "a rule must follow it, as from:=to".to_owned())),
-            },
-            "-p" | "--param" | "--params-file" => {
-                let why = "Gantry has no parameters yet: give the value to the program in another way".to_owned();
-                return Err(misunderstood(argument, why));
-            }
-            _ => {
-                let why = "Gantry knows --ros-args -r RULE (or --remap RULE), and -- to end these".to_owned();
-                return Err(misunderstood(argument, why));
-            }
-        }
-    }
-    Ok(rules)
-}
-
-fn parse(text: &str) -> Result<Rule<'_>> {
-    let broken = |why: &str| misunderstood(text, why.to_owned());
+/// Reads a rule. Its names are those that rcl's lexer knows: without substitutions and repeated underscores.
+pub(super) fn parse(text: &str) -> Result<Rule<'_>> {
+    let broken = |why: &str| misunderstood(text, why);
     let Some((from, to)) = text.split_once(":=") else {
         return Err(broken("a rule is from:=to, node:from:=to, __node:=name or __ns:=/namespace"));
     };
@@ -136,30 +111,45 @@ fn parse(text: &str) -> Result<Rule<'_>> {
         Some((node, from)) if !from.starts_with("//") => (Some(node), from),
         _ => (None, from),
     };
-    if let Some(node) = node {
-        names::check_node(node).map_err(|e| broken(&e.to_string()))?;
+    if node.is_some_and(|node| !is_rule_word(node)) {
+        return Err(broken("before the colon stands the name of a node, without a namespace"));
     }
     let from = match from {
-        "__node" | "__name" => {
-            names::check_node(to).map_err(|e| broken(&e.to_string()))?;
-            Match::NodeName
-        }
-        "__ns" if to.starts_with('/') => {
-            names::full_namespace(to).map_err(|e| broken(&e.to_string()))?;
-            Match::Namespace
-        }
-        "__ns" => return Err(broken("the namespace must begin with a slash")),
+        "__node" | "__name" => Match::NodeName,
+        "__ns" => Match::Namespace,
         name => match (name.strip_prefix("rostopic://"), name.strip_prefix("rosservice://")) {
             (Some(name), _) => Match::Name { name, kind: Some(NameKind::Topic) },
             (_, Some(name)) => Match::Name { name, kind: Some(NameKind::Service) },
             _ => Match::Name { name, kind: None },
         },
     };
-    Ok(Rule { text, node, from, to })
+    match from {
+        Match::NodeName if !is_rule_word(to) => Err(broken(&format!("a node's name has {WORD}"))),
+        Match::Namespace if !(to == "/" || to.starts_with('/') && is_rule_name(to)) => {
+            Err(broken(&format!("a namespace begins with a slash, and has {WORD}, and slashes between them")))
+        }
+        Match::Name { name, .. } if !(is_rule_name(name) && is_rule_name(to)) => Err(broken(&format!(
+            "a name in a rule begins with / or ~/ or neither, and has {WORD}, and slashes between them"
+        ))),
+        from => Ok(Rule { text, node, from, to }),
+    }
 }
 
-fn misunderstood(argument: &str, why: String) -> Error {
-    Error::InvalidRosArgument { argument: argument.to_owned(), why }
+/// The parts of names in rules.
+const WORD: &str = "letters, digits and single underscores, no digit first";
+
+fn is_rule_name(name: &str) -> bool {
+    let relative = name.strip_prefix('/').or_else(|| name.strip_prefix("~/")).unwrap_or(name);
+    relative.split('/').all(is_rule_word)
+}
+
+/// Whether rcl's lexer takes the text for one token.
+pub(super) fn is_rule_word(text: &str) -> bool {
+    names::is_word(text) && !text.contains("__")
+}
+
+pub(super) fn misunderstood(argument: &str, why: &str) -> Error {
+    Error::InvalidRosArgument { argument: argument.to_owned(), why: why.to_owned() }
 }
 
 #[cfg(test)]
@@ -185,7 +175,6 @@ mod tests {
             ("rostopic://chatter:=news", "chatter", "/ns/news"),
             ("rosservice://chatter:=news", "chatter", "/ns/chatter"),
             ("talker:rostopic://chatter:=news", "chatter", "/ns/news"),
-            ("{node}/x:=y", "talker/x", "/ns/y"),
         ] {
             assert_eq!(remapped(&[rule]).unwrap().resolve(NameKind::Topic, name).unwrap(), full, "{rule}");
         }
@@ -217,44 +206,16 @@ mod tests {
     fn rules_that_are_not_understood_are_refused_with_a_sentence() {
         for (rule, why) in [
             ("chatter", "a rule is from:=to"),
-            ("a:=", "it is empty"),
-            (":=a", "it is empty"),
-            ("a b:=c", "only letters"),
-            ("a:=b c", "only letters"),
-            ("a:=rostopic://b", "only letters"),
-            ("2:a:=b", "begins with a digit"),
-            ("other:a:=b/", "ends with a slash"),
             ("a/*:=b", "not implemented"),
             ("a:=b/\\1", "not implemented"),
-            ("__node:=/a", "only letters"),
-            ("__node:=", "it is empty"),
-            ("__ns:=left", "begin with a slash"),
-            ("__ns:=/left/", "ends with a slash"),
-            ("__other:=b", "repeated underscores"),
+            ("2:a:=b", "the name of a node"),
+            ("__node:=/a", "a node's name has letters"),
+            ("__ns:=left", "begins with a slash"),
+            ("a:=b c", "a name in a rule"),
+            ("__other:=b", "single underscores"),
         ] {
             let sentence = remapped(&[rule]).unwrap_err().to_string();
             assert!(sentence.contains(why) && sentence.contains(&format!("\"{rule}\"")), "{sentence}");
-        }
-    }
-
-    #[test]
-    fn rules_are_found_among_a_program_s_arguments() {
-        let rules = |arguments: &str| {
-            rules_of(&arguments.split(' ').map(str::to_owned).collect::<Vec<_>>()).map_err(|error| error.to_string())
-        };
-        assert_eq!(rules("talker --rate 5 -r a:=b").unwrap(), [""; 0], "only after --ros-args");
-        assert_eq!(
-            rules("talker --ros-args -r a:=b --remap c:=d -- --loud -p 5 --ros-args -r __ns:=/x").unwrap(),
-            ["a:=b", "c:=d", "__ns:=/x"]
-        );
-        for (arguments, why) in [
-            ("talker --ros-args -r", "a rule must follow"),
-            ("talker --ros-args -p rate:=5", "no parameters yet"),
-            ("talker --ros-args --params-file a.yaml", "no parameters yet"),
-            ("talker --ros-args --log-level debug", "\"--log-level\""),
-        ] {
-            let sentence = rules(arguments).unwrap_err();
-            assert!(sentence.contains(why), "{sentence}");
         }
     }
 }

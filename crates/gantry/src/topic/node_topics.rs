@@ -6,7 +6,7 @@ use super::{
     publisher::Publisher,
     subscription::{Sample, Subscription},
 };
-use crate::{callback::CallbackHandle, error::Result, node::Node};
+use crate::{callback::CallbackHandle, error::Result, log, node::Node};
 use gantry_cdr::Message;
 use gantry_shm::{PublisherOptions, Qos, Role, TypeDescription};
 
@@ -92,9 +92,9 @@ impl Node {
     ) -> Result<GenericPublisher> {
         let (node, participant) = (self.fully_qualified_name(), self.participant().clone());
         let engine = gantry_shm::Publisher::new(participant, &node, topic, message_type, qos, options)?;
-        tracing::debug!(%node, %topic, "publishes");
-        if tracing::enabled!(tracing::Level::WARN) {
-            engine.mismatches()?.iter().for_each(|why| tracing::warn!("{why}"));
+        log::debug(&node, format_args!("publishes {topic}"));
+        if log::is_warn_enabled(&node) {
+            engine.mismatches()?.iter().for_each(|why| log::warn(&node, why));
         }
         Ok(GenericPublisher::new(engine, self.presence().clone()))
     }
@@ -108,8 +108,8 @@ impl Node {
     ) -> Result<GenericSubscription> {
         let (node, participant) = (self.fully_qualified_name(), self.participant().clone());
         let engine = gantry_shm::Subscription::new(participant, &node, topic, message_type, qos)?;
-        tracing::debug!(%node, %topic, "subscribes");
-        engine.on_mismatch(|why| tracing::warn!("{why}"));
+        log::debug(&node, format_args!("subscribes to {topic}"));
+        engine.on_mismatch(move |why| log::warn(&node, why));
         Ok(GenericSubscription::new(engine, self.presence().clone()))
     }
 

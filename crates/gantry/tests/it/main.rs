@@ -13,6 +13,7 @@ mod executor_losses;
 mod executors;
 mod generic;
 mod graph;
+mod logging;
 mod one_allocation;
 
 mod qos;
@@ -52,6 +53,7 @@ fn main() -> ExitCode {
         executor_losses::TESTS,
         generic::TESTS,
         graph::TESTS,
+        logging::TESTS,
         one_allocation::TESTS,
         deadline_liveliness::TESTS,
         qos::TESTS,
@@ -73,6 +75,7 @@ fn in_own_directory(arguments: &[String]) -> ExitCode {
         .env(DIRECTORY_VARIABLE, directory.path())
         .env(INNER_VARIABLE, "1")
         .env_remove("ROS_DOMAIN_ID")
+        .env("GANTRY_LOG", "off") // of tests that provoke warnings
         .status()
         .unwrap();
     if status.success() { ExitCode::SUCCESS } else { ExitCode::FAILURE }

@@ -7,6 +7,7 @@ use crate::{
     error::{Error, Result},
     protocol::sleep::Side,
     publish::discovery::{drop_dead_readers, slow_readers},
+    wait::interrupt::is_interrupted,
 };
 use std::time::{Duration, Instant};
 
@@ -50,12 +51,12 @@ impl Publisher {
             if self.known_count()? >= count && self.subscription_count()? >= count {
                 return Ok(true);
             }
-            if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+            if is_interrupted() || deadline.is_some_and(|deadline| Instant::now() >= deadline) {
                 return self.domain.type_mismatch(&self.description).map_or(Ok(false), Err);
             }
             let (writer, line) = (&self.writer, self.domain.board.line(self.topic));
             let watchers = std::iter::once(line.watchers(Side::Readers));
-            self.waiter.sleep_once(deadline, watchers, || writer.may_be_outdated());
+            self.waiter.sleep_once(deadline, watchers, || writer.may_be_outdated() || is_interrupted());
             std::thread::sleep(pace.pause(deadline));
         }
     }

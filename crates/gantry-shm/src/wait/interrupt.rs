@@ -1,0 +1,46 @@
+//! The interruption of all waits of this process, for a program that shuts down.
+//!
+//! The flag is news in the sense of `protocol`, (8): it is stored, then the bells are rung, so that no wait sleeps through it.
+
+use crate::{
+    domain::{participant, process_file::waiter_owner},
+    protocol::sleep::SHARED_WAITER,
+    wait::bell::Bell,
+};
+use std::sync::{
+    Mutex, PoisonError,
+    atomic::{AtomicBool, Ordering::SeqCst},
+};
+
+static IS_SET: AtomicBool = AtomicBool::new(false);
+/// Held while the bells are rung.
+static RINGING: Mutex<()> = Mutex::new(());
+
+/// Interrupts all waits of this process in all domains, present and later ones, or (`false`) lets waits be again. An interrupted
+/// wait returns as if its time was over; a [`Collector`](crate::Collector) and a look of a [`WaitSet`](crate::WaitSet) are woken,
+/// and check [`is_interrupted`] themselves. A publisher that waits for room, 100 ms by default, is not interrupted.
+///
+/// It allocates, locks and makes system calls: a signal handler must not call it.
+pub fn interrupt_waits(on: bool) {
+    let _ringing = RINGING.lock().unwrap_or_else(PoisonError::into_inner);
+    IS_SET.store(on, SeqCst);
+    if !on {
+        return;
+    }
+    for participant in participant::joined() {
+        let domain = &participant.domain;
+        let own = domain.board.waiters_of(waiter_owner(domain.process.id()));
+        own.into_iter().chain([SHARED_WAITER]).for_each(|waiter| Bell::new(domain, waiter).ring());
+    }
+}
+
+/// Whether the waits of this process are interrupted ([`interrupt_waits`]). One load if they are not.
+#[must_use]
+pub fn is_interrupted() -> bool {
+    let is_set = IS_SET.load(SeqCst);
+    if is_set {
+        // The thread that rings keeps the domain. A caller that ends the program now would leave its files behind.
+        drop(RINGING.lock().unwrap_or_else(PoisonError::into_inner));
+    }
+    is_set
+}

@@ -1,0 +1,180 @@
+//! The log of the library: events of `tracing`, or lines on standard error in a program without a `tracing` subscriber.
+//!
+//! A line has the format of ROS 2's console: `[WARN] [1234.567890123] [ns.node]: message`. Each sentence is printed once
+//! per process, so a cause that lasts does not fill the terminal.
+
+use std::{
+    collections::{BTreeMap, HashSet},
+    fmt::Display,
+    io::{IsTerminal, Write, stderr},
+    str::FromStr,
+    sync::{Mutex, OnceLock, PoisonError},
+    time::SystemTime,
+};
+use tracing::{Level, dispatcher, subscriber::NoSubscriber};
+
+/// The environment variable with the level.
+const VARIABLE: &str = "GANTRY_LOG";
+/// The number of sentences after which the printed ones are forgotten, and may be printed again.
+const MAX_REMEMBERED: usize = 1024;
+/// The logger of events that belong to no node.
+const LIBRARY: &str = "gantry";
+
+/// The least severity of the events that are printed to standard error.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum LogLevel {
+    /// Nothing.
+    Off,
+    /// Errors.
+    Error,
+    /// Errors and warnings: the default.
+    Warn,
+    /// Information, too.
+    Info,
+    /// Everything.
+    Debug,
+}
+
+/// The levels of the process.
+#[derive(Debug)]
+struct Levels {
+    default: LogLevel,
+    /// By the name of the logger: `ns.node`.
+    loggers: BTreeMap<String, LogLevel>,
+}
+
+/// Sets the level of all nodes that have none of their own ([`set_logger_level`]), as `--log-level LEVEL` does in ROS 2. It
+/// replaces `GANTRY_LOG`. A program with a `tracing` subscriber sets levels there: these are not used.
+pub fn set_log_level(level: LogLevel) {
+    with_levels(|levels| levels.default = level);
+}
+
+/// Sets the level of one node, whose logger is its full name with dots (`ns.node`), as `--log-level ns.node:=LEVEL` does in
+/// ROS 2.
+pub fn set_logger_level(logger: &str, level: LogLevel) {
+    with_levels(|levels| levels.loggers.insert(logger.to_owned(), level));
+}
+
+/// Logs an error that no caller receives. `node` is the node's full name, or empty.
+pub(crate) fn error(node: &str, message: impl Display) {
+    if to_stderr(LogLevel::Error, node, &message) {
+        tracing::error!(target: LIBRARY, node, "{message}");
+    }
+}
+
+/// Logs a warning. `node` is the node's full name, or empty.
+pub(crate) fn warn(node: &str, message: impl Display) {
+    if to_stderr(LogLevel::Warn, node, &message) {
+        tracing::warn!(target: LIBRARY, node, "{message}");
+    }
+}
+
+/// Logs an event of a program's life. `node` is the node's full name, or empty.
+pub(crate) fn info(node: &str, message: impl Display) {
+    if to_stderr(LogLevel::Info, node, &message) {
+        tracing::info!(target: LIBRARY, node, "{message}");
+    }
+}
+
+/// Logs an event for engineers. `node` is the node's full name, or empty.
+pub(crate) fn debug(node: &str, message: impl Display) {
+    if to_stderr(LogLevel::Debug, node, &message) {
+        tracing::debug!(target: LIBRARY, node, "{message}");
+    }
+}
+
+/// Whether a warning of that node would be logged.
+pub(crate) fn is_warn_enabled(node: &str) -> bool {
+    if has_subscriber() { tracing::enabled!(target: LIBRARY, Level::WARN) } else { level_of(node) >= LogLevel::Warn }
+}
+
+/// Prints the event, if this thread has no `tracing` subscriber; `true` if it has one.
+fn to_stderr(level: LogLevel, node: &str, message: &dyn Display) -> bool {
+    if has_subscriber() {
+        return true;
+    }
+    if level_of(node) >= level {
+        let message = message.to_string();
+        if is_new(&message) {
+            print(level, node, &message);
+        }
+    }
+    false
+}
+
+fn has_subscriber() -> bool {
+    dispatcher::get_default(|dispatch| !dispatch.is::<NoSubscriber>())
+}
+
+/// Whether the sentence was not printed yet.
+fn is_new(message: &str) -> bool {
+    static PRINTED: Mutex<Option<HashSet<String>>> = Mutex::new(None);
+    let mut printed = PRINTED.lock().unwrap_or_else(PoisonError::into_inner);
+    let printed = printed.get_or_insert_default();
+    if printed.len() >= MAX_REMEMBERED {
+        printed.clear();
+    }
+    printed.insert(message.to_owned())
+}
+
+fn print(level: LogLevel, node: &str, message: &str) {
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    let (word, colour) = match level {
+        LogLevel::Off | LogLevel::Error => ("ERROR", "\x1b[31m"),
+        LogLevel::Warn => ("WARN", "\x1b[33m"),
+        LogLevel::Info => ("INFO", ""),
+        LogLevel::Debug => ("DEBUG", "\x1b[32m"),
+    };
+    let (colour, end) = if stderr().is_terminal() { (colour, "\x1b[0m") } else { ("", "") };
+    let (seconds, nanoseconds, logger) = (now.as_secs(), now.subsec_nanos(), logger_of(node));
+    let line = format!("{colour}[{word}] [{seconds}.{nanoseconds:09}] [{logger}]: {message}{end}\n");
+    let _ = stderr().lock().write_all(line.as_bytes()); // nobody is left to tell
+}
+
+/// The logger of a node, as in ROS 2: `/ns/node` has `ns.node`.
+fn logger_of(node: &str) -> String {
+    match node.trim_start_matches('/') {
+        "" => LIBRARY.to_owned(),
+        name => name.replace('/', "."),
+    }
+}
+
+fn level_of(node: &str) -> LogLevel {
+    with_levels(|levels| levels.loggers.get(&logger_of(node)).copied().unwrap_or(levels.default))
+}
+
+fn with_levels<T>(use_levels: impl FnOnce(&mut Levels) -> T) -> T {
+    static LEVELS: OnceLock<Mutex<Levels>> = OnceLock::new();
+    let levels =
+        LEVELS.get_or_init(|| Mutex::new(Levels { default: level_of_environment(), loggers: BTreeMap::new() }));
+    use_levels(&mut levels.lock().unwrap_or_else(PoisonError::into_inner))
+}
+
+fn level_of_environment() -> LogLevel {
+    let value = std::env::var_os(VARIABLE).unwrap_or_default();
+    let value = value.to_string_lossy();
+    if value.is_empty() {
+        return LogLevel::Warn;
+    }
+    value.parse().unwrap_or_else(|why| {
+        print(LogLevel::Warn, "", &format!("{VARIABLE} is \"{value}\"; {why}; it is taken as warn"));
+        LogLevel::Warn
+    })
+}
+
+impl FromStr for LogLevel {
+    type Err = &'static str;
+
+    /// Reads a level by its name in `GANTRY_LOG` or in ROS 2, in small or capital letters. `fatal` is `error`: the library
+    /// has no fatal events.
+    fn from_str(text: &str) -> Result<LogLevel, &'static str> {
+        match text.to_ascii_lowercase().as_str() {
+            "off" => Ok(LogLevel::Off),
+            "error" | "fatal" => Ok(LogLevel::Error),
+            "warn" => Ok(LogLevel::Warn),
+            "info" => Ok(LogLevel::Info),
+            "debug" => Ok(LogLevel::Debug),
+            _ => Err("a level is off, error, warn, info or debug"),
+        }
+    }
+}

@@ -1,0 +1,304 @@
+//! ROS arguments: those of a program between `--ros-args` and `--`.
+//!
+//! The syntax is that of the ROS 2 design article "ROS Command Line Arguments" as rcl implements it (`arguments.c`,
+//! 9.2): a list that rcl accepts is accepted, also where Gantry has no use for an argument.
+
+use super::{
+    names,
+    remap::{self, misunderstood},
+};
+use crate::error::Result;
+use std::path::PathBuf;
+
+const BEGIN: &str = "--ros-args";
+const END: &str = "--";
+/// The arguments that a value follows.
+const WITH_VALUE: [&str; 10] = [
+    "-r",
+    "--remap",
+    "-p",
+    "--param",
+    "--params-file",
+    "-e",
+    "--enclave",
+    "--log-level",
+    "--log-config-file",
+    "--log-file-name",
+];
+/// The severities of ROS 2.
+const LEVELS: [&str; 6] = ["unset", "debug", "info", "warn", "error", "fatal"];
+
+/// The ROS arguments of a program or a node.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct RosArguments {
+    /// Remapping rules, `from:=to`. The first that matches a name is applied.
+    pub(crate) remappings: Vec<String>,
+    /// Values of parameters. A later one replaces an earlier one.
+    pub(crate) parameters: Vec<ParameterArgument>,
+    /// `--log-level`. A later one replaces an earlier one.
+    pub(crate) log_levels: Vec<LogLevelArgument>,
+    /// `--enable-rosout-logs` or `--disable-rosout-logs`.
+    pub(crate) rosout_logs: Option<bool>,
+    /// `--enable-stdout-logs` or `--disable-stdout-logs`.
+    pub(crate) stdout_logs: Option<bool>,
+    /// Arguments without effect, with their values.
+    pub(crate) unused: Vec<String>,
+    /// Rules outside `--ros-args`, which rcl applies and calls deprecated; they are among `remappings`, too.
+    pub(crate) deprecated: Vec<String>,
+}
+
+/// Values of parameters among the ROS arguments.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum ParameterArgument {
+    /// `-p name:=yaml` or `-p node:name:=yaml`.
+    Value {
+        /// The node that it is for: a name without a namespace, which rclcpp takes as `/node`. `None`: all nodes.
+        node: Option<String>,
+        /// The parameter's name: parts with dots between them.
+        name: String,
+        /// The value, in YAML; not checked here.
+        yaml: String,
+    },
+    /// `--params-file path`; not opened here.
+    File(PathBuf),
+}
+
+/// `--log-level LEVEL` or `--log-level LOGGER:=LEVEL`.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct LogLevelArgument {
+    /// A node's logger is `ns.node`. `None`: all loggers that have no level of their own.
+    pub(crate) logger: Option<String>,
+    /// One of ROS 2's severities, in small letters; "unset" is the default.
+    pub(crate) level: String,
+}
+
+/// An argument of a program.
+enum Argument<'a> {
+    Ros(&'a str, Option<&'a str>),
+    /// A rule outside `--ros-args`.
+    Rule(&'a str),
+    Other(&'a str),
+}
+
+impl RosArguments {
+    /// Finds the ROS arguments among a program's arguments.
+    ///
+    /// # Errors
+    /// A ROS argument that rcl does not accept; but files are not opened, and values of parameters not read.
+    pub(crate) fn parse(arguments: &[String]) -> Result<RosArguments> {
+        let mut parsed = RosArguments::default();
+        for argument in read(arguments) {
+            match argument {
+                Argument::Ros(flag, value) => parsed.add(flag, value)?,
+                Argument::Rule(rule) => {
+                    parsed.remappings.push(rule.to_owned());
+                    parsed.deprecated.push(rule.to_owned());
+                }
+                Argument::Other(_) => {}
+            }
+        }
+        Ok(parsed)
+    }
+
+    fn add(&mut self, flag: &str, value: Option<&str>) -> Result<()> {
+        let value_of = |what: &str| value.ok_or_else(|| misunderstood(flag, &format!("{what} must follow it")));
+        match flag {
+            "-r" | "--remap" => {
+                let rule = value_of("a rule, as from:=to,")?;
+                remap::parse(rule)?;
+                self.remappings.push(rule.to_owned());
+            }
+            "-p" | "--param" => self.parameters.push(parameter(value_of("a parameter, as name:=value,")?)?),
+            "--params-file" => self.parameters.push(ParameterArgument::File(value_of("a path")?.into())),
+            "--log-level" => self.log_levels.push(log_level(value_of("a level, as info or logger:=info,")?)?),
+            "-e" | "--enclave" => {
+                let enclave = value_of("the name of an enclave")?;
+                check_enclave(enclave)?;
+                self.unused.push(format!("{flag} {enclave}"));
+            }
+            "--log-config-file" | "--log-file-name" => self.unused.push(format!("{flag} {}", value_of("a name")?)),
+            "--enable-rosout-logs" => self.rosout_logs = Some(true),
+            "--disable-rosout-logs" => self.rosout_logs = Some(false),
+            "--enable-stdout-logs" => self.stdout_logs = Some(true),
+            "--disable-stdout-logs" => self.stdout_logs = Some(false),
+            "--enable-external-lib-logs" | "--disable-external-lib-logs" => self.unused.push(flag.to_owned()),
+            _ => {
+                let why = format!(
+                    "ROS 2 does not know it; between {BEGIN} and {END} stand -r (--remap), -p (--param), --params-file, \
+                     -e (--enclave), --log-level, --log-config-file, --log-file-name, and --enable- and --disable- of \
+                     rosout-logs, stdout-logs and external-lib-logs; put the program's own arguments before {BEGIN}"
+                );
+                return Err(misunderstood(flag, &why));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The arguments without those that are ROS 2's, for the program's own parser: without all from `--ros-args` to `--`, and
+/// without remapping rules that stand elsewhere (as `rclcpp::remove_ros_arguments`).
+///
+/// ```
+/// let all = ["talker", "--rate", "5", "--ros-args", "-r", "chatter:=news"].map(str::to_owned);
+/// assert_eq!(gantry::remove_ros_arguments(all), ["talker", "--rate", "5"]);
+/// ```
+#[must_use]
+pub fn remove_ros_arguments(arguments: impl IntoIterator<Item = String>) -> Vec<String> {
+    let arguments: Vec<String> = arguments.into_iter().collect();
+    let others = read(&arguments).filter_map(|argument| match argument {
+        Argument::Other(other) => Some(other.to_owned()),
+        Argument::Ros(..) | Argument::Rule(_) => None,
+    });
+    others.collect()
+}
+
+fn read(arguments: &[String]) -> impl Iterator<Item = Argument<'_>> {
+    let (mut arguments, mut is_ros) = (arguments.iter().map(String::as_str), false);
+    std::iter::from_fn(move || {
+        loop {
+            return Some(match arguments.next()? {
+                BEGIN => {
+                    is_ros = true;
+                    continue;
+                }
+                END if is_ros => {
+                    is_ros = false;
+                    continue;
+                }
+                flag if is_ros => Argument::Ros(flag, WITH_VALUE.contains(&flag).then(|| arguments.next()).flatten()),
+                rule if remap::parse(rule).is_ok() => Argument::Rule(rule),
+                other => Argument::Other(other),
+            });
+        }
+    })
+}
+
+fn parameter(text: &str) -> Result<ParameterArgument> {
+    let broken = |why: &str| misunderstood(text, why);
+    let Some((name, yaml)) = text.split_once(":=") else {
+        return Err(broken("a parameter is name:=value or node:name:=value"));
+    };
+    let (node, name) = name.split_once(':').map_or((None, name), |(node, name)| (Some(node), name));
+    if node.is_some_and(|node| !remap::is_rule_word(node)) {
+        return Err(broken("before the colon stands the name of a node, without a namespace"));
+    }
+    // rcl's lexer: slashes may stand anywhere in a part.
+    let is_part =
+        |part: &str| !part.is_empty() && part.split('/').all(|piece| piece.is_empty() || names::is_word(piece));
+    if !name.split('.').all(is_part) {
+        return Err(broken(
+            "the parameter's name has letters, digits, underscores and slashes, no digit first, and dots \
+                           between its parts",
+        ));
+    }
+    if yaml.is_empty() {
+        return Err(broken("the parameter has no value"));
+    }
+    Ok(ParameterArgument::Value { node: node.map(str::to_owned), name: name.to_owned(), yaml: yaml.to_owned() })
+}
+
+fn log_level(text: &str) -> Result<LogLevelArgument> {
+    let (logger, level) = text.split_once(":=").map_or((None, text), |(logger, level)| (Some(logger), level));
+    if logger == Some("") {
+        return Err(misunderstood(text, "the logger's name is empty"));
+    }
+    let level = level.to_ascii_lowercase();
+    if !LEVELS.contains(&level.as_str()) {
+        return Err(misunderstood(text, &format!("a level is {}", LEVELS.join(", "))));
+    }
+    Ok(LogLevelArgument { logger: logger.map(str::to_owned), level })
+}
+
+fn check_enclave(enclave: &str) -> Result<()> {
+    if !enclave.starts_with('/') {
+        return Err(misunderstood(enclave, "an enclave's name begins with a slash"));
+    }
+    names::full_namespace(enclave).map(drop).map_err(|error| misunderstood(enclave, &error.to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn list(arguments: &str) -> Vec<String> {
+        arguments.split(' ').map(str::to_owned).collect()
+    }
+
+    fn parse(arguments: &str) -> std::result::Result<RosArguments, String> {
+        RosArguments::parse(&list(arguments)).map_err(|error| error.to_string())
+    }
+
+    fn value(node: Option<&str>, name: &str, yaml: &str) -> ParameterArgument {
+        ParameterArgument::Value { node: node.map(str::to_owned), name: name.to_owned(), yaml: yaml.to_owned() }
+    }
+
+    /// Lists that rclpy 7.1 (librcl 9.2) accepts.
+    #[test]
+    fn lists_that_rcl_accepts_are_accepted() {
+        for arguments in include_str!("arguments_accepted.txt").lines() {
+            parse(arguments).unwrap_or_else(|why| panic!("{arguments}: {why}"));
+        }
+    }
+
+    /// Lists that rclpy 7.1 (librcl 9.2) refuses; it also refuses files that are not there and values that are no YAML.
+    #[test]
+    fn lists_that_rcl_refuses_are_refused() {
+        for arguments in include_str!("arguments_refused.txt").lines() {
+            assert!(parse(arguments).is_err(), "{arguments}");
+        }
+    }
+
+    #[test]
+    fn arguments_are_kept_in_their_order() {
+        let parsed = parse(
+            "x --rate 5 --ros-args -p rate:=5 --params-file a.yaml -p talker:a.b/c:={x: --log-level WARN --log-level \
+             ns.talker:=info -e /safe --disable-rosout-logs -- -p 5 --ros-args --enable-stdout-logs -p rate:=:=",
+        )
+        .unwrap();
+        let file = ParameterArgument::File("a.yaml".into());
+        let parameters =
+            [value(None, "rate", "5"), file, value(Some("talker"), "a.b/c", "{x:"), value(None, "rate", ":=")];
+        assert_eq!(parsed.parameters, parameters);
+        let level = |logger: Option<&str>, level: &str| LogLevelArgument {
+            logger: logger.map(str::to_owned),
+            level: level.to_owned(),
+        };
+        assert_eq!(parsed.log_levels, [level(None, "warn"), level(Some("ns.talker"), "info")]);
+        assert_eq!((parsed.rosout_logs, parsed.stdout_logs), (Some(false), Some(true)));
+        assert_eq!(parsed.unused, ["-e /safe"]);
+    }
+
+    #[test]
+    fn rules_outside_are_applied_and_called_deprecated() {
+        let parsed = parse("x a:=b --ros-args -r c:=d").unwrap();
+        assert_eq!((parsed.remappings, parsed.deprecated), (list("a:=b c:=d"), list("a:=b")));
+    }
+
+    #[test]
+    fn a_refusal_says_what_is_wrong() {
+        for (arguments, why) in [
+            ("--ros-args -r", "\"-r\" cannot be used: a rule, as from:=to, must follow it"),
+            ("--ros-args -p rate=5", "name:=value"),
+            ("--ros-args --log-level loud", "a level is unset, debug"),
+            ("--ros-args --rate 5", "\"--rate\" cannot be used: ROS 2 does not know it"),
+            ("--ros-args -e safe", "begins with a slash"),
+        ] {
+            let sentence = parse(arguments).unwrap_err();
+            assert!(sentence.contains(why), "{sentence}");
+        }
+    }
+
+    /// As `rclpy.utilities.remove_ros_args`.
+    #[test]
+    fn ros_arguments_are_removed() {
+        for (arguments, others) in [
+            ("x --rate 5", "x --rate 5"),
+            ("x --ros-args -r a:=b --log-level info", "x"),
+            ("x -a --ros-args -r a:=b -- -r b:=c -z --ros-args -p -- -- --ros-args", "x -a -r -z"),
+            ("x chatter:=news x=1 --define=a:=b", "x x=1 --define=a:=b"),
+            ("x --ros-args --log-file-name -- -r a:=b -- y", "x y"),
+        ] {
+            assert_eq!(remove_ros_arguments(list(arguments)), list(others), "{arguments}");
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! The beginning of a program: its signals, and the ROS arguments that all its nodes heed.
+
+use super::arguments::RosArguments;
+use crate::{
+    context,
+    error::Result,
+    log::{self, LogLevel},
+    wait::lock,
+};
+use std::sync::{Arc, Mutex};
+
+/// The arguments of the last [`init`].
+static GLOBAL: Mutex<Option<Arc<RosArguments>>> = Mutex::new(None);
+
+/// Begins a program, as `rclcpp::init(argc, argv)`: catches SIGINT and SIGTERM, and has all nodes heed the ROS arguments of
+/// the command line. Call it first in `main`, before other threads exist.
+///
+/// At the first of these signals the program shuts down ([`shutdown`](crate::shutdown)): functions of
+/// [`on_shutdown`](crate::on_shutdown) run, then spins and waits end; `main` returns, destructors run, and no file is left in
+/// shared memory. The second one ends the process at once. Without `init`, a signal ends the process and runs no destructor;
+/// the files are removed by other processes.
+///
+/// ```
+/// use gantry::{Executor, Node, SingleThreadedExecutor};
+///
+/// fn main() -> gantry::Result<()> {
+///     gantry::init()?;
+///     let node = Node::new("talker")?;
+///     let mut executor = SingleThreadedExecutor::new();
+///     executor.add_node(&node)?;
+/// #   gantry::shutdown();
+///     executor.spin() // until Ctrl-C
+/// }
+/// ```
+///
+/// # Errors
+/// A ROS argument that rcl does not accept; the program is initialised already; the handlers cannot be installed.
+pub fn init() -> Result<()> {
+    init_with_arguments(std::env::args_os().map(|argument| argument.to_string_lossy().into_owned()))
+}
+
+/// As [`init`], with other arguments than those of the command line.
+///
+/// # Errors
+/// As [`init`].
+pub fn init_with_arguments(arguments: impl IntoIterator<Item = String>) -> Result<()> {
+    let arguments = RosArguments::parse(&arguments.into_iter().collect::<Vec<_>>())?;
+    context::begin()?;
+    heed(&arguments);
+    *lock(&GLOBAL) = Some(Arc::new(arguments));
+    Ok(())
+}
+
+/// The arguments for all nodes of the process: none before [`init`].
+pub(super) fn global_arguments() -> Arc<RosArguments> {
+    lock(&GLOBAL).clone().unwrap_or_default()
+}
+
+/// Sets what the arguments say about the log, and names those that have no effect.
+pub(super) fn heed(arguments: &RosArguments) {
+    for argument in &arguments.log_levels {
+        let Ok(level) = argument.level.parse::<LogLevel>() else { continue }; // "unset": the default
+        match &argument.logger {
+            Some(logger) => log::set_logger_level(&logger.trim_start_matches('/').replace('/', "."), level),
+            None => log::set_log_level(level),
+        }
+    }
+    if arguments.stdout_logs == Some(false) {
+        log::set_log_level(LogLevel::Off);
+    }
+    if !arguments.unused.is_empty() {
+        let names = arguments.unused.join(", ");
+        log::info("", format_args!("ROS arguments without effect in Gantry: {names}"));
+    }
+    for rule in &arguments.deprecated {
+        log::warn("", format_args!("the rule \"{rule}\" stands outside --ros-args; write --ros-args -r {rule}"));
+    }
+}

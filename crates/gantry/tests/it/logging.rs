@@ -1,0 +1,112 @@
+//! The log of a program: lines on standard error without a `tracing` subscriber, and events with one.
+
+use crate::{
+    child::say,
+    executors::failures::{collect_log, logged},
+    support::*,
+};
+use gantry::{Executor, LogLevel, Node, Qos, SingleThreadedExecutor};
+use gantry_msgs::{geometry_msgs::Twist, std_msgs};
+use std::process::{Command, Stdio};
+
+tests! {
+    mismatches_are_printed_once_in_ros_2_s_format,
+    gantry_log_sets_the_level,
+    levels_are_set_by_calls,
+    a_subscriber_of_tracing_gets_everything,
+}
+
+/// Plays a role of this file; `false` for another one.
+pub fn play(_: &Node, role: &str, topic: &str) -> bool {
+    match role {
+        "mistaken" => {}
+        "mistaken-with-levels" => {
+            gantry::set_log_level(LogLevel::Off);
+            gantry::set_logger_level("front.viewer", LogLevel::Debug);
+        }
+        "mistaken-with-subscriber" => collect_log(),
+        _ => return false,
+    }
+    make_mistakes(topic);
+    say(&format!("{} events", logged("").len()));
+    true
+}
+
+/// Two callbacks that receive nothing, since the type or the QoS differ, and an executor that runs them until the test ends.
+fn make_mistakes(topic: &str) {
+    let talker = Node::new("talker").unwrap();
+    let listener = Node::builder("viewer").namespace("/front").build().unwrap();
+    let (type_topic, qos_topic) = (format!("/{topic}_type"), format!("/{topic}_qos"));
+    let _subscription =
+        listener.create_subscription_with_callback::<Twist>(&type_topic, Qos::default(), |_| ()).unwrap();
+    let _publisher = talker.create_publisher::<std_msgs::Bool>(&type_topic, Qos::default()).unwrap();
+    let _publisher = talker.create_publisher::<Twist>(&qos_topic, Qos::default().best_effort()).unwrap();
+    let reliable = Qos::default().reliable();
+    let _subscription = listener.create_subscription_with_callback::<Twist>(&qos_topic, reliable, |_| ()).unwrap();
+    let mut other = talker.create_subscription::<std_msgs::Bool>(&type_topic, Qos::default()).unwrap();
+    // The listener's control task has run when this later subscription is matched and has its sample.
+    let mut publisher = talker.create_publisher::<std_msgs::Bool>(&type_topic, Qos::default()).unwrap();
+    publisher.wait_for_subscriptions(1, PATIENCE).unwrap();
+    publisher.publish_copy(&std_msgs::Bool { data: true }).unwrap();
+    assert!(other.wait(PATIENCE).unwrap());
+    let mut executor = SingleThreadedExecutor::new();
+    executor.add_node(&listener).unwrap();
+    executor.spin_some(PATIENCE).unwrap();
+}
+
+/// Standard error of this program in a role, and its last line on standard output.
+fn printed(role: &str, level: Option<&str>) -> (Vec<String>, String) {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    let topic = format!("log_{role}_{}", level.unwrap_or("unset")).replace('-', "_");
+    command.args(["--child", role, &topic]).env_remove("GANTRY_LOG").envs(level.map(|level| ("GANTRY_LOG", level)));
+    let output = command.stdin(Stdio::null()).output().unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    let (stdout, stderr) = (text(output.stdout), text(output.stderr));
+    assert!(output.status.success(), "{stderr}");
+    (stderr.lines().map(str::to_owned).collect(), stdout.trim().to_owned())
+}
+
+fn mismatches_are_printed_once_in_ros_2_s_format() {
+    let (lines, _) = printed("mistaken", None);
+    let [of_type, of_qos] = &lines[..] else { panic!("{lines:#?}") };
+    assert!(of_type.contains("publishes std_msgs/msg/Bool") && of_type.contains("expects geometry_msgs/msg/Twist"));
+    assert!(of_qos.contains("reliability (offered BEST_EFFORT, requested RELIABLE)"), "{of_qos}");
+    for line in &lines {
+        // As `[WARN] [1234.567890123] [front.viewer]: message`, without colours.
+        let rest = line.strip_prefix("[WARN] [").unwrap();
+        let (time, rest) = rest.split_once("] [").unwrap();
+        let (logger, _) = rest.split_once("]: topic ").unwrap();
+        assert!(["talker", "front.viewer"].contains(&logger), "{line}");
+        let (seconds, nanoseconds) = time.split_once('.').unwrap();
+        assert!(seconds.parse::<u64>().unwrap() > 1_500_000_000 && nanoseconds.len() == 9, "{line}");
+    }
+}
+
+fn gantry_log_sets_the_level() {
+    for quiet in ["off", "error"] {
+        assert_eq!(printed("mistaken", Some(quiet)).0, [""; 0], "{quiet}");
+    }
+    assert_eq!(printed("mistaken", Some("warn")).0.len(), 2);
+    let (lines, _) = printed("mistaken", Some("DEBUG"));
+    assert!(
+        lines.iter().any(|line| line.starts_with("[DEBUG]") && line.contains("[talker]: publishes ")),
+        "{lines:#?}"
+    );
+    let (lines, _) = printed("mistaken", Some("loud"));
+    assert!(
+        lines[0].ends_with("GANTRY_LOG is \"loud\"; a level is off, error, warn, info or debug; it is taken as warn")
+    );
+    assert_eq!(lines.len(), 3);
+}
+
+fn levels_are_set_by_calls() {
+    let (lines, _) = printed("mistaken-with-levels", None);
+    assert!(lines.iter().any(|line| line.starts_with("[DEBUG]")), "{lines:#?}");
+    assert!(lines.iter().all(|line| line.contains("[front.viewer]")), "{lines:#?}");
+}
+
+fn a_subscriber_of_tracing_gets_everything() {
+    let (lines, events) = printed("mistaken-with-subscriber", None);
+    assert_eq!(lines, [""; 0]);
+    assert_ne!(events, "0 events");
+}
