@@ -1,6 +1,6 @@
 //! The command line. The words are those of `ros2`.
 
-use crate::{domain::Domain, error::Result, node, output::Output, service, topic};
+use crate::{doctor, domain::Domain, error::Result, node, output::Output, service, topic};
 use clap::{CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
 
@@ -29,6 +29,8 @@ enum Command {
     /// Services: list, info, call, explain
     #[command(subcommand)]
     Service(service::Command),
+    /// Say what is wrong with the machine, its limits and the domains of this user
+    Doctor(doctor::Arguments),
     /// Print a script that completes this command's words in a shell
     Completion {
         /// The shell: source <(gantry completion bash)
@@ -56,6 +58,7 @@ impl Cli {
             Command::Node(command) => command.run(session),
             Command::Topic(command) => command.run(session),
             Command::Service(command) => command.run(session),
+            Command::Doctor(arguments) => arguments.run(session),
             Command::Completion { shell } => {
                 let mut script = Vec::new();
                 clap_complete::generate(shell, &mut Cli::command(), "gantry", &mut script);

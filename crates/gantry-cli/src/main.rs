@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 mod cli;
+mod doctor;
 mod domain;
 mod error;
 mod message;

@@ -158,6 +158,14 @@ impl From<Qos> for QosReport {
     }
 }
 
+impl QosReport {
+    /// The policies that most often matter, in one line.
+    pub fn short(&self) -> String {
+        let depth = if self.history == "KEEP_LAST" { format!(" ({})", self.depth) } else { String::new() };
+        format!("{}, {}, {}{depth}", self.reliability, self.durability, self.history)
+    }
+}
+
 /// As in `ros2 topic info -v`.
 impl fmt::Display for QosReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

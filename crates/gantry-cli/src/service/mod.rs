@@ -22,3 +22,20 @@ impl Command {
         }
     }
 }
+
+/// The half of a service that a topic is.
+#[derive(Debug, PartialEq)]
+pub struct ServiceTopic<'a> {
+    /// The full name of the service.
+    pub name: &'a str,
+    /// Whether it carries the requests, not the responses.
+    pub is_request: bool,
+}
+
+/// The service of a topic, by ROS 2's names: `rq/addRequest` and `rr/addReply` of `/add`; `None` for other topics.
+pub fn service_of_topic(topic: &str) -> Option<ServiceTopic<'_>> {
+    let inside = |prefix: &str, suffix: &str| topic.strip_prefix(prefix)?.split_once(suffix).map(|(name, _)| name);
+    let half = |name, is_request| ServiceTopic { name, is_request };
+    let request = inside("rq", "Request").map(|name| half(name, true));
+    request.or_else(|| inside("rr", "Reply").map(|name| half(name, false))).filter(|half| half.name.starts_with('/'))
+}

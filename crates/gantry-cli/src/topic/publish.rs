@@ -97,7 +97,6 @@ impl Arguments {
     fn wait_for_subscriptions(&self, session: Session, publisher: &mut GenericPublisher, count: usize) -> Result<bool> {
         let start = Instant::now();
         while gantry::ok() && publisher.subscription_count()? < count {
-            session.output.remark(&format!("Waiting for at least {count} matching subscription(s)..."))?;
             let second = Duration::from_secs(1);
             let left = self.max_wait_time_secs.map_or(second, |most| most.saturating_sub(start.elapsed()));
             if left.is_zero() {
@@ -108,6 +107,7 @@ impl Arguments {
                 )
                 .into());
             }
+            session.output.remark(&format!("Waiting for at least {count} matching subscription(s)..."))?;
             // A subscription of another type is no error before the time is over.
             let _ = publisher.wait_for_subscriptions(count, left.min(second));
         }

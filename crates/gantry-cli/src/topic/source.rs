@@ -37,10 +37,13 @@ impl Source {
         let mut is_first = true;
         loop {
             let mut types = domain.node.topic_types(&topic)?;
+            let named = |name: &str| names::long_type(name, "msg");
+            if let Some(name) = type_name.filter(|_| types.len() > 1) {
+                types.retain(|description| description.name == named(name));
+            }
             match (types.pop(), &types[..]) {
                 (Some(description), []) => {
-                    let is_other = |name: &&str| names::long_type(name, "msg") != description.name;
-                    if let Some(other) = type_name.filter(is_other) {
+                    if let Some(other) = type_name.filter(|name| named(name) != description.name) {
                         let sentence = format!("{topic} is published as {}, not as {other}", description.name);
                         return Err(sentence.into());
                     }

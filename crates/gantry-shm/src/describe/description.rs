@@ -158,8 +158,9 @@ impl EndpointDescription {
         })
     }
 
-    /// The reason why a publisher with this description and a subscription cannot be matched; `None` if they can.
-    pub(crate) fn mismatch(&self, subscription: &EndpointDescription) -> Option<String> {
+    /// The reason why a publisher with this description and a subscription to its topic cannot be matched; `None` if they can.
+    #[must_use]
+    pub fn mismatch(&self, subscription: &EndpointDescription) -> Option<String> {
         self.type_mismatch(subscription).or_else(|| {
             let policy = self.qos.incompatible_policy(&subscription.qos)?;
             let (topic, publisher, subscriber) = (&self.topic, &self.node, &subscription.node);
