@@ -43,7 +43,7 @@ fn run(arguments: &Arguments) -> gantry::Result<()> {
 }
 
 fn answer(service: &mut Service<AddTwoInts>, request: &Request<AddTwoInts>) -> gantry::Result<()> {
-    let mut response = service.loan_response()?; // shared memory
+    let mut response = service.loan_response(request.id())?; // shared memory
     response.sum = request.a.wrapping_add(request.b);
     Ok(service.send_response(request.id(), response)?)
 }

@@ -100,14 +100,33 @@ pub enum Error {
     },
 
     /// A request without a server.
-    #[error("no server offers {service} as {type_name}{why}; start one, or wait with wait_for_service")]
+    #[error("no server offers {service} as {type_name}{}", why_or_advice(why))]
     NoServer {
         /// The service.
         service: String,
         /// Its type.
-        type_name: &'static str,
+        type_name: String,
         /// Why the existing servers do not match; empty if there are none.
         why: String,
+    },
+
+    /// After the wait for a service, there is a server of another type.
+    #[error("{mismatch}; use one type, and build all programs with the same definition of it")]
+    ServiceTypeMismatch {
+        /// The two types, and what differs.
+        mismatch: String,
+    },
+
+    /// A client that has as many requests in flight as it may.
+    #[error(
+        "{pending} requests to {service} are in flight, as many as this client may have (its QoS depth); take responses or \
+         remove requests before sending more, or create the client with a larger depth"
+    )]
+    TooManyRequests {
+        /// The service.
+        service: String,
+        /// The requests that are in flight.
+        pending: usize,
     },
 
     /// All servers that received the request ended.
@@ -126,15 +145,15 @@ pub enum Error {
 
     /// Responses were overwritten before the client took them; the response to this request may have been among them.
     #[error(
-        "the response to request {sequence} to {service} is lost: {overwritten} responses were overwritten before this client \
-         took them; take responses sooner, or send fewer requests at a time"
+        "the response to request {sequence} to {service} is lost: {overwritten} late or repeated responses came before this \
+         client took it; take responses sooner, or create the client with a larger QoS depth"
     )]
     ResponseLost {
         /// The service.
         service: String,
         /// The request's number at this client.
         sequence: u64,
-        /// The number of responses, to this client or others, that it has lost so far.
+        /// The number of responses that this client has lost so far.
         overwritten: u64,
     },
 
@@ -164,6 +183,14 @@ pub enum Error {
         /// The defect, with the field.
         error: gantry_cdr::Error,
     },
+}
+
+/// The end of the sentence about a service without a server.
+fn why_or_advice(why: &str) -> String {
+    match why {
+        "" => "; start one, or wait with wait_for_service".to_owned(),
+        why => format!(": {why}"),
+    }
 }
 
 /// A result of the library.

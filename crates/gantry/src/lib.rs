@@ -109,7 +109,10 @@ pub use gantry_shm::{
 pub use graph::{Connection, EndpointType, GraphEntity, GraphEvent, GraphEvents, TopicEndpointInfo};
 pub use log::{LogLevel, set_log_level, set_logger_level};
 pub use node::{Node, NodeBuilder, expand_topic_name, init, init_with_arguments, remove_ros_arguments};
-pub use service::{Client, Request, Response, Service};
+pub use service::{
+    Client, GenericClient, GenericRequest, GenericResponse, GenericService, Request, Response, Service,
+    ServiceConnection, ServiceTypeDescription, SharedClient,
+};
 pub use time::{Clock, Tick, Timer};
 pub use topic::{
     GenericLoan, GenericPublisher, GenericSample, GenericSubscription, Loan, PublishError, Publisher, Sample,

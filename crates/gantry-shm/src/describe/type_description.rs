@@ -47,7 +47,8 @@ impl TypeDescription {
     }
 
     /// The first difference between its definition and another, to be appended to a sentence; empty if there is none.
-    pub(crate) fn first_difference(&self, other: &TypeDescription) -> String {
+    #[must_use]
+    pub fn first_difference(&self, other: &TypeDescription) -> String {
         // The message's own text comes first on both sides, with any name.
         let lines = [self.lines(&self.name), other.lines(&self.name)];
         let by_place = lines.each_ref().map(|lines| lines.iter().copied().collect::<BTreeMap<_, _>>());

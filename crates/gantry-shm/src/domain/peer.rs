@@ -258,9 +258,22 @@ pub(crate) fn readable_records(peers: &[Arc<Peer>], key: u64) -> Vec<PeerRecord>
 }
 
 /// Program and pid, for a sentence.
+impl Peer {
+    /// Its name in a sentence that this process prints.
+    pub(crate) fn as_seen_here(&self) -> String {
+        let is_own = self.pid == std::process::id() && !self.is_elsewhere();
+        if is_own { format!("this process (pid {})", self.pid) } else { self.to_string() }
+    }
+
+    /// Whether its pid means nothing in the pid namespace of this process.
+    fn is_elsewhere(&self) -> bool {
+        self.pid_namespace != crate::domain::process_file::pid_namespace()
+    }
+}
+
 impl fmt::Display for Peer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let elsewhere = self.pid_namespace != crate::domain::process_file::pid_namespace();
+        let elsewhere = self.is_elsewhere();
         let namespace = if elsewhere { " in another pid namespace" } else { "" };
         write!(f, "{} (pid {}{namespace})", self.name, self.pid)
     }

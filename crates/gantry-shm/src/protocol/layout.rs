@@ -440,9 +440,18 @@ const fn fnv1a(mut hash: u64, bytes: &[u8]) -> u64 {
     hash
 }
 
-/// The hash by which a topic finds its line on the board; never 0.
+/// The lines on the board of all topics whose names differ only behind a `#`.
+const SHARED_TOPIC_LINES: u64 = 16;
+
+/// The hash by which a topic finds its line on the board; never 0. A line is never given back, so topics that come and go under
+/// ever new names share a few: those whose names differ only behind a `#`.
 pub(crate) fn topic_hash(topic: &str) -> u64 {
-    fnv1a(FNV_OFFSET, topic.as_bytes()).max(1)
+    let hash = |text: &str| fnv1a(FNV_OFFSET, text.as_bytes());
+    let hash = match topic.split_once('#') {
+        None => hash(topic),
+        Some((shared, own)) => fnv1a(hash(shared), &[(hash(own) % SHARED_TOPIC_LINES) as u8]),
+    };
+    hash.max(1)
 }
 
 /// The layout as text, for the golden file.

@@ -109,5 +109,5 @@ pub(crate) fn slow_readers(readers: &Readers, sequence: u64) -> Vec<String> {
     let lags =
         |record: &ReaderRecord| record.state.load(Relaxed) == READER_GATING && record.cursor.load(Relaxed) <= sequence;
     let records = readers.records.iter().filter(|(record, _)| lags(record));
-    records.map(|(_, peer)| peer.to_string()).collect()
+    records.map(|(_, peer)| peer.as_seen_here()).collect()
 }

@@ -56,6 +56,8 @@ pub(crate) struct Connection {
     kept_from: Option<u64>,
     /// The newest sample at the join: the samples up to it are history.
     history_end: u64,
+    /// Samples that left the history before they were taken.
+    pub(crate) lost: u64,
     /// The next sample, taken early to compare its time.
     peeked: Option<Sample>,
     /// The publisher left or died: the connection is dropped after its last sample.
@@ -124,6 +126,7 @@ impl PendingConnection {
             joined_generation: generation,
             kept_from: None,
             history_end: if matches!(self.start, Start::History(_)) { newest } else { 0 },
+            lost: 0,
             peeked: None,
             is_gone: false,
         };
@@ -266,6 +269,7 @@ impl Connection {
         } else {
             0
         };
+        self.lost = self.lost.saturating_add(passed);
         losses.before_matched = losses.before_matched.saturating_add(before_matched);
         losses.overwritten = losses.overwritten.saturating_add(passed - before_matched);
     }

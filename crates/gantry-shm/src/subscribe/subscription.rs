@@ -394,6 +394,11 @@ impl Subscription {
         self.losses
     }
 
+    /// The samples of each of [`Subscription::publishers`] that left its history before they were taken, matched or not.
+    pub fn lost_by_publisher(&self) -> impl Iterator<Item = (Gid, u64)> {
+        self.connections.iter().map(|connection| (Gid(connection.mapping.gid), connection.lost))
+    }
+
     /// The reasons why publishers of this topic are not matched, a sentence each; none in a forked child.
     #[must_use]
     pub fn mismatches(&self) -> Vec<String> {

@@ -11,7 +11,7 @@ pub(crate) use arguments::ParameterArgument;
 pub use arguments::remove_ros_arguments;
 pub use init::{init, init_with_arguments};
 pub use names::expand_topic_name;
-pub(crate) use names::{ServiceTopic, reply_topic, request_topic, service_topic};
+pub(crate) use names::{ServiceTopic, client_reply_topic, reply_topic, request_topic, service_topic};
 pub(crate) use presence::Presence;
 
 use crate::{

@@ -6,6 +6,7 @@
 //! are. So repeated underscores are allowed, which the article forbids.
 
 use crate::error::{Error, Result};
+use gantry_shm::Gid;
 
 /// Longest full name of a topic or service: 255 characters of DDS without 8 for prefixes (`RMW_TOPIC_MAX_NAME_LENGTH`).
 pub(crate) const MAX_TOPIC_BYTES: usize = 255 - 8;
@@ -79,9 +80,17 @@ pub(crate) fn request_topic(service: &str) -> String {
     format!("rq{service}Request")
 }
 
-/// The topic of replies of the service with this full name, as in ROS 2.
+/// The topic of replies of the service with this full name, as in ROS 2. No client reads it: it shows the servers and the
+/// type of their replies.
 pub(crate) fn reply_topic(service: &str) -> String {
     format!("rr{service}Reply")
+}
+
+/// The topic of the replies to one client, which is named by its publisher of requests. Topics whose names differ only
+/// behind a `#` share lines on the engine's board.
+pub(crate) fn client_reply_topic(service: &str, client: Gid) -> String {
+    let digits: String = client.0.iter().map(|byte| format!("{byte:02x}")).collect();
+    format!("rr{service}Reply#{digits}")
 }
 
 /// The half of a service that a topic is.
@@ -89,13 +98,14 @@ pub(crate) fn reply_topic(service: &str) -> String {
 pub(crate) enum ServiceTopic<'a> {
     /// The requests to the service with this full name.
     Request(&'a str),
-    /// The replies.
+    /// The replies, of a server to all clients or to one.
     Reply,
 }
 
 /// The half of a service that a topic is, by ROS 2's prefixes: "rq/addRequest" and "rr/addReply" for "/add"; `None` for
 /// other topics, which begin with a slash.
 pub(crate) fn service_topic(topic: &str) -> Option<ServiceTopic<'_>> {
+    let topic = topic.split_once('#').map_or(topic, |(topic, _client)| topic);
     let service = |prefix, suffix| {
         topic.strip_prefix(prefix)?.strip_suffix(suffix).filter(|service: &&str| service.starts_with('/'))
     };
@@ -264,6 +274,9 @@ mod tests {
     fn topics_of_services_are_recognised() {
         assert_eq!(service_topic("rq/arm/addRequest"), Some(ServiceTopic::Request("/arm/add")));
         assert_eq!(service_topic("rr/arm/addReply"), Some(ServiceTopic::Reply));
+        let of_client = client_reply_topic("/arm/add", Gid([0xa7; 16]));
+        assert_eq!(of_client, format!("rr/arm/addReply#{}", "a7".repeat(16)));
+        assert_eq!(service_topic(&of_client), Some(ServiceTopic::Reply));
         for topic in ["/rq/addRequest", "rq/add", "rr/addRequest", "rqRequest", "rq", ""] {
             assert_eq!(service_topic(topic), None, "{topic}");
         }

@@ -1,252 +1,37 @@
 //! Services: the server takes requests in place and builds responses in place; [`Client`] is the other end.
 //!
-//! A service is two topics, as ROS 2 maps it to DDS: clients publish requests on one, servers publish responses on the
-//! other. Requests are RELIABLE and KEEP_ALL, so none is lost: a client whose server does not keep up waits when it
-//! sends. Responses never make a server wait: they are kept for the deepest client, up to a cap.
+//! A service is a topic of requests, as ROS 2 maps it to DDS, and a topic of replies for each client. Requests are RELIABLE
+//! and KEEP_ALL, so none is lost: a client whose server does not keep up waits when it sends. Replies never make a server
+//! wait: it keeps for each client as many as this client may have requests in flight, which its QoS depth bounds.
 
 mod client;
+mod connections;
+mod generic_service;
+mod reply_publishers;
+mod server;
+mod service_type;
 
-pub use client::{Client, Response};
+pub use client::{Client, GenericClient, GenericResponse, Response, SharedClient};
+pub use connections::ServiceConnection;
+pub use generic_service::{GenericRequest, GenericService};
+pub use server::{Request, Service};
+pub use service_type::ServiceTypeDescription;
 
-use crate::{
-    callback::CallbackHandle,
-    error::{Error, Result},
-    node::{Node, reply_topic, request_topic},
-    topic::{Loan, PublishError, Publisher, Sample, Subscription, type_description},
-    wait::{TakeFuture, TakeSource, WaitSource, Waitable},
-};
-use gantry_cdr::{Kind, Service as ServiceType};
-use gantry_shm::{PublisherOptions, Qos, RequestId};
-use std::{ops::Deref, time::Duration};
+use gantry_shm::Qos;
 
-/// Answers the requests of a service's clients; belongs to one thread at a time.
-///
-/// A service may have several servers: each gets every request, and a client uses the first response.
-///
-/// ```
-/// # use gantry_msgs::example_interfaces::srv::AddTwoInts;
-/// # fn main() -> gantry::Result<()> {
-/// # let node = gantry::Node::new("service_doc_example")?;
-/// let mut service = node.create_service::<AddTwoInts>("add_two_ints_doc_example")?;
-/// # let mut client = node.create_client::<AddTwoInts>("add_two_ints_doc_example")?;
-/// # assert!(client.wait_for_service(std::time::Duration::from_secs(10))?);
-/// # let mut question = client.loan_request()?;
-/// # (question.a, question.b) = (1, 2);
-/// # client.send_request(question)?;
-/// # assert!(service.wait(std::time::Duration::from_secs(10))?);
-/// while let Some(request) = service.take_request()? {
-///     let mut response = service.loan_response()?; // shared memory
-///     response.sum = request.a + request.b;
-///     service.send_response(request.id(), response)?;
-/// }
-/// # assert!(client.wait(std::time::Duration::from_secs(10))?);
-/// # assert_eq!(client.take_response()?.unwrap().sum, 3);
-/// # Ok(()) }
-/// ```
-///
-/// # Real-time
-/// Data path: [`take_request`](Service::take_request), [`loan_response`](Service::loan_response),
-/// [`send_response`](Service::send_response), their variants and [`service_name`](Service::service_name), with the
-/// exceptions that they and the methods of the same kind of [`GenericPublisher`](crate::GenericPublisher) and
-/// [`GenericSubscription`](crate::GenericSubscription) name. The other methods are control path.
-#[derive(Debug)]
-pub struct Service<S: ServiceType> {
-    name: String,
-    requests: Subscription<S::Request>,
-    responses: Publisher<S::Response>,
+/// The most requests that a client has in flight if its QoS does not say so.
+const DEFAULT_DEPTH: u32 = 100;
+/// The largest depth of a client: its servers keep as many replies for it.
+const MAX_CLIENT_DEPTH: u32 = 10_000;
+
+/// The QoS of requests at both ends: no request is lost, and the sender waits. The depth is the client's bound of requests
+/// in flight, which its servers read.
+fn request_qos(depth: u32) -> Qos {
+    Qos { depth, ..Qos::default().reliable().keep_all() }
 }
 
-/// A taken request, in place: it derefs to the message's view. It owns its pin: keep it, send it to another thread,
-/// drop it in any order; answer it now or later.
-///
-/// # Real-time
-/// Data path while its service exists.
-pub struct Request<S: ServiceType> {
-    sample: Sample<S::Request>,
-}
-
-impl Node {
-    /// A server of `S` under `name` (`/absolute`, `relative` to the namespace, or `~/private`).
-    ///
-    /// # Errors
-    /// A name that ROS 2 does not allow; no room in shared memory.
-    pub fn create_service<S: ServiceType>(&self, name: &str) -> Result<Service<S>> {
-        let name = self.resolve_service_name(name)?;
-        // First, so that the control thread learns how many responses a new client wants kept before that client is
-        // matched and asks. The cap of the responses kept for clients bounds the memory.
-        let (qos, options) = (Qos::default().reliable().keep_last(1), PublisherOptions::default());
-        let responses = self.publisher_on(&reply_topic(&name), type_description::<S::Response>(), qos, options)?;
-        let (topic, message_type) = (request_topic(&name), type_description::<S::Request>());
-        let requests = self.subscription_on(&topic, message_type, request_qos())?;
-        Ok(Service { name, requests: Subscription::new(requests), responses: Publisher::new(responses) })
-    }
-
-    /// A server with a callback, to which this node's executor gives the requests one at a time, with the server to
-    /// answer them.
-    ///
-    /// # Errors
-    /// As [`Node::create_service`].
-    pub fn create_service_with_callback<S: ServiceType>(
-        &self,
-        name: &str,
-        callback: impl FnMut(&mut Service<S>, Request<S>) + Send + 'static,
-    ) -> Result<CallbackHandle>
-    where
-        Request<S>: Send,
-    {
-        let service = self.create_service::<S>(name)?;
-        Ok(self.add_callback(service, callback))
-    }
-}
-
-impl<S: ServiceType> Service<S> {
-    /// The next request, in place; `None` if there is none now. Clients take turns.
-    ///
-    /// # Errors
-    /// A sample that is no such request, which is skipped; a client whose memory is invalid, which is then excluded for
-    /// good; the process forked.
-    ///
-    /// # Real-time
-    /// One system call if the client waits because this server did not keep up.
-    #[inline]
-    pub fn take_request(&mut self) -> Result<Option<Request<S>>> {
-        Ok(self.requests.take()?.map(|sample| Request { sample }))
-    }
-
-    /// The next request, in place, when there is one, on any async runtime.
-    ///
-    /// # Errors
-    /// As [`Service::take_request`].
-    pub fn take_request_async(&mut self) -> TakeFuture<'_, Service<S>> {
-        TakeFuture::new(self)
-    }
-
-    /// Memory for a response of that shape, as [`Publisher::loan_with`].
-    ///
-    /// # Errors
-    /// As there.
-    pub fn loan_response_with(&mut self, shape: <S::Response as Kind>::Shape<'_>) -> Result<Loan<S::Response>> {
-        self.responses.loan_with(shape)
-    }
-
-    /// Answers a request, now or later, with a loan, in place. It is no error if the client is gone.
-    ///
-    /// # Errors
-    /// The loan is another publisher's; the process forked. The error returns the response.
-    #[inline]
-    pub fn send_response(
-        &mut self,
-        request: RequestId,
-        response: Loan<S::Response>,
-    ) -> std::result::Result<(), PublishError<Loan<S::Response>>> {
-        self.responses.publish(response.answering(request)).map(drop)
-    }
-
-    /// The copy path: answers a request with a copy of `response`.
-    ///
-    /// # Errors
-    /// As [`Service::loan_response_with`] and [`Service::send_response`].
-    pub fn send_response_copy(&mut self, request: RequestId, response: &S::Response) -> Result<()> {
-        self.responses.publish_copy_for(request, response).map(drop)
-    }
-
-    /// Waits until there is a request to take; `false` after `timeout`. A client of another type is no error here: that
-    /// client gets an error, and [`Service::mismatches`] shows it.
-    ///
-    /// # Errors
-    /// As [`Service::take_request`].
-    pub fn wait(&mut self, timeout: Duration) -> Result<bool> {
-        match self.requests.wait(timeout) {
-            Err(Error::Engine(gantry_shm::Error::TypeMismatch { .. })) => Ok(false),
-            waited => waited,
-        }
-    }
-
-    /// The number of clients that are matched now.
-    ///
-    /// # Errors
-    /// As [`Service::take_request`].
-    pub fn client_count(&mut self) -> Result<usize> {
-        self.requests.publisher_count()
-    }
-
-    /// A sentence for each client of this service that is not matched because its type differs.
-    #[must_use]
-    pub fn mismatches(&self) -> Vec<String> {
-        self.requests.mismatches()
-    }
-
-    /// The service's full name.
-    #[must_use]
-    pub fn service_name(&self) -> &str {
-        &self.name
-    }
-}
-
-impl<S: ServiceType> Service<S>
-where
-    S::Response: for<'a> Kind<Shape<'a> = ()>,
-{
-    /// Memory for a response, if all responses of the type have the same length; else see
-    /// [`Service::loan_response_with`].
-    ///
-    /// # Errors
-    /// As [`Publisher::loan`].
-    #[inline]
-    pub fn loan_response(&mut self) -> Result<Loan<S::Response>> {
-        self.loan_response_with(())
-    }
-}
-
-impl<S: ServiceType> WaitSource for Service<S> {
-    fn subscription(&mut self) -> Option<&mut gantry_shm::Subscription> {
-        self.requests.subscription()
-    }
-}
-
-impl<S: ServiceType> Waitable for Service<S> {}
-
-impl<S: ServiceType> TakeSource for Service<S> {
-    type Taken = Request<S>;
-
-    fn take_next(&mut self) -> Result<Option<Request<S>>> {
-        self.take_request()
-    }
-}
-
-impl<S: ServiceType> Request<S> {
-    /// The request's id, for [`Service::send_response`].
-    #[inline]
-    #[must_use]
-    pub fn id(&self) -> RequestId {
-        let info = self.sample.message_info();
-        RequestId { client_gid: info.publisher_gid, sequence: info.sequence }
-    }
-
-    /// The message, with its times and the client's gid.
-    #[inline]
-    #[must_use]
-    pub fn sample(&self) -> &Sample<S::Request> {
-        &self.sample
-    }
-}
-
-impl<S: ServiceType> Deref for Request<S> {
-    type Target = <Sample<S::Request> as Deref>::Target;
-
-    #[inline]
-    fn deref(&self) -> &Self::Target {
-        &self.sample
-    }
-}
-
-impl<S: ServiceType> std::fmt::Debug for Request<S> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        self.sample.fmt(f)
-    }
-}
-
-/// The QoS of requests at both ends: no request is lost, and the sender waits.
-pub(crate) fn request_qos() -> Qos {
-    Qos::default().reliable().keep_all()
+/// The replies that are kept for a client of that depth, at both ends: those to requests in flight, and as many late ones to
+/// requests that it gave up. The depth may be another process's.
+fn kept_replies(depth: u32) -> u32 {
+    2 * depth.clamp(1, MAX_CLIENT_DEPTH)
 }

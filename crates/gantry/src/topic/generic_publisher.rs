@@ -9,7 +9,7 @@ use crate::{
     node::Presence,
     time::SampleClock,
 };
-use gantry_shm::{Role, SourceTime};
+use gantry_shm::{RequestId, Role, SourceTime};
 use std::{sync::Arc, time::Duration};
 
 /// Publishes messages as bytes; belongs to one thread at a time, hence `&mut self`.
@@ -142,6 +142,13 @@ impl GenericPublisher {
         self.publish_copied(loan)
     }
 
+    /// As [`GenericPublisher::publish_copy`], for the response to a request.
+    pub(crate) fn publish_copy_for(&mut self, request: RequestId, message: &[u8]) -> Result<u64> {
+        let mut loan = self.loan_for_copy(message.len())?.answering(request);
+        gantry_cdr::copy(loan.bytes_mut(), message);
+        self.publish_copied(loan)
+    }
+
     /// Memory for a message that is copied into it.
     pub(super) fn loan_for_copy(&mut self, length_bytes: usize) -> Result<GenericLoan> {
         Ok(GenericLoan(self.engine.loan_for_copy(length_bytes)?))
@@ -208,6 +215,13 @@ impl GenericPublisher {
 }
 
 impl GenericLoan {
+    /// The loan, marked as the response to a request.
+    #[inline]
+    pub(crate) fn answering(mut self, request: RequestId) -> GenericLoan {
+        self.0.set_request(request);
+        self
+    }
+
     /// The message.
     #[inline]
     #[must_use]

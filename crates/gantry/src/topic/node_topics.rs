@@ -82,8 +82,23 @@ impl Node {
         self.subscription_on(&self.resolve_topic_name(topic)?, message_type, qos)
     }
 
-    /// A publisher on a topic whose full name is known.
-    pub(crate) fn publisher_on(
+    fn publisher_on(
+        &self,
+        topic: &str,
+        message_type: TypeDescription,
+        qos: Qos,
+        options: PublisherOptions,
+    ) -> Result<GenericPublisher> {
+        let publisher = self.quiet_publisher_on(topic, message_type, qos, options)?;
+        let node = self.fully_qualified_name();
+        if log::is_warn_enabled(&node) {
+            publisher.mismatches()?.iter().for_each(|why| log::warn(&node, why));
+        }
+        Ok(publisher)
+    }
+
+    /// A publisher on a topic whose full name is known. It logs no mismatch.
+    pub(crate) fn quiet_publisher_on(
         &self,
         topic: &str,
         message_type: TypeDescription,
@@ -93,14 +108,18 @@ impl Node {
         let (node, participant) = (self.fully_qualified_name(), self.participant().clone());
         let engine = gantry_shm::Publisher::new(participant, &node, topic, message_type, qos, options)?;
         log::debug(&node, format_args!("publishes {topic}"));
-        if log::is_warn_enabled(&node) {
-            engine.mismatches()?.iter().for_each(|why| log::warn(&node, why));
-        }
         Ok(GenericPublisher::new(engine, self.presence().clone()))
     }
 
-    /// A subscription to a topic whose full name is known.
-    pub(crate) fn subscription_on(
+    fn subscription_on(&self, topic: &str, message_type: TypeDescription, qos: Qos) -> Result<GenericSubscription> {
+        let subscription = self.quiet_subscription_on(topic, message_type, qos)?;
+        let node = self.fully_qualified_name();
+        subscription.engine.on_mismatch(move |why| log::warn(&node, why));
+        Ok(subscription)
+    }
+
+    /// A subscription to a topic whose full name is known. It logs no mismatch.
+    pub(crate) fn quiet_subscription_on(
         &self,
         topic: &str,
         message_type: TypeDescription,
@@ -109,7 +128,6 @@ impl Node {
         let (node, participant) = (self.fully_qualified_name(), self.participant().clone());
         let engine = gantry_shm::Subscription::new(participant, &node, topic, message_type, qos)?;
         log::debug(&node, format_args!("subscribes to {topic}"));
-        engine.on_mismatch(move |why| log::warn(&node, why));
         Ok(GenericSubscription::new(engine, self.presence().clone()))
     }
 

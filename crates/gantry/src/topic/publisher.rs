@@ -31,6 +31,10 @@ impl<T: Message> Publisher<T> {
         Publisher { generic, message: PhantomData }
     }
 
+    pub(crate) fn generic_mut(&mut self) -> &mut GenericPublisher {
+        &mut self.generic
+    }
+
     /// Another publisher of the same topic, as [`GenericPublisher::try_clone`].
     ///
     /// # Errors

@@ -12,6 +12,7 @@ mod events;
 mod executor_losses;
 mod executors;
 mod generic;
+mod generic_services;
 mod graph;
 mod logging;
 mod one_allocation;
@@ -19,6 +20,8 @@ mod one_allocation;
 mod qos;
 mod realtime;
 mod service_failures;
+mod service_isolation;
+mod service_tasks;
 mod services;
 mod stopped;
 mod support;
@@ -52,6 +55,7 @@ fn main() -> ExitCode {
         events::TESTS,
         executor_losses::TESTS,
         generic::TESTS,
+        generic_services::TESTS,
         graph::TESTS,
         logging::TESTS,
         one_allocation::TESTS,
@@ -59,6 +63,8 @@ fn main() -> ExitCode {
         qos::TESTS,
         services::TESTS,
         service_failures::TESTS,
+        service_isolation::TESTS,
+        service_tasks::TESTS,
         typed::TESTS,
         types::TESTS,
     ];

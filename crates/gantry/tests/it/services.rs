@@ -49,7 +49,7 @@ pub fn play(role: &str, name: &str) {
         "map-server" => serve::<GetMap>(&node, name, |service, request| {
             let map =
                 OccupancyGridShape { header: HeaderShape { frame_id: "map" }, data: (MAP_WIDTH * MAP_HEIGHT) as usize };
-            let mut response = service.loan_response_with(GetMap_ResponseShape { map }).unwrap();
+            let mut response = service.loan_response_with(request.id(), GetMap_ResponseShape { map }).unwrap();
             let mut map = response.map_mut();
             map.info_mut().set_width(MAP_WIDTH);
             map.data_mut().iter_mut().enumerate().for_each(|(place, cell)| *cell = cell_at(place));
@@ -111,7 +111,7 @@ fn serve<S: ServiceType>(node: &Node, name: &str, mut answer: impl FnMut(&mut Se
 }
 
 pub fn add(service: &mut Service<AddTwoInts>, request: &Request<AddTwoInts>) {
-    let mut response = service.loan_response().unwrap();
+    let mut response = service.loan_response(request.id()).unwrap();
     response.sum = request.a + request.b;
     service.send_response(request.id(), response).unwrap();
 }
@@ -374,7 +374,7 @@ fn calls_allocate_nothing() {
         (request.a, request.b) = (a, 1);
         client.send_request(request).unwrap();
         let request = service.take_request().unwrap().unwrap();
-        let mut response = service.loan_response().unwrap();
+        let mut response = service.loan_response(request.id()).unwrap();
         response.sum = request.a + request.b;
         service.send_response(request.id(), response).unwrap();
         assert_eq!(client.take_response().unwrap().unwrap().sum, a + 1);

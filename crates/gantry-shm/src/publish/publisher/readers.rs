@@ -74,7 +74,8 @@ impl Publisher {
         self.writer.roster.generation
     }
 
-    /// The processes of RELIABLE KEEP_ALL subscriptions that have not taken the sample with that sequence, for a sentence.
+    /// The processes of RELIABLE KEEP_ALL subscriptions that have not taken the sample with that sequence, for a sentence:
+    /// "this process (pid 7)" is the caller's own.
     #[must_use]
     pub fn slow_readers(&self, sequence: u64) -> Vec<String> {
         slow_readers(&self.writer.roster, sequence)

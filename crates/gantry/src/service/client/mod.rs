@@ -2,38 +2,35 @@
 //!
 //! `request_tracker` follows each request to its end; `pending_requests` is the list of requests without a response.
 
+mod common_methods;
+mod futures;
+mod generic_client;
 mod pending_requests;
 mod request_tracker;
 mod response;
-mod response_future;
+mod shared_client;
 
-pub use response::Response;
+pub use generic_client::GenericClient;
+pub use response::{GenericResponse, Response};
+pub use shared_client::SharedClient;
 
-use super::request_qos;
+use super::{DEFAULT_DEPTH, service_type::ServiceTypeDescription};
 use crate::{
-    error::Result,
-    node::{Node, reply_topic, request_topic},
+    error::{Error, Result},
+    node::Node,
     time::remaining,
-    topic::{Loan, PublishError, Publisher, type_description},
+    topic::{GenericPublisher, Loan, PublishError, Publisher, Sample},
     wait::{TakeFuture, TakeSource, WaitSource, Waitable},
 };
-use gantry_cdr::{Kind, Service as ServiceType};
-use gantry_shm::{Gid, PublisherOptions, Qos, RequestId};
-use pending_requests::PendingRequests;
-use request_tracker::Outcome;
-use response_future::ResponseFuture;
-use std::{
-    collections::VecDeque,
-    sync::Arc,
-    time::{Duration, Instant},
-};
+use common_methods::common_methods;
+use futures::{OutcomeFuture, ServiceFuture};
+use gantry_cdr::{Kind, Message, Service as ServiceType};
+use gantry_shm::{Qos, RequestId};
+use request_tracker::{Outcome, RequestTracker};
+use std::time::{Duration, Instant};
 
-/// The number of responses, to any client, that a client may be behind.
-const RESPONSES_DEPTH: u32 = 1000;
-/// The pause between two looks for a server while only one of its two endpoints is there.
-const HALF_READY_PAUSE: Duration = Duration::from_millis(5);
-
-/// Calls a service; belongs to one thread at a time. There are three ways to call: [`Client::call`] blocks,
+/// Calls a service; belongs to one thread at a time ([`Client::into_shared`]
+/// makes one for several tasks). There are three ways to call: [`Client::call`] blocks,
 /// [`Client::call_async`] is awaited, and after [`Client::send_request`], [`Client::take_response`] returns the
 /// responses in the order in which they come.
 ///
@@ -69,47 +66,29 @@ const HALF_READY_PAUSE: Duration = Duration::from_millis(5);
 /// [`GenericPublisher`](crate::GenericPublisher) and [`GenericSubscription`](crate::GenericSubscription) name. The
 /// other methods, `call` among them, are control path.
 pub struct Client<S: ServiceType> {
-    name: String,
-    gid: Gid,
     requests: Publisher<S::Request>,
-    responses: gantry_shm::Subscription,
-    pending: PendingRequests,
-    /// Outcomes that came while another one was waited for.
-    arrived: VecDeque<Outcome>,
-    /// The servers that get a request now, and the versions of both endpoints for which `servers` is valid.
-    servers: Arc<[Gid]>,
-    servers_of: Option<(u64, u64)>,
-    /// The version of the publishers of responses at the last check of `pending`.
-    checked_publishers: u64,
-    /// The losses of responses that `pending` has accounted for.
-    noted_losses: u64,
-    dropped_responses: u64,
+    tracker: RequestTracker,
 }
 
 impl Node {
-    /// A client of `S` under `name` (`/absolute`, `relative` to the namespace, or `~/private`).
+    /// A client of `S` under `name` (`/absolute`, `relative` to the namespace, or `~/private`), with up to 100 requests in
+    /// flight.
     ///
     /// # Errors
     /// A name that ROS 2 does not allow; no room in shared memory.
     pub fn create_client<S: ServiceType>(&self, name: &str) -> Result<Client<S>> {
-        let name = self.resolve_service_name(name)?;
-        let qos = Qos::default().reliable().keep_last(RESPONSES_DEPTH);
-        let responses = self.subscription_on(&reply_topic(&name), type_description::<S::Response>(), qos)?;
-        let (topic, message_type) = (request_topic(&name), type_description::<S::Request>());
-        let requests = self.publisher_on(&topic, message_type, request_qos(), PublisherOptions::default())?;
-        Ok(Client {
-            name,
-            gid: requests.engine.description().gid,
-            requests: Publisher::new(requests),
-            responses: responses.engine,
-            pending: PendingRequests::default(),
-            arrived: VecDeque::new(),
-            servers: Arc::new([]),
-            servers_of: None,
-            checked_publishers: 0,
-            noted_losses: 0,
-            dropped_responses: 0,
-        })
+        self.create_client_with_qos(name, Qos::default().keep_last(DEFAULT_DEPTH))
+    }
+
+    /// As [`Node::create_client`], with a QoS. Its depth is the most requests that the client has in flight (KEEP_ALL:
+    /// 10,000), and each server keeps twice as many responses for it. The other policies are those of services: no request
+    /// is lost, and no response to a request in flight.
+    ///
+    /// # Errors
+    /// As [`Node::create_client`]; a depth of 0 or above 10,000.
+    pub fn create_client_with_qos<S: ServiceType>(&self, name: &str, qos: Qos) -> Result<Client<S>> {
+        let (requests, tracker) = RequestTracker::new(self, name, ServiceTypeDescription::of::<S>(), qos)?;
+        Ok(Client { requests: Publisher::new(requests), tracker })
     }
 }
 
@@ -126,23 +105,23 @@ impl<S: ServiceType> Client<S> {
     /// have taken more.
     ///
     /// # Errors
-    /// [`Error::NoServer`](crate::Error::NoServer); that time is over; the loan is another publisher's; the process
-    /// forked. The error returns the request.
+    /// [`Error::NoServer`](crate::Error::NoServer); as many requests are in flight as the client's QoS allows
+    /// ([`Error::TooManyRequests`](crate::Error::TooManyRequests)); that time is over; the loan is another publisher's;
+    /// the process forked. The error returns the request.
     ///
     /// # Real-time
     /// It allocates for more pending requests than ever before, and if servers came or went since the last call. It
     /// makes one system call for each server that sleeps, and one if this process sent no request for a second. While
-    /// no request is pending it first drops the responses to other clients that came meanwhile, at most 1000 for each
-    /// server.
+    /// no request is pending it first drops late responses.
     pub fn send_request(
         &mut self,
         request: Loan<S::Request>,
     ) -> std::result::Result<RequestId, PublishError<Loan<S::Request>>> {
-        if let Err(error) = self.prepare_to_send() {
+        if let Err(error) = self.tracker.prepare_to_send(self.requests.generic_mut()) {
             return Err(PublishError { loan: request, error: Box::new(error) });
         }
         let sequence = self.requests.publish(request)?;
-        Ok(self.track(sequence))
+        Ok(self.tracker.track(sequence))
     }
 
     /// The copy path: as [`Client::send_request`], with a copy of `request`.
@@ -150,9 +129,9 @@ impl<S: ServiceType> Client<S> {
     /// # Errors
     /// As [`Client::loan_request_with`] and [`Client::send_request`].
     pub fn send_request_copy(&mut self, request: &S::Request) -> Result<RequestId> {
-        self.prepare_to_send()?;
+        self.tracker.prepare_to_send(self.requests.generic_mut())?;
         let sequence = self.requests.publish_copy(request)?;
-        Ok(self.track(sequence))
+        Ok(self.tracker.track(sequence))
     }
 
     /// The next response to a request of this client, in place; `None` if there is none now. [`Response::id`] is the
@@ -162,11 +141,8 @@ impl<S: ServiceType> Client<S> {
     /// A request that will not be answered, which the error names: [`Error::ServerGone`](crate::Error::ServerGone),
     /// [`Error::ResponseLost`](crate::Error::ResponseLost), or a response that is no such message. A server whose
     /// memory is invalid, which is then excluded for good; the process forked.
-    ///
-    /// # Real-time
-    /// It also takes each response to another client that came before.
     pub fn take_response(&mut self) -> Result<Option<Response<S>>> {
-        let outcome = self.take_outcome()?;
+        let outcome = self.tracker.take_outcome()?;
         outcome.map(|outcome| self.response(outcome)).transpose()
     }
 
@@ -198,7 +174,8 @@ impl<S: ServiceType> Client<S> {
     /// As [`Client::send_request`] and [`Client::take_response`].
     pub async fn call_async(&mut self, request: Loan<S::Request>) -> Result<Response<S>> {
         let RequestId { sequence, .. } = self.send_request(request)?;
-        ResponseFuture { client: self, sequence }.await
+        let outcome = OutcomeFuture { tracker: &mut self.tracker, sequence }.await?;
+        self.response(outcome)
     }
 
     /// As [`Client::call_async`], with a copy of `request`; the response is in place.
@@ -207,7 +184,8 @@ impl<S: ServiceType> Client<S> {
     /// As [`Client::send_request_copy`] and [`Client::take_response`].
     pub async fn call_copy_async(&mut self, request: &S::Request) -> Result<Response<S>> {
         let RequestId { sequence, .. } = self.send_request_copy(request)?;
-        ResponseFuture { client: self, sequence }.await
+        let outcome = OutcomeFuture { tracker: &mut self.tracker, sequence }.await?;
+        self.response(outcome)
     }
 
     /// The next response when there is one, as [`Client::take_response`]. The future never ends if no request is
@@ -219,91 +197,31 @@ impl<S: ServiceType> Client<S> {
         TakeFuture::new(self).await?
     }
 
-    /// Waits until [`Client::take_response`] has a response or an error; `false` after `timeout`.
-    ///
-    /// # Errors
-    /// As [`Client::take_response`], except for requests that will not be answered.
-    pub fn wait(&mut self, timeout: Duration) -> Result<bool> {
-        let deadline = Instant::now().checked_add(timeout);
-        while !self.is_ready()? {
-            if !self.responses.wait_for_change(remaining(deadline))? {
-                return self.is_ready();
-            }
-        }
-        Ok(true)
-    }
+    common_methods!(Client);
 
-    /// Gives up a request: its response is dropped when it comes. `false` if the request ended before.
-    pub fn remove_pending_request(&mut self, request: RequestId) -> bool {
-        request.client_gid == self.gid && self.give_up(request.sequence)
-    }
-
-    /// The number of requests that are neither answered nor given up.
+    /// The same client for several tasks or threads.
     #[must_use]
-    pub fn pending_requests(&self) -> usize {
-        self.pending.len()
+    pub fn into_shared(self) -> SharedClient<S> {
+        SharedClient::new(self)
     }
 
-    /// Whether a server would get a request now.
-    ///
-    /// # Errors
-    /// A server's memory cannot be mapped; the process forked.
-    pub fn service_is_ready(&mut self) -> Result<bool> {
-        Ok(self.server_count()? > 0)
+    fn parts(&mut self) -> (&mut GenericPublisher, &mut RequestTracker) {
+        (self.requests.generic_mut(), &mut self.tracker)
     }
 
-    /// The number of servers that would get a request now.
-    ///
-    /// # Errors
-    /// As [`Client::service_is_ready`].
-    pub fn server_count(&mut self) -> Result<usize> {
-        self.requests.subscription_count()?;
-        self.responses.publisher_count()?;
-        self.servers_of = None;
-        self.update_servers();
-        Ok(self.servers.len())
+    fn wait_for_response(&mut self, sequence: u64, begin: Instant, timeout: Duration) -> Result<Response<S>> {
+        let outcome = self.tracker.wait_for_outcome(&self.requests, sequence, (begin, timeout))?;
+        self.response(outcome)
     }
 
-    /// Waits until a server is matched; `false` after `timeout` ([`Client::mismatches`] may say why).
-    ///
-    /// # Errors
-    /// The time is over and there is a server with another type of request
-    /// ([`EngineError::TypeMismatch`](crate::EngineError::TypeMismatch)); as [`Client::service_is_ready`].
-    pub fn wait_for_service(&mut self, timeout: Duration) -> Result<bool> {
-        let deadline = Instant::now().checked_add(timeout);
-        loop {
-            if self.service_is_ready()? {
-                return Ok(true);
-            }
-            let remaining = remaining(deadline);
-            if !self.requests.wait_for_subscriptions(1, remaining)? || remaining.is_zero() {
-                return Ok(false);
-            }
-            // A server subscribes before it publishes.
-            std::thread::sleep(remaining.min(HALF_READY_PAUSE));
-        }
+    fn response(&self, (sequence, outcome): Outcome) -> Result<Response<S>> {
+        let sample = Sample::new(outcome?.into()).map_err(|error| self.malformed(error))?;
+        Ok(Response::new(sample, RequestId { client_gid: self.tracker.gid, sequence }))
     }
 
-    /// A sentence for each server under this name that is not matched because its type differs.
-    ///
-    /// # Errors
-    /// As [`Client::service_is_ready`].
-    pub fn mismatches(&self) -> Result<Vec<String>> {
-        let mut sentences = self.requests.mismatches()?;
-        sentences.extend(self.responses.mismatches());
-        Ok(sentences)
-    }
-
-    /// The number of responses to this client that no request waited for: those of further servers, and late ones.
-    #[must_use]
-    pub fn dropped_responses(&self) -> u64 {
-        self.dropped_responses
-    }
-
-    /// The service's full name.
-    #[must_use]
-    pub fn service_name(&self) -> &str {
-        &self.name
+    #[cold]
+    fn malformed(&self, error: gantry_cdr::Error) -> Error {
+        Error::Malformed { topic: self.tracker.name.clone(), type_name: S::Response::TYPE_NAME, error }
     }
 }
 
@@ -323,18 +241,13 @@ where
 
 impl<S: ServiceType> WaitSource for Client<S> {
     fn subscription(&mut self) -> Option<&mut gantry_shm::Subscription> {
-        Some(&mut self.responses)
+        Some(&mut self.tracker.responses)
     }
 }
 
 impl<S: ServiceType> Waitable for Client<S> {
     fn is_ready(&mut self) -> Result<bool> {
-        if self.arrived.is_empty() {
-            self.responses.is_ready()?; // joins new servers and removes those that left
-            let outcome = self.next_outcome()?;
-            self.arrived.extend(outcome);
-        }
-        Ok(!self.arrived.is_empty())
+        self.tracker.is_ready()
     }
 }
 
@@ -343,13 +256,13 @@ impl<S: ServiceType> TakeSource for Client<S> {
     type Taken = Result<Response<S>>;
 
     fn take_next(&mut self) -> Result<Option<Result<Response<S>>>> {
-        let outcome = self.take_outcome()?;
+        let outcome = self.tracker.take_outcome()?;
         Ok(outcome.map(|outcome| self.response(outcome)))
     }
 }
 
 impl<S: ServiceType> std::fmt::Debug for Client<S> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Client({}, {} pending)", self.name, self.pending.len())
+        write!(f, "Client({}, {} pending)", self.tracker.name, self.tracker.pending())
     }
 }

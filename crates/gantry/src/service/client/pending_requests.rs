@@ -18,8 +18,10 @@ pub(crate) struct PendingRequests {
 #[derive(Debug)]
 pub(crate) struct PendingRequest {
     pub(crate) sequence: u64,
-    /// The servers that received it, by their publishers of responses.
-    pub(crate) servers: Arc<[Gid]>,
+    /// The servers that received it and can answer, by their publishers of responses.
+    servers: Arc<[Gid]>,
+    /// The number of servers that received it.
+    pub(crate) server_count: usize,
     pub(crate) state: State,
 }
 
@@ -28,9 +30,9 @@ pub(crate) struct PendingRequest {
 pub(crate) enum State {
     /// The response may come.
     Waiting,
-    /// The response may have been overwritten; if not, it is among those that can be taken now.
+    /// The responses of all servers may have been overwritten; if not, one is among those that can be taken now.
     Lost,
-    /// All servers that received the request are gone.
+    /// All servers that can answer are gone.
     ServerGone,
 }
 
@@ -46,7 +48,8 @@ impl PendingRequests {
     /// Adds a request that was sent; sequences ascend.
     #[inline]
     pub(crate) fn add(&mut self, sequence: u64, servers: Arc<[Gid]>) {
-        self.requests.push_back(PendingRequest { sequence, servers, state: State::Waiting });
+        let server_count = servers.len();
+        self.requests.push_back(PendingRequest { sequence, servers, server_count, state: State::Waiting });
     }
 
     /// Removes a request that was answered or given up; `None` if it ended before.
@@ -62,12 +65,24 @@ impl PendingRequests {
         Some(request)
     }
 
-    /// Moves the waiting requests for whose servers `fails` holds to `state`.
+    /// Responses of a server were overwritten: it is no longer counted on.
     #[cold]
-    pub(crate) fn fail(&mut self, state: State, fails: impl Fn(&[Gid]) -> bool) {
+    pub(crate) fn lose(&mut self, server: Gid) {
+        for request in self.requests.iter_mut().filter(|request| request.servers.contains(&server)) {
+            request.servers = request.servers.iter().copied().filter(|&other| other != server).collect();
+            if request.servers.is_empty() && request.state == State::Waiting {
+                request.state = State::Lost;
+                self.failed += 1;
+            }
+        }
+    }
+
+    /// Fails the waiting requests whose servers are all gone.
+    #[cold]
+    pub(crate) fn fail_without_server(&mut self, is_there: impl Fn(Gid) -> bool) {
         let waiting = self.requests.iter_mut().filter(|request| request.state == State::Waiting);
-        for request in waiting.filter(|request| fails(&request.servers)) {
-            request.state = state;
+        for request in waiting.filter(|request| !request.servers.iter().any(|&server| is_there(server))) {
+            request.state = State::ServerGone;
             self.failed += 1;
         }
     }

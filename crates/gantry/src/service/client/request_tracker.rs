@@ -1,66 +1,162 @@
 //! The tracking of requests from sending to their end: which servers can answer, which responses came, which will not
 //! come.
 //!
-//! All clients of a service receive all its responses; each client checks the request id first and skips the others
-//! without reading them. A server is known by its publisher of responses: a server that is gone stays among the
-//! publishers until its responses were taken, so its end is seen after its last response. Invariant: each request that
-//! was sent ends once, in a response, in an error that names it, or by its sender giving it up.
+//! A server is known by its publisher of responses for this client: a server that is gone stays among the publishers until
+//! its responses were taken, so its end is seen after its last response. Invariant: each request that was sent ends once,
+//! in a response, in an error that names it, or by its sender giving it up.
 
 use super::{
-    Client, RESPONSES_DEPTH, Response,
-    pending_requests::{PendingRequest, State},
-    remaining,
+    super::{
+        MAX_CLIENT_DEPTH, kept_replies, request_qos,
+        service_type::{ServiceTypeDescription, type_mismatch},
+    },
+    pending_requests::{PendingRequest, PendingRequests, State},
 };
 use crate::{
     error::{Error, Result},
-    topic::Sample,
+    node::{Node, Presence, client_reply_topic, request_topic},
+    time::remaining,
+    topic::GenericPublisher,
 };
-use gantry_cdr::{Message, Service as ServiceType};
-use gantry_shm::{Gid, RequestId};
-use std::time::{Duration, Instant};
+use gantry_shm::{Gid, History, PublisherOptions, Qos, RequestId, Role};
+use std::{
+    collections::VecDeque,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+/// The pause between two looks for a server while only one of its two endpoints is there.
+const HALF_READY_PAUSE: Duration = Duration::from_millis(5);
 
 /// The end of a request, with its sequence. The response is not checked yet.
 pub(super) type Outcome = (u64, Result<gantry_shm::Sample>);
 
-impl<S: ServiceType> Client<S> {
-    /// Finds the servers that would get a request.
-    pub(super) fn prepare_to_send(&mut self) -> Result<()> {
-        self.drop_stale()?;
-        self.update_servers();
-        if !self.servers.is_empty() {
-            return Ok(());
-        }
-        if self.service_is_ready()? {
-            return self.drop_stale(); // again: responses that were lost before the server was matched are not ours
-        }
-        let why: String = self.mismatches()?.iter().map(|why| format!(" ({why})")).collect();
-        Err(Error::NoServer { service: self.name.clone(), type_name: S::TYPE_NAME, why })
+/// The requests of one client. Its publisher of requests is an argument, since it may be typed.
+pub(super) struct RequestTracker {
+    pub(super) name: String,
+    service_type: ServiceTypeDescription,
+    presence: Arc<Presence>,
+    pub(super) gid: Gid,
+    /// The most requests in flight.
+    depth: usize,
+    pub(super) responses: gantry_shm::Subscription,
+    pending: PendingRequests,
+    /// Outcomes that came while another one was waited for.
+    arrived: VecDeque<Outcome>,
+    /// The servers that get a request now, and the versions of both endpoints for which `servers` is valid.
+    servers: Arc<[Gid]>,
+    servers_of: Option<(u64, u64)>,
+    /// The version of the publishers of responses at the last check of `pending`.
+    checked_publishers: u64,
+    /// The losses of responses that `pending` has accounted for, in all and of each server that has any.
+    noted_losses: u64,
+    noted_losses_of: Vec<(Gid, u64)>,
+    pub(super) dropped_responses: u64,
+}
+
+impl RequestTracker {
+    /// The endpoints of a client: the publisher of its requests, and the tracker with the subscription to its responses.
+    pub(super) fn new(
+        node: &Node,
+        name: &str,
+        service_type: ServiceTypeDescription,
+        qos: Qos,
+    ) -> Result<(GenericPublisher, RequestTracker)> {
+        let name = node.resolve_service_name(name)?;
+        let depth = depth_of(&qos)?;
+        let options = PublisherOptions { max_kept_samples: depth as usize, ..PublisherOptions::default() };
+        let (topic, request_type) = (request_topic(&name), service_type.request.clone());
+        let requests = node.quiet_publisher_on(&topic, request_type, request_qos(depth), options)?;
+        let gid = requests.engine.description().gid;
+        let (topic, qos) = (client_reply_topic(&name, gid), Qos::default().reliable().keep_last(kept_replies(depth)));
+        let responses = node.quiet_subscription_on(&topic, service_type.response.clone(), qos)?.engine;
+        let tracker = RequestTracker {
+            name,
+            service_type,
+            presence: node.presence().clone(),
+            gid,
+            depth: depth as usize,
+            responses,
+            pending: PendingRequests::default(),
+            arrived: VecDeque::new(),
+            servers: Arc::new([]),
+            servers_of: None,
+            checked_publishers: 0,
+            noted_losses: 0,
+            noted_losses_of: Vec::new(),
+            dropped_responses: 0,
+        };
+        tracker.mismatches()?.iter().for_each(|why| tracing::warn!("{why}"));
+        Ok((requests, tracker))
     }
 
-    /// Without a pending request, responses belong to other clients or are late: drops them, and does not count
-    /// overwritten ones as losses.
+    /// Finds the servers that would get a request.
+    pub(super) fn prepare_to_send(&mut self, requests: &mut GenericPublisher) -> Result<()> {
+        if self.pending.len() >= self.depth {
+            return Err(Error::TooManyRequests { service: self.name.clone(), pending: self.pending.len() });
+        }
+        self.drop_stale()?;
+        self.update_servers(requests);
+        if !self.servers.is_empty() || self.server_count(requests)? > 0 {
+            return Ok(());
+        }
+        let type_name = self.service_type.name.clone();
+        Err(Error::NoServer { service: self.name.clone(), type_name, why: self.mismatches()?.join("; ") })
+    }
+
+    /// Without a pending request, responses are late: drops them, and does not count overwritten ones as losses.
     fn drop_stale(&mut self) -> Result<()> {
         if !self.pending.is_empty() {
             return Ok(());
         }
-        let most = RESPONSES_DEPTH as usize * self.servers.len().max(1);
+        let most = kept_replies(self.depth as u32) as usize * self.servers.len().max(1);
         for _ in 0..most {
-            let Some(sample) = self.responses.take()? else { break };
-            self.dropped_responses += u64::from(self.own(sample.info().request).is_some());
+            if self.responses.take()?.is_none() {
+                break;
+            }
+            self.dropped_responses += 1;
         }
-        self.noted_losses = self.losses();
+        self.note_losses();
         Ok(())
     }
 
     /// Finds the servers that a request reaches and that can answer: processes with both a matched subscription and a
     /// matched publisher.
-    pub(super) fn update_servers(&mut self) {
-        let requests = &self.requests.engine;
+    fn update_servers(&mut self, requests: &GenericPublisher) {
+        let requests = &requests.engine;
         let versions = Some((requests.readers_version(), self.responses.publishers_version()));
         if versions != self.servers_of {
             self.servers_of = versions;
             self.servers = self.responses.publishers().filter(|&server| requests.reaches_process_of(server)).collect();
         }
+    }
+
+    /// The number of servers that would get a request now.
+    pub(super) fn server_count(&mut self, requests: &mut GenericPublisher) -> Result<usize> {
+        requests.subscription_count()?;
+        self.responses.publisher_count()?;
+        self.servers_of = None;
+        self.update_servers(requests);
+        Ok(self.servers.len())
+    }
+
+    /// Waits until a server is matched.
+    pub(super) fn wait_for_service(&mut self, requests: &mut GenericPublisher, timeout: Duration) -> Result<bool> {
+        let deadline = Instant::now().checked_add(timeout);
+        while self.server_count(requests)? == 0 {
+            let remaining = remaining(deadline);
+            if remaining.is_zero() {
+                return self
+                    .type_mismatches()?
+                    .pop()
+                    .map_or(Ok(false), |mismatch| Err(Error::ServiceTypeMismatch { mismatch }));
+            }
+            // A server makes its publisher for this client when its subscription has joined, so that comes last.
+            let is_half_ready = self.responses.publishers().next().is_some();
+            let pause = if is_half_ready { remaining.min(HALF_READY_PAUSE) } else { remaining };
+            self.responses.wait_for_change(pause)?;
+        }
+        Ok(true)
     }
 
     /// Adds a request that was sent.
@@ -79,6 +175,20 @@ impl<S: ServiceType> Client<S> {
         }
     }
 
+    pub(super) fn pending(&self) -> usize {
+        self.pending.len()
+    }
+
+    /// Whether an outcome can be taken.
+    pub(super) fn is_ready(&mut self) -> Result<bool> {
+        if self.arrived.is_empty() {
+            self.responses.is_ready()?; // joins new servers and removes those that left
+            let outcome = self.next_outcome()?;
+            self.arrived.extend(outcome);
+        }
+        Ok(!self.arrived.is_empty())
+    }
+
     /// The next outcome, of those that came while another one was waited for first.
     pub(super) fn take_outcome(&mut self) -> Result<Option<Outcome>> {
         match self.arrived.pop_front() {
@@ -87,19 +197,24 @@ impl<S: ServiceType> Client<S> {
         }
     }
 
-    /// The next response to a request of this client; if there is none, the next request that will not be answered.
-    pub(super) fn next_outcome(&mut self) -> Result<Option<Outcome>> {
+    /// An outcome that came while another one was waited for.
+    pub(super) fn take_arrived(&mut self) -> Option<Outcome> {
+        self.arrived.pop_front()
+    }
+
+    /// The next response to a pending request; if there is none, the next request that will not be answered.
+    fn next_outcome(&mut self) -> Result<Option<Outcome>> {
         while let Some(sample) = self.responses.take()? {
-            self.note_losses(Some(sample.info().publisher_gid));
-            let Some(id) = self.own(sample.info().request) else { continue };
-            if self.pending.remove(id.sequence).is_none() {
+            self.note_losses();
+            let request = sample.info().request.filter(|request| request.client_gid == self.gid);
+            let Some(id) = request.filter(|request| self.pending.remove(request.sequence).is_some()) else {
                 self.dropped_responses += 1;
                 continue;
-            }
+            };
             self.requests_ended();
             return Ok(Some((id.sequence, Ok(sample))));
         }
-        self.note_losses(None);
+        self.note_losses();
         self.note_gone_servers();
         let failed = self.pending.take_failed();
         if failed.is_some() {
@@ -108,30 +223,29 @@ impl<S: ServiceType> Client<S> {
         Ok(failed.map(|request| (request.sequence, Err(self.failure(&request)))))
     }
 
-    /// The result for the user.
-    pub(super) fn response(&self, (sequence, outcome): Outcome) -> Result<Response<S>> {
-        let sample = Sample::new(outcome?.into()).map_err(|error| self.malformed(error))?;
-        Ok(Response::new(sample, RequestId { client_gid: self.gid, sequence }))
-    }
-
-    fn own(&self, request: Option<RequestId>) -> Option<RequestId> {
-        request.filter(|request| request.client_gid == self.gid)
-    }
-
     fn losses(&self) -> u64 {
         let losses = self.responses.losses();
         losses.overwritten + losses.before_matched
     }
 
-    /// If responses were overwritten since the last take, which returned one of `server`, the responses to all requests
-    /// that `server` received may have been among them, unless they can still be taken.
+    /// If responses of a server were overwritten since the last take, its response to any request may have been among them,
+    /// unless it can still be taken.
     #[inline]
-    fn note_losses(&mut self, server: Option<Gid>) {
-        let losses = self.losses();
-        if losses != self.noted_losses {
-            self.noted_losses = losses;
-            self.pending.fail(State::Lost, |servers| server.is_none_or(|server| servers.contains(&server)));
+    fn note_losses(&mut self) {
+        if self.losses() != self.noted_losses {
+            self.note_losses_of_servers();
         }
+    }
+
+    #[cold]
+    fn note_losses_of_servers(&mut self) {
+        self.noted_losses = self.losses();
+        let noted = std::mem::take(&mut self.noted_losses_of);
+        self.noted_losses_of = self.responses.lost_by_publisher().filter(|&(_, lost)| lost > 0).collect();
+        self.noted_losses_of
+            .iter()
+            .filter(|&lost| !noted.contains(lost))
+            .for_each(|&(server, _)| self.pending.lose(server));
     }
 
     fn note_gone_servers(&mut self) {
@@ -139,8 +253,7 @@ impl<S: ServiceType> Client<S> {
         if version != self.checked_publishers {
             self.checked_publishers = version;
             let responses = &self.responses;
-            let is_there = |server| responses.publishers().any(|publisher| publisher == server);
-            self.pending.fail(State::ServerGone, |servers| !servers.iter().copied().any(is_there));
+            self.pending.fail_without_server(|server| responses.publishers().any(|publisher| publisher == server));
         }
     }
 
@@ -150,34 +263,28 @@ impl<S: ServiceType> Client<S> {
         match request.state {
             State::Lost => Error::ResponseLost { service, sequence, overwritten: self.noted_losses },
             State::ServerGone | State::Waiting => {
-                Error::ServerGone { service, sequence, servers: request.servers.len() }
+                Error::ServerGone { service, sequence, servers: request.server_count }
             }
         }
     }
 
-    #[cold]
-    fn malformed(&self, error: gantry_cdr::Error) -> Error {
-        let topic = self.responses.description().topic.clone();
-        Error::Malformed { topic, type_name: S::Response::TYPE_NAME, error }
-    }
-
-    /// The wait of [`Client::call`]; `timeout` begins at `begin`.
-    pub(super) fn wait_for_response(
+    /// The outcome of that request, sent at `begin`; an error after `timeout`.
+    pub(super) fn wait_for_outcome(
         &mut self,
+        requests: &GenericPublisher,
         sequence: u64,
-        begin: Instant,
-        timeout: Duration,
-    ) -> Result<Response<S>> {
+        (begin, timeout): (Instant, Duration),
+    ) -> Result<Outcome> {
         let deadline = begin.checked_add(timeout);
         let waited = loop {
             match self.outcome_of(sequence) {
                 Ok(None) => {}
-                Ok(Some(outcome)) => return self.response(outcome),
+                Ok(Some(outcome)) => return Ok(outcome),
                 Err(error) => break error,
             }
             match self.responses.wait_for_change(remaining(deadline)) {
                 Ok(true) => {}
-                Ok(false) => break self.timed_out(sequence, timeout),
+                Ok(false) => break self.timed_out(requests, sequence, timeout),
                 Err(error) => break error.into(),
             }
         };
@@ -204,16 +311,55 @@ impl<S: ServiceType> Client<S> {
     }
 
     #[cold]
-    fn timed_out(&self, sequence: u64, timeout: Duration) -> Error {
-        let slow_readers = self.requests.engine.slow_readers(sequence).join(", ");
+    fn timed_out(&self, requests: &GenericPublisher, sequence: u64, timeout: Duration) -> Error {
+        let slow_readers = requests.engine.slow_readers(sequence);
+        let advice = match slow_readers.iter().any(|reader| reader.starts_with("this process ")) {
+            true => ": the executor or thread that serves it here must run while the call waits",
+            false => "",
+        };
         Error::CallTimeout {
             service: self.name.clone(),
             sequence,
             waited_ms: timeout.as_millis() as u64,
             progress: match &slow_readers[..] {
-                "" => "all servers have taken it".to_owned(),
-                slow_readers => format!("not taken yet by {slow_readers}"),
+                [] => "all servers have taken it".to_owned(),
+                slow_readers => format!("not taken yet by {}{advice}", slow_readers.join(", ")),
             },
         }
+    }
+
+    /// A sentence for each server that is not matched.
+    pub(super) fn mismatches(&self) -> Result<Vec<String>> {
+        let sentences = self.type_mismatches()?;
+        Ok(if sentences.is_empty() { self.responses.mismatches() } else { sentences })
+    }
+
+    /// A sentence for each server of another type.
+    fn type_mismatches(&self) -> Result<Vec<String>> {
+        let participant = self.presence.participant();
+        let servers = participant.endpoints_of(&request_topic(&self.name))?.into_iter();
+        let servers = servers.filter(|entry| entry.description.role == Role::Subscription);
+        let repliers = participant.endpoints_of(&client_reply_topic(&self.name, self.gid))?.into_iter();
+        let repliers = repliers.filter(|entry| entry.description.role == Role::Publisher);
+        let ServiceTypeDescription { request, response, .. } = &self.service_type;
+        let ends = servers.map(|server| (server, request)).chain(repliers.map(|server| (server, response)));
+        let mismatch = |(server, asked)| {
+            let gantry_shm::GraphEntry { description, .. } = server;
+            type_mismatch(&self.name, (&description.node, &description.message_type), ("you ask", asked))
+        };
+        Ok(ends.filter_map(mismatch).collect())
+    }
+}
+
+/// The bound of requests in flight that the QoS of a client means.
+fn depth_of(qos: &Qos) -> Result<u32> {
+    match qos.history {
+        History::KeepAll => Ok(MAX_CLIENT_DEPTH),
+        History::KeepLast if (1..=MAX_CLIENT_DEPTH).contains(&qos.depth) => Ok(qos.depth),
+        History::KeepLast => Err(Error::Engine(gantry_shm::Error::OutOfRange {
+            what: "the depth of a client",
+            value: qos.depth.to_string(),
+            range: format!("a client has 1 to {MAX_CLIENT_DEPTH} requests in flight"),
+        })),
     }
 }

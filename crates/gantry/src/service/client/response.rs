@@ -1,8 +1,8 @@
-//! A taken response.
+//! Taken responses.
 
-use crate::topic::Sample;
+use crate::topic::{GenericSample, Sample};
 use gantry_cdr::Service as ServiceType;
-use gantry_shm::RequestId;
+use gantry_shm::{RequestId, SampleInfo};
 use std::ops::Deref;
 
 /// A taken response, in place: it derefs to the message's view. It owns its pin: keep it, send it to another thread,
@@ -12,6 +12,16 @@ use std::ops::Deref;
 /// Data path while its client exists.
 pub struct Response<S: ServiceType> {
     sample: Sample<S::Response>,
+    id: RequestId,
+}
+
+/// A taken response as bytes, in place. It owns its pin: keep it, send it to another thread, drop it in any order.
+///
+/// # Real-time
+/// Data path while its client exists.
+#[derive(Debug)]
+pub struct GenericResponse {
+    sample: GenericSample,
     id: RequestId,
 }
 
@@ -48,5 +58,33 @@ impl<S: ServiceType> Deref for Response<S> {
 impl<S: ServiceType> std::fmt::Debug for Response<S> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "Response({:?}, {:?})", self.id, self.sample)
+    }
+}
+
+impl GenericResponse {
+    #[inline]
+    pub(super) fn new(sample: GenericSample, id: RequestId) -> GenericResponse {
+        GenericResponse { sample, id }
+    }
+
+    /// The id of the request that it answers.
+    #[inline]
+    #[must_use]
+    pub fn id(&self) -> RequestId {
+        self.id
+    }
+
+    /// The message, in its server's memory.
+    #[inline]
+    #[must_use]
+    pub fn bytes(&self) -> &[u8] {
+        self.sample.bytes()
+    }
+
+    /// The message's times and the server's gid.
+    #[inline]
+    #[must_use]
+    pub fn message_info(&self) -> SampleInfo {
+        self.sample.message_info()
     }
 }

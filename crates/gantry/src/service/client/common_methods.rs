@@ -1,0 +1,90 @@
+//! The methods that do not depend on the form of messages, for typed and generic clients.
+
+/// Implements them for a client with the fields `requests` and `tracker` and the method `parts`.
+macro_rules! common_methods {
+    ($client:ident) => {
+        #[doc = concat!("Waits until [`", stringify!($client), "::take_response`] has a response or an error; `false` after `timeout`.")]
+        ///
+        /// # Errors
+        #[doc = concat!("As [`", stringify!($client), "::take_response`], except for requests that will not be answered.")]
+        pub fn wait(&mut self, timeout: Duration) -> Result<bool> {
+            let deadline = Instant::now().checked_add(timeout);
+            while !self.tracker.is_ready()? {
+                if !self.tracker.responses.wait_for_change(remaining(deadline))? {
+                    return self.tracker.is_ready();
+                }
+            }
+            Ok(true)
+        }
+
+        /// Gives up a request: its response is dropped when it comes. `false` if the request ended before.
+        pub fn remove_pending_request(&mut self, request: RequestId) -> bool {
+            request.client_gid == self.tracker.gid && self.tracker.give_up(request.sequence)
+        }
+
+        /// The number of requests that are neither answered nor given up.
+        #[must_use]
+        pub fn pending_requests(&self) -> usize {
+            self.tracker.pending()
+        }
+
+        /// Whether a server would get a request now.
+        ///
+        /// # Errors
+        /// A server's memory cannot be mapped; the process forked.
+        pub fn service_is_ready(&mut self) -> Result<bool> {
+            Ok(self.server_count()? > 0)
+        }
+
+        /// The number of servers that would get a request now.
+        ///
+        /// # Errors
+        #[doc = concat!("As [`", stringify!($client), "::service_is_ready`].")]
+        pub fn server_count(&mut self) -> Result<usize> {
+            let (requests, tracker) = self.parts();
+            tracker.server_count(requests)
+        }
+
+        /// Waits until a server is matched; `false` after `timeout`.
+        ///
+        /// # Errors
+        /// The time is over and there is a server of another type
+        /// ([`Error::ServiceTypeMismatch`](crate::Error::ServiceTypeMismatch));
+        #[doc = concat!("as [`", stringify!($client), "::service_is_ready`].")]
+        pub fn wait_for_service(&mut self, timeout: Duration) -> Result<bool> {
+            let (requests, tracker) = self.parts();
+            tracker.wait_for_service(requests, timeout)
+        }
+
+        /// Waits until a server is matched, on any async runtime.
+        ///
+        /// # Errors
+        #[doc = concat!("As [`", stringify!($client), "::service_is_ready`].")]
+        pub async fn wait_for_service_async(&mut self) -> Result<()> {
+            let (requests, tracker) = self.parts();
+            ServiceFuture { tracker, requests }.await
+        }
+
+        /// A sentence for each server under this name that is not matched.
+        ///
+        /// # Errors
+        #[doc = concat!("As [`", stringify!($client), "::service_is_ready`].")]
+        pub fn mismatches(&self) -> Result<Vec<String>> {
+            self.tracker.mismatches()
+        }
+
+        /// The number of responses that no request waited for: those of further servers, and late ones.
+        #[must_use]
+        pub fn dropped_responses(&self) -> u64 {
+            self.tracker.dropped_responses
+        }
+
+        /// The service's full name.
+        #[must_use]
+        pub fn service_name(&self) -> &str {
+            &self.tracker.name
+        }
+    };
+}
+
+pub(super) use common_methods;

@@ -1,0 +1,189 @@
+//! The generic client: bytes of types that are known at run time.
+
+use super::{
+    super::{DEFAULT_DEPTH, service_type::ServiceTypeDescription},
+    common_methods::common_methods,
+    futures::{OutcomeFuture, ServiceFuture},
+    request_tracker::{Outcome, RequestTracker},
+    response::GenericResponse,
+};
+use crate::{
+    error::Result,
+    node::Node,
+    time::remaining,
+    topic::{GenericLoan, GenericPublisher, PublishError},
+    wait::{TakeFuture, TakeSource, WaitSource, Waitable},
+};
+use gantry_shm::{Qos, RequestId};
+use std::time::{Duration, Instant};
+
+/// Calls a service with bytes, as [`Client`](crate::Client) does with messages; belongs to one thread at a time.
+///
+/// Requests and responses are CDR bodies, as [`GenericPublisher`] says. Gantry does not check that the bytes are messages
+/// of the described types.
+///
+/// ```
+/// # fn main() -> gantry::Result<()> {
+/// # let node = gantry::Node::new("generic_client_doc_example")?;
+/// # let mut service = node.create_service::<gantry_msgs::std_srvs::srv::SetBool>("switch_doc_example")?;
+/// let Some(service_type) = node.service_types("switch_doc_example")?.pop() else { return Ok(()) };
+/// let mut client = node.create_generic_client("switch_doc_example", service_type)?;
+/// client.wait_for_service(std::time::Duration::from_secs(10))?;
+/// client.send_request_copy(&[1])?; // the body of a SetBool_Request: `bool data`
+/// # assert!(service.wait(std::time::Duration::from_secs(10))?);
+/// # assert!(service.take_request()?.unwrap().data());
+/// # Ok(()) }
+/// ```
+///
+/// # Real-time
+/// As [`Client`](crate::Client).
+pub struct GenericClient {
+    requests: GenericPublisher,
+    tracker: RequestTracker,
+}
+
+impl Node {
+    /// A client under `name`, whose type is known at run time; [`Node::service_types`] has the types of the servers that
+    /// are there.
+    ///
+    /// # Errors
+    /// As [`Node::create_client`]; a description of more than 1 MiB.
+    pub fn create_generic_client(&self, name: &str, service_type: ServiceTypeDescription) -> Result<GenericClient> {
+        let qos = Qos::default().keep_last(DEFAULT_DEPTH);
+        let (requests, tracker) = RequestTracker::new(self, name, service_type, qos)?;
+        Ok(GenericClient { requests, tracker })
+    }
+}
+
+impl GenericClient {
+    /// Memory for a request of that length, as [`GenericPublisher::loan`].
+    ///
+    /// # Errors
+    /// As there.
+    pub fn loan_request(&mut self, length_bytes: usize) -> Result<GenericLoan> {
+        self.requests.loan(length_bytes)
+    }
+
+    /// Sends a request, as [`Client::send_request`](crate::Client::send_request).
+    ///
+    /// # Errors
+    /// As there.
+    pub fn send_request(&mut self, request: GenericLoan) -> std::result::Result<RequestId, PublishError<GenericLoan>> {
+        if let Err(error) = self.tracker.prepare_to_send(&mut self.requests) {
+            return Err(PublishError { loan: request, error: Box::new(error) });
+        }
+        let sequence = self.requests.publish(request)?;
+        Ok(self.tracker.track(sequence))
+    }
+
+    /// The copy path: as [`GenericClient::send_request`], with a copy of `request`.
+    ///
+    /// # Errors
+    /// As [`GenericClient::loan_request`] and [`GenericClient::send_request`].
+    pub fn send_request_copy(&mut self, request: &[u8]) -> Result<RequestId> {
+        self.tracker.prepare_to_send(&mut self.requests)?;
+        let sequence = self.requests.publish_copy(request)?;
+        Ok(self.tracker.track(sequence))
+    }
+
+    /// The next response, as [`Client::take_response`](crate::Client::take_response).
+    ///
+    /// # Errors
+    /// As there.
+    pub fn take_response(&mut self) -> Result<Option<GenericResponse>> {
+        let outcome = self.tracker.take_outcome()?;
+        outcome.map(|outcome| self.response(outcome)).transpose()
+    }
+
+    /// Sends a request and waits for its response, as [`Client::call`](crate::Client::call).
+    ///
+    /// # Errors
+    /// As there.
+    pub fn call(&mut self, request: GenericLoan, timeout: Duration) -> Result<GenericResponse> {
+        let begin = Instant::now();
+        let id = self.send_request(request)?;
+        self.wait_for_response(id.sequence, begin, timeout)
+    }
+
+    /// As [`GenericClient::call`], with a copy of `request`; the response is in place.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn call_copy(&mut self, request: &[u8], timeout: Duration) -> Result<GenericResponse> {
+        let begin = Instant::now();
+        let id = self.send_request_copy(request)?;
+        self.wait_for_response(id.sequence, begin, timeout)
+    }
+
+    /// Sends a request and awaits its response, as [`Client::call_async`](crate::Client::call_async).
+    ///
+    /// # Errors
+    /// As there.
+    pub async fn call_async(&mut self, request: GenericLoan) -> Result<GenericResponse> {
+        let RequestId { sequence, .. } = self.send_request(request)?;
+        let outcome = OutcomeFuture { tracker: &mut self.tracker, sequence }.await?;
+        self.response(outcome)
+    }
+
+    /// As [`GenericClient::call_async`], with a copy of `request`; the response is in place.
+    ///
+    /// # Errors
+    /// As there.
+    pub async fn call_copy_async(&mut self, request: &[u8]) -> Result<GenericResponse> {
+        let RequestId { sequence, .. } = self.send_request_copy(request)?;
+        let outcome = OutcomeFuture { tracker: &mut self.tracker, sequence }.await?;
+        self.response(outcome)
+    }
+
+    /// The next response when there is one, as
+    /// [`Client::take_response_async`](crate::Client::take_response_async).
+    ///
+    /// # Errors
+    /// As there.
+    pub async fn take_response_async(&mut self) -> Result<GenericResponse> {
+        TakeFuture::new(self).await?
+    }
+
+    common_methods!(GenericClient);
+
+    fn parts(&mut self) -> (&mut GenericPublisher, &mut RequestTracker) {
+        (&mut self.requests, &mut self.tracker)
+    }
+
+    fn wait_for_response(&mut self, sequence: u64, begin: Instant, timeout: Duration) -> Result<GenericResponse> {
+        let outcome = self.tracker.wait_for_outcome(&self.requests, sequence, (begin, timeout))?;
+        self.response(outcome)
+    }
+
+    fn response(&self, (sequence, outcome): Outcome) -> Result<GenericResponse> {
+        Ok(GenericResponse::new(outcome?.into(), RequestId { client_gid: self.tracker.gid, sequence }))
+    }
+}
+
+impl WaitSource for GenericClient {
+    fn subscription(&mut self) -> Option<&mut gantry_shm::Subscription> {
+        Some(&mut self.tracker.responses)
+    }
+}
+
+impl Waitable for GenericClient {
+    fn is_ready(&mut self) -> Result<bool> {
+        self.tracker.is_ready()
+    }
+}
+
+impl TakeSource for GenericClient {
+    /// A response, or the error of a request that will not be answered.
+    type Taken = Result<GenericResponse>;
+
+    fn take_next(&mut self) -> Result<Option<Result<GenericResponse>>> {
+        let outcome = self.tracker.take_outcome()?;
+        Ok(outcome.map(|outcome| self.response(outcome)))
+    }
+}
+
+impl std::fmt::Debug for GenericClient {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "GenericClient({}, {} pending)", self.tracker.name, self.tracker.pending())
+    }
+}

@@ -1,0 +1,117 @@
+//! The clients and servers of a service, and the reason if they are not connected. Control path.
+
+use super::service_type::{ServiceTypeDescription, service_type_name, type_mismatch};
+use crate::{
+    error::Result,
+    node::{Node, client_reply_topic, reply_topic, request_topic},
+};
+use gantry_shm::{ConnectionState, EndpointPair, GraphEntry, Role};
+use std::fmt;
+
+/// A client and a server of one service, and the state of their connection. `Display` prints it as a sentence.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ServiceConnection {
+    /// Full name of the service.
+    pub service_name: String,
+    /// Full name of the client's node, and its process.
+    pub client: (String, String),
+    /// Full name of the server's node, and its process.
+    pub server: (String, String),
+    /// Connected in both directions (zero-copy), or the reason why not.
+    pub state: ConnectionState,
+}
+
+impl Node {
+    /// Each client of a service with each of its servers: whether they are connected, or why not. The name is resolved as
+    /// for this node's services.
+    ///
+    /// ```
+    /// # use gantry_msgs::std_srvs::srv::{SetBool, Trigger};
+    /// # fn main() -> gantry::Result<()> {
+    /// # let node = gantry::Node::builder("listener").domain_id(89).build()?;
+    /// let _server = node.create_service::<Trigger>("explained")?;
+    /// let _client = node.create_client::<SetBool>("explained")?;
+    /// for connection in node.explain_service("explained")? {
+    ///     println!("{connection}");
+    ///     # let said = "not connected: /explained is served by /listener as std_srvs/srv/Trigger; /listener asks as std_srvs/srv/SetBool";
+    ///     # assert!(connection.to_string().ends_with(said), "{connection}");
+    /// }
+    /// # Ok(()) }
+    /// ```
+    ///
+    /// # Errors
+    /// A name that ROS 2 does not allow; as [`Node::node_names`].
+    pub fn explain_service(&self, service: &str) -> Result<Vec<ServiceConnection>> {
+        let service = self.resolve_service_name(service)?;
+        let pairs = self.participant().connections(&request_topic(&service))?.into_iter();
+        pairs.map(|pair| self.service_connection(&service, pair)).collect()
+    }
+
+    /// The types of the servers of a service, each once, for a program that knows only its name: none without servers, more
+    /// than one if servers disagree. The name is resolved as for this node's services.
+    ///
+    /// # Errors
+    /// A name that ROS 2 does not allow; as [`Node::node_names`].
+    pub fn service_types(&self, service: &str) -> Result<Vec<ServiceTypeDescription>> {
+        let service = self.resolve_service_name(service)?;
+        let requests = self.participant().endpoints_of(&request_topic(&service))?;
+        let replies = self.participant().endpoints_of(&reply_topic(&service))?;
+        let servers = requests.into_iter().filter(|entry| entry.description.role == Role::Subscription);
+        let service_type = |server: GraphEntry| {
+            let request = server.description.message_type.clone();
+            let name = service_type_name(&request.name).to_owned();
+            let is_its = |reply: &&GraphEntry| {
+                is_of_server(reply, &server) && service_type_name(&reply.description.message_type.name) == name
+            };
+            let response = replies.iter().find(is_its)?.description.message_type.clone();
+            Some(ServiceTypeDescription { name, request, response })
+        };
+        let mut types: Vec<_> = servers.filter_map(service_type).collect();
+        types.sort_unstable();
+        types.dedup();
+        Ok(types)
+    }
+
+    fn service_connection(&self, service: &str, pair: EndpointPair) -> Result<ServiceConnection> {
+        let EndpointPair { publisher: client, subscription: server, state, .. } = pair;
+        let asks = format!("{} asks", client.description.node);
+        let mismatch = |served: &GraphEntry, asked: &GraphEntry| {
+            let [served, asked] = [served, asked].map(|entry| &entry.description.message_type);
+            let why = type_mismatch(service, (&server.description.node, served), (&asks, asked));
+            why.map(ConnectionState::IncompatibleType)
+        };
+        let state = match state {
+            ConnectionState::ZeroCopy => {
+                let replies = self.participant().connections(&client_reply_topic(service, client.description.gid))?;
+                let reply = replies.into_iter().find(|reply| is_of_server(&reply.publisher, &server));
+                reply.map_or_else(
+                    || ConnectionState::Unmapped(not_answerable(&server)),
+                    |reply| mismatch(&reply.publisher, &reply.subscription).unwrap_or(reply.state),
+                )
+            }
+            state => mismatch(&server, &client).unwrap_or(state),
+        };
+        let end = |entry: GraphEntry| (entry.description.node, entry.process);
+        Ok(ServiceConnection { service_name: service.to_owned(), client: end(client), server: end(server), state })
+    }
+}
+
+/// Whether an endpoint belongs to the node and the process of a server.
+fn is_of_server(endpoint: &GraphEntry, server: &GraphEntry) -> bool {
+    endpoint.description.node == server.description.node && endpoint.process == server.process
+}
+
+fn not_answerable(server: &GraphEntry) -> String {
+    format!(
+        "{} has no memory yet for the responses to this client: it is about to, is stopped, or has no room (its log says so)",
+        server.process
+    )
+}
+
+impl fmt::Display for ServiceConnection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let ServiceConnection { client: (client, asking), server: (server, serving), state, .. } = self;
+        write!(f, "{client} in {asking} to {server} in {serving}: {state}")
+    }
+}

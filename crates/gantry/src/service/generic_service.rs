@@ -1,0 +1,179 @@
+//! The generic server and its requests: bytes of types that are known at run time.
+
+use super::{
+    DEFAULT_DEPTH, reply_publishers::ReplyPublishers, request_qos, server::ignore_mismatch,
+    service_type::ServiceTypeDescription,
+};
+use crate::{
+    error::Result,
+    node::{Node, request_topic},
+    topic::{GenericLoan, GenericPublisher, GenericSample, GenericSubscription, PublishError},
+    wait::{TakeFuture, TakeSource, WaitSource, Waitable},
+};
+use gantry_shm::{RequestId, SampleInfo};
+use std::time::Duration;
+
+/// Answers requests as bytes, as [`Service`](crate::Service) answers messages; belongs to one thread at a time.
+///
+/// Requests and responses are CDR bodies, as [`GenericPublisher`] says. Gantry does not check that the bytes are messages
+/// of the described types.
+///
+/// # Real-time
+/// As [`Service`](crate::Service).
+pub struct GenericService {
+    name: String,
+    requests: GenericSubscription,
+    replies: ReplyPublishers<GenericPublisher>,
+}
+
+/// A taken request, in place. It owns its pin: keep it, send it to another thread, drop it in any order; answer it now or
+/// later.
+///
+/// # Real-time
+/// Data path while its service exists.
+#[derive(Debug)]
+pub struct GenericRequest {
+    sample: GenericSample,
+}
+
+impl Node {
+    /// A server under `name`, whose type is known at run time.
+    ///
+    /// # Errors
+    /// As [`Node::create_service`]; a description of more than 1 MiB.
+    pub fn create_generic_service(&self, name: &str, service_type: ServiceTypeDescription) -> Result<GenericService> {
+        let name = self.resolve_service_name(name)?;
+        let request_type = service_type.request.clone();
+        let requests = self.quiet_subscription_on(&request_topic(&name), request_type, request_qos(DEFAULT_DEPTH))?;
+        let replies = ReplyPublishers::new(self, &name, service_type, &requests.engine, |publisher| publisher)?;
+        Ok(GenericService { name, requests, replies })
+    }
+}
+
+impl GenericService {
+    /// The next request, as [`Service::take_request`](crate::Service::take_request).
+    ///
+    /// # Errors
+    /// A client whose memory is invalid, which is then excluded for good; the process forked.
+    #[inline]
+    pub fn take_request(&mut self) -> Result<Option<GenericRequest>> {
+        self.replies.update();
+        Ok(self.requests.take()?.map(|sample| GenericRequest { sample }))
+    }
+
+    /// The next request, in place, when there is one, on any async runtime.
+    ///
+    /// # Errors
+    /// As [`GenericService::take_request`].
+    pub fn take_request_async(&mut self) -> TakeFuture<'_, GenericService> {
+        TakeFuture::new(self)
+    }
+
+    /// Memory for the response to that request, as [`GenericPublisher::loan`]. It lies where the client of the request
+    /// reads its responses.
+    ///
+    /// # Errors
+    /// As there.
+    #[inline]
+    pub fn loan_response(&mut self, request: RequestId, length_bytes: usize) -> Result<GenericLoan> {
+        self.replies.of(request.client_gid).loan(length_bytes)
+    }
+
+    /// Answers a request, as [`Service::send_response`](crate::Service::send_response).
+    ///
+    /// # Errors
+    /// As there.
+    #[inline]
+    pub fn send_response(
+        &mut self,
+        request: RequestId,
+        response: GenericLoan,
+    ) -> std::result::Result<(), PublishError<GenericLoan>> {
+        match self.replies.of_present(request.client_gid) {
+            Some(publisher) => publisher.publish(response.answering(request)).map(drop),
+            None => Ok(()),
+        }
+    }
+
+    /// The copy path: answers a request with a copy of `response`.
+    ///
+    /// # Errors
+    /// As [`GenericService::loan_response`] and [`GenericService::send_response`].
+    pub fn send_response_copy(&mut self, request: RequestId, response: &[u8]) -> Result<()> {
+        self.replies.of(request.client_gid).publish_copy_for(request, response).map(drop)
+    }
+
+    /// As [`Service::wait`](crate::Service::wait).
+    ///
+    /// # Errors
+    /// As there.
+    pub fn wait(&mut self, timeout: Duration) -> Result<bool> {
+        ignore_mismatch(self.requests.wait(timeout))
+    }
+
+    /// As [`Service::client_count`](crate::Service::client_count).
+    ///
+    /// # Errors
+    /// As there.
+    pub fn client_count(&mut self) -> Result<usize> {
+        self.requests.publisher_count()
+    }
+
+    /// As [`Service::mismatches`](crate::Service::mismatches).
+    #[must_use]
+    pub fn mismatches(&self) -> Vec<String> {
+        self.replies.mismatches(&self.requests.engine)
+    }
+
+    /// The service's full name.
+    #[must_use]
+    pub fn service_name(&self) -> &str {
+        &self.name
+    }
+}
+
+impl WaitSource for GenericService {
+    fn subscription(&mut self) -> Option<&mut gantry_shm::Subscription> {
+        self.requests.subscription()
+    }
+}
+
+impl Waitable for GenericService {}
+
+impl TakeSource for GenericService {
+    type Taken = GenericRequest;
+
+    fn take_next(&mut self) -> Result<Option<GenericRequest>> {
+        self.take_request()
+    }
+}
+
+impl std::fmt::Debug for GenericService {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "GenericService({})", self.name)
+    }
+}
+
+impl GenericRequest {
+    /// The request's id, for [`GenericService::loan_response`] and [`GenericService::send_response`].
+    #[inline]
+    #[must_use]
+    pub fn id(&self) -> RequestId {
+        let info = self.sample.message_info();
+        RequestId { client_gid: info.publisher_gid, sequence: info.sequence }
+    }
+
+    /// The message, in its client's memory.
+    #[inline]
+    #[must_use]
+    pub fn bytes(&self) -> &[u8] {
+        self.sample.bytes()
+    }
+
+    /// The message's times and the client's gid.
+    #[inline]
+    #[must_use]
+    pub fn message_info(&self) -> SampleInfo {
+        self.sample.message_info()
+    }
+}

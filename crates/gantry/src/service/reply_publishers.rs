@@ -1,0 +1,279 @@
+//! The publishers of a server's replies: one for each client, on a topic that only this client reads.
+//!
+//! So the replies to a client are kept for that client alone, whatever the others do. The control thread makes a publisher
+//! when a client is matched, and a client counts a server as ready when it has mapped that publisher; therefore a client
+//! that asks can be answered. Invariant: `ReplyWatcher::work` is locked while publishers are made, so a server that locked
+//! it has all of them.
+
+use super::{
+    kept_replies,
+    service_type::{ServiceTypeDescription, type_mismatch},
+};
+use crate::{
+    error::Result,
+    node::{Node, Presence, client_reply_topic, reply_topic, request_topic},
+    time::monotonic_ns,
+    topic::GenericPublisher,
+    wait::lock,
+};
+use gantry_shm::{
+    EndpointDescription, Gid, Participant, PublisherMatches, PublisherOptions, Qos, Role, TypeDescription, Watcher,
+};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::{
+        Arc, Mutex, TryLockError, Weak,
+        atomic::{AtomicBool, AtomicU64, Ordering::*},
+    },
+};
+
+/// Time until the next attempt to make a publisher for which there was no room.
+const RETRY_AFTER_NS: u64 = 1_000_000_000;
+
+/// The publishers of one server, as its own thread sees them. `P` is a generic or a typed publisher.
+pub(super) struct ReplyPublishers<P> {
+    clients: BTreeMap<Gid, P>,
+    /// For replies to clients that left. Its description tells other processes the type of the replies.
+    unread: P,
+    wrap: fn(GenericPublisher) -> P,
+    watcher: Arc<ReplyWatcher>,
+    /// The count of changes to which `clients` belongs.
+    seen_changes: u64,
+}
+
+/// The clients of one server, as the control thread sees them. It keeps neither the node nor the participant.
+struct ReplyWatcher {
+    requests: PublisherMatches,
+    maker: Maker,
+    /// Clients may have come or left since the last work.
+    is_due: AtomicBool,
+    work: Mutex<Work>,
+    /// When the work is to be tried again; 0: never.
+    retry_ns: AtomicU64,
+    handover: Mutex<Handover>,
+    /// Counts the changes of `handover`.
+    changes: AtomicU64,
+}
+
+/// The means to make a publisher.
+struct Maker {
+    presence: Weak<Presence>,
+    node: String,
+    service: String,
+    service_type: ServiceTypeDescription,
+}
+
+#[derive(Default)]
+struct Work {
+    seen_version: Option<u64>,
+    /// The clients that have publishers.
+    clients: BTreeSet<Gid>,
+    /// The clients of another type that were logged.
+    mismatches: BTreeSet<Gid>,
+}
+
+/// The changes that the server has not seen.
+#[derive(Default)]
+struct Handover {
+    made: BTreeMap<Gid, GenericPublisher>,
+    left: Vec<Gid>,
+}
+
+impl<P> ReplyPublishers<P> {
+    /// For the clients that are matched with `requests`, now and later.
+    pub(super) fn new(
+        node: &Node,
+        service: &str,
+        service_type: ServiceTypeDescription,
+        requests: &gantry_shm::Subscription,
+        wrap: fn(GenericPublisher) -> P,
+    ) -> Result<ReplyPublishers<P>> {
+        let (presence, participant) = (node.presence(), node.participant());
+        let response_type = service_type.response.clone();
+        let node = node.fully_qualified_name();
+        let (presence_of_maker, service_name) = (Arc::downgrade(presence), service.to_owned());
+        let maker = Maker { presence: presence_of_maker, node, service: service_name, service_type };
+        let unread = maker.publisher(presence, &reply_topic(service), response_type, 1)?;
+        let watcher = |_| ReplyWatcher {
+            requests: requests.matches(),
+            maker,
+            is_due: AtomicBool::new(false),
+            work: Mutex::default(),
+            retry_ns: AtomicU64::new(0),
+            handover: Mutex::default(),
+            changes: AtomicU64::new(0),
+        };
+        let watcher = participant.watch(&request_topic(service), Role::Publisher, watcher)?;
+        Ok(ReplyPublishers { clients: BTreeMap::new(), unread: wrap(unread), wrap, watcher, seen_changes: 0 })
+    }
+
+    /// The publisher for a client's replies, or for those that no client reads if it left.
+    #[inline]
+    pub(super) fn of(&mut self, client: Gid) -> &mut P {
+        self.find(client);
+        match self.clients.get_mut(&client) {
+            Some(publisher) => publisher,
+            None => &mut self.unread,
+        }
+    }
+
+    /// The publisher for a client's replies; `None` if the client left.
+    #[inline]
+    pub(super) fn of_present(&mut self, client: Gid) -> Option<&mut P> {
+        self.find(client);
+        self.clients.get_mut(&client)
+    }
+
+    #[inline]
+    fn find(&mut self, client: Gid) {
+        self.update();
+        if !self.clients.contains_key(&client) {
+            self.wait_for_watcher();
+        }
+    }
+
+    /// A sentence for each client that is not matched.
+    pub(super) fn mismatches(&self, requests: &gantry_shm::Subscription) -> Vec<String> {
+        let maker = &self.watcher.maker;
+        let presence = maker.presence.upgrade();
+        let clients =
+            presence.and_then(|presence| presence.participant().endpoints_of(&requests.description().topic).ok());
+        let clients = clients.into_iter().flatten().map(|client| client.description);
+        let clients = clients.filter(|endpoint| endpoint.role == Role::Publisher);
+        let sentences: Vec<String> = clients.filter_map(|client| maker.mismatch(&client)).collect();
+        if sentences.is_empty() { requests.mismatches() } else { sentences }
+    }
+
+    /// Adopts the publishers of new clients, and drops those of clients that left.
+    #[inline]
+    pub(super) fn update(&mut self) {
+        let changes = self.watcher.changes.load(Acquire); // partner: `ReplyWatcher::hand_over`
+        if changes != self.seen_changes {
+            self.adopt(changes);
+        }
+    }
+
+    #[cold]
+    fn adopt(&mut self, changes: u64) {
+        self.seen_changes = changes;
+        let Handover { made, left } = std::mem::take(&mut *lock(&self.watcher.handover));
+        left.iter().for_each(|client| drop(self.clients.remove(client)));
+        self.clients.extend(made.into_iter().map(|(client, publisher)| (client, (self.wrap)(publisher))));
+    }
+
+    /// The client asked, so it has mapped its publisher, which may just now be on its way to `handover`.
+    #[cold]
+    fn wait_for_watcher(&mut self) {
+        drop(lock(&self.watcher.work));
+        self.watcher.update();
+        self.update();
+    }
+}
+
+impl Maker {
+    fn publisher(
+        &self,
+        presence: &Arc<Presence>,
+        topic: &str,
+        response_type: TypeDescription,
+        depth: u32,
+    ) -> Result<GenericPublisher> {
+        let qos = Qos::default().reliable().keep_last(depth);
+        let options = PublisherOptions { max_inline_bytes: 0, ..PublisherOptions::default() }; // responses travel in slots
+        let participant: Arc<Participant> = presence.participant().clone();
+        let engine = gantry_shm::Publisher::new(participant, &self.node, topic, response_type, qos, options)?;
+        Ok(GenericPublisher::new(engine, presence.clone()))
+    }
+
+    /// A publisher for the replies to a client that may have so many requests in flight.
+    fn for_client(&self, presence: &Arc<Presence>, client: Gid, depth: u32) -> Result<GenericPublisher> {
+        let mut response_type = self.service_type.response.clone();
+        if response_type.hash != [0; 32] {
+            response_type.definition = String::new(); // the hash tells the type, and `reply_topic` has the definition
+        }
+        self.publisher(presence, &client_reply_topic(&self.service, client), response_type, kept_replies(depth))
+    }
+
+    fn mismatch(&self, client: &EndpointDescription) -> Option<String> {
+        let (served, asks) = (&self.service_type.request, format!("{} asks", client.node));
+        type_mismatch(&self.service, (&self.node, served), (&asks, &client.message_type))
+    }
+}
+
+impl ReplyWatcher {
+    fn work(&self, work: &mut Work) {
+        // `None`: the server is being dropped.
+        let Some(presence) = self.maker.presence.upgrade() else { return };
+        if self.due_ns().is_some_and(|due_ns| due_ns <= monotonic_ns()) {
+            self.retry_ns.store(0, Relaxed);
+            work.seen_version = None;
+        }
+        let found = match self.requests.look(work.seen_version) {
+            Ok(Some(found)) => found,
+            Ok(None) => return,
+            Err(_) => return self.retry(), // a process that cannot be read
+        };
+        work.seen_version = Some(found.version);
+        let matched: BTreeSet<Gid> = found.matched.iter().map(gantry_shm::MatchedPublisher::gid).collect();
+        let left: Vec<Gid> = work.clients.difference(&matched).copied().collect();
+        work.clients.retain(|client| matched.contains(client));
+        let mut made = Vec::new();
+        for endpoint in found.endpoints {
+            let client = endpoint.gid;
+            if matched.contains(&client) && !work.clients.contains(&client) {
+                match self.maker.for_client(&presence, client, endpoint.qos.depth) {
+                    Ok(publisher) => made.push((client, publisher)),
+                    Err(error) => {
+                        let (service, node) = (&self.maker.service, &endpoint.node);
+                        tracing::warn!("{service} cannot serve a client of {node} yet: {error}");
+                        self.retry();
+                    }
+                }
+            }
+            if !work.mismatches.contains(&client)
+                && let Some(why) = self.maker.mismatch(&endpoint)
+            {
+                tracing::warn!("{why}");
+                work.mismatches.insert(client);
+            }
+        }
+        work.clients.extend(made.iter().map(|(client, _)| *client));
+        self.hand_over(made, left);
+    }
+
+    fn retry(&self) {
+        self.retry_ns.store(monotonic_ns() + RETRY_AFTER_NS, Relaxed);
+    }
+
+    fn hand_over(&self, made: Vec<(Gid, GenericPublisher)>, left: Vec<Gid>) {
+        let mut handover = lock(&self.handover);
+        let unseen: Vec<_> = left.iter().filter_map(|client| handover.made.remove(client)).collect();
+        handover.left.extend(left);
+        handover.made.extend(made);
+        drop(handover);
+        self.changes.fetch_add(1, Release); // partner: `ReplyPublishers::update`
+        drop(unseen);
+    }
+}
+
+impl Watcher for ReplyWatcher {
+    /// Called by the control thread, and by a thread that makes a client in this process. It may be called again by a
+    /// thread that it already runs on, since it makes publishers.
+    fn update(&self) {
+        self.is_due.store(true, SeqCst);
+        while self.is_due.load(SeqCst) {
+            let mut work = match self.work.try_lock() {
+                Ok(work) => work,
+                Err(TryLockError::Poisoned(work)) => work.into_inner(),
+                Err(TryLockError::WouldBlock) => return, // its holder looks at `is_due` when it has unlocked it
+            };
+            while self.is_due.swap(false, SeqCst) {
+                self.work(&mut work);
+            }
+        }
+    }
+
+    fn due_ns(&self) -> Option<u64> {
+        Some(self.retry_ns.load(Relaxed)).filter(|&retry_ns| retry_ns > 0)
+    }
+}

@@ -1,0 +1,265 @@
+//! The typed server: [`GenericService`](crate::GenericService) with the views of `S`.
+
+use super::{DEFAULT_DEPTH, reply_publishers::ReplyPublishers, request_qos, service_type::ServiceTypeDescription};
+use crate::{
+    callback::CallbackHandle,
+    error::{Error, Result},
+    node::{Node, request_topic},
+    topic::{Loan, PublishError, Publisher, Sample, Subscription},
+    wait::{TakeFuture, TakeSource, WaitSource, Waitable},
+};
+use gantry_cdr::{Kind, Service as ServiceType};
+use gantry_shm::RequestId;
+use std::{ops::Deref, time::Duration};
+
+/// Answers the requests of a service's clients; belongs to one thread at a time.
+///
+/// A service may have several servers: each gets every request, and a client uses the first response.
+///
+/// ```
+/// # use gantry_msgs::example_interfaces::srv::AddTwoInts;
+/// # fn main() -> gantry::Result<()> {
+/// # let node = gantry::Node::new("service_doc_example")?;
+/// let mut service = node.create_service::<AddTwoInts>("add_two_ints_doc_example")?;
+/// # let mut client = node.create_client::<AddTwoInts>("add_two_ints_doc_example")?;
+/// # assert!(client.wait_for_service(std::time::Duration::from_secs(10))?);
+/// # let mut question = client.loan_request()?;
+/// # (question.a, question.b) = (1, 2);
+/// # client.send_request(question)?;
+/// # assert!(service.wait(std::time::Duration::from_secs(10))?);
+/// while let Some(request) = service.take_request()? {
+///     let mut response = service.loan_response(request.id())?; // shared memory
+///     response.sum = request.a + request.b;
+///     service.send_response(request.id(), response)?;
+/// }
+/// # assert!(client.wait(std::time::Duration::from_secs(10))?);
+/// # assert_eq!(client.take_response()?.unwrap().sum, 3);
+/// # Ok(()) }
+/// ```
+///
+/// A server has memory of its own for the replies to each client, from which
+/// [`loan_response`](Service::loan_response) loans. The control thread makes it when the client comes; the server frees it
+/// when the client left and another request is taken.
+///
+/// # Real-time
+/// Data path: [`take_request`](Service::take_request), [`loan_response`](Service::loan_response),
+/// [`send_response`](Service::send_response), their variants and [`service_name`](Service::service_name), with the
+/// exceptions that they and the methods of the same kind of [`GenericPublisher`](crate::GenericPublisher) and
+/// [`GenericSubscription`](crate::GenericSubscription) name, and one more: if clients came or left since the last call,
+/// each of them takes a lock and allocates. The other methods are control path.
+pub struct Service<S: ServiceType> {
+    name: String,
+    requests: Subscription<S::Request>,
+    replies: ReplyPublishers<Publisher<S::Response>>,
+}
+
+/// A taken request, in place: it derefs to the message's view. It owns its pin: keep it, send it to another thread,
+/// drop it in any order; answer it now or later.
+///
+/// # Real-time
+/// Data path while its service exists.
+pub struct Request<S: ServiceType> {
+    sample: Sample<S::Request>,
+}
+
+impl Node {
+    /// A server of `S` under `name` (`/absolute`, `relative` to the namespace, or `~/private`).
+    ///
+    /// It has no QoS: no request is lost, and the QoS of each client says how many replies are kept for it
+    /// ([`Node::create_client_with_qos`]).
+    ///
+    /// # Errors
+    /// A name that ROS 2 does not allow; no room in shared memory.
+    pub fn create_service<S: ServiceType>(&self, name: &str) -> Result<Service<S>> {
+        let name = self.resolve_service_name(name)?;
+        let service_type = ServiceTypeDescription::of::<S>();
+        let request_type = service_type.request.clone();
+        let requests = self.quiet_subscription_on(&request_topic(&name), request_type, request_qos(DEFAULT_DEPTH))?;
+        let replies = ReplyPublishers::new(self, &name, service_type, &requests.engine, Publisher::new)?;
+        Ok(Service { name, requests: Subscription::new(requests), replies })
+    }
+
+    /// A server with a callback, to which this node's executor gives the requests one at a time, with the server to
+    /// answer them.
+    ///
+    /// # Errors
+    /// As [`Node::create_service`].
+    pub fn create_service_with_callback<S: ServiceType>(
+        &self,
+        name: &str,
+        callback: impl FnMut(&mut Service<S>, Request<S>) + Send + 'static,
+    ) -> Result<CallbackHandle>
+    where
+        Request<S>: Send,
+    {
+        let service = self.create_service::<S>(name)?;
+        Ok(self.add_callback(service, callback))
+    }
+}
+
+impl<S: ServiceType> Service<S> {
+    /// The next request, in place; `None` if there is none now. Clients take turns.
+    ///
+    /// # Errors
+    /// A sample that is no such request, which is skipped; a client whose memory is invalid, which is then excluded for
+    /// good; the process forked.
+    ///
+    /// # Real-time
+    /// One system call if the client waits because this server did not keep up.
+    #[inline]
+    pub fn take_request(&mut self) -> Result<Option<Request<S>>> {
+        self.replies.update();
+        Ok(self.requests.take()?.map(|sample| Request { sample }))
+    }
+
+    /// The next request, in place, when there is one, on any async runtime.
+    ///
+    /// # Errors
+    /// As [`Service::take_request`].
+    pub fn take_request_async(&mut self) -> TakeFuture<'_, Service<S>> {
+        TakeFuture::new(self)
+    }
+
+    /// Memory for the response to that request, of that shape, as [`Publisher::loan_with`]. It lies where the client of
+    /// the request reads its responses.
+    ///
+    /// # Errors
+    /// As there: a client that holds or leaves too many responses uses up its memory, and not that of others.
+    pub fn loan_response_with(
+        &mut self,
+        request: RequestId,
+        shape: <S::Response as Kind>::Shape<'_>,
+    ) -> Result<Loan<S::Response>> {
+        self.replies.of(request.client_gid).loan_with(shape)
+    }
+
+    /// Answers a request, now or later, with a loan for it, in place. It is no error if the client is gone.
+    ///
+    /// # Errors
+    /// The loan is for another client, or of another server; the process forked. The error returns the response.
+    #[inline]
+    pub fn send_response(
+        &mut self,
+        request: RequestId,
+        response: Loan<S::Response>,
+    ) -> std::result::Result<(), PublishError<Loan<S::Response>>> {
+        match self.replies.of_present(request.client_gid) {
+            Some(publisher) => publisher.publish(response.answering(request)).map(drop),
+            None => Ok(()),
+        }
+    }
+
+    /// The copy path: answers a request with a copy of `response`.
+    ///
+    /// # Errors
+    /// As [`Service::loan_response_with`] and [`Service::send_response`].
+    pub fn send_response_copy(&mut self, request: RequestId, response: &S::Response) -> Result<()> {
+        self.replies.of(request.client_gid).publish_copy_for(request, response).map(drop)
+    }
+
+    /// Waits until there is a request to take; `false` after `timeout`. A client of another type is no error here: that
+    /// client gets an error, and [`Service::mismatches`] shows it.
+    ///
+    /// # Errors
+    /// As [`Service::take_request`].
+    pub fn wait(&mut self, timeout: Duration) -> Result<bool> {
+        ignore_mismatch(self.requests.wait(timeout))
+    }
+
+    /// The number of clients that are matched now.
+    ///
+    /// # Errors
+    /// As [`Service::take_request`].
+    pub fn client_count(&mut self) -> Result<usize> {
+        self.requests.publisher_count()
+    }
+
+    /// A sentence for each client of this service that is not matched.
+    #[must_use]
+    pub fn mismatches(&self) -> Vec<String> {
+        self.replies.mismatches(&self.requests.engine)
+    }
+
+    /// The service's full name.
+    #[must_use]
+    pub fn service_name(&self) -> &str {
+        &self.name
+    }
+}
+
+/// The result of a wait for requests.
+pub(super) fn ignore_mismatch(waited: Result<bool>) -> Result<bool> {
+    match waited {
+        Err(Error::Engine(gantry_shm::Error::TypeMismatch { .. })) => Ok(false),
+        waited => waited,
+    }
+}
+
+impl<S: ServiceType> Service<S>
+where
+    S::Response: for<'a> Kind<Shape<'a> = ()>,
+{
+    /// Memory for the response to that request, if all responses of the type have the same length; else see
+    /// [`Service::loan_response_with`].
+    ///
+    /// # Errors
+    /// As [`Service::loan_response_with`].
+    #[inline]
+    pub fn loan_response(&mut self, request: RequestId) -> Result<Loan<S::Response>> {
+        self.loan_response_with(request, ())
+    }
+}
+
+impl<S: ServiceType> WaitSource for Service<S> {
+    fn subscription(&mut self) -> Option<&mut gantry_shm::Subscription> {
+        self.requests.subscription()
+    }
+}
+
+impl<S: ServiceType> Waitable for Service<S> {}
+
+impl<S: ServiceType> TakeSource for Service<S> {
+    type Taken = Request<S>;
+
+    fn take_next(&mut self) -> Result<Option<Request<S>>> {
+        self.take_request()
+    }
+}
+
+impl<S: ServiceType> std::fmt::Debug for Service<S> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Service({})", self.name)
+    }
+}
+
+impl<S: ServiceType> Request<S> {
+    /// The request's id, for [`Service::loan_response`] and [`Service::send_response`].
+    #[inline]
+    #[must_use]
+    pub fn id(&self) -> RequestId {
+        let info = self.sample.message_info();
+        RequestId { client_gid: info.publisher_gid, sequence: info.sequence }
+    }
+
+    /// The message, with its times and the client's gid.
+    #[inline]
+    #[must_use]
+    pub fn sample(&self) -> &Sample<S::Request> {
+        &self.sample
+    }
+}
+
+impl<S: ServiceType> Deref for Request<S> {
+    type Target = <Sample<S::Request> as Deref>::Target;
+
+    #[inline]
+    fn deref(&self) -> &Self::Target {
+        &self.sample
+    }
+}
+
+impl<S: ServiceType> std::fmt::Debug for Request<S> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.sample.fmt(f)
+    }
+}

@@ -1,0 +1,55 @@
+//! The type of a service, and the sentence about a client and a server whose types differ.
+
+use crate::topic::type_description;
+use gantry_cdr::Service as ServiceType;
+use gantry_shm::TypeDescription;
+
+/// The type of a service: a name, and the types of its requests and responses, for a program that knows them only at run
+/// time. [`Node::service_types`](crate::Node::service_types) returns the types of the servers that are there.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct ServiceTypeDescription {
+    /// ROS 2 name, as `std_srvs/srv/SetBool`.
+    pub name: String,
+    /// The type of the requests, as `std_srvs/srv/SetBool_Request`.
+    pub request: TypeDescription,
+    /// The type of the responses, as `std_srvs/srv/SetBool_Response`.
+    pub response: TypeDescription,
+}
+
+impl ServiceTypeDescription {
+    /// The type `S`.
+    #[must_use]
+    pub fn of<S: ServiceType>() -> ServiceTypeDescription {
+        ServiceTypeDescription {
+            name: S::TYPE_NAME.to_owned(),
+            request: type_description::<S::Request>(),
+            response: type_description::<S::Response>(),
+        }
+    }
+}
+
+/// The name of a service's type, by the name of the type of its requests or responses.
+pub(crate) fn service_type_name(message: &str) -> &str {
+    let service = message.strip_suffix("_Request").or_else(|| message.strip_suffix("_Response"));
+    service.unwrap_or(message)
+}
+
+/// The sentence about a server and a client whose requests, or responses, have different types; `None` if they have one.
+/// `asks` is "you ask", or "/node asks".
+pub(crate) fn type_mismatch(
+    service: &str,
+    (server, served): (&str, &TypeDescription),
+    (asks, asked): (&str, &TypeDescription),
+) -> Option<String> {
+    if served.matches(asked) {
+        return None;
+    }
+    let (served_name, asked_name) = (service_type_name(&served.name), service_type_name(&asked.name));
+    let is_served = format!("{service} is served by {server} as {served_name}");
+    if served_name != asked_name {
+        return Some(format!("{is_served}; {asks} as {asked_name}"));
+    }
+    let are_known = !served.definition.is_empty() && !asked.definition.is_empty();
+    let difference = if are_known { served.first_difference(asked) } else { String::new() };
+    Some(format!("{is_served}, and {asks} with another definition of that type{difference}"))
+}

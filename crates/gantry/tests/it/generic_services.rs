@@ -1,0 +1,128 @@
+//! Generic clients and servers beside typed ones, and what a program learns of services whose types it does not know.
+
+use crate::{services::*, support::*};
+use gantry::{ConnectionState, Error, ServiceTypeDescription};
+use gantry_msgs::{
+    example_interfaces::srv::AddTwoInts,
+    std_srvs::srv::{SetBool, Trigger},
+};
+
+tests![
+    a_generic_client_calls_a_typed_server,
+    a_generic_server_answers_a_typed_client,
+    a_generic_client_follows_its_requests_to_their_end,
+    the_types_of_servers_are_found_by_name,
+    clients_and_servers_are_explained,
+    another_definition_of_the_type_is_told,
+];
+
+/// The body of a request to add two numbers.
+fn body(a: i64, b: i64) -> Vec<u8> {
+    [a.to_le_bytes(), b.to_le_bytes()].concat()
+}
+
+fn add_two_ints() -> ServiceTypeDescription {
+    ServiceTypeDescription::of::<AddTwoInts>()
+}
+
+fn a_generic_client_calls_a_typed_server() {
+    let server = start_child("adder", "/generic_client");
+    let [found] = &node().service_types("/generic_client").unwrap()[..] else { panic!("one type") };
+    assert_eq!(found, &add_two_ints());
+    let mut client = node().create_generic_client("/generic_client", found.clone()).unwrap();
+    block_on(client.wait_for_service_async()).unwrap();
+    let response = client.call_copy(&body(40, 2), PATIENCE).unwrap();
+    assert_eq!(response.bytes(), 42i64.to_le_bytes());
+    let mut request = client.loan_request(16).unwrap();
+    request.bytes_mut().copy_from_slice(&body(1, 2));
+    assert_eq!(client.call(request, PATIENCE).unwrap().bytes(), 3i64.to_le_bytes());
+    assert_eq!(block_on(client.call_copy_async(&body(-1, 1))).unwrap().bytes(), 0i64.to_le_bytes());
+    assert_eq!(client.dropped_responses(), 0);
+    server.finish();
+}
+
+fn a_generic_server_answers_a_typed_client() {
+    let mut service = node().create_generic_service("generic_server", add_two_ints()).unwrap();
+    let mut client = client::<AddTwoInts>("generic_server");
+    for a in 0..5 {
+        ask(&mut client, a);
+        assert!(service.wait(PATIENCE).unwrap());
+        let request = service.take_request().unwrap().unwrap();
+        assert_eq!(request.bytes(), body(a, 0));
+        if a % 2 == 0 {
+            service.send_response_copy(request.id(), &(a + 1).to_le_bytes()).unwrap();
+        } else {
+            let mut response = service.loan_response(request.id(), 8).unwrap();
+            response.bytes_mut().copy_from_slice(&(a + 1).to_le_bytes());
+            service.send_response(request.id(), response).unwrap();
+        }
+        assert_eq!(outcome(&mut client).unwrap(), a + 1);
+    }
+    assert_eq!(service.client_count().unwrap(), 1);
+}
+
+fn a_generic_client_follows_its_requests_to_their_end() {
+    let (mut server, node) = (start_child("silent-server", "/generic_killed"), node());
+    let mut client = node.create_generic_client("/generic_killed", add_two_ints()).unwrap();
+    assert!(matches!(client.wait_for_service(PATIENCE), Ok(true)));
+    let id = client.send_request_copy(&body(1, 1)).unwrap();
+    assert_eq!(server.line(), "taken");
+    assert_eq!(client.pending_requests(), 1);
+    server.kill();
+    assert!(client.wait(PATIENCE).unwrap());
+    let error = client.take_response().map(drop).unwrap_err();
+    assert!(matches!(error, Error::ServerGone { sequence, .. } if sequence == id.sequence), "{error}");
+    let error = client.send_request_copy(&body(1, 1)).unwrap_err().to_string();
+    assert!(error.starts_with("no server offers /generic_killed as example_interfaces/srv/AddTwoInts; "), "{error}");
+}
+
+fn the_types_of_servers_are_found_by_name() {
+    let node = node();
+    assert!(node.service_types("types_by_name").unwrap().is_empty());
+    let trigger = node.create_service::<Trigger>("types_by_name").unwrap();
+    let _client = node.create_client::<AddTwoInts>("types_by_name").unwrap();
+    assert_eq!(node.service_types("types_by_name").unwrap(), [ServiceTypeDescription::of::<Trigger>()]);
+    let _second = node.create_service::<Trigger>("types_by_name").unwrap();
+    let _other = start_child("switch", "/types_by_name");
+    let [set_bool, trigger_again] = &node.service_types("types_by_name").unwrap()[..] else { panic!("two types") };
+    assert_eq!(
+        (set_bool, trigger_again.name.as_str()),
+        (&ServiceTypeDescription::of::<SetBool>(), "std_srvs/srv/Trigger")
+    );
+    drop(trigger);
+}
+
+fn clients_and_servers_are_explained() {
+    let (server, client) = (start_child("adder", "/explained_service"), client::<AddTwoInts>("/explained_service"));
+    let mut typed_otherwise = node().create_client::<SetBool>("/explained_service").unwrap();
+    let connections = node().explain_service("/explained_service").unwrap();
+    let (connected, others): (Vec<_>, Vec<_>) =
+        connections.iter().partition(|connection| connection.state == ConnectionState::ZeroCopy);
+    let ([connected], [other]) = (&connected[..], &others[..]) else { panic!("{connections:?}") };
+    assert_eq!((connected.client.0.as_str(), connected.server.0.as_str()), ("/tester", "/tester"));
+    assert_ne!(connected.client.1, connected.server.1, "their processes");
+    let why = "/explained_service is served by /tester as example_interfaces/srv/AddTwoInts; /tester asks as std_srvs/srv/SetBool";
+    assert!(matches!(&other.state, ConnectionState::IncompatibleType(said) if said == why), "{other}");
+    let error = typed_otherwise.send_request_copy(&Default::default()).unwrap_err().to_string();
+    assert_eq!(error.matches("/explained_service").count(), 2, "each fact once: {error}");
+    assert!(!error.contains('('), "{error}");
+    drop(client);
+    server.finish();
+}
+
+fn another_definition_of_the_type_is_told() {
+    let _service = node().create_service::<AddTwoInts>("other_definition").unwrap();
+    let mut service_type = add_two_ints();
+    service_type.response.hash = [9; 32];
+    service_type.response.definition = "int64 total\n".to_owned();
+    let mut client = node().create_generic_client("other_definition", service_type).unwrap();
+    let why = "/other_definition is served by /tester as example_interfaces/srv/AddTwoInts, and you ask with another \
+               definition of that type";
+    eventually("the client finds the server", || !client.mismatches().unwrap().is_empty());
+    let [said] = &client.mismatches().unwrap()[..] else { panic!("one server") };
+    assert!(said.starts_with(why), "{said}");
+    assert!(matches!(client.wait_for_service(std::time::Duration::ZERO), Err(Error::ServiceTypeMismatch { .. })));
+    let [connection] = &node().explain_service("other_definition").unwrap()[..] else { panic!("one pair") };
+    let said = connection.to_string();
+    assert!(said.contains("/tester asks with another definition of that type"), "{said}");
+}
