@@ -6,7 +6,7 @@ use crate::{
 };
 use gantry::Node;
 use gantry_shm::{DomainReport, EndpointDescription, Participant, Role};
-use std::{collections::BTreeMap, sync::Arc};
+use std::{collections::BTreeMap, sync::Arc, time::Instant};
 
 /// Names of topics or services, each with its types.
 pub type NamesAndTypes = BTreeMap<String, Vec<String>>;
@@ -100,6 +100,18 @@ impl Domain {
         domains.retain(|id| *id != self.node.domain_id());
         domains.retain(|id| gantry_shm::inspect(*id).ok().flatten().is_some_and(|report| is_there(&report)));
         domains
+    }
+
+    /// Sleeps until then; `false` if the program shuts down before.
+    pub fn sleep_until(&self, due: Instant) -> Result<bool> {
+        loop {
+            let left = due.saturating_duration_since(Instant::now());
+            if left.is_zero() || !gantry::ok() {
+                return Ok(gantry::ok());
+            }
+            // A shutdown ends this wait.
+            self.node.wait_for_graph_change(left)?;
+        }
     }
 
     /// The endpoints of a topic, or of all, with their types.

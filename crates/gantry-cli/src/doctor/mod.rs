@@ -108,8 +108,8 @@ impl fmt::Display for Report {
 fn bytes_text(bytes: u64) -> String {
     match bytes as f64 {
         few if few < 1e4 => format!("{bytes} B"),
-        kilo if kilo < 1e7 => format!("{:.1} kB", kilo / 1e3),
-        mega if mega < 1e10 => format!("{:.1} MB", mega / 1e6),
+        kilo if kilo < 1e6 => format!("{:.1} kB", kilo / 1e3),
+        mega if mega < 1e9 => format!("{:.1} MB", mega / 1e6),
         giga => format!("{:.1} GB", giga / 1e9),
     }
 }

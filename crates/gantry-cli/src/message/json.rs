@@ -3,15 +3,15 @@
 use gantry_dynamic::Value;
 
 /// The value as JSON.
-pub fn of(value: Value<'_>) -> serde_json::Value {
+pub fn json_of(value: Value<'_>) -> serde_json::Value {
     match value {
         Value::Bool(value) => value.into(),
         Value::Text(text) => text.into(),
         Value::WideText(text) => text.chars().collect::<String>().into(),
-        Value::List(list) => list.iter().map(of).collect(),
+        Value::List(list) => list.iter().map(json_of).collect(),
         Value::Message(message) => message
             .fields()
-            .map(|(field, value)| (field.name.clone(), of(value)))
+            .map(|(field, value)| (field.name.clone(), json_of(value)))
             .collect::<serde_json::Map<_, _>>()
             .into(),
         number => match (number.as_integer(), number.as_float()) {

@@ -4,6 +4,7 @@ mod json;
 mod python;
 mod standard;
 
+pub use json::json_of;
 pub use python::Repr;
 pub use standard::standard_type;
 
@@ -96,6 +97,6 @@ impl fmt::Display for Printed<'_> {
 /// The whole value, whatever the options of the text are.
 impl Serialize for Printed<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
-        json::of(self.value).serialize(serializer)
+        json_of(self.value).serialize(serializer)
     }
 }

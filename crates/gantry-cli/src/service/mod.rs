@@ -1,5 +1,7 @@
 //! `gantry service`.
 
+mod call;
+mod explain;
 mod info;
 mod list;
 
@@ -12,6 +14,10 @@ pub enum Command {
     List(list::Arguments),
     /// Show the type of a service, and the number of its clients and servers
     Info(info::Arguments),
+    /// Call a service and print the response
+    Call(call::Arguments),
+    /// Say of each client and server whether they are connected, or why not
+    Explain(explain::Arguments),
 }
 
 impl Command {
@@ -19,6 +25,8 @@ impl Command {
         match self {
             Command::List(arguments) => arguments.run(session),
             Command::Info(arguments) => arguments.run(session),
+            Command::Call(arguments) => arguments.run(session),
+            Command::Explain(arguments) => arguments.run(session),
         }
     }
 }
@@ -32,10 +40,26 @@ pub struct ServiceTopic<'a> {
     pub is_request: bool,
 }
 
-/// The service of a topic, by ROS 2's names: `rq/addRequest` and `rr/addReply` of `/add`; `None` for other topics.
+/// The service of a topic, by ROS 2's names: `rq/addRequest` and `rr/addReply` of `/add`, the latter also with a client behind
+/// a `#`; `None` for other topics.
 pub fn service_of_topic(topic: &str) -> Option<ServiceTopic<'_>> {
-    let inside = |prefix: &str, suffix: &str| topic.strip_prefix(prefix)?.split_once(suffix).map(|(name, _)| name);
+    let topic = topic.split_once('#').map_or(topic, |(topic, _client)| topic);
+    let inside = |prefix: &str, suffix: &str| topic.strip_prefix(prefix)?.strip_suffix(suffix);
     let half = |name, is_request| ServiceTopic { name, is_request };
     let request = inside("rq", "Request").map(|name| half(name, true));
     request.or_else(|| inside("rr", "Reply").map(|name| half(name, false))).filter(|half| half.name.starts_with('/'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn topics_of_services_are_recognised() {
+        let half = |name, is_request| Some(ServiceTopic { name, is_request });
+        assert_eq!(service_of_topic("rq/getReplyRequest"), half("/getReply", true));
+        assert_eq!(service_of_topic("rr/getReplyReply"), half("/getReply", false));
+        assert_eq!(service_of_topic("rr/addReply#a7a7"), half("/add", false));
+        assert_eq!(service_of_topic("/rq/addRequest"), None);
+    }
 }

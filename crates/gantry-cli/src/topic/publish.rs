@@ -6,7 +6,7 @@ use crate::{
     error::{Failure, Result},
     message::{Repr, TopicType, standard_type},
     names,
-    qos::{Profile, QosOptions, positive_seconds},
+    qos::{Profile, QosOptions, positive_rate, positive_seconds},
 };
 use clap::Args;
 use gantry::{GenericPublisher, TypeDescription};
@@ -50,12 +50,6 @@ pub struct Arguments {
     qos: QosOptions,
 }
 
-fn positive_rate(text: &str) -> std::result::Result<f64, String> {
-    let rate: f64 = text.parse().map_err(|_| "a number of messages in a second is needed".to_owned())?;
-    // The period is a number of nanoseconds.
-    if (1e-6..=1e9).contains(&rate) { Ok(rate) } else { Err("a rate is from 0.000001 to 1000000000".to_owned()) }
-}
-
 impl Arguments {
     pub fn run(self, session: Session) -> Result<()> {
         let domain = session.join()?;
@@ -77,7 +71,7 @@ impl Arguments {
         session.output.remark("publisher: beginning loop")?;
         let (period, mut due) = (Duration::from_secs_f64(1.0 / self.rate), Instant::now());
         for number in 1..=times.unwrap_or(u64::MAX) {
-            if !sleep_until(&domain, due)? {
+            if !domain.sleep_until(due)? {
                 return Ok(());
             }
             // Anew for each message, because `now` is the time of its publication.
@@ -89,7 +83,7 @@ impl Arguments {
             publisher.publish_copy(&bytes)?;
             due += period;
         }
-        sleep_until(&domain, Instant::now() + self.keep_alive)?;
+        domain.sleep_until(Instant::now() + self.keep_alive)?;
         Ok(())
     }
 
@@ -112,18 +106,6 @@ impl Arguments {
             let _ = publisher.wait_for_subscriptions(count, left.min(second));
         }
         Ok(gantry::ok())
-    }
-}
-
-/// Sleeps until then; `false` if the program shuts down before.
-fn sleep_until(domain: &Domain, due: Instant) -> Result<bool> {
-    loop {
-        let left = due.saturating_duration_since(Instant::now());
-        if left.is_zero() || !gantry::ok() {
-            return Ok(gantry::ok());
-        }
-        // A shutdown ends this wait.
-        domain.node.wait_for_graph_change(left)?;
     }
 }
 
