@@ -55,6 +55,11 @@ pub fn types_text(types: &[String]) -> String {
     }
 }
 
+/// A number with its noun in the singular or plural.
+pub fn count(number: usize, noun: &str, plural: &str) -> String {
+    format!("{number} {noun}{}", if number == 1 { "" } else { plural })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

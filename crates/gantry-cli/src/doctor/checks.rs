@@ -54,7 +54,7 @@ pub fn of_machine(memory: &SharedMemory, limits: &Limits, doubts: &mut Vec<Strin
     }
 }
 
-/// `all` are the reports of all domains that are shown.
+/// `all` are the reports of all domains of this user.
 pub fn of_domain(
     id: u32,
     report: &DomainReport,

@@ -1,6 +1,7 @@
 //! A domain in the report: its processes, and the sleepers of its topics.
 
-use super::{bytes_text, count, process::Process};
+use super::{bytes_text, process::Process};
+use crate::names::count;
 use gantry_shm::DomainReport;
 use serde::Serialize;
 use std::fmt;

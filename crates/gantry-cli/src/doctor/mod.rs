@@ -52,22 +52,20 @@ impl Arguments {
 
 impl Report {
     fn new(domain_id: Option<u32>) -> Result<Report> {
-        let ids = match domain_id {
-            Some(id) => vec![id],
-            None => gantry_shm::domains()?,
-        };
-        let mut reports = Vec::new();
-        for id in ids {
-            reports.extend(look(id)?.map(|report| (id, report)));
+        // Also those that are not shown: one of them may have what is missing here.
+        let mut all = Vec::new();
+        for id in gantry_shm::domains()? {
+            all.extend(look(id)?.map(|report| (id, report)));
         }
+        let shown = || all.iter().filter(|(id, _)| domain_id.is_none_or(|shown| *id == shown));
         let (machine, shared_memory, limits) = (Machine::read(), SharedMemory::read(), Limits::read());
         let (mut doubts, mut problems) = (Vec::new(), Vec::new());
         checks::of_machine(&shared_memory, &limits, &mut doubts, &mut problems);
-        for (id, report) in &reports {
-            checks::of_domain(*id, report, &reports, &mut doubts, &mut problems);
+        for (id, report) in shown() {
+            checks::of_domain(*id, report, &all, &mut doubts, &mut problems);
         }
-        let leftovers = reports.iter().flat_map(|(_, report)| report.leftovers.clone()).collect();
-        let domains = reports.iter().map(|(id, report)| Domain::new(*id, report)).collect();
+        let leftovers = shown().flat_map(|(_, report)| report.leftovers.clone()).collect();
+        let domains = shown().map(|(id, report)| Domain::new(*id, report)).collect();
         Ok(Report { machine, shared_memory, limits, domains, leftovers, doubts, problems })
     }
 }
@@ -91,7 +89,7 @@ impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}{}{}", self.machine, self.shared_memory, self.limits)?;
         if self.domains.is_empty() {
-            writeln!(f, "No Gantry program of this user runs.")?;
+            writeln!(f, "No Gantry program runs there.")?;
         }
         self.domains.iter().try_for_each(|domain| write!(f, "{domain}"))?;
         self.leftovers.iter().try_for_each(|leftover| writeln!(f, "leftover: {leftover}"))?;
@@ -112,9 +110,4 @@ fn bytes_text(bytes: u64) -> String {
         mega if mega < 1e9 => format!("{:.1} MB", mega / 1e6),
         giga => format!("{:.1} GB", giga / 1e9),
     }
-}
-
-/// A number with its noun in the singular or plural.
-fn count(number: usize, noun: &str, plural: &str) -> String {
-    format!("{number} {noun}{}", if number == 1 { "" } else { plural })
 }

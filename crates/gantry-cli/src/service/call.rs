@@ -2,13 +2,14 @@
 
 use crate::{
     cli::Session,
+    domain::Domain,
     error::{Failure, Result},
     message::{Repr, TopicType, json_of},
     names,
     qos::{positive_rate, positive_seconds},
 };
 use clap::Args;
-use gantry::{GenericClient, Node, ServiceTypeDescription};
+use gantry::{GenericClient, ServiceTypeDescription};
 use gantry_dynamic::Value;
 use serde::Serialize;
 use std::{
@@ -64,7 +65,7 @@ impl Arguments {
             false => self.values.clone(),
         };
         let end = self.timeout.map(|timeout| Instant::now() + timeout);
-        let Some(service_type) = wait_for_type(session, &domain.node, &service, &type_name, end)? else {
+        let Some(service_type) = wait_for_type(session, &domain, &service, &type_name, end)? else {
             return Ok(());
         };
         let (request_type, response_type) =
@@ -101,14 +102,14 @@ impl Arguments {
 /// Waits for a server of that type; `None` if the program shuts down.
 fn wait_for_type(
     session: Session,
-    node: &Node,
+    domain: &Domain,
     service: &str,
     type_name: &str,
     end: Option<Instant>,
 ) -> Result<Option<ServiceTypeDescription>> {
     let mut is_first = true;
     while gantry::ok() {
-        let mut types = node.service_types(service)?;
+        let mut types = domain.node.service_types(service)?;
         let names: Vec<String> = types.iter().map(|found| found.name.clone()).collect();
         types.retain(|found| found.name == type_name);
         if let Some(found) = types.pop() {
@@ -123,9 +124,10 @@ fn wait_for_type(
         }
         let left = end.map_or(WAIT, |end| end.saturating_duration_since(Instant::now()).min(WAIT));
         if left.is_zero() {
-            return Err(format!("nobody serves {service}: start its server, or compare names and domains").into());
+            domain.service(service)?;
+            return Err(format!("{service} has clients and no server: start it, or compare names and domains").into());
         }
-        node.wait_for_graph_change(left)?;
+        domain.node.wait_for_graph_change(left)?;
     }
     Ok(None)
 }

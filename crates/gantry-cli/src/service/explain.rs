@@ -1,6 +1,6 @@
 //! `gantry service explain`: a sentence for each client with each server.
 
-use crate::{cli::Session, domain::Domain, error::Result};
+use crate::{cli::Session, domain::Domain, error::Result, names::count};
 use clap::Args;
 use gantry::{ConnectionState, ServiceConnection};
 use serde::Serialize;
@@ -48,7 +48,7 @@ impl Explanation {
         let pairs: Vec<Pair> = domain.node.explain_service(service)?.into_iter().map(Pair::from).collect();
         let no_pair = match (pairs.len(), domain.node.count_services(service)?) {
             (0, 0) => Some(format!("{service} has no server: start it, or compare names and domains")),
-            (0, servers) => Some(format!("{service} has no client; {servers} servers are ready for one")),
+            (0, servers) => Some(format!("{service} has no client, and {}", count(servers, "server", "s"))),
             _ => None,
         };
         Ok(Explanation { name: service.to_owned(), pairs, no_pair })

@@ -37,16 +37,17 @@ impl Source {
         let mut is_first = true;
         loop {
             let mut types = domain.node.topic_types(&topic)?;
-            let named = |name: &str| names::long_type(name, "msg");
-            if let Some(name) = type_name.filter(|_| types.len() > 1) {
-                types.retain(|description| description.name == named(name));
+            if let Some(name) = type_name.map(|name| names::long_type(name, "msg"))
+                && !types.is_empty()
+            {
+                let published = types.iter().map(|found| found.name.as_str()).collect::<Vec<_>>().join(", ");
+                types.retain(|found| found.name == name);
+                if types.is_empty() {
+                    return Err(format!("{topic} is published as {published}, not as {name}").into());
+                }
             }
             match (types.pop(), &types[..]) {
                 (Some(description), []) => {
-                    if let Some(other) = type_name.filter(|name| named(name) != description.name) {
-                        let sentence = format!("{topic} is published as {}, not as {other}", description.name);
-                        return Err(sentence.into());
-                    }
                     let topic_type = TopicType::new(&description)?;
                     let qos = options.qos_for(&domain.node.publishers_info_by_topic(&topic)?);
                     let mut subscription = domain.node.create_generic_subscription(&topic, description, qos)?;

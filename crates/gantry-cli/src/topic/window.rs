@@ -141,7 +141,7 @@ mod tests {
         let mut periods = Periods::new(3);
         periods.add(ms(0));
         assert_eq!(periods.rate(), None, "one message has no period");
-        [1000, 1500, 2000, 2500].map(|time| periods.add(ms(time)));
+        [1000, 1500, 2000, 2500].into_iter().for_each(|time| periods.add(ms(time)));
         let rate = periods.rate().unwrap();
         assert_eq!(rate.to_string(), "average rate: 2.000\n\tmin: 0.500s max: 0.500s std dev: 0.00000s window: 3\n");
         assert_eq!(periods.rate(), None, "nothing new came");
