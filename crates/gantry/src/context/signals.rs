@@ -27,13 +27,17 @@ pub(super) fn install() -> io::Result<()> {
         return Ok(());
     }
     let is_last = Arc::new(AtomicBool::new(false));
-    let mut signals = Signals::new([SIGINT, SIGTERM])?;
+    // The handlers run in this order. A first signal finds the flag clear, sets it, and then wakes the thread, which sets it, too.
     for signal in [SIGINT, SIGTERM] {
-        // In this order: a first signal finds the flag clear and sets it.
         flag::register_conditional_default(signal, is_last.clone())?;
         flag::register(signal, is_last.clone())?;
     }
+    let mut signals = Signals::new([SIGINT, SIGTERM])?;
+    let came_before = is_last.load(SeqCst);
     let serve = move || {
+        if came_before {
+            shutdown();
+        }
         for signal in signals.forever() {
             let name = if signal == SIGINT { "SIGINT" } else { "SIGTERM" };
             crate::log::info("", format_args!("{name}: shuts down; the next one ends the process at once"));
