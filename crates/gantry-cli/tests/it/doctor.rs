@@ -97,7 +97,7 @@ fn a_reader_that_does_not_take_is_a_doubt() {
     let mut publisher = node.create_publisher::<Int32>("a", Qos::default()).unwrap();
     let mut subscription = node.create_subscription::<Int32>("a", Qos::default().keep_last(2)).unwrap();
     assert_eq!(subscription.publisher_count().unwrap(), 1);
-    let mut publish = |count| (0..count).for_each(|data| drop(publisher.publish_copy(&Int32 { data }).unwrap()));
+    let mut publish = |count| (0..count).map(|data| publisher.publish_copy(&Int32 { data }).unwrap()).sum::<u64>();
     publish(2);
     assert!(!prints(86, &["doctor"]).contains("has not taken"));
     publish(3);
