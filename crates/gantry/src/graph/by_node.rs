@@ -1,9 +1,9 @@
 //! The graph of one node: the topics and services on which it has endpoints.
 
-use super::{NamesAndTypes, REQUEST_TYPE_SUFFIX};
+use super::names_and_types::{NamesAndTypes, by_name, service, topic};
 use crate::{
     error::{Error, Result},
-    node::{Node, ServiceTopic, request_topic, service_topic},
+    node::{Node, request_topic},
 };
 use gantry_shm::{EndpointDescription, Role};
 
@@ -52,7 +52,7 @@ impl Node {
             return Err(Error::UnknownNode { node: node.to_owned(), domain_id: self.domain_id() });
         }
         let own = entries.into_iter().filter(|entry| entry.node == node && entry.role == role);
-        Ok(super::by_name(own.filter_map(|entry| shown(&entry))))
+        Ok(by_name(own.filter_map(|entry| shown(&entry))))
     }
 
     /// The number of clients of a service; the name is resolved as for this node's services.
@@ -76,17 +76,4 @@ impl Node {
         let requests = self.participant().endpoints_of(&request_topic(&self.resolve_service_name(service)?))?;
         Ok(requests.into_iter().filter(|endpoint| endpoint.description.role == role).count())
     }
-}
-
-/// A topic with its type; `None` for the topics of services.
-pub(super) fn topic(endpoint: &EndpointDescription) -> Option<(String, String)> {
-    let EndpointDescription { topic, message_type, .. } = endpoint;
-    service_topic(topic).is_none().then(|| (topic.clone(), message_type.name.clone()))
-}
-
-/// The service with its type whose requests go over a topic; `None` for other topics.
-pub(super) fn service(endpoint: &EndpointDescription) -> Option<(String, String)> {
-    let Some(ServiceTopic::Request(service)) = service_topic(&endpoint.topic) else { return None };
-    let name = &endpoint.message_type.name;
-    Some((service.to_owned(), name.strip_suffix(REQUEST_TYPE_SUFFIX).unwrap_or(name).to_owned()))
 }

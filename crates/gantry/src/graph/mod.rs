@@ -6,31 +6,15 @@
 mod by_node;
 mod endpoint_info;
 mod graph_events;
+mod names_and_types;
 
 pub use endpoint_info::{Connection, EndpointType, TopicEndpointInfo};
 pub use graph_events::{GraphEntity, GraphEvent, GraphEvents};
 
 use crate::{error::Result, node::Node};
 use gantry_shm::{EndpointDescription, Role};
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    time::Duration,
-};
-
-/// The suffix of a service's request type.
-const REQUEST_TYPE_SUFFIX: &str = "_Request";
-
-/// Names of topics or services, each with its types; several types if endpoints disagree.
-type NamesAndTypes = BTreeMap<String, Vec<String>>;
-
-/// Pairs of a name and a type by name, each type once.
-fn by_name(pairs: impl Iterator<Item = (String, String)>) -> NamesAndTypes {
-    let mut found: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-    for (name, type_name) in pairs {
-        found.entry(name).or_default().insert(type_name);
-    }
-    found.into_iter().map(|(name, types)| (name, types.into_iter().collect())).collect()
-}
+use names_and_types::{NamesAndTypes, by_name, service, topic};
+use std::time::Duration;
 
 impl Node {
     /// The full names of all nodes of the domain, sorted; a name is repeated for each node that has it.
@@ -50,7 +34,7 @@ impl Node {
     /// # Errors
     /// As [`Node::node_names`].
     pub fn topic_names_and_types(&self) -> Result<NamesAndTypes> {
-        self.names_and_types(by_node::topic)
+        self.names_and_types(topic)
     }
 
     /// The services that have servers or clients, each with their types.
@@ -58,7 +42,7 @@ impl Node {
     /// # Errors
     /// As [`Node::node_names`].
     pub fn service_names_and_types(&self) -> Result<NamesAndTypes> {
-        self.names_and_types(by_node::service)
+        self.names_and_types(service)
     }
 
     fn names_and_types(
