@@ -231,7 +231,7 @@ impl Stage {
         let mut description = self.description.clone();
         description.qos = Qos { depth: input.byte().into(), ..qos };
         let topic = self.domain.topic(TOPIC);
-        let joining = PendingConnection::new(&self.domain, &description, &name, &qos);
+        let joining = PendingConnection::new(&self.domain, &description, &name, &qos, true);
         if let Some(mut connection) = believed(joining.and_then(|joining| joining.join(&self.domain, topic, 1))) {
             let (mut losses, mut held) = (Losses::default(), Vec::new());
             for _ in 0..bytes.len() + 4 {

@@ -200,6 +200,18 @@ pub enum Error {
         slow_readers: String,
     },
 
+    /// A subscription holds as many samples as it may.
+    #[error(
+        "the subscription to {topic} holds {limit} samples of one publisher, as many as it may; drop some before it takes \
+         more, or allow it more (set_max_held_samples)"
+    )]
+    TooManyHeld {
+        /// The subscription's topic.
+        topic: String,
+        /// The most samples that it may hold.
+        limit: usize,
+    },
+
     /// The memory in which a reader pins samples cannot be mapped, so that no sample that it may hold is reclaimed.
     #[error("cannot map the reader records of topic {topic}, so no slot is reclaimed: {why}")]
     UnmappedReader {

@@ -33,8 +33,9 @@
 //! Messages come from `.msg` files: ROS 2's are in `gantry-msgs`, your own need a `build.rs` of three lines
 //! (`gantry-idl`). The copy path, [`Publisher::publish_copy`] and [`Subscription::take_copy`], uses owned structs.
 //!
-//! Endpoints match when they are made. The control thread of each process discovers endpoints that come or leave later;
-//! an endpoint applies the changes at its next call.
+//! Endpoints of one process match when they are made, whatever is made first. The control thread of each process discovers
+//! the endpoints of other processes. A subscription that was there before a publisher gets that publisher's first message,
+//! too, if it is still kept.
 //!
 //! Services work in the same way: [`Node::create_service`], [`Node::create_client`]. Requests and responses of any size
 //! are built and read in place.
@@ -115,8 +116,8 @@ pub use service::{
 };
 pub use time::{Clock, Tick, Timer};
 pub use topic::{
-    GenericLoan, GenericPublisher, GenericSample, GenericSubscription, Loan, PublishError, Publisher, Sample,
-    Subscription,
+    GenericLoan, GenericPublisher, GenericSample, GenericSubscription, Loan, MessageInfo, PublishError, Publisher,
+    Sample, Subscription,
 };
 pub use wait::{TakeFuture, TakeSource, Waitable};
 

@@ -53,16 +53,17 @@ pub(crate) trait ControlTask: Send + Sync {
     }
 }
 
-/// A task, with its topic.
-type Task = (TopicIndex, Arc<dyn ControlTask>);
+/// A task, with the side of the topic whose joins and leaves it follows.
+type Task = (TopicIndex, Side, Arc<dyn ControlTask>);
+/// The same, as long as its owner keeps it.
+type WeakTask = (TopicIndex, Side, Weak<dyn ControlTask>);
 
 #[derive(Default)]
 struct Shared {
     stop: AtomicBool,
     /// The thread probes every [`LIVENESS_POLL_PERIOD`], so it need not be woken for one task more.
     is_polling: AtomicBool,
-    /// Each with its topic.
-    tasks: Mutex<Vec<(TopicIndex, Weak<dyn ControlTask>)>>,
+    tasks: Mutex<Vec<WeakTask>>,
 }
 
 /// The thread's handle; dropping it ends the thread.
@@ -90,8 +91,15 @@ impl Control {
         // (3) The update sees the generation, or the process that raised it sees our bit.
         sleep::enter([self.domain.board.line(topic).watchers(side)].into_iter(), self.domain.control_waiter);
         let weak: Weak<dyn ControlTask> = Arc::downgrade(task) as Weak<dyn ControlTask>;
-        self.shared.tasks.lock().unwrap_or_else(PoisonError::into_inner).push((topic, weak));
+        self.shared.tasks.lock().unwrap_or_else(PoisonError::into_inner).push((topic, side, weak));
         task.update(&self.domain);
+    }
+
+    /// Updates this process's tasks that follow that side of the topic, on the calling thread: they need not wait for the control
+    /// thread.
+    pub(crate) fn update(&self, topic: TopicIndex, side: Side) {
+        let follows = |task: &&Task| (task.0, task.1) == (topic, side);
+        living(&self.shared).iter().filter(follows).for_each(|(_, _, task)| task.update(&self.domain));
     }
 
     /// Has the thread update all its tasks now.
@@ -146,8 +154,8 @@ fn run(domain: &Arc<Domain>, shared: &Shared) {
         let now_ns = monotonic_ns();
         // Without a ring, only the tasks that are due need an update.
         let is_for_all = seen_rings.replace(rings) != Some(rings) || Instant::now() >= next_probe;
-        let is_due = |(_, task): &&Task| is_for_all || task.due_ns().is_some_and(|due_ns| due_ns <= now_ns);
-        pace.round(domain, || tasks.iter().filter(is_due).for_each(|(_, task)| task.update(domain)));
+        let is_due = |(_, _, task): &&Task| is_for_all || task.due_ns().is_some_and(|due_ns| due_ns <= now_ns);
+        pace.round(domain, || tasks.iter().filter(is_due).for_each(|(_, _, task)| task.update(domain)));
         if Instant::now() >= next_probe {
             // A failure is tried again at the next probe.
             let _ = domain.reap_dead();
@@ -157,18 +165,18 @@ fn run(domain: &Arc<Domain>, shared: &Shared) {
             }
         }
         let is_polling = poll_liveness(domain, shared, &tasks, &mut poll_until);
-        let awaiting_news: Vec<&Task> = tasks.iter().filter(|(_, task)| task.awaits_news()).collect();
+        let awaiting_news: Vec<&Task> = tasks.iter().filter(|(_, _, task)| task.awaits_news()).collect();
         notifies = !awaiting_news.is_empty();
-        let sleepers = awaiting_news.iter().map(|&&(topic, _)| &domain.board.line(topic).sleepers);
+        let sleepers = awaiting_news.iter().map(|&&(topic, _, _)| &domain.board.line(topic).sleepers);
         let mut limit = next_probe.saturating_duration_since(Instant::now());
         if is_polling {
             limit = limit.min(LIVENESS_POLL_PERIOD);
         }
-        if let Some(due_ns) = tasks.iter().filter_map(|(_, task)| task.due_ns()).min() {
+        if let Some(due_ns) = tasks.iter().filter_map(|(_, _, task)| task.due_ns()).min() {
             limit = limit.min(Duration::from_nanos(due_ns.saturating_sub(monotonic_ns())).max(MIN_PAUSE));
         }
         sleep::sleep(domain.board.bell(bell), rings, bell, sleepers, limit, || {
-            awaiting_news.iter().filter(|(_, task)| task.notify_news()).count() > 0
+            awaiting_news.iter().filter(|(_, _, task)| task.notify_news()).count() > 0
         });
     }
 }
@@ -182,7 +190,7 @@ fn poll_liveness(domain: &Domain, shared: &Shared, tasks: &[Task], poll_until: &
         shared.is_polling.store(false, SeqCst); // before the tasks are asked: a task that begins after that wakes us
         *poll_until = None;
     }
-    let deaths: Vec<bool> = tasks.iter().filter_map(|(_, task)| task.has_unannounced_death(domain)).collect();
+    let deaths: Vec<bool> = tasks.iter().filter_map(|(_, _, task)| task.has_unannounced_death(domain)).collect();
     if !deaths.is_empty() {
         shared.is_polling.store(true, SeqCst);
         *poll_until = Some(now + PROBE_PERIOD);
@@ -198,6 +206,6 @@ fn poll_liveness(domain: &Domain, shared: &Shared, tasks: &[Task], poll_until: &
 fn living(shared: &Shared) -> Vec<Task> {
     let mut tasks = shared.tasks.lock().unwrap_or_else(PoisonError::into_inner);
     let mut living = Vec::with_capacity(tasks.len());
-    tasks.retain(|(topic, weak)| weak.upgrade().map(|strong| living.push((*topic, strong))).is_some());
+    tasks.retain(|(topic, side, weak)| weak.upgrade().map(|strong| living.push((*topic, *side, strong))).is_some());
     living
 }

@@ -14,7 +14,7 @@ use crate::{
         entry::{Entry, InlineInfo, InlineWord},
         layout::*,
         prefetch,
-        reader::{Reader, Start, Taken, free_pin},
+        reader::{COPIED, Reader, Start, Taken, free_pin},
         sleep::{Side, WaiterIndex},
         sync::Ordering::*,
     },
@@ -42,6 +42,7 @@ pub struct Losses {
 pub(crate) struct Connection {
     domain: Arc<Domain>,
     topic: TopicIndex,
+    topic_name: String,
     pub(crate) mapping: Arc<PublisherMapping>,
     reader: Reader,
     /// The first is the record with cursor and depth; the others hold more pins when many samples are held.
@@ -56,8 +57,12 @@ pub(crate) struct Connection {
     kept_from: Option<u64>,
     /// The newest sample at the join: the samples up to it are history.
     history_end: u64,
-    /// Samples that left the history before they were taken.
+    /// The first sequence that it was to take.
+    first: u64,
+    /// Samples that left the history before they were taken, without those before the first look at this publisher.
     pub(crate) lost: u64,
+    /// The most samples of this publisher's slots that may be held at once.
+    pub(crate) max_held_samples: usize,
     /// The next sample, taken early to compare its time.
     peeked: Option<Sample>,
     /// The publisher left or died: the connection is dropped after its last sample.
@@ -75,6 +80,7 @@ pub(crate) fn record_words(publisher: &Qos, subscription: &Qos) -> (u32, u32) {
 /// A connection before its join: its record is there, but the publisher does not look for it yet. Several are made before the
 /// generation is raised, once.
 pub(crate) struct PendingConnection {
+    topic_name: String,
     mapping: Arc<PublisherMapping>,
     record: Arc<OwnedRecord>,
     start: Start,
@@ -84,13 +90,14 @@ pub(crate) struct PendingConnection {
 }
 
 impl PendingConnection {
-    /// Maps the publisher and makes the record, with a cursor that wants everything. `NotFound` in the error if the publisher
-    /// left meanwhile.
+    /// Maps the publisher and makes the record, with a cursor that wants everything. `is_older`: the publisher was there before
+    /// the subscription, which misses what was published until now. `NotFound` in the error if the publisher left meanwhile.
     pub(crate) fn new(
         domain: &Arc<Domain>,
         publisher: &EndpointDescription,
         file_name: &str,
         qos: &Qos,
+        is_older: bool,
     ) -> Result<PendingConnection> {
         let mapping = Arc::new(PublisherMapping::open(&domain.directory, file_name, publisher.key)?);
         mapping.region.prefault_new(&domain.directory);
@@ -100,13 +107,15 @@ impl PendingConnection {
         let start = match qos.durability {
             Durability::TransientLocal => Start::History(depth.min(offered).into()),
             // Read before the record is visible: a sample that is published after its publisher saw the record must be taken.
-            Durability::Volatile => Start::At(mapping.newest()?.1 + 1),
+            Durability::Volatile if is_older => Start::At(mapping.newest()?.1 + 1),
+            Durability::Volatile => Start::At(1),
         };
         let record = domain.process.take_record(&domain.directory, publisher.key, state, depth)?;
         let record = OwnedRecord::new(domain.clone(), mapping.clone(), record);
         let is_gating = state == READER_GATING;
         let lifespan_ns = limit_ns(publisher.qos.lifespan);
-        Ok(PendingConnection { mapping, record, start, depth, is_gating, lifespan_ns })
+        let topic_name = publisher.topic.clone();
+        Ok(PendingConnection { topic_name, mapping, record, start, depth, is_gating, lifespan_ns })
     }
 
     /// Joins: chooses the first sample. `generation` was raised after [`PendingConnection::new`], so that a publisher that
@@ -115,9 +124,11 @@ impl PendingConnection {
         let (ring, newest) = self.mapping.newest()?;
         let limits = (self.depth.into(), self.mapping.inline_bytes().min(self.mapping.payload_bytes));
         let reader = Reader::new(self.mapping.header, ring, self.record.record, limits, self.start);
+        let first = reader.next;
         let connection = Connection {
             domain: domain.clone(),
             topic,
+            topic_name: self.topic_name,
             mapping: self.mapping,
             reader,
             records: vec![self.record],
@@ -126,7 +137,9 @@ impl PendingConnection {
             joined_generation: generation,
             kept_from: None,
             history_end: if matches!(self.start, Start::History(_)) { newest } else { 0 },
+            first,
             lost: 0,
+            max_held_samples: usize::MAX,
             peeked: None,
             is_gone: false,
         };
@@ -222,6 +235,9 @@ impl Connection {
     /// The next sample; `entry` is what [`Reader::look`] found.
     fn take_entry(&mut self, mut entry: Entry, losses: &mut Losses) -> Result<Option<Sample>, Box<Error>> {
         for _ in 0..MAX_RING_CHANGES {
+            if !matches!(entry, Entry::Inline(_)) {
+                self.check_held()?; // also if the sample is gone: the next may be in a slot
+            }
             if let Entry::Slot(offset) = entry {
                 let length_bytes = self.reader.ring.length_hint(self.reader.next);
                 prefetch::message(self.mapping.hint(offset, length_bytes)?, length_bytes, prefetch::for_reading);
@@ -269,7 +285,9 @@ impl Connection {
         } else {
             0
         };
-        self.lost = self.lost.saturating_add(passed);
+        if first > self.first {
+            self.lost = self.lost.saturating_add(passed);
+        }
         losses.before_matched = losses.before_matched.saturating_add(before_matched);
         losses.overwritten = losses.overwritten.saturating_add(passed - before_matched);
     }
@@ -366,6 +384,21 @@ impl Connection {
             // A number beyond the board is taken modulo its lines: a superfluous ring.
             self.domain.board.bell(WaiterIndex(blocked as usize - 1)).ring();
         }
+    }
+
+    /// An error if as many samples are held as may be. One that was copied does not count: its publisher can use its memory again.
+    #[inline]
+    fn check_held(&self) -> Result<(), Box<Error>> {
+        if self.max_held_samples == usize::MAX {
+            return Ok(());
+        }
+        let pins = self.records.iter().flat_map(|owned| owned.record.pins.iter());
+        // Relaxed: a sample that is dropped on another thread meanwhile may count.
+        let held = pins.filter(|pin| !matches!(pin.load(Relaxed), 0 | COPIED)).count();
+        if held < self.max_held_samples {
+            return Ok(());
+        }
+        Err(Error::TooManyHeld { topic: self.topic_name.clone(), limit: self.max_held_samples }.into())
     }
 
     /// The place of a free pin; one more record if all are in use.

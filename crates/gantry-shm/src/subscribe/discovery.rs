@@ -61,6 +61,9 @@ pub(crate) struct Discovered {
     pub(crate) failure: Option<String>,
     /// Not all publishers could be joined: the time of the next attempt, CLOCK_MONOTONIC.
     retry_ns: Option<u64>,
+    /// The keys of the publishers that were there at the first look, so before the subscription. It was there before all others,
+    /// and takes their samples from the first on.
+    older_publishers: Option<Vec<u64>>,
     pub(crate) listener: Listener,
     /// The subscription is gone.
     is_closed: bool,
@@ -106,6 +109,8 @@ impl PublisherDiscovery {
         if !discovered.mismatches.is_empty() {
             discovered.retry_ns = Some(monotonic_ns() + RETRY_AFTER_NS);
         }
+        let all_keys = || there.iter().map(|(_, publisher)| publisher.key).collect();
+        let older_publishers = discovered.older_publishers.take().unwrap_or_else(all_keys);
         let mut joining = Vec::new();
         for (peer, publisher) in &there {
             if discovered.joined.iter().any(|joined| joined.mapping.key == publisher.key) {
@@ -123,12 +128,14 @@ impl PublisherDiscovery {
                 continue;
             }
             let file_name = publisher_file_name(&peer.id, publisher.number);
-            let pending = || PendingConnection::new(domain, publisher, &file_name, &self.description.qos);
+            let is_older = older_publishers.contains(&publisher.key);
+            let pending = || PendingConnection::new(domain, publisher, &file_name, &self.description.qos, is_older);
             match domain.check_own_name(&publisher.topic).and_then(|()| pending()) {
                 Ok(pending) => joining.push(pending),
                 Err(error) => discovered.add(Err(error)),
             }
         }
+        discovered.older_publishers = Some(older_publishers);
         if joining.is_empty() {
             return Ok(());
         }
@@ -242,10 +249,13 @@ impl ControlTask for PublisherDiscovery {
             domain.board.topic_changed(self.topic, Side::Publishers);
         }
         discovered.forget_gone();
-        discovered.joined.iter().for_each(|joined| joined.mapping.region.prefault_new(&domain.directory));
+        let mappings: Vec<Arc<PublisherMapping>> =
+            discovered.joined.iter().map(|joined| joined.mapping.clone()).collect();
         let waker = if discovered.version == version { None } else { discovered.listener.waker.take() };
         let mut mismatches = discovered.mismatches.clone();
-        drop(guard); // the task that wakes up, and the listener, may lock it
+        // The task that wakes up, and the listener, may lock it; a take goes on without the result if system calls are made under it.
+        drop(guard);
+        mappings.iter().for_each(|mapping| mapping.region.prefault_new(&domain.directory));
         waker.into_iter().for_each(Waker::wake);
         if let Some(listener) = self.mismatch_listener.get() {
             mismatches.retain(|why| !known.contains(why));

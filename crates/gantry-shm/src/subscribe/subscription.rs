@@ -28,6 +28,9 @@ use std::{
     time::{Duration, Instant},
 };
 
+/// Looks at the lock of the discovery before a take goes on without its result: some microseconds.
+const ADOPTION_ATTEMPTS: usize = 200;
+
 /// A subscription: it takes samples of all matched publishers of its topic, in place.
 ///
 /// [`Subscription::take`] is on the data path: no allocation, no lock, no system call. The waits spin for a bounded time (not at
@@ -55,6 +58,7 @@ pub struct Subscription {
     /// A connection may have samples from before its join: these are taken oldest first.
     may_have_history: bool,
     losses: Losses,
+    max_held_samples: usize,
     event_fd: Option<EventFd>,
     /// `None` while it waits.
     waiter: Option<Waiter>,
@@ -96,6 +100,7 @@ impl Subscription {
             next_connection: 0,
             may_have_history: false,
             losses: Losses::default(),
+            max_held_samples: usize::MAX,
             event_fd: None,
             waiter,
         };
@@ -113,7 +118,8 @@ impl Subscription {
     /// [`Losses::expired`].
     ///
     /// # Errors
-    /// The memory of a publisher is corrupt (it is then left out for good); no room for more pins; the process forked.
+    /// The memory of a publisher is corrupt (it is then left out for good); as many samples are held as may be
+    /// ([`Subscription::set_max_held_samples`]); no room for more pins; the process forked.
     ///
     /// # Real-time
     /// When publishers came or went since the last call, or more samples are held than ever before, the list of publishers or of
@@ -232,6 +238,14 @@ impl Subscription {
     pub fn set_busy_wait(&mut self, on: bool) {
         let waiter = self.waiter.get_or_insert_with(|| Waiter::new(self.domain.clone()));
         waiter.set_busy_wait(on);
+    }
+
+    /// Sets the most samples of one publisher that may be held at once; the default is no limit. A take beyond it fails, and the
+    /// sample stays: a subscription that holds too many harms itself and not its publishers, whose memory they are. Samples that
+    /// travel inline are copies and do not count. No allocation, lock or system call.
+    pub fn set_max_held_samples(&mut self, limit: usize) {
+        self.max_held_samples = limit;
+        self.connections.iter_mut().for_each(|connection| connection.max_held_samples = limit);
     }
 
     /// Waits until there is something to take, or [`Subscription::publishers`] changed; `false` if neither happened within
@@ -394,7 +408,8 @@ impl Subscription {
         self.losses
     }
 
-    /// The samples of each of [`Subscription::publishers`] that left its history before they were taken, matched or not.
+    /// The samples of each of [`Subscription::publishers`] that left its history before they were taken. Those that had left it
+    /// at the first look at that publisher do not count.
     pub fn lost_by_publisher(&self) -> impl Iterator<Item = (Gid, u64)> {
         self.connections.iter().map(|connection| (Gid(connection.mapping.gid), connection.lost))
     }
@@ -458,12 +473,16 @@ impl Subscription {
         self.apply_discovered(&mut discovery.discovered());
     }
 
-    /// Applies the result of the control thread, unless a discovery is under way.
+    /// Applies the result of the control thread, unless a discovery is under way. The control thread also locks it for some
+    /// microseconds to find that there is nothing new, which is waited for: a publisher of this process is joined already.
     #[cold]
     fn try_apply_discovered(&mut self) {
         let discovery = self.discovery.clone();
-        if let Ok(mut discovered) = discovery.discovered.try_lock() {
-            self.apply_discovered(&mut discovered);
+        for _ in 0..ADOPTION_ATTEMPTS {
+            if let Ok(mut discovered) = discovery.discovered.try_lock() {
+                return self.apply_discovered(&mut discovered);
+            }
+            std::hint::spin_loop();
         }
     }
 
@@ -474,6 +493,7 @@ impl Subscription {
             self.connections_version += 1;
             for connection in &mut self.connections {
                 connection.is_gone = !discovered.is_present(connection.mapping.key);
+                connection.max_held_samples = self.max_held_samples;
             }
             let wants_history = self.discovery.description.qos.durability == Durability::TransientLocal;
             self.may_have_history = wants_history && self.connections.iter().any(Connection::is_in_history);

@@ -12,6 +12,7 @@ tests![
     keep_last_overwrites_the_oldest_and_counts_it,
     a_held_sample_is_never_overwritten,
     more_samples_can_be_held_than_a_reader_record_has_pins,
+    a_subscription_that_holds_too_many_samples_harms_itself,
     a_late_joiner_gets_the_history_only_if_it_is_transient_local,
     a_deeper_reader_makes_the_publisher_keep_more,
     keep_all_keeps_a_burst,
@@ -115,6 +116,36 @@ fn more_samples_can_be_held_than_a_reader_record_has_pins() {
     }
     let numbers: Vec<u64> = even.iter().map(|sample| check(sample.bytes())).collect();
     assert_eq!(numbers, (1..=100).map(|n| 2 * n).collect::<Vec<u64>>());
+}
+
+fn a_subscription_that_holds_too_many_samples_harms_itself() {
+    let root = Root::new();
+    let participant = root.join();
+    let bytes = 1 << 20;
+    let options = PublisherOptions { max_memory_bytes: Some(32 << 20), ..PublisherOptions::default() };
+    let mut publisher = publisher_with(&participant, bytes, Qos::default().keep_last(1), options);
+    let mut hoarder = subscription(&participant, bytes, Qos::default().keep_last(1));
+    let mut other = subscription(&participant, bytes, Qos::default().keep_last(1));
+    match_up(&mut publisher, &mut hoarder);
+    match_up(&mut publisher, &mut other);
+    hoarder.set_max_held_samples(7);
+    let mut held = Vec::new();
+    for number in 0..100 {
+        let mut loan = publisher.loan(bytes).unwrap();
+        fill(loan.bytes_mut(), number);
+        publisher.publish(loan, SourceTime::now()).unwrap();
+        assert_eq!(check(other.take().unwrap().unwrap().bytes()), number);
+        match hoarder.take() {
+            Ok(sample) => held.push(sample.unwrap()),
+            Err(error) => {
+                assert!(matches!(&error, Error::TooManyHeld { limit: 7, topic } if topic == "/chatter"), "{error}");
+                assert_eq!(held.len(), 7);
+            }
+        }
+    }
+    assert_eq!(held.iter().map(|sample| check(sample.bytes())).collect::<Vec<_>>(), [0, 1, 2, 3, 4, 5, 6]);
+    held.remove(3);
+    assert_eq!(check(hoarder.take().unwrap().unwrap().bytes()), 99);
 }
 
 fn a_late_joiner_gets_the_history_only_if_it_is_transient_local() {

@@ -105,6 +105,8 @@ fn play_of_tests(role: &str, arguments: &[String], participant: Arc<Participant>
         "exec" => crate::death::exec_when_told(&participant),
         // Takes all samples and counts them.
         "count" => crate::growth::count(&participant, arguments[2].parse().unwrap()),
+        // Makes publishers that publish and are dropped at once.
+        "shoot" => crate::first_samples::shoot(&participant, arguments[2].parse().unwrap()),
         // Has a history for late joiners.
         "history" => crate::history::publish_a_third(&participant, arguments[2].parse().unwrap()),
         // Fills a small file system.

@@ -13,6 +13,7 @@ mod control;
 mod death;
 mod descriptor;
 mod files;
+mod first_samples;
 mod fork;
 mod gating;
 mod graph;
@@ -53,6 +54,7 @@ fn main() -> std::process::ExitCode {
         death::TESTS,
         descriptor::TESTS,
         files::TESTS,
+        first_samples::TESTS,
         gating::TESTS,
         graph::TESTS,
         growth::TESTS,

@@ -30,8 +30,14 @@ fn request_qos(depth: u32) -> Qos {
     Qos { depth, ..Qos::default().reliable().keep_all() }
 }
 
-/// The replies that are kept for a client of that depth, at both ends: those to requests in flight, and as many late ones to
-/// requests that it gave up. The depth may be another process's.
+/// The requests of a client of that depth that its publisher keeps for a server that leaves them, while other servers answer
+/// them or the client gives them up; then the client waits for that server. The depth may be another process's.
+fn kept_requests(depth: u32) -> u32 {
+    4 * depth.clamp(1, MAX_CLIENT_DEPTH)
+}
+
+/// The replies that are kept for a client of that depth, at both ends. So many that a server may answer all requests that it
+/// left at once, and nothing that the client waits for is overwritten.
 fn kept_replies(depth: u32) -> u32 {
-    2 * depth.clamp(1, MAX_CLIENT_DEPTH)
+    kept_requests(depth) + 2 * depth.clamp(1, MAX_CLIENT_DEPTH)
 }

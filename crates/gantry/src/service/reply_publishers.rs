@@ -2,8 +2,8 @@
 //!
 //! So the replies to a client are kept for that client alone, whatever the others do. The control thread makes a publisher
 //! when a client is matched, and a client counts a server as ready when it has mapped that publisher; therefore a client
-//! that asks can be answered. Invariant: `ReplyWatcher::work` is locked while publishers are made, so a server that locked
-//! it has all of them.
+//! that asks can be answered. Invariant: a publisher that a client can map is in `Handover::made`, or its client is
+//! `Handover::making`.
 
 use super::{
     kept_replies,
@@ -22,7 +22,7 @@ use gantry_shm::{
 use std::{
     collections::{BTreeMap, BTreeSet},
     sync::{
-        Arc, Mutex, TryLockError, Weak,
+        Arc, Condvar, Mutex, TryLockError, Weak,
         atomic::{AtomicBool, AtomicU64, Ordering::*},
     },
 };
@@ -51,6 +51,8 @@ struct ReplyWatcher {
     /// When the work is to be tried again; 0: never.
     retry_ns: AtomicU64,
     handover: Mutex<Handover>,
+    /// `Handover::making` changed.
+    is_made: Condvar,
     /// Counts the changes of `handover`.
     changes: AtomicU64,
 }
@@ -75,6 +77,8 @@ struct Work {
 /// The changes that the server has not seen.
 #[derive(Default)]
 struct Handover {
+    /// The client whose publisher is being made.
+    making: Option<Gid>,
     made: BTreeMap<Gid, GenericPublisher>,
     left: Vec<Gid>,
 }
@@ -101,6 +105,7 @@ impl<P> ReplyPublishers<P> {
             work: Mutex::default(),
             retry_ns: AtomicU64::new(0),
             handover: Mutex::default(),
+            is_made: Condvar::new(),
             changes: AtomicU64::new(0),
         };
         let watcher = participant.watch(&request_topic(service), Role::Publisher, watcher)?;
@@ -128,7 +133,7 @@ impl<P> ReplyPublishers<P> {
     fn find(&mut self, client: Gid) {
         self.update();
         if !self.clients.contains_key(&client) {
-            self.wait_for_watcher();
+            self.wait_for(client);
         }
     }
 
@@ -156,16 +161,19 @@ impl<P> ReplyPublishers<P> {
     #[cold]
     fn adopt(&mut self, changes: u64) {
         self.seen_changes = changes;
-        let Handover { made, left } = std::mem::take(&mut *lock(&self.watcher.handover));
+        let mut handover = lock(&self.watcher.handover);
+        let (made, left) = (std::mem::take(&mut handover.made), std::mem::take(&mut handover.left));
+        drop(handover);
         left.iter().for_each(|client| drop(self.clients.remove(client)));
         self.clients.extend(made.into_iter().map(|(client, publisher)| (client, (self.wrap)(publisher))));
     }
 
-    /// The client asked, so it has mapped its publisher, which may just now be on its way to `handover`.
+    /// A client may ask as soon as it has mapped its publisher. One whose publisher is not there counts on other servers.
     #[cold]
-    fn wait_for_watcher(&mut self) {
-        drop(lock(&self.watcher.work));
-        self.watcher.update();
+    fn wait_for(&mut self, client: Gid) {
+        let handover = lock(&self.watcher.handover);
+        let handover = self.watcher.is_made.wait_while(handover, |handover| handover.making == Some(client));
+        drop(handover);
         self.update();
     }
 }
@@ -217,16 +225,15 @@ impl ReplyWatcher {
         let matched: BTreeSet<Gid> = found.matched.iter().map(gantry_shm::MatchedPublisher::gid).collect();
         let left: Vec<Gid> = work.clients.difference(&matched).copied().collect();
         work.clients.retain(|client| matched.contains(client));
-        let mut made = Vec::new();
+        self.let_go(left);
         for endpoint in found.endpoints {
             let client = endpoint.gid;
             if matched.contains(&client) && !work.clients.contains(&client) {
-                match self.maker.for_client(&presence, client, endpoint.qos.depth) {
-                    Ok(publisher) => made.push((client, publisher)),
+                match self.make(&presence, client, endpoint.qos.depth) {
+                    Ok(()) => _ = work.clients.insert(client),
                     Err(error) => {
                         let (service, node) = (&self.maker.service, &endpoint.node);
                         tracing::warn!("{service} cannot serve a client of {node} yet: {error}");
-                        self.retry();
                     }
                 }
             }
@@ -237,22 +244,37 @@ impl ReplyWatcher {
                 work.mismatches.insert(client);
             }
         }
-        work.clients.extend(made.iter().map(|(client, _)| *client));
-        self.hand_over(made, left);
+        if matched.iter().any(|client| !work.clients.contains(client)) {
+            self.retry(); // no room, or its description could not be read
+        }
+    }
+
+    fn make(&self, presence: &Arc<Presence>, client: Gid, depth: u32) -> Result<()> {
+        lock(&self.handover).making = Some(client);
+        let made = self.maker.for_client(presence, client, depth);
+        let mut handover = lock(&self.handover);
+        handover.making = None;
+        let made = made.map(|publisher| drop(handover.made.insert(client, publisher)));
+        drop(handover);
+        self.changes.fetch_add(1, Release); // partner: `ReplyPublishers::update`
+        self.is_made.notify_all();
+        made
+    }
+
+    fn let_go(&self, left: Vec<Gid>) {
+        if left.is_empty() {
+            return;
+        }
+        let mut handover = lock(&self.handover);
+        let unseen: Vec<_> = left.iter().filter_map(|client| handover.made.remove(client)).collect();
+        handover.left.extend(left);
+        drop(handover);
+        self.changes.fetch_add(1, Release); // partner: `ReplyPublishers::update`
+        drop(unseen);
     }
 
     fn retry(&self) {
         self.retry_ns.store(monotonic_ns() + RETRY_AFTER_NS, Relaxed);
-    }
-
-    fn hand_over(&self, made: Vec<(Gid, GenericPublisher)>, left: Vec<Gid>) {
-        let mut handover = lock(&self.handover);
-        let unseen: Vec<_> = left.iter().filter_map(|client| handover.made.remove(client)).collect();
-        handover.left.extend(left);
-        handover.made.extend(made);
-        drop(handover);
-        self.changes.fetch_add(1, Release); // partner: `ReplyPublishers::update`
-        drop(unseen);
     }
 }
 

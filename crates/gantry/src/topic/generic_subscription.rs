@@ -7,6 +7,7 @@ use crate::{
     error::Result,
     events::{Events, SubscriptionEventSource, SubscriptionEvents},
     node::Presence,
+    topic::message_info::MessageInfo,
     wait::{TakeFuture, TakeSource, WaitSource, Waitable},
 };
 use gantry_shm::{Role, SampleInfo};
@@ -44,7 +45,8 @@ impl GenericSubscription {
     /// publisher's lifespan are skipped.
     ///
     /// # Errors
-    /// A publisher whose memory is invalid, which is then excluded for good; the process forked.
+    /// A publisher whose memory is invalid, which is then excluded for good; as many samples are held as may be
+    /// ([`GenericSubscription::set_max_held_samples`]); the process forked.
     ///
     /// # Real-time
     /// Lists grow or shrink (allocation) if publishers came or went since the last call, or if more samples are held
@@ -53,6 +55,19 @@ impl GenericSubscription {
     #[inline]
     pub fn take(&mut self) -> Result<Option<GenericSample>> {
         Ok(self.engine.take()?.map(GenericSample))
+    }
+
+    /// As [`GenericSubscription::take`], with the time of the take.
+    ///
+    /// # Errors
+    /// As [`GenericSubscription::take`].
+    ///
+    /// # Real-time
+    /// As [`GenericSubscription::take`], and two clocks are read.
+    pub fn take_with_info(&mut self) -> Result<Option<(GenericSample, MessageInfo)>> {
+        let Some(sample) = self.take()? else { return Ok(None) };
+        let info = MessageInfo::received_now(sample.message_info());
+        Ok(Some((sample, info)))
     }
 
     /// The next message, in place, when there is one: see
@@ -82,6 +97,14 @@ impl GenericSubscription {
     /// It reads files to find the number of usable CPUs: call it before the work begins.
     pub fn set_busy_wait(&mut self, on: bool) {
         self.engine.set_busy_wait(on);
+    }
+
+    /// Sets the most samples of one publisher that may be held at once (kept, or queued by an executor); the default is
+    /// no limit. A take beyond it fails with [`EngineError::TooManyHeld`](crate::EngineError::TooManyHeld), and the
+    /// sample stays: a subscription that holds too many harms itself and not its publishers, whose memory they are.
+    /// Small messages are copied by a take (`PublisherOptions::max_inline_bytes`) and do not count.
+    pub fn set_max_held_samples(&mut self, limit: usize) {
+        self.engine.set_max_held_samples(limit);
     }
 
     /// A descriptor that is readable while there is something to take, for programs that wait in epoll or poll. Take

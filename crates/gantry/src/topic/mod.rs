@@ -2,12 +2,14 @@
 
 mod generic_publisher;
 mod generic_subscription;
+mod message_info;
 mod node_topics;
 mod publisher;
 mod subscription;
 
 pub use generic_publisher::{GenericLoan, GenericPublisher, PublishError};
 pub use generic_subscription::{GenericSample, GenericSubscription};
+pub use message_info::MessageInfo;
 pub(crate) use node_topics::type_description;
 pub use publisher::{Loan, Publisher};
 pub use subscription::{Sample, Subscription};

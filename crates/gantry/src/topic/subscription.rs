@@ -1,6 +1,9 @@
 //! The typed subscription and its samples: [`GenericSubscription`] with the view of `T`.
 
-use super::generic_subscription::{GenericSample, GenericSubscription};
+use super::{
+    generic_subscription::{GenericSample, GenericSubscription},
+    message_info::MessageInfo,
+};
 use crate::{
     error::{Error, Result},
     wait::{TakeFuture, TakeSource, WaitSource, Waitable},
@@ -44,6 +47,19 @@ impl<T: Message> Subscription<T> {
     pub fn take(&mut self) -> Result<Option<Sample<T>>> {
         let Some(sample) = self.generic.take()? else { return Ok(None) };
         Sample::new(sample).map(Some).map_err(|error| self.malformed(error))
+    }
+
+    /// As [`Subscription::take`], with the time of the take.
+    ///
+    /// # Errors
+    /// As [`Subscription::take`].
+    ///
+    /// # Real-time
+    /// As [`Subscription::take`], and two clocks are read.
+    pub fn take_with_info(&mut self) -> Result<Option<(Sample<T>, MessageInfo)>> {
+        let Some(sample) = self.take()? else { return Ok(None) };
+        let info = MessageInfo::received_now(sample.message_info());
+        Ok(Some((sample, info)))
     }
 
     /// The next message, in place, when there is one, on any async runtime. Each wait costs a hop over the control
@@ -119,6 +135,11 @@ impl<T: Message> Subscription<T> {
     /// As there.
     pub fn wait(&mut self, timeout: Duration) -> Result<bool> {
         self.generic.wait(timeout)
+    }
+
+    /// As [`GenericSubscription::set_max_held_samples`].
+    pub fn set_max_held_samples(&mut self, limit: usize) {
+        self.generic.set_max_held_samples(limit);
     }
 
     /// As [`GenericSubscription::set_busy_wait`].

@@ -11,6 +11,7 @@ mod deadline_liveliness;
 mod events;
 mod executor_losses;
 mod executors;
+mod first_messages;
 mod generic;
 mod generic_services;
 mod graph;
@@ -54,6 +55,7 @@ fn main() -> ExitCode {
         awaiting::TESTS,
         events::TESTS,
         executor_losses::TESTS,
+        first_messages::TESTS,
         generic::TESTS,
         generic_services::TESTS,
         graph::TESTS,

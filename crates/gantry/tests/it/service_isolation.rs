@@ -1,11 +1,20 @@
 //! Clients of one service that do not disturb each other: each gets its responses, whatever the others do.
 
 use crate::{services::*, support::*};
-use gantry::Service;
-use gantry_msgs::example_interfaces::srv::AddTwoInts;
-use std::time::Duration;
+use gantry::{Client, ConnectionState, EngineError, Error, Service};
+use gantry_msgs::example_interfaces::srv::{AddTwoInts, AddTwoInts_Request};
+use std::{
+    sync::atomic::{AtomicBool, AtomicI64, Ordering::Relaxed},
+    time::Duration,
+};
 
-tests![a_slow_client_gets_its_response_beside_a_busy_one, a_busy_server_fails_no_request_that_another_one_answers,];
+tests![
+    a_slow_client_gets_its_response_beside_a_busy_one,
+    a_busy_server_fails_no_request_that_another_one_answers,
+    no_request_fails_when_servers_are_killed_and_one_is_left,
+    the_memory_for_a_client_goes_with_the_client,
+    clients_of_a_server_are_no_topics,
+];
 
 /// More calls than a server keeps responses for all clients together.
 const BUSY_CALLS: i64 = 2000;
@@ -50,4 +59,97 @@ fn a_busy_server_fails_no_request_that_another_one_answers() {
     assert!(!slow.wait(Duration::ZERO).unwrap(), "no request failed");
     add(&mut late, &request);
     assert_eq!(outcome(&mut slow).unwrap(), 7);
+}
+
+/// Has up to `in_flight` requests, takes their responses when all are sent, and counts these. Returns the first failure.
+fn ask_and_take(
+    client: &mut Client<AddTwoInts>,
+    in_flight: i64,
+    answers: &AtomicI64,
+    stop: &AtomicBool,
+) -> gantry::Result<()> {
+    while !stop.load(Relaxed) {
+        let mut sent = 0;
+        for a in 0..in_flight {
+            match client.send_request_copy(&AddTwoInts_Request { a, b: 1 }) {
+                Ok(_) => sent += 1,
+                Err(Error::Engine(EngineError::PublishTimeout { .. })) => {} // one of the servers was stopped for long
+                Err(error) => return Err(error),
+            }
+        }
+        for _ in 0..sent {
+            outcome(client)?;
+        }
+        answers.fetch_add(sent, Relaxed);
+    }
+    Ok(())
+}
+
+fn no_request_fails_when_servers_are_killed_and_one_is_left() {
+    let name = "/servers_are_killed";
+    let mut servers = [start_child("adder", name), start_child("adder", name)];
+    let in_flight = [1, 3, 50];
+    let (answers, stop) = ([const { AtomicI64::new(0) }; 3], AtomicBool::new(false));
+    let clients = in_flight.map(|_| client::<AddTwoInts>(name));
+    let node = node();
+    let are_connected = || {
+        let connections = node.explain_service(name).unwrap();
+        connections.iter().filter(|pair| pair.state == ConnectionState::ZeroCopy).count() == 6
+    };
+    std::thread::scope(|scope| {
+        let threads: Vec<_> = clients
+            .into_iter()
+            .zip(in_flight.into_iter().zip(&answers))
+            .map(|(mut client, (in_flight, answers))| {
+                let stop = &stop;
+                scope.spawn(move || {
+                    let ended = ask_and_take(&mut client, in_flight, answers, stop);
+                    stop.store(true, Relaxed);
+                    ended
+                })
+            })
+            .collect();
+        for round in 0..4 {
+            eventually("both servers are connected with all clients", || stop.load(Relaxed) || are_connected());
+            let before = answers.each_ref().map(|count| count.load(Relaxed));
+            let is_further = || answers.iter().zip(before).all(|(count, before)| count.load(Relaxed) > before + 200);
+            eventually("all clients ask both servers", || stop.load(Relaxed) || is_further());
+            servers[round % 2].kill();
+            servers[round % 2] = start_child("adder", name);
+        }
+        stop.store(true, Relaxed);
+        threads.into_iter().for_each(|thread| thread.join().unwrap().unwrap());
+    });
+}
+
+/// The bytes of the memory for each client of a service.
+fn reply_memory(name: &str) -> Vec<u64> {
+    let report = gantry_shm::inspect(0).unwrap().unwrap();
+    let publishers = report.processes.iter().flat_map(|process| &process.publishers);
+    let of_clients = publishers.filter(|publisher| publisher.description.topic.starts_with(&format!("rr{name}Reply#")));
+    of_clients.map(|publisher| publisher.state.as_ref().map_or(0, |state| state.used_bytes)).collect()
+}
+
+fn the_memory_for_a_client_goes_with_the_client() {
+    let (mut service, mut stays) = pair("/memory_of_clients");
+    for round in 0..20 {
+        let mut passing = client("/memory_of_clients");
+        for client in [&mut passing, &mut stays] {
+            ask(client, round);
+            serve_one(&mut service);
+            assert_eq!(outcome(client).unwrap(), round);
+        }
+    }
+    eventually("one client's memory is left", || {
+        assert!(service.take_request().unwrap().is_none());
+        reply_memory("/memory_of_clients").len() == 1
+    });
+    assert!(reply_memory("/memory_of_clients")[0] <= 80 << 10, "for up to 600 small responses");
+}
+
+fn clients_of_a_server_are_no_topics() {
+    let (_service, _client) = pair("/no_topics");
+    let topics = node().topic_names_and_types().unwrap();
+    assert!(!topics.keys().any(|topic| topic.contains("no_topics")), "{topics:?}");
+    assert_eq!(node().service_names_and_types().unwrap()["/no_topics"], ["example_interfaces/srv/AddTwoInts"]);
 }

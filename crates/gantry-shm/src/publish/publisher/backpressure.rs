@@ -28,7 +28,10 @@ impl Publisher {
                 let writer = &mut self.writer;
                 self.waiter.sleep_once(Some(slice), std::iter::empty(), || !writer.is_blocked(bytes));
             }
-            let is_blocked = self.writer.is_blocked(bytes);
+            let mut is_blocked = self.writer.is_blocked(bytes);
+            if is_blocked && is_over() && drop_dead_readers(&mut self.writer.roster) {
+                is_blocked = self.writer.is_blocked(bytes); // no reader that died meanwhile is the reason for an error
+            }
             if !is_blocked || is_over() {
                 self.writer.set_blocked(0);
                 return if is_blocked { Err(self.timed_out(limit)) } else { Ok(()) };
@@ -38,7 +41,7 @@ impl Publisher {
 
     #[cold]
     fn timed_out(&self, limit: Duration) -> Error {
-        let oldest = self.writer.history.tail();
+        let oldest = self.writer.oldest_gated();
         Error::PublishTimeout {
             topic: self.description.topic.clone(),
             waited_ms: limit.as_millis() as u64,

@@ -43,7 +43,7 @@ use crate::{
     },
     wait::waiter::Waiter,
 };
-use std::sync::Arc;
+use std::{sync::Arc, time::Instant};
 
 /// Time at which a sample was published.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -66,6 +66,9 @@ impl SourceTime {
 ///
 /// [`Publisher::loan`], [`Publisher::publish`] and [`Publisher::assert_liveliness`] are on the data path: no allocation, no lock,
 /// no system call except to wake a sleeping reader. All other operations are on the control path, unless they say otherwise.
+///
+/// A subscription that was there before the publisher gets its samples from the first on, as far as they are kept. So a publisher
+/// that published and is dropped within 100 ms of its creation waits that long at most for the subscriptions that have not joined.
 // Aligned, and so on cache lines of its own, wherever a program puts it: beside a subscription that another thread polls it
 // would cost both of them 100 ns a sample. Two lines, since processors fetch pairs of them.
 #[repr(align(128))]
@@ -95,6 +98,7 @@ pub struct Publisher {
     /// It records its activity, from which its deadline or its lease is counted.
     records_activity: bool,
     waiter: Waiter,
+    created: Instant,
 }
 
 impl Publisher {
@@ -169,9 +173,11 @@ impl Publisher {
             has_remote_readers: false,
             records_activity,
             waiter,
+            created: Instant::now(),
         };
         publisher.domain.board.topic_changed(topic, Side::Publishers);
         publisher.domain.board.graph_changed();
+        publisher.participant.control.update(topic, Side::Publishers);
         publisher.discover();
         Ok(publisher)
     }
@@ -428,6 +434,7 @@ impl Drop for Publisher {
         if !self.domain.epoch.is_current() {
             return;
         }
+        self.linger();
         if let Ok(header) = self.file.header() {
             header.state.store(PUBLISHER_LEFT, Release);
             crash::point(Point::PublisherLeft);

@@ -2,7 +2,7 @@
 
 use super::Publisher;
 use crate::{
-    describe::description::{Gid, Role},
+    describe::description::{EndpointDescription, Gid, Role},
     domain::pace::Pace,
     error::{Error, Result},
     protocol::sleep::Side,
@@ -10,6 +10,9 @@ use crate::{
     wait::interrupt::is_interrupted,
 };
 use std::time::{Duration, Instant};
+
+/// Longest time between the creation of a publisher and its end, if subscriptions that are there have not joined it yet.
+const LINGER: Duration = Duration::from_millis(100);
 
 impl Publisher {
     /// Number of subscriptions that are matched now.
@@ -58,6 +61,22 @@ impl Publisher {
             let watchers = std::iter::once(line.watchers(Side::Readers));
             self.waiter.sleep_once(deadline, watchers, || writer.may_be_outdated() || is_interrupted());
             std::thread::sleep(pace.pause(deadline));
+        }
+    }
+
+    /// Waits until the subscriptions that are there have joined, so that none loses the samples of a publisher that ends at once:
+    /// its file can be joined by name only. Not longer than [`LINGER`] after the creation, and not if nothing was published.
+    pub(super) fn linger(&mut self) {
+        let deadline = self.created + LINGER;
+        if self.writer.history.head() == 0 || Instant::now() >= deadline {
+            return;
+        }
+        let there = self.domain.endpoints(&self.description.topic, Role::Subscription, &mut Vec::new());
+        let matches = |subscription: &EndpointDescription| self.description.mismatch(subscription).is_none();
+        // A drop cannot return errors.
+        if let Ok(there) = there {
+            let count = there.iter().filter(|(_, subscription)| matches(subscription)).count();
+            let _ = self.wait_for_readers(count, Some(deadline));
         }
     }
 

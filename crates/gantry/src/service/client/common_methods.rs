@@ -86,5 +86,3 @@ macro_rules! common_methods {
         }
     };
 }
-
-pub(super) use common_methods;

@@ -2,7 +2,6 @@
 
 use super::{
     super::{DEFAULT_DEPTH, service_type::ServiceTypeDescription},
-    common_methods::common_methods,
     futures::{OutcomeFuture, ServiceFuture},
     request_tracker::{Outcome, RequestTracker},
     response::GenericResponse,

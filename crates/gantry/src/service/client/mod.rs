@@ -2,6 +2,7 @@
 //!
 //! `request_tracker` follows each request to its end; `pending_requests` is the list of requests without a response.
 
+#[macro_use]
 mod common_methods;
 mod futures;
 mod generic_client;
@@ -22,7 +23,6 @@ use crate::{
     topic::{GenericPublisher, Loan, PublishError, Publisher, Sample},
     wait::{TakeFuture, TakeSource, WaitSource, Waitable},
 };
-use common_methods::common_methods;
 use futures::{OutcomeFuture, ServiceFuture};
 use gantry_cdr::{Kind, Message, Service as ServiceType};
 use gantry_shm::{Qos, RequestId};

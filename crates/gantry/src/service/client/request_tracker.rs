@@ -7,7 +7,7 @@
 
 use super::{
     super::{
-        MAX_CLIENT_DEPTH, kept_replies, request_qos,
+        MAX_CLIENT_DEPTH, kept_replies, kept_requests, request_qos,
         service_type::{ServiceTypeDescription, type_mismatch},
     },
     pending_requests::{PendingRequest, PendingRequests, State},
@@ -64,7 +64,8 @@ impl RequestTracker {
     ) -> Result<(GenericPublisher, RequestTracker)> {
         let name = node.resolve_service_name(name)?;
         let depth = depth_of(&qos)?;
-        let options = PublisherOptions { max_kept_samples: depth as usize, ..PublisherOptions::default() };
+        let options =
+            PublisherOptions { max_kept_samples: kept_requests(depth) as usize, ..PublisherOptions::default() };
         let (topic, request_type) = (request_topic(&name), service_type.request.clone());
         let requests = node.quiet_publisher_on(&topic, request_type, request_qos(depth), options)?;
         let gid = requests.engine.description().gid;

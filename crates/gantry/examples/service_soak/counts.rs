@@ -1,0 +1,50 @@
+//! The ends of requests, counted. A process of clients prints them as a line of numbers.
+
+use std::{
+    fmt,
+    sync::atomic::{AtomicU64, Ordering::Relaxed},
+};
+
+/// Requests by their end.
+#[derive(Debug, Default)]
+pub struct Counts {
+    /// Answered, rightly.
+    pub answered: AtomicU64,
+    /// Failed because all servers that received them ended.
+    pub server_gone: AtomicU64,
+    /// Failed for any other reason, or answered wrongly.
+    pub failed: AtomicU64,
+    /// Not sent, because a server took nothing for 100 ms while others went on.
+    pub not_sent: AtomicU64,
+}
+
+impl Counts {
+    fn all(&self) -> [&AtomicU64; 4] {
+        [&self.answered, &self.server_gone, &self.failed, &self.not_sent]
+    }
+
+    /// A line with the counts since the last line.
+    pub fn take_line(&self) -> String {
+        self.all().map(|count| count.swap(0, Relaxed).to_string()).join(" ")
+    }
+
+    /// Adds a line of another process; one that was cut by its death counts nothing.
+    pub fn add_line(&self, line: &str) {
+        let numbers: Vec<u64> = line.split(' ').map_while(|number| number.parse().ok()).collect();
+        if numbers.len() == self.all().len() {
+            for (count, number) in self.all().into_iter().zip(numbers) {
+                count.fetch_add(number, Relaxed);
+            }
+        }
+    }
+}
+
+impl fmt::Display for Counts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [answered, server_gone, failed, not_sent] = self.all().map(|count| count.load(Relaxed));
+        write!(
+            f,
+            "{answered} answered, {server_gone} lost all their servers, {failed} failed otherwise, {not_sent} not sent"
+        )
+    }
+}

@@ -1,0 +1,26 @@
+//! A server that answers at once.
+
+use super::{AnyResult, SERVICE, until_told};
+use gantry::Node;
+use gantry_msgs::example_interfaces::srv::{AddTwoInts, AddTwoInts_Response};
+use std::time::Duration;
+
+/// Answers until the coordinator ends it: by turns in place and by copying.
+pub fn run() -> AnyResult<()> {
+    let mut service = Node::new("server")?.create_service::<AddTwoInts>(SERVICE)?;
+    let end = until_told();
+    while !end.is_finished() {
+        service.wait(Duration::from_millis(20))?;
+        while let Some(request) = service.take_request()? {
+            let (id, sum) = (request.id(), request.a + request.b);
+            if id.sequence % 2 == 0 {
+                let mut response = service.loan_response(id)?;
+                response.sum = sum;
+                service.send_response(id, response)?;
+            } else {
+                service.send_response_copy(id, &AddTwoInts_Response { sum })?;
+            }
+        }
+    }
+    Ok(())
+}
